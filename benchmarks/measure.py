@@ -1,0 +1,100 @@
+"""One measurement in a process of its own, with a time limit: what `compare.py` is made of.
+
+Run as a command it is the child: it loads one matrix, measures one thing, and prints a line of JSON. `measure` is the
+parent's side. The clock of the limit starts when the child has loaded everything and begins the measured call.
+"""
+
+import json
+import statistics
+import subprocess
+import sys
+import time
+
+
+def child(what, path, workers, repeats):
+    """Measure `what` on the matrix in the file and return the figures."""
+    import numpy as np
+    import scipy.sparse as sp
+
+    A = sp.load_npz(path)
+    clock = time.thread_time if workers == 1 else time.perf_counter
+    call, check = {"transversal": transversal, "blocks": blocks, "scipy": scipy}[what](A, workers)
+    x = np.ones(A.shape[1], np.float32)
+    unit, _ = median(lambda: A @ x, clock, 7)
+    print("ready", flush=True)
+    seconds, result = median(call, clock, repeats)
+    return {"unit": unit, "seconds": seconds, "cardinality": check(result)}
+
+
+def median(call, clock, repeats):
+    """Return the median time of the calls, and the last result. A first call warms up, unless one is all we do."""
+    seconds = []
+    for _ in range(repeats if repeats == 1 else repeats + 1):
+        start = clock()
+        result = call()
+        seconds.append(clock() - start)
+    return statistics.median(seconds[1:] or seconds), result
+
+
+def transversal(A, workers):
+    """`maximum_transversal` as a user calls it: the checks of the matrix and any transposes are inside."""
+    import sparsematch
+
+    def check(matching):
+        if not sparsematch.is_maximum(A, matching):
+            raise AssertionError("the matching is not maximum")
+        return matching.cardinality
+
+    return lambda: sparsematch.maximum_transversal(A, workers=workers), check
+
+
+def blocks(A, workers):
+    """`block_triangular_form`, the matching included."""
+    import sparsematch
+
+    def check(form):
+        if not sparsematch.is_maximum(A, form.matching):
+            raise AssertionError("the matching is not maximum")
+        if below_the_blocks(form.permute(A).tocoo(), form):
+            raise AssertionError("the permuted matrix is not block triangular")
+        return form.matching.cardinality
+
+    return lambda: sparsematch.block_triangular_form(A, workers=workers), check
+
+
+def below_the_blocks(C, form):
+    """Count the entries below the diagonal blocks."""
+    import numpy as np
+
+    row_block = np.searchsorted(form.row_blocks[1:], C.row, side="right")
+    col_block = np.searchsorted(form.col_blocks[1:], C.col, side="right")
+    return int((row_block > col_block).sum())
+
+
+def scipy(A, workers):
+    """SciPy's function, from the same CSR matrix."""
+    from scipy.sparse.csgraph import maximum_bipartite_matching
+
+    return lambda: maximum_bipartite_matching(A, perm_type="column"), lambda mates: int((mates >= 0).sum())
+
+
+def measure(what, path, *, workers=1, repeats=3, limit=20.0):
+    """Run the child; return its figures, or None when it did not finish within the limit."""
+    command = [sys.executable, __file__, what, path, str(workers), str(repeats)]
+    # Unbuffered, so that reading the first line takes nothing of the second.
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, bufsize=0) as process:
+        process.stdout.readline()
+        try:
+            out, err = process.communicate(timeout=limit)
+        except subprocess.TimeoutExpired:
+            process.kill()
+            process.communicate()
+            return None
+    if process.returncode:
+        raise RuntimeError(f"{what} failed on {path}:\n{err.decode()}")
+    return json.loads(out)
+
+
+if __name__ == "__main__":
+    what, path, workers, repeats = sys.argv[1:]
+    print(json.dumps(child(what, path, int(workers), int(repeats))))

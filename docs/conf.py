@@ -1,0 +1,60 @@
+"""How Sphinx builds these pages: `sphinx-build -W -b html docs docs/_build/html`, or `tox -e docs`."""
+
+import os
+
+# Help texts come out the same everywhere.
+os.environ.update(COLUMNS="100", NO_COLOR="1")
+
+import sparsematch
+from sparsematch.cli.arguments import build_parser
+
+project = "sparsematch"
+author = "The sparsematch developers"
+copyright = "the sparsematch developers"
+release = sparsematch.__version__
+version = release
+
+extensions = [
+    "myst_parser",
+    "numpydoc",
+    "sphinx.ext.autodoc",
+    "sphinx.ext.autosummary",
+]
+exclude_patterns = ["_build"]
+nitpicky = False
+
+html_theme = "pydata_sphinx_theme"
+html_title = "sparsematch"
+html_theme_options = {"navbar_align": "left", "show_prev_next": False, "secondary_sidebar_items": ["page-toc"]}
+
+myst_enable_extensions = ["deflist", "substitution"]
+myst_heading_anchors = 3
+
+# The reference pages name every object themselves, so nothing is generated into the source tree.
+autosummary_generate = False
+autodoc_member_order = "bysource"
+autodoc_typehints = "none"
+numpydoc_show_class_members = False
+numpydoc_xref_param_type = False
+
+
+def engine_table():
+    """Return what is registered as a table: the pages of the engines are linked by their names."""
+    lines = ["| engine | kind | options | transpose | workers | what it does |", "|---|---|---|---|---|---|"]
+    for engine in sparsematch.engines():
+        options = ", ".join(f"`{name}={default!r}`" for name, default in engine.options.items()) or "none"
+        workers = "any number" if engine.multithreaded else "one"
+        link = f"[`{engine.name}`](/algorithms/{engine.name}.md)"
+        lines.append(f"| {link} | {engine.kind} | {options} | {engine.transpose} | {workers} | {engine.summary} |")
+    return "\n".join(lines)
+
+
+def command_line_help():
+    """Return the help of the program and of each of its commands."""
+    parser = build_parser()
+    (commands,) = (action for action in parser._actions if action.choices)
+    parsers = {parser.prog: parser, **{p.prog: p for p in commands.choices.values()}}
+    return "\n".join(f"## {name}\n\n```text\n{p.format_help()}```\n" for name, p in parsers.items())
+
+
+myst_substitutions = {"engine_table": engine_table(), "command_line_help": command_line_help()}

@@ -1,0 +1,43 @@
+"""Maximum transversals, structural rank and block triangular forms of sparse matrices.
+
+>>> from scipy.sparse import csr_array
+>>> import sparsematch
+>>> A = csr_array([[1, 0, 1], [1, 0, 0], [0, 1, 1]])
+>>> sparsematch.maximum_transversal(A)
+Matching(3x3, cardinality 3)
+>>> sparsematch.structural_rank(A)
+3
+"""
+
+from sparsematch._api.check import is_matching, is_maximal, is_maximum, vertex_cover
+from sparsematch._api.decomposition import block_triangular_form, connected_components, is_reducible
+from sparsematch._api.engine_list import engines
+from sparsematch._api.transversal import is_structurally_singular, maximum_transversal, structural_rank
+from sparsematch._api.workers import get_workers, set_workers
+from sparsematch._types.block_form import BlockForm
+from sparsematch._types.labels import Components, VertexCover
+from sparsematch._types.matching import Matching
+from sparsematch._types.run_info import RunInfo
+
+__version__ = "0.1.0"
+
+__all__ = [
+    "BlockForm",
+    "Components",
+    "Matching",
+    "RunInfo",
+    "VertexCover",
+    "block_triangular_form",
+    "connected_components",
+    "engines",
+    "get_workers",
+    "is_matching",
+    "is_maximal",
+    "is_maximum",
+    "is_reducible",
+    "is_structurally_singular",
+    "maximum_transversal",
+    "set_workers",
+    "structural_rank",
+    "vertex_cover",
+]

@@ -1,0 +1,209 @@
+"""Is this a matching, is it maximal, is it maximum, and how can one see it."""
+
+from typing import Any
+
+from sparsematch._engines.registry import operations
+from sparsematch._types.bipartite import BipartiteCSR, as_bipartite
+from sparsematch._types.errors import wrong_type
+from sparsematch._types.labels import VertexCover
+from sparsematch._types.matching import FLAWS, Matching
+
+
+def is_matching(A: Any, matching: Any) -> bool:
+    """Tell whether mates form a matching of a matrix.
+
+    Parameters
+    ----------
+    A : sparse array or matrix, shape (n_rows, n_cols)
+        The matrix; only its pattern is read.
+    matching : Matching, (row_mate, col_mate) or row_mate
+        The mates of all rows and columns, or of the rows only; -1 means unmatched.
+
+    Returns
+    -------
+    bool
+        False if lengths do not fit, mates are out of range, contradict each other, or are not entries of the matrix.
+
+    Raises
+    ------
+    TypeError
+        If `A` is not a sparse matrix, or `matching` does not hold integers.
+    ValueError
+        If the index arrays of `A` are inconsistent.
+
+    See Also
+    --------
+    is_maximal, is_maximum, vertex_cover
+
+    Notes
+    -----
+    Time: O(n_rows + n_cols + nnz).
+
+    Examples
+    --------
+    >>> from scipy.sparse import csr_array
+    >>> from sparsematch import is_matching
+    >>> A = csr_array([[1, 1, 0], [0, 1, 1]])
+    >>> is_matching(A, [1, 2]), is_matching(A, [1, 1]), is_matching(A, [2, 1])
+    (True, False, False)
+    """
+    graph = as_bipartite(A)
+    try:
+        read_matching(graph, matching, "matching")
+    except ValueError:
+        return False
+    return True
+
+
+def is_maximal(A: Any, matching: Any) -> bool:
+    """Tell whether a matching is maximal: no entry can be added to it.
+
+    Parameters
+    ----------
+    A : sparse array or matrix, shape (n_rows, n_cols)
+        The matrix; only its pattern is read.
+    matching : Matching, (row_mate, col_mate) or row_mate
+        A matching of `A`.
+
+    Returns
+    -------
+    bool
+        Whether no entry has both its row and its column unmatched. The matching then has at least half as many pairs as
+        a maximum one.
+
+    Raises
+    ------
+    TypeError
+        If `A` is not a sparse matrix, or `matching` does not hold integers.
+    ValueError
+        If `matching` is not a matching of `A`, naming the first wrong pair.
+
+    See Also
+    --------
+    is_matching, is_maximum
+
+    Notes
+    -----
+    Time: O(n_rows + n_cols + nnz).
+
+    Examples
+    --------
+    >>> from scipy.sparse import csr_array
+    >>> from sparsematch import is_maximal
+    >>> A = csr_array([[1, 1], [1, 0]])
+    >>> is_maximal(A, [0, -1]), is_maximal(A, [1, -1])
+    (True, False)
+    """
+    graph = as_bipartite(A)
+    given = read_matching(graph, matching, "matching")
+    return operations(graph.backend).free_pair(graph, given) is None
+
+
+def is_maximum(A: Any, matching: Any) -> bool:
+    """Tell whether a matching is maximum: no other one has more pairs.
+
+    Parameters
+    ----------
+    A : sparse array or matrix, shape (n_rows, n_cols)
+        The matrix; only its pattern is read.
+    matching : Matching, (row_mate, col_mate) or row_mate
+        A matching of `A`.
+
+    Returns
+    -------
+    bool
+        Whether there is no augmenting path.
+
+    Raises
+    ------
+    TypeError
+        If `A` is not a sparse matrix, or `matching` does not hold integers.
+    ValueError
+        If `matching` is not a matching of `A`, naming the first wrong pair.
+
+    See Also
+    --------
+    vertex_cover : The proof that it is.
+    is_maximal
+
+    Notes
+    -----
+    Nothing is matched anew: one search decides. Time: O(n_rows + n_cols + nnz).
+
+    Examples
+    --------
+    >>> from scipy.sparse import csr_array
+    >>> from sparsematch import is_maximum
+    >>> A = csr_array([[1, 1], [1, 0]])
+    >>> is_maximum(A, [0, -1]), is_maximum(A, [1, 0])
+    (False, True)
+    """
+    graph = as_bipartite(A)
+    given = read_matching(graph, matching, "matching")
+    return operations(graph.backend).vertex_cover(graph, given) is not None
+
+
+def vertex_cover(A: Any, matching: Any) -> VertexCover:
+    """Find as many rows and columns as a maximum matching has pairs, which together contain every entry.
+
+    No cover can be smaller than a matching, since each pair needs a row or column of its own. So a cover of the same
+    size proves that the matching is maximum and the cover minimum, and anyone can check it without knowing how either
+    was found.
+
+    Parameters
+    ----------
+    A : sparse array or matrix, shape (n_rows, n_cols)
+        The matrix; only its pattern is read.
+    matching : Matching, (row_mate, col_mate) or row_mate
+        A maximum matching of `A`.
+
+    Returns
+    -------
+    VertexCover
+        ``rows`` and ``cols``, two ascending arrays of indices, of the index type of `A`.
+
+    Raises
+    ------
+    TypeError
+        If `A` is not a sparse matrix, or `matching` does not hold integers.
+    ValueError
+        If `matching` is not a matching of `A`, naming the first wrong pair; or if it is not maximum.
+
+    See Also
+    --------
+    maximum_transversal, is_maximum
+
+    Notes
+    -----
+    The cover of D. Koenig, Graphok es matrixok (Matematikai es Fizikai Lapok 38, 1931), by a search for alternating
+    paths. Time: O(n_rows + n_cols + nnz).
+
+    Examples
+    --------
+    >>> from scipy.sparse import csr_array
+    >>> from sparsematch import maximum_transversal, vertex_cover
+    >>> A = csr_array([[0, 1, 0], [1, 1, 1], [0, 1, 0]])
+    >>> rows, cols = vertex_cover(A, maximum_transversal(A))
+    >>> rows.tolist(), cols.tolist()
+    ([1], [1])
+    """
+    graph = as_bipartite(A)
+    given = read_matching(graph, matching, "matching")
+    cover = operations(graph.backend).vertex_cover(graph, given)
+    if cover is None:
+        raise ValueError(
+            f"matching is not maximum: there is an augmenting path, so {given.cardinality} pairs are too few"
+        )
+    return cover
+
+
+def read_matching(graph: BipartiteCSR, given: Any, name: str) -> Matching:
+    """Copy what a caller gave as a matching, once it is known to be one."""
+    if given is None:
+        raise wrong_type(name, given, "a Matching, a pair (row_mate, col_mate) or one array row_mate")
+    matching = Matching.start(graph, given, name=name)
+    flaw = operations(graph.backend).wrong_pair(graph, matching)
+    if flaw:
+        code, i, j = flaw
+        raise ValueError(f"{name} is not a matching of this matrix: {FLAWS[code].format(i=i, j=j)}")
+    return matching

@@ -1,0 +1,198 @@
+"""What a maximum transversal says about a matrix: block triangular form, reducibility, connected components."""
+
+from typing import Any
+
+import numpy as np
+
+from sparsematch._api.transversal import maximum_matching
+from sparsematch._engines.registry import operations
+from sparsematch._types.bipartite import BipartiteCSR, as_bipartite
+from sparsematch._types.block_form import BlockForm
+from sparsematch._types.labels import VERTICAL, BlockLabels, Components
+from sparsematch._types.matching import Matching
+
+
+def block_triangular_form(
+    A: Any, *, matching: Any = None, method: str = "auto", workers: int | None = None
+) -> BlockForm:
+    """Permute rows and columns to block upper triangular form: the Dulmage-Mendelsohn decomposition, coarse and fine.
+
+    The coarse decomposition separates where a matrix has more columns than rows can be matched with (horizontal part),
+    where more rows than columns (vertical part), and the rest (square part). The fine one splits the square part into
+    the smallest diagonal blocks that there can be. A linear system then decomposes into a sequence of smaller ones.
+
+    Parameters
+    ----------
+    A : sparse array or matrix, shape (n_rows, n_cols)
+        Square or not, structurally singular or not. Every stored entry counts, whatever its value.
+    matching : Matching, (row_mate, col_mate) or row_mate, optional
+        A matching of `A` to start from. One that is maximum already is kept.
+    method : str, optional
+        The engine that finds the matching: ``"auto"``, or a name from ``engines("exact")``.
+    workers : int, optional
+        Number of threads, -1 for all cores. By default that of `set_workers`, which is 1.
+
+    Returns
+    -------
+    BlockForm
+        Permutations and boundaries of the blocks, with the layout of MATLAB's ``dmperm``, counted from 0.
+
+    Raises
+    ------
+    TypeError
+        If `A` is not a sparse matrix, or an argument is of the wrong type.
+    ValueError
+        If the index arrays of `A` are inconsistent, `matching` is not a matching of `A`, or a name or number is none of
+        the choices.
+
+    See Also
+    --------
+    is_reducible : Only whether there is more than one block.
+    connected_components : Blocks with no entries between them at all.
+
+    Notes
+    -----
+    Pothen, Fan, Computing the block triangular form of a sparse matrix (ACM TOMS 16, 1990). Which rows and columns
+    belong to each part and block does not depend on the matching, but the order may. Time: that of
+    `maximum_transversal`, and O(n_rows + n_cols + nnz) for the rest.
+
+    Examples
+    --------
+    >>> from scipy.sparse import csr_array
+    >>> from sparsematch import block_triangular_form
+    >>> A = csr_array([[0, 1, 0, 0], [1, 0, 1, 1], [0, 1, 0, 0], [0, 1, 1, 0]])
+    >>> form = block_triangular_form(A)
+    >>> form.permute(A).toarray()
+    array([[1, 1, 1, 0],
+           [0, 0, 1, 1],
+           [0, 0, 0, 1],
+           [0, 0, 0, 1]])
+    >>> sorted(form.horizontal.cols.tolist()), sorted(form.vertical.rows.tolist())
+    ([0, 3], [0, 2])
+    """
+    graph = as_bipartite(A)
+    maximum = maximum_matching(graph, matching, name="matching", method=method, workers=workers)
+    labels = operations(graph.backend).block_labels(graph, maximum)
+    return _assemble(graph, maximum, labels)
+
+
+def is_reducible(A: Any, *, workers: int | None = None) -> bool:
+    """Tell whether the block triangular form of a matrix has more than one block.
+
+    Parameters
+    ----------
+    A : sparse array or matrix, shape (n_rows, n_cols)
+        Every stored entry counts, whatever its value.
+    workers : int, optional
+        Number of threads, -1 for all cores. By default that of `set_workers`, which is 1.
+
+    Returns
+    -------
+    bool
+        Whether rows and columns can be permuted to a block triangular form.
+
+    Raises
+    ------
+    TypeError
+        If `A` is not a sparse matrix, or `workers` is not an integer.
+    ValueError
+        If the index arrays of `A` are inconsistent, or `workers` is out of range.
+
+    See Also
+    --------
+    block_triangular_form
+
+    Notes
+    -----
+    Rows and columns are permuted independently of each other. Time: that of `maximum_transversal`, and
+    O(n_rows + n_cols + nnz).
+
+    Examples
+    --------
+    >>> from scipy.sparse import csr_array
+    >>> from sparsematch import is_reducible
+    >>> is_reducible(csr_array([[1, 1], [0, 1]])), is_reducible(csr_array([[1, 1], [1, 1]]))
+    (True, False)
+    """
+    graph = as_bipartite(A)
+    matching = maximum_matching(graph, workers=workers)
+    rank = matching.cardinality
+    n_square = operations(graph.backend).block_labels(graph, matching).n_square
+    return (rank < graph.n_cols) + n_square + (rank < graph.n_rows) > 1
+
+
+def connected_components(A: Any) -> Components:
+    """Find the connected components of a matrix: the finest block diagonal form under row and column permutations.
+
+    Parameters
+    ----------
+    A : sparse array or matrix, shape (n_rows, n_cols)
+        Every stored entry counts, whatever its value.
+
+    Returns
+    -------
+    Components
+        ``n_components``, ``row_labels`` and ``col_labels``, of the index type of `A`; it unpacks in that order. An
+        empty row or column is a component by itself.
+
+    Raises
+    ------
+    TypeError
+        If `A` is not a sparse matrix.
+    ValueError
+        If its index arrays are inconsistent.
+
+    See Also
+    --------
+    block_triangular_form : Splits further, into blocks with entries above the diagonal only.
+
+    Notes
+    -----
+    These are components of the bipartite graph of rows and columns, so the matrix need not be square. Those of SciPy's
+    function of the same name belong to the graph whose adjacency matrix is given. Time: nearly O(n_rows + n_cols +
+    nnz).
+
+    Examples
+    --------
+    >>> from scipy.sparse import csr_array
+    >>> from sparsematch import connected_components
+    >>> n, rows, cols = connected_components(csr_array([[1, 0, 1], [0, 1, 0], [1, 0, 0]]))
+    >>> n, rows.tolist(), cols.tolist()
+    (2, [0, 1, 0], [0, 1, 0])
+    """
+    graph = as_bipartite(A)
+    return operations(graph.backend).connected_components(graph)
+
+
+def _assemble(graph: BipartiteCSR, matching: Matching, labels: BlockLabels) -> BlockForm:
+    """Sort the rows by group; columns follow their mates, and the unmatched ones come first.
+
+    The groups are the horizontal part, the blocks of the square part, the matched rows of the vertical part, and the
+    unmatched rows. Workspace: two indices per row. Time: O(n_rows + n_cols).
+    """
+    n_rows, n_cols = graph.shape
+    n_square = labels.n_square
+    group = labels.row_block + 1
+    group[labels.row_part == VERTICAL] = n_square + 1
+    group[matching.row_mate < 0] = n_square + 2
+    row_perm = operations(graph.backend).order_by_label(group, n_square + 3)
+    starts = np.zeros(n_square + 4, graph.dtype)
+    np.cumsum(np.bincount(group, minlength=n_square + 3), out=starts[1:])
+    rank = int(starts[n_square + 2])
+    n_free = n_cols - rank
+
+    col_perm = np.empty(n_cols, graph.dtype)
+    col_perm[:n_free] = np.flatnonzero(matching.col_mate < 0)
+    col_perm[n_free:] = matching.row_mate[row_perm[:rank]]
+    coarse_rows = np.array([0, starts[1], starts[n_square + 1], rank, n_rows], graph.dtype)
+    coarse_cols = np.array([0, n_free, *(coarse_rows[1:3] + n_free), n_cols], graph.dtype)
+
+    # There is a horizontal part where columns are unmatched, a vertical part where rows are.
+    first, last = int(n_free == 0), n_square + int(rank < n_rows)
+    row_blocks = np.append(starts[first : last + 1], graph.dtype.type(n_rows))
+    col_blocks = row_blocks + n_free
+    col_blocks[0], col_blocks[-1] = 0, n_cols
+    arrays = row_perm, col_perm, row_blocks, col_blocks, coarse_cols, coarse_rows
+    for array in arrays:
+        array.flags.writeable = False
+    return BlockForm(*arrays, matching)

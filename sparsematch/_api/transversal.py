@@ -1,0 +1,262 @@
+"""Maximum transversals, and what follows from the number of their pairs."""
+
+from collections.abc import Mapping
+from typing import Any, Literal, overload
+
+import numpy as np
+
+from sparsematch._api.check import read_matching
+from sparsematch._api.workers import resolve_workers
+from sparsematch._engines.registry import Run, plan, read_options, select
+from sparsematch._types.bipartite import BipartiteCSR, as_bipartite
+from sparsematch._types.errors import wrong_type
+from sparsematch._types.matching import Matching
+from sparsematch._types.run_info import RunInfo
+
+_Rng = int | np.random.Generator | None
+
+
+@overload
+def maximum_transversal(
+    A: Any,
+    *,
+    method: str = ...,
+    init: str = ...,
+    initial: Any = ...,
+    workers: int | None = ...,
+    rng: _Rng = ...,
+    options: Mapping[str, Any] | None = ...,
+    return_info: Literal[False] = ...,
+) -> Matching: ...
+@overload
+def maximum_transversal(
+    A: Any,
+    *,
+    method: str = ...,
+    init: str = ...,
+    initial: Any = ...,
+    workers: int | None = ...,
+    rng: _Rng = ...,
+    options: Mapping[str, Any] | None = ...,
+    return_info: Literal[True],
+) -> tuple[Matching, RunInfo]: ...
+
+
+def maximum_transversal(
+    A: Any,
+    *,
+    method: str = "auto",
+    init: str = "auto",
+    initial: Any = None,
+    workers: int | None = None,
+    rng: _Rng = None,
+    options: Mapping[str, Any] | None = None,
+    return_info: bool = False,
+) -> Matching | tuple[Matching, RunInfo]:
+    """Find a maximum transversal: as many entries as possible, no two in the same row or column.
+
+    In other words a maximum matching of the rows and columns of a sparse matrix. Values are ignored: every stored entry
+    counts, explicit zeros and repeated entries too. The matrix is not modified.
+
+    Parameters
+    ----------
+    A : sparse array or matrix, shape (n_rows, n_cols)
+        CSR and CSC are read in place, COO is converted, other formats are converted with a warning.
+    method : str, optional
+        The exact engine: ``"auto"``, or a name from ``engines("exact")``. ``"none"`` leaves out the exact part; the
+        result is then what `init` makes of `initial`, and only maximal.
+    init : str, optional
+        The heuristic that goes first: a name from ``engines("heuristic")``, ``"none"``, or ``"auto"``, which is what
+        the exact engine likes best.
+    initial : Matching, (row_mate, col_mate) or row_mate, optional
+        A matching of `A` to start from, such as that of an earlier version of the matrix or the result of SciPy's
+        ``maximum_bipartite_matching(A, perm_type="column")``. It is copied.
+    workers : int, optional
+        Number of threads, -1 for all cores. By default that of `set_workers`, which is 1. With one thread the result is
+        always the same; with more only its cardinality is.
+    rng : int or numpy.random.Generator, optional
+        Seeds the choices of a start with the option ``random``. By default a fixed seed.
+    options : dict, optional
+        Options of the engines named by `init` and `method`; ``engines()`` lists them with their defaults.
+    return_info : bool, optional
+        Whether to return how the matching was found, with time per step and width per level.
+
+    Returns
+    -------
+    matching : Matching
+        With ``row_mate`` and ``col_mate`` of the index type of `A`, int32 or int64; -1 means unmatched.
+    info : RunInfo
+        Only if `return_info` is set.
+
+    Raises
+    ------
+    TypeError
+        If `A` is not a sparse matrix, or an argument is of the wrong type.
+    ValueError
+        If the index arrays of `A` are inconsistent, `initial` is not a matching of `A`, or a name or number is none of
+        the choices.
+
+    See Also
+    --------
+    structural_rank : Only the number of pairs.
+    vertex_cover : The proof that there are no more.
+    block_triangular_form : What the matching says about the structure of the matrix.
+    sparsematch.csgraph.maximum_bipartite_matching : The same with SciPy's signature.
+
+    Notes
+    -----
+    Duff, Kaya, Ucar, Design, implementation, and analysis of maximum transversal algorithms (ACM TOMS 38, 2011),
+    compares most of the engines. In the worst case time is O(sqrt(n) nnz) for ``"hopcroft_karp"`` and O(n nnz) for the
+    others; on most matrices it is a few passes over the entries. Ctrl-C stops a run.
+
+    Examples
+    --------
+    >>> from scipy.sparse import csr_array
+    >>> from sparsematch import maximum_transversal
+    >>> A = csr_array([[1, 0, 1], [1, 0, 0], [0, 1, 1]])
+    >>> matching = maximum_transversal(A)
+    >>> matching.row_mate.tolist()
+    [2, 0, 1]
+    >>> A[matching.as_permutation()].diagonal().tolist()
+    [1, 1, 1]
+
+    Which steps it took:
+
+    >>> matching, info = maximum_transversal(A, method="hopcroft_karp", init="cheap", return_info=True)
+    >>> [step.engine for step in info.steps]
+    ['cheap', 'hopcroft_karp']
+    """
+    graph = as_bipartite(A)
+    chosen = plan(graph.backend, method, init)
+    settings = read_options(options, *chosen)
+    run = Run(resolve_workers(workers), _seed(rng), settings, return_info, warm=initial is not None)
+    matching = _start(graph, initial, "initial")
+    for engine in chosen:
+        if engine:
+            engine.improve(graph, matching, run)
+    matching.freeze()
+    if not return_info:
+        return matching
+    first, last = (engine.name if engine else "none" for engine in chosen)
+    return matching, RunInfo(
+        method=last,
+        init=first,
+        steps=tuple(run.steps),
+        cardinality=matching.cardinality,
+        workers=run.workers,
+        transposes_built=run.transposes_built,
+        transpose_seconds=run.transpose_seconds,
+    )
+
+
+def structural_rank(A: Any, *, method: str = "auto", workers: int | None = None) -> int:
+    """Count the pairs of a maximum transversal: the largest rank that a matrix with this pattern can have.
+
+    Parameters
+    ----------
+    A : sparse array or matrix, shape (n_rows, n_cols)
+        Every stored entry counts, whatever its value.
+    method : str, optional
+        ``"auto"``, or a name from ``engines("exact")``.
+    workers : int, optional
+        Number of threads, -1 for all cores. By default that of `set_workers`, which is 1.
+
+    Returns
+    -------
+    int
+        At most ``min(A.shape)``.
+
+    Raises
+    ------
+    TypeError
+        If `A` is not a sparse matrix, or an argument is of the wrong type.
+    ValueError
+        If the index arrays of `A` are inconsistent, or a name or number is none of the choices.
+
+    See Also
+    --------
+    maximum_transversal, is_structurally_singular
+
+    Notes
+    -----
+    Time: that of `maximum_transversal`.
+
+    Examples
+    --------
+    >>> from scipy.sparse import csr_array
+    >>> from sparsematch import structural_rank
+    >>> structural_rank(csr_array([[0, 1, 0], [1, 1, 1], [0, 1, 0]]))
+    2
+    """
+    return maximum_matching(as_bipartite(A), method=method, workers=workers).cardinality
+
+
+def is_structurally_singular(A: Any, *, workers: int | None = None) -> bool:
+    """Tell whether a matrix is rank deficient by its pattern alone, whatever the values of its entries.
+
+    Parameters
+    ----------
+    A : sparse array or matrix, shape (n_rows, n_cols)
+        Every stored entry counts, whatever its value.
+    workers : int, optional
+        Number of threads, -1 for all cores. By default that of `set_workers`, which is 1.
+
+    Returns
+    -------
+    bool
+        Whether the structural rank is smaller than ``min(A.shape)``.
+
+    Raises
+    ------
+    TypeError
+        If `A` is not a sparse matrix, or `workers` is not an integer.
+    ValueError
+        If the index arrays of `A` are inconsistent, or `workers` is out of range.
+
+    See Also
+    --------
+    structural_rank
+    block_triangular_form : Its horizontal and vertical parts are where a singular matrix has too many columns or rows.
+
+    Notes
+    -----
+    Time: that of `maximum_transversal`.
+
+    Examples
+    --------
+    >>> from scipy.sparse import csr_array
+    >>> from sparsematch import is_structurally_singular
+    >>> is_structurally_singular(csr_array([[0, 1, 0], [1, 1, 1], [0, 1, 0]]))
+    True
+    """
+    graph = as_bipartite(A)
+    return maximum_matching(graph, workers=workers).cardinality < min(graph.shape)
+
+
+def maximum_matching(
+    graph: BipartiteCSR, initial: Any = None, *, name: str = "initial", method: str = "auto", workers: int | None = None
+) -> Matching:
+    """Find a maximum matching of a graph; unlike `maximum_transversal` it takes exact engines only."""
+    select(method, graph.backend, "exact", argument="method")
+    run = Run(resolve_workers(workers), warm=initial is not None)
+    matching = _start(graph, initial, name)
+    for engine in plan(graph.backend, method):
+        if engine:
+            engine.improve(graph, matching, run)
+    return matching.freeze()
+
+
+def _start(graph: BipartiteCSR, initial: Any, name: str) -> Matching:
+    """Return the empty matching, or a copy of a given one."""
+    return Matching.start(graph) if initial is None else read_matching(graph, initial, name)
+
+
+def _seed(rng: _Rng) -> int:
+    """Draw a seed from a generator, or from the generator that an integer seeds."""
+    if rng is None:
+        return 0
+    if isinstance(rng, bool) or not isinstance(rng, int | np.integer | np.random.Generator):
+        raise wrong_type("rng", rng, "None, an integer or a numpy.random.Generator")
+    if not isinstance(rng, np.random.Generator) and rng < 0:
+        raise ValueError(f"rng is {rng}, but must not be negative")
+    return int(np.random.default_rng(rng).integers(2**63))

@@ -1,0 +1,116 @@
+// Checks in linear time: the structure of a matrix as it comes in, and the certificates of what an engine returned.
+//
+// Koenig (1931): a matching is maximum exactly when some choice of one end of each matched entry covers all entries.
+#pragma once
+
+#include <vector>
+
+#include "csr.hpp"
+
+namespace sparsematch {
+
+enum class StructureFault { none, first_not_zero, decreasing, too_few_indices, out_of_range };
+
+template <class Index>
+struct StructureReport {
+    StructureFault fault;
+    std::int64_t position;
+};
+
+// Engines do no bounds checks: nothing that this function passes can make them leave the arrays. n_indices: length of indices.
+template <class Index>
+StructureReport<Index> check_structure(const Csr<Index>& a, std::int64_t n_indices) {
+    using Unsigned = std::make_unsigned_t<Index>;
+    if (a.indptr[0] != 0) return {StructureFault::first_not_zero, 0};
+    bool decreasing = false;
+    for (Index i = 0; i < a.n_rows; ++i) decreasing |= a.indptr[i + 1] < a.indptr[i];
+    for (Index i = 0; decreasing && i < a.n_rows; ++i)
+        if (a.indptr[i + 1] < a.indptr[i]) return {StructureFault::decreasing, i};
+    if (a.nnz() > n_indices) return {StructureFault::too_few_indices, a.nnz()};
+    const auto bound = static_cast<Unsigned>(a.n_cols);
+    for (Index p = 0; p < a.nnz();) {  // in blocks without a branch inside, so that the compiler vectorises them
+        const Index end = a.nnz() - p > 4096 ? p + 4096 : a.nnz();
+        Unsigned outside = 0;
+        for (Index q = p; q < end; ++q) outside |= static_cast<Unsigned>(a.indices[q]) >= bound;
+        for (; p < end; ++p)
+            if (!outside) p = end - 1;
+            else if (static_cast<Unsigned>(a.indices[p]) >= bound) return {StructureFault::out_of_range, p};
+    }
+    return {StructureFault::none, 0};
+}
+
+enum class PairFault { none, col_out_of_range, row_out_of_range, col_disagrees, row_disagrees, no_entry };
+
+template <class Index>
+struct PairReport {
+    PairFault fault;
+    Index i, j;
+};
+
+// Is this a matching of this matrix? The first wrong pair, if not. Time: O(n_rows + n_cols + entries of matched rows).
+template <class Index>
+PairReport<Index> check_matching(const Csr<Index>& a, Matching<Index> m) {
+    const auto named = [](Index mate) { return mate != UNMATCHED<Index>; };
+    for (Index i = 0; i < a.n_rows; ++i) {
+        const Index j = m.row_mate[i];
+        if (!named(j)) continue;
+        if (j < 0 || j >= a.n_cols) return {PairFault::col_out_of_range, i, j};
+        if (m.col_mate[j] != i) return {PairFault::col_disagrees, i, j};
+        bool entry = false;
+        for (Index p = a.indptr[i]; p < a.indptr[i + 1] && !entry; ++p) entry = a.indices[p] == j;
+        if (!entry) return {PairFault::no_entry, i, j};
+    }
+    for (Index j = 0; j < a.n_cols; ++j) {
+        const Index i = m.col_mate[j];
+        if (!named(i)) continue;
+        if (i < 0 || i >= a.n_rows) return {PairFault::row_out_of_range, i, j};
+        if (m.row_mate[i] != j) return {PairFault::row_disagrees, i, j};
+    }
+    return {PairFault::none, 0, 0};
+}
+
+// An entry whose ends are both free, or (UNMATCHED, UNMATCHED) when the matching is maximal.
+template <class Index>
+PairReport<Index> free_entry(const Csr<Index>& a, Matching<Index> m) {
+    for (Index i = 0; i < a.n_rows; ++i)
+        if (m.row_mate[i] == UNMATCHED<Index>)
+            for (Index p = a.indptr[i]; p < a.indptr[i + 1]; ++p)
+                if (m.col_mate[a.indices[p]] == UNMATCHED<Index>) return {PairFault::none, i, a.indices[p]};
+    return {PairFault::none, UNMATCHED<Index>, UNMATCHED<Index>};
+}
+
+// Everything that alternating paths from the free rows reach. False as soon as one reaches a free column.
+template <class Index>
+bool reach_from_free_rows(const Csr<Index>& a, Matching<Index> m, Bitmap& row_reached, Bitmap& col_reached) {
+    std::vector<Index> queue;
+    for (Index i = 0; i < a.n_rows; ++i)
+        if (m.row_mate[i] == UNMATCHED<Index>) {
+            row_reached.set(i);
+            queue.push_back(i);
+        }
+    for (std::size_t head = 0; head < queue.size(); ++head) {
+        const Index i = queue[head];
+        if (head + 8 < queue.size()) __builtin_prefetch(&a.indptr[queue[head + 8]]);
+        for (Index p = a.indptr[i]; p < a.indptr[i + 1]; ++p) {
+            const Index j = a.indices[p];
+            if (!col_reached.claim<false>(j)) continue;
+            if (m.col_mate[j] == UNMATCHED<Index>) return false;
+            row_reached.set(m.col_mate[j]);
+            queue.push_back(m.col_mate[j]);
+        }
+    }
+    return true;
+}
+
+// Koenig's cover: the rows not reached and the columns reached. It covers every entry, and has as many vertices as the
+// matching has pairs, so that neither can be improved. False, and nothing written, if the matching is not maximum.
+template <class Index>
+bool koenig_cover(const Csr<Index>& a, Matching<Index> m, bool* row_cover, bool* col_cover) {
+    Bitmap rows(a.n_rows), cols(a.n_cols);
+    if (!reach_from_free_rows(a, m, rows, cols)) return false;
+    for (Index i = 0; i < a.n_rows; ++i) row_cover[i] = !rows.test(i);
+    for (Index j = 0; j < a.n_cols; ++j) col_cover[j] = cols.test(j);
+    return true;
+}
+
+}  // namespace sparsematch

@@ -1,0 +1,174 @@
+// What flows through the CPU core: the pattern of a matrix, a matching of it, and the two containers every algorithm uses.
+//
+// A Csr is a bipartite graph seen from its rows; the transpose is the same type seen from its columns, so that an algorithm
+// which searches from the columns is the same code called with both arguments flipped.
+#pragma once
+
+#include <atomic>
+#include <bit>
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <memory>
+#include <new>
+#include <type_traits>
+#include <utility>
+
+#if defined(__linux__)
+#include <sys/mman.h>
+#endif
+
+namespace sparsematch {
+
+template <class Index>
+inline constexpr Index UNMATCHED = -1;
+
+// Const all the way down: no algorithm writes to the matrix.
+template <class Index>
+struct Csr {
+    Index n_rows, n_cols;
+    const Index* indptr;
+    const Index* indices;
+
+    Index nnz() const { return indptr[n_rows]; }
+    Index degree(Index i) const { return indptr[i + 1] - indptr[i]; }
+};
+
+// row_mate[i] == j if and only if col_mate[j] == i; UNMATCHED elsewhere.
+template <class Index>
+struct Matching {
+    Index* row_mate;
+    Index* col_mate;
+
+    void match(Index i, Index j) const {
+        row_mate[i] = j;
+        col_mate[j] = i;
+    }
+    Matching flipped() const { return {col_mate, row_mate}; }
+};
+
+// Uninitialised array. Large ones ask for huge pages: the algorithms gather at random, and address translation is half of a miss.
+template <class T>
+class Buffer {
+    static_assert(std::is_trivially_copyable_v<T>);
+    static constexpr std::size_t page = std::size_t{1} << 21;
+
+  public:
+    Buffer() = default;
+    explicit Buffer(std::size_t n) : size_(n) {
+        const std::size_t bytes = (n ? n : 1) * sizeof(T);
+        align_ = bytes >= 2 * page ? page : 64;
+        data_ = static_cast<T*>(::operator new(bytes, std::align_val_t{align_}));
+#if defined(__linux__)
+        if (align_ == page) madvise(data_, bytes, MADV_HUGEPAGE);
+#endif
+    }
+    Buffer(std::size_t n, T value) : Buffer(n) {
+        for (std::size_t k = 0; k < n; ++k) data_[k] = value;
+    }
+    Buffer(Buffer&& other) noexcept
+        : data_(std::exchange(other.data_, nullptr)), size_(std::exchange(other.size_, 0)), align_(other.align_) {}
+    Buffer& operator=(Buffer&& other) noexcept {
+        std::swap(data_, other.data_);
+        std::swap(size_, other.size_);
+        std::swap(align_, other.align_);
+        return *this;
+    }
+    ~Buffer() {
+        if (data_) ::operator delete(data_, std::align_val_t{align_});
+    }
+
+    T& operator[](std::size_t k) { return data_[k]; }
+    const T& operator[](std::size_t k) const { return data_[k]; }
+    T* data() { return data_; }
+    const T* data() const { return data_; }
+    T* begin() { return data_; }
+    T* end() { return data_ + size_; }
+    std::size_t size() const { return size_; }
+
+  private:
+    T* data_ = nullptr;
+    std::size_t size_ = 0, align_ = 64;
+};
+
+// One bit per vertex: a million vertices fit in the second-level cache, where the mates do not.
+class Bitmap {
+  public:
+    explicit Bitmap(std::size_t n, bool value = false) : words_((n + 63) / 64, value ? ~std::uint64_t{0} : 0) {}
+
+    bool test(std::size_t k) const { return word(k).load(std::memory_order_relaxed) >> (k & 63) & 1; }
+    // As test, and what was written before the bit was claimed is seen too.
+    bool test_acquire(std::size_t k) const { return word(k).load(std::memory_order_acquire) >> (k & 63) & 1; }
+    bool full_word(std::size_t k) const { return word(k).load(std::memory_order_relaxed) == ~std::uint64_t{0}; }
+    void set(std::size_t k) { words_[k >> 6] |= bit(k); }
+    void clear(std::size_t k) { words_[k >> 6] &= ~bit(k); }
+    void fill(bool value) { std::memset(words_.data(), value ? 0xff : 0, words_.size() * sizeof(std::uint64_t)); }
+    void copy(const Bitmap& other) { std::memcpy(words_.data(), other.words_.data(), words_.size() * sizeof(std::uint64_t)); }
+    std::size_t count() const {
+        std::size_t n = 0;
+        for (std::size_t w = 0; w < words_.size(); ++w) n += std::popcount(words_[w]);
+        return n;
+    }
+    void prefetch(std::size_t k) const { __builtin_prefetch(&words_[k >> 6]); }
+
+    // Sets the bit and tells whether this caller was the one who set it. Threads: several callers at a time.
+    template <bool Threads>
+    bool claim(std::size_t k) {
+        if constexpr (Threads) {
+            return !(word(k).load(std::memory_order_relaxed) & bit(k)) &&
+                   !(word(k).fetch_or(bit(k), std::memory_order_acq_rel) & bit(k));
+        } else {
+            if (words_[k >> 6] & bit(k)) return false;
+            words_[k >> 6] |= bit(k);
+            return true;
+        }
+    }
+    // The opposite: clears the bit and tells whether this caller was the one who cleared it.
+    template <bool Threads>
+    bool take(std::size_t k) {
+        if constexpr (Threads) {
+            return test(k) && (word(k).fetch_and(~bit(k), std::memory_order_acq_rel) & bit(k));
+        } else {
+            if (!(words_[k >> 6] & bit(k))) return false;
+            words_[k >> 6] &= ~bit(k);
+            return true;
+        }
+    }
+    template <bool Threads>
+    void give(std::size_t k) {
+        if constexpr (Threads) word(k).fetch_or(bit(k), std::memory_order_acq_rel);
+        else set(k);
+    }
+    template <bool Threads>
+    void release(std::size_t k) {
+        if constexpr (Threads) word(k).fetch_and(~bit(k), std::memory_order_acq_rel);
+        else clear(k);
+    }
+
+  private:
+    static std::uint64_t bit(std::size_t k) { return std::uint64_t{1} << (k & 63); }
+    std::atomic_ref<std::uint64_t> word(std::size_t k) const {
+        return std::atomic_ref<std::uint64_t>(const_cast<std::uint64_t&>(words_[k >> 6]));
+    }
+    Buffer<std::uint64_t> words_;
+};
+
+// Relaxed access to a word that another thread may write meanwhile: compiles to a plain move, and is no data race.
+template <class T>
+T peek(const T& place) {
+    return std::atomic_ref<T>(const_cast<T&>(place)).load(std::memory_order_relaxed);
+}
+template <class T>
+void poke(T& place, std::type_identity_t<T> value) {
+    std::atomic_ref<T>(place).store(value, std::memory_order_relaxed);
+}
+
+// A fixed scatter of the bits of x (splitmix64's finisher): seeds choices without a generator's state.
+inline std::uint64_t hash(std::uint64_t x) {
+    x += 0x9e3779b97f4a7c15u;
+    x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9u;
+    x = (x ^ (x >> 27)) * 0x94d049bb133111ebu;
+    return x ^ (x >> 31);
+}
+
+}  // namespace sparsematch

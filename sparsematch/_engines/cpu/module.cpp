@@ -1,0 +1,320 @@
+// The door between Python and the core: arrays in, arrays out, the GIL released in between, and the table of engines.
+#include <nanobind/nanobind.h>
+#include <nanobind/ndarray.h>
+#include <nanobind/stl/string.h>
+
+#include "cheap.hpp"
+#include "check.hpp"
+#include "dulmage_mendelsohn.hpp"
+#include "hopcroft_karp.hpp"
+#include "karp_sipser.hpp"
+#include "locality.hpp"
+#include "min_degree.hpp"
+#include "ms_bfs_graft.hpp"
+#include "pothen_fan.hpp"
+#include "push_relabel.hpp"
+#include "single_source_bfs.hpp"
+#include "transpose.hpp"
+
+namespace nb = nanobind;
+using namespace nb::literals;
+using namespace sparsematch;
+
+namespace {
+
+template <class Index>
+using In = nb::ndarray<const Index, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
+template <class Index>
+using Out = nb::ndarray<Index, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
+
+template <class Index>
+using Improve = void (*)(const Csr<Index>&, const Csr<Index>*, Matching<Index>, const Options&, Run&);
+
+// One row per engine: to add one, write its header and register it here.
+struct Row {
+    const char* name;
+    bool exact;             // maximum, not just maximal
+    const char* transpose;  // "required", "optional" (for some options) or "unused"
+    bool threads;           // makes use of more than one worker
+    const char* options;    // fields of Options that it reads, separated by blanks
+    Improve<std::int32_t> improve32;
+    Improve<std::int64_t> improve64;
+};
+#define ENGINE(name, exact, transpose, threads, options) \
+    Row { #name, exact, transpose, threads, options, name<std::int32_t>, name<std::int64_t> }
+const Row table[] = {
+    ENGINE(cheap, false, "unused", true, "random"),
+    ENGINE(min_degree, false, "unused", true, ""),
+    ENGINE(karp_sipser, false, "required", true, "degree_one_only neighbour_xor"),
+    ENGINE(hopcroft_karp, true, "unused", false, "hkdw"),
+    ENGINE(pothen_fan, true, "unused", true, "fairness"),
+    ENGINE(push_relabel, true, "required", false, "k fairness gap"),
+    ENGINE(single_source_bfs, true, "unused", false, ""),
+    ENGINE(ms_bfs_graft, true, "required", true, "grafting direction alpha"),
+};
+#undef ENGINE
+
+Options read_options(const nb::dict& given) {
+    Options o;
+    for (auto [key, value] : given) {
+        const auto name = nb::cast<std::string>(key);
+        if (name == "random") o.random = nb::cast<bool>(value);
+        else if (name == "degree_one_only") o.degree_one_only = nb::cast<bool>(value);
+        else if (name == "neighbour_xor") o.neighbour_xor = nb::cast<bool>(value);
+        else if (name == "hkdw") o.hkdw = nb::cast<bool>(value);
+        else if (name == "fairness") o.fairness = nb::cast<bool>(value);
+        else if (name == "grafting") o.grafting = nb::cast<bool>(value);
+        else if (name == "direction") o.direction = nb::cast<bool>(value);
+        else if (name == "gap") o.gap = nb::cast<bool>(value);
+        else if (name == "alpha") o.alpha = nb::cast<double>(value);
+        else if (name == "k") o.k = nb::cast<double>(value);
+        else if (name == "seed") o.seed = nb::cast<std::uint64_t>(value);
+        else throw nb::key_error(name.c_str());
+    }
+    return o;
+}
+
+// Asks Python, every now and then, whether a signal arrived. What its handler raised is kept and thrown after the run.
+struct Signals {
+    bool raised = false;
+    nb::object type, value, traceback;
+
+    static bool poll(void* self) {
+        nb::gil_scoped_acquire gil;
+        auto& signals = *static_cast<Signals*>(self);
+        if (signals.raised) return true;
+        if (PyErr_CheckSignals() == 0) return false;
+        PyObject *type, *value, *traceback;
+        PyErr_Fetch(&type, &value, &traceback);
+        signals.type = nb::steal(type), signals.value = nb::steal(value), signals.traceback = nb::steal(traceback);
+        return signals.raised = true;
+    }
+    void rethrow() {
+        if (!raised) return;
+        PyErr_Restore(type.release().ptr(), value.release().ptr(), traceback.release().ptr());
+        throw nb::python_error();
+    }
+};
+
+nb::dict report(const Run& run) {
+    nb::dict out;
+    const auto& s = run.stats;
+    out["phases"] = s.phases;
+    out["levels"] = s.levels;
+    out["edges"] = run.edges();
+    out["augmentations"] = s.augmentations;
+    out["path_edges"] = s.path_edges;
+    out["exhausted"] = run.exhausted();
+    nb::dict steps;
+    for (const auto& step : s.steps) steps[step.name] = step.seconds;
+    out["seconds"] = steps;
+    nb::list frontier;
+    for (auto width : s.frontier) frontier.append(width);
+    out["frontier"] = frontier;
+    return out;
+}
+
+template <class Index>
+nb::dict run_engine(const std::string& name, Index n_cols, In<Index> indptr, In<Index> indices, nb::object t_indptr,
+                    nb::object t_indices, Out<Index> row_mate, Out<Index> col_mate, int workers, std::int64_t edge_limit,
+                    bool detailed, const nb::dict& options) {
+    const Row* row = std::find_if(std::begin(table), std::end(table), [&](const Row& r) { return name == r.name; });
+    if (row == std::end(table)) throw nb::key_error(name.c_str());
+    const Csr<Index> a{static_cast<Index>(indptr.size() - 1), n_cols, indptr.data(), indices.data()};
+    Csr<Index> t{};
+    const bool transposed = !t_indptr.is_none();
+    if (transposed) {
+        t = {n_cols, a.n_rows, nb::cast<In<Index>>(t_indptr).data(), nb::cast<In<Index>>(t_indices).data()};
+    }
+    const Options o = read_options(options);
+    const Matching<Index> m{row_mate.data(), col_mate.data()};
+    Improve<Index> improve;
+    if constexpr (sizeof(Index) == 4) improve = row->improve32;
+    else improve = row->improve64;
+    Signals signals;
+    nb::dict out;
+    {
+        nb::gil_scoped_release release;
+        Team team(workers);
+        Run run(team, Signals::poll, &signals, edge_limit, detailed);
+        improve(a, transposed ? &t : nullptr, m, o, run);
+        nb::gil_scoped_acquire acquire;
+        out = report(run);
+    }
+    signals.rethrow();
+    return out;
+}
+
+template <class Index>
+void run_transpose(Index n_cols, In<Index> indptr, In<Index> indices, Out<Index> t_indptr, Out<Index> t_indices, int workers) {
+    const Csr<Index> a{static_cast<Index>(indptr.size() - 1), n_cols, indptr.data(), indices.data()};
+    nb::gil_scoped_release release;
+    Team team(workers);
+    transpose(team, a, t_indptr.data(), t_indices.data());
+}
+
+template <class Index>
+Csr<Index> view(Index n_cols, const In<Index>& indptr, const In<Index>& indices) {
+    return {static_cast<Index>(indptr.size() - 1), n_cols, indptr.data(), indices.data()};
+}
+
+// Matchings to be checked are read only; the checks take the type that engines write.
+template <class Index>
+Matching<Index> view(const In<Index>& row_mate, const In<Index>& col_mate) {
+    return {const_cast<Index*>(row_mate.data()), const_cast<Index*>(col_mate.data())};
+}
+
+template <class Index>
+nb::tuple run_check_structure(Index n_cols, In<Index> indptr, In<Index> indices) {
+    const auto n_indices = static_cast<std::int64_t>(indices.size());
+    StructureReport<Index> found;
+    {
+        nb::gil_scoped_release release;
+        found = check_structure(view(n_cols, indptr, indices), n_indices);
+    }
+    return nb::make_tuple(static_cast<int>(found.fault), found.position);
+}
+
+template <class Index>
+nb::tuple run_check_matching(Index n_cols, In<Index> indptr, In<Index> indices, In<Index> row_mate, In<Index> col_mate) {
+    PairReport<Index> found;
+    {
+        nb::gil_scoped_release release;
+        found = check_matching(view(n_cols, indptr, indices), view(row_mate, col_mate));
+    }
+    return nb::make_tuple(static_cast<int>(found.fault), found.i, found.j);
+}
+
+template <class Index>
+nb::tuple run_free_entry(Index n_cols, In<Index> indptr, In<Index> indices, In<Index> row_mate, In<Index> col_mate) {
+    PairReport<Index> found;
+    {
+        nb::gil_scoped_release release;
+        found = free_entry(view(n_cols, indptr, indices), view(row_mate, col_mate));
+    }
+    return nb::make_tuple(found.i, found.j);
+}
+
+template <class Index>
+bool run_cover(Index n_cols, In<Index> indptr, In<Index> indices, In<Index> row_mate, In<Index> col_mate, Out<bool> row_cover,
+               Out<bool> col_cover) {
+    nb::gil_scoped_release release;
+    return koenig_cover(view(n_cols, indptr, indices), view(row_mate, col_mate), row_cover.data(), col_cover.data());
+}
+
+template <class Index>
+Index run_block_labels(Index n_cols, In<Index> indptr, In<Index> indices, In<Index> row_mate, In<Index> col_mate,
+                       Out<std::int8_t> row_part, Out<std::int8_t> col_part, Out<Index> row_block, Out<Index> col_block) {
+    nb::gil_scoped_release release;
+    return block_labels(view(n_cols, indptr, indices), view(row_mate, col_mate), row_part.data(), col_part.data(),
+                        row_block.data(), col_block.data());
+}
+
+template <class Index>
+Index run_connected_components(Index n_cols, In<Index> indptr, In<Index> indices, Out<Index> row_label, Out<Index> col_label) {
+    nb::gil_scoped_release release;
+    return connected_components(view(n_cols, indptr, indices), row_label.data(), col_label.data());
+}
+
+template <class Index>
+void run_sort_by_label(In<Index> label, Index n_labels, Out<Index> order) {
+    nb::gil_scoped_release release;
+    sort_by_label(label.data(), static_cast<Index>(label.size()), n_labels, order.data());
+}
+
+template <class Index>
+Index run_depth(Index n_cols, In<Index> indptr, In<Index> indices, In<Index> t_indptr, In<Index> t_indices, std::size_t rows) {
+    nb::gil_scoped_release release;
+    Team team(1);
+    Run run(team, nullptr, nullptr, 0, false);
+    const auto a = view(n_cols, indptr, indices);
+    return depth(a, view(a.n_rows, t_indptr, t_indices), rows, run);
+}
+
+template <class Index>
+void run_renumber(Index n_cols, In<Index> indptr, In<Index> indices, In<Index> row_order, In<Index> col_order,
+                  Out<Index> new_indptr, Out<Index> new_indices, int workers) {
+    nb::gil_scoped_release release;
+    Team team(workers);
+    renumber(team, view(n_cols, indptr, indices), row_order.data(), col_order.data(), new_indptr.data(), new_indices.data());
+}
+
+template <class Index>
+void run_restore(In<Index> row_order, In<Index> col_order, In<Index> new_row_mate, Out<Index> row_mate, Out<Index> col_mate,
+                 int workers) {
+    nb::gil_scoped_release release;
+    Team team(workers);
+    restore(team, static_cast<Index>(row_order.size()), row_order.data(), col_order.data(), new_row_mate.data(),
+            Matching<Index>{row_mate.data(), col_mate.data()});
+}
+
+template <class Index>
+void run_carry(In<Index> row_order, In<Index> col_order, In<Index> row_mate, Out<Index> new_row_mate, Out<Index> new_col_mate,
+               int workers) {
+    nb::gil_scoped_release release;
+    Team team(workers);
+    carry(team, static_cast<Index>(row_order.size()), static_cast<Index>(col_order.size()), row_order.data(), col_order.data(),
+          row_mate.data(), Matching<Index>{new_row_mate.data(), new_col_mate.data()});
+}
+
+template <class Index>
+void run_breadth_first_order(Index n_cols, In<Index> indptr, In<Index> indices, In<Index> t_indptr, In<Index> t_indices,
+                             Out<Index> row_order, Out<Index> col_order, int workers) {
+    Signals signals;
+    {
+        nb::gil_scoped_release release;
+        Team team(workers);
+        Run run(team, Signals::poll, &signals, 0, false);
+        const auto a = view(n_cols, indptr, indices);
+        const auto t = view(a.n_rows, t_indptr, t_indices);
+        if (workers > 1) breadth_first_order<true>(a, t, row_order.data(), col_order.data(), run);
+        else breadth_first_order<false>(a, t, row_order.data(), col_order.data(), run);
+    }
+    signals.rethrow();
+}
+
+nb::list engines() {
+    nb::list out;
+    for (const Row& row : table) out.append(nb::make_tuple(row.name, row.exact, row.transpose, row.threads, row.options));
+    return out;
+}
+
+template <class Index>
+void bind(nb::module_& m) {
+    m.def("run", &run_engine<Index>, "name"_a, "n_cols"_a, "indptr"_a.noconvert(), "indices"_a.noconvert(),
+          "t_indptr"_a.none(), "t_indices"_a.none(), "row_mate"_a.noconvert(), "col_mate"_a.noconvert(), "workers"_a,
+          "edge_limit"_a, "detailed"_a, "options"_a);
+    m.def("transpose", &run_transpose<Index>, "n_cols"_a, "indptr"_a.noconvert(), "indices"_a.noconvert(),
+          "t_indptr"_a.noconvert(), "t_indices"_a.noconvert(), "workers"_a);
+    m.def("check_structure", &run_check_structure<Index>, "n_cols"_a, "indptr"_a.noconvert(), "indices"_a.noconvert());
+    m.def("check_matching", &run_check_matching<Index>, "n_cols"_a, "indptr"_a.noconvert(), "indices"_a.noconvert(),
+          "row_mate"_a.noconvert(), "col_mate"_a.noconvert());
+    m.def("check_maximal", &run_free_entry<Index>, "n_cols"_a, "indptr"_a.noconvert(), "indices"_a.noconvert(),
+          "row_mate"_a.noconvert(), "col_mate"_a.noconvert());
+    m.def("cover", &run_cover<Index>, "n_cols"_a, "indptr"_a.noconvert(), "indices"_a.noconvert(), "row_mate"_a.noconvert(),
+          "col_mate"_a.noconvert(), "row_cover"_a.noconvert(), "col_cover"_a.noconvert());
+    m.def("block_labels", &run_block_labels<Index>, "n_cols"_a, "indptr"_a.noconvert(), "indices"_a.noconvert(),
+          "row_mate"_a.noconvert(), "col_mate"_a.noconvert(), "row_part"_a.noconvert(), "col_part"_a.noconvert(),
+          "row_block"_a.noconvert(), "col_block"_a.noconvert());
+    m.def("connected_components", &run_connected_components<Index>, "n_cols"_a, "indptr"_a.noconvert(),
+          "indices"_a.noconvert(), "row_label"_a.noconvert(), "col_label"_a.noconvert());
+    m.def("depth", &run_depth<Index>, "n_cols"_a, "indptr"_a.noconvert(), "indices"_a.noconvert(), "t_indptr"_a.noconvert(),
+          "t_indices"_a.noconvert(), "rows"_a);
+    m.def("breadth_first_order", &run_breadth_first_order<Index>, "n_cols"_a, "indptr"_a.noconvert(), "indices"_a.noconvert(),
+          "t_indptr"_a.noconvert(), "t_indices"_a.noconvert(), "row_order"_a.noconvert(), "col_order"_a.noconvert(), "workers"_a);
+    m.def("renumber", &run_renumber<Index>, "n_cols"_a, "indptr"_a.noconvert(), "indices"_a.noconvert(),
+          "row_order"_a.noconvert(), "col_order"_a.noconvert(), "new_indptr"_a.noconvert(), "new_indices"_a.noconvert(), "workers"_a);
+    m.def("carry", &run_carry<Index>, "row_order"_a.noconvert(), "col_order"_a.noconvert(), "row_mate"_a.noconvert(),
+          "new_row_mate"_a.noconvert(), "new_col_mate"_a.noconvert(), "workers"_a);
+    m.def("restore", &run_restore<Index>, "row_order"_a.noconvert(), "col_order"_a.noconvert(), "new_row_mate"_a.noconvert(),
+          "row_mate"_a.noconvert(), "col_mate"_a.noconvert(), "workers"_a);
+    m.def("sort_by_label", &run_sort_by_label<Index>, "label"_a.noconvert(), "n_labels"_a, "order"_a.noconvert());
+}
+
+}  // namespace
+
+NB_MODULE(_core, m) {
+    m.def("engines", &engines);
+    bind<std::int32_t>(m);
+    bind<std::int64_t>(m);
+}

@@ -1,0 +1,71 @@
+"""What the core does beside matching, told in the user's rows and columns.
+
+The core knows what `indptr` runs over (here major) and what `indices` names (minor). On a flipped graph the two sides
+change places, a part's horizontal and vertical too, and block upper triangular becomes block lower.
+"""
+
+import numpy as np
+
+from sparsematch._engines.cpu import _core
+from sparsematch._types.arrays import IndexArray
+from sparsematch._types.bipartite import BipartiteCSR
+from sparsematch._types.labels import SQUARE, BlockLabels, Components, VertexCover
+from sparsematch._types.matching import Matching
+
+#: The core's codes of what is wrong, with the sides exchanged.
+_EXCHANGED = {3: 4, 4: 3, 5: 5}
+
+
+def wrong_pair(graph: BipartiteCSR, matching: Matching) -> tuple[int, int, int] | None:
+    """Return the first thing wrong with a matching whose mates are within range. Time: O(n_rows + n_cols + nnz)."""
+    mates = graph.orient(matching.row_mate, matching.col_mate)
+    code, major, minor = _core.check_matching(graph.n_minor, graph.indptr, graph.indices, *mates)
+    if code == 0:
+        return None
+    return (_EXCHANGED[code] if graph.flipped else code, *graph.orient(major, minor))
+
+
+def free_pair(graph: BipartiteCSR, matching: Matching) -> tuple[int, int] | None:
+    """Return an entry whose row and column are both unmatched. Time: O(n_major + nnz)."""
+    mates = graph.orient(matching.row_mate, matching.col_mate)
+    pair = _core.check_maximal(graph.n_minor, graph.indptr, graph.indices, *mates)
+    return None if pair[0] < 0 else graph.orient(*pair)
+
+
+def vertex_cover(graph: BipartiteCSR, matching: Matching) -> VertexCover | None:
+    """Return Koenig's cover, or None if the matching is not maximum. Time: O(n_rows + n_cols + nnz)."""
+    mates = graph.orient(matching.row_mate, matching.col_mate)
+    in_cover = np.empty(graph.n_rows, bool), np.empty(graph.n_cols, bool)
+    if not _core.cover(graph.n_minor, graph.indptr, graph.indices, *mates, *graph.orient(*in_cover)):
+        return None
+    rows, cols = (np.flatnonzero(side).astype(graph.dtype, copy=False) for side in in_cover)
+    return VertexCover(rows, cols)
+
+
+def block_labels(graph: BipartiteCSR, matching: Matching) -> BlockLabels:
+    """Return part and block of every row and column; the matching must be maximum. Time: O(n_rows + n_cols + nnz)."""
+    mates = graph.orient(matching.row_mate, matching.col_mate)
+    parts = np.empty(graph.n_rows, np.int8), np.empty(graph.n_cols, np.int8)
+    blocks = np.empty(graph.n_rows, graph.dtype), np.empty(graph.n_cols, graph.dtype)
+    n_square = _core.block_labels(
+        graph.n_minor, graph.indptr, graph.indices, *mates, *graph.orient(*parts), *graph.orient(*blocks)
+    )
+    if graph.flipped:
+        for part, block in zip(parts, blocks, strict=True):
+            np.subtract(n_square - 1, block, out=block, where=part == SQUARE)
+            np.subtract(2 * SQUARE, part, out=part)
+    return BlockLabels(*parts, *blocks, n_square)
+
+
+def connected_components(graph: BipartiteCSR) -> Components:
+    """Return the component of every row and column. Time: O(n_rows + n_cols + nnz), nearly."""
+    labels = np.empty(graph.n_rows, graph.dtype), np.empty(graph.n_cols, graph.dtype)
+    n_components = _core.connected_components(graph.n_minor, graph.indptr, graph.indices, *graph.orient(*labels))
+    return Components(n_components, *labels)
+
+
+def order_by_label(labels: IndexArray, n_labels: int) -> IndexArray:
+    """Return the stable order that sorts labels in ``range(n_labels)``. Time: O(n + n_labels)."""
+    order = np.empty_like(labels)
+    _core.sort_by_label(labels, n_labels, order)
+    return order

@@ -1,0 +1,75 @@
+// Threads for one call: a team is born with the call and joined at its end, so nothing runs on afterwards and fork is safe.
+//
+// Work is handed out as parallel loops. The calling thread is rank 0 and works too; the others sleep in the kernel between
+// loops (futex through std::atomic::wait), they never spin on a shared machine. A loop too short to repay waking them runs
+// on the caller alone, which is what keeps narrow BFS levels cheap.
+#pragma once
+
+#include <algorithm>
+#include <atomic>
+#include <cstdint>
+#include <functional>
+#include <thread>
+#include <vector>
+
+namespace sparsematch {
+
+class Team {
+  public:
+    explicit Team(int workers) {
+        for (int rank = 1; rank < workers; ++rank) threads_.emplace_back([this, rank] { serve(rank); });
+    }
+    Team(const Team&) = delete;
+    Team& operator=(const Team&) = delete;
+    ~Team() {
+        job_ = nullptr;
+        turn_.fetch_add(1, std::memory_order_release);
+        turn_.notify_all();
+        for (auto& thread : threads_) thread.join();
+    }
+
+    int size() const { return static_cast<int>(threads_.size()) + 1; }
+
+    // Calls body(rank) once on every rank, and returns when all have returned.
+    void each(const std::function<void(int)>& body) {
+        if (threads_.empty()) return body(0);
+        job_ = &body;
+        busy_.store(static_cast<int>(threads_.size()), std::memory_order_relaxed);
+        turn_.fetch_add(1, std::memory_order_release);
+        turn_.notify_all();
+        body(0);
+        for (int left; (left = busy_.load(std::memory_order_acquire)) != 0;) busy_.wait(left, std::memory_order_acquire);
+    }
+
+    // Calls body(rank, begin, end) on pieces of [0, n); pieces of `grain` are handed out on demand, so uneven ones balance.
+    template <class Body>
+    void loop(std::int64_t n, std::int64_t grain, const Body& body) {
+        if (threads_.empty() || n <= grain) {
+            if (n > 0) body(0, std::int64_t{0}, n);
+            return;
+        }
+        std::atomic<std::int64_t> next{0};
+        each([&](int rank) {
+            for (std::int64_t begin; (begin = next.fetch_add(grain, std::memory_order_relaxed)) < n;)
+                body(rank, begin, std::min(begin + grain, n));
+        });
+    }
+
+  private:
+    void serve(int rank) {
+        for (std::uint32_t seen = 0;;) {
+            turn_.wait(seen, std::memory_order_acquire);
+            seen = turn_.load(std::memory_order_acquire);
+            if (!job_) return;
+            (*job_)(rank);
+            if (busy_.fetch_sub(1, std::memory_order_acq_rel) == 1) busy_.notify_one();
+        }
+    }
+
+    const std::function<void(int)>* job_ = nullptr;  // written before turn_ is released
+    std::atomic<std::uint32_t> turn_{0};
+    std::atomic<int> busy_{0};
+    std::vector<std::thread> threads_;
+};
+
+}  // namespace sparsematch

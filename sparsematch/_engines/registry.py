@@ -1,0 +1,198 @@
+"""The table of engines, and the choice of the two that a call runs.
+
+An engine is one function, ``improve(graph, matching, run)``: it writes the two mate arrays of the matching and nothing
+else. A heuristic makes a matching maximal, an exact engine makes it maximum. A back-end registers its engines, and the
+operations that it offers beside matching, when its modules are imported: on the first graph that lives there.
+"""
+
+import functools
+import importlib
+import math
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from sparsematch._types.arrays import IndexArray
+from sparsematch._types.bipartite import BipartiteCSR
+from sparsematch._types.errors import unknown_choice, wrong_type
+from sparsematch._types.labels import BlockLabels, Components, VertexCover
+from sparsematch._types.matching import Matching
+from sparsematch._types.run_info import EngineInfo, StepInfo
+
+#: The modules that register the engines of each back-end.
+_MODULES = {"numpy": ("sparsematch._engines.cpu", "sparsematch._engines.reference")}
+
+#: The heuristic that ``init="auto"`` means when no exact engine follows.
+_DEFAULT_INIT = "cheap"
+
+
+@dataclass(slots=True)
+class Run:
+    """One call's settings, and the account that engines write of it.
+
+    Attributes
+    ----------
+    workers : int
+        Threads that an engine may use.
+    seed : int
+        Where its random choices start.
+    options : mapping
+        Options that differ from the defaults; an engine takes those that are its own.
+    detailed : bool
+        Whether time per kind of step and width per level are wanted.
+    transposed : BipartiteCSR or None
+        The transpose of the graph, once an engine has needed it.
+    transposes_built : int
+        How many there were, of the graph or of a renumbered copy of it.
+    transpose_seconds : float
+        Time they took to build.
+    warm : bool
+        Whether the matching was not empty at the start.
+    steps : list of StepInfo
+        One entry for each engine that ran.
+    """
+
+    workers: int = 1
+    seed: int = 0
+    options: Mapping[str, bool | float] = field(default_factory=dict)
+    detailed: bool = False
+    transposed: BipartiteCSR | None = None
+    transposes_built: int = 0
+    transpose_seconds: float = 0.0
+    warm: bool = False
+    steps: list[StepInfo] = field(default_factory=list)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Engine(EngineInfo):
+    """An engine that can be run: what is known about it, and its one function."""
+
+    improve: Callable[[BipartiteCSR, Matching, Run], None] = field(repr=False, compare=False)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Operations:
+    """What a back-end does beside matching, each function in terms of the user's rows and columns.
+
+    Attributes
+    ----------
+    wrong_pair
+        The first thing wrong with a matching: (key of ``FLAWS``, row, column), or None.
+    free_pair
+        An entry whose row and column are both unmatched, or None: the matching is maximal.
+    vertex_cover
+        A cover as large as the matching, or None: there is an augmenting path.
+    block_labels
+        Part and block of every vertex; the matching must be maximum.
+    connected_components
+        Components of the graph.
+    order_by_label
+        The stable order that sorts labels in ``range(n_labels)``.
+    """
+
+    wrong_pair: Callable[[BipartiteCSR, Matching], tuple[int, int, int] | None]
+    free_pair: Callable[[BipartiteCSR, Matching], tuple[int, int] | None]
+    vertex_cover: Callable[[BipartiteCSR, Matching], VertexCover | None]
+    block_labels: Callable[[BipartiteCSR, Matching], BlockLabels]
+    connected_components: Callable[[BipartiteCSR], Components]
+    order_by_label: Callable[[IndexArray, int], IndexArray]
+
+
+_engines: dict[tuple[str, str], Engine] = {}
+_operations: dict[str, Operations] = {}
+
+
+def register(engine: Engine) -> None:
+    """Add an engine to the table."""
+    key = engine.backend, engine.name
+    if key in _engines:
+        raise ValueError(f"an engine {engine.name!r} of back-end {engine.backend!r} is registered already")
+    _engines[key] = engine
+
+
+def register_operations(backend: str, operations: Operations) -> None:
+    """Say what a back-end offers beside matching."""
+    _operations[backend] = operations
+
+
+def engines(backend: str | None = None, kind: str | None = None) -> tuple[Engine, ...]:
+    """Return the registered engines, in order of registration, of one back-end and of one kind if these are given."""
+    for name in _MODULES if backend is None else (backend,):
+        _load(name)
+    return tuple(e for e in _engines.values() if backend in (None, e.backend) and kind in (None, e.kind))
+
+
+def operations(backend: str) -> Operations:
+    """Return what a back-end offers beside matching."""
+    _load(backend)
+    return _operations[backend]
+
+
+def select(name: str, backend: str, kind: str, *, argument: str, also: tuple[str, ...] = ()) -> Engine:
+    """Look up an engine.
+
+    Raises
+    ------
+    TypeError, ValueError
+        If there is none, naming the `argument` and the choices: those of this kind, and what `also` is understood.
+    """
+    _load(backend)
+    engine = _engines.get((backend, name)) if isinstance(name, str) else None
+    if engine is None or engine.kind != kind:
+        raise unknown_choice(argument, name, (*also, *(e.name for e in engines(backend, kind))))
+    return engine
+
+
+def plan(backend: str, method: str = "auto", init: str = "auto") -> tuple[Engine | None, Engine | None]:
+    """Choose the heuristic and the exact engine of a call; None stands for ``"none"``."""
+    exact = None
+    if method != "none":
+        exact = select(method, backend, "exact", argument="method", also=("auto", "none"))
+    if init == "auto":
+        init = exact.default_init if exact else _DEFAULT_INIT
+    if init == "none":
+        return None, exact
+    return select(init, backend, "heuristic", argument="init", also=("auto", "none")), exact
+
+
+def read_options(options: Mapping[str, Any] | None, *chosen: Engine | None) -> Mapping[str, bool | float]:
+    """Check the user's options against those of the engines that were chosen.
+
+    Raises
+    ------
+    TypeError, ValueError
+        If none of them has an option of this name, or its value is of another kind than the default.
+    """
+    if options is None:
+        return {}
+    if not isinstance(options, Mapping):
+        raise wrong_type("options", options, "a dict")
+    known: dict[str, bool | float] = {}
+    for engine in chosen:
+        known.update(engine.options if engine else {})
+    return {name: _read_option(name, value, known) for name, value in options.items()}
+
+
+def _read_option(name: str, value: Any, known: Mapping[str, bool | float]) -> bool | float:
+    label = f"options[{name!r}]"
+    if not known:
+        raise ValueError(f"{label} is given, but the engines of this call have no options")
+    if not isinstance(name, str) or name not in known:
+        raise unknown_choice("a key of options", name, known)
+    if isinstance(known[name], bool):
+        if not isinstance(value, bool | np.bool_):
+            raise wrong_type(label, value, "True or False")
+        return bool(value)
+    if isinstance(value, bool | np.bool_) or not isinstance(value, int | float | np.number):
+        raise wrong_type(label, value, "a number")
+    if not (number := float(value)) > 0 or math.isinf(number):
+        raise ValueError(f"{label} is {value}, but must be positive and finite")
+    return number
+
+
+@functools.cache
+def _load(backend: str) -> None:
+    for module in _MODULES[backend]:
+        importlib.import_module(module)

@@ -1,0 +1,204 @@
+"""The one view of a matrix that engines see, and the only reader of matrices.
+
+A sparse matrix is a bipartite graph: a vertex for each row and each column, an edge for each stored entry, its value
+ignored. The matrix is checked here, once; what lies below does no bounds checks. CSC is not converted: its arrays are
+the CSR of the transpose, so the view keeps them and says that it is flipped.
+"""
+
+import sys
+import warnings
+from dataclasses import dataclass
+from typing import Any, NoReturn, TypeVar
+
+import numpy as np
+from scipy.sparse import SparseEfficiencyWarning, issparse
+
+from sparsematch._types.arrays import IndexArray
+from sparsematch._types.errors import stack_level, wrong_type
+
+_T = TypeVar("_T")
+
+_INT32 = np.dtype(np.int32)
+_INT64 = np.dtype(np.int64)
+_UNSIGNED: dict[np.dtype[Any], np.dtype[Any]] = {_INT32: np.dtype(np.uint32), _INT64: np.dtype(np.uint64)}
+_INT32_MAX = 2**31 - 1
+
+
+@dataclass(frozen=True, slots=True)
+class BipartiteCSR:
+    """A pattern in compressed rows, or in compressed columns if `flipped`.
+
+    Attributes
+    ----------
+    n_rows, n_cols : int
+        The shape of the user's matrix, flipped or not.
+    indptr, indices : ndarray of int32 or int64, C-contiguous
+        Entries ``indptr[k]:indptr[k + 1]`` of `indices` belong to the k-th row (column if `flipped`). Unsorted and
+        repeated indices are legal. `indices` may be longer than ``indptr[-1]``.
+    backend : str
+        Where the arrays live: ``"numpy"``.
+    flipped : bool
+        Whether `indptr` runs over the columns.
+    """
+
+    n_rows: int
+    n_cols: int
+    indptr: IndexArray
+    indices: IndexArray
+    backend: str = "numpy"
+    flipped: bool = False
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """Rows and columns, as the user counts them."""
+        return self.n_rows, self.n_cols
+
+    @property
+    def n_major(self) -> int:
+        """What `indptr` runs over: the columns if flipped, else the rows."""
+        return self.n_cols if self.flipped else self.n_rows
+
+    @property
+    def n_minor(self) -> int:
+        """What `indices` names: the rows if flipped, else the columns."""
+        return self.n_rows if self.flipped else self.n_cols
+
+    @property
+    def nnz(self) -> int:
+        """Stored entries."""
+        return int(self.indptr[-1])
+
+    @property
+    def dtype(self) -> np.dtype[Any]:
+        """The type of the indices, hence of the mates."""
+        return self.indptr.dtype
+
+    def orient(self, row_like: _T, col_like: _T) -> tuple[_T, _T]:
+        """Return the pair as (major, minor); given such a pair, return it as (row, column)."""
+        return (col_like, row_like) if self.flipped else (row_like, col_like)
+
+
+def as_bipartite(A: Any, *, name: str = "A") -> BipartiteCSR:
+    """View a sparse matrix as a bipartite graph.
+
+    Parameters
+    ----------
+    A : sparse array or matrix, shape (n_rows, n_cols)
+        CSR and CSC are viewed without a copy and COO is converted; other formats are converted with a warning. A
+        pydata/sparse array is converted.
+    name : str, optional
+        What messages call the matrix.
+
+    Returns
+    -------
+    BipartiteCSR
+        With int32 indices if both arrays of `A` are, otherwise int64.
+
+    Raises
+    ------
+    TypeError
+        If `A` is not a sparse matrix, or its index arrays do not hold integers.
+    ValueError
+        If `A` does not have two dimensions, or its index arrays are inconsistent.
+
+    Warns
+    -----
+    SparseEfficiencyWarning
+        If `A` is in none of CSR, CSC and COO.
+    """
+    if not issparse(A):
+        A = _from_other_library(A, name)
+    layout = A.format
+    if layout != "csr" and layout != "csc":
+        A = _compress(A, name)
+    if A.ndim != 2:
+        raise ValueError(f"{name} must have two dimensions, not {A.ndim}")
+    n_rows, n_cols = A.shape
+    indptr, indices = A.indptr, A.indices
+    if not indptr.dtype == indices.dtype == _INT32 or n_rows > _INT32_MAX or n_cols > _INT32_MAX:
+        indptr, indices = _as_int64(indptr, name, "indptr"), _as_int64(indices, name, "indices")
+    indptr, indices = np.ascontiguousarray(indptr), np.ascontiguousarray(indices)
+    graph = BipartiteCSR(n_rows, n_cols, indptr, indices, "numpy", layout == "csc")
+    _check(graph, name)
+    return graph
+
+
+def pydata_to_scipy(A: Any) -> Any:
+    """Convert a pydata/sparse array, without importing that library; return anything else as it is."""
+    kind = getattr(sys.modules.get("sparse"), "SparseArray", None)
+    return A.to_scipy_sparse() if kind is not None and isinstance(A, kind) else A
+
+
+def _from_other_library(A: Any, name: str) -> Any:
+    """Convert what is not SciPy's but known, refuse the rest."""
+    A = pydata_to_scipy(A)
+    if issparse(A):
+        return A
+    cupy_kind = getattr(sys.modules.get("cupyx.scipy.sparse"), "spmatrix", None)
+    if cupy_kind is not None and isinstance(A, cupy_kind):
+        raise TypeError(
+            f"{name} is on a GPU, but the GPU back-end is not installed; {name}.get() copies it to the host"
+        )
+    raise wrong_type(name, A, "a SciPy sparse array or matrix")
+
+
+def _compress(A: Any, name: str) -> Any:
+    """Convert a matrix that is not compressed to CSR, saying so unless that is what COO is for."""
+    if A.ndim != 2:
+        raise ValueError(f"{name} must have two dimensions, not {A.ndim}")
+    if A.format != "coo":
+        text = "Input matrix should be in CSC, CSR, or COO matrix format"  # SciPy's words
+        warnings.warn(text, SparseEfficiencyWarning, stacklevel=stack_level())
+    return A.tocsr()
+
+
+def _as_int64(index_array: Any, name: str, field: str) -> IndexArray:
+    if index_array.dtype.kind not in "iu":
+        raise TypeError(f"{name}.{field} must hold integers, not {index_array.dtype}")
+    return index_array.astype(np.int64, copy=False)
+
+
+def _check(graph: BipartiteCSR, name: str) -> None:
+    """Raise ValueError unless every entry lies in the matrix. Time: O(n_major + nnz), two passes."""
+    indptr, indices = graph.indptr, graph.indices
+    if indptr.ndim != 1 or indices.ndim != 1 or indptr.size != graph.n_major + 1:
+        _refuse_lengths(graph, name)
+    nnz = graph.nnz
+    if indptr[0] != 0 or nnz > indices.size or np.count_nonzero(indptr[1:] < indptr[:-1]):
+        _refuse_indptr(graph, name)
+    if nnz:
+        # Read as unsigned, a negative index is a very large one: the largest tells about both ends of the range.
+        unsigned = indices[:nnz].view(_UNSIGNED[graph.dtype])
+        if unsigned[unsigned.argmax()] >= graph.n_minor:
+            _refuse_indices(graph, name)
+
+
+def _refuse_lengths(graph: BipartiteCSR, name: str) -> NoReturn:
+    if graph.indptr.ndim != 1 or graph.indices.ndim != 1:
+        raise ValueError(f"{name}.indptr and {name}.indices must have one dimension")
+    majors, _ = graph.orient("rows", "columns")
+    raise ValueError(
+        f"{name}.indptr has length {graph.indptr.size}, but a matrix with {graph.n_major} {majors} "
+        f"needs length {graph.n_major + 1}"
+    )
+
+
+def _refuse_indptr(graph: BipartiteCSR, name: str) -> NoReturn:
+    indptr = graph.indptr
+    major, _ = graph.orient("row", "column")
+    if indptr[0] != 0:
+        raise ValueError(f"{name}.indptr[0] is {indptr[0]}, but must be 0")
+    falls = np.flatnonzero(indptr[1:] < indptr[:-1])
+    if falls.size:
+        k = falls[0]
+        raise ValueError(f"{name}.indptr decreases at {major} {k}: from {indptr[k]} to {indptr[k + 1]}")
+    raise ValueError(f"{name}.indptr[-1] is {indptr[-1]}, but {name}.indices holds {graph.indices.size} entries only")
+
+
+def _refuse_indices(graph: BipartiteCSR, name: str) -> NoReturn:
+    used = graph.indices[: graph.nnz]
+    p = np.flatnonzero((used < 0) | (used >= graph.n_minor))[0]
+    k = np.searchsorted(graph.indptr, p, side="right") - 1
+    major, _ = graph.orient("row", "column")
+    _, minors = graph.orient("rows", "columns")
+    raise ValueError(f"{name}.indices[{p}] is {used[p]}, in {major} {k}, but the matrix has {graph.n_minor} {minors}")

@@ -1,0 +1,172 @@
+"""The block triangular form of a matrix: two permutations and where the blocks begin."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+from scipy.sparse import issparse
+
+from sparsematch._types.arrays import IndexArray
+from sparsematch._types.errors import wrong_type
+from sparsematch._types.matching import Matching
+
+
+class Part(NamedTuple):
+    """One of the three parts of the coarse decomposition.
+
+    Attributes
+    ----------
+    rows, cols : ndarray of int32 or int64
+        Rows and columns of the user's matrix, in the order of the block form.
+    """
+
+    rows: IndexArray
+    cols: IndexArray
+
+
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class BlockForm:
+    """A block upper triangular form: the Dulmage-Mendelsohn decomposition, coarse and fine.
+
+    With ``p, q = form.row_perm, form.col_perm`` the permuted matrix ``C = A[p][:, q]`` is::
+
+        [ A11  A12  A13  A14 ]      [A11 A12]   horizontal part: more columns than rows
+        [  0    0   A23  A24 ]      A23         square part, block upper triangular
+        [  0    0    0   A34 ]      [A34; A44]  vertical part: more rows than columns
+        [  0    0    0   A44 ]
+
+    The columns of A11 are the unmatched columns, the rows of A44 the unmatched rows; A12, A23 and A34 are square, with
+    matched entries all along their diagonals. The fields are those of MATLAB's ``[p, q, r, s, cc, rr] = dmperm(A)``,
+    counted from 0, and unpack in that order.
+
+    Attributes
+    ----------
+    row_perm, col_perm : ndarray, shapes (n_rows,), (n_cols,)
+        The permutations p and q. All arrays have the index type of the matrix, int32 or int64, and are read-only.
+    row_blocks, col_blocks : ndarray, shape (n_blocks + 1,)
+        The boundaries r and s: fine block k is ``C[r[k]:r[k + 1], s[k]:s[k + 1]]``. The horizontal part, if there is
+        one, is the first block; the vertical part, if there is one, the last.
+    coarse_cols, coarse_rows : ndarray, shape (5,)
+        The boundaries cc and rr of the four block columns and block rows above. ``rr[3]`` is the structural rank.
+    matching : Matching
+        The maximum transversal on which the form is built.
+
+    Examples
+    --------
+    >>> from scipy.sparse import csr_array
+    >>> from sparsematch import block_triangular_form
+    >>> A = csr_array([[1, 1, 1], [0, 1, 0], [1, 1, 1]])
+    >>> form = block_triangular_form(A)
+    >>> form
+    BlockForm(3x3, 2 blocks, structural rank 3)
+    >>> form.permute(A).toarray()
+    array([[1, 1, 1],
+           [1, 1, 1],
+           [0, 0, 1]])
+    >>> p, q, r, s, cc, rr = form
+    >>> r.tolist()
+    [0, 2, 3]
+    """
+
+    row_perm: IndexArray
+    col_perm: IndexArray
+    row_blocks: IndexArray
+    col_blocks: IndexArray
+    coarse_cols: IndexArray
+    coarse_rows: IndexArray
+    matching: Matching
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """Rows and columns of the matrix."""
+        return self.row_perm.size, self.col_perm.size
+
+    @property
+    def n_blocks(self) -> int:
+        """Number of fine blocks: those of the square part, and one each for a horizontal and a vertical part."""
+        return self.row_blocks.size - 1
+
+    @property
+    def is_reducible(self) -> bool:
+        """Whether there is more than one block."""
+        return self.n_blocks > 1
+
+    @property
+    def structural_rank(self) -> int:
+        """Cardinality of the matching."""
+        return int(self.coarse_rows[3])
+
+    @property
+    def block_sizes(self) -> IndexArray:
+        """Rows and columns of each fine block, shape (n_blocks, 2)."""
+        return np.stack([np.diff(self.row_blocks), np.diff(self.col_blocks)], axis=1)
+
+    @property
+    def horizontal(self) -> Part:
+        """The under-determined part: rows of A11 and A12, columns of A11 and A12."""
+        return self._part(0, 1, 0, 2)
+
+    @property
+    def square(self) -> Part:
+        """The well-determined part: rows and columns of A23."""
+        return self._part(1, 2, 2, 3)
+
+    @property
+    def vertical(self) -> Part:
+        """The over-determined part: rows of A34 and A44, columns of A34."""
+        return self._part(2, 4, 3, 4)
+
+    def permute(self, A: Any) -> Any:
+        """Return ``A[p][:, q]`` in the format of `A`.
+
+        Parameters
+        ----------
+        A : sparse array or matrix, shape (n_rows, n_cols)
+            The matrix of this form, or another one of the same shape.
+
+        Returns
+        -------
+        sparse array or matrix, shape (n_rows, n_cols)
+            A new matrix; with blocks of one entry if the format is BSR.
+
+        Raises
+        ------
+        TypeError
+            If `A` is not sparse.
+        ValueError
+            If `A` has another shape.
+        """
+        if not issparse(A):
+            raise wrong_type("A", A, "a SciPy sparse array or matrix")
+        if A.shape != self.shape:
+            raise ValueError(f"A has shape {A.shape}, but the block form is of a matrix of shape {self.shape}")
+        compressed = A if A.format == "csc" else A.tocsr()
+        permuted = compressed[self.row_perm][:, self.col_perm]
+        # Larger blocks would be filled up with entries that are not in the matrix.
+        return permuted.tobsr((1, 1)) if A.format == "bsr" else permuted.asformat(A.format)
+
+    def __iter__(self) -> Iterator[IndexArray]:
+        """Unpack in the order of MATLAB's dmperm: p, q, r, s, cc, rr."""
+        yield self.row_perm
+        yield self.col_perm
+        yield self.row_blocks
+        yield self.col_blocks
+        yield self.coarse_cols
+        yield self.coarse_rows
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, BlockForm):
+            return NotImplemented
+        return self.matching == other.matching and all(map(np.array_equal, self, other))
+
+    __hash__ = None  # type: ignore[assignment]
+
+    def __repr__(self) -> str:
+        n_rows, n_cols = self.shape
+        blocks = "1 block" if self.n_blocks == 1 else f"{self.n_blocks} blocks"
+        return f"BlockForm({n_rows}x{n_cols}, {blocks}, structural rank {self.structural_rank})"
+
+    def _part(self, top: int, bottom: int, left: int, right: int) -> Part:
+        rr, cc = self.coarse_rows, self.coarse_cols
+        return Part(self.row_perm[rr[top] : rr[bottom]], self.col_perm[cc[left] : cc[right]])

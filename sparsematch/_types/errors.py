@@ -1,0 +1,32 @@
+"""Exceptions worded in one way: each names the argument, the value that was given, and what would have been right.
+
+The functions return an exception, so that ``raise`` stands where the mistake is found.
+"""
+
+import sys
+from collections.abc import Iterable
+from typing import Any
+
+
+def wrong_type(argument: str, value: Any, expected: str) -> TypeError:
+    """Describe a value of the wrong type."""
+    kind = type(value)
+    name = kind.__name__ if kind.__module__ == "builtins" else f"{kind.__module__}.{kind.__name__}"
+    return TypeError(f"{argument} must be {expected}, not {name}")
+
+
+def unknown_choice(argument: str, value: Any, choices: Iterable[str]) -> TypeError | ValueError:
+    """Describe a string that is none of the choices, or a value that is no string at all."""
+    listed = ", ".join(repr(choice) for choice in dict.fromkeys(choices))
+    if not isinstance(value, str):
+        return wrong_type(argument, value, f"a string, one of {listed}")
+    return ValueError(f"{argument} is {value!r}, but must be one of {listed}")
+
+
+def stack_level() -> int:
+    """Return the `stacklevel` with which the function that asks warns at the line outside this package."""
+    package = __name__.partition(".")[0]
+    level, frame = 1, sys._getframe(1)
+    while frame.f_back and frame.f_globals.get("__name__", "").partition(".")[0] == package:
+        level, frame = level + 1, frame.f_back
+    return level

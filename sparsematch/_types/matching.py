@@ -1,0 +1,210 @@
+"""The one result of every matching engine, and what is accepted as a start."""
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sparsematch._types.arrays import UNMATCHED, IndexArray
+from sparsematch._types.bipartite import BipartiteCSR
+from sparsematch._types.errors import wrong_type
+
+#: What can be wrong with a matching, once every mate is within range: row i, column j.
+FLAWS = {
+    3: "row {i} is paired with column {j}, but column {j} is not paired with row {i}",
+    4: "column {j} is paired with row {i}, but row {i} is not paired with column {j}",
+    5: "row {i} is paired with column {j}, but A[{i}, {j}] is not an entry",
+}
+
+
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class Matching:
+    """A set of entries of a matrix, no two in the same row or column: a transversal.
+
+    The arrays are read-only once the matching is handed out; copy them to change them.
+
+    Attributes
+    ----------
+    row_mate : ndarray of int32 or int64, shape (n_rows,)
+        ``row_mate[i]`` is the column matched with row i, or -1.
+    col_mate : ndarray of int32 or int64, shape (n_cols,)
+        ``col_mate[j]`` is the row matched with column j, or -1.
+
+    Examples
+    --------
+    >>> from scipy.sparse import csr_array
+    >>> from sparsematch import maximum_transversal
+    >>> A = csr_array([[0, 1, 0], [1, 1, 0], [0, 1, 0]])
+    >>> matching = maximum_transversal(A)
+    >>> matching
+    Matching(3x3, cardinality 2)
+    >>> matching.cardinality, matching.is_perfect
+    (2, False)
+    """
+
+    row_mate: IndexArray
+    col_mate: IndexArray
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """Rows and columns of the matrix."""
+        return self.row_mate.size, self.col_mate.size
+
+    @property
+    def cardinality(self) -> int:
+        """Number of matched pairs, counted anew each time: O(n_rows)."""
+        return int(np.count_nonzero(self.row_mate >= 0))
+
+    @property
+    def is_perfect(self) -> bool:
+        """Whether every row and every column is matched."""
+        return self.row_mate.size == self.col_mate.size == self.cardinality
+
+    def pairs(self) -> tuple[IndexArray, IndexArray]:
+        """Return the matched rows in ascending order, and their columns.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> rows, cols = Matching(np.array([2, -1, 0]), np.array([2, -1, 0])).pairs()
+        >>> rows.tolist(), cols.tolist()
+        ([0, 2], [2, 0])
+        """
+        rows = np.flatnonzero(self.row_mate >= 0).astype(self.row_mate.dtype, copy=False)
+        return rows, self.row_mate[rows]
+
+    def as_permutation(self) -> IndexArray:
+        """Return a permutation p of the rows that moves matched entries to the diagonal.
+
+        Returns
+        -------
+        ndarray of int32 or int64, shape (n_rows,)
+            ``p[j] == col_mate[j]`` for each matched column ``j < n_rows``, so that row j of ``A[p]`` has an entry in
+            column j. The rows that are left take the places that are left, both in ascending order: unmatched rows and,
+            in a matrix with more columns than rows, rows whose column lies beyond the last row.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> Matching(np.array([2, -1, 0]), np.array([2, -1, 0])).as_permutation().tolist()
+        [2, 1, 0]
+        """
+        permutation = np.full_like(self.row_mate, UNMATCHED)
+        n_diagonal = min(self.shape)
+        permutation[:n_diagonal] = self.col_mate[:n_diagonal]
+        left = np.ones(permutation.size, dtype=bool)
+        left[permutation[permutation >= 0]] = False
+        permutation[permutation < 0] = np.flatnonzero(left)
+        return permutation
+
+    @classmethod
+    def start(cls, graph: BipartiteCSR, initial: Any = None, *, name: str = "initial") -> "Matching":
+        """Allocate the empty matching of a graph, or copy a given one.
+
+        Parameters
+        ----------
+        graph : BipartiteCSR
+            The graph to match.
+        initial : None, Matching, (row_mate, col_mate) or row_mate
+            What to start from. It is copied.
+        name : str, optional
+            What messages call `initial`.
+
+        Returns
+        -------
+        Matching
+            With writable arrays of the graph's index type, every mate within range. Whether the mates agree with each
+            other and are entries of the matrix is for the back-end to check.
+
+        Raises
+        ------
+        TypeError
+            If `initial` holds something else than integers.
+        ValueError
+            If the lengths do not fit the matrix, or a mate is out of range.
+        """
+        n_rows, n_cols = graph.shape
+        if initial is None:
+            return cls(_unmatched(n_rows, graph.dtype), _unmatched(n_cols, graph.dtype))
+        if isinstance(initial, cls):
+            initial = (initial.row_mate, initial.col_mate)
+        if isinstance(initial, tuple | list) and len(initial) == 2 and all(np.ndim(mate) == 1 for mate in initial):
+            row_mate = _read_mates(initial[0], ("row", n_rows), ("column", n_cols), graph.dtype, name)
+            col_mate = _read_mates(initial[1], ("column", n_cols), ("row", n_rows), graph.dtype, name)
+            return cls(row_mate, col_mate)
+        row_mate = _read_mates(initial, ("row", n_rows), ("column", n_cols), graph.dtype, name)
+        return cls(row_mate, _invert(row_mate, n_cols, name))
+
+    def freeze(self) -> "Matching":
+        """Make the arrays read-only, and return the matching."""
+        self.row_mate.flags.writeable = False
+        self.col_mate.flags.writeable = False
+        return self
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Matching):
+            return NotImplemented
+        return np.array_equal(self.row_mate, other.row_mate) and np.array_equal(self.col_mate, other.col_mate)
+
+    __hash__ = None  # type: ignore[assignment]
+
+    def __repr__(self) -> str:
+        n_rows, n_cols = self.shape
+        return f"Matching({n_rows}x{n_cols}, cardinality {self.cardinality})"
+
+
+def _unmatched(size: int, dtype: np.dtype[Any]) -> IndexArray:
+    mates: IndexArray = np.empty(size, dtype)
+    mates.fill(UNMATCHED)
+    return mates
+
+
+def _read_mates(
+    mates: Any, own: tuple[str, int], other: tuple[str, int], dtype: np.dtype[Any], name: str
+) -> IndexArray:
+    """Copy the mates of one side; `own` and `other` are (what a vertex is called, how many there are)."""
+    (vertex, size), (partner, limit) = own, other
+    given = _read_vector(mates, name)
+    if given.dtype.kind not in "iu" and given.size:
+        raise wrong_type(name, given[0], f"made of integers, the mate of each {vertex} or -1")
+    if given.size != size:
+        raise ValueError(
+            f"{name} is not a matching of this matrix: the mates of the {vertex}s have length {given.size}, not {size}"
+        )
+    wrong = np.flatnonzero((given < UNMATCHED) | (given >= limit))
+    if wrong.size:
+        k = wrong[0]
+        raise ValueError(
+            f"{name} is not a matching of this matrix: {vertex} {k} is paired with {partner} {given[k]}, "
+            f"but {partner}s are counted from 0 and there are {limit} of them (-1 means unmatched)"
+        )
+    return given.astype(dtype)
+
+
+def _read_vector(mates: Any, name: str) -> NDArray[Any]:
+    expected = "a Matching, a pair (row_mate, col_mate) or one array row_mate"
+    try:
+        given = np.asarray(mates)
+    except ValueError:  # sequences of different lengths
+        raise ValueError(f"{name} must be {expected}") from None
+    if given.ndim == 0:
+        raise wrong_type(name, mates, expected)
+    if given.ndim > 1:
+        raise ValueError(f"{name} must be {expected}, but has {given.ndim} dimensions")
+    return given
+
+
+def _invert(row_mate: IndexArray, n_cols: int, name: str) -> IndexArray:
+    """Return the mates of the columns, given those of the rows."""
+    col_mate = _unmatched(n_cols, row_mate.dtype)
+    rows = np.flatnonzero(row_mate >= 0)
+    col_mate[row_mate[rows]] = rows
+    robbed = np.flatnonzero(col_mate[row_mate[rows]] != rows)
+    if robbed.size:
+        i = rows[robbed[0]]
+        j = row_mate[i]
+        raise ValueError(
+            f"{name} is not a matching of this matrix: row {i} is paired with column {j}, but row {col_mate[j]} is too"
+        )
+    return col_mate

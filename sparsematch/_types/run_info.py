@@ -1,0 +1,114 @@
+"""What is known about an engine, and what is told about a run."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import NamedTuple
+
+
+@dataclass(frozen=True, kw_only=True)
+class EngineInfo:
+    """One engine, as it is registered.
+
+    Attributes
+    ----------
+    name : str
+        What `method` (of an exact engine) or `init` (of a heuristic) is set to.
+    kind : {"exact", "heuristic"}
+        An exact engine makes any matching maximum, a heuristic makes it maximal.
+    backend : str
+        Where its matrices live: ``"numpy"``.
+    summary : str
+        What it does, in one line.
+    options : dict
+        Its options and their defaults.
+    default_init : str
+        The heuristic that goes first when `init` is ``"auto"``, or ``"none"``.
+    transpose : {"unused", "optional", "required"}
+        Whether it reads the matrix by columns as well as by rows; ``"optional"``: where the transpose is there already.
+    multithreaded : bool
+        Whether more than one worker makes a difference.
+    """
+
+    name: str
+    kind: str
+    backend: str
+    summary: str
+    options: Mapping[str, bool | float] = field(default_factory=dict)
+    default_init: str = "none"
+    transpose: str = "unused"
+    multithreaded: bool = False
+
+
+class StepInfo(NamedTuple):
+    """What one engine did within a run.
+
+    Attributes
+    ----------
+    engine : str
+        Its name.
+    seconds : float
+        Time it took, transposing excluded.
+    phases : int
+        Rounds of searching and augmenting; for an engine that searches from one vertex at a time, the searches.
+    levels : int
+        Breadth-first levels in all phases.
+    edges : int
+        Entries looked at.
+    augmentations : int
+        Augmenting paths applied.
+    path_edges : int
+        Their total length, in entries.
+    exhausted : bool
+        Whether it stopped early, having used up its allowance of edges.
+    seconds_by_step : dict
+        Time per kind of step, as the engine names them; empty unless details were asked for.
+    frontier : tuple of int
+        Vertices per level; empty unless details were asked for.
+    """
+
+    engine: str
+    seconds: float
+    phases: int = 0
+    levels: int = 0
+    edges: int = 0
+    augmentations: int = 0
+    path_edges: int = 0
+    exhausted: bool = False
+    seconds_by_step: Mapping[str, float] = {}
+    frontier: tuple[int, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class RunInfo:
+    """How a matching was found.
+
+    Attributes
+    ----------
+    method : str
+        The exact engine, or ``"none"``.
+    init : str
+        The heuristic that went first, or ``"none"``.
+    steps : tuple of StepInfo
+        What ran, in order. An engine that hands over to others, as ``"auto"`` does, has one entry for each of them.
+    cardinality : int
+        Pairs in the matching.
+    workers : int
+        Threads that were allowed.
+    transposes_built : int
+        How often the matrix was transposed: 0 or 1.
+    transpose_seconds : float
+        Time that took.
+    """
+
+    method: str
+    init: str
+    steps: tuple[StepInfo, ...]
+    cardinality: int
+    workers: int
+    transposes_built: int
+    transpose_seconds: float
+
+    @property
+    def seconds(self) -> float:
+        """Time of all steps, without that of transposing."""
+        return sum(step.seconds for step in self.steps)

@@ -1,0 +1,154 @@
+"""What can be asked on the command line, as one argparse parser."""
+
+import argparse
+from collections.abc import Callable
+from typing import Any
+
+import sparsematch
+from sparsematch._io import FORMATS
+from sparsematch.cli import commands
+
+__all__ = ["build_parser"]
+
+_EXIT_STATUS = (
+    "exit status: 0 done; 1 structurally singular, with --check; 2 wrong usage; 3 the matrix file cannot be read; "
+    "4 the result cannot be produced; 130 interrupted"
+)
+
+
+def build_parser() -> argparse.ArgumentParser:
+    """Build the parser; the choices of ``--method`` and ``--init`` are the engines that are registered."""
+    parser = argparse.ArgumentParser(
+        prog="sparsematch",
+        description="Maximum transversals, structural rank and block triangular form of sparse matrices.",
+        epilog=_EXIT_STATUS,
+    )
+    parser.add_argument("--version", action="version", version=f"sparsematch {sparsematch.__version__}")
+    adders = parser.add_subparsers(metavar="COMMAND", required=True)
+    _add_rank(adders)
+    _add_match(adders)
+    _add_btf(adders)
+    _add_demo(adders)
+    return parser
+
+
+def _add_rank(adders: Any) -> None:
+    command = _add_command(adders, "rank", commands.rank, "structural rank of the matrix in FILE")
+    _add_file(command)
+    _add_engine_options(command)
+    _add_report_options(command)
+    _add_check(command)
+
+
+def _add_match(adders: Any) -> None:
+    command = _add_command(adders, "match", commands.match, "maximum transversal: a row permutation for the diagonal")
+    _add_file(command)
+    _add_engine_options(command, heuristic_alone=True)
+    _add_report_options(command, arrays="row_mate, col_mate and permutation")
+    _add_check(command)
+    _add_save(command)
+
+
+def _add_btf(adders: Any) -> None:
+    command = _add_command(adders, "btf", commands.btf, "block triangular form (Dulmage-Mendelsohn, coarse and fine)")
+    _add_file(command)
+    _add_engine_options(command)
+    _add_report_options(command, arrays="permutations and block boundaries")
+    _add_check(command)
+    _add_save(command)
+    _add_plot(command)
+
+
+def _add_demo(adders: Any) -> None:
+    command = _add_command(adders, "demo", commands.demo, "analyse and solve a circuit made here: needs no file")
+    command.add_argument(
+        "--nodes", type=_node_count, default=3000, metavar="N", help="circuit nodes, about (default 3000)"
+    )
+    command.add_argument("--seed", type=_seed, default=0, metavar="N", help="which random circuit (default 0)")
+    _add_report_options(command)
+    _add_plot(command)
+
+
+def _add_command(adders: Any, name: str, function: Callable[..., int], summary: str) -> argparse.ArgumentParser:
+    command = adders.add_parser(
+        name, help=summary, description=summary[0].upper() + summary[1:] + ".", epilog=_EXIT_STATUS
+    )
+    command.set_defaults(command=function, name=name)
+    return command
+
+
+def _add_file(command: argparse.ArgumentParser) -> None:
+    command.add_argument("file", metavar="FILE", help=FORMATS)
+
+
+def _add_engine_options(command: argparse.ArgumentParser, heuristic_alone: bool = False) -> None:
+    methods = _choices("exact", "auto", *(["none"] if heuristic_alone else []))
+    inits = _choices("heuristic", "auto", "none")
+    note = "; none: the start alone, only maximal" if heuristic_alone else ""
+    command.add_argument("--method", choices=methods, default="auto", help=f"exact engine (default auto{note})")
+    command.add_argument("--init", choices=inits, default="auto", help="heuristic that makes the start (default auto)")
+    command.add_argument(
+        "--workers", type=_workers, default=1, metavar="N", help="threads, -1 for all the cores (default 1)"
+    )
+    command.add_argument("--seed", type=_seed, default=None, metavar="N", help="seed of random starts")
+
+
+def _choices(kind: str, *first: str) -> list[str]:
+    return list(dict.fromkeys([*first, *(engine.name for engine in sparsematch.engines(kind))]))
+
+
+def _add_report_options(command: argparse.ArgumentParser, arrays: str | None = None) -> None:
+    command.add_argument("--json", action="store_true", help="one JSON object on standard output, for programs")
+    if arrays:
+        command.add_argument("--arrays", action="store_true", help=f"like --json, with the arrays ({arrays})")
+    command.add_argument("--quiet", action="store_true", help="no summary and no progress, only errors (and --json)")
+
+
+def _add_check(command: argparse.ArgumentParser) -> None:
+    command.add_argument("--check", action="store_true", help="exit with status 1 if structurally singular")
+
+
+def _add_save(command: argparse.ArgumentParser) -> None:
+    command.add_argument("--save", type=_npz_name, metavar="OUT.npz", help="write the arrays for numpy.load")
+
+
+def _add_plot(command: argparse.ArgumentParser) -> None:
+    command.add_argument(
+        "--plot", metavar="OUT.png", help="picture before and after (needs matplotlib: pip install 'sparsematch[plot]')"
+    )
+
+
+def _workers(text: str) -> int:
+    count = _integer(text)
+    try:
+        with sparsematch.set_workers(count):
+            return count
+    except ValueError as error:
+        raise argparse.ArgumentTypeError(str(error)) from None
+
+
+def _seed(text: str) -> int:
+    seed = _integer(text)
+    if seed < 0:
+        raise argparse.ArgumentTypeError(f"{seed} is negative: a seed is 0 or more")
+    return seed
+
+
+def _node_count(text: str) -> int:
+    count = _integer(text)
+    if not 100 <= count <= 10**6:
+        raise argparse.ArgumentTypeError(f"{count} is not between 100 and 1000000")
+    return count
+
+
+def _npz_name(text: str) -> str:
+    if not text.endswith(".npz"):
+        raise argparse.ArgumentTypeError(f"{text}: the name must end in .npz")
+    return text
+
+
+def _integer(text: str) -> int:
+    try:
+        return int(text)
+    except ValueError:
+        raise argparse.ArgumentTypeError(f"{text!r} is not an integer") from None

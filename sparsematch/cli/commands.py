@@ -1,0 +1,163 @@
+"""The four commands. Each reads, calls the public API, writes what was asked for, and returns the exit status."""
+
+import json
+import sys
+from argparse import Namespace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+import sparsematch
+from sparsematch import BlockForm, Matching, RunInfo, plot
+from sparsematch._io import read_matrix
+from sparsematch.cli import summary
+from sparsematch.cli.progress import Progress
+
+__all__ = ["CannotProduce", "btf", "demo", "match", "rank"]
+
+_DONE, _SINGULAR = 0, 1
+
+
+class CannotProduce(Exception):
+    """What was asked for cannot be produced: a file cannot be written, or matplotlib is missing."""
+
+
+def rank(arguments: Namespace) -> int:
+    """Structural rank of a file's matrix."""
+    progress = _progress(arguments)
+    matrix = _read(arguments, progress)
+    matching, run = _match(matrix, arguments, progress)
+    facts = summary.rank_facts(arguments.file, matrix, matching)
+    return _finish(arguments, facts, run, progress, {})
+
+
+def match(arguments: Namespace) -> int:
+    """Maximum transversal of a file's matrix."""
+    _check_outputs(arguments)
+    progress = _progress(arguments)
+    matrix = _read(arguments, progress)
+    matching, run = _match(matrix, arguments, progress)
+    facts = summary.match_facts(arguments.file, matrix, matching, maximum=arguments.method != "none")
+    arrays = {
+        "row_mate": matching.row_mate,
+        "col_mate": matching.col_mate,
+        "permutation": matching.as_permutation(),
+    }
+    return _finish(arguments, facts, run, progress, arrays)
+
+
+def btf(arguments: Namespace) -> int:
+    """Block triangular form of a file's matrix."""
+    _check_outputs(arguments)
+    progress = _progress(arguments)
+    matrix = _read(arguments, progress)
+    matching, run = _match(matrix, arguments, progress)
+    with progress.step("blocks", "finding the blocks"):
+        form = sparsematch.block_triangular_form(matrix, matching=matching, workers=arguments.workers)
+    facts = summary.block_facts(arguments.file, matrix, form)
+    _plot(arguments, matrix, form, Path(arguments.file).name, progress)
+    return _finish(arguments, facts, run, progress, _block_arrays(form))
+
+
+def demo(arguments: Namespace) -> int:
+    """Analyse and solve a circuit that is made on the spot."""
+    from sparsematch.cli import story  # it needs scipy.sparse.linalg, which the other commands do not
+
+    _check_outputs(arguments)
+    progress = _progress(arguments)
+    with progress.step("demo", "solving the circuit"):
+        result = story.run(arguments.nodes, seed=arguments.seed)
+    _plot(arguments, result.matrix, result.form, "circuit with voltage sources", progress)
+    if arguments.json:
+        _print_json({"command": "demo", **story.facts(result)})
+    elif not arguments.quiet:
+        print(story.text(result))
+        _print_written(arguments)
+    return _DONE
+
+
+def _progress(arguments: Namespace) -> Progress:
+    return Progress(sys.stderr, quiet=arguments.quiet)
+
+
+def _read(arguments: Namespace, progress: Progress) -> Any:
+    with progress.step("read", f"reading {Path(arguments.file).name}"):
+        return read_matrix(arguments.file)
+
+
+def _match(matrix: Any, arguments: Namespace, progress: Progress) -> tuple[Matching, RunInfo]:
+    with progress.step("match", f"matching {matrix.shape[0]} x {matrix.shape[1]}, {matrix.nnz} entries"):
+        return sparsematch.maximum_transversal(
+            matrix,
+            method=arguments.method,
+            init=arguments.init,
+            workers=arguments.workers,
+            rng=arguments.seed,
+            return_info=True,
+        )
+
+
+def _block_arrays(form: BlockForm) -> dict[str, Any]:
+    names = ("row_perm", "col_perm", "row_blocks", "col_blocks", "coarse_rows", "coarse_cols")
+    arrays = {name: np.asarray(getattr(form, name)) for name in names}
+    return arrays | {"row_mate": form.matching.row_mate, "col_mate": form.matching.col_mate}
+
+
+def _finish(
+    arguments: Namespace, facts: dict[str, Any], run: RunInfo, progress: Progress, arrays: dict[str, Any]
+) -> int:
+    """Save, print in the form that was asked for, and choose the exit status."""
+    _save(arguments, arrays, facts)
+    facts = {"command": arguments.name, **facts, **summary.run_facts(run, progress.seconds)}
+    if arrays and arguments.arrays:
+        _print_json(facts | {name: array.tolist() for name, array in arrays.items()})
+    elif arguments.json:
+        _print_json(facts)
+    elif not arguments.quiet:
+        print(summary.text(facts))
+        _print_written(arguments)
+    return _SINGULAR if arguments.check and facts["structurally_singular"] else _DONE
+
+
+def _print_json(facts: dict[str, Any]) -> None:
+    """Print one JSON object, one key to a line, however long its value is."""
+    pairs = {"sparsematch": sparsematch.__version__, **facts}.items()
+    print("{\n" + ",\n".join(f"  {json.dumps(key)}: {json.dumps(value)}" for key, value in pairs) + "\n}")
+
+
+def _print_written(arguments: Namespace) -> None:
+    for name in (getattr(arguments, "save", None), getattr(arguments, "plot", None)):
+        if name:
+            print(summary.line("written", name))
+
+
+def _check_outputs(arguments: Namespace) -> None:
+    """Refuse before the work what could only fail after it."""
+    save, picture = getattr(arguments, "save", None), getattr(arguments, "plot", None)
+    for name in (save, picture):
+        if name and not Path(name).absolute().parent.is_dir():
+            raise CannotProduce(f"cannot write {name}: the folder does not exist")
+    if picture:
+        try:
+            plot.check_picture(picture)
+        except (ImportError, ValueError) as error:
+            raise CannotProduce(f"cannot write {picture}: {error}") from None
+
+
+def _save(arguments: Namespace, arrays: dict[str, Any], facts: dict[str, Any]) -> None:
+    name = getattr(arguments, "save", None)
+    if name:
+        try:
+            np.savez_compressed(name, shape=np.array([facts["n_rows"], facts["n_cols"]]), **arrays)
+        except OSError as error:
+            raise CannotProduce(f"cannot write {name}: {error.strerror or error}") from None
+
+
+def _plot(arguments: Namespace, matrix: Any, form: BlockForm, title: str, progress: Progress) -> None:
+    if arguments.plot:
+        with progress.step("plot", "drawing the picture"):
+            try:
+                plot.spy_blocks(matrix, form, title=title).savefig(arguments.plot, dpi=150)
+            except OSError as error:
+                raise CannotProduce(f"cannot write {arguments.plot}: {error.strerror or error}") from None

@@ -1,0 +1,69 @@
+"""Which step is running and since when: one line on a terminal, and the seconds of each step for the report."""
+
+import shutil
+import threading
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import TextIO
+
+__all__ = ["Progress"]
+
+_DELAY = 0.5  # seconds before a step is worth a line
+_PERIOD = 0.2
+
+
+class Progress:
+    """Times named steps, and shows the running one on `stream` if that is a terminal.
+
+    The line appears after half a second, is rewritten in place, and is erased when the step ends, so that nothing
+    is left on the screen. Standard output is never touched.
+
+    Parameters
+    ----------
+    stream : text stream
+        Where the line goes, usually ``sys.stderr``.
+    quiet : bool
+        Show nothing, only take the times.
+    """
+
+    def __init__(self, stream: TextIO, quiet: bool = False) -> None:
+        self.seconds: dict[str, float] = {}
+        self._stream = stream
+        self._shown = not quiet and stream.isatty()
+
+    @contextmanager
+    def step(self, key: str, words: str) -> Iterator[None]:
+        """Run the body as the step `key`, shown as `words`; its time goes to ``seconds[key]``."""
+        start = time.perf_counter()
+        ended = threading.Event()
+        ticker = threading.Thread(target=self._tick, args=(words, start, ended), daemon=True)
+        if self._shown:
+            ticker.start()
+        try:
+            yield
+        finally:
+            self.seconds[key] = time.perf_counter() - start
+            if self._shown:
+                ended.set()
+                ticker.join()
+
+    def _tick(self, words: str, start: float, ended: threading.Event) -> None:
+        if ended.wait(_DELAY):
+            return
+        width = 0
+        while True:
+            elapsed = time.perf_counter() - start
+            line = f"{words} ... {elapsed:.1f} s"[: shutil.get_terminal_size().columns - 1]
+            self._write("\r" + line.ljust(width))
+            width = len(line)
+            if ended.wait(_PERIOD):
+                break
+        self._write("\r" + " " * width + "\r")
+
+    def _write(self, text: str) -> None:
+        try:
+            self._stream.write(text)
+            self._stream.flush()
+        except OSError:  # the terminal is gone: the work goes on
+            self._shown = False

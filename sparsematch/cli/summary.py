@@ -1,0 +1,187 @@
+"""The answer: facts as a flat dictionary of numbers and strings for programs, and words made from it for people.
+
+The keys are documented in docs/howto/command_line.md and are stable: keys may be added, none changes its meaning.
+"""
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sparsematch import BlockForm, Matching, RunInfo
+
+__all__ = ["block_facts", "line", "match_facts", "rank_facts", "run_facts", "text"]
+
+_SIZES_SHOWN = 5
+_INDICES_LISTED, _INDICES_SHOWN = 100, 8
+
+
+def rank_facts(file: str, matrix: Any, matching: Matching, maximum: bool = True) -> dict[str, Any]:
+    """Facts about the matrix and its structural rank (of which a matching that is not maximum is a lower bound)."""
+    n_rows, n_cols = (int(n) for n in matrix.shape)
+    rank = int(matching.cardinality)
+    facts = {"file": str(file), "n_rows": n_rows, "n_cols": n_cols, "n_entries": int(matrix.nnz), "cardinality": rank}
+    if maximum or rank == min(n_rows, n_cols):
+        return facts | {"structural_rank": rank, "structurally_singular": rank < min(n_rows, n_cols)}
+    return facts | {"structural_rank": None, "structurally_singular": None}
+
+
+def match_facts(file: str, matrix: Any, matching: Matching, maximum: bool = True) -> dict[str, Any]:
+    """`rank_facts`, what is left unmatched, and the diagonal before the permutation."""
+    facts = rank_facts(file, matrix, matching, maximum)
+    facts["unmatched_rows"] = facts["n_rows"] - facts["cardinality"]
+    facts["unmatched_cols"] = facts["n_cols"] - facts["cardinality"]
+    facts["diagonal_entries_before"] = _diagonal_entries(matrix)
+    facts["diagonal_entries_after"] = int(np.count_nonzero(matching.col_mate[: min(matching.shape)] >= 0))
+    return facts
+
+
+def block_facts(file: str, matrix: Any, form: BlockForm) -> dict[str, Any]:
+    """`match_facts` and the block triangular form."""
+    facts = match_facts(file, matrix, form.matching)
+    rows, cols = (np.asarray(bounds).tolist() for bounds in (form.coarse_rows, form.coarse_cols))
+    horizontal = [rows[1], cols[2]]
+    square = [rows[2] - rows[1], cols[3] - cols[2]]
+    vertical = [rows[4] - rows[2], cols[4] - cols[3]]
+    heights = np.diff(form.row_blocks)
+    fine = heights[int(sum(horizontal) > 0) : len(heights) - int(sum(vertical) > 0)]
+    return facts | {
+        "reducible": form.is_reducible,
+        "n_blocks": form.n_blocks,
+        "n_square_blocks": len(fine),
+        "largest_square_block": int(fine.max(initial=0)),
+        "horizontal": horizontal,
+        "square": square,
+        "vertical": vertical,
+        "block_sizes": _block_sizes(fine, horizontal, vertical),
+        "first_underdetermined_cols": _first(form.col_perm[: cols[2]]),
+        "first_overdetermined_rows": _first(form.row_perm[rows[2] :]),
+    }
+
+
+def _block_sizes(fine: NDArray[Any], horizontal: list[int], vertical: list[int]) -> list[list[int]]:
+    """Rows, columns and number of the blocks of each size, the largest first."""
+    sizes, counts = np.unique(fine, return_counts=True)
+    blocks = [[size, size, count] for size, count in zip(sizes.tolist(), counts.tolist(), strict=True)]
+    blocks += [[*part, 1] for part in (horizontal, vertical) if sum(part)]
+    return sorted(blocks, key=lambda block: (block[0] * block[1], block), reverse=True)
+
+
+def _first(indices: NDArray[Any]) -> list[int]:
+    first: list[int] = np.sort(indices)[:_INDICES_LISTED].tolist()
+    return first
+
+
+def run_facts(run: RunInfo, seconds: dict[str, float]) -> dict[str, Any]:
+    """Which engines ran, with how many threads, and the seconds of each step."""
+    seconds = {key: round(value, 6) for key, value in seconds.items()}
+    return {
+        "method": run.method,
+        "init": run.init,
+        "engines": [step.engine for step in run.steps],
+        "workers": int(run.workers),
+        "seconds": seconds | {"total": round(sum(seconds.values()), 6)},
+    }
+
+
+def text(facts: dict[str, Any]) -> str:
+    """Word the facts for a person."""
+    lines = [
+        f"{facts['file']}: {facts['n_rows']:,} x {facts['n_cols']:,}, {facts['n_entries']:,} entries",
+        line("structural rank", _rank_words(facts)),
+    ]
+    if "diagonal_entries_before" in facts:
+        lines.append(line("diagonal", _diagonal_words(facts)))
+    if "n_blocks" in facts:
+        lines += _block_lines(facts)
+    lines.append(line("method", _method_words(facts)))
+    lines.append(line("time", ", ".join(f"{key} {_seconds(value)}" for key, value in facts["seconds"].items())))
+    return "\n".join(lines)
+
+
+def line(label: str, words: str) -> str:
+    """Align one line of the summary."""
+    return f"  {label:<18}{words}"
+
+
+def _rank_words(facts: dict[str, Any]) -> str:
+    smaller = min(facts["n_rows"], facts["n_cols"])
+    if facts["structural_rank"] is None:
+        return f"at least {facts['cardinality']:,} (only a maximal matching was asked for)"
+    words = f"{facts['structural_rank']:,} of {smaller:,}"
+    missing = smaller - facts["structural_rank"]
+    if facts["n_rows"] == facts["n_cols"]:
+        return f"{words}: " + (
+            f"structurally SINGULAR, short by {missing:,}" if missing else "structurally non-singular"
+        )
+    return f"{words}: " + (f"structurally rank DEFICIENT, short by {missing:,}" if missing else "full")
+
+
+def _diagonal_words(facts: dict[str, Any]) -> str:
+    length = min(facts["n_rows"], facts["n_cols"])
+    before, after = facts["diagonal_entries_before"], facts["diagonal_entries_after"]
+    return f"{before:,} of {length:,} entries as given, {after:,} after the row permutation"
+
+
+def _block_lines(facts: dict[str, Any]) -> list[str]:
+    lines: list[str] = []
+    rows, cols = facts["horizontal"]
+    if rows + cols:
+        lines.append(line("under-determined", _surplus_words(cols, "column", rows, "row")))
+        lines.append(line("", f"columns {_listed(facts['first_underdetermined_cols'], cols)}"))
+    rows, cols = facts["vertical"]
+    if rows + cols:
+        lines.append(line("over-determined", _surplus_words(rows, "row", cols, "column")))
+        lines.append(line("", f"rows {_listed(facts['first_overdetermined_rows'], rows)}"))
+    if lines:
+        rows, cols = facts["square"]
+        lines.append(line("well-determined", f"{rows:,} x {cols:,}"))
+    lines.append(line("block form", f"{_count(facts['n_blocks'], 'block')}{_kind_words(facts)}"))
+    if facts["reducible"]:
+        lines.append(line("block sizes", _size_words(facts["block_sizes"])))
+    return lines
+
+
+def _surplus_words(many: int, noun: str, few: int, other: str) -> str:
+    if few == 0:
+        return f"{_count(many, noun)} without entries"
+    return f"{_count(many, noun)} with entries in {_count(few, other)} only: {many - few:,} too many"
+
+
+def _count(number: int, noun: str) -> str:
+    return f"{number:,} {noun}" if number == 1 else f"{number:,} {noun}s"
+
+
+def _listed(indices: list[int], total: int) -> str:
+    shown = ", ".join(str(index) for index in indices[:_INDICES_SHOWN])
+    hidden = total - min(len(indices), _INDICES_SHOWN)
+    return f"{shown} and {hidden:,} more (counted from 0)" if hidden else f"{shown} (counted from 0)"
+
+
+def _kind_words(facts: dict[str, Any]) -> str:
+    if not facts["reducible"]:
+        return ": irreducible"
+    rest = facts["n_blocks"] - facts["n_square_blocks"]
+    return f": {facts['n_square_blocks']:,} square, {rest} rectangular" if rest else ", all square"
+
+
+def _size_words(block_sizes: list[list[int]]) -> str:
+    shown = [f"{rows:,} x {cols:,}" + (f" ({count:,} times)" if count > 1 else "") for rows, cols, count in block_sizes]
+    if len(shown) <= _SIZES_SHOWN:
+        return ", ".join(shown) or "none"
+    hidden = sum(count for *_, count in block_sizes[_SIZES_SHOWN - 1 : -1])
+    return ", ".join([*shown[: _SIZES_SHOWN - 1], f"{hidden:,} between", shown[-1]])
+
+
+def _method_words(facts: dict[str, Any]) -> str:
+    return f"{' then '.join(facts['engines']) or 'none'}, {_count(facts['workers'], 'thread')}"
+
+
+def _seconds(value: float) -> str:
+    return f"{value * 1e3:.1f} ms" if value < 0.1 else f"{value:.2f} s"
+
+
+def _diagonal_entries(matrix: Any) -> int:
+    """Count the different positions (i, i) that are stored, explicit zeros included."""
+    coo = matrix.tocoo()
+    return len(np.unique(coo.row[coo.row == coo.col]))

@@ -1,0 +1,242 @@
+"""The command line: what it prints for people and for programs, the files it writes, and how it ends."""
+
+import io
+import json
+import time
+
+import numpy as np
+import pytest
+import scipy.io
+import scipy.sparse as sp
+
+import sparsematch
+from sparsematch.cli import main
+from sparsematch.cli.progress import Progress
+
+RNG = np.random.default_rng(11)
+FULL = sp.csr_array((RNG.random((30, 30)) < 0.08) + np.eye(30)[RNG.permutation(30)])
+SINGULAR = sp.csr_array([[0, 1, 0, 0], [0, 1, 0, 0], [1, 1, 0, 0], [0, 0, 1, 1]])
+WIDE = sp.csr_array([[0, 1, 1, 0, 1], [1, 0, 0, 1, 0]])
+EMPTY = sp.csr_array((3, 3))
+HOLLOW = sp.csr_array([[0, 1, 0], [0, 0, 0], [0, 0, 1]])
+MATRICES = {
+    "full": FULL,
+    "singular": SINGULAR,
+    "wide": WIDE,
+    "tall": sp.csr_array(WIDE.T),
+    "empty": EMPTY,
+    "hollow": HOLLOW,
+}
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("matrices")
+    for name, matrix in MATRICES.items():
+        scipy.io.mmwrite(folder / f"{name}.mtx", matrix)
+        sp.save_npz(folder / f"{name}.npz", matrix)
+    return folder
+
+
+@pytest.fixture(params=MATRICES)
+def named(request, folder):
+    """The name of a matrix, its file, and the matrix."""
+    return request.param, str(folder / f"{request.param}.mtx"), MATRICES[request.param]
+
+
+def run_json(capsys, *argv):
+    status = main([*argv, "--json"])
+    captured = capsys.readouterr()
+    assert captured.err == ""
+    return status, json.loads(captured.out)
+
+
+def test_rank_json(named, capsys):
+    _, file, A = named
+    status, facts = run_json(capsys, "rank", file)
+    rank = int(sparsematch.structural_rank(A))
+    assert status == 0
+    assert facts["command"] == "rank"
+    assert facts["sparsematch"] == sparsematch.__version__
+    assert facts["file"] == file
+    assert (facts["n_rows"], facts["n_cols"], facts["n_entries"]) == (*A.shape, A.nnz)
+    assert facts["structural_rank"] == facts["cardinality"] == rank
+    assert facts["structurally_singular"] is sparsematch.is_structurally_singular(A)
+    assert set(facts["seconds"]) == {"read", "match", "total"}
+    assert facts["workers"] == 1
+
+
+def test_match_json(named, capsys):
+    _, file, A = named
+    _, facts = run_json(capsys, "match", file, "--arrays")
+    row_mate, col_mate = np.array(facts["row_mate"], int), np.array(facts["col_mate"], int)
+    assert sparsematch.is_maximum(A, (row_mate, col_mate))
+    assert facts["unmatched_rows"] == np.count_nonzero(row_mate < 0)
+    assert facts["unmatched_cols"] == np.count_nonzero(col_mate < 0)
+    assert sorted(facts["permutation"]) == list(range(A.shape[0]))
+    assert facts["diagonal_entries_before"] == np.count_nonzero(A.diagonal())
+    assert facts["diagonal_entries_after"] <= np.count_nonzero(A[facts["permutation"]].diagonal())
+
+
+def test_btf_json(named, capsys):
+    _, file, A = named
+    _, facts = run_json(capsys, "btf", file, "--arrays")
+    form = sparsematch.block_triangular_form(A)
+    assert facts["n_blocks"] == form.n_blocks
+    assert facts["reducible"] is form.is_reducible
+    for name in ("row_perm", "col_perm", "row_blocks", "col_blocks", "coarse_rows", "coarse_cols"):
+        np.testing.assert_array_equal(facts[name], getattr(form, name))
+    blocks = [[r, c] for r, c, count in facts["block_sizes"] for _ in range(count)]
+    sizes = np.stack([np.diff(form.row_blocks), np.diff(form.col_blocks)], axis=1)
+    assert sorted(blocks) == sorted(sizes.tolist())
+    parts = np.array([facts["horizontal"], facts["square"], facts["vertical"]])
+    assert parts.sum(axis=0).tolist() == list(A.shape)
+    assert facts["square"][0] == facts["square"][1]
+    rectangular = sum(any(facts[part]) for part in ("horizontal", "vertical"))
+    assert facts["n_square_blocks"] == form.n_blocks - rectangular
+    assert set(facts["seconds"]) == {"read", "match", "blocks", "total"}
+
+
+def test_btf_names_what_is_singular(folder, capsys):
+    _, facts = run_json(capsys, "btf", str(folder / "singular.mtx"))
+    assert facts["structurally_singular"] is True
+    assert facts["structural_rank"] == 3
+    assert facts["horizontal"] == [1, 2]
+    assert facts["vertical"] == [2, 1]
+    assert facts["first_underdetermined_cols"] == [2, 3]
+    assert facts["first_overdetermined_rows"] == [0, 1]
+
+
+def test_summaries_are_for_people(folder, capsys):
+    assert main(["btf", str(folder / "singular.mtx")]) == 0
+    out = capsys.readouterr().out
+    assert "4 x 4, 6 entries" in out
+    assert "3 of 4: structurally SINGULAR, short by 1" in out
+    assert "2 columns with entries in 1 row only: 1 too many" in out
+    assert "2 rows with entries in 1 column only: 1 too many" in out
+    assert "rows 0, 1 (counted from 0)" in out
+    assert main(["rank", str(folder / "full.npz")]) == 0
+    out = capsys.readouterr().out
+    assert "30 of 30: structurally non-singular" in out
+    assert "ms, match " in out
+    assert main(["match", str(folder / "wide.mtx")]) == 0
+    assert "2 of 2: full" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("command", ["rank", "match", "btf"])
+def test_check_and_quiet(command, folder, capsys):
+    for name, status in (("full", 0), ("singular", 1), ("wide", 0), ("empty", 1)):
+        assert main([command, "--check", "--quiet", str(folder / f"{name}.mtx")]) == status
+        assert main([command, "--quiet", str(folder / f"{name}.mtx")]) == 0
+    assert capsys.readouterr() == ("", "")
+
+
+def test_save_match(named, tmp_path, capsys):
+    _, file, A = named
+    out = tmp_path / "out.npz"
+    assert main(["match", file, "--save", str(out)]) == 0
+    assert str(out) in capsys.readouterr().out
+    with np.load(out) as saved:
+        assert set(saved) == {"shape", "row_mate", "col_mate", "permutation"}
+        assert tuple(saved["shape"]) == A.shape
+        assert sparsematch.is_maximum(A, (saved["row_mate"], saved["col_mate"]))
+
+
+def test_save_btf(named, tmp_path):
+    _, file, A = named
+    out = tmp_path / "out.npz"
+    assert main(["btf", file, "--quiet", "--save", str(out)]) == 0
+    form = sparsematch.block_triangular_form(A)
+    with np.load(out) as saved:
+        for name in ("row_perm", "col_perm", "row_blocks", "col_blocks", "coarse_rows", "coarse_cols"):
+            np.testing.assert_array_equal(saved[name], getattr(form, name))
+        assert sparsematch.is_maximum(A, (saved["row_mate"], saved["col_mate"]))
+        permuted = A[saved["row_perm"]][:, saved["col_perm"]].toarray()
+        for top, left in zip(saved["row_blocks"], saved["col_blocks"], strict=True):
+            assert not permuted[top:, :left].any()
+
+
+def test_plot(folder, tmp_path):
+    pytest.importorskip("matplotlib")
+    for name in ("a.png", "b.pdf"):
+        assert main(["btf", str(folder / "full.mtx"), "--quiet", "--plot", str(tmp_path / name)]) == 0
+    assert (tmp_path / "a.png").read_bytes().startswith(b"\x89PNG")
+    assert (tmp_path / "b.pdf").read_bytes().startswith(b"%PDF")
+
+
+@pytest.mark.parametrize("kind", ["exact", "heuristic"])
+def test_every_engine_can_be_chosen(kind, folder, capsys):
+    option = "--method" if kind == "exact" else "--init"
+    for name in {engine.name for engine in sparsematch.engines(kind)}:
+        status, facts = run_json(capsys, "rank", str(folder / "full.mtx"), option, name)
+        assert (status, facts["structural_rank"]) == (0, 30)
+        if name != "auto":
+            assert name in (facts["method"], facts["init"])
+
+
+def test_heuristic_alone_claims_no_rank(capsys, tmp_path):
+    path = tmp_path / "a.npz"
+    sp.save_npz(path, EMPTY)
+    status, facts = run_json(capsys, "match", str(path), "--method", "none", "--init", "cheap")
+    assert facts["structural_rank"] is None
+    assert facts["structurally_singular"] is None
+    assert status == 0
+    assert main(["match", str(path), "--method", "none", "--init", "cheap"]) == 0
+    assert "at least 0 (only a maximal matching" in capsys.readouterr().out
+
+
+def test_workers_and_seed(folder, capsys):
+    _, facts = run_json(capsys, "btf", str(folder / "full.mtx"), "--workers", "2", "--seed", "3")
+    assert facts["workers"] == 2
+    _, facts = run_json(capsys, "btf", str(folder / "full.mtx"), "--workers", "-1")
+    assert facts["workers"] >= 1
+
+
+def test_demo(capsys, tmp_path):
+    assert main(["demo", "--nodes", "300"]) == 0
+    out = capsys.readouterr().out
+    assert "324 of 324: structurally non-singular" in out
+    assert "324 of 325: structurally SINGULAR" in out
+    assert "the equations of source 0 and source 24 fix one voltage" in out
+    status, facts = run_json(capsys, "demo", "--nodes", "300", "--seed", "4")
+    assert status == 0
+    assert facts["structural_rank"] == facts["n_rows"] == 324
+    assert facts["zeros_on_diagonal"] == 24
+    assert facts["zeros_on_diagonal_permuted"] == 0
+    assert facts["residual"] < 1e-12
+    assert facts["difference"] < 1e-9
+    pytest.importorskip("matplotlib")
+    assert main(["demo", "--nodes", "300", "--quiet", "--plot", str(tmp_path / "a.png")]) == 0
+    assert (tmp_path / "a.png").stat().st_size > 10_000
+    assert capsys.readouterr().out == ""
+
+
+class Terminal(io.StringIO):
+    def isatty(self):
+        return True
+
+
+def test_progress_on_a_terminal():
+    stream = Terminal()
+    progress = Progress(stream)
+    with progress.step("match", "matching"):
+        time.sleep(0.8)
+    shown = stream.getvalue()
+    assert "\rmatching ... 0." in shown
+    assert shown.endswith("\r")
+    assert shown.rstrip("\r").endswith(" ")
+    assert progress.seconds["match"] >= 0.8
+
+
+@pytest.mark.parametrize(("stream", "quiet"), [(io.StringIO(), False), (Terminal(), True)])
+def test_no_progress(stream, quiet):
+    with Progress(stream, quiet).step("match", "matching"):
+        time.sleep(0.6)
+    assert stream.getvalue() == ""
+
+
+def test_no_progress_for_a_short_step():
+    stream = Terminal()
+    with Progress(stream).step("match", "matching"):
+        pass
+    assert stream.getvalue() == ""

@@ -1,0 +1,125 @@
+"""The prose: every example runs, every engine has its page, every link leads somewhere, the benchmark command works."""
+
+import doctest
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import sparsematch
+
+ROOT = Path(__file__).resolve().parents[1]
+DOCS = ROOT / "docs"
+ALGORITHMS = DOCS / "algorithms"
+PAGES = sorted([ROOT / "README.md", ROOT / "CONTRIBUTING.md", ROOT / "CHANGELOG.md", ROOT / "benchmarks/README.md"])
+PAGES += sorted(page for page in DOCS.rglob("*.md") if "_build" not in page.parts)
+FENCE = re.compile(r"^ *```([^\s`]*)[^\n]*\n(.*?)^ *```$", re.MULTILINE | re.DOTALL)
+FLAGS = doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE
+
+
+def name_of(page):
+    return str(page.relative_to(ROOT))
+
+
+def blocks(page):
+    """The fenced blocks of a page: language, line before the first, text."""
+    text = page.read_text(encoding="utf-8")
+    return [(match[1], text.count("\n", 0, match.start(2)), match[2]) for match in FENCE.finditer(text)]
+
+
+@pytest.mark.parametrize("page", PAGES, ids=name_of)
+def test_examples_run(page):
+    """The examples of a page run as one session, in order."""
+    parser, runner, report = doctest.DocTestParser(), doctest.DocTestRunner(optionflags=FLAGS), []
+    session = {}
+    for language, line, text in blocks(page):
+        if language == "pycon":
+            test = parser.get_doctest(text, session, name_of(page), str(page), line)
+            runner.run(test, out=report.append, clear_globs=False)
+            session = test.globs
+    assert not runner.failures, "".join(report)
+
+
+@pytest.mark.parametrize("page", PAGES, ids=name_of)
+def test_no_example_escapes(page):
+    """Python in a fence of another language would be run by nobody."""
+    escaped = [
+        line
+        for language, line, text in blocks(page)
+        if language in {"python", "py"} or (language != "pycon" and ">>>" in text)
+    ]
+    assert not escaped, f"{name_of(page)}: fence what follows these lines as pycon: {escaped}"
+
+
+@pytest.mark.parametrize("page", PAGES, ids=name_of)
+def test_links_lead_somewhere(page):
+    prose = FENCE.sub("", page.read_text(encoding="utf-8"))
+    targets = re.findall(r"\]\((?!https?://|#)([^)#\s]+)", prose)
+    assert not [target for target in targets if not (page.parent / target).exists()]
+
+
+def test_every_engine_has_a_page():
+    """One page per registered engine, with the stem of its name, and no page for an engine that is not there."""
+    pages = {page.stem for page in ALGORITHMS.glob("*.md")} - {"index", "block_triangular_form"}
+    assert pages == {engine.name for engine in sparsematch.engines()}
+
+
+def test_page_tells_what_the_registry_knows(engine):
+    page = (ALGORITHMS / f"{engine.name}.md").read_text(encoding="utf-8")
+    assert f"(`{engine.name}`)" in page.splitlines()[0]
+    for option, default in engine.options.items():
+        assert f"`{option}` (default `{default!r}`)" in page
+    facts = dict(re.findall(r"^\| (Kind|Transpose|Workers) \| (.*) \|$", page, re.MULTILINE))
+    assert facts["Kind"].startswith(engine.kind)
+    assert facts["Workers"].startswith("any number" if engine.multithreaded else "one")
+    assert facts["Transpose"].startswith({"unused": "not used"}.get(engine.transpose, engine.transpose))
+
+
+def test_algorithm_pages_have_the_same_headings():
+    for engine in sparsematch.engines():
+        page = (ALGORITHMS / f"{engine.name}.md").read_text(encoding="utf-8")
+        headings = re.findall(r"^## (.*)$", page, re.MULTILINE)
+        assert headings[0] == "How it works"
+        assert headings[-2:] == ["When it wins", "Example"]
+        assert any("names and ours" in heading for heading in headings)
+        assert ("With several workers" in headings) == engine.multithreaded
+
+
+def test_readme_has_a_quick_start_of_two_commands():
+    """The first block installs and runs the main job, the second runs the tests; and it fits one screen."""
+    text = (ROOT / "README.md").read_text(encoding="utf-8")
+    start = text.split("## Quick start", 1)[1].split("\n## ", 1)[0]
+    commands = re.findall(r"```bash\n(.*?)```", start, re.DOTALL)
+    assert len(commands) == 2
+    assert "sparsematch demo" in commands[0]
+    assert text[: text.index(start) + len(start)].count("\n") <= 30
+
+
+def test_every_public_name_is_in_the_reference():
+    pages = "".join(page.read_text(encoding="utf-8") for page in (DOCS / "reference").glob("*.rst"))
+    listed = set(re.findall(r"auto(?:function|class|method|property):: (\w+)", pages))
+    assert listed >= {name for name in sparsematch.__all__ if not name.startswith("_")}
+
+
+def test_benchmark_command_runs(tmp_path):
+    """The command behind the table of the README, on a small matrix, writes that table."""
+    page = tmp_path / "README.md"
+    page.write_text((ROOT / "README.md").read_text(encoding="utf-8"), encoding="utf-8")
+    script = str(ROOT / "benchmarks" / "compare.py")
+    command = [
+        sys.executable,
+        script,
+        "--scale",
+        "8",
+        "--repeats",
+        "1",
+        "linear_program_scrambled",
+        "--write",
+        str(page),
+    ]
+    result = subprocess.run(command, capture_output=True, text=True, timeout=120, check=False)
+    assert result.returncode == 0, result.stderr
+    assert "| `linear_program_scrambled` | 256 x 512 |" in page.read_text(encoding="utf-8")
+    assert result.stdout.strip() in page.read_text(encoding="utf-8")

@@ -1,0 +1,47 @@
+"""The examples in the docstrings run, and every public function says what it takes and what it gives."""
+
+import doctest
+import importlib
+import inspect
+import pkgutil
+
+import pytest
+
+import sparsematch
+from sparsematch import csgraph
+
+MODULES = sorted(
+    module.name
+    for module in pkgutil.walk_packages(sparsematch.__path__, "sparsematch.")
+    if not module.name.endswith(("__main__", "._core"))
+)
+PUBLIC = {
+    f"{module.__name__}.{name}": getattr(module, name) for module in (sparsematch, csgraph) for name in module.__all__
+}
+
+
+@pytest.mark.parametrize("name", ["sparsematch", *MODULES])
+def test_examples(name):
+    """Every example of a module gives what it says."""
+    module = importlib.import_module(name)
+    report = []
+    runner = doctest.DocTestRunner(optionflags=doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE)
+    for test in doctest.DocTestFinder(exclude_empty=True).find(module):
+        runner.run(test, out=report.append)
+    assert not runner.failures, "".join(report)
+
+
+@pytest.mark.parametrize("name", [name for name, value in PUBLIC.items() if inspect.isfunction(value)])
+def test_a_function_says_what_it_takes_and_gives(name):
+    text, function = inspect.getdoc(PUBLIC[name]), PUBLIC[name]
+    parameters = inspect.signature(function).parameters
+    needed = ["Parameters"] * bool(parameters) + ["Returns", "See Also", "Examples"]
+    assert [section for section in needed if f"\n{section}\n{'-' * len(section)}\n" not in text] == []
+    for parameter in parameters:
+        assert any(line.split(" :")[0].split(", ").count(parameter) for line in text.splitlines()), parameter
+    assert ">>> " in text
+
+
+@pytest.mark.parametrize("name", [name for name, value in PUBLIC.items() if inspect.isclass(value)])
+def test_a_type_describes_its_attributes(name):
+    assert "\nAttributes\n----------\n" in inspect.getdoc(PUBLIC[name])

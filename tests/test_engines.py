@@ -1,0 +1,167 @@
+"""The contract that every registered engine keeps, whatever its options."""
+
+from itertools import product
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+from hypothesis import given
+from hypothesis import strategies as st
+
+import oracle
+import sparsematch as sm
+from calls import frozen, grid, random_matrix, scrambled, solve
+from gallery import GALLERY
+from strategies import INDEX_TYPES, larger, matrices, partial_matching, with_index_type
+
+
+def check(A, engine, options, m):
+    """Valid; maximal from a heuristic (unless it was told to stop early), maximum from an exact engine."""
+    if engine.kind == "exact":
+        oracle.assert_maximum(A, m.row_mate, m.col_mate)
+    elif options.get("degree_one_only"):
+        oracle.assert_matching(A, m.row_mate, m.col_mate)
+    else:
+        oracle.assert_maximal(A, m.row_mate, m.col_mate)
+
+
+def test_gallery(engine, variant, matrix):
+    for workers in (1, 2, 4):
+        m, _ = solve(matrix, engine, variant, workers=workers)
+        check(matrix, engine, variant, m)
+
+
+def test_formats_and_index_types(engine, matrix):
+    for form, dtype in product([sp.csr_array, sp.csc_array, sp.csr_matrix, sp.csc_matrix], INDEX_TYPES):
+        A = with_index_type(form(matrix), dtype)
+        m, _ = solve(A, engine)
+        check(A, engine, {}, m)
+        assert m.row_mate.dtype == m.col_mate.dtype == dtype
+
+
+def test_random_matrices(engine, variant):
+    @given(matrices() | larger(), st.sampled_from([1, 2, 4]))
+    def holds(A, workers):
+        m, _ = solve(A, engine, variant, workers=workers)
+        check(A, engine, variant, m)
+
+    holds()
+
+
+def test_against_brute_force(exact):
+    @given(matrices(max_side=6, max_entries=18))
+    def holds(A):
+        assert solve(A, exact)[0].cardinality == oracle.rank_by_brute_force(A)
+
+    holds()
+
+
+def test_warm_start(engine, variant):
+    """The result is never smaller than what it started from, which is left alone."""
+
+    @given(matrices() | larger(), st.integers(1, 2**32), st.floats(0, 1), st.sampled_from([1, 3]))
+    def holds(A, seed, share, workers):
+        start = partial_matching(A, np.random.default_rng(seed), share)
+        before = start[0].copy(), start[1].copy()
+        m, _ = solve(A, engine, variant, initial=start, workers=workers)
+        check(A, engine, variant, m)
+        assert m.cardinality >= np.count_nonzero(before[0] != -1)
+        assert np.array_equal(start[0], before[0])
+        assert np.array_equal(start[1], before[1])
+
+    holds()
+
+
+def test_a_maximum_matching_is_left_as_it_is(exact, matrix):
+    first, _ = solve(matrix, exact)
+    again, info = solve(matrix, exact, initial=first)
+    assert np.array_equal(first.row_mate, again.row_mate)
+    assert np.array_equal(first.col_mate, again.col_mate)
+    assert sum(step.augmentations for step in info.steps) == 0
+
+
+def test_input_is_only_read(engine, variant):
+    """Read-only arrays are accepted, and the arrays of a writable matrix are the same bytes afterwards."""
+    for make, form in product(GALLERY.values(), [sp.csr_array, sp.csc_array]):
+        A = form(make())
+        solve(frozen(A), engine, variant, workers=2)
+        before = [x.tobytes() for x in (A.data, A.indices, A.indptr)]
+        solve(A, engine, variant, workers=2)
+        assert [x.tobytes() for x in (A.data, A.indices, A.indptr)] == before
+
+
+def test_one_worker_gives_one_answer(engine, variant):
+    A = random_matrix(300, 280, 3, seed=17)
+    first, second = (solve(A, engine, variant, workers=1)[0] for _ in range(2))
+    assert np.array_equal(first.row_mate, second.row_mate)
+    first, second = (solve(A, engine, variant, workers=1, rng=19)[0] for _ in range(2))
+    assert np.array_equal(first.row_mate, second.row_mate)
+
+
+def test_report(engine, variant):
+    """Every step is accounted for. "auto" has no step of its own: it lists those of the engines it runs."""
+    A = random_matrix(400, 400, 3, seed=23)
+    m, info = solve(A, engine, variant)
+    names = [step.engine for step in info.steps]
+    assert names == [engine.name] if engine.name != "auto" else set(names) <= {e.name for e in sm.engines()}
+    assert (info.cardinality, info.workers) == (m.cardinality, 1)
+    for step in info.steps:
+        assert step.seconds > 0
+        assert step.edges > 0
+        assert step.phases >= 0
+        assert step.levels >= 0
+        assert step.augmentations >= 0
+        if step.engine != "push_relabel":  # which has no paths
+            assert step.path_edges >= step.augmentations
+    assert info.seconds == pytest.approx(sum(step.seconds for step in info.steps))
+    if engine.kind == "exact" and engine.name != "auto":
+        assert step.augmentations == m.cardinality, "a path for each matched pair, nothing having been matched before"
+        assert step.phases >= 1
+
+
+def test_transposes_are_built_when_needed_only(engine):
+    A = random_matrix(50, 60, 3, seed=29)
+    _, info = solve(A, engine)
+    expected = {"unused": (0,), "optional": (0, 1), "required": (1,)}
+    assert info.transposes_built in expected[engine.transpose]
+
+
+def statistics(A, engine, options):
+    m, info = solve(A, engine, options)
+    step = info.steps[-1]
+    return m.row_mate.tolist(), step.edges, step.phases, step.levels, step.path_edges
+
+
+def test_every_option_makes_a_difference(engine, variant):
+    """Each option, away from its default, changes what the engine does on one matrix at least."""
+    trials = [
+        scrambled(grid(30), seed=31),
+        random_matrix(3000, 3000, 2.6, seed=37),
+        random_matrix(2000, 500, 6, seed=41),
+        random_matrix(400, 400, 40, seed=43),
+    ]
+    same_by_design = {"neighbour_sum", "neighbour_xor"}  # another way to the same answer: it changes the time alone
+    if not variant or same_by_design & variant.keys():
+        return
+    assert any(statistics(A, engine, variant) != statistics(A, engine, {}) for A in trials)
+
+
+def test_the_seed_makes_a_difference_where_chance_is_asked_for():
+    A = random_matrix(100, 100, 20, seed=47)
+    results = {
+        sm.maximum_transversal(A, method="none", init="cheap", options={"random": True}, rng=seed).row_mate.tobytes()
+        for seed in (3, 5, 7)
+    }
+    assert len(results) == 3
+
+
+def test_heuristics_agree_on_where_they_must(engine):
+    """On a tree, Karp and Sipser's rule alone is exact; every other heuristic finds half of the maximum at least."""
+    A = random_matrix(500, 500, 0.9, seed=53)
+    best = oracle.rank(A)
+    m, _ = solve(A, engine)
+    assert m.cardinality >= best / 2
+    if engine.name == "karp_sipser":
+        forest = sp.diags_array([np.ones(400), np.ones(399)], offsets=[0, 1], shape=(400, 400), format="csr")
+        forest = scrambled(forest, seed=59)
+        assert solve(forest, engine, {"degree_one_only": True})[0].cardinality == 400

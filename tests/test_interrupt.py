@@ -1,0 +1,65 @@
+"""Ctrl-C during a long call raises KeyboardInterrupt soon, and the interpreter goes on working."""
+
+import queue
+import signal
+import sys
+import threading
+import time
+
+import pytest
+
+from calls import in_a_new_process
+
+pytestmark = [
+    pytest.mark.large,
+    pytest.mark.skipif(sys.platform == "win32", reason="Windows cannot send Ctrl-C to one process"),
+]
+
+# Each line that the child prints is answered by a signal a moment later, while the engine works.
+CHILD = """
+import sparsematch as sm
+from calls import grid, scrambled
+
+A, small = scrambled(grid(2000), seed=199), grid(4)
+runs = [(e.name, workers) for e in sm.engines("exact") for workers in (1, 2) if e.multithreaded or workers == 1]
+for name, workers in runs:
+    sm.structural_rank(small, method=name)
+    try:
+        print(f"working: {name} with {workers}", flush=True)
+        sm.maximum_transversal(A, method=name, init="none", workers=workers)
+    except KeyboardInterrupt:
+        print("interrupted", flush=True)
+    else:
+        print("finished", flush=True)
+    assert sm.structural_rank(small, method=name, workers=workers) == 16
+print("done", flush=True)
+"""
+
+
+@pytest.fixture
+def child():
+    """The process that makes the calls, and the lines that it prints."""
+    process = in_a_new_process(CHILD)
+    lines = queue.SimpleQueue()
+    reader = threading.Thread(target=lambda: [lines.put(line.strip()) for line in process.stdout])
+    reader.start()
+    yield process, lines
+    process.kill()
+    process.wait()
+    reader.join()
+    process.stdout.close()
+
+
+def test_every_exact_engine(child):
+    process, lines = child
+    slowest = {}
+    while (line := lines.get(timeout=60)) != "done":
+        assert line.startswith("working: ")
+        time.sleep(0.3)
+        process.send_signal(signal.SIGINT)
+        begin = time.monotonic()
+        assert (line, lines.get(timeout=60)) == (line, "interrupted")
+        slowest[line] = time.monotonic() - begin
+    assert process.wait(timeout=60) == 0
+    assert len(slowest) >= 8
+    assert max(slowest.values()) < 10, slowest

@@ -1,0 +1,108 @@
+"""Pictures: what is drawn is the form, small and large, and the file is a picture."""
+
+import sys
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+
+from sparsematch import block_triangular_form
+from sparsematch.plot import check_picture, spy_blocks
+
+pytest.importorskip("matplotlib")
+
+CHAIN = sp.csr_array(np.triu(np.ones((5, 5)))[::-1])
+ALL_PARTS = sp.csr_array(
+    [[1, 1, 1, 0, 0], [0, 0, 0, 1, 1], [0, 0, 0, 1, 1], [0, 0, 0, 0, 0], [0, 0, 0, 0, 0]],
+)
+
+
+def image_of(ax):
+    (image,) = ax.get_images()
+    return image.get_array()[..., 3]
+
+
+def outlines_of(ax):
+    _, collection = ax.collections  # their faces lie under the entries, their edges above
+    return [path.get_extents().extents for path in collection.get_paths()]
+
+
+def legend_of(figure):
+    return [text.get_text() for legend in figure.legends for text in legend.get_texts()]
+
+
+def test_small_matrix_is_drawn_entry_by_entry():
+    form = block_triangular_form(CHAIN)
+    before, after = spy_blocks(CHAIN, form).axes
+    np.testing.assert_array_equal(image_of(before) > 0, CHAIN.toarray() > 0)
+    np.testing.assert_array_equal(image_of(after) > 0, CHAIN[form.row_perm][:, form.col_perm].toarray() > 0)
+    np.testing.assert_allclose(outlines_of(after), [[k - 0.5, k - 0.5, k + 0.5, k + 0.5] for k in range(5)])
+
+
+def test_titles_and_legend_tell_the_sizes():
+    figure = spy_blocks(ALL_PARTS, title="all three")
+    before, after = figure.axes
+    assert before.get_title() == "as given: 5 x 5, 7 entries"
+    assert after.get_title() == "block form: 3 blocks, structural rank 3"
+    assert figure.get_suptitle() == "all three"
+    assert legend_of(figure) == [
+        "under-determined (horizontal): 1 x 3",
+        "well-determined (square): 2 x 2",
+        "over-determined (vertical): 2 x 0",
+    ]
+
+
+def test_large_matrix_is_drawn_by_density():
+    n = 5000
+    A = sp.csr_array(sp.diags_array([np.ones(n), np.ones(n - 1)], offsets=[0, 1]))
+    figure = spy_blocks(A)
+    cells = image_of(figure.axes[0])
+    assert max(cells.shape) < n / 4
+    np.testing.assert_array_equal(np.diagonal(cells) > 0.3, True)
+    assert np.count_nonzero(cells) < 3 * len(cells)
+    assert outlines_of(figure.axes[1]) == []
+    assert "5,000 small blocks not outlined" in legend_of(figure)
+
+
+@pytest.mark.parametrize("shape", [(0, 0), (0, 4), (4, 0), (3, 3), (2, 900), (900, 2), (1, 1)])
+def test_empty_and_long(shape, tmp_path):
+    for A in (sp.csr_array(shape), sp.csr_array(np.ones(shape))):
+        spy_blocks(A).savefig(tmp_path / "a.png")
+        assert (tmp_path / "a.png").read_bytes().startswith(b"\x89PNG")
+
+
+@pytest.mark.parametrize("convert", [sp.csr_array, sp.csc_array, sp.coo_array, sp.csr_matrix])
+def test_formats_and_input_untouched(convert):
+    A = convert(CHAIN)
+    kept = A.copy()
+    before, _ = spy_blocks(A).axes
+    np.testing.assert_array_equal(image_of(before) > 0, CHAIN.toarray() > 0)
+    np.testing.assert_array_equal(A.toarray(), kept.toarray())
+
+
+def test_draws_into_a_figure_of_the_user():
+    figure = pytest.importorskip("matplotlib.figure").Figure(figsize=(12, 6))
+    part, _ = figure.subfigures(2, 1)
+    assert spy_blocks(CHAIN, figure=part) is part
+    assert len(part.axes) == 2
+    figure.canvas.draw()
+
+
+def test_form_of_another_matrix():
+    with pytest.raises(ValueError, match=r"form is of a matrix of shape \(5, 5\), A has shape \(4, 4\)"):
+        spy_blocks(sp.eye_array(4, format="csr"), block_triangular_form(CHAIN))
+
+
+def test_kind_of_picture():
+    check_picture("a.png")
+    check_picture("A.PDF")
+    with pytest.raises(ValueError, match=r"'xyz' is not a kind of picture; the kinds are .*png"):
+        check_picture("a.xyz")
+    with pytest.raises(ValueError, match="'a name without ending'"):
+        check_picture("png")
+
+
+def test_without_matplotlib(monkeypatch):
+    monkeypatch.setitem(sys.modules, "matplotlib.figure", None)
+    with pytest.raises(ImportError, match=r"pip install 'sparsematch\[plot\]'"):
+        spy_blocks(CHAIN)

@@ -1,0 +1,95 @@
+"""Real matrices against published structural ranks and block counts, and against counts made by other programs."""
+
+import csv
+import functools
+from pathlib import Path
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+
+import oracle
+import sparsematch as sm
+
+DATA = Path(__file__).resolve().parents[2] / "shared" / "data"
+ABSENT = "-2"  # what the published index says where a value is not known
+LARGEST = {"reference": 3_000, "compiled": 100_000}  # entries up to which every engine is run
+
+if not (DATA / "index.csv").exists():
+    pytest.skip(f"the real matrices are not here: {DATA} does not exist", allow_module_level=True)
+
+
+def read(name):
+    with open(DATA / name, newline="") as file:
+        return {row["name"]: row for row in csv.DictReader(file)}
+
+
+INDEX, PUBLISHED = read("index.csv"), read("reference.csv")
+
+
+NAMES = [name for name in INDEX if (DATA / f"{name}.npz").exists()]
+
+
+@functools.lru_cache(maxsize=2)
+def load(name):
+    """One matrix; the tests of a matrix follow each other."""
+    return sp.load_npz(DATA / f"{name}.npz")
+
+
+@pytest.fixture(params=NAMES, scope="module")
+def name(request):
+    return request.param
+
+
+def test_all_of_them_are_here():
+    assert len(NAMES) >= 348
+
+
+def test_rank_and_certificate(name):
+    A = load(name)
+    m = sm.maximum_transversal(A)
+    assert m.cardinality == int(INDEX[name]["sprank"])
+    oracle.assert_matching(A, m.row_mate, m.col_mate)
+    cover = sm.vertex_cover(A, m)
+    rows, cols = np.zeros(A.shape[0], bool), np.zeros(A.shape[1], bool)
+    rows[cover.rows], cols[cover.cols] = True, True
+    assert oracle.is_cover(A, rows, cols)
+    assert cover.size == m.cardinality
+
+
+def test_blocks(name):
+    """The sizes of the three coarse parts, and how many blocks there are."""
+    row, form = INDEX[name], sm.block_triangular_form(load(name))
+    horizontal, square, vertical = form.horizontal, form.square, form.vertical
+    assert f"{horizontal.rows.size}x{horizontal.cols.size}" == row["dm_hr"]
+    assert f"{vertical.rows.size}x{vertical.cols.size}" == row["dm_vr"]
+    assert square.rows.size == square.cols.size == int(row["dm_sq"])
+    first = int(horizontal.cols.size > 0)
+    inner = form.block_sizes[first : form.n_blocks - (vertical.rows.size > 0)]
+    assert len(inner) == int(row["dm_sq_nblocks"])
+    assert np.all(inner[:, 0] == inner[:, 1])
+    assert inner.max(initial=0) == int(row["dm_sq_maxblock"])
+    assert form.n_blocks == int(row["dm_nblocks"])
+    if row["square"] == row["full_sprank"] == "1":
+        assert form.is_reducible == bool(int(row["reducible"]))
+
+
+def test_components(name):
+    assert sm.connected_components(load(name)).n_components == int(INDEX[name]["bip_ncc"])
+
+
+def test_every_engine(name):
+    A = load(name)
+    for engine in sm.engines("exact"):
+        if A.nnz <= LARGEST.get(engine.name, LARGEST["compiled"]):
+            assert sm.structural_rank(A, method=engine.name) == int(INDEX[name]["sprank"]), engine.name
+
+
+@pytest.mark.parametrize("name", [name for name in PUBLISHED if PUBLISHED[name]["match"] == "exact"])
+def test_published(name):
+    """What the index of the SuiteSparse collection says of the same matrix."""
+    row, A = PUBLISHED[name], load(name)
+    if row["sprank"] != ABSENT:
+        assert sm.structural_rank(A) == int(row["sprank"])
+    if row["nblocks"] != ABSENT:
+        assert sm.block_triangular_form(A).n_blocks == int(row["nblocks"])

@@ -1,0 +1,149 @@
+"""Many calls at once, from many threads and from forked processes; nothing stays behind."""
+
+import os
+import sys
+import threading
+from concurrent.futures import ThreadPoolExecutor
+
+import numpy as np
+import pytest
+
+import oracle
+import sparsematch as sm
+from calls import grid, random_matrix, scrambled, solve
+
+MATRICES = [
+    random_matrix(400, 380, 3, seed=173),
+    random_matrix(300, 500, 1.5, seed=179),
+    scrambled(grid(20), seed=181),
+]
+RANKS = [oracle.rank(A) for A in MATRICES]
+
+
+def at_once(tasks, threads=8):
+    """Run the functions in threads that start together; return their results in order."""
+    start = threading.Barrier(threads)
+
+    def begin(task):
+        return task()
+
+    with ThreadPoolExecutor(threads, initializer=start.wait) as pool:
+        return list(pool.map(begin, tasks))
+
+
+def test_many_calls_on_the_same_matrix(engine):
+    """The matrix is shared, each call has its own matching."""
+    tasks = [lambda k=k: solve(MATRICES[k % 3], engine, workers=1 + k % 2)[0] for k in range(24)]
+    for k, m in enumerate(at_once(tasks)):
+        oracle.assert_maximal(MATRICES[k % 3], m.row_mate, m.col_mate)
+        if engine.kind == "exact":
+            assert m.cardinality == RANKS[k % 3]
+
+
+def test_all_public_functions_together():
+    expected = [(sm.block_triangular_form(A).n_blocks, sm.connected_components(A).n_components) for A in MATRICES]
+    matchings = [sm.maximum_transversal(A) for A in MATRICES]
+
+    def everything(k):
+        A, m = MATRICES[k], matchings[k]
+        assert sm.structural_rank(A, workers=2) == RANKS[k]
+        assert sm.is_maximum(A, m)
+        assert sm.vertex_cover(A, m).size == RANKS[k]
+        assert sm.block_triangular_form(A, matching=m).n_blocks == expected[k][0]
+        return sm.connected_components(A).n_components
+
+    assert at_once([lambda k=k: everything(k % 3) for k in range(48)]) == [expected[k % 3][1] for k in range(48)]
+
+
+def test_a_start_shared_by_many_calls():
+    A = MATRICES[0]
+    start = sm.maximum_transversal(A, method="none", init="cheap")
+    results = at_once([lambda: sm.maximum_transversal(A, initial=start, workers=2) for _ in range(24)])
+    assert {m.cardinality for m in results} == {RANKS[0]}
+
+
+def test_the_number_of_workers_belongs_to_a_thread():
+    """What one thread sets, another does not see."""
+    both_inside = threading.Barrier(2)
+
+    def inside(n):
+        with sm.set_workers(n):
+            both_inside.wait(timeout=30)
+            seen = sm.get_workers()
+            both_inside.wait(timeout=30)
+        return seen
+
+    assert at_once([lambda: inside(2), lambda: inside(5)], threads=2) == [2, 5]
+    with sm.set_workers(3):
+        assert at_once([sm.get_workers], threads=1) == [1]
+
+
+def test_the_interpreter_runs_while_an_engine_does():
+    """A call lets go of the interpreter: another thread gets on with its work meanwhile."""
+    A = scrambled(grid(200), seed=191)
+    done, ticks = threading.Event(), []
+
+    def tick():
+        while not done.wait(0.001):
+            ticks.append(1)
+
+    counter = threading.Thread(target=tick)
+    counter.start()
+    before = len(ticks)
+    sm.maximum_transversal(A, method="single_source_bfs", init="none")
+    during = len(ticks) - before
+    done.set()
+    counter.join()
+    assert during >= 5
+
+
+@pytest.mark.skipif(not os.path.isdir("/proc/self/task"), reason="threads are counted in /proc")
+def test_no_thread_is_left_running(engine):
+    before = len(os.listdir("/proc/self/task"))
+    for _ in range(3):
+        solve(MATRICES[0], engine, workers=4)
+    assert len(os.listdir("/proc/self/task")) <= before
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="this system cannot fork")
+@pytest.mark.skipif("libtsan" in os.environ.get("LD_PRELOAD", ""), reason="ThreadSanitizer follows no fork")
+@pytest.mark.filterwarnings("ignore::DeprecationWarning")  # Python's own, about forking with threads
+def test_a_forked_process_can_call(exact):
+    """After calls with several workers, a child of fork makes such calls too."""
+    solve(MATRICES[0], exact, workers=4)
+    child = os.fork()
+    if child == 0:
+        m, _ = solve(MATRICES[0], exact, workers=4)
+        os._exit(0 if m.cardinality == RANKS[0] else 1)
+    assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
+
+
+def test_more_workers_than_rows(engine):
+    A = random_matrix(3, 5, 2, seed=193)
+    m, info = solve(A, engine, workers=64)
+    oracle.assert_maximal(A, m.row_mate, m.col_mate)
+    assert info.workers == 64
+
+
+def test_all_processors():
+    processors = getattr(os, "process_cpu_count", os.cpu_count)()
+    assert sm.maximum_transversal(MATRICES[0], workers=-1, return_info=True)[1].workers == processors
+    with sm.set_workers(-1):
+        assert sm.get_workers() == processors
+
+
+def test_workers_do_not_change_the_answer():
+    for A, rank in zip(MATRICES, RANKS, strict=True):
+        forms = [sm.block_triangular_form(A, workers=w) for w in (1, 2, 4)]
+        assert {form.structural_rank for form in forms} == {rank}
+        assert len({tuple(np.sort(form.block_sizes, axis=0).ravel().tolist()) for form in forms}) == 1
+
+
+def test_recursion_limit_does_not_matter():
+    limit = sys.getrecursionlimit()
+    try:
+        sys.setrecursionlimit(150)
+        n = 2000
+        assert sm.block_triangular_form(random_matrix(n, n, 2, seed=197)).shape == (n, n)
+    finally:
+        sys.setrecursionlimit(limit)
