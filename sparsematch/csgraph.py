@@ -70,7 +70,7 @@ def maximum_bipartite_matching(graph: Any, perm_type: str = "row") -> NDArray[np
     pattern = as_bipartite(graph, name="graph")
     if pattern.dtype != np.int32:
         _refuse_what_int32_cannot_hold(pattern.indptr, pattern.indices)
-    matching = maximum_matching(pattern)
+    matching, _ = maximum_matching(pattern)
     mates = matching.row_mate if perm_type == "column" else matching.col_mate
     return mates.astype(np.int32)
 
@@ -118,7 +118,7 @@ def structural_rank(graph: Any) -> np.int64:
     graph = pydata_to_scipy(graph)
     if not issparse(graph):
         raise TypeError("Input must be sparse")
-    return np.int64(maximum_matching(as_bipartite(graph, name="graph")).cardinality)
+    return np.int64(maximum_matching(as_bipartite(graph, name="graph"))[0].cardinality)
 
 
 def _refuse_what_int32_cannot_hold(indptr: NDArray[Any], indices: NDArray[Any]) -> None:

@@ -1,12 +1,12 @@
 """How the tests run one engine alone, and make the matrices that several of them need."""
 
-import os
 import subprocess
 import sys
 
 import numpy as np
 import scipy.sparse as sp
 
+import oracle
 import sparsematch
 
 
@@ -14,6 +14,19 @@ def solve(A, engine, options=None, **how):
     """The matching that this engine alone makes of A, from nothing or from `initial`, and what it reports."""
     method, init = (engine.name, "none") if engine.kind == "exact" else ("none", engine.name)
     return sparsematch.maximum_transversal(A, method=method, init=init, options=options, return_info=True, **how)
+
+
+def other_values(default):
+    """Values of an option that differ from its default."""
+    return [not default] if isinstance(default, bool) else [default / 8, default * 8]
+
+
+def variants(engine):
+    """The options an engine is run with: the defaults, then each option away from its default."""
+    yield {}
+    for name, default in engine.options.items():
+        for value in other_values(default):
+            yield {name: value}
 
 
 def scrambled(A, seed):
@@ -52,7 +65,15 @@ def frozen(A):
 
 
 def in_a_new_process(code, *arguments):
-    """The process of another Python that runs this code, finding the same modules as this one; its output is piped."""
-    environment = os.environ | {"PYTHONPATH": os.pathsep.join(filter(None, sys.path))}
-    command = [sys.executable, "-P", "-c", code, *arguments]
-    return subprocess.Popen(command, stdout=subprocess.PIPE, text=True, env=environment)
+    """The process of another Python that runs this code; its output is piped."""
+    return subprocess.Popen([sys.executable, "-P", "-c", code, *arguments], stdout=subprocess.PIPE, text=True)
+
+
+def certify(A, m, rank=None):
+    """Fail unless the matching is maximum, by a cover as small as the matching is large: found by us, checked here."""
+    oracle.assert_matching(A, m.row_mate, m.col_mate)
+    cover = sparsematch.vertex_cover(A, m)
+    rows, cols = np.zeros(A.shape[0], bool), np.zeros(A.shape[1], bool)
+    rows[cover.rows], cols[cover.cols] = True, True
+    assert oracle.is_cover(A, rows, cols)
+    assert cover.size == m.cardinality == (m.cardinality if rank is None else rank)

@@ -1,12 +1,18 @@
 """What the tests are run over: every engine that is registered, every matrix of the gallery."""
 
 import os
+import sys
 
 import pytest
 from hypothesis import HealthCheck, settings
 
 import sparsematch
+from calls import variants
 from gallery import GALLERY
+
+# A Python that a test starts finds the modules that this one does. Given -P, it does not look in the folder where it is
+# started: in a clone that would be the source of the package, without its compiled core.
+os.environ["PYTHONPATH"] = os.pathsep.join(filter(None, sys.path))
 
 # The same examples on every run: a red suite is red for everybody. HYPOTHESIS_PROFILE=deep draws new ones each time.
 common = {"deadline": None, "print_blob": True, "suppress_health_check": [HealthCheck.too_slow]}
@@ -17,19 +23,6 @@ settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "default"))
 
 ENGINES = sparsematch.engines()
 EXACT = [engine for engine in ENGINES if engine.kind == "exact"]
-
-
-def other_values(default):
-    """Values of an option that differ from its default."""
-    return [not default] if isinstance(default, bool) else [default / 8, default * 8]
-
-
-def variants(engine):
-    """The options an engine is run with: the defaults, then each option away from its default."""
-    yield {}
-    for name, default in engine.options.items():
-        for value in other_values(default):
-            yield {name: value}
 
 
 def engine_id(engine):

@@ -105,7 +105,7 @@ def test_interrupted(error, status, folder, capsys, monkeypatch):
 
 
 def run_module(*argv, **options):
-    command = [sys.executable, "-m", "sparsematch", *argv]
+    command = [sys.executable, "-P", "-m", "sparsematch", *argv]
     return subprocess.run(command, capture_output=True, text=True, timeout=120, check=False, **options)
 
 
@@ -122,7 +122,7 @@ def test_as_a_program(folder):
 
 
 def test_reader_of_the_output_goes_away(folder):
-    command = [sys.executable, "-m", "sparsematch", "btf", str(folder / "full.npz")]
+    command = [sys.executable, "-P", "-m", "sparsematch", "btf", str(folder / "full.npz")]
     with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as child:
         child.stdout.close()
         error = child.stderr.read()
@@ -132,7 +132,7 @@ def test_reader_of_the_output_goes_away(folder):
 
 @pytest.mark.skipif(not os.path.exists("/dev/full"), reason="needs a device that is always full")
 def test_output_cannot_be_written(folder):
-    command = [sys.executable, "-m", "sparsematch", "rank", str(folder / "full.npz")]
+    command = [sys.executable, "-P", "-m", "sparsematch", "rank", str(folder / "full.npz")]
     with open("/dev/full", "w") as full:
         done = subprocess.run(command, stdout=full, stderr=subprocess.PIPE, text=True, timeout=120, check=False)
     assert done.returncode == 4
@@ -145,7 +145,7 @@ def test_file_name_that_is_not_text(folder, tmp_path):
     name = os.fsencode(tmp_path) + b"/\xff.npz"
     with open(name, "wb") as copy:
         copy.write((folder / "full.npz").read_bytes())
-    command = [sys.executable, "-m", "sparsematch", "rank", name]
+    command = [sys.executable, "-P", "-m", "sparsematch", "rank", name]
     done = subprocess.run(command, capture_output=True, text=True, timeout=120, check=False)
     assert (done.returncode, done.stderr) == (0, "")
     assert "\\udcff.npz: 30 x 30, 30 entries" in done.stdout
@@ -155,7 +155,7 @@ def test_file_name_that_is_not_text(folder, tmp_path):
 def test_interrupted_by_the_user(tmp_path):
     pipe = tmp_path / "a.mtx.gz"
     os.mkfifo(pipe)
-    command = [sys.executable, "-m", "sparsematch", "rank", str(pipe)]
+    command = [sys.executable, "-P", "-m", "sparsematch", "rank", str(pipe)]
     with (
         subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as child,
         pipe.open("wb"),  # returns when the program has begun to read

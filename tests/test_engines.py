@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 import oracle
 import sparsematch as sm
-from calls import frozen, grid, random_matrix, scrambled, solve
+from calls import certify, frozen, grid, random_matrix, scrambled, solve, variants
 from gallery import GALLERY
 from strategies import INDEX_TYPES, larger, matrices, partial_matching, with_index_type
 
@@ -124,6 +124,31 @@ def test_transposes_are_built_when_needed_only(engine):
     _, info = solve(A, engine)
     expected = {"unused": (0,), "optional": (0, 1), "required": (1,)}
     assert info.transposes_built in expected[engine.transpose]
+
+
+# Large enough that a team of threads is given work, and meets itself: many rows after few columns, hubs, long paths.
+BUSY = {
+    "random": lambda: random_matrix(40_000, 38_000, 3, seed=211),
+    "grid": lambda: scrambled(grid(200), seed=223),
+    "tall": lambda: random_matrix(60_000, 700, 2, seed=227),
+    "wide": lambda: random_matrix(3_000, 50_000, 12, seed=229),
+    "hub": lambda: random_matrix(20_000, 20_000, 3, seed=233) + random_matrix(4, 20_000, 5_000, seed=239).T @ FEW,
+}
+FEW = sp.csr_array((np.ones(4, np.int8), (np.arange(4), [5, 77, 8_000, 19_999])), shape=(4, 20_000))
+
+
+@pytest.mark.parametrize("case", BUSY)
+def test_a_team_at_work(case):
+    """Every engine that uses threads, with all its options, on two, three and four of them."""
+    A = BUSY[case]()
+    rank = sm.structural_rank(A)
+    for engine in [engine for engine in sm.engines() if engine.multithreaded]:
+        for options, workers in product(variants(engine), (2, 3, 4)):
+            m, _ = solve(A, engine, options, workers=workers)
+            if engine.kind == "exact":
+                certify(A, m, rank)
+            else:
+                check(A, engine, options, m)
 
 
 def statistics(A, engine, options):

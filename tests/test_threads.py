@@ -3,6 +3,7 @@
 import os
 import sys
 import threading
+import time
 from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
@@ -10,7 +11,7 @@ import pytest
 
 import oracle
 import sparsematch as sm
-from calls import grid, random_matrix, scrambled, solve
+from calls import grid, in_a_new_process, random_matrix, scrambled, solve
 
 MATRICES = [
     random_matrix(400, 380, 3, seed=173),
@@ -78,9 +79,10 @@ def test_the_number_of_workers_belongs_to_a_thread():
         assert at_once([sm.get_workers], threads=1) == [1]
 
 
+@pytest.mark.large
 def test_the_interpreter_runs_while_an_engine_does():
     """A call lets go of the interpreter: another thread gets on with its work meanwhile."""
-    A = scrambled(grid(200), seed=191)
+    A = scrambled(grid(1000), seed=191)
     done, ticks = threading.Event(), []
 
     def tick():
@@ -102,6 +104,9 @@ def test_no_thread_is_left_running(engine):
     before = len(os.listdir("/proc/self/task"))
     for _ in range(3):
         solve(MATRICES[0], engine, workers=4)
+    patience = time.monotonic() + 10  # the system may list a thread for a moment after it was joined
+    while len(os.listdir("/proc/self/task")) > before and time.monotonic() < patience:
+        time.sleep(0.01)
     assert len(os.listdir("/proc/self/task")) <= before
 
 
@@ -123,6 +128,25 @@ def test_more_workers_than_rows(engine):
     m, info = solve(A, engine, workers=64)
     oracle.assert_maximal(A, m.row_mate, m.col_mate)
     assert info.workers == 64
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="the limit on memory is that of Linux")
+@pytest.mark.skipif("san.so" in os.environ.get("LD_PRELOAD", ""), reason="a sanitizer needs all the addresses")
+def test_threads_that_cannot_be_had():
+    """Where the system refuses threads, a call does with fewer or raises; it does not take the interpreter down."""
+    code = """
+import resource
+import sparsematch as sm
+from calls import grid, in_a_new_process
+resource.setrlimit(resource.RLIMIT_AS, (4 << 30, 4 << 30))
+try:
+    print(sm.structural_rank(grid(4), workers=1024))
+except (MemoryError, RuntimeError):
+    print(sm.structural_rank(grid(4), workers=1))
+"""
+    process = in_a_new_process(code)
+    assert process.communicate(timeout=60)[0] == "16\n"
+    assert process.returncode == 0
 
 
 def test_all_processors():

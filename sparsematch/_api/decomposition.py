@@ -8,7 +8,7 @@ from sparsematch._api.transversal import maximum_matching
 from sparsematch._engines.registry import operations
 from sparsematch._types.bipartite import BipartiteCSR, as_bipartite
 from sparsematch._types.block_form import BlockForm
-from sparsematch._types.labels import VERTICAL, BlockLabels, Components
+from sparsematch._types.labels import BlockLabels, Components
 from sparsematch._types.matching import Matching
 
 
@@ -71,8 +71,8 @@ def block_triangular_form(
     ([0, 3], [0, 2])
     """
     graph = as_bipartite(A)
-    maximum = maximum_matching(graph, matching, name="matching", method=method, workers=workers)
-    labels = operations(graph.backend).block_labels(graph, maximum)
+    maximum, run = maximum_matching(graph, matching, name="matching", method=method, workers=workers)
+    labels = operations(graph.backend).block_labels(graph, maximum, run)
     return _assemble(graph, maximum, labels)
 
 
@@ -115,9 +115,9 @@ def is_reducible(A: Any, *, workers: int | None = None) -> bool:
     (True, False)
     """
     graph = as_bipartite(A)
-    matching = maximum_matching(graph, workers=workers)
+    matching, run = maximum_matching(graph, workers=workers)
     rank = matching.cardinality
-    n_square = operations(graph.backend).block_labels(graph, matching).n_square
+    n_square = operations(graph.backend).block_labels(graph, matching, run).n_square
     return (rank < graph.n_cols) + n_square + (rank < graph.n_rows) > 1
 
 
@@ -172,8 +172,7 @@ def _assemble(graph: BipartiteCSR, matching: Matching, labels: BlockLabels) -> B
     """
     n_rows, n_cols = graph.shape
     n_square = labels.n_square
-    group = labels.row_block + 1
-    group[labels.row_part == VERTICAL] = n_square + 1
+    group = labels.row_group
     group[matching.row_mate < 0] = n_square + 2
     row_perm = operations(graph.backend).order_by_label(group, n_square + 3)
     starts = np.zeros(n_square + 4, graph.dtype)

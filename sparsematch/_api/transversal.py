@@ -188,7 +188,7 @@ def structural_rank(A: Any, *, method: str = "auto", workers: int | None = None)
     >>> structural_rank(csr_array([[0, 1, 0], [1, 1, 1], [0, 1, 0]]))
     2
     """
-    return maximum_matching(as_bipartite(A), method=method, workers=workers).cardinality
+    return maximum_matching(as_bipartite(A), method=method, workers=workers)[0].cardinality
 
 
 def is_structurally_singular(A: Any, *, workers: int | None = None) -> bool:
@@ -230,20 +230,20 @@ def is_structurally_singular(A: Any, *, workers: int | None = None) -> bool:
     True
     """
     graph = as_bipartite(A)
-    return maximum_matching(graph, workers=workers).cardinality < min(graph.shape)
+    return maximum_matching(graph, workers=workers)[0].cardinality < min(graph.shape)
 
 
 def maximum_matching(
     graph: BipartiteCSR, initial: Any = None, *, name: str = "initial", method: str = "auto", workers: int | None = None
-) -> Matching:
-    """Find a maximum matching of a graph; unlike `maximum_transversal` it takes exact engines only."""
+) -> tuple[Matching, Run]:
+    """Find a maximum matching of a graph, by exact engines only; also return the run, with what it may have built."""
     select(method, graph.backend, "exact", argument="method")
     run = Run(resolve_workers(workers), warm=initial is not None)
     matching = _start(graph, initial, name)
     for engine in plan(graph.backend, method):
         if engine:
             engine.improve(graph, matching, run)
-    return matching.freeze()
+    return matching.freeze(), run
 
 
 def _start(graph: BipartiteCSR, initial: Any, name: str) -> Matching:

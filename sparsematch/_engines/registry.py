@@ -48,6 +48,8 @@ class Run:
         How many there were, of the graph or of a renumbered copy of it.
     transpose_seconds : float
         Time they took to build.
+    renumbered : object or None
+        The graph and its matching in a better numbering, if the engine made one; its back-end knows the type.
     warm : bool
         Whether the matching was not empty at the start.
     steps : list of StepInfo
@@ -61,6 +63,7 @@ class Run:
     transposed: BipartiteCSR | None = None
     transposes_built: int = 0
     transpose_seconds: float = 0.0
+    renumbered: object | None = None
     warm: bool = False
     steps: list[StepInfo] = field(default_factory=list)
 
@@ -85,7 +88,7 @@ class Operations:
     vertex_cover
         A cover as large as the matching, or None: there is an augmenting path.
     block_labels
-        Part and block of every vertex; the matching must be maximum.
+        The group of every row; the matching must be maximum, and the run be the one that found it, or an empty one.
     connected_components
         Components of the graph.
     order_by_label
@@ -95,7 +98,7 @@ class Operations:
     wrong_pair: Callable[[BipartiteCSR, Matching], tuple[int, int, int] | None]
     free_pair: Callable[[BipartiteCSR, Matching], tuple[int, int] | None]
     vertex_cover: Callable[[BipartiteCSR, Matching], VertexCover | None]
-    block_labels: Callable[[BipartiteCSR, Matching], BlockLabels]
+    block_labels: Callable[[BipartiteCSR, Matching, Run], BlockLabels]
     connected_components: Callable[[BipartiteCSR], Components]
     order_by_label: Callable[[IndexArray, int], IndexArray]
 

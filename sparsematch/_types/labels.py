@@ -1,34 +1,25 @@
-"""What the back-ends say about each row and column: connected component, part and block of the block form, cover."""
+"""What the back-ends say about each row and column: connected component, group in the block form, cover."""
 
 from dataclasses import dataclass
 from typing import NamedTuple
 
-import numpy as np
-from numpy.typing import NDArray
-
 from sparsematch._types.arrays import IndexArray
-
-HORIZONTAL, SQUARE, VERTICAL = 0, 1, 2
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class BlockLabels:
-    """Where each row and column stands in the block triangular form.
+    """Where each row stands in the block triangular form; a matched column stands where its mate does.
 
     Attributes
     ----------
-    row_part, col_part : ndarray of int8, shapes (n_rows,), (n_cols,)
-        HORIZONTAL, SQUARE or VERTICAL.
-    row_block, col_block : ndarray of int32 or int64, shapes (n_rows,), (n_cols,)
-        The block within the square part, numbered from the upper left; -1 outside it.
+    row_group : ndarray of int32 or int64, shape (n_rows,)
+        0 for the horizontal part, 1 to `n_square` for the blocks of the square part from the upper left, ``n_square + 1``
+        for the vertical part.
     n_square : int
         Number of blocks of the square part.
     """
 
-    row_part: NDArray[np.int8]
-    col_part: NDArray[np.int8]
-    row_block: IndexArray
-    col_block: IndexArray
+    row_group: IndexArray
     n_square: int
 
 

@@ -126,7 +126,9 @@ class Matching:
         """
         n_rows, n_cols = graph.shape
         if initial is None:
-            return cls(_unmatched(n_rows, graph.dtype), _unmatched(n_cols, graph.dtype))
+            mates = np.empty(n_rows + n_cols, graph.dtype)  # one large block comes cheaper than two
+            mates.fill(UNMATCHED)
+            return cls(mates[:n_rows], mates[n_rows:])
         if isinstance(initial, cls):
             initial = (initial.row_mate, initial.col_mate)
         if isinstance(initial, tuple | list) and len(initial) == 2 and all(np.ndim(mate) == 1 for mate in initial):

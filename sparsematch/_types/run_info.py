@@ -58,6 +58,8 @@ class StepInfo(NamedTuple):
         Augmenting paths applied.
     path_edges : int
         Their total length, in entries.
+    cardinality : int
+        Pairs in the matching afterwards.
     exhausted : bool
         Whether it stopped early, having used up its allowance of edges.
     seconds_by_step : dict
@@ -73,6 +75,7 @@ class StepInfo(NamedTuple):
     edges: int = 0
     augmentations: int = 0
     path_edges: int = 0
+    cardinality: int = 0
     exhausted: bool = False
     seconds_by_step: Mapping[str, float] = {}
     frontier: tuple[int, ...] = ()
@@ -95,7 +98,7 @@ class RunInfo:
     workers : int
         Threads that were allowed.
     transposes_built : int
-        How often the matrix was transposed: 0 or 1.
+        How often the matrix, or a renumbered copy of it, was transposed.
     transpose_seconds : float
         Time that took.
     """

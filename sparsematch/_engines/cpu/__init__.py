@@ -12,19 +12,6 @@ from sparsematch._engines.registry import Engine, Operations, Run, register, reg
 from sparsematch._types.bipartite import BipartiteCSR
 from sparsematch._types.matching import Matching
 
-#: One line about each engine.
-_SUMMARIES = {
-    "cheap": "Each row takes its first free column.",
-    "min_degree": "Rows by ascending degree, each takes its free column of smallest degree.",
-    "karp_sipser": "Vertices of degree one first, degrees kept exact as vertices are matched.",
-    "hopcroft_karp": "Shortest augmenting paths, a maximal set of disjoint ones in each phase.",
-    "pothen_fan": "Depth-first searches with lookahead, disjoint in each phase; the direction of scanning alternates.",
-    "push_relabel": "Free rows push themselves onto their nearest column, first in, first out; global relabelling.",
-    "single_source_bfs": "One breadth-first search per free row; what failed searches saw is never looked at again.",
-    "ms_bfs_graft": "Breadth-first from all free rows at once; trees are grafted from phase to phase.",
-}
-
-
 def _improve(name: str) -> Callable[[BipartiteCSR, Matching, Run], None]:
     def improve(graph: BipartiteCSR, matching: Matching, run: Run) -> None:
         step(name, graph, matching, run)
@@ -44,18 +31,18 @@ def _register_all() -> None:
             multithreaded=True,
         )
     )
-    for name, row in ROWS.items():
+    for row in ROWS.values():
         register(
             Engine(
-                name=name,
+                name=row.name,
                 kind="exact" if row.exact else "heuristic",
                 backend="numpy",
-                summary=_SUMMARIES[name],
+                summary=row.summary,
                 options=row.options,
                 default_init="cheap" if row.exact else "none",
                 transpose=row.transpose,
                 multithreaded=row.threads,
-                improve=_improve(name),
+                improve=_improve(row.name),
             )
         )
     register_operations(

@@ -6,13 +6,11 @@ Arrays of one call are all int32 or all int64; major is what `indptr` runs over,
 from collections.abc import Mapping
 from typing import Any
 
-from numpy import int8
-from numpy.typing import NDArray
 
 from sparsematch._types.arrays import BoolArray, IndexArray
 
-def engines() -> list[tuple[str, bool, str, bool, str]]:
-    """List (name, exact, transpose, threads, names of options)."""
+def engines() -> list[tuple[str, bool, str, bool, dict[str, bool | float], str]]:
+    """List (name, exact, transpose, threads, options with their defaults, summary)."""
 
 def run(
     name: str,
@@ -26,6 +24,7 @@ def run(
     workers: int,
     edge_limit: int,
     detailed: bool,
+    seed: int,
     options: Mapping[str, bool | float],
     /,
 ) -> dict[str, Any]:
@@ -68,15 +67,14 @@ def block_labels(
     n_minor: int,
     indptr: IndexArray,
     indices: IndexArray,
+    t_indptr: IndexArray | None,
+    t_indices: IndexArray | None,
     major_mate: IndexArray,
     minor_mate: IndexArray,
-    major_part: NDArray[int8],
-    minor_part: NDArray[int8],
-    major_block: IndexArray,
-    minor_block: IndexArray,
+    major_group: IndexArray,
     /,
 ) -> int:
-    """Write parts and blocks, and return the number of blocks of the square part."""
+    """Write the group of each major; return how many blocks the square part has."""
 
 def connected_components(
     n_minor: int, indptr: IndexArray, indices: IndexArray, major_label: IndexArray, minor_label: IndexArray, /
@@ -85,3 +83,61 @@ def connected_components(
 
 def sort_by_label(labels: IndexArray, n_labels: int, order: IndexArray, /) -> None:
     """Write the stable order."""
+
+def depth(
+    n_minor: int, indptr: IndexArray, indices: IndexArray, t_indptr: IndexArray, t_indices: IndexArray, majors: int, /
+) -> int:
+    """Return the levels a breadth-first search needs to see so many majors."""
+
+def breadth_first_order(
+    n_minor: int,
+    indptr: IndexArray,
+    indices: IndexArray,
+    t_indptr: IndexArray,
+    t_indices: IndexArray,
+    major_order: IndexArray,
+    minor_order: IndexArray,
+    workers: int,
+    /,
+) -> None:
+    """Write the vertices of both sides in breadth-first order."""
+
+def renumber(
+    n_minor: int,
+    indptr: IndexArray,
+    indices: IndexArray,
+    t_indptr: IndexArray,
+    t_indices: IndexArray,
+    major_place: IndexArray,
+    minor_order: IndexArray,
+    new_indptr: IndexArray,
+    new_indices: IndexArray,
+    workers: int,
+    /,
+) -> None:
+    """Write the lists with both sides renumbered, each in ascending order."""
+
+def invert(order: IndexArray, place: IndexArray, workers: int, /) -> None:
+    """Write the inverse of a permutation."""
+
+def carry(
+    major_place: IndexArray,
+    minor_order: IndexArray,
+    major_mate: IndexArray,
+    new_major_mate: IndexArray,
+    new_minor_mate: IndexArray,
+    workers: int,
+    /,
+) -> None:
+    """Write a matching in the new numbers."""
+
+def restore(
+    major_place: IndexArray,
+    minor_order: IndexArray,
+    new_major_mate: IndexArray,
+    major_mate: IndexArray,
+    minor_mate: IndexArray,
+    workers: int,
+    /,
+) -> None:
+    """Write a matching in the old numbers."""

@@ -10,6 +10,7 @@ from typing import NamedTuple
 import numpy as np
 
 from sparsematch._engines.cpu import _core
+from sparsematch._engines.cpu.locality import renumber
 from sparsematch._engines.cpu.step import step, transpose
 from sparsematch._engines.registry import Run
 from sparsematch._types.bipartite import BipartiteCSR
@@ -26,7 +27,7 @@ class _Stage(NamedTuple):
 
 
 #: The start has left little, near at hand if the numbering is good: short searches, then shortest paths level by level.
-_FEW = (_Stage("single_source_bfs", 0.1), _Stage("hopcroft_karp", 3), _Stage("pothen_fan", 12), _Stage("push_relabel", 0))
+_FEW = (_Stage("single_source_bfs", 0.02), _Stage("hopcroft_karp", 3), _Stage("pothen_fan", 12), _Stage("push_relabel", 0))
 #: Free rows lie near free columns, but there are many of them.
 _LOCAL = (_Stage("single_source_bfs", 2), _Stage("pothen_fan", 12), _Stage("push_relabel", 0))
 #: A mesh renumbered for locality: the free rows that are left are far from free columns, depth first gets there.
@@ -34,12 +35,20 @@ _RENUMBERED = (_Stage("pothen_fan", 12), _Stage("push_relabel", 0))
 #: No locality: what the start has left is worth a pass or two.
 _RANDOM = (_Stage("single_source_bfs", 1.2), _Stage("push_relabel", 0))
 
-_FEW_FREE = 0.015  # of the rows, after the cheap start: the numbering of the matrix has done the start's work
-_DEEP = 6  # levels to reach `_BALL` rows: a mesh needs more, a random graph fewer
-_BALL = 2000
-_DENSE_DEGREE = 6.0
-_EVEN_SPREAD, _SKEWED_SPREAD = 1.35, 4.0  # mean square over squared mean of the degrees: 1 + 1 / mean for random graphs
 _SMALL = 1 << 14  # entries: below, any engine is done before the facts are known
+_FEW_FREE = 0.015  # of the rows, after the cheap start: the numbering of the matrix has done the start's work
+_DEEP, _BALL = 6, 2000  # a mesh needs so many levels to reach so many rows, a random graph fewer
+_MANY_ONES = 0.1  # of the rows: Karp-Sipser peels them off
+_DENSE = 6.0  # mean degree from which there are too few of degree one for that
+_EVEN, _SKEWED = 1.35, 4.0  # mean square of the degrees over squared mean: random graphs have 1 + 1 / mean
+
+
+class _Degrees(NamedTuple):
+    """What the degrees of the rows tell: their mean, how uneven they are, the fraction of ones."""
+
+    mean: float
+    spread: float
+    ones: float
 
 
 def improve(graph: BipartiteCSR, matching: Matching, run: Run) -> None:
@@ -48,23 +57,24 @@ def improve(graph: BipartiteCSR, matching: Matching, run: Run) -> None:
     Reads: the graph. Writes: both mates. Workspace: at times the transpose, or a renumbered copy. Time: that of the
     engines it runs.
     """
-    step("cheap", graph, matching, run)
-    major_mate, _ = graph.orient(matching.row_mate, matching.col_mate)
-    n_free = graph.n_major - int(np.count_nonzero(major_mate + 1))
-    if graph.n_major - n_free == min(graph.shape):
+    rank = step("cheap", graph, matching, run).cardinality
+    if rank == min(graph.shape):
         return
+    n_free = graph.n_major - rank
     if graph.nnz < _SMALL or n_free < _FEW_FREE * graph.n_major:
         return _finish(_FEW, graph, matching, run)
     if _is_ordered(graph):
         return _finish(_LOCAL, graph, matching, run)
-    mean, spread = _degrees(graph)
-    if spread > _SKEWED_SPREAD or (mean > _DENSE_DEGREE and spread < _EVEN_SPREAD and _levels(graph, run) < _DEEP):
-        _restart("min_degree", graph, matching, run)
+    degrees = _degrees(graph)
+    if degrees.spread > _SKEWED:
+        if degrees.mean > _DENSE:
+            _restart("min_degree", graph, matching, run)
         return _finish(_RANDOM, graph, matching, run)
-    if _levels(graph, run) < _DEEP:
-        _restart("karp_sipser", graph, matching, run)
-        return _finish(_RANDOM, graph, matching, run)
-    _renumbered(graph, matching, run)
+    if degrees.ones < _MANY_ONES and _levels(graph, run) >= _DEEP:
+        return _renumber_and_finish(graph, matching, run)
+    even = degrees.spread < _EVEN and degrees.mean > _DENSE
+    _restart("min_degree" if even else "karp_sipser", graph, matching, run)
+    _finish(_RANDOM, graph, matching, run)
 
 
 def _finish(stages: tuple[_Stage, ...], graph: BipartiteCSR, matching: Matching, run: Run) -> None:
@@ -77,37 +87,21 @@ def _finish(stages: tuple[_Stage, ...], graph: BipartiteCSR, matching: Matching,
 def _restart(start: str, graph: BipartiteCSR, matching: Matching, run: Run) -> None:
     """Replace what the cheap start has done by a better start; a matching that the user gave is kept and extended."""
     if not run.warm:
-        _empty(matching)
+        matching.row_mate.fill(-1)
+        matching.col_mate.fill(-1)
     step(start, graph, matching, run)
 
 
-def _empty(matching: Matching) -> None:
-    matching.row_mate.fill(-1)
-    matching.col_mate.fill(-1)
-
-
-def _renumbered(graph: BipartiteCSR, matching: Matching, run: Run) -> None:
-    """Solve a copy of the graph whose rows and columns are in breadth-first order, and carry the matching back."""
-    orders = np.empty(graph.n_major, graph.dtype), np.empty(graph.n_minor, graph.dtype)
-    lists = graph.n_minor, graph.indptr, graph.indices
-    transposed = transpose(graph, run)
-    _core.breadth_first_order(*lists, transposed.indptr, transposed.indices, *orders, run.workers)
-    del transposed
-    run.transposed = None  # makes room for the copy
-    copy = BipartiteCSR(
-        graph.n_rows, graph.n_cols, np.empty_like(graph.indptr), np.empty_like(graph.indices), graph.backend, graph.flipped
-    )
-    _core.renumber(*lists, *orders, copy.indptr, copy.indices, run.workers)
-    inner = Run(run.workers, run.seed, run.options, run.detailed, steps=run.steps)
-    found = Matching.start(copy)
+def _renumber_and_finish(graph: BipartiteCSR, matching: Matching, run: Run) -> None:
+    """Solve a copy of the graph in breadth-first order, and carry the matching back."""
+    copy = renumber(graph, run)
     if run.warm:
-        given = graph.orient(matching.row_mate, matching.col_mate)
-        _core.carry(*orders, given[0], *copy.orient(found.row_mate, found.col_mate), run.workers)
-    step("cheap", copy, found, inner)
-    _finish(_RENUMBERED, copy, found, inner)
-    major_mate, _ = copy.orient(found.row_mate, found.col_mate)
-    _empty(matching)
-    _core.restore(*orders, major_mate, *graph.orient(matching.row_mate, matching.col_mate), run.workers)
+        copy.take(matching, run)
+    inner = Run(run.workers, run.seed, run.options, run.detailed, steps=run.steps)
+    step("cheap", copy.graph, copy.matching, inner)
+    _finish(_RENUMBERED, copy.graph, copy.matching, inner)
+    copy.give(matching, run)
+    run.renumbered = copy
 
 
 def _is_ordered(graph: BipartiteCSR) -> bool:
@@ -123,11 +117,10 @@ def _is_ordered(graph: BipartiteCSR) -> bool:
     return float(np.median(abs(here - there))) < 0.05 * float(np.median(abs(here - here[::-1])))
 
 
-def _degrees(graph: BipartiteCSR) -> tuple[float, float]:
-    """Return the mean degree of the rows, and how uneven they are: mean square over squared mean."""
+def _degrees(graph: BipartiteCSR) -> _Degrees:
     degrees = np.diff(graph.indptr).astype(np.float32)
-    mean = float(degrees.mean())
-    return mean, float(np.dot(degrees, degrees)) / len(degrees) / mean**2
+    mean, n = float(degrees.mean()), len(degrees)
+    return _Degrees(mean, float(np.dot(degrees, degrees)) / n / mean**2, np.count_nonzero(degrees == 1) / n)
 
 
 def _levels(graph: BipartiteCSR, run: Run) -> int:

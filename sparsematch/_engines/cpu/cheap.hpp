@@ -10,26 +10,36 @@
 
 namespace sparsematch {
 
-// Reads: the lists of free rows. Writes: both mates. Workspace: one bit per column. Time: O(nnz).
+// Gives column j to row i if it is free.
+template <bool Threads, class Index>
+bool take_column(Matching<Index> m, Index i, Index j) {
+    if constexpr (Threads) {
+        Index expected = UNMATCHED<Index>;
+        return peek(m.col_mate[j]) == expected && std::atomic_ref(m.col_mate[j]).compare_exchange_strong(expected, i);
+    } else {
+        if (m.col_mate[j] != UNMATCHED<Index>) return false;
+        m.col_mate[j] = i;
+        return true;
+    }
+}
+
+// Reads: the lists of free rows. Writes: both mates. Time: O(nnz).
 template <bool Threads, class Index>
 void cheap_with(const Csr<Index>& a, Matching<Index> m, const Options& options, Run& run) {
-    Bitmap taken(a.n_cols);
-    for (Index j = 0; j < a.n_cols; ++j)
-        if (m.col_mate[j] != UNMATCHED<Index>) taken.set(j);
+    const auto take_first = [&](Index i, Index p, Index last) {
+        while (p < last && !take_column<Threads>(m, i, a.indices[p])) ++p;
+        if (p < last) m.row_mate[i] = a.indices[p];
+        return p < last;
+    };
     run.team.loop(a.n_rows, 1 << 13, [&](int rank, std::int64_t begin, std::int64_t end) {
         Meter meter(run, rank);
         for (auto i = static_cast<Index>(begin); i < end; ++i) {
             if (m.row_mate[i] != UNMATCHED<Index>) continue;
             const Index first = a.indptr[i], last = a.indptr[i + 1];
             if (!meter.charge(last - first)) return;
-            const Index shift =
-                options.random && last > first ? static_cast<Index>(hash(options.seed ^ i) % (last - first)) : 0;
-            const auto search = [&](Index from, Index to) {
-                for (Index p = from; p < to; ++p)
-                    if (taken.claim<Threads>(a.indices[p])) return m.match(i, a.indices[p]), true;  // claimed: ours alone
-                return false;
-            };
-            if (!search(first + shift, last)) search(first, first + shift);
+            Index start = first;
+            if (options.random && last > first) start += static_cast<Index>(hash(options.seed ^ i) % (last - first));
+            if (!take_first(i, start, last) && start > first) take_first(i, first, start);
         }
     });
 }

@@ -79,26 +79,37 @@ PairReport<Index> free_entry(const Csr<Index>& a, Matching<Index> m) {
     return {PairFault::none, UNMATCHED<Index>, UNMATCHED<Index>};
 }
 
-// Everything that alternating paths from the free rows reach. False as soon as one reaches a free column.
+// Alternating search: from the rows in `queue` to all their unseen columns, from these to their mates, and so on. Marks the
+// columns; the rows reached are those in the queue. False as soon as it meets a free column.
 template <class Index>
-bool reach_from_free_rows(const Csr<Index>& a, Matching<Index> m, Bitmap& row_reached, Bitmap& col_reached) {
-    std::vector<Index> queue;
-    for (Index i = 0; i < a.n_rows; ++i)
-        if (m.row_mate[i] == UNMATCHED<Index>) {
-            row_reached.set(i);
-            queue.push_back(i);
-        }
+bool reach(const Csr<Index>& a, const Index* col_mate, std::vector<Index>&& queue, Bitmap& seen) {
     for (std::size_t head = 0; head < queue.size(); ++head) {
+        if (head + 16 < queue.size()) __builtin_prefetch(&a.indptr[queue[head + 16]]);
+        if (head + 8 < queue.size()) __builtin_prefetch(&a.indices[a.indptr[queue[head + 8]]]);
         const Index i = queue[head];
-        if (head + 8 < queue.size()) __builtin_prefetch(&a.indptr[queue[head + 8]]);
         for (Index p = a.indptr[i]; p < a.indptr[i + 1]; ++p) {
             const Index j = a.indices[p];
-            if (!col_reached.claim<false>(j)) continue;
-            if (m.col_mate[j] == UNMATCHED<Index>) return false;
-            row_reached.set(m.col_mate[j]);
-            queue.push_back(m.col_mate[j]);
+            if (!seen.claim<false>(j)) continue;
+            if (col_mate[j] == UNMATCHED<Index>) return false;
+            queue.push_back(col_mate[j]);
         }
     }
+    return true;
+}
+
+// Everything that alternating paths from the free rows reach. False as soon as one reaches a free column.
+template <class Index>
+bool reach_from_free(const Csr<Index>& a, Matching<Index> m, Bitmap& row_reached, Bitmap& col_reached) {
+    std::vector<Index> free;
+    for (Index i = 0; i < a.n_rows; ++i)
+        if (m.row_mate[i] == UNMATCHED<Index>) {
+            free.push_back(i);
+            row_reached.set(i);
+        }
+    if (free.empty()) return true;
+    if (!reach(a, m.col_mate, std::move(free), col_reached)) return false;
+    for (Index j = 0; j < a.n_cols; ++j)
+        if (col_reached.test(j)) row_reached.set(m.col_mate[j]);
     return true;
 }
 
@@ -107,7 +118,7 @@ bool reach_from_free_rows(const Csr<Index>& a, Matching<Index> m, Bitmap& row_re
 template <class Index>
 bool koenig_cover(const Csr<Index>& a, Matching<Index> m, bool* row_cover, bool* col_cover) {
     Bitmap rows(a.n_rows), cols(a.n_cols);
-    if (!reach_from_free_rows(a, m, rows, cols)) return false;
+    if (!reach_from_free(a, m, rows, cols)) return false;
     for (Index i = 0; i < a.n_rows; ++i) row_cover[i] = !rows.test(i);
     for (Index j = 0; j < a.n_cols; ++j) col_cover[j] = cols.test(j);
     return true;

@@ -104,6 +104,9 @@ class Bitmap {
     void clear(std::size_t k) { words_[k >> 6] &= ~bit(k); }
     void fill(bool value) { std::memset(words_.data(), value ? 0xff : 0, words_.size() * sizeof(std::uint64_t)); }
     void copy(const Bitmap& other) { std::memcpy(words_.data(), other.words_.data(), words_.size() * sizeof(std::uint64_t)); }
+    void merge(const Bitmap& other) {
+        for (std::size_t w = 0; w < words_.size(); ++w) words_[w] |= other.words_[w];
+    }
     std::size_t count() const {
         std::size_t n = 0;
         for (std::size_t w = 0; w < words_.size(); ++w) n += std::popcount(words_[w]);

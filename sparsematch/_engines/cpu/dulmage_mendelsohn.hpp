@@ -3,10 +3,12 @@
 // Dulmage, Mendelsohn: Coverings of bipartite graphs (1958); Pothen, Fan (ACM TOMS 16, 1990); strong components after Tarjan
 // (SIAM J. Comput. 1, 1972) in Pearce's form with one number per vertex (Information Processing Letters 116, 2016).
 // The graph that is searched has the matched columns as vertices; column j has an arc to each column of its mate's row. It
-// is read off the matrix and the mates as they are: no permuted copy, no transpose.
+// is read off the matrix and the mates as they are: no permuted copy.
 // Vertical part: what alternating paths from free rows reach, by one search along the rows. Horizontal part: what reaches
-// a free column; as the strong components are completed sinks first, a component belongs to it when one of its arcs leads to
-// a free column or to a component that does, so that the search for the components answers this too.
+// a free column. Where the transpose is at hand, a search along the columns tells; without it, since strong components are
+// completed sinks first, a component belongs to it when one of its arcs leads to a free column or to a component that does.
+// Where the transpose is at hand, the component of one vertex, often nearly everything, is also found beforehand, as what
+// the vertex reaches and is reached from: breadth-first searches can ask for their memory in advance, depth-first ones cannot.
 #pragma once
 
 #include <limits>
@@ -16,8 +18,6 @@
 
 namespace sparsematch {
 
-enum Part : std::int8_t { horizontal = 0, square = 1, vertical = 2 };
-
 template <class Index>
 class StrongComponents {
     // number: 0 unseen; then the least preorder number reached; at last, that of its component (from n_cols downwards) or
@@ -25,31 +25,41 @@ class StrongComponents {
     struct Vertex {
         Index number, next, last;  // next..last: the arcs still to follow
     };
+
+  public:
     static constexpr Index in_horizontal = std::numeric_limits<Index>::max() - 1;
     static constexpr Index in_vertical = std::numeric_limits<Index>::max();
 
-  public:
-    StrongComponents(const Csr<Index>& a, Matching<Index> m, const Bitmap& vertical_col)
-        : a_(a), vertex_(a.n_cols), stack_(a.n_cols), to_horizontal_(a.n_cols), component_(a.n_cols) {
+    StrongComponents(const Csr<Index>& a, Matching<Index> m, const Bitmap& horizontal_col, const Bitmap& vertical_col)
+        : a_(a), vertex_(a.n_cols), stack_(a.n_cols), to_horizontal_(a.n_cols), root_(a.n_cols), component_(a.n_cols) {
         for (Index j = 0; j < a.n_cols; ++j) {
-            const Index i = m.col_mate[j];
-            if (vertical_col.test(j)) vertex_[j] = {in_vertical, 0, 0};
-            else if (i == UNMATCHED<Index>) vertex_[j] = {in_horizontal, 0, 0};
-            else vertex_[j] = {0, a.indptr[i], a.indptr[i + 1]};
+            if (vertical_col.test(j)) vertex_[j].number = in_vertical;
+            else if (horizontal_col.test(j)) vertex_[j].number = in_horizontal;
+            else vertex_[j] = {0, a.indptr[m.col_mate[j]], a.indptr[m.col_mate[j] + 1]};
         }
     }
 
-    // Workspace: four indices and a bit per column. Time: O(n_cols + nnz).
-    void find() {
+    // Completes the components of the vertices that `wanted` names and of all that they reach. Calls may follow each other.
+    // Workspace: four indices and two bits per column. Time: O(n_cols + nnz) in all.
+    template <class Wanted>
+    void find(const Wanted& wanted) {
         for (Index j = 0; j < a_.n_cols; ++j)
-            if (vertex_[j].number == 0) visit(j);
+            if (vertex_[j].number == 0 && wanted(j)) visit(j);
     }
+    // Makes the vertices that `wanted` names one component, by the caller's knowledge: all they reach besides is complete.
+    template <class Wanted>
+    void complete(const Wanted& wanted) {
+        for (Index j = 0; j < a_.n_cols; ++j)
+            if (vertex_[j].number == 0 && wanted(j)) vertex_[j].number = component_;
+        --component_;
+    }
+
     Index count() const { return a_.n_cols - component_; }
-    Part part(Index j) const {
-        return vertex_[j].number == in_vertical ? vertical : vertex_[j].number == in_horizontal ? horizontal : square;
-    }
     // Sinks are completed first and numbered from above: the numbers ascend along the arcs, as upper block triangular form wants.
-    Index block(Index j) const { return vertex_[j].number - component_ - 1; }
+    Index group(Index j) const {
+        const Index number = vertex_[j].number;
+        return number == in_horizontal ? 0 : number == in_vertical ? count() + 1 : number - component_;
+    }
 
   private:
     // The path of the search grows from the bottom of the stack, the finished vertices that still wait for the root of
@@ -60,11 +70,9 @@ class StrongComponents {
         while (depth_ > 0) {
             const Index j = stack_[depth_ - 1];
             Vertex& v = vertex_[j];
-            Index child = UNMATCHED<Index>;
-            Index least = v.number;
+            Index child = UNMATCHED<Index>, least = v.number;
             for (; v.next < v.last; ++v.next) {
-                const Index k = a_.indices[v.next];
-                const Index number = vertex_[k].number;
+                const Index k = a_.indices[v.next], number = vertex_[k].number;
                 if (number == 0) {
                     child = k;
                     break;
@@ -72,7 +80,10 @@ class StrongComponents {
                 if (number < least) least = number;
                 else if (number == in_horizontal) to_horizontal_.set(j);
             }
-            if (least < v.number) lower(v, least);
+            if (least < v.number) {
+                v.number = least;
+                root_.clear(j);
+            }
             if (child != UNMATCHED<Index>) push(child);
             else leave(j, v);
         }
@@ -85,10 +96,6 @@ class StrongComponents {
         root_.set(j);
         stack_[depth_++] = j;
     }
-    void lower(Vertex& v, Index number) {
-        v.number = number;
-        root_.clear(&v - vertex_.data());
-    }
 
     // All arcs of j are done. Its parent will look at it again (the arc is still the parent's next), and lower itself there.
     void leave(Index j, Vertex& v) {
@@ -98,8 +105,8 @@ class StrongComponents {
             if (to_horizontal_.test(j)) to_horizontal_.set(stack_[depth_ - 1]);  // not a root, so it has a parent
             return;
         }
-        const bool dead_end = !to_horizontal_.test(j);
-        const Index own = v.number, number = dead_end ? component_-- : in_horizontal;
+        const bool square = !to_horizontal_.test(j);
+        const Index own = v.number, number = square ? component_-- : in_horizontal;
         for (; waiting_ < a_.n_cols && vertex_[stack_[waiting_]].number >= own; ++waiting_, --preorder_)
             vertex_[stack_[waiting_]].number = number;
         v.number = number;
@@ -109,29 +116,52 @@ class StrongComponents {
     const Csr<Index>& a_;
     Buffer<Vertex> vertex_;
     Buffer<Index> stack_;
-    Bitmap to_horizontal_, root_{static_cast<std::size_t>(a_.n_cols)};
-    Index component_;                                 // the next component's number
+    Bitmap to_horizontal_, root_;
+    Index component_;  // the next component's number
     Index preorder_ = 0, depth_ = 0, waiting_ = a_.n_cols;
 };
 
-// Reads: the matrix and a maximum matching. Writes: the part of each row and column, and for the square part the number of
-// its block in upper block triangular order (UNMATCHED elsewhere). Returns the number of square blocks. Time: O(n + nnz).
+// Finds the component of a vertex in the middle of the square part before all others. Of the rest, what it reaches comes
+// after it, what reaches it before it, and what does neither can stand between it and what it reaches.
 template <class Index>
-Index block_labels(const Csr<Index>& a, Matching<Index> m, std::int8_t* row_part, std::int8_t* col_part, Index* row_block,
-                   Index* col_block) {
-    Bitmap vertical_row(a.n_rows), vertical_col(a.n_cols);
-    reach_from_free_rows(a, m, vertical_row, vertical_col);
-    StrongComponents<Index> components(a, m, vertical_col);
-    components.find();
-    for (Index j = 0; j < a.n_cols; ++j) {
-        col_part[j] = components.part(j);
-        col_block[j] = col_part[j] == square ? components.block(j) : UNMATCHED<Index>;
+void peel_component(const Csr<Index>& a, const Csr<Index>& t, Matching<Index> m, const Bitmap& outside_row,
+                    const Bitmap& outside_col, StrongComponents<Index>& components) {
+    Index pivot = UNMATCHED<Index>;
+    for (Index i = 0; i < a.n_rows; ++i)
+        if (!outside_row.test(i) && (pivot == UNMATCHED<Index> || a.degree(i) > a.degree(pivot))) pivot = i;
+    if (pivot == UNMATCHED<Index>) return;
+    Bitmap ahead(a.n_cols), behind(a.n_rows);
+    ahead.copy(outside_col);
+    behind.copy(outside_row);
+    ahead.set(m.row_mate[pivot]);
+    behind.set(pivot);
+    reach(a, m.col_mate, {pivot}, ahead);
+    reach(t, m.row_mate, {m.row_mate[pivot]}, behind);
+    const auto leads_back = [&](Index j) { return behind.test(m.col_mate[j]); };
+    components.find([&](Index j) { return !leads_back(j); });
+    components.complete([&](Index j) { return ahead.test(j); });
+}
+
+// Reads: the matrix, its transpose if there is one, and a maximum matching. Writes: the group of each row: 0 horizontal part,
+// 1..n the blocks of the square part in upper block triangular order, n + 1 vertical part; a column's is that of its mate, or
+// 0. Returns n. Time: O(n_rows + n_cols + nnz).
+template <class Index>
+Index block_labels(const Csr<Index>& a, const Csr<Index>* t, Matching<Index> m, Index* row_group) {
+    Bitmap vertical_row(a.n_rows), vertical_col(a.n_cols), horizontal_row(a.n_rows), horizontal_col(a.n_cols);
+    reach_from_free(a, m, vertical_row, vertical_col);
+    if (t) reach_from_free(*t, m.flipped(), horizontal_col, horizontal_row);
+    for (Index j = 0; j < a.n_cols; ++j)
+        if (m.col_mate[j] == UNMATCHED<Index>) horizontal_col.set(j);
+    StrongComponents<Index> components(a, m, horizontal_col, vertical_col);
+    if (t) {
+        horizontal_row.merge(vertical_row);
+        horizontal_col.merge(vertical_col);
+        peel_component(a, *t, m, horizontal_row, horizontal_col, components);
     }
-    for (Index i = 0; i < a.n_rows; ++i) {
-        const Index j = m.row_mate[i];
-        row_part[i] = j == UNMATCHED<Index> ? static_cast<std::int8_t>(vertical) : col_part[j];
-        row_block[i] = j == UNMATCHED<Index> ? j : col_block[j];
-    }
+    components.find([](Index) { return true; });
+    const Index vertical = components.count() + 1;
+    for (Index i = 0; i < a.n_rows; ++i)
+        row_group[i] = m.row_mate[i] == UNMATCHED<Index> ? vertical : components.group(m.row_mate[i]);
     return components.count();
 }
 

@@ -22,9 +22,10 @@ template <class Index>
 class HopcroftKarp {
   public:
     HopcroftKarp(const Csr<Index>& a, Matching<Index> m, const Options& options, Run& run)
-        : a_(a), m_(m), options_(options), run_(run), meter_(run), level_(a.n_rows, 0), next_(a.n_rows) {}
+        : a_(a), m_(m), options_(options), run_(run), meter_(run), level_(a.n_rows, 0), next_(a.n_rows),
+          seen_(a.n_cols) {}
 
-    // Reads: the matrix. Writes: both mates. Workspace: 8 bytes and two indices per row. Time: O(sqrt(n) nnz).
+    // Reads: the matrix. Writes: both mates. Workspace: 8 bytes and two indices per row, a bit per column. Time: O(sqrt(n) nnz).
     void improve() {
         auto free = free_rows(a_, m_);
         for (std::size_t n = free.size(); n > 0 && !run_.stopped() && !run_.exhausted(); n = keep_free(free, n, m_)) {
@@ -48,15 +49,17 @@ class HopcroftKarp {
     bool layer(const Buffer<Index>& free, std::size_t n_free) {
         queue_.assign(free.data(), free.data() + n_free);
         for (Index i : queue_) enter(i, base_);
+        seen_.fill(false);
         deepest_ = std::numeric_limits<std::int64_t>::max();
         for (std::size_t head = 0; head < queue_.size() && level_[queue_[head]] < deepest_; ++head) {
             const Index i = queue_[head];
             if (head + 8 < queue_.size()) __builtin_prefetch(&a_.indices[a_.indptr[queue_[head + 8]]]);
             for (Index p = a_.indptr[i]; p < a_.indptr[i + 1]; ++p) {
+                if (!seen_.claim<false>(a_.indices[p])) continue;
                 const Index k = m_.col_mate[a_.indices[p]];
                 if (k == UNMATCHED<Index>) {
                     deepest_ = level_[i] + 1;  // rows of this level may end a path, no deeper ones
-                } else if (level_[k] < base_) {
+                } else {
                     enter(k, level_[i] + 1);
                     queue_.push_back(k);
                 }
@@ -115,6 +118,7 @@ class HopcroftKarp {
     Meter meter_;
     Buffer<std::int64_t> level_;
     Buffer<Index> next_;
+    Bitmap seen_;  // columns looked at by the layering at hand
     std::vector<Index> queue_, path_;
     std::int64_t base_ = 1, deepest_ = 0;  // the level of free rows in this phase; the first level that is too deep
 };

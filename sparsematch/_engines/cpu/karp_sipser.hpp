@@ -5,7 +5,8 @@
 // So what is touched most is kept smallest (degrees in one byte, 255 standing for 255 or more and never lowered; free
 // vertices in one bit), and vertices of degree one are taken in batches, each step of a batch prefetching what the next reads.
 // `neighbour_xor` keeps the exclusive or of each vertex's live neighbours, which is the last one's number when one is left,
-// instead of looking for it in the list.
+// instead of looking for it in the list; with one worker, as
+// the two counts cannot change together.
 // Invariant: the degree of a live vertex counts its entries whose other end has not been removed.
 #pragma once
 
@@ -59,7 +60,8 @@ class KarpSipser {
 
   public:
     KarpSipser(const Csr<Index>& a, const Csr<Index>& transposed, Matching<Index> m, const Options& options, Run& run)
-        : options_(options), run_(run), side_{Side(a, m.row_mate, options.neighbour_xor), Side(transposed, m.col_mate, options.neighbour_xor)} {
+        : options_(options), run_(run), with_xor_(options.neighbour_xor && !Threads),
+          side_{Side(a, m.row_mate, with_xor_), Side(transposed, m.col_mate, with_xor_)} {
         for (int rank = 0; rank < run.team.size(); ++rank) lanes_.push_back(std::make_unique<Lane>(run, rank));
     }
 
@@ -99,7 +101,7 @@ class KarpSipser {
             for (auto v = begin; v < end; ++v) {
                 Index degree = 0, neighbours = 0;
                 const Index first = side.lists.indptr[v], last = side.lists.indptr[v + 1];
-                if (fresh && !options_.neighbour_xor) {
+                if (fresh && !with_xor_) {
                     degree = last - first;
                 } else {
                     for (Index p = first; p < last; ++p) {
@@ -110,7 +112,7 @@ class KarpSipser {
                     lanes_[rank]->meter.charge(last - first);
                 }
                 side.degree[v] = static_cast<std::uint8_t>(std::min<Index>(degree, many));
-                if (options_.neighbour_xor) side.neighbours[v] = neighbours;
+                if (with_xor_) side.neighbours[v] = neighbours;
             }
         });
     }
@@ -149,10 +151,10 @@ class KarpSipser {
         int n = 0;
         for (auto left = std::min<std::size_t>(batch, queue.size()); left > 0; --left) {
             taken[n] = queue.pop();
-            __builtin_prefetch(options_.neighbour_xor ? &side.neighbours[taken[n]] : &side.lists.indptr[taken[n]]);
+            __builtin_prefetch(with_xor_ ? &side.neighbours[taken[n]] : &side.lists.indptr[taken[n]]);
             n += side.free.test(taken[n]);
         }
-        if (!options_.neighbour_xor)
+        if (!with_xor_)
             for (int k = 0; k < n; ++k) __builtin_prefetch(&side.lists.indices[side.lists.indptr[taken[k]]]);
         for (int k = 0; k < n; ++k) {
             const Index w = last_neighbour(side, taken[k], other);
@@ -180,7 +182,7 @@ class KarpSipser {
 
     // The one live neighbour of v; between threads it may just have been taken.
     Index last_neighbour(const Side& side, Index v, const Side& other) const {
-        if (options_.neighbour_xor) return peek(side.degree[v]) == 1 ? peek(side.neighbours[v]) : UNMATCHED<Index>;
+        if (with_xor_) return peek(side.degree[v]) == 1 ? peek(side.neighbours[v]) : UNMATCHED<Index>;
         for (Index p = side.lists.indptr[v]; p < side.lists.indptr[v + 1]; ++p)
             if (other.free.test(side.lists.indices[p])) return side.lists.indices[p];
         return UNMATCHED<Index>;
@@ -241,17 +243,17 @@ class KarpSipser {
     std::uint8_t lower(Side& side, Index w, Index v) {
         std::uint8_t& degree = side.degree[w];
         if constexpr (Threads) {
-            if (options_.neighbour_xor) std::atomic_ref(side.neighbours[w]).fetch_xor(v);  // before the count that publishes it
             if (peek(degree) == many) return many;
             return std::atomic_ref(degree).fetch_sub(1) - 1;
         } else {
-            if (options_.neighbour_xor) side.neighbours[w] ^= v;
+            if (with_xor_) side.neighbours[w] ^= v;
             return degree -= degree != many;
         }
     }
 
     const Options& options_;
     Run& run_;
+    const bool with_xor_;
     Side side_[2];  // rows, columns
     std::vector<std::unique_ptr<Lane>> lanes_;
 };

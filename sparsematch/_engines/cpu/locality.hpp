@@ -7,12 +7,20 @@
 
 #include <algorithm>
 #include <limits>
+#include <utility>
 #include <vector>
 
 #include "csr.hpp"
 #include "run.hpp"
 
 namespace sparsematch {
+
+// Asks for both ends of a list: most are shorter than two lines of the cache.
+template <class Index>
+void prefetch_list(const Csr<Index>& lists, Index v) {
+    __builtin_prefetch(&lists.indices[lists.indptr[v]]);
+    __builtin_prefetch(&lists.indices[lists.indptr[v + 1] - 1]);
+}
 
 template <class Index>
 class BreadthFirst {
@@ -45,7 +53,7 @@ class BreadthFirst {
                      std::vector<Index>& to, Meter& meter) {
         for (std::size_t k = begin; k < end; ++k) {
             if (k + 16 < end) __builtin_prefetch(&lists.indptr[from[k + 16]]);
-            if (k + 8 < end) __builtin_prefetch(&lists.indices[lists.indptr[from[k + 8]]]);
+            if (k + 8 < end) prefetch_list(lists, from[k + 8]);
             const Index first = lists.indptr[from[k]], last = lists.indptr[from[k] + 1];
             for (Index p = first; p < last; ++p)
                 if (seen.claim<Threads>(lists.indices[p])) to.push_back(lists.indices[p]);
@@ -96,59 +104,62 @@ void breadth_first_order(const Csr<Index>& a, const Csr<Index>& transposed, Inde
         if (!search.seen_col(j)) *col_order++ = j;
 }
 
-// Lists are short where locality matters.
-template <class Index>
-void sort_list(Index* first, Index* last) {
-    if (last - first > 32) return std::sort(first, last);
-    for (Index* p = first; p < last; ++p) {
-        const Index value = *p;
-        Index* hole = p;
-        for (; hole > first && hole[-1] > value; --hole) *hole = hole[-1];
-        *hole = value;
-    }
+// Row i of a becomes row row_place[i], column col_order[k] column k. The entries are dealt out column by column of the
+// transpose, so that each list comes out in ascending order (with several workers, nearly): a start that takes the first
+// free column then sweeps through the matrix instead of hopping.
+template <bool Threads, class Index>
+void renumber(Team& team, const Csr<Index>& a, const Csr<Index>& transposed, const Index* row_place, const Index* col_order,
+              Index* indptr, Index* indices) {
+    constexpr std::int64_t grain = 1 << 13;
+    const Csr<Index>& t = transposed;
+    // indptr[k + 1] is the cursor of list k, which ends up where the list ends.
+    team.loop(a.n_rows, grain, [&](int, std::int64_t begin, std::int64_t end) {
+        for (auto i = begin; i < end; ++i) indptr[row_place[i] + 1] = a.degree(static_cast<Index>(i));
+    });
+    Index total = indptr[0] = 0;
+    for (Index k = 0; k < a.n_rows; ++k) total += std::exchange(indptr[k + 1], total);
+    team.loop(a.n_cols, grain, [&](int, std::int64_t begin, std::int64_t end) {
+        for (auto k = begin; k < end; ++k) {
+            if (k + 16 < end) __builtin_prefetch(&t.indptr[col_order[k + 16]]);
+            if (k + 8 < end) prefetch_list(t, col_order[k + 8]);
+            const Index j = col_order[k];
+            for (Index p = t.indptr[j]; p < t.indptr[j + 1]; ++p) {
+                Index& cursor = indptr[row_place[t.indices[p]] + 1];
+                if constexpr (Threads) indices[std::atomic_ref(cursor).fetch_add(1, std::memory_order_relaxed)] = static_cast<Index>(k);
+                else indices[cursor++] = static_cast<Index>(k);
+            }
+        }
+    });
 }
 
-// In ascending order, so that a start which takes the first free column sweeps through the matrix instead of hopping.
-// Row k of the result is row row_order[k] of a, its columns numbered by their place in col_order.
+// Turns a permutation into its inverse.
 template <class Index>
-void renumber(Team& team, const Csr<Index>& a, const Index* row_order, const Index* col_order, Index* indptr, Index* indices) {
-    constexpr std::int64_t grain = 1 << 13;
-    Buffer<Index> place(a.n_cols);
-    team.loop(a.n_cols, grain, [&](int, std::int64_t begin, std::int64_t end) {
-        for (auto k = begin; k < end; ++k) place[col_order[k]] = static_cast<Index>(k);
-    });
-    indptr[0] = 0;
-    for (Index k = 0; k < a.n_rows; ++k) indptr[k + 1] = indptr[k] + a.degree(row_order[k]);
-    team.loop(a.n_rows, grain, [&](int, std::int64_t begin, std::int64_t end) {
-        for (auto k = begin; k < end; ++k) {
-            if (k + 16 < end) __builtin_prefetch(&a.indices[a.indptr[row_order[k + 16]]]);
-            Index q = indptr[k];
-            for (Index p = a.indptr[row_order[k]]; p < a.indptr[row_order[k] + 1]; ++p) indices[q++] = place[a.indices[p]];
-            sort_list(indices + indptr[k], indices + q);
-        }
+void invert(Team& team, const Index* order, Index n, Index* place) {
+    team.loop(n, 1 << 14, [&](int, std::int64_t begin, std::int64_t end) {
+        for (auto k = begin; k < end; ++k) place[order[k]] = static_cast<Index>(k);
     });
 }
 
 // Carries a matching into the renumbering: the inverse of restore.
 template <class Index>
-void carry(Team& team, Index n_rows, Index n_cols, const Index* row_order, const Index* col_order, const Index* row_mate,
+void carry(Team& team, Index n_rows, Index n_cols, const Index* row_place, const Index* col_order, const Index* row_mate,
            Matching<Index> to) {
-    Buffer<Index> place(n_cols);
-    for (Index k = 0; k < n_cols; ++k) place[col_order[k]] = k;
+    Buffer<Index> col_place(n_cols);
+    invert(team, col_order, n_cols, col_place.data());
     team.loop(n_rows, 1 << 13, [&](int, std::int64_t begin, std::int64_t end) {
-        for (auto k = begin; k < end; ++k) {
-            const Index j = row_mate[row_order[k]];
-            if (j != UNMATCHED<Index>) to.match(static_cast<Index>(k), place[j]);
-        }
+        for (auto i = begin; i < end; ++i)
+            if (row_mate[i] != UNMATCHED<Index>) to.match(row_place[i], col_place[row_mate[i]]);
     });
 }
 
 // Carries a matching of the renumbered matrix back.
 template <class Index>
-void restore(Team& team, Index n_rows, const Index* row_order, const Index* col_order, const Index* row_mate, Matching<Index> m) {
+void restore(Team& team, Index n_rows, const Index* row_place, const Index* col_order, const Index* row_mate, Matching<Index> m) {
     team.loop(n_rows, 1 << 13, [&](int, std::int64_t begin, std::int64_t end) {
-        for (auto k = begin; k < end; ++k)
-            if (row_mate[k] != UNMATCHED<Index>) m.match(row_order[k], col_order[row_mate[k]]);
+        for (auto i = static_cast<Index>(begin); i < end; ++i) {
+            const Index k = row_mate[row_place[i]];
+            if (k != UNMATCHED<Index>) m.match(i, col_order[k]);
+        }
     });
 }
 

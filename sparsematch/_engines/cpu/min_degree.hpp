@@ -10,7 +10,6 @@
 
 #include "csr.hpp"
 #include "run.hpp"
-#include "transpose.hpp"
 
 namespace sparsematch {
 
@@ -49,7 +48,7 @@ Buffer<Index> rows_by_degree(const Csr<Index>& a) {
     constexpr Index cap = 255;
     Index place[cap + 2] = {};
     for (Index i = 0; i < a.n_rows; ++i) ++place[std::min(a.degree(i), cap) + 1];
-    prefix_sum(place, cap + 1);
+    for (Index d = 0; d <= cap; ++d) place[d + 1] += place[d];
     Buffer<Index> order(a.n_rows);
     for (Index i = 0; i < a.n_rows; ++i) order[place[std::min(a.degree(i), cap)]++] = i;
     return order;
@@ -57,7 +56,7 @@ Buffer<Index> rows_by_degree(const Csr<Index>& a) {
 
 // Takes the column if it is still free.
 template <bool Threads>
-bool take_column(std::uint8_t& key) {
+bool take_key(std::uint8_t& key) {
     if constexpr (Threads) return std::atomic_ref(key).exchange(Key::taken, std::memory_order_acq_rel) != Key::taken;
     else return std::exchange(key, Key::taken) != Key::taken;
 }
@@ -84,7 +83,7 @@ void min_degree_with(const Csr<Index>& a, const Csr<Index>* transposed, Matching
                     least = std::min(d, least);
                 }
                 if (best == UNMATCHED<Index>) break;
-                if (!take_column<Threads>(key[best])) continue;
+                if (!take_key<Threads>(key[best])) continue;
                 m.match(i, best);
                 break;
             }

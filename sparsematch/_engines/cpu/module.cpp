@@ -3,6 +3,10 @@
 #include <nanobind/ndarray.h>
 #include <nanobind/stl/string.h>
 
+#include <string_view>
+#include <variant>
+#include <vector>
+
 #include "cheap.hpp"
 #include "check.hpp"
 #include "dulmage_mendelsohn.hpp"
@@ -30,48 +34,77 @@ using Out = nb::ndarray<Index, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
 template <class Index>
 using Improve = void (*)(const Csr<Index>&, const Csr<Index>*, Matching<Index>, const Options&, Run&);
 
+// Every option by name; what it means and its default stand with its field.
+using Field = std::variant<bool Options::*, double Options::*>;
+const std::pair<std::string_view, Field> fields[] = {
+    {"random", &Options::random},
+    {"degree_one_only", &Options::degree_one_only},
+    {"neighbour_xor", &Options::neighbour_xor},
+    {"hkdw", &Options::hkdw},
+    {"fairness", &Options::fairness},
+    {"grafting", &Options::grafting},
+    {"direction", &Options::direction},
+    {"alpha", &Options::alpha},
+    {"k", &Options::k},
+    {"gap", &Options::gap},
+};
+
 // One row per engine: to add one, write its header and register it here.
 struct Row {
     const char* name;
     bool exact;             // maximum, not just maximal
-    const char* transpose;  // "required", "optional" (for some options) or "unused"
+    const char* transpose;  // "required" or "unused"
     bool threads;           // makes use of more than one worker
-    const char* options;    // fields of Options that it reads, separated by blanks
+    std::vector<std::string_view> options;
+    const char* summary;
     Improve<std::int32_t> improve32;
     Improve<std::int64_t> improve64;
 };
-#define ENGINE(name, exact, transpose, threads, options) \
-    Row { #name, exact, transpose, threads, options, name<std::int32_t>, name<std::int64_t> }
+#define IMPROVE(name) name<std::int32_t>, name<std::int64_t>
 const Row table[] = {
-    ENGINE(cheap, false, "unused", true, "random"),
-    ENGINE(min_degree, false, "unused", true, ""),
-    ENGINE(karp_sipser, false, "required", true, "degree_one_only neighbour_xor"),
-    ENGINE(hopcroft_karp, true, "unused", false, "hkdw"),
-    ENGINE(pothen_fan, true, "unused", true, "fairness"),
-    ENGINE(push_relabel, true, "required", false, "k fairness gap"),
-    ENGINE(single_source_bfs, true, "unused", false, ""),
-    ENGINE(ms_bfs_graft, true, "required", true, "grafting direction alpha"),
+    {"cheap", false, "unused", true, {"random"}, "Each row takes its first free column.", IMPROVE(cheap)},
+    {"min_degree", false, "unused", true, {},
+     "Rows by ascending degree, each takes its free column of smallest degree.", IMPROVE(min_degree)},
+    {"karp_sipser", false, "required", true, {"degree_one_only", "neighbour_xor"},
+     "Vertices of degree one first, degrees kept exact as vertices are matched.", IMPROVE(karp_sipser)},
+    {"hopcroft_karp", true, "unused", false, {"hkdw"},
+     "Shortest augmenting paths, a maximal set of disjoint ones in each phase.", IMPROVE(hopcroft_karp)},
+    {"pothen_fan", true, "unused", true, {"fairness"},
+     "Depth-first searches with lookahead, disjoint in each phase; the direction of scanning alternates.", IMPROVE(pothen_fan)},
+    {"push_relabel", true, "required", false, {"k", "fairness", "gap"},
+     "Free rows push themselves onto their nearest column, first in, first out; global relabelling.", IMPROVE(push_relabel)},
+    {"single_source_bfs", true, "unused", false, {},
+     "One breadth-first search per free row; what failed searches saw is never looked at again.", IMPROVE(single_source_bfs)},
+    {"ms_bfs_graft", true, "required", true, {"grafting", "direction", "alpha"},
+     "Breadth-first from all free rows at once; trees are grafted from phase to phase.", IMPROVE(ms_bfs_graft)},
 };
-#undef ENGINE
+#undef IMPROVE
 
-Options read_options(const nb::dict& given) {
+const Field& field(std::string_view name) {
+    for (const auto& [known, place] : fields)
+        if (known == name) return place;
+    throw nb::key_error(std::string(name).c_str());
+}
+
+Options read_options(const nb::dict& given, std::uint64_t seed) {
     Options o;
-    for (auto [key, value] : given) {
-        const auto name = nb::cast<std::string>(key);
-        if (name == "random") o.random = nb::cast<bool>(value);
-        else if (name == "degree_one_only") o.degree_one_only = nb::cast<bool>(value);
-        else if (name == "neighbour_xor") o.neighbour_xor = nb::cast<bool>(value);
-        else if (name == "hkdw") o.hkdw = nb::cast<bool>(value);
-        else if (name == "fairness") o.fairness = nb::cast<bool>(value);
-        else if (name == "grafting") o.grafting = nb::cast<bool>(value);
-        else if (name == "direction") o.direction = nb::cast<bool>(value);
-        else if (name == "gap") o.gap = nb::cast<bool>(value);
-        else if (name == "alpha") o.alpha = nb::cast<double>(value);
-        else if (name == "k") o.k = nb::cast<double>(value);
-        else if (name == "seed") o.seed = nb::cast<std::uint64_t>(value);
-        else throw nb::key_error(name.c_str());
-    }
+    o.seed = seed;
+    for (auto [key, value] : given)
+        std::visit([&, v = value](auto place) { o.*place = nb::cast<std::decay_t<decltype(o.*place)>>(v); },
+                   field(nb::cast<std::string>(key)));
     return o;
+}
+
+nb::list engines() {
+    const Options defaults;
+    nb::list out;
+    for (const Row& row : table) {
+        nb::dict options;
+        for (const auto name : row.options)
+            std::visit([&](auto place) { options[nb::str(name.data(), name.size())] = defaults.*place; }, field(name));
+        out.append(nb::make_tuple(row.name, row.exact, row.transpose, row.threads, options, row.summary));
+    }
+    return out;
 }
 
 // Asks Python, every now and then, whether a signal arrived. What its handler raised is kept and thrown after the run.
@@ -115,18 +148,27 @@ nb::dict report(const Run& run) {
 }
 
 template <class Index>
+Csr<Index> view(Index n_cols, const In<Index>& indptr, const In<Index>& indices) {
+    return {static_cast<Index>(indptr.size() - 1), n_cols, indptr.data(), indices.data()};
+}
+
+// Matchings to be checked are read only; the checks take the type that engines write.
+template <class Index>
+Matching<Index> view(const In<Index>& row_mate, const In<Index>& col_mate) {
+    return {const_cast<Index*>(row_mate.data()), const_cast<Index*>(col_mate.data())};
+}
+
+template <class Index>
 nb::dict run_engine(const std::string& name, Index n_cols, In<Index> indptr, In<Index> indices, nb::object t_indptr,
                     nb::object t_indices, Out<Index> row_mate, Out<Index> col_mate, int workers, std::int64_t edge_limit,
-                    bool detailed, const nb::dict& options) {
+                    bool detailed, std::uint64_t seed, const nb::dict& options) {
     const Row* row = std::find_if(std::begin(table), std::end(table), [&](const Row& r) { return name == r.name; });
     if (row == std::end(table)) throw nb::key_error(name.c_str());
-    const Csr<Index> a{static_cast<Index>(indptr.size() - 1), n_cols, indptr.data(), indices.data()};
+    const auto a = view(n_cols, indptr, indices);
     Csr<Index> t{};
     const bool transposed = !t_indptr.is_none();
-    if (transposed) {
-        t = {n_cols, a.n_rows, nb::cast<In<Index>>(t_indptr).data(), nb::cast<In<Index>>(t_indices).data()};
-    }
-    const Options o = read_options(options);
+    if (transposed) t = view(a.n_rows, nb::cast<In<Index>>(t_indptr), nb::cast<In<Index>>(t_indices));
+    const Options o = read_options(options, seed);
     const Matching<Index> m{row_mate.data(), col_mate.data()};
     Improve<Index> improve;
     if constexpr (sizeof(Index) == 4) improve = row->improve32;
@@ -138,8 +180,10 @@ nb::dict run_engine(const std::string& name, Index n_cols, In<Index> indptr, In<
         Team team(workers);
         Run run(team, Signals::poll, &signals, edge_limit, detailed);
         improve(a, transposed ? &t : nullptr, m, o, run);
+        const auto matched = std::count_if(m.row_mate, m.row_mate + a.n_rows, [](Index j) { return j != UNMATCHED<Index>; });
         nb::gil_scoped_acquire acquire;
         out = report(run);
+        out["cardinality"] = static_cast<std::int64_t>(matched);
     }
     signals.rethrow();
     return out;
@@ -147,21 +191,9 @@ nb::dict run_engine(const std::string& name, Index n_cols, In<Index> indptr, In<
 
 template <class Index>
 void run_transpose(Index n_cols, In<Index> indptr, In<Index> indices, Out<Index> t_indptr, Out<Index> t_indices, int workers) {
-    const Csr<Index> a{static_cast<Index>(indptr.size() - 1), n_cols, indptr.data(), indices.data()};
     nb::gil_scoped_release release;
     Team team(workers);
-    transpose(team, a, t_indptr.data(), t_indices.data());
-}
-
-template <class Index>
-Csr<Index> view(Index n_cols, const In<Index>& indptr, const In<Index>& indices) {
-    return {static_cast<Index>(indptr.size() - 1), n_cols, indptr.data(), indices.data()};
-}
-
-// Matchings to be checked are read only; the checks take the type that engines write.
-template <class Index>
-Matching<Index> view(const In<Index>& row_mate, const In<Index>& col_mate) {
-    return {const_cast<Index*>(row_mate.data()), const_cast<Index*>(col_mate.data())};
+    transpose(team, view(n_cols, indptr, indices), t_indptr.data(), t_indices.data());
 }
 
 template <class Index>
@@ -203,11 +235,14 @@ bool run_cover(Index n_cols, In<Index> indptr, In<Index> indices, In<Index> row_
 }
 
 template <class Index>
-Index run_block_labels(Index n_cols, In<Index> indptr, In<Index> indices, In<Index> row_mate, In<Index> col_mate,
-                       Out<std::int8_t> row_part, Out<std::int8_t> col_part, Out<Index> row_block, Out<Index> col_block) {
+Index run_block_labels(Index n_cols, In<Index> indptr, In<Index> indices, nb::object t_indptr, nb::object t_indices,
+                       In<Index> row_mate, In<Index> col_mate, Out<Index> row_group) {
+    const auto a = view(n_cols, indptr, indices);
+    Csr<Index> t{};
+    const bool transposed = !t_indptr.is_none();
+    if (transposed) t = view(a.n_rows, nb::cast<In<Index>>(t_indptr), nb::cast<In<Index>>(t_indices));
     nb::gil_scoped_release release;
-    return block_labels(view(n_cols, indptr, indices), view(row_mate, col_mate), row_part.data(), col_part.data(),
-                        row_block.data(), col_block.data());
+    return block_labels(a, transposed ? &t : nullptr, view(row_mate, col_mate), row_group.data());
 }
 
 template <class Index>
@@ -232,28 +267,37 @@ Index run_depth(Index n_cols, In<Index> indptr, In<Index> indices, In<Index> t_i
 }
 
 template <class Index>
-void run_renumber(Index n_cols, In<Index> indptr, In<Index> indices, In<Index> row_order, In<Index> col_order,
-                  Out<Index> new_indptr, Out<Index> new_indices, int workers) {
+void run_renumber(Index n_cols, In<Index> indptr, In<Index> indices, In<Index> t_indptr, In<Index> t_indices,
+                  In<Index> row_place, In<Index> col_order, Out<Index> new_indptr, Out<Index> new_indices, int workers) {
     nb::gil_scoped_release release;
     Team team(workers);
-    renumber(team, view(n_cols, indptr, indices), row_order.data(), col_order.data(), new_indptr.data(), new_indices.data());
+    const auto a = view(n_cols, indptr, indices), t = view(a.n_rows, t_indptr, t_indices);
+    const auto write = team.size() > 1 ? renumber<true, Index> : renumber<false, Index>;
+    write(team, a, t, row_place.data(), col_order.data(), new_indptr.data(), new_indices.data());
 }
 
 template <class Index>
-void run_restore(In<Index> row_order, In<Index> col_order, In<Index> new_row_mate, Out<Index> row_mate, Out<Index> col_mate,
+void run_invert(In<Index> order, Out<Index> place, int workers) {
+    nb::gil_scoped_release release;
+    Team team(workers);
+    invert(team, order.data(), static_cast<Index>(order.size()), place.data());
+}
+
+template <class Index>
+void run_restore(In<Index> row_place, In<Index> col_order, In<Index> new_row_mate, Out<Index> row_mate, Out<Index> col_mate,
                  int workers) {
     nb::gil_scoped_release release;
     Team team(workers);
-    restore(team, static_cast<Index>(row_order.size()), row_order.data(), col_order.data(), new_row_mate.data(),
+    restore(team, static_cast<Index>(row_place.size()), row_place.data(), col_order.data(), new_row_mate.data(),
             Matching<Index>{row_mate.data(), col_mate.data()});
 }
 
 template <class Index>
-void run_carry(In<Index> row_order, In<Index> col_order, In<Index> row_mate, Out<Index> new_row_mate, Out<Index> new_col_mate,
+void run_carry(In<Index> row_place, In<Index> col_order, In<Index> row_mate, Out<Index> new_row_mate, Out<Index> new_col_mate,
                int workers) {
     nb::gil_scoped_release release;
     Team team(workers);
-    carry(team, static_cast<Index>(row_order.size()), static_cast<Index>(col_order.size()), row_order.data(), col_order.data(),
+    carry(team, static_cast<Index>(row_place.size()), static_cast<Index>(col_order.size()), row_place.data(), col_order.data(),
           row_mate.data(), Matching<Index>{new_row_mate.data(), new_col_mate.data()});
 }
 
@@ -267,23 +311,17 @@ void run_breadth_first_order(Index n_cols, In<Index> indptr, In<Index> indices, 
         Run run(team, Signals::poll, &signals, 0, false);
         const auto a = view(n_cols, indptr, indices);
         const auto t = view(a.n_rows, t_indptr, t_indices);
-        if (workers > 1) breadth_first_order<true>(a, t, row_order.data(), col_order.data(), run);
+        if (team.size() > 1) breadth_first_order<true>(a, t, row_order.data(), col_order.data(), run);
         else breadth_first_order<false>(a, t, row_order.data(), col_order.data(), run);
     }
     signals.rethrow();
-}
-
-nb::list engines() {
-    nb::list out;
-    for (const Row& row : table) out.append(nb::make_tuple(row.name, row.exact, row.transpose, row.threads, row.options));
-    return out;
 }
 
 template <class Index>
 void bind(nb::module_& m) {
     m.def("run", &run_engine<Index>, "name"_a, "n_cols"_a, "indptr"_a.noconvert(), "indices"_a.noconvert(),
           "t_indptr"_a.none(), "t_indices"_a.none(), "row_mate"_a.noconvert(), "col_mate"_a.noconvert(), "workers"_a,
-          "edge_limit"_a, "detailed"_a, "options"_a);
+          "edge_limit"_a, "detailed"_a, "seed"_a, "options"_a);
     m.def("transpose", &run_transpose<Index>, "n_cols"_a, "indptr"_a.noconvert(), "indices"_a.noconvert(),
           "t_indptr"_a.noconvert(), "t_indices"_a.noconvert(), "workers"_a);
     m.def("check_structure", &run_check_structure<Index>, "n_cols"_a, "indptr"_a.noconvert(), "indices"_a.noconvert());
@@ -294,19 +332,20 @@ void bind(nb::module_& m) {
     m.def("cover", &run_cover<Index>, "n_cols"_a, "indptr"_a.noconvert(), "indices"_a.noconvert(), "row_mate"_a.noconvert(),
           "col_mate"_a.noconvert(), "row_cover"_a.noconvert(), "col_cover"_a.noconvert());
     m.def("block_labels", &run_block_labels<Index>, "n_cols"_a, "indptr"_a.noconvert(), "indices"_a.noconvert(),
-          "row_mate"_a.noconvert(), "col_mate"_a.noconvert(), "row_part"_a.noconvert(), "col_part"_a.noconvert(),
-          "row_block"_a.noconvert(), "col_block"_a.noconvert());
+          "t_indptr"_a.none(), "t_indices"_a.none(), "row_mate"_a.noconvert(), "col_mate"_a.noconvert(),
+          "row_group"_a.noconvert());
     m.def("connected_components", &run_connected_components<Index>, "n_cols"_a, "indptr"_a.noconvert(),
           "indices"_a.noconvert(), "row_label"_a.noconvert(), "col_label"_a.noconvert());
     m.def("depth", &run_depth<Index>, "n_cols"_a, "indptr"_a.noconvert(), "indices"_a.noconvert(), "t_indptr"_a.noconvert(),
           "t_indices"_a.noconvert(), "rows"_a);
     m.def("breadth_first_order", &run_breadth_first_order<Index>, "n_cols"_a, "indptr"_a.noconvert(), "indices"_a.noconvert(),
           "t_indptr"_a.noconvert(), "t_indices"_a.noconvert(), "row_order"_a.noconvert(), "col_order"_a.noconvert(), "workers"_a);
+    m.def("invert", &run_invert<Index>, "order"_a.noconvert(), "place"_a.noconvert(), "workers"_a);
     m.def("renumber", &run_renumber<Index>, "n_cols"_a, "indptr"_a.noconvert(), "indices"_a.noconvert(),
-          "row_order"_a.noconvert(), "col_order"_a.noconvert(), "new_indptr"_a.noconvert(), "new_indices"_a.noconvert(), "workers"_a);
-    m.def("carry", &run_carry<Index>, "row_order"_a.noconvert(), "col_order"_a.noconvert(), "row_mate"_a.noconvert(),
+          "t_indptr"_a.noconvert(), "t_indices"_a.noconvert(), "row_place"_a.noconvert(), "col_order"_a.noconvert(), "new_indptr"_a.noconvert(), "new_indices"_a.noconvert(), "workers"_a);
+    m.def("carry", &run_carry<Index>, "row_place"_a.noconvert(), "col_order"_a.noconvert(), "row_mate"_a.noconvert(),
           "new_row_mate"_a.noconvert(), "new_col_mate"_a.noconvert(), "workers"_a);
-    m.def("restore", &run_restore<Index>, "row_order"_a.noconvert(), "col_order"_a.noconvert(), "new_row_mate"_a.noconvert(),
+    m.def("restore", &run_restore<Index>, "row_place"_a.noconvert(), "col_order"_a.noconvert(), "new_row_mate"_a.noconvert(),
           "row_mate"_a.noconvert(), "col_mate"_a.noconvert(), "workers"_a);
     m.def("sort_by_label", &run_sort_by_label<Index>, "label"_a.noconvert(), "n_labels"_a, "order"_a.noconvert());
 }

@@ -1,15 +1,17 @@
 """What the core does beside matching, told in the user's rows and columns.
 
 The core knows what `indptr` runs over (here major) and what `indices` names (minor). On a flipped graph the two sides
-change places, a part's horizontal and vertical too, and block upper triangular becomes block lower.
+change places, the horizontal and the vertical part too, and block upper triangular becomes block lower.
 """
 
 import numpy as np
 
 from sparsematch._engines.cpu import _core
+from sparsematch._engines.cpu.locality import Renumbered
+from sparsematch._engines.registry import Run
 from sparsematch._types.arrays import IndexArray
 from sparsematch._types.bipartite import BipartiteCSR
-from sparsematch._types.labels import SQUARE, BlockLabels, Components, VertexCover
+from sparsematch._types.labels import BlockLabels, Components, VertexCover
 from sparsematch._types.matching import Matching
 
 #: The core's codes of what is wrong, with the sides exchanged.
@@ -42,19 +44,22 @@ def vertex_cover(graph: BipartiteCSR, matching: Matching) -> VertexCover | None:
     return VertexCover(rows, cols)
 
 
-def block_labels(graph: BipartiteCSR, matching: Matching) -> BlockLabels:
-    """Return part and block of every row and column; the matching must be maximum. Time: O(n_rows + n_cols + nnz)."""
+def block_labels(graph: BipartiteCSR, matching: Matching, run: Run) -> BlockLabels:
+    """Return the group of every row; the matching must be maximum. Time: O(n_rows + n_cols + nnz).
+
+    What the engine has left in the run is used: a transpose, or a renumbered copy of the graph with the same matching.
+    """
+    if isinstance(run.renumbered, Renumbered):
+        return run.renumbered.carry_back(block_labels(run.renumbered.graph, run.renumbered.matching, Run()))
     mates = graph.orient(matching.row_mate, matching.col_mate)
-    parts = np.empty(graph.n_rows, np.int8), np.empty(graph.n_cols, np.int8)
-    blocks = np.empty(graph.n_rows, graph.dtype), np.empty(graph.n_cols, graph.dtype)
-    n_square = _core.block_labels(
-        graph.n_minor, graph.indptr, graph.indices, *mates, *graph.orient(*parts), *graph.orient(*blocks)
-    )
+    other = (run.transposed.indptr, run.transposed.indices) if run.transposed else (None, None)
+    group = np.empty(graph.n_major, graph.dtype)
+    n_square = _core.block_labels(graph.n_minor, graph.indptr, graph.indices, *other, *mates, group)
     if graph.flipped:
-        for part, block in zip(parts, blocks, strict=True):
-            np.subtract(n_square - 1, block, out=block, where=part == SQUARE)
-            np.subtract(2 * SQUARE, part, out=part)
-    return BlockLabels(*parts, *blocks, n_square)
+        by_col, group = group, np.full(graph.n_rows, n_square + 1, graph.dtype)
+        matched = matching.row_mate >= 0
+        group[matched] = n_square + 1 - by_col[matching.row_mate[matched]]
+    return BlockLabels(group, n_square)
 
 
 def connected_components(graph: BipartiteCSR) -> Components:

@@ -54,7 +54,14 @@ class Run {
     bool exhausted() const { return edge_limit_ > 0 && edges_.load(std::memory_order_relaxed) > edge_limit_; }
     // Raises the allowance by work that is not to be counted against it.
     void allow(std::int64_t edges) {
-        if (edge_limit_ > 0) edge_limit_ += edges;
+        if (edge_limit_ <= 0) return;
+        edge_limit_ += edges;
+        refunded_ += static_cast<double>(edges);
+    }
+    // Uses up the allowance at once if going on as before will, the whole being `factor` times what has been done.
+    void expect(double factor) {
+        if (edge_limit_ > 0 && (static_cast<double>(edges()) - refunded_) * factor > static_cast<double>(edge_limit_) - refunded_)
+            edge_limit_ = 1;
     }
     std::int64_t edges() const { return edges_.load(std::memory_order_relaxed); }
 
@@ -96,6 +103,7 @@ class Run {
     }
 
     std::int64_t edge_limit_;
+    double refunded_ = 0;
     std::atomic<std::int64_t> edges_{0};
     std::atomic<bool> stop_{false};
     Poll poll_;

@@ -16,34 +16,18 @@ from sparsematch._types.bipartite import BipartiteCSR
 from sparsematch._types.matching import Matching
 from sparsematch._types.run_info import StepInfo
 
-#: Options of all engines and their defaults.
-OPTIONS: dict[str, bool | float] = {
-    "random": False,  # start each list at a hashed place
-    "degree_one_only": False,  # no picks once the vertices of degree one are used up
-    "neighbour_xor": False,  # know the last live neighbour instead of looking for it
-    "hkdw": False,  # Duff and Wiberg's second round of searches
-    "fairness": True,  # alternate the direction in which lists are scanned
-    "grafting": True,  # keep trees from phase to phase
-    "direction": True,  # search from the columns where the frontier is large
-    "alpha": 5.0,  # a frontier is large above unvisited / alpha
-    "k": 1.0,  # relabel globally after k (n_rows + n_cols) relabels
-    "gap": True,  # no label in use: what lies above it reaches no free column
-}
-
-
 class Row(NamedTuple):
     """One row of the core's table of engines."""
 
+    name: str
     exact: bool
     transpose: str
     threads: bool
     options: dict[str, bool | float]
+    summary: str
 
 
-ROWS = {
-    name: Row(exact, needs, threads, {option: OPTIONS[option] for option in options.split()})
-    for name, exact, needs, threads, options in _core.engines()
-}
+ROWS = {row[0]: Row(*row) for row in _core.engines()}
 
 
 def step(
@@ -87,10 +71,8 @@ def step(
     mates = graph.orient(matching.row_mate, matching.col_mate)
     if from_minor and run.transposed:
         major, minor, mates = run.transposed, graph if minor else None, mates[::-1]
-    chosen = {**row.options, "seed": run.seed}
-    if run.options or options:
-        given = {**run.options, **(options or {})}
-        chosen.update((key, given[key]) for key in row.options.keys() & given.keys())
+    given = {**run.options, **options} if options else run.options
+    chosen = {key: given[key] for key in row.options.keys() & given.keys()} if given else {}
     begin = perf_counter()
     report = _core.run(
         name,
@@ -103,6 +85,7 @@ def step(
         run.workers,
         edge_limit,
         run.detailed,
+        run.seed,
         chosen,
     )
     info = StepInfo(
@@ -113,6 +96,7 @@ def step(
         report["edges"],
         report["augmentations"],
         report["path_edges"],
+        report["cardinality"],
         report["exhausted"],
         report["seconds"],
         tuple(report["frontier"]),

@@ -9,6 +9,7 @@
 #include <atomic>
 #include <cstdint>
 #include <functional>
+#include <system_error>
 #include <thread>
 #include <vector>
 
@@ -16,8 +17,13 @@ namespace sparsematch {
 
 class Team {
   public:
+    // With as many of the workers as the system has threads for.
     explicit Team(int workers) {
-        for (int rank = 1; rank < workers; ++rank) threads_.emplace_back([this, rank] { serve(rank); });
+        try {
+            threads_.reserve(workers - 1);
+            for (int rank = 1; rank < workers; ++rank) threads_.emplace_back([this, rank] { serve(rank); });
+        } catch (const std::system_error&) {
+        }
     }
     Team(const Team&) = delete;
     Team& operator=(const Team&) = delete;

@@ -13,39 +13,31 @@ import numpy as np
 
 from sparsematch._types.arrays import UNMATCHED
 from sparsematch._types.bipartite import BipartiteCSR
-from sparsematch._types.labels import HORIZONTAL, SQUARE, VERTICAL, BlockLabels
+from sparsematch._types.labels import BlockLabels
 from sparsematch._types.matching import Matching
 
 
 def block_labels(graph: BipartiteCSR, matching: Matching) -> BlockLabels:
-    """Label every row and column; the matching must be maximum.
+    """Label every row; the matching must be maximum.
 
     Reads: the graph, both mates. Workspace: sets of neighbours, the sets of reachable rows. Time: O(n nnz).
     """
     rows_of, cols_of = neighbours(graph)
     row_mate, col_mate = matching.row_mate.tolist(), matching.col_mate.tolist()
-    row_part = np.full(graph.n_rows, SQUARE, np.int8)
-    col_part = np.full(graph.n_cols, SQUARE, np.int8)
 
     # From a free column to all rows that meet it, from each to its mate, and so on; the same from the free rows.
     to_cols = {j: [row_mate[i] for i in rows_of[j]] for j in rows_of}
     to_rows = {i: [col_mate[j] for j in cols_of[i]] for i in cols_of}
     horizontal = reach(to_cols, [j for j in to_cols if col_mate[j] == UNMATCHED])
     vertical = reach(to_rows, [i for i in to_rows if row_mate[i] == UNMATCHED])
-    col_part[sorted(horizontal)] = HORIZONTAL
-    row_part[sorted(i for j in horizontal for i in rows_of[j])] = HORIZONTAL
-    row_part[sorted(vertical)] = VERTICAL
-    col_part[sorted(j for i in vertical for j in cols_of[i])] = VERTICAL
 
-    row_block = np.full(graph.n_rows, -1, graph.dtype)
-    col_block = np.full(graph.n_cols, -1, graph.dtype)
-    square = np.flatnonzero(row_part == SQUARE).tolist()
-    inside = {i: [k for k in to_rows[i] if row_part[k] == SQUARE] for i in square}
-    blocks = strong_components(inside)
-    for number, block in enumerate(blocks):
-        row_block[block] = number
-        col_block[[row_mate[i] for i in block]] = number
-    return BlockLabels(row_part, col_part, row_block, col_block, len(blocks))
+    square = {i for i in cols_of if i not in vertical and row_mate[i] not in horizontal}
+    blocks = strong_components({i: [k for k in to_rows[i] if k in square] for i in sorted(square)})
+    row_group = np.zeros(graph.n_rows, graph.dtype)
+    for number, block in enumerate(blocks, start=1):
+        row_group[block] = number
+    row_group[sorted(vertical)] = len(blocks) + 1
+    return BlockLabels(row_group, len(blocks))
 
 
 def neighbours(graph: BipartiteCSR) -> tuple[dict[int, set[int]], dict[int, set[int]]]:
