@@ -12,6 +12,7 @@ from sparsematch._engines.registry import Engine, Operations, Run, register, reg
 from sparsematch._types.bipartite import BipartiteCSR
 from sparsematch._types.matching import Matching
 
+
 def _improve(name: str) -> Callable[[BipartiteCSR, Matching, Run], None]:
     def improve(graph: BipartiteCSR, matching: Matching, run: Run) -> None:
         step(name, graph, matching, run)

@@ -6,7 +6,6 @@ Arrays of one call are all int32 or all int64; major is what `indptr` runs over,
 from collections.abc import Mapping
 from typing import Any
 
-
 from sparsematch._types.arrays import BoolArray, IndexArray
 
 def engines() -> list[tuple[str, bool, str, bool, dict[str, bool | float], str]]:
@@ -26,6 +25,8 @@ def run(
     detailed: bool,
     seed: int,
     options: Mapping[str, bool | float],
+    settled_major: BoolArray | None,
+    settled_minor: BoolArray | None,
     /,
 ) -> dict[str, Any]:
     """Run one engine on the mates."""
@@ -89,19 +90,6 @@ def depth(
 ) -> int:
     """Return the levels a breadth-first search needs to see so many majors."""
 
-def breadth_first_order(
-    n_minor: int,
-    indptr: IndexArray,
-    indices: IndexArray,
-    t_indptr: IndexArray,
-    t_indices: IndexArray,
-    major_order: IndexArray,
-    minor_order: IndexArray,
-    workers: int,
-    /,
-) -> None:
-    """Write the vertices of both sides in breadth-first order."""
-
 def renumber(
     n_minor: int,
     indptr: IndexArray,
@@ -115,10 +103,7 @@ def renumber(
     workers: int,
     /,
 ) -> None:
-    """Write the lists with both sides renumbered, each in ascending order."""
-
-def invert(order: IndexArray, place: IndexArray, workers: int, /) -> None:
-    """Write the inverse of a permutation."""
+    """Write the breadth-first numbers of both sides, and the lists in these, each in ascending order."""
 
 def carry(
     major_place: IndexArray,
@@ -126,7 +111,6 @@ def carry(
     major_mate: IndexArray,
     new_major_mate: IndexArray,
     new_minor_mate: IndexArray,
-    workers: int,
     /,
 ) -> None:
     """Write a matching in the new numbers."""
@@ -137,7 +121,6 @@ def restore(
     new_major_mate: IndexArray,
     major_mate: IndexArray,
     minor_mate: IndexArray,
-    workers: int,
     /,
 ) -> None:
     """Write a matching in the old numbers."""

@@ -1,8 +1,8 @@
-"""The default engine: chooses a start and finishers by cheap facts of the graph, and changes course when a search stalls.
+"""The default engine: chooses a start and finishers by cheap facts of the graph, changes course when a search stalls.
 
 The choice was made on data: the benchmark matrices in natural and in scrambled order, and real ones. No engine is best
-everywhere, but each has matrices on which it needs few passes over the entries and others on which it needs hundreds, so
-every finisher but the last gets an allowance of entries to scan, and the next one goes on from the matching it leaves.
+everywhere, but each has matrices on which it needs few passes over the entries and others on which it needs hundreds;
+so every finisher but the last gets an allowance of entries to scan, and the next goes on from the matching it leaves.
 """
 
 from typing import NamedTuple
@@ -13,10 +13,14 @@ from sparsematch._engines.cpu import _core
 from sparsematch._engines.cpu.locality import renumber
 from sparsematch._engines.cpu.step import step, transpose
 from sparsematch._engines.registry import Run
+from sparsematch._types.arrays import BoolArray
 from sparsematch._types.bipartite import BipartiteCSR
 from sparsematch._types.matching import Matching
 
 SUMMARY = "Chooses a start and finishers by cheap facts of the graph, and changes course when a search stalls."
+
+
+_Settled = tuple[BoolArray, BoolArray] | None
 
 
 class _Stage(NamedTuple):
@@ -27,13 +31,20 @@ class _Stage(NamedTuple):
 
 
 #: The start has left little, near at hand if the numbering is good: short searches, then shortest paths level by level.
-_FEW = (_Stage("single_source_bfs", 0.02), _Stage("hopcroft_karp", 3), _Stage("pothen_fan", 12), _Stage("push_relabel", 0))
+_FEW = (
+    _Stage("single_source_bfs", 0.02),
+    _Stage("hopcroft_karp", 3),
+    _Stage("pothen_fan", 12),
+    _Stage("push_relabel", 0),
+)
 #: Free rows lie near free columns, but there are many of them.
 _LOCAL = (_Stage("single_source_bfs", 2), _Stage("pothen_fan", 12), _Stage("push_relabel", 0))
 #: A mesh renumbered for locality: the free rows that are left are far from free columns, depth first gets there.
 _RENUMBERED = (_Stage("pothen_fan", 12), _Stage("push_relabel", 0))
 #: No locality: what the start has left is worth a pass or two.
 _RANDOM = (_Stage("single_source_bfs", 1.2), _Stage("push_relabel", 0))
+#: The same where many searches are left and several workers to share them.
+_SHARED = (_Stage("pothen_fan", 3), _Stage("push_relabel", 0))
 
 _SMALL = 1 << 14  # entries: below, any engine is done before the facts are known
 _FEW_FREE = 0.015  # of the rows, after the cheap start: the numbering of the matrix has done the start's work
@@ -57,7 +68,8 @@ def improve(graph: BipartiteCSR, matching: Matching, run: Run) -> None:
     Reads: the graph. Writes: both mates. Workspace: at times the transpose, or a renumbered copy. Time: that of the
     engines it runs.
     """
-    rank = step("cheap", graph, matching, run).cardinality
+    # By one thread: where two meet, a sweep through a well numbered matrix leaves free rows far from free columns.
+    rank = step("cheap", graph, matching, run, workers=1).cardinality
     if rank == min(graph.shape):
         return
     n_free = graph.n_major - rank
@@ -72,35 +84,41 @@ def improve(graph: BipartiteCSR, matching: Matching, run: Run) -> None:
         return _finish(_RANDOM, graph, matching, run)
     if degrees.ones < _MANY_ONES and _levels(graph, run) >= _DEEP:
         return _renumber_and_finish(graph, matching, run)
-    even = degrees.spread < _EVEN and degrees.mean > _DENSE
-    _restart("min_degree" if even else "karp_sipser", graph, matching, run)
-    _finish(_RANDOM, graph, matching, run)
+    if degrees.spread < _EVEN and degrees.mean > _DENSE:
+        _restart("min_degree", graph, matching, run)
+        return _finish(_SHARED if run.workers > 1 else _RANDOM, graph, matching, run)
+    settled = np.zeros(graph.n_major, bool), np.zeros(graph.n_minor, bool)
+    _restart("karp_sipser", graph, matching, run, settled)
+    _finish(_RANDOM, graph, matching, run, settled)
 
 
-def _finish(stages: tuple[_Stage, ...], graph: BipartiteCSR, matching: Matching, run: Run) -> None:
+def _finish(
+    stages: tuple[_Stage, ...], graph: BipartiteCSR, matching: Matching, run: Run, settled: _Settled = None
+) -> None:
     """Run one finisher after the other, until one comes to its end within its allowance."""
-    for stage in stages:
-        if not step(stage.engine, graph, matching, run, edge_limit=int(stage.passes * graph.nnz)).exhausted:
+    for engine, passes in stages:
+        limit = int(passes * graph.nnz)
+        if not step(engine, graph, matching, run, edge_limit=limit, settled=settled).exhausted:
             return
 
 
-def _restart(start: str, graph: BipartiteCSR, matching: Matching, run: Run) -> None:
+def _restart(start: str, graph: BipartiteCSR, matching: Matching, run: Run, settled: _Settled = None) -> None:
     """Replace what the cheap start has done by a better start; a matching that the user gave is kept and extended."""
     if not run.warm:
         matching.row_mate.fill(-1)
         matching.col_mate.fill(-1)
-    step(start, graph, matching, run)
+    step(start, graph, matching, run, settled=settled)
 
 
 def _renumber_and_finish(graph: BipartiteCSR, matching: Matching, run: Run) -> None:
     """Solve a copy of the graph in breadth-first order, and carry the matching back."""
     copy = renumber(graph, run)
     if run.warm:
-        copy.take(matching, run)
+        copy.take(matching)
     inner = Run(run.workers, run.seed, run.options, run.detailed, steps=run.steps)
-    step("cheap", copy.graph, copy.matching, inner)
+    step("cheap", copy.graph, copy.matching, inner, workers=1)
     _finish(_RENUMBERED, copy.graph, copy.matching, inner)
-    copy.give(matching, run)
+    copy.give(matching)
     run.renumbered = copy
 
 

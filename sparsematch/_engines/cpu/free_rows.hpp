@@ -2,27 +2,29 @@
 #pragma once
 
 #include <algorithm>
+#include <vector>
 
 #include "csr.hpp"
 
 namespace sparsematch {
 
 template <class Index>
-Buffer<Index> free_rows(const Csr<Index>& a, const Matching<Index>& m) {
+std::vector<Index> free_rows(const Csr<Index>& a, const Matching<Index>& m) {
     const auto searchable = [&](Index i) { return m.row_mate[i] == UNMATCHED<Index> && a.degree(i) > 0; };
     std::size_t n = 0;
     for (Index i = 0; i < a.n_rows; ++i) n += searchable(i);
-    Buffer<Index> rows(n);
-    n = 0;
-    for (Index i = 0; i < a.n_rows && n < rows.size(); ++i)
-        if (searchable(i)) rows[n++] = i;
+    std::vector<Index> rows;
+    rows.reserve(n);
+    for (Index i = 0; i < a.n_rows && rows.size() < n; ++i)
+        if (searchable(i)) rows.push_back(i);
     return rows;
 }
 
 // Drops the rows that have been matched, keeping the order; returns how many are left of the first n.
 template <class Index>
-std::size_t keep_free(Buffer<Index>& rows, std::size_t n, const Matching<Index>& m) {
-    return std::remove_if(rows.begin(), rows.begin() + n, [&](Index i) { return m.row_mate[i] != UNMATCHED<Index>; }) - rows.begin();
+std::size_t keep_free(std::vector<Index>& rows, std::size_t n, const Matching<Index>& m) {
+    return std::remove_if(rows.begin(), rows.begin() + n, [&](Index i) { return m.row_mate[i] != UNMATCHED<Index>; }) -
+           rows.begin();
 }
 
 }  // namespace sparsematch

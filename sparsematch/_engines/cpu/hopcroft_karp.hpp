@@ -22,8 +22,7 @@ template <class Index>
 class HopcroftKarp {
   public:
     HopcroftKarp(const Csr<Index>& a, Matching<Index> m, const Options& options, Run& run)
-        : a_(a), m_(m), options_(options), run_(run), meter_(run), level_(a.n_rows, 0), next_(a.n_rows),
-          seen_(a.n_cols) {}
+        : a_(a), m_(m), options_(options), run_(run), meter_(run), level_(a.n_rows, 0), next_(a.n_rows), seen_(a.n_cols) {}
 
     // Reads: the matrix. Writes: both mates. Workspace: 8 bytes and two indices per row, a bit per column. Time: O(sqrt(n) nnz).
     void improve() {
@@ -46,7 +45,7 @@ class HopcroftKarp {
 
   private:
     // Breadth-first levels of the rows, down to the first that sees a free column. False if there is none.
-    bool layer(const Buffer<Index>& free, std::size_t n_free) {
+    bool layer(const std::vector<Index>& free, std::size_t n_free) {
         queue_.assign(free.data(), free.data() + n_free);
         for (Index i : queue_) enter(i, base_);
         seen_.fill(false);

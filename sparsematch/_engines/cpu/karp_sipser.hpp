@@ -66,6 +66,8 @@ class KarpSipser {
     }
 
     void improve() {
+        const Index n_rows = side_[0].lists.n_rows;
+        const bool warm = std::any_of(side_[0].mate, side_[0].mate + n_rows, [](Index j) { return j != UNMATCHED<Index>; });
         {
             auto timer = run_.time("degrees");
             for (Side& side : side_)
@@ -82,6 +84,7 @@ class KarpSipser {
                 });
             }
         }
+        if (run_.settled && !warm && !run_.stopped()) settle();
         if (options_.degree_one_only || run_.stopped()) return;
         auto timer = run_.time("picks");
         sweep(side_[0].lists.n_rows, [&](Lane& lane, Index i, Index next) {
@@ -95,6 +98,14 @@ class KarpSipser {
     }
 
   private:
+    // So far each match was right: what is left is to match the core of free vertices that still have live neighbours, and
+    // a maximum matching of the core makes the whole maximum.
+    void settle() {
+        bool* const settled[2] = {run_.settled.row, run_.settled.col};
+        for (int s : {0, 1})
+            for (Index v = 0; v < side_[s].lists.n_rows; ++v) settled[s][v] = !side_[s].free.test(v) || side_[s].degree[v] == 0;
+    }
+
     void count(Side& side, const Side& other) {
         const bool fresh = other.free.count() == static_cast<std::size_t>(other.lists.n_rows);
         run_.team.loop(side.lists.n_rows, 1 << 13, [&](int rank, std::int64_t begin, std::int64_t end) {
@@ -124,12 +135,14 @@ class KarpSipser {
             Lane& lane = *lanes_[rank];
             for (auto v = begin; v < end && !run_.stopped(); ++v) {
                 visit(lane, static_cast<Index>(v), static_cast<Index>(std::min(v + ahead, end - 1)));
-                while (drain(lane, batch)) {}
+                while (drain(lane, batch)) {
+                }
             }
         });
         run_.team.each([&](int rank) {
             remove_retired(*lanes_[rank]);
-            while (drain(*lanes_[rank], 1)) {}
+            while (drain(*lanes_[rank], 1)) {
+            }
         });
     }
 

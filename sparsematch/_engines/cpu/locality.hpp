@@ -6,9 +6,7 @@
 #pragma once
 
 #include <algorithm>
-#include <limits>
-#include <utility>
-#include <vector>
+#include <atomic>
 
 #include "csr.hpp"
 #include "run.hpp"
@@ -22,145 +20,175 @@ void prefetch_list(const Csr<Index>& lists, Index v) {
     __builtin_prefetch(&lists.indices[lists.indptr[v + 1] - 1]);
 }
 
+// Breadth-first search over both sides. What it has seen stands in the two lists, in order.
 template <class Index>
 class BreadthFirst {
   public:
-    BreadthFirst(const Csr<Index>& a, const Csr<Index>& transposed) : a_(a), t_(transposed), row_seen_(a.n_rows), col_seen_(a.n_cols) {}
+    BreadthFirst(const Csr<Index>& a, const Csr<Index>& transposed, Index* rows, Index* cols)
+        : a_(a), t_(transposed), rows_(rows), cols_(cols), row_seen_(a.n_rows), col_seen_(a.n_cols) {}
 
-    // One search from `root`, whose visits are appended to the lists. Threads: each thread calls it with lists of its own,
-    // the regions meet where they meet. Stops when `enough` rows are listed. Returns the number of levels.
-    template <bool Threads>
-    Index search(Index root, std::vector<Index>& rows, std::vector<Index>& cols, std::size_t enough, Meter& meter) {
-        if (!row_seen_.claim<Threads>(root)) return 0;
-        std::size_t row_begin = rows.size(), col_begin = cols.size();
-        Index levels = 0;
-        for (rows.push_back(root); row_begin < rows.size() && rows.size() < enough; ++levels) {
-            const std::size_t row_end = rows.size();
-            if (!step<Threads>(a_, rows, row_begin, row_end, col_seen_, cols, meter)) break;
-            const std::size_t col_end = cols.size();
-            if (!step<Threads>(t_, cols, col_begin, col_end, row_seen_, rows, meter)) break;
-            row_begin = row_end, col_begin = col_end;
-        }
-        return levels;
+    void start(Index root) {
+        if (row_seen_.claim<false>(root)) rows_[n_rows_++] = root;
     }
-    bool seen_row(Index i) const { return row_seen_.test(i); }
-    bool seen_col(Index j) const { return col_seen_.test(j); }
+    // From the last level of rows to its columns, and on to the next level of rows. False when there is none, or to stop.
+    bool level(Meter& meter) {
+        const Index row_end = n_rows_, col_begin = n_cols_;
+        if (!step(a_, rows_, level_begin_, row_end, col_seen_, cols_, n_cols_, meter)) return false;
+        if (!step(t_, cols_, col_begin, n_cols_, row_seen_, rows_, n_rows_, meter)) return false;
+        level_begin_ = row_end;
+        return n_rows_ > row_end;
+    }
+    Index n_rows() const { return n_rows_; }
+    Index n_cols() const { return n_cols_; }
+    // The columns without entries, which no search meets.
+    void append_empty_cols() {
+        for (Index j = 0; j < a_.n_cols; ++j)
+            if (!col_seen_.test(j)) cols_[n_cols_++] = j;
+    }
 
   private:
     // Appends to `to` the unseen neighbours of from[begin..end).
-    template <bool Threads>
-    static bool step(const Csr<Index>& lists, const std::vector<Index>& from, std::size_t begin, std::size_t end, Bitmap& seen,
-                     std::vector<Index>& to, Meter& meter) {
-        for (std::size_t k = begin; k < end; ++k) {
-            if (k + 16 < end) __builtin_prefetch(&lists.indptr[from[k + 16]]);
-            if (k + 8 < end) prefetch_list(lists, from[k + 8]);
+    static bool step(const Csr<Index>& lists, const Index* from, Index begin, Index end, Bitmap& seen, Index* to, Index& n_to,
+                     Meter& meter) {
+        for (Index k = begin; k < end; ++k) {
+            if (end - k > 16) __builtin_prefetch(&lists.indptr[from[k + 16]]);
+            if (end - k > 8) prefetch_list(lists, from[k + 8]);
             const Index first = lists.indptr[from[k]], last = lists.indptr[from[k] + 1];
             for (Index p = first; p < last; ++p)
-                if (seen.claim<Threads>(lists.indices[p])) to.push_back(lists.indices[p]);
+                if (seen.claim<false>(lists.indices[p])) to[n_to++] = lists.indices[p];
             if (!meter.charge(last - first)) return false;
         }
         return true;
     }
 
     const Csr<Index>&a_, &t_;
+    Index *rows_, *cols_;
+    Index n_rows_ = 0, n_cols_ = 0, level_begin_ = 0;
     Bitmap row_seen_, col_seen_;
 };
 
 // How many levels it takes from some row until `rows` rows are seen: the median of three searches. Few: no locality.
 template <class Index>
-Index depth(const Csr<Index>& a, const Csr<Index>& transposed, std::size_t rows, Run& run) {
+Index depth(const Csr<Index>& a, const Csr<Index>& transposed, Index rows, Run& run) {
     Meter meter(run);
     Index levels[3] = {};
+    Buffer<Index> row_list(a.n_rows), col_list(a.n_cols);
     for (int k = 0; k < 3 && a.n_rows > 0; ++k) {
-        std::vector<Index> seen_rows, seen_cols;
-        BreadthFirst<Index> search(a, transposed);
-        levels[k] = search.template search<false>(static_cast<Index>(hash(k + 7) % a.n_rows), seen_rows, seen_cols, rows, meter);
+        BreadthFirst<Index> search(a, transposed, row_list.data(), col_list.data());
+        search.start(static_cast<Index>(hash(k + 7) % a.n_rows));
+        do ++levels[k];
+        while (search.level(meter) && search.n_rows() < rows);
     }
     std::sort(levels, levels + 3);
     return levels[1];
 }
 
-// Reads: both orientations. Writes: row_order, col_order: permutations that list the vertices in the new order. With
-// several workers each starts in a row of its own. Workspace: as much again. Time: O(nnz).
-template <bool Threads, class Index>
-void breadth_first_order(const Csr<Index>& a, const Csr<Index>& transposed, Index* row_order, Index* col_order, Run& run) {
-    BreadthFirst<Index> search(a, transposed);
-    const int n_lanes = run.team.size();
-    std::vector<std::vector<Index>> rows(n_lanes), cols(n_lanes);
-    run.team.each([&](int rank) {
-        Meter meter(run, rank);
-        const auto begin = static_cast<Index>(static_cast<std::int64_t>(a.n_rows) * rank / n_lanes);
-        for (Index k = 0; k < a.n_rows && !run.stopped(); ++k) {
-            const Index root = k < a.n_rows - begin ? begin + k : k - (a.n_rows - begin);
-            if (!search.seen_row(root))
-                search.template search<Threads>(root, rows[rank], cols[rank], std::numeric_limits<std::size_t>::max(), meter);
+// Writes the renumbered matrix behind the search: row i of a becomes row row_place[i], column col_order[k] column k. The
+// entries are dealt out column by column of the transpose, so that each list comes out in ascending order: a start that
+// takes the first free column then sweeps through the matrix instead of hopping. With several workers one searches and
+// one writes.
+// Reads: both orientations. Writes: row_place, col_order, indptr, indices. Workspace: an index per row. Time: O(nnz).
+template <class Index>
+class Renumbering {
+    static constexpr Index stride = 1 << 12;  // columns that are written at a time, while their lists are still in the cache
+
+  public:
+    Renumbering(const Csr<Index>& a, const Csr<Index>& transposed, Index* row_place, Index* col_order, Index* indptr,
+                Index* indices, Run& run)
+        : a_(a), t_(transposed), row_order_(a.n_rows), row_place_(row_place), col_order_(col_order), indptr_(indptr),
+          indices_(indices), run_(run), search_(a, transposed, row_order_.data(), col_order) {}
+
+    void write() {
+        indptr_[0] = 0;
+        if (run_.team.size() == 1) {
+            search([this](Index n_rows, Index n_cols) { catch_up(n_rows, n_cols); });
+            return;
         }
-    });
-    for (int rank = 0; rank < n_lanes; ++rank) {
-        row_order = std::copy(rows[rank].begin(), rows[rank].end(), row_order);
-        col_order = std::copy(cols[rank].begin(), cols[rank].end(), col_order);
+        run_.team.each([this](int rank) {
+            if (rank == 0) search([this](Index n_rows, Index n_cols) { publish(n_rows, n_cols); });
+            if (rank == 1) follow();
+        });
     }
-    for (Index j = 0; j < a.n_cols; ++j)  // empty columns
-        if (!search.seen_col(j)) *col_order++ = j;
-}
 
-// Row i of a becomes row row_place[i], column col_order[k] column k. The entries are dealt out column by column of the
-// transpose, so that each list comes out in ascending order (with several workers, nearly): a start that takes the first
-// free column then sweeps through the matrix instead of hopping.
-template <bool Threads, class Index>
-void renumber(Team& team, const Csr<Index>& a, const Csr<Index>& transposed, const Index* row_place, const Index* col_order,
-              Index* indptr, Index* indices) {
-    constexpr std::int64_t grain = 1 << 13;
-    const Csr<Index>& t = transposed;
-    // indptr[k + 1] is the cursor of list k, which ends up where the list ends.
-    team.loop(a.n_rows, grain, [&](int, std::int64_t begin, std::int64_t end) {
-        for (auto i = begin; i < end; ++i) indptr[row_place[i] + 1] = a.degree(static_cast<Index>(i));
-    });
-    Index total = indptr[0] = 0;
-    for (Index k = 0; k < a.n_rows; ++k) total += std::exchange(indptr[k + 1], total);
-    team.loop(a.n_cols, grain, [&](int, std::int64_t begin, std::int64_t end) {
-        for (auto k = begin; k < end; ++k) {
-            if (k + 16 < end) __builtin_prefetch(&t.indptr[col_order[k + 16]]);
-            if (k + 8 < end) prefetch_list(t, col_order[k + 8]);
-            const Index j = col_order[k];
-            for (Index p = t.indptr[j]; p < t.indptr[j + 1]; ++p) {
-                Index& cursor = indptr[row_place[t.indices[p]] + 1];
-                if constexpr (Threads) indices[std::atomic_ref(cursor).fetch_add(1, std::memory_order_relaxed)] = static_cast<Index>(k);
-                else indices[cursor++] = static_cast<Index>(k);
-            }
+  private:
+    template <class Report>
+    void search(const Report& report) {
+        Meter meter(run_);
+        Index reported = 0;
+        for (Index root = 0; root < a_.n_rows && !run_.stopped(); ++root) {
+            search_.start(root);
+            do {
+                const bool more = search_.level(meter);
+                if (search_.n_cols() - reported >= stride) report(search_.n_rows(), reported = search_.n_cols());
+                if (!more) break;
+            } while (!run_.stopped());
         }
-    });
-}
+        search_.append_empty_cols();
+        report(a_.n_rows, a_.n_cols);
+    }
 
-// Turns a permutation into its inverse.
-template <class Index>
-void invert(Team& team, const Index* order, Index n, Index* place) {
-    team.loop(n, 1 << 14, [&](int, std::int64_t begin, std::int64_t end) {
-        for (auto k = begin; k < end; ++k) place[order[k]] = static_cast<Index>(k);
-    });
-}
+    // Seen columns lead to seen rows only, so that all that is reported can be written.
+    void catch_up(Index n_rows, Index n_cols) {
+        if (run_.stopped()) return;
+        for (; rows_done_ < n_rows; ++rows_done_) {
+            const Index i = row_order_[rows_done_];
+            if (n_rows - rows_done_ > 8) __builtin_prefetch(&a_.indptr[row_order_[rows_done_ + 8]]);
+            row_place_[i] = rows_done_;
+            indptr_[rows_done_ + 1] = total_;  // the cursor of the row's list, which ends up where the list ends
+            total_ += a_.degree(i);
+        }
+        for (; cols_done_ < n_cols; ++cols_done_) {
+            const Index j = col_order_[cols_done_];
+            if (n_cols - cols_done_ > 8) prefetch_list(t_, col_order_[cols_done_ + 8]);
+            for (Index p = t_.indptr[j]; p < t_.indptr[j + 1]; ++p)
+                indices_[indptr_[row_place_[t_.indices[p]] + 1]++] = cols_done_;
+        }
+    }
 
-// Carries a matching into the renumbering: the inverse of restore.
+    void publish(Index n_rows, Index n_cols) {
+        rows_seen_.store(n_rows, std::memory_order_relaxed);
+        cols_seen_.store(n_cols, std::memory_order_release);
+        version_.fetch_add(1, std::memory_order_release);
+        version_.notify_one();
+    }
+    void follow() {
+        for (std::uint32_t seen = 0; rows_done_ < a_.n_rows || cols_done_ < a_.n_cols;) {
+            version_.wait(seen, std::memory_order_acquire);
+            seen = version_.load(std::memory_order_acquire);
+            if (run_.stopped()) return;
+            const Index n_cols = cols_seen_.load(std::memory_order_acquire);  // first: it must not be ahead of the rows
+            catch_up(rows_seen_.load(std::memory_order_relaxed), n_cols);
+        }
+    }
+
+    const Csr<Index>&a_, &t_;
+    Buffer<Index> row_order_;
+    Index *row_place_, *col_order_, *indptr_, *indices_;
+    Run& run_;
+    BreadthFirst<Index> search_;
+    Index rows_done_ = 0, cols_done_ = 0, total_ = 0;
+    std::atomic<Index> rows_seen_{0}, cols_seen_{0};
+    std::atomic<std::uint32_t> version_{0};
+};
+
+// Carries a matching into the renumbering: the inverse of restore. Both by one thread: they write all over the mates, and
+// two that write to the same lines of memory hold each other up.
 template <class Index>
-void carry(Team& team, Index n_rows, Index n_cols, const Index* row_place, const Index* col_order, const Index* row_mate,
+void carry(Index n_rows, Index n_cols, const Index* row_place, const Index* col_order, const Index* row_mate,
            Matching<Index> to) {
     Buffer<Index> col_place(n_cols);
-    invert(team, col_order, n_cols, col_place.data());
-    team.loop(n_rows, 1 << 13, [&](int, std::int64_t begin, std::int64_t end) {
-        for (auto i = begin; i < end; ++i)
-            if (row_mate[i] != UNMATCHED<Index>) to.match(row_place[i], col_place[row_mate[i]]);
-    });
+    for (Index k = 0; k < n_cols; ++k) col_place[col_order[k]] = k;
+    for (Index i = 0; i < n_rows; ++i)
+        if (row_mate[i] != UNMATCHED<Index>) to.match(row_place[i], col_place[row_mate[i]]);
 }
 
 // Carries a matching of the renumbered matrix back.
 template <class Index>
-void restore(Team& team, Index n_rows, const Index* row_place, const Index* col_order, const Index* row_mate, Matching<Index> m) {
-    team.loop(n_rows, 1 << 13, [&](int, std::int64_t begin, std::int64_t end) {
-        for (auto i = static_cast<Index>(begin); i < end; ++i) {
-            const Index k = row_mate[row_place[i]];
-            if (k != UNMATCHED<Index>) m.match(i, col_order[k]);
-        }
-    });
+void restore(Index n_rows, const Index* row_place, const Index* col_order, const Index* row_mate, Matching<Index> m) {
+    for (Index i = 0; i < n_rows; ++i) {
+        const Index k = row_mate[row_place[i]];
+        if (k != UNMATCHED<Index>) m.match(i, col_order[k]);
+    }
 }
 
 }  // namespace sparsematch

@@ -34,17 +34,19 @@ class Renumbered:
     major_place: IndexArray
     minor_order: IndexArray
 
-    def take(self, matching: Matching, run: Run) -> None:
+    def take(self, matching: Matching) -> None:
         """Carry a matching of the original into the copy."""
         given, _ = self.graph.orient(matching.row_mate, matching.col_mate)
-        _core.carry(self.major_place, self.minor_order, given, *self.graph.orient(self.matching.row_mate, self.matching.col_mate), run.workers)
+        own = self.graph.orient(self.matching.row_mate, self.matching.col_mate)
+        _core.carry(self.major_place, self.minor_order, given, *own)
 
-    def give(self, matching: Matching, run: Run) -> None:
+    def give(self, matching: Matching) -> None:
         """Carry the matching of the copy back to the original."""
         matching.row_mate.fill(-1)
         matching.col_mate.fill(-1)
         found, _ = self.graph.orient(self.matching.row_mate, self.matching.col_mate)
-        _core.restore(self.major_place, self.minor_order, found, *self.graph.orient(matching.row_mate, matching.col_mate), run.workers)
+        mates = self.graph.orient(matching.row_mate, matching.col_mate)
+        _core.restore(self.major_place, self.minor_order, found, *mates)
 
     def carry_back(self, labels: BlockLabels) -> BlockLabels:
         """Carry the groups of the copy's rows back to those of the original."""
@@ -58,19 +60,14 @@ class Renumbered:
 def renumber(graph: BipartiteCSR, run: Run) -> Renumbered:
     """Copy the graph in breadth-first order, with the empty matching. Uses up the transpose.
 
-    Workspace: the transpose and the copy at one time, two indices per major, one per minor. Time: O(nnz), in random access.
+    Workspace: the transpose and the copy at one time, two indices per major, one per minor. Time: O(nnz).
     """
-    lists = graph.n_minor, graph.indptr, graph.indices
-    major_place, minor_order = np.empty(graph.n_major, graph.dtype), np.empty(graph.n_minor, graph.dtype)
     transposed = transpose(graph, run)
-    both = *lists, transposed.indptr, transposed.indices
-    major_order = np.empty_like(major_place)
-    _core.breadth_first_order(*both, major_order, minor_order, run.workers)
-    _core.invert(major_order, major_place, run.workers)
-    del major_order
+    major_place, minor_order = np.empty(graph.n_major, graph.dtype), np.empty(graph.n_minor, graph.dtype)
     indptr, indices = np.empty_like(graph.indptr), np.empty(graph.nnz, graph.dtype)
-    _core.renumber(*both, major_place, minor_order, indptr, indices, run.workers)
-    del transposed, both
+    lists = graph.n_minor, graph.indptr, graph.indices, transposed.indptr, transposed.indices
+    _core.renumber(*lists, major_place, minor_order, indptr, indices, run.workers)
+    del transposed, lists
     run.transposed = None  # the finishers need its room
     copy = BipartiteCSR(graph.n_rows, graph.n_cols, indptr, indices, graph.backend, graph.flipped)
     return Renumbered(copy, Matching.start(copy), major_place, minor_order)

@@ -6,7 +6,7 @@
 #pragma once
 
 #include <algorithm>
-#include <limits>
+#include <vector>
 
 #include "csr.hpp"
 #include "run.hpp"
@@ -18,28 +18,36 @@ struct Key {
     static constexpr std::uint8_t cap = 254, taken = 255;
 };
 
-template <bool Threads, class Index>
-Buffer<std::uint8_t> column_keys(const Csr<Index>& a, const Csr<Index>* transposed, Matching<Index> m, Run& run) {
-    Buffer<std::uint8_t> key(a.n_cols);
-    if (transposed) {
-        for (Index j = 0; j < a.n_cols; ++j) key[j] = static_cast<std::uint8_t>(std::min<Index>(transposed->degree(j), Key::cap));
-    } else {
-        std::memset(key.data(), 0, key.size());
-        run.team.loop(a.nnz(), 1 << 16, [&](int, std::int64_t begin, std::int64_t end) {
-            for (auto p = begin; p < end; ++p) {
-                std::uint8_t& d = key[a.indices[p]];
-                if constexpr (Threads) {
-                    const std::uint8_t seen = peek(d);  // a lost count is harmless: the order is a heuristic
-                    poke(d, seen + (seen < Key::cap));
-                } else {
-                    d += d < Key::cap;
-                }
-            }
-        });
-    }
-    for (Index j = 0; j < a.n_cols; ++j)
+template <class Index>
+Buffer<std::uint8_t> take_matched(Buffer<std::uint8_t>&& key, Index n_cols, Matching<Index> m) {
+    for (Index j = 0; j < n_cols; ++j)
         if (m.col_mate[j] != UNMATCHED<Index>) key[j] = Key::taken;
-    return key;
+    return std::move(key);
+}
+
+template <class Index>
+Buffer<std::uint8_t> column_keys(const Csr<Index>& a, const Csr<Index>* transposed, Matching<Index> m, Run& run) {
+    if (transposed) {
+        Buffer<std::uint8_t> key(a.n_cols);
+        for (Index j = 0; j < a.n_cols; ++j)
+            key[j] = static_cast<std::uint8_t>(std::min<Index>(transposed->degree(j), Key::cap));
+        return take_matched(std::move(key), a.n_cols, m);
+    }
+    // Each worker counts its share of the entries for itself: two that write to the same places hold each other up.
+    std::vector<Buffer<std::uint8_t>> counts(run.team.size());
+    run.team.each([&](int rank) {
+        counts[rank] = Buffer<std::uint8_t>(a.n_cols, 0);
+        const auto share = [&](int k) { return static_cast<Index>(static_cast<std::int64_t>(a.nnz()) / run.team.size() * k); };
+        const Index end = rank + 1 == run.team.size() ? a.nnz() : share(rank + 1);
+        for (Index p = share(rank); p < end; ++p) {
+            std::uint8_t& d = counts[rank][a.indices[p]];
+            d += d < Key::cap;
+        }
+    });
+    for (int rank = 1; rank < run.team.size(); ++rank)
+        for (Index j = 0; j < a.n_cols; ++j)
+            counts[0][j] = static_cast<std::uint8_t>(std::min(counts[0][j] + counts[rank][j], int{Key::cap}));
+    return take_matched(std::move(counts[0]), a.n_cols, m);
 }
 
 // Rows sorted by degree, ascending; stable.
@@ -64,7 +72,7 @@ bool take_key(std::uint8_t& key) {
 // Reads: the lists of free rows. Writes: both mates. Workspace: n_rows indices, a byte per column. Time: O(nnz).
 template <bool Threads, class Index>
 void min_degree_with(const Csr<Index>& a, const Csr<Index>* transposed, Matching<Index> m, Run& run) {
-    auto key = column_keys<Threads>(a, transposed, m, run);
+    auto key = column_keys(a, transposed, m, run);
     const auto order = rows_by_degree(a);
     run.team.loop(a.n_rows, 1 << 12, [&](int rank, std::int64_t begin, std::int64_t end) {
         Meter meter(run, rank);

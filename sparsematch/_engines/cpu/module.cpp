@@ -63,20 +63,55 @@ struct Row {
 #define IMPROVE(name) name<std::int32_t>, name<std::int64_t>
 const Row table[] = {
     {"cheap", false, "unused", true, {"random"}, "Each row takes its first free column.", IMPROVE(cheap)},
-    {"min_degree", false, "unused", true, {},
-     "Rows by ascending degree, each takes its free column of smallest degree.", IMPROVE(min_degree)},
-    {"karp_sipser", false, "required", true, {"degree_one_only", "neighbour_xor"},
-     "Vertices of degree one first, degrees kept exact as vertices are matched.", IMPROVE(karp_sipser)},
-    {"hopcroft_karp", true, "unused", false, {"hkdw"},
-     "Shortest augmenting paths, a maximal set of disjoint ones in each phase.", IMPROVE(hopcroft_karp)},
-    {"pothen_fan", true, "unused", true, {"fairness"},
-     "Depth-first searches with lookahead, disjoint in each phase; the direction of scanning alternates.", IMPROVE(pothen_fan)},
-    {"push_relabel", true, "required", false, {"k", "fairness", "gap"},
-     "Free rows push themselves onto their nearest column, first in, first out; global relabelling.", IMPROVE(push_relabel)},
-    {"single_source_bfs", true, "unused", false, {},
-     "One breadth-first search per free row; what failed searches saw is never looked at again.", IMPROVE(single_source_bfs)},
-    {"ms_bfs_graft", true, "required", true, {"grafting", "direction", "alpha"},
-     "Breadth-first from all free rows at once; trees are grafted from phase to phase.", IMPROVE(ms_bfs_graft)},
+    {"min_degree",
+     false,
+     "unused",
+     true,
+     {},
+     "Rows by ascending degree, each takes its free column of smallest degree.",
+     IMPROVE(min_degree)},
+    {"karp_sipser",
+     false,
+     "required",
+     true,
+     {"degree_one_only", "neighbour_xor"},
+     "Vertices of degree one first, degrees kept exact as vertices are matched.",
+     IMPROVE(karp_sipser)},
+    {"hopcroft_karp",
+     true,
+     "unused",
+     false,
+     {"hkdw"},
+     "Shortest augmenting paths, a maximal set of disjoint ones in each phase.",
+     IMPROVE(hopcroft_karp)},
+    {"pothen_fan",
+     true,
+     "unused",
+     true,
+     {"fairness"},
+     "Depth-first searches with lookahead, disjoint in each phase; the direction of scanning alternates.",
+     IMPROVE(pothen_fan)},
+    {"push_relabel",
+     true,
+     "required",
+     false,
+     {"k", "fairness", "gap"},
+     "Free rows push themselves onto their nearest column, first in, first out; global relabelling.",
+     IMPROVE(push_relabel)},
+    {"single_source_bfs",
+     true,
+     "unused",
+     false,
+     {},
+     "One breadth-first search per free row; what failed searches saw is never looked at again.",
+     IMPROVE(single_source_bfs)},
+    {"ms_bfs_graft",
+     true,
+     "required",
+     true,
+     {"grafting", "direction", "alpha"},
+     "Breadth-first from all free rows at once; trees are grafted from phase to phase.",
+     IMPROVE(ms_bfs_graft)},
 };
 #undef IMPROVE
 
@@ -161,7 +196,8 @@ Matching<Index> view(const In<Index>& row_mate, const In<Index>& col_mate) {
 template <class Index>
 nb::dict run_engine(const std::string& name, Index n_cols, In<Index> indptr, In<Index> indices, nb::object t_indptr,
                     nb::object t_indices, Out<Index> row_mate, Out<Index> col_mate, int workers, std::int64_t edge_limit,
-                    bool detailed, std::uint64_t seed, const nb::dict& options) {
+                    bool detailed, std::uint64_t seed, const nb::dict& options, nb::object settled_row,
+                    nb::object settled_col) {
     const Row* row = std::find_if(std::begin(table), std::end(table), [&](const Row& r) { return name == r.name; });
     if (row == std::end(table)) throw nb::key_error(name.c_str());
     const auto a = view(n_cols, indptr, indices);
@@ -173,12 +209,15 @@ nb::dict run_engine(const std::string& name, Index n_cols, In<Index> indptr, In<
     Improve<Index> improve;
     if constexpr (sizeof(Index) == 4) improve = row->improve32;
     else improve = row->improve64;
+    Settled settled;
+    if (!settled_row.is_none()) settled = {nb::cast<Out<bool>>(settled_row).data(), nb::cast<Out<bool>>(settled_col).data()};
     Signals signals;
     nb::dict out;
     {
         nb::gil_scoped_release release;
         Team team(workers);
         Run run(team, Signals::poll, &signals, edge_limit, detailed);
+        run.settled = settled;
         improve(a, transposed ? &t : nullptr, m, o, run);
         const auto matched = std::count_if(m.row_mate, m.row_mate + a.n_rows, [](Index j) { return j != UNMATCHED<Index>; });
         nb::gil_scoped_acquire acquire;
@@ -258,7 +297,7 @@ void run_sort_by_label(In<Index> label, Index n_labels, Out<Index> order) {
 }
 
 template <class Index>
-Index run_depth(Index n_cols, In<Index> indptr, In<Index> indices, In<Index> t_indptr, In<Index> t_indices, std::size_t rows) {
+Index run_depth(Index n_cols, In<Index> indptr, In<Index> indices, In<Index> t_indptr, In<Index> t_indices, Index rows) {
     nb::gil_scoped_release release;
     Team team(1);
     Run run(team, nullptr, nullptr, 0, false);
@@ -268,60 +307,37 @@ Index run_depth(Index n_cols, In<Index> indptr, In<Index> indices, In<Index> t_i
 
 template <class Index>
 void run_renumber(Index n_cols, In<Index> indptr, In<Index> indices, In<Index> t_indptr, In<Index> t_indices,
-                  In<Index> row_place, In<Index> col_order, Out<Index> new_indptr, Out<Index> new_indices, int workers) {
-    nb::gil_scoped_release release;
-    Team team(workers);
-    const auto a = view(n_cols, indptr, indices), t = view(a.n_rows, t_indptr, t_indices);
-    const auto write = team.size() > 1 ? renumber<true, Index> : renumber<false, Index>;
-    write(team, a, t, row_place.data(), col_order.data(), new_indptr.data(), new_indices.data());
-}
-
-template <class Index>
-void run_invert(In<Index> order, Out<Index> place, int workers) {
-    nb::gil_scoped_release release;
-    Team team(workers);
-    invert(team, order.data(), static_cast<Index>(order.size()), place.data());
-}
-
-template <class Index>
-void run_restore(In<Index> row_place, In<Index> col_order, In<Index> new_row_mate, Out<Index> row_mate, Out<Index> col_mate,
-                 int workers) {
-    nb::gil_scoped_release release;
-    Team team(workers);
-    restore(team, static_cast<Index>(row_place.size()), row_place.data(), col_order.data(), new_row_mate.data(),
-            Matching<Index>{row_mate.data(), col_mate.data()});
-}
-
-template <class Index>
-void run_carry(In<Index> row_place, In<Index> col_order, In<Index> row_mate, Out<Index> new_row_mate, Out<Index> new_col_mate,
-               int workers) {
-    nb::gil_scoped_release release;
-    Team team(workers);
-    carry(team, static_cast<Index>(row_place.size()), static_cast<Index>(col_order.size()), row_place.data(), col_order.data(),
-          row_mate.data(), Matching<Index>{new_row_mate.data(), new_col_mate.data()});
-}
-
-template <class Index>
-void run_breadth_first_order(Index n_cols, In<Index> indptr, In<Index> indices, In<Index> t_indptr, In<Index> t_indices,
-                             Out<Index> row_order, Out<Index> col_order, int workers) {
+                  Out<Index> row_place, Out<Index> col_order, Out<Index> new_indptr, Out<Index> new_indices, int workers) {
     Signals signals;
     {
         nb::gil_scoped_release release;
         Team team(workers);
         Run run(team, Signals::poll, &signals, 0, false);
-        const auto a = view(n_cols, indptr, indices);
-        const auto t = view(a.n_rows, t_indptr, t_indices);
-        if (team.size() > 1) breadth_first_order<true>(a, t, row_order.data(), col_order.data(), run);
-        else breadth_first_order<false>(a, t, row_order.data(), col_order.data(), run);
+        const auto a = view(n_cols, indptr, indices), t = view(a.n_rows, t_indptr, t_indices);
+        Renumbering<Index>(a, t, row_place.data(), col_order.data(), new_indptr.data(), new_indices.data(), run).write();
     }
     signals.rethrow();
 }
 
 template <class Index>
+void run_restore(In<Index> row_place, In<Index> col_order, In<Index> new_row_mate, Out<Index> row_mate, Out<Index> col_mate) {
+    nb::gil_scoped_release release;
+    restore(static_cast<Index>(row_place.size()), row_place.data(), col_order.data(), new_row_mate.data(),
+            Matching<Index>{row_mate.data(), col_mate.data()});
+}
+
+template <class Index>
+void run_carry(In<Index> row_place, In<Index> col_order, In<Index> row_mate, Out<Index> new_row_mate, Out<Index> new_col_mate) {
+    nb::gil_scoped_release release;
+    carry(static_cast<Index>(row_place.size()), static_cast<Index>(col_order.size()), row_place.data(), col_order.data(),
+          row_mate.data(), Matching<Index>{new_row_mate.data(), new_col_mate.data()});
+}
+
+template <class Index>
 void bind(nb::module_& m) {
-    m.def("run", &run_engine<Index>, "name"_a, "n_cols"_a, "indptr"_a.noconvert(), "indices"_a.noconvert(),
-          "t_indptr"_a.none(), "t_indices"_a.none(), "row_mate"_a.noconvert(), "col_mate"_a.noconvert(), "workers"_a,
-          "edge_limit"_a, "detailed"_a, "seed"_a, "options"_a);
+    m.def("run", &run_engine<Index>, "name"_a, "n_cols"_a, "indptr"_a.noconvert(), "indices"_a.noconvert(), "t_indptr"_a.none(),
+          "t_indices"_a.none(), "row_mate"_a.noconvert(), "col_mate"_a.noconvert(), "workers"_a, "edge_limit"_a, "detailed"_a,
+          "seed"_a, "options"_a, "settled_row"_a.none(), "settled_col"_a.none());
     m.def("transpose", &run_transpose<Index>, "n_cols"_a, "indptr"_a.noconvert(), "indices"_a.noconvert(),
           "t_indptr"_a.noconvert(), "t_indices"_a.noconvert(), "workers"_a);
     m.def("check_structure", &run_check_structure<Index>, "n_cols"_a, "indptr"_a.noconvert(), "indices"_a.noconvert());
@@ -334,19 +350,17 @@ void bind(nb::module_& m) {
     m.def("block_labels", &run_block_labels<Index>, "n_cols"_a, "indptr"_a.noconvert(), "indices"_a.noconvert(),
           "t_indptr"_a.none(), "t_indices"_a.none(), "row_mate"_a.noconvert(), "col_mate"_a.noconvert(),
           "row_group"_a.noconvert());
-    m.def("connected_components", &run_connected_components<Index>, "n_cols"_a, "indptr"_a.noconvert(),
-          "indices"_a.noconvert(), "row_label"_a.noconvert(), "col_label"_a.noconvert());
+    m.def("connected_components", &run_connected_components<Index>, "n_cols"_a, "indptr"_a.noconvert(), "indices"_a.noconvert(),
+          "row_label"_a.noconvert(), "col_label"_a.noconvert());
     m.def("depth", &run_depth<Index>, "n_cols"_a, "indptr"_a.noconvert(), "indices"_a.noconvert(), "t_indptr"_a.noconvert(),
           "t_indices"_a.noconvert(), "rows"_a);
-    m.def("breadth_first_order", &run_breadth_first_order<Index>, "n_cols"_a, "indptr"_a.noconvert(), "indices"_a.noconvert(),
-          "t_indptr"_a.noconvert(), "t_indices"_a.noconvert(), "row_order"_a.noconvert(), "col_order"_a.noconvert(), "workers"_a);
-    m.def("invert", &run_invert<Index>, "order"_a.noconvert(), "place"_a.noconvert(), "workers"_a);
     m.def("renumber", &run_renumber<Index>, "n_cols"_a, "indptr"_a.noconvert(), "indices"_a.noconvert(),
-          "t_indptr"_a.noconvert(), "t_indices"_a.noconvert(), "row_place"_a.noconvert(), "col_order"_a.noconvert(), "new_indptr"_a.noconvert(), "new_indices"_a.noconvert(), "workers"_a);
+          "t_indptr"_a.noconvert(), "t_indices"_a.noconvert(), "row_place"_a.noconvert(), "col_order"_a.noconvert(),
+          "new_indptr"_a.noconvert(), "new_indices"_a.noconvert(), "workers"_a);
     m.def("carry", &run_carry<Index>, "row_place"_a.noconvert(), "col_order"_a.noconvert(), "row_mate"_a.noconvert(),
-          "new_row_mate"_a.noconvert(), "new_col_mate"_a.noconvert(), "workers"_a);
+          "new_row_mate"_a.noconvert(), "new_col_mate"_a.noconvert());
     m.def("restore", &run_restore<Index>, "row_place"_a.noconvert(), "col_order"_a.noconvert(), "new_row_mate"_a.noconvert(),
-          "row_mate"_a.noconvert(), "col_mate"_a.noconvert(), "workers"_a);
+          "row_mate"_a.noconvert(), "col_mate"_a.noconvert());
     m.def("sort_by_label", &run_sort_by_label<Index>, "label"_a.noconvert(), "n_labels"_a, "order"_a.noconvert());
 }
 

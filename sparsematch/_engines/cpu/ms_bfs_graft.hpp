@@ -13,6 +13,7 @@
 #pragma once
 
 #include <algorithm>
+#include <vector>
 
 #include "csr.hpp"
 #include "free_rows.hpp"
@@ -73,8 +74,8 @@ class MsBfsGraft {
   public:
     MsBfsGraft(const Csr<Index>& a, const Csr<Index>* transposed, Matching<Index> m, const Options& options, Run& run)
         : a_(a), t_(transposed), m_(m), options_(options), run_(run), roots_(free_rows(a, m)), n_roots_(roots_.size()),
-          link_(a.n_rows), visited_(a.n_cols), open_(a.n_cols), in_tree_(a.n_rows), finished_(a.n_rows),
-          forest_(a.n_rows), kept_(a.n_rows), renewable_(a.n_cols), paths_(roots_.size()) {
+          link_(a.n_rows), visited_(a.n_cols), open_(a.n_cols), in_tree_(a.n_rows), finished_(a.n_rows), forest_(a.n_rows),
+          kept_(a.n_rows), renewable_(a.n_cols), paths_(roots_.size()) {
         for (Index j = 0; j < a.n_cols; ++j)
             if (m.col_mate[j] == UNMATCHED<Index>) open_.set(j);
     }
@@ -263,7 +264,7 @@ class MsBfsGraft {
     const Matching<Index> m_;
     const Options& options_;
     Run& run_;
-    Buffer<Index> roots_;
+    std::vector<Index> roots_;
     std::size_t n_roots_, level_begin_ = 0;
     bool from_roots_ = true;
     Buffer<Link> link_;

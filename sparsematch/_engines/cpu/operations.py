@@ -52,9 +52,9 @@ def block_labels(graph: BipartiteCSR, matching: Matching, run: Run) -> BlockLabe
     if isinstance(run.renumbered, Renumbered):
         return run.renumbered.carry_back(block_labels(run.renumbered.graph, run.renumbered.matching, Run()))
     mates = graph.orient(matching.row_mate, matching.col_mate)
-    other = (run.transposed.indptr, run.transposed.indices) if run.transposed else (None, None)
+    t_indptr, t_indices = (run.transposed.indptr, run.transposed.indices) if run.transposed else (None, None)
     group = np.empty(graph.n_major, graph.dtype)
-    n_square = _core.block_labels(graph.n_minor, graph.indptr, graph.indices, *other, *mates, group)
+    n_square = _core.block_labels(graph.n_minor, graph.indptr, graph.indices, t_indptr, t_indices, *mates, group)
     if graph.flipped:
         by_col, group = group, np.full(graph.n_rows, n_square + 1, graph.dtype)
         matched = matching.row_mate >= 0

@@ -21,10 +21,8 @@ template <class Index>
 class PushRelabel {
   public:
     PushRelabel(const Csr<Index>& a, const Csr<Index>& transposed, Matching<Index> m, const Options& options, Run& run)
-        : a_(a), t_(transposed), m_(m), options_(options), run_(run), meter_(run),
-          infinite_(std::min(a.n_rows, a.n_cols) + 1),
-          label_(a.n_cols), queue_(a.n_cols), count_(static_cast<std::size_t>(infinite_) + 1),
-          row_seen_(a.n_rows) {}
+        : a_(a), t_(transposed), m_(m), options_(options), run_(run), meter_(run), infinite_(std::min(a.n_rows, a.n_cols) + 1),
+          label_(a.n_cols), queue_(a.n_cols), count_(static_cast<std::size_t>(infinite_) + 1), row_seen_(a.n_rows) {}
 
     // Reads: both orientations. Writes: both mates. Workspace: two indices per column, two per label, the ring of active
     // rows. Time: O(sqrt(n) nnz) between global relabels, O(n nnz) in all.
@@ -54,8 +52,10 @@ class PushRelabel {
 
   private:
     // The lists of the next active rows lie at random places: asked for a few turns ahead.
-    void prefetch(const Buffer<Index>& active, std::size_t head, std::size_t n) const {
-        const auto later = [&](std::size_t k) { return active[head + k < active.size() ? head + k : head + k - active.size()]; };
+    void prefetch(const std::vector<Index>& active, std::size_t head, std::size_t n) const {
+        const auto later = [&](std::size_t k) {
+            return active[head + k < active.size() ? head + k : head + k - active.size()];
+        };
         if (n > 12) __builtin_prefetch(&a_.indptr[later(12)]);
         if (n > 6) __builtin_prefetch(&a_.indices[a_.indptr[later(6)]]);
     }
@@ -69,8 +69,10 @@ class PushRelabel {
             if (d < least) second = std::exchange(least, d), best = j;
             else if (d < second && j != best) second = d;
         };
-        if (forward_) for (Index p = first; p < last; ++p) look(p);
-        else for (Index p = last; p-- > first;) look(p);
+        if (forward_)
+            for (Index p = first; p < last; ++p) look(p);
+        else
+            for (Index p = last; p-- > first;) look(p);
         meter_.charge(last - first);
         if (least >= infinite_) return UNMATCHED<Index>;  // no free column can be reached from here, ever
         const Index old = m_.col_mate[best];

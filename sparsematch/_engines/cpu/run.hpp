@@ -16,16 +16,16 @@ namespace sparsematch {
 
 // The options of all engines; an engine reads those which its row of the table in module.cpp names.
 struct Options {
-    bool random = false;              // cheap: start each list at a hashed place
-    bool degree_one_only = false;     // karp_sipser: no picks once the degree-1 vertices are used up
-    bool neighbour_xor = false;       // karp_sipser: know the last live neighbour instead of looking for it
-    bool hkdw = false;                // hopcroft_karp: Duff and Wiberg's second round of searches
-    bool fairness = true;             // pothen_fan, push_relabel: alternate the direction in which lists are scanned
-    bool grafting = true;             // ms_bfs_graft
-    bool direction = true;            // ms_bfs_graft: bottom-up levels where the frontier is large
-    double alpha = 5.0;               // ms_bfs_graft: a frontier is large above unvisited / alpha
-    double k = 1.0;                   // push_relabel: relabel globally after k (n_rows + n_cols) relabels
-    bool gap = true;                  // push_relabel
+    bool random = false;           // cheap: start each list at a hashed place
+    bool degree_one_only = false;  // karp_sipser: no picks once the degree-1 vertices are used up
+    bool neighbour_xor = false;    // karp_sipser: know the last live neighbour instead of looking for it
+    bool hkdw = false;             // hopcroft_karp: Duff and Wiberg's second round of searches
+    bool fairness = true;          // pothen_fan, push_relabel: alternate the direction in which lists are scanned
+    bool grafting = true;          // ms_bfs_graft
+    bool direction = true;         // ms_bfs_graft: bottom-up levels where the frontier is large
+    double alpha = 5.0;            // ms_bfs_graft: a frontier is large above unvisited / alpha
+    double k = 1.0;                // push_relabel: relabel globally after k (n_rows + n_cols) relabels
+    bool gap = true;               // push_relabel
     std::uint64_t seed = 0;
 };
 
@@ -35,8 +35,14 @@ struct Statistics {
         const char* name;
         double seconds;
     };
-    std::vector<Step> steps;            // time per kind of step, in order of first use
-    std::vector<std::int64_t> frontier; // vertices per level, in order; only if asked for
+    std::vector<Step> steps;             // time per kind of step, in order of first use
+    std::vector<std::int64_t> frontier;  // vertices per level, in order; only if asked for
+};
+
+// Rows and columns that no augmenting path needs to touch, one flag each; absent unless the caller wants them.
+struct Settled {
+    bool *row = nullptr, *col = nullptr;
+    explicit operator bool() const { return row != nullptr; }
 };
 
 class Run {
@@ -60,7 +66,8 @@ class Run {
     }
     // Uses up the allowance at once if going on as before will, the whole being `factor` times what has been done.
     void expect(double factor) {
-        if (edge_limit_ > 0 && (static_cast<double>(edges()) - refunded_) * factor > static_cast<double>(edge_limit_) - refunded_)
+        if (edge_limit_ > 0 &&
+            (static_cast<double>(edges()) - refunded_) * factor > static_cast<double>(edge_limit_) - refunded_)
             edge_limit_ = 1;
     }
     std::int64_t edges() const { return edges_.load(std::memory_order_relaxed); }
@@ -81,6 +88,7 @@ class Run {
     Team& team;
     const bool detailed;
     Statistics stats;
+    Settled settled;
 
     // Adds the life of the returned object to the time of the step; costs nothing unless details were asked for.
     auto time(const char* step) {

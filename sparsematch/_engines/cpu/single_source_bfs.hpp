@@ -17,7 +17,12 @@ void single_source_bfs(const Csr<Index>& a, const Csr<Index>*, Matching<Index> m
     Meter meter(run);
     Bitmap visited(a.n_cols);
     Buffer<Index> parent(a.n_cols), queue(a.n_rows), trail(a.n_cols);
-    const auto free = free_rows(a, m);
+    auto free = free_rows(a, m);
+    if (run.settled) {
+        for (Index j = 0; j < a.n_cols; ++j)
+            if (run.settled.col[j]) visited.set(j);
+        std::erase_if(free, [&](Index i) { return run.settled.row[i]; });
+    }
     auto timer = run.time("search");
     const auto search = [&](Index root) {
         Index head = 0, tail = 0, n_trail = 0;

@@ -12,9 +12,11 @@ import numpy as np
 
 from sparsematch._engines.cpu import _core
 from sparsematch._engines.registry import Run
+from sparsematch._types.arrays import BoolArray
 from sparsematch._types.bipartite import BipartiteCSR
 from sparsematch._types.matching import Matching
 from sparsematch._types.run_info import StepInfo
+
 
 class Row(NamedTuple):
     """One row of the core's table of engines."""
@@ -39,6 +41,8 @@ def step(
     from_minor: bool = False,
     edge_limit: int = 0,
     options: Mapping[str, bool | float] | None = None,
+    settled: tuple[BoolArray, BoolArray] | None = None,
+    workers: int | None = None,
 ) -> StepInfo:
     """Run one engine on a matching, and add its account to the run's.
 
@@ -58,6 +62,11 @@ def step(
         Stop, short of the goal, after about so many entries; 0: never.
     options : mapping, optional
         Options of this step, before those of the run.
+    settled : pair of arrays, optional
+        For each major and minor, whether augmenting paths can do without it. Karp-Sipser writes them,
+        the single-source search reads them.
+    workers : int, optional
+        Threads, if not those of the run.
 
     Returns
     -------
@@ -82,11 +91,12 @@ def step(
         minor.indptr if minor else None,
         minor.indices if minor else None,
         *mates,
-        run.workers,
+        workers or run.workers,
         edge_limit,
         run.detailed,
         run.seed,
         chosen,
+        *(settled or (None, None)),
     )
     info = StepInfo(
         name,

@@ -47,8 +47,9 @@ class Transposer {
         const int n = team_.size();
         for (int rank = 0; rank <= n; ++rank) {
             const Index goal = static_cast<Index>(static_cast<std::int64_t>(a_.nnz()) / n * rank);
-            first_row_.push_back(rank == n ? a_.n_rows
-                                           : static_cast<Index>(std::lower_bound(a_.indptr, a_.indptr + a_.n_rows, goal) - a_.indptr));
+            first_row_.push_back(
+                rank == n ? a_.n_rows
+                          : static_cast<Index>(std::lower_bound(a_.indptr, a_.indptr + a_.n_rows, goal) - a_.indptr));
         }
         first_row_[0] = 0;
     }
