@@ -1,23 +1,12 @@
-// The door between Python and the core: arrays in, arrays out, the GIL released in between, and the table of engines.
+// The door between Python and the core: arrays in, arrays out, the GIL released in between.
 #include <nanobind/nanobind.h>
 #include <nanobind/ndarray.h>
 #include <nanobind/stl/string.h>
 
-#include <string_view>
-#include <variant>
-#include <vector>
-
-#include "cheap.hpp"
 #include "check.hpp"
 #include "dulmage_mendelsohn.hpp"
-#include "hopcroft_karp.hpp"
-#include "karp_sipser.hpp"
 #include "locality.hpp"
-#include "min_degree.hpp"
-#include "ms_bfs_graft.hpp"
-#include "pothen_fan.hpp"
-#include "push_relabel.hpp"
-#include "single_source_bfs.hpp"
+#include "table.hpp"
 #include "transpose.hpp"
 
 namespace nb = nanobind;
@@ -31,102 +20,15 @@ using In = nb::ndarray<const Index, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
 template <class Index>
 using Out = nb::ndarray<Index, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
 
-template <class Index>
-using Improve = void (*)(const Csr<Index>&, const Csr<Index>*, Matching<Index>, const Options&, Run&);
-
-// Every option by name; what it means and its default stand with its field.
-using Field = std::variant<bool Options::*, double Options::*>;
-const std::pair<std::string_view, Field> fields[] = {
-    {"random", &Options::random},
-    {"degree_one_only", &Options::degree_one_only},
-    {"neighbour_xor", &Options::neighbour_xor},
-    {"hkdw", &Options::hkdw},
-    {"fairness", &Options::fairness},
-    {"grafting", &Options::grafting},
-    {"direction", &Options::direction},
-    {"alpha", &Options::alpha},
-    {"k", &Options::k},
-    {"gap", &Options::gap},
-};
-
-// One row per engine: to add one, write its header and register it here.
-struct Row {
-    const char* name;
-    bool exact;             // maximum, not just maximal
-    const char* transpose;  // "required" or "unused"
-    bool threads;           // makes use of more than one worker
-    std::vector<std::string_view> options;
-    const char* summary;
-    Improve<std::int32_t> improve32;
-    Improve<std::int64_t> improve64;
-};
-#define IMPROVE(name) name<std::int32_t>, name<std::int64_t>
-const Row table[] = {
-    {"cheap", false, "unused", true, {"random"}, "Each row takes its first free column.", IMPROVE(cheap)},
-    {"min_degree",
-     false,
-     "unused",
-     true,
-     {},
-     "Rows by ascending degree, each takes its free column of smallest degree.",
-     IMPROVE(min_degree)},
-    {"karp_sipser",
-     false,
-     "required",
-     true,
-     {"degree_one_only", "neighbour_xor"},
-     "Vertices of degree one first, degrees kept exact as vertices are matched.",
-     IMPROVE(karp_sipser)},
-    {"hopcroft_karp",
-     true,
-     "unused",
-     false,
-     {"hkdw"},
-     "Shortest augmenting paths, a maximal set of disjoint ones in each phase.",
-     IMPROVE(hopcroft_karp)},
-    {"pothen_fan",
-     true,
-     "unused",
-     true,
-     {"fairness"},
-     "Depth-first searches with lookahead, disjoint in each phase; the direction of scanning alternates.",
-     IMPROVE(pothen_fan)},
-    {"push_relabel",
-     true,
-     "required",
-     false,
-     {"k", "fairness", "gap"},
-     "Free rows push themselves onto their nearest column, first in, first out; global relabelling.",
-     IMPROVE(push_relabel)},
-    {"single_source_bfs",
-     true,
-     "unused",
-     false,
-     {},
-     "One breadth-first search per free row; what failed searches saw is never looked at again.",
-     IMPROVE(single_source_bfs)},
-    {"ms_bfs_graft",
-     true,
-     "required",
-     true,
-     {"grafting", "direction", "alpha"},
-     "Breadth-first from all free rows at once; trees are grafted from phase to phase.",
-     IMPROVE(ms_bfs_graft)},
-};
-#undef IMPROVE
-
-const Field& field(std::string_view name) {
-    for (const auto& [known, place] : fields)
-        if (known == name) return place;
-    throw nb::key_error(std::string(name).c_str());
-}
-
 Options read_options(const nb::dict& given, std::uint64_t seed) {
     Options o;
     o.seed = seed;
-    for (auto [key, value] : given)
-        std::visit([&, v = value](auto place) { o.*place = nb::cast<std::decay_t<decltype(o.*place)>>(v); },
-                   field(nb::cast<std::string>(key)));
+    for (auto [key, value] : given) {
+        const auto name = nb::cast<std::string>(key);
+        const Field* place = find_field(name);
+        if (!place) throw nb::key_error(name.c_str());
+        std::visit([&, v = value](auto member) { o.*member = nb::cast<std::decay_t<decltype(o.*member)>>(v); }, *place);
+    }
     return o;
 }
 
@@ -136,7 +38,7 @@ nb::list engines() {
     for (const Row& row : table) {
         nb::dict options;
         for (const auto name : row.options)
-            std::visit([&](auto place) { options[nb::str(name.data(), name.size())] = defaults.*place; }, field(name));
+            std::visit([&](auto member) { options[nb::str(name.data(), name.size())] = defaults.*member; }, *find_field(name));
         out.append(nb::make_tuple(row.name, row.exact, row.transpose, row.threads, options, row.summary));
     }
     return out;
