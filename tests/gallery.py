@@ -214,13 +214,15 @@ def hub_columns():
 @keep
 def random_sparse():
     """Mean degree two: paths, small trees, empty rows and columns."""
-    return sp.random_array((40, 40), density=0.05, rng=np.random.default_rng(7), format="csr")
+    rng = np.random.default_rng(7)
+    return pattern(rng.integers(40, size=80), rng.integers(40, size=80), (40, 40))
 
 
 @keep
 def random_rectangular():
     """More columns than rows, yet deficient."""
-    return sp.random_array((30, 45), density=0.045, rng=np.random.default_rng(11), format="csr")
+    rng = np.random.default_rng(11)
+    return pattern(rng.integers(30, size=60), rng.integers(45, size=60), (30, 45))
 
 
 @keep

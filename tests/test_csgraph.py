@@ -34,7 +34,7 @@ def test_same_cardinality_and_conventions_as_scipy(A):
     assert by_row.shape == (A.shape[1],)
     assert by_column.shape == (A.shape[0],)
     assert by_row.dtype == by_column.dtype == np.int32
-    expected = scipys.maximum_bipartite_matching(sp.csr_array(A), "row")
+    expected = scipys.maximum_bipartite_matching(with_index_type(sp.csr_array(A), np.int32), "row")
     assert np.count_nonzero(by_row != -1) == np.count_nonzero(expected != -1)
     for mates, matrix in ((by_column, A), (by_row, A.T)):
         back = np.full(matrix.shape[1], -1)
@@ -106,7 +106,8 @@ def same_error(name, A):
 @pytest.mark.parametrize("A", [np.eye(3), [[1, 0], [0, 1]], None, "A", 3], ids=["array", "list", "None", "str", "int"])
 def test_messages_for_what_is_not_sparse(name, A):
     mine, theirs = same_error(name, A)
-    assert mine == theirs
+    assert mine[0] is theirs[0]
+    assert mine[1] == theirs[1].replace("a sparse matrix", "sparse")  # as SciPy 1.14 has it
 
 
 @pytest.mark.parametrize("form", ["bsr", "dia", "dok", "lil"])

@@ -73,6 +73,7 @@ def block_triangular_form(
     graph = as_bipartite(A)
     maximum, run = maximum_matching(graph, matching, name="matching", method=method, workers=workers)
     labels = operations(graph.backend).block_labels(graph, maximum, run)
+    del run  # and with it what the engine has left there
     return _assemble(graph, maximum, labels)
 
 

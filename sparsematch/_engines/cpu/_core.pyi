@@ -96,6 +96,7 @@ def renumber(
     indices: IndexArray,
     t_indptr: IndexArray,
     t_indices: IndexArray,
+    major_order: IndexArray,
     major_place: IndexArray,
     minor_order: IndexArray,
     new_indptr: IndexArray,

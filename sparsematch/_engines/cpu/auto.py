@@ -112,7 +112,8 @@ def _restart(start: str, graph: BipartiteCSR, matching: Matching, run: Run, sett
 
 def _renumber_and_finish(graph: BipartiteCSR, matching: Matching, run: Run) -> None:
     """Solve a copy of the graph in breadth-first order, and carry the matching back."""
-    copy = renumber(graph, run)
+    major_mate, _ = graph.orient(matching.row_mate, matching.col_mate)
+    copy = renumber(graph, np.empty_like(major_mate) if run.warm else major_mate, run)
     if run.warm:
         copy.take(matching)
     inner = Run(run.workers, run.seed, run.options, run.detailed, steps=run.steps)

@@ -87,16 +87,16 @@ Index depth(const Csr<Index>& a, const Csr<Index>& transposed, Index rows, Run& 
 // entries are dealt out column by column of the transpose, so that each list comes out in ascending order: a start that
 // takes the first free column then sweeps through the matrix instead of hopping. With several workers one searches and
 // one writes.
-// Reads: both orientations. Writes: row_place, col_order, indptr, indices. Workspace: an index per row. Time: O(nnz).
+// Reads: both orientations. Writes: row_place, col_order, indptr, indices. Workspace: row_order. Time: O(nnz).
 template <class Index>
 class Renumbering {
     static constexpr Index stride = 1 << 12;  // columns that are written at a time, while their lists are still in the cache
 
   public:
-    Renumbering(const Csr<Index>& a, const Csr<Index>& transposed, Index* row_place, Index* col_order, Index* indptr,
-                Index* indices, Run& run)
-        : a_(a), t_(transposed), row_order_(a.n_rows), row_place_(row_place), col_order_(col_order), indptr_(indptr),
-          indices_(indices), run_(run), search_(a, transposed, row_order_.data(), col_order) {}
+    Renumbering(const Csr<Index>& a, const Csr<Index>& transposed, Index* row_order, Index* row_place, Index* col_order,
+                Index* indptr, Index* indices, Run& run)
+        : a_(a), t_(transposed), row_order_(row_order), row_place_(row_place), col_order_(col_order), indptr_(indptr),
+          indices_(indices), run_(run), search_(a, transposed, row_order, col_order) {}
 
     void write() {
         indptr_[0] = 0;
@@ -162,8 +162,7 @@ class Renumbering {
     }
 
     const Csr<Index>&a_, &t_;
-    Buffer<Index> row_order_;
-    Index *row_place_, *col_order_, *indptr_, *indices_;
+    Index *row_order_, *row_place_, *col_order_, *indptr_, *indices_;
     Run& run_;
     BreadthFirst<Index> search_;
     Index rows_done_ = 0, cols_done_ = 0, total_ = 0;

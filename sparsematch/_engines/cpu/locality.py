@@ -57,16 +57,17 @@ class Renumbered:
         return BlockLabels(group, labels.n_square)
 
 
-def renumber(graph: BipartiteCSR, run: Run) -> Renumbered:
+def renumber(graph: BipartiteCSR, scratch: IndexArray, run: Run) -> Renumbered:
     """Copy the graph in breadth-first order, with the empty matching. Uses up the transpose.
 
-    Workspace: the transpose and the copy at one time, two indices per major, one per minor. Time: O(nnz).
+    Workspace: the transpose and the copy at one time, an index per major and minor, and `scratch`, one per major, whose
+    values are lost. Time: O(nnz).
     """
     transposed = transpose(graph, run)
     major_place, minor_order = np.empty(graph.n_major, graph.dtype), np.empty(graph.n_minor, graph.dtype)
     indptr, indices = np.empty_like(graph.indptr), np.empty(graph.nnz, graph.dtype)
     lists = graph.n_minor, graph.indptr, graph.indices, transposed.indptr, transposed.indices
-    _core.renumber(*lists, major_place, minor_order, indptr, indices, run.workers)
+    _core.renumber(*lists, scratch, major_place, minor_order, indptr, indices, run.workers)
     del transposed, lists
     run.transposed = None  # the finishers need its room
     copy = BipartiteCSR(graph.n_rows, graph.n_cols, indptr, indices, graph.backend, graph.flipped)

@@ -209,14 +209,17 @@ Index run_depth(Index n_cols, In<Index> indptr, In<Index> indices, In<Index> t_i
 
 template <class Index>
 void run_renumber(Index n_cols, In<Index> indptr, In<Index> indices, In<Index> t_indptr, In<Index> t_indices,
-                  Out<Index> row_place, Out<Index> col_order, Out<Index> new_indptr, Out<Index> new_indices, int workers) {
+                  Out<Index> row_order, Out<Index> row_place, Out<Index> col_order, Out<Index> new_indptr,
+                  Out<Index> new_indices, int workers) {
     Signals signals;
     {
         nb::gil_scoped_release release;
         Team team(workers);
         Run run(team, Signals::poll, &signals, 0, false);
         const auto a = view(n_cols, indptr, indices), t = view(a.n_rows, t_indptr, t_indices);
-        Renumbering<Index>(a, t, row_place.data(), col_order.data(), new_indptr.data(), new_indices.data(), run).write();
+        Renumbering<Index>(a, t, row_order.data(), row_place.data(), col_order.data(), new_indptr.data(), new_indices.data(),
+                           run)
+            .write();
     }
     signals.rethrow();
 }
@@ -257,8 +260,8 @@ void bind(nb::module_& m) {
     m.def("depth", &run_depth<Index>, "n_cols"_a, "indptr"_a.noconvert(), "indices"_a.noconvert(), "t_indptr"_a.noconvert(),
           "t_indices"_a.noconvert(), "rows"_a);
     m.def("renumber", &run_renumber<Index>, "n_cols"_a, "indptr"_a.noconvert(), "indices"_a.noconvert(),
-          "t_indptr"_a.noconvert(), "t_indices"_a.noconvert(), "row_place"_a.noconvert(), "col_order"_a.noconvert(),
-          "new_indptr"_a.noconvert(), "new_indices"_a.noconvert(), "workers"_a);
+          "t_indptr"_a.noconvert(), "t_indices"_a.noconvert(), "row_order"_a.noconvert(), "row_place"_a.noconvert(),
+          "col_order"_a.noconvert(), "new_indptr"_a.noconvert(), "new_indices"_a.noconvert(), "workers"_a);
     m.def("carry", &run_carry<Index>, "row_place"_a.noconvert(), "col_order"_a.noconvert(), "row_mate"_a.noconvert(),
           "new_row_mate"_a.noconvert(), "new_col_mate"_a.noconvert());
     m.def("restore", &run_restore<Index>, "row_place"_a.noconvert(), "col_order"_a.noconvert(), "new_row_mate"_a.noconvert(),
