@@ -6,6 +6,7 @@ sentence that a person can act on. Nothing else of the package opens a matrix fi
 
 import bz2
 import gzip
+import inspect
 import os
 import re
 import warnings
@@ -97,18 +98,24 @@ def _check_is_file(path: Path) -> None:
         raise UnreadableFile(f"{path}: the file is empty")
 
 
+def _call_reader(reader: Callable[..., Any], source: Any) -> Any:
+    """Ask for sparse arrays where the reader can be asked: which kind is its default depends on SciPy's version."""
+    choice = {"spmatrix": False} if "spmatrix" in inspect.signature(reader).parameters else {}
+    return reader(source, **choice)
+
+
 def _read_matrix_market(path: Path, opener: _Opener | None) -> Any:
     if opener is None:
-        return scipy.io.mmread(path)
+        return _call_reader(scipy.io.mmread, path)
     with opener(path, "rb") as stream:
-        return scipy.io.mmread(stream)
+        return _call_reader(scipy.io.mmread, stream)
 
 
 def _read_harwell_boeing(path: Path, opener: _Opener | None) -> Any:
     with (opener or open)(path, "rt", encoding="latin-1") as stream, warnings.catch_warnings():
         warnings.simplefilter("error", DeprecationWarning)  # how numpy reports numbers that it could not parse
         try:
-            return scipy.io.hb_read(stream)
+            return _call_reader(scipy.io.hb_read, stream)
         except (ValueError, DeprecationWarning) as error:
             raise UnreadableFile(
                 f"{_reason(error)}. (SciPy reads assembled, real or integer, unsymmetric Harwell-Boeing files with "

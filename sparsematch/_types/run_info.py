@@ -24,7 +24,7 @@ class EngineInfo:
     default_init : str
         The heuristic that goes first when `init` is ``"auto"``, or ``"none"``.
     transpose : {"unused", "optional", "required"}
-        Whether it reads the matrix by columns as well as by rows; ``"optional"``: where the transpose is there already.
+        Whether it reads the matrix by columns as well as by rows; ``"optional"``: on some matrices.
     multithreaded : bool
         Whether more than one worker makes a difference.
     """

@@ -30,6 +30,8 @@ class _Stage(NamedTuple):
     passes: float
 
 
+#: A small matrix: whatever it is, this is done before more is known of it.
+_SOON = (_Stage("single_source_bfs", 4), _Stage("push_relabel", 0))
 #: The start has left little, near at hand if the numbering is good: short searches, then shortest paths level by level.
 _FEW = (
     _Stage("single_source_bfs", 0.02),
@@ -47,6 +49,7 @@ _RANDOM = (_Stage("single_source_bfs", 1.2), _Stage("push_relabel", 0))
 _SHARED = (_Stage("pothen_fan", 3), _Stage("push_relabel", 0))
 
 _SMALL = 1 << 14  # entries: below, any engine is done before the facts are known
+_FEWER = 4  # times fewer free vertices make up for a transpose
 _FEW_FREE = 0.015  # of the rows, after the cheap start: the numbering of the matrix has done the start's work
 _DEEP, _BALL = 6, 2000  # a mesh needs so many levels to reach so many rows, a random graph fewer
 _MANY_ONES = 0.1  # of the rows: Karp-Sipser peels them off
@@ -68,14 +71,17 @@ def improve(graph: BipartiteCSR, matching: Matching, run: Run) -> None:
     Reads: the graph. Writes: both mates. Workspace: at times the transpose, or a renumbered copy. Time: that of the
     engines it runs.
     """
+    ordered = graph.nnz < _SMALL or _is_ordered(graph)
     # By one thread: where two meet, a sweep through a well numbered matrix leaves free rows far from free columns.
-    rank = step("cheap", graph, matching, run, workers=1).cardinality
+    rank = step("cheap", graph, matching, run, workers=1 if ordered else None).cardinality
     if rank == min(graph.shape):
         return
     n_free = graph.n_major - rank
-    if graph.nnz < _SMALL or n_free < _FEW_FREE * graph.n_major:
+    if graph.nnz < _SMALL:
+        return _finish(_SOON, graph, matching, run)
+    if n_free < _FEW_FREE * graph.n_major:
         return _finish(_FEW, graph, matching, run)
-    if _is_ordered(graph):
+    if ordered:
         return _finish(_LOCAL, graph, matching, run)
     degrees = _degrees(graph)
     if degrees.spread > _SKEWED:
@@ -95,11 +101,18 @@ def improve(graph: BipartiteCSR, matching: Matching, run: Run) -> None:
 def _finish(
     stages: tuple[_Stage, ...], graph: BipartiteCSR, matching: Matching, run: Run, settled: _Settled = None
 ) -> None:
-    """Run one finisher after the other, until one comes to its end within its allowance."""
+    """Run one finisher after the other, until one comes to its end within its allowance.
+
+    The first searches from the majors, which needs no transpose; the others from the side with fewer free vertices.
+    """
+    from_minor = False
     for engine, passes in stages:
         limit = int(passes * graph.nnz)
-        if not step(engine, graph, matching, run, edge_limit=limit, settled=settled).exhausted:
+        done = step(engine, graph, matching, run, from_minor=from_minor, edge_limit=limit, settled=settled)
+        if not done.exhausted:
             return
+        free_majors, free_minors = graph.n_major - done.cardinality, graph.n_minor - done.cardinality
+        from_minor = _FEWER * free_minors < free_majors
 
 
 def _restart(start: str, graph: BipartiteCSR, matching: Matching, run: Run, settled: _Settled = None) -> None:
@@ -119,12 +132,16 @@ def _renumber_and_finish(graph: BipartiteCSR, matching: Matching, run: Run) -> N
     inner = Run(run.workers, run.seed, run.options, run.detailed, steps=run.steps)
     step("cheap", copy.graph, copy.matching, inner, workers=1)
     _finish(_RENUMBERED, copy.graph, copy.matching, inner)
+    run.transposes_built += inner.transposes_built
+    run.transpose_seconds += inner.transpose_seconds
     copy.give(matching)
     run.renumbered = copy
 
 
 def _is_ordered(graph: BipartiteCSR) -> bool:
     """Tell whether neighbouring rows have neighbouring columns, by a sample: much nearer than those of any two rows."""
+    if graph.n_major < 1024:
+        return True
     rows = np.linspace(0, graph.n_major - 2, 512).astype(np.int64)
     begin, end = graph.indptr[rows], graph.indptr[rows + 1]
     following = graph.indptr[rows + 2]

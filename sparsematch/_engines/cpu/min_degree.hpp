@@ -19,20 +19,7 @@ struct Key {
 };
 
 template <class Index>
-Buffer<std::uint8_t> take_matched(Buffer<std::uint8_t>&& key, Index n_cols, Matching<Index> m) {
-    for (Index j = 0; j < n_cols; ++j)
-        if (m.col_mate[j] != UNMATCHED<Index>) key[j] = Key::taken;
-    return std::move(key);
-}
-
-template <class Index>
-Buffer<std::uint8_t> column_keys(const Csr<Index>& a, const Csr<Index>* transposed, Matching<Index> m, Run& run) {
-    if (transposed) {
-        Buffer<std::uint8_t> key(a.n_cols);
-        for (Index j = 0; j < a.n_cols; ++j)
-            key[j] = static_cast<std::uint8_t>(std::min<Index>(transposed->degree(j), Key::cap));
-        return take_matched(std::move(key), a.n_cols, m);
-    }
+Buffer<std::uint8_t> column_keys(const Csr<Index>& a, Matching<Index> m, Run& run) {
     // Each worker counts its share of the entries for itself: two that write to the same places hold each other up.
     std::vector<Buffer<std::uint8_t>> counts(run.team.size());
     run.team.each([&](int rank) {
@@ -47,7 +34,9 @@ Buffer<std::uint8_t> column_keys(const Csr<Index>& a, const Csr<Index>* transpos
     for (int rank = 1; rank < run.team.size(); ++rank)
         for (Index j = 0; j < a.n_cols; ++j)
             counts[0][j] = static_cast<std::uint8_t>(std::min(counts[0][j] + counts[rank][j], int{Key::cap}));
-    return take_matched(std::move(counts[0]), a.n_cols, m);
+    for (Index j = 0; j < a.n_cols; ++j)
+        if (m.col_mate[j] != UNMATCHED<Index>) counts[0][j] = Key::taken;
+    return std::move(counts[0]);
 }
 
 // Rows sorted by degree, ascending; stable.
@@ -71,8 +60,8 @@ bool take_key(std::uint8_t& key) {
 
 // Reads: the lists of free rows. Writes: both mates. Workspace: n_rows indices, a byte per column. Time: O(nnz).
 template <bool Threads, class Index>
-void min_degree_with(const Csr<Index>& a, const Csr<Index>* transposed, Matching<Index> m, Run& run) {
-    auto key = column_keys(a, transposed, m, run);
+void min_degree_with(const Csr<Index>& a, Matching<Index> m, Run& run) {
+    auto key = column_keys(a, m, run);
     const auto order = rows_by_degree(a);
     run.team.loop(a.n_rows, 1 << 12, [&](int rank, std::int64_t begin, std::int64_t end) {
         Meter meter(run, rank);
@@ -100,9 +89,9 @@ void min_degree_with(const Csr<Index>& a, const Csr<Index>* transposed, Matching
 }
 
 template <class Index>
-void min_degree(const Csr<Index>& a, const Csr<Index>* transposed, Matching<Index> m, const Options&, Run& run) {
-    if (run.team.size() > 1) min_degree_with<true>(a, transposed, m, run);
-    else min_degree_with<false>(a, transposed, m, run);
+void min_degree(const Csr<Index>& a, const Csr<Index>*, Matching<Index> m, const Options&, Run& run) {
+    if (run.team.size() > 1) min_degree_with<true>(a, m, run);
+    else min_degree_with<false>(a, m, run);
 }
 
 }  // namespace sparsematch

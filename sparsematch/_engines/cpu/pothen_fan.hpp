@@ -9,6 +9,7 @@
 // visited for good, which is what makes deficient matrices cheap.
 #pragma once
 
+#include <algorithm>
 #include <memory>
 #include <vector>
 
@@ -53,7 +54,9 @@ class PothenFan {
             visited_.copy(dead_);
             forward_ = !options_.fairness || run_.stats.phases % 2 == 0;
             auto timer = run_.time("search");
-            run_.team.loop(static_cast<std::int64_t>(n), 64, [&](int rank, std::int64_t begin, std::int64_t end) {
+            // Few large pieces: rows that follow each other are often neighbours, and two searches there are in each other's way.
+            const auto grain = std::max<std::int64_t>(64, static_cast<std::int64_t>(n) / (8 * run_.team.size()));
+            run_.team.loop(static_cast<std::int64_t>(n), grain, [&](int rank, std::int64_t begin, std::int64_t end) {
                 for (auto k = begin; k < end && !run_.stopped(); ++k) search(*lanes[rank], free[k]);
             });
             ++run_.stats.phases;

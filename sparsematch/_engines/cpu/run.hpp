@@ -14,7 +14,7 @@
 
 namespace sparsematch {
 
-// The options of all engines; an engine reads those which its row of the table in module.cpp names.
+// The options of all engines; an engine reads those which its row in table.hpp names.
 struct Options {
     bool random = false;           // cheap: start each list at a hashed place
     bool degree_one_only = false;  // karp_sipser: no picks once the degree-1 vertices are used up
