@@ -34,7 +34,7 @@ class _Stage(NamedTuple):
 _SOON = (_Stage("single_source_bfs", 4), _Stage("push_relabel", 0))
 #: The start has left little, near at hand if the numbering is good: short searches, then shortest paths level by level.
 _FEW = (
-    _Stage("single_source_bfs", 0.02),
+    _Stage("single_source_bfs", 0.03),
     _Stage("hopcroft_karp", 3),
     _Stage("pothen_fan", 12),
     _Stage("push_relabel", 0),

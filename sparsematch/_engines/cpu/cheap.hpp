@@ -5,6 +5,8 @@
 // Invariant: a column, once matched, stays matched, so that one look at each edge makes the matching maximal.
 #pragma once
 
+#include <algorithm>
+
 #include "csr.hpp"
 #include "run.hpp"
 
@@ -23,23 +25,29 @@ bool take_column(Matching<Index> m, Index i, Index j) {
     }
 }
 
+// Row i takes the first free column in p..last.
+template <bool Threads, class Index>
+bool take_first(const Csr<Index>& a, Matching<Index> m, Index i, Index p, Index last) {
+    while (p < last && !take_column<Threads>(m, i, a.indices[p])) ++p;
+    if (p < last) m.row_mate[i] = a.indices[p];
+    return p < last;
+}
+
 // Reads: the lists of free rows. Writes: both mates. Time: O(nnz).
 template <bool Threads, class Index>
 void cheap_with(const Csr<Index>& a, Matching<Index> m, const Options& options, Run& run) {
-    const auto take_first = [&](Index i, Index p, Index last) {
-        while (p < last && !take_column<Threads>(m, i, a.indices[p])) ++p;
-        if (p < last) m.row_mate[i] = a.indices[p];
-        return p < last;
-    };
     run.team.loop(a.n_rows, 1 << 13, [&](int rank, std::int64_t begin, std::int64_t end) {
         Meter meter(run, rank);
         for (auto i = static_cast<Index>(begin); i < end; ++i) {
+            if (i % 1024 == 0 && !meter.charge(a.indptr[std::min<std::int64_t>(i + 1024, end)] - a.indptr[i])) return;
             if (m.row_mate[i] != UNMATCHED<Index>) continue;
             const Index first = a.indptr[i], last = a.indptr[i + 1];
-            if (!meter.charge(last - first)) return;
-            Index start = first;
-            if (options.random && last > first) start += static_cast<Index>(hash(options.seed ^ i) % (last - first));
-            if (!take_first(i, start, last) && start > first) take_first(i, first, start);
+            if (!options.random || first == last) {
+                take_first<Threads>(a, m, i, first, last);
+                continue;
+            }
+            const Index start = first + static_cast<Index>(hash(options.seed ^ i) % (last - first));
+            if (!take_first<Threads>(a, m, i, start, last)) take_first<Threads>(a, m, i, first, start);
         }
     });
 }

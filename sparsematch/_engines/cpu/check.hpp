@@ -1,4 +1,4 @@
-// Checks in linear time: the structure of a matrix as it comes in, and the certificates of what an engine returned.
+// Checks in linear time: the certificates of what an engine returned.
 //
 // Koenig (1931): a matching is maximum exactly when some choice of one end of each matched entry covers all entries.
 #pragma once
@@ -8,36 +8,6 @@
 #include "csr.hpp"
 
 namespace sparsematch {
-
-enum class StructureFault { none, first_not_zero, decreasing, too_few_indices, out_of_range };
-
-template <class Index>
-struct StructureReport {
-    StructureFault fault;
-    std::int64_t position;
-};
-
-// Engines do no bounds checks: nothing that this function passes can make them leave the arrays. n_indices: length of indices.
-template <class Index>
-StructureReport<Index> check_structure(const Csr<Index>& a, std::int64_t n_indices) {
-    using Unsigned = std::make_unsigned_t<Index>;
-    if (a.indptr[0] != 0) return {StructureFault::first_not_zero, 0};
-    bool decreasing = false;
-    for (Index i = 0; i < a.n_rows; ++i) decreasing |= a.indptr[i + 1] < a.indptr[i];
-    for (Index i = 0; decreasing && i < a.n_rows; ++i)
-        if (a.indptr[i + 1] < a.indptr[i]) return {StructureFault::decreasing, i};
-    if (a.nnz() > n_indices) return {StructureFault::too_few_indices, a.nnz()};
-    const auto bound = static_cast<Unsigned>(a.n_cols);
-    for (Index p = 0; p < a.nnz();) {  // in blocks without a branch inside, so that the compiler vectorises them
-        const Index end = a.nnz() - p > 4096 ? p + 4096 : a.nnz();
-        Unsigned outside = 0;
-        for (Index q = p; q < end; ++q) outside |= static_cast<Unsigned>(a.indices[q]) >= bound;
-        for (; p < end; ++p)
-            if (!outside) p = end - 1;
-            else if (static_cast<Unsigned>(a.indices[p]) >= bound) return {StructureFault::out_of_range, p};
-    }
-    return {StructureFault::none, 0};
-}
 
 enum class PairFault { none, col_out_of_range, row_out_of_range, col_disagrees, row_disagrees, no_entry };
 

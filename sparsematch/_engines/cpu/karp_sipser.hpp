@@ -195,22 +195,25 @@ class KarpSipser {
 
     // The one live neighbour of v; between threads it may just have been taken.
     Index last_neighbour(const Side& side, Index v, const Side& other) const {
-        if (with_xor_) return peek(side.degree[v]) == 1 ? peek(side.neighbours[v]) : UNMATCHED<Index>;
+        if (with_xor_ && side.degree[v] == 1) return side.neighbours[v];
         for (Index p = side.lists.indptr[v]; p < side.lists.indptr[v + 1]; ++p)
             if (other.free.test(side.lists.indices[p])) return side.lists.indices[p];
         return UNMATCHED<Index>;
     }
 
-    // Free row i takes its live column with the fewest live rows.
+    // Free row i takes its live column with the fewest live rows. Without a branch in the loop: it could not be predicted.
     void pick(Lane& lane, Index i) {
         Side &rows = side_[0], &cols = side_[1];
+        const Index first = rows.lists.indptr[i], last = rows.lists.indptr[i + 1];
         Index best = UNMATCHED<Index>;
-        int fewest = many + 1;
-        for (Index p = rows.lists.indptr[i]; p < rows.lists.indptr[i + 1]; ++p) {
-            const Index j = rows.lists.indices[p];
-            if (peek(cols.degree[j]) < fewest && cols.free.test(j)) best = j, fewest = peek(cols.degree[j]);
+        std::uint8_t fewest = many;
+        for (Index p = first; p < last; ++p) {
+            const std::uint8_t degree = peek(cols.degree[rows.lists.indices[p]]);
+            best = degree < fewest ? rows.lists.indices[p] : best;
+            fewest = std::min(degree, fewest);
         }
-        lane.meter.charge(rows.lists.degree(i));
+        lane.meter.charge(last - first);
+        if (best == UNMATCHED<Index>) best = last_neighbour(rows, i, cols);  // taken, all of them, or of very high degree
         if (best == UNMATCHED<Index> || !claim(rows, i, cols, best)) return;
         retire(lane, 0, i);
         retire(lane, 1, best);
@@ -233,6 +236,7 @@ class KarpSipser {
         }
         rows.mate[i] = j;
         cols.mate[j] = i;
+        poke(cols.degree[j], many);  // so that no row picks it
         return true;
     }
 

@@ -138,17 +138,6 @@ void run_transpose(Index n_cols, In<Index> indptr, In<Index> indices, Out<Index>
 }
 
 template <class Index>
-nb::tuple run_check_structure(Index n_cols, In<Index> indptr, In<Index> indices) {
-    const auto n_indices = static_cast<std::int64_t>(indices.size());
-    StructureReport<Index> found;
-    {
-        nb::gil_scoped_release release;
-        found = check_structure(view(n_cols, indptr, indices), n_indices);
-    }
-    return nb::make_tuple(static_cast<int>(found.fault), found.position);
-}
-
-template <class Index>
 nb::tuple run_check_matching(Index n_cols, In<Index> indptr, In<Index> indices, In<Index> row_mate, In<Index> col_mate) {
     PairReport<Index> found;
     {
@@ -245,7 +234,6 @@ void bind(nb::module_& m) {
           "seed"_a, "options"_a, "settled_row"_a.none(), "settled_col"_a.none());
     m.def("transpose", &run_transpose<Index>, "n_cols"_a, "indptr"_a.noconvert(), "indices"_a.noconvert(),
           "t_indptr"_a.noconvert(), "t_indices"_a.noconvert(), "workers"_a);
-    m.def("check_structure", &run_check_structure<Index>, "n_cols"_a, "indptr"_a.noconvert(), "indices"_a.noconvert());
     m.def("check_matching", &run_check_matching<Index>, "n_cols"_a, "indptr"_a.noconvert(), "indices"_a.noconvert(),
           "row_mate"_a.noconvert(), "col_mate"_a.noconvert());
     m.def("check_maximal", &run_free_entry<Index>, "n_cols"_a, "indptr"_a.noconvert(), "indices"_a.noconvert(),

@@ -124,8 +124,8 @@ class PushRelabel {
             for (Index p = t_.indptr[j]; p < t_.indptr[j + 1]; ++p) {
                 if (!row_seen_.claim<false>(t_.indices[p])) continue;
                 const Index k = m_.row_mate[t_.indices[p]];
-                if (k == UNMATCHED<Index> || label_[k] != infinite_) continue;
-                label_[k] = label_[j] + 1;
+                if (k == UNMATCHED<Index>) continue;
+                label_[k] = label_[j] + 1;  // its mate is seen for the first time, so it is too
                 ++count_[label_[k]];
                 queue_[tail++] = k;
             }
