@@ -43,8 +43,8 @@ _FEW = (
 _LOCAL = (_Stage("single_source_bfs", 2), _Stage("pothen_fan", 12), _Stage("push_relabel", 0))
 #: A mesh renumbered for locality: the free rows that are left are far from free columns, depth first gets there.
 _RENUMBERED = (_Stage("pothen_fan", 12), _Stage("push_relabel", 0))
-#: No locality: what the start has left is worth a pass or two.
-_RANDOM = (_Stage("single_source_bfs", 1.2), _Stage("push_relabel", 0))
+#: No locality: what the start has left is worth some passes, unless the first searches say that it takes more.
+_RANDOM = (_Stage("single_source_bfs", 4), _Stage("push_relabel", 0))
 #: The same where many searches are left and several workers to share them.
 _SHARED = (_Stage("pothen_fan", 3), _Stage("push_relabel", 0))
 
@@ -99,7 +99,12 @@ def improve(graph: BipartiteCSR, matching: Matching, run: Run) -> None:
 
 
 def _finish(
-    stages: tuple[_Stage, ...], graph: BipartiteCSR, matching: Matching, run: Run, settled: _Settled = None
+    stages: tuple[_Stage, ...],
+    graph: BipartiteCSR,
+    matching: Matching,
+    run: Run,
+    settled: _Settled = None,
+    workers: int | None = None,
 ) -> None:
     """Run one finisher after the other, until one comes to its end within its allowance.
 
@@ -108,7 +113,9 @@ def _finish(
     from_minor = False
     for engine, passes in stages:
         limit = int(passes * graph.nnz)
-        done = step(engine, graph, matching, run, from_minor=from_minor, edge_limit=limit, settled=settled)
+        done = step(
+            engine, graph, matching, run, from_minor=from_minor, edge_limit=limit, settled=settled, workers=workers
+        )
         if not done.exhausted:
             return
         free_majors, free_minors = graph.n_major - done.cardinality, graph.n_minor - done.cardinality
@@ -131,7 +138,8 @@ def _renumber_and_finish(graph: BipartiteCSR, matching: Matching, run: Run) -> N
         copy.take(matching)
     inner = Run(run.workers, run.seed, run.options, run.detailed, steps=run.steps)
     step("cheap", copy.graph, copy.matching, inner, workers=1)
-    _finish(_RENUMBERED, copy.graph, copy.matching, inner)
+    # Depth-first searches in a mesh meet all the time: shared between workers they take longer, not shorter.
+    _finish(_RENUMBERED, copy.graph, copy.matching, inner, workers=1)
     run.transposes_built += inner.transposes_built
     run.transpose_seconds += inner.transpose_seconds
     copy.give(matching)
