@@ -70,6 +70,7 @@ class Run {
             (static_cast<double>(edges()) - refunded_) * factor > static_cast<double>(edge_limit_) - refunded_)
             edge_limit_ = 1;
     }
+    std::int64_t edge_limit() const { return edge_limit_; }
     std::int64_t edges() const { return edges_.load(std::memory_order_relaxed); }
 
     // Books edges scanned by one thread. Returns false when the run was stopped.

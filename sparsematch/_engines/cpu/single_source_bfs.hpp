@@ -5,11 +5,22 @@
 // visited; a tree with one is forgotten.
 #pragma once
 
+#include <cmath>
+
 #include "csr.hpp"
 #include "free_rows.hpp"
 #include "run.hpp"
 
 namespace sparsematch {
+
+// Where most searches succeed, what k of n have cost tells early what all of them will. Among near neighbours each costs about
+// the same. Searches that go everywhere (for which a caller allows several passes) cost the more, the fewer free columns are
+// left: with r of them about 1 / r, which makes ln(n) of all n.
+inline double growth(std::size_t n, std::size_t k, bool everywhere) {
+    const auto all = static_cast<double>(n), done = static_cast<double>(k);
+    if (!everywhere) return all / done;
+    return std::log(all + 1) / std::log((all + 1) / (all + 1 - done));
+}
 
 // Reads: the matrix. Writes: both mates. Workspace: an index per row and per column, bits per column. Time: O(n nnz).
 template <class Index>
@@ -23,6 +34,7 @@ void single_source_bfs(const Csr<Index>& a, const Csr<Index>*, Matching<Index> m
             if (run.settled.col[j]) visited.set(j);
         std::erase_if(free, [&](Index i) { return run.settled.row[i]; });
     }
+    const bool everywhere = run.edge_limit() > 2 * static_cast<std::int64_t>(a.nnz());
     auto timer = run.time("search");
     const auto search = [&](Index root) {
         Index head = 0, tail = 0, n_trail = 0;
@@ -59,9 +71,7 @@ void single_source_bfs(const Csr<Index>& a, const Csr<Index>*, Matching<Index> m
     for (std::size_t k = 0; k < free.size() && !run.stopped() && !run.exhausted(); ++k) {
         search(free[k]);
         ++run.stats.phases;
-        // Where most searches succeed, what they have cost so far tells early what all of them will.
-        if (k % 64 == 63 && run.stats.augmentations > run.stats.phases / 2)
-            run.expect(static_cast<double>(free.size()) / static_cast<double>(k + 1));
+        if (k % 64 == 63 && run.stats.augmentations > run.stats.phases / 2) run.expect(growth(free.size(), k + 1, everywhere));
     }
 }
 
