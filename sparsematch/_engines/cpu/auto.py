@@ -143,7 +143,7 @@ def _renumber_and_finish(graph: BipartiteCSR, matching: Matching, run: Run) -> N
     run.transposes_built += inner.transposes_built
     run.transpose_seconds += inner.transpose_seconds
     copy.give(matching)
-    run.renumbered = copy
+    run.renumbered = copy.for_labels()
 
 
 def _is_ordered(graph: BipartiteCSR) -> bool:

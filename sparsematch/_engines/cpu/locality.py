@@ -1,6 +1,6 @@
 """A copy of a graph in breadth-first order: neighbours in the graph are near in memory. See locality.hpp."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -47,6 +47,10 @@ class Renumbered:
         found, _ = self.graph.orient(self.matching.row_mate, self.matching.col_mate)
         mates = self.graph.orient(matching.row_mate, matching.col_mate)
         _core.restore(self.major_place, self.minor_order, found, *mates)
+
+    def for_labels(self) -> "Renumbered":
+        """Return what `carry_back` needs, without the order of the columns."""
+        return self if self.graph.flipped else replace(self, minor_order=self.minor_order[:0].copy())
 
     def carry_back(self, labels: BlockLabels) -> BlockLabels:
         """Carry the groups of the copy's rows back to those of the original."""
