@@ -85,6 +85,11 @@ def connected_components(
 def sort_by_label(labels: IndexArray, n_labels: int, order: IndexArray, /) -> None:
     """Write the stable order."""
 
+def take_diagonal(
+    n_minor: int, indptr: IndexArray, indices: IndexArray, major_mate: IndexArray, minor_mate: IndexArray, /
+) -> bool:
+    """Match along the diagonal if it is there in full, and tell whether it is."""
+
 def depth(
     n_minor: int, indptr: IndexArray, indices: IndexArray, t_indptr: IndexArray, t_indices: IndexArray, majors: int, /
 ) -> int:

@@ -5,6 +5,7 @@ everywhere, but each has matrices on which it needs few passes over the entries 
 so every finisher but the last gets an allowance of entries to scan, and the next goes on from the matching it leaves.
 """
 
+from time import perf_counter
 from typing import NamedTuple
 
 import numpy as np
@@ -16,6 +17,7 @@ from sparsematch._engines.registry import Run
 from sparsematch._types.arrays import BoolArray
 from sparsematch._types.bipartite import BipartiteCSR
 from sparsematch._types.matching import Matching
+from sparsematch._types.run_info import StepInfo
 
 SUMMARY = "Chooses a start and finishers by cheap facts of the graph, and changes course when a search stalls."
 
@@ -54,6 +56,7 @@ _FEW_FREE = 0.015  # of the rows, after the cheap start: the numbering of the ma
 _DEEP, _BALL = 6, 2000  # a mesh needs so many levels to reach so many rows, a random graph fewer
 _MANY_ONES = 0.1  # of the rows: Karp-Sipser peels them off
 _DENSE = 6.0  # mean degree from which there are too few of degree one for that
+_SQUARE, _FULL = 1.2, 16.0  # minors per major, and mean degree, below which the cheap start leaves some per cent free
 _EVEN, _SKEWED = 1.35, 4.0  # mean square of the degrees over squared mean: random graphs have 1 + 1 / mean
 
 
@@ -71,19 +74,22 @@ def improve(graph: BipartiteCSR, matching: Matching, run: Run) -> None:
     Reads: the graph. Writes: both mates. Workspace: at times the transpose, or a renumbered copy. Time: that of the
     engines it runs.
     """
-    ordered = graph.nnz < _SMALL or _is_ordered(graph)
-    # By one thread: where two meet, a sweep through a well numbered matrix leaves free rows far from free columns.
-    rank = step("cheap", graph, matching, run, workers=1 if ordered else None).cardinality
-    if rank == min(graph.shape):
+    if graph.n_rows == graph.n_cols and not run.warm and _take_diagonal(graph, matching, run):
         return
-    n_free = graph.n_major - rank
     if graph.nnz < _SMALL:
-        return _finish(_SOON, graph, matching, run)
-    if n_free < _FEW_FREE * graph.n_major:
-        return _finish(_FEW, graph, matching, run)
+        if step("cheap", graph, matching, run, workers=1).cardinality < min(graph.shape):
+            _finish(_SOON, graph, matching, run)
+        return
+    ordered, degrees = _is_ordered(graph), _degrees(graph)
+    if ordered or run.warm or not _is_scattered(graph, degrees):
+        # By one thread: where two meet, a sweep through a well numbered matrix leaves free rows far from free columns.
+        rank = step("cheap", graph, matching, run, workers=1 if ordered else None).cardinality
+        if rank == min(graph.shape):
+            return
+        if graph.n_major - rank < _FEW_FREE * graph.n_major:
+            return _finish(_FEW, graph, matching, run)
     if ordered:
         return _finish(_LOCAL, graph, matching, run)
-    degrees = _degrees(graph)
     if degrees.spread > _SKEWED:
         if degrees.mean > _DENSE:
             _restart("min_degree", graph, matching, run)
@@ -96,6 +102,16 @@ def improve(graph: BipartiteCSR, matching: Matching, run: Run) -> None:
     settled = np.zeros(graph.n_major, bool), np.zeros(graph.n_minor, bool)
     _restart("karp_sipser", graph, matching, run, settled)
     _finish(_RANDOM, graph, matching, run, settled)
+
+
+def _take_diagonal(graph: BipartiteCSR, matching: Matching, run: Run) -> bool:
+    """Match along the diagonal, if it has no zero; found out at the first zero if it has."""
+    begin = perf_counter()
+    mates = graph.orient(matching.row_mate, matching.col_mate)
+    found = _core.take_diagonal(graph.n_minor, graph.indptr, graph.indices, *mates)
+    if found:
+        run.steps.append(StepInfo("diagonal", perf_counter() - begin, edges=graph.nnz, cardinality=graph.n_rows))
+    return found
 
 
 def _finish(
@@ -159,6 +175,12 @@ def _is_ordered(graph: BipartiteCSR) -> bool:
     here = graph.indices[(begin[both] + end[both]) // 2].astype(np.int64)
     there = graph.indices[(end[both] + following[both]) // 2].astype(np.int64)
     return float(np.median(abs(here - there))) < 0.05 * float(np.median(abs(here - here[::-1])))
+
+
+def _is_scattered(graph: BipartiteCSR, degrees: _Degrees) -> bool:
+    """Tell, of a matrix in no order, whether the cheap start is sure to leave too much to be worth its pass."""
+    square = graph.n_minor < _SQUARE * graph.n_major
+    return square and degrees.spread <= _SKEWED and degrees.mean < _FULL
 
 
 def _degrees(graph: BipartiteCSR) -> _Degrees:

@@ -3,6 +3,7 @@
 #include <nanobind/ndarray.h>
 #include <nanobind/stl/string.h>
 
+#include "cheap.hpp"
 #include "check.hpp"
 #include "dulmage_mendelsohn.hpp"
 #include "locality.hpp"
@@ -188,6 +189,12 @@ void run_sort_by_label(In<Index> label, Index n_labels, Out<Index> order) {
 }
 
 template <class Index>
+bool run_take_diagonal(Index n_cols, In<Index> indptr, In<Index> indices, Out<Index> row_mate, Out<Index> col_mate) {
+    nb::gil_scoped_release release;
+    return take_diagonal(view(n_cols, indptr, indices), Matching<Index>{row_mate.data(), col_mate.data()});
+}
+
+template <class Index>
 Index run_depth(Index n_cols, In<Index> indptr, In<Index> indices, In<Index> t_indptr, In<Index> t_indices, Index rows) {
     nb::gil_scoped_release release;
     Team team(1);
@@ -245,6 +252,8 @@ void bind(nb::module_& m) {
           "row_group"_a.noconvert());
     m.def("connected_components", &run_connected_components<Index>, "n_cols"_a, "indptr"_a.noconvert(), "indices"_a.noconvert(),
           "row_label"_a.noconvert(), "col_label"_a.noconvert());
+    m.def("take_diagonal", &run_take_diagonal<Index>, "n_cols"_a, "indptr"_a.noconvert(), "indices"_a.noconvert(),
+          "row_mate"_a.noconvert(), "col_mate"_a.noconvert());
     m.def("depth", &run_depth<Index>, "n_cols"_a, "indptr"_a.noconvert(), "indices"_a.noconvert(), "t_indptr"_a.noconvert(),
           "t_indices"_a.noconvert(), "rows"_a);
     m.def("renumber", &run_renumber<Index>, "n_cols"_a, "indptr"_a.noconvert(), "indices"_a.noconvert(),
