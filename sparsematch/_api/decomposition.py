@@ -168,22 +168,18 @@ def connected_components(A: Any) -> Components:
 def _assemble(graph: BipartiteCSR, matching: Matching, labels: BlockLabels) -> BlockForm:
     """Sort the rows by group; columns follow their mates, and the unmatched ones come first.
 
-    The groups are the horizontal part, the blocks of the square part, the matched rows of the vertical part, and the
-    unmatched rows. Workspace: two indices per row. Time: O(n_rows + n_cols).
+    Workspace: an index per block. Time: O(n_rows + n_cols).
     """
     n_rows, n_cols = graph.shape
     n_square = labels.n_square
-    group = labels.row_group
-    group[matching.row_mate < 0] = n_square + 2
-    row_perm = operations(graph.backend).order_by_label(group, n_square + 3)
-    starts = np.zeros(n_square + 4, graph.dtype)
-    np.cumsum(np.bincount(group, minlength=n_square + 3), out=starts[1:])
+    row_perm, starts = operations(graph.backend).order_by_label(labels.row_group, n_square + 3)
     rank = int(starts[n_square + 2])
     n_free = n_cols - rank
 
     col_perm = np.empty(n_cols, graph.dtype)
-    col_perm[:n_free] = np.flatnonzero(matching.col_mate < 0)
-    col_perm[n_free:] = matching.row_mate[row_perm[:rank]]
+    if n_free:
+        col_perm[:n_free] = np.flatnonzero(matching.col_mate < 0)
+    np.take(matching.row_mate, row_perm[:rank], out=col_perm[n_free:], mode="clip")  # "raise" would take a copy
     coarse_rows = np.array([0, starts[1], starts[n_square + 1], rank, n_rows], graph.dtype)
     coarse_cols = np.array([0, n_free, *(coarse_rows[1:3] + n_free), n_cols], graph.dtype)
 

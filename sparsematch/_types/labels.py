@@ -14,7 +14,7 @@ class BlockLabels:
     ----------
     row_group : ndarray of int32 or int64, shape (n_rows,)
         0 for the horizontal part, 1 to `n_square` for the blocks of the square part from the upper left,
-        ``n_square + 1`` for the vertical part.
+        ``n_square + 1`` for the matched rows of the vertical part, ``n_square + 2`` for the unmatched rows.
     n_square : int
         Number of blocks of the square part.
     """

@@ -82,7 +82,7 @@ def connected_components(
 ) -> int:
     """Write the components' numbers, and return how many there are."""
 
-def sort_by_label(labels: IndexArray, n_labels: int, order: IndexArray, /) -> None:
+def sort_by_label(labels: IndexArray, n_labels: int, order: IndexArray, starts: IndexArray, /) -> None:
     """Write the stable order."""
 
 def take_diagonal(

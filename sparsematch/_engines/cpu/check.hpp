@@ -3,8 +3,6 @@
 // Koenig (1931): a matching is maximum exactly when some choice of one end of each matched entry covers all entries.
 #pragma once
 
-#include <vector>
-
 #include "csr.hpp"
 
 namespace sparsematch {
@@ -49,37 +47,67 @@ PairReport<Index> free_entry(const Csr<Index>& a, Matching<Index> m) {
     return {PairFault::none, UNMATCHED<Index>, UNMATCHED<Index>};
 }
 
-// Alternating search: from the rows in `queue` to all their unseen columns, from these to their mates, and so on. Marks the
-// columns; the rows reached are those in the queue. False as soon as it meets a free column.
+// Alternating search: from one set of rows to all their unseen columns, from these to their mates, and so on. `seen` are the
+// columns that are not entered, and in the end also those that were. Workspace: an index per column, written as far as the
+// search goes.
 template <class Index>
-bool reach(const Csr<Index>& a, const Index* col_mate, std::vector<Index>&& queue, Bitmap& seen) {
-    for (std::size_t head = 0; head < queue.size(); ++head) {
-        if (head + 16 < queue.size()) __builtin_prefetch(&a.indptr[queue[head + 16]]);
-        if (head + 8 < queue.size()) __builtin_prefetch(&a.indices[a.indptr[queue[head + 8]]]);
-        const Index i = queue[head];
-        for (Index p = a.indptr[i]; p < a.indptr[i + 1]; ++p) {
-            const Index j = a.indices[p];
-            if (!seen.claim<false>(j)) continue;
-            if (col_mate[j] == UNMATCHED<Index>) return false;
-            queue.push_back(col_mate[j]);
+class Reach {
+  public:
+    Reach(const Csr<Index>& a, const Index* col_mate, Bitmap& seen)
+        : a_(a), col_mate_(col_mate), seen_(seen), queue_(static_cast<std::size_t>(a.n_cols) + 1) {}
+
+    void from(Index i) { expand(i); }
+    // Goes on until there is nothing new. False as soon as it meets a free column.
+    bool run() {
+        for (; head_ < tail_; ++head_) {
+            if (head_ + 24 < tail_) __builtin_prefetch(&col_mate_[queue_[head_ + 24]]);
+            if (head_ + 16 < tail_) prefetch(a_.indptr, head_ + 16);
+            if (head_ + 8 < tail_ && mate(head_ + 8) != UNMATCHED<Index>)
+                __builtin_prefetch(&a_.indices[a_.indptr[mate(head_ + 8)]]);
+            if (mate(head_) == UNMATCHED<Index>) return false;
+            expand(mate(head_));
+        }
+        return true;
+    }
+    // The columns that were entered.
+    const Index* begin() const { return queue_.data(); }
+    const Index* end() const { return queue_.data() + tail_; }
+    std::size_t size() const { return tail_; }
+
+  private:
+    Index mate(std::size_t place) const { return col_mate_[queue_[place]]; }
+    void prefetch(const Index* indptr, std::size_t place) const { __builtin_prefetch(&indptr[mate(place)]); }
+
+    // Every column is written behind the queue, and stays there if it is new: no branch to mispredict.
+    void expand(Index i) {
+        for (Index p = a_.indptr[i]; p < a_.indptr[i + 1]; ++p) {
+            const Index j = a_.indices[p];
+            queue_[tail_] = j;
+            tail_ += seen_.insert(j);
         }
     }
-    return true;
-}
+
+    const Csr<Index>& a_;
+    const Index* col_mate_;
+    Bitmap& seen_;
+    Buffer<Index> queue_;
+    std::size_t head_ = 0, tail_ = 0;
+};
 
 // Everything that alternating paths from the free rows reach. False as soon as one reaches a free column.
 template <class Index>
 bool reach_from_free(const Csr<Index>& a, Matching<Index> m, Bitmap& row_reached, Bitmap& col_reached) {
-    std::vector<Index> free;
+    Index n_free = 0;
+    for (Index i = 0; i < a.n_rows; ++i) n_free += m.row_mate[i] == UNMATCHED<Index>;
+    if (n_free == 0) return true;
+    Reach<Index> search(a, m.col_mate, col_reached);
     for (Index i = 0; i < a.n_rows; ++i)
         if (m.row_mate[i] == UNMATCHED<Index>) {
-            free.push_back(i);
             row_reached.set(i);
+            search.from(i);
         }
-    if (free.empty()) return true;
-    if (!reach(a, m.col_mate, std::move(free), col_reached)) return false;
-    for (Index j = 0; j < a.n_cols; ++j)
-        if (col_reached.test(j)) row_reached.set(m.col_mate[j]);
+    if (!search.run()) return false;
+    for (const Index j : search) row_reached.set(m.col_mate[j]);
     return true;
 }
 

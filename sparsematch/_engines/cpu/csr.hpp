@@ -102,6 +102,7 @@ class Bitmap {
     bool full_word(std::size_t k) const { return word(k).load(std::memory_order_relaxed) == ~std::uint64_t{0}; }
     void set(std::size_t k) { words_[k >> 6] |= bit(k); }
     void clear(std::size_t k) { words_[k >> 6] &= ~bit(k); }
+    void clear_if(std::size_t k, bool yes) { words_[k >> 6] &= ~(std::uint64_t{yes} << (k & 63)); }
     void fill(bool value) { std::memset(words_.data(), value ? 0xff : 0, words_.size() * sizeof(std::uint64_t)); }
     void copy(const Bitmap& other) { std::memcpy(words_.data(), other.words_.data(), words_.size() * sizeof(std::uint64_t)); }
     void merge(const Bitmap& other) {
@@ -125,6 +126,13 @@ class Bitmap {
             words_[k >> 6] |= bit(k);
             return true;
         }
+    }
+    // As claim, of one thread, without a branch.
+    bool insert(std::size_t k) {
+        std::uint64_t& w = words_[k >> 6];
+        const std::uint64_t before = w;
+        w = before | bit(k);
+        return !(before >> (k & 63) & 1);
     }
     // The opposite: clears the bit and tells whether this caller was the one who cleared it.
     template <bool Threads>

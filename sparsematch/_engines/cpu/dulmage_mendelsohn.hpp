@@ -1,177 +1,234 @@
 // Dulmage-Mendelsohn: the coarse parts of a matrix and the blocks of its square part, from a maximum matching.
 //
-// Dulmage, Mendelsohn: Coverings of bipartite graphs (1958); Pothen, Fan (ACM TOMS 16, 1990); strong components after Tarjan
-// (SIAM J. Comput. 1, 1972) in Pearce's form with one number per vertex (Information Processing Letters 116, 2016).
-// The graph that is searched has the matched columns as vertices; column j has an arc to each column of its mate's row. It
-// is read off the matrix and the mates as they are: no permuted copy.
-// Vertical part: what alternating paths from free rows reach, by one search along the rows. Horizontal part: what reaches
-// a free column. Where the transpose is at hand, a search along the columns tells; without it, since strong components are
-// completed sinks first, a component belongs to it when one of its arcs leads to a free column or to a component that does.
-// Where the transpose is at hand, the component of one vertex, often nearly everything, is also found beforehand, as what
-// the vertex reaches and is reached from: breadth-first searches can ask for their memory in advance, depth-first ones cannot.
+// Dulmage, Mendelsohn: Coverings of bipartite graphs (1958); Pothen, Fan (ACM TOMS 16, 1990). Vertical part: what alternating
+// paths from free rows reach, by one search along the rows. Horizontal part: what reaches a free column. The blocks of the
+// rest are the strong components of the graph that has the matched columns as vertices and an arc from column j to each
+// column of its mate's row.
+// A depth-first search finds them all, but waits for memory at every vertex. With the transpose at hand most vertices are
+// settled before it by searches that can ask for their memory in advance: trimming (a vertex without arcs to or from
+// unsettled ones is a component: McLendon et al., JPDC 65, 2005) and forward-backward search (Fleischer, Hendrickson, Pinar
+// 2000: what a vertex reaches and is reached from is its component).
 #pragma once
 
-#include <limits>
+#include <algorithm>
+#include <array>
 
 #include "check.hpp"
 #include "csr.hpp"
+#include "strong_components.hpp"
 
 namespace sparsematch {
 
+// Where each matched column stands (as strong_components.hpp has it), found step by step; the row of an entry of the matching
+// stands where its column does.
 template <class Index>
-class StrongComponents {
-    // number: 0 unseen; then the least preorder number reached; at last, that of its component (from n_cols downwards) or
-    // one of the two codes, which are larger than any number.
-    struct Vertex {
-        Index number, next, last;  // next..last: the arcs still to follow
-    };
-
+class Blocks {
   public:
-    static constexpr Index in_horizontal = std::numeric_limits<Index>::max() - 1;
-    static constexpr Index in_vertical = std::numeric_limits<Index>::max();
+    Blocks(const Csr<Index>& a, Matching<Index> m)
+        : a_(a), m_(m), settled_row_(a.n_rows), settled_col_(a.n_cols), number_(a.n_cols, Index{0}), component_(a.n_cols) {}
 
-    StrongComponents(const Csr<Index>& a, Matching<Index> m, const Bitmap& horizontal_col, const Bitmap& vertical_col)
-        : a_(a), vertex_(a.n_cols), stack_(a.n_cols), to_horizontal_(a.n_cols), root_(a.n_cols), component_(a.n_cols) {
-        for (Index j = 0; j < a.n_cols; ++j) {
-            if (vertical_col.test(j)) vertex_[j].number = in_vertical;
-            else if (horizontal_col.test(j)) vertex_[j].number = in_horizontal;
-            else vertex_[j] = {0, a.indptr[m.col_mate[j]], a.indptr[m.col_mate[j] + 1]};
+    // Settles the vertical part, and the horizontal one as far as it is cheap to find.
+    void coarse_parts(const Csr<Index>* t) {
+        Bitmap row(a_.n_rows), col(a_.n_cols);
+        reach_from_free(a_, m_, row, col);
+        settle(col, in_vertical<Index>);
+        settled_row_.merge(row);
+        settled_col_.merge(col);
+        row.fill(false);
+        col.fill(false);
+        if (t) reach_from_free(*t, m_.flipped(), col, row);
+        else sweep_horizontal(row, col);
+        settle(col, in_horizontal<Index>);
+        settled_row_.merge(row);
+        settled_col_.merge(col);
+    }
+
+    // Settles vertices without arcs to unsettled ones, and then those without arcs from unsettled ones, which can stand at
+    // the end and at the beginning of the form. Time: O(n_rows + n_cols + nnz).
+    void trim(const Csr<Index>& t) {
+        trim_side(a_, t, m_, settled_row_, settled_col_, [&](Index i) { number_[m_.row_mate[i]] = component_--; });
+        trim_side(t, a_, m_.flipped(), settled_col_, settled_row_, [&](Index j) { number_[j] = --first_; });
+    }
+
+    // Settles the large components that forward-backward search finds, and all others by depth-first search.
+    void components(const Csr<Index>* t) {
+        std::size_t left = a_.n_cols - settled_col_.count();
+        if (left == 0) return;
+        Buffer<unsigned char> layer(t ? a_.n_cols : 0);
+        std::array<Layer, max_layers> layers;
+        int n_layers = 0;
+        if (t) {
+            std::fill(layer.begin(), layer.end(), beyond);
+            Bitmap row(a_.n_rows), col(a_.n_cols);  // settled, or within a layer
+            row.copy(settled_row_);
+            col.copy(settled_col_);
+            for (bool large = true; large && left > layer.size() / 16 && n_layers < max_layers; ++n_layers) {
+                layers[n_layers] = peel(*t, row, col, layer, n_layers);
+                large = layers[n_layers].component > left / 8;
+                left -= layers[n_layers].size;
+            }
+        }
+        // What a layer reaches is in its component, in later layers or beyond them, and what lies beyond reaches no layer.
+        std::unique_ptr<StrongComponents<Index>> search;
+        const auto find = [&](std::size_t size, const auto& wanted) {
+            if (size == 0) return;
+            if (!search) search = std::make_unique<StrongComponents<Index>>(a_, m_, number_.data());
+            search->find(component_, wanted);
+        };
+        find(left, [&](Index j) { return !t || layer[j] == beyond; });
+        while (n_layers-- > 0) {
+            const unsigned char own = 2 * n_layers;
+            for (Index j = 0; j < a_.n_cols; ++j)
+                if (layer[j] == own + 1) number_[j] = component_;
+            --component_;
+            find(layers[n_layers].size - layers[n_layers].component, [&](Index j) { return layer[j] == own; });
         }
     }
 
-    // Completes the components of the vertices that `wanted` names and of all that they reach. Calls may follow each other.
-    // Workspace: four indices and two bits per column. Time: O(n_cols + nnz) in all.
-    template <class Wanted>
-    void find(const Wanted& wanted) {
-        for (Index j = 0; j < a_.n_cols; ++j)
-            if (vertex_[j].number == 0 && wanted(j)) visit(j);
-    }
-    // Makes the vertices that `wanted` names one component, by the caller's knowledge: all they reach besides is complete.
-    template <class Wanted>
-    void complete(const Wanted& wanted) {
-        for (Index j = 0; j < a_.n_cols; ++j)
-            if (vertex_[j].number == 0 && wanted(j)) vertex_[j].number = component_;
-        --component_;
-    }
-
-    Index count() const { return a_.n_cols - component_; }
-    // Sinks are completed first and numbered from above: the numbers ascend along the arcs, as upper block triangular form wants.
-    Index group(Index j) const {
-        const Index number = vertex_[j].number;
-        return number == in_horizontal ? 0 : number == in_vertical ? count() + 1 : number - component_;
+    // 0 for the horizontal part, 1..n for the blocks in upper block triangular order, n + 1 for the matched rows of the
+    // vertical part, n + 2 for the free rows. Returns n.
+    Index write(Index* row_group) const {
+        const Index n_first = -first_, n = n_first + a_.n_cols - component_;
+        for (Index i = 0; i < a_.n_rows; ++i) {
+            const Index j = m_.row_mate[i], number = j == UNMATCHED<Index> ? 0 : number_[j];
+            row_group[i] = j == UNMATCHED<Index>            ? n + 2
+                           : number == in_vertical<Index>   ? n + 1
+                           : number == in_horizontal<Index> ? 0
+                           : number < 0                     ? -number
+                                                            : n_first + number - component_;
+        }
+        return n;
     }
 
   private:
-    // The path of the search grows from the bottom of the stack, the finished vertices that still wait for the root of
-    // their component from its top: a vertex is on one of them at most.
-    void visit(Index start) {
-        depth_ = 0;
-        push(start);
-        while (depth_ > 0) {
-            const Index j = stack_[depth_ - 1];
-            Vertex& v = vertex_[j];
-            Index child = UNMATCHED<Index>, least = v.number;
-            for (; v.next < v.last; ++v.next) {
-                const Index k = a_.indices[v.next], number = vertex_[k].number;
-                if (number == 0) {
-                    child = k;
-                    break;
-                }
-                if (number < least) least = number;
-                else if (number == in_horizontal) to_horizontal_.set(j);
+    static constexpr int max_layers = 4;
+    static constexpr unsigned char beyond = 255;
+    // The vertices that reach a pivot; of these, its component: what the pivot reaches too.
+    struct Layer {
+        std::size_t size = 0, component = 0;
+    };
+
+    void settle(const Bitmap& col, Index number) {
+        for (Index j = 0; j < a_.n_cols; ++j)
+            if (col.test(j)) number_[j] = number;
+    }
+
+    // The horizontal part without the transpose: rows with an entry in a column of it, in passes over the rows that are
+    // left, as long as they find much. What they miss is left to depth-first search.
+    void sweep_horizontal(Bitmap& row, Bitmap& col) {
+        Index found = 0;
+        for (Index j = 0; j < a_.n_cols; ++j)
+            if (m_.col_mate[j] == UNMATCHED<Index>) {
+                col.set(j);
+                ++found;
             }
-            if (least < v.number) {
-                v.number = least;
-                root_.clear(j);
+        for (std::size_t left = a_.n_rows; found > 0 && static_cast<std::size_t>(found) > left / 16; left -= found) {
+            found = 0;
+            for (Index i = 0; i < a_.n_rows; ++i) {
+                if (row.test(i) || settled_row_.test(i)) continue;
+                for (Index p = a_.indptr[i]; p < a_.indptr[i + 1]; ++p)
+                    if (col.test(a_.indices[p])) {
+                        row.set(i);
+                        col.set(m_.row_mate[i]);
+                        ++found;
+                        break;
+                    }
             }
-            if (child != UNMATCHED<Index>) push(child);
-            else leave(j, v);
         }
     }
 
-    void push(Index j) {
-        Vertex& v = vertex_[j];
-        __builtin_prefetch(&a_.indices[v.next]);
-        v.number = ++preorder_;
-        root_.set(j);
-        stack_[depth_++] = j;
+    // Rows without arcs to unsettled rows, over and over; told in rows for the way along the arcs, and called with everything
+    // flipped for the way against them. Counts are kept in a byte: a row with more arcs is left to others.
+    template <class Settle>
+    static void trim_side(const Csr<Index>& a, const Csr<Index>& t, Matching<Index> m, Bitmap& settled_row, Bitmap& settled_col,
+                          const Settle& settle) {
+        constexpr Index many = 255;
+        Buffer<unsigned char> arcs(a.n_rows);
+        Buffer<Index> queue(static_cast<std::size_t>(a.n_rows) + 1);
+        std::size_t head = 0, tail = 0;
+        for (Index i = 0; i < a.n_rows; ++i) {
+            Index n = 0;
+            if (!settled_row.test(i)) {
+                const Index own = m.row_mate[i];
+                for (Index p = a.indptr[i]; p < a.indptr[i + 1]; ++p)
+                    n += !settled_col.test(a.indices[p]) & (a.indices[p] != own);
+                queue[tail] = i;
+                tail += n == 0;
+            }
+            arcs[i] = std::min(n, many);
+        }
+        for (; head < tail; ++head) {
+            if (head + 16 < tail) __builtin_prefetch(&m.row_mate[queue[head + 16]]);
+            if (head + 12 < tail) __builtin_prefetch(&t.indptr[m.row_mate[queue[head + 12]]]);
+            if (head + 6 < tail) __builtin_prefetch(&t.indices[t.indptr[m.row_mate[queue[head + 6]]]]);
+            const Index i = queue[head], j = m.row_mate[i];
+            settle(i);
+            settled_row.set(i);
+            settled_col.set(j);
+            for (Index p = t.indptr[j]; p < t.indptr[j + 1]; ++p) {
+                const Index k = t.indices[p];
+                if (arcs[k] == 0 || arcs[k] == many || k == i) continue;
+                if (--arcs[k] == 0) queue[tail++] = k;
+            }
+        }
     }
 
-    // All arcs of j are done. Its parent will look at it again (the arc is still the parent's next), and lower itself there.
-    void leave(Index j, Vertex& v) {
-        --depth_;
-        if (!root_.test(j)) {
-            stack_[--waiting_] = j;
-            if (to_horizontal_.test(j)) to_horizontal_.set(stack_[depth_ - 1]);  // not a root, so it has a parent
-            return;
-        }
-        const bool square = !to_horizontal_.test(j);
-        const Index own = v.number, number = square ? component_-- : in_horizontal;
-        for (; waiting_ < a_.n_cols && vertex_[stack_[waiting_]].number >= own; ++waiting_, --preorder_)
-            vertex_[stack_[waiting_]].number = number;
-        v.number = number;
-        --preorder_;
+    // One pivot's layer, among the vertices that are neither settled nor in a layer yet.
+    Layer peel(const Csr<Index>& t, Bitmap& row, Bitmap& col, Buffer<unsigned char>& layer, int n) {
+        Index pivot = UNMATCHED<Index>;
+        for (Index i = 0; i < a_.n_rows; ++i)
+            if (!row.test(i) && (pivot == UNMATCHED<Index> || a_.degree(i) > a_.degree(pivot))) pivot = i;
+        Bitmap ahead(a_.n_cols);
+        ahead.copy(col);
+        ahead.set(m_.row_mate[pivot]);
+        Reach<Index> forward(a_, m_.col_mate, ahead);
+        forward.from(pivot);
+        forward.run();
+        row.set(pivot);
+        Reach<Index> backward(t, m_.row_mate, row);
+        backward.from(m_.row_mate[pivot]);
+        backward.run();
+        Layer found{backward.size() + 1, 1};
+        const auto put = [&](Index i) {
+            const Index j = m_.row_mate[i];
+            const bool component = ahead.test(j);  // settled ones and earlier layers are not among those that lead back
+            layer[j] = 2 * n + component;
+            found.component += component;
+            col.set(j);
+        };
+        put(pivot);
+        for (const Index i : backward) put(i);
+        --found.component;
+        return found;
     }
 
     const Csr<Index>& a_;
-    Buffer<Vertex> vertex_;
-    Buffer<Index> stack_;
-    Bitmap to_horizontal_, root_;
-    Index component_;  // the next component's number
-    Index preorder_ = 0, depth_ = 0, waiting_ = a_.n_cols;
+    Matching<Index> m_;
+    Bitmap settled_row_, settled_col_;
+    Buffer<Index> number_;
+    Index component_, first_ = 0;
 };
 
-// Finds the component of a vertex in the middle of the square part before all others. Of the rest, what it reaches comes
-// after it, what reaches it before it, and what does neither can stand between it and what it reaches.
-template <class Index>
-void peel_component(const Csr<Index>& a, const Csr<Index>& t, Matching<Index> m, const Bitmap& outside_row,
-                    const Bitmap& outside_col, StrongComponents<Index>& components) {
-    Index pivot = UNMATCHED<Index>;
-    for (Index i = 0; i < a.n_rows; ++i)
-        if (!outside_row.test(i) && (pivot == UNMATCHED<Index> || a.degree(i) > a.degree(pivot))) pivot = i;
-    if (pivot == UNMATCHED<Index>) return;
-    Bitmap ahead(a.n_cols), behind(a.n_rows);
-    ahead.copy(outside_col);
-    behind.copy(outside_row);
-    ahead.set(m.row_mate[pivot]);
-    behind.set(pivot);
-    reach(a, m.col_mate, {pivot}, ahead);
-    reach(t, m.row_mate, {m.row_mate[pivot]}, behind);
-    const auto leads_back = [&](Index j) { return behind.test(m.col_mate[j]); };
-    components.find([&](Index j) { return !leads_back(j); });
-    components.complete([&](Index j) { return ahead.test(j); });
-}
-
-// Reads: the matrix, its transpose if there is one, and a maximum matching. Writes: the group of each row: 0 horizontal part,
-// 1..n the blocks of the square part in upper block triangular order, n + 1 vertical part; a column's is that of its mate, or
-// 0. Returns n. Time: O(n_rows + n_cols + nnz).
+// Reads: the matrix, its transpose if there is one, and a maximum matching. Writes the group of each row (Blocks::write); a
+// column's is that of its mate, or 0. Returns the number of blocks in the square part. Time: O(n_rows + n_cols + nnz).
 template <class Index>
 Index block_labels(const Csr<Index>& a, const Csr<Index>* t, Matching<Index> m, Index* row_group) {
-    Bitmap vertical_row(a.n_rows), vertical_col(a.n_cols), horizontal_row(a.n_rows), horizontal_col(a.n_cols);
-    reach_from_free(a, m, vertical_row, vertical_col);
-    if (t) reach_from_free(*t, m.flipped(), horizontal_col, horizontal_row);
-    for (Index j = 0; j < a.n_cols; ++j)
-        if (m.col_mate[j] == UNMATCHED<Index>) horizontal_col.set(j);
-    StrongComponents<Index> components(a, m, horizontal_col, vertical_col);
-    if (t) {
-        horizontal_row.merge(vertical_row);
-        horizontal_col.merge(vertical_col);
-        peel_component(a, *t, m, horizontal_row, horizontal_col, components);
-    }
-    components.find([](Index) { return true; });
-    const Index vertical = components.count() + 1;
-    for (Index i = 0; i < a.n_rows; ++i)
-        row_group[i] = m.row_mate[i] == UNMATCHED<Index> ? vertical : components.group(m.row_mate[i]);
-    return components.count();
+    Blocks<Index> blocks(a, m);
+    blocks.coarse_parts(t);
+    if (t) blocks.trim(*t);
+    blocks.components(t);
+    return blocks.write(row_group);
 }
 
 // Stable counting sort: order lists 0..n-1 by ascending label, labels in [0, n_labels).
 template <class Index>
-void sort_by_label(const Index* label, Index n, Index n_labels, Index* order) {
-    Buffer<Index> place(static_cast<std::size_t>(n_labels) + 1, Index{0});
-    for (Index v = 0; v < n; ++v) ++place[label[v] + 1];
-    for (Index k = 0; k < n_labels; ++k) place[k + 1] += place[k];
-    for (Index v = 0; v < n; ++v) order[place[label[v]]++] = v;
+void sort_by_label(const Index* label, Index n, Index n_labels, Index* order, Index* starts) {
+    std::fill(starts, starts + n_labels + 1, Index{0});
+    for (Index v = 0; v < n; ++v) ++starts[label[v] + 1];
+    for (Index k = 0; k < n_labels; ++k) starts[k + 1] += starts[k];
+    for (Index v = 0; v < n; ++v) order[starts[label[v]]++] = v;
+    for (Index k = n_labels; k > 0; --k) starts[k] = starts[k - 1];
+    starts[0] = 0;
 }
 
 // Weakly connected parts: rows and columns joined by entries. Labels ascend with the first row, then the first column, of a

@@ -183,9 +183,9 @@ Index run_connected_components(Index n_cols, In<Index> indptr, In<Index> indices
 }
 
 template <class Index>
-void run_sort_by_label(In<Index> label, Index n_labels, Out<Index> order) {
+void run_sort_by_label(In<Index> label, Index n_labels, Out<Index> order, Out<Index> starts) {
     nb::gil_scoped_release release;
-    sort_by_label(label.data(), static_cast<Index>(label.size()), n_labels, order.data());
+    sort_by_label(label.data(), static_cast<Index>(label.size()), n_labels, order.data(), starts.data());
 }
 
 template <class Index>
@@ -263,7 +263,8 @@ void bind(nb::module_& m) {
           "new_row_mate"_a.noconvert(), "new_col_mate"_a.noconvert());
     m.def("restore", &run_restore<Index>, "row_place"_a.noconvert(), "col_order"_a.noconvert(), "new_row_mate"_a.noconvert(),
           "row_mate"_a.noconvert(), "col_mate"_a.noconvert());
-    m.def("sort_by_label", &run_sort_by_label<Index>, "label"_a.noconvert(), "n_labels"_a, "order"_a.noconvert());
+    m.def("sort_by_label", &run_sort_by_label<Index>, "label"_a.noconvert(), "n_labels"_a, "order"_a.noconvert(),
+          "starts"_a.noconvert());
 }
 
 }  // namespace

@@ -56,7 +56,7 @@ def block_labels(graph: BipartiteCSR, matching: Matching, run: Run) -> BlockLabe
     group = np.empty(graph.n_major, graph.dtype)
     n_square = _core.block_labels(graph.n_minor, graph.indptr, graph.indices, t_indptr, t_indices, *mates, group)
     if graph.flipped:
-        by_col, group = group, np.full(graph.n_rows, n_square + 1, graph.dtype)
+        by_col, group = group, np.full(graph.n_rows, n_square + 2, graph.dtype)
         matched = matching.row_mate >= 0
         group[matched] = n_square + 1 - by_col[matching.row_mate[matched]]
     return BlockLabels(group, n_square)
@@ -69,8 +69,8 @@ def connected_components(graph: BipartiteCSR) -> Components:
     return Components(n_components, *labels)
 
 
-def order_by_label(labels: IndexArray, n_labels: int) -> IndexArray:
-    """Return the stable order that sorts labels in ``range(n_labels)``. Time: O(n + n_labels)."""
-    order = np.empty_like(labels)
-    _core.sort_by_label(labels, n_labels, order)
-    return order
+def order_by_label(labels: IndexArray, n_labels: int) -> tuple[IndexArray, IndexArray]:
+    """Return the stable order that sorts labels in ``range(n_labels)``, and where each begins. Time: O(n + n_labels)."""
+    order, starts = np.empty_like(labels), np.empty(n_labels + 1, labels.dtype)
+    _core.sort_by_label(labels, n_labels, order, starts)
+    return order, starts
