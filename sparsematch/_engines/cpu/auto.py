@@ -148,8 +148,7 @@ def _restart(start: str, graph: BipartiteCSR, matching: Matching, run: Run, sett
 
 def _renumber_and_finish(graph: BipartiteCSR, matching: Matching, run: Run) -> None:
     """Solve a copy of the graph in breadth-first order, and carry the matching back."""
-    major_mate, _ = graph.orient(matching.row_mate, matching.col_mate)
-    copy = renumber(graph, np.empty_like(major_mate) if run.warm else major_mate, run)
+    copy = renumber(graph, Matching.start(graph) if run.warm else matching, run)
     if run.warm:
         copy.take(matching)
     inner = Run(run.workers, run.seed, run.options, run.detailed, steps=run.steps)
@@ -158,8 +157,7 @@ def _renumber_and_finish(graph: BipartiteCSR, matching: Matching, run: Run) -> N
     _finish(_RENUMBERED, copy.graph, copy.matching, inner, workers=1)
     run.transposes_built += inner.transposes_built
     run.transpose_seconds += inner.transpose_seconds
-    copy.give(matching)
-    run.renumbered = copy.for_labels()
+    run.renumbered = copy.give(matching)
 
 
 def _is_ordered(graph: BipartiteCSR) -> bool:

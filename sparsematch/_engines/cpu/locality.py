@@ -40,17 +40,18 @@ class Renumbered:
         own = self.graph.orient(self.matching.row_mate, self.matching.col_mate)
         _core.carry(self.major_place, self.minor_order, given, *own)
 
-    def give(self, matching: Matching) -> None:
-        """Carry the matching of the copy back to the original."""
+    def give(self, matching: Matching) -> "Renumbered":
+        """Carry the matching of the copy back to the original, and return what `carry_back` needs.
+
+        `matching` may be the one whose arrays `renumber` was given.
+        """
+        minor_order = self.minor_order.copy()
         matching.row_mate.fill(-1)
         matching.col_mate.fill(-1)
         found, _ = self.graph.orient(self.matching.row_mate, self.matching.col_mate)
         mates = self.graph.orient(matching.row_mate, matching.col_mate)
-        _core.restore(self.major_place, self.minor_order, found, *mates)
-
-    def for_labels(self) -> "Renumbered":
-        """Return what `carry_back` needs, without the order of the columns."""
-        return self if self.graph.flipped else replace(self, minor_order=self.minor_order[:0].copy())
+        _core.restore(self.major_place, minor_order, found, *mates)
+        return replace(self, minor_order=minor_order if self.graph.flipped else minor_order[:0].copy())
 
     def carry_back(self, labels: BlockLabels) -> BlockLabels:
         """Carry the groups of the copy's rows back to those of the original."""
@@ -61,14 +62,15 @@ class Renumbered:
         return BlockLabels(group, labels.n_square)
 
 
-def renumber(graph: BipartiteCSR, scratch: IndexArray, run: Run) -> Renumbered:
+def renumber(graph: BipartiteCSR, room: Matching, run: Run) -> Renumbered:
     """Copy the graph in breadth-first order, with the empty matching. Uses up the transpose.
 
-    Workspace: the transpose and the copy at one time, an index per major and minor, and `scratch`, one per major, whose
-    values are lost. Time: O(nnz).
+    Workspace: the transpose and the copy at one time, an index per major, and the arrays of `room`, a matching whose values
+    are lost: the order of the minors stays in one of them. Time: O(nnz).
     """
     transposed = transpose(graph, run)
-    major_place, minor_order = np.empty(graph.n_major, graph.dtype), np.empty(graph.n_minor, graph.dtype)
+    scratch, minor_order = graph.orient(room.row_mate, room.col_mate)
+    major_place = np.empty(graph.n_major, graph.dtype)
     indptr, indices = np.empty_like(graph.indptr), np.empty(graph.nnz, graph.dtype)
     lists = graph.n_minor, graph.indptr, graph.indices, transposed.indptr, transposed.indices
     _core.renumber(*lists, scratch, major_place, minor_order, indptr, indices, run.workers)
