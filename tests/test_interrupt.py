@@ -32,6 +32,14 @@ for name, workers in runs:
     else:
         print("finished", flush=True)
     assert sm.structural_rank(small, method=name, workers=workers) == 16
+matching = sm.maximum_transversal(A)
+try:
+    print("working: block form", flush=True)
+    for _ in range(100):
+        sm.block_triangular_form(A, matching=matching)
+except KeyboardInterrupt:
+    print("interrupted", flush=True)
+assert sm.block_triangular_form(small).n_blocks == 2
 print("done", flush=True)
 """
 
@@ -50,7 +58,7 @@ def child():
     process.stdout.close()
 
 
-def test_every_exact_engine(child):
+def test_every_exact_engine_and_the_block_form(child):
     process, lines = child
     slowest = {}
     while (line := lines.get(timeout=60)) != "done":

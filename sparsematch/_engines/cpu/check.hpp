@@ -4,6 +4,7 @@
 #pragma once
 
 #include "csr.hpp"
+#include "run.hpp"
 
 namespace sparsematch {
 
@@ -57,14 +58,16 @@ class Reach {
         : a_(a), col_mate_(col_mate), seen_(seen), queue_(static_cast<std::size_t>(a.n_cols) + 1) {}
 
     void from(Index i) { expand(i); }
-    // Goes on until there is nothing new. False as soon as it meets a free column.
-    bool run() {
+    // Goes on until there is nothing new, or the run is stopped. False as soon as it meets a free column.
+    bool run(Run& run) {
+        Meter meter(run);
         for (; head_ < tail_; ++head_) {
             if (head_ + 24 < tail_) __builtin_prefetch(&col_mate_[queue_[head_ + 24]]);
             if (head_ + 16 < tail_) prefetch(a_.indptr, head_ + 16);
             if (head_ + 8 < tail_ && mate(head_ + 8) != UNMATCHED<Index>)
                 __builtin_prefetch(&a_.indices[a_.indptr[mate(head_ + 8)]]);
             if (mate(head_) == UNMATCHED<Index>) return false;
+            if (!meter.charge(a_.degree(mate(head_)))) return true;
             expand(mate(head_));
         }
         return true;
@@ -96,7 +99,7 @@ class Reach {
 
 // Everything that alternating paths from the free rows reach. False as soon as one reaches a free column.
 template <class Index>
-bool reach_from_free(const Csr<Index>& a, Matching<Index> m, Bitmap& row_reached, Bitmap& col_reached) {
+bool reach_from_free(const Csr<Index>& a, Matching<Index> m, Bitmap& row_reached, Bitmap& col_reached, Run& run) {
     Index n_free = 0;
     for (Index i = 0; i < a.n_rows; ++i) n_free += m.row_mate[i] == UNMATCHED<Index>;
     if (n_free == 0) return true;
@@ -106,7 +109,7 @@ bool reach_from_free(const Csr<Index>& a, Matching<Index> m, Bitmap& row_reached
             row_reached.set(i);
             search.from(i);
         }
-    if (!search.run()) return false;
+    if (!search.run(run)) return false;
     for (const Index j : search) row_reached.set(m.col_mate[j]);
     return true;
 }
@@ -114,9 +117,9 @@ bool reach_from_free(const Csr<Index>& a, Matching<Index> m, Bitmap& row_reached
 // Koenig's cover: the rows not reached and the columns reached. It covers every entry, and has as many vertices as the
 // matching has pairs, so that neither can be improved. False, and nothing written, if the matching is not maximum.
 template <class Index>
-bool koenig_cover(const Csr<Index>& a, Matching<Index> m, bool* row_cover, bool* col_cover) {
+bool koenig_cover(const Csr<Index>& a, Matching<Index> m, bool* row_cover, bool* col_cover, Run& run) {
     Bitmap rows(a.n_rows), cols(a.n_cols);
-    if (!reach_from_free(a, m, rows, cols)) return false;
+    if (!reach_from_free(a, m, rows, cols, run)) return false;
     for (Index i = 0; i < a.n_rows; ++i) row_cover[i] = !rows.test(i);
     for (Index j = 0; j < a.n_cols; ++j) col_cover[j] = cols.test(j);
     return true;

@@ -24,19 +24,20 @@ namespace sparsematch {
 template <class Index>
 class Blocks {
   public:
-    Blocks(const Csr<Index>& a, Matching<Index> m)
-        : a_(a), m_(m), settled_row_(a.n_rows), settled_col_(a.n_cols), number_(a.n_cols, Index{0}), component_(a.n_cols) {}
+    Blocks(const Csr<Index>& a, Matching<Index> m, Run& run)
+        : a_(a), m_(m), run_(run), settled_row_(a.n_rows), settled_col_(a.n_cols), number_(a.n_cols, Index{0}),
+          component_(a.n_cols) {}
 
     // Settles the vertical part, and the horizontal one as far as it is cheap to find.
     void coarse_parts(const Csr<Index>* t) {
         Bitmap row(a_.n_rows), col(a_.n_cols);
-        reach_from_free(a_, m_, row, col);
+        reach_from_free(a_, m_, row, col, run_);
         settle(col, in_vertical<Index>);
         settled_row_.merge(row);
         settled_col_.merge(col);
         row.fill(false);
         col.fill(false);
-        if (t) reach_from_free(*t, m_.flipped(), col, row);
+        if (t) reach_from_free(*t, m_.flipped(), col, row, run_);
         else sweep_horizontal(row, col);
         settle(col, in_horizontal<Index>);
         settled_row_.merge(row);
@@ -71,9 +72,9 @@ class Blocks {
         // What a layer reaches is in its component, in later layers or beyond them, and what lies beyond reaches no layer.
         std::unique_ptr<StrongComponents<Index>> search;
         const auto find = [&](std::size_t size, const auto& wanted) {
-            if (size == 0) return;
+            if (size == 0 || run_.stopped()) return;
             if (!search) search = std::make_unique<StrongComponents<Index>>(a_, m_, number_.data());
-            search->find(component_, wanted);
+            search->find(component_, wanted, run_);
         };
         find(left, [&](Index j) { return !t || layer[j] == beyond; });
         while (n_layers-- > 0) {
@@ -140,14 +141,16 @@ class Blocks {
     // Rows without arcs to unsettled rows, over and over; told in rows for the way along the arcs, and called with everything
     // flipped for the way against them. Counts are kept in a byte: a row with more arcs is left to others.
     template <class Settle>
-    static void trim_side(const Csr<Index>& a, const Csr<Index>& t, Matching<Index> m, Bitmap& settled_row, Bitmap& settled_col,
-                          const Settle& settle) {
+    void trim_side(const Csr<Index>& a, const Csr<Index>& t, Matching<Index> m, Bitmap& settled_row, Bitmap& settled_col,
+                   const Settle& settle) {
         constexpr Index many = 255;
         Buffer<unsigned char> arcs(a.n_rows);
         Buffer<Index> queue(static_cast<std::size_t>(a.n_rows) + 1);
         std::size_t head = 0, tail = 0;
+        Meter meter(run_);
         for (Index i = 0; i < a.n_rows; ++i) {
             Index n = 0;
+            if (!meter.charge(a.degree(i))) return;
             if (!settled_row.test(i)) {
                 const Index own = m.row_mate[i];
                 for (Index p = a.indptr[i]; p < a.indptr[i + 1]; ++p)
@@ -162,6 +165,7 @@ class Blocks {
             if (head + 12 < tail) __builtin_prefetch(&t.indptr[m.row_mate[queue[head + 12]]]);
             if (head + 6 < tail) __builtin_prefetch(&t.indices[t.indptr[m.row_mate[queue[head + 6]]]]);
             const Index i = queue[head], j = m.row_mate[i];
+            if (!meter.charge(t.degree(j))) return;
             settle(i);
             settled_row.set(i);
             settled_col.set(j);
@@ -183,11 +187,11 @@ class Blocks {
         ahead.set(m_.row_mate[pivot]);
         Reach<Index> forward(a_, m_.col_mate, ahead);
         forward.from(pivot);
-        forward.run();
+        forward.run(run_);
         row.set(pivot);
         Reach<Index> backward(t, m_.row_mate, row);
         backward.from(m_.row_mate[pivot]);
-        backward.run();
+        backward.run(run_);
         Layer found{backward.size() + 1, 1};
         const auto put = [&](Index i) {
             const Index j = m_.row_mate[i];
@@ -204,6 +208,7 @@ class Blocks {
 
     const Csr<Index>& a_;
     Matching<Index> m_;
+    Run& run_;
     Bitmap settled_row_, settled_col_;
     Buffer<Index> number_;
     Index component_, first_ = 0;
@@ -212,12 +217,12 @@ class Blocks {
 // Reads: the matrix, its transpose if there is one, and a maximum matching. Writes the group of each row (Blocks::write); a
 // column's is that of its mate, or 0. Returns the number of blocks in the square part. Time: O(n_rows + n_cols + nnz).
 template <class Index>
-Index block_labels(const Csr<Index>& a, const Csr<Index>* t, Matching<Index> m, Index* row_group) {
-    Blocks<Index> blocks(a, m);
+Index block_labels(const Csr<Index>& a, const Csr<Index>* t, Matching<Index> m, Index* row_group, Run& run) {
+    Blocks<Index> blocks(a, m, run);
     blocks.coarse_parts(t);
-    if (t) blocks.trim(*t);
-    blocks.components(t);
-    return blocks.write(row_group);
+    if (t && !run.stopped()) blocks.trim(*t);
+    if (!run.stopped()) blocks.components(t);
+    return run.stopped() ? 0 : blocks.write(row_group);
 }
 
 // Stable counting sort: order lists 0..n-1 by ascending label, labels in [0, n_labels).

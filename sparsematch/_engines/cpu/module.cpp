@@ -67,6 +67,20 @@ struct Signals {
     }
 };
 
+// Runs what needs no team and no account, but takes long enough to be stopped.
+template <class Call>
+auto interruptible(const Call& call, int workers = 1) {
+    Signals signals;
+    const auto result = [&] {
+        nb::gil_scoped_release release;
+        Team team(workers);
+        Run run(team, Signals::poll, &signals, 0, false);
+        return call(run);
+    }();
+    signals.rethrow();
+    return result;
+}
+
 nb::dict report(const Run& run) {
     nb::dict out;
     const auto& s = run.stats;
@@ -161,8 +175,9 @@ nb::tuple run_free_entry(Index n_cols, In<Index> indptr, In<Index> indices, In<I
 template <class Index>
 bool run_cover(Index n_cols, In<Index> indptr, In<Index> indices, In<Index> row_mate, In<Index> col_mate, Out<bool> row_cover,
                Out<bool> col_cover) {
-    nb::gil_scoped_release release;
-    return koenig_cover(view(n_cols, indptr, indices), view(row_mate, col_mate), row_cover.data(), col_cover.data());
+    return interruptible([&](Run& run) {
+        return koenig_cover(view(n_cols, indptr, indices), view(row_mate, col_mate), row_cover.data(), col_cover.data(), run);
+    });
 }
 
 template <class Index>
@@ -172,8 +187,8 @@ Index run_block_labels(Index n_cols, In<Index> indptr, In<Index> indices, nb::ob
     Csr<Index> t{};
     const bool transposed = !t_indptr.is_none();
     if (transposed) t = view(a.n_rows, nb::cast<In<Index>>(t_indptr), nb::cast<In<Index>>(t_indices));
-    nb::gil_scoped_release release;
-    return block_labels(a, transposed ? &t : nullptr, view(row_mate, col_mate), row_group.data());
+    return interruptible(
+        [&](Run& run) { return block_labels(a, transposed ? &t : nullptr, view(row_mate, col_mate), row_group.data(), run); });
 }
 
 template <class Index>

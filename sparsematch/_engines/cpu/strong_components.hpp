@@ -11,6 +11,7 @@
 #include <limits>
 
 #include "csr.hpp"
+#include "run.hpp"
 
 namespace sparsematch {
 
@@ -37,19 +38,20 @@ class StrongComponents {
     }
 
     // Completes the components of the unseen vertices that `wanted` names and of all that they reach; `component` is the
-    // next number and counts down. Calls may follow each other. Time: O(n_cols + arcs) in all.
+    // next number and counts down. Calls may follow each other, unless the run was stopped. Time: O(n_cols + arcs) in all.
     template <class Wanted>
-    void find(Index& component, const Wanted& wanted) {
+    void find(Index& component, const Wanted& wanted, Run& run) {
+        Meter meter(run);
         component_ = component;
-        for (Index j = 0; j < a_.n_cols; ++j)
-            if (number_[j] == 0 && wanted(j)) visit(j);
+        for (Index j = 0; j < a_.n_cols && !run.stopped(); ++j)
+            if (number_[j] == 0 && wanted(j)) visit(j, meter);
         component = component_;
     }
 
   private:
     // The path of the search grows from the bottom of the stack, the finished vertices that still wait for the root of
     // their component from its top: a vertex is on one of them at most.
-    void visit(Index start) {
+    void visit(Index start, Meter& meter) {
         depth_ = 0;
         Index j = push(start);
         for (;;) {
@@ -71,6 +73,7 @@ class StrongComponents {
             root_.clear_if(j, least < number_[j]);
             number_[j] = least;
             if (child != UNMATCHED<Index>) {
+                if (!meter.charge(arcs_[child].last - arcs_[child].next + 1)) return;
                 j = push(child);
                 continue;
             }
