@@ -92,7 +92,7 @@ class Operations:
     connected_components
         Components of the graph.
     order_by_label
-        The stable order that sorts labels in ``range(n_labels)``, and where each label begins, with the end of the last.
+        The stable order that sorts labels in ``range(n_labels)``, where each begins, and at last where all end.
     """
 
     wrong_pair: Callable[[BipartiteCSR, Matching], tuple[int, int, int] | None]

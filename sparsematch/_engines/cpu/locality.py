@@ -65,8 +65,8 @@ class Renumbered:
 def renumber(graph: BipartiteCSR, room: Matching, run: Run) -> Renumbered:
     """Copy the graph in breadth-first order, with the empty matching. Uses up the transpose.
 
-    Workspace: the transpose and the copy at one time, an index per major, and the arrays of `room`, a matching whose values
-    are lost: the order of the minors stays in one of them. Time: O(nnz).
+    Workspace: the transpose and the copy at one time, an index per major, and the arrays of `room`, a matching whose
+    values are lost: the order of the minors stays in one of them. Time: O(nnz).
     """
     transposed = transpose(graph, run)
     scratch, minor_order = graph.orient(room.row_mate, room.col_mate)

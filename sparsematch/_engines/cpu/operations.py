@@ -70,7 +70,7 @@ def connected_components(graph: BipartiteCSR) -> Components:
 
 
 def order_by_label(labels: IndexArray, n_labels: int) -> tuple[IndexArray, IndexArray]:
-    """Return the stable order that sorts labels in ``range(n_labels)``, and where each begins. Time: O(n + n_labels)."""
+    """Return the stable order that sorts labels in ``range(n_labels)``, where each begins. Time: O(n + n_labels)."""
     order, starts = np.empty_like(labels), np.empty(n_labels + 1, labels.dtype)
     _core.sort_by_label(labels, n_labels, order, starts)
     return order, starts
