@@ -1,0 +1,24 @@
+// Cheap start: each free row takes a free column of its own, the first that it finds or one drawn at random.
+//
+// Duff, Kaya, Ucar (ACM TOMS 38, 2011), simple greedy, in rounds without order. Invariant: a column is taken by one
+// compare-and-swap, and its row writes the other mate afterwards, so that both agree when the kernel ends. The result is
+// maximal: a row gives up only after it has seen all its columns taken, and no column is ever released.
+#include "common.cuh"
+
+// Reads: indptr, indices. Writes: row_mate of its own rows; col_mate by compare-and-swap. Time: O(nnz / threads + degree).
+KERNEL cheap(Index n_rows, const Index* __restrict__ indptr, const Index* __restrict__ indices, Index* row_mate,
+             Index* col_mate, bool at_random, unsigned seed) {
+    for (Index i = thread_index(); i < n_rows; i += thread_count()) {
+        if (row_mate[i] != UNMATCHED) continue;  // own entry: no other thread writes it
+        const Index begin = indptr[i], degree = indptr[i + 1] - begin;
+        Index at = at_random && degree > 1 ? scatter(static_cast<unsigned>(i) ^ seed) % static_cast<unsigned>(degree) : 0;
+        for (Index k = 0; k < degree; ++k) {
+            const Index j = indices[begin + at];
+            if (load(col_mate + j) == UNMATCHED && compare_and_swap(col_mate + j, UNMATCHED, i) == UNMATCHED) {
+                row_mate[i] = j;
+                break;
+            }
+            if (++at == degree) at = 0;
+        }
+    }
+}
