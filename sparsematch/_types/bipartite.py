@@ -36,9 +36,11 @@ class BipartiteCSR:
         Entries ``indptr[k]:indptr[k + 1]`` of `indices` belong to the k-th row (column if `flipped`). Unsorted and
         repeated indices are legal. `indices` may be longer than ``indptr[-1]``.
     backend : str
-        Where the arrays live: ``"numpy"``.
+        Where the arrays live: ``"numpy"`` for host memory, ``"cupy"`` for that of a GPU.
     flipped : bool
         Whether `indptr` runs over the columns.
+    known_nnz : int
+        The number of entries where `indptr` is on a device, so that nobody waits for it; -1: to be read there.
     """
 
     n_rows: int
@@ -47,6 +49,7 @@ class BipartiteCSR:
     indices: IndexArray
     backend: str = "numpy"
     flipped: bool = False
+    known_nnz: int = -1
 
     @property
     def shape(self) -> tuple[int, int]:
@@ -66,7 +69,7 @@ class BipartiteCSR:
     @property
     def nnz(self) -> int:
         """Stored entries."""
-        return int(self.indptr[-1])
+        return int(self.indptr[-1]) if self.known_nnz < 0 else self.known_nnz
 
     @property
     def dtype(self) -> np.dtype[Any]:
