@@ -57,7 +57,7 @@ def test_the_tree():
     here = {path.name for path in PACKAGE.iterdir() if path.name != "__pycache__"}
     assert here == porch | rooms
     back_ends = {path.name for path in (PACKAGE / "_engines").iterdir() if path.is_dir() and path.name != "__pycache__"}
-    assert back_ends == {"cpu", "reference"}
+    assert back_ends == {"cpu", "cuda", "reference"}
 
 
 @pytest.mark.parametrize("path", CORE, ids=name_of)

@@ -27,6 +27,8 @@ _MODULES = {
     "cupy": ("sparsematch._engines.cuda",),
 }
 
+BACKENDS = tuple(_MODULES)
+
 #: The heuristic that ``init="auto"`` means when no exact engine follows.
 _DEFAULT_INIT = "cheap"
 
