@@ -35,6 +35,9 @@ DEVICE int block_count() { return host_blocks; }
 DEVICE int thread_in_block() { return 0; }
 DEVICE int threads_in_block() { return 1; }
 DEVICE int lanes_in_warp() { return 1; }
+DEVICE int lane_in_warp() { return 0; }
+DEVICE int warp_in_block() { return 0; }
+DEVICE int warps_in_block() { return 1; }
 
 template <class T>
 DEVICE T load(const T* p) {
@@ -71,11 +74,19 @@ DEVICE T minimum(T* p, U value) {
     return old;
 }
 DEVICE Bits bit_or(Bits* p, Bits bits) { return std::atomic_ref<Bits>(*p).fetch_or(bits, std::memory_order_acq_rel); }
+DEVICE Wide bit_or(Wide* p, Wide bits) { return std::atomic_ref<Wide>(*p).fetch_or(bits, std::memory_order_acq_rel); }
 DEVICE Bits bit_and(Bits* p, Bits bits) { return std::atomic_ref<Bits>(*p).fetch_and(bits, std::memory_order_acq_rel); }
 
 DEVICE void fence() { std::atomic_thread_fence(std::memory_order_seq_cst); }
 DEVICE void sync_block() {}
 DEVICE bool any_in_block(bool mine) { return mine; }
+DEVICE void sync_warp() {}
+DEVICE Bits ballot(bool mine) { return mine; }
+DEVICE int count_bits(Bits set) { return static_cast<int>(set); }
+DEVICE int count_lanes_before(Bits) { return 0; }
+template <class T>
+DEVICE T broadcast(T value, int) { return value; }
+DEVICE long long ticks() { return 0; }
 
 template <class T, class Count>
 DEVICE void push(T* queue, Count* count, T value, bool wanted) {

@@ -27,6 +27,9 @@ DEVICE int block_count() { return gridDim.x; }
 DEVICE int thread_in_block() { return threadIdx.x; }
 DEVICE int threads_in_block() { return blockDim.x; }
 DEVICE int lanes_in_warp() { return 32; }
+DEVICE int lane_in_warp() { return threadIdx.x & 31; }
+DEVICE int warp_in_block() { return threadIdx.x >> 5; }
+DEVICE int warps_in_block() { return blockDim.x >> 5; }
 
 // ---- Memory that other threads write meanwhile. Relaxed: no order between different addresses is promised.
 template <class T>
@@ -50,6 +53,7 @@ DEVICE long long maximum(long long* p, long long value) { return atomicMax(p, va
 DEVICE int minimum(int* p, int value) { return atomicMin(p, value); }
 DEVICE long long minimum(long long* p, long long value) { return atomicMin(p, value); }
 DEVICE Bits bit_or(Bits* p, Bits bits) { return atomicOr(p, bits); }
+DEVICE Wide bit_or(Wide* p, Wide bits) { return atomicOr(p, bits); }
 DEVICE Bits bit_and(Bits* p, Bits bits) { return atomicAnd(p, bits); }
 
 // Everything written before it is seen by whoever sees something written after it.
@@ -58,6 +62,16 @@ DEVICE void fence() { __threadfence(); }
 // ---- Together: every thread of the block, every lane of the warp.
 DEVICE void sync_block() { __syncthreads(); }
 DEVICE bool any_in_block(bool mine) { return __syncthreads_or(mine); }
+DEVICE void sync_warp() { __syncwarp(); }
+// One bit for each lane of the warp; all lanes must call it.
+DEVICE Bits ballot(bool mine) { return __ballot_sync(~0u, mine); }
+DEVICE int count_bits(Bits set) { return __popc(set); }
+DEVICE int count_lanes_before(Bits set) { return __popc(set & ((1u << (threadIdx.x & 31)) - 1)); }
+// What the given lane holds; all lanes must call it.
+template <class T>
+DEVICE T broadcast(T value, int lane) { return __shfl_sync(~0u, value, lane); }
+// Ticks of the processor's clock, to tell where time goes.
+DEVICE long long ticks() { return clock64(); }
 
 // Appends the values of the lanes that want to; one atomic addition for all lanes that are here together.
 template <class T, class Count>
@@ -98,6 +112,21 @@ DEVICE unsigned scatter(unsigned x) {
     x = (x ^ (x >> 16)) * 0x7feb352du;
     x = (x ^ (x >> 15)) * 0x846ca68bu;
     return x ^ (x >> 16);
+}
+
+// A bijection of 0 .. n-1 that leaves no trace of the order: mixes `bits` bits, the fewest that hold n - 1, until it falls below n.
+DEVICE Index shuffle(Index v, Index n, int bits, unsigned seed) {
+    const Wide mask = (Wide(1) << bits) - 1;
+    const int half = (bits + 1) / 2;
+    Wide x = static_cast<Wide>(v);
+    do {
+        x = (x * 0x9e3779b97f4a7c15ull + seed) & mask;
+        x ^= x >> half;
+        x = (x * 0xd6e8feb86659fd93ull) & mask;
+        x ^= x >> half;
+        x = (x * 0xca5a826395121157ull) & mask;
+    } while (x >= static_cast<Wide>(n));
+    return static_cast<Index>(x);
 }
 
 // ---- A set of vertices, one bit each.
