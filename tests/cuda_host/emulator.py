@@ -27,7 +27,7 @@ THREADS = 4
 def build(name, dtype, macros=(), sanitize=""):
     """Compile the kernels of one source file to a shared library, and open it."""
     text = cuda_compile.source(name)
-    options = ["-std=c++20", "-O1", "-g", "-shared", "-fPIC", "-pthread", "-w", "-DSPARSEMATCH_HOST", f"-I{HERE}"]
+    options = ["-std=c++20", "-O1", "-g", "-shared", "-fPIC", "-fvisibility=hidden", "-pthread", "-w", "-DSPARSEMATCH_HOST", f"-I{HERE}"]
     options += [o for o in cuda_compile.options(dtype, **dict(macros)) if not o.startswith("-std")]
     if sanitize:
         options.append(f"-fsanitize={sanitize}")

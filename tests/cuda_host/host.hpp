@@ -8,8 +8,9 @@
 #include <memory>
 
 #define KERNEL extern "C" __attribute__((visibility("default"))) void
-#define DEVICE static inline
+#define DEVICE inline
 #define SHARED static thread_local
+#define WARP 1
 #define __restrict__ __restrict
 #define __launch_bounds__(...)
 

@@ -2,13 +2,15 @@
 //
 // Duff, Kaya, Ucar (ACM TOMS 38, 2011), simple greedy, in rounds without order. Invariant: a column is taken by one
 // compare-and-swap, and its row writes the other mate afterwards, so that both agree when the kernel ends. The result is
-// maximal: a row gives up only after it has seen all its columns taken, and no column is ever released.
+// maximal: a row gives up only after it has seen all its columns taken, and no column is ever released. At random, rows
+// come in a shuffled order too: where both follow a mesh's numbering, free rows and free columns end up far apart.
 #include "common.cuh"
 
 // Reads: indptr, indices. Writes: row_mate of its own rows; col_mate by compare-and-swap. Time: O(nnz / threads + degree).
 KERNEL cheap(Index n_rows, const Index* __restrict__ indptr, const Index* __restrict__ indices, Index* row_mate,
-             Index* col_mate, bool at_random, unsigned seed) {
-    for (Index i = thread_index(); i < n_rows; i += thread_count()) {
+             Index* col_mate, bool at_random, int bits, unsigned seed) {
+    for (Index t = thread_index(); t < n_rows; t += thread_count()) {
+        const Index i = at_random ? shuffle(t, n_rows, bits, seed) : t;
         if (row_mate[i] != UNMATCHED) continue;  // own entry: no other thread writes it
         const Index begin = indptr[i], degree = indptr[i + 1] - begin;
         Index at = at_random && degree > 1 ? scatter(static_cast<unsigned>(i) ^ seed) % static_cast<unsigned>(degree) : 0;

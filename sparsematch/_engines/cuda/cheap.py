@@ -10,8 +10,8 @@ from sparsematch._types.bipartite import BipartiteCSR
 from sparsematch._types.matching import Matching
 from sparsematch._types.run_info import StepInfo
 
-SUMMARY = "First free neighbour, all rows at once."
-OPTIONS: dict[str, bool | float] = {"random": False}
+SUMMARY = "A free neighbour drawn at random, all rows at once."
+OPTIONS: dict[str, bool | float] = {"random": True}
 
 
 def improve(graph: BipartiteCSR, matching: Matching, run: Run) -> None:
@@ -24,7 +24,6 @@ def improve(graph: BipartiteCSR, matching: Matching, run: Run) -> None:
     at_random = np.bool_(run.options.get("random", OPTIONS["random"]))
     sizes = graph.dtype.type(graph.n_major)
     arrays = graph.indptr, graph.indices, *mates
-    compile.load("cheap", graph.dtype).launch(
-        "cheap", graph.n_major, sizes, *arrays, at_random, np.uint32(run.seed & 0xFFFFFFFF)
-    )
+    order = np.int32(max(graph.n_major - 1, 0).bit_length()), np.uint32(run.seed & 0xFFFFFFFF)
+    compile.load("cheap", graph.dtype).launch("cheap", graph.n_major, sizes, *arrays, at_random, *order)
     run.steps.append(StepInfo("cheap", perf_counter() - begin))

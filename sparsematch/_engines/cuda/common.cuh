@@ -15,6 +15,7 @@
 #define KERNEL extern "C" __global__ void
 #define DEVICE __device__ __forceinline__
 #define SHARED __shared__
+#define WARP 32
 
 typedef unsigned int Bits;
 typedef unsigned long long Wide;

@@ -1,0 +1,290 @@
+// Breadth-first search from all free rows at once, until no augmenting path is left: one kernel, whose blocks wait for each
+// other on the device.
+//
+// Azad, Buluc, Pothen (IEEE TPDS 28, 2017), multi-source search with vertex-disjoint trees, without grafting. A phase grows
+// a tree from every free row; a column belongs to the tree that set its bit first, so trees share no vertex and all paths
+// found in a phase are applied at once, without repair. A row whose tree has its path is not expanded any more.
+// Macros: WIDTH, slots of a row that stand in a row of their own, 0: all lists are read from indices; LANES, threads of a warp
+// that share a row; UNROLL, entries that a thread reads at once; PART, entries of a long list that make an entry of the frontier.
+// Invariant: the words are a valid matching whenever all blocks stand at the barrier between phases.
+#include "common.cuh"
+#include "ms_bfs.cuh"
+
+// Claims columns for a tree. Pre-testing spares compare-and-swap traffic where most columns are taken, and costs a wait.
+// Safe: one atomic gives the bit to one tree, which alone writes the link; a root's leaf is set by one compare-and-swap.
+template <bool PRETEST, int N, class Sink>
+DEVICE void visit(const Search& s, const Entry& at, const Index (&list)[N], Sink& sink) {
+    Word old[N];
+    for (int k = 0; k < N; ++k) old[k] = list[k] < 0 ? VISITED : PRETEST ? load(s.word + list[k]) : 0;
+    for (int k = 0; k < N; ++k)
+        if (!(old[k] & VISITED)) old[k] = bit_or(s.word + list[k], VISITED);
+    for (int k = 0; k < N; ++k) {
+        const bool claimed = !(old[k] & VISITED);
+        bool ends = false;
+        if (claimed) {
+            s.link[list[k]] = Link{at.row, at.column};
+            if (old[k] == 0) ends = compare_and_swap(s.leaf + at.root, NONE, list[k]) == NONE;
+        }
+        sink.found += count_bits(ballot(ends));
+        sink.put(Entry{static_cast<Index>(old[k] - 1), list[k], at.root, 0}, claimed && old[k] != 0);
+    }
+}
+
+// The part of a list that an entry stands for, beyond the slots; a first part sees to it that the others follow.
+template <bool PRETEST, class Sink>
+DEVICE void visit_list(const Search& s, const Entry& at, bool wanted, Sink& sink) {
+    if (!ballot(wanted)) return;
+    const int lane = lane_in_warp() % LANES;
+    const Index* from = s.indices;
+    Index left = 0, parts = 0;
+    if (wanted) {
+        const Index begin = s.indptr[at.row] + (WIDTH ? WIDTH - 1 : 0) + at.part * PART;
+        left = s.indptr[at.row + 1] - begin;
+        if (at.part == 0) parts = (left - 1) / PART;
+        if (left > PART) left = PART;
+        from += begin;
+    }
+    for (Index part = 1 + lane; ballot(part <= parts); part += LANES)
+        sink.put(Entry{at.row, at.column, at.root, part}, part <= parts);
+    for (Index p = lane; ballot(p < left); p += LANES * UNROLL) {
+        Index list[UNROLL];
+        for (int k = 0; k < UNROLL; ++k) list[k] = p + k * LANES < left ? from[p + k * LANES] : NONE;
+        visit<PRETEST>(s, at, list, sink);
+    }
+}
+
+// Expands the entries of a frontier, a few by each warp at a time; `warp` of `warps` that share them.
+template <bool PRETEST, class Sink>
+DEVICE void expand(const Search& s, const Entry* from, Index count, Index warp, Index warps, unsigned turn, Sink& sink) {
+    const int lane = lane_in_warp() % LANES;
+    for (Index base = warp * (WARP / LANES); base < count; base += warps * (WARP / LANES)) {
+        const Index e = base + lane_in_warp() / LANES;
+        Entry at = {0, 0, 0, 0};
+        bool wanted = e < count;
+        if (wanted) at = from[e];
+#if WIDTH
+        Index list[WIDTH / LANES];
+        const bool first = wanted && at.part == 0;
+        const Index* row = s.slots + static_cast<long long>(at.row) * WIDTH;
+        const int offset = static_cast<int>(scatter(static_cast<unsigned>(at.row) ^ turn));
+        for (int k = 0; k < WIDTH / LANES; ++k) list[k] = first ? row[(k * LANES + lane + offset) & (WIDTH - 1)] : NONE;
+        const bool more = first && row[WIDTH - 1] == MORE;
+        if (wanted && load(s.leaf + at.root) != NONE) {
+            wanted = false;
+            for (int k = 0; k < WIDTH / LANES; ++k) list[k] = NONE;
+        }
+        visit<PRETEST>(s, at, list, sink);
+        visit_list<PRETEST>(s, at, wanted && (more || at.part), sink);
+#else
+        wanted = wanted && load(s.leaf + at.root) == NONE;
+        visit_list<PRETEST>(s, at, wanted, sink);
+#endif
+    }
+}
+
+// One level of a wide frontier, by the whole grid.
+DEVICE Index level_of_grid(const Search& s, const Entry* from, Index count, Entry* to, Index* pushed, unsigned turn,
+                           unsigned char* memory) {
+    const Index warp = block_index() * warps_in_block() + warp_in_block(), warps = block_count() * warps_in_block();
+    Queue sink = {to, reinterpret_cast<Entry*>(memory) + warp_in_block() * STAGED, pushed, 0, 0};
+    expand<true>(s, from, count, warp, warps, turn, sink);
+    sink.flush(sink.n);
+    return sink.found;
+}
+
+// A few levels of a narrow frontier: each block goes on with what it finds itself, and puts back what is left.
+DEVICE Index levels_of_block(const Search& s, const Entry* from, Index count, Entry* to, Index* pushed, unsigned turn,
+                             int n_levels, unsigned char* memory) {
+    SHARED int near[3];
+    SHARED Index place;
+    const Index begin = static_cast<Index>(static_cast<long long>(count) * block_index() / block_count());
+    const Index end = static_cast<Index>(static_cast<long long>(count) * (block_index() + 1) / block_count());
+    Entry* buffers = reinterpret_cast<Entry*>(memory);
+    if (thread_in_block() < 3) near[thread_in_block()] = 0;
+    if (threads_in_block() < 3) near[1] = near[2] = 0;
+    from += begin;
+    Index n = end - begin, found = 0;
+    sync_block();
+    for (int level = 0; level < n_levels && n; ++level) {
+        Entry* buffer = buffers + (level & 1) * CAPACITY;
+        Nearby sink = {buffer, to, near + level % 3, pushed, 0};
+        expand<false>(s, from, n, warp_in_block(), warps_in_block(), turn + level, sink);
+        found += sink.found;
+        sync_block();
+        n = near[level % 3] < CAPACITY ? near[level % 3] : CAPACITY;
+        if (thread_in_block() == 0) near[(level + 2) % 3] = 0;  // read by all before the barrier that they have passed
+        from = buffer;
+    }
+    if (thread_in_block() == 0 && n) place = add(pushed, n);
+    sync_block();
+    for (Index e = thread_in_block(); e < n; e += threads_in_block()) to[place + e] = from[e];
+    return found;
+}
+
+// Adds what the block's warps found to the round, and waits for all blocks; `found` is the same in all lanes of a warp.
+DEVICE void end_round(Control* control, Index round, Index found, int* barrier) {
+    SHARED Index sum;
+    if (thread_in_block() == 0) sum = 0;
+    sync_block();
+    if (found && lane_in_warp() == 0) add(&sum, found);
+    sync_block();
+    if (thread_in_block() == 0 && sum) add(&control->rounds[round % 3].found, sum);
+    if (thread_index() == 0) store(&control->rounds[(round + 1) % 3].pushed, static_cast<Index>(0));
+    if (thread_index() == 0) store(&control->rounds[(round + 1) % 3].found, static_cast<Index>(0));
+    sync_grid(barrier);
+}
+
+// Begins a phase: no column is visited, and the frontier is every root that has no path yet.
+DEVICE void plant(const Search& s, Index n_cols, Index n_roots, Index* pushed, unsigned char* memory) {
+    for (Index j = thread_index(); j < n_cols; j += thread_count()) {
+        const Word word = s.word[j];
+        if (word & VISITED) s.word[j] = word & ~VISITED;  // own entry
+    }
+    Queue sink = {s.queue, reinterpret_cast<Entry*>(memory) + warp_in_block() * STAGED, pushed, 0, 0};
+    for (Index base = thread_index() - lane_in_warp(); base < n_roots; base += thread_count()) {
+        const Index r = base + lane_in_warp();
+        const bool free = r < n_roots && s.leaf[r] == NONE;
+        sink.put(Entry{free ? s.roots[r] : NONE, NONE, r, 0}, free);
+    }
+    sink.flush(sink.n);
+}
+
+// Applies the paths found, each by one thread: trees share no vertex, so no other thread has to do with these columns.
+DEVICE void augment(const Search& s, Index n_roots) {
+    for (Index r = thread_index(); r < n_roots; r += thread_count()) {
+        Index j = s.leaf[r];
+        if (j < 0) continue;
+        s.leaf[r] = MORE;  // done
+        while (j != NONE) {
+            const Link link = s.link[j];
+            s.word[j] = static_cast<Word>(link.row + 1) | VISITED;
+            j = link.column;
+        }
+    }
+}
+
+#define CLOCK(kind) \
+    if (thread_index() == 0) s.control->ticks[kind] += ticks() - clock, clock = ticks()
+
+// Reads: indptr, indices, slots, roots. Writes: word, link, leaf, queue, control. Time: O(phases * nnz / threads + levels).
+// `narrow`: entries per block up to which blocks go on alone, for `stay` levels; a phase that has found something ends when it
+// is `patience` / 8 times as deep as it was when it found the last.
+KERNEL __launch_bounds__(THREADS, BLOCKS)
+    search(Index n_cols, const Index* indptr, const Index* indices, const Index* slots, const Index* roots, Word* word,
+           Index* link, Index* leaf, Index* queue, Index* control_words, int* barrier, unsigned seed, int narrow, int stay,
+           int patience) {
+    alignas(16) SHARED unsigned char memory[MEMORY];
+    Control* control = reinterpret_cast<Control*>(control_words);
+    const Search s = {indptr, indices, slots, roots, word, reinterpret_cast<Link*>(link), leaf, reinterpret_cast<Entry*>(queue),
+                      control};
+    const Index n_roots = control->n_roots, free_columns = control->free_columns;
+    Index round = 0, total = 0, levels = 0, phase = 0;
+    long long clock = ticks();
+    while (total < n_roots && total < free_columns) {
+        plant(s, n_cols, n_roots, &control->rounds[round % 3].pushed, memory);
+        end_round(control, round, 0, barrier);
+        CLOCK(0);
+        Index count = load(&control->rounds[round++ % 3].pushed), begin = 0, found = 0, level = 0, last = 0;
+        while (count) {
+            const bool wide = count > static_cast<Index>(narrow) * block_count();
+            Index* pushed = &control->rounds[round % 3].pushed;
+            const unsigned turn = scatter(seed + static_cast<unsigned>(phase * 65536 + level));
+            const Entry* from = s.queue + begin;
+            Entry* to = s.queue + begin + count;
+            const Index mine = wide ? level_of_grid(s, from, count, to, pushed, turn, memory)
+                                    : levels_of_block(s, from, count, to, pushed, turn, stay, memory);
+            end_round(control, round, mine, barrier);
+            begin += count;
+            count = load(&control->rounds[round % 3].pushed);
+            const Index more = load(&control->rounds[round++ % 3].found);
+            level += wide ? 1 : stay;
+            if (more) last = level;
+            found += more;
+            CLOCK(wide ? 1 : 2);
+            if (thread_index() == 0) control->ticks[wide ? 4 : 5] += wide ? 1 : stay;
+            if (total + found == n_roots || total + found == free_columns) break;
+            if (found && level * 8 >= last * patience + 64) break;
+        }
+        levels += level;
+        ++phase;
+        total += found;
+        if (!found) break;
+        augment(s, n_roots);
+        sync_grid(barrier);
+        CLOCK(3);
+    }
+    if (thread_index() == 0) {
+        control->phases = phase;
+        control->levels = levels;
+        control->found = total;
+    }
+}
+
+// Reads: col_mate. Writes: word, own entries, and how many columns are free. Time: O(n_cols / threads).
+KERNEL enter(Index n_cols, const Index* __restrict__ col_mate, Word* word, Index* control_words) {
+    SHARED int free;
+    if (thread_in_block() == 0) free = 0;
+    sync_block();
+    int mine = 0;
+    for (Index j = thread_index(); j < n_cols; j += thread_count()) {
+        word[j] = static_cast<Word>(col_mate[j] + 1);
+        mine += col_mate[j] == NONE;
+    }
+    if (mine) add(&free, mine);
+    sync_block();
+    if (thread_in_block() == 0 && free) add(&reinterpret_cast<Control*>(control_words)->free_columns, static_cast<Index>(free));
+}
+
+// The free rows that have entries, in an order that has nothing to do with their numbers. Reads: indptr, row_mate.
+// Writes: roots and leaf, places that the block took by one addition. Time: O(n_rows / threads).
+KERNEL collect(Index n_rows, int bits, unsigned seed, const Index* __restrict__ indptr, const Index* __restrict__ row_mate,
+               Index* roots, Index* leaf, Index* control_words) {
+    SHARED int taken;
+    SHARED Index first;
+    constexpr int EACH = 8;
+    const long long size = threads_in_block() * EACH;
+    for (long long base = block_index() * size; base < n_rows; base += block_count() * size) {
+        if (thread_in_block() == 0) taken = 0;
+        sync_block();
+        Index mine[EACH];
+        int n = 0;
+        for (int k = 0; k < EACH; ++k) {
+            const long long t = base + k * threads_in_block() + thread_in_block();
+            mine[k] = t < n_rows ? shuffle(static_cast<Index>(t), n_rows, bits, seed) : NONE;
+            if (mine[k] >= 0 && (row_mate[mine[k]] != NONE || indptr[mine[k]] == indptr[mine[k] + 1])) mine[k] = NONE;
+            n += mine[k] >= 0;
+        }
+        Index at = add(&taken, n);
+        sync_block();
+        if (thread_in_block() == 0) first = add(&reinterpret_cast<Control*>(control_words)->n_roots, static_cast<Index>(taken));
+        sync_block();
+        at += first;
+        for (int k = 0; k < EACH; ++k)
+            if (mine[k] >= 0) {
+                roots[at] = mine[k];
+                leaf[at++] = NONE;
+            }
+    }
+}
+
+// The first entries of each list, WIDTH to a row; where there are more, the last slot says so.
+// Reads: indptr, indices. Writes: slots, own entry. Time: O(n_rows * WIDTH / threads).
+KERNEL spread(Index n_rows, const Index* __restrict__ indptr, const Index* __restrict__ indices, Index* slots) {
+#if WIDTH
+    for (long long t = thread_index(); t < static_cast<long long>(n_rows) * WIDTH; t += thread_count()) {
+        const Index i = static_cast<Index>(t / WIDTH), slot = static_cast<Index>(t % WIDTH);
+        const Index begin = indptr[i], degree = indptr[i + 1] - begin;
+        slots[t] = slot == WIDTH - 1 && degree > WIDTH ? MORE : slot < degree ? indices[begin + slot] : NONE;
+    }
+#endif
+}
+
+// Reads: word. Writes: both mates of every pair, which is the only one that they are in. Time: O(n_cols / threads).
+KERNEL leave(Index n_cols, const Word* __restrict__ word, Index* row_mate, Index* col_mate) {
+    for (Index j = thread_index(); j < n_cols; j += thread_count()) {
+        const Index i = static_cast<Index>(word[j] & ~VISITED) - 1;
+        if (i < 0) continue;
+        col_mate[j] = i;
+        row_mate[i] = j;
+    }
+}

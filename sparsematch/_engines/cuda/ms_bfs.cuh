@@ -1,0 +1,103 @@
+// What the search of ms_bfs is made of: the graph as it reads it, a frontier's entries, and where new ones go.
+#pragma once
+
+#define NONE (static_cast<Index>(-1))
+#define MORE (static_cast<Index>(-2))  // in the last slot of a row: the rest of its list stands in indices
+
+#if LANES > WARP  // on the host
+#undef LANES
+#define LANES WARP
+#endif
+
+// The unsigned type as wide as an index.
+template <class T>
+struct Unsigned {
+    typedef Bits Type;
+};
+template <>
+struct Unsigned<long long> {
+    typedef Wide Type;
+};
+typedef Unsigned<Index>::Type Word;
+
+// A column's word: its mate + 1, 0 if it is free, and one bit that says whether a tree has it in this phase.
+#define VISITED (static_cast<Word>(1) << (8 * sizeof(Word) - 1))
+
+// How a column was reached: from a row, which itself was reached by its mate, NONE if it is a root.
+struct alignas(2 * sizeof(Index)) Link {
+    Index row, column;
+};
+
+// A row of the frontier: how it was reached, its tree, and which part of its list comes next.
+struct alignas(16) Entry {
+    Index row, column, root, part;
+};
+
+// What the blocks tell each other in one round between two barriers.
+struct Round {
+    Index pushed, found;
+};
+
+struct Control {
+    Round rounds[3];  // taken in turn: one is written, one was read, one is made zero
+    Index n_roots, free_columns;
+    Index phases, levels, found, edges;
+    long long ticks[6];
+};
+
+struct Search {
+    const Index *indptr, *indices, *slots, *roots;
+    Word* word;
+    Link* link;
+    Index* leaf;
+    Entry* queue;
+    Control* control;
+};
+
+// Shared memory, used in one way at a time: entries that a warp collects, or two frontiers of a block.
+#define MEMORY 32768
+#define STAGED (2 * WARP)
+#define CAPACITY static_cast<int>(MEMORY / 2 / sizeof(Entry))
+
+// New entries go to the queue in memory, by whole warps: each collects as many as it has lanes.
+struct Queue {
+    Entry *entries, *staged;
+    Index* count;
+    int n;
+    Index found;
+
+    DEVICE void put(const Entry& entry, bool wanted) {
+        const Bits who = ballot(wanted);
+        if (wanted) staged[n + count_lanes_before(who)] = entry;
+        n += count_bits(who);
+        if (n >= WARP) flush(WARP);
+    }
+    DEVICE void flush(int size) {
+        sync_warp();
+        n -= size;
+        Index first = 0;
+        if (lane_in_warp() == 0 && size) first = add(count, static_cast<Index>(size));
+        first = broadcast(first, 0);
+        if (lane_in_warp() < size) entries[first + lane_in_warp()] = staged[n + lane_in_warp()];  // own place
+        sync_warp();
+    }
+};
+
+// New entries stay with the block as long as there is room.
+struct Nearby {
+    Entry *buffer, *entries;
+    int* near;
+    Index* count;
+    Index found;
+
+    DEVICE void put(const Entry& entry, bool wanted) {
+        const Bits who = ballot(wanted);
+        if (!who) return;
+        int first = 0;
+        if (lane_in_warp() == 0) first = add(near, count_bits(who));
+        const int at = broadcast(first, 0) + count_lanes_before(who);
+        if (!wanted) return;
+        if (at < CAPACITY) buffer[at] = entry;  // own place
+        else entries[add(count, static_cast<Index>(1))] = entry;
+    }
+};
