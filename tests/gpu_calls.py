@@ -53,6 +53,16 @@ def to_host(matching):
     return Matching(matching.row_mate.get(), matching.col_mate.get())
 
 
+def on_device(A, mates=None):
+    """The view of A as an engine gets it, and a matching of it: empty, or with these mates."""
+    if GPU:
+        graph = as_bipartite(to_gpu(A))
+        mates = mates and tuple(GPU[0].asarray(side) for side in mates)
+    else:
+        graph = as_bipartite(A)
+    return graph, Matching.start(graph, mates)
+
+
 def solve(A, engine, options=None, *, initial=None, workers=None, rng=None):
     """The matching that this engine alone makes of A, in host memory, and what it reports."""
     if not GPU:

@@ -1,0 +1,25 @@
+"""What the back-end does beside matching, told in the user's rows and columns; all of it on the device."""
+
+from sparsematch._engines.cuda import strong_components
+from sparsematch._engines.cuda.coarse_parts import coarse_parts
+from sparsematch._engines.cuda.transpose import transpose
+from sparsematch._engines.registry import Run
+from sparsematch._types.arrays import IndexArray, namespace
+from sparsematch._types.bipartite import BipartiteCSR
+from sparsematch._types.labels import BlockLabels
+from sparsematch._types.matching import Matching
+
+
+def block_labels(graph: BipartiteCSR, matching: Matching, run: Run) -> BlockLabels:
+    """Return the group of every row; the matching must be maximum. Time: O(n_rows + n_cols + nnz).
+
+    A transpose that the engine has left in the run is used, else one is built.
+    """
+    by_row, by_col = graph.orient(graph, transpose(graph, run))
+    return strong_components.block_labels(by_row, by_col, matching, coarse_parts(by_row, by_col, matching))
+
+
+def order_by_label(labels: IndexArray, n_labels: int) -> IndexArray:
+    """Return the stable order that sorts labels in ``range(n_labels)``. Time: O(n log n) at most."""
+    order: IndexArray = namespace(labels).argsort(labels, kind="stable").astype(labels.dtype, copy=False)
+    return order
