@@ -48,6 +48,7 @@ template <class T, class U>
 DEVICE void store(T* p, U value) {
     std::atomic_ref<T>(*p).store(static_cast<T>(value), std::memory_order_relaxed);
 }
+DEVICE void prefetch(const void*) {}
 template <class T, class U, class V>
 DEVICE T compare_and_swap(T* p, U expected, V desired) {
     T old = static_cast<T>(expected);

@@ -13,14 +13,16 @@ KERNEL cheap(Index n_rows, const Index* __restrict__ indptr, const Index* __rest
         const Index i = at_random ? shuffle(t, n_rows, bits, seed) : t;
         if (row_mate[i] != UNMATCHED) continue;  // own entry: no other thread writes it
         const Index begin = indptr[i], degree = indptr[i + 1] - begin;
-        Index at = at_random && degree > 1 ? scatter(static_cast<unsigned>(i) ^ seed) % static_cast<unsigned>(degree) : 0;
+        const unsigned draw = at_random ? scatter(static_cast<unsigned>(i) ^ seed) : 0;
+        Index at = degree > 1 ? (draw >> 1) % static_cast<unsigned>(degree) : 0;
         for (Index k = 0; k < degree; ++k) {
             const Index j = indices[begin + at];
             if (load(col_mate + j) == UNMATCHED && compare_and_swap(col_mate + j, UNMATCHED, i) == UNMATCHED) {
                 row_mate[i] = j;
                 break;
             }
-            if (++at == degree) at = 0;
+            if (draw & 1) at = at ? at - 1 : degree - 1;
+            else if (++at == degree) at = 0;
         }
     }
 }

@@ -34,9 +34,16 @@ DEVICE int warps_in_block() { return blockDim.x >> 5; }
 
 // ---- Memory that other threads write meanwhile. Relaxed: no order between different addresses is promised.
 template <class T>
-DEVICE T load(const T* p) { return *static_cast<const volatile T*>(p); }
+DEVICE T load(const T* p) {
+    return *static_cast<const volatile T*>(p);
+}
 template <class T>
-DEVICE void store(T* p, T value) { *static_cast<volatile T*>(p) = value; }
+DEVICE void store(T* p, T value) {
+    *static_cast<volatile T*>(p) = value;
+}
+
+// Says that what stands there will be read soon.
+DEVICE void prefetch(const void* p) { asm volatile("prefetch.global.L2 [%0];" ::"l"(p)); }
 
 // Each returns what was there before.
 DEVICE int compare_and_swap(int* p, int expected, int desired) { return atomicCAS(p, expected, desired); }
@@ -70,7 +77,9 @@ DEVICE int count_bits(Bits set) { return __popc(set); }
 DEVICE int count_lanes_before(Bits set) { return __popc(set & ((1u << (threadIdx.x & 31)) - 1)); }
 // What the given lane holds; all lanes must call it.
 template <class T>
-DEVICE T broadcast(T value, int lane) { return __shfl_sync(~0u, value, lane); }
+DEVICE T broadcast(T value, int lane) {
+    return __shfl_sync(~0u, value, lane);
+}
 // Ticks of the processor's clock, to tell where time goes.
 DEVICE long long ticks() { return clock64(); }
 
@@ -100,7 +109,8 @@ DEVICE void sync_grid(int* barrier) {
             __threadfence();
             store(barrier + 1, generation + 1);
         } else {
-            while (load(barrier + 1) == generation) {}
+            while (load(barrier + 1) == generation) {
+            }
         }
         __threadfence();
     }

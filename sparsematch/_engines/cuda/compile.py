@@ -21,21 +21,29 @@ class Kernels:
     def __init__(self, name: str, dtype: np.dtype[Any], **macros: int) -> None:
         import cupy
 
-        self._module = cupy.RawModule(
-            code=source(name), options=options(dtype, **macros), name_expressions=None, enable_cooperative_groups=True
-        )
         self._cupy = cupy
+        self._code, self._options = source(name), options(dtype, **macros)
+
+    @functools.cached_property
+    def _free(self) -> Any:
+        return self._cupy.RawModule(code=self._code, options=self._options)
+
+    @functools.cached_property
+    def _resident(
+        self,
+    ) -> Any:  # another module: CuPy launches all kernels of one of these as if they waited for each other
+        return self._cupy.RawModule(code=self._code, options=self._options, enable_cooperative_groups=True)
 
     def launch(self, kernel: str, n: int, *arguments: Any, threads: int = 256) -> None:
         """Start a kernel with one thread per item, n in all, as far as the grid goes; kernels stride over the rest."""
         blocks = max(1, min(-(-n // threads), 65_536))
-        self._module.get_function(kernel)((blocks,), (threads,), arguments)
+        self._free.get_function(kernel)((blocks,), (threads,), arguments)
 
     def launch_resident(self, kernel: str, *arguments: Any, threads: int = 512, blocks_per_processor: int = 1) -> None:
         """Start a kernel whose blocks are all on the device at the same time, so that they may wait for each other."""
         device = self._cupy.cuda.Device()
         blocks = device.attributes["MultiProcessorCount"] * blocks_per_processor
-        self._module.get_function(kernel)((blocks,), (threads,), arguments)
+        self._resident.get_function(kernel)((blocks,), (threads,), arguments)
 
 
 @functools.cache

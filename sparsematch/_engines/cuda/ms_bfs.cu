@@ -6,33 +6,38 @@
 // found in a phase are applied at once, without repair. A row whose tree has its path is not expanded any more.
 // Macros: WIDTH, slots of a row that stand in a row of their own, 0: all lists are read from indices; LANES, threads of a warp
 // that share a row; UNROLL, entries that a thread reads at once; PART, entries of a long list that make an entry of the frontier.
-// Invariant: the words are a valid matching whenever all blocks stand at the barrier between phases.
+// Invariant: the mates are a valid matching whenever all blocks stand at the barrier between phases.
 #include "common.cuh"
 #include "ms_bfs.cuh"
 
-// Claims columns for a tree. Pre-testing spares compare-and-swap traffic where most columns are taken, and costs a wait.
+// Claims columns for a tree. Who is not eager tests first: that spares atomics where most columns are taken, and costs a wait.
 // Safe: one atomic gives the bit to one tree, which alone writes the link; a root's leaf is set by one compare-and-swap.
-template <bool PRETEST, int N, class Sink>
+template <bool EAGER, int N, class Sink>
 DEVICE void visit(const Search& s, const Entry& at, const Index (&list)[N], Sink& sink) {
-    Word old[N];
-    for (int k = 0; k < N; ++k) old[k] = list[k] < 0 ? VISITED : PRETEST ? load(s.word + list[k]) : 0;
-    for (int k = 0; k < N; ++k)
-        if (!(old[k] & VISITED)) old[k] = bit_or(s.word + list[k], VISITED);
+    bool wanted[N], claimed[N];
+    Index mate[N];
+    for (int k = 0; k < N; ++k) wanted[k] = list[k] >= 0 && (EAGER || !has(s.visited, list[k]));
     for (int k = 0; k < N; ++k) {
-        const bool claimed = !(old[k] & VISITED);
+        claimed[k] = wanted[k] && claim(s.visited, list[k]);
+        mate[k] = wanted[k] ? s.col_mate[list[k]] : NONE;
+    }
+    for (int k = 0; k < N; ++k) {
         bool ends = false;
-        if (claimed) {
+        if (claimed[k]) {
+#if PREFETCH
+            if (mate[k] != NONE) prefetch(WIDTH ? s.slots + static_cast<long long>(mate[k]) * WIDTH : s.indptr + mate[k]);
+#endif
             s.link[list[k]] = Link{at.row, at.column};
-            if (old[k] == 0) ends = compare_and_swap(s.leaf + at.root, NONE, list[k]) == NONE;
+            if (mate[k] == NONE) ends = compare_and_swap(s.leaf + at.root, NONE, list[k]) == NONE;
         }
         sink.found += count_bits(ballot(ends));
-        sink.put(Entry{static_cast<Index>(old[k] - 1), list[k], at.root, 0}, claimed && old[k] != 0);
+        sink.put(Entry{mate[k], list[k], at.root, 0}, claimed[k] && mate[k] != NONE);
     }
 }
 
 // The part of a list that an entry stands for, beyond the slots; a first part sees to it that the others follow.
-template <bool PRETEST, class Sink>
-DEVICE void visit_list(const Search& s, const Entry& at, bool wanted, Sink& sink) {
+template <bool EAGER, class Sink>
+DEVICE void visit_list(const Search& s, const Entry& at, bool wanted, unsigned turn, Sink& sink) {
     if (!ballot(wanted)) return;
     const int lane = lane_in_warp() % LANES;
     const Index* from = s.indices;
@@ -46,15 +51,19 @@ DEVICE void visit_list(const Search& s, const Entry& at, bool wanted, Sink& sink
     }
     for (Index part = 1 + lane; ballot(part <= parts); part += LANES)
         sink.put(Entry{at.row, at.column, at.root, part}, part <= parts);
-    for (Index p = lane; ballot(p < left); p += LANES * UNROLL) {
+    const int offset = static_cast<int>(scatter(static_cast<unsigned>(at.row) ^ turn)) & (LANES * UNROLL - 1);
+    for (Index base = 0; ballot(base < left); base += LANES * UNROLL) {
         Index list[UNROLL];
-        for (int k = 0; k < UNROLL; ++k) list[k] = p + k * LANES < left ? from[p + k * LANES] : NONE;
-        visit<PRETEST>(s, at, list, sink);
+        for (int k = 0; k < UNROLL; ++k) {
+            const Index p = base + ((k * LANES + lane) ^ offset);
+            list[k] = p < left ? from[p] : NONE;
+        }
+        visit<EAGER>(s, at, list, sink);
     }
 }
 
 // Expands the entries of a frontier, a few by each warp at a time; `warp` of `warps` that share them.
-template <bool PRETEST, class Sink>
+template <bool EAGER, class Sink>
 DEVICE void expand(const Search& s, const Entry* from, Index count, Index warp, Index warps, unsigned turn, Sink& sink) {
     const int lane = lane_in_warp() % LANES;
     for (Index base = warp * (WARP / LANES); base < count; base += warps * (WARP / LANES)) {
@@ -66,18 +75,18 @@ DEVICE void expand(const Search& s, const Entry* from, Index count, Index warp, 
         Index list[WIDTH / LANES];
         const bool first = wanted && at.part == 0;
         const Index* row = s.slots + static_cast<long long>(at.row) * WIDTH;
-        const int offset = static_cast<int>(scatter(static_cast<unsigned>(at.row) ^ turn));
-        for (int k = 0; k < WIDTH / LANES; ++k) list[k] = first ? row[(k * LANES + lane + offset) & (WIDTH - 1)] : NONE;
+        const int offset = static_cast<int>(scatter(static_cast<unsigned>(at.row) ^ turn)) & (WIDTH - 1);
+        for (int k = 0; k < WIDTH / LANES; ++k) list[k] = first ? row[(k * LANES + lane) ^ offset] : NONE;
         const bool more = first && row[WIDTH - 1] == MORE;
         if (wanted && load(s.leaf + at.root) != NONE) {
             wanted = false;
             for (int k = 0; k < WIDTH / LANES; ++k) list[k] = NONE;
         }
-        visit<PRETEST>(s, at, list, sink);
-        visit_list<PRETEST>(s, at, wanted && (more || at.part), sink);
+        visit<EAGER>(s, at, list, sink);
+        visit_list<EAGER>(s, at, wanted && (more || at.part), turn, sink);
 #else
         wanted = wanted && load(s.leaf + at.root) == NONE;
-        visit_list<PRETEST>(s, at, wanted, sink);
+        visit_list<EAGER>(s, at, wanted, turn, sink);
 #endif
     }
 }
@@ -87,14 +96,14 @@ DEVICE Index level_of_grid(const Search& s, const Entry* from, Index count, Entr
                            unsigned char* memory) {
     const Index warp = block_index() * warps_in_block() + warp_in_block(), warps = block_count() * warps_in_block();
     Queue sink = {to, reinterpret_cast<Entry*>(memory) + warp_in_block() * STAGED, pushed, 0, 0};
-    expand<true>(s, from, count, warp, warps, turn, sink);
+    expand<false>(s, from, count, warp, warps, turn, sink);
     sink.flush(sink.n);
     return sink.found;
 }
 
 // A few levels of a narrow frontier: each block goes on with what it finds itself, and puts back what is left.
 DEVICE Index levels_of_block(const Search& s, const Entry* from, Index count, Entry* to, Index* pushed, unsigned turn,
-                             int n_levels, unsigned char* memory) {
+                             int n_levels, int eager, unsigned char* memory) {
     SHARED int near[3];
     SHARED Index place;
     const Index begin = static_cast<Index>(static_cast<long long>(count) * block_index() / block_count());
@@ -108,7 +117,8 @@ DEVICE Index levels_of_block(const Search& s, const Entry* from, Index count, En
     for (int level = 0; level < n_levels && n; ++level) {
         Entry* buffer = buffers + (level & 1) * CAPACITY;
         Nearby sink = {buffer, to, near + level % 3, pushed, 0};
-        expand<false>(s, from, n, warp_in_block(), warps_in_block(), turn + level, sink);
+        if (n <= eager) expand<true>(s, from, n, warp_in_block(), warps_in_block(), turn + level, sink);
+        else expand<false>(s, from, n, warp_in_block(), warps_in_block(), turn + level, sink);
         found += sink.found;
         sync_block();
         n = near[level % 3] < CAPACITY ? near[level % 3] : CAPACITY;
@@ -136,10 +146,7 @@ DEVICE void end_round(Control* control, Index round, Index found, int* barrier) 
 
 // Begins a phase: no column is visited, and the frontier is every root that has no path yet.
 DEVICE void plant(const Search& s, Index n_cols, Index n_roots, Index* pushed, unsigned char* memory) {
-    for (Index j = thread_index(); j < n_cols; j += thread_count()) {
-        const Word word = s.word[j];
-        if (word & VISITED) s.word[j] = word & ~VISITED;  // own entry
-    }
+    for (Index w = thread_index(); w < (n_cols + 31) / 32; w += thread_count()) s.visited[w] = 0;  // own entry
     Queue sink = {s.queue, reinterpret_cast<Entry*>(memory) + warp_in_block() * STAGED, pushed, 0, 0};
     for (Index base = thread_index() - lane_in_warp(); base < n_roots; base += thread_count()) {
         const Index r = base + lane_in_warp();
@@ -157,7 +164,8 @@ DEVICE void augment(const Search& s, Index n_roots) {
         s.leaf[r] = MORE;  // done
         while (j != NONE) {
             const Link link = s.link[j];
-            s.word[j] = static_cast<Word>(link.row + 1) | VISITED;
+            s.col_mate[j] = link.row;
+            s.row_mate[link.row] = j;
             j = link.column;
         }
     }
@@ -166,16 +174,20 @@ DEVICE void augment(const Search& s, Index n_roots) {
 #define CLOCK(kind) \
     if (thread_index() == 0) s.control->ticks[kind] += ticks() - clock, clock = ticks()
 
-// Reads: indptr, indices, slots, roots. Writes: word, link, leaf, queue, control. Time: O(phases * nnz / threads + levels).
+// Reads: indptr, indices, slots, roots. Writes: mates, visited, link, leaf, queue, control. Time: O(phases * nnz / threads + levels).
 // `narrow`: entries per block up to which blocks go on alone, for `stay` levels; a phase that has found something ends when it
 // is `patience` / 8 times as deep as it was when it found the last.
 KERNEL __launch_bounds__(THREADS, BLOCKS)
-    search(Index n_cols, const Index* indptr, const Index* indices, const Index* slots, const Index* roots, Word* word,
-           Index* link, Index* leaf, Index* queue, Index* control_words, int* barrier, unsigned seed, int narrow, int stay,
-           int patience) {
+    search(Index n_cols, const Index* indptr, const Index* indices, const Index* slots, const Index* roots, Index* row_mate,
+           Index* col_mate, Bits* visited, Index* link, Index* leaf, Index* queue, Index* control_words, int* barrier,
+           unsigned seed, int narrow, int stay, int eager, int patience) {
     alignas(16) SHARED unsigned char memory[MEMORY];
     Control* control = reinterpret_cast<Control*>(control_words);
-    const Search s = {indptr, indices, slots, roots, word, reinterpret_cast<Link*>(link), leaf, reinterpret_cast<Entry*>(queue),
+    const Search s = {indptr,   indices,
+                      slots,    roots,
+                      row_mate, col_mate,
+                      visited,  reinterpret_cast<Link*>(link),
+                      leaf,     reinterpret_cast<Entry*>(queue),
                       control};
     const Index n_roots = control->n_roots, free_columns = control->free_columns;
     Index round = 0, total = 0, levels = 0, phase = 0;
@@ -192,14 +204,24 @@ KERNEL __launch_bounds__(THREADS, BLOCKS)
             const Entry* from = s.queue + begin;
             Entry* to = s.queue + begin + count;
             const Index mine = wide ? level_of_grid(s, from, count, to, pushed, turn, memory)
-                                    : levels_of_block(s, from, count, to, pushed, turn, stay, memory);
+                                    : levels_of_block(s, from, count, to, pushed, turn, stay, eager, memory);
             end_round(control, round, mine, barrier);
+#ifdef PROFILE
+            const Index was = count;
+#endif
             begin += count;
             count = load(&control->rounds[round % 3].pushed);
             const Index more = load(&control->rounds[round++ % 3].found);
             level += wide ? 1 : stay;
             if (more) last = level;
             found += more;
+#ifdef PROFILE
+            if (thread_index() == 0 && round < 8192) {
+                control->log[3 * round] = phase;
+                control->log[3 * round + 1] = wide ? -was : was;
+                control->log[3 * round + 2] = ticks() - clock;
+            }
+#endif
             CLOCK(wide ? 1 : 2);
             if (thread_index() == 0) control->ticks[wide ? 4 : 5] += wide ? 1 : stay;
             if (total + found == n_roots || total + found == free_columns) break;
@@ -220,16 +242,13 @@ KERNEL __launch_bounds__(THREADS, BLOCKS)
     }
 }
 
-// Reads: col_mate. Writes: word, own entries, and how many columns are free. Time: O(n_cols / threads).
-KERNEL enter(Index n_cols, const Index* __restrict__ col_mate, Word* word, Index* control_words) {
+// How many columns are free. Reads: col_mate. Time: O(n_cols / threads).
+KERNEL count_free(Index n_cols, const Index* __restrict__ col_mate, Index* control_words) {
     SHARED int free;
     if (thread_in_block() == 0) free = 0;
     sync_block();
     int mine = 0;
-    for (Index j = thread_index(); j < n_cols; j += thread_count()) {
-        word[j] = static_cast<Word>(col_mate[j] + 1);
-        mine += col_mate[j] == NONE;
-    }
+    for (Index j = thread_index(); j < n_cols; j += thread_count()) mine += col_mate[j] == NONE;
     if (mine) add(&free, mine);
     sync_block();
     if (thread_in_block() == 0 && free) add(&reinterpret_cast<Control*>(control_words)->free_columns, static_cast<Index>(free));
@@ -277,14 +296,4 @@ KERNEL spread(Index n_rows, const Index* __restrict__ indptr, const Index* __res
         slots[t] = slot == WIDTH - 1 && degree > WIDTH ? MORE : slot < degree ? indices[begin + slot] : NONE;
     }
 #endif
-}
-
-// Reads: word. Writes: both mates of every pair, which is the only one that they are in. Time: O(n_cols / threads).
-KERNEL leave(Index n_cols, const Word* __restrict__ word, Index* row_mate, Index* col_mate) {
-    for (Index j = thread_index(); j < n_cols; j += thread_count()) {
-        const Index i = static_cast<Index>(word[j] & ~VISITED) - 1;
-        if (i < 0) continue;
-        col_mate[j] = i;
-        row_mate[i] = j;
-    }
 }

@@ -4,24 +4,19 @@
 #define NONE (static_cast<Index>(-1))
 #define MORE (static_cast<Index>(-2))  // in the last slot of a row: the rest of its list stands in indices
 
+#ifndef WIDTH  // what a driver that asks for nothing gets
+#define WIDTH 0
+#define LANES 8
+#define UNROLL 2
+#define PREFETCH 1
+#define PART 256
+#define THREADS 512
+#define BLOCKS 1
+#endif
 #if LANES > WARP  // on the host
 #undef LANES
 #define LANES WARP
 #endif
-
-// The unsigned type as wide as an index.
-template <class T>
-struct Unsigned {
-    typedef Bits Type;
-};
-template <>
-struct Unsigned<long long> {
-    typedef Wide Type;
-};
-typedef Unsigned<Index>::Type Word;
-
-// A column's word: its mate + 1, 0 if it is free, and one bit that says whether a tree has it in this phase.
-#define VISITED (static_cast<Word>(1) << (8 * sizeof(Word) - 1))
 
 // How a column was reached: from a row, which itself was reached by its mate, NONE if it is a root.
 struct alignas(2 * sizeof(Index)) Link {
@@ -43,11 +38,15 @@ struct Control {
     Index n_roots, free_columns;
     Index phases, levels, found, edges;
     long long ticks[6];
+#ifdef PROFILE
+    long long log[3 * 8192];
+#endif
 };
 
 struct Search {
     const Index *indptr, *indices, *slots, *roots;
-    Word* word;
+    Index *row_mate, *col_mate;
+    Bits* visited;
     Link* link;
     Index* leaf;
     Entry* queue;

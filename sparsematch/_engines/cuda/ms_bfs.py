@@ -25,6 +25,9 @@ PART = 256
 #: Entries of a frontier per block up to which blocks go on alone, for how many levels.
 NARROW, STAY = 256, 16
 
+#: Entries of a block's frontier up to which columns are claimed without a test.
+EAGER = 48
+
 #: A phase that has found something ends when it is so many eighths as deep as when it found the last.
 PATIENCE = 12
 
@@ -47,7 +50,7 @@ def shape(graph: BipartiteCSR) -> dict[str, int]:
     """Return the macros that suit lists of this length."""
     mean = graph.indices.size / max(graph.n_major, 1)
     width = 4 if mean <= 3 else 8 if mean <= 8 else 0
-    return {"WIDTH": width, "LANES": width or 8, "UNROLL": 2}
+    return {"WIDTH": width, "LANES": width or 8, "UNROLL": 2, "PREFETCH": 1}
 
 
 def search(
@@ -57,6 +60,7 @@ def search(
     *,
     narrow: int = NARROW,
     stay: int = STAY,
+    eager: int = EAGER,
     patience: int = PATIENCE,
     threads: int = 0,
     blocks: int = 1,
@@ -68,17 +72,18 @@ def search(
     row_mate, col_mate = graph.orient(matching.row_mate, matching.col_mate)
     kernels = compile.load("ms_bfs", dtype, THREADS=threads, BLOCKS=blocks, PART=PART, **macros)
     index, seed, width = dtype.type, np.uint32(run.seed & 0xFFFFFFFF), macros["WIDTH"]
-    control = xp.zeros(12 + 6 * 8 // dtype.itemsize, dtype)
-    word, link, slots = xp.empty(n_cols, dtype), xp.empty(2 * n_cols, dtype), xp.empty(max(n_rows * width, 1), dtype)
+    control = xp.zeros(12 + (6 + 3 * 8192 * macros.get("PROFILE", 0)) * 8 // dtype.itemsize, dtype)
+    link, slots = xp.empty(2 * n_cols, dtype), xp.empty(max(n_rows * width, 1), dtype)
+    visited = xp.empty(n_cols // 32 + 1, np.uint32)
     roots, leaf = xp.empty(n_rows, dtype), xp.empty(n_rows, dtype)
     queue = xp.empty(4 * (n_rows + graph.indices.size // PART + 1), dtype)
-    kernels.launch("enter", n_cols, index(n_cols), col_mate, word, control)
+    kernels.launch("count_free", -(-n_cols // 8), index(n_cols), col_mate, control)
     bits = np.int32(max(n_rows - 1, 0).bit_length())
     kernels.launch("collect", -(-n_rows // 8), index(n_rows), bits, seed, graph.indptr, row_mate, roots, leaf, control)
     if width:
         kernels.launch("spread", n_rows * width, index(n_rows), graph.indptr, graph.indices, slots)
-    arrays = graph.indptr, graph.indices, slots, roots, word, link, leaf, queue, control
-    limits = np.int32(narrow), np.int32(stay), np.int32(patience)
+    arrays = graph.indptr, graph.indices, slots, roots, row_mate, col_mate, visited, link, leaf, queue, control
+    limits = np.int32(narrow), np.int32(stay), np.int32(eager), np.int32(patience)
     kernels.launch_resident(
         "search",
         index(n_cols),
@@ -89,5 +94,4 @@ def search(
         threads=threads,
         blocks_per_processor=blocks,
     )
-    kernels.launch("leave", n_cols, index(n_cols), word, row_mate, col_mate)
     return control
