@@ -88,6 +88,10 @@ DEVICE int count_bits(Bits set) { return static_cast<int>(set); }
 DEVICE int count_lanes_before(Bits) { return 0; }
 template <class T>
 DEVICE T broadcast(T value, int) { return value; }
+template <class T>
+DEVICE T across(T value, int) {
+    return value;
+}
 DEVICE long long ticks() { return 0; }
 
 template <class T, class Count>

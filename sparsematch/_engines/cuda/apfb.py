@@ -16,7 +16,7 @@ SUMMARY = "Breadth-first search from all free rows, in lockstep; all paths of a 
 OPTIONS: dict[str, bool | float] = {"stop_early": False, "roots": True, "constant_threads": True}
 
 #: As in frontier.cuh: entries in a chunk of a long list, counts in a tally, where the account begins.
-HUB, TALLY, STATS = 128, 3, 22
+HUB, TALLY, STATS = 128, 3, 25
 NEXT, ENDS = 0, 1
 
 #: A frontier of so many threads' work is left to one block.

@@ -80,6 +80,11 @@ template <class T>
 DEVICE T broadcast(T value, int lane) {
     return __shfl_sync(~0u, value, lane);
 }
+// What the lane holds whose number differs in these bits; all lanes must call it.
+template <class T>
+DEVICE T across(T value, int bits) {
+    return __shfl_xor_sync(~0u, value, bits);
+}
 // Ticks of the processor's clock, to tell where time goes.
 DEVICE long long ticks() { return clock64(); }
 

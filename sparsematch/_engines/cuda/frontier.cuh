@@ -7,9 +7,11 @@
 // Whoever is reached is claimed by a bit, so the trees have no vertex in common.
 #pragma once
 
-enum { HUB = 128, CREW = 5 };                   // entries in a chunk; the logarithm of the threads that share one
-enum { NEXT, ENDS, HUBS, TALLY };               // what is counted in a turn, and how many counts that makes
-enum { STATE = 6 * TALLY, STATS = STATE + 4 };  // where the first block leaves word for the others; what the host is told
+enum { HUB = 128, CREW = 5 };      // entries in a chunk; the logarithm of the threads that share one
+enum { NEXT, ENDS, HUBS, TALLY };  // what is counted in a turn, and how many counts that makes
+// Where the first block leaves word for the others, twice as one word may still be read when the other is left; what the host
+// is told.
+enum { STATE = 6 * TALLY, ROUND = STATE + 4, STATS = ROUND + 3 };
 
 // The threads that do a level: of the grid, or of one block that goes ahead alone.
 struct Team {
