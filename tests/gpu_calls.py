@@ -1,94 +1,92 @@
-"""How the tests reach the engines for GPUs: the public calls where there is a GPU, else the kernels as threaded C++."""
+"""How the tests reach the back-end for GPUs: with a GPU by CuPy, else by a stand-in and the kernels as threaded C++."""
 
 import functools
 import threading
+from contextlib import nullcontext
 
+import numpy as np
 import scipy.sparse as sp
 
-from cuda_host import emulator
-from sparsematch._api.check import read_matching
-from sparsematch._engines import registry
+import sparsematch
+from cuda_host import cupy_on_host, emulator
 from sparsematch._engines.cuda import compile as cuda_compile
 from sparsematch._types.bipartite import as_bipartite
 from sparsematch._types.matching import Matching
-from sparsematch._types.run_info import RunInfo
-
-#: The emulated grid has one barrier: one call at a time.
-_one_call = threading.Lock()
 
 
 def _gpu():
-    """Return cupy and cupyx.scipy.sparse, or None where there is no GPU."""
+    """Return cupy, or None where there is no GPU."""
     try:
         import cupy
-        import cupyx.scipy.sparse
 
-        return (cupy, cupyx.scipy.sparse) if cupy.cuda.runtime.getDeviceCount() else None
+        return cupy if cupy.cuda.runtime.getDeviceCount() else None
     except Exception:
         return None
 
 
-GPU = _gpu()
-MISSING = None if GPU or emulator.COMPILER else "neither a GPU nor a C++ compiler to stand in for one"
+CUPY = _gpu()
+HAS_GPU = CUPY is not None
+MISSING = None if HAS_GPU or emulator.COMPILER else "neither a GPU nor a C++ compiler to stand in for one"
 
-if not GPU:
-    cuda_compile.load = functools.cache(emulator.Kernels)
+
+class _OnHost(emulator.Kernels):
+    """Kernels handed arrays of the stand-in."""
+
+    def launch(self, kernel, n, *arguments, **how):
+        super().launch(kernel, n, *cupy_on_host.unwrap(arguments), **how)
+
+    def launch_resident(self, kernel, *arguments, **how):
+        super().launch_resident(kernel, *cupy_on_host.unwrap(arguments), **how)
+
+
+if not HAS_GPU:
+    CUPY = cupy_on_host.install()
+    cuda_compile.load = functools.cache(_OnHost)
+
+#: The grid of the stand-in has one barrier: one call at a time.
+one_call = nullcontext() if HAS_GPU else threading.RLock()
 
 
 def to_gpu(A):
     """The same matrix on the GPU, with the same index type."""
-    cupy, sparse = GPU
     A = A if A.format in ("csr", "csc", "coo") else sp.csr_array(A)
-    data = cupy.ones(A.nnz, cupy.float32)
+    if not HAS_GPU:
+        return cupy_on_host.on_device(A)
+    from cupyx.scipy import sparse
+
+    data = CUPY.ones(A.nnz, CUPY.float32)
     if A.format == "coo":
-        return sparse.coo_matrix((data, (cupy.asarray(A.row), cupy.asarray(A.col))), shape=A.shape)
-    kind = sparse.csr_matrix if A.format == "csr" else sparse.csc_matrix
-    on_gpu = kind(A.shape, dtype=cupy.float32)
-    on_gpu.data, on_gpu.indices, on_gpu.indptr = data, cupy.asarray(A.indices), cupy.asarray(A.indptr)
+        on_gpu = sparse.coo_matrix(A.shape, dtype=CUPY.float32)
+        on_gpu.data, on_gpu.row, on_gpu.col = data, CUPY.asarray(A.row), CUPY.asarray(A.col)
+        return on_gpu
+    on_gpu = (sparse.csr_matrix if A.format == "csr" else sparse.csc_matrix)(A.shape, dtype=CUPY.float32)
+    on_gpu.data, on_gpu.indices, on_gpu.indptr = data, CUPY.asarray(A.indices), CUPY.asarray(A.indptr)
     return on_gpu
 
 
-def to_host(matching):
-    """The same matching in host memory."""
-    return Matching(matching.row_mate.get(), matching.col_mate.get())
+def mates_to_gpu(given):
+    """A matching in host memory, as a pair on the GPU."""
+    pair = (given.row_mate, given.col_mate) if isinstance(given, Matching) else given
+    return tuple(CUPY.asarray(np.asarray(mates)) for mates in pair)
+
+
+def host(array):
+    """The array in host memory."""
+    return array.get() if isinstance(array, CUPY.ndarray) else array
 
 
 def on_device(A, mates=None):
     """The view of A as an engine gets it, and a matching of it: empty, or with these mates."""
-    if GPU:
-        graph = as_bipartite(to_gpu(A))
-        mates = mates and tuple(GPU[0].asarray(side) for side in mates)
-    else:
-        graph = as_bipartite(A)
-    return graph, Matching.start(graph, mates)
+    graph = as_bipartite(to_gpu(A))
+    return graph, Matching.start(graph, mates and mates_to_gpu(mates))
 
 
-def solve(A, engine, options=None, *, initial=None, workers=None, rng=None):
+def solve(A, engine, options=None, *, initial=None, **how):
     """The matching that this engine alone makes of A, in host memory, and what it reports."""
-    if not GPU:
-        with _one_call:
-            return _solve_emulated(A, engine, options, initial, workers)
-    import sparsematch
-
-    cupy, _ = GPU
-    if isinstance(initial, Matching):
-        initial = initial.row_mate, initial.col_mate
-    if initial is not None:
-        initial = tuple(cupy.asarray(mates) for mates in initial)
     method, init = (engine.name, "none") if engine.kind == "exact" else ("none", engine.name)
-    how = {"options": options, "initial": initial, "workers": workers, "rng": rng, "return_info": True}
-    m, info = sparsematch.maximum_transversal(to_gpu(A), method=method, init=init, **how)
-    return to_host(m), info
-
-
-def _solve_emulated(A, engine, options, initial, workers):
-    """What the public call does on a GPU, done on the matrix in host memory."""
-    graph = as_bipartite(A)
-    settings = registry.read_options(options, engine)
-    run = registry.Run(workers=workers or 1, options=settings, detailed=True, warm=initial is not None)
-    matching = Matching.start(graph) if initial is None else read_matching(graph, initial, "initial")
-    engine.improve(graph, matching, run)
-    names = (engine.name, "none") if engine.kind == "exact" else ("none", engine.name)
-    built = run.transposes_built, run.transpose_seconds
-    info = RunInfo(*names, tuple(run.steps), matching.freeze().cardinality, run.workers, *built)
-    return matching, info
+    if initial is not None:
+        initial = mates_to_gpu(initial)
+    how |= {"method": method, "init": init, "options": options, "initial": initial, "return_info": True}
+    with one_call:
+        m, info = sparsematch.maximum_transversal(to_gpu(A), **how)
+    return m.get(), info

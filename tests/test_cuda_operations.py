@@ -9,17 +9,13 @@ import gpu_calls
 import oracle
 import sparsematch as sm
 from calls import grid, random_matrix, scrambled
-from gpu_calls import on_device
+from gpu_calls import host, on_device
 from sparsematch._engines.cuda import check, connected_components, operations
 from sparsematch._engines.cuda.transpose import transpose
 from sparsematch._engines.registry import Run
 from strategies import larger, matrices, partial_matching
 
 pytestmark = pytest.mark.skipif(bool(gpu_calls.MISSING), reason=str(gpu_calls.MISSING))
-
-
-def host(array):
-    return array.get() if gpu_calls.GPU else array
 
 
 def prepared(A, mates=None):
@@ -172,5 +168,5 @@ def test_transpose(A):
 def test_order_by_label():
     rng = np.random.default_rng(53)
     label = rng.integers(7, size=200).astype(np.int32)
-    labels = gpu_calls.GPU[0].asarray(label) if gpu_calls.GPU else label
+    labels = gpu_calls.CUPY.asarray(label)
     assert np.array_equal(host(operations.order_by_label(labels, 7)), np.argsort(label, kind="stable"))
