@@ -96,7 +96,7 @@ DEVICE long long ticks() { return 0; }
 
 template <class T, class Count>
 DEVICE void push(T* queue, Count* count, T value, bool wanted) {
-    if (wanted) store(queue + add(count, Count{1}), value);
+    if (wanted) queue[add(count, Count{1})] = value;
 }
 
 DEVICE void sync_grid(int*) { host_barrier->arrive_and_wait(); }

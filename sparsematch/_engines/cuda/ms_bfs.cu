@@ -31,7 +31,10 @@ DEVICE void visit(const Search& s, const Entry& at, const Index (&list)[N], Sink
             if (mate[k] == NONE) ends = compare_and_swap(s.leaf + at.root, NONE, list[k]) == NONE;
         }
         sink.found += count_bits(ballot(ends));
-        sink.put(Entry{mate[k], list[k], at.root, 0}, claimed[k] && mate[k] != NONE);
+        Entry next = {mate[k], list[k], at.root, 0};
+        const bool linked = WIDTH && list[k] < MORE;
+        if (linked) next = Entry{at.row, at.column, at.root, list[k]};
+        sink.put(next, linked || (claimed[k] && mate[k] != NONE));
     }
 }
 
@@ -73,17 +76,17 @@ DEVICE void expand(const Search& s, const Entry* from, Index count, Index warp, 
         if (wanted) at = from[e];
 #if WIDTH
         Index list[WIDTH / LANES];
-        const bool first = wanted && at.part == 0;
-        const Index* row = s.slots + static_cast<long long>(at.row) * WIDTH;
+        const bool slots = wanted && at.part <= 0;
+        const Index* row = s.slots + static_cast<long long>(at.part < 0 ? LINK(at.part) : at.row) * WIDTH;
         const int offset = static_cast<int>(scatter(static_cast<unsigned>(at.row) ^ turn)) & (WIDTH - 1);
-        for (int k = 0; k < WIDTH / LANES; ++k) list[k] = first ? row[(k * LANES + lane) ^ offset] : NONE;
-        const bool more = first && row[WIDTH - 1] == MORE;
+        for (int k = 0; k < WIDTH / LANES; ++k) list[k] = slots ? row[(k * LANES + lane) ^ offset] : NONE;
+        const bool more = wanted && (at.part > 0 || (at.part == 0 && row[WIDTH - 1] == MORE));
         if (wanted && load(s.leaf + at.root) != NONE) {
             wanted = false;
             for (int k = 0; k < WIDTH / LANES; ++k) list[k] = NONE;
         }
         visit<EAGER>(s, at, list, sink);
-        visit_list<EAGER>(s, at, wanted && (more || at.part), turn, sink);
+        visit_list<EAGER>(s, at, wanted && more, turn, sink);
 #else
         wanted = wanted && load(s.leaf + at.root) == NONE;
         visit_list<EAGER>(s, at, wanted, turn, sink);
@@ -101,10 +104,12 @@ DEVICE Index level_of_grid(const Search& s, const Entry* from, Index count, Entr
     return sink.found;
 }
 
-// A few levels of a narrow frontier: each block goes on with what it finds itself, and puts back what is left.
+// A few levels of a narrow frontier: each block goes on with what it finds itself, and puts back what is left. A block
+// that has more than it can do at once says so, and all share again.
 DEVICE Index levels_of_block(const Search& s, const Entry* from, Index count, Entry* to, Index* pushed, unsigned turn,
-                             int n_levels, int eager, unsigned char* memory) {
+                             int n_levels, Index* crowded, Index* deep, unsigned char* memory) {
     SHARED int near[3];
+    SHARED bool leave[2];  // by turns: who is late still reads the one of its level
     SHARED Index place;
     const Index begin = static_cast<Index>(static_cast<long long>(count) * block_index() / block_count());
     const Index end = static_cast<Index>(static_cast<long long>(count) * (block_index() + 1) / block_count());
@@ -113,18 +118,23 @@ DEVICE Index levels_of_block(const Search& s, const Entry* from, Index count, En
     if (threads_in_block() < 3) near[1] = near[2] = 0;
     from += begin;
     Index n = end - begin, found = 0;
+    const Index most = 2 * n > ROOM ? 2 * n : ROOM;
     sync_block();
     for (int level = 0; level < n_levels && n; ++level) {
         Entry* buffer = buffers + (level & 1) * CAPACITY;
         Nearby sink = {buffer, to, near + level % 3, pushed, 0};
-        if (n <= eager) expand<true>(s, from, n, warp_in_block(), warps_in_block(), turn + level, sink);
-        else expand<false>(s, from, n, warp_in_block(), warps_in_block(), turn + level, sink);
+        if (thread_in_block() == threads_in_block() - 1) leave[level & 1] = load(crowded);
+        expand<true>(s, from, n, warp_in_block(), warps_in_block(), turn + level, sink);
         found += sink.found;
         sync_block();
+        *deep = level + 1;
         n = near[level % 3] < CAPACITY ? near[level % 3] : CAPACITY;
         if (thread_in_block() == 0) near[(level + 2) % 3] = 0;  // read by all before the barrier that they have passed
         from = buffer;
+        if (n > most && thread_in_block() == 0) store(crowded, static_cast<Index>(1));
+        if (n > most || leave[level & 1]) break;
     }
+    sync_block();
     if (thread_in_block() == 0 && n) place = add(pushed, n);
     sync_block();
     for (Index e = thread_in_block(); e < n; e += threads_in_block()) to[place + e] = from[e];
@@ -132,15 +142,15 @@ DEVICE Index levels_of_block(const Search& s, const Entry* from, Index count, En
 }
 
 // Adds what the block's warps found to the round, and waits for all blocks; `found` is the same in all lanes of a warp.
-DEVICE void end_round(Control* control, Index round, Index found, int* barrier) {
+DEVICE void end_round(Control* control, Index round, Index found, Index deep, int* barrier) {
     SHARED Index sum;
     if (thread_in_block() == 0) sum = 0;
     sync_block();
     if (found && lane_in_warp() == 0) add(&sum, found);
     sync_block();
     if (thread_in_block() == 0 && sum) add(&control->rounds[round % 3].found, sum);
-    if (thread_index() == 0) store(&control->rounds[(round + 1) % 3].pushed, static_cast<Index>(0));
-    if (thread_index() == 0) store(&control->rounds[(round + 1) % 3].found, static_cast<Index>(0));
+    if (thread_in_block() == 0 && deep) maximum(&control->rounds[round % 3].deep, deep);
+    if (thread_index() == 0) control->rounds[(round + 1) % 3] = Round{0, 0, 0, 0};  // was read a round ago
     sync_grid(barrier);
 }
 
@@ -180,7 +190,7 @@ DEVICE void augment(const Search& s, Index n_roots) {
 KERNEL __launch_bounds__(THREADS, BLOCKS)
     search(Index n_cols, const Index* indptr, const Index* indices, const Index* slots, const Index* roots, Index* row_mate,
            Index* col_mate, Bits* visited, Index* link, Index* leaf, Index* queue, Index* control_words, int* barrier,
-           unsigned seed, int narrow, int stay, int eager, int patience) {
+           unsigned seed, int narrow, int stay, int patience) {
     alignas(16) SHARED unsigned char memory[MEMORY];
     Control* control = reinterpret_cast<Control*>(control_words);
     const Search s = {indptr,   indices,
@@ -194,7 +204,7 @@ KERNEL __launch_bounds__(THREADS, BLOCKS)
     long long clock = ticks();
     while (total < n_roots && total < free_columns) {
         plant(s, n_cols, n_roots, &control->rounds[round % 3].pushed, memory);
-        end_round(control, round, 0, barrier);
+        end_round(control, round, 0, 0, barrier);
         CLOCK(0);
         Index count = load(&control->rounds[round++ % 3].pushed), begin = 0, found = 0, level = 0, last = 0;
         while (count) {
@@ -204,15 +214,17 @@ KERNEL __launch_bounds__(THREADS, BLOCKS)
             const Entry* from = s.queue + begin;
             Entry* to = s.queue + begin + count;
             const Index mine = wide ? level_of_grid(s, from, count, to, pushed, turn, memory)
-                                    : levels_of_block(s, from, count, to, pushed, turn, stay, eager, memory);
-            end_round(control, round, mine, barrier);
+                                    : levels_of_block(s, from, count, to, pushed, turn, stay,
+                                                      &control->rounds[round % 3].crowded, &deep, memory);
+            end_round(control, round, mine, deep, barrier);
 #ifdef PROFILE
             const Index was = count;
 #endif
             begin += count;
             count = load(&control->rounds[round % 3].pushed);
-            const Index more = load(&control->rounds[round++ % 3].found);
-            level += wide ? 1 : stay;
+            const Index more = load(&control->rounds[round % 3].found);
+            deep = load(&control->rounds[round++ % 3].deep);
+            level += deep;
             if (more) last = level;
             found += more;
 #ifdef PROFILE
@@ -223,7 +235,7 @@ KERNEL __launch_bounds__(THREADS, BLOCKS)
             }
 #endif
             CLOCK(wide ? 1 : 2);
-            if (thread_index() == 0) control->ticks[wide ? 4 : 5] += wide ? 1 : stay;
+            if (thread_index() == 0) control->ticks[wide ? 4 : 5] += deep;
             if (total + found == n_roots || total + found == free_columns) break;
             if (found && level * 8 >= last * patience + 64) break;
         }
@@ -286,14 +298,24 @@ KERNEL collect(Index n_rows, int bits, unsigned seed, const Index* __restrict__ 
     }
 }
 
-// The first entries of each list, WIDTH to a row; where there are more, the last slot says so.
-// Reads: indptr, indices. Writes: slots, own entry. Time: O(n_rows * WIDTH / threads).
+// The first entries of each list, WIDTH to a row of slots. What does not fit follows in LINKED rows of slots at most, each with
+// the links of two others in its last slots, or stays in indices. Those rows begin where no other list has any, at
+// n_rows + indptr[i] / (WIDTH - 2). Reads: indptr, indices. Writes: slots, own entry. Time: O((n_rows * WIDTH + nnz) / threads).
 KERNEL spread(Index n_rows, const Index* __restrict__ indptr, const Index* __restrict__ indices, Index* slots) {
 #if WIDTH
     for (long long t = thread_index(); t < static_cast<long long>(n_rows) * WIDTH; t += thread_count()) {
         const Index i = static_cast<Index>(t / WIDTH), slot = static_cast<Index>(t % WIDTH);
-        const Index begin = indptr[i], degree = indptr[i + 1] - begin;
-        slots[t] = slot == WIDTH - 1 && degree > WIDTH ? MORE : slot < degree ? indices[begin + slot] : NONE;
+        const Index begin = indptr[i], degree = indptr[i + 1] - begin, more = n_rows + begin / (WIDTH - 2);
+        const Index linked = degree > WIDTH ? (degree - 2) / (WIDTH - 2) : 0;
+        if (slot < WIDTH - 1 || !linked) slots[t] = slot < degree ? indices[begin + slot] : NONE;
+        else slots[t] = linked > LINKED ? MORE : LINK(more);
+        if (linked > LINKED) continue;
+        for (Index k = 0; k < linked; ++k) {
+            const Index p = WIDTH - 1 + k * (WIDTH - 2) + slot, next = 2 * k + 1 + slot - (WIDTH - 2);
+            Index* at = slots + static_cast<long long>(more + k) * WIDTH + slot;
+            if (slot < WIDTH - 2) *at = p < degree ? indices[begin + p] : NONE;
+            else *at = next < linked ? LINK(more + next) : NONE;
+        }
     }
 #endif
 }

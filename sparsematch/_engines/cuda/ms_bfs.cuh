@@ -2,13 +2,16 @@
 #pragma once
 
 #define NONE (static_cast<Index>(-1))
-#define MORE (static_cast<Index>(-2))  // in the last slot of a row: the rest of its list stands in indices
+#define MORE (static_cast<Index>(-2))  // in the last slot of a row: the rest of its list is long, and stands in indices
+#define LINK(k) (static_cast<Index>(-3) - (k))  // in a slot: the list goes on in the k-th row of slots; it is its own inverse
+#define LINKED 15                               // rows of slots that a list may have beside its first
 
 #ifndef WIDTH  // what a driver that asks for nothing gets
 #define WIDTH 0
 #define LANES 8
 #define UNROLL 2
 #define PREFETCH 1
+#define ROOM 128
 #define PART 256
 #define THREADS 512
 #define BLOCKS 1
@@ -23,14 +26,15 @@ struct alignas(2 * sizeof(Index)) Link {
     Index row, column;
 };
 
-// A row of the frontier: how it was reached, its tree, and which part of its list comes next.
+// A row of the frontier: how it was reached, its tree, and what part of its list comes next: 0, the first; a LINK, a row of
+// slots; else a part of a long list.
 struct alignas(16) Entry {
     Index row, column, root, part;
 };
 
 // What the blocks tell each other in one round between two barriers.
 struct Round {
-    Index pushed, found;
+    Index pushed, found, crowded, deep;
 };
 
 struct Control {
@@ -97,6 +101,6 @@ struct Nearby {
         const int at = broadcast(first, 0) + count_lanes_before(who);
         if (!wanted) return;
         if (at < CAPACITY) buffer[at] = entry;  // own place
-        else entries[add(count, static_cast<Index>(1))] = entry;
+        else push(entries, count, entry, true);
     }
 };
