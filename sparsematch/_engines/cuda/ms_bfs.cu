@@ -213,6 +213,7 @@ KERNEL __launch_bounds__(THREADS, BLOCKS)
             const unsigned turn = scatter(seed + static_cast<unsigned>(phase * 65536 + level));
             const Entry* from = s.queue + begin;
             Entry* to = s.queue + begin + count;
+            Index deep = wide;
             const Index mine = wide ? level_of_grid(s, from, count, to, pushed, turn, memory)
                                     : levels_of_block(s, from, count, to, pushed, turn, stay,
                                                       &control->rounds[round % 3].crowded, &deep, memory);
