@@ -222,7 +222,9 @@ def _check(graph: BipartiteCSR, name: str) -> None:
 
 def _check_on_gpu(graph: BipartiteCSR, name: str) -> BipartiteCSR:
     """Return the graph, with the number of its entries known. What is wrong is looked for on a copy in host memory."""
-    indptr, indices, nnz = graph.indptr, graph.indices, -1
+    indptr: Any = graph.indptr
+    indices: Any = graph.indices
+    nnz = -1
     if indptr.ndim == indices.ndim == 1 and indptr.size == graph.n_major + 1:
         xp = namespace(indptr)
         falls = (indptr[1:] < indptr[:-1]).any().astype(graph.dtype).reshape(1)

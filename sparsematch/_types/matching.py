@@ -150,9 +150,9 @@ class Matching:
 
     def get(self) -> "Matching":
         """Return the matching in host memory: itself, or a copy of one on a GPU."""
-        if not on_gpu(self.row_mate):
-            return self
-        return Matching(self.row_mate.get(), self.col_mate.get()).freeze()
+        row_mate: Any = self.row_mate
+        col_mate: Any = self.col_mate
+        return Matching(row_mate.get(), col_mate.get()).freeze() if on_gpu(row_mate) else self
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, Matching):

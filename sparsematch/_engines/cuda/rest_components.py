@@ -44,13 +44,13 @@ def _round(square: "Square", rest: IndexArray, colour: IndexArray, queued: Index
     queues = xp.empty(size, dtype), xp.empty(size, dtype)
     found, barrier = bits(xp, graph.n_rows), xp.zeros(2, np.int32)
     kernels.launch("paint", size, n, rest, n_bits, colour, queued)
-    lists = graph.indptr, graph.indices, mates.col_mate, square.cols_in
-    state = square.label, colour, queued, *queues, xp.zeros(3, dtype)
-    kernels.launch_resident("spread", n, rest, *lists, *state, shift, barrier)
-    lists = back.indptr, back.indices, mates.row_mate, square.rows_in
-    state = colour, found, queues[0], xp.zeros(3, dtype)
+    along_rows = graph.indptr, graph.indices, mates.col_mate, square.cols_in, square.label
+    state = colour, queued, *queues, xp.zeros(3, dtype)
+    kernels.launch_resident("spread", n, rest, *along_rows, *state, shift, barrier)
     barrier.fill(0)
-    kernels.launch_resident("collect", n, rest, n_bits, *lists, *state, shift, barrier)
+    along_cols = back.indptr, back.indices, mates.row_mate, square.rows_in
+    found_by = colour, found, queues[0], xp.zeros(3, dtype)
+    kernels.launch_resident("collect", n, rest, n_bits, *along_cols, *found_by, shift, barrier)
     key = xp.empty(size, np.int64)
     kernels.launch("keys", size, n, rest, square.label, colour, found, key)
     return key
