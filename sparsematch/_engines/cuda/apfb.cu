@@ -132,7 +132,7 @@ KERNEL __launch_bounds__(512, 2)
         s.salt = scatter(seed + static_cast<unsigned>(phase));
         at.n = n_roots = load(done + NEXT);
         at.tail = at.ends = 0;
-        grow(grid, s, roots_of(s, phase), stop_early, at, enter(s), take(s));
+        grow(grid, s, roots_of(s, phase), stop_early ? 1 : n_major + 1, at, enter(s), take(s));
         if (at.ends == 0) break;
         Index n = at.ends;
         if (!with_roots) {

@@ -164,11 +164,11 @@ DEVICE void hand_over(const Team& grid, Index* state, Progress& at) {
     at.n = state[0], at.tail = state[1], at.ends = state[2], at.levels = static_cast<int>(state[3]);
 }
 
-// Levels until the frontier is empty, or until an end is found if that is enough. Level 0 reads `roots`, the others the
+// Levels until the frontier is empty, or so many ends are found that it is enough. Level 0 reads `roots`, the others the
 // queue. Safe: a vertex is claimed by one thread, which alone writes what belongs to it.
 template <class Enter, class Take>
-DEVICE void grow(const Team& grid, const Forest& f, const Index* roots, bool stop_early, Progress& at, Enter enter, Take take) {
-    const auto goes_on = [&] { return at.n > 0 && !(stop_early && at.ends > 0); };
+DEVICE void grow(const Team& grid, const Forest& f, const Index* roots, Index enough, Progress& at, Enter enter, Take take) {
+    const auto goes_on = [&] { return at.n > 0 && at.ends < enough; };
     const Index* frontier = roots;
     while (goes_on()) {
         const bool alone = at.n <= f.alone;

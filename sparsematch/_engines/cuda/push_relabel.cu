@@ -22,6 +22,7 @@ struct Game : Forest {
     Index* long_lists;      // places in `active` whose major has a long list; nullptr where there is none
     int push_shift;
     bool use_list, shrink, adaptive;
+    bool complete;  // whether the last relabelling saw all that can be seen
     double k;
 };
 
@@ -73,7 +74,7 @@ DEVICE Choice choose(const Game& s, Index v, Index from, Index step) {
 DEVICE void push_one(const Game& s, Index place, Index v, const Choice& c, Index* tally) {
     const Index one = 1;
     if (c.best == UNMATCHED) {
-        if (has(s.seen, v)) {
+        if (!s.complete || has(s.seen, v)) {
             store(tally + NEXT, one);  // labels may have been raised too far: it waits for exact ones
         } else {
             s.major_mate[v] = UNREACHABLE;
@@ -140,27 +141,41 @@ DEVICE Index list_majors(const Team& grid, Game& s, Progress& at, Index n, const
     return load(close_turn(grid, s.tallies, at) + NEXT);
 }
 
-// Exact labels. Nobody pushes meanwhile. Returns how many levels there were.
-DEVICE Index relabel(const Team& grid, const Game& s, Index n_active, Progress& at) {
+// Exact labels, while nobody pushes; the active majors stand in n places of the list. Returns how many
+// levels there were. Once all of these are reached, the rest is known to be farther away, which is label enough.
+DEVICE Index relabel(const Team& grid, Game& s, Index n, Progress& at) {
     Index* tally = tally_of(grid, s.tallies, at);
-    for (long long k = grid.index; k < n_active; k += grid.count)
-        if (s.active[k] != UNMATCHED) s.major_mate[s.active[k]] = UNMATCHED;  // own entry: each is on the list once
+    for (long long k = grid.index; k < n; k += grid.count) {
+        const Index v = s.active[k];
+        if (v != UNMATCHED) s.major_mate[v] = UNMATCHED;  // own entry: each is on the list once
+        push(s.spare, tally + HUBS, v, v != UNMATCHED);   // for their number
+    }
     clear(grid, s.seen, s.n_major);
     for (long long u = grid.index; u < s.n_minor; u += grid.count) {
         const bool free = s.minor_mate[u] == UNMATCHED;
         s.label[u] = free ? 0 : s.infinite;
         push(s.queue, tally + NEXT, static_cast<Index>(u), free);
     }
-    at.n = at.tail = load(close_turn(grid, s.tallies, at) + NEXT);
+    close_turn(grid, s.tallies, at);
+    at.n = at.tail = load(tally + NEXT), at.ends = 0;
+    const Index active = n > 0 ? load(tally + HUBS) : s.n_major + 1;
     const int before = at.levels;
     // Safe: a minor is reached through its mate only, and who claimed that one writes its label.
-    const auto take = [&s, before](const Progress& at, Index* tally, Open, Index, Index, Index mate, bool claimed) {
+    const auto take = [&s, before](const Progress& at, Index* tally, Open, Index, Index j, Index mate, bool claimed) {
         const bool onward = claimed && mate >= 0;
         if (onward) s.label[mate] = at.levels - before + 1;
         push(s.queue + at.tail, tally + NEXT, mate, onward);
+        push(s.spare + at.ends, tally + ENDS, j, claimed && mate == UNMATCHED);
     };
-    grow(grid, s, s.queue, false, at, [](Index) { return Open{true}; }, take);
-    return at.levels - before;
+    grow(grid, s, s.queue, active, at, [](Index) { return Open{true}; }, take);
+    const Index depth = at.levels - before;
+    s.complete = at.n == 0;
+    if (!s.complete) {
+        for (long long u = grid.index; u < s.n_minor; u += grid.count)
+            if (s.label[u] == s.infinite) s.label[u] = smaller(depth + 1, s.infinite);  // own entry
+        sync_grid(grid.barrier);
+    }
+    return depth;
 }
 
 // How many rounds from one relabelling to the next. The paper counts levels in psi, two for each of ours.
