@@ -10,6 +10,10 @@
 #include "common.cuh"
 #include "ms_bfs.cuh"
 
+DEVICE void prefetch_row(const Search& s, Index row) {
+    prefetch(WIDTH ? s.slots + static_cast<long long>(row) * WIDTH : s.indptr + row);
+}
+
 // Claims columns for a tree. Who is not eager tests first: that spares atomics where most columns are taken, and costs a wait.
 // Safe: one atomic gives the bit to one tree, which alone writes the link; a root's leaf is set by one compare-and-swap.
 template <bool EAGER, int N, class Sink>
@@ -25,9 +29,9 @@ DEVICE void visit(const Search& s, const Entry& at, const Index (&list)[N], Sink
         bool ends = false;
         if (claimed[k]) {
 #if PREFETCH
-            if (mate[k] != NONE) prefetch(WIDTH ? s.slots + static_cast<long long>(mate[k]) * WIDTH : s.indptr + mate[k]);
+            if (mate[k] != NONE) prefetch_row(s, mate[k]);
 #endif
-            s.link[list[k]] = Link{at.row, at.column};
+            s.link[list[k]] = Link{at.row, at.column, at.root, 0};
             if (mate[k] == NONE) ends = compare_and_swap(s.leaf + at.root, NONE, list[k]) == NONE;
         }
         sink.found += count_bits(ballot(ends));
@@ -69,11 +73,18 @@ DEVICE void visit_list(const Search& s, const Entry& at, bool wanted, unsigned t
 template <bool EAGER, class Sink>
 DEVICE void expand(const Search& s, const Entry* from, Index count, Index warp, Index warps, unsigned turn, Sink& sink) {
     const int lane = lane_in_warp() % LANES;
-    for (Index base = warp * (WARP / LANES); base < count; base += warps * (WARP / LANES)) {
-        const Index e = base + lane_in_warp() / LANES;
-        Entry at = {0, 0, 0, 0};
+    const Index step = warps * (WARP / LANES);
+    Index e = warp * (WARP / LANES) + lane_in_warp() / LANES;
+    Entry soon = {0, 0, 0, 0};
+    if (e < count) soon = from[e];
+    for (Index base = warp * (WARP / LANES); base < count; base += step) {
+        const Entry at = soon;
         bool wanted = e < count;
-        if (wanted) at = from[e];
+        e += step;
+        if (e < count) {
+            soon = from[e];
+            if (!EAGER) prefetch_row(s, soon.row);
+        }
 #if WIDTH
         Index list[WIDTH / LANES];
         const bool slots = wanted && at.part <= 0;
@@ -154,10 +165,24 @@ DEVICE void end_round(Control* control, Index round, Index found, Index deep, in
     sync_grid(barrier);
 }
 
-// Begins a phase: no column is visited, and the frontier is every root that has no path yet.
-DEVICE void plant(const Search& s, Index n_cols, Index n_roots, Index* pushed, unsigned char* memory) {
-    for (Index w = thread_index(); w < (n_cols + 31) / 32; w += thread_count()) s.visited[w] = 0;  // own entry
+// Begins a phase: the trees that found a path let their columns go, and all rows of the others are the frontier again, as
+// they may have neighbours among them; without grafting, the others let go too, and only their roots stay.
+DEVICE void plant(const Search& s, Index n_cols, Index n_roots, bool graft, Index* pushed, unsigned char* memory) {
+    const Index warp = block_index() * warps_in_block() + warp_in_block(), warps = block_count() * warps_in_block();
     Queue sink = {s.queue, reinterpret_cast<Entry*>(memory) + warp_in_block() * STAGED, pushed, 0, 0};
+    for (Index w = warp; w < n_cols / 32 + 1; w += warps) {
+        const Bits old = load(s.visited + w);
+        if (!old) continue;
+        Bits kept = 0;
+        for (int first = 0; first < 32; first += WARP) {
+            const Index j = w * 32 + first + lane_in_warp();
+            const Index root = graft && old >> (first + lane_in_warp()) & 1 ? s.link[j].root : NONE;
+            const bool stays = root != NONE && s.leaf[root] == NONE;
+            kept |= ballot(stays) << first;
+            sink.put(Entry{stays ? s.col_mate[j] : NONE, j, root, 0}, stays);
+        }
+        if (lane_in_warp() == 0) store(s.visited + w, kept);  // own word of the warp, which has read it
+    }
     for (Index base = thread_index() - lane_in_warp(); base < n_roots; base += thread_count()) {
         const Index r = base + lane_in_warp();
         const bool free = r < n_roots && s.leaf[r] == NONE;
@@ -190,7 +215,7 @@ DEVICE void augment(const Search& s, Index n_roots) {
 KERNEL __launch_bounds__(THREADS, BLOCKS)
     search(Index n_cols, const Index* indptr, const Index* indices, const Index* slots, const Index* roots, Index* row_mate,
            Index* col_mate, Bits* visited, Index* link, Index* leaf, Index* queue, Index* control_words, int* barrier,
-           unsigned seed, int narrow, int stay, int patience) {
+           unsigned seed, int narrow, int stay, int patience, bool graft) {
     alignas(16) SHARED unsigned char memory[MEMORY];
     Control* control = reinterpret_cast<Control*>(control_words);
     const Search s = {indptr,   indices,
@@ -203,7 +228,7 @@ KERNEL __launch_bounds__(THREADS, BLOCKS)
     Index round = 0, total = 0, levels = 0, phase = 0;
     long long clock = ticks();
     while (total < n_roots && total < free_columns) {
-        plant(s, n_cols, n_roots, &control->rounds[round % 3].pushed, memory);
+        plant(s, n_cols, n_roots, graft, &control->rounds[round % 3].pushed, memory);
         end_round(control, round, 0, 0, barrier);
         CLOCK(0);
         Index count = load(&control->rounds[round++ % 3].pushed), begin = 0, found = 0, level = 0, last = 0;

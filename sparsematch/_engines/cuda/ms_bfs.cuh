@@ -21,9 +21,9 @@
 #define LANES WARP
 #endif
 
-// How a column was reached: from a row, which itself was reached by its mate, NONE if it is a root.
-struct alignas(2 * sizeof(Index)) Link {
-    Index row, column;
+// How a column was reached: from a row, which itself was reached by its mate, NONE if it is a root; and in which tree.
+struct alignas(16) Link {
+    Index row, column, root, unused;
 };
 
 // A row of the frontier: how it was reached, its tree, and what part of its list comes next: 0, the first; a LINK, a row of

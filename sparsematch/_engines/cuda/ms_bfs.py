@@ -26,16 +26,16 @@ PART = 256
 ROOM = 128
 
 #: Entries of a frontier per block up to which blocks go on alone, for how many levels.
-NARROW, STAY = 640, 16
+NARROW, STAY = 640, 32
 
 #: A phase that has found something ends when it is so many eighths as deep as when it found the last.
-PATIENCE = 16
+PATIENCE = 10
 
 
 def improve(graph: BipartiteCSR, matching: Matching, run: Run) -> None:
     """Make the matching maximum.
 
-    Reads: the graph. Writes: both mates. Workspace: 2 indices for each column, 6 and its slots for each row.
+    Reads: the graph. Writes: both mates. Workspace: 4 indices for each column, 6 and its slots for each row.
     """
     begin = perf_counter()
     report = search(graph, matching, run, **shape(graph))
@@ -61,6 +61,7 @@ def search(
     narrow: int = NARROW,
     stay: int = STAY,
     patience: int = PATIENCE,
+    graft: bool = True,
     threads: int = 0,
     blocks: int = 1,
     **macros: int,
@@ -69,21 +70,21 @@ def search(
     xp, dtype, n_rows, n_cols = namespace(graph.indptr), graph.dtype, graph.n_major, graph.n_minor
     threads = threads or (1024 if dtype.itemsize == 4 else 512)
     row_mate, col_mate = graph.orient(matching.row_mate, matching.col_mate)
-    kernels = compile.load("ms_bfs", dtype, THREADS=threads, BLOCKS=blocks, PART=PART, ROOM=ROOM, **macros)
+    kernels = compile.load("ms_bfs", dtype, THREADS=threads, BLOCKS=blocks, **{"PART": PART, "ROOM": ROOM, **macros})
     index, seed, width = dtype.type, np.uint32(run.seed & 0xFFFFFFFF), macros["WIDTH"]
     control = xp.zeros(18 + (6 + 3 * 8192 * macros.get("PROFILE", 0)) * 8 // dtype.itemsize, dtype)
     linked = graph.indices.size // (width - 2) + 1 if width else 0
-    link, slots = xp.empty(2 * n_cols, dtype), xp.empty(max((n_rows + linked) * width, 1), dtype)
-    visited = xp.empty(n_cols // 32 + 1, np.uint32)
+    link, slots = xp.empty(4 * n_cols, dtype), xp.empty(max((n_rows + linked) * width, 1), dtype)
+    visited = xp.zeros(n_cols // 32 + 1, np.uint32)
     roots, leaf = xp.empty(n_rows, dtype), xp.empty(n_rows, dtype)
-    queue = xp.empty(4 * (n_rows + linked + graph.indices.size // PART + 1), dtype)
+    queue = xp.empty(4 * (n_rows + linked + graph.indices.size // macros.get("PART", PART) + 1), dtype)
     kernels.launch("count_free", -(-n_cols // 8), index(n_cols), col_mate, control)
     bits = np.int32(max(n_rows - 1, 0).bit_length())
     kernels.launch("collect", -(-n_rows // 8), index(n_rows), bits, seed, graph.indptr, row_mate, roots, leaf, control)
     if width:
         kernels.launch("spread", n_rows * width, index(n_rows), graph.indptr, graph.indices, slots)
     arrays = graph.indptr, graph.indices, slots, roots, row_mate, col_mate, visited, link, leaf, queue, control
-    limits = np.int32(narrow), np.int32(stay), np.int32(patience)
+    limits = np.int32(narrow), np.int32(stay), np.int32(patience), np.bool_(graft)
     kernels.launch_resident(
         "search",
         index(n_cols),
