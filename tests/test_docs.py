@@ -77,6 +77,16 @@ def test_page_tells_what_the_registry_knows(engine):
     assert facts["Transpose"].startswith({"unused": "not used"}.get(engine.transpose, engine.transpose))
 
 
+def test_page_tells_of_the_engine_on_a_gpu():
+    """An engine for both has a section on what is different there; all options are on the page, with defaults."""
+    on_host = {engine.name for engine in sparsematch.engines()}
+    for engine in sparsematch.engines(backend="cupy"):
+        page = (ALGORITHMS / f"{engine.name}.md").read_text(encoding="utf-8")
+        assert ("\n## On a GPU\n" if engine.name in on_host else "\nOn a GPU.") in page
+        for option, default in engine.options.items():
+            assert f"`{option}` (default `{default!r}`)" in " ".join(page.split())
+
+
 def test_algorithm_pages_have_the_same_headings():
     for engine in sparsematch.engines():
         page = (ALGORITHMS / f"{engine.name}.md").read_text(encoding="utf-8")
