@@ -48,6 +48,7 @@ template <class T, class U>
 DEVICE void store(T* p, U value) {
     std::atomic_ref<T>(*p).store(static_cast<T>(value), std::memory_order_relaxed);
 }
+DEVICE Bits load_old(const Bits* p) { return load(p); }
 DEVICE void prefetch(const void*) {}
 template <class T, class U, class V>
 DEVICE T compare_and_swap(T* p, U expected, V desired) {
@@ -97,6 +98,11 @@ DEVICE long long ticks() { return 0; }
 template <class T, class Count>
 DEVICE void push(T* queue, Count* count, T value, bool wanted) {
     if (wanted) queue[add(count, Count{1})] = value;
+}
+
+template <int N, class T, class Count>
+DEVICE void push_each(T* queue, Count* count, const T (&values)[N], const bool (&wanted)[N]) {
+    for (int u = 0; u < N; ++u) push(queue, count, values[u], wanted[u]);
 }
 
 DEVICE void sync_grid(int*) { host_barrier->arrive_and_wait(); }

@@ -37,6 +37,8 @@ template <class T>
 DEVICE T load(const T* p) {
     return *static_cast<const volatile T*>(p);
 }
+// What stood there at the last barrier or later: answered by the processor's own cache.
+DEVICE Bits load_old(const Bits* p) { return __ldca(p); }
 template <class T>
 DEVICE void store(T* p, T value) {
     *static_cast<volatile T*>(p) = value;
@@ -100,6 +102,25 @@ DEVICE void push(T* queue, Count* count, T value, bool wanted) {
     if (static_cast<int>(lane) == leader) first = add(count, static_cast<Count>(__popc(wanting)));
     first = __shfl_sync(wanting, first, leader);
     queue[first + __popc(wanting & ((1u << lane) - 1))] = value;
+}
+
+// The same for N values of each lane, with one atomic addition for all of them.
+template <int N, class T, class Count>
+DEVICE void push_each(T* queue, Count* count, const T (&values)[N], const bool (&wanted)[N]) {
+    const unsigned here = __activemask();
+    unsigned wanting[N], lane;
+    int total = 0;
+    for (int u = 0; u < N; ++u) total += __popc(wanting[u] = __ballot_sync(here, wanted[u]));
+    if (total == 0) return;
+    asm("mov.u32 %0, %%laneid;" : "=r"(lane));
+    const int leader = __ffs(here) - 1;
+    Count first = 0;
+    if (static_cast<int>(lane) == leader) first = add(count, static_cast<Count>(total));
+    first = __shfl_sync(here, first, leader);
+    for (int u = 0; u < N; ++u) {
+        if (wanted[u]) queue[first + __popc(wanting[u] & ((1u << lane) - 1))] = values[u];
+        first += __popc(wanting[u]);
+    }
 }
 
 // All blocks of a cooperative launch wait for each other; afterwards each sees what any wrote before. `barrier` is two ints,

@@ -1,9 +1,10 @@
 // Breadth-first search from all free rows at once, until no augmenting path is left: one kernel, whose blocks wait for each
 // other on the device.
 //
-// Azad, Buluc, Pothen (IEEE TPDS 28, 2017), multi-source search with vertex-disjoint trees, without grafting. A phase grows
-// a tree from every free row; a column belongs to the tree that set its bit first, so trees share no vertex and all paths
-// found in a phase are applied at once, without repair. A row whose tree has its path is not expanded any more.
+// Azad, Buluc, Pothen (IEEE TPDS 28, 2017), multi-source search with vertex-disjoint trees. A phase grows a tree from every
+// free row; a column belongs to the tree that set its bit first, so trees share no vertex and all paths found in a phase are
+// applied at once, without repair. A row whose tree has its path is not expanded any more. Grafting, top-down: after a deep
+// phase the trees without a path stay, and all their rows are expanded again.
 // Macros: WIDTH, slots of a row that stand in a row of their own, 0: all lists are read from indices; LANES, threads of a warp
 // that share a row; UNROLL, entries that a thread reads at once; PART, entries of a long list that make an entry of the frontier.
 // Invariant: the mates are a valid matching whenever all blocks stand at the barrier between phases.
@@ -14,23 +15,25 @@ DEVICE void prefetch_row(const Search& s, Index row) {
     prefetch(WIDTH ? s.slots + static_cast<long long>(row) * WIDTH : s.indptr + row);
 }
 
+// Short lists: mates are read while the claims are under way. In long ones most claims fail.
+#define AT_ONCE (WIDTH > 0 && WIDTH <= 8)
+
 // Claims columns for a tree. Who is not eager tests first: that spares atomics where most columns are taken, and costs a wait.
 // Safe: one atomic gives the bit to one tree, which alone writes the link; a root's leaf is set by one compare-and-swap.
 template <bool EAGER, int N, class Sink>
 DEVICE void visit(const Search& s, const Entry& at, const Index (&list)[N], Sink& sink) {
     bool wanted[N], claimed[N];
     Index mate[N];
-    for (int k = 0; k < N; ++k) wanted[k] = list[k] >= 0 && (EAGER || !has(s.visited, list[k]));
+    for (int k = 0; k < N; ++k)  // a bit that is not seen yet is found out by the claim
+        wanted[k] = list[k] >= 0 && (EAGER || !(load_old(s.visited + (list[k] >> 5)) >> (list[k] & 31) & 1));
     for (int k = 0; k < N; ++k) {
         claimed[k] = wanted[k] && claim(s.visited, list[k]);
-        mate[k] = wanted[k] ? s.col_mate[list[k]] : NONE;
+        mate[k] = (AT_ONCE ? wanted[k] : claimed[k]) ? s.col_mate[list[k]] : NONE;
     }
     for (int k = 0; k < N; ++k) {
         bool ends = false;
         if (claimed[k]) {
-#if PREFETCH
             if (mate[k] != NONE) prefetch_row(s, mate[k]);
-#endif
             s.link[list[k]] = Link{at.row, at.column, at.root, 0};
             if (mate[k] == NONE) ends = compare_and_swap(s.leaf + at.root, NONE, list[k]) == NONE;
         }
@@ -61,6 +64,7 @@ DEVICE void visit_list(const Search& s, const Entry& at, bool wanted, unsigned t
     const int offset = static_cast<int>(scatter(static_cast<unsigned>(at.row) ^ turn)) & (LANES * UNROLL - 1);
     for (Index base = 0; ballot(base < left); base += LANES * UNROLL) {
         Index list[UNROLL];
+        if (base + LANES * UNROLL < left) prefetch(from + base + LANES * UNROLL + lane);
         for (int k = 0; k < UNROLL; ++k) {
             const Index p = base + ((k * LANES + lane) ^ offset);
             list[k] = p < left ? from[p] : NONE;
@@ -117,8 +121,8 @@ DEVICE Index level_of_grid(const Search& s, const Entry* from, Index count, Entr
 
 // A few levels of a narrow frontier: each block goes on with what it finds itself, and puts back what is left. A block
 // that has more than it can do at once says so, and all share again.
-DEVICE Index levels_of_block(const Search& s, const Entry* from, Index count, Entry* to, Index* pushed, unsigned turn,
-                             int n_levels, Index* crowded, Index* deep, unsigned char* memory) {
+DEVICE Index levels_of_block(const Search& s, const Entry* from, Index count, Entry* to, Round* now, unsigned turn,
+                             int n_levels, Index* deep, unsigned char* memory) {
     SHARED int near[3];
     SHARED bool leave[2];  // by turns: who is late still reads the one of its level
     SHARED Index place;
@@ -133,8 +137,8 @@ DEVICE Index levels_of_block(const Search& s, const Entry* from, Index count, En
     sync_block();
     for (int level = 0; level < n_levels && n; ++level) {
         Entry* buffer = buffers + (level & 1) * CAPACITY;
-        Nearby sink = {buffer, to, near + level % 3, pushed, 0};
-        if (thread_in_block() == threads_in_block() - 1) leave[level & 1] = load(crowded);
+        Nearby sink = {buffer, to, near + level % 3, &now->pushed, 0};
+        if (thread_in_block() == threads_in_block() - 1) leave[level & 1] = load(&now->crowded);
         expand<true>(s, from, n, warp_in_block(), warps_in_block(), turn + level, sink);
         found += sink.found;
         sync_block();
@@ -142,11 +146,11 @@ DEVICE Index levels_of_block(const Search& s, const Entry* from, Index count, En
         n = near[level % 3] < CAPACITY ? near[level % 3] : CAPACITY;
         if (thread_in_block() == 0) near[(level + 2) % 3] = 0;  // read by all before the barrier that they have passed
         from = buffer;
-        if (n > most && thread_in_block() == 0) store(crowded, static_cast<Index>(1));
+        if (n > most && thread_in_block() == 0) store(&now->crowded, static_cast<Index>(1));
         if (n > most || leave[level & 1]) break;
     }
     sync_block();
-    if (thread_in_block() == 0 && n) place = add(pushed, n);
+    if (thread_in_block() == 0 && n) place = add(&now->pushed, n);
     sync_block();
     for (Index e = thread_in_block(); e < n; e += threads_in_block()) to[place + e] = from[e];
     return found;
@@ -206,78 +210,77 @@ DEVICE void augment(const Search& s, Index n_roots) {
     }
 }
 
-#define CLOCK(kind) \
-    if (thread_index() == 0) s.control->ticks[kind] += ticks() - clock, clock = ticks()
+// Where the time goes, as the first thread sees it: 0 planting, 1 wide levels, 2 narrow levels, 3 augmenting.
+DEVICE void clock(Control* control, int kind, long long& since) {
+    if (thread_index() != 0) return;
+    const long long now = ticks();
+    control->ticks[kind] += now - since;
+    since = now;
+}
 
-// Reads: indptr, indices, slots, roots. Writes: mates, visited, link, leaf, queue, control. Time: O(phases * nnz / threads + levels).
-// `narrow`: entries per block up to which blocks go on alone, for `stay` levels; a phase that has found something ends when it
-// is `patience` / 8 times as deep as it was when it found the last.
+// Grows the trees from `count` entries at the head of the queue, round by round, until all are stuck, or `enough` have a path,
+// or the phase has become so deep since it last found one that the rest is left to the next. Returns how many have a path.
+DEVICE Index grow(const Search& s, const Limits& limits, Index count, Index enough, unsigned turn, Index& round, Index& level,
+                  int* barrier, unsigned char* memory, long long& since) {
+    Index begin = 0, found = 0, last = 0;
+    while (count) {
+        const bool wide = count > static_cast<Index>(limits.narrow) * block_count();
+        Round* now = &s.control->rounds[round % 3];
+        const Entry* from = s.queue + begin;
+        Entry* to = s.queue + begin + count;
+        const unsigned draw = scatter(turn + static_cast<unsigned>(level));
+        Index deep = wide;
+        const Index mine = wide ? level_of_grid(s, from, count, to, &now->pushed, draw, memory)
+                                : levels_of_block(s, from, count, to, now, draw, limits.stay, &deep, memory);
+        end_round(s.control, round++, mine, deep, barrier);
+        clock(s.control, wide ? 1 : 2, since);
+        begin += count;
+        count = load(&now->pushed);
+        level += load(&now->deep);
+        const Index more = load(&now->found);
+        if (more) last = level;
+        found += more;
+        if (found == enough) break;
+        if (found && level * 8 >= last * limits.patience + 64) break;
+    }
+    return found;
+}
+
+// Reads: indptr, indices, slots, roots, free_columns. Writes: mates, visited, link, leaf, queue, control.
+// Time: O(phases * nnz / threads + levels).
 KERNEL __launch_bounds__(THREADS, BLOCKS)
     search(Index n_cols, const Index* indptr, const Index* indices, const Index* slots, const Index* roots, Index* row_mate,
            Index* col_mate, Bits* visited, Index* link, Index* leaf, Index* queue, Index* control_words, int* barrier,
-           unsigned seed, int narrow, int stay, int patience, bool graft) {
+           unsigned seed, int narrow, int stay, int patience, int graft) {
     alignas(16) SHARED unsigned char memory[MEMORY];
     Control* control = reinterpret_cast<Control*>(control_words);
-    const Search s = {indptr,   indices,
-                      slots,    roots,
-                      row_mate, col_mate,
-                      visited,  reinterpret_cast<Link*>(link),
-                      leaf,     reinterpret_cast<Entry*>(queue),
-                      control};
-    const Index n_roots = control->n_roots, free_columns = control->free_columns;
-    Index round = 0, total = 0, levels = 0, phase = 0;
-    long long clock = ticks();
-    while (total < n_roots && total < free_columns) {
-        plant(s, n_cols, n_roots, graft, &control->rounds[round % 3].pushed, memory);
-        end_round(control, round, 0, 0, barrier);
-        CLOCK(0);
-        Index count = load(&control->rounds[round++ % 3].pushed), begin = 0, found = 0, level = 0, last = 0;
-        while (count) {
-            const bool wide = count > static_cast<Index>(narrow) * block_count();
-            Index* pushed = &control->rounds[round % 3].pushed;
-            const unsigned turn = scatter(seed + static_cast<unsigned>(phase * 65536 + level));
-            const Entry* from = s.queue + begin;
-            Entry* to = s.queue + begin + count;
-            Index deep = wide;
-            const Index mine = wide ? level_of_grid(s, from, count, to, pushed, turn, memory)
-                                    : levels_of_block(s, from, count, to, pushed, turn, stay,
-                                                      &control->rounds[round % 3].crowded, &deep, memory);
-            end_round(control, round, mine, deep, barrier);
-#ifdef PROFILE
-            const Index was = count;
-#endif
-            begin += count;
-            count = load(&control->rounds[round % 3].pushed);
-            const Index more = load(&control->rounds[round % 3].found);
-            deep = load(&control->rounds[round++ % 3].deep);
-            level += deep;
-            if (more) last = level;
-            found += more;
-#ifdef PROFILE
-            if (thread_index() == 0 && round < 8192) {
-                control->log[3 * round] = phase;
-                control->log[3 * round + 1] = wide ? -was : was;
-                control->log[3 * round + 2] = ticks() - clock;
-            }
-#endif
-            CLOCK(wide ? 1 : 2);
-            if (thread_index() == 0) control->ticks[wide ? 4 : 5] += deep;
-            if (total + found == n_roots || total + found == free_columns) break;
-            if (found && level * 8 >= last * patience + 64) break;
-        }
+    Entry* entries = reinterpret_cast<Entry*>(queue);
+    Link* links = reinterpret_cast<Link*>(link);
+    const Search s = {indptr, indices, slots, roots, row_mate, col_mate, visited, links, leaf, entries, control};
+    const Limits limits = {narrow, stay, patience};
+    const Index n_roots = control->n_roots;
+    const Index most = n_roots < control->free_columns ? n_roots : control->free_columns;
+    Index round = 0, total = 0, levels = 0, phase = 0, level = 0;
+    long long since = ticks();
+    while (total < most) {
+        Round* now = &control->rounds[round % 3];
+        plant(s, n_cols, n_roots, phase > 0 && level >= graft, &now->pushed, memory);
+        end_round(control, round++, 0, 0, barrier);
+        clock(control, 0, since);
+        level = 0;
+        const unsigned turn = scatter(seed + static_cast<unsigned>(phase++));
+        const Index found = grow(s, limits, load(&now->pushed), most - total, turn, round, level, barrier, memory, since);
         levels += level;
-        ++phase;
         total += found;
         if (!found) break;
         augment(s, n_roots);
         sync_grid(barrier);
-        CLOCK(3);
+        clock(control, 3, since);
     }
-    if (thread_index() == 0) {
-        control->phases = phase;
-        control->levels = levels;
-        control->found = total;
-    }
+    if (thread_index() != 0) return;
+    control->phases = phase;
+    control->levels = levels;
+    control->found = total;
 }
 
 // How many columns are free. Reads: col_mate. Time: O(n_cols / threads).

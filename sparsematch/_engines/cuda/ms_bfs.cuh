@@ -10,7 +10,6 @@
 #define WIDTH 0
 #define LANES 8
 #define UNROLL 2
-#define PREFETCH 1
 #define ROOM 128
 #define PART 256
 #define THREADS 512
@@ -41,10 +40,13 @@ struct Control {
     Round rounds[3];  // taken in turn: one is written, one was read, one is made zero
     Index n_roots, free_columns;
     Index phases, levels, found, edges;
-    long long ticks[6];
-#ifdef PROFILE
-    long long log[3 * 8192];
-#endif
+    long long ticks[4];
+};
+
+// When a frontier is narrow, in entries for each block; how many levels a block then goes on alone; and at how many eighths
+// of the depth at which it found its last path a phase ends.
+struct Limits {
+    int narrow, stay, patience;
 };
 
 struct Search {

@@ -29,7 +29,14 @@ ROOM = 128
 NARROW, STAY = 640, 32
 
 #: A phase that has found something ends when it is so many eighths as deep as when it found the last.
-PATIENCE = 10
+PATIENCE = 16
+
+#: Levels of a phase from which on its trees are kept for the next: to grow them again would take longer.
+GRAFT = 100
+
+
+#: Words in which the kernels keep account: of three rounds, four each; what is in ACCOUNT; clock ticks.
+ROUNDS, ACCOUNT, KINDS = 12, 6, ("plant", "wide", "narrow", "augment")
 
 
 def improve(graph: BipartiteCSR, matching: Matching, run: Run) -> None:
@@ -38,19 +45,38 @@ def improve(graph: BipartiteCSR, matching: Matching, run: Run) -> None:
     Reads: the graph. Writes: both mates. Workspace: 4 indices for each column, 6 and its slots for each row.
     """
     begin = perf_counter()
-    report = search(graph, matching, run, **shape(graph))
+    report = search(graph, matching, run)
     if not run.detailed:
         run.steps.append(StepInfo("ms_bfs", perf_counter() - begin))
         return
-    _, _, phases, levels, found, _ = (int(x) for x in report[12:18].tolist())
-    run.steps.append(StepInfo("ms_bfs", perf_counter() - begin, phases, levels, 0, found))
+    words = report.tolist()  # waits
+    seconds = perf_counter() - begin
+    _, _, phases, levels, found, _ = words[ROUNDS : ROUNDS + ACCOUNT]
+    ticks = report[ROUNDS + ACCOUNT :].view(np.int64).tolist()
+    steps = {kind: seconds * t / max(sum(ticks), 1) for kind, t in zip(KINDS, ticks, strict=True)}
+    run.steps.append(StepInfo("ms_bfs", seconds, phases, levels, augmentations=found, seconds_by_step=steps))
 
 
 def shape(graph: BipartiteCSR) -> dict[str, int]:
-    """Return the macros that suit lists of this length."""
+    """Return the macros that suit lists of this length.
+
+    Short lists stand in slots, where a row is found without its bounds. Two small blocks on a processor hide each
+    other's waits, but a long list keeps a large one busy.
+    """
     mean = graph.indices.size / max(graph.n_major, 1)
     width = 4 if mean <= 3 else 8 if mean <= 8 else 16 if mean <= 15 else 0
-    return {"WIDTH": width, "LANES": width or (32 if mean >= 32 else 8), "UNROLL": 2, "PREFETCH": 1}
+    if width and graph.n_major + graph.indices.size // (width - 2) >= np.iinfo(graph.dtype).max - 8:
+        width = 0  # no numbers left for the rows of slots
+    small = width in (4, 8) or graph.dtype.itemsize == 8
+    return {
+        "WIDTH": width,
+        "LANES": width or (32 if mean >= 32 else 8),
+        "UNROLL": 2,
+        "PART": PART,
+        "ROOM": ROOM,
+        "THREADS": 512 if small else 1024,
+        "BLOCKS": 2 if small and graph.dtype.itemsize == 4 else 1,
+    }
 
 
 def search(
@@ -61,38 +87,29 @@ def search(
     narrow: int = NARROW,
     stay: int = STAY,
     patience: int = PATIENCE,
-    graft: bool = True,
-    threads: int = 0,
-    blocks: int = 1,
+    graft: int = GRAFT,
     **macros: int,
 ) -> Any:
     """Run the kernels; return the words that they keep account in."""
     xp, dtype, n_rows, n_cols = namespace(graph.indptr), graph.dtype, graph.n_major, graph.n_minor
-    threads = threads or (1024 if dtype.itemsize == 4 else 512)
+    macros = shape(graph) | macros
     row_mate, col_mate = graph.orient(matching.row_mate, matching.col_mate)
-    kernels = compile.load("ms_bfs", dtype, THREADS=threads, BLOCKS=blocks, **{"PART": PART, "ROOM": ROOM, **macros})
+    kernels = compile.load("ms_bfs", dtype, **macros)
     index, seed, width = dtype.type, np.uint32(run.seed & 0xFFFFFFFF), macros["WIDTH"]
-    control = xp.zeros(18 + (6 + 3 * 8192 * macros.get("PROFILE", 0)) * 8 // dtype.itemsize, dtype)
     linked = graph.indices.size // (width - 2) + 1 if width else 0
+    control = xp.zeros(ROUNDS + ACCOUNT + len(KINDS) * 8 // dtype.itemsize, dtype)
     link, slots = xp.empty(4 * n_cols, dtype), xp.empty(max((n_rows + linked) * width, 1), dtype)
-    visited = xp.zeros(n_cols // 32 + 1, np.uint32)
+    visited, barrier = xp.zeros(n_cols // 32 + 1, np.uint32), xp.zeros(2, np.int32)
     roots, leaf = xp.empty(n_rows, dtype), xp.empty(n_rows, dtype)
-    queue = xp.empty(4 * (n_rows + linked + graph.indices.size // macros.get("PART", PART) + 1), dtype)
+    queue = xp.empty(4 * (n_rows + linked + graph.indices.size // macros["PART"] + 1), dtype)
     kernels.launch("count_free", -(-n_cols // 8), index(n_cols), col_mate, control)
     bits = np.int32(max(n_rows - 1, 0).bit_length())
     kernels.launch("collect", -(-n_rows // 8), index(n_rows), bits, seed, graph.indptr, row_mate, roots, leaf, control)
     if width:
         kernels.launch("spread", n_rows * width, index(n_rows), graph.indptr, graph.indices, slots)
-    arrays = graph.indptr, graph.indices, slots, roots, row_mate, col_mate, visited, link, leaf, queue, control
-    limits = np.int32(narrow), np.int32(stay), np.int32(patience), np.bool_(graft)
-    kernels.launch_resident(
-        "search",
-        index(n_cols),
-        *arrays,
-        xp.zeros(2, np.int32),
-        seed,
-        *limits,
-        threads=threads,
-        blocks_per_processor=blocks,
-    )
+    lists = graph.indptr, graph.indices, slots, roots
+    state = row_mate, col_mate, visited, link, leaf, queue, control, barrier
+    limits = np.int32(narrow), np.int32(stay), np.int32(patience), np.int32(graft)
+    size = {"threads": macros["THREADS"], "blocks_per_processor": macros["BLOCKS"]}
+    kernels.launch_resident("search", index(n_cols), *lists, *state, seed, *limits, **size)
     return control
