@@ -75,18 +75,25 @@ DEVICE auto enter(const Search& s) {
     };
 }
 
-// Reached minor j from v. Safe: its claim makes links[2 j] and [2 j + 1] ours, and root of its mate too.
+// Reached minors j from v. Safe: the claim of j makes links[2 j] and [2 j + 1] ours, and root of its mate too.
 DEVICE auto take(const Search& s) {
-    return [&s](const Progress& at, Index* tally, const Entry& from, Index v, Index j, Index mate, bool claimed) {
-        bool end = claimed && mate == UNMATCHED;
-        const bool onward = claimed && mate != UNMATCHED;
-        if (claimed) s.links[2 * static_cast<long long>(j)] = v, s.links[2 * static_cast<long long>(j) + 1] = from.mate;
-        if (s.with_roots) {
-            if (onward) s.root[mate] = from.root;
-            if (end) end = compare_and_swap(s.leaf + from.root, UNMATCHED, j) == UNMATCHED;  // the first end of its tree
+    return [&s](const Progress& at, Index* tally, const Entry& from, Index v, const Several& j, const Several& mate,
+                const Which& claimed) {
+        Which onward, end;
+        for (int u = 0; u < BATCH; ++u) {
+            onward[u] = claimed[u] && mate[u] != UNMATCHED, end[u] = claimed[u] && mate[u] == UNMATCHED;
+            if (onward[u]) prefetch(s.lists.indptr + mate[u]);
+            if (claimed[u]) {
+                Index* link = s.links + 2 * static_cast<long long>(j[u]);
+                link[0] = v, link[1] = from.mate;
+            }
+            if (s.with_roots) {
+                if (onward[u]) s.root[mate[u]] = from.root;
+                if (end[u]) end[u] = compare_and_swap(s.leaf + from.root, UNMATCHED, j[u]) == UNMATCHED;  // its tree's first
+            }
         }
-        push(s.queue + at.tail, tally + NEXT, mate, onward);
-        push(s.ends + at.ends, tally + ENDS, j, end);
+        push_each(s.queue + at.tail, tally + NEXT, mate, onward);
+        push_each(s.ends + at.ends, tally + ENDS, j, end);
     };
 }
 
@@ -115,7 +122,7 @@ DEVICE void flip_all(const Team& team, const Search& s, const Index* ends, Index
 
 // All phases. Reads: the lists of the majors. Writes: both mates. Workspace: work, three indices per minor, five per major, one
 // for HUB / 4 entries; bits, one for each vertex; tallies and barrier, zero before. Time: O(n nnz / threads), mostly a few passes.
-KERNEL __launch_bounds__(512, 2)
+KERNEL __launch_bounds__(THREADS, BLOCKS)
     apfb(Index n_major, Index n_minor, const Index* __restrict__ indptr, const Index* __restrict__ indices, Index* major_mate,
          Index* minor_mate, Index* work, Bits* bits, Index* tallies, bool with_roots, unsigned seed, int shuffle_bits,
          bool stop_early, int shift, Index alone, int* barrier) {
@@ -166,9 +173,10 @@ KERNEL step(Index n_major, Index n_minor, const Index* __restrict__ indptr, cons
         const Progress at{n, tail, ends, 0, 0, 0};
         const Index* frontier = which == 1 ? roots_of(s, phase) : s.queue + (tail - n);
         const auto reach = take(s);
-        expand(team, s, frontier, n, tally, enter(s), [&](const Entry& from, Index v, Index j, Index mate, bool claimed) {
-            reach(at, tally, from, v, j, mate, claimed);
-        });
+        expand(team, s, frontier, n, tally, enter(s),
+               [&](const Entry& from, Index v, const Several& j, const Several& mate, const Which& claimed) {
+                   reach(at, tally, from, v, j, mate, claimed);
+               });
     }
     if (which == 3) settle_all(team, s, n, tally);
     if (which == 4) flip_all(team, s, with_roots ? s.ends : s.leaf, n);

@@ -21,8 +21,8 @@ NEXT, ENDS = 0, 1
 
 #: A frontier of so many threads' work is left to one block.
 ALONE = 512
-#: Of the kernel that stays on the device.
-THREADS, BLOCKS_PER_PROCESSOR = 512, 2
+#: Of the kernel that stays on the device: threads of a block, blocks of a processor.
+THREADS, BLOCKS = 512, 1
 
 _PLANT, _ROOTS, _LEVEL, _SETTLE, _FLIP = range(5)
 
@@ -54,7 +54,7 @@ class Search:
         xp, index = namespace(graph.indptr), graph.dtype.type
         n_major, n_minor, entries = graph.n_major, graph.n_minor, graph.indices.size
         self._index, self._n_major = index, n_major
-        self._kernels = compile.load("apfb", graph.dtype)
+        self._kernels = compile.load("apfb", graph.dtype, THREADS=THREADS, BLOCKS=BLOCKS)
         self._stop_early = bool(run.options.get("stop_early", OPTIONS["stop_early"]))
         self._roots = bool(run.options.get("roots", OPTIONS["roots"]))
         self._shift = share(entries, n_major)
@@ -84,7 +84,7 @@ class Search:
             self._index(ALONE >> self._shift),
             self._barrier,
             threads=THREADS,
-            blocks_per_processor=BLOCKS_PER_PROCESSOR,
+            blocks_per_processor=BLOCKS,
         )
         return tuple(self._tallies[STATS:].tolist()) if detailed else (0, 0, 0)
 

@@ -7,8 +7,13 @@
 // Whoever is reached is claimed by a bit, so the trees have no vertex in common.
 #pragma once
 
-enum { HUB = 128, CREW = 5 };      // entries in a chunk; the logarithm of the threads that share one
-enum { NEXT, ENDS, HUBS, TALLY };  // what is counted in a turn, and how many counts that makes
+#ifndef THREADS  // what a driver that asks for nothing gets: of a block, blocks of a processor
+#define THREADS 512
+#define BLOCKS 1
+#endif
+
+enum { HUB = 128, CREW = 5, BATCH = 4 };  // entries in a chunk; the logarithm of the threads that share it; entries at a time
+enum { NEXT, ENDS, HUBS, TALLY };         // what is counted in a turn, and how many counts that makes
 // Where the first block leaves word for the others, twice as one word may still be read when the other is left; what the host
 // is told.
 enum { STATE = 6 * TALLY, ROUND = STATE + 4, STATS = ROUND + 3 };
@@ -19,6 +24,9 @@ struct Team {
     bool alone;
     int* barrier;
 };
+
+typedef Index Several[BATCH];
+typedef bool Which[BATCH];
 
 struct Lists {
     const Index *indptr, *indices;
@@ -75,22 +83,31 @@ DEVICE void clear(const Team& team, Bits* set, Index n) {
     for (long long k = team.index; k <= n >> 5; k += team.count) set[k] = 0;  // own words
 }
 
-// Looks at the entries from, from + step, ... below `to` of a list, four at a time so that their loads overlap. The list is
-// read from the place `turned` on, round to where it began. take(j, mate of j, whether j was claimed now).
+// Looks at the entries from, from + step, ... below `to` of a list, BATCH at a time so that their loads overlap, and so do the
+// claims. The list is read from the place `turned` on, round to where it began. take(the j, their mates, which are claimed now).
 template <class Take>
-DEVICE void look(const Forest& f, const Index* list, Index degree, Index from, Index to, Index step, Index turned, Take take) {
-    for (Index k = from; k < to; k += 4 * step) {
-        Index j[4], mate[4];
-        bool fresh[4];
-        for (int u = 0; u < 4; ++u) {
+DEVICE void look(const Forest& f, const Index* list, Index degree, Index from, Index to, Index step, Index turned, bool open,
+                 Take take) {
+    for (Index k = from; k < to; k += BATCH * step) {
+        Index j[BATCH], mate[BATCH];
+        Bits before[BATCH];
+        bool claimed[BATCH];
+        for (int u = 0; u < BATCH; ++u) {
             const Index at = k + u * step, p = at + turned;
             j[u] = at < to ? list[p < degree ? p : p - degree] : UNMATCHED;
         }
-        for (int u = 0; u < 4; ++u) {
-            fresh[u] = j[u] != UNMATCHED && !has(f.seen, j[u]);
+        if (!open) return;  // asked for late: it is known no sooner than the list
+        for (int u = 0; u < BATCH; ++u) {
+            before[u] = j[u] != UNMATCHED ? load(f.seen + (j[u] >> 5)) : ~0u;
             mate[u] = j[u] != UNMATCHED ? f.mates[j[u]] : UNMATCHED;
         }
-        for (int u = 0; u < 4; ++u) take(j[u], mate[u], fresh[u] && claim(f.seen, j[u]));
+        for (int u = 0; u < BATCH; ++u) {
+            const Bits bit = 1u << (j[u] & 31);
+            if (!(before[u] & bit)) before[u] = bit_or(f.seen + (j[u] >> 5), bit);
+            else before[u] = ~0u;
+        }
+        for (int u = 0; u < BATCH; ++u) claimed[u] = !(before[u] >> (j[u] & 31) & 1);
+        take(j, mate, claimed);
     }
 }
 
@@ -105,7 +122,8 @@ DEVICE void cut(Index* hubs, Index* count, Index v, Index degree) {
     for (Index c = 0; c < chunks; ++c) hubs[2 * (at + c)] = v, hubs[2 * (at + c) + 1] = c * HUB;  // places of its own
 }
 
-// Each vertex of the frontier looks at its list, unless enter(v) says that it need not. take(what enter said, v, j, mate, claimed).
+// Each vertex of the frontier looks at its list, unless enter(v) says that it need not. take(what enter
+// said, v, the j, their mates, which were claimed).
 template <class Enter, class Take>
 DEVICE void expand(const Team& team, const Forest& f, const Index* frontier, Index n, Index* tally, Enter enter, Take take) {
     const Index lanes = static_cast<Index>(1) << f.shift;
@@ -113,13 +131,12 @@ DEVICE void expand(const Team& team, const Forest& f, const Index* frontier, Ind
         const Index v = frontier[w >> f.shift], lane = static_cast<Index>(w & (lanes - 1));
         const Index first = f.lists.indptr[v], degree = f.lists.indptr[v + 1] - first;
         const auto said = enter(v);
-        if (!said.open) continue;
         if (f.hubs && degree > HUB) {
-            if (lane == 0) cut(f.hubs, tally + HUBS, v, degree);
+            if (lane == 0 && said.open) cut(f.hubs, tally + HUBS, v, degree);
             continue;
         }
-        look(f, f.lists.indices + first, degree, lane, degree, lanes, start_of(f, v, degree),
-             [&](Index j, Index mate, bool claimed) { take(said, v, j, mate, claimed); });
+        look(f, f.lists.indices + first, degree, lane, degree, lanes, start_of(f, v, degree), said.open,
+             [&](const Several& j, const Several& mate, const Which& claimed) { take(said, v, j, mate, claimed); });
     }
 }
 
@@ -130,10 +147,9 @@ DEVICE void expand_hubs(const Team& team, const Forest& f, Index n, Enter enter,
         const Index v = chunk[0], begin = chunk[1], lane = static_cast<Index>(w & ((1 << CREW) - 1));
         const Index first = f.lists.indptr[v], degree = f.lists.indptr[v + 1] - first;
         const auto said = enter(v);
-        if (!said.open) continue;
         look(f, f.lists.indices + first, degree, begin + lane, begin + HUB < degree ? begin + HUB : degree,
-             static_cast<Index>(1 << CREW), static_cast<Index>(0),
-             [&](Index j, Index mate, bool claimed) { take(said, v, j, mate, claimed); });
+             static_cast<Index>(1 << CREW), static_cast<Index>(0), said.open,
+             [&](const Several& j, const Several& mate, const Which& claimed) { take(said, v, j, mate, claimed); });
     }
 }
 
@@ -141,7 +157,7 @@ DEVICE void expand_hubs(const Team& team, const Forest& f, Index n, Enter enter,
 template <class Enter, class Take>
 DEVICE void do_level(const Team& team, const Forest& f, const Index* frontier, Progress& at, Enter enter, Take take) {
     Index* tally = tally_of(team, f.tallies, at);
-    const auto reach = [&](const auto& said, Index v, Index j, Index mate, bool claimed) {
+    const auto reach = [&](const auto& said, Index v, const Several& j, const Several& mate, const Which& claimed) {
         take(at, tally, said, v, j, mate, claimed);
     };
     expand(team, f, frontier, at.n, tally, enter, reach);

@@ -53,18 +53,18 @@ DEVICE Choice agree(Choice c, int shift) {
 }
 
 // The labels of the entries from, from + step, ... of the list of v.
-DEVICE Choice choose(const Game& s, Index v, Index from, Index step) {
+DEVICE Choice choose(const Game& s, Index v, Index first, Index degree, Index from, Index step) {
     Choice c{s.infinite, s.infinite, UNMATCHED};
-    const Index first = s.majors.indptr[v], degree = s.majors.indptr[v + 1] - first, turned = start_of(s, v, degree);
+    const Index turned = start_of(s, v, degree);
     const Index* list = s.majors.indices + first;
-    for (Index k = from; k < degree; k += 4 * step) {
-        Index j[4], d[4];
-        for (int u = 0; u < 4; ++u) {
+    for (Index k = from; k < degree; k += BATCH * step) {
+        Several j, d;
+        for (int u = 0; u < BATCH; ++u) {
             const Index at = k + u * step, p = at + turned;
             j[u] = at < degree ? list[p < degree ? p : p - degree] : UNMATCHED;
         }
-        for (int u = 0; u < 4; ++u) d[u] = j[u] != UNMATCHED ? load(s.label + j[u]) : s.infinite;
-        for (int u = 0; u < 4; ++u) weigh(c, d[u], j[u]);
+        for (int u = 0; u < BATCH; ++u) d[u] = j[u] != UNMATCHED ? load(s.label + j[u]) : s.infinite;
+        for (int u = 0; u < BATCH; ++u) weigh(c, d[u], j[u]);
     }
     return c;
 }
@@ -93,10 +93,10 @@ DEVICE void push_one(const Game& s, Index place, Index v, const Choice& c, Index
 // One major with a long list, chosen for by a whole block.
 DEVICE void push_long(const Game& s, Index place, Index* tally) {
     SHARED Index least, best;
-    const Index v = s.active[place];
+    const Index v = s.active[place], first = s.majors.indptr[v], degree = s.majors.indptr[v + 1] - first;
     if (thread_in_block() == 0) least = s.infinite, best = UNMATCHED;
     sync_block();
-    const Choice mine = choose(s, v, thread_in_block(), threads_in_block());
+    const Choice mine = choose(s, v, first, degree, thread_in_block(), threads_in_block());
     minimum(&least, mine.least);
     sync_block();
     if (mine.best != UNMATCHED && mine.least == least) compare_and_swap(&best, UNMATCHED, mine.best);
@@ -111,14 +111,14 @@ DEVICE void push_all(const Team& team, const Game& s, Index n, Index* tally) {
     const long long warp = lanes_in_warp(), items = ((static_cast<long long>(n) << shift) + warp - 1) / warp * warp;
     for (long long w = team.index; w < items; w += team.count) {  // whole warps: their lanes agree
         const Index place = static_cast<Index>(w >> shift), lane = static_cast<Index>(w) & ((1 << shift) - 1);
-        Index v = place < n ? s.active[place] : UNMATCHED;
-        const bool is_long = v != UNMATCHED && s.long_lists && s.majors.indptr[v + 1] - s.majors.indptr[v] > 4 * HUB;
-        if (is_long) v = UNMATCHED;
+        const Index v = place < n ? s.active[place] : UNMATCHED;
+        const Index first = v != UNMATCHED ? s.majors.indptr[v] : 0,
+                    degree = v != UNMATCHED ? s.majors.indptr[v + 1] - first : 0;
+        const bool is_long = s.long_lists && degree > 4 * HUB;
         push(s.long_lists, tally + HUBS, place, is_long && lane == 0);
-        const Choice mine =
-            v != UNMATCHED ? choose(s, v, lane, static_cast<Index>(1) << shift) : Choice{s.infinite, s.infinite, UNMATCHED};
+        const Choice mine = choose(s, v, first, is_long ? 0 : degree, lane, static_cast<Index>(1) << shift);
         const Choice c = agree(mine, shift);
-        if (v != UNMATCHED && lane == 0) push_one(s, place, v, c, tally);
+        if (v != UNMATCHED && lane == 0 && !is_long) push_one(s, place, v, c, tally);
     }
     if (!s.long_lists) return;
     wait(team);
@@ -161,11 +161,15 @@ DEVICE Index relabel(const Team& grid, Game& s, Index n, Progress& at) {
     const Index active = n > 0 ? load(tally + HUBS) : s.n_major + 1;
     const int before = at.levels;
     // Safe: a minor is reached through its mate only, and who claimed that one writes its label.
-    const auto take = [&s, before](const Progress& at, Index* tally, Open, Index, Index j, Index mate, bool claimed) {
-        const bool onward = claimed && mate >= 0;
-        if (onward) s.label[mate] = at.levels - before + 1;
-        push(s.queue + at.tail, tally + NEXT, mate, onward);
-        push(s.spare + at.ends, tally + ENDS, j, claimed && mate == UNMATCHED);
+    const auto take = [&s, before](const Progress& at, Index* tally, Open, Index, const Several& j, const Several& mate,
+                                   const Which& claimed) {
+        Which onward, end;
+        for (int u = 0; u < BATCH; ++u) {
+            onward[u] = claimed[u] && mate[u] >= 0, end[u] = claimed[u] && mate[u] == UNMATCHED;
+            if (onward[u]) prefetch(s.lists.indptr + mate[u]), s.label[mate[u]] = at.levels - before + 1;
+        }
+        push_each(s.queue + at.tail, tally + NEXT, mate, onward);
+        push_each(s.spare + at.ends, tally + ENDS, j, end);
     };
     grow(grid, s, s.queue, active, at, [](Index) { return Open{true}; }, take);
     const Index depth = at.levels - before;
@@ -233,7 +237,7 @@ DEVICE Index begin_game(const Team& grid, Game& s, Progress& at, int bits) {
 
 // The whole game. Reads: the lists of both sides. Writes: both mates. Workspace: work, two indices per minor, two per major, one
 // for HUB / 4 entries; seen, a bit per major; tallies and barrier, zero before. Time: O(n nnz / threads), mostly a few passes.
-KERNEL __launch_bounds__(512, 2)
+KERNEL __launch_bounds__(THREADS, BLOCKS)
     push_relabel(Index n_major, Index n_minor, const Index* __restrict__ indptr, const Index* __restrict__ indices,
                  const Index* __restrict__ t_indptr, const Index* __restrict__ t_indices, Index* major_mate, Index* minor_mate,
                  Index* work, Bits* seen, Index* tallies, int* barrier, double k, bool adaptive, bool use_list, bool shrink,

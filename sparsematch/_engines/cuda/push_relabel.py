@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 from sparsematch._engines.cuda import compile
-from sparsematch._engines.cuda.apfb import ALONE, BLOCKS_PER_PROCESSOR, HUB, STATS, THREADS, share
+from sparsematch._engines.cuda.apfb import ALONE, BLOCKS, HUB, STATS, THREADS, share
 from sparsematch._engines.cuda.transpose import transpose
 from sparsematch._engines.registry import Run
 from sparsematch._types.arrays import IndexArray, namespace
@@ -50,7 +50,7 @@ def play(graph: BipartiteCSR, transposed: BipartiteCSR, matching: Matching, run:
     given: dict[str, Any] = {name: run.options.get(name, default) for name, default in OPTIONS.items()}
     push_shift, shift = share(entries, n_major), share(entries, n_minor)
     tallies: IndexArray = xp.zeros(STATS + 3, graph.dtype)
-    compile.load("push_relabel", graph.dtype).launch_resident(
+    compile.load("push_relabel", graph.dtype, THREADS=THREADS, BLOCKS=BLOCKS).launch_resident(
         "push_relabel",
         index(n_major),
         index(n_minor),
@@ -73,7 +73,7 @@ def play(graph: BipartiteCSR, transposed: BipartiteCSR, matching: Matching, run:
         np.int32(max(n_major - 1, 0).bit_length()),
         np.uint32(run.seed & 0xFFFFFFFF),
         threads=THREADS,
-        blocks_per_processor=BLOCKS_PER_PROCESSOR,
+        blocks_per_processor=BLOCKS,
     )
     return tallies
 
