@@ -9,7 +9,7 @@ from collections.abc import Callable
 from types import ModuleType
 from typing import ParamSpec, TypeVar
 
-from sparsematch._engines.cuda import apfb, cheap, check, connected_components, ms_bfs, operations, push_relabel
+from sparsematch._engines.cuda import apfb, auto, cheap, check, connected_components, ms_bfs, operations, push_relabel
 from sparsematch._engines.registry import Engine, Operations, register, register_operations
 
 _P = ParamSpec("_P")
@@ -48,6 +48,7 @@ def _register(name: str, kind: str, module: ModuleType, *, init: str = "none", t
     )
 
 
+_register("auto", "exact", auto, transpose="optional")
 _register("cheap", "heuristic", cheap)
 _register("ms_bfs", "exact", ms_bfs, init="cheap")
 _register("apfb", "exact", apfb, init="cheap")

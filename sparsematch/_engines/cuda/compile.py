@@ -1,7 +1,8 @@
 """CUDA sources compiled on first use, and launched on the current stream.
 
-One module per `.cu` file, index type and set of macros. CuPy keeps compiled modules on disk under a key made of the text
-and the options; headers found by the compiler would not be part of it, so the text has them in place of its includes.
+One module per `.cu` file, index type and set of macros. CuPy keeps compiled modules on disk under a key made of the
+text and the options; headers found by the compiler would not be part of it, so the text has them in place of its
+includes.
 """
 
 import functools
