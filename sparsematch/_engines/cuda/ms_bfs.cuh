@@ -11,7 +11,7 @@
 #define LANES 8
 #define UNROLL 2
 #define ROOM 128
-#define PART 256
+#define PART 128
 #define THREADS 512
 #define BLOCKS 1
 #endif

@@ -20,7 +20,7 @@ SUMMARY = "Multi-source breadth-first search with disjoint trees; one resident k
 OPTIONS: dict[str, bool | float] = {}
 
 #: Entries of a list that make an entry of the frontier.
-PART = 256
+PART = 128
 
 #: Entries of a block's own frontier that are not too many for it.
 ROOM = 128
