@@ -10,7 +10,7 @@ import oracle
 import sparsematch as sm
 from calls import grid, random_matrix, scrambled
 from gpu_calls import host, on_device
-from sparsematch._engines.cuda import check, connected_components, operations
+from sparsematch._engines.cuda import check, connected_components, operations, regions, strong_components
 from sparsematch._engines.cuda.transpose import transpose
 from sparsematch._engines.registry import Run
 from strategies import larger, matrices, partial_matching
@@ -83,6 +83,7 @@ LARGER = {
     "chain": lambda: chain_of_cycles(500),
     "scrambled_chain": lambda: scrambled(chain_of_cycles(500), 33),
     "grid": lambda: scrambled(grid(40), 35),
+    "long_grid": lambda: scrambled(grid(120) + sp.eye_array(120 * 120), 55),
     "random": lambda: random_matrix(2000, 2000, 3, 37),
     "dense": lambda: random_matrix(600, 600, 20, 39),
     "tall": lambda: random_matrix(2000, 700, 2, 41),
@@ -92,7 +93,12 @@ LARGER = {
 
 
 @pytest.mark.parametrize("case", LARGER)
-def test_block_labels_of_larger_matrices(case):
+@pytest.mark.parametrize("as_if_large", [False, True])
+def test_block_labels_of_larger_matrices(case, as_if_large, monkeypatch):
+    """Once as they are; once as if every search were long and every segment large."""
+    if as_if_large:
+        monkeypatch.setattr(regions, "_PATIENCE", 1)
+        monkeypatch.setattr(strong_components, "_FEW", 1)
     check_labels(LARGER[case]())
 
 

@@ -85,7 +85,7 @@ DEVICE void sync_block() {}
 DEVICE bool any_in_block(bool mine) { return mine; }
 DEVICE void sync_warp() {}
 DEVICE Bits ballot(bool mine) { return mine; }
-DEVICE int count_bits(Bits set) { return static_cast<int>(set); }
+DEVICE int count_bits(Bits set) { return __builtin_popcount(set); }
 DEVICE int count_lanes_before(Bits) { return 0; }
 template <class T>
 DEVICE T broadcast(T value, int) { return value; }

@@ -25,12 +25,17 @@ class Search(NamedTuple):
         A bit for each minor: those that are not to be visited, to begin with, and those that were.
     queue : ndarray
         Room for one major more than there are minors and for those that the search begins with, which stand first.
+    major_mate, owner : ndarray, optional
+        The minor matched with each major; whose region each minor belongs to: that of the major from which it was
+        reached, and of those to begin with, whatever stands there for their mates.
     """
 
     graph: BipartiteCSR
     mate: IndexArray
     seen: Any
     queue: IndexArray
+    major_mate: IndexArray | None = None
+    owner: IndexArray | None = None
 
 
 def from_free(graph: BipartiteCSR, major_mate: IndexArray, minor_mate: IndexArray, count: IndexArray) -> Search:
@@ -43,22 +48,24 @@ def from_free(graph: BipartiteCSR, major_mate: IndexArray, minor_mate: IndexArra
     return Search(graph, minor_mate, bits(xp, graph.n_minor), queue)
 
 
-def reach(first: Search, second: Search | None, count: IndexArray) -> Any:
-    """Run one or two searches; `count` has twelve numbers, the first and the seventh say with how many majors they begin.
+def reach(first: Search, second: Search | None, count: IndexArray, *, max_levels: int = 0) -> Any:
+    """Run one or two searches; `count` has twelve numbers, the first and the seventh the majors they begin with.
 
     Returns
     -------
-    ndarray of int32, shape (1,)
-        Whether one of them met a free minor, which ends nothing.
+    ndarray of int32, shape (2,)
+        Whether one of them met a free minor, which ends nothing; whether `max_levels` (0: as many as there are) did.
     """
     xp, dtype = namespace(count), first.graph.dtype
-    flags = xp.zeros(3, np.int32)
+    flags, owned = xp.zeros(4, np.int32), np.bool_(first.owner is not None)
     arguments: list[Any] = []
     for search in (first, second or first):
         graph = search.graph
         hubs = xp.empty(graph.nnz // _HUB + 1, dtype)
         arguments += [graph.indptr, graph.indices, search.mate, search.seen, search.queue, hubs, np.int32(share(graph))]
-    compile.load("reach", dtype).launch_resident("reach", *arguments, count, flags[2:], flags)
+        arguments += [search.mate if array is None else array for array in (search.major_mate, search.owner)]
+    end = owned, np.int32(max_levels), count, flags[2:], flags
+    compile.load("reach", dtype).launch_resident("reach", *arguments, *end)
     return flags[2:]
 
 

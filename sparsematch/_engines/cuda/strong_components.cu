@@ -114,17 +114,6 @@ KERNEL settle(Index n_first, Index n_last, Index n_square, const Index* __restri
     }
 }
 
-// One thread makes the pivot the beginning of two searches: along the rows from it, along the columns from its mate.
-KERNEL start_at(const long long* pivot, const Index* __restrict__ row_mate, Bits* ahead_cols, Bits* behind_rows, Index* rows,
-                Index* cols, Index* count) {
-    if (thread_index() != 0) return;
-    const Index i = static_cast<Index>(*pivot), j = row_mate[i];
-    claim(ahead_cols, j);
-    claim(behind_rows, i);
-    rows[0] = i, cols[0] = j;
-    count[0] = count[6] = 1;
-}
-
 // Reads: what was reached each way. Writes: zone of its own row: 0 leads to the pivot, 1 is its component, 2 neither, 3 it leads
 // there, 4 not in question; how many there are of each but the last.
 KERNEL zones(Index n_rows, const Index* __restrict__ row_mate, const Bits* rows_in, const Bits* ahead_cols,
@@ -139,19 +128,34 @@ KERNEL zones(Index n_rows, const Index* __restrict__ row_mate, const Bits* rows_
         if (mine[k]) add(count + k, mine[k]);
 }
 
-// Reads: zones, where each begins. Writes: the labels; the list of the rows whose components are still to be found; clears the
-// bits of the others.
+// Reads: zones, where each begins. Writes: the labels; clears the bits of the rows whose component this is.
 KERNEL split(Index n_rows, const Index* __restrict__ row_mate, const signed char* __restrict__ zone,
-             const Index* __restrict__ start, Index* label, Bits* rows_in, Bits* cols_in, Index* rest, Index* n_rest) {
+             const Index* __restrict__ start, Index* label, Bits* rows_in, Bits* cols_in) {
     for (Index i = thread_index(); i < n_rows; i += thread_count()) {
         const int k = zone[i];
         if (k < 4) label[i] = start[k];
-        if (k == 1) {
-            bit_and(rows_in + (i >> 5), ~(1u << (i & 31)));
-            bit_and(cols_in + (row_mate[i] >> 5), ~(1u << (row_mate[i] & 31)));
-        }
-        push(rest, n_rest, i, k != 1 && k < 4);
+        if (k != 1) continue;
+        bit_and(rows_in + (i >> 5), ~(1u << (i & 31)));
+        bit_and(cols_in + (row_mate[i] >> 5), ~(1u << (row_mate[i] & 31)));
     }
+}
+
+// Reads: labels, the rows in question. Writes, by atomics: the bits of one segment; from_row of its own row to -1 if it is in
+// another, a copy of what the row has if not.
+KERNEL pick(Index n_rows, const Index* __restrict__ row_mate, const Index* __restrict__ label, const Bits* rows_in,
+            const Index* __restrict__ from_row, Index segment, Bits* rows, Bits* cols, Index* degree) {
+    for (Index i = thread_index(); i < n_rows; i += thread_count()) {
+        const bool in = has(rows_in, i) && label[i] == segment;
+        degree[i] = in ? from_row[i] : -1;
+        if (!in) continue;
+        claim(rows, i);
+        claim(cols, row_mate[i]);
+    }
+}
+
+// Queues the rows in question.
+KERNEL list_rest(Index n_rows, const Bits* rows_in, Index* rest, Index* n_rest) {
+    for (Index i = thread_index(); i < n_rows; i += thread_count()) push(rest, n_rest, i, has(rows_in, i));
 }
 
 // Reads: labels. Writes: one at each place where a block begins (all write the same).

@@ -1,19 +1,23 @@
 """Blocks of the square part on the device, in block upper triangular order. See strong_components.cu."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
 from sparsematch._engines.cuda import compile
 from sparsematch._engines.cuda.coarse_parts import CoarseParts
-from sparsematch._engines.cuda.reach import Search, bits, reach
+from sparsematch._engines.cuda.reach import bits
+from sparsematch._engines.cuda.regions import reach_both_ways
 from sparsematch._engines.cuda.rest_components import find_rest
 from sparsematch._engines.cuda.transpose import share
 from sparsematch._types.arrays import IndexArray, namespace
 from sparsematch._types.bipartite import BipartiteCSR
 from sparsematch._types.labels import BlockLabels
 from sparsematch._types.matching import Matching
+
+#: Segments as large as one in 2^_SMALL of all rows, and not less than _FEW, get a pivot of their own, so many of them.
+_SMALL, _FEW, _PIVOTS = 4, 1 << 14, 8
 
 
 @dataclass(slots=True)
@@ -44,7 +48,7 @@ def block_labels(by_row: BipartiteCSR, by_col: BipartiteCSR, matching: Matching,
     """Return the group of every row; the matching must be maximum.
 
     Workspace: six indices per row, two per column, and what sorting the rest takes. Time: O(n_rows + n_cols + nnz), a
-    barrier per level of each search, three waits for the device and two for each round over the rest.
+    barrier per level of each search, three waits for the device, two for each pivot and each round over the rest.
     """
     xp, dtype, n_rows = namespace(by_row.indptr), by_row.dtype, by_row.n_rows
     if not n_rows:
@@ -53,7 +57,7 @@ def block_labels(by_row: BipartiteCSR, by_col: BipartiteCSR, matching: Matching,
     square = Square(by_row, by_col, matching, xp.empty(n_rows, dtype), bits(xp, n_rows), bits(xp, by_row.n_cols))
     size, from_row = _peel(square, parts)
     if size[0] > size[1] + size[2]:
-        _split_at_pivot(square, size, from_row)
+        _split_at_pivots(square, size, from_row)
     begins = xp.zeros(max(size[0], 1), dtype)
     kernels.launch("mark", n_rows, dtype.type(n_rows), square.label, begins)
     blocks = xp.cumsum(begins, dtype=dtype)
@@ -86,26 +90,45 @@ def _peel(square: Square, parts: CoarseParts) -> tuple[list[int], IndexArray]:
     return sizes, from_row
 
 
-def _split_at_pivot(square: Square, size: list[int], from_row: IndexArray) -> None:
-    """Label the component of the row with the most entries left, often nearly everything, and then all others."""
+def _split_at_pivots(square: Square, size: list[int], from_row: IndexArray) -> None:
+    """Label the components of pivots as long as there are large segments, and then all others."""
+    graph = square.by_row
+    xp, dtype, n_rows = namespace(graph.indptr), graph.dtype, graph.n_rows
+    kernels, n = compile.load("strong_components", dtype), dtype.type(n_rows)
+    core = size[0] - size[1] - size[2]
+    segments = _split(square, square, size[1], from_row)
+    n_rest = sum(length for length, _ in segments)
+    for _ in range(_PIVOTS):
+        length, start = max(segments)
+        if length < max(core >> _SMALL, _FEW):
+            break
+        segments.remove((length, start))
+        degree, part = (
+            xp.empty(n_rows, dtype),
+            replace(square, rows_in=bits(xp, n_rows), cols_in=bits(xp, graph.n_cols)),
+        )
+        of_part = dtype.type(start), part.rows_in, part.cols_in, degree
+        row_mate = square.matching.row_mate
+        kernels.launch("pick", n_rows, n, row_mate, square.label, square.rows_in, from_row, *of_part)
+        segments += _split(square, part, start, degree)
+        n_rest = sum(length for length, _ in segments)
+    if n_rest:
+        rest = xp.empty(n_rest, dtype)
+        kernels.launch("list_rest", n_rows, n, square.rows_in, rest, xp.zeros(1, dtype))
+        find_rest(square, rest)
+
+
+def _split(square: Square, part: Square, begin: int, from_row: IndexArray) -> list[tuple[int, int]]:
+    """Label the component of the row with the most entries left in a part; return length and begin of what is left."""
     graph, mates = square.by_row, square.matching
     xp, dtype, n_rows = namespace(graph.indptr), graph.dtype, graph.n_rows
     kernels, n = compile.load("strong_components", dtype), dtype.type(n_rows)
-    pivot = xp.argmax(from_row).reshape(1)  # int64
-    ahead, behind = ~square.cols_in, ~square.rows_in
-    queues = xp.empty(n_rows + 1, dtype), xp.empty(graph.n_cols + 1, dtype)
-    count = xp.zeros(12, dtype)
-    kernels.launch("start_at", 1, pivot, mates.row_mate, ahead, behind, *queues, count)
-    reach(
-        Search(graph, mates.col_mate, ahead, queues[0]), Search(square.by_col, mates.row_mate, behind, queues[1]), count
-    )
+    ahead, behind = reach_both_ways(part, xp.argmax(from_row).reshape(1))
     zone, of_zone = xp.empty(n_rows, np.int8), xp.zeros(4, dtype)
-    kernels.launch_resident("zones", n, mates.row_mate, square.rows_in, ahead, behind, zone, of_zone)
-    sizes = [int(k) for k in of_zone.tolist()]
-    start = xp.asarray(np.cumsum([size[1], *sizes[:3]]), dtype=dtype)
-    n_rest = sum(sizes) - sizes[1]
-    rest = xp.empty(n_rest, dtype)
+    kernels.launch_resident("zones", n, mates.row_mate, part.rows_in, ahead, behind, zone, of_zone)
+    lengths = [int(k) for k in of_zone.tolist()]
+    starts = np.cumsum([begin, *lengths[:3]]).tolist()
     inside = square.rows_in, square.cols_in
-    kernels.launch("split", n_rows, n, mates.row_mate, zone, start, square.label, *inside, rest, xp.zeros(1, dtype))
-    if n_rest:
-        find_rest(square, rest)
+    start = xp.asarray(starts, dtype=dtype)
+    kernels.launch("split", n_rows, n, mates.row_mate, zone, start, square.label, *inside)
+    return [(lengths[k], starts[k]) for k in (0, 2, 3)]
