@@ -175,4 +175,6 @@ def test_order_by_label():
     rng = np.random.default_rng(53)
     label = rng.integers(7, size=200).astype(np.int32)
     labels = gpu_calls.CUPY.asarray(label)
-    assert np.array_equal(host(operations.order_by_label(labels, 7)), np.argsort(label, kind="stable"))
+    order, starts = operations.order_by_label(labels, 9)
+    assert np.array_equal(host(order), np.argsort(label, kind="stable"))
+    assert np.array_equal(host(starts), np.concatenate([[0], np.cumsum(np.bincount(label, minlength=9))]))

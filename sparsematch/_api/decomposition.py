@@ -184,10 +184,7 @@ def _assemble(graph: BipartiteCSR, matching: Matching, labels: BlockLabels) -> B
     n_square = labels.n_square
     group = labels.row_group
     group[matching.row_mate < 0] = n_square + 2
-    row_perm = operations(graph.backend).order_by_label(group, n_square + 3)
-    starts = xp.zeros(n_square + 4, dtype)
-    starts[1:] = xp.bincount(group, minlength=n_square + 3)
-    starts = xp.cumsum(starts, dtype=dtype)
+    row_perm, starts = operations(graph.backend).order_by_label(group, n_square + 3)
     first_square, first_vertical, rank = (int(starts[k]) for k in (1, n_square + 1, n_square + 2))
     n_free = n_cols - rank
 

@@ -97,7 +97,8 @@ class Operations:
     connected_components
         Components of the graph.
     order_by_label
-        The stable order that sorts labels in ``range(n_labels)``.
+        The stable order that sorts labels in ``range(n_labels)``, and where in it each label begins: one number more
+        than there are labels.
     """
 
     wrong_pair: Callable[[BipartiteCSR, Matching], tuple[int, int, int] | None]
@@ -105,7 +106,7 @@ class Operations:
     vertex_cover: Callable[[BipartiteCSR, Matching], VertexCover | None]
     block_labels: Callable[[BipartiteCSR, Matching, Run], BlockLabels]
     connected_components: Callable[[BipartiteCSR], Components]
-    order_by_label: Callable[[IndexArray, int], IndexArray]
+    order_by_label: Callable[[IndexArray, int], tuple[IndexArray, IndexArray]]
 
 
 _engines: dict[tuple[str, str], Engine] = {}

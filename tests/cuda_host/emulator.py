@@ -1,7 +1,7 @@
 """The CUDA kernels without a GPU: the same text as threaded C++, on NumPy arrays.
 
-``Kernels`` has the interface of the one in ``sparsematch._engines.cuda.compile`` and takes its place in tests. A block is
-one thread here, started from Python: ctypes releases the lock while the kernel runs.
+``Kernels`` has the interface of the one in ``sparsematch._engines.cuda.compile`` and takes its place in tests. A block
+is one thread here, started from Python: ctypes releases the lock while the kernel runs.
 """
 
 import ctypes
@@ -27,7 +27,18 @@ THREADS = 4
 def build(name, dtype, macros=(), sanitize=""):
     """Compile the kernels of one source file to a shared library, and open it."""
     text = cuda_compile.source(name)
-    options = ["-std=c++20", "-O1", "-g", "-shared", "-fPIC", "-fvisibility=hidden", "-pthread", "-w", "-DSPARSEMATCH_HOST", f"-I{HERE}"]
+    options = [
+        "-std=c++20",
+        "-O1",
+        "-g",
+        "-shared",
+        "-fPIC",
+        "-fvisibility=hidden",
+        "-pthread",
+        "-w",
+        "-DSPARSEMATCH_HOST",
+        f"-I{HERE}",
+    ]
     options += [o for o in cuda_compile.options(dtype, **dict(macros)) if not o.startswith("-std")]
     if sanitize:
         options.append(f"-fsanitize={sanitize}")

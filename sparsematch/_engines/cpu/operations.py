@@ -69,8 +69,10 @@ def connected_components(graph: BipartiteCSR) -> Components:
     return Components(n_components, *labels)
 
 
-def order_by_label(labels: IndexArray, n_labels: int) -> IndexArray:
-    """Return the stable order that sorts labels in ``range(n_labels)``. Time: O(n + n_labels)."""
+def order_by_label(labels: IndexArray, n_labels: int) -> tuple[IndexArray, IndexArray]:
+    """Return the stable order that sorts labels in ``range(n_labels)``, and its boundaries. Time: O(n + n_labels)."""
     order = np.empty_like(labels)
     _core.sort_by_label(labels, n_labels, order)
-    return order
+    starts = np.zeros(n_labels + 1, labels.dtype)
+    np.cumsum(np.bincount(labels, minlength=n_labels), out=starts[1:])
+    return order, starts

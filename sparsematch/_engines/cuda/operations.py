@@ -19,7 +19,13 @@ def block_labels(graph: BipartiteCSR, matching: Matching, run: Run) -> BlockLabe
     return strong_components.block_labels(by_row, by_col, matching, coarse_parts(by_row, by_col, matching))
 
 
-def order_by_label(labels: IndexArray, n_labels: int) -> IndexArray:
-    """Return the stable order that sorts labels in ``range(n_labels)``. Time: O(n log n) at most."""
-    order: IndexArray = namespace(labels).argsort(labels, kind="stable").astype(labels.dtype, copy=False)
-    return order
+def order_by_label(labels: IndexArray, n_labels: int) -> tuple[IndexArray, IndexArray]:
+    """Return the stable order that sorts labels in ``range(n_labels)``, and its boundaries.
+
+    The boundaries are looked up in the sorted labels: where most rows have one label, counting would make them queue.
+    Time: O((n + n_labels) log n) at most.
+    """
+    xp, dtype = namespace(labels), labels.dtype
+    order = xp.argsort(labels, kind="stable")
+    starts = xp.searchsorted(labels[order], xp.arange(n_labels + 1, dtype=dtype))
+    return order.astype(dtype, copy=False), starts.astype(dtype, copy=False)

@@ -25,6 +25,7 @@ DEVICE void visit(const Search& s, Index p, Index end, Index owner, bool crowded
     const bool fresh = !(crowded && has(s.seen, j)) && claim(s.seen, j);
     if (fresh && s.owner) store(s.owner + j, owner);
     if (fresh && i == UNMATCHED) store(free_found, 1);  // all write the same
+    if (fresh && i != UNMATCHED) prefetch(s.indptr + i);
     append(s.majors, end, i, fresh && i != UNMATCHED);
 }
 
