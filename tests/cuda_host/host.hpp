@@ -67,13 +67,15 @@ DEVICE T add(T* p, U value) {
 template <class T, class U>
 DEVICE T maximum(T* p, U value) {
     T old = load(p);
-    while (old < static_cast<T>(value) && !std::atomic_ref<T>(*p).compare_exchange_weak(old, static_cast<T>(value))) {}
+    while (old < static_cast<T>(value) && !std::atomic_ref<T>(*p).compare_exchange_weak(old, static_cast<T>(value))) {
+    }
     return old;
 }
 template <class T, class U>
 DEVICE T minimum(T* p, U value) {
     T old = load(p);
-    while (old > static_cast<T>(value) && !std::atomic_ref<T>(*p).compare_exchange_weak(old, static_cast<T>(value))) {}
+    while (old > static_cast<T>(value) && !std::atomic_ref<T>(*p).compare_exchange_weak(old, static_cast<T>(value))) {
+    }
     return old;
 }
 DEVICE Bits bit_or(Bits* p, Bits bits) { return std::atomic_ref<Bits>(*p).fetch_or(bits, std::memory_order_acq_rel); }
@@ -88,7 +90,9 @@ DEVICE Bits ballot(bool mine) { return mine; }
 DEVICE int count_bits(Bits set) { return __builtin_popcount(set); }
 DEVICE int count_lanes_before(Bits) { return 0; }
 template <class T>
-DEVICE T broadcast(T value, int) { return value; }
+DEVICE T broadcast(T value, int) {
+    return value;
+}
 template <class T>
 DEVICE T across(T value, int) {
     return value;
