@@ -1,7 +1,7 @@
 // Strong components of the square part, each before those that it leads to. A row leads to the rows matched to its columns.
 //
 // 1. peel: rows that nothing leads to, and rows that lead nowhere, are blocks of their own, in the order of their removal (Kahn,
-//    CACM 5, 1962; the trimming of McLendon et al., J. Parallel Distrib. Comput. 65, 2005).
+//    Communications of the ACM 5, 1962; the trimming of McLendon et al., J. Parallel Distrib. Comput. 65, 2005).
 // 2. zones: what a pivot reaches and is reached from is its component; before it comes what leads to it, behind it what does
 //    neither, then what it leads to (Fleischer, Hendrickson, Pinar, IPDPS workshops 2000).
 // 3. spread, collect: each of the rest takes the largest number that leads to it; a row that keeps its own and what it is
