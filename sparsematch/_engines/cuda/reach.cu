@@ -59,10 +59,11 @@ KERNEL seed(Index n_major, const Index* __restrict__ mate, Index* queue, Index* 
 // Reads: lists and mates of two searches, their queues with the first level in place. Writes: bits of the minors reached, their
 // owners where these are asked for; flags: whether a minor reached is free, whether the levels did not suffice. count: three
 // numbers for each queue: majors, hubs, majors, hubs. Time: O(nnz / threads) and a barrier per level.
-KERNEL reach(const Index* indptr_0, const Index* indices_0, const Index* mate_0, Bits* seen_0, Index* queue_0, Index* hubs_0,
-             int shift_0, const Index* major_mate_0, Index* owner_0, const Index* indptr_1, const Index* indices_1,
-             const Index* mate_1, Bits* seen_1, Index* queue_1, Index* hubs_1, int shift_1, const Index* major_mate_1,
-             Index* owner_1, bool owned, int max_levels, Index* count, int* flags, int* barrier) {
+KERNEL __launch_bounds__(512)
+    reach(const Index* indptr_0, const Index* indices_0, const Index* mate_0, Bits* seen_0, Index* queue_0, Index* hubs_0,
+          int shift_0, const Index* major_mate_0, Index* owner_0, const Index* indptr_1, const Index* indices_1,
+          const Index* mate_1, Bits* seen_1, Index* queue_1, Index* hubs_1, int shift_1, const Index* major_mate_1,
+          Index* owner_1, bool owned, int max_levels, Index* count, int* flags, int* barrier) {
     Search s[2] = {
         {indptr_0,
          indices_0,

@@ -64,7 +64,7 @@ def _from_many(square: "Square", pivot: Any) -> _State:
     facts = bits(xp, _ROOTS**2), bits(xp, _ROOTS**2)
     kernels.launch("meet", graph.n_rows, n, row_mate, square.rows_in, *state.seen, *owners, *facts)
     together, state = bits(xp, _ROOTS), _State(square)
-    kernels.launch("unite", 1, root, *facts, together, threads=_ROOTS)
+    kernels.launch("unite", 1, root, *facts, together, threads=256)
     kernels.launch("start_from", _ROOTS, root, together, row_mate, *state.first_level())
     state.search()
     return state

@@ -20,9 +20,10 @@ KERNEL paint(Index n, const Index* __restrict__ list, int bits, Index* colour, I
 
 // Reads: the lists of the rows, labels. Writes: colours, by atomic maximum, until none would rise within its segment; queued, by
 // exchange: whoever is first to name the coming level queues the row. Two queues take turns. Time: a barrier per level.
-KERNEL spread(Index n, const Index* __restrict__ list, const Index* __restrict__ indptr, const Index* __restrict__ indices,
-              const Index* __restrict__ col_mate, const Bits* cols_in, const Index* __restrict__ label, Index* colour,
-              Index* queued, Index* queue_0, Index* queue_1, Index* count, int shift, int* barrier) {
+KERNEL __launch_bounds__(512)
+    spread(Index n, const Index* __restrict__ list, const Index* __restrict__ indptr, const Index* __restrict__ indices,
+           const Index* __restrict__ col_mate, const Bits* cols_in, const Index* __restrict__ label, Index* colour,
+           Index* queued, Index* queue_0, Index* queue_1, Index* count, int shift, int* barrier) {
     const Index lanes = static_cast<Index>(1) << shift;
     Levels q{queue_1, count, 0, 0};
     Index width = n;
@@ -48,9 +49,10 @@ KERNEL spread(Index n, const Index* __restrict__ list, const Index* __restrict__
 
 // Reads: the lists of the columns, colours. Writes: found, by atomic claims: what leads to a row that has kept its own colour,
 // under this colour. Time: O(nnz / threads), a barrier per level.
-KERNEL collect(Index n, const Index* __restrict__ list, int bits, const Index* __restrict__ indptr,
-               const Index* __restrict__ indices, const Index* __restrict__ row_mate, const Bits* rows_in,
-               const Index* __restrict__ colour, Bits* found, Index* queue, Index* count, int shift, int* barrier) {
+KERNEL __launch_bounds__(512)
+    collect(Index n, const Index* __restrict__ list, int bits, const Index* __restrict__ indptr,
+            const Index* __restrict__ indices, const Index* __restrict__ row_mate, const Bits* rows_in,
+            const Index* __restrict__ colour, Bits* found, Index* queue, Index* count, int shift, int* barrier) {
     const Index lanes = static_cast<Index>(1) << shift;
     Levels q{queue, count, 0, 0};
     for (Index k = thread_index(); k < n; k += thread_count()) {

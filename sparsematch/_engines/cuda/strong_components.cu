@@ -18,8 +18,9 @@ struct Lists {
 // Reads: the mates, the coarse parts. Writes: label of its own row: 0 in the square part, -1 and -2 in the horizontal and the
 // vertical one; the bits of the square part, by atomics; how many rows it has; from_row of
 // the others.
-KERNEL square_part(Index n_rows, const Index* __restrict__ row_mate, const Bits* vertical_cols, const Bits* horizontal_rows,
-                   Index* label, Index* from_row, Bits* rows_in, Bits* cols_in, Index* n_square) {
+KERNEL __launch_bounds__(512)
+    square_part(Index n_rows, const Index* __restrict__ row_mate, const Bits* vertical_cols, const Bits* horizontal_rows,
+                Index* label, Index* from_row, Bits* rows_in, Bits* cols_in, Index* n_square) {
     Index mine = 0;
     for (Index i = thread_index(); i < n_rows; i += thread_count()) {
         const Index j = row_mate[i];
@@ -57,10 +58,11 @@ KERNEL degrees(Index n_rows, const Index* __restrict__ row_indptr, const Index* 
 
 // Reads: lists, mates, the square part. Writes: both counts, by atomic addition; removed, by atomic claims, so that a row goes
 // to one of the queues; removals: how many are in each. Time: O(nnz / threads), a barrier per level.
-KERNEL peel(Index n_rows, const Index* __restrict__ row_indptr, const Index* __restrict__ row_indices,
-            const Index* __restrict__ col_indptr, const Index* __restrict__ col_indices, const Index* __restrict__ row_mate,
-            const Index* __restrict__ col_mate, const Bits* rows_in, const Bits* cols_in, Index* from_row, Index* to_col,
-            Bits* removed, Index* first_queue, Index* last_queue, Index* count, Index* removals, int shift, int* barrier) {
+KERNEL __launch_bounds__(512)
+    peel(Index n_rows, const Index* __restrict__ row_indptr, const Index* __restrict__ row_indices,
+         const Index* __restrict__ col_indptr, const Index* __restrict__ col_indices, const Index* __restrict__ row_mate,
+         const Index* __restrict__ col_mate, const Bits* rows_in, const Bits* cols_in, Index* from_row, Index* to_col,
+         Bits* removed, Index* first_queue, Index* last_queue, Index* count, Index* removals, int shift, int* barrier) {
     Levels first{first_queue, count, 0, 0}, last{last_queue, count + 3, 0, 0};
     const Index lanes = static_cast<Index>(1) << shift;
     for (Index i = thread_index(); i < n_rows; i += thread_count()) {
@@ -116,8 +118,8 @@ KERNEL settle(Index n_first, Index n_last, Index n_square, const Index* __restri
 
 // Reads: what was reached each way. Writes: zone of its own row: 0 leads to the pivot, 1 is its component, 2 neither, 3 it leads
 // there, 4 not in question; how many there are of each but the last.
-KERNEL zones(Index n_rows, const Index* __restrict__ row_mate, const Bits* rows_in, const Bits* ahead_cols,
-             const Bits* behind_rows, signed char* zone, Index* count) {
+KERNEL __launch_bounds__(512) zones(Index n_rows, const Index* __restrict__ row_mate, const Bits* rows_in,
+                                    const Bits* ahead_cols, const Bits* behind_rows, signed char* zone, Index* count) {
     Index mine[4] = {0, 0, 0, 0};
     for (Index i = thread_index(); i < n_rows; i += thread_count()) {
         const bool in = has(rows_in, i), ahead = in && has(ahead_cols, row_mate[i]), behind = in && has(behind_rows, i);
