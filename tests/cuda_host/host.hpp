@@ -97,6 +97,7 @@ template <class T>
 DEVICE T across(T value, int) {
     return value;
 }
+DEVICE Wide least_in_warp(Wide value) { return value; }
 DEVICE long long ticks() { return 0; }
 
 template <class T, class Count>

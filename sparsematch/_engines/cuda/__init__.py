@@ -9,7 +9,17 @@ from collections.abc import Callable
 from types import ModuleType
 from typing import ParamSpec, TypeVar
 
-from sparsematch._engines.cuda import apfb, auto, cheap, check, connected_components, ms_bfs, operations, push_relabel
+from sparsematch._engines.cuda import (
+    apfb,
+    auto,
+    cheap,
+    check,
+    connected_components,
+    min_degree,
+    ms_bfs,
+    operations,
+    push_relabel,
+)
 from sparsematch._engines.registry import Engine, Operations, register, register_operations
 
 _P = ParamSpec("_P")
@@ -50,6 +60,7 @@ def _register(name: str, kind: str, module: ModuleType, *, init: str = "none", t
 
 _register("auto", "exact", auto, transpose="optional")
 _register("cheap", "heuristic", cheap)
+_register("min_degree", "heuristic", min_degree)
 _register("ms_bfs", "exact", ms_bfs, init="cheap")
 _register("apfb", "exact", apfb, init="cheap")
 _register("push_relabel", "exact", push_relabel, init="cheap", transpose="required")

@@ -87,6 +87,14 @@ template <class T>
 DEVICE T across(T value, int bits) {
     return __shfl_xor_sync(~0u, value, bits);
 }
+// The least of what the lanes hold; all lanes must call it.
+DEVICE Wide least_in_warp(Wide value) {
+    for (int step = 16; step; step >>= 1) {
+        const Wide other = __shfl_xor_sync(~0u, value, step);
+        if (other < value) value = other;
+    }
+    return value;
+}
 // Ticks of the processor's clock, to tell where time goes.
 DEVICE long long ticks() { return clock64(); }
 
