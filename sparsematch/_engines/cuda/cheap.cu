@@ -5,6 +5,7 @@
 // maximal: a row gives up only after it has seen all its columns taken, and no column is ever released. At random, rows
 // come in a shuffled order too: where both follow a mesh's numbering, free rows and free columns end up far apart.
 #include "common.cuh"
+#include "taken.cuh"
 
 // Reads: indptr, indices; row_mate if warm. Writes: taken, by atomics; mates of pairs that it made. Time: O(nnz / threads + degree).
 KERNEL cheap(Index n_rows, const Index* __restrict__ indptr, const Index* __restrict__ indices, Index* row_mate,
@@ -25,14 +26,5 @@ KERNEL cheap(Index n_rows, const Index* __restrict__ indptr, const Index* __rest
             if (draw & 1) at = at ? at - 1 : degree - 1;
             else if (++at == degree) at = 0;
         }
-    }
-}
-
-// The columns that a matching to begin with has taken. Reads: col_mate. Writes: taken, own word. Time: O(n_cols / threads).
-KERNEL mark(Index n_cols, const Index* __restrict__ col_mate, Bits* taken) {
-    for (Index w = thread_index(); w < n_cols / 32 + 1; w += thread_count()) {
-        Bits bits = 0;
-        for (int k = 0; k < 32 && w * 32 + k < n_cols; ++k) bits |= static_cast<Bits>(col_mate[w * 32 + k] != UNMATCHED) << k;
-        taken[w] = bits;
     }
 }

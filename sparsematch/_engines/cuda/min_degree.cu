@@ -4,6 +4,7 @@
 // those of the matrix. Invariant: a column is taken by one atomic on its bit, and its row alone writes both mates. The result
 // is maximal: a row gives up only after it has seen all its columns taken, and no column is ever released.
 #include "common.cuh"
+#include "taken.cuh"
 
 #define WINDOW 128  // entries of a long list among which the least is looked for
 
@@ -87,13 +88,4 @@ KERNEL squares(Index n_rows, const Index* __restrict__ indptr, Wide* sum) {
     if (mine) add(&together, mine);
     sync_block();
     if (thread_in_block() == 0) add(sum, together);
-}
-
-// The columns that a matching to begin with has taken. Reads: col_mate. Writes: taken, own word. Time: O(n_cols / threads).
-KERNEL mark(Index n_cols, const Index* __restrict__ col_mate, Bits* taken) {
-    for (Index w = thread_index(); w < n_cols / 32 + 1; w += thread_count()) {
-        Bits bits = 0;
-        for (int k = 0; k < 32 && w * 32 + k < n_cols; ++k) bits |= static_cast<Bits>(col_mate[w * 32 + k] != UNMATCHED) << k;
-        taken[w] = bits;
-    }
 }
