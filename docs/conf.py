@@ -40,12 +40,17 @@ numpydoc_xref_param_type = False
 
 def engine_table():
     """Return what is registered as a table: the pages of the engines are linked by their names."""
-    lines = ["| engine | kind | options | transpose | workers | what it does |", "|---|---|---|---|---|---|"]
-    for engine in sparsematch.engines():
+    lines = [
+        "| engine | where | kind | options | transpose | workers | what it does |",
+        "|---|---|---|---|---|---|---|",
+    ]
+    for engine in sparsematch.engines(backend=None):
+        where = "host" if engine.backend == "numpy" else "GPU"
         options = ", ".join(f"`{name}={default!r}`" for name, default in engine.options.items()) or "none"
         workers = "any number" if engine.multithreaded else "one"
         link = f"[`{engine.name}`](/algorithms/{engine.name}.md)"
-        lines.append(f"| {link} | {engine.kind} | {options} | {engine.transpose} | {workers} | {engine.summary} |")
+        facts = where, engine.kind, options, engine.transpose, workers, engine.summary
+        lines.append(f"| {link} | {' | '.join(facts)} |")
     return "\n".join(lines)
 
 

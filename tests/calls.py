@@ -6,12 +6,18 @@ import sys
 import numpy as np
 import scipy.sparse as sp
 
+import gpu_calls
 import oracle
 import sparsematch
 
 
 def solve(A, engine, options=None, **how):
-    """The matching that this engine alone makes of A, from nothing or from `initial`, and what it reports."""
+    """The matching that this engine alone makes of A, from nothing or from `initial`, and what it reports.
+
+    A is in host memory and so is the answer, wherever the engine works.
+    """
+    if engine.backend == "cupy":
+        return gpu_calls.solve(A, engine, options, **how)
     method, init = (engine.name, "none") if engine.kind == "exact" else ("none", engine.name)
     return sparsematch.maximum_transversal(A, method=method, init=init, options=options, return_info=True, **how)
 

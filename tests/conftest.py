@@ -9,6 +9,7 @@ from hypothesis import HealthCheck, settings
 import sparsematch
 from calls import variants
 from gallery import GALLERY
+from gpu_calls import MISSING
 
 # A Python that a test starts finds the modules that this one does. Given -P, it does not look in the folder where it is
 # started: in a clone that would be the source of the package, without its compiled core.
@@ -21,27 +22,40 @@ settings.register_profile("short", derandomize=True, database=None, max_examples
 settings.register_profile("deep", max_examples=2000, **common)
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "default"))
 
-ENGINES = sparsematch.engines()
-EXACT = [engine for engine in ENGINES if engine.kind == "exact"]
+ENGINES = sparsematch.engines(backend=None)
 
 
 def engine_id(engine):
-    return engine.name
+    return f"cuda_{engine.name}" if engine.backend == "cupy" else engine.name
+
+
+def case(engine, *more, name=""):
+    """The parameters of one test; those of a back-end that cannot run here are skipped."""
+    absent = engine.backend == "cupy" and MISSING
+    marks = [pytest.mark.skipif(bool(absent), reason=str(absent))]
+    return pytest.param(engine, *more, marks=marks, id=engine_id(engine) + name)
 
 
 def pytest_generate_tests(metafunc):
-    """Give a test that asks for `engine`, `exact`, `compiled` (exact and fast), `variant` or `matrix` each in turn."""
-    if "variant" in metafunc.fixturenames:
-        cases = [(engine, options) for engine in ENGINES for options in variants(engine)]
-        names = [engine_id(e) + "".join(f"-{k}={v}" for k, v in options.items()) for e, options in cases]
-        metafunc.parametrize("engine, variant", cases, ids=names)
-    elif "engine" in metafunc.fixturenames:
-        metafunc.parametrize("engine", ENGINES, ids=engine_id)
-    if "exact" in metafunc.fixturenames:
-        metafunc.parametrize("exact", EXACT, ids=engine_id)
-    if "compiled" in metafunc.fixturenames:
-        metafunc.parametrize("compiled", [e for e in EXACT if e.name != "reference"], ids=engine_id)
-    if "matrix" in metafunc.fixturenames:
+    """Give a test that asks for `engine`, `exact`, `compiled` (exact and fast), `variant` or `matrix` each in turn.
+
+    The engines are those for matrices in host memory; where the test is marked `every_backend`, all.
+    """
+    names = metafunc.fixturenames
+    everywhere = metafunc.definition.get_closest_marker("every_backend")
+    engines = [engine for engine in ENGINES if everywhere or engine.backend == "numpy"]
+    exact = [engine for engine in engines if engine.kind == "exact"]
+    if "variant" in names:
+        pairs = [(engine, options) for engine in engines for options in variants(engine)]
+        cases = [case(e, options, name="".join(f"-{k}={v}" for k, v in options.items())) for e, options in pairs]
+        metafunc.parametrize("engine, variant", cases)
+    elif "engine" in names:
+        metafunc.parametrize("engine", [case(e) for e in engines])
+    if "exact" in names:
+        metafunc.parametrize("exact", [case(e) for e in exact])
+    if "compiled" in names:
+        metafunc.parametrize("compiled", [case(e) for e in exact if e.name != "reference"])
+    if "matrix" in names:
         metafunc.parametrize("matrix", [make() for make in GALLERY.values()], ids=list(GALLERY))
 
 

@@ -63,7 +63,7 @@ def test_links_lead_somewhere(page):
 def test_every_engine_has_a_page():
     """One page per registered engine, with the stem of its name, and no page for an engine that is not there."""
     pages = {page.stem for page in ALGORITHMS.glob("*.md")} - {"index", "block_triangular_form"}
-    assert pages == {engine.name for engine in sparsematch.engines()}
+    assert pages == {engine.name for engine in sparsematch.engines(backend=None)}
 
 
 def test_page_tells_what_the_registry_knows(engine):
@@ -75,6 +75,16 @@ def test_page_tells_what_the_registry_knows(engine):
     assert facts["Kind"].startswith(engine.kind)
     assert facts["Workers"].startswith("any number" if engine.multithreaded else "one")
     assert facts["Transpose"].startswith({"unused": "not used"}.get(engine.transpose, engine.transpose))
+
+
+def test_page_tells_of_the_engine_on_a_gpu():
+    """An engine for both has a section on what is different there; all options are on the page, with defaults."""
+    on_host = {engine.name for engine in sparsematch.engines()}
+    for engine in sparsematch.engines(backend="cupy"):
+        page = (ALGORITHMS / f"{engine.name}.md").read_text(encoding="utf-8")
+        assert ("\n## On a GPU\n" if engine.name in on_host else "\nOn a GPU.") in page
+        for option, default in engine.options.items():
+            assert f"`{option}` (default `{default!r}`)" in " ".join(page.split())
 
 
 def test_algorithm_pages_have_the_same_headings():

@@ -14,6 +14,8 @@ from calls import certify, frozen, grid, random_matrix, scrambled, solve, varian
 from gallery import GALLERY
 from strategies import INDEX_TYPES, larger, matrices, partial_matching, with_index_type
 
+pytestmark = pytest.mark.every_backend
+
 
 def check(A, engine, options, m):
     """Valid; maximal from a heuristic (unless it was told to stop early), maximum from an exact engine."""
@@ -91,6 +93,8 @@ def test_input_is_only_read(engine, variant):
 
 
 def test_one_worker_gives_one_answer(engine, variant):
+    if engine.backend == "cupy":
+        pytest.skip("on a GPU, which row gets a column depends on which thread comes first")
     A = random_matrix(300, 280, 3, seed=17)
     first, second = (solve(A, engine, variant, workers=1)[0] for _ in range(2))
     assert np.array_equal(first.row_mate, second.row_mate)
@@ -103,18 +107,19 @@ def test_report(engine, variant):
     A = random_matrix(400, 400, 3, seed=23)
     m, info = solve(A, engine, variant)
     names = [step.engine for step in info.steps]
-    assert names == [engine.name] if engine.name != "auto" else set(names) <= {e.name for e in sm.engines()}
+    known = {e.name for e in sm.engines(backend=engine.backend)}
+    assert names == [engine.name] if engine.name != "auto" else set(names) <= known
     assert (info.cardinality, info.workers) == (m.cardinality, 1)
     for step in info.steps:
         assert step.seconds > 0
-        assert step.edges > 0
+        assert step.edges > 0 or engine.backend == "cupy"  # kernels do not count all that the host's engines do
         assert step.phases >= 0
         assert step.levels >= 0
         assert step.augmentations >= 0
-        if step.engine != "push_relabel":  # which has no paths
+        if step.engine != "push_relabel" and engine.backend == "numpy":  # which has no paths
             assert step.path_edges >= step.augmentations
     assert info.seconds == pytest.approx(sum(step.seconds for step in info.steps))
-    if engine.kind == "exact" and engine.name != "auto":
+    if engine.kind == "exact" and engine.name != "auto" and engine.backend == "numpy":
         assert step.augmentations == m.cardinality, "a path for each matched pair, nothing having been matched before"
         assert step.phases >= 1
 
@@ -165,6 +170,8 @@ def test_every_option_makes_a_difference(engine, variant):
         random_matrix(2000, 500, 6, seed=41),
         random_matrix(400, 400, 40, seed=43),
     ]
+    if engine.backend == "cupy":
+        pytest.skip("two runs on a GPU differ anyway")
     same_by_design = {"neighbour_sum", "neighbour_xor"}  # another way to the same answer: it changes the time alone
     if not variant or same_by_design & variant.keys():
         return

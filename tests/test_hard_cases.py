@@ -7,12 +7,15 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 
+import gpu_calls
 import oracle
 import sparsematch as sm
 from calls import certify, grid, random_matrix, scrambled, solve
 from gallery import pattern
 
-pytestmark = pytest.mark.large
+pytestmark = [pytest.mark.large]
+if gpu_calls.HAS_GPU:  # the stand-in for one has other things to show than speed
+    pytestmark.append(pytest.mark.every_backend)
 
 
 def long_ladder(n):

@@ -12,8 +12,10 @@ from sparsematch import csgraph
 ROOT = Path(__file__).resolve().parents[1]
 PACKAGE = ROOT / "sparsematch"
 CPU = PACKAGE / "_engines" / "cpu"
+CUDA = PACKAGE / "_engines" / "cuda"
 PYTHON = sorted(PACKAGE.rglob("*.py"))
 CORE = sorted([*CPU.glob("*.hpp"), *CPU.glob("*.cpp")])
+KERNELS = sorted([*CUDA.glob("*.cu"), *CUDA.glob("*.cuh")])
 TESTS = sorted((ROOT / "tests").rglob("*.py"))
 
 # The soft limits are 300, 50 and 15 lines; this is where they end.
@@ -36,7 +38,7 @@ def functions(path):
             yield node.name, sum(bool(line.strip()) for line in code)
 
 
-@pytest.mark.parametrize("path", PYTHON + CORE + TESTS, ids=name_of)
+@pytest.mark.parametrize("path", PYTHON + CORE + KERNELS + TESTS, ids=name_of)
 def test_no_file_is_long(path):
     assert len(path.read_text(encoding="utf-8").splitlines()) <= LINES_OF_A_FILE
 
@@ -57,7 +59,7 @@ def test_the_tree():
     here = {path.name for path in PACKAGE.iterdir() if path.name != "__pycache__"}
     assert here == porch | rooms
     back_ends = {path.name for path in (PACKAGE / "_engines").iterdir() if path.is_dir() and path.name != "__pycache__"}
-    assert back_ends == {"cpu", "reference"}
+    assert back_ends == {"cpu", "cuda", "reference"}
 
 
 @pytest.mark.parametrize("path", CORE, ids=name_of)
@@ -80,12 +82,27 @@ def test_a_core_file_says_what_it_is(path):
     assert path.suffix == ".cpp" or "#pragma once" in text
 
 
+@pytest.mark.parametrize("path", KERNELS, ids=name_of)
+def test_a_kernel_file_says_what_it_is_and_includes_ours_only(path):
+    """NVRTC knows no other headers, and where a kernel runs as threaded C++, none are needed but `host.hpp`."""
+    text = path.read_text(encoding="utf-8")
+    assert re.match(r"// \S", text)
+    included = re.findall(r"^#include (\S+)$", text, re.MULTILINE)
+    ours = {f'"{header.name}"' for header in KERNELS} | ({'"host.hpp"'} if path.name == "common.cuh" else set())
+    assert set(included) <= ours
+    assert included[:1] == ['"common.cuh"'] if path.suffix == ".cu" else "#pragma once" in text
+
+
 @pytest.mark.parametrize("path", PYTHON, ids=name_of)
 def test_a_python_file_says_what_it_is(path):
     assert ast.get_docstring(ast.parse(path.read_text(encoding="utf-8")))
 
 
+@pytest.mark.every_backend
 def test_an_engine_has_a_file_of_its_name(engine):
+    if engine.backend == "cupy":
+        assert (CUDA / f"{engine.name}.py").exists()
+        return
     files = {"auto": CPU / "auto.py", "reference": PACKAGE / "_engines" / "reference" / "augment.py"}
     assert files.get(engine.name, CPU / f"{engine.name}.hpp").exists()
 
@@ -94,7 +111,7 @@ def test_nothing_is_left_for_later():
     words = ["TO" + "DO", "FIX" + "ME", "X" + "XX", "NotImplemented" + "Error"]
     found = [
         (name_of(path), word)
-        for path in PYTHON + CORE + TESTS
+        for path in PYTHON + CORE + KERNELS + TESTS
         for word in words
         if re.search(rf"\b{word}\b", path.read_text(encoding="utf-8"))
     ]

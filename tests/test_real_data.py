@@ -8,12 +8,14 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 
+import gpu_calls
 import sparsematch as sm
 from calls import certify
 
 DATA = Path(__file__).resolve().parents[2] / "shared" / "data"
 ABSENT = "-2"  # what the published index says where a value is not known
 LARGEST = {"reference": 3_000, "compiled": 100_000}  # entries up to which every engine is run
+LARGEST_ON_GPU = np.inf if gpu_calls.HAS_GPU else 3_000  # and up to which those for a GPU are
 
 if not (DATA / "index.csv").exists():
     pytest.skip(f"the real matrices are not here: {DATA} does not exist", allow_module_level=True)
@@ -53,13 +55,16 @@ def test_rank_and_certificate(name):
 
 def test_blocks(name):
     """The sizes of the three coarse parts, and how many blocks there are."""
-    row, form = INDEX[name], sm.block_triangular_form(load(name))
+    check_blocks(INDEX[name], sm.block_triangular_form(load(name)))
+
+
+def check_blocks(row, form):
     horizontal, square, vertical = form.horizontal, form.square, form.vertical
     assert f"{horizontal.rows.size}x{horizontal.cols.size}" == row["dm_hr"]
     assert f"{vertical.rows.size}x{vertical.cols.size}" == row["dm_vr"]
     assert square.rows.size == square.cols.size == int(row["dm_sq"])
     first = int(horizontal.cols.size > 0)
-    inner = form.block_sizes[first : form.n_blocks - (vertical.rows.size > 0)]
+    inner = gpu_calls.host(form.block_sizes)[first : form.n_blocks - (vertical.rows.size > 0)]
     assert len(inner) == int(row["dm_sq_nblocks"])
     assert np.all(inner[:, 0] == inner[:, 1])
     assert inner.max(initial=0) == int(row["dm_sq_maxblock"])
@@ -77,6 +82,20 @@ def test_every_engine(name):
     for engine in sm.engines("exact"):
         if A.nnz <= LARGEST.get(engine.name, LARGEST["compiled"]):
             assert sm.structural_rank(A, method=engine.name) == int(INDEX[name]["sprank"]), engine.name
+
+
+@pytest.mark.skipif(bool(gpu_calls.MISSING), reason=str(gpu_calls.MISSING))
+def test_on_a_gpu(name):
+    A, rank = load(name), int(INDEX[name]["sprank"])
+    if A.nnz > LARGEST_ON_GPU:
+        pytest.skip("too large for the stand-in of a GPU")
+    B = gpu_calls.to_gpu(A)
+    for engine in sm.engines("exact", backend="cupy"):
+        m = sm.maximum_transversal(B, method=engine.name)
+        assert m.cardinality == rank, engine.name
+        assert sm.is_maximum(B, m), engine.name
+    check_blocks(INDEX[name], sm.block_triangular_form(B, matching=m, method=engine.name))
+    assert sm.connected_components(B).n_components == int(INDEX[name]["bip_ncc"])
 
 
 @pytest.mark.parametrize("name", [name for name in PUBLISHED if PUBLISHED[name]["match"] == "exact"])

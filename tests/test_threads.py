@@ -32,6 +32,7 @@ def at_once(tasks, threads=8):
         return list(pool.map(begin, tasks))
 
 
+@pytest.mark.every_backend
 def test_many_calls_on_the_same_matrix(engine):
     """The matrix is shared, each call has its own matching."""
     tasks = [lambda k=k: solve(MATRICES[k % 3], engine, workers=1 + k % 2)[0] for k in range(24)]
@@ -123,6 +124,7 @@ def test_a_forked_process_can_call(exact):
     assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
 
 
+@pytest.mark.every_backend
 def test_more_workers_than_rows(engine):
     A = random_matrix(3, 5, 2, seed=193)
     m, info = solve(A, engine, workers=64)

@@ -2,10 +2,9 @@
 
 from typing import Any
 
-import numpy as np
-
 from sparsematch._api.transversal import maximum_matching
 from sparsematch._engines.registry import operations
+from sparsematch._types.arrays import namespace
 from sparsematch._types.bipartite import BipartiteCSR, as_bipartite
 from sparsematch._types.block_form import BlockForm
 from sparsematch._types.labels import BlockLabels, Components
@@ -13,7 +12,7 @@ from sparsematch._types.matching import Matching
 
 
 def block_triangular_form(
-    A: Any, *, matching: Any = None, method: str = "auto", workers: int | None = None
+    A: Any, *, matching: Any = None, method: str = "auto", workers: int | None = None, device: str | None = None
 ) -> BlockForm:
     """Permute rows and columns to block upper triangular form: the Dulmage-Mendelsohn decomposition, coarse and fine.
 
@@ -31,16 +30,20 @@ def block_triangular_form(
         The engine that finds the matching: ``"auto"``, or a name from ``engines("exact")``.
     workers : int, optional
         Number of threads, -1 for all cores. By default that of `set_workers`, which is 1.
+    device : {None, "cuda"}, optional
+        ``"cuda"``: copy a matrix in host memory to the current GPU, `matching` with it, and work there. By default the
+        work is done where the matrix is.
 
     Returns
     -------
     BlockForm
-        Permutations and boundaries of the blocks, with the layout of MATLAB's ``dmperm``, counted from 0.
+        Permutations and boundaries of the blocks, with the layout of MATLAB's ``dmperm``, counted from 0; CuPy arrays
+        if the work was done on a GPU.
 
     Raises
     ------
     TypeError
-        If `A` is not a sparse matrix, or an argument is of the wrong type.
+        If `A` is not a sparse matrix, an argument is of the wrong type, or only one of `A` and `matching` is on a GPU.
     ValueError
         If the index arrays of `A` are inconsistent, `matching` is not a matching of `A`, or a name or number is none of
         the choices.
@@ -70,14 +73,14 @@ def block_triangular_form(
     >>> sorted(form.horizontal.cols.tolist()), sorted(form.vertical.rows.tolist())
     ([0, 3], [0, 2])
     """
-    graph = as_bipartite(A)
-    maximum, run = maximum_matching(graph, matching, name="matching", method=method, workers=workers)
+    graph = as_bipartite(A, device=device)
+    maximum, run = maximum_matching(graph, matching, name="matching", method=method, workers=workers, device=device)
     labels = operations(graph.backend).block_labels(graph, maximum, run)
     del run  # and with it what the engine has left there
     return _assemble(graph, maximum, labels)
 
 
-def is_reducible(A: Any, *, workers: int | None = None) -> bool:
+def is_reducible(A: Any, *, workers: int | None = None, device: str | None = None) -> bool:
     """Tell whether the block triangular form of a matrix has more than one block.
 
     Parameters
@@ -86,6 +89,9 @@ def is_reducible(A: Any, *, workers: int | None = None) -> bool:
         Every stored entry counts, whatever its value.
     workers : int, optional
         Number of threads, -1 for all cores. By default that of `set_workers`, which is 1.
+    device : {None, "cuda"}, optional
+        ``"cuda"``: copy a matrix in host memory to the current GPU, and work there. By default the work is done where
+        the matrix is.
 
     Returns
     -------
@@ -115,20 +121,23 @@ def is_reducible(A: Any, *, workers: int | None = None) -> bool:
     >>> is_reducible(csr_array([[1, 1], [0, 1]])), is_reducible(csr_array([[1, 1], [1, 1]]))
     (True, False)
     """
-    graph = as_bipartite(A)
+    graph = as_bipartite(A, device=device)
     matching, run = maximum_matching(graph, workers=workers)
     rank = matching.cardinality
     n_square = operations(graph.backend).block_labels(graph, matching, run).n_square
     return (rank < graph.n_cols) + n_square + (rank < graph.n_rows) > 1
 
 
-def connected_components(A: Any) -> Components:
+def connected_components(A: Any, *, device: str | None = None) -> Components:
     """Find the connected components of a matrix: the finest block diagonal form under row and column permutations.
 
     Parameters
     ----------
     A : sparse array or matrix, shape (n_rows, n_cols)
         Every stored entry counts, whatever its value.
+    device : {None, "cuda"}, optional
+        ``"cuda"``: copy a matrix in host memory to the current GPU, and work there. By default the work is done where
+        the matrix is.
 
     Returns
     -------
@@ -161,7 +170,7 @@ def connected_components(A: Any) -> Components:
     >>> n, rows.tolist(), cols.tolist()
     (2, [0, 1, 0], [0, 1, 0])
     """
-    graph = as_bipartite(A)
+    graph = as_bipartite(A, device=device)
     return operations(graph.backend).connected_components(graph)
 
 
@@ -170,25 +179,26 @@ def _assemble(graph: BipartiteCSR, matching: Matching, labels: BlockLabels) -> B
 
     Workspace: an index per block. Time: O(n_rows + n_cols).
     """
-    n_rows, n_cols = graph.shape
+    xp, dtype, (n_rows, n_cols) = namespace(graph.indptr), graph.dtype, graph.shape
     n_square = labels.n_square
     row_perm, starts = operations(graph.backend).order_by_label(labels.row_group, n_square + 3)
-    rank = int(starts[n_square + 2])
+    first_square, first_vertical, rank = (int(starts[k]) for k in (1, n_square + 1, n_square + 2))
     n_free = n_cols - rank
 
-    col_perm = np.empty(n_cols, graph.dtype)
+    col_perm = xp.empty(n_cols, dtype)
     if n_free:
-        col_perm[:n_free] = np.flatnonzero(matching.col_mate < 0)
-    np.take(matching.row_mate, row_perm[:rank], out=col_perm[n_free:], mode="clip")  # "raise" would take a copy
-    coarse_rows = np.array([0, starts[1], starts[n_square + 1], rank, n_rows], graph.dtype)
-    coarse_cols = np.array([0, n_free, *(coarse_rows[1:3] + n_free), n_cols], graph.dtype)
+        col_perm[:n_free] = xp.flatnonzero(matching.col_mate < 0)
+    xp.take(matching.row_mate, row_perm[:rank], out=col_perm[n_free:])
+    coarse_rows = xp.asarray([0, first_square, first_vertical, rank, n_rows], dtype=dtype)
+    coarse_cols = xp.asarray([0, n_free, first_square + n_free, first_vertical + n_free, n_cols], dtype=dtype)
 
     # There is a horizontal part where columns are unmatched, a vertical part where rows are.
     first, last = int(n_free == 0), n_square + int(rank < n_rows)
-    row_blocks = np.append(starts[first : last + 1], graph.dtype.type(n_rows))
-    col_blocks = row_blocks + n_free
+    row_blocks = xp.concatenate([starts[first : last + 1], xp.asarray([n_rows], dtype=dtype)])
+    col_blocks = row_blocks + dtype.type(n_free)
     col_blocks[0], col_blocks[-1] = 0, n_cols
     arrays = row_perm, col_perm, row_blocks, col_blocks, coarse_cols, coarse_rows
-    for array in arrays:
-        array.flags.writeable = False
+    if graph.backend == "numpy":  # CuPy knows no read-only arrays
+        for array in arrays:
+            array.flags.writeable = False
     return BlockForm(*arrays, matching)

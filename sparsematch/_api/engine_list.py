@@ -5,13 +5,16 @@ from sparsematch._types.errors import unknown_choice
 from sparsematch._types.run_info import EngineInfo
 
 
-def engines(kind: str | None = None) -> tuple[EngineInfo, ...]:
+def engines(kind: str | None = None, *, backend: str | None = "numpy") -> tuple[EngineInfo, ...]:
     """List the engines that `method` and `init` can name.
 
     Parameters
     ----------
     kind : {"exact", "heuristic"}, optional
-        Those for `method`, or those for `init`. By default all.
+        Those for `method`, or those for `init`. By default both.
+    backend : {"numpy", "cupy"}, optional
+        Those for matrices in host memory, or those for matrices on a GPU; None: all. The list does not depend on what
+        is installed.
 
     Returns
     -------
@@ -21,7 +24,7 @@ def engines(kind: str | None = None) -> tuple[EngineInfo, ...]:
     Raises
     ------
     TypeError, ValueError
-        If `kind` is none of the choices.
+        If `kind` or `backend` is none of the choices.
 
     See Also
     --------
@@ -32,7 +35,11 @@ def engines(kind: str | None = None) -> tuple[EngineInfo, ...]:
     >>> from sparsematch import engines
     >>> [engine.name for engine in engines("heuristic")]
     ['cheap', 'min_degree', 'karp_sipser']
+    >>> {engine.backend for engine in engines(backend=None)} == {"numpy", "cupy"}
+    True
     """
     if kind not in (None, "exact", "heuristic"):
         raise unknown_choice("kind", kind, ("exact", "heuristic"))
-    return registry.engines(kind=kind)
+    if backend not in (None, *registry.BACKENDS):
+        raise unknown_choice("backend", backend, registry.BACKENDS)
+    return registry.engines(backend, kind)

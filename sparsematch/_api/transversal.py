@@ -10,7 +10,7 @@ from sparsematch._api.workers import resolve_workers
 from sparsematch._engines.registry import Run, plan, read_options, select
 from sparsematch._types.bipartite import BipartiteCSR, as_bipartite
 from sparsematch._types.errors import wrong_type
-from sparsematch._types.matching import Matching
+from sparsematch._types.matching import Matching, copy_to_gpu
 from sparsematch._types.run_info import RunInfo
 
 _Rng = int | np.random.Generator | None
@@ -24,6 +24,7 @@ def maximum_transversal(
     init: str = ...,
     initial: Any = ...,
     workers: int | None = ...,
+    device: str | None = ...,
     rng: _Rng = ...,
     options: Mapping[str, Any] | None = ...,
     return_info: Literal[False] = ...,
@@ -36,6 +37,7 @@ def maximum_transversal(
     init: str = ...,
     initial: Any = ...,
     workers: int | None = ...,
+    device: str | None = ...,
     rng: _Rng = ...,
     options: Mapping[str, Any] | None = ...,
     return_info: Literal[True],
@@ -49,6 +51,7 @@ def maximum_transversal(
     init: str = "auto",
     initial: Any = None,
     workers: int | None = None,
+    device: str | None = None,
     rng: _Rng = None,
     options: Mapping[str, Any] | None = None,
     return_info: bool = False,
@@ -61,10 +64,12 @@ def maximum_transversal(
     Parameters
     ----------
     A : sparse array or matrix, shape (n_rows, n_cols)
-        CSR and CSC are read in place, COO is converted, other formats are converted with a warning.
+        CSR and CSC are read in place, COO is converted, other formats are converted with a warning. A matrix of
+        ``cupyx.scipy.sparse`` is worked on by its GPU and answered with CuPy arrays.
     method : str, optional
         The exact engine: ``"auto"``, or a name from ``engines("exact")``. ``"none"`` leaves out the exact part; the
-        result is then what `init` makes of `initial`, and only maximal.
+        result is then what `init` makes of `initial`, and only maximal. A GPU has engines of its own:
+        ``engines("exact", backend="cupy")``.
     init : str, optional
         The heuristic that goes first: a name from ``engines("heuristic")``, ``"none"``, or ``"auto"``, which is what
         the exact engine likes best.
@@ -73,7 +78,10 @@ def maximum_transversal(
         ``maximum_bipartite_matching(A, perm_type="column")``. It is copied.
     workers : int, optional
         Number of threads, -1 for all cores. By default that of `set_workers`, which is 1. With one thread the result is
-        always the same; with more only its cardinality is.
+        always the same; with more only its cardinality is. On a GPU this is ignored: all of it is used.
+    device : {None, "cuda"}, optional
+        ``"cuda"``: copy a matrix in host memory to the current GPU, `initial` with it, and work there. By default the
+        work is done where the matrix is.
     rng : int or numpy.random.Generator, optional
         Seeds the choices of a start with the option ``random``. By default a fixed seed.
     options : dict, optional
@@ -84,17 +92,22 @@ def maximum_transversal(
     Returns
     -------
     matching : Matching
-        With ``row_mate`` and ``col_mate`` of the index type of `A`, int32 or int64; -1 means unmatched.
+        With ``row_mate`` and ``col_mate`` of the index type of `A`, int32 or int64; -1 means unmatched. CuPy arrays on
+        the same GPU if that is where the work was done.
     info : RunInfo
         Only if `return_info` is set.
 
     Raises
     ------
     TypeError
-        If `A` is not a sparse matrix, or an argument is of the wrong type.
+        If `A` is not a sparse matrix, an argument is of the wrong type, or only one of `A` and `initial` is on a GPU.
     ValueError
         If the index arrays of `A` are inconsistent, `initial` is not a matching of `A`, or a name or number is none of
         the choices.
+    ImportError, RuntimeError
+        If `device` asks for a GPU, and CuPy, the driver or the GPU is missing.
+    MemoryError
+        If the memory, of the host or of the GPU, does not suffice. `A` is as it was.
 
     See Also
     --------
@@ -126,11 +139,11 @@ def maximum_transversal(
     >>> [step.engine for step in info.steps]
     ['cheap', 'hopcroft_karp']
     """
-    graph = as_bipartite(A)
+    graph = as_bipartite(A, device=device)
     chosen = plan(graph.backend, method, init)
     settings = read_options(options, *chosen)
     run = Run(resolve_workers(workers), _seed(rng), settings, return_info, warm=initial is not None)
-    matching = _start(graph, initial, "initial")
+    matching = _start(graph, initial, "initial", device)
     for engine in chosen:
         if engine:
             engine.improve(graph, matching, run)
@@ -149,7 +162,7 @@ def maximum_transversal(
     )
 
 
-def structural_rank(A: Any, *, method: str = "auto", workers: int | None = None) -> int:
+def structural_rank(A: Any, *, method: str = "auto", workers: int | None = None, device: str | None = None) -> int:
     """Count the pairs of a maximum transversal: the largest rank that a matrix with this pattern can have.
 
     Parameters
@@ -160,6 +173,9 @@ def structural_rank(A: Any, *, method: str = "auto", workers: int | None = None)
         ``"auto"``, or a name from ``engines("exact")``.
     workers : int, optional
         Number of threads, -1 for all cores. By default that of `set_workers`, which is 1.
+    device : {None, "cuda"}, optional
+        ``"cuda"``: copy a matrix in host memory to the current GPU, and work there. By default the work is done where
+        the matrix is.
 
     Returns
     -------
@@ -188,10 +204,10 @@ def structural_rank(A: Any, *, method: str = "auto", workers: int | None = None)
     >>> structural_rank(csr_array([[0, 1, 0], [1, 1, 1], [0, 1, 0]]))
     2
     """
-    return maximum_matching(as_bipartite(A), method=method, workers=workers)[0].cardinality
+    return maximum_matching(as_bipartite(A, device=device), method=method, workers=workers)[0].cardinality
 
 
-def is_structurally_singular(A: Any, *, workers: int | None = None) -> bool:
+def is_structurally_singular(A: Any, *, workers: int | None = None, device: str | None = None) -> bool:
     """Tell whether a matrix is rank deficient by its pattern alone, whatever the values of its entries.
 
     Parameters
@@ -200,6 +216,9 @@ def is_structurally_singular(A: Any, *, workers: int | None = None) -> bool:
         Every stored entry counts, whatever its value.
     workers : int, optional
         Number of threads, -1 for all cores. By default that of `set_workers`, which is 1.
+    device : {None, "cuda"}, optional
+        ``"cuda"``: copy a matrix in host memory to the current GPU, and work there. By default the work is done where
+        the matrix is.
 
     Returns
     -------
@@ -229,26 +248,34 @@ def is_structurally_singular(A: Any, *, workers: int | None = None) -> bool:
     >>> is_structurally_singular(csr_array([[0, 1, 0], [1, 1, 1], [0, 1, 0]]))
     True
     """
-    graph = as_bipartite(A)
+    graph = as_bipartite(A, device=device)
     return maximum_matching(graph, workers=workers)[0].cardinality < min(graph.shape)
 
 
 def maximum_matching(
-    graph: BipartiteCSR, initial: Any = None, *, name: str = "initial", method: str = "auto", workers: int | None = None
+    graph: BipartiteCSR,
+    initial: Any = None,
+    *,
+    name: str = "initial",
+    method: str = "auto",
+    workers: int | None = None,
+    device: str | None = None,
 ) -> tuple[Matching, Run]:
     """Find a maximum matching of a graph, by exact engines only; also return the run, with what it may have built."""
     select(method, graph.backend, "exact", argument="method")
     run = Run(resolve_workers(workers), warm=initial is not None)
-    matching = _start(graph, initial, name)
+    matching = _start(graph, initial, name, device)
     for engine in plan(graph.backend, method):
         if engine:
             engine.improve(graph, matching, run)
     return matching.freeze(), run
 
 
-def _start(graph: BipartiteCSR, initial: Any, name: str) -> Matching:
+def _start(graph: BipartiteCSR, initial: Any, name: str, device: str | None) -> Matching:
     """Return the empty matching, or a copy of a given one."""
-    return Matching.start(graph) if initial is None else read_matching(graph, initial, name)
+    if initial is None:
+        return Matching.start(graph)
+    return read_matching(graph, initial if device is None else copy_to_gpu(initial), name)
 
 
 def _seed(rng: _Rng) -> int:

@@ -22,7 +22,12 @@ from sparsematch._types.matching import Matching
 from sparsematch._types.run_info import EngineInfo, StepInfo
 
 #: The modules that register the engines of each back-end.
-_MODULES = {"numpy": ("sparsematch._engines.cpu", "sparsematch._engines.reference")}
+_MODULES = {
+    "numpy": ("sparsematch._engines.cpu", "sparsematch._engines.reference"),
+    "cupy": ("sparsematch._engines.cuda",),
+}
+
+BACKENDS = tuple(_MODULES)
 
 #: The heuristic that ``init="auto"`` means when no exact engine follows.
 _DEFAULT_INIT = "cheap"
@@ -121,10 +126,11 @@ def register_operations(backend: str, operations: Operations) -> None:
 
 
 def engines(backend: str | None = None, kind: str | None = None) -> tuple[Engine, ...]:
-    """Return the registered engines, in order of registration, of one back-end and of one kind if these are given."""
-    for name in _MODULES if backend is None else (backend,):
+    """Return the registered engines, back-end by back-end, of one back-end and of one kind if these are given."""
+    backends = tuple(_MODULES) if backend is None else (backend,)
+    for name in backends:
         _load(name)
-    return tuple(e for e in _engines.values() if backend in (None, e.backend) and kind in (None, e.kind))
+    return tuple(e for b in backends for e in _engines.values() if e.backend == b and kind in (None, e.kind))
 
 
 def operations(backend: str) -> Operations:

@@ -1,5 +1,6 @@
-"""The array types that flow, and the one number that means "no partner"."""
+"""The array types that flow, where they live, and the one number that means "no partner"."""
 
+import sys
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -7,6 +8,47 @@ from numpy.typing import NDArray
 
 UNMATCHED = -1
 
-#: int32 or int64, as the matrix came.
+#: int32 or int64, as the matrix came. On a GPU it is a CuPy array, which has the same methods.
 IndexArray: TypeAlias = NDArray[np.signedinteger[Any]]
 BoolArray: TypeAlias = NDArray[np.bool_]
+
+
+def namespace(array: Any) -> Any:
+    """Return the module whose functions work on an array: numpy, or cupy, which whoever made the array has imported."""
+    return np if isinstance(array, np.ndarray) else sys.modules["cupy"]
+
+
+def on_gpu(thing: Any) -> bool:
+    """Tell whether something is an array, or a sparse matrix of arrays, in the memory of a GPU."""
+    if isinstance(thing, np.ndarray):
+        return False
+    sparse = sys.modules.get("cupyx.scipy.sparse")
+    return hasattr(thing, "__cuda_array_interface__") or (sparse is not None and sparse.issparse(thing))
+
+
+def import_cupy() -> Any:
+    """Import CuPy for a call that asks for a GPU, and make sure that there is one.
+
+    Raises
+    ------
+    ImportError
+        If CuPy is not installed.
+    RuntimeError
+        If there is no driver or no GPU.
+    """
+    try:
+        import cupy
+    except ImportError as error:
+        raise ImportError(
+            f"device='cuda' needs CuPy, which cannot be imported ({error}): install sparsematch[cuda12] or "
+            "sparsematch[cuda13], by the CUDA version that nvidia-smi shows"
+        ) from error
+    try:
+        n_devices = cupy.cuda.runtime.getDeviceCount()
+    except cupy.cuda.runtime.CUDARuntimeError as error:
+        raise RuntimeError(
+            f"device='cuda' needs an NVIDIA GPU and its driver: {error}; nvidia-smi tells whether they are there"
+        ) from error
+    if not n_devices:
+        raise RuntimeError("device='cuda' needs an NVIDIA GPU, but CUDA_VISIBLE_DEVICES or the machine has none")
+    return cupy

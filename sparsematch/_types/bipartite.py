@@ -7,14 +7,14 @@ the CSR of the transpose, so the view keeps them and says that it is flipped.
 
 import sys
 import warnings
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, NoReturn, TypeVar
 
 import numpy as np
 from scipy.sparse import SparseEfficiencyWarning, issparse
 
-from sparsematch._types.arrays import IndexArray
-from sparsematch._types.errors import stack_level, wrong_type
+from sparsematch._types.arrays import IndexArray, import_cupy, namespace, on_gpu
+from sparsematch._types.errors import stack_level, unknown_choice, wrong_type
 
 _T = TypeVar("_T")
 
@@ -36,9 +36,11 @@ class BipartiteCSR:
         Entries ``indptr[k]:indptr[k + 1]`` of `indices` belong to the k-th row (column if `flipped`). Unsorted and
         repeated indices are legal. `indices` may be longer than ``indptr[-1]``.
     backend : str
-        Where the arrays live: ``"numpy"``.
+        Where the arrays live: ``"numpy"`` for host memory, ``"cupy"`` for that of a GPU.
     flipped : bool
         Whether `indptr` runs over the columns.
+    known_nnz : int
+        The number of entries where `indptr` is on a device, so that nobody waits for it; -1: to be read there.
     """
 
     n_rows: int
@@ -47,6 +49,7 @@ class BipartiteCSR:
     indices: IndexArray
     backend: str = "numpy"
     flipped: bool = False
+    known_nnz: int = -1
 
     @property
     def shape(self) -> tuple[int, int]:
@@ -66,7 +69,7 @@ class BipartiteCSR:
     @property
     def nnz(self) -> int:
         """Stored entries."""
-        return int(self.indptr[-1])
+        return int(self.indptr[-1]) if self.known_nnz < 0 else self.known_nnz
 
     @property
     def dtype(self) -> np.dtype[Any]:
@@ -78,16 +81,18 @@ class BipartiteCSR:
         return (col_like, row_like) if self.flipped else (row_like, col_like)
 
 
-def as_bipartite(A: Any, *, name: str = "A") -> BipartiteCSR:
+def as_bipartite(A: Any, *, name: str = "A", device: str | None = None) -> BipartiteCSR:
     """View a sparse matrix as a bipartite graph.
 
     Parameters
     ----------
     A : sparse array or matrix, shape (n_rows, n_cols)
         CSR and CSC are viewed without a copy and COO is converted; other formats are converted with a warning. A
-        pydata/sparse array is converted.
+        pydata/sparse array is converted. The same formats of cupyx.scipy.sparse stay on their GPU.
     name : str, optional
         What messages call the matrix.
+    device : {None, "cuda"}, optional
+        ``"cuda"``: copy to the current GPU what is in host memory.
 
     Returns
     -------
@@ -99,14 +104,21 @@ def as_bipartite(A: Any, *, name: str = "A") -> BipartiteCSR:
     TypeError
         If `A` is not a sparse matrix, or its index arrays do not hold integers.
     ValueError
-        If `A` does not have two dimensions, or its index arrays are inconsistent.
+        If `A` does not have two dimensions, its index arrays are inconsistent, it is on another GPU than the current
+        one, or `device` is none of the choices.
+    ImportError, RuntimeError
+        If a GPU is asked for, and CuPy, the driver or the GPU is missing.
 
     Warns
     -----
     SparseEfficiencyWarning
         If `A` is in none of CSR, CSC and COO.
     """
+    if device is not None and device != "cuda":
+        raise unknown_choice("device", device, ("cuda",))
     if not issparse(A):
+        if on_gpu(A):
+            return _view_on_gpu(A, name)
         A = _from_other_library(A, name)
     layout = A.format
     if layout != "csr" and layout != "csc":
@@ -120,7 +132,7 @@ def as_bipartite(A: Any, *, name: str = "A") -> BipartiteCSR:
     indptr, indices = np.ascontiguousarray(indptr), np.ascontiguousarray(indices)
     graph = BipartiteCSR(n_rows, n_cols, indptr, indices, "numpy", layout == "csc")
     _check(graph, name)
-    return graph
+    return graph if device is None else _copy_to_gpu(graph)
 
 
 def pydata_to_scipy(A: Any) -> Any:
@@ -134,12 +146,7 @@ def _from_other_library(A: Any, name: str) -> Any:
     A = pydata_to_scipy(A)
     if issparse(A):
         return A
-    cupy_kind = getattr(sys.modules.get("cupyx.scipy.sparse"), "spmatrix", None)
-    if cupy_kind is not None and isinstance(A, cupy_kind):
-        raise TypeError(
-            f"{name} is on a GPU, but the GPU back-end is not installed; {name}.get() copies it to the host"
-        )
-    raise wrong_type(name, A, "a SciPy sparse array or matrix")
+    raise wrong_type(name, A, "a sparse array or matrix of SciPy or CuPy")
 
 
 def _compress(A: Any, name: str) -> Any:
@@ -150,6 +157,46 @@ def _compress(A: Any, name: str) -> Any:
         text = "Input matrix should be in CSC, CSR, or COO matrix format"  # SciPy's words
         warnings.warn(text, SparseEfficiencyWarning, stacklevel=stack_level())
     return A.tocsr()
+
+
+def _copy_to_gpu(graph: BipartiteCSR) -> BipartiteCSR:
+    cupy, nnz = import_cupy(), graph.nnz
+    arrays = cupy.asarray(graph.indptr), cupy.asarray(graph.indices[:nnz])
+    return BipartiteCSR(graph.n_rows, graph.n_cols, *arrays, "cupy", graph.flipped, nnz)
+
+
+def _view_on_gpu(A: Any, name: str) -> BipartiteCSR:
+    """View a matrix of cupyx.scipy.sparse; waits for the device once, to know that the arrays are consistent."""
+    if A.ndim != 2:
+        raise ValueError(f"{name} must have two dimensions, not {A.ndim}")
+    if A.format not in ("csr", "csc", "coo"):
+        A = _compress(A, name)
+    (n_rows, n_cols), flipped = A.shape, A.format == "csc"
+    fields = ("row", "col") if A.format == "coo" else ("indptr", "indices")
+    first, second = (getattr(A, field) for field in fields)
+    xp = namespace(first)
+    here, there = xp.cuda.runtime.getDevice(), first.device.id
+    if here != there:
+        raise ValueError(
+            f"{name} is on GPU {there}, but the current one is {here}: call within cupy.cuda.Device({there})"
+        )
+    if not first.dtype == second.dtype == _INT32 or n_rows > _INT32_MAX or n_cols > _INT32_MAX:
+        first, second = _as_int64(first, name, fields[0]), _as_int64(second, name, fields[1])
+    if A.format == "coo":
+        first, second = _sort_coo(first, second, A.shape, name)
+    indptr, indices = xp.ascontiguousarray(first), xp.ascontiguousarray(second)
+    return _check_on_gpu(BipartiteCSR(n_rows, n_cols, indptr, indices, "cupy", flipped), name)
+
+
+def _sort_coo(rows: Any, cols: Any, shape: tuple[int, int], name: str) -> tuple[Any, Any]:
+    """Return indptr and indices of entries in any order, duplicates and all."""
+    xp, (n_rows, _) = namespace(rows), shape
+    if rows.size and (int(rows.min()) < 0 or int(rows.max()) >= n_rows):
+        p = int(xp.flatnonzero((rows < 0) | (rows >= n_rows))[0])
+        raise ValueError(f"{name}.row[{p}] is {int(rows[p])}, but the matrix has {n_rows} rows")
+    order = xp.argsort(rows)
+    indptr = xp.searchsorted(rows[order], xp.arange(n_rows + 1, dtype=rows.dtype)).astype(rows.dtype)
+    return indptr, cols[order]
 
 
 def _as_int64(index_array: Any, name: str, field: str) -> IndexArray:
@@ -171,6 +218,23 @@ def _check(graph: BipartiteCSR, name: str) -> None:
         unsigned = indices[:nnz].view(_UNSIGNED[graph.dtype])
         if unsigned[unsigned.argmax()] >= graph.n_minor:
             _refuse_indices(graph, name)
+
+
+def _check_on_gpu(graph: BipartiteCSR, name: str) -> BipartiteCSR:
+    """Return the graph, with the number of its entries known. What is wrong is looked for on a copy in host memory."""
+    indptr: Any = graph.indptr
+    indices: Any = graph.indices
+    nnz = -1
+    if indptr.ndim == indices.ndim == 1 and indptr.size == graph.n_major + 1:
+        xp = namespace(indptr)
+        falls = (indptr[1:] < indptr[:-1]).any().astype(graph.dtype).reshape(1)
+        largest = indices.view(_UNSIGNED[graph.dtype]).max().reshape(1) if indices.size else indices
+        facts = xp.concatenate([indptr[:1], indptr[-1:], falls, largest.view(graph.dtype)])
+        begin, nnz, decreases, *last = facts.tolist()
+        if begin == 0 <= nnz <= indices.size and not decreases and all(0 <= j < graph.n_minor for j in last):
+            return replace(graph, known_nnz=nnz)
+    _check(replace(graph, indptr=indptr.get(), indices=indices.get()), name)
+    return replace(graph, known_nnz=nnz)  # what lies behind the last entry may be anything
 
 
 def _refuse_lengths(graph: BipartiteCSR, name: str) -> NoReturn:

@@ -4,10 +4,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
-import numpy as np
 from scipy.sparse import issparse
 
-from sparsematch._types.arrays import IndexArray
+from sparsematch._types.arrays import IndexArray, namespace, on_gpu
 from sparsematch._types.errors import wrong_type
 from sparsematch._types.matching import Matching
 
@@ -43,7 +42,8 @@ class BlockForm:
     Attributes
     ----------
     row_perm, col_perm : ndarray, shapes (n_rows,), (n_cols,)
-        The permutations p and q. All arrays have the index type of the matrix, int32 or int64, and are read-only.
+        The permutations p and q. All arrays have the index type of the matrix, int32 or int64, are where the matrix is,
+        and read-only in host memory.
     row_blocks, col_blocks : ndarray, shape (n_blocks + 1,)
         The boundaries r and s: fine block k is ``C[r[k]:r[k + 1], s[k]:s[k + 1]]``. The horizontal part, if there is
         one, is the first block; the vertical part, if there is one, the last.
@@ -100,7 +100,9 @@ class BlockForm:
     @property
     def block_sizes(self) -> IndexArray:
         """Rows and columns of each fine block, shape (n_blocks, 2)."""
-        return np.stack([np.diff(self.row_blocks), np.diff(self.col_blocks)], axis=1)
+        xp = namespace(self.row_blocks)
+        sizes: IndexArray = xp.stack([xp.diff(self.row_blocks), xp.diff(self.col_blocks)], axis=1)
+        return sizes
 
     @property
     def horizontal(self) -> Part:
@@ -123,7 +125,7 @@ class BlockForm:
         Parameters
         ----------
         A : sparse array or matrix, shape (n_rows, n_cols)
-            The matrix of this form, or another one of the same shape.
+            The matrix of this form, or another one of the same shape, in the same memory.
 
         Returns
         -------
@@ -133,12 +135,14 @@ class BlockForm:
         Raises
         ------
         TypeError
-            If `A` is not sparse.
+            If `A` is not sparse, or is on a GPU and the block form is not, or the other way round.
         ValueError
             If `A` has another shape.
         """
-        if not issparse(A):
-            raise wrong_type("A", A, "a SciPy sparse array or matrix")
+        here = on_gpu(self.row_perm)
+        if not (on_gpu(A) if here else issparse(A)):
+            library, place = ("CuPy", "on a GPU") if here else ("SciPy", "not on a GPU")
+            raise wrong_type("A", A, f"a sparse array or matrix of {library}, the block form being {place}")
         if A.shape != self.shape:
             raise ValueError(f"A has shape {A.shape}, but the block form is of a matrix of shape {self.shape}")
         compressed = A if A.format == "csc" else A.tocsr()
@@ -158,7 +162,9 @@ class BlockForm:
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, BlockForm):
             return NotImplemented
-        return self.matching == other.matching and all(map(np.array_equal, self, other))
+        if namespace(self.row_perm) is not namespace(other.row_perm):
+            return NotImplemented
+        return self.matching == other.matching and all(map(namespace(self.row_perm).array_equal, self, other))
 
     __hash__ = None  # type: ignore[assignment]
 
@@ -168,5 +174,5 @@ class BlockForm:
         return f"BlockForm({n_rows}x{n_cols}, {blocks}, structural rank {self.structural_rank})"
 
     def _part(self, top: int, bottom: int, left: int, right: int) -> Part:
-        rr, cc = self.coarse_rows, self.coarse_cols
+        rr, cc = self.coarse_rows.tolist(), self.coarse_cols.tolist()
         return Part(self.row_perm[rr[top] : rr[bottom]], self.col_perm[cc[left] : cc[right]])

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from sparsematch._types.arrays import UNMATCHED, IndexArray
+from sparsematch._types.arrays import UNMATCHED, IndexArray, import_cupy, namespace, on_gpu
 from sparsematch._types.bipartite import BipartiteCSR
 from sparsematch._types.errors import wrong_type
 
@@ -54,7 +54,7 @@ class Matching:
     @property
     def cardinality(self) -> int:
         """Number of matched pairs, counted anew each time: O(n_rows)."""
-        return int(np.count_nonzero(self.row_mate >= 0))
+        return int(namespace(self.row_mate).count_nonzero(self.row_mate >= 0))
 
     @property
     def is_perfect(self) -> bool:
@@ -71,7 +71,7 @@ class Matching:
         >>> rows.tolist(), cols.tolist()
         ([0, 2], [2, 0])
         """
-        rows = np.flatnonzero(self.row_mate >= 0).astype(self.row_mate.dtype, copy=False)
+        rows = namespace(self.row_mate).flatnonzero(self.row_mate >= 0).astype(self.row_mate.dtype, copy=False)
         return rows, self.row_mate[rows]
 
     def as_permutation(self) -> IndexArray:
@@ -90,12 +90,13 @@ class Matching:
         >>> Matching(np.array([2, -1, 0]), np.array([2, -1, 0])).as_permutation().tolist()
         [2, 1, 0]
         """
-        permutation = np.full_like(self.row_mate, UNMATCHED)
+        xp = namespace(self.row_mate)
+        permutation = xp.full_like(self.row_mate, UNMATCHED)
         n_diagonal = min(self.shape)
         permutation[:n_diagonal] = self.col_mate[:n_diagonal]
-        left = np.ones(permutation.size, dtype=bool)
+        left = xp.ones(permutation.size, dtype=bool)
         left[permutation[permutation >= 0]] = False
-        permutation[permutation < 0] = np.flatnonzero(left)
+        permutation[xp.flatnonzero(permutation < 0)] = xp.flatnonzero(left)
         return permutation
 
     @classmethod
@@ -120,34 +121,46 @@ class Matching:
         Raises
         ------
         TypeError
-            If `initial` holds something else than integers.
+            If `initial` holds something else than integers, or is not in the memory where the graph is.
         ValueError
             If the lengths do not fit the matrix, or a mate is out of range.
         """
         n_rows, n_cols = graph.shape
         if initial is None:
-            mates = np.empty(n_rows + n_cols, graph.dtype)  # one large block comes cheaper than two
+            mates = namespace(graph.indptr).empty(
+                n_rows + n_cols, graph.dtype
+            )  # one large block comes cheaper than two
             mates.fill(UNMATCHED)
             return cls(mates[:n_rows], mates[n_rows:])
         if isinstance(initial, cls):
             initial = (initial.row_mate, initial.col_mate)
         if isinstance(initial, tuple | list) and len(initial) == 2 and all(np.ndim(mate) == 1 for mate in initial):
-            row_mate = _read_mates(initial[0], ("row", n_rows), ("column", n_cols), graph.dtype, name)
-            col_mate = _read_mates(initial[1], ("column", n_cols), ("row", n_rows), graph.dtype, name)
+            row_mate = _read_mates(initial[0], ("row", n_rows), ("column", n_cols), graph, name)
+            col_mate = _read_mates(initial[1], ("column", n_cols), ("row", n_rows), graph, name)
             return cls(row_mate, col_mate)
-        row_mate = _read_mates(initial, ("row", n_rows), ("column", n_cols), graph.dtype, name)
+        row_mate = _read_mates(initial, ("row", n_rows), ("column", n_cols), graph, name)
         return cls(row_mate, _invert(row_mate, n_cols, name))
 
     def freeze(self) -> "Matching":
-        """Make the arrays read-only, and return the matching."""
-        self.row_mate.flags.writeable = False
-        self.col_mate.flags.writeable = False
+        """Make the arrays read-only, and return the matching. CuPy knows no read-only arrays."""
+        if isinstance(self.row_mate, np.ndarray):
+            self.row_mate.flags.writeable = False
+            self.col_mate.flags.writeable = False
         return self
+
+    def get(self) -> "Matching":
+        """Return the matching in host memory: itself, or a copy of one on a GPU."""
+        row_mate: Any = self.row_mate
+        col_mate: Any = self.col_mate
+        return Matching(row_mate.get(), col_mate.get()).freeze() if on_gpu(row_mate) else self
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, Matching):
             return NotImplemented
-        return np.array_equal(self.row_mate, other.row_mate) and np.array_equal(self.col_mate, other.col_mate)
+        xp = namespace(self.row_mate)
+        if xp is not namespace(other.row_mate):
+            return NotImplemented
+        return bool(xp.array_equal(self.row_mate, other.row_mate) and xp.array_equal(self.col_mate, other.col_mate))
 
     __hash__ = None  # type: ignore[assignment]
 
@@ -156,38 +169,46 @@ class Matching:
         return f"Matching({n_rows}x{n_cols}, cardinality {self.cardinality})"
 
 
-def _unmatched(size: int, dtype: np.dtype[Any]) -> IndexArray:
-    mates: IndexArray = np.empty(size, dtype)
-    mates.fill(UNMATCHED)
-    return mates
+def copy_to_gpu(initial: Any) -> Any:
+    """Copy what a caller gave as a matching to the current GPU; what is there stays."""
+    if isinstance(initial, Matching):
+        initial = (initial.row_mate, initial.col_mate)
+    if isinstance(initial, tuple | list) and len(initial) == 2 and all(np.ndim(mate) == 1 for mate in initial):
+        return tuple(copy_to_gpu(mates) for mates in initial)
+    return initial if on_gpu(initial) else import_cupy().asarray(np.asarray(initial))
 
 
-def _read_mates(
-    mates: Any, own: tuple[str, int], other: tuple[str, int], dtype: np.dtype[Any], name: str
-) -> IndexArray:
+def _read_mates(mates: Any, own: tuple[str, int], other: tuple[str, int], graph: BipartiteCSR, name: str) -> IndexArray:
     """Copy the mates of one side; `own` and `other` are (what a vertex is called, how many there are)."""
     (vertex, size), (partner, limit) = own, other
-    given = _read_vector(mates, name)
+    given = _read_vector(mates, graph, name)
     if given.dtype.kind not in "iu" and given.size:
         raise wrong_type(name, given[0], f"made of integers, the mate of each {vertex} or -1")
     if given.size != size:
         raise ValueError(
             f"{name} is not a matching of this matrix: the mates of the {vertex}s have length {given.size}, not {size}"
         )
-    wrong = np.flatnonzero((given < UNMATCHED) | (given >= limit))
+    wrong = namespace(given).flatnonzero((given < UNMATCHED) | (given >= limit))
     if wrong.size:
         k = wrong[0]
         raise ValueError(
             f"{name} is not a matching of this matrix: {vertex} {k} is paired with {partner} {given[k]}, "
             f"but {partner}s are counted from 0 and there are {limit} of them (-1 means unmatched)"
         )
-    return given.astype(dtype)
+    return given.astype(graph.dtype)
 
 
-def _read_vector(mates: Any, name: str) -> NDArray[Any]:
+def _read_vector(mates: Any, graph: BipartiteCSR, name: str) -> NDArray[Any]:
     expected = "a Matching, a pair (row_mate, col_mate) or one array row_mate"
+    here = on_gpu(mates)
+    if here and graph.backend == "numpy":
+        raise TypeError(
+            f"{name} is on a GPU, but the matrix is in host memory; get() copies arrays and matchings there"
+        )
+    if not here and graph.backend == "cupy":
+        raise wrong_type(name, mates, "made of CuPy arrays like the matrix; cupy.asarray copies arrays to the GPU")
     try:
-        given = np.asarray(mates)
+        given = mates if here else np.asarray(mates)
     except ValueError:  # sequences of different lengths
         raise ValueError(f"{name} must be {expected}") from None
     if given.ndim == 0:
@@ -199,10 +220,11 @@ def _read_vector(mates: Any, name: str) -> NDArray[Any]:
 
 def _invert(row_mate: IndexArray, n_cols: int, name: str) -> IndexArray:
     """Return the mates of the columns, given those of the rows."""
-    col_mate = _unmatched(n_cols, row_mate.dtype)
-    rows = np.flatnonzero(row_mate >= 0)
+    xp = namespace(row_mate)
+    col_mate: IndexArray = xp.full(n_cols, UNMATCHED, row_mate.dtype)
+    rows = xp.flatnonzero(row_mate >= 0)
     col_mate[row_mate[rows]] = rows
-    robbed = np.flatnonzero(col_mate[row_mate[rows]] != rows)
+    robbed = xp.flatnonzero(col_mate[row_mate[rows]] != rows)
     if robbed.size:
         i = rows[robbed[0]]
         j = row_mate[i]

@@ -16,7 +16,7 @@ class EngineInfo:
     kind : {"exact", "heuristic"}
         An exact engine makes any matching maximum, a heuristic makes it maximal.
     backend : str
-        Where its matrices live: ``"numpy"``.
+        Where its matrices live: ``"numpy"`` for host memory, ``"cupy"`` for a GPU.
     summary : str
         What it does, in one line.
     options : dict
@@ -47,13 +47,13 @@ class StepInfo(NamedTuple):
     engine : str
         Its name.
     seconds : float
-        Time it took, transposing excluded.
+        Time it took, transposing excluded. On a GPU: time of the host, which waits for the device only where it must.
     phases : int
         Rounds of searching and augmenting; for an engine that searches from one vertex at a time, the searches.
     levels : int
         Breadth-first levels in all phases.
     edges : int
-        Entries looked at.
+        Entries looked at; 0 from an engine on a GPU that does not count them.
     augmentations : int
         Augmenting paths applied.
     path_edges : int

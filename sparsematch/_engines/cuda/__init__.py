@@ -1,0 +1,78 @@
+"""The back-end for matrices in the memory of an NVIDIA GPU: its engines and operations, registered.
+
+A driver `name.py` says what it is by SUMMARY, OPTIONS and `improve`. Nothing here imports CuPy: the list of engines is
+the same on every machine, and whoever brings a matrix on a GPU has imported it.
+"""
+
+import functools
+from collections.abc import Callable
+from types import ModuleType
+from typing import ParamSpec, TypeVar
+
+from sparsematch._engines.cuda import (
+    apfb,
+    auto,
+    cheap,
+    check,
+    connected_components,
+    min_degree,
+    ms_bfs,
+    operations,
+    push_relabel,
+)
+from sparsematch._engines.registry import Engine, Operations, register, register_operations
+
+_P = ParamSpec("_P")
+_R = TypeVar("_R")
+
+
+def _advising(function: Callable[_P, _R]) -> Callable[_P, _R]:
+    """Say more where the memory of the device does not suffice."""
+
+    @functools.wraps(function)
+    def call(*args: _P.args, **kwargs: _P.kwargs) -> _R:
+        try:
+            return function(*args, **kwargs)
+        except MemoryError as error:
+            error.add_note(
+                "The memory of the GPU does not suffice; the matrix is as it was. CuPy keeps freed memory: "
+                "cupy.get_default_memory_pool().free_all_blocks() gives it back. In host memory, A.get() can be solved."
+            )
+            raise
+
+    return call
+
+
+def _register(name: str, kind: str, module: ModuleType, *, init: str = "none", transpose: str = "unused") -> None:
+    register(
+        Engine(
+            name=name,
+            kind=kind,
+            backend="cupy",
+            summary=module.SUMMARY,
+            options=module.OPTIONS,
+            default_init=init,
+            transpose=transpose,
+            improve=_advising(module.improve),
+        )
+    )
+
+
+_register("auto", "exact", auto, transpose="optional")
+_register("cheap", "heuristic", cheap)
+_register("min_degree", "heuristic", min_degree)
+_register("ms_bfs", "exact", ms_bfs, init="cheap")
+_register("apfb", "exact", apfb, init="cheap")
+_register("push_relabel", "exact", push_relabel, init="cheap", transpose="required")
+
+register_operations(
+    "cupy",
+    Operations(
+        wrong_pair=_advising(check.wrong_pair),
+        free_pair=_advising(check.free_pair),
+        vertex_cover=_advising(check.vertex_cover),
+        block_labels=_advising(operations.block_labels),
+        connected_components=_advising(connected_components.connected_components),
+        order_by_label=_advising(operations.order_by_label),
+    ),
+)

@@ -1,0 +1,183 @@
+// What every kernel stands on: the device operations, spelled once.
+//
+// The same kernel text compiles in two ways: by NVRTC for a GPU, and as threaded C++ where SPARSEMATCH_HOST is defined (a
+// block is one thread then, a warp has one lane), so that tests and sanitizers run it without a GPU. A kernel therefore uses
+// nothing but what stands here, works with blocks of any size, and lets no thread leave before a barrier that others reach.
+// Index is int or long long, given on the compiler's command line.
+#pragma once
+
+#define UNMATCHED (static_cast<Index>(-1))
+
+#ifdef SPARSEMATCH_HOST
+#include "host.hpp"
+#else
+
+#define KERNEL extern "C" __global__ void
+#define DEVICE __device__ __forceinline__
+#define SHARED __shared__
+#define WARP 32
+
+typedef unsigned int Bits;
+typedef unsigned long long Wide;
+
+// ---- Where a thread stands. Loops over n items stride by the whole grid: for (i = thread_index(); i < n; i += thread_count())
+DEVICE long long thread_index() { return blockIdx.x * (long long)blockDim.x + threadIdx.x; }
+DEVICE long long thread_count() { return gridDim.x * (long long)blockDim.x; }
+DEVICE int block_index() { return blockIdx.x; }
+DEVICE int block_count() { return gridDim.x; }
+DEVICE int thread_in_block() { return threadIdx.x; }
+DEVICE int threads_in_block() { return blockDim.x; }
+DEVICE int lanes_in_warp() { return 32; }
+DEVICE int lane_in_warp() { return threadIdx.x & 31; }
+DEVICE int warp_in_block() { return threadIdx.x >> 5; }
+DEVICE int warps_in_block() { return blockDim.x >> 5; }
+
+// ---- Memory that other threads write meanwhile. Relaxed: no order between different addresses is promised.
+template <class T>
+DEVICE T load(const T* p) {
+    return *static_cast<const volatile T*>(p);
+}
+// What stood there at the last barrier or later: answered by the processor's own cache.
+DEVICE Bits load_old(const Bits* p) { return __ldca(p); }
+template <class T>
+DEVICE void store(T* p, T value) {
+    *static_cast<volatile T*>(p) = value;
+}
+
+// Says that what stands there will be read soon.
+DEVICE void prefetch(const void* p) { asm volatile("prefetch.global.L2 [%0];" ::"l"(p)); }
+
+// Each returns what was there before.
+DEVICE int compare_and_swap(int* p, int expected, int desired) { return atomicCAS(p, expected, desired); }
+DEVICE long long compare_and_swap(long long* p, long long expected, long long desired) {
+    return (long long)atomicCAS((Wide*)p, (Wide)expected, (Wide)desired);
+}
+DEVICE Wide compare_and_swap(Wide* p, Wide expected, Wide desired) { return atomicCAS(p, expected, desired); }
+DEVICE int exchange(int* p, int value) { return atomicExch(p, value); }
+DEVICE long long exchange(long long* p, long long value) { return (long long)atomicExch((Wide*)p, (Wide)value); }
+DEVICE int add(int* p, int value) { return atomicAdd(p, value); }
+DEVICE long long add(long long* p, long long value) { return (long long)atomicAdd((Wide*)p, (Wide)value); }
+DEVICE Wide add(Wide* p, Wide value) { return atomicAdd(p, value); }
+DEVICE int maximum(int* p, int value) { return atomicMax(p, value); }
+DEVICE long long maximum(long long* p, long long value) { return atomicMax(p, value); }
+DEVICE int minimum(int* p, int value) { return atomicMin(p, value); }
+DEVICE long long minimum(long long* p, long long value) { return atomicMin(p, value); }
+DEVICE Bits bit_or(Bits* p, Bits bits) { return atomicOr(p, bits); }
+DEVICE Wide bit_or(Wide* p, Wide bits) { return atomicOr(p, bits); }
+DEVICE Bits bit_and(Bits* p, Bits bits) { return atomicAnd(p, bits); }
+
+// Everything written before it is seen by whoever sees something written after it.
+DEVICE void fence() { __threadfence(); }
+
+// ---- Together: every thread of the block, every lane of the warp.
+DEVICE void sync_block() { __syncthreads(); }
+DEVICE bool any_in_block(bool mine) { return __syncthreads_or(mine); }
+DEVICE void sync_warp() { __syncwarp(); }
+// One bit for each lane of the warp; all lanes must call it.
+DEVICE Bits ballot(bool mine) { return __ballot_sync(~0u, mine); }
+DEVICE int count_bits(Bits set) { return __popc(set); }
+DEVICE int count_lanes_before(Bits set) { return __popc(set & ((1u << (threadIdx.x & 31)) - 1)); }
+// What the given lane holds; all lanes must call it.
+template <class T>
+DEVICE T broadcast(T value, int lane) {
+    return __shfl_sync(~0u, value, lane);
+}
+// What the lane holds whose number differs in these bits; all lanes must call it.
+template <class T>
+DEVICE T across(T value, int bits) {
+    return __shfl_xor_sync(~0u, value, bits);
+}
+// The least of what the lanes hold; all lanes must call it.
+DEVICE Wide least_in_warp(Wide value) {
+    for (int step = 16; step; step >>= 1) {
+        const Wide other = __shfl_xor_sync(~0u, value, step);
+        if (other < value) value = other;
+    }
+    return value;
+}
+// Ticks of the processor's clock, to tell where time goes.
+DEVICE long long ticks() { return clock64(); }
+
+// Appends the values of the lanes that want to; one atomic addition for all lanes that are here together.
+template <class T, class Count>
+DEVICE void push(T* queue, Count* count, T value, bool wanted) {
+    const unsigned here = __activemask(), wanting = __ballot_sync(here, wanted);
+    if (!wanted) return;
+    unsigned lane;
+    asm("mov.u32 %0, %%laneid;" : "=r"(lane));
+    const int leader = __ffs(wanting) - 1;
+    Count first = 0;
+    if (static_cast<int>(lane) == leader) first = add(count, static_cast<Count>(__popc(wanting)));
+    first = __shfl_sync(wanting, first, leader);
+    queue[first + __popc(wanting & ((1u << lane) - 1))] = value;
+}
+
+// The same for N values of each lane, with one atomic addition for all of them.
+template <int N, class T, class Count>
+DEVICE void push_each(T* queue, Count* count, const T (&values)[N], const bool (&wanted)[N]) {
+    const unsigned here = __activemask();
+    unsigned wanting[N], lane;
+    int total = 0;
+    for (int u = 0; u < N; ++u) total += __popc(wanting[u] = __ballot_sync(here, wanted[u]));
+    if (total == 0) return;
+    asm("mov.u32 %0, %%laneid;" : "=r"(lane));
+    const int leader = __ffs(here) - 1;
+    Count first = 0;
+    if (static_cast<int>(lane) == leader) first = add(count, static_cast<Count>(total));
+    first = __shfl_sync(here, first, leader);
+    for (int u = 0; u < N; ++u) {
+        if (wanted[u]) queue[first + __popc(wanting[u] & ((1u << lane) - 1))] = values[u];
+        first += __popc(wanting[u]);
+    }
+}
+
+// All blocks of a cooperative launch wait for each other; afterwards each sees what any wrote before. `barrier` is two ints,
+// zero at the launch.
+DEVICE void sync_grid(int* barrier) {
+    __syncthreads();
+    if (threadIdx.x == 0) {
+        __threadfence();
+        const int generation = load(barrier + 1);
+        if (atomicAdd(barrier, 1) == static_cast<int>(gridDim.x) - 1) {
+            store(barrier, 0);
+            __threadfence();
+            store(barrier + 1, generation + 1);
+        } else {
+            while (load(barrier + 1) == generation) {
+            }
+        }
+        __threadfence();
+    }
+    __syncthreads();
+}
+#endif
+
+// A bijection that scatters: two rounds of multiply and shift.
+DEVICE unsigned scatter(unsigned x) {
+    x = (x ^ (x >> 16)) * 0x7feb352du;
+    x = (x ^ (x >> 15)) * 0x846ca68bu;
+    return x ^ (x >> 16);
+}
+
+// A bijection of 0 .. n-1 that leaves no trace of the order: mixes `bits` bits, the fewest that hold n - 1, until it falls below n.
+DEVICE Index shuffle(Index v, Index n, int bits, unsigned seed) {
+    const Wide mask = (Wide(1) << bits) - 1;
+    const int half = (bits + 1) / 2;
+    Wide x = static_cast<Wide>(v);
+    do {
+        x = (x * 0x9e3779b97f4a7c15ull + seed) & mask;
+        x ^= x >> half;
+        x = (x * 0xd6e8feb86659fd93ull) & mask;
+        x ^= x >> half;
+        x = (x * 0xca5a826395121157ull) & mask;
+    } while (x >= static_cast<Wide>(n));
+    return static_cast<Index>(x);
+}
+
+// ---- A set of vertices, one bit each.
+DEVICE bool has(const Bits* set, Index v) { return load(set + (v >> 5)) >> (v & 31) & 1; }
+// Whether it was this thread that put v in.
+DEVICE bool claim(Bits* set, Index v) {
+    const Bits bit = 1u << (v & 31);
+    return !(bit_or(set + (v >> 5), bit) & bit);
+}

@@ -1,0 +1,108 @@
+// What the search of ms_bfs is made of: the graph as it reads it, a frontier's entries, and where new ones go.
+#pragma once
+
+#define NONE (static_cast<Index>(-1))
+#define MORE (static_cast<Index>(-2))  // in the last slot of a row: the rest of its list is long, and stands in indices
+#define LINK(k) (static_cast<Index>(-3) - (k))  // in a slot: the list goes on in the k-th row of slots; it is its own inverse
+#define LINKED 15                               // rows of slots that a list may have beside its first
+
+#ifndef WIDTH  // what a driver that asks for nothing gets
+#define WIDTH 0
+#define LANES 8
+#define UNROLL 2
+#define ROOM 128
+#define PART 128
+#define THREADS 512
+#define BLOCKS 1
+#endif
+#if LANES > WARP  // on the host
+#undef LANES
+#define LANES WARP
+#endif
+
+// How a column was reached: from a row, which itself was reached by its mate, NONE if it is a root; and in which tree.
+struct alignas(16) Link {
+    Index row, column, root, unused;
+};
+
+// A row of the frontier: how it was reached, its tree, and what part of its list comes next: 0, the first; a LINK, a row of
+// slots; else a part of a long list.
+struct alignas(16) Entry {
+    Index row, column, root, part;
+};
+
+// What the blocks tell each other in one round between two barriers.
+struct Round {
+    Index pushed, found, crowded, deep;
+};
+
+struct Control {
+    Round rounds[3];  // taken in turn: one is written, one was read, one is made zero
+    Index n_roots, free_columns;
+    Index phases, levels, found, edges;
+    long long ticks[4];
+};
+
+// When a frontier is narrow, in entries for each block; how many levels a block then goes on alone; and at how many eighths
+// of the depth at which it found its last path a phase ends.
+struct Limits {
+    int narrow, stay, patience;
+};
+
+struct Search {
+    const Index *indptr, *indices, *slots, *roots;
+    Index *row_mate, *col_mate;
+    Bits* visited;
+    Link* link;
+    Index* leaf;
+    Entry* queue;
+    Control* control;
+};
+
+// Shared memory, used in one way at a time: entries that a warp collects, or two frontiers of a block.
+#define MEMORY 32768
+#define STAGED (2 * WARP)
+#define CAPACITY static_cast<int>(MEMORY / 2 / sizeof(Entry))
+
+// New entries go to the queue in memory, by whole warps: each collects as many as it has lanes.
+struct Queue {
+    Entry *entries, *staged;
+    Index* count;
+    int n;
+    Index found;
+
+    DEVICE void put(const Entry& entry, bool wanted) {
+        const Bits who = ballot(wanted);
+        if (wanted) staged[n + count_lanes_before(who)] = entry;
+        n += count_bits(who);
+        if (n >= WARP) flush(WARP);
+    }
+    DEVICE void flush(int size) {
+        sync_warp();
+        n -= size;
+        Index first = 0;
+        if (lane_in_warp() == 0 && size) first = add(count, static_cast<Index>(size));
+        first = broadcast(first, 0);
+        if (lane_in_warp() < size) entries[first + lane_in_warp()] = staged[n + lane_in_warp()];  // own place
+        sync_warp();
+    }
+};
+
+// New entries stay with the block as long as there is room.
+struct Nearby {
+    Entry *buffer, *entries;
+    int* near;
+    Index* count;
+    Index found;
+
+    DEVICE void put(const Entry& entry, bool wanted) {
+        const Bits who = ballot(wanted);
+        if (!who) return;
+        int first = 0;
+        if (lane_in_warp() == 0) first = add(near, count_bits(who));
+        const int at = broadcast(first, 0) + count_lanes_before(who);
+        if (!wanted) return;
+        if (at < CAPACITY) buffer[at] = entry;  // own place
+        else push(entries, count, entry, true);
+    }
+};

@@ -1,0 +1,200 @@
+"""A stand-in for CuPy where there is no GPU: NumPy behind arrays that, like CuPy's, do not turn into NumPy's.
+
+It has what the package and its tests use, and is as strict: an array is copied to the host by `get` only, functions of
+NumPy refuse it, a 0-d result stays an array. What CuPy cannot do besides, only a GPU shows.
+"""
+
+import operator
+import sys
+import types
+
+import numpy as np
+
+MODULES = ("cupy", "cupy.cuda", "cupy.cuda.runtime", "cupyx", "cupyx.scipy", "cupyx.scipy.sparse")
+
+
+class CUDARuntimeError(RuntimeError):
+    pass
+
+
+class ndarray:
+    """An array on a device that is not there."""
+
+    __array_priority__ = 100
+
+    def __init__(self, array):
+        self.host = np.asarray(array)
+
+    __cuda_array_interface__ = property(lambda self: self.host.__array_interface__)
+    device = property(lambda self: types.SimpleNamespace(id=0))
+    shape = property(lambda self: self.host.shape)
+    dtype = property(lambda self: self.host.dtype)
+    ndim = property(lambda self: self.host.ndim)
+    size = property(lambda self: self.host.size)
+    nbytes = property(lambda self: self.host.nbytes)
+
+    def get(self):
+        return self.host.copy()
+
+    def item(self):
+        return self.host.item()
+
+    def tolist(self):
+        return self.host.tolist()
+
+    def __array__(self, *_, **__):
+        raise TypeError("Implicit conversion to a NumPy array is not allowed. Please use `.get()`")
+
+    def __array_ufunc__(self, ufunc, method, *inputs, **kwargs):
+        if method != "__call__" or any(isinstance(x, np.ndarray) and x.ndim for x in inputs):
+            return NotImplemented
+        return wrap(ufunc(*map(unwrap, inputs), **{k: unwrap(v) for k, v in kwargs.items()}))
+
+    def __array_function__(self, function, kinds, args, kwargs):
+        return call(function, *args, **kwargs)
+
+    def __getitem__(self, key):
+        return wrap(self.host[unwrap(key)])
+
+    def __setitem__(self, key, value):
+        refuse_host_arrays(value)
+        self.host[unwrap(key)] = unwrap(value)
+
+    def __len__(self):
+        return len(self.host)
+
+    def __iter__(self):
+        return (wrap(x) for x in self.host)
+
+    def __getattr__(self, name):
+        if name.startswith("__"):
+            raise AttributeError(name)
+        method = getattr(self.host, name)
+        return lambda *args, **kwargs: call(method, *args, **kwargs)
+
+
+def _convert(to):
+    return lambda self: to(self.host)
+
+
+def _operate(name):
+    function = getattr(np.ndarray, name)
+
+    def method(self, *others):
+        refuse_host_arrays(*others)
+        result = function(self.host, *map(unwrap, others))
+        return result if result is NotImplemented else wrap(result)
+
+    return method
+
+
+for _name, _to in (("int", int), ("bool", bool), ("float", float), ("index", operator.index)):
+    setattr(ndarray, f"__{_name}__", _convert(_to))
+for _name in ["add", "sub", "mul", "floordiv", "truediv", "mod", "lshift", "rshift", "and", "or", "xor"]:
+    for _kind in ("", "r", "i"):
+        setattr(ndarray, f"__{_kind}{_name}__", _operate(f"__{_kind}{_name}__"))
+for _name in ["eq", "ne", "lt", "le", "gt", "ge", "neg", "invert", "abs"]:
+    setattr(ndarray, f"__{_name}__", _operate(f"__{_name}__"))
+
+
+def refuse_host_arrays(*values):
+    for value in values:
+        if isinstance(value, np.ndarray) and value.ndim:
+            raise TypeError(f"Unsupported type {type(value)}")
+
+
+def unwrap(value):
+    if isinstance(value, ndarray):
+        return value.host
+    if isinstance(value, tuple | list):
+        return type(value)(unwrap(x) for x in value)
+    return value
+
+
+def wrap(value):
+    if isinstance(value, np.ndarray | np.generic):
+        array = ndarray.__new__(ndarray)
+        array.host = value if isinstance(value, np.ndarray) else np.asarray(value)
+        return array
+    return tuple(wrap(x) for x in value) if isinstance(value, tuple) else value
+
+
+def call(function, *args, **kwargs):
+    """What the function does with the arrays behind; an array of NumPy among the arguments is refused."""
+    for value in (*args, *kwargs.values()):
+        refuse_host_arrays(*(value if isinstance(value, tuple | list) else (value,)))
+    return wrap(function(*unwrap(args), **{k: unwrap(v) for k, v in kwargs.items()}))
+
+
+def asarray(value, dtype=None):
+    return (
+        value
+        if isinstance(value, ndarray) and dtype in (None, value.dtype)
+        else ndarray(np.array(unwrap(value), dtype))
+    )
+
+
+def _function(name):
+    """A function of cupy, or a type, by the name that it has in numpy."""
+    function = getattr(np, name)
+    if isinstance(function, type) or not callable(function):
+        return function
+    return lambda *args, **kwargs: call(function, *args, **kwargs)
+
+
+class spmatrix:
+    """A matrix of cupyx.scipy.sparse in one of the three formats."""
+
+    ndim = 2
+
+    def __init__(self, form, shape, **arrays):
+        self.format, self.shape = form, tuple(shape)
+        self.__dict__.update(arrays)
+
+    nnz = property(lambda self: self.data.size)
+
+    def get(self):
+        import scipy.sparse as sp
+
+        if self.format == "coo":
+            return sp.coo_matrix((self.data.get(), (self.row.get(), self.col.get())), shape=self.shape)
+        kind = sp.csr_matrix if self.format == "csr" else sp.csc_matrix
+        return kind((self.data.get(), self.indices.get(), self.indptr.get()), shape=self.shape)
+
+    def tocsr(self):
+        return on_device(self.get().tocsr())
+
+    def asformat(self, form):
+        return on_device(self.get().asformat(form))
+
+    def __getitem__(self, key):
+        return on_device(
+            self.get()[tuple(k.get() if isinstance(k, ndarray) else k for k in key)]
+            if isinstance(key, tuple)
+            else self.get()[key.get()]
+        )
+
+
+def on_device(A):
+    """The matrix of SciPy as one of cupyx.scipy.sparse."""
+    fields = ("row", "col") if A.format == "coo" else ("indices", "indptr")
+    return spmatrix(A.format, A.shape, data=ndarray(A.data), **{f: ndarray(np.array(getattr(A, f))) for f in fields})
+
+
+def install():
+    """Put the modules where the package looks for them; return cupy."""
+    modules = {name: types.ModuleType(name) for name in MODULES}
+    for name, module in modules.items():
+        parent, _, last = name.rpartition(".")
+        if parent:
+            setattr(modules[parent], last, module)
+    cupy = modules["cupy"]
+    cupy.generic = type("generic", (), {})
+    cupy.ndarray, cupy.asarray, cupy.__getattr__ = ndarray, asarray, _function
+    cupy.cuda.runtime.getDevice = lambda: 0
+    cupy.cuda.runtime.getDeviceCount = lambda: 1
+    cupy.cuda.runtime.CUDARuntimeError = CUDARuntimeError
+    modules["cupyx.scipy.sparse"].issparse = lambda thing: isinstance(thing, spmatrix)
+    modules["cupyx.scipy.sparse"].spmatrix = spmatrix
+    sys.modules.update(modules)
+    return cupy

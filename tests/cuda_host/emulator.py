@@ -1,0 +1,96 @@
+"""The CUDA kernels without a GPU: the same text as threaded C++, on NumPy arrays.
+
+``Kernels`` has the interface of the one in ``sparsematch._engines.cuda.compile`` and takes its place in tests. A block
+is one thread here, started from Python: ctypes releases the lock while the kernel runs.
+"""
+
+import ctypes
+import functools
+import hashlib
+import os
+import shutil
+import subprocess
+import tempfile
+import threading
+from pathlib import Path
+
+import numpy as np
+
+from sparsematch._engines.cuda import compile as cuda_compile
+
+HERE = Path(__file__).parent
+COMPILER = shutil.which(os.environ.get("CXX", "c++"))
+THREADS = 4
+
+
+@functools.cache
+def build(name, dtype, macros=(), sanitize=""):
+    """Compile the kernels of one source file to a shared library, and open it."""
+    text = cuda_compile.source(name)
+    options = [
+        "-std=c++20",
+        "-O1",
+        "-g",
+        "-shared",
+        "-fPIC",
+        "-fvisibility=hidden",
+        "-pthread",
+        "-w",
+        "-DSPARSEMATCH_HOST",
+        f"-I{HERE}",
+    ]
+    options += [o for o in cuda_compile.options(dtype, **dict(macros)) if not o.startswith("-std")]
+    if sanitize:
+        options.append(f"-fsanitize={sanitize}")
+    key = hashlib.sha256("\0".join([text, (HERE / "host.hpp").read_text(), *options]).encode()).hexdigest()[:16]
+    folder = Path(tempfile.gettempdir()) / f"sparsematch-host-{os.getuid()}"
+    folder.mkdir(mode=0o700, exist_ok=True)
+    library = folder / f"{name}-{key}.so"
+    if not library.exists():
+        partial = library.with_suffix(f".{os.getpid()}.tmp")
+        command = [COMPILER, *options, "-x", "c++", "-", "-o", str(partial)]
+        done = subprocess.run(command, input=text, text=True, capture_output=True, check=False)
+        assert done.returncode == 0, done.stderr
+        partial.replace(library)
+    return ctypes.CDLL(str(library))
+
+
+class Kernels:
+    """The kernels of one source file; every launch runs on a few threads."""
+
+    def __init__(self, name, dtype, **macros):
+        self._library = build(name, np.dtype(dtype), tuple(sorted(macros.items())), os.environ.get("SANITIZER", ""))
+
+    def launch(self, kernel, n, *arguments, threads=256):
+        self._run(kernel, min(THREADS, max(n, 1)), arguments)
+
+    def launch_resident(self, kernel, *arguments, threads=512, blocks_per_processor=1):
+        self._run(kernel, THREADS, arguments)
+
+    def _run(self, kernel, blocks, arguments):
+        function = getattr(self._library, kernel)
+        function.restype = None
+        passed = [_argument(a) for a in arguments]
+        self._library.host_launch(blocks)
+
+        def block(k):
+            self._library.host_enter(k)
+            function(*passed)
+
+        team = [threading.Thread(target=block, args=(k,)) for k in range(1, blocks)]
+        for thread in team:
+            thread.start()
+        block(0)
+        for thread in team:
+            thread.join()
+
+
+def _argument(value):
+    """What a kernel is handed: CuPy passes arrays as pointers and NumPy scalars by value, and so does this."""
+    if isinstance(value, np.ndarray):
+        assert value.flags.c_contiguous
+        return ctypes.c_void_p(value.ctypes.data)
+    kinds = {"i4": ctypes.c_int, "i8": ctypes.c_longlong, "u4": ctypes.c_uint, "u8": ctypes.c_ulonglong}
+    kinds |= {"f4": ctypes.c_float, "f8": ctypes.c_double, "b1": ctypes.c_bool}
+    assert isinstance(value, np.generic), f"a scalar for a kernel needs a NumPy type, but is {value!r}"
+    return kinds[value.dtype.str[1:]](value.item())

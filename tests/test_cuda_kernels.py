@@ -1,0 +1,58 @@
+"""Every CUDA kernel compiles by NVRTC, which needs no driver, for the architectures in use."""
+
+import ctypes
+from importlib.metadata import PackageNotFoundError, files
+from importlib.resources import files as resources
+
+import numpy as np
+import pytest
+
+from sparsematch._engines.cuda import compile as cuda_compile
+from sparsematch._engines.cuda import ms_bfs
+
+SOURCES = sorted(f.name[:-3] for f in resources("sparsematch._engines.cuda").iterdir() if f.name.endswith(".cu"))
+
+#: What `ms_bfs` is compiled for, by the mean length of a list.
+SHAPES = {"short": (4, 4), "mesh": (8, 8), "long": (16, 16), "skewed": (0, 8), "dense": (0, 32)}
+
+
+@pytest.fixture(scope="module")
+def nvrtc():
+    for package in ("nvidia-cuda-nvrtc", "nvidia-cuda-nvrtc-cu13", "nvidia-cuda-nvrtc-cu12"):
+        try:
+            found = [f for f in files(package) if f.name.startswith("libnvrtc.so") and "builtins" not in f.name]
+        except PackageNotFoundError:
+            continue
+        if found:
+            return ctypes.CDLL(str(found[0].locate()))
+    pytest.skip("NVRTC is not installed: pip install nvidia-cuda-nvrtc")
+
+
+def compile_text(nvrtc, name, architecture, dtype, **macros):
+    """Return the compiler's status and what it says."""
+    options = [f"--gpu-architecture={architecture}", *cuda_compile.options(np.dtype(dtype), **macros)]
+    program, size = ctypes.c_void_p(), ctypes.c_size_t()
+    text = cuda_compile.source(name).encode()
+    nvrtc.nvrtcCreateProgram(ctypes.byref(program), text, b"kernel.cu", 0, None, None)
+    passed = (ctypes.c_char_p * len(options))(*[o.encode() for o in options])
+    status = nvrtc.nvrtcCompileProgram(program, len(options), passed)
+    nvrtc.nvrtcGetProgramLogSize(program, ctypes.byref(size))
+    log = ctypes.create_string_buffer(size.value)
+    nvrtc.nvrtcGetProgramLog(program, log)
+    nvrtc.nvrtcDestroyProgram(ctypes.byref(program))
+    return status, log.value.decode()
+
+
+@pytest.mark.parametrize("architecture", ["sm_80", "sm_90", "sm_100"])
+@pytest.mark.parametrize("dtype", [np.int32, np.int64], ids=["int32", "int64"])
+@pytest.mark.parametrize("name", SOURCES)
+def test_compiles(nvrtc, name, dtype, architecture):
+    assert compile_text(nvrtc, name, architecture, dtype) == (0, "")
+
+
+@pytest.mark.parametrize("dtype", [np.int32, np.int64], ids=["int32", "int64"])
+@pytest.mark.parametrize("shape", SHAPES)
+def test_every_shape_of_the_search_compiles(nvrtc, shape, dtype):
+    width, lanes = SHAPES[shape]
+    macros = {"UNROLL": 2, "PART": ms_bfs.PART, "ROOM": ms_bfs.ROOM, "THREADS": 512, "BLOCKS": 2}
+    assert compile_text(nvrtc, "ms_bfs", "sm_90", dtype, WIDTH=width, LANES=lanes, **macros) == (0, "")
