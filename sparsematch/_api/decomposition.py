@@ -182,7 +182,7 @@ def _assemble(graph: BipartiteCSR, matching: Matching, labels: BlockLabels) -> B
     xp, dtype, (n_rows, n_cols) = namespace(graph.indptr), graph.dtype, graph.shape
     n_square = labels.n_square
     row_perm, starts = operations(graph.backend).order_by_label(labels.row_group, n_square + 3)
-    first_square, first_vertical, rank = (int(starts[k]) for k in (1, n_square + 1, n_square + 2))
+    first_square, first_vertical, rank = starts[[1, n_square + 1, n_square + 2]].tolist()
     n_free = n_cols - rank
 
     col_perm = xp.empty(n_cols, dtype)
