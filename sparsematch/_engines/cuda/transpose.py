@@ -9,6 +9,9 @@ from sparsematch._engines.registry import Run
 from sparsematch._types.arrays import namespace
 from sparsematch._types.bipartite import BipartiteCSR
 
+#: Entries above which a list is left to a whole block, as in transpose.cu.
+_LONG = 2048
+
 
 def transpose(graph: BipartiteCSR, run: Run) -> BipartiteCSR:
     """Return the transpose of the graph, built the first time. No list of it is in order.
@@ -41,5 +44,7 @@ def _build(graph: BipartiteCSR) -> BipartiteCSR:
     if nnz:
         shift = share(graph)
         arrays = graph.indptr, graph.indices, place, begin, indices
-        kernels.launch("fill", graph.n_major << shift, dtype.type(graph.n_major), *arrays, np.int32(shift))
+        long = xp.empty(nnz // _LONG + 1, dtype), xp.zeros(1, dtype)
+        kernels.launch("fill", graph.n_major << shift, dtype.type(graph.n_major), *arrays, *long, np.int32(shift))
+        kernels.launch("fill_long", 1 << 19, *arrays, *long, threads=1024)
     return BipartiteCSR(graph.n_rows, graph.n_cols, begin, indices, graph.backend, not graph.flipped, nnz)
