@@ -14,12 +14,13 @@ from typing import Any
 
 import numpy as np
 
-from sparsematch._types.arrays import IndexArray
+from sparsematch._types.arrays import BoolArray, FloatArray, IndexArray
 from sparsematch._types.bipartite import BipartiteCSR
 from sparsematch._types.errors import unknown_choice, wrong_type
 from sparsematch._types.labels import BlockLabels, Components, VertexCover
 from sparsematch._types.matching import Matching
 from sparsematch._types.run_info import EngineInfo, StepInfo
+from sparsematch._types.weighted import LeastCost
 
 #: The modules that register the engines of each back-end.
 _MODULES = {"numpy": ("sparsematch._engines.cpu", "sparsematch._engines.reference")}
@@ -93,6 +94,11 @@ class Operations:
         Components of the graph.
     order_by_label
         The stable order that sorts labels in ``range(n_labels)``, and where each label begins, with the end of the last.
+    least_cost
+        A maximum matching of least cost, given a finite cost for each entry, and its duals. No entry may be repeated.
+    bottleneck
+        A maximum matching whose smallest weight is largest, this weight, and flags of rows and columns that cover all
+        larger entries and are fewer than the pairs.
     """
 
     wrong_pair: Callable[[BipartiteCSR, Matching], tuple[int, int, int] | None]
@@ -101,6 +107,8 @@ class Operations:
     block_labels: Callable[[BipartiteCSR, Matching, Run], BlockLabels]
     connected_components: Callable[[BipartiteCSR], Components]
     order_by_label: Callable[[IndexArray, int], tuple[IndexArray, IndexArray]]
+    least_cost: Callable[[BipartiteCSR, FloatArray], LeastCost]
+    bottleneck: Callable[[BipartiteCSR, FloatArray], tuple[Matching, float, BoolArray, BoolArray]]
 
 
 _engines: dict[tuple[str, str], Engine] = {}

@@ -10,3 +10,4 @@ UNMATCHED = -1
 #: int32 or int64, as the matrix came.
 IndexArray: TypeAlias = NDArray[np.signedinteger[Any]]
 BoolArray: TypeAlias = NDArray[np.bool_]
+FloatArray: TypeAlias = NDArray[np.float64]

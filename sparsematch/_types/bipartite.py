@@ -106,11 +106,8 @@ def as_bipartite(A: Any, *, name: str = "A") -> BipartiteCSR:
     SparseEfficiencyWarning
         If `A` is in none of CSR, CSC and COO.
     """
-    if not issparse(A):
-        A = _from_other_library(A, name)
+    A = as_compressed(A, name)
     layout = A.format
-    if layout != "csr" and layout != "csc":
-        A = _compress(A, name)
     if A.ndim != 2:
         raise ValueError(f"{name} must have two dimensions, not {A.ndim}")
     n_rows, n_cols = A.shape
@@ -121,6 +118,13 @@ def as_bipartite(A: Any, *, name: str = "A") -> BipartiteCSR:
     graph = BipartiteCSR(n_rows, n_cols, indptr, indices, "numpy", layout == "csc")
     _check(graph, name)
     return graph
+
+
+def as_compressed(A: Any, name: str) -> Any:
+    """Return a CSR or CSC matrix as it is, convert other sparse matrices, refuse the rest."""
+    if not issparse(A):
+        A = _from_other_library(A, name)
+    return A if A.format in ("csr", "csc") else _compress(A, name)
 
 
 def pydata_to_scipy(A: Any) -> Any:

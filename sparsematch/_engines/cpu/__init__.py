@@ -6,7 +6,7 @@ suits each stands here.
 
 from collections.abc import Callable
 
-from sparsematch._engines.cpu import auto, operations
+from sparsematch._engines.cpu import auto, operations, weighted
 from sparsematch._engines.cpu.step import ROWS, step
 from sparsematch._engines.registry import Engine, Operations, Run, register, register_operations
 from sparsematch._types.bipartite import BipartiteCSR
@@ -55,6 +55,8 @@ def _register_all() -> None:
             block_labels=operations.block_labels,
             connected_components=operations.connected_components,
             order_by_label=operations.order_by_label,
+            least_cost=weighted.least_cost,
+            bottleneck=weighted.bottleneck,
         ),
     )
 

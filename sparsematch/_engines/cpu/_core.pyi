@@ -6,7 +6,7 @@ Arrays of one call are all int32 or all int64; major is what `indptr` runs over,
 from collections.abc import Mapping
 from typing import Any
 
-from sparsematch._types.arrays import BoolArray, IndexArray
+from sparsematch._types.arrays import BoolArray, FloatArray, IndexArray
 
 def engines() -> list[tuple[str, bool, str, bool, dict[str, bool | float], str]]:
     """List (name, exact, transpose, threads, options with their defaults, summary)."""
@@ -41,6 +41,20 @@ def transpose(
     /,
 ) -> None:
     """Write the transpose."""
+
+def assignment(
+    n_minor: int,
+    indptr: IndexArray,
+    indices: IndexArray,
+    cost: FloatArray,
+    major_mate: IndexArray,
+    minor_mate: IndexArray,
+    major_dual: FloatArray,
+    minor_dual: FloatArray,
+    detailed: bool,
+    /,
+) -> dict[str, Any]:
+    """Match every major at least cost; ``"feasible"`` in the account tells whether that can be done."""
 
 def check_matching(
     n_minor: int, indptr: IndexArray, indices: IndexArray, major_mate: IndexArray, minor_mate: IndexArray, /

@@ -1,0 +1,227 @@
+// Assignment of least total cost: every row gets a column of its own, by shortest augmenting paths.
+//
+// Costs c[p] stand beside the entries. Duals u of rows and v of columns keep every reduced cost c - u_i - v_j at least 0, and
+// that of matched entries at 0; so the cost of the matching is least. A search grows a tree of shortest paths from a free row,
+// Dijkstra's way over reduced costs, to the nearest free column, and no further; then the duals of the tree move by what is
+// missing to that distance, and the path is exchanged.
+//
+// Duff, Koster: On algorithms for permuting large entries to the diagonal of a sparse matrix (SIAM J. Matrix Anal. Appl. 22,
+// 2001): sparse Dijkstra that stops early. Jonker, Volgenant: A shortest augmenting path algorithm for dense and sparse linear
+// assignment problems (Computing 38, 1987): column reduction, augmenting row reduction. Carpaneto, Toth: Primal-dual algorithms
+// for the assignment problem (Discrete Appl. Math. 18, 1987): the sparse start. Names: u, v as there; level is the distance of
+// the row that is scanned, best that of the nearest free column seen.
+#pragma once
+
+#include <algorithm>
+#include <limits>
+#include <utility>
+#include <vector>
+
+#include "csr.hpp"
+#include "run.hpp"
+
+namespace sparsematch {
+
+template <class Index>
+class Assignment {
+    static constexpr double infinity = std::numeric_limits<double>::infinity();
+    static constexpr Index none = UNMATCHED<Index>;
+
+    // What a scan wants to know of a column, side by side.
+    struct Column {
+        double v, distance;
+        Index mate, parent;
+    };
+
+  public:
+    Assignment(const Csr<Index>& a, const double* cost, double* u, Run& run)
+        : a_(a), c_(cost), u_(u), run_(run), meter_(run), col_(a.n_cols), col_of_(a.n_rows, none) {}
+
+    // Reads: the matrix, n_rows <= n_cols. Writes mates and duals. Returns whether every row got a column; free columns, of which
+    // there are some where there are more columns than rows, then have the largest v. Time: O(n_rows (nnz log n_cols)), rarely.
+    bool solve(Matching<Index> m, double* v) {
+        bool feasible = start() && reduce_rows();
+        if (feasible) {
+            auto timer = run_.time("search");
+            for (std::size_t k = 0; k < free_.size() && feasible; ++k) feasible = search(free_[k]);
+        }
+        for (Index j = 0; j < a_.n_cols; ++j) {
+            m.col_mate[j] = col_[j].mate;
+            v[j] = col_[j].v;
+        }
+        std::copy(col_of_.begin(), col_of_.end(), m.row_mate);
+        return feasible;
+    }
+
+  private:
+    void match(Index i, Index j) {
+        col_[j].mate = i;
+        col_of_[i] = j;
+    }
+
+    // Duals: each column's least cost (0 where columns stay free: theirs must remain the largest), each row's least reduced cost.
+    // Rows take a free column of reduced cost 0, or one whose row has another such column.
+    bool start() {
+        auto timer = run_.time("start");
+        const bool square = a_.n_rows == a_.n_cols;
+        for (auto& col : col_) col = {square ? infinity : 0.0, infinity, none, none};
+        if (square)
+            for (Index p = 0; p < a_.nnz(); ++p) {
+                double& v = col_[a_.indices[p]].v;
+                v = std::min(v, c_[p]);
+            }
+        for (Index i = 0; i < a_.n_rows; ++i) {
+            double least = infinity;
+            Index to = none;
+            for (Index p = a_.indptr[i]; p < a_.indptr[i + 1]; ++p) {
+                const Index j = a_.indices[p];
+                const double h = c_[p] - col_[j].v;
+                if (h < least || (h == least && col_[to].mate != none && col_[j].mate == none)) least = h, to = j;
+            }
+            if (to == none) return false;
+            u_[i] = least;
+            if (col_[to].mate == none) match(i, to);
+            else free_.push_back(i);
+            if (!meter_.charge(a_.degree(i))) return false;
+        }
+        return true;
+    }
+
+    // Free rows bid for their best column, and lower its dual until their second best would do as well; whose column is taken
+    // bids next. Where the two are equal, it waits for the next round.
+    bool reduce_rows() {
+        auto timer = run_.time("reduce");
+        std::int64_t left = 4 * (static_cast<std::int64_t>(a_.nnz()) + a_.n_rows);
+        std::vector<Index> waiting;
+        for (int round = 0; round < 3 && !free_.empty(); ++round) {
+            waiting.clear();
+            for (std::size_t k = 0; k < free_.size(); ++k)
+                for (Index i = free_[k]; i != none;) {
+                    const Index degree = a_.degree(i);
+                    left -= degree;
+                    if (left < 0) {
+                        waiting.push_back(i);
+                        break;
+                    }
+                    if (!meter_.charge(degree)) return false;
+                    bool strictly;
+                    const Index displaced = bid(i, strictly);
+                    if (displaced != none && !strictly) waiting.push_back(displaced);
+                    i = strictly ? displaced : none;
+                }
+            free_.swap(waiting);
+        }
+        return true;
+    }
+
+    // Returns the row that is without a column now, if any.
+    Index bid(Index i, bool& strictly) {
+        double first = infinity, second = infinity;
+        Index best = none, next = none;
+        for (Index p = a_.indptr[i]; p < a_.indptr[i + 1]; ++p) {
+            const Index j = a_.indices[p];
+            const double h = c_[p] - col_[j].v;
+            if (h >= second) continue;
+            if (h < first) second = std::exchange(first, h), next = std::exchange(best, j);
+            else second = h, next = j;
+        }
+        strictly = first < second && next != none;
+        if (!strictly && next != none && first == second && col_[best].mate != none) std::swap(best, next);
+        Column& col = col_[best];
+        u_[i] = strictly ? second : first;
+        if (strictly) col.v -= second - first;
+        else if (col.mate != none) return i;
+        const Index displaced = col.mate;
+        if (displaced != none) col_of_[displaced] = none;
+        match(i, best);
+        return displaced;
+    }
+
+    bool search(Index source) {
+        double level = 0, best = infinity;
+        Index end = none;
+        touched_.clear(), near_.clear(), heap_.clear();
+        for (Index i = source; i != none; i = next(level, best)) {
+            if (!meter_.charge(a_.degree(i))) return false;
+            const double base = level - u_[i];
+            for (Index p = a_.indptr[i]; p < a_.indptr[i + 1]; ++p) {
+                const Index j = a_.indices[p];
+                Column& col = col_[j];
+                const double d = std::max(base + (c_[p] - col.v), level);  // rounding may make it less
+                if (d >= best || d >= col.distance) continue;
+                if (col.mate == none) {
+                    best = d, end = j, col.parent = i;
+                    if (d <= level) break;
+                    continue;
+                }
+                if (col.distance == infinity) touched_.push_back(j);
+                col.distance = d, col.parent = i;
+                if (d <= level) near_.push_back(j);
+                else push(d, j);
+            }
+            if (best <= level) break;
+        }
+        if (end != none) {
+            move_duals(source, best);
+            augment(source, end);
+        }
+        for (const Index j : touched_) col_[j].distance = infinity;
+        return end != none;
+    }
+
+    // The row of the nearest column that is not scanned yet and nearer than the end, if any.
+    Index next(double& level, double best) {
+        if (!near_.empty()) {
+            const Index j = near_.back();
+            near_.pop_back();
+            return col_[j].mate;
+        }
+        while (!heap_.empty() && heap_.front().first < best) {
+            const auto [d, j] = heap_.front();
+            std::pop_heap(heap_.begin(), heap_.end(), later);
+            heap_.pop_back();
+            if (d > col_[j].distance) continue;  // a shorter way was found since
+            level = d;
+            return col_[j].mate;
+        }
+        return none;
+    }
+
+    void move_duals(Index source, double best) {
+        for (const Index j : touched_) {
+            Column& col = col_[j];
+            if (col.distance >= best) continue;
+            col.v -= best - col.distance;
+            u_[col.mate] += best - col.distance;
+        }
+        u_[source] += best;
+    }
+
+    void augment(Index source, Index j) {
+        for (Index i = none; i != source;) {
+            i = col_[j].parent;
+            const Index before = col_of_[i];
+            match(i, j);
+            j = before;
+        }
+    }
+
+    using Entry = std::pair<double, Index>;
+    static bool later(const Entry& x, const Entry& y) { return x.first > y.first; }
+    void push(double d, Index j) {
+        heap_.emplace_back(d, j);
+        std::push_heap(heap_.begin(), heap_.end(), later);
+    }
+
+    const Csr<Index>& a_;
+    const double* c_;
+    double* u_;
+    Run& run_;
+    Meter meter_;
+    Buffer<Column> col_;
+    Buffer<Index> col_of_;
+    std::vector<Index> free_, touched_, near_;
+    std::vector<Entry> heap_;
+};
+
+}  // namespace sparsematch
