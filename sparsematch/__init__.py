@@ -12,6 +12,7 @@ Matching(3x3, cardinality 3)
 from sparsematch._api.check import is_matching, is_maximal, is_maximum, vertex_cover
 from sparsematch._api.decomposition import block_triangular_form, connected_components, is_reducible
 from sparsematch._api.engine_list import engines
+from sparsematch._api.explain import explain_singularity
 from sparsematch._api.transversal import is_structurally_singular, maximum_transversal, structural_rank
 from sparsematch._api.weighted import (
     bottleneck_transversal,
@@ -21,6 +22,7 @@ from sparsematch._api.weighted import (
 )
 from sparsematch._api.workers import get_workers, set_workers
 from sparsematch._types.block_form import BlockForm
+from sparsematch._types.explanation import DeficientPiece, DeficientPieces, Explanation
 from sparsematch._types.labels import Components, VertexCover
 from sparsematch._types.matching import Matching
 from sparsematch._types.run_info import RunInfo
@@ -31,6 +33,9 @@ __version__ = "0.1.0"
 __all__ = [
     "BlockForm",
     "Components",
+    "DeficientPiece",
+    "DeficientPieces",
+    "Explanation",
     "Matching",
     "RunInfo",
     "VertexCover",
@@ -39,6 +44,7 @@ __all__ = [
     "bottleneck_transversal",
     "connected_components",
     "engines",
+    "explain_singularity",
     "get_workers",
     "is_matching",
     "is_maximal",

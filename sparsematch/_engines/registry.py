@@ -17,7 +17,7 @@ import numpy as np
 from sparsematch._types.arrays import BoolArray, FloatArray, IndexArray
 from sparsematch._types.bipartite import BipartiteCSR
 from sparsematch._types.errors import unknown_choice, wrong_type
-from sparsematch._types.labels import BlockLabels, Components, VertexCover
+from sparsematch._types.labels import BlockLabels, Components, HallViolators, VertexCover
 from sparsematch._types.matching import Matching
 from sparsematch._types.run_info import EngineInfo, StepInfo
 from sparsematch._types.weighted import LeastCost
@@ -90,6 +90,9 @@ class Operations:
         A cover as large as the matching, or None: there is an augmenting path.
     block_labels
         The group of every row; the matching must be maximum, and the run be the one that found it, or an empty one.
+    hall_violators
+        Pieces and violators of the vertical part, or of the horizontal one if the last argument is set; the matching
+        must be maximum, and the run be the one that found it, or an empty one.
     connected_components
         Components of the graph.
     order_by_label
@@ -105,6 +108,7 @@ class Operations:
     free_pair: Callable[[BipartiteCSR, Matching], tuple[int, int] | None]
     vertex_cover: Callable[[BipartiteCSR, Matching], VertexCover | None]
     block_labels: Callable[[BipartiteCSR, Matching, Run], BlockLabels]
+    hall_violators: Callable[[BipartiteCSR, Matching, Run, bool], HallViolators]
     connected_components: Callable[[BipartiteCSR], Components]
     order_by_label: Callable[[IndexArray, int], tuple[IndexArray, IndexArray]]
     least_cost: Callable[[BipartiteCSR, FloatArray], LeastCost]

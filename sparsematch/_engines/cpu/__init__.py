@@ -53,6 +53,7 @@ def _register_all() -> None:
             free_pair=operations.free_pair,
             vertex_cover=operations.vertex_cover,
             block_labels=operations.block_labels,
+            hall_violators=operations.hall_violators,
             connected_components=operations.connected_components,
             order_by_label=operations.order_by_label,
             least_cost=weighted.least_cost,

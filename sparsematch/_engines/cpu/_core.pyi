@@ -96,6 +96,21 @@ def connected_components(
 ) -> int:
     """Write the components' numbers, and return how many there are."""
 
+def hall_violators(
+    n_minor: int,
+    indptr: IndexArray,
+    indices: IndexArray,
+    major_mate: IndexArray,
+    minor_mate: IndexArray,
+    major_piece: IndexArray,
+    minor_piece: IndexArray,
+    members: IndexArray,
+    partners: IndexArray,
+    starts: IndexArray,
+    /,
+) -> int:
+    """Write the pieces with too many majors, and one minimal violator of each; return how many. The mates change."""
+
 def sort_by_label(labels: IndexArray, n_labels: int, order: IndexArray, starts: IndexArray, /) -> None:
     """Write the stable order."""
 

@@ -6,6 +6,7 @@
 #include "assignment.hpp"
 #include "cheap.hpp"
 #include "check.hpp"
+#include "hall_violators.hpp"
 #include "dulmage_mendelsohn.hpp"
 #include "locality.hpp"
 #include "table.hpp"
@@ -142,6 +143,17 @@ void run_transpose(Index n_cols, In<Index> indptr, In<Index> indices, Out<Index>
 template <class Index>
 nb::tuple run_check_matching(Index n_cols, In<Index> indptr, In<Index> indices, In<Index> row_mate, In<Index> col_mate) {
     PairReport<Index> found;
+template <class Index>
+Index run_hall_violators(Index n_cols, In<Index> indptr, In<Index> indices, Out<Index> row_mate, Out<Index> col_mate,
+                         Out<Index> row_piece, Out<Index> col_piece, Out<Index> rows, Out<Index> mates, Out<Index> starts) {
+    nb::gil_scoped_release release;
+    const auto a = view(n_cols, indptr, indices);
+    HallViolators<Index> search(a, {row_mate.data(), col_mate.data()});
+    const Index n = search.label(row_piece.data(), col_piece.data());
+    search.find(row_piece.data(), n, rows.data(), mates.data(), starts.data());
+    return n;
+}
+
     {
         nb::gil_scoped_release release;
         found = check_matching(view(n_cols, indptr, indices), view(row_mate, col_mate));
@@ -239,6 +251,9 @@ void run_carry(In<Index> row_place, In<Index> col_order, In<Index> row_mate, Out
 template <class Index>
 nb::dict run_assignment(Index n_cols, In<Index> indptr, In<Index> indices, In<double> cost, Out<Index> row_mate,
                         Out<Index> col_mate, Out<double> row_dual, Out<double> col_dual, bool detailed) {
+    m.def("hall_violators", &run_hall_violators<Index>, "n_cols"_a, "indptr"_a.noconvert(), "indices"_a.noconvert(),
+          "row_mate"_a.noconvert(), "col_mate"_a.noconvert(), "row_piece"_a.noconvert(), "col_piece"_a.noconvert(),
+          "rows"_a.noconvert(), "mates"_a.noconvert(), "starts"_a.noconvert());
     Signals signals;
     nb::dict out;
     {
