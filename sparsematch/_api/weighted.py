@@ -4,7 +4,6 @@ import warnings
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from sparsematch._api.check import read_matching
 from sparsematch._engines.registry import operations
@@ -86,12 +85,13 @@ def maximum_product_transversal(A: Any, *, scaling: bool = True, approximate: bo
     with np.errstate(divide="ignore"):
         cost = _whole_logarithm(weighted.modulus) if approximate else -np.log(weighted.modulus)
     matching, row_dual, col_dual = operations(weighted.graph.backend).least_cost(weighted.graph, cost)
+    matched = _matched(weighted, matching)
     row_scale = col_scale = None
     if scaling:
-        row_scale, col_scale = _factors(weighted, matching, row_dual, col_dual, approximate)
+        row_scale, col_scale = _factors(matched, matching, row_dual, col_dual, approximate)
     if approximate:
         row_dual, col_dual = row_dual * np.log(2), col_dual * np.log(2)
-    objective = float(np.log(_matched(weighted, matching)).sum())
+    objective = float(np.log(matched).sum())
     return _freeze("product", matching, objective, row_dual, col_dual, row_scale, col_scale, bool(approximate))
 
 
@@ -265,7 +265,7 @@ def _is_least_cost(weighted: WeightedCSR, transversal: WeightedTransversal, tole
     if tolerance is None:
         tolerance = 2.0**-40 * max(np.abs(side).max(initial=0) for side in (u, v, cost))
     slack = cost - _dual_sums(weighted.graph, u, v)
-    tight = slack[_is_matched(weighted.graph, matching)]
+    tight = slack[operations(weighted.graph.backend).matched_entries(weighted.graph, matching)]
     if slack.min(initial=0) < -tolerance or tight.max(initial=0) > tolerance:
         return False
     free_rows, free_cols = matching.row_mate < 0, matching.col_mate < 0
@@ -282,7 +282,7 @@ def _whole_logarithm(modulus: FloatArray) -> FloatArray:
 
 
 def _factors(
-    weighted: WeightedCSR, matching: Matching, row_dual: FloatArray, col_dual: FloatArray, approximate: bool
+    matched: FloatArray, matching: Matching, row_dual: FloatArray, col_dual: FloatArray, approximate: bool
 ) -> tuple[FloatArray, FloatArray]:
     """Return what the duals are the logarithms of; the rows' are corrected by what rounding has left of the pairs."""
     with np.errstate(over="ignore", under="ignore", invalid="ignore"):
@@ -290,7 +290,7 @@ def _factors(
         row_scale, col_scale = power(row_dual), power(col_dual)
         if not approximate:
             rows, cols = matching.pairs()
-            row_scale[rows] /= row_scale[rows] * _matched(weighted, matching) * col_scale[cols]
+            row_scale[rows] /= row_scale[rows] * matched * col_scale[cols]
     for scale in (row_scale, col_scale):
         if scale.size and not (scale.min() >= _SMALLEST and scale.max() <= _LARGEST):
             text = "factors beyond the range of doubles are cut off; row_dual and col_dual hold their logarithms"
@@ -299,19 +299,9 @@ def _factors(
     return row_scale, col_scale
 
 
-def _is_matched(graph: BipartiteCSR, matching: Matching) -> NDArray[np.bool_]:
-    """Tell of each entry whether it is a pair."""
-    major_mate, _ = graph.orient(matching.row_mate, matching.col_mate)
-    return np.repeat(major_mate, np.diff(graph.indptr)) == graph.indices[: graph.nnz]
-
-
 def _matched(weighted: WeightedCSR, matching: Matching) -> FloatArray:
     """Return the moduli of the pairs, by ascending row."""
-    graph = weighted.graph
-    modulus = weighted.modulus[_is_matched(graph, matching)]
-    if graph.flipped:  # they come by ascending column
-        modulus = modulus[np.argsort(matching.col_mate[matching.col_mate >= 0])]
-    return modulus
+    return weighted.modulus[operations(weighted.graph.backend).matched_entries(weighted.graph, matching)]
 
 
 def _dual_sums(graph: BipartiteCSR, row_dual: FloatArray, col_dual: FloatArray) -> FloatArray:

@@ -102,6 +102,8 @@ class Operations:
     bottleneck
         A maximum matching whose smallest weight is largest, this weight, and flags of rows and columns that cover all
         larger entries and are fewer than the pairs.
+    matched_entries
+        Where the pairs of a matching stand among the entries, by ascending row.
     """
 
     wrong_pair: Callable[[BipartiteCSR, Matching], tuple[int, int, int] | None]
@@ -113,6 +115,7 @@ class Operations:
     order_by_label: Callable[[IndexArray, int], tuple[IndexArray, IndexArray]]
     least_cost: Callable[[BipartiteCSR, FloatArray], LeastCost]
     bottleneck: Callable[[BipartiteCSR, FloatArray], tuple[Matching, float, BoolArray, BoolArray]]
+    matched_entries: Callable[[BipartiteCSR, Matching], IndexArray]
 
 
 _engines: dict[tuple[str, str], Engine] = {}

@@ -58,6 +58,7 @@ def _register_all() -> None:
             order_by_label=operations.order_by_label,
             least_cost=weighted.least_cost,
             bottleneck=weighted.bottleneck,
+            matched_entries=weighted.matched_entries,
         ),
     )
 

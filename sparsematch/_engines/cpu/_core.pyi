@@ -56,6 +56,11 @@ def assignment(
 ) -> dict[str, Any]:
     """Match every major at least cost; ``"feasible"`` in the account tells whether that can be done."""
 
+def matched_entries(
+    n_minor: int, indptr: IndexArray, indices: IndexArray, major_mate: IndexArray, entry: IndexArray, /
+) -> None:
+    """Write where the matched entry of each major stands, or -1."""
+
 def check_matching(
     n_minor: int, indptr: IndexArray, indices: IndexArray, major_mate: IndexArray, minor_mate: IndexArray, /
 ) -> tuple[int, int, int]:

@@ -224,4 +224,15 @@ class Assignment {
     std::vector<Entry> heap_;
 };
 
+// Where each row's matched entry stands; UNMATCHED for a row without one. Time: O(nnz).
+template <class Index>
+void matched_entries(const Csr<Index>& a, const Index* row_mate, Index* entry) {
+    for (Index i = 0; i < a.n_rows; ++i) {
+        entry[i] = UNMATCHED<Index>;
+        if (row_mate[i] == UNMATCHED<Index>) continue;
+        const Index *begin = a.indices + a.indptr[i], *end = a.indices + a.indptr[i + 1];
+        entry[i] = static_cast<Index>(std::find(begin, end, row_mate[i]) - a.indices);
+    }
+}
+
 }  // namespace sparsematch

@@ -274,6 +274,36 @@ nb::dict run_assignment(Index n_cols, In<Index> indptr, In<Index> indices, In<do
     return out;
 }
 
+// Returns the engine's account, and under "feasible" whether every row has a column.
+template <class Index>
+nb::dict run_assignment(Index n_cols, In<Index> indptr, In<Index> indices, In<double> cost, Out<Index> row_mate,
+                        Out<Index> col_mate, Out<double> row_dual, Out<double> col_dual, bool detailed) {
+    Signals signals;
+    nb::dict out;
+    {
+        nb::gil_scoped_release release;
+        Team team(1);
+        Run run(team, Signals::poll, &signals, 0, detailed);
+        const auto a = view(n_cols, indptr, indices);
+        bool feasible;
+        {
+            Assignment<Index> assignment(a, cost.data(), row_dual.data(), run);
+            feasible = assignment.solve({row_mate.data(), col_mate.data()}, col_dual.data());
+        }
+        nb::gil_scoped_acquire acquire;
+        out = report(run);
+        out["feasible"] = feasible;
+    }
+    signals.rethrow();
+    return out;
+}
+
+template <class Index>
+void run_matched_entries(Index n_cols, In<Index> indptr, In<Index> indices, In<Index> row_mate, Out<Index> entry) {
+    nb::gil_scoped_release release;
+    matched_entries(view(n_cols, indptr, indices), row_mate.data(), entry.data());
+}
+
 template <class Index>
 void bind(nb::module_& m) {
     m.def("run", &run_engine<Index>, "name"_a, "n_cols"_a, "indptr"_a.noconvert(), "indices"_a.noconvert(), "t_indptr"_a.none(),
@@ -284,6 +314,8 @@ void bind(nb::module_& m) {
     m.def("assignment", &run_assignment<Index>, "n_cols"_a, "indptr"_a.noconvert(), "indices"_a.noconvert(),
           "cost"_a.noconvert(), "row_mate"_a.noconvert(), "col_mate"_a.noconvert(), "row_dual"_a.noconvert(),
           "col_dual"_a.noconvert(), "detailed"_a);
+    m.def("matched_entries", &run_matched_entries<Index>, "n_cols"_a, "indptr"_a.noconvert(), "indices"_a.noconvert(),
+          "row_mate"_a.noconvert(), "entry"_a.noconvert());
     m.def("check_matching", &run_check_matching<Index>, "n_cols"_a, "indptr"_a.noconvert(), "indices"_a.noconvert(),
           "row_mate"_a.noconvert(), "col_mate"_a.noconvert());
     m.def("check_maximal", &run_free_entry<Index>, "n_cols"_a, "indptr"_a.noconvert(), "indices"_a.noconvert(),

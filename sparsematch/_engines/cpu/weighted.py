@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from sparsematch._engines.cpu import _core, auto
 from sparsematch._engines.cpu.operations import block_labels, vertex_cover
 from sparsematch._engines.registry import Run
-from sparsematch._types.arrays import BoolArray, FloatArray
+from sparsematch._types.arrays import BoolArray, FloatArray, IndexArray
 from sparsematch._types.bipartite import BipartiteCSR
 from sparsematch._types.matching import Matching
 from sparsematch._types.weighted import LeastCost
@@ -38,9 +38,14 @@ def least_cost(graph: BipartiteCSR, cost: FloatArray) -> LeastCost:
     Duals of unmatched rows and columns are the largest of their side. Time: that of the core; memory: as much again as
     the matrix where the core needs the transpose.
     """
-    A = _csr(graph, cost)
-    found = _assign(A, graph.dtype)
-    found = _assign_parts(graph, A) if found is None else found.flipped() if graph.flipped else found
+    found = None
+    if graph.n_major <= graph.n_minor:
+        found = _assign_all(graph.n_minor, graph.indptr, graph.indices, cost)
+    else:
+        A = _csr(graph, cost).tocsc()
+        if transposed := _assign_all(graph.n_major, *_indices(A, graph.dtype), A.data):
+            found = transposed.flipped()
+    found = _assign_parts(graph, _csr(graph, cost)) if found is None else found.flipped() if graph.flipped else found
     _balance(found)
     return LeastCost(Matching(found.row_mate, found.col_mate), found.row_dual, found.col_dual)
 
@@ -53,14 +58,16 @@ def _csr(graph: BipartiteCSR, cost: FloatArray) -> Any:
     return A
 
 
-def _assign(A: Any, dtype: np.dtype[Any]) -> _Assigned | None:
-    """Match all rows of a CSR matrix, or all its columns if these are fewer; None if that cannot be done."""
-    if A.shape[0] > A.shape[1]:
-        found = _assign(A.tocsc().T, dtype)
-        return found.flipped() if found else None
-    found = _Assigned(*(np.empty(n, kind) for kind in (dtype, np.float64) for n in A.shape))
-    indptr, indices = A.indptr.astype(dtype, copy=False), A.indices.astype(dtype, copy=False)
-    report = _core.assignment(A.shape[1], indptr, indices, A.data, *found, False)
+def _indices(A: Any, dtype: np.dtype[Any]) -> tuple[IndexArray, IndexArray]:
+    """Return the index arrays of a SciPy matrix, which may have chosen a type of its own."""
+    return A.indptr.astype(dtype, copy=False), A.indices.astype(dtype, copy=False)
+
+
+def _assign_all(n_cols: int, indptr: IndexArray, indices: IndexArray, cost: FloatArray) -> _Assigned | None:
+    """Match all rows of the matrix in these arrays, which has at least as many columns; None if that cannot be done."""
+    sides = indptr.size - 1, n_cols
+    found = _Assigned(*(np.empty(n, kind) for kind in (indptr.dtype, np.float64) for n in sides))
+    report = _core.assignment(n_cols, indptr, indices, cost, *found, False)
     return found if report["feasible"] else None
 
 
@@ -74,11 +81,13 @@ def _assign_parts(graph: BipartiteCSR, A: Any) -> _Assigned:
     if graph.flipped:
         A = A.T
     whole = _Assigned(*(np.full(n, fill, kind) for fill, kind in ((-1, graph.dtype), (0, np.float64)) for n in A.shape))
-    for rows, cols in ((~row_below, ~col_below), (row_below, col_below)):
-        i, j = np.flatnonzero(rows), np.flatnonzero(cols)
-        part = _assign(A[i][:, j].tocsr(), graph.dtype)
+    for below in (False, True):
+        i, j = np.flatnonzero(row_below == below), np.flatnonzero(col_below == below)
+        B = A[i][:, j].tocsc() if below else A[i][:, j].tocsr()
+        part = _assign_all(i.size if below else j.size, *_indices(B, graph.dtype), B.data)
         if part is None:
             raise AssertionError("a part of the Dulmage-Mendelsohn decomposition has no matching that covers it")
+        part = part.flipped() if below else part
         pairs = np.flatnonzero(part.row_mate >= 0)
         whole.row_mate[i[pairs]] = j[part.row_mate[pairs]]
         whole.col_mate[j[part.row_mate[pairs]]] = i[pairs]
@@ -145,11 +154,19 @@ def bottleneck(graph: BipartiteCSR, weight: FloatArray) -> tuple[Matching, float
     return best, float(values[low]), *cover
 
 
+def matched_entries(graph: BipartiteCSR, matching: Matching) -> IndexArray:
+    """Return where the pairs stand among the entries, by ascending row. Time: O(n_major + nnz)."""
+    major_mate, minor_mate = graph.orient(matching.row_mate, matching.col_mate)
+    entries: IndexArray = np.empty_like(major_mate)
+    _core.matched_entries(graph.n_minor, graph.indptr, graph.indices, major_mate, entries)
+    if graph.flipped:
+        return entries[minor_mate[minor_mate >= 0]]
+    return entries if matching.cardinality == entries.size else entries[entries >= 0]
+
+
 def _smallest(graph: BipartiteCSR, weight: FloatArray, matching: Matching, values: FloatArray) -> int:
     """Return the place among the ascending values of the smallest weight of a matching."""
-    major_mate, _ = graph.orient(matching.row_mate, matching.col_mate)
-    matched = np.repeat(major_mate, np.diff(graph.indptr)) == graph.indices[: graph.nnz]
-    return int(np.searchsorted(values, weight[matched].min()))
+    return int(np.searchsorted(values, weight[matched_entries(graph, matching)].min()))
 
 
 def _above(graph: BipartiteCSR, weight: FloatArray, threshold: float) -> BipartiteCSR:
