@@ -22,8 +22,8 @@ DATA = Path(__file__).resolve().parents[2] / "shared" / "data"
 def sides(A, why):
     """Each part with the matrix whose rows are too many in it, and names of the fields from that side."""
     A = sp.csr_array(A)
-    yield why.overdetermined, A, ("rows", "cols", "conflict_rows", "conflict_cols")
-    yield why.underdetermined, sp.csr_array(A.T), ("cols", "rows", "conflict_cols", "conflict_rows")
+    yield why.overdetermined, A, ("rows", "cols")
+    yield why.underdetermined, sp.csr_array(A.T), ("cols", "rows")
 
 
 def neighbours(A, rows):
@@ -59,18 +59,18 @@ def check(A, why, most=None):
     assert why.overdetermined.cols.tolist() == sorted(form.vertical.cols.tolist())
     assert why.underdetermined.rows.tolist() == sorted(form.horizontal.rows.tolist())
     assert why.underdetermined.cols.tolist() == sorted(form.horizontal.cols.tolist())
-    for part, B, (many, few, conflict, partners) in sides(A, why):
+    for part, B, (many, few) in sides(A, why):
         pieces = part[:most]
-        sizes = [getattr(piece, conflict).size for piece in pieces]
+        sizes = [getattr(piece.conflict, many).size for piece in pieces]
         assert sizes == sorted(sizes), "the shortest first"
         if len(part) == len(pieces):
             check_pieces(B, part, many, few)
         for piece in pieces:
-            rows = getattr(piece, conflict)
+            rows = getattr(piece.conflict, many)
             assert piece.candidates.tolist() == rows.tolist()
             assert piece.surplus == getattr(piece, many).size - getattr(piece, few).size > 0
             assert set(rows.tolist()) <= set(getattr(piece, many).tolist())
-            check_conflict(B, rows, getattr(piece, partners))
+            check_conflict(B, rows, getattr(piece.conflict, few))
 
 
 def check_pieces(A, part, many, few):
@@ -99,9 +99,9 @@ def test_random_matrices(A):
 @given(matrices())
 def test_every_proper_subset_has_enough(A):
     """Minimality by the definition, subset by subset."""
-    for part, B, (_, _, conflict, _) in sides(A, sm.explain_singularity(A)):
+    for part, B, (many, _) in sides(A, sm.explain_singularity(A)):
         for piece in part:
-            rows = getattr(piece, conflict).tolist()
+            rows = getattr(piece.conflict, many).tolist()
             if len(rows) <= 8:
                 for size in range(1, len(rows)):
                     assert all(neighbours(B, subset).size >= size for subset in combinations(rows, size))
@@ -136,7 +136,7 @@ def test_index_types_and_input_untouched(dtype, form):
     A = frozen(with_index_type(form(GALLERY["three_coarse_parts"]()), dtype))
     why = sm.explain_singularity(A)
     for piece in (why.overdetermined[0], why.underdetermined[0]):
-        arrays = piece.rows, piece.cols, piece.conflict_rows, piece.conflict_cols
+        arrays = piece.rows, piece.cols, piece.conflict.rows, piece.conflict.cols
         assert {array.dtype for array in arrays} == {np.dtype(dtype)}
     assert {array.dtype for array in why.missing_entries} == {np.dtype(dtype)}
     check(A, why)
@@ -161,7 +161,7 @@ def test_a_short_conflict_is_found_among_many():
     dense = sp.csr_array(dense)
     why = sm.explain_singularity(dense)
     check(dense, why)
-    assert len(why.overdetermined[0].conflict_rows) <= 2
+    assert len(why.overdetermined[0].conflict.rows) <= 2
 
 
 def test_text_with_names():

@@ -8,6 +8,7 @@ import numpy as np
 
 from sparsematch._types import explanation_text
 from sparsematch._types.arrays import IndexArray
+from sparsematch._types.block_form import Part
 from sparsematch._types.matching import Matching
 
 
@@ -24,17 +25,16 @@ class DeficientPiece:
     rows, cols : ndarray
         The piece. The rows of an over-determined piece have no entries elsewhere, nor have the columns of an
         under-determined one.
-    conflict_rows, conflict_cols : ndarray
-        A minimal Hall violator. Over-determined: the rows have entries in these columns only, and there is one column
-        less than there are rows; any choice of fewer of these rows can be matched. Under-determined: the same with rows
-        and columns exchanged.
+    conflict : Part
+        A minimal Hall violator, ``conflict.rows`` and ``conflict.cols``. Over-determined: the rows have entries in these
+        columns only, and there is one column less than there are rows; any choice of fewer of these rows can be
+        matched. Under-determined: the same with rows and columns exchanged.
     """
 
     side: str
     rows: IndexArray
     cols: IndexArray
-    conflict_rows: IndexArray
-    conflict_cols: IndexArray
+    conflict: Part
 
     @property
     def surplus(self) -> int:
@@ -44,10 +44,10 @@ class DeficientPiece:
     @property
     def candidates(self) -> IndexArray:
         """The rows, or columns, of which to drop one: without it the conflict is gone, and the surplus is one less."""
-        return self.conflict_rows if self.side == "rows" else self.conflict_cols
+        return self.conflict.rows if self.side == "rows" else self.conflict.cols
 
     def __repr__(self) -> str:
-        conflict = f"conflict {self.conflict_rows.size}x{self.conflict_cols.size}"
+        conflict = f"conflict {self.conflict.rows.size}x{self.conflict.cols.size}"
         return f"DeficientPiece({self.rows.size}x{self.cols.size}, {self.side} {self.surplus} too many, {conflict})"
 
 
@@ -90,11 +90,11 @@ class DeficientPieces(Sequence[DeficientPiece]):
         if isinstance(k, slice):
             return [self[place] for place in range(*k.indices(len(self)))]
         place = range(len(self))[k]
-        parts = (
+        rows, cols, *conflict = (
             np.sort(array[starts[place] : starts[place + 1]])
             for array, starts in zip(self._grouped, self._starts, strict=True)
         )
-        return DeficientPiece(self.side, *parts)
+        return DeficientPiece(self.side, rows, cols, Part(*conflict))
 
     def __iter__(self) -> Iterator[DeficientPiece]:
         return (self[k] for k in range(len(self)))
@@ -127,7 +127,7 @@ class Explanation:
     >>> why = explain_singularity(A)
     >>> why
     Explanation(4x4, structural rank 3: 1 row too many, 1 column too many)
-    >>> why.overdetermined[0].conflict_rows.tolist(), why.overdetermined[0].conflict_cols.tolist()
+    >>> why.overdetermined[0].conflict.rows.tolist(), why.overdetermined[0].conflict.cols.tolist()
     ([0, 1, 2], [0, 1])
     """
 
@@ -226,8 +226,9 @@ class Explanation:
         return {"surplus": part.surplus, "n_pieces": len(part), "pieces": pieces}
 
     def _piece_dict(self, piece: DeficientPiece) -> dict[str, Any]:
-        names = ("rows", "cols", "conflict_rows", "conflict_cols")
-        facts = {name: getattr(piece, name).tolist() for name in names}
+        arrays = piece.rows, piece.cols, *piece.conflict
+        names = "rows", "cols", "conflict_rows", "conflict_cols"
+        facts = {name: array.tolist() for name, array in zip(names, arrays, strict=True)}
         if self.row_names is not None:
             facts["conflict_row_names"] = [self.row_names[i] for i in facts["conflict_rows"]]
         if self.col_names is not None:

@@ -53,9 +53,9 @@ def _part(why: Explanation, part: DeficientPieces, max_pieces: int, max_names: i
 
 def _conflict(why: Explanation, piece: DeficientPiece, number: str, max_names: int) -> list[str]:
     over = piece.side == "rows"
-    rows = _names(piece.conflict_rows, why.row_name, max_names)
-    cols = _names(piece.conflict_cols, why.col_name, max_names)
-    n_rows, n_cols = piece.conflict_rows.size, piece.conflict_cols.size
+    rows = _names(piece.conflict.rows, why.row_name, max_names)
+    cols = _names(piece.conflict.cols, why.col_name, max_names)
+    n_rows, n_cols = piece.conflict.rows.size, piece.conflict.cols.size
     if over:
         words = (
             f"{count(n_rows, _ROW)} with only {count(n_cols, _COL)} between them" if n_cols else "no variable at all"

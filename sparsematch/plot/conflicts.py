@@ -104,7 +104,7 @@ def _mark(ax: Any, piece: DeficientPiece) -> None:
 
 def _draw_conflict(ax: Any, entries: Any, why: Explanation, piece: DeficientPiece) -> None:
     """Draw the entries of a conflict by themselves, its rows and columns named."""
-    rows, cols, over = piece.conflict_rows, piece.conflict_cols, piece.side == "rows"
+    rows, cols, over = piece.conflict.rows, piece.conflict.cols, piece.side == "rows"
     shape = rows.size, cols.size
     inside = np.isin(entries.row, rows) & np.isin(entries.col, cols)
     _, face, edge, _ = PARTS["vertical" if over else "horizontal"]
