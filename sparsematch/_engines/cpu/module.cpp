@@ -143,17 +143,6 @@ void run_transpose(Index n_cols, In<Index> indptr, In<Index> indices, Out<Index>
 template <class Index>
 nb::tuple run_check_matching(Index n_cols, In<Index> indptr, In<Index> indices, In<Index> row_mate, In<Index> col_mate) {
     PairReport<Index> found;
-template <class Index>
-Index run_hall_violators(Index n_cols, In<Index> indptr, In<Index> indices, Out<Index> row_mate, Out<Index> col_mate,
-                         Out<Index> row_piece, Out<Index> col_piece, Out<Index> rows, Out<Index> mates, Out<Index> starts) {
-    nb::gil_scoped_release release;
-    const auto a = view(n_cols, indptr, indices);
-    HallViolators<Index> search(a, {row_mate.data(), col_mate.data()});
-    const Index n = search.label(row_piece.data(), col_piece.data());
-    search.find(row_piece.data(), n, rows.data(), mates.data(), starts.data());
-    return n;
-}
-
     {
         nb::gil_scoped_release release;
         found = check_matching(view(n_cols, indptr, indices), view(row_mate, col_mate));
@@ -193,6 +182,17 @@ template <class Index>
 Index run_connected_components(Index n_cols, In<Index> indptr, In<Index> indices, Out<Index> row_label, Out<Index> col_label) {
     nb::gil_scoped_release release;
     return connected_components(view(n_cols, indptr, indices), row_label.data(), col_label.data());
+}
+
+template <class Index>
+Index run_hall_violators(Index n_cols, In<Index> indptr, In<Index> indices, Out<Index> row_mate, Out<Index> col_mate,
+                         Out<Index> row_piece, Out<Index> col_piece, Out<Index> rows, Out<Index> mates, Out<Index> starts) {
+    nb::gil_scoped_release release;
+    const auto a = view(n_cols, indptr, indices);
+    HallViolators<Index> search(a, {row_mate.data(), col_mate.data()});
+    const Index n = search.label(row_piece.data(), col_piece.data());
+    search.find(row_piece.data(), n, rows.data(), mates.data(), starts.data());
+    return n;
 }
 
 template <class Index>
@@ -245,33 +245,6 @@ void run_carry(In<Index> row_place, In<Index> col_order, In<Index> row_mate, Out
     nb::gil_scoped_release release;
     carry(static_cast<Index>(row_place.size()), static_cast<Index>(col_order.size()), row_place.data(), col_order.data(),
           row_mate.data(), Matching<Index>{new_row_mate.data(), new_col_mate.data()});
-}
-
-// Returns the engine's account, and under "feasible" whether every row has a column.
-template <class Index>
-nb::dict run_assignment(Index n_cols, In<Index> indptr, In<Index> indices, In<double> cost, Out<Index> row_mate,
-                        Out<Index> col_mate, Out<double> row_dual, Out<double> col_dual, bool detailed) {
-    m.def("hall_violators", &run_hall_violators<Index>, "n_cols"_a, "indptr"_a.noconvert(), "indices"_a.noconvert(),
-          "row_mate"_a.noconvert(), "col_mate"_a.noconvert(), "row_piece"_a.noconvert(), "col_piece"_a.noconvert(),
-          "rows"_a.noconvert(), "mates"_a.noconvert(), "starts"_a.noconvert());
-    Signals signals;
-    nb::dict out;
-    {
-        nb::gil_scoped_release release;
-        Team team(1);
-        Run run(team, Signals::poll, &signals, 0, detailed);
-        const auto a = view(n_cols, indptr, indices);
-        bool feasible;
-        {
-            Assignment<Index> assignment(a, cost.data(), row_dual.data(), run);
-            feasible = assignment.solve({row_mate.data(), col_mate.data()}, col_dual.data());
-        }
-        nb::gil_scoped_acquire acquire;
-        out = report(run);
-        out["feasible"] = feasible;
-    }
-    signals.rethrow();
-    return out;
 }
 
 // Returns the engine's account, and under "feasible" whether every row has a column.
