@@ -13,10 +13,13 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from sparsematch._types.arrays import BoolArray, FloatArray, IndexArray
 from sparsematch._types.bipartite import BipartiteCSR
+from sparsematch._types.block_form import BlockForm
 from sparsematch._types.errors import unknown_choice, wrong_type
+from sparsematch._types.factors import BlockLU, BlockPlan
 from sparsematch._types.labels import BlockLabels, Components, HallViolators, VertexCover
 from sparsematch._types.matching import Matching
 from sparsematch._types.run_info import EngineInfo, StepInfo
@@ -104,6 +107,10 @@ class Operations:
         larger entries and are fewer than the pairs.
     matched_entries
         Where the pairs of a matching stand among the entries, by ascending row.
+    block_plan
+        What to factorise, given the columns of a square matrix, its block form, and flags of blocks not to be touched.
+    block_lu
+        Room for a factorisation by a plan, of numbers like the ones given.
     """
 
     wrong_pair: Callable[[BipartiteCSR, Matching], tuple[int, int, int] | None]
@@ -116,6 +123,8 @@ class Operations:
     least_cost: Callable[[BipartiteCSR, FloatArray], LeastCost]
     bottleneck: Callable[[BipartiteCSR, FloatArray], tuple[Matching, float, BoolArray, BoolArray]]
     matched_entries: Callable[[BipartiteCSR, Matching], IndexArray]
+    block_plan: Callable[[BipartiteCSR, BlockForm, BoolArray], BlockPlan]
+    block_lu: Callable[[BlockPlan, NDArray[Any]], BlockLU]
 
 
 _engines: dict[tuple[str, str], Engine] = {}

@@ -6,7 +6,10 @@ Arrays of one call are all int32 or all int64; major is what `indptr` runs over,
 from collections.abc import Mapping
 from typing import Any
 
+from numpy.typing import NDArray
+
 from sparsematch._types.arrays import BoolArray, FloatArray, IndexArray
+from sparsematch._types.factors import BlockLU, BlockPlan
 
 def engines() -> list[tuple[str, bool, str, bool, dict[str, bool | float], str]]:
     """List (name, exact, transpose, threads, options with their defaults, summary)."""
@@ -164,3 +167,20 @@ def restore(
     /,
 ) -> None:
     """Write a matching in the old numbers."""
+
+def block_plan(
+    indptr: IndexArray,
+    indices: IndexArray,
+    row_perm: IndexArray,
+    col_perm: IndexArray,
+    starts: IndexArray,
+    forced: BoolArray,
+    work_per_entry: float,
+    fill: float,
+    always_inside: int,
+    /,
+) -> BlockPlan:
+    """Cut a square matrix, given by columns, into blocks; forced ones, and ones too heavy, are left to others."""
+
+def block_lu(plan: BlockPlan, values: NDArray[Any], /) -> BlockLU:
+    """Make room for a factorisation; of `values`, only the type counts."""

@@ -1,27 +1,19 @@
 // The door between Python and the core: arrays in, arrays out, the GIL released in between.
-#include <nanobind/nanobind.h>
-#include <nanobind/ndarray.h>
 #include <nanobind/stl/string.h>
 
 #include "assignment.hpp"
 #include "cheap.hpp"
 #include "check.hpp"
-#include "hall_violators.hpp"
+#include "door.hpp"
 #include "dulmage_mendelsohn.hpp"
+#include "hall_violators.hpp"
 #include "locality.hpp"
 #include "table.hpp"
 #include "transpose.hpp"
 
-namespace nb = nanobind;
-using namespace nb::literals;
 using namespace sparsematch;
 
 namespace {
-
-template <class Index>
-using In = nb::ndarray<const Index, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
-template <class Index>
-using Out = nb::ndarray<Index, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
 
 Options read_options(const nb::dict& given, std::uint64_t seed) {
     Options o;
@@ -47,28 +39,6 @@ nb::list engines() {
     return out;
 }
 
-// Asks Python, every now and then, whether a signal arrived. What its handler raised is kept and thrown after the run.
-struct Signals {
-    bool raised = false;
-    nb::object type, value, traceback;
-
-    static bool poll(void* self) {
-        nb::gil_scoped_acquire gil;
-        auto& signals = *static_cast<Signals*>(self);
-        if (signals.raised) return true;
-        if (PyErr_CheckSignals() == 0) return false;
-        PyObject *type, *value, *traceback;
-        PyErr_Fetch(&type, &value, &traceback);
-        signals.type = nb::steal(type), signals.value = nb::steal(value), signals.traceback = nb::steal(traceback);
-        return signals.raised = true;
-    }
-    void rethrow() {
-        if (!raised) return;
-        PyErr_Restore(type.release().ptr(), value.release().ptr(), traceback.release().ptr());
-        throw nb::python_error();
-    }
-};
-
 nb::dict report(const Run& run) {
     nb::dict out;
     const auto& s = run.stats;
@@ -85,17 +55,6 @@ nb::dict report(const Run& run) {
     for (auto width : s.frontier) frontier.append(width);
     out["frontier"] = frontier;
     return out;
-}
-
-template <class Index>
-Csr<Index> view(Index n_cols, const In<Index>& indptr, const In<Index>& indices) {
-    return {static_cast<Index>(indptr.size() - 1), n_cols, indptr.data(), indices.data()};
-}
-
-// Matchings to be checked are read only; the checks take the type that engines write.
-template <class Index>
-Matching<Index> view(const In<Index>& row_mate, const In<Index>& col_mate) {
-    return {const_cast<Index*>(row_mate.data()), const_cast<Index*>(col_mate.data())};
 }
 
 template <class Index>
@@ -300,6 +259,9 @@ void bind(nb::module_& m) {
           "row_group"_a.noconvert());
     m.def("connected_components", &run_connected_components<Index>, "n_cols"_a, "indptr"_a.noconvert(), "indices"_a.noconvert(),
           "row_label"_a.noconvert(), "col_label"_a.noconvert());
+    m.def("hall_violators", &run_hall_violators<Index>, "n_cols"_a, "indptr"_a.noconvert(), "indices"_a.noconvert(),
+          "row_mate"_a.noconvert(), "col_mate"_a.noconvert(), "row_piece"_a.noconvert(), "col_piece"_a.noconvert(),
+          "rows"_a.noconvert(), "mates"_a.noconvert(), "starts"_a.noconvert());
     m.def("take_diagonal", &run_take_diagonal<Index>, "n_cols"_a, "indptr"_a.noconvert(), "indices"_a.noconvert(),
           "row_mate"_a.noconvert(), "col_mate"_a.noconvert());
     m.def("depth", &run_depth<Index>, "n_cols"_a, "indptr"_a.noconvert(), "indices"_a.noconvert(), "t_indptr"_a.noconvert(),
@@ -321,4 +283,5 @@ NB_MODULE(_core, m) {
     m.def("engines", &engines);
     bind<std::int32_t>(m);
     bind<std::int64_t>(m);
+    bind_solver(m);
 }
