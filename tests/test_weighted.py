@@ -91,6 +91,18 @@ def test_against_scipy(maximize):
             assert found.objective == pytest.approx(np.log(A[rows, cols]).sum(), rel=1e-13)
 
 
+@pytest.mark.parametrize("largest", [1, 3, 1000])
+def test_many_equal_costs(largest):
+    """Whole numbers, of few or of many values: free rows search together."""
+    rng = np.random.default_rng(47)
+    A = sp.csr_array(random_matrix(3000, 3000, 3, seed=53) + sp.csr_array(sp.eye_array(3000))[::-1])
+    A.data = rng.integers(1, largest, A.nnz, endpoint=True).astype(float)
+    found = sm.maximum_sum_transversal(A)
+    assert sm.is_optimal_transversal(A, found, tolerance=0)
+    rows, cols = min_weight_full_bipartite_matching(A, maximize=True)
+    assert found.objective == A[rows, cols].sum()
+
+
 def test_pairs_before_weight():
     """Two small entries, not one huge one."""
     A = sp.csr_array([[1e150, 1e-150], [1e-150, 0]])

@@ -13,6 +13,7 @@
 #pragma once
 
 #include <algorithm>
+#include <cmath>
 #include <limits>
 #include <utility>
 #include <vector>
@@ -40,7 +41,7 @@ class Assignment {
     // Reads: the matrix, n_rows <= n_cols. Writes mates and duals. Returns whether every row got a column; free columns, of which
     // there are some where there are more columns than rows, then have the largest v. Time: O(n_rows (nnz log n_cols)), rarely.
     bool solve(Matching<Index> m, double* v) {
-        bool feasible = start() && reduce_rows();
+        bool feasible = start() && reduce_rows() && (free_.size() < few_ || !whole_costs() || many_at_once());
         if (feasible) {
             auto timer = run_.time("search");
             for (std::size_t k = 0; k < free_.size() && feasible; ++k) feasible = search(free_[k]);
@@ -137,64 +138,137 @@ class Assignment {
         return displaced;
     }
 
-    bool search(Index source) {
-        double level = 0, best = infinity;
-        Index end = none;
-        touched_.clear(), near_.clear(), heap_.clear();
-        for (Index i = source; i != none; i = next(level, best)) {
-            if (!meter_.charge(a_.degree(i))) return false;
-            const double base = level - u_[i];
-            for (Index p = a_.indptr[i]; p < a_.indptr[i + 1]; ++p) {
-                const Index j = a_.indices[p];
-                Column& col = col_[j];
-                const double d = std::max(base + (c_[p] - col.v), level);  // rounding may make it less
-                if (d >= best || d >= col.distance) continue;
-                if (col.mate == none) {
-                    best = d, end = j, col.parent = i;
-                    if (d <= level) break;
-                    continue;
-                }
-                if (col.distance == infinity) touched_.push_back(j);
-                col.distance = d, col.parent = i;
-                if (d <= level) near_.push_back(j);
-                else push(d, j);
+    bool whole_costs() const {
+        return std::all_of(c_, c_ + a_.nnz(), [](double c) { return c == std::floor(c) && std::abs(c) < 0x1p52; });
+    }
+
+    // Where costs are whole numbers, many paths are equally short: all free rows search together, the duals move once, and as
+    // many paths as possible that share no vertex are exchanged. The last few rows are left to searches of their own.
+    bool many_at_once() {
+        auto timer = run_.time("together");
+        seen_ = Buffer<Index>(a_.n_cols, 0), at_ = Buffer<Index>(a_.n_rows);
+        const std::int64_t allowance = scanned_ + 16 * (static_cast<std::int64_t>(a_.nnz()) + a_.n_rows);
+        for (Index round = 1; free_.size() >= few_ && scanned_ < allowance; ++round) {
+            std::size_t kept = 0;
+            for (const Index i : free_)
+                if (!descend(i, round)) free_[kept++] = i;
+            const bool slow = 256 * (free_.size() - kept) < free_.size() && round > 1;
+            free_.resize(kept);
+            if (run_.stopped()) return false;
+            if (slow || kept < few_) return true;
+            begin();
+            for (const Index i : free_) {
+                if (best_ <= 0) break;
+                if (!scan(i)) return false;
             }
-            if (best <= level) break;
+            if (!grow(next()) || end_ == none) return false;
+            move_duals();
+            for (const Index i : free_) u_[i] += best_;
         }
-        if (end != none) {
-            move_duals(source, best);
-            augment(source, end);
+        return true;
+    }
+
+    // Depth-first search along reduced costs of 0, each column once a round.
+    bool descend(Index source, Index round) {
+        path_.assign(1, source);
+        at_[source] = a_.indptr[source];
+        while (!path_.empty()) {
+            const Index i = path_.back();
+            Index& p = at_[i];
+            const Index first = p;
+            Index to = none;
+            while (p < a_.indptr[i + 1] && to == none) {
+                const Index j = a_.indices[p];
+                if (seen_[j] != round && c_[p] - col_[j].v <= u_[i]) to = j;
+                ++p;
+            }
+            if (!meter_.charge(p - first + 1)) return false;
+            if (to == none) {
+                path_.pop_back();
+                continue;
+            }
+            seen_[to] = round;
+            col_[to].parent = i;
+            const Index mate = col_[to].mate;
+            if (mate == none) {
+                augment(source, to);
+                return true;
+            }
+            at_[mate] = a_.indptr[mate];
+            path_.push_back(mate);
         }
+        return false;
+    }
+
+    bool search(Index source) {
+        begin();
+        if (!grow(source) || end_ == none) return false;
+        move_duals();
+        u_[source] += best_;
+        augment(source, end_);
+        return true;
+    }
+
+    void begin() {
         for (const Index j : touched_) col_[j].distance = infinity;
-        return end != none;
+        touched_.clear(), near_.clear(), heap_.clear();
+        level_ = 0, best_ = infinity, end_ = none;
+    }
+
+    // Scans this row and those that follow from it, until the nearest free column is known.
+    bool grow(Index i) {
+        for (; i != none && best_ > level_; i = next())
+            if (!scan(i)) return false;
+        return true;
+    }
+
+    bool scan(Index i) {
+        const double base = level_ - u_[i];
+        for (Index p = a_.indptr[i]; p < a_.indptr[i + 1]; ++p) {
+            const Index j = a_.indices[p];
+            Column& col = col_[j];
+            const double d = std::max(base + (c_[p] - col.v), level_);  // rounding may make it less
+            if (d >= best_ || d >= col.distance) continue;
+            if (col.mate == none) {
+                best_ = d, end_ = j, col.parent = i;
+                if (d <= level_) break;
+                continue;
+            }
+            if (col.distance == infinity) touched_.push_back(j);
+            col.distance = d, col.parent = i;
+            if (d <= level_) near_.push_back(j);
+            else push(d, j);
+        }
+        scanned_ += a_.degree(i);
+        return meter_.charge(a_.degree(i));
     }
 
     // The row of the nearest column that is not scanned yet and nearer than the end, if any.
-    Index next(double& level, double best) {
+    Index next() {
         if (!near_.empty()) {
             const Index j = near_.back();
             near_.pop_back();
             return col_[j].mate;
         }
-        while (!heap_.empty() && heap_.front().first < best) {
+        while (!heap_.empty() && heap_.front().first < best_) {
             const auto [d, j] = heap_.front();
             std::pop_heap(heap_.begin(), heap_.end(), later);
             heap_.pop_back();
             if (d > col_[j].distance) continue;  // a shorter way was found since
-            level = d;
+            level_ = d;
             return col_[j].mate;
         }
         return none;
     }
 
-    void move_duals(Index source, double best) {
+    // The sources' own are left to the caller.
+    void move_duals() {
         for (const Index j : touched_) {
             Column& col = col_[j];
-            if (col.distance >= best) continue;
-            col.v -= best - col.distance;
-            u_[col.mate] += best - col.distance;
+            if (col.distance >= best_) continue;
+            col.v -= best_ - col.distance;
+            u_[col.mate] += best_ - col.distance;
         }
-        u_[source] += best;
     }
 
     void augment(Index source, Index j) {
@@ -220,8 +294,13 @@ class Assignment {
     Meter meter_;
     Buffer<Column> col_;
     Buffer<Index> col_of_;
-    std::vector<Index> free_, touched_, near_;
+    Buffer<Index> seen_, at_;
+    std::vector<Index> free_, touched_, near_, path_;
     std::vector<Entry> heap_;
+    double level_, best_;
+    Index end_;
+    std::int64_t scanned_ = 0;
+    const std::size_t few_ = 32 + a_.n_rows / 64;  // free rows, below which they are better searched from one by one
 };
 
 // Where each row's matched entry stands; UNMATCHED for a row without one. Time: O(nnz).
