@@ -209,7 +209,7 @@ def test_bad_input():
         (lambda: solvers.splu(np.eye(3)), TypeError, "SciPy sparse"),
         (lambda: solvers.splu(sp.csc_array((2, 3))), ValueError, r"square, but has shape \(2, 3\)"),
         (lambda: solvers.splu(A, solver="mumps"), ValueError, "'mumps'.*'superlu'"),
-        (lambda: solvers.splu(A, pivoting="best"), ValueError, "'best'.*'structure', 'product'"),
+        (lambda: solvers.splu(A, pivoting="best"), ValueError, "'best'.*'auto', 'structure', 'product'"),
         (lambda: solvers.spilu(A, pivoting=1), TypeError, "pivoting"),
         (lambda: solvers.splu(A * np.nan), ValueError, r"A\[0, 0\] is nan"),
         (lambda: lu.solve(np.ones(2)), ValueError, r"shape \(2,\)"),
@@ -240,10 +240,26 @@ def test_spsolve_and_factorized():
 @pytest.mark.parametrize("pivoting", ["structure", "product"])
 def test_pivoting(pivoting):
     dense = staircase(np.random.default_rng(4), [7, 1, 8])
-    check(dense, solvers.splu(sp.csc_array(dense), pivoting=pivoting), np.ones(16))
+    for chosen in (pivoting, "auto"):
+        check(dense, solvers.splu(sp.csc_array(dense), pivoting=chosen), np.ones(16))
     ilu = solvers.spilu(sp.csc_array(dense), 0.0, pivoting=pivoting)
     check(dense, ilu, np.ones(16))
     check(dense, ilu, 1j * np.ones((16, 2)))
+
+
+def test_a_poor_diagonal_is_exchanged():
+    """The pattern says nothing; the values say which of many transversals to take."""
+    n = 60
+    rng = np.random.default_rng(12)
+    dense = (rng.random((n, n)) < 0.1) * 1e-6 * rng.random((n, n)) + 1e-7 * np.eye(n) + np.eye(n)[rng.permutation(n)]
+    A = sp.csc_array(dense)
+    auto, structure = solvers.splu(A), solvers.splu(A, pivoting="structure")
+    for lu in (auto, structure):
+        check(dense, lu, np.ones(n))
+    assert dense[auto.row_perm][:, auto.col_perm].diagonal().min() > 0.5
+    assert auto.nnz <= structure.nnz
+    analysis = solvers.analyse(A * np.nan)  # only the pattern is asked for
+    check(dense, analysis.factorise(A), np.ones(n))
 
 
 def test_permutations_both_ways():

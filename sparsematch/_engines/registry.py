@@ -109,6 +109,8 @@ class Operations:
         Where the pairs of a matching stand among the entries, by ascending row.
     block_plan
         What to factorise, given the columns of a square matrix, its block form, and flags of blocks not to be touched.
+    poor_diagonal
+        How many pivots will hardly stay where the block form has put them, by the values.
     block_lu
         Room for a factorisation by a plan, of numbers like the ones given.
     """
@@ -124,6 +126,7 @@ class Operations:
     bottleneck: Callable[[BipartiteCSR, FloatArray], tuple[Matching, float, BoolArray, BoolArray]]
     matched_entries: Callable[[BipartiteCSR, Matching], IndexArray]
     block_plan: Callable[[BipartiteCSR, BlockForm, BoolArray], BlockPlan]
+    poor_diagonal: Callable[[BipartiteCSR, BlockForm, NDArray[Any]], int]
     block_lu: Callable[[BlockPlan, NDArray[Any]], BlockLU]
 
 

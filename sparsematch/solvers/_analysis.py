@@ -7,17 +7,22 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from sparsematch._api.decomposition import block_form
+from sparsematch._api.weighted import maximum_product_transversal
 from sparsematch._engines.registry import operations
 from sparsematch._types.arrays import IndexArray
 from sparsematch._types.block_form import BlockForm
 from sparsematch._types.errors import unknown_choice
 from sparsematch._types.factors import BlockLU, BlockPlan
+from sparsematch._types.matching import Matching
 from sparsematch.solvers._errors import structurally_singular
 from sparsematch.solvers._lu import BlockTriangularLU
 from sparsematch.solvers._outside import Make, find_solver
 from sparsematch.solvers._pattern import Pattern, read_pattern
 
-_PIVOTING = ("structure", "product")
+_PIVOTING = ("auto", "structure", "product")
+
+#: Share of pivots that may be poor before the values are asked for better ones.
+_POOR = 0.02
 
 
 class Cut(NamedTuple):
@@ -124,7 +129,7 @@ class Analysis:
             self._make_cut()
 
 
-def analyse(A: Any, *, matching: Any = None, pivoting: str = "structure", solver: Any = "superlu") -> Analysis:
+def analyse(A: Any, *, matching: Any = None, pivoting: str = "auto", solver: Any = "superlu") -> Analysis:
     """Find the block triangular form of a square matrix, and prepare for factorising matrices with its pattern.
 
     Parameters
@@ -133,9 +138,9 @@ def analyse(A: Any, *, matching: Any = None, pivoting: str = "structure", solver
         In any format; CSC spares a conversion. Every stored entry counts, whatever its value.
     matching : Matching, (row_mate, col_mate) or row_mate, optional
         A matching to start from, or one to be kept: its entries are on the diagonals of the blocks.
-    pivoting : {"structure", "product"}, optional
+    pivoting : {"auto", "structure", "product"}, optional
         What goes to the diagonal: entries found by the pattern alone, or, by the values of `A`, those with the largest
-        product. The latter costs more and moves fewer pivots.
+        product. The latter costs more and moves fewer pivots; ``"auto"`` asks for it where many would move.
     solver : {"superlu", "umfpack", "pardiso", "klu"} or callable, optional
         Who factorises large blocks in which much fill is to be expected; all but the first need a library of their own.
 
@@ -174,20 +179,27 @@ def analyse(A: Any, *, matching: Any = None, pivoting: str = "structure", solver
         raise unknown_choice("pivoting", pivoting, _PIVOTING)
     make_outside = find_solver(solver)
     pattern = read_pattern(A)
-    if pivoting == "product" and matching is None:
-        matching = _best_diagonal(A)
     form = block_form(pattern.graph, matching)
     if form.structural_rank < pattern.graph.n_rows:
         raise structurally_singular(A)
+    if matching is None and (pivoting == "product" or (pivoting == "auto" and _is_poor(pattern, form, A))):
+        best = _best_diagonal(pattern, A)
+        if best is not None:
+            form = block_form(pattern.graph, best)
     return Analysis(pattern, form, make_outside)
 
 
-def _best_diagonal(A: Any) -> Any:
-    from sparsematch._api.weighted import maximum_product_transversal
+def _is_poor(pattern: Pattern, form: BlockForm, A: Any) -> bool:
+    """Whether many of the pivots will hardly stay where the pattern has put them."""
+    values, graph = pattern.any_values(A), pattern.graph
+    if not np.isfinite(values).all():
+        return False
+    return operations(graph.backend).poor_diagonal(graph, form, values) > _POOR * graph.n_rows
 
-    matching = maximum_product_transversal(A, scaling=False).matching
-    if not matching.is_perfect:
-        without_zeros = sp.csc_array(A)
-        without_zeros.eliminate_zeros()
-        raise structurally_singular(without_zeros, "not counting entries that are zero:\n")
-    return matching
+
+def _best_diagonal(pattern: Pattern, A: Any) -> Matching | None:
+    """Return the transversal with the largest product, if there is one without zeros."""
+    graph = pattern.graph
+    columns = sp.csc_array((pattern.values(A), graph.indices, graph.indptr), shape=graph.shape)
+    matching = maximum_product_transversal(columns, scaling=False).matching
+    return matching if matching.is_perfect else None

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from sparsematch.solvers._lu import BlockTriangularLU
 
 
-def splu(A: Any, *, matching: Any = None, pivoting: str = "structure", solver: Any = "superlu") -> BlockTriangularLU:
+def splu(A: Any, *, matching: Any = None, pivoting: str = "auto", solver: Any = "superlu") -> BlockTriangularLU:
     """Factorise a sparse square matrix.
 
     Parameters
@@ -53,7 +53,7 @@ def splu(A: Any, *, matching: Any = None, pivoting: str = "structure", solver: A
     return BlockTriangularLU(A, matching=matching, pivoting=pivoting, solver=solver)
 
 
-def spsolve(A: Any, b: Any, *, matching: Any = None, pivoting: str = "structure", solver: Any = "superlu") -> Any:
+def spsolve(A: Any, b: Any, *, matching: Any = None, pivoting: str = "auto", solver: Any = "superlu") -> Any:
     """Solve a sparse linear system, or several with the same matrix.
 
     Parameters

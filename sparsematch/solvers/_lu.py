@@ -85,7 +85,7 @@ class BlockTriangularLU:
         *,
         analysis: Analysis | None = None,
         matching: Any = None,
-        pivoting: str = "structure",
+        pivoting: str = "auto",
         solver: Any = "superlu",
     ) -> None:
         if analysis is None:

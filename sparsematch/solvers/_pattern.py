@@ -52,6 +52,15 @@ class Pattern:
         ValueError
             If its pattern is another one, or a value is not finite.
         """
+        data = self.any_values(A)
+        if not np.isfinite(data).all():
+            p = int(np.flatnonzero(~np.isfinite(data))[0])
+            col = int(np.searchsorted(self.graph.indptr, p, side="right")) - 1
+            raise ValueError(f"A[{self.graph.indices[p]}, {col}] is {data[p]}, but values must be finite")
+        return data
+
+    def any_values(self, A: Any) -> Values:
+        """Return what `values` does, finite or not."""
         data = self._read_matrix(A) if sp.issparse(A) else self._read_values(A)
         if data.dtype.kind not in "biufc":
             raise TypeError(f"A must hold numbers, not {data.dtype}")
@@ -60,10 +69,6 @@ class Pattern:
             data = data[self.order]
         if self.starts is not None:
             data = np.add.reduceat(data, self.starts)
-        if not np.isfinite(data).all():
-            p = int(np.flatnonzero(~np.isfinite(data))[0])
-            col = int(np.searchsorted(self.graph.indptr, p, side="right")) - 1
-            raise ValueError(f"A[{self.graph.indices[p]}, {col}] is {data[p]}, but values must be finite")
         return data
 
     def _read_matrix(self, A: Any) -> Values:

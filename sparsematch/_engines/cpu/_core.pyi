@@ -182,5 +182,16 @@ def block_plan(
 ) -> BlockPlan:
     """Cut a square matrix, given by columns, into blocks; forced ones, and ones too heavy, are left to others."""
 
+def poor_diagonal(
+    indptr: IndexArray,
+    indices: IndexArray,
+    row_perm: IndexArray,
+    col_perm: IndexArray,
+    starts: IndexArray,
+    values: NDArray[Any],
+    /,
+) -> int:
+    """Count the columns whose diagonal entry is small beside the largest in its block, rows scaled."""
+
 def block_lu(plan: BlockPlan, values: NDArray[Any], /) -> BlockLU:
     """Make room for a factorisation; of `values`, only the type counts."""

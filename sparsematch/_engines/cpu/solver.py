@@ -24,6 +24,11 @@ def block_plan(graph: BipartiteCSR, form: BlockForm, forced: BoolArray) -> Block
     return _core.block_plan(graph.indptr, graph.indices, form.row_perm, form.col_perm, form.row_blocks, forced, *limits)
 
 
+def poor_diagonal(graph: BipartiteCSR, form: BlockForm, values: NDArray[Any]) -> int:
+    """Count pivots that will hardly stay where the form has put them. `graph` must be flipped. Time: O(n + nnz)."""
+    return _core.poor_diagonal(graph.indptr, graph.indices, form.row_perm, form.col_perm, form.row_blocks, values)
+
+
 def block_lu(plan: BlockPlan, values: NDArray[Any]) -> BlockLU:
     """Make room for a factorisation of float64 or complex128, the type of `values`."""
     return _core.block_lu(plan, values)

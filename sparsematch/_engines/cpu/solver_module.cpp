@@ -95,6 +95,15 @@ void solve(const BlockLU<Index, Value>& lu, Matrix<Value> x, Index first, Index 
 }
 
 template <class Index, class Value>
+Index run_poor_diagonal(In<Index> indptr, In<Index> indices, In<Index> row_perm, In<Index> col_perm, In<Index> starts,
+                        In<Value> values) {
+    nb::gil_scoped_release release;
+    const auto a = view(static_cast<Index>(row_perm.size()), indptr, indices);
+    return poor_diagonal(a, row_perm.data(), col_perm.data(), starts.data(), static_cast<Index>(starts.size() - 1),
+                         values.data(), BlockLU<Index, Value>::diagonal_preference);
+}
+
+template <class Index, class Value>
 void bind_lu(nb::module_& m, const char* name) {
     using LU = BlockLU<Index, Value>;
     nb::class_<LU>(m, name)
@@ -107,6 +116,8 @@ void bind_lu(nb::module_& m, const char* name) {
     m.def(
         "block_lu", [](const BlockPlan<Index>& plan, In<Value>) { return new LU(plan); }, "plan"_a, "values"_a.noconvert(),
         nb::keep_alive<0, 1>());
+    m.def("poor_diagonal", &run_poor_diagonal<Index, Value>, "indptr"_a.noconvert(), "indices"_a.noconvert(),
+          "row_perm"_a.noconvert(), "col_perm"_a.noconvert(), "starts"_a.noconvert(), "values"_a.noconvert());
 }
 
 }  // namespace
