@@ -78,17 +78,15 @@ def explain_singularity(
     >>> print(explain_singularity(A, ["mass", "heat", "balance", "valve"], ["T", "p", "q1", "q2"]))
     Structurally singular: 4 equations, 4 variables, but rank 3 at most, whatever the values.
     <BLANKLINE>
-    Over-determined: 3 equations with 2 variables, 1 too many
-      3 equations with only 2 variables between them
-         equations: mass, heat, balance
-         variables: T, p
-         to do: drop one of these equations (any will do), or bring another variable into one of them
+    Over-determined: 3 equations with only 2 variables between them
+      equations: mass, heat, balance
+      variables: T, p
+      to do: drop one of these equations (any will do), or bring another variable into one of them
     <BLANKLINE>
-    Under-determined: 2 variables with 1 equation, 1 too many
-      2 variables in only 1 equation
-         variables: q1, q2
-         equations: valve
-         to do: drop one of these variables (any will do), or let one of them enter another equation
+    Under-determined: 2 variables in only 1 equation
+      variables: q1, q2
+      equations: valve
+      to do: fix one of these variables (any will do), or write another equation with one of them
     <BLANKLINE>
     To raise the rank by one, put a variable of the under-determined part (2) into an equation
     of the over-determined part (3); no other new entry helps.

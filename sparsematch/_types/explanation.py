@@ -26,8 +26,8 @@ class DeficientPiece:
         The piece. The rows of an over-determined piece have no entries elsewhere, nor have the columns of an
         under-determined one.
     conflict : Part
-        A minimal Hall violator, ``conflict.rows`` and ``conflict.cols``. Over-determined: the rows have entries in these
-        columns only, and there is one column less than there are rows; any choice of fewer of these rows can be
+        A minimal Hall violator, ``conflict.rows`` and ``conflict.cols``. Over-determined: the rows have entries in
+        these columns only, and there is one column less than there are rows; any choice of fewer of these rows can be
         matched. Under-determined: the same with rows and columns exchanged.
     """
 

@@ -39,47 +39,45 @@ def _headline(why: Explanation) -> str:
 
 def _part(why: Explanation, part: DeficientPieces, max_pieces: int, max_names: int) -> list[str]:
     over = part.side == "rows"
-    noun, other, kind = (_ROW, _COL, "Over-determined") if over else (_COL, _ROW, "Under-determined")
+    kind = "Over-determined" if over else "Under-determined"
+    if part.rows.size + part.cols.size == sum(indices.size for indices in part[0].conflict):
+        return [f"{kind}: {_words(part[0])}", *_details(why, part[0], max_names)]
+    noun, other = (_ROW, _COL) if over else (_COL, _ROW)
     n_many, n_few = (part.rows.size, part.cols.size) if over else (part.cols.size, part.rows.size)
     lines = [f"{kind}: {count(n_many, noun)} with {count(n_few, other)}, {part.surplus:,} too many"]
     if len(part) > 1:
         lines[0] += f", in {len(part):,} separate pieces"
     for number, piece in enumerate(part[:max_pieces], start=1):
-        lines += _conflict(why, piece, f"{number}. " if len(part) > 1 else "", max_names)
+        words = _words(piece)
+        lines.append(f"  {number}. {words}" if len(part) > 1 else f"  {words}")
+        lines += [f"   {line}" for line in _details(why, piece, max_names)]
     if len(part) > max_pieces:
         lines.append(f"  and {count(len(part) - max_pieces, 'more piece')}, none with a shorter conflict")
     return lines
 
 
-def _conflict(why: Explanation, piece: DeficientPiece, number: str, max_names: int) -> list[str]:
-    over = piece.side == "rows"
-    rows = _names(piece.conflict.rows, why.row_name, max_names)
-    cols = _names(piece.conflict.cols, why.col_name, max_names)
-    n_rows, n_cols = piece.conflict.rows.size, piece.conflict.cols.size
-    if over:
-        words = (
-            f"{count(n_rows, _ROW)} with only {count(n_cols, _COL)} between them" if n_cols else "no variable at all"
-        )
-        advice = f"{_drop(n_rows, _ROW)}, or bring another variable into {_one(n_rows)}"
-    else:
-        words = f"{count(n_cols, _COL)} in only {count(n_rows, _ROW)}" if n_rows else "in no equation at all"
-        advice = f"{_drop(n_cols, _COL)}, or let {_one(n_cols)} enter another equation"
-    lists = [("equations", rows, n_rows), ("variables", cols, n_cols)]
-    lines = [f"  {number}{words[0].upper()}{words[1:]}"]
-    lines += [f"     {label}: {names}" for label, names, n in (lists if over else lists[::-1]) if n]
-    rest = piece.surplus - 1
-    if rest:
+def _words(piece: DeficientPiece) -> str:
+    """Tell what is wrong with a conflict."""
+    n_rows, n_cols = (indices.size for indices in piece.conflict)
+    if piece.side == "rows":
+        return f"{count(n_rows, _ROW)} with only {count(n_cols, _COL)} between them" if n_cols else "1 equation without variables"
+    return f"{count(n_cols, _COL)} in only {count(n_rows, _ROW)}" if n_rows else "1 variable in no equation"
+
+
+def _details(why: Explanation, piece: DeficientPiece, max_names: int) -> list[str]:
+    """Name what takes part in a conflict, and tell what resolves it."""
+    over, (rows, cols) = piece.side == "rows", piece.conflict
+    lists = [("equations", _names(rows, why.row_name, max_names)), ("variables", _names(cols, why.col_name, max_names))]
+    lines = [f"  {label}: {names}" for label, names in (lists if over else lists[::-1]) if names]
+    if rest := piece.surplus - 1:
         noun, size = count(rest, f"more {_ROW if over else _COL}"), f"{piece.rows.size:,} x {piece.cols.size:,}"
-        lines.append(f"     beside it, {noun} too many in the same piece of {size}")
-    return [*lines, f"     to do: {advice}"]
-
-
-def _drop(n: int, noun: str) -> str:
-    return f"drop one of these {noun}s (any will do)" if n > 1 else f"drop this {noun}"
-
-
-def _one(n: int) -> str:
-    return "one of them" if n > 1 else "it"
+        lines.append(f"  beside it, {noun} too many in the same piece of {size}")
+    many = piece.candidates.size > 1
+    if over:
+        advice = "drop one of these equations (any will do)" if many else "drop this equation"
+        return [*lines, f"  to do: {advice}, or bring another variable into {'one of them' if many else 'it'}"]
+    advice = "fix one of these variables (any will do)" if many else "fix this variable"
+    return [*lines, f"  to do: {advice}, or write another equation with {'one of them' if many else 'it'}"]
 
 
 def _repair(why: Explanation, max_names: int) -> list[str]:

@@ -72,10 +72,9 @@ class HallViolators:
     n_pieces : int
         How many there are.
     members : ndarray of int32 or int64
-        The rows of the violators, columns for the horizontal part, one violator after the other, in each the free one
-        first.
+        The rows of the violators, columns for the horizontal part, one violator after the other.
     partners : ndarray of int32 or int64
-        Their mates in a maximum matching, -1 for the free ones: the other side of the violators.
+        The columns of the violators, -1 in the place of each one's first row; rows for the horizontal part.
     starts : ndarray of int32 or int64, shape (n_pieces + 1,)
         Where the violator of each piece begins, and the end of the last.
     """

@@ -6,15 +6,18 @@
 // and with each row the mates' rows of all its columns, hence everything that is reached.
 // Each free row has one such set, and there are other matchings with others: the smallest of all is not sought. A free row that
 // has few entries is matched instead of one with more that it reaches soon, since rows with few entries make short sets. Then a
-// piece's search goes through its free rows with a limit that doubles, until one is closed or the work is spent.
+// piece's search goes through its free rows with a limit that doubles, until one is closed or the work is spent. What it finds
+// is shrunk as long as that is cheap (smaller_conflict.hpp).
 #pragma once
 
 #include <algorithm>
 #include <cstdint>
 #include <utility>
+#include <vector>
 
 #include "check.hpp"
 #include "csr.hpp"
+#include "smaller_conflict.hpp"
 
 namespace sparsematch {
 
@@ -23,7 +26,7 @@ class HallViolators {
   public:
     // The matching must be maximum; it stays so, but changes.
     HallViolators(const Csr<Index>& a, Matching<Index> m)
-        : a_(a), m_(m), seen_(a.n_cols), queue_(static_cast<std::size_t>(a.n_rows) + 1) {}
+        : a_(a), m_(m), seen_(a.n_cols), queue_(static_cast<std::size_t>(a.n_rows) + 1), local_(a.n_cols, UNMATCHED<Index>) {}
 
     // Writes the piece of each row and column of the vertical part, UNMATCHED elsewhere; pieces are numbered by their first rows.
     // Returns how many there are. Workspace: an index per row, two bits per vertex.
@@ -52,29 +55,20 @@ class HallViolators {
         return n;
     }
 
-    // Given the pieces, writes the rows of one violator of each, its free row first, and their mates: those of piece k to
-    // [starts[k], starts[k + 1]). Workspace: a few indices per row. Time: O(n_rows + n_cols + entries of the pieces).
-    void find(const Index* row_piece, Index n_pieces, Index* violators, Index* mates, Index* starts) {
-        Buffer<std::int64_t> entries(n_pieces, std::int64_t{0});
-        std::fill(starts, starts + n_pieces + 1, Index{0});
-        Index n_free = 0;
-        for (Index i = 0; i < a_.n_rows; ++i) {
-            if (row_piece[i] == UNMATCHED<Index>) continue;
-            entries[row_piece[i]] += a_.degree(i) + 1;
-            if (m_.row_mate[i] == UNMATCHED<Index>) ++starts[row_piece[i] + 1], ++n_free;
-        }
-        for (Index k = 0; k < n_pieces; ++k) starts[k + 1] += starts[k];
-        Buffer<Index> free(n_free), next(n_pieces);
-        std::copy(starts, starts + n_pieces, next.begin());
-        for (Index i = 0; i < a_.n_rows; ++i)
-            if (row_piece[i] != UNMATCHED<Index> && m_.row_mate[i] == UNMATCHED<Index>) free[next[row_piece[i]]++] = i;
-
+    // Given the pieces, writes the rows of one violator of each, and in the places behind its first one its columns: those of
+    // piece k to [starts[k], starts[k + 1]). Workspace: a few indices per row. Time: O(n_rows + n_cols + entries of the pieces).
+    void find(const Index* row_piece, Index n_pieces, Index* violators, Index* cols, Index* starts) {
+        const Lists rows(row_piece, a_.n_rows, n_pieces, [](Index) { return true; });
+        Lists free(row_piece, a_.n_rows, n_pieces, [&](Index i) { return m_.row_mate[i] == UNMATCHED<Index>; });
         Index written = 0;
         for (Index k = 0; k < n_pieces; ++k) {
-            const Index first = starts[k], last = starts[k + 1];  // starts is overwritten behind its reader
-            if (last - first > 1) exchange(free.begin() + first, free.begin() + last, 2 * entries[k]);
-            const Index size = shortest(free.begin() + first, free.begin() + last, 4 * entries[k], violators + written);
-            for (Index p = written; p < written + size; ++p) mates[p] = m_.row_mate[violators[p]];
+            std::int64_t entries = 0;
+            for (const Index* i = rows.begin(k); i != rows.end(k); ++i) entries += a_.degree(*i) + 1;
+            const bool choice = free.end(k) - free.begin(k) > 1;  // else there is only one
+            if (choice) exchange(free.begin(k), free.end(k), 2 * entries);
+            Index size = shortest(free.begin(k), free.end(k), 4 * entries, violators + written);
+            for (Index p = written; p < written + size; ++p) cols[p] = m_.row_mate[violators[p]];
+            if (choice) size = shrink(rows.begin(k), rows.end(k), size, violators + written, cols + written);
             starts[k] = written;
             written += size;
         }
@@ -82,6 +76,28 @@ class HallViolators {
     }
 
   private:
+    // Some rows of each piece.
+    struct Lists {
+        template <class Wanted>
+        Lists(const Index* piece, Index n_rows, Index n_pieces, const Wanted& wanted)
+            : start(static_cast<std::size_t>(n_pieces) + 1, Index{0}) {
+            const auto in = [&](Index i) { return piece[i] != UNMATCHED<Index> && wanted(i); };
+            for (Index i = 0; i < n_rows; ++i)
+                if (in(i)) ++start[piece[i] + 1];
+            for (Index k = 0; k < n_pieces; ++k) start[k + 1] += start[k];
+            rows = Buffer<Index>(start[n_pieces]);
+            Buffer<Index> next(n_pieces);
+            std::copy(start.begin(), start.end() - 1, next.begin());
+            for (Index i = 0; i < n_rows; ++i)
+                if (in(i)) rows[next[piece[i]]++] = i;
+        }
+        Index* begin(Index k) { return rows.begin() + start[k]; }
+        Index* end(Index k) { return rows.begin() + start[k + 1]; }
+        const Index* begin(Index k) const { return rows.data() + start[k]; }
+        const Index* end(Index k) const { return rows.data() + start[k + 1]; }
+        Buffer<Index> start, rows;
+    };
+
     static constexpr std::int64_t near = 64;  // entries to be read from a free row that might be exchanged
 
     // For each free row: if one of those that it soon reaches has more entries, that one is free from now on.
@@ -126,6 +142,32 @@ class HallViolators {
         return best;
     }
 
+    // Looks for a violator on fewer of the columns of one of `size` rows, among the rows of its piece. Returns its size.
+    Index shrink(const Index* first, const Index* last, Index size, Index* rows, Index* cols) {
+        if (size <= 2 || cheap_ <= 0) return size;
+        for (Index p = 1; p < size; ++p) local_[cols[p]] = p - 1;
+        SmallerConflict<Index> inside(size - 1);
+        std::vector<Index> number, found;
+        for (const Index* i = first; i != last; ++i) {
+            Index p = a_.indptr[*i];
+            for (; p < a_.indptr[*i + 1] && local_[a_.indices[p]] != UNMATCHED<Index>; ++p)
+                inside.add_entry(local_[a_.indices[p]]);
+            if (p == a_.indptr[*i + 1]) {
+                inside.end_row();
+                number.push_back(*i);
+            } else {
+                inside.drop_row();
+            }
+        }
+        for (Index p = 1; p < size; ++p) local_[cols[p]] = UNMATCHED<Index>;
+        if (inside.n_rows() == size || !inside.shrink(found, cheap_)) return size;
+        const Index smaller = static_cast<Index>(found.size());
+        for (Index p = 0, q = 1; p < size - 1; ++p)
+            if (inside.has_col(p)) cols[q++] = cols[p + 1];
+        std::transform(found.begin(), found.end(), rows, [&](Index i) { return number[i]; });
+        return smaller;
+    }
+
     // Puts all rows that alternating paths reach from row i into the queue and returns how many they are; 0 if they have more
     // than `limit` entries or are more than `most`.
     Index close(Index i, std::int64_t limit, Index most) {
@@ -156,7 +198,8 @@ class HallViolators {
     const Csr<Index>& a_;
     Matching<Index> m_;
     Bitmap seen_;  // columns; all clear between searches
-    Buffer<Index> queue_, parent_;
+    Buffer<Index> queue_, parent_, local_;
+    std::int64_t cheap_ = 1'000'000;  // entries to be read for smaller violators, in all
     std::int64_t work_ = 0;
 };
 
