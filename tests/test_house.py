@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 import sparsematch
-from sparsematch import csgraph
+from sparsematch import csgraph, solvers
 
 ROOT = Path(__file__).resolve().parents[1]
 PACKAGE = ROOT / "sparsematch"
@@ -114,12 +114,12 @@ def identifiers(path):
             yield node.id
 
 
-@pytest.mark.parametrize("name", sorted({*sparsematch.__all__, *csgraph.__all__}))
+@pytest.mark.parametrize("name", sorted({*sparsematch.__all__, *csgraph.__all__, *solvers.__all__}))
 def test_every_public_name_is_tested(name):
     assert any(name in identifiers(path) for path in TESTS if path.name not in ("test_house.py", "conftest.py"))
 
 
-@pytest.mark.parametrize("module", [sparsematch, csgraph], ids=lambda module: module.__name__)
+@pytest.mark.parametrize("module", [sparsematch, csgraph, solvers], ids=lambda module: module.__name__)
 def test_the_porch_shows_public_names_only(module):
     """What `dir` shows beside the names of __all__ are modules and what the file itself imports, not strays."""
     assert all(hasattr(module, name) for name in module.__all__)
