@@ -109,6 +109,8 @@ class Operations:
         Where the pairs of a matching stand among the entries, by ascending row.
     block_plan
         What to factorise, given the columns of a square matrix, its block form, and flags of blocks not to be touched.
+    survey
+        The largest modulus and the 1-norm of a matrix by columns, given its values; not finite if one of them is not.
     poor_diagonal
         How many pivots will hardly stay where the block form has put them, by the values.
     block_lu
@@ -126,6 +128,7 @@ class Operations:
     bottleneck: Callable[[BipartiteCSR, FloatArray], tuple[Matching, float, BoolArray, BoolArray]]
     matched_entries: Callable[[BipartiteCSR, Matching], IndexArray]
     block_plan: Callable[[BipartiteCSR, BlockForm, BoolArray], BlockPlan]
+    survey: Callable[[BipartiteCSR, NDArray[Any]], tuple[float, float]]
     poor_diagonal: Callable[[BipartiteCSR, BlockForm, NDArray[Any]], int]
     block_lu: Callable[[BlockPlan, NDArray[Any]], BlockLU]
 

@@ -1,5 +1,6 @@
 """What is found out about a matrix once, and then used for all matrices with the same pattern."""
 
+import math
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -192,7 +193,7 @@ def analyse(A: Any, *, matching: Any = None, pivoting: str = "auto", solver: Any
 def _is_poor(pattern: Pattern, form: BlockForm, A: Any) -> bool:
     """Whether many of the pivots will hardly stay where the pattern has put them."""
     values, graph = pattern.any_values(A), pattern.graph
-    if not np.isfinite(values).all():
+    if not math.isfinite(operations(graph.backend).survey(graph, values)[1]):
         return False
     return operations(graph.backend).poor_diagonal(graph, form, values) > _POOR * graph.n_rows
 
@@ -200,6 +201,6 @@ def _is_poor(pattern: Pattern, form: BlockForm, A: Any) -> bool:
 def _best_diagonal(pattern: Pattern, A: Any) -> Matching | None:
     """Return the transversal with the largest product, if there is one without zeros."""
     graph = pattern.graph
-    columns = sp.csc_array((pattern.values(A), graph.indices, graph.indptr), shape=graph.shape)
+    columns = sp.csc_array((pattern.any_values(A), graph.indices, graph.indptr), shape=graph.shape)
     matching = maximum_product_transversal(columns, scaling=False).matching
     return matching if matching.is_perfect else None

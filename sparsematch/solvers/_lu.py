@@ -132,12 +132,10 @@ class BlockTriangularLU:
             As ``Analysis.factorise`` does. After an error there is nothing to solve with until one succeeds.
         """
         analysis = self.analysis
-        values = analysis._pattern.values(A)
+        values, self._largest_a, self._norm = analysis._pattern.values(A)
         reuse = self._numbers is not None and self.dtype == values.dtype
         numbers, self._numbers = self._numbers if reuse else None, None
         self.dtype = values.dtype
-        self._largest_a = float(np.abs(values).max(initial=0))
-        self._norm = _one_norm(analysis._pattern.graph.indptr, values)
         again = numbers is not None
         while True:
             if numbers is None:
@@ -303,8 +301,3 @@ class BlockTriangularLU:
             x[rows] = self._outside[k].solve(x[rows], trans)
             begin = k + 1
         solve(x, begin, end, side)
-
-
-def _one_norm(indptr: NDArray[Any], values: NDArray[Any]) -> float:
-    """Return the largest sum of moduli of a column; none is empty."""
-    return float(np.add.reduceat(np.abs(values), indptr[:-1]).max()) if values.size else 0.0

@@ -4,6 +4,7 @@ Solvers want compressed columns, sorted, without repeats. A matrix that comes so
 place of each of its entries in that order is kept, and new values go there without a conversion.
 """
 
+import math
 from dataclasses import dataclass
 from typing import Any
 
@@ -11,6 +12,7 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
+from sparsematch._engines.registry import operations
 from sparsematch._types.arrays import IndexArray
 from sparsematch._types.bipartite import BipartiteCSR, as_bipartite
 from sparsematch._types.errors import wrong_type
@@ -42,8 +44,13 @@ class Pattern:
     order: IndexArray | None
     starts: IndexArray | None
 
-    def values(self, A: Any) -> Values:
+    def values(self, A: Any) -> tuple[Values, float, float]:
         """Return the values of a matrix of this pattern, or values in its order, by columns, as float64 or complex128.
+
+        Returns
+        -------
+        values, largest, norm : ndarray, float, float
+            Also the largest modulus, and the 1-norm of the matrix.
 
         Raises
         ------
@@ -53,11 +60,12 @@ class Pattern:
             If its pattern is another one, or a value is not finite.
         """
         data = self.any_values(A)
-        if not np.isfinite(data).all():
+        largest, norm = operations(self.graph.backend).survey(self.graph, data)
+        if not math.isfinite(norm) and not np.isfinite(data).all():
             p = int(np.flatnonzero(~np.isfinite(data))[0])
             col = int(np.searchsorted(self.graph.indptr, p, side="right")) - 1
             raise ValueError(f"A[{self.graph.indices[p]}, {col}] is {data[p]}, but values must be finite")
-        return data
+        return data, largest, norm
 
     def any_values(self, A: Any) -> Values:
         """Return what `values` does, finite or not."""

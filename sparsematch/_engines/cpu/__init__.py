@@ -57,6 +57,7 @@ def _register_all() -> None:
             connected_components=operations.connected_components,
             order_by_label=operations.order_by_label,
             block_plan=solver.block_plan,
+            survey=solver.survey,
             poor_diagonal=solver.poor_diagonal,
             block_lu=solver.block_lu,
             least_cost=weighted.least_cost,

@@ -182,6 +182,9 @@ def block_plan(
 ) -> BlockPlan:
     """Cut a square matrix, given by columns, into blocks; forced ones, and ones too heavy, are left to others."""
 
+def survey(indptr: IndexArray, values: NDArray[Any], /) -> tuple[float, float]:
+    """Return the largest modulus and the largest sum of moduli of a column, not finite if an entry is not."""
+
 def poor_diagonal(
     indptr: IndexArray,
     indices: IndexArray,

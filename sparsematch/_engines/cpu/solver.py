@@ -24,6 +24,11 @@ def block_plan(graph: BipartiteCSR, form: BlockForm, forced: BoolArray) -> Block
     return _core.block_plan(graph.indptr, graph.indices, form.row_perm, form.col_perm, form.row_blocks, forced, *limits)
 
 
+def survey(graph: BipartiteCSR, values: NDArray[Any]) -> tuple[float, float]:
+    """Return the largest modulus and the 1-norm, which is not finite if a value is not. `graph` must be flipped."""
+    return _core.survey(graph.indptr, values)
+
+
 def poor_diagonal(graph: BipartiteCSR, form: BlockForm, values: NDArray[Any]) -> int:
     """Count pivots that will hardly stay where the form has put them. `graph` must be flipped. Time: O(n + nnz)."""
     return _core.poor_diagonal(graph.indptr, graph.indices, form.row_perm, form.col_perm, form.row_blocks, values)

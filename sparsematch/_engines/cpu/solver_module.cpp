@@ -7,6 +7,7 @@
 #include "back_substitution.hpp"
 #include "block_lu.hpp"
 #include "block_plan.hpp"
+#include "block_values.hpp"
 #include "door.hpp"
 
 namespace sparsematch {
@@ -116,6 +117,17 @@ void bind_lu(nb::module_& m, const char* name) {
     m.def(
         "block_lu", [](const BlockPlan<Index>& plan, In<Value>) { return new LU(plan); }, "plan"_a, "values"_a.noconvert(),
         nb::keep_alive<0, 1>());
+    m.def(
+        "survey",
+        [](In<Index> indptr, In<Value> values) {
+            Survey out;
+            {
+                nb::gil_scoped_release release;
+                out = survey(indptr.data(), static_cast<Index>(indptr.size() - 1), values.data());
+            }
+            return nb::make_tuple(out.largest, out.norm);
+        },
+        "indptr"_a.noconvert(), "values"_a.noconvert());
     m.def("poor_diagonal", &run_poor_diagonal<Index, Value>, "indptr"_a.noconvert(), "indices"_a.noconvert(),
           "row_perm"_a.noconvert(), "col_perm"_a.noconvert(), "starts"_a.noconvert(), "values"_a.noconvert());
 }
