@@ -5,6 +5,7 @@ values for the same pattern. What it learns of the pattern the first time, it ma
 kind.
 """
 
+import warnings
 from collections.abc import Callable
 from typing import Any, Protocol
 
@@ -128,7 +129,7 @@ class UmfpackFactor:
 
 
 class PardisoFactor:
-    """A block factorised by MKL's PARDISO, through pypardiso; real numbers only."""
+    """A block factorised by MKL's PARDISO, through pypardiso; real numbers only. The transpose, if asked for, apart."""
 
     def __init__(self, indptr: IndexArray, rows: IndexArray, values: Values, memory: dict[str, Any]) -> None:
         from pypardiso import PyPardisoSolver
@@ -137,19 +138,20 @@ class PardisoFactor:
             raise TypeError("pypardiso factorises matrices of real numbers only, not of complex128")
         n = indptr.size - 1
         self._shape, self._indptr, self._rows = (n, n), indptr.astype(np.int32), rows.astype(np.int32)
-        self._solver = PyPardisoSolver()
+        self._solvers = PyPardisoSolver(), PyPardisoSolver()
         self.nnz = 0
         self.refactorise(values)
 
     def refactorise(self, values: Values) -> None:
         """Take new values."""
-        self._A = sp.csr_matrix(sp.csc_matrix((values, self._rows, self._indptr), shape=self._shape))
-        self._solver.factorize(self._A)
+        transposed = sp.csr_matrix((values, self._rows, self._indptr), shape=self._shape)
+        self._A = sp.csr_matrix(transposed.T), transposed
+        self._solvers[0].factorize(self._A[0])
 
     def solve(self, b: Values, trans: str) -> Values:
-        """Solve; PARDISO's twelfth parameter asks for the transpose."""
-        self._solver.set_iparm(12, 0 if trans == "N" else 2)
-        return np.asarray(self._solver.solve(self._A, np.asfortranarray(b))).reshape(b.shape)
+        """Solve."""
+        which = int(trans != "N")
+        return np.asarray(self._solvers[which].solve(self._A[which], np.asfortranarray(b))).reshape(b.shape)
 
 
 class KluFactor:
@@ -162,14 +164,24 @@ class KluFactor:
         self.refactorise(values)
 
     def refactorise(self, values: Values) -> None:
-        """Take new values."""
+        """Take new values, with pivots of their own."""
         from sksparse import klu
 
-        self._lu = klu.klu_factor(sp.csc_array((values, self._rows, self._indptr), shape=self._shape))
+        A = sp.csc_array((values, self._rows, self._indptr), shape=self._shape)
+        with warnings.catch_warnings():
+            warnings.simplefilter("error", klu.KLUSingularMatrixWarning)
+            try:
+                self._lu = klu.klu_factor(A)
+            except klu.KLUSingularMatrixWarning:
+                raise Singular from None
+        self.nnz = int(self._lu.lnz + self._lu.unz)
 
     def solve(self, b: Values, trans: str) -> Values:
-        """Solve."""
-        return np.asarray(self._lu.solve(np.asfortranarray(b), trans=trans)).reshape(b.shape)
+        """Solve; KLU's transposed system has its right-hand sides as rows."""
+        if trans == "N":
+            return np.asarray(self._lu.solve(b))
+        x = self._lu.solve((b.conj() if trans == "H" else b).T, transpose=True).T
+        return np.asarray(x.conj() if trans == "H" else x)
 
 
 Make = Callable[[IndexArray, IndexArray, Values, dict[str, Any]], OutsideFactor]
