@@ -27,6 +27,7 @@ template <class Index>
 class Assignment {
     static constexpr double infinity = std::numeric_limits<double>::infinity();
     static constexpr Index none = UNMATCHED<Index>;
+    static constexpr std::size_t probe = 8;
 
     // What a scan wants to know of a column, side by side.
     struct Column {
@@ -41,11 +42,7 @@ class Assignment {
     // Reads: the matrix, n_rows <= n_cols. Writes mates and duals. Returns whether every row got a column; free columns, of which
     // there are some where there are more columns than rows, then have the largest v. Time: O(n_rows (nnz log n_cols)), rarely.
     bool solve(Matching<Index> m, double* v) {
-        bool feasible = start() && reduce_rows() && (free_.size() < few_ || !whole_costs() || many_at_once());
-        if (feasible) {
-            auto timer = run_.time("search");
-            for (std::size_t k = 0; k < free_.size() && feasible; ++k) feasible = search(free_[k]);
-        }
+        const bool feasible = start() && reduce_rows() && search_all();
         for (Index j = 0; j < a_.n_cols; ++j) {
             m.col_mate[j] = col_[j].mate;
             v[j] = col_[j].v;
@@ -142,30 +139,45 @@ class Assignment {
         return std::all_of(c_, c_ + a_.nnz(), [](double c) { return c == std::floor(c) && std::abs(c) < 0x1p52; });
     }
 
-    // Where costs are whole numbers, many paths are equally short: all free rows search together, the duals move once, and as
-    // many paths as possible that share no vertex are exchanged. The last few rows are left to searches of their own.
-    bool many_at_once() {
-        auto timer = run_.time("together");
-        seen_ = Buffer<Index>(a_.n_cols, 0), at_ = Buffer<Index>(a_.n_rows);
-        const std::int64_t allowance = scanned_ + 16 * (static_cast<std::int64_t>(a_.nnz()) + a_.n_rows);
-        for (Index round = 1; free_.size() >= few_ && scanned_ < allowance; ++round) {
-            std::size_t kept = 0;
-            for (const Index i : free_)
-                if (!descend(i, round)) free_[kept++] = i;
-            const bool slow = 256 * (free_.size() - kept) < free_.size() && round > 1;
-            free_.resize(kept);
-            if (run_.stopped()) return false;
-            if (slow || kept < few_) return true;
-            begin();
-            for (const Index i : free_) {
-                if (best_ <= 0) break;
-                if (!scan(i)) return false;
-            }
-            if (!grow(next()) || end_ == none) return false;
-            move_duals();
-            for (const Index i : free_) u_[i] += best_;
+    // Row by row. Where costs are whole numbers, many paths are equally short, and free rows search together whenever that
+    // gains more of them than as much work spent row by row, by the latest experience with either.
+    bool search_all() {
+        auto timer = run_.time("search");
+        const bool whole = free_.size() > probe && whole_costs();
+        if (whole) seen_ = Buffer<Index>(a_.n_cols, 0), at_ = Buffer<Index>(a_.n_rows);
+        double round_cost = static_cast<double>(a_.nnz()), gain = static_cast<double>(free_.size()) / 4;
+        for (Index round = 1; !free_.empty(); ++round) {
+            std::int64_t before = scanned_;
+            std::size_t searched = 0;
+            for (; searched < probe && !free_.empty(); ++searched, free_.pop_back())
+                if (!search(free_.back())) return false;
+            const double cost = static_cast<double>(scanned_ - before) / static_cast<double>(searched);
+            const std::size_t n_free = free_.size();
+            gain = std::min(gain, static_cast<double>(n_free));
+            if (!whole || cost * gain < round_cost) continue;
+            before = scanned_;
+            if (!search_together(round)) return false;
+            round_cost = static_cast<double>(scanned_ - before);
+            gain = static_cast<double>(n_free - free_.size());
         }
         return true;
+    }
+
+    // Distances from all free rows at once, one move of the duals, and then as many paths of reduced cost 0 as share no vertex.
+    bool search_together(Index round) {
+        begin();
+        for (const Index i : free_) {
+            if (best_ <= 0) break;
+            if (!scan(i)) return false;
+        }
+        if (!grow(next()) || end_ == none) return false;
+        move_duals();
+        for (const Index i : free_) u_[i] += best_;
+        std::size_t kept = 0;
+        for (const Index i : free_)
+            if (!descend(i, round)) free_[kept++] = i;
+        free_.resize(kept);
+        return !run_.stopped();
     }
 
     // Depth-first search along reduced costs of 0, each column once a round.
@@ -182,6 +194,7 @@ class Assignment {
                 if (seen_[j] != round && c_[p] - col_[j].v <= u_[i]) to = j;
                 ++p;
             }
+            scanned_ += p - first + 1;
             if (!meter_.charge(p - first + 1)) return false;
             if (to == none) {
                 path_.pop_back();
@@ -300,7 +313,6 @@ class Assignment {
     double level_, best_;
     Index end_;
     std::int64_t scanned_ = 0;
-    const std::size_t few_ = 32 + a_.n_rows / 64;  // free rows, below which they are better searched from one by one
 };
 
 // Where each row's matched entry stands; UNMATCHED for a row without one. Time: O(nnz).
