@@ -60,7 +60,8 @@ def _words(piece: DeficientPiece) -> str:
     """Tell what is wrong with a conflict."""
     n_rows, n_cols = (indices.size for indices in piece.conflict)
     if piece.side == "rows":
-        return f"{count(n_rows, _ROW)} with only {count(n_cols, _COL)} between them" if n_cols else "1 equation without variables"
+        between = f"{count(n_rows, _ROW)} with only {count(n_cols, _COL)} between them"
+        return between if n_cols else "1 equation without variables"
     return f"{count(n_cols, _COL)} in only {count(n_rows, _ROW)}" if n_rows else "1 variable in no equation"
 
 
