@@ -27,9 +27,10 @@ _POOR = 0.02
 
 
 class Cut(NamedTuple):
-    """A plan, its blocks outside by number, and what their solvers remember of them."""
+    """A plan, the form it is of, its blocks outside by number, and what their solvers remember of them."""
 
     plan: BlockPlan
+    form: BlockForm
     blocks: dict[int, tuple[IndexArray, IndexArray, IndexArray]]
     memory: dict[int, dict[str, Any]]
     backend: str
@@ -49,7 +50,8 @@ class Analysis:
     shape : tuple of int
         The shape of the matrix.
     form : BlockForm
-        Its block triangular form.
+        Its block triangular form. Where pivots bring far more fill than was foreseen, another transversal may come to
+        the diagonals in the first factorisation.
     outside : list of int
         Blocks that are left to a solver from outside: large ones in which much fill is to be expected.
 
@@ -69,10 +71,15 @@ class Analysis:
     [0.5, 0.5, 0.5]
     """
 
-    def __init__(self, pattern: Pattern, form: BlockForm, make_outside: Make) -> None:
-        self._pattern, self._make_outside, self.form = pattern, make_outside, form
+    def __init__(self, pattern: Pattern, form: BlockForm, make_outside: Make, may_exchange: bool) -> None:
+        self._pattern, self._make_outside, self._may_exchange = pattern, make_outside, may_exchange
         self._forced = np.zeros(form.n_blocks, bool)
-        self._make_cut()
+        self._make_cut(form)
+
+    @property
+    def form(self) -> BlockForm:
+        """The block triangular form."""
+        return self._cut.form
 
     @property
     def shape(self) -> tuple[int, int]:
@@ -118,16 +125,27 @@ class Analysis:
         largest = int(np.diff(self.form.row_blocks).max(initial=0))
         return f"Analysis({n}x{n}, {blocks}, the largest of {largest} rows)"
 
-    def _make_cut(self) -> None:
+    def _make_cut(self, form: BlockForm) -> None:
         graph = self._pattern.graph
-        plan = operations(graph.backend).block_plan(graph, self.form, self._forced)
-        self._cut = Cut(plan, {k: plan.block(k) for k in plan.outside}, {k: {} for k in plan.outside}, graph.backend)
+        plan = operations(graph.backend).block_plan(graph, form, self._forced)
+        blocks = {k: plan.block(k) for k in plan.outside}
+        self._cut = Cut(plan, form, blocks, {k: {} for k in blocks}, graph.backend)
 
-    def _leave_outside(self, cut: Cut, k: int) -> None:
-        """Leave a block to a solver from outside: its pivots have brought more fill than was foreseen."""
-        if cut is self._cut:  # else another thread has been here
+    def _relieve(self, cut: Cut, k: int, values: NDArray[Any]) -> None:
+        """Do something about a block whose pivots have brought more fill than was foreseen.
+
+        Let the values choose the diagonal, once; after that, leave such a block to a solver from outside.
+        """
+        if cut is not self._cut:  # another thread has been here
+            return
+        best = _best_diagonal(self._pattern, values) if self._may_exchange else None
+        self._may_exchange = False
+        if best is None:
             self._forced[k] = True
-            self._make_cut()
+            self._make_cut(cut.form)
+        else:
+            self._forced[:] = False
+            self._make_cut(block_form(self._pattern.graph, best))
 
 
 def analyse(A: Any, *, matching: Any = None, pivoting: str = "auto", solver: Any = "superlu") -> Analysis:
@@ -183,11 +201,13 @@ def analyse(A: Any, *, matching: Any = None, pivoting: str = "auto", solver: Any
     form = block_form(pattern.graph, matching)
     if form.structural_rank < pattern.graph.n_rows:
         raise structurally_singular(A)
-    if matching is None and (pivoting == "product" or (pivoting == "auto" and _is_poor(pattern, form, A))):
-        best = _best_diagonal(pattern, A)
+    may_exchange = matching is None and pivoting == "auto"
+    if (may_exchange and _is_poor(pattern, form, A)) or (matching is None and pivoting == "product"):
+        may_exchange = False
+        best = _best_diagonal(pattern, pattern.any_values(A))
         if best is not None:
             form = block_form(pattern.graph, best)
-    return Analysis(pattern, form, make_outside)
+    return Analysis(pattern, form, make_outside, may_exchange)
 
 
 def _is_poor(pattern: Pattern, form: BlockForm, A: Any) -> bool:
@@ -198,9 +218,9 @@ def _is_poor(pattern: Pattern, form: BlockForm, A: Any) -> bool:
     return operations(graph.backend).poor_diagonal(graph, form, values) > _POOR * graph.n_rows
 
 
-def _best_diagonal(pattern: Pattern, A: Any) -> Matching | None:
+def _best_diagonal(pattern: Pattern, values: NDArray[Any]) -> Matching | None:
     """Return the transversal with the largest product, if there is one without zeros."""
     graph = pattern.graph
-    columns = sp.csc_array((pattern.any_values(A), graph.indices, graph.indptr), shape=graph.shape)
+    columns = sp.csc_array((values, graph.indices, graph.indptr), shape=graph.shape)
     matching = maximum_product_transversal(columns, scaling=False).matching
     return matching if matching.is_perfect else None

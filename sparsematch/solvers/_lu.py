@@ -112,7 +112,7 @@ class BlockTriangularLU:
     def nnz(self) -> int:
         """Entries of all that is kept."""
         inside = self._numbers.entries + self._cut.plan.n_upper
-        starts = self.analysis.form.row_blocks
+        starts = self._cut.form.row_blocks
         outside = sum(factor.nnz - int(starts[k + 1] - starts[k]) for k, factor in self._outside.items())
         return inside + outside
 
@@ -148,7 +148,7 @@ class BlockTriangularLU:
             if outcome == "singular":
                 raise self._singular(values, block)
             if outcome == "overfull":
-                analysis._leave_outside(self._cut, block)
+                analysis._relieve(self._cut, block, values)
                 numbers = None
             again = False
         self._factorise_outside(values)
@@ -278,14 +278,14 @@ class BlockTriangularLU:
         from scipy.sparse import csc_array
 
         analysis = self.analysis
-        graph, starts = analysis._pattern.graph, analysis.form.row_blocks
+        graph, form = analysis._pattern.graph, self._cut.form
         A = csc_array((values, graph.indices, graph.indptr), shape=graph.shape)
-        block = slice(int(starts[k]), int(starts[k + 1]))
-        return numerically_singular(A, analysis.form.row_perm[block], analysis.form.col_perm[block])
+        block = slice(int(form.row_blocks[k]), int(form.row_blocks[k + 1]))
+        return numerically_singular(A, form.row_perm[block], form.col_perm[block])
 
     def _solve_in_order(self, x: NDArray[Any], trans: str) -> None:
         """Solve in place, `x` in the order of the blocks: those inside and outside by turns."""
-        solve, side, starts, end = self._numbers.solve, _SIDES[trans], self.analysis.form.row_blocks, self.n_blocks
+        solve, side, starts, end = self._numbers.solve, _SIDES[trans], self._cut.form.row_blocks, self.n_blocks
         if trans == "N":
             for k in sorted(self._outside, reverse=True):
                 solve(x, k + 1, end, side)

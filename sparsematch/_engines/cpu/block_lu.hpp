@@ -26,7 +26,7 @@ enum class Outcome { done, singular, unstable, overfull, stopped };
 template <class Index, class Value>
 class BlockLU {
   public:
-    static constexpr double diagonal_preference = 0.01, refactor_tolerance = 1e-3, surplus = 3;
+    static constexpr double diagonal_preference = 0.01, refactor_tolerance = 1e-3;
 
     explicit BlockLU(const BlockPlan<Index>& plan)
         : plan(plan), l_start(size() + 1), l_end(size()), u_start(size() + 1), pivot(size(), 1), row_of(size()),
@@ -105,7 +105,7 @@ class BlockLU {
     Outcome block(Index k, const Value* a, Meter& meter) {
         first_ = plan.starts[k], m_ = plan.size(k);
         prepare(a);
-        const double most = surplus * plan.expected[k] + 1000;
+        const double most = plan.most[k];
         const std::size_t before = l.size() + u.size();
         for (Index c = 0; c < m_; ++c) {
             reach(c);
