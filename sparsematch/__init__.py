@@ -12,30 +12,48 @@ Matching(3x3, cardinality 3)
 from sparsematch._api.check import is_matching, is_maximal, is_maximum, vertex_cover
 from sparsematch._api.decomposition import block_triangular_form, connected_components, is_reducible
 from sparsematch._api.engine_list import engines
+from sparsematch._api.explain import explain_singularity
 from sparsematch._api.transversal import is_structurally_singular, maximum_transversal, structural_rank
+from sparsematch._api.weighted import (
+    bottleneck_transversal,
+    is_optimal_transversal,
+    maximum_product_transversal,
+    maximum_sum_transversal,
+)
 from sparsematch._api.workers import get_workers, set_workers
 from sparsematch._types.block_form import BlockForm
+from sparsematch._types.explanation import DeficientPiece, DeficientPieces, Explanation
 from sparsematch._types.labels import Components, VertexCover
 from sparsematch._types.matching import Matching
 from sparsematch._types.run_info import RunInfo
+from sparsematch._types.weighted import WeightedTransversal
 
 __version__ = "0.1.0"
 
 __all__ = [
     "BlockForm",
     "Components",
+    "DeficientPiece",
+    "DeficientPieces",
+    "Explanation",
     "Matching",
     "RunInfo",
     "VertexCover",
+    "WeightedTransversal",
     "block_triangular_form",
+    "bottleneck_transversal",
     "connected_components",
     "engines",
+    "explain_singularity",
     "get_workers",
     "is_matching",
     "is_maximal",
     "is_maximum",
+    "is_optimal_transversal",
     "is_reducible",
     "is_structurally_singular",
+    "maximum_product_transversal",
+    "maximum_sum_transversal",
     "maximum_transversal",
     "set_workers",
     "structural_rank",

@@ -1,7 +1,8 @@
 """Matrix files: Matrix Market, SciPy ``.npz`` and Harwell-Boeing, all through SciPy's own readers.
 
 `read_matrix` answers a CSR or CSC matrix whose structure has been checked, or raises `UnreadableFile` with one
-sentence that a person can act on. Nothing else of the package opens a matrix file.
+sentence that a person can act on. `read_names` reads what its rows or columns are called. Nothing else of the package
+opens a file of the user's.
 """
 
 import bz2
@@ -17,7 +18,7 @@ from typing import Any
 import scipy.io
 import scipy.sparse
 
-__all__ = ["FORMATS", "UnreadableFile", "read_matrix"]
+__all__ = ["FORMATS", "UnreadableFile", "read_matrix", "read_names"]
 
 FORMATS = (
     "Matrix Market (.mtx, .mm), SciPy (.npz), Harwell-Boeing and Rutherford-Boeing (.hb, .rb, .rua and the like); "
@@ -74,6 +75,43 @@ def read_matrix(path: str | os.PathLike[str]) -> Any:
         raise UnreadableFile(f"{path}: {error}") from None
     except Exception as error:  # SciPy's readers raise many types on malformed text: none may reach the user raw
         raise UnreadableFile(f"{path}: {_reason(error)}") from error
+
+
+def read_names(path: str | os.PathLike[str], size: int, noun: str) -> list[str]:
+    """Read the names of all rows or all columns, one per line, blanks around them removed.
+
+    Parameters
+    ----------
+    path : str or path-like
+        A text file in UTF-8.
+    size : int
+        How many names there must be.
+    noun : str
+        What has these names, in the plural.
+
+    Returns
+    -------
+    list of str
+        Empty lines are empty names, but those left over at the end do not count.
+
+    Raises
+    ------
+    UnreadableFile
+        The file is missing, is no text, or has another number of names.
+    """
+    path = Path(path)
+    _check_is_file(path)
+    try:
+        names = [name.strip() for name in path.read_text(encoding="utf-8-sig").splitlines()]
+    except PermissionError:
+        raise UnreadableFile(f"{path}: no permission to read the file") from None
+    except (OSError, UnicodeDecodeError) as error:
+        raise UnreadableFile(f"{path}: {_reason(error)}") from None
+    while len(names) > size and not names[-1]:
+        names.pop()
+    if len(names) != size:
+        raise UnreadableFile(f"{path}: has {len(names)} names, but the matrix has {size} {noun}")
+    return names
 
 
 def _reader_of(path: Path) -> tuple[Callable[[Path, _Opener | None], Any], _Opener | None]:

@@ -31,7 +31,11 @@ def nvrtc():
 def compile_text(nvrtc, name, architecture, dtype, **macros):
     """Return the compiler's status and what it says."""
     # As CuPy has it: what is not marked otherwise, a lambda for one, is for the device.
-    options = [f"--gpu-architecture={architecture}", "-default-device", *cuda_compile.options(np.dtype(dtype), **macros)]
+    options = [
+        f"--gpu-architecture={architecture}",
+        "-default-device",
+        *cuda_compile.options(np.dtype(dtype), **macros),
+    ]
     program, size = ctypes.c_void_p(), ctypes.c_size_t()
     text = cuda_compile.source(name).encode()
     nvrtc.nvrtcCreateProgram(ctypes.byref(program), text, b"kernel.cu", 0, None, None)

@@ -62,7 +62,7 @@ def test_links_lead_somewhere(page):
 
 def test_every_engine_has_a_page():
     """One page per registered engine, with the stem of its name, and no page for an engine that is not there."""
-    pages = {page.stem for page in ALGORITHMS.glob("*.md")} - {"index", "block_triangular_form"}
+    pages = {page.stem for page in ALGORITHMS.glob("*.md")} - {"index", "block_triangular_form", "weighted"}
     assert pages == {engine.name for engine in sparsematch.engines(backend=None)}
 
 

@@ -8,7 +8,7 @@ import pkgutil
 import pytest
 
 import sparsematch
-from sparsematch import csgraph
+from sparsematch import csgraph, solvers
 
 MODULES = sorted(
     module.name
@@ -16,7 +16,9 @@ MODULES = sorted(
     if not module.name.endswith(("__main__", "._core"))
 )
 PUBLIC = {
-    f"{module.__name__}.{name}": getattr(module, name) for module in (sparsematch, csgraph) for name in module.__all__
+    f"{module.__name__}.{name}": getattr(module, name)
+    for module in (sparsematch, csgraph, solvers)
+    for name in module.__all__
 }
 
 
@@ -38,7 +40,9 @@ def test_a_function_says_what_it_takes_and_gives(name):
     needed = ["Parameters"] * bool(parameters) + ["Returns", "See Also", "Examples"]
     assert [section for section in needed if f"\n{section}\n{'-' * len(section)}\n" not in text] == []
     for parameter in parameters:
-        assert any(line.split(" :")[0].split(", ").count(parameter) for line in text.splitlines()), parameter
+        assert any(line.lstrip("*").split(" :")[0].split(", ").count(parameter) for line in text.splitlines()), (
+            parameter
+        )
     assert ">>> " in text
 
 

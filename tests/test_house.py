@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 import sparsematch
-from sparsematch import csgraph
+from sparsematch import csgraph, solvers
 
 ROOT = Path(__file__).resolve().parents[1]
 PACKAGE = ROOT / "sparsematch"
@@ -22,6 +22,9 @@ TESTS = sorted((ROOT / "tests").rglob("*.py"))
 LINES_OF_A_FILE = 350
 LINES_OF_A_FUNCTION = 60
 LINES_OF_A_PUBLIC_FUNCTION = 25
+
+#: The files that Python calls.
+DOORS = {"door.hpp", "module.cpp", "solver_module.cpp"}
 
 
 def name_of(path):
@@ -54,7 +57,8 @@ def test_no_function_is_long(path):
 
 def test_the_tree():
     """A porch and three rooms; what is new here is put into one of them on purpose."""
-    porch = {"__init__.py", "__main__.py", "_io.py", "cli", "csgraph.py", "demo.py", "plot.py", "py.typed"}
+    porch = {"__init__.py", "__main__.py", "_io.py", "cli", "csgraph.py", "demo.py", "plot", "py.typed", "solvers"}
+    porch |= {"networkx_backend.py"}
     rooms = {"_api", "_engines", "_types"}
     here = {path.name for path in PACKAGE.iterdir() if path.name != "__pycache__"}
     assert here == porch | rooms
@@ -68,7 +72,7 @@ def test_an_algorithm_includes_neither_python_nor_nanobind(path):
     included = re.findall(r"^#include [<\"]([^>\"]+)[>\"]", path.read_text(encoding="utf-8"), re.MULTILINE)
     own = {header.name for header in CORE}
     foreign = [header for header in included if header not in own and not re.fullmatch(r"[a-z_]+|sys/mman\.h", header)]
-    if path.name == "module.cpp":
+    if path.name in DOORS:
         assert all(header.startswith("nanobind/") for header in foreign)
     else:
         assert foreign == []
@@ -127,12 +131,12 @@ def identifiers(path):
             yield node.id
 
 
-@pytest.mark.parametrize("name", sorted({*sparsematch.__all__, *csgraph.__all__}))
+@pytest.mark.parametrize("name", sorted({*sparsematch.__all__, *csgraph.__all__, *solvers.__all__}))
 def test_every_public_name_is_tested(name):
     assert any(name in identifiers(path) for path in TESTS if path.name not in ("test_house.py", "conftest.py"))
 
 
-@pytest.mark.parametrize("module", [sparsematch, csgraph], ids=lambda module: module.__name__)
+@pytest.mark.parametrize("module", [sparsematch, csgraph, solvers], ids=lambda module: module.__name__)
 def test_the_porch_shows_public_names_only(module):
     """What `dir` shows beside the names of __all__ are modules and what the file itself imports, not strays."""
     assert all(hasattr(module, name) for name in module.__all__)

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 
-from sparsematch import block_triangular_form
-from sparsematch.plot import check_picture, spy_blocks
+from sparsematch import block_triangular_form, explain_singularity
+from sparsematch.plot import check_picture, spy_blocks, spy_conflicts
 
 pytest.importorskip("matplotlib")
 
@@ -91,6 +91,41 @@ def test_draws_into_a_figure_of_the_user():
 def test_form_of_another_matrix():
     with pytest.raises(ValueError, match=r"form is of a matrix of shape \(5, 5\), A has shape \(4, 4\)"):
         spy_blocks(sp.eye_array(4, format="csr"), block_triangular_form(CHAIN))
+
+
+def labels_of(axis):
+    return [label.get_text() for label in axis.get_ticklabels()]
+
+
+def test_conflicts_are_drawn_with_their_names():
+    A = sp.csr_array([[1, 1, 0, 0], [1, 0, 0, 0], [1, 1, 0, 0], [0, 1, 1, 1]])
+    why = explain_singularity(A, list("abcd"), list("wxyz"))
+    figure = spy_conflicts(A, why, title="names")
+    whole, over, under = figure.axes
+    assert whole.get_title() == "4 x 4, structural rank 3"
+    assert (over.get_title(), under.get_title()) == ("3 equations, 2 variables", "2 variables, 1 equation")
+    assert (labels_of(over.yaxis), labels_of(over.xaxis)) == (["a", "b", "c"], ["w", "x"])
+    assert (labels_of(under.yaxis), labels_of(under.xaxis)) == (["d"], ["y", "z"])
+    np.testing.assert_array_equal(image_of(over) > 0, [[1, 1], [1, 0], [1, 1]])
+    marked = [len(collection.get_paths()) for collection in whole.collections]
+    assert marked == [3, 2]
+    assert figure.get_suptitle() == "names"
+
+
+@pytest.mark.parametrize("shape", [(0, 0), (0, 4), (4, 0), (3, 3), (2, 900), (900, 2)])
+def test_conflicts_of_empty_and_long(shape, tmp_path):
+    for A in (sp.csr_array(shape), sp.csc_array(np.ones(shape))):
+        figure = spy_conflicts(A)
+        why = explain_singularity(A)
+        assert len(figure.axes) == 1 + bool(why.overdetermined) + bool(why.underdetermined)
+        figure.savefig(tmp_path / "a.png")
+        assert (tmp_path / "a.png").read_bytes().startswith(b"\x89PNG")
+    assert all(len(labels_of(ax.yaxis)) < 30 for ax in figure.axes)
+
+
+def test_explanation_of_another_matrix():
+    with pytest.raises(ValueError, match=r"why is of a matrix of shape \(5, 5\), A has shape \(4, 4\)"):
+        spy_conflicts(sp.eye_array(4, format="csr"), explain_singularity(CHAIN))
 
 
 def test_kind_of_picture():

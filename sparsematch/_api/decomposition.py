@@ -73,7 +73,18 @@ def block_triangular_form(
     >>> sorted(form.horizontal.cols.tolist()), sorted(form.vertical.rows.tolist())
     ([0, 3], [0, 2])
     """
-    graph = as_bipartite(A, device=device)
+    return block_form(as_bipartite(A, device=device), matching, method=method, workers=workers, device=device)
+
+
+def block_form(
+    graph: BipartiteCSR,
+    matching: Any = None,
+    *,
+    method: str = "auto",
+    workers: int | None = None,
+    device: str | None = None,
+) -> BlockForm:
+    """Return the block triangular form of a graph."""
     maximum, run = maximum_matching(graph, matching, name="matching", method=method, workers=workers, device=device)
     labels = operations(graph.backend).block_labels(graph, maximum, run)
     del run  # and with it what the engine has left there

@@ -13,13 +13,17 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
-from sparsematch._types.arrays import IndexArray
+from sparsematch._types.arrays import BoolArray, FloatArray, IndexArray
 from sparsematch._types.bipartite import BipartiteCSR
+from sparsematch._types.block_form import BlockForm
 from sparsematch._types.errors import unknown_choice, wrong_type
-from sparsematch._types.labels import BlockLabels, Components, VertexCover
+from sparsematch._types.factors import BlockLU, BlockPlan
+from sparsematch._types.labels import BlockLabels, Components, HallViolators, VertexCover
 from sparsematch._types.matching import Matching
 from sparsematch._types.run_info import EngineInfo, StepInfo
+from sparsematch._types.weighted import LeastCost
 
 #: The modules that register the engines of each back-end.
 _MODULES = {
@@ -80,9 +84,15 @@ class Engine(EngineInfo):
     improve: Callable[[BipartiteCSR, Matching, Run], None] = field(repr=False, compare=False)
 
 
+def _in_host_memory_only(*_: Any) -> Any:
+    raise TypeError("the matrix is on a GPU, but this is done in host memory only; A.get() copies it there")
+
+
 @dataclass(frozen=True, kw_only=True)
 class Operations:
     """What a back-end does beside matching, each function in terms of the user's rows and columns.
+
+    Those with a default are not done by every back-end.
 
     Attributes
     ----------
@@ -94,10 +104,28 @@ class Operations:
         A cover as large as the matching, or None: there is an augmenting path.
     block_labels
         The group of every row; the matching must be maximum, and the run be the one that found it, or an empty one.
+    hall_violators
+        Pieces and violators of the vertical part, or of the horizontal one if the last argument is set; the matching
+        must be maximum, and the run be the one that found it, or an empty one.
     connected_components
         Components of the graph.
     order_by_label
         The stable order that sorts labels in ``range(n_labels)``, where each begins, and at last where all end.
+    least_cost
+        A maximum matching of least cost, given a finite cost for each entry, and its duals. No entry may be repeated.
+    bottleneck
+        A maximum matching whose smallest weight is largest, this weight, and flags of rows and columns that cover all
+        larger entries and are fewer than the pairs.
+    matched_entries
+        Where the pairs of a matching stand among the entries, by ascending row.
+    block_plan
+        What to factorise, given the columns of a square matrix, its block form, and flags of blocks not to be touched.
+    survey
+        The largest modulus and the 1-norm of a matrix by columns, given its values; not finite if one of them is not.
+    poor_diagonal
+        How many pivots will hardly stay where the block form has put them, by the values.
+    block_lu
+        Room for a factorisation by a plan, of numbers like the ones given.
     """
 
     wrong_pair: Callable[[BipartiteCSR, Matching], tuple[int, int, int] | None]
@@ -106,6 +134,16 @@ class Operations:
     block_labels: Callable[[BipartiteCSR, Matching, Run], BlockLabels]
     connected_components: Callable[[BipartiteCSR], Components]
     order_by_label: Callable[[IndexArray, int], tuple[IndexArray, IndexArray]]
+    hall_violators: Callable[[BipartiteCSR, Matching, Run, bool], HallViolators] = _in_host_memory_only
+    least_cost: Callable[[BipartiteCSR, FloatArray], LeastCost] = _in_host_memory_only
+    bottleneck: Callable[[BipartiteCSR, FloatArray], tuple[Matching, float, BoolArray, BoolArray]] = (
+        _in_host_memory_only
+    )
+    matched_entries: Callable[[BipartiteCSR, Matching], IndexArray] = _in_host_memory_only
+    block_plan: Callable[[BipartiteCSR, BlockForm, BoolArray], BlockPlan] = _in_host_memory_only
+    survey: Callable[[BipartiteCSR, NDArray[Any]], tuple[float, float]] = _in_host_memory_only
+    poor_diagonal: Callable[[BipartiteCSR, BlockForm, NDArray[Any]], int] = _in_host_memory_only
+    block_lu: Callable[[BlockPlan, NDArray[Any]], BlockLU] = _in_host_memory_only
 
 
 _engines: dict[tuple[str, str], Engine] = {}

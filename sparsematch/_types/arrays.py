@@ -11,6 +11,7 @@ UNMATCHED = -1
 #: int32 or int64, as the matrix came. On a GPU it is a CuPy array, which has the same methods.
 IndexArray: TypeAlias = NDArray[np.signedinteger[Any]]
 BoolArray: TypeAlias = NDArray[np.bool_]
+FloatArray: TypeAlias = NDArray[np.float64]
 
 
 def namespace(array: Any) -> Any:

@@ -116,13 +116,10 @@ def as_bipartite(A: Any, *, name: str = "A", device: str | None = None) -> Bipar
     """
     if device is not None and device != "cuda":
         raise unknown_choice("device", device, ("cuda",))
-    if not issparse(A):
-        if on_gpu(A):
-            return _view_on_gpu(A, name)
-        A = _from_other_library(A, name)
+    if not issparse(A) and on_gpu(A):
+        return _view_on_gpu(A, name)
+    A = as_compressed(A, name, expected="a sparse array or matrix of SciPy or CuPy")
     layout = A.format
-    if layout != "csr" and layout != "csc":
-        A = _compress(A, name)
     if A.ndim != 2:
         raise ValueError(f"{name} must have two dimensions, not {A.ndim}")
     n_rows, n_cols = A.shape
@@ -135,18 +132,27 @@ def as_bipartite(A: Any, *, name: str = "A", device: str | None = None) -> Bipar
     return graph if device is None else _copy_to_gpu(graph)
 
 
+def as_compressed(A: Any, name: str, *, expected: str = "a SciPy sparse array or matrix") -> Any:
+    """Return a CSR or CSC matrix in host memory as it is, convert other sparse matrices, refuse the rest."""
+    if not issparse(A):
+        if on_gpu(A):
+            raise TypeError(f"{name} is on a GPU, but this is done in host memory only; {name}.get() copies it there")
+        A = _from_other_library(A, name, expected)
+    return A if A.format in ("csr", "csc") else _compress(A, name)
+
+
 def pydata_to_scipy(A: Any) -> Any:
     """Convert a pydata/sparse array, without importing that library; return anything else as it is."""
     kind = getattr(sys.modules.get("sparse"), "SparseArray", None)
     return A.to_scipy_sparse() if kind is not None and isinstance(A, kind) else A
 
 
-def _from_other_library(A: Any, name: str) -> Any:
+def _from_other_library(A: Any, name: str, expected: str) -> Any:
     """Convert what is not SciPy's but known, refuse the rest."""
     A = pydata_to_scipy(A)
     if issparse(A):
         return A
-    raise wrong_type(name, A, "a sparse array or matrix of SciPy or CuPy")
+    raise wrong_type(name, A, expected)
 
 
 def _compress(A: Any, name: str) -> Any:

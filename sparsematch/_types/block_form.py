@@ -4,9 +4,11 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
+import numpy as np
 from scipy.sparse import issparse
 
-from sparsematch._types.arrays import IndexArray, namespace, on_gpu
+from sparsematch._types import conventions
+from sparsematch._types.arrays import UNMATCHED, IndexArray, namespace, on_gpu
 from sparsematch._types.errors import wrong_type
 from sparsematch._types.matching import Matching
 
@@ -149,6 +151,95 @@ class BlockForm:
         permuted = compressed[self.row_perm][:, self.col_perm]
         # Larger blocks would be filled up with entries that are not in the matrix.
         return permuted.tobsr((1, 1)) if A.format == "bsr" else permuted.asformat(A.format)
+
+    def to_pyomo(self) -> tuple[conventions.RowPartition, conventions.ColPartition]:
+        """Return what Pyomo's ``dulmage_mendelsohn`` returns of a matrix.
+
+        Returns
+        -------
+        (RowPartition, ColPartition)
+            Named tuples of lists with Pyomo's fields, in Pyomo's orders: ``(unmatched, overconstrained,
+            underconstrained, square)`` for the rows, ``(unmatched, underconstrained, overconstrained, square)`` for the
+            columns. Lists of the same name pair up to the matching, except those of the unmatched.
+
+        Examples
+        --------
+        >>> from scipy.sparse import csr_array
+        >>> from sparsematch import block_triangular_form
+        >>> rows, cols = block_triangular_form(csr_array([[1, 1, 0], [0, 0, 1], [0, 0, 1]])).to_pyomo()
+        >>> rows.underconstrained, rows.overconstrained, rows.unmatched
+        ([0], [1], [2])
+        """
+        return conventions.partitions(self.row_perm, self.col_perm, self.coarse_rows, self.coarse_cols)
+
+    def to_pyomo_blocks(self) -> tuple[list[list[int]], list[list[int]]]:
+        """Return what Pyomo's ``block_triangularize`` returns: the blocks of a block **lower** triangular form.
+
+        Returns
+        -------
+        (list of list of int, list of list of int)
+            The rows and the columns of each block, the last block first.
+
+        Raises
+        ------
+        ValueError
+            If the matrix is not square or is structurally singular: Pyomo has no such form then.
+        """
+        n_rows, n_cols = self.shape
+        if not n_rows == n_cols == self.structural_rank:
+            raise ValueError(
+                f"the matrix is {n_rows} x {n_cols} of structural rank {self.structural_rank}, "
+                "but Pyomo's block triangular form needs a square one of full structural rank"
+            )
+        bounds = self.row_blocks.tolist()
+        blocks = [slice(bounds[k], bounds[k + 1]) for k in reversed(range(self.n_blocks))]
+        return [self.row_perm[b].tolist() for b in blocks], [self.col_perm[b].tolist() for b in blocks]
+
+    def to_matlab(self) -> tuple[IndexArray, ...]:
+        """Return what MATLAB's ``[p, q, r, s, cc, rr] = dmperm(A)`` returns: the same arrays, counted from 1.
+
+        Examples
+        --------
+        >>> from scipy.sparse import csr_array
+        >>> from sparsematch import block_triangular_form
+        >>> p, q, r, s, cc, rr = block_triangular_form(csr_array([[0, 1], [1, 1]])).to_matlab()
+        >>> p.tolist(), q.tolist(), r.tolist()
+        ([2, 1], [1, 2], [1, 2, 3])
+        """
+        return tuple(array + 1 for array in self)
+
+    @classmethod
+    def from_matlab(cls, p: Any, q: Any, r: Any, s: Any, cc: Any, rr: Any) -> "BlockForm":
+        """Read the six arrays of MATLAB's ``dmperm``, counted from 1.
+
+        Parameters
+        ----------
+        p, q, r, s, cc, rr : array_like of integers
+            Permutations and boundaries. Doubles with integer values will do, as rows or as columns.
+
+        Returns
+        -------
+        BlockForm
+            With int64 indices, and the matching that stands on the diagonals of A12, A23 and A34.
+
+        Raises
+        ------
+        TypeError, ValueError
+            If `p` or `q` is no permutation, or the boundaries do not fit, naming which.
+        """
+        p, q = conventions.permutation(p, "p"), conventions.permutation(q, "q")
+        r, s = conventions.boundaries(r, "r", p.size), conventions.boundaries(s, "s", q.size)
+        cc, rr = conventions.boundaries(cc, "cc", q.size, 5), conventions.boundaries(rr, "rr", p.size, 5)
+        if r.size != s.size:
+            raise ValueError(f"r has {r.size} elements and s {s.size}, but there must be as many")
+        rank, n_free = int(rr[3]), int(cc[1])
+        if rank + n_free != q.size:
+            raise ValueError(f"rr tells a structural rank of {rank}, but cc one of {q.size - n_free}")
+        mates = np.full(p.size, UNMATCHED, np.int64), np.full(q.size, UNMATCHED, np.int64)
+        mates[0][p[:rank]], mates[1][q[n_free:]] = q[n_free:], p[:rank]
+        for array in (p, q, r, s, cc, rr):
+            array.flags.writeable = False
+        return cls(p, q, r, s, cc, rr, Matching(*mates).freeze())
 
     def __iter__(self) -> Iterator[IndexArray]:
         """Unpack in the order of MATLAB's dmperm: p, q, r, s, cc, rr."""

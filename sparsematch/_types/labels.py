@@ -1,4 +1,4 @@
-"""What the back-ends say about each row and column: connected component, group in the block form, cover."""
+"""What the back-ends say about rows and columns: connected component, group in the block form, cover, violators."""
 
 from dataclasses import dataclass
 from typing import NamedTuple
@@ -59,3 +59,29 @@ class VertexCover(NamedTuple):
     def size(self) -> int:
         """Rows and columns together."""
         return self.rows.size + self.cols.size
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class HallViolators:
+    """The connected pieces of the vertical part, and a minimal Hall violator of each; of the horizontal part likewise.
+
+    Attributes
+    ----------
+    row_piece, col_piece : ndarray of int32 or int64, shapes (n_rows,), (n_cols,)
+        The piece of each row and column, -1 for those outside the part.
+    n_pieces : int
+        How many there are.
+    members : ndarray of int32 or int64
+        The rows of the violators, columns for the horizontal part, one violator after the other.
+    partners : ndarray of int32 or int64
+        The columns of the violators, -1 in the place of each one's first row; rows for the horizontal part.
+    starts : ndarray of int32 or int64, shape (n_pieces + 1,)
+        Where the violator of each piece begins, and the end of the last.
+    """
+
+    row_piece: IndexArray
+    col_piece: IndexArray
+    n_pieces: int
+    members: IndexArray
+    partners: IndexArray
+    starts: IndexArray

@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from sparsematch._types import conventions
 from sparsematch._types.arrays import UNMATCHED, IndexArray, import_cupy, namespace, on_gpu
 from sparsematch._types.bipartite import BipartiteCSR
 from sparsematch._types.errors import wrong_type
@@ -98,6 +99,84 @@ class Matching:
         left[permutation[permutation >= 0]] = False
         permutation[xp.flatnonzero(permutation < 0)] = xp.flatnonzero(left)
         return permutation
+
+    def to_matlab(self) -> IndexArray:
+        """Return what MATLAB's ``p = dmperm(A)`` is: the row of each column, counted from 1, or 0.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> Matching(np.array([2, -1, 0]), np.array([2, -1, 0])).to_matlab().tolist()
+        [3, 0, 1]
+        """
+        return self.col_mate + 1
+
+    @classmethod
+    def from_matlab(cls, p: Any, n_rows: int) -> "Matching":
+        """Read MATLAB's ``p = dmperm(A)``.
+
+        Parameters
+        ----------
+        p : array_like of integers, n_cols elements
+            The row of each column, counted from 1, or 0. Doubles with integer values will do.
+        n_rows : int
+            The number of rows, which `p` does not tell.
+
+        Returns
+        -------
+        Matching
+            With int64 indices. Whether its pairs are entries of a matrix is for `is_matching` to tell.
+
+        Raises
+        ------
+        TypeError, ValueError
+            If `p` holds something else than integers from 0 to `n_rows`, or a row twice.
+        """
+        col_mate = conventions.from_one(p, "p", low=0)
+        rows = col_mate[col_mate >= 0]
+        if rows.max(initial=-1) >= n_rows:
+            raise ValueError(f"p has the element {rows.max() + 1}, but there are {n_rows} rows")
+        row_mate: IndexArray = np.full(n_rows, UNMATCHED, col_mate.dtype)
+        row_mate[rows] = np.flatnonzero(col_mate >= 0)
+        if np.count_nonzero(row_mate >= 0) < rows.size:
+            raise ValueError("p has an element twice: a row has one column at most")
+        return cls(row_mate, col_mate).freeze()
+
+    def to_pyomo(self) -> dict[int, int]:
+        """Return what Pyomo's ``maximum_matching`` is: a dict from rows to columns.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> Matching(np.array([2, -1, 0]), np.array([2, -1, 0])).to_pyomo()
+        {0: 2, 2: 0}
+        """
+        rows = np.flatnonzero(self.row_mate >= 0)
+        return dict(zip(rows.tolist(), self.row_mate[rows].tolist(), strict=True))
+
+    @classmethod
+    def from_pyomo(cls, given: Any, shape: tuple[int, int]) -> "Matching":
+        """Read a matching of Pyomo's incidence analysis.
+
+        Parameters
+        ----------
+        given : dict or (RowPartition, ColPartition)
+            What ``maximum_matching`` or ``dulmage_mendelsohn`` return of a matrix.
+        shape : (int, int)
+            Rows and columns of the matrix, which it does not tell.
+
+        Returns
+        -------
+        Matching
+            With int64 indices. Whether its pairs are entries of a matrix is for `is_matching` to tell.
+
+        Raises
+        ------
+        TypeError, ValueError
+            If `given` is neither, or pairs something that is no row or column, or a column twice.
+        """
+        row_mate = conventions.row_mate_of(conventions.pairs_of(given, "given"), shape, "given")
+        return cls(row_mate, _invert(row_mate, shape[1], "given")).freeze()
 
     @classmethod
     def start(cls, graph: BipartiteCSR, initial: Any = None, *, name: str = "initial") -> "Matching":

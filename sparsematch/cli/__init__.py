@@ -1,4 +1,4 @@
-"""The command line: ``sparsematch rank | match | btf | demo``, and ``python -m sparsematch``.
+"""The command line: ``sparsematch rank | match | btf | explain | demo``, and ``python -m sparsematch``.
 
 `main` is the only public name. `arguments` says what can be asked, `commands` does it, `summary` words the answer
 for people and for programs, `progress` shows the running step. Matrix files are read by `sparsematch._io`.

@@ -28,6 +28,7 @@ def build_parser() -> argparse.ArgumentParser:
     _add_rank(adders)
     _add_match(adders)
     _add_btf(adders)
+    _add_explain(adders)
     _add_demo(adders)
     return parser
 
@@ -57,6 +58,24 @@ def _add_btf(adders: Any) -> None:
     _add_check(command)
     _add_save(command)
     _add_plot(command)
+
+
+def _add_explain(adders: Any) -> None:
+    command = _add_command(
+        adders, "explain", commands.explain, "why a matrix is structurally singular, in your own names"
+    )
+    _add_file(command)
+    for side, noun in (("row", "rows (equations)"), ("col", "columns (variables)")):
+        command.add_argument(
+            f"--{side}-names", metavar="NAMES", help=f"text file with the names of the {noun}, one per line"
+        )
+    command.add_argument(
+        "--pieces", type=_piece_count, default=3, metavar="N", help="conflicts of each kind to show (default 3)"
+    )
+    _add_engine_options(command)
+    _add_report_options(command)
+    _add_check(command)
+    _add_plot(command, "the matrix and its shortest conflicts")
 
 
 def _add_demo(adders: Any) -> None:
@@ -112,9 +131,9 @@ def _add_save(command: argparse.ArgumentParser) -> None:
     command.add_argument("--save", type=_npz_name, metavar="OUT.npz", help="write the arrays for numpy.load")
 
 
-def _add_plot(command: argparse.ArgumentParser) -> None:
+def _add_plot(command: argparse.ArgumentParser, what: str = "before and after") -> None:
     command.add_argument(
-        "--plot", metavar="OUT.png", help="picture before and after (needs matplotlib: pip install 'sparsematch[plot]')"
+        "--plot", metavar="OUT.png", help=f"picture of {what} (needs matplotlib: pip install 'sparsematch[plot]')"
     )
 
 
@@ -132,6 +151,13 @@ def _seed(text: str) -> int:
     if seed < 0:
         raise argparse.ArgumentTypeError(f"{seed} is negative: a seed is 0 or more")
     return seed
+
+
+def _piece_count(text: str) -> int:
+    count = _integer(text)
+    if count < 1:
+        raise argparse.ArgumentTypeError(f"{count} is not 1 or more")
+    return count
 
 
 def _node_count(text: str) -> int:

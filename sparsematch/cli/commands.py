@@ -1,8 +1,9 @@
-"""The four commands. Each reads, calls the public API, writes what was asked for, and returns the exit status."""
+"""The commands. Each reads, calls the public API, writes what was asked for, and returns the exit status."""
 
 import json
 import sys
 from argparse import Namespace
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -10,11 +11,11 @@ import numpy as np
 
 import sparsematch
 from sparsematch import BlockForm, Matching, RunInfo, plot
-from sparsematch._io import read_matrix
+from sparsematch._io import read_matrix, read_names
 from sparsematch.cli import summary
 from sparsematch.cli.progress import Progress
 
-__all__ = ["CannotProduce", "btf", "demo", "match", "rank"]
+__all__ = ["CannotProduce", "btf", "demo", "explain", "match", "rank"]
 
 _DONE, _SINGULAR = 0, 1
 
@@ -58,6 +59,33 @@ def btf(arguments: Namespace) -> int:
     facts = summary.block_facts(arguments.file, matrix, form)
     _plot(arguments, matrix, form, Path(arguments.file).name, progress)
     return _finish(arguments, facts, run, progress, _block_arrays(form))
+
+
+def explain(arguments: Namespace) -> int:
+    """Say why a file's matrix is structurally singular."""
+    _check_outputs(arguments)
+    progress = _progress(arguments)
+    matrix = _read(arguments, progress)
+    names = [
+        read_names(name, size, noun) if name else None
+        for name, size, noun in zip(
+            (arguments.row_names, arguments.col_names), matrix.shape, ("rows", "columns"), strict=True
+        )
+    ]
+    matching, run = _match(matrix, arguments, progress)
+    with progress.step("explain", "looking for conflicts"):
+        why = sparsematch.explain_singularity(matrix, *names, matching=matching, workers=arguments.workers)
+    if arguments.plot:
+        title = Path(arguments.file).name
+        _draw(arguments, progress, lambda: plot.spy_conflicts(matrix, why, title=title))
+    facts = {"command": "explain", **summary.rank_facts(arguments.file, matrix, matching)}
+    facts |= why.to_dict(max_pieces=arguments.pieces) | summary.run_facts(run, progress.seconds)
+    if arguments.json:
+        _print_json(facts)
+    elif not arguments.quiet:
+        print(summary.explanation_text(facts, why.text(max_pieces=arguments.pieces)))
+        _print_written(arguments)
+    return _SINGULAR if arguments.check and why.is_singular else _DONE
 
 
 def demo(arguments: Namespace) -> int:
@@ -156,8 +184,12 @@ def _save(arguments: Namespace, arrays: dict[str, Any], facts: dict[str, Any]) -
 
 def _plot(arguments: Namespace, matrix: Any, form: BlockForm, title: str, progress: Progress) -> None:
     if arguments.plot:
-        with progress.step("plot", "drawing the picture"):
-            try:
-                plot.spy_blocks(matrix, form, title=title).savefig(arguments.plot, dpi=150)
-            except OSError as error:
-                raise CannotProduce(f"cannot write {arguments.plot}: {error.strerror or error}") from None
+        _draw(arguments, progress, lambda: plot.spy_blocks(matrix, form, title=title))
+
+
+def _draw(arguments: Namespace, progress: Progress, draw: Callable[[], Any]) -> None:
+    with progress.step("plot", "drawing the picture"):
+        try:
+            draw().savefig(arguments.plot, dpi=150)
+        except OSError as error:
+            raise CannotProduce(f"cannot write {arguments.plot}: {error.strerror or error}") from None

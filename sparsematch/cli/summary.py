@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from sparsematch import BlockForm, Matching, RunInfo
 
-__all__ = ["block_facts", "line", "match_facts", "rank_facts", "run_facts", "text"]
+__all__ = ["block_facts", "explanation_text", "line", "match_facts", "rank_facts", "run_facts", "text"]
 
 _SIZES_SHOWN = 5
 _INDICES_LISTED, _INDICES_SHOWN = 100, 8
@@ -94,9 +94,18 @@ def text(facts: dict[str, Any]) -> str:
         lines.append(line("diagonal", _diagonal_words(facts)))
     if "n_blocks" in facts:
         lines += _block_lines(facts)
-    lines.append(line("method", _method_words(facts)))
-    lines.append(line("time", ", ".join(f"{key} {_seconds(value)}" for key, value in facts["seconds"].items())))
-    return "\n".join(lines)
+    return "\n".join([*lines, *_run_lines(facts)])
+
+
+def explanation_text(facts: dict[str, Any], explanation: str) -> str:
+    """Put an explanation between the name of the file and how it was found."""
+    head = f"{facts['file']}: {facts['n_rows']:,} x {facts['n_cols']:,}, {facts['n_entries']:,} entries"
+    return "\n".join([head, "", explanation, "", *_run_lines(facts)])
+
+
+def _run_lines(facts: dict[str, Any]) -> list[str]:
+    seconds = ", ".join(f"{key} {_seconds(value)}" for key, value in facts["seconds"].items())
+    return [line("method", _method_words(facts)), line("time", seconds)]
 
 
 def line(label: str, words: str) -> str:

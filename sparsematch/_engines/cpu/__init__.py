@@ -6,7 +6,7 @@ suits each stands here.
 
 from collections.abc import Callable
 
-from sparsematch._engines.cpu import auto, operations
+from sparsematch._engines.cpu import auto, operations, solver, weighted
 from sparsematch._engines.cpu.step import ROWS, step
 from sparsematch._engines.registry import Engine, Operations, Run, register, register_operations
 from sparsematch._types.bipartite import BipartiteCSR
@@ -53,8 +53,16 @@ def _register_all() -> None:
             free_pair=operations.free_pair,
             vertex_cover=operations.vertex_cover,
             block_labels=operations.block_labels,
+            hall_violators=operations.hall_violators,
             connected_components=operations.connected_components,
             order_by_label=operations.order_by_label,
+            block_plan=solver.block_plan,
+            survey=solver.survey,
+            poor_diagonal=solver.poor_diagonal,
+            block_lu=solver.block_lu,
+            least_cost=weighted.least_cost,
+            bottleneck=weighted.bottleneck,
+            matched_entries=weighted.matched_entries,
         ),
     )
 

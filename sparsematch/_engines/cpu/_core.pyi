@@ -6,7 +6,10 @@ Arrays of one call are all int32 or all int64; major is what `indptr` runs over,
 from collections.abc import Mapping
 from typing import Any
 
-from sparsematch._types.arrays import BoolArray, IndexArray
+from numpy.typing import NDArray
+
+from sparsematch._types.arrays import BoolArray, FloatArray, IndexArray
+from sparsematch._types.factors import BlockLU, BlockPlan
 
 def engines() -> list[tuple[str, bool, str, bool, dict[str, bool | float], str]]:
     """List (name, exact, transpose, threads, options with their defaults, summary)."""
@@ -41,6 +44,25 @@ def transpose(
     /,
 ) -> None:
     """Write the transpose."""
+
+def assignment(
+    n_minor: int,
+    indptr: IndexArray,
+    indices: IndexArray,
+    cost: FloatArray,
+    major_mate: IndexArray,
+    minor_mate: IndexArray,
+    major_dual: FloatArray,
+    minor_dual: FloatArray,
+    detailed: bool,
+    /,
+) -> dict[str, Any]:
+    """Match every major at least cost; ``"feasible"`` in the account tells whether that can be done."""
+
+def matched_entries(
+    n_minor: int, indptr: IndexArray, indices: IndexArray, major_mate: IndexArray, entry: IndexArray, /
+) -> None:
+    """Write where the matched entry of each major stands, or -1."""
 
 def check_matching(
     n_minor: int, indptr: IndexArray, indices: IndexArray, major_mate: IndexArray, minor_mate: IndexArray, /
@@ -81,6 +103,21 @@ def connected_components(
     n_minor: int, indptr: IndexArray, indices: IndexArray, major_label: IndexArray, minor_label: IndexArray, /
 ) -> int:
     """Write the components' numbers, and return how many there are."""
+
+def hall_violators(
+    n_minor: int,
+    indptr: IndexArray,
+    indices: IndexArray,
+    major_mate: IndexArray,
+    minor_mate: IndexArray,
+    major_piece: IndexArray,
+    minor_piece: IndexArray,
+    members: IndexArray,
+    partners: IndexArray,
+    starts: IndexArray,
+    /,
+) -> int:
+    """Write the pieces with too many majors, and one minimal violator of each; return how many. The mates change."""
 
 def sort_by_label(labels: IndexArray, n_labels: int, order: IndexArray, starts: IndexArray, /) -> None:
     """Write the stable order."""
@@ -130,3 +167,34 @@ def restore(
     /,
 ) -> None:
     """Write a matching in the old numbers."""
+
+def block_plan(
+    indptr: IndexArray,
+    indices: IndexArray,
+    row_perm: IndexArray,
+    col_perm: IndexArray,
+    starts: IndexArray,
+    forced: BoolArray,
+    work_per_entry: float,
+    fill: float,
+    always_inside: int,
+    /,
+) -> BlockPlan:
+    """Cut a square matrix, given by columns, into blocks; forced ones, and ones too heavy, are left to others."""
+
+def survey(indptr: IndexArray, values: NDArray[Any], /) -> tuple[float, float]:
+    """Return the largest modulus and the largest sum of moduli of a column, not finite if an entry is not."""
+
+def poor_diagonal(
+    indptr: IndexArray,
+    indices: IndexArray,
+    row_perm: IndexArray,
+    col_perm: IndexArray,
+    starts: IndexArray,
+    values: NDArray[Any],
+    /,
+) -> int:
+    """Count the columns whose diagonal entry is small beside the largest in its block, rows scaled."""
+
+def block_lu(plan: BlockPlan, values: NDArray[Any], /) -> BlockLU:
+    """Make room for a factorisation; of `values`, only the type counts."""

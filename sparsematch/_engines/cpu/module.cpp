@@ -1,25 +1,19 @@
 // The door between Python and the core: arrays in, arrays out, the GIL released in between.
-#include <nanobind/nanobind.h>
-#include <nanobind/ndarray.h>
 #include <nanobind/stl/string.h>
 
+#include "assignment.hpp"
 #include "cheap.hpp"
 #include "check.hpp"
+#include "door.hpp"
 #include "dulmage_mendelsohn.hpp"
+#include "hall_violators.hpp"
 #include "locality.hpp"
 #include "table.hpp"
 #include "transpose.hpp"
 
-namespace nb = nanobind;
-using namespace nb::literals;
 using namespace sparsematch;
 
 namespace {
-
-template <class Index>
-using In = nb::ndarray<const Index, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
-template <class Index>
-using Out = nb::ndarray<Index, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
 
 Options read_options(const nb::dict& given, std::uint64_t seed) {
     Options o;
@@ -45,42 +39,6 @@ nb::list engines() {
     return out;
 }
 
-// Asks Python, every now and then, whether a signal arrived. What its handler raised is kept and thrown after the run.
-struct Signals {
-    bool raised = false;
-    nb::object type, value, traceback;
-
-    static bool poll(void* self) {
-        nb::gil_scoped_acquire gil;
-        auto& signals = *static_cast<Signals*>(self);
-        if (signals.raised) return true;
-        if (PyErr_CheckSignals() == 0) return false;
-        PyObject *type, *value, *traceback;
-        PyErr_Fetch(&type, &value, &traceback);
-        signals.type = nb::steal(type), signals.value = nb::steal(value), signals.traceback = nb::steal(traceback);
-        return signals.raised = true;
-    }
-    void rethrow() {
-        if (!raised) return;
-        PyErr_Restore(type.release().ptr(), value.release().ptr(), traceback.release().ptr());
-        throw nb::python_error();
-    }
-};
-
-// Runs what needs no team and no account, but takes long enough to be stopped.
-template <class Call>
-auto interruptible(const Call& call, int workers = 1) {
-    Signals signals;
-    const auto result = [&] {
-        nb::gil_scoped_release release;
-        Team team(workers);
-        Run run(team, Signals::poll, &signals, 0, false);
-        return call(run);
-    }();
-    signals.rethrow();
-    return result;
-}
-
 nb::dict report(const Run& run) {
     nb::dict out;
     const auto& s = run.stats;
@@ -97,17 +55,6 @@ nb::dict report(const Run& run) {
     for (auto width : s.frontier) frontier.append(width);
     out["frontier"] = frontier;
     return out;
-}
-
-template <class Index>
-Csr<Index> view(Index n_cols, const In<Index>& indptr, const In<Index>& indices) {
-    return {static_cast<Index>(indptr.size() - 1), n_cols, indptr.data(), indices.data()};
-}
-
-// Matchings to be checked are read only; the checks take the type that engines write.
-template <class Index>
-Matching<Index> view(const In<Index>& row_mate, const In<Index>& col_mate) {
-    return {const_cast<Index*>(row_mate.data()), const_cast<Index*>(col_mate.data())};
 }
 
 template <class Index>
@@ -198,6 +145,18 @@ Index run_connected_components(Index n_cols, In<Index> indptr, In<Index> indices
 }
 
 template <class Index>
+Index run_hall_violators(Index n_cols, In<Index> indptr, In<Index> indices, Out<Index> row_mate, Out<Index> col_mate,
+                         Out<Index> row_piece, Out<Index> col_piece, Out<Index> rows, Out<Index> mates, Out<Index> starts) {
+    return interruptible([&](Run& run) {
+        const auto a = view(n_cols, indptr, indices);
+        HallViolators<Index> search(a, {row_mate.data(), col_mate.data()}, run);
+        const Index n = search.label(row_piece.data(), col_piece.data());
+        search.find(row_piece.data(), n, rows.data(), mates.data(), starts.data());
+        return n;
+    });
+}
+
+template <class Index>
 void run_sort_by_label(In<Index> label, Index n_labels, Out<Index> order, Out<Index> starts) {
     nb::gil_scoped_release release;
     sort_by_label(label.data(), static_cast<Index>(label.size()), n_labels, order.data(), starts.data());
@@ -249,6 +208,36 @@ void run_carry(In<Index> row_place, In<Index> col_order, In<Index> row_mate, Out
           row_mate.data(), Matching<Index>{new_row_mate.data(), new_col_mate.data()});
 }
 
+// Returns the engine's account, and under "feasible" whether every row has a column.
+template <class Index>
+nb::dict run_assignment(Index n_cols, In<Index> indptr, In<Index> indices, In<double> cost, Out<Index> row_mate,
+                        Out<Index> col_mate, Out<double> row_dual, Out<double> col_dual, bool detailed) {
+    Signals signals;
+    nb::dict out;
+    {
+        nb::gil_scoped_release release;
+        Team team(1);
+        Run run(team, Signals::poll, &signals, 0, detailed);
+        const auto a = view(n_cols, indptr, indices);
+        bool feasible;
+        {
+            Assignment<Index> assignment(a, cost.data(), row_dual.data(), run);
+            feasible = assignment.solve({row_mate.data(), col_mate.data()}, col_dual.data());
+        }
+        nb::gil_scoped_acquire acquire;
+        out = report(run);
+        out["feasible"] = feasible;
+    }
+    signals.rethrow();
+    return out;
+}
+
+template <class Index>
+void run_matched_entries(Index n_cols, In<Index> indptr, In<Index> indices, In<Index> row_mate, Out<Index> entry) {
+    nb::gil_scoped_release release;
+    matched_entries(view(n_cols, indptr, indices), row_mate.data(), entry.data());
+}
+
 template <class Index>
 void bind(nb::module_& m) {
     m.def("run", &run_engine<Index>, "name"_a, "n_cols"_a, "indptr"_a.noconvert(), "indices"_a.noconvert(), "t_indptr"_a.none(),
@@ -256,6 +245,11 @@ void bind(nb::module_& m) {
           "seed"_a, "options"_a, "settled_row"_a.none(), "settled_col"_a.none());
     m.def("transpose", &run_transpose<Index>, "n_cols"_a, "indptr"_a.noconvert(), "indices"_a.noconvert(),
           "t_indptr"_a.noconvert(), "t_indices"_a.noconvert(), "workers"_a);
+    m.def("assignment", &run_assignment<Index>, "n_cols"_a, "indptr"_a.noconvert(), "indices"_a.noconvert(),
+          "cost"_a.noconvert(), "row_mate"_a.noconvert(), "col_mate"_a.noconvert(), "row_dual"_a.noconvert(),
+          "col_dual"_a.noconvert(), "detailed"_a);
+    m.def("matched_entries", &run_matched_entries<Index>, "n_cols"_a, "indptr"_a.noconvert(), "indices"_a.noconvert(),
+          "row_mate"_a.noconvert(), "entry"_a.noconvert());
     m.def("check_matching", &run_check_matching<Index>, "n_cols"_a, "indptr"_a.noconvert(), "indices"_a.noconvert(),
           "row_mate"_a.noconvert(), "col_mate"_a.noconvert());
     m.def("check_maximal", &run_free_entry<Index>, "n_cols"_a, "indptr"_a.noconvert(), "indices"_a.noconvert(),
@@ -267,6 +261,9 @@ void bind(nb::module_& m) {
           "row_group"_a.noconvert());
     m.def("connected_components", &run_connected_components<Index>, "n_cols"_a, "indptr"_a.noconvert(), "indices"_a.noconvert(),
           "row_label"_a.noconvert(), "col_label"_a.noconvert());
+    m.def("hall_violators", &run_hall_violators<Index>, "n_cols"_a, "indptr"_a.noconvert(), "indices"_a.noconvert(),
+          "row_mate"_a.noconvert(), "col_mate"_a.noconvert(), "row_piece"_a.noconvert(), "col_piece"_a.noconvert(),
+          "rows"_a.noconvert(), "mates"_a.noconvert(), "starts"_a.noconvert());
     m.def("take_diagonal", &run_take_diagonal<Index>, "n_cols"_a, "indptr"_a.noconvert(), "indices"_a.noconvert(),
           "row_mate"_a.noconvert(), "col_mate"_a.noconvert());
     m.def("depth", &run_depth<Index>, "n_cols"_a, "indptr"_a.noconvert(), "indices"_a.noconvert(), "t_indptr"_a.noconvert(),
@@ -288,4 +285,5 @@ NB_MODULE(_core, m) {
     m.def("engines", &engines);
     bind<std::int32_t>(m);
     bind<std::int64_t>(m);
+    bind_solver(m);
 }

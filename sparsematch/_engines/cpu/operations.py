@@ -8,10 +8,11 @@ import numpy as np
 
 from sparsematch._engines.cpu import _core
 from sparsematch._engines.cpu.locality import Renumbered
+from sparsematch._engines.cpu.step import transpose
 from sparsematch._engines.registry import Run
 from sparsematch._types.arrays import IndexArray
 from sparsematch._types.bipartite import BipartiteCSR
-from sparsematch._types.labels import BlockLabels, Components, VertexCover
+from sparsematch._types.labels import BlockLabels, Components, HallViolators, VertexCover
 from sparsematch._types.matching import Matching
 
 #: The core's codes of what is wrong, with the sides exchanged.
@@ -60,6 +61,23 @@ def block_labels(graph: BipartiteCSR, matching: Matching, run: Run) -> BlockLabe
         matched = matching.row_mate >= 0
         group[matched] = n_square + 1 - by_col[matching.row_mate[matched]]
     return BlockLabels(group, n_square)
+
+
+def hall_violators(graph: BipartiteCSR, matching: Matching, run: Run, of_cols: bool) -> HallViolators:
+    """Return the pieces with too many rows, or too many columns, and a violator of each; the matching must be maximum.
+
+    The search goes from the side that has too many: it needs the transpose if these are the minors, and uses the one
+    that the engine has left in the run. Time: nearly O(n_rows + n_cols + nnz).
+    """
+    searched = graph if graph.flipped == of_cols else transpose(graph, run)
+    pieces = np.empty(graph.n_rows, graph.dtype), np.empty(graph.n_cols, graph.dtype)
+    mates, labels = searched.orient(matching.row_mate.copy(), matching.col_mate.copy()), searched.orient(*pieces)
+    members, partners, starts = (np.empty(searched.n_major + extra, graph.dtype) for extra in (0, 0, 1))
+    n_pieces = _core.hall_violators(
+        searched.n_minor, searched.indptr, searched.indices, *mates, *labels, members, partners, starts
+    )
+    starts = starts[: n_pieces + 1].copy()
+    return HallViolators(*pieces, n_pieces, members[: starts[-1]].copy(), partners[: starts[-1]].copy(), starts)
 
 
 def connected_components(graph: BipartiteCSR) -> Components:

@@ -1,30 +1,14 @@
-"""Pictures of sparse matrices before and after the block triangular form (matplotlib, imported on need).
+"""Pictures of a matrix before and after the block triangular form."""
 
-A picture is an image with one cell for every entry of a small matrix and one cell for many entries of a large one,
-the darker the more, so that twenty rows and a million rows are drawn by the same code. Blocks too small to be seen
-as boxes are not outlined, and the legend says how many.
-"""
-
-import os
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from sparsematch import BlockForm, block_triangular_form
+from sparsematch.plot.cells import PARTS, draw_entries, draw_grid, import_matplotlib
 
-__all__ = ["spy_blocks"]
-
-_CELLS = 400  # cells along the longer side of the image
 _OUTLINED = 1 / 120  # a block is outlined if it is at least this part of the longer side
-_COUNTABLE = 60  # rows and columns of a matrix whose cells are separated by lines
-_INK = (0.10, 0.14, 0.30)
-_PARTS = {  # shade of the coarse part, face and edge of its blocks, meaning
-    "horizontal": ("#dbe8f7", "#c3daf3", "#1f5fa8", "under-determined (horizontal)"),
-    "square": ("#f0f7ec", "#d3eac9", "#2e7d32", "well-determined (square)"),
-    "vertical": ("#fdebdb", "#fbd7b5", "#c25a00", "over-determined (vertical)"),
-}
 
 
 def spy_blocks(A: Any, form: BlockForm | None = None, *, title: str | None = None, figure: Any = None) -> Any:
@@ -65,7 +49,7 @@ def spy_blocks(A: Any, form: BlockForm | None = None, *, title: str | None = Non
     >>> [axes.get_title() for axes in figure.axes]
     ['as given: 3 x 3, 6 entries', 'block form: 3 blocks, structural rank 3']
     """
-    _import_matplotlib()
+    import_matplotlib()
     if form is None:
         form = block_triangular_form(A)
     if tuple(form.shape) != tuple(A.shape):
@@ -73,11 +57,11 @@ def spy_blocks(A: Any, form: BlockForm | None = None, *, title: str | None = Non
     figure, before, after = _panels(A.shape, figure)
     entries = A.tocoo()
     rows, cols = entries.row, entries.col
-    _draw_entries(before, rows, cols, A.shape)
+    draw_entries(before, rows, cols, A.shape)
     gap = ", " if _width(figure) >= 9 else ",\n"
     before.set_title(f"as given: {A.shape[0]:,} x {A.shape[1]:,}{gap}{A.nnz:,} entries", fontsize=11)
     _draw_parts(after, form)
-    _draw_entries(after, _inverse(form.row_perm)[rows], _inverse(form.col_perm)[cols], A.shape)
+    draw_entries(after, _inverse(form.row_perm)[rows], _inverse(form.col_perm)[cols], A.shape)
     outlined = _draw_outlines(after, form)
     count = "1 block" if form.n_blocks == 1 else f"{form.n_blocks:,} blocks"
     after.set_title(f"block form: {count}{gap}structural rank {form.structural_rank:,}", fontsize=11)
@@ -85,26 +69,6 @@ def spy_blocks(A: Any, form: BlockForm | None = None, *, title: str | None = Non
     if title:
         figure.suptitle(title, fontsize=13, fontweight="bold")
     return figure
-
-
-def check_picture(path: str | os.PathLike[str]) -> None:
-    """Raise ImportError without matplotlib, ValueError if it cannot write a picture of `path`'s kind."""
-    _import_matplotlib()
-    from matplotlib.backend_bases import FigureCanvasBase
-
-    kinds = sorted(FigureCanvasBase.get_supported_filetypes())
-    kind = Path(path).suffix.lower().removeprefix(".")
-    if kind not in kinds:
-        raise ValueError(
-            f"{kind or 'a name without ending'!r} is not a kind of picture; the kinds are {', '.join(kinds)}"
-        )
-
-
-def _import_matplotlib() -> None:
-    try:
-        import matplotlib.figure  # noqa: F401
-    except ImportError as error:
-        raise ImportError("pictures need matplotlib: pip install 'sparsematch[plot]'") from error
 
 
 def _panels(shape: tuple[int, int], figure: Any) -> tuple[Any, Any, Any]:
@@ -130,48 +94,15 @@ def _panels(shape: tuple[int, int], figure: Any) -> tuple[Any, Any, Any]:
         ax.set_xlabel(f"column{order}")
         ax.set_ylabel(f"row{order}")
         ax.tick_params(labelsize=8)
-        _draw_grid(ax, n_rows, n_cols)
+        draw_grid(ax, n_rows, n_cols)
     return figure, *axes
-
-
-def _draw_grid(ax: Any, n_rows: int, n_cols: int) -> None:
-    """Separate the cells of a matrix small enough for its entries to be counted by eye."""
-    if max(n_rows, n_cols) <= _COUNTABLE:
-        ax.set_xticks(np.arange(n_cols - 1) + 0.5, minor=True)
-        ax.set_yticks(np.arange(n_rows - 1) + 0.5, minor=True)
-        ax.tick_params(which="minor", length=0)
-        ax.grid(which="minor", color="#c8ccd4", linewidth=0.5)
-        ax.set_axisbelow(False)
-
-
-def _draw_entries(ax: Any, rows: NDArray[Any], cols: NDArray[Any], shape: tuple[int, int]) -> None:
-    if len(rows) == 0:
-        ax.text(0.5, 0.5, "no entries", transform=ax.transAxes, ha="center", va="center", color="grey")
-        return
-    n_rows, n_cols = shape
-    shown_rows, shown_cols = min(n_rows, _CELLS), min(n_cols, _CELLS)
-    cells = (rows.astype(np.int64) * shown_rows // n_rows) * shown_cols + cols.astype(np.int64) * shown_cols // n_cols
-    counts = np.bincount(cells, minlength=shown_rows * shown_cols).reshape(shown_rows, shown_cols)
-    image = np.zeros((shown_rows, shown_cols, 4))
-    image[..., :3] = _INK
-    image[..., 3] = _darkness(counts, exact=shown_rows == n_rows and shown_cols == n_cols)
-    extent = (-0.5, n_cols - 0.5, n_rows - 0.5, -0.5)
-    ax.imshow(image, extent=extent, aspect="auto", interpolation="nearest", zorder=2)
-
-
-def _darkness(counts: NDArray[Any], exact: bool) -> NDArray[Any]:
-    """Opacity of each cell: an entry is always seen, and denser cells are darker on a logarithmic scale."""
-    if exact:
-        return (counts > 0).astype(float)
-    scale = np.log1p(counts) / np.log1p(max(counts.max(), 2))
-    return np.where(counts > 0, 0.5 + 0.5 * scale, 0.0)
 
 
 def _draw_parts(ax: Any, form: BlockForm) -> None:
     from matplotlib.patches import Rectangle
 
     for name, (top, left, height, width) in _coarse_boxes(form).items():
-        box = Rectangle((left - 0.5, top - 0.5), width, height, facecolor=_PARTS[name][0], edgecolor="none", zorder=1)
+        box = Rectangle((left - 0.5, top - 0.5), width, height, facecolor=PARTS[name][0], edgecolor="none", zorder=1)
         ax.add_patch(box)
 
 
@@ -186,7 +117,7 @@ def _draw_outlines(ax: Any, form: BlockForm) -> int:
     parts, last = _coarse_boxes(form), len(heights) - 1
     ends = {0: "horizontal"} if "horizontal" in parts else {}
     ends |= {last: "vertical"} if "vertical" in parts else {}
-    styles = [_PARTS[ends.get(k, "square")] for k in large.tolist()]
+    styles = [PARTS[ends.get(k, "square")] for k in large.tolist()]
     boxes = [Rectangle((lefts[k] - 0.5, tops[k] - 0.5), widths[k], heights[k]) for k in large]
     faces, edges = [style[1] for style in styles], [style[2] for style in styles]
     ax.add_collection(PatchCollection(boxes, facecolor=faces, edgecolor="none", zorder=1.5))
@@ -199,7 +130,7 @@ def _draw_legend(figure: Any, form: BlockForm, outlined: int) -> None:
 
     handles = []
     for name, (_, _, height, width) in _coarse_boxes(form).items():
-        _, face, edge, meaning = _PARTS[name]
+        _, face, edge, meaning = PARTS[name]
         handles.append(Patch(facecolor=face, edgecolor=edge, label=f"{meaning}: {height:,} x {width:,}"))
     if outlined < form.n_blocks:
         label = f"{form.n_blocks - outlined:,} small blocks not outlined"

@@ -1,0 +1,340 @@
+"""Weighted transversals: the entries that are large, on the diagonal."""
+
+import warnings
+from typing import Any
+
+import numpy as np
+
+from sparsematch._api.check import read_matching
+from sparsematch._engines.registry import operations
+from sparsematch._types.arrays import FloatArray
+from sparsematch._types.bipartite import BipartiteCSR
+from sparsematch._types.errors import stack_level, wrong_type
+from sparsematch._types.matching import Matching
+from sparsematch._types.weighted import WeightedCSR, WeightedTransversal, as_weighted
+
+_LARGEST, _SMALLEST = np.finfo(np.float64).max, np.finfo(np.float64).tiny
+
+
+def maximum_product_transversal(A: Any, *, scaling: bool = True, approximate: bool = False) -> WeightedTransversal:
+    """Find the transversal with the largest product of moduli, and scale the matrix so that its entries become 1.
+
+    Among all maximum transversals. With its entries on the diagonal a matrix needs less pivoting, and incomplete
+    factorisations and iterative solvers have something to stand on. This is what MC64 computes as job 5.
+
+    Parameters
+    ----------
+    A : sparse array or matrix, shape (n_rows, n_cols)
+        Of real or complex numbers; of these, the modulus counts. Entries in the same place are added up, and zeros,
+        explicit or from such a sum, are no candidates. It is not modified.
+    scaling : bool, optional
+        Whether to compute the factors of rows and columns.
+    approximate : bool, optional
+        Whether moduli are rounded to powers of 2 before the search, which is then faster: scaled entries are still at
+        most 1, and matched ones above 1/2. The factors are powers of 2.
+
+    Returns
+    -------
+    WeightedTransversal
+        With ``matching``, ``objective`` (the sum of the logarithms), ``row_dual``, ``col_dual``, ``row_scale`` and
+        ``col_scale``. In a rectangular or deficient matrix some rows or columns stay unmatched, and ``str`` lists them;
+        the factors are defined, and hold what they promise, all the same.
+
+    Raises
+    ------
+    TypeError
+        If `A` is not a sparse matrix of numbers, or an argument is not a bool.
+    ValueError
+        If the index arrays of `A` are inconsistent, or an entry is NaN or infinite, naming the first.
+
+    Warns
+    -----
+    RuntimeWarning
+        If factors are beyond the range of doubles. They are then cut off, and ``row_dual`` and ``col_dual``, which are
+        their logarithms, hold all that is known.
+
+    See Also
+    --------
+    is_optimal_transversal : The proof, in linear time.
+    bottleneck_transversal, maximum_sum_transversal : Other measures of large.
+    maximum_transversal : When values do not matter.
+
+    Notes
+    -----
+    Shortest augmenting paths over the costs ``-log(abs(a))``: Duff, Koster, On algorithms for permuting large entries
+    to the diagonal of a sparse matrix (SIAM J. Matrix Anal. Appl. 22, 2001); Olschowka, Neumaier, A new pivoting
+    strategy for Gaussian elimination (Linear Algebra Appl. 240, 1996), for the scaling. In the worst case time is
+    O(n nnz log n); on most matrices it is a few passes over the entries. Ctrl-C stops a run.
+
+    Examples
+    --------
+    >>> from scipy.sparse import csr_array
+    >>> from sparsematch import maximum_product_transversal
+    >>> A = csr_array([[1., 100., 0.], [2., 10., 4.], [0., 8., 2.]])
+    >>> best = maximum_product_transversal(A)
+    >>> best.matching.row_mate.tolist()
+    [1, 0, 2]
+    >>> best.scale(A).toarray().round(3)
+    array([[0.5 , 1.  , 0.  ],
+           [1.  , 0.1 , 1.  ],
+           [0.  , 0.16, 1.  ]])
+    """
+    _check_flag("scaling", scaling)
+    _check_flag("approximate", approximate)
+    weighted = as_weighted(A)
+    with np.errstate(divide="ignore"):
+        cost = _whole_logarithm(weighted.modulus) if approximate else -np.log(weighted.modulus)
+    matching, row_dual, col_dual = operations(weighted.graph.backend).least_cost(weighted.graph, cost)
+    matched = _matched(weighted, matching)
+    row_scale = col_scale = None
+    if scaling:
+        row_scale, col_scale = _factors(matched, matching, row_dual, col_dual, approximate)
+    if approximate:
+        row_dual, col_dual = row_dual * np.log(2), col_dual * np.log(2)
+    objective = float(np.log(matched).sum())
+    return _freeze("product", matching, objective, row_dual, col_dual, row_scale, col_scale, bool(approximate))
+
+
+def maximum_sum_transversal(A: Any) -> WeightedTransversal:
+    """Find the transversal with the largest sum of moduli.
+
+    Among all maximum transversals: pairs are never given up for the sum. MC64's job 4.
+
+    Parameters
+    ----------
+    A : sparse array or matrix, shape (n_rows, n_cols)
+        Of real or complex numbers; of these, the modulus counts. Entries in the same place are added up, and zeros are
+        no candidates. It is not modified.
+
+    Returns
+    -------
+    WeightedTransversal
+        With ``matching``, ``objective`` (the sum), ``row_dual`` and ``col_dual``.
+
+    Raises
+    ------
+    TypeError
+        If `A` is not a sparse matrix of numbers.
+    ValueError
+        If the index arrays of `A` are inconsistent, or an entry is NaN or infinite, naming the first.
+
+    See Also
+    --------
+    maximum_product_transversal : Does not depend on how rows and columns are scaled, and scales them.
+    scipy.sparse.csgraph.min_weight_full_bipartite_matching : Signed weights, for matrices of full rank.
+
+    Examples
+    --------
+    >>> from scipy.sparse import csr_array
+    >>> from sparsematch import maximum_sum_transversal
+    >>> best = maximum_sum_transversal(csr_array([[5, -7], [1, 2]]))
+    >>> best.objective, best.matching.row_mate.tolist()
+    (8.0, [1, 0])
+    """
+    weighted = as_weighted(A)
+    found = operations(weighted.graph.backend).least_cost(weighted.graph, -weighted.modulus)
+    return _freeze("sum", found.matching, float(_matched(weighted, found.matching).sum()), *found[1:])
+
+
+def bottleneck_transversal(A: Any) -> WeightedTransversal:
+    """Find the transversal whose smallest modulus is largest.
+
+    Among all maximum transversals. MC64's jobs 2 and 3.
+
+    Parameters
+    ----------
+    A : sparse array or matrix, shape (n_rows, n_cols)
+        Of real or complex numbers; of these, the modulus counts. Entries in the same place are added up, and zeros are
+        no candidates. It is not modified.
+
+    Returns
+    -------
+    WeightedTransversal
+        With ``matching``, ``objective`` (the smallest modulus of a matched entry), and in ``row_dual`` and ``col_dual``
+        ones for the rows and columns of a cover of all larger entries: there are fewer of these than pairs, so any
+        other maximum transversal has an entry that is not larger either.
+
+    Raises
+    ------
+    TypeError
+        If `A` is not a sparse matrix of numbers.
+    ValueError
+        If the index arrays of `A` are inconsistent, or an entry is NaN or infinite, naming the first.
+
+    See Also
+    --------
+    maximum_product_transversal, maximum_sum_transversal
+
+    Notes
+    -----
+    Bisection over the moduli, each maximum matching starting from the last one that fits: time O(log nnz) times that of
+    `maximum_transversal`.
+
+    Examples
+    --------
+    >>> from scipy.sparse import csr_array
+    >>> from sparsematch import bottleneck_transversal
+    >>> best = bottleneck_transversal(csr_array([[9, 3], [4, 1]]))
+    >>> best.objective, best.matching.row_mate.tolist()
+    (3.0, [1, 0])
+    """
+    weighted = as_weighted(A)
+    matching, smallest, *cover = operations(weighted.graph.backend).bottleneck(weighted.graph, weighted.modulus)
+    row_dual, col_dual = (side.astype(np.float64) for side in cover)
+    return _freeze("bottleneck", matching, smallest, row_dual, col_dual)
+
+
+def is_optimal_transversal(A: Any, transversal: WeightedTransversal, *, tolerance: float | None = None) -> bool:
+    """Tell whether a weighted transversal is what it says, by its duals alone.
+
+    Nothing is matched anew: one look at each entry, and one search for an augmenting path.
+
+    Parameters
+    ----------
+    A : sparse array or matrix, shape (n_rows, n_cols)
+        The matrix.
+    transversal : WeightedTransversal
+        What one of the functions below returned.
+    tolerance : float, optional
+        By how much costs (logarithms, or moduli for a sum) may differ from what the duals say. By default a few
+        thousand roundings of the largest dual or cost; ``0.7``, above log(2), suits an approximate result.
+
+    Returns
+    -------
+    bool
+        Whether the pairs are a maximum transversal of the entries that are not zero, and the duals prove that no other
+        one has a greater weight than it by more than the tolerance for each pair.
+
+    Raises
+    ------
+    TypeError
+        If an argument is of the wrong type.
+    ValueError
+        If `A` is refused by the functions below, has another shape, or `tolerance` is negative.
+
+    See Also
+    --------
+    maximum_product_transversal, maximum_sum_transversal, bottleneck_transversal
+
+    Notes
+    -----
+    The proof. No dual exceeds that of an unmatched vertex of its side, so the duals at the ends of any maximum
+    transversal add up to no less than at the ends of this one; its entries cost no less than their duals, those of this
+    one as much. Time: O(n_rows + n_cols + nnz).
+
+    Examples
+    --------
+    >>> from scipy.sparse import csr_array
+    >>> from sparsematch import is_optimal_transversal, maximum_sum_transversal
+    >>> A = csr_array([[5, -7], [1, 2]])
+    >>> best = maximum_sum_transversal(A)
+    >>> is_optimal_transversal(A, best), is_optimal_transversal(2 * A, best)
+    (True, False)
+    """
+    if not isinstance(transversal, WeightedTransversal):
+        raise wrong_type("transversal", transversal, "a WeightedTransversal")
+    _check_tolerance(tolerance)
+    weighted = as_weighted(A)
+    graph, matching = weighted.graph, transversal.matching
+    if graph.shape != transversal.shape:
+        raise ValueError(f"A has shape {graph.shape}, but {transversal.shape} was matched")
+    try:
+        given = read_matching(graph, matching, "transversal.matching")
+    except ValueError:
+        return False
+    if operations(graph.backend).vertex_cover(graph, given) is None:
+        return False
+    if transversal.job == "bottleneck":
+        return _is_bottleneck(weighted, transversal)
+    return _is_least_cost(weighted, transversal, tolerance)
+
+
+def _is_bottleneck(weighted: WeightedCSR, transversal: WeightedTransversal) -> bool:
+    u, v = transversal.row_dual, transversal.col_dual
+    covered = _dual_sums(weighted.graph, u, v) >= 1
+    smallest = _matched(weighted, transversal.matching).min(initial=np.inf)
+    fewer = u.sum() + v.sum() < transversal.cardinality or transversal.cardinality == 0
+    larger = weighted.modulus > transversal.objective
+    signs = u.min(initial=0) >= 0 and v.min(initial=0) >= 0
+    return bool(smallest == transversal.objective and fewer and signs and covered[larger].all())
+
+
+def _is_least_cost(weighted: WeightedCSR, transversal: WeightedTransversal, tolerance: float | None) -> bool:
+    u, v, matching = transversal.row_dual, transversal.col_dual, transversal.matching
+    cost = -np.log(weighted.modulus) if transversal.job == "product" else -weighted.modulus
+    if tolerance is None:
+        tolerance = 2.0**-40 * max(np.abs(side).max(initial=0) for side in (u, v, cost))
+    slack = cost - _dual_sums(weighted.graph, u, v)
+    tight = slack[operations(weighted.graph.backend).matched_entries(weighted.graph, matching)]
+    if slack.min(initial=0) < -tolerance or tight.max(initial=0) > tolerance:
+        return False
+    free_rows, free_cols = matching.row_mate < 0, matching.col_mate < 0
+    return all(
+        side.max(initial=-np.inf) <= side[free].min(initial=np.inf) + tolerance
+        for side, free in ((u, free_rows), (v, free_cols))
+    )
+
+
+def _whole_logarithm(modulus: FloatArray) -> FloatArray:
+    """Return the costs -log2(modulus), rounded down."""
+    fraction, exponent = np.frexp(modulus)
+    return (fraction == 0.5) - exponent.astype(np.float64)
+
+
+def _factors(
+    matched: FloatArray, matching: Matching, row_dual: FloatArray, col_dual: FloatArray, approximate: bool
+) -> tuple[FloatArray, FloatArray]:
+    """Return what the duals are the logarithms of; the rows' are corrected by what rounding has left of the pairs."""
+    with np.errstate(over="ignore", under="ignore", invalid="ignore"):
+        power = np.exp2 if approximate else np.exp
+        row_scale, col_scale = power(row_dual), power(col_dual)
+        if not approximate:
+            rows, cols = matching.pairs()
+            row_scale[rows] /= row_scale[rows] * matched * col_scale[cols]
+    for scale in (row_scale, col_scale):
+        if scale.size and not (scale.min() >= _SMALLEST and scale.max() <= _LARGEST):
+            text = "factors beyond the range of doubles are cut off; row_dual and col_dual hold their logarithms"
+            warnings.warn(text, RuntimeWarning, stacklevel=stack_level())
+            np.clip(np.nan_to_num(scale, copy=False, nan=1.0), _SMALLEST, _LARGEST, out=scale)
+    return row_scale, col_scale
+
+
+def _matched(weighted: WeightedCSR, matching: Matching) -> FloatArray:
+    """Return the moduli of the pairs, by ascending row."""
+    return weighted.modulus[operations(weighted.graph.backend).matched_entries(weighted.graph, matching)]
+
+
+def _dual_sums(graph: BipartiteCSR, row_dual: FloatArray, col_dual: FloatArray) -> FloatArray:
+    """Return, for each entry, the sum of the duals of its row and column."""
+    major, minor = graph.orient(row_dual, col_dual)
+    return np.repeat(major, np.diff(graph.indptr)) + minor[graph.indices[: graph.nnz]]
+
+
+def _freeze(
+    job: str,
+    matching: Matching,
+    objective: float,
+    row_dual: FloatArray,
+    col_dual: FloatArray,
+    row_scale: FloatArray | None = None,
+    col_scale: FloatArray | None = None,
+    approximate: bool = False,
+) -> WeightedTransversal:
+    for array in (row_dual, col_dual, row_scale, col_scale):
+        if array is not None:
+            array.flags.writeable = False
+    return WeightedTransversal(matching.freeze(), job, objective, row_dual, col_dual, row_scale, col_scale, approximate)
+
+
+def _check_flag(argument: str, value: Any) -> None:
+    if not isinstance(value, bool | np.bool_):
+        raise wrong_type(argument, value, "True or False")
+
+
+def _check_tolerance(tolerance: Any) -> None:
+    if tolerance is None:
+        return
+    if isinstance(tolerance, bool | np.bool_) or not isinstance(tolerance, int | float | np.number):
+        raise wrong_type("tolerance", tolerance, "a number")
+    if not tolerance >= 0:
+        raise ValueError(f"tolerance is {tolerance}, but must not be negative")

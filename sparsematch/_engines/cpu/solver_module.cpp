@@ -1,0 +1,146 @@
+// The solver's door: block plans and factorisations as Python objects, their arrays copied out, the GIL released in between.
+#include <nanobind/nanobind.h>
+#include <nanobind/ndarray.h>
+#include <nanobind/stl/complex.h>
+#include <nanobind/stl/vector.h>
+
+#include "back_substitution.hpp"
+#include "block_lu.hpp"
+#include "block_plan.hpp"
+#include "block_values.hpp"
+#include "door.hpp"
+
+namespace sparsematch {
+namespace {
+
+template <class T>
+using Matrix = nb::ndarray<T, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
+
+template <class T>
+auto copied(const T* from, std::size_t n) {
+    auto* data = new T[n];
+    std::copy(from, from + n, data);
+    nb::capsule owner(data, [](void* p) noexcept { delete[] static_cast<T*>(p); });
+    return nb::ndarray<nb::numpy, T, nb::ndim<1>>(data, {n}, owner);
+}
+template <class T>
+auto copied(const std::vector<T>& from) {
+    return copied(from.data(), from.size());
+}
+
+template <class Index>
+BlockPlan<Index>* make_plan(In<Index> indptr, In<Index> indices, In<Index> row_perm, In<Index> col_perm, In<Index> starts,
+                            In<bool> forced, double work_per_entry, double fill, Index always_inside) {
+    nb::gil_scoped_release release;
+    const auto n = static_cast<Index>(row_perm.size());
+    const auto a = view(n, indptr, indices);
+    const auto n_blocks = static_cast<Index>(starts.size() - 1);
+    Planner<Index> planner(a, row_perm.data(), col_perm.data(), n_blocks, starts.data(), forced.data(),
+                           {work_per_entry, fill, always_inside});
+    return new BlockPlan<Index>(planner.make());
+}
+
+// The block's columns: indptr, rows, and the places of the entries in the user's values.
+template <class Index>
+nb::tuple block(const BlockPlan<Index>& plan, Index k) {
+    const Index first = plan.starts[k];
+    const auto from = plan.inner_start[first];
+    const auto count = static_cast<std::size_t>(plan.inner_start[plan.starts[k + 1]] - from);
+    std::vector<Index> indptr;
+    for (Index c = first; c <= plan.starts[k + 1]; ++c) indptr.push_back(static_cast<Index>(plan.inner_start[c] - from));
+    return nb::make_tuple(copied(indptr), copied(plan.inner_row.data() + from, count),
+                          copied(plan.inner_from.data() + from, count));
+}
+
+template <class Index>
+void bind_plan(nb::module_& m, const char* name) {
+    using Plan = BlockPlan<Index>;
+    nb::class_<Plan>(m, name)
+        .def_prop_ro(
+            "row_perm", [](const Plan& plan) { return copied(plan.row_perm); }, nb::rv_policy::move)
+        .def_prop_ro(
+            "col_perm", [](const Plan& plan) { return copied(plan.col_perm); }, nb::rv_policy::move)
+        .def_prop_ro("outside",
+                     [](const Plan& plan) {
+                         std::vector<Index> out;
+                         for (Index k = 0; k < plan.n_blocks(); ++k)
+                             if (plan.outside[k]) out.push_back(k);
+                         return out;
+                     })
+        .def_prop_ro("n_upper", [](const Plan& plan) { return plan.upper_row.size(); })
+        .def("block", &block<Index>, "k"_a);
+    m.def("block_plan", &make_plan<Index>, "indptr"_a.noconvert(), "indices"_a.noconvert(), "row_perm"_a.noconvert(),
+          "col_perm"_a.noconvert(), "starts"_a.noconvert(), "forced"_a.noconvert(), "work_per_entry"_a, "fill"_a,
+          "always_inside"_a);
+}
+
+template <class Index, class Value>
+nb::tuple factorise(BlockLU<Index, Value>& lu, In<Value> values, bool again) {
+    Signals signals;
+    Outcome outcome;
+    {
+        nb::gil_scoped_release release;
+        Team team(1);
+        Run run(team, Signals::poll, &signals, 0, false);
+        outcome = again ? lu.refactorise(values.data(), run) : lu.factorise(values.data(), run);
+    }
+    signals.rethrow();
+    return nb::make_tuple(static_cast<int>(outcome), lu.trouble);
+}
+
+template <class Index, class Value>
+void solve(const BlockLU<Index, Value>& lu, Matrix<Value> x, Index first, Index last, int side) {
+    nb::gil_scoped_release release;
+    BackSubstitution<Index, Value>(lu, x.data(), static_cast<std::int64_t>(x.shape(1)))
+        .run(first, last, static_cast<Side>(side));
+}
+
+template <class Index, class Value>
+Index run_poor_diagonal(In<Index> indptr, In<Index> indices, In<Index> row_perm, In<Index> col_perm, In<Index> starts,
+                        In<Value> values) {
+    nb::gil_scoped_release release;
+    const auto a = view(static_cast<Index>(row_perm.size()), indptr, indices);
+    return poor_diagonal(a, row_perm.data(), col_perm.data(), starts.data(), static_cast<Index>(starts.size() - 1),
+                         values.data(), BlockLU<Index, Value>::diagonal_preference);
+}
+
+template <class Index, class Value>
+void bind_lu(nb::module_& m, const char* name) {
+    using LU = BlockLU<Index, Value>;
+    nb::class_<LU>(m, name)
+        .def("factorise", &factorise<Index, Value>, "values"_a.noconvert(), "again"_a)
+        .def("solve", &solve<Index, Value>, "x"_a.noconvert(), "first"_a, "last"_a, "side"_a)
+        .def_prop_ro(
+            "row_of", [](const LU& lu) { return copied(lu.row_of); }, nb::rv_policy::move)
+        .def_prop_ro("entries", &LU::entries)
+        .def_ro("largest_u", &LU::largest_u);
+    m.def(
+        "block_lu", [](const BlockPlan<Index>& plan, In<Value>) { return new LU(plan); }, "plan"_a, "values"_a.noconvert(),
+        nb::keep_alive<0, 1>());
+    m.def(
+        "survey",
+        [](In<Index> indptr, In<Value> values) {
+            Survey out;
+            {
+                nb::gil_scoped_release release;
+                out = survey(indptr.data(), static_cast<Index>(indptr.size() - 1), values.data());
+            }
+            return nb::make_tuple(out.largest, out.norm);
+        },
+        "indptr"_a.noconvert(), "values"_a.noconvert());
+    m.def("poor_diagonal", &run_poor_diagonal<Index, Value>, "indptr"_a.noconvert(), "indices"_a.noconvert(),
+          "row_perm"_a.noconvert(), "col_perm"_a.noconvert(), "starts"_a.noconvert(), "values"_a.noconvert());
+}
+
+}  // namespace
+
+void bind_solver(nb::module_& m) {
+    bind_plan<std::int32_t>(m, "BlockPlan32");
+    bind_plan<std::int64_t>(m, "BlockPlan64");
+    bind_lu<std::int32_t, double>(m, "BlockLU32");
+    bind_lu<std::int64_t, double>(m, "BlockLU64");
+    bind_lu<std::int32_t, std::complex<double>>(m, "BlockLUComplex32");
+    bind_lu<std::int64_t, std::complex<double>>(m, "BlockLUComplex64");
+}
+
+}  // namespace sparsematch

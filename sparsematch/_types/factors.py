@@ -1,0 +1,62 @@
+"""What the solvers ask of a back-end: a plan of a matrix in block form, and the numbers of a factorisation by it."""
+
+from typing import Any, Protocol
+
+from numpy.typing import NDArray
+
+from sparsematch._types.arrays import IndexArray
+
+
+class BlockPlan(Protocol):
+    """A matrix cut into diagonal blocks and what stands above them, with the place of each entry in the values.
+
+    Attributes
+    ----------
+    row_perm, col_perm : ndarray
+        The permuted matrix is ``A[row_perm][:, col_perm]``; blocks are those of the block form it was made of.
+    outside : list of int
+        Blocks that the caller is to factorise.
+    n_upper : int
+        Entries above the diagonal blocks.
+    """
+
+    @property
+    def row_perm(self) -> IndexArray: ...
+    @property
+    def col_perm(self) -> IndexArray: ...
+    @property
+    def outside(self) -> list[int]: ...
+    @property
+    def n_upper(self) -> int: ...
+    def block(self, k: int, /) -> tuple[IndexArray, IndexArray, IndexArray]:
+        """Return the columns of block k: indptr, rows, and the place of each entry in the values."""
+
+
+class BlockLU(Protocol):
+    """The numbers of a factorisation by a plan.
+
+    Attributes
+    ----------
+    row_of : ndarray
+        The row of the permuted matrix that is the pivot of each column.
+    entries : int
+        Those of L and U and the diagonal.
+    largest_u : float
+        The largest entry of U.
+    """
+
+    @property
+    def row_of(self) -> IndexArray: ...
+    @property
+    def entries(self) -> int: ...
+    @property
+    def largest_u(self) -> float: ...
+    def factorise(self, values: NDArray[Any], again: bool, /) -> tuple[int, int]:
+        """Compute the numbers, again with the same pivots or anew: how it went (``OUTCOMES``), and the block where."""
+
+    def solve(self, x: NDArray[Any], first: int, last: int, side: int, /) -> None:
+        """Solve with blocks first...last - 1 in place, `x` ordered by pivot rows; side 0, 1, 2: A, A^T, A^H."""
+
+
+#: How a factorisation went: the first result of ``BlockLU.factorise`` is a place in here.
+OUTCOMES = ("done", "singular", "unstable", "overfull", "stopped")

@@ -1,0 +1,273 @@
+"""The moduli of a matrix beside its pattern, and the result of every weighted engine."""
+
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+import scipy.sparse as sp
+from numpy.typing import NDArray
+
+from sparsematch._types.arrays import FloatArray, IndexArray
+from sparsematch._types.bipartite import BipartiteCSR, as_bipartite, as_compressed
+from sparsematch._types.errors import wrong_type
+from sparsematch._types.matching import Matching
+
+
+@dataclass(frozen=True, slots=True)
+class WeightedCSR:
+    """A pattern and the moduli of its entries, all of them positive and finite, no entry twice.
+
+    Attributes
+    ----------
+    graph : BipartiteCSR
+        The pattern, without the entries whose value is zero.
+    modulus : ndarray of float64, shape (nnz,)
+        One for each of ``graph.indices``.
+    """
+
+    graph: BipartiteCSR
+    modulus: FloatArray
+
+
+class LeastCost(NamedTuple):
+    """A maximum matching of least cost, and duals that prove it.
+
+    Attributes
+    ----------
+    matching : Matching
+        The matching.
+    row_dual, col_dual : ndarray of float64, shapes (n_rows,), (n_cols,)
+        Their sum is at most the cost of an entry, and the cost of a matched one. None is above that of an unmatched
+        row, or column.
+    """
+
+    matching: Matching
+    row_dual: FloatArray
+    col_dual: FloatArray
+
+
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class WeightedTransversal:
+    """A maximum transversal of greatest weight, with the duals that prove it.
+
+    The arrays are read-only; copy them to change them.
+
+    Attributes
+    ----------
+    matching : Matching
+        As many pairs as the entries that are not zero allow, and of all such matchings one of greatest weight.
+    job : {"product", "sum", "bottleneck"}
+        What is greatest: the product of the moduli of the matched entries, their sum, or the smallest of them.
+    objective : float
+        The sum of the natural logarithms of the moduli (``"product"``), the sum of the moduli (``"sum"``), or the
+        smallest modulus (``"bottleneck"``; infinite for the empty matching).
+    row_dual, col_dual : ndarray of float64, shapes (n_rows,), (n_cols,)
+        For ``"product"`` and ``"sum"``, with the cost ``c = -log(abs(a))`` and ``c = -abs(a)``: no entry costs less
+        than ``row_dual[i] + col_dual[j]``, matched ones cost as much, and no vertex has a greater dual than an
+        unmatched one of its side. For ``"bottleneck"``: ones for rows and columns that together contain every entry
+        larger than the objective, and are fewer than the pairs; zeros elsewhere.
+    row_scale, col_scale : ndarray of float64 or None
+        For ``"product"``: positive factors of the rows and columns that make matched entries 1 in modulus, and leave
+        none larger. None for the other jobs, and where no scaling was wanted.
+    approximate : bool
+        Whether scaled matched entries are only known to lie above 1/2.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from scipy.sparse import csr_array
+    >>> from sparsematch import maximum_product_transversal
+    >>> A = csr_array([[1., 100., 0.], [2., 10., 4.], [0., 8., 2.]])
+    >>> best = maximum_product_transversal(A)
+    >>> best
+    WeightedTransversal(3x3, product, cardinality 3)
+    >>> best.matching.row_mate.tolist(), float(np.exp(best.objective).round(9))
+    ([1, 0, 2], 400.0)
+    """
+
+    matching: Matching
+    job: str
+    objective: float
+    row_dual: FloatArray
+    col_dual: FloatArray
+    row_scale: FloatArray | None = None
+    col_scale: FloatArray | None = None
+    approximate: bool = False
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """Rows and columns of the matrix."""
+        return self.matching.shape
+
+    @property
+    def cardinality(self) -> int:
+        """Number of matched pairs."""
+        return self.matching.cardinality
+
+    @property
+    def is_perfect(self) -> bool:
+        """Whether every row and every column is matched."""
+        return self.matching.is_perfect
+
+    @property
+    def unmatched_rows(self) -> IndexArray:
+        """Rows without a column, in ascending order."""
+        return np.flatnonzero(self.matching.row_mate < 0).astype(self.matching.row_mate.dtype, copy=False)
+
+    @property
+    def unmatched_cols(self) -> IndexArray:
+        """Columns without a row, in ascending order."""
+        return np.flatnonzero(self.matching.col_mate < 0).astype(self.matching.col_mate.dtype, copy=False)
+
+    def scale(self, A: Any) -> Any:
+        """Return the matrix with its rows and columns multiplied by the factors, its rows in their old order.
+
+        Parameters
+        ----------
+        A : sparse array or matrix, shape (n_rows, n_cols)
+            The matrix that was matched; it is not modified.
+
+        Returns
+        -------
+        sparse array, CSR
+            ``diag(row_scale) @ A @ diag(col_scale)``.
+
+        Raises
+        ------
+        TypeError
+            If `A` is not a sparse matrix.
+        ValueError
+            If it has another shape, or there are no factors.
+        """
+        if self.row_scale is None or self.col_scale is None:
+            raise ValueError("there are no factors: only maximum_product_transversal(A, scaling=True) computes them")
+        if not sp.issparse(A):
+            raise wrong_type("A", A, "a SciPy sparse array or matrix")
+        if A.shape != self.shape:
+            raise ValueError(f"A has shape {A.shape}, but {self.shape} was matched")
+        return (sp.diags_array(self.row_scale) @ A @ sp.diags_array(self.col_scale)).tocsr()
+
+    def permute(self, A: Any) -> Any:
+        """Return the matrix, scaled if there are factors, with its rows reordered to put the pairs on the diagonal.
+
+        Parameters
+        ----------
+        A : sparse array or matrix, shape (n_rows, n_cols)
+            The matrix that was matched; it is not modified.
+
+        Returns
+        -------
+        sparse array or matrix, CSR
+            ``scale(A)[matching.as_permutation()]``.
+
+        Examples
+        --------
+        >>> from scipy.sparse import csr_array
+        >>> from sparsematch import maximum_product_transversal
+        >>> A = csr_array([[1., 100., 0.], [2., 10., 4.], [0., 8., 2.]])
+        >>> maximum_product_transversal(A).permute(A).toarray().round(3)
+        array([[1.  , 0.1 , 1.  ],
+               [0.5 , 1.  , 0.  ],
+               [0.  , 0.16, 1.  ]])
+        """
+        scaled = A.tocsr() if self.row_scale is None else self.scale(A)
+        return scaled[self.matching.as_permutation()]
+
+    def __repr__(self) -> str:
+        n_rows, n_cols = self.shape
+        return f"WeightedTransversal({n_rows}x{n_cols}, {self.job}, cardinality {self.cardinality})"
+
+    def __str__(self) -> str:
+        text = repr(self)
+        for side, left in (("rows", self.unmatched_rows), ("columns", self.unmatched_cols)):
+            if left.size:
+                listed = ", ".join(map(str, left[:10].tolist())) + (", ..." if left.size > 10 else "")
+                text += f"\n  unmatched {side}: {left.size} ({listed})"
+        return text
+
+
+def as_weighted(A: Any, *, name: str = "A") -> WeightedCSR:
+    """View a sparse matrix as a bipartite graph with the moduli of its entries as weights.
+
+    Parameters
+    ----------
+    A : sparse array or matrix, shape (n_rows, n_cols)
+        Of booleans, integers, real or complex numbers. Entries in the same place are added up, as SciPy does; what is
+        zero then is no entry.
+    name : str, optional
+        What messages call the matrix.
+
+    Returns
+    -------
+    WeightedCSR
+        The arrays are those of `A` where nothing had to be left out.
+
+    Raises
+    ------
+    TypeError
+        If `A` is not a sparse matrix, or its entries are not numbers.
+    ValueError
+        If its index arrays are inconsistent, or the modulus of an entry is not a finite double, naming the first.
+    """
+    A = as_compressed(A, name)
+    graph = as_bipartite(A, name=name)
+    data = np.asarray(A.data)
+    if data.dtype.kind not in "biufc":
+        raise TypeError(f"{name}.data must hold numbers, not {data.dtype}")
+    if data.ndim != 1 or data.size < graph.nnz:
+        raise ValueError(f"{name}.data has shape {data.shape}, but there are {graph.nnz} entries")
+    if _is_repetitive(graph):
+        graph, data = _add_up(graph, data)
+    modulus = _modulus(data[: graph.nnz])
+    if modulus.size:
+        # The largest is NaN if one of them is.
+        if not np.isfinite(modulus.max()):
+            _refuse_value(graph, data, modulus, name)
+        if modulus.min() == 0:
+            graph, modulus = _leave_out_zeros(graph, modulus)
+    return WeightedCSR(graph, modulus)
+
+
+def _modulus(data: NDArray[Any]) -> FloatArray:
+    with np.errstate(over="ignore", under="ignore", invalid="ignore"):
+        if data.dtype.kind in "biu":
+            data = data.astype(np.float64)  # the smallest integer has no modulus of its own type
+        return np.abs(data).astype(np.float64, copy=False)
+
+
+def _is_repetitive(graph: BipartiteCSR) -> bool:
+    """Tell whether indices in some row or column may be repeated: they do not strictly ascend."""
+    indices, starts = graph.indices[: graph.nnz], graph.indptr[1:-1]
+    falls = indices[1:] <= indices[:-1]
+    falls[starts[(starts > 0) & (starts < graph.nnz)] - 1] = False
+    return bool(falls.any())
+
+
+def _add_up(graph: BipartiteCSR, data: NDArray[Any]) -> tuple[BipartiteCSR, NDArray[Any]]:
+    """Sort the entries of each row, and add up those in the same place."""
+    wide = data.dtype.kind in "biu" or data.dtype.itemsize < 4
+    copies = data[: graph.nnz].astype(np.float64 if wide else data.dtype), graph.indices[: graph.nnz].copy()
+    A = sp.csr_array((*copies, graph.indptr.copy()), shape=(graph.n_major, graph.n_minor))
+    A.sum_duplicates()
+    return _with_arrays(graph, A.indptr, A.indices), A.data
+
+
+def _leave_out_zeros(graph: BipartiteCSR, modulus: FloatArray) -> tuple[BipartiteCSR, FloatArray]:
+    keep = modulus != 0
+    before = np.zeros(keep.size + 1, graph.dtype)
+    np.cumsum(keep, out=before[1:])
+    return _with_arrays(graph, before[graph.indptr], graph.indices[: graph.nnz][keep]), modulus[keep]
+
+
+def _with_arrays(graph: BipartiteCSR, indptr: Any, indices: Any) -> BipartiteCSR:
+    """Return the graph with other entries, its index type kept."""
+    indptr, indices = (np.ascontiguousarray(array, graph.dtype) for array in (indptr, indices))
+    return BipartiteCSR(graph.n_rows, graph.n_cols, indptr, indices, graph.backend, graph.flipped)
+
+
+def _refuse_value(graph: BipartiteCSR, data: NDArray[Any], modulus: FloatArray, name: str) -> None:
+    p = int(np.flatnonzero(~np.isfinite(modulus))[0])
+    major = int(np.searchsorted(graph.indptr, p, side="right")) - 1
+    i, j = graph.orient(major, int(graph.indices[p]))
+    why = "is not finite" if not np.isfinite(data[p]) else "is too large for a double"
+    raise ValueError(f"{name}[{i}, {j}] is {data[p]}, which {why}; weights must be finite")

@@ -1,0 +1,30 @@
+"""Sparse linear systems solved block by block: SciPy's calls on the block triangular form.
+
+>>> import numpy as np
+>>> from scipy.sparse import csc_array
+>>> from sparsematch.solvers import splu
+>>> lu = splu(csc_array([[0.0, 2.0, 0.0], [1.0, 0.0, 3.0], [4.0, 0.0, 5.0]]))
+>>> lu.solve(np.array([2.0, 4.0, 9.0]))
+array([1., 1., 1.])
+"""
+
+from sparsematch.solvers._analysis import Analysis, analyse
+from sparsematch.solvers._calls import factorized, splu, spsolve
+from sparsematch.solvers._errors import SingularMatrixError
+from sparsematch.solvers._ilu import TransversalILU, spilu
+from sparsematch.solvers._lu import BlockTriangularLU
+from sparsematch.solvers._permutations import from_superlu, to_superlu
+
+__all__ = [
+    "Analysis",
+    "BlockTriangularLU",
+    "SingularMatrixError",
+    "TransversalILU",
+    "analyse",
+    "factorized",
+    "from_superlu",
+    "spilu",
+    "splu",
+    "spsolve",
+    "to_superlu",
+]

@@ -1,0 +1,158 @@
+"""Incomplete factorisations of a matrix whose large entries have been brought to the diagonal first."""
+
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+from numpy.typing import NDArray
+from scipy.sparse.linalg import LinearOperator
+from scipy.sparse.linalg import spilu as _spilu
+
+from sparsematch._api.transversal import maximum_transversal
+from sparsematch._api.weighted import maximum_product_transversal
+from sparsematch._types.errors import unknown_choice, wrong_type
+from sparsematch.solvers._errors import structurally_singular
+
+_PIVOTING = ("structure", "product")
+
+
+class TransversalILU:
+    """An incomplete factorisation of ``(R A C)[p]``: rows and columns scaled, matched entries on the diagonal.
+
+    Attributes
+    ----------
+    shape : tuple of int
+        The shape of the matrix.
+    dtype : dtype
+        float64 or complex128.
+    nnz : int
+        Entries of both factors.
+    row_perm : ndarray
+        The permutation p.
+    row_scale, col_scale : ndarray
+        The diagonals of R and C.
+    ilu : SuperLU
+        SciPy's factorisation of the permuted and scaled matrix.
+
+    Examples
+    --------
+    >>> from scipy.sparse import csc_array
+    >>> from sparsematch.solvers import spilu
+    >>> ilu = spilu(csc_array([[0.0, 2.0], [4.0, 1.0]]))
+    >>> ilu.solve([2.0, 5.0])
+    array([1., 1.])
+    """
+
+    def __init__(self, A: Any, row_perm: Any, row_scale: Any, col_scale: Any, options: dict[str, Any]) -> None:
+        self.row_perm, self.row_scale, self.col_scale = row_perm, row_scale, col_scale
+        self.shape: tuple[int, int] = A.shape
+        self.dtype = A.dtype
+        scaled = (sp.diags_array(row_scale) @ A @ sp.diags_array(col_scale)).tocsr()[row_perm]
+        self.ilu = _spilu(scaled.tocsc(), **options)
+        self.nnz = int(self.ilu.nnz)
+
+    def solve(self, b: Any, trans: str = "N") -> NDArray[Any]:
+        """Solve approximately with A ("N"), its transpose ("T") or its conjugate transpose ("H").
+
+        Parameters
+        ----------
+        b : array_like, shape (n,) or (n, k)
+            Right-hand sides.
+        trans : {"N", "T", "H"}, optional
+            Which system.
+
+        Returns
+        -------
+        ndarray, shape of `b`
+            The approximate solution.
+        """
+        if trans not in ("N", "T", "H"):
+            raise unknown_choice("trans", trans, ("N", "T", "H"))
+        b = np.asarray(b)
+        if b.dtype.kind == "c" and self.dtype.kind != "c":
+            return self.solve(b.real, trans) + 1j * self.solve(b.imag, trans)
+        b = b.astype(self.dtype, copy=False)
+        tall = (slice(None),) + (np.newaxis,) * (b.ndim - 1)
+        rows, cols = self.row_scale[tall], self.col_scale[tall]
+        if trans == "N":
+            return cols * self.ilu.solve((rows * b)[self.row_perm])
+        out = np.empty_like(b)
+        out[self.row_perm] = self.ilu.solve(cols * b, trans)
+        return rows * out
+
+    def matvec(self, b: Any) -> NDArray[Any]:
+        """Apply it as a preconditioner, as in ``gmres(A, b, M=ilu)``."""
+        return self.solve(b)
+
+    def rmatvec(self, b: Any) -> NDArray[Any]:
+        """Apply the conjugate transpose."""
+        return self.solve(b, "H")
+
+    def as_operator(self) -> LinearOperator:
+        """Return it as a SciPy LinearOperator."""
+        return LinearOperator(self.shape, self.solve, rmatvec=self.rmatvec, dtype=self.dtype)
+
+
+def spilu(A: Any, drop_tol: float | None = None, *, pivoting: str = "product", **options: Any) -> TransversalILU:
+    """Factorise a sparse square matrix incompletely, after bringing large entries to its diagonal.
+
+    Parameters
+    ----------
+    A : sparse array or matrix, shape (n, n)
+        Of real or complex numbers, in any format.
+    drop_tol : float, optional
+        What is smaller, relative to its column, is dropped. SciPy's default is 1e-4.
+    pivoting : {"product", "structure"}, optional
+        Whether to bring the entries with the largest product to the diagonal and scale them to 1, or any entries,
+        without scaling.
+    **options
+        Others of SciPy's ``spilu``: ``fill_factor``, ``drop_rule``, ``permc_spec``, ``diag_pivot_thresh``, and so on.
+
+    Returns
+    -------
+    TransversalILU
+        With ``solve``; it may be passed to SciPy's iterative solvers as ``M``.
+
+    Raises
+    ------
+    TypeError
+        If `A` is not a sparse matrix, or `pivoting` is not a string.
+    ValueError
+        If `A` is not square, or `pivoting` is none of the choices.
+    SingularMatrixError
+        If `A` is structurally singular.
+
+    See Also
+    --------
+    splu : The complete factorisation.
+
+    Examples
+    --------
+    >>> from scipy.sparse import csc_array
+    >>> from scipy.sparse.linalg import gmres
+    >>> from sparsematch.solvers import spilu
+    >>> A = csc_array([[0.0, 2.0, 0.0], [4.0, 1.0, 1.0], [0.0, 1.0, 3.0]])
+    >>> x, info = gmres(A, A @ [1.0, 1.0, 1.0], M=spilu(A))
+    >>> info, x.round(6).tolist()
+    (0, [1.0, 1.0, 1.0])
+    """
+    if not isinstance(pivoting, str) or pivoting not in _PIVOTING:
+        raise unknown_choice("pivoting", pivoting, _PIVOTING)
+    if not sp.issparse(A):
+        raise wrong_type("A", A, "a SciPy sparse array or matrix")
+    if A.ndim != 2 or A.shape[0] != A.shape[1]:
+        raise ValueError(f"A must be square, but has shape {A.shape}")
+    A = sp.csc_array(A, dtype=np.complex128 if A.dtype.kind == "c" else np.float64, copy=True)
+    A.sum_duplicates()
+    A.eliminate_zeros()
+    if pivoting == "product":
+        best = maximum_product_transversal(A)
+        matching, scales = best.matching, (best.row_scale, best.col_scale)
+    else:
+        ones = np.ones(A.shape[0])
+        matching, scales = maximum_transversal(A), (ones, ones)
+    if not matching.is_perfect:
+        raise structurally_singular(A)
+    if drop_tol is not None:
+        options["drop_tol"] = drop_tol
+    return TransversalILU(A, matching.as_permutation(), *scales, options)

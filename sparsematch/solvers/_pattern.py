@@ -1,0 +1,161 @@
+"""Where the entries of a matrix stand, kept so that new values can be put there: the first half of a factorisation.
+
+Solvers want compressed columns, sorted, without repeats. A matrix that comes so is taken as it is; of any other, the
+place of each of its entries in that order is kept, and new values go there without a conversion.
+"""
+
+import math
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+from numpy.typing import NDArray
+
+from sparsematch._engines.registry import operations
+from sparsematch._types.arrays import IndexArray
+from sparsematch._types.bipartite import BipartiteCSR, as_bipartite, as_compressed
+from sparsematch._types.errors import wrong_type
+
+Values = NDArray[Any]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Pattern:
+    """The pattern of a square matrix by columns, and how its values get there.
+
+    Attributes
+    ----------
+    graph : BipartiteCSR
+        Flipped; every column ascending and without repeats. The arrays are copies.
+    layout : str
+        The format that the matrix came in: ``"csr"``, ``"csc"`` or ``"coo"``.
+    arrays : tuple of ndarray
+        Its index arrays, to know it again.
+    order : ndarray or None
+        Entry p of the columns is entry ``order[p]`` of the matrix; None: the entries are in order.
+    starts : ndarray or None
+        Where each group of repeats begins; None: there are none.
+    """
+
+    graph: BipartiteCSR
+    layout: str
+    arrays: tuple[IndexArray, ...]
+    order: IndexArray | None
+    starts: IndexArray | None
+
+    def values(self, A: Any) -> tuple[Values, float, float]:
+        """Return the values of a matrix of this pattern, or values in its order, by columns, as float64 or complex128.
+
+        Returns
+        -------
+        values, largest, norm : ndarray, float, float
+            Also the largest modulus, and the 1-norm of the matrix.
+
+        Raises
+        ------
+        TypeError
+            If `A` is neither a sparse matrix nor an array of numbers.
+        ValueError
+            If its pattern is another one, or a value is not finite.
+        """
+        data = self.any_values(A)
+        largest, norm = operations(self.graph.backend).survey(self.graph, data)
+        if not math.isfinite(norm) and not np.isfinite(data).all():
+            p = int(np.flatnonzero(~np.isfinite(data))[0])
+            col = int(np.searchsorted(self.graph.indptr, p, side="right")) - 1
+            raise ValueError(f"A[{self.graph.indices[p]}, {col}] is {data[p]}, but values must be finite")
+        return data, largest, norm
+
+    def any_values(self, A: Any) -> Values:
+        """Return what `values` does, finite or not."""
+        data = self._read_matrix(A) if sp.issparse(A) else self._read_values(A)
+        if data.dtype.kind not in "biufc":
+            raise TypeError(f"A must hold numbers, not {data.dtype}")
+        data = np.ascontiguousarray(data, np.complex128 if data.dtype.kind == "c" else np.float64)
+        if self.order is not None:
+            data = data[self.order]
+        if self.starts is not None:
+            data = np.add.reduceat(data, self.starts)
+        return data
+
+    def _read_matrix(self, A: Any) -> Values:
+        A = _compress(A)
+        if A.shape != self.graph.shape:
+            raise ValueError(f"A has shape {A.shape}, but the matrix that was analysed has shape {self.graph.shape}")
+        if A.format != self.layout:
+            A = A.asformat(self.layout)
+        for now, then in zip(_index_arrays(A), self.arrays, strict=True):
+            if now is not then and not np.array_equal(now, then):
+                raise ValueError(
+                    "A has another pattern than the matrix that was analysed: analyse it anew, or give it the same "
+                    "entries, explicit zeros included, in the same order"
+                )
+        return A.data[: self.arrays[-1].size]
+
+    def _read_values(self, A: Any) -> Values:
+        if not isinstance(A, np.ndarray):
+            raise wrong_type("A", A, "a SciPy sparse array or matrix, or an array of values")
+        if A.shape != self.arrays[-1].shape:
+            raise ValueError(f"there are values of shape {A.shape} for a matrix with {self.arrays[-1].size} entries")
+        return A
+
+
+def read_pattern(A: Any) -> Pattern:
+    """Read the pattern of a square matrix.
+
+    Raises
+    ------
+    TypeError
+        If `A` is not a sparse matrix.
+    ValueError
+        If it is not square, or its index arrays are inconsistent.
+    """
+    if sp.issparse(A):
+        A = _compress(A)
+    given = as_bipartite(as_compressed(A, "A"))  # refuses what is no matrix, or is elsewhere
+    n, n_cols = given.shape
+    if n != n_cols:
+        raise ValueError(f"A must be square, but has shape {given.shape}")
+    arrays = tuple(array.copy() for array in _index_arrays(A))
+    if given.flipped and _is_canonical(*arrays):
+        columns = given.indptr.copy(), given.indices[: given.nnz].copy()
+        return Pattern(BipartiteCSR(n, n, *columns, "numpy", True), A.format, arrays, None, None)
+    rows, cols = _positions(A.format, arrays)
+    order = np.lexsort((rows, cols))
+    rows, cols = rows[order], cols[order]
+    first = np.ones(order.size, bool)
+    first[1:] = (rows[1:] != rows[:-1]) | (cols[1:] != cols[:-1])
+    starts = None if first.all() else np.flatnonzero(first)
+    rows, cols = rows[first].astype(given.dtype), cols[first]
+    indptr = np.searchsorted(cols, np.arange(n + 1)).astype(given.dtype)
+    return Pattern(BipartiteCSR(n, n, indptr, rows, "numpy", True), A.format, arrays, order, starts)
+
+
+def _compress(A: Any) -> Any:
+    if A.ndim != 2:
+        raise ValueError(f"A must have two dimensions, not {A.ndim}")
+    return A if A.format in ("csr", "csc", "coo") else A.tocsr()
+
+
+def _index_arrays(A: Any) -> tuple[IndexArray, ...]:
+    """Return the arrays that make the pattern; the last has an element for each entry."""
+    if A.format == "coo":
+        return A.row, A.col
+    return A.indptr, A.indices[: A.indptr[-1]]
+
+
+def _is_canonical(indptr: IndexArray, indices: IndexArray) -> bool:
+    """Whether every column ascends without repeats."""
+    rises = np.ones(indices.size + 1, bool)
+    rises[1:-1] = indices[1:] > indices[:-1]
+    rises[indptr] = True
+    return bool(rises.all())
+
+
+def _positions(layout: str, arrays: tuple[IndexArray, ...]) -> tuple[IndexArray, IndexArray]:
+    if layout == "coo":
+        return arrays[0], arrays[1]
+    indptr, indices = arrays
+    major = np.repeat(np.arange(indptr.size - 1, dtype=indices.dtype), np.diff(indptr))
+    return (major, indices) if layout == "csr" else (indices, major)

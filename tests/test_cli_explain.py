@@ -1,0 +1,98 @@
+"""sparsematch explain: what it prints, for people and for programs, and the files of names."""
+
+import json
+
+import numpy as np
+import pytest
+import scipy.io
+import scipy.sparse as sp
+
+import sparsematch
+from sparsematch.cli import main
+
+SINGULAR = sp.csr_array([[0, 1, 0, 0], [0, 1, 0, 0], [1, 1, 0, 0], [0, 0, 1, 1]])
+ROWS, COLS = ["source A", "source B", "node", "naïve"], ["i", "v", "p", "q"]
+
+
+@pytest.fixture
+def folder(tmp_path):
+    for name, matrix in (("singular", SINGULAR), ("full", sp.eye_array(3)), ("wide", sp.csr_array(np.ones((2, 5))))):
+        scipy.io.mmwrite(tmp_path / f"{name}.mtx", matrix)
+    (tmp_path / "rows.txt").write_text("\n".join(ROWS) + "\n\n", encoding="utf-8")
+    (tmp_path / "cols.txt").write_text("\n".join(COLS), encoding="utf-8")
+    (tmp_path / "bytes.txt").write_bytes(b"\xff\xfe\x00")
+    (tmp_path / "empty.txt").write_text("")
+    return tmp_path
+
+
+def explain(folder, name, *options):
+    return main(["explain", str(folder / f"{name}.mtx"), *map(str, options)])
+
+
+def test_text(folder, capsys):
+    assert explain(folder, "singular", "--row-names", folder / "rows.txt", "--col-names", folder / "cols.txt") == 0
+    out = capsys.readouterr().out
+    assert "singular.mtx: 4 x 4, 6 entries" in out
+    assert "equations: source A, source B\n" in out
+    assert "variables: p, q\n" in out
+    assert "counted from 0" not in out
+    assert "explain " in out.splitlines()[-1]
+    assert explain(folder, "full") == 0
+    assert "Structurally non-singular" in capsys.readouterr().out
+
+
+def test_json(folder, capsys):
+    assert explain(folder, "singular", "--json", "--row-names", folder / "rows.txt") == 0
+    facts = json.loads(capsys.readouterr().out)
+    assert facts["command"] == "explain"
+    assert facts["structural_rank"] == facts["cardinality"] == 3
+    assert facts["structurally_singular"] is True
+    (piece,) = facts["overdetermined"]["pieces"]
+    assert piece["conflict_row_names"] == ROWS[:2]
+    why = sparsematch.explain_singularity(SINGULAR)
+    assert piece["conflict_cols"] == why.overdetermined[0].conflict.cols.tolist()
+    assert set(facts["seconds"]) == {"read", "match", "explain", "total"}
+
+
+def test_pieces(folder, capsys):
+    path = folder / "none.mtx"
+    scipy.io.mmwrite(path, sp.csr_array((9, 9)))
+    assert explain(folder, "none", "--pieces", 2) == 0
+    assert "and 7 more pieces" in capsys.readouterr().out
+    assert explain(folder, "none", "--pieces", 5, "--json") == 0
+    facts = json.loads(capsys.readouterr().out)
+    assert len(facts["underdetermined"]["pieces"]) == 5
+    with pytest.raises(SystemExit) as stop:
+        explain(folder, "none", "--pieces", 0)
+    assert stop.value.code == 2
+    assert "0 is not 1 or more" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(("name", "status"), [("singular", 1), ("full", 0), ("wide", 0)])
+def test_check_and_quiet(folder, name, status, capsys):
+    assert explain(folder, name, "--check", "--quiet") == status
+    assert capsys.readouterr() == ("", "")
+
+
+@pytest.mark.parametrize(
+    ("names", "words"),
+    [
+        ("absent.txt", "there is no such file"),
+        ("cols.txt", "has 4 names, but the matrix has 3 rows"),
+        ("bytes.txt", "cannot read it"),
+        ("empty.txt", "the file is empty"),
+    ],
+)
+def test_names_that_cannot_be_used(folder, names, words, capsys):
+    assert explain(folder, "full", "--row-names", folder / names) == 3
+    captured = capsys.readouterr()
+    assert captured.out == ""
+    assert words in captured.err
+    assert names in captured.err
+
+
+def test_picture(folder):
+    pytest.importorskip("matplotlib")
+    assert explain(folder, "singular", "--quiet", "--plot", folder / "a.png") == 0
+    assert (folder / "a.png").stat().st_size > 5_000
+    assert explain(folder, "singular", "--quiet", "--plot", folder / "absent" / "a.png") == 4

@@ -1,0 +1,343 @@
+"""Systems solved block by block: against dense algebra, in every format, with new values, and when there is none."""
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy.sparse.linalg import aslinearoperator, gmres
+from scipy.sparse.linalg import splu as scipy_splu
+
+import sparsematch as sm
+from sparsematch import solvers
+from sparsematch._engines.cpu import solver as core_limits
+from sparsematch.solvers import _analysis
+
+FORMS = ("csr", "csc", "coo")
+
+
+def staircase(rng, sizes, density=0.3, kind=float):
+    """A matrix whose diagonal blocks are dense enough, entries above them, and rows and columns in random order."""
+    n = sum(sizes)
+    A, start = np.triu(rng.random((n, n)) < density / 3, 1) * rng.standard_normal((n, n)), 0
+    for m in sizes:
+        block = slice(start, start + m)
+        A[block, block] = (rng.random((m, m)) < density) * rng.standard_normal((m, m))
+        start += m
+    A += np.diag(3 + rng.random(n) + np.abs(A).sum(axis=1))
+    A = A.astype(kind)
+    if kind is complex:
+        A *= np.exp(2j * np.pi * rng.random((n, n)))
+    return A[rng.permutation(n)][:, rng.permutation(n)]
+
+
+@st.composite
+def systems(draw):
+    """A dense non-singular matrix, the same sparse, and a right-hand side of one or two dimensions."""
+    rng = np.random.default_rng(draw(st.integers(0, 2**32)))
+    sizes = draw(st.lists(st.integers(1, 12), min_size=1, max_size=8))
+    kind = draw(st.sampled_from((float, complex)))
+    dense = staircase(rng, sizes, draw(st.floats(0.1, 0.9)), kind)
+    shape = (len(dense),) if draw(st.booleans()) else (len(dense), draw(st.integers(1, 4)))
+    b = rng.standard_normal(shape)
+    if draw(st.booleans()):
+        b = b + 1j * rng.standard_normal(shape)
+    return dense, sp.coo_array(dense).asformat(draw(st.sampled_from(FORMS))), b
+
+
+def turned(A, trans):
+    return {"N": A, "T": A.T, "H": A.conj().T}[trans]
+
+
+def check(dense, lu, b):
+    for trans in "NTH":
+        x = lu.solve(b, trans)
+        assert x.shape == b.shape
+        assert np.allclose(turned(dense, trans) @ x, b, rtol=1e-9, atol=1e-9)
+
+
+@pytest.fixture
+def all_outside(monkeypatch):
+    """Leave every block of two rows or more to SuperLU."""
+    monkeypatch.setattr(core_limits, "_ALWAYS_INSIDE", 1)
+    monkeypatch.setattr(core_limits, "_WORK_PER_ENTRY", -1.0)
+
+
+@given(systems())
+def test_solves(system):
+    dense, A, b = system
+    before = [array.copy() for array in (A.data, b)]
+    lu = solvers.splu(A)
+    check(dense, lu, b)
+    assert lu.shape == A.shape
+    assert all(map(np.array_equal, before, (A.data, b)))
+
+
+@given(systems(), st.integers(0, 2**32))
+def test_new_values(system, seed):
+    """New numbers with the same pivots, and with pivots that no longer do."""
+    dense, A, b = system
+    lu = solvers.splu(A)
+    dense = dense * (1 + np.random.default_rng(seed).random(dense.shape))
+    dense *= np.exp2(np.random.default_rng(seed).integers(-3, 3, len(dense)))[:, np.newaxis]
+    B = A.copy()
+    B.data = dense[A.tocoo().row, A.tocoo().col]
+    lu.refactorise(B)
+    check(dense, lu, b)
+    lu.refactorise(B.data)
+    check(dense, lu, b)
+
+
+def test_blocks_outside(all_outside):
+    rng = np.random.default_rng(1)
+    for kind in (float, complex):
+        dense = staircase(rng, [5, 1, 9, 2, 1, 1, 20], 0.8, kind)
+        analysis = solvers.analyse(sp.csc_array(dense))
+        assert len(analysis.outside) >= 3
+        lu = analysis.factorise(sp.csc_array(dense))
+        for b in (rng.standard_normal(len(dense)), rng.standard_normal((len(dense), 3)) + 1j):
+            check(dense, lu, b)
+            lu.refactorise(sp.csc_array(dense))
+            check(dense, lu, b)
+            check(dense, analysis.factorise(sp.csc_array(dense)), b)
+        assert lu.nnz > 0
+        assert np.isfinite(lu.growth)
+
+
+def test_a_block_that_fills_up_is_left_to_others():
+    """An arrow with its tip first whose small diagonal moves every pivot: far more fill than the order foresaw."""
+    n = 400
+    rng = np.random.default_rng(5)
+    A = sp.random_array((n, n), density=0.012, rng=rng, format="csc") + 1e-9 * sp.eye_array(n, format="csc")
+    A = sp.csc_array(A + sp.csc_array((np.ones(n), (np.arange(n), np.roll(np.arange(n), 1))), shape=(n, n)))
+    analysis = solvers.analyse(A, matching=np.arange(n))
+    lu = analysis.factorise(A)
+    b = rng.standard_normal(n)
+    assert np.allclose(A @ lu.solve(b), b)
+    assert np.allclose(A @ analysis.factorise(A).solve(b), b)
+
+
+def test_no_search_for_new_values(monkeypatch):
+    """Matching, block search, ordering: once."""
+    A = sp.csc_array(staircase(np.random.default_rng(2), [3, 1, 6, 1]))
+    analysis = solvers.analyse(A)
+
+    def forbidden(*args, **kwargs):
+        raise AssertionError("the pattern was searched again")
+
+    monkeypatch.setattr(_analysis, "block_form", forbidden)
+    monkeypatch.setattr(_analysis.Analysis, "_make_cut", forbidden)
+    lu = analysis.factorise(A)
+    lu.refactorise(A)
+    analysis.factorise(A.data)
+    assert np.allclose(A @ lu.solve(np.ones(11)), 1)
+
+
+def test_the_pattern_is_checked():
+    A = sp.csr_array(np.array([[1.0, 2, 0], [0, 3, 4], [5, 0, 6]]))
+    analysis = solvers.analyse(A)
+    B = A.copy()
+    B.indices[:2] = 2, 0
+    with pytest.raises(ValueError, match="another pattern"):
+        analysis.factorise(B)
+    with pytest.raises(ValueError, match="shape"):
+        analysis.factorise(A[:2])
+    with pytest.raises(ValueError, match=r"values of shape \(5,\) for a matrix with 6 entries"):
+        analysis.factorise(A.data[1:])
+    with pytest.raises(TypeError, match="array of values"):
+        analysis.factorise([1.0] * 6)
+    check(A.toarray(), analysis.factorise(A.tocsc()), np.ones(3))  # the same pattern in another format
+
+
+def test_repeats_are_added():
+    """In compressed and coordinate form, sorted or not, int32 or int64."""
+    rows, cols, values = np.array([0, 1, 0, 0, 1]), np.array([1, 0, 1, 0, 1]), np.array([1.0, 2, 3, 4, 5])
+    dense = np.array([[4.0, 4], [2, 5]])
+    for dtype in (np.int32, np.int64):
+        coo = sp.coo_array((values, (rows.astype(dtype), cols.astype(dtype))), shape=(2, 2))
+        order = np.argsort(rows, kind="stable")
+        indptr = np.array([0, 3, 5], dtype)
+        csr = sp.csr_array((values[order], cols[order].astype(dtype), indptr), shape=(2, 2))
+        for A in (coo, csr, csr.T):
+            expected = dense.T if A.format == "csc" else dense
+            lu = solvers.splu(A)
+            check(expected, lu, np.array([1.0, 2]))
+            lu.refactorise(A.data)
+            check(expected, lu, np.array([1.0, 2]))
+
+
+def test_structurally_singular():
+    A = sp.csc_array(np.array([[1.0, 1, 0], [2, 0, 0], [3, 0, 0]]))
+    with pytest.raises(solvers.SingularMatrixError) as caught:
+        solvers.splu(A)
+    assert isinstance(caught.value, RuntimeError)
+    assert sorted(caught.value.rows) == [1, 2]
+    assert caught.value.cols.tolist() == [0]
+    assert str(sm.explain_singularity(A)) in str(caught.value)
+    assert str(caught.value.report) == str(sm.explain_singularity(A))
+
+
+def test_numerically_singular(all_outside):
+    """Inside and outside; and zeros that are stored explain why, where they do."""
+    for dense in (np.array([[1.0, 2, 9], [2, 4, 8], [0, 0, 1]]), np.kron(np.eye(1), np.ones((5, 5)))):
+        with pytest.raises(solvers.SingularMatrixError, match="numerically singular") as caught:
+            solvers.splu(sp.csc_array(dense))
+        assert caught.value.report is None
+        assert caught.value.rows.size == caught.value.cols.size
+    A = sp.csc_array(np.array([[1.0, 2], [3, 4]]))
+    A.data[:2] = 0
+    with pytest.raises(solvers.SingularMatrixError, match="not counting entries that are zero"):
+        solvers.splu(A)
+
+
+def test_after_an_error_there_is_nothing():
+    A = sp.csc_array(np.array([[1.0, 2], [3, 4]]))
+    lu = solvers.splu(A)
+    with pytest.raises(solvers.SingularMatrixError):
+        lu.refactorise(np.ones(4))
+    assert "failed" in repr(lu)
+    with pytest.raises(RuntimeError, match="nothing to solve with"):
+        lu.solve(np.ones(2))
+    lu.refactorise(A)
+    assert np.allclose(A @ lu.solve(np.ones(2)), 1)
+
+
+def test_bad_input():
+    A = sp.csc_array(np.eye(3))
+    lu = solvers.splu(A)
+    for call, error, text in (
+        (lambda: solvers.splu(np.eye(3)), TypeError, "SciPy sparse"),
+        (lambda: solvers.splu(sp.csc_array((2, 3))), ValueError, r"square, but has shape \(2, 3\)"),
+        (lambda: solvers.splu(A, solver="mumps"), ValueError, "'mumps'.*'superlu'"),
+        (lambda: solvers.splu(A, pivoting="best"), ValueError, "'best'.*'auto', 'structure', 'product'"),
+        (lambda: solvers.spilu(A, pivoting=1), TypeError, "pivoting"),
+        (lambda: solvers.splu(A * np.nan), ValueError, r"A\[0, 0\] is nan"),
+        (lambda: lu.solve(np.ones(2)), ValueError, r"shape \(2,\)"),
+        (lambda: lu.solve(np.ones(3), "X"), ValueError, "'X'.*'N', 'T', 'H'"),
+        (lambda: lu.solve(np.array(["a"] * 3)), TypeError, "numbers"),
+    ):
+        with pytest.raises(error, match=text):
+            call()
+
+
+def test_empty():
+    lu = solvers.splu(sp.csc_array((0, 0)))
+    assert lu.solve(np.empty(0)).shape == (0,)
+    assert lu.solve(np.empty((0, 2))).shape == (0, 2)
+    assert solvers.splu(sp.csc_array(np.eye(2))).solve(np.empty((2, 0))).shape == (2, 0)
+
+
+def test_spsolve_and_factorized():
+    rng = np.random.default_rng(3)
+    dense = staircase(rng, [4, 2, 1, 5])
+    A, b = sp.csr_array(dense), rng.standard_normal((12, 2))
+    assert np.allclose(solvers.spsolve(A, b), np.linalg.solve(dense, b))
+    assert np.allclose(solvers.spsolve(A, b[:, :1]), np.linalg.solve(dense, b[:, 0]))
+    assert np.allclose(solvers.spsolve(A, sp.csc_array(b)).toarray(), np.linalg.solve(dense, b))
+    assert np.allclose(solvers.factorized(A)(b), np.linalg.solve(dense, b))
+
+
+@pytest.mark.parametrize("pivoting", ["structure", "product"])
+def test_pivoting(pivoting):
+    dense = staircase(np.random.default_rng(4), [7, 1, 8])
+    for chosen in (pivoting, "auto"):
+        check(dense, solvers.splu(sp.csc_array(dense), pivoting=chosen), np.ones(16))
+    ilu = solvers.spilu(sp.csc_array(dense), 0.0, pivoting=pivoting)
+    check(dense, ilu, np.ones(16))
+    check(dense, ilu, 1j * np.ones((16, 2)))
+
+
+def test_a_poor_diagonal_is_exchanged():
+    """The pattern says nothing; the values say which of many transversals to take."""
+    n = 60
+    rng = np.random.default_rng(12)
+    dense = (rng.random((n, n)) < 0.1) * 1e-6 * rng.random((n, n)) + 1e-7 * np.eye(n) + np.eye(n)[rng.permutation(n)]
+    A = sp.csc_array(dense)
+    auto, structure = solvers.splu(A), solvers.splu(A, pivoting="structure")
+    for lu in (auto, structure):
+        check(dense, lu, np.ones(n))
+    assert dense[auto.row_perm][:, auto.col_perm].diagonal().min() > 0.5
+    assert auto.nnz <= structure.nnz
+    analysis = solvers.analyse(A * np.nan)  # only the pattern is asked for
+    check(dense, analysis.factorise(A), np.ones(n))
+
+
+def test_permutations_both_ways():
+    """SuperLU's factors are those of the matrix that the converted permutations index, and back."""
+    dense = staircase(np.random.default_rng(6), [9, 3, 1])
+    lu = scipy_splu(sp.csc_matrix(dense))
+    row_perm, col_perm = solvers.from_superlu(lu.perm_r, lu.perm_c)
+    product = (lu.L @ lu.U).toarray()
+    assert np.allclose(dense[row_perm][:, col_perm], product)
+    perm_r, perm_c = solvers.to_superlu(row_perm, col_perm)
+    assert np.array_equal(perm_r, lu.perm_r)
+    assert np.array_equal(perm_c, lu.perm_c)
+    assert np.allclose(product[perm_r][:, perm_c], dense)
+    ours = solvers.splu(sp.csc_array(dense))
+    assert np.array_equal(solvers.to_superlu(ours.row_perm, ours.col_perm), (ours.perm_r, ours.perm_c))
+    for bad, error in (([0, 0], ValueError), ([0, 2], ValueError), ([0.5, 1], TypeError), ([[0]], ValueError)):
+        with pytest.raises(error, match="row_perm"):
+            solvers.to_superlu(bad, [0, 1])
+
+
+def test_as_preconditioner():
+    dense = staircase(np.random.default_rng(7), [20, 1, 30])
+    A, b = sp.csc_array(dense), np.ones(51)
+    for M in (solvers.splu(A), solvers.splu(A).as_operator(), solvers.spilu(A), solvers.spilu(A).as_operator()):
+        steps = []
+        x, info = gmres(A, b, M=M, rtol=1e-10, callback=steps.append, callback_type="pr_norm")
+        assert info == 0
+        assert len(steps) <= 5
+        assert np.allclose(A @ x, b)
+    inverse = aslinearoperator(solvers.splu(A))
+    assert np.allclose(inverse @ np.eye(51), np.linalg.inv(dense))
+    assert np.allclose(solvers.splu(A).as_operator().H @ b, np.linalg.solve(dense.T, b))
+
+
+def test_condition_and_growth():
+    for sizes in ([3], [9, 1, 12]):
+        dense = staircase(np.random.default_rng(8), sizes)
+        lu = solvers.splu(sp.csc_array(dense))
+        exact = np.linalg.cond(dense, 1)
+        assert exact / 3 <= lu.condition() <= exact * (1 + 1e-9)
+        assert 0 < lu.growth < 1e3
+
+
+@pytest.mark.parametrize(
+    ("name", "module"), [("umfpack", "scikits.umfpack"), ("pardiso", "pypardiso"), ("klu", "sksparse.klu")]
+)
+def test_adapters(name, module, all_outside):
+    pytest.importorskip(module)
+    for kind in (float, complex) if name != "pardiso" else (float,):
+        dense = staircase(np.random.default_rng(9), [30, 1, 8], 0.5, kind)
+        lu = solvers.splu(sp.csc_array(dense), solver=name)
+        for b in (np.ones(39), np.random.default_rng(1).standard_normal((39, 2))):
+            check(dense, lu, b)
+            lu.refactorise(sp.csc_array(dense))
+            check(dense, lu, b)
+
+
+def test_a_solver_from_outside(monkeypatch, all_outside):
+    """Any callable of the shape of an adapter will do."""
+    made = []
+
+    class Dense:
+        nnz = 0
+
+        def __init__(self, indptr, rows, values, memory):
+            self.pattern = rows, indptr
+            made.append(self)
+            self.refactorise(values)
+
+        def refactorise(self, values):
+            self.A = sp.csc_array((values, *self.pattern)).toarray()
+
+        def solve(self, b, trans):
+            return np.linalg.solve(turned(self.A, trans), b)
+
+    dense = staircase(np.random.default_rng(9), [6, 1, 8], 0.9)
+    check(dense, solvers.splu(sp.csc_array(dense), solver=Dense), np.ones((15, 2)))
+    assert made
+    assert isinstance(solvers.analyse(sp.csc_array(dense), solver=Dense), solvers.Analysis)
+    assert isinstance(solvers.splu(sp.csc_array(dense)), solvers.BlockTriangularLU)
+    assert isinstance(solvers.spilu(sp.csc_array(dense)), solvers.TransversalILU)
