@@ -39,7 +39,11 @@ def check_conflict(A, rows, cols):
     assert neighbours(A, rows).tolist() == cols.tolist()
     assert len(cols) == len(rows) - 1
     block = sp.csr_array(A[rows][:, cols])
-    mate = sp.csgraph.maximum_bipartite_matching(block.sorted_indices(), perm_type="row") if len(cols) else []
+    mate = (
+        sp.csgraph.maximum_bipartite_matching(with_index_type(block.sorted_indices(), np.int32), perm_type="row")
+        if len(cols)
+        else []
+    )
     assert np.all(np.asarray(mate) >= 0)
     entries = block.tocoo()
     leads_to = sp.csr_array(
@@ -166,7 +170,7 @@ def test_any_engine_and_a_given_matching(exact):
 def test_a_short_conflict_is_found_among_many():
     """Two rows with one and the same column, in a piece with 300 rows too many: not the first conflict that comes."""
     rng = np.random.default_rng(5)
-    dense = sp.random_array((600, 300), density=0.03, rng=rng, format="lil")
+    dense = sp.random_array((600, 300), density=0.03, random_state=rng, format="lil")
     dense[450] = 0
     dense[451] = 0
     dense[[450, 451], 7] = 1

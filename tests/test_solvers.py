@@ -108,7 +108,7 @@ def test_a_block_that_fills_up_is_left_to_others():
     """An arrow with its tip first whose small diagonal moves every pivot: far more fill than the order foresaw."""
     n = 400
     rng = np.random.default_rng(5)
-    A = sp.random_array((n, n), density=0.012, rng=rng, format="csc") + 1e-9 * sp.eye_array(n, format="csc")
+    A = sp.random_array((n, n), density=0.012, random_state=rng, format="csc") + 1e-9 * sp.eye_array(n, format="csc")
     A = sp.csc_array(A + sp.csc_array((np.ones(n), (np.arange(n), np.roll(np.arange(n), 1))), shape=(n, n)))
     analysis = solvers.analyse(A, matching=np.arange(n))
     lu = analysis.factorise(A)
