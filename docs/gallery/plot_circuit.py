@@ -33,13 +33,15 @@ print(f"{A.shape[0]} equations, {A.nnz} entries, {np.count_nonzero(A.diagonal() 
 # The block form
 # --------------
 #
-# The form depends on the pattern alone. Each large block is a stage, or the stages of a loop; the blocks of a single
-# entry are the sources. An entry above the diagonal is what an amplifier senses, or a current that follows once the
-# voltages are known.
+# The form depends on the pattern alone. Each large block is a stage, or the stages of a loop. A block of a single entry
+# is a voltage that an amplifier sets, or the current that it delivers, which follows once the voltages are known. What
+# an amplifier senses stands above the blocks.
 
 form = block_triangular_form(A)
 sizes = np.diff(form.row_blocks)
-print(f"{form.n_blocks} blocks, {np.count_nonzero(sizes == 1)} of them of one entry; the largest has {sizes.max()} rows")
+print(
+    f"{form.n_blocks} blocks, {np.count_nonzero(sizes == 1)} of them of one entry; the largest has {sizes.max()} rows"
+)
 
 spy_blocks(A, form, title="a cascade of twelve stages", figure=plt.figure(figsize=(11, 6.2)))
 plt.show()

@@ -10,8 +10,8 @@ depends on the pattern alone, the block form and the orders within the blocks, i
 # A grid
 # ------
 #
-# A substation, bus 0, feeds eight districts. Each is a tree of lines with a few more that close loops. Some buses have a
-# generator, which holds its voltage; the others have loads. The buses are numbered at random.
+# A substation, bus 0, feeds eight districts. Each is a tree of lines with a few more that close loops. Some buses have
+# a generator, which holds its voltage; the others have loads. The buses are numbered at random.
 
 import matplotlib.pyplot as plt
 import numpy as np
@@ -83,8 +83,8 @@ def mismatch_and_jacobian(state):
 # The Jacobian
 # ------------
 #
-# Since the voltage of the substation is given, the districts do not depend on each other: each is a block. The equations
-# with a single entry are blocks of one. None of this shows in the order in which the buses are numbered.
+# Since the voltage of the substation is given, the districts do not depend on each other: each is a block. The
+# equations with a single entry are blocks of one. None of this shows in the order in which the buses are numbered.
 
 flat = np.concatenate([np.zeros(n), np.ones(n)])
 residual, J = mismatch_and_jacobian(flat)
@@ -134,6 +134,6 @@ axes.legend(frameon=False)
 plt.show()
 
 # %%
-# ``refactorise`` compares the pattern of each matrix with the one that was analysed. Zeros that are stored belong to the
-# pattern: where a derivative happens to vanish, its entry has to stay, as it does here.
+# ``refactorise`` compares the pattern of each matrix with the one that was analysed. Zeros that are stored belong to
+# the pattern: where a derivative happens to vanish, its entry has to stay, as it does here.
 # More in :doc:`/howto/solve_block_by_block`.
