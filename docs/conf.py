@@ -22,7 +22,7 @@ extensions = [
     "sphinx.ext.autosummary",
     "sphinx_gallery.gen_gallery",
 ]
-exclude_patterns = ["_build", "gallery"]
+exclude_patterns = ["_build", "gallery", "sg_execution_times.rst", "**/sg_execution_times.rst"]
 nitpicky = False
 
 html_theme = "pydata_sphinx_theme"
@@ -48,9 +48,7 @@ sphinx_gallery_conf = {
     "abort_on_example_error": True,
     "capture_repr": (),
     "download_all_examples": False,
-    "notebook_extensions": set(),
     "show_signature": False,
-    "write_computation_times": False,
     "min_reported_time": 3600,
 }
 
@@ -82,11 +80,12 @@ def command_line_help():
 myst_substitutions = {"engine_table": engine_table(), "command_line_help": command_line_help()}
 
 
-def without_archives(app, name, source):
-    """Offer the program of a page of the gallery as it is, and not packed as well."""
+def one_download(app, name, source):
+    """Offer the program of a page of the gallery as it is, and not as a notebook or packed as well."""
     if name.startswith("gallery_pages/"):
-        source[0] = re.sub(r" *\.\. container:: sphx-glr-download sphx-glr-download-zip\n\n.*\n", "", source[0])
+        others = r" *\.\. container:: sphx-glr-download sphx-glr-download-(jupyter|zip)\n\n.*\n"
+        source[0] = re.sub(others, "", source[0])
 
 
 def setup(app):
-    app.connect("source-read", without_archives)
+    app.connect("source-read", one_download)

@@ -5,10 +5,12 @@ A broken model, explained
 A model with a mistake often gives a matrix that is singular whatever its values. A solver says that it is, and
 :func:`sparsematch.explain_singularity` says why: equations that are too many for the variables in them, and variables
 that are too many for the equations that they are in. :func:`sparsematch.plot.spy_conflicts` draws both.
+
 :doc:`/howto/explain_a_singular_matrix` has these examples in full, with the terms and how to use them in a program.
 """
 
 import matplotlib.pyplot as plt
+import numpy as np
 import scipy.sparse as sp
 
 from sparsematch import explain_singularity, structural_rank
@@ -123,9 +125,11 @@ plt.show()
 # In a larger matrix
 # ------------------
 #
-# The first mistake again, in a circuit of several hundred equations. The conflict is as short as before.
+# The first mistake again, in a circuit of several hundred equations, in no order. The conflict is as short as before.
 
 A = short_circuit(build_circuit(600, seed=7)).matrix
+order = np.random.default_rng(23).permutation(A.shape[0])
+A = A[order][:, order]
 why = explain_singularity(A)
 print(why)
 

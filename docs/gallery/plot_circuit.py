@@ -64,31 +64,42 @@ for name, lu in ("block by block", by_blocks), ("as a whole", whole):
 # -----------------------
 #
 # Entries that are stored measure memory, and the work of each further solve. For the blocks they include the entries
-# above the diagonal blocks, which are kept as they are. For SciPy there are two lines: with its default order of the
-# columns, and with minimum degree on the pattern of the matrix plus its transpose, which suits a circuit, but is at a
-# loss where the diagonal has zeros and pivots have to move.
+# above them, which are kept as they are. There are two lines for each way of solving. ``pivoting`` says what goes to
+# the diagonals of the blocks: by default an entry found by the pattern, unless many of these would be poor pivots; with
+# ``"product"`` the entries with the largest product. SciPy's ``permc_spec`` is the order of the columns: its default
+# suits any matrix, minimum degree suits those whose pattern is nearly symmetric, as that of a circuit is.
 
-unknowns, stored = [], {"block by block": [], "SciPy, default": [], "SciPy, minimum degree": []}
-for n_nodes in 300, 750, 1500, 3000, 4500:
-    A = build_circuit(n_nodes, seed=7).matrix
-    default, degree = splu(A), splu(A, permc_spec="MMD_AT_PLUS_A")
-    unknowns.append(A.shape[0])
-    stored["block by block"].append(solvers.splu(A).nnz)
-    stored["SciPy, default"].append(default.L.nnz + default.U.nnz)
-    stored["SciPy, minimum degree"].append(degree.L.nnz + degree.U.nnz)
+ways = {
+    "block by block": solvers.splu,
+    'block by block, pivoting="product"': lambda A: solvers.splu(A, pivoting="product"),
+    "SciPy": splu,
+    'SciPy, permc_spec="MMD_AT_PLUS_A"': lambda A: splu(A, permc_spec="MMD_AT_PLUS_A"),
+}
+matrices = [build_circuit(n_nodes, seed=7).matrix for n_nodes in (300, 750, 1500, 2250, 3000, 3750, 4500)]
+unknowns = np.array([A.shape[0] for A in matrices])
 
-figure, axes = plt.subplots(figsize=(7, 4.2), layout="constrained")
-for (name, entries), marker in zip(stored.items(), "osv", strict=True):
-    axes.plot(unknowns, np.array(entries) / unknowns, marker=marker, label=name)
+figure, axes = plt.subplots(figsize=(7.5, 4.5), layout="constrained")
+for (name, factorise), style in zip(ways.items(), ("o-C0", "o--C0", "s-C1", "s--C1"), strict=True):
+    factors = [factorise(A) for A in matrices]
+    entries = [lu.nnz if isinstance(lu, solvers.BlockTriangularLU) else lu.L.nnz + lu.U.nnz for lu in factors]
+    axes.plot(unknowns, entries / unknowns, style, label=name)
 axes.set_xlabel("unknowns")
 axes.set_ylabel("entries of the factors for each unknown")
 axes.set_ylim(bottom=0)
 axes.grid(alpha=0.3)
-axes.legend(frameon=False)
+axes.legend(frameon=False, loc="lower right")
 plt.show()
 
 # %%
-# The gain is what the blocks allow. Where a matrix is a single block, there is none; and where the blocks are small, as
-# in many models of processes and of networks, hardly anything is left to factorise.
+# Where the line of the first way leaves that of the second, a few pivots have been poor: others were taken in their
+# place, which brings fill. Then ``growth``, the largest entry of U over the largest of the matrix, is large as well:
+
+for pivoting in "auto", "product":
+    lu = solvers.splu(matrices[-1], pivoting=pivoting)
+    print(f"{pivoting}: {lu.nnz} entries, growth {lu.growth:.1f}")
+
+# %%
+# The blocks of this circuit are few and large, so what is gained beside a good order of the columns is little. Where a
+# matrix is a single block it is nothing. Where the blocks are small, hardly anything is left to factorise.
 # :doc:`/howto/solve_block_by_block` has the rest: new values for the same pattern, the condition number, other solvers
 # for large blocks.

@@ -40,7 +40,7 @@ power[generators] = rng.uniform(0.02, 0.10, len(generators))
 print(f"{n} buses, {len(start)} lines, {len(generators)} generators")
 
 # %%
-# The admittance matrix has the lines off the diagonal and minus their sums on it.
+# The admittance matrix, in per unit as all else, has the lines off the diagonal and minus their sums on it.
 
 admittance = 1 / (rng.uniform(0.005, 0.02, len(start)) * (1 + 3j))
 row, col = np.concatenate([start, end]), np.concatenate([end, start])
@@ -53,7 +53,7 @@ Y = (Y + sp.diags_array(-Y.sum(axis=1))).tocoo()
 #
 # The unknowns are the angle and the modulus of the voltage at each bus. A bus with a load has two equations, for the
 # active and the reactive power. At a generator the second one says that the modulus is 1, and at the substation both
-# voltages are given. Such an equation has a single entry, and is kept: all buses are then numbered alike.
+# unknowns are given. Such an equation has a single entry, and is kept: all buses are then numbered alike.
 
 i, k = Y.coords
 diagonal = i == k
