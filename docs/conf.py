@@ -1,6 +1,7 @@
 """How Sphinx builds these pages: `sphinx-build -W -b html docs docs/_build/html`, or `tox -e docs`."""
 
 import os
+import re
 
 # Help texts come out the same everywhere.
 os.environ.update(COLUMNS="100", NO_COLOR="1")
@@ -19,8 +20,9 @@ extensions = [
     "numpydoc",
     "sphinx.ext.autodoc",
     "sphinx.ext.autosummary",
+    "sphinx_gallery.gen_gallery",
 ]
-exclude_patterns = ["_build"]
+exclude_patterns = ["_build", "gallery", "sg_execution_times.rst", "**/sg_execution_times.rst"]
 nitpicky = False
 
 html_theme = "pydata_sphinx_theme"
@@ -36,6 +38,19 @@ autodoc_member_order = "bysource"
 autodoc_typehints = "none"
 numpydoc_show_class_members = False
 numpydoc_xref_param_type = False
+
+# The programs in gallery/ run when the pages are built; one that fails ends the build.
+sphinx_gallery_conf = {
+    "examples_dirs": "gallery",
+    "gallery_dirs": "gallery_pages",
+    "filename_pattern": "plot_",
+    "within_subsection_order": "FileNameSortKey",
+    "abort_on_example_error": True,
+    "capture_repr": (),
+    "download_all_examples": False,
+    "show_signature": False,
+    "min_reported_time": 3600,
+}
 
 
 def engine_table():
@@ -63,3 +78,14 @@ def command_line_help():
 
 
 myst_substitutions = {"engine_table": engine_table(), "command_line_help": command_line_help()}
+
+
+def one_download(app, name, source):
+    """Offer the program of a page of the gallery as it is, and not as a notebook or packed as well."""
+    if name.startswith("gallery_pages/"):
+        others = r" *\.\. container:: sphx-glr-download sphx-glr-download-(jupyter|zip)\n\n.*\n"
+        source[0] = re.sub(others, "", source[0])
+
+
+def setup(app):
+    app.connect("source-read", one_download)

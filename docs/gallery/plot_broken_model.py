@@ -1,0 +1,137 @@
+"""
+A broken model, explained
+=========================
+
+A model with a mistake often gives a matrix that is singular whatever its values. A solver says that it is, and
+:func:`sparsematch.explain_singularity` says why: equations that are too many for the variables in them, and variables
+that are too many for the equations that they are in. :func:`sparsematch.plot.spy_conflicts` draws both.
+
+:doc:`/howto/explain_a_singular_matrix` has these examples in full, with the terms and how to use them in a program.
+"""
+
+import matplotlib.pyplot as plt
+import numpy as np
+import scipy.sparse as sp
+
+from sparsematch import explain_singularity, structural_rank
+from sparsematch.demo import build_circuit, short_circuit
+from sparsematch.plot import spy_conflicts
+
+
+def incidence(model, variables):
+    """The matrix of a model, given as a dict from each equation to its variables, and the names of both."""
+    columns = {name: j for j, name in enumerate(variables.split())}
+    A = sp.lil_array((len(model), len(columns)))
+    for i, used in enumerate(model.values()):
+        A[i, [columns[name] for name in used.split()]] = 1
+    return A.tocsr(), list(model), list(columns)
+
+
+# %%
+# Two sources across one node
+# ---------------------------
+#
+# Three nodes, resistors between them, and a voltage source at node 1. Somebody has connected a second source where the
+# first one is.
+
+circuit = {
+    "currents at node 1": "v1 v2 i_A i_B",
+    "currents at node 2": "v1 v2 v3",
+    "currents at node 3": "v2 v3",
+    "source A": "v1",
+    "source B": "v1",
+}
+A, equations, variables = incidence(circuit, "v1 v2 v3 i_A i_B")
+why = explain_singularity(A, equations, variables)
+print(why)
+
+# %%
+# On the left the equations of the over-determined conflict are shaded in the matrix, and the variables of the
+# under-determined one. Beside it the two stand alone, with their names: the voltage is set twice, and how the current
+# divides between the sources is not set at all.
+
+spy_conflicts(A, why, title="two sources across one node", figure=plt.figure(figsize=(11, 4.2)))
+plt.show()
+
+# %%
+# A resistance in one of the sources puts its current into its own equation, which mends the model.
+
+circuit["source B"] = "v1 i_B"
+print(explain_singularity(*incidence(circuit, "v1 v2 v3 i_A i_B")))
+
+# %%
+# A reactor with one equation forgotten
+# -------------------------------------
+#
+# Seven equations for seven variables. The volume is specified twice, under two names, and nothing says how the density
+# follows from the composition.
+
+reactor = {
+    "mass balance": "F rho",
+    "balance of A": "F c_A r V",
+    "balance of B": "F c_B r V",
+    "rate law": "r c_A T",
+    "energy balance": "F T r V",
+    "volume": "V",
+    "level control": "V",
+}
+A, equations, variables = incidence(reactor, "F rho c_A c_B r T V")
+why = explain_singularity(A, equations, variables)
+print(why)
+
+# %%
+# The over-determined side points at the mistake itself. The under-determined side is as small as it can be, and still
+# has six variables: one more equation in any of them would close the model.
+
+spy_conflicts(A, why, title="a reactor", figure=plt.figure(figsize=(11, 4.2)))
+plt.show()
+
+# %%
+# With the equation of state in place of the level control, the rank is full.
+
+del reactor["level control"]
+reactor["equation of state"] = "rho c_A c_B"
+print(structural_rank(incidence(reactor, "F rho c_A c_B r T V")[0]))
+
+# %%
+# Measurements of a grid
+# ----------------------
+#
+# Power flows are measured on the lines of a grid, and the angles at its buses are to be estimated from them. There are
+# more measurements than angles, and two of the angles are in none.
+
+measured = {
+    "flow 1-2": "th1 th2",
+    "flow 2-3": "th2 th3",
+    "flow 1-3": "th1 th3",
+    "flow 2-1": "th1 th2",
+    "reference": "th1",
+    "flow 4-5": "th4 th5",
+    "flow 5-6": "th5 th6",
+    "flow 4-6": "th4 th6",
+    "flow 6-5": "th5 th6",
+}
+A, equations, variables = incidence(measured, "th1 th2 th3 th4 th5 th6 th7 th8")
+why = explain_singularity(A, equations, variables)
+print(why)
+
+# %%
+# The picture shows the shortest conflict of each side; the text has the others.
+
+spy_conflicts(A, why, title="measurements of a grid", figure=plt.figure(figsize=(11, 4.4)))
+plt.show()
+
+# %%
+# In a larger matrix
+# ------------------
+#
+# The first mistake again, in a circuit of several hundred equations, in no order. The conflict is as short as before.
+
+A = short_circuit(build_circuit(600, seed=7)).matrix
+order = np.random.default_rng(23).permutation(A.shape[0])
+A = A[order][:, order]
+why = explain_singularity(A)
+print(why)
+
+spy_conflicts(A, why, title="two sources across one node of many", figure=plt.figure(figsize=(11, 4.2)))
+plt.show()
