@@ -74,6 +74,8 @@ def read_matrix(path: str | os.PathLike[str]) -> Any:
     except UnreadableFile as error:
         raise UnreadableFile(f"{path}: {error}") from None
     except Exception as error:  # SciPy's readers raise many types on malformed text: none may reach the user raw
+        if _is_an_interrupt(error):
+            raise KeyboardInterrupt from None
         raise UnreadableFile(f"{path}: {_reason(error)}") from error
 
 
@@ -125,6 +127,13 @@ def _reader_of(path: Path) -> tuple[Callable[[Path, _Opener | None], Any], _Open
     if kind == ".npz" and opener is None:
         return _read_npz, None
     raise UnreadableFile(f"{path}: the end of the name is not one of a known kind of matrix file: {FORMATS}")
+
+
+def _is_an_interrupt(error: BaseException | None) -> bool:
+    """Tell whether Ctrl-C is behind an error: an import that it hits fails with a message of its own."""
+    while error is not None and not isinstance(error, KeyboardInterrupt):
+        error = error.__cause__ or error.__context__
+    return error is not None
 
 
 def _check_is_file(path: Path) -> None:

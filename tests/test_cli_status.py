@@ -5,6 +5,7 @@ import os
 import signal
 import subprocess
 import sys
+import time
 
 import pytest
 import scipy.sparse as sp
@@ -160,6 +161,7 @@ def test_interrupted_by_the_user(tmp_path):
         subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as child,
         pipe.open("wb"),  # returns when the program has begun to read
     ):
+        time.sleep(0.5)  # SciPy's reader is imported by then, and waits for the first byte
         child.send_signal(signal.SIGINT)
         out, error = child.communicate(timeout=120)
     assert child.returncode == 130
