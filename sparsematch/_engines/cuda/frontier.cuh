@@ -3,7 +3,8 @@
 // A level reads one stretch of a queue and appends the next. What the threads count meanwhile stands in a tally, and there
 // are three of them in turn: one is filled, one is still read by threads that come late from the barrier, one is cleared. So
 // a level costs one barrier. A frontier of a few vertices is left to the first block, which needs no barrier of the grid, and
-// has tallies of its own since the others may still read the last one; they wait until the frontier has grown. Lists longer than HUB are cut to chunks, which warps take after the other vertices.
+// has tallies of its own since the others may still read the last one; they wait until the frontier has grown. Lists longer
+// than HUB are cut to chunks, which warps take after the other vertices.
 // Whoever is reached is claimed by a bit, so the trees have no vertex in common.
 #pragma once
 
