@@ -121,6 +121,7 @@ def test_input_is_only_read(approximate):
 def test_result_is_a_matching_of_the_matrix():
     G = path([3, 1, 2])
     m = sm.approximate_matching(G)
+    assert isinstance(m, sm.GraphMatching)
     assert isinstance(m, sm.Matching)
     assert m.row_mate is m.col_mate
     assert sm.is_matching(G, m)
