@@ -49,18 +49,20 @@ class SuperLUFactor:
         self._memory = memory
         self._indptr, self._rows = indptr.astype(np.int32, copy=False), rows.astype(np.int32, copy=False)
         self.nnz = 0
-        if "order" in memory:
+        if memory:
             self.refactorise(values)
             return
         n = indptr.size - 1
         self._lu = _superlu(sp.csc_array((values, self._rows, self._indptr), shape=(n, n)), "COLAMD")
-        memory.update(_renumbered(self._indptr, self._rows, self._lu.perm_c))
+        memory["place"] = self._lu.perm_c
         self._ordered = False
         self.nnz = int(self._lu.nnz)
 
     def refactorise(self, values: Values) -> None:
         """Take new values."""
         memory = self._memory
+        if "order" not in memory:  # one that is never factorised again need not be renumbered
+            memory.update(_renumbered(self._indptr, self._rows, memory["place"]))
         n = memory["indptr"].size - 1
         ordered = sp.csc_array((values[memory["take"]], memory["rows"], memory["indptr"]), shape=(n, n))
         self._lu = _superlu(ordered, "NATURAL")
