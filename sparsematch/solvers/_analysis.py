@@ -75,13 +75,14 @@ class Analysis:
     def __init__(self, pattern: Pattern, look: FirstLook, make_outside: Make, may_exchange: bool) -> None:
         self._pattern, self._make_outside, self._may_exchange = pattern, make_outside, may_exchange
         self._forced: BoolArray | None = None
-        self._take_look(look)
+        self._look = look
+        self._make_cut()
 
     @property
     def form(self) -> BlockForm:
         """The block triangular form."""
         if self._form is None:
-            self._form = square_form(*self._permutations)
+            self._form = square_form(*self._look[:3])
         return self._form
 
     @property
@@ -128,14 +129,11 @@ class Analysis:
         largest = int(np.diff(self._cut.starts).max(initial=0))
         return f"Analysis({n}x{n}, {blocks}, the largest of {largest} rows)"
 
-    def _take_look(self, look: FirstLook) -> None:
-        self._permutations = look[:3]
-        self._form: BlockForm | None = None
-        self._make_cut(look.plan)
-
-    def _make_cut(self, plan: Any) -> None:
+    def _make_cut(self) -> None:
+        plan: Any = self._look.plan
         blocks = {k: plan.block(k) for k in plan.outside}
-        self._cut = Cut(plan, self._permutations[2], blocks, {k: {} for k in blocks}, self._pattern.graph.backend)
+        self._form: BlockForm | None = None
+        self._cut = Cut(plan, self._look.row_blocks, blocks, {k: {} for k in blocks}, self._pattern.graph.backend)
 
     def _relieve(self, cut: Cut, k: int, values: NDArray[Any]) -> None:
         """Do something about a block whose pivots have brought more fill than was foreseen.
@@ -144,17 +142,17 @@ class Analysis:
         """
         if cut is not self._cut:  # another thread has been here
             return
-        graph = self._pattern.graph
-        best = _best_diagonal(self._pattern, values) if self._may_exchange else None
-        self._may_exchange = False
-        if best is None:
+        if self._may_exchange:
+            self._may_exchange = False
+            self._look = _exchange(self._pattern, values, self._look)
+        else:
             if self._forced is None:
                 self._forced = np.zeros(self.n_blocks, bool)
             self._forced[k] = True
-            self._make_cut(operations(graph.backend).block_plan(graph, *self._permutations, self._forced))
-        else:
-            self._forced = None
-            self._take_look(operations(graph.backend).first_look(graph, values, best.row_mate))
+            graph = self._pattern.graph
+            plan = operations(graph.backend).block_plan(graph, *self._look[:3], self._forced)
+            self._look = self._look._replace(plan=plan)
+        self._make_cut()
 
 
 def analyse(A: Any, *, matching: Any = None, pivoting: str = "auto", solver: Any = "superlu") -> Analysis:
@@ -212,7 +210,8 @@ def prepare(A: Any, matching: Any, pivoting: str, solver: Any) -> tuple[Analysis
         raise unknown_choice("pivoting", pivoting, _PIVOTING)
     make_outside = find_solver(solver)
     pattern = read_pattern(A)
-    values, graph = pattern.any_values(A), pattern.graph
+    graph = pattern.graph
+    values = pattern.arrange(A.data) if A.format == pattern.layout else pattern.any_values(A)
     poor = _POOR if pivoting == "auto" else -1.0  # not even a good diagonal is good enough
     if matching is not None or pivoting == "structure":
         poor = math.inf
@@ -225,9 +224,17 @@ def prepare(A: Any, matching: Any, pivoting: str, solver: Any) -> tuple[Analysis
         look = first_look(graph, values, (form.row_perm, form.col_perm, form.row_blocks), poor)
     may_exchange = poor == _POOR and look.plan is not None and look.poor > 0
     if look.plan is None:
-        best = _best_diagonal(pattern, values)
-        look = first_look(graph, values, look[:3] if best is None else best.row_mate)
+        look = _exchange(pattern, values, look)
     return Analysis(pattern, look, make_outside, may_exchange), Survey(values, look.largest, look.norm)
+
+
+def _exchange(pattern: Pattern, values: NDArray[Any], look: FirstLook) -> FirstLook:
+    """Put the transversal with the largest product on the diagonal, if there is one: the blocks stay what they are."""
+    best, graph = _best_diagonal(pattern, values), pattern.graph
+    cols = look.col_perm if best is None else best.row_mate[look.row_perm]
+    forced = np.zeros(look.row_blocks.size - 1, bool)
+    plan = operations(graph.backend).block_plan(graph, look.row_perm, cols, look.row_blocks, forced)
+    return look._replace(col_perm=cols, plan=plan)
 
 
 def _best_diagonal(pattern: Pattern, values: NDArray[Any]) -> Matching | None:

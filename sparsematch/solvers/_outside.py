@@ -52,8 +52,7 @@ class SuperLUFactor:
         if memory:
             self.refactorise(values)
             return
-        n = indptr.size - 1
-        self._lu = _superlu(sp.csc_array((values, self._rows, self._indptr), shape=(n, n)), "COLAMD")
+        self._lu = _superlu(values, self._rows, self._indptr, "COLAMD")
         memory["place"] = self._lu.perm_c
         self._ordered = False
         self.nnz = int(self._lu.nnz)
@@ -63,9 +62,7 @@ class SuperLUFactor:
         memory = self._memory
         if "order" not in memory:  # one that is never factorised again need not be renumbered
             memory.update(_renumbered(self._indptr, self._rows, memory["place"]))
-        n = memory["indptr"].size - 1
-        ordered = sp.csc_array((values[memory["take"]], memory["rows"], memory["indptr"]), shape=(n, n))
-        self._lu = _superlu(ordered, "NATURAL")
+        self._lu = _superlu(values[memory["take"]], memory["rows"], memory["indptr"], "NATURAL")
         self._ordered = True
         self.nnz = int(self._lu.nnz)
 
@@ -84,7 +81,9 @@ class SuperLUFactor:
         return float(np.abs(self._lu.U.data).max(initial=0))
 
 
-def _superlu(A: Any, ordering: str) -> Any:
+def _superlu(values: Values, rows: IndexArray, indptr: IndexArray, ordering: str) -> Any:
+    A = sp.csc_array((values, rows, indptr), shape=(indptr.size - 1, indptr.size - 1))
+    A.has_canonical_format = True  # SciPy would look
     try:
         return splu(A, permc_spec=ordering)
     except RuntimeError as error:

@@ -76,12 +76,16 @@ class Pattern:
 
     def any_values(self, A: Any) -> Values:
         """Return the values that `values` does, finite or not."""
-        data = self._read_matrix(A) if sp.issparse(A) else self._read_values(A)
-        if data.size != self.arrays[-1].size:
-            raise ValueError(f"A.data holds {data.size} values for {self.arrays[-1].size} entries")
+        return self.arrange(self._read_matrix(A) if sp.issparse(A) else self._read_values(A))
+
+    def arrange(self, data: Values) -> Values:
+        """Return values that come in the order of the matrix by columns, as float64 or complex128."""
+        nnz = self.arrays[-1].size
+        if data.size < nnz:
+            raise ValueError(f"A.data holds {data.size} values for {nnz} entries")
         if data.dtype.kind not in "biufc":
             raise TypeError(f"A must hold numbers, not {data.dtype}")
-        data = np.ascontiguousarray(data, np.complex128 if data.dtype.kind == "c" else np.float64)
+        data = np.ascontiguousarray(data[:nnz], np.complex128 if data.dtype.kind == "c" else np.float64)
         if self.order is not None:
             data = data[self.order]
         if self.starts is not None:
@@ -100,7 +104,7 @@ class Pattern:
                     "A has another pattern than the matrix that was analysed: analyse it anew, or give it the same "
                     "entries, explicit zeros included, in the same order"
                 )
-        return A.data[: self.arrays[-1].size]
+        return A.data
 
     def _read_values(self, A: Any) -> Values:
         if not isinstance(A, np.ndarray):

@@ -24,8 +24,8 @@ template <class Index>
 class DegreeOrdering {
   public:
     // Reads: the graph without its diagonal, edge {i, j} in both lists, no repeats; vertex i's list is adjacency[start[i]...
-    // start[i + 1]]. Writes: order, the vertices in order of elimination. Returns false, and no order, when L would have more
-    // than `most` entries. Time: O(n nnz) at worst, nearly O(nnz) in practice.
+    // start[i + 1]]. Writes: order, the vertices in order of elimination, and the cost. Returns false, and no order, when L would
+    // have more than `most` entries. Time: O(n nnz) at worst, nearly O(nnz) in practice.
     bool run(Index n, const std::vector<std::int64_t>& start, const std::vector<Index>& adjacency, double most, Index* order,
              EliminationCost& cost) {
         prepare(n, start, adjacency);
@@ -38,10 +38,19 @@ class DegreeOrdering {
             merge_twins(p);
             finish(p, grown);
             charge(grown, cost);
+            entries_.push_back(cost.entries);
             if (cost.entries > most) return false;
         }
         write_order(order);
         return true;
+    }
+
+    // After a run: how many entries the columns of L have up to the one that is eliminated there, at most.
+    void accumulate(double* entries) const {
+        Index t = 0;
+        for (std::size_t k = 0; k < pivots_.size(); ++k)
+            while (t < ends_[k]) entries[t++] = entries_[k];
+        while (t < n_) entries[t++] = entries_.empty() ? 0 : entries_.back();
     }
 
   private:
@@ -55,7 +64,7 @@ class DegreeOrdering {
         length_.resize(size), degree_.resize(size), next_.resize(size), previous_.resize(size), hash_.resize(size);
         n_elements_.assign(size, 0), nv_.assign(size, 1), w_.assign(size, 1), parent_.assign(size, none);
         head_.assign(size + 1, none), bucket_.assign(size, none);
-        pivots_.clear(), last_.clear();
+        pivots_.clear(), last_.clear(), entries_.clear();
         // A vertex that nearly all others touch would be looked at in every step: it goes last.
         const double dense = std::max(16.0, 10 * std::sqrt(static_cast<double>(n)));
         for (Index i = 0; i < n; ++i) {
@@ -226,6 +235,7 @@ class DegreeOrdering {
         for (const Index p : pivots_) order[count[place[p]]++] = p;
         for (Index i = 0; i < n_; ++i)
             if (parent_[i] != none && parent_[i] != i) order[count[place[root(i)]]++] = i;
+        ends_.assign(count.begin(), count.end() - 1);
         std::stable_sort(last_.begin(), last_.end(), [&](Index a, Index b) { return degree_[a] < degree_[b]; });
         std::copy(last_.begin(), last_.end(), order + n_ - static_cast<Index>(last_.size()));
     }
@@ -239,7 +249,8 @@ class DegreeOrdering {
     Index n_ = 0, eliminated_ = 0, least_ = 0;
     std::int64_t stamp_ = 0, largest_ = 0;
     std::vector<Index> pool_, length_, n_elements_, nv_, degree_, head_, next_, previous_, bucket_, hash_, parent_;
-    std::vector<Index> pivots_, last_;
+    std::vector<Index> pivots_, last_, ends_;
+    std::vector<double> entries_;
     std::vector<std::int64_t> begin_, w_;
 };
 

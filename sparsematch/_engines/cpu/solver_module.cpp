@@ -135,7 +135,7 @@ nb::object run_first_look(In<Index> indptr, In<Index> indices, In<Value> values,
         }
         seen = survey(indptr.data(), n, values.data());
         const Index *rows = form.row_perm.data(), *cols = form.col_perm.data(), *starts = form.starts.data();
-        if (std::isfinite(seen.norm))
+        if (std::isfinite(seen.norm) && std::isfinite(poor_share))
             poor = poor_diagonal(a, rows, cols, starts, form.n_blocks(), values.data(),
                                  BlockLU<Index, Value>::diagonal_preference);
         if (static_cast<double>(poor) > poor_share * static_cast<double>(a.nnz())) return true;
