@@ -3,6 +3,8 @@
 // Amestoy, Davis, Duff, An approximate minimum degree ordering algorithm (SIAM J. Matrix Anal. Appl. 17, 1996), Algorithm 2.
 // Paper's names: A_i and E_i are the two parts of the list of variable i, elements first; L_e the list of element e; nv, w and
 // degree as there. Elements are appended to the pool, which is not compacted: the caller bounds the fill, and with it the pool.
+// Vertices that are equal from the start are merged before it: Ashcraft, Compressed graphs and the minimum degree algorithm (SIAM
+// J. Sci. Comput. 16, 1995).
 // Invariant: L_e of a living element holds living variables only, and degree[e] is their number, merged ones counted.
 #pragma once
 
@@ -11,6 +13,8 @@
 #include <cstdint>
 #include <utility>
 #include <vector>
+
+#include "csr.hpp"
 
 namespace sparsematch {
 
@@ -67,10 +71,38 @@ class DegreeOrdering {
         pivots_.clear(), last_.clear(), entries_.clear();
         // A vertex that nearly all others touch would be looked at in every step: it goes last.
         const double dense = std::max(16.0, 10 * std::sqrt(static_cast<double>(n)));
+        for (Index i = 0; i < n; ++i) degree_[i] = length_[i] = static_cast<Index>(start[i + 1] - start[i]);
+        if (start[size] >= 8 * n) merge_equal(dense);
         for (Index i = 0; i < n; ++i) {
-            degree_[i] = length_[i] = static_cast<Index>(start[i + 1] - start[i]);
             if (degree_[i] > dense) nv_[i] = 0, last_.push_back(i), ++eliminated_;
-            else insert(i);
+            else if (nv_[i] > 0) insert(i);
+        }
+    }
+
+    // Neighbours that have all other neighbours in common. Told by sums of scattered numbers: that two be equal by chance will
+    // not happen, and would cost some fill.
+    void merge_equal(double dense) {
+        const auto size = static_cast<std::size_t>(n_);
+        std::vector<std::uint64_t> sum(size);
+        for (Index i = 0; i < n_; ++i) sum[i] = hash(static_cast<std::uint64_t>(i));
+        std::vector<std::uint64_t> closed(sum);
+        for (Index i = 0; i < n_; ++i)
+            for (auto q = begin_[i]; q < begin_[i] + length_[i]; ++q) closed[i] += sum[pool_[q]];
+        Index merged = 0;
+        for (Index i = 0; i < n_; ++i) {
+            if (nv_[i] == 0 || degree_[i] > dense) continue;
+            for (auto q = begin_[i]; q < begin_[i] + length_[i]; ++q)
+                if (const Index j = pool_[q]; j > i && nv_[j] > 0 && closed[j] == closed[i])
+                    nv_[j] = 0, parent_[j] = i, ++nv_[i], ++merged;
+            degree_[i] -= nv_[i] - 1;
+        }
+        if (merged == 0) return;
+        for (Index i = 0; i < n_; ++i) {
+            auto to = begin_[i];
+            const auto end = nv_[i] > 0 ? to + length_[i] : to;
+            for (auto q = to; q < end; ++q)
+                if (nv_[pool_[q]] > 0) pool_[to++] = pool_[q];
+            length_[i] = static_cast<Index>(to - begin_[i]);
         }
     }
 

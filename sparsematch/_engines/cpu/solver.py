@@ -11,7 +11,7 @@ from sparsematch._types.bipartite import BipartiteCSR
 from sparsematch._types.factors import BlockLU, BlockPlan, FirstLook
 
 #: Multiplications per entry of L + U above which supernodes pay.
-_WORK_PER_ENTRY = 140.0
+_WORK_PER_ENTRY = 105.0
 #: Entries of L + U per entry of a block above which its ordering is given up: it is too heavy already.
 _FILL = 40.0
 #: Blocks of so few rows are not worth judging.
