@@ -155,7 +155,7 @@ class Analysis:
         self._make_cut()
 
 
-def analyse(A: Any, *, matching: Any = None, pivoting: str = "auto", solver: Any = "superlu") -> Analysis:
+def analyse(A: Any, *, matching: Any = None, pivoting: str = "auto", solver: Any = "auto") -> Analysis:
     """Find the block triangular form of a square matrix, and prepare for factorising matrices with its pattern.
 
     Parameters
@@ -167,8 +167,9 @@ def analyse(A: Any, *, matching: Any = None, pivoting: str = "auto", solver: Any
     pivoting : {"auto", "structure", "product"}, optional
         What goes to the diagonal: entries found by the pattern alone, or, by the values of `A`, those with the largest
         product. The latter costs more and moves fewer pivots; ``"auto"`` asks for it where many would move.
-    solver : {"superlu", "umfpack", "pardiso", "klu"} or callable, optional
-        Who factorises large blocks in which much fill is to be expected; all but the first need a library of their own.
+    solver : {"auto", "superlu", "umfpack", "pardiso", "klu"} or callable, optional
+        Who factorises large blocks in which much fill is to be expected: by default SuperLU, which comes with SciPy. The
+        others need a library of their own.
 
     Returns
     -------

@@ -87,7 +87,7 @@ class BlockTriangularLU:
         analysis: Analysis | None = None,
         matching: Any = None,
         pivoting: str = "auto",
-        solver: Any = "superlu",
+        solver: Any = "auto",
     ) -> None:
         survey = None
         if analysis is None:

@@ -196,9 +196,9 @@ SOLVERS: dict[str, Make] = {
 
 
 def find_solver(name: Any) -> Make:
-    """Look up a solver by its name, or take a class with its shape as it is."""
+    """Look up a solver by its name, or take a class with its shape as it is; ``"auto"`` is SuperLU."""
     if callable(name):
         return name
-    if not isinstance(name, str) or name not in SOLVERS:
-        raise unknown_choice("solver", name, SOLVERS)
-    return SOLVERS[name]
+    if not isinstance(name, str) or name not in ("auto", *SOLVERS):
+        raise unknown_choice("solver", name, ("auto", *SOLVERS))
+    return SOLVERS["superlu" if name == "auto" else name]
