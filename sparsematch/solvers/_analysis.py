@@ -76,6 +76,7 @@ class Analysis:
         self._pattern, self._make_outside, self._may_exchange = pattern, make_outside, may_exchange
         self._forced: BoolArray | None = None
         self._look = look
+        self._form: BlockForm | None = None
         self._make_cut()
 
     @property
@@ -132,7 +133,7 @@ class Analysis:
     def _make_cut(self) -> None:
         plan: Any = self._look.plan
         blocks = {k: plan.block(k) for k in plan.outside}
-        self._form: BlockForm | None = None
+        self._form = None
         self._cut = Cut(plan, self._look.row_blocks, blocks, {k: {} for k in blocks}, self._pattern.graph.backend)
 
     def _relieve(self, cut: Cut, k: int, values: NDArray[Any]) -> None:
@@ -168,8 +169,8 @@ def analyse(A: Any, *, matching: Any = None, pivoting: str = "auto", solver: Any
         What goes to the diagonal: entries found by the pattern alone, or, by the values of `A`, those with the largest
         product. The latter costs more and moves fewer pivots; ``"auto"`` asks for it where many would move.
     solver : {"auto", "superlu", "umfpack", "pardiso", "klu"} or callable, optional
-        Who factorises large blocks in which much fill is to be expected: by default SuperLU, which comes with SciPy. The
-        others need a library of their own.
+        Who factorises large blocks in which much fill is to be expected: by default SuperLU, which comes with SciPy.
+        The others need a library of their own.
 
     Returns
     -------
@@ -242,7 +243,7 @@ def _best_diagonal(pattern: Pattern, values: NDArray[Any]) -> Matching | None:
     """Return the transversal with the largest product, if there is one without zeros."""
     graph = pattern.graph
     modulus = np.abs(values)
-    if modulus.size and 0 < modulus.min() and modulus.max() < math.inf:
+    if modulus.size and modulus.min() > 0 and modulus.max() < math.inf:
         matching = operations(graph.backend).least_cost(graph, -np.log(modulus)).matching
     else:
         columns = sp.csc_array((values, graph.indices, graph.indptr), shape=graph.shape)

@@ -25,8 +25,8 @@ def splu(A: Any, *, matching: Any = None, pivoting: str = "auto", solver: Any = 
     Returns
     -------
     BlockTriangularLU or DeviceLU
-        With ``solve``, ``shape``, ``nnz``, ``perm_r`` and ``perm_c``, like SciPy's ``SuperLU``; of a matrix on a GPU, with
-        ``solve`` for right-hand sides there.
+        With ``solve``, ``shape``, ``nnz``, ``perm_r`` and ``perm_c``, like SciPy's ``SuperLU``; of a matrix on a GPU,
+        with ``solve`` for right-hand sides there.
 
     Raises
     ------

@@ -94,6 +94,7 @@ class DeviceLU:
         self._pattern, self.shape = (A.indptr, A.indices), A.shape
         self._cut(A)
         self._factor: DeviceFactor | None = None
+        self._kind: Any = None
         self._take(A)
 
     def refactorise(self, A: Any) -> None:
@@ -175,8 +176,8 @@ class DeviceLU:
         large = cupy.flatnonzero(starts[1:] - starts[:-1] > 1)
         first, last = (int(starts[large[0]]), int(starts[large[-1] + 1])) if large.size else (n, n)
         self._bounds, self.n_factorised = (first, last), last - first
-        ends = (0, first, last, n)
-        self._pieces = {}
+        ends = [0, first, last, n]
+        self._pieces: dict[tuple[int, int], _Piece] = {}
         sides = [k for k in range(3) if ends[k] < ends[k + 1]]  # CuPy knows no matrices without rows
         for i, j in ((i, j) for i in sides for j in sides if i <= j):
             part = permuted[ends[i] : ends[i + 1]][:, ends[j] : ends[j + 1]].tocsr()
@@ -189,8 +190,10 @@ class DeviceLU:
         self.dtype = values.dtype
         parts = {where: piece.filled(values) for where, piece in self._pieces.items()}
         for k, begin in ((0, 0), (2, self._bounds[1])):
-            zeros = (parts[k, k].diagonal() == 0).nonzero()[0] if (k, k) in parts else ()
-            if len(zeros):
+            if (k, k) not in parts:
+                continue
+            zeros = (parts[k, k].diagonal() == 0).nonzero()[0]
+            if zeros.size:
                 place = begin + int(zeros[0])
                 rows, cols = (perm[place : place + 1] for perm in (self.form.row_perm, self.form.col_perm))
                 where = f"row {int(rows[0])}; column {int(cols[0])}"

@@ -96,6 +96,7 @@ class BlockTriangularLU:
             analysis, survey = prepare(A, matching, pivoting, solver)
         self.analysis = analysis
         self._numbers: Any = None
+        self._cut: Any = analysis._cut
         self._outside: dict[int, OutsideFactor] = {}
         self.dtype = np.dtype(np.float64)
         pattern = analysis._pattern

@@ -126,9 +126,9 @@ def read_pattern(A: Any) -> Pattern:
     """
     if sp.issparse(A):
         A = _compress(A)
-        if A.format == "csc" and (arrays := _columns(A)):
+        if A.format == "csc" and (columns := _columns(A)):
             n = A.shape[0]
-            return Pattern(BipartiteCSR(n, n, *arrays, "numpy", True), "csc", arrays, None, None)
+            return Pattern(BipartiteCSR(n, n, *columns, "numpy", True), "csc", columns, None, None)
     given = as_bipartite(as_compressed(A, "A"))  # refuses what is no matrix, or is elsewhere
     n, n_cols = given.shape
     if n != n_cols:

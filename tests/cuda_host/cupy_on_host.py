@@ -12,7 +12,7 @@ import warnings
 import numpy as np
 
 MODULES = ("cupy", "cupy.cuda", "cupy.cuda.runtime", "cupyx", "cupyx.scipy", "cupyx.scipy.sparse")
-MODULES += ("cupyx.scipy.sparse.linalg",)
+MODULES = (*MODULES, "cupyx.scipy.sparse.linalg")
 
 
 class CUDARuntimeError(RuntimeError):
@@ -194,7 +194,7 @@ class spmatrix:
         return ndarray(self.get() @ x.host)
 
     def __getitem__(self, key):
-        if isinstance(key, slice) or isinstance(key, tuple) and all(isinstance(k, slice) for k in key):
+        if isinstance(key, slice) or (isinstance(key, tuple) and all(isinstance(k, slice) for k in key)):
             return on_device(self.get()[key])
         return on_device(
             self.get()[tuple(k.get() if isinstance(k, ndarray) else k for k in key)]

@@ -43,8 +43,8 @@ Survey survey(const Index* indptr, Index n, const Value* values) {
 // the block, rows scaled. Adds up the rows of their blocks: what a pivot that moves may fill. a: the columns of a matrix in the
 // block form that the other arguments describe. Time: O(n + nnz).
 template <class Index, class Value>
-std::int64_t poor_diagonal(const Csr<Index>& a, const Index* row_perm, const Index* col_perm, const Index* starts, Index n_blocks,
-                    const Value* values, double preference) {
+std::int64_t poor_diagonal(const Csr<Index>& a, const Index* row_perm, const Index* col_perm, const Index* starts,
+                           Index n_blocks, const Value* values, double preference) {
     const auto n = static_cast<std::size_t>(a.n_rows);
     std::vector<Index> place(n);
     std::vector<double> largest(n, 0);

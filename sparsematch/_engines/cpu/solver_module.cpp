@@ -174,9 +174,8 @@ void bind_lu(nb::module_& m, const char* name) {
             return nb::make_tuple(out.largest, out.norm);
         },
         "indptr"_a.noconvert(), "values"_a.noconvert());
-    m.def("first_look", &run_first_look<Index, Value>, "indptr"_a.noconvert(), "indices"_a.noconvert(),
-          "values"_a.noconvert(), "given"_a.none(), "soon"_a, "poor_share"_a, "work_per_entry"_a, "fill"_a,
-          "always_inside"_a);
+    m.def("first_look", &run_first_look<Index, Value>, "indptr"_a.noconvert(), "indices"_a.noconvert(), "values"_a.noconvert(),
+          "given"_a.none(), "soon"_a, "poor_share"_a, "work_per_entry"_a, "fill"_a, "always_inside"_a);
 }
 
 }  // namespace
