@@ -167,7 +167,8 @@ def analyse(A: Any, *, matching: Any = None, pivoting: str = "auto", solver: Any
         A matching to start from, or one to be kept: its entries are on the diagonals of the blocks.
     pivoting : {"auto", "structure", "product"}, optional
         What goes to the diagonal: entries found by the pattern alone, or, by the values of `A`, those with the largest
-        product. The latter costs more and moves fewer pivots; ``"auto"`` asks for it where many would move.
+        product. The latter costs more and moves fewer pivots; ``"auto"`` asks for it where those that would move
+        could fill much: in large blocks, or many.
     solver : {"auto", "superlu", "umfpack", "pardiso", "klu"} or callable, optional
         Who factorises large blocks in which much fill is to be expected: by default SuperLU, which comes with SciPy.
         The others need a library of their own.
