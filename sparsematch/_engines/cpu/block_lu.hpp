@@ -36,6 +36,8 @@ class BlockLU {
     Outcome factorise(const Value* a, Run& run) {
         Meter meter(run);
         l_row.clear(), l.clear(), u_row.clear(), u.clear();
+        const auto room = static_cast<std::size_t>(plan.foreseen);
+        l_row.reserve(room), l.reserve(room), u_row.reserve(room), u.reserve(room);
         largest_u = 0;
         for (Index k = 0; k < plan.n_blocks(); ++k) {
             trouble = k;

@@ -29,9 +29,9 @@ class DegreeOrdering {
   public:
     // Reads: the graph without its diagonal, edge {i, j} in both lists, no repeats; vertex i's list is adjacency[start[i]...
     // start[i + 1]]. Writes: order, the vertices in order of elimination, and the cost. Returns false, and no order, when L would
-    // have more than `most` entries. Time: O(n nnz) at worst, nearly O(nnz) in practice.
-    bool run(Index n, const std::vector<std::int64_t>& start, const std::vector<Index>& adjacency, double most, Index* order,
-             EliminationCost& cost) {
+    // have more than `most` entries, or, as far as that can be foreseen, need more than `work` multiplications for each. Time: O(n nnz) at worst, nearly O(nnz) in practice.
+    bool run(Index n, const std::vector<std::int64_t>& start, const std::vector<Index>& adjacency, double most, double work,
+             Index* order, EliminationCost& cost) {
         prepare(n, start, adjacency);
         cost = {};
         while (eliminated_ < n_) {
@@ -43,7 +43,7 @@ class DegreeOrdering {
             finish(p, grown);
             charge(grown, cost);
             entries_.push_back(cost.entries);
-            if (cost.entries > most) return false;
+            if (cost.entries > most || (degree_[p] > work / 2 && is_heavy(degree_[p], work, cost))) return false;
         }
         write_order(order);
         return true;
@@ -251,6 +251,12 @@ class DegreeOrdering {
         const double k = weight, d = static_cast<double>(degree_[pivots_.back()]) + static_cast<double>(last_.size());
         cost.entries += k * d + k * (k - 1) / 2;
         cost.work += k * d * d + k * (k - 1) * d + k * (k - 1) * (2 * k - 1) / 6;
+    }
+
+    // Degrees hardly fall any more until few vertices are left: if all that come have this one, is the whole too heavy?
+    bool is_heavy(Index degree, double work, const EliminationCost& cost) const {
+        const double d = degree, rest = std::max<double>(static_cast<double>(n_ - eliminated_) - d, 0);
+        return cost.work + rest * d * d + d * d * d / 3 > work * (cost.entries + rest * d + d * d / 2 + 0.5 * n_);
     }
 
     // A pivot is followed by those that were merged into it.
