@@ -33,6 +33,7 @@ class Proposals {
     // Makes the proposal of u to v. Returns whose proposal is left over: that of the maker before, of u, or UNMATCHED: nobody's.
     template <class Before>
     Index make(Index v, std::uint64_t key, Index u, const Before& before) {
+        if (Threads && peek(best_[v].key) > key) return u;
         const Index maker = lock(v);
         if (maker != UNMATCHED<Index> && !before(best_[v].key, maker)) {
             unlock(v, maker);
