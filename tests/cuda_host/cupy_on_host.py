@@ -9,6 +9,7 @@ import sys
 import types
 
 import numpy as np
+import scipy.sparse
 
 MODULES = ("cupy", "cupy.cuda", "cupy.cuda.runtime", "cupyx", "cupyx.scipy", "cupyx.scipy.sparse")
 
@@ -196,5 +197,8 @@ def install():
     cupy.cuda.runtime.CUDARuntimeError = CUDARuntimeError
     modules["cupyx.scipy.sparse"].issparse = lambda thing: isinstance(thing, spmatrix)
     modules["cupyx.scipy.sparse"].spmatrix = spmatrix
+    for form in ("csr", "csc"):
+        make = lambda shape, dtype, form=form: on_device(scipy.sparse.csr_matrix(shape, dtype=dtype).asformat(form))
+        setattr(modules["cupyx.scipy.sparse"], f"{form}_matrix", make)
     sys.modules.update(modules)
     return cupy

@@ -6,7 +6,7 @@ suits each stands here.
 
 from collections.abc import Callable
 
-from sparsematch._engines.cpu import auto, general, operations, solver, weighted
+from sparsematch._engines.cpu import auto, coarsen, edge_file, general, operations, solver, weighted
 from sparsematch._engines.cpu.step import ROWS, step
 from sparsematch._engines.registry import Engine, Operations, Run, register, register_operations
 from sparsematch._types.bipartite import BipartiteCSR
@@ -78,6 +78,10 @@ def _register_all() -> None:
             matched_entries=weighted.matched_entries,
             survey_graph=general.survey_graph,
             matched_weight=general.matched_weight,
+            wrong_mate=coarsen.wrong_mate,
+            contract=coarsen.contract,
+            match_edges=edge_file.match_edges,
+            largest_vertex=edge_file.largest_vertex,
         ),
     )
 
