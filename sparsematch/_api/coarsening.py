@@ -90,7 +90,7 @@ def coarsen(G: Any, matching: Any, *, join_unmatched: bool = False, workers: int
     mate = _read_mates(matching, graph)
     run = Run(resolve_workers(workers))
     labels, indptr, indices, sums = operations(graph.backend).contract(graph, values, mate, bool(join_unmatched), run)
-    if G.dtype.kind == "u" and sums.dtype.kind == "i":  # the same sums, but for what they mean
+    if G.data.dtype.kind == "u" and sums.dtype.kind == "i":  # the same sums, but for what they mean
         sums = sums.view(np.uint64)
     n = indptr.size - 1
     rows, real = _kinds(G), np.empty(0, sums.dtype).real.dtype

@@ -140,7 +140,7 @@ def write_edge_file(path: str | os.PathLike[str], edges: Any) -> int:
     Notes
     -----
     The first chunk tells the types: vertices are int32 if they are of that type or a smaller one, weights float32 if
-    they are that, else int64 and float64. The file holds one array with the fields ``u``, ``v`` and perhaps ``weight``:
+    they are that, else int64 and float64. Those of a matrix are int32 if it has fewer than 2**31 rows. The file holds one array with the fields ``u``, ``v`` and perhaps ``weight``:
     ``numpy.load(path, mmap_mode="r")`` reads it.
 
     Examples
@@ -201,14 +201,15 @@ def _chunks_of(G: Any) -> Iterator[tuple[Any, ...]]:
         G = G.tocsr()
     if G.dtype.kind not in "biufc":
         raise TypeError(f"edges.data must hold numbers, not {G.dtype}")
+    index = np.int32 if G.shape[0] <= np.iinfo(np.int32).max else np.int64
     for begin in range(0, max(G.nnz, 1), _CHUNK):
         end = min(begin + _CHUNK, G.nnz)
         if G.format == "coo":
             rows, cols = G.row[begin:end], G.col[begin:end]
         else:
             places = np.arange(begin, end, dtype=G.indptr.dtype)
-            rows = np.searchsorted(G.indptr[1:], places, side="right").astype(G.indices.dtype)
+            rows = np.searchsorted(G.indptr[1:], places, side="right")
             cols = G.indices[begin:end]
         upper = rows < cols
         values = G.data[begin:end][upper]
-        yield rows[upper], cols[upper], np.abs(values) if values.dtype.kind == "c" else values
+        yield rows[upper].astype(index), cols[upper].astype(index), np.abs(values) if values.dtype.kind == "c" else values

@@ -22,21 +22,28 @@ template <class Index, class Value>
 class Contraction {
   public:
     Contraction(const Csr<Index>& g, const Value* values, const Aggregates<Index>& parts, Run& run)
-        : g_(g), values_(values), parts_(parts), run_(run), bound_(parts.count + 1), size_(parts.count), indices_(g.nnz()),
-          sums_(g.nnz()) {}
+        : g_(g), values_(values), parts_(parts), run_(run), bound_(parts.count + 1), indices_(g.nnz()), sums_(g.nnz()) {}
 
     Coarse<Index, Value> make() {
         const Index longest = reserve();
         std::vector<Scratch> scratch;
         for (int rank = 0; rank < run_.team.size(); ++rank) scratch.emplace_back(parts_.count, longest);
+        const bool alone = run_.team.size() == 1;  // then each row follows the one before, and nothing has to be moved
+        Buffer<Index> indptr(parts_.count + 1, Index{0});
         run_.team.loop(parts_.count, grain, [&](int rank, Index begin, Index end) {
             Meter meter(run_, rank);
             typename Mirror<Value>::Sums prints{};
-            for (Index c = begin; c < end && meter.charge(bound_[c + 1] - bound_[c]); ++c) gather(c, scratch[rank], prints);
+            for (Index c = begin; c < end && meter.charge(bound_[c + 1] - bound_[c]); ++c) {
+                prefetch(c);
+                const Index base = alone ? indptr[c] : bound_[c], size = gather(c, base, scratch[rank], prints);
+                indptr[c + 1] = alone ? base + size : size;
+            }
             for (int k = 0; k < Mirror<Value>::kinds; ++k) prints_[k].fetch_add(prints[k], std::memory_order_relaxed);
         });
         if (run_.stopped()) return {};
-        auto out = move_together();
+        Coarse<Index, Value> out;
+        if (alone) out = {std::move(indptr), std::move(indices_), std::move(sums_)};
+        else out = move_together(std::move(indptr));
         if constexpr (!std::is_integral_v<Value>) mirror(out);
         return out;
     }
@@ -69,9 +76,32 @@ class Contraction {
         return std::min(longest, parts_.count);
     }
 
+    // Asks for what the next rows will read.
+    void prefetch(Index c) const {
+        if (c + 8 < parts_.count) {
+            const Index v = parts_.mate[parts_.first[c + 8]];
+            if (v != UNMATCHED<Index>) __builtin_prefetch(g_.indptr + v);
+        }
+        if (c + 5 < parts_.count) {
+            const Index v = parts_.mate[parts_.first[c + 5]];
+            if (v != UNMATCHED<Index>) {
+                __builtin_prefetch(g_.indices + g_.indptr[v]);
+                __builtin_prefetch(values_ + g_.indptr[v]);
+            }
+        }
+        if (c + 2 < parts_.count) {
+            const Index u = parts_.first[c + 2], v = parts_.mate[u];
+            prefetch_labels(u);
+            if (v != UNMATCHED<Index>) prefetch_labels(v);
+        }
+    }
+    void prefetch_labels(Index u) const {
+        const Index end = std::min(g_.indptr[u + 1], g_.indptr[u] + 32);
+        for (Index p = g_.indptr[u]; p < end; ++p) __builtin_prefetch(&parts_.label[g_.indices[p]]);
+    }
+
     // Reads: g, labels. Writes: the own row. Places of rows that a thread has done before are smaller than `base`.
-    void gather(Index c, Scratch& s, typename Mirror<Value>::Sums& prints) {
-        const Index base = bound_[c];
+    Index gather(Index c, Index base, Scratch& s, typename Mirror<Value>::Sums& prints) {
         Index size = 0;
         bool ascending = true;
         Value* sums = sums_.data() + base;
@@ -90,29 +120,40 @@ class Contraction {
                 }
             }
         });
-        size_[c] = size;
-        if (!ascending) sort(columns, sums, size, s, base);
-        std::copy(columns, columns + size, indices_.data() + base);
+        if (ascending) std::copy(columns, columns + size, indices_.data() + base);
+        else sort(size, s, base, indices_.data() + base, sums);
+        return size;
     }
 
-    // Puts columns in ascending order, and their sums with them: the markers still tell where each sum stands.
-    static void sort(Index* columns, Value* sums, Index size, Scratch& s, Index base) {
-        std::sort(columns, columns + size);
+    // Puts columns in ascending order, and their sums with them. Short rows by counting, for each column, those before it: more
+    // comparisons than a sort makes, but no branch depends on them. For long ones, the markers tell where each sum stands.
+    static void sort(Index size, Scratch& s, Index base, Index* to, Value* sums) {
+        const Index* columns = s.columns.data();
         std::copy(sums, sums + size, s.sums.data());
-        for (Index k = 0; k < size; ++k) sums[k] = s.sums[s.marker[columns[k]] - base];
+        if (size <= 64) {
+            for (Index k = 0; k < size; ++k) {
+                Index rank = 0;
+                for (Index j = 0; j < size; ++j) rank += columns[j] < columns[k];
+                to[rank] = columns[k];
+                sums[rank] = s.sums[k];
+            }
+            return;
+        }
+        std::copy(columns, columns + size, to);
+        std::sort(to, to + size);
+        for (Index k = 0; k < size; ++k) sums[k] = s.sums[s.marker[to[k]] - base];
     }
 
-    // Writes: the rows, without what was left between them.
-    Coarse<Index, Value> move_together() {
-        Coarse<Index, Value> out{Buffer<Index>(parts_.count + 1), {}, {}};
-        out.indptr[0] = 0;
-        for (Index c = 0; c < parts_.count; ++c) out.indptr[c + 1] = out.indptr[c] + size_[c];
-        out.indices = Buffer<Index>(out.indptr[parts_.count]);
-        out.values = Buffer<Value>(out.indptr[parts_.count]);
+    // Moves the rows to where no room is left between them. Reads: their sizes, each one place behind its row's number.
+    Coarse<Index, Value> move_together(Buffer<Index> indptr) {
+        for (Index c = 0; c < parts_.count; ++c) indptr[c + 1] += indptr[c];
+        Coarse<Index, Value> out{{}, Buffer<Index>(indptr[parts_.count]), Buffer<Value>(indptr[parts_.count])};
+        out.indptr = std::move(indptr);
         run_.team.loop(parts_.count, grain, [&](int, Index begin, Index end) {
             for (Index c = begin; c < end; ++c) {
-                std::copy_n(indices_.data() + bound_[c], size_[c], out.indices.data() + out.indptr[c]);
-                std::copy_n(sums_.data() + bound_[c], size_[c], out.values.data() + out.indptr[c]);
+                const Index to = out.indptr[c], size = out.indptr[c + 1] - to;
+                std::copy_n(indices_.data() + bound_[c], size, out.indices.data() + to);
+                std::copy_n(sums_.data() + bound_[c], size, out.values.data() + to);
             }
         });
         return out;
@@ -124,16 +165,19 @@ class Contraction {
         for (int k = 0; k < 4; ++k) prints[k] = prints_[k].load(std::memory_order_relaxed);
         const auto kind = Mirror<Value>::kind(prints);
         if (kind == Mirror<Value>::none) return;
-        const Index* columns = out.indices.data();
-        run_.team.loop(parts_.count, grain, [&](int rank, Index begin, Index end) {
+        // Row by row, the entries of an upper column come in the order in which the lower row has them. Each thread looks at all
+        // of them and writes to rows of its own; the upper triangle is only read.
+        run_.team.each([&](int rank) {
             Meter meter(run_, rank);
-            for (Index c = begin; c < end && meter.charge(size_[c]); ++c) {
-                for (Index p = out.indptr[c]; p < out.indptr[c + 1] && columns[p] < c; ++p) {
-                    const Index d = columns[p], *stop = columns + out.indptr[d + 1];
-                    const Index* q = std::lower_bound(columns + out.indptr[d], stop, c);
-                    if (q < stop && *q == c) out.values[p] = Mirror<Value>::apply(kind, out.values[q - columns]);
-                }
-            }
+            const auto n = static_cast<std::int64_t>(parts_.count);
+            const auto from = static_cast<Index>(n * rank / run_.team.size());
+            const auto to = static_cast<Index>(n * (rank + 1) / run_.team.size());
+            Index* next = bound_.data();  // in each row, where the next lower entry is
+            std::copy(out.indptr.data() + from, out.indptr.data() + to, next + from);
+            for (Index c = 0; c < to && meter.charge(out.indptr[c + 1] - out.indptr[c]); ++c)
+                for (Index p = out.indptr[c + 1]; p-- > out.indptr[c] && out.indices[p] > c;)
+                    if (const Index d = out.indices[p]; d >= from && d < to)
+                        out.values[next[d]++] = Mirror<Value>::apply(kind, out.values[p]);
         });
     }
 
@@ -141,9 +185,8 @@ class Contraction {
     const Value* values_;
     const Aggregates<Index>& parts_;
     Run& run_;
-    Buffer<Index> bound_;  // where each row begins among indices_ and sums_
-    Buffer<Index> size_;   // its entries
-    Buffer<Index> indices_;
+    Buffer<Index> bound_;    // where each row begins among indices_ and sums_ if there are several threads
+    Buffer<Index> indices_;  // rows, each with room for all entries of its fine rows
     Buffer<Value> sums_;
     std::atomic<std::uint64_t> prints_[4] = {};
 };

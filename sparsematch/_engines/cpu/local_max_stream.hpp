@@ -146,7 +146,7 @@ class StreamLocalMax {
     bool check(std::int64_t k, const EdgeSource::Ends& e) {
         EdgeFault& fault = report_.fault;
         if (e.u < 0 || e.v < 0 || e.u >= n_ || e.v >= n_) fault = {EdgeFault::vertex, progress_.done + k, e};
-        else if (e.u != e.v && !std::isfinite(e.weight)) fault = {EdgeFault::weight, progress_.done + k, e};
+        else if (Weighted && e.u != e.v && !std::isfinite(e.weight)) fault = {EdgeFault::weight, progress_.done + k, e};
         return fault.kind == EdgeFault::none;
     }
     std::int64_t fail(EdgeFault::Kind kind) {
