@@ -2,8 +2,8 @@
 
 python benchmarks/edge_file.py --edges 200_000_000 --vertices 10_000_000 [--folder FOLDER]
 
-A random graph is written chunk by chunk and matched in a process of its own, whose peak Linux tells; the file is deleted
-afterwards. Before that, `--check` edges of the same kind are matched in a file and in memory: the matching must be one.
+A random graph is written chunk by chunk and matched in a process of its own, whose peak Linux tells; then the file is
+deleted. Before that, `--check` edges of the same kind are matched in a file and in memory: the matching must be one.
 """
 
 import argparse
@@ -73,10 +73,21 @@ def main():
         if given.check:
             check(path, given.check, max(given.check * given.vertices // given.edges, 2), given.seed)
         sparsematch.write_edge_file(path, chunks(given.edges, given.vertices, given.seed))
-        command = [sys.executable, __file__, "--child", str(path), "--vertices", str(given.vertices), "--folder", folder]
+        command = [
+            sys.executable,
+            __file__,
+            "--child",
+            str(path),
+            "--vertices",
+            str(given.vertices),
+            "--folder",
+            folder,
+        ]
         out = subprocess.run(command, check=True, capture_output=True, text=True).stdout
         seconds, peak, rounds, scanned, live, pairs = json.loads(out)
-        print(f"{given.edges:,} edges, {path.stat().st_size / 1e9:.2f} GB; {given.vertices:,} vertices, {pairs:,} pairs")
+        print(
+            f"{given.edges:,} edges, {path.stat().st_size / 1e9:.2f} GB; {given.vertices:,} vertices, {pairs:,} pairs"
+        )
         print(f"{seconds:.1f} s, peak of resident memory {peak / 2**20:,.0f} MiB")
         print(f"{rounds} rounds, {scanned / given.edges:.2f} times the edges read; left per round: {live}")
 

@@ -8,8 +8,8 @@ local_max_quality       Birn et al. (2013), Figs. 2, 3, 6-9: weight relative to 
 local_max_times         the same, Figs. 2, 3, 5-11: running time; with the engines of a GPU if there is one
 local_max_rounds        the same, section 3: edges left, round by round
 
-Needs matplotlib. Real matrices are read from a folder of .npz files; without it their panels are left out. Engines that are
-not there are left out as well. Times are the shortest of several calls of the engine, with one worker.
+Needs matplotlib. Real matrices are read from a folder of .npz files; without it their panels are left out, and so are
+engines that are not there. Times are the shortest of several calls of the engine, with one worker.
 """
 
 import argparse
@@ -19,9 +19,9 @@ from pathlib import Path
 
 import numpy as np
 import scipy.sparse as sp
-from graphs import build
 
 import sparsematch
+from graphs import build
 
 DATA = Path(__file__).parents[2] / "shared" / "data"
 FAMILIES = {
@@ -122,7 +122,9 @@ def panels(plt, count, wide=3, size=(4.2, 3.4)):
     """A figure with so many axes, in lines of a few."""
     wide = min(wide, count)
     lines = -(-count // wide)
-    figure, axes = plt.subplots(lines, wide, figsize=(size[0] * wide, size[1] * lines), layout="constrained", squeeze=False)
+    figure, axes = plt.subplots(
+        lines, wide, figsize=(size[0] * wide, size[1] * lines), layout="constrained", squeeze=False
+    )
     for ax in axes.flat[count:]:
         ax.set_visible(False)
     for ax in axes.flat:
@@ -254,7 +256,9 @@ def local_max_times(plt, given):
     low = min(min(line.get_ydata()) for ax in axes for line in ax.lines)
     for ax in axes:
         ax.set(ylabel="ns per edge", yscale="log", ylim=(0.8 * min(low, 3), 300))
-    figure.legend(*axes[0].get_legend_handles_labels(), loc="outside lower center", ncols=len(axes[0].lines), frameon=False)
+    figure.legend(
+        *axes[0].get_legend_handles_labels(), loc="outside lower center", ncols=len(axes[0].lines), frameon=False
+    )
     figure.suptitle("Time of the engines, one worker")
     return figure
 
@@ -304,14 +308,18 @@ def _rounds(ax, G, color, label, **how):
     ax.plot(range(len(left)), np.maximum(left, 1e-7), "o-", color=color, markersize=3, label=label, **how)
 
 
-FIGURES = {f.__name__: f for f in (red_blue_rounds, red_blue_probability, local_max_quality, local_max_times, local_max_rounds)}
+FIGURES = {
+    f.__name__: f for f in (red_blue_rounds, red_blue_probability, local_max_quality, local_max_times, local_max_rounds)
+}
 
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("figures", nargs="*", metavar="FIGURE", choices=[*FIGURES, "all"], default="all")
     parser.add_argument("--out", type=Path, default=Path("figures"), help="folder for the pictures (default: figures)")
-    parser.add_argument("--largest", type=int, default=18, help="exponent of the largest number of vertices (default: 18)")
+    parser.add_argument(
+        "--largest", type=int, default=18, help="exponent of the largest number of vertices (default: 18)"
+    )
     parser.add_argument("--data", default=str(DATA), help=f"folder of real matrices (default: {DATA})")
     given = parser.parse_args()
     import matplotlib

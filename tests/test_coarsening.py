@@ -233,6 +233,7 @@ def test_matrix_and_matching_are_in_one_place():
 @given(graphs(max_side=30, max_edges=80), st.integers(0, 8))
 def test_hierarchy(G, least):
     h = sm.coarsening_hierarchy(G, min_vertices=least)
+    assert isinstance(h, sm.CoarseningHierarchy)
     assert h.levels[0].matrix is G
     assert list(h.sizes) == sorted(h.sizes, reverse=True)
     assert [isinstance(level, sm.CoarseLevel) for level in h.levels] == [True] * len(h)
@@ -260,7 +261,9 @@ def test_stars_do_not_stall():
     assert (alone.sizes, alone.stopped_by) == ((500,), "max_ratio")
     assert alone.prolongation().shape == (500, 500)
     how = {"min_vertices": 2, "join_unmatched": False, "max_ratio": 0.9999, "max_levels": 400}
-    assert len(sm.coarsening_hierarchy(G, **how)) == 300, "one leaf of each star a level, until both are single vertices"
+    assert len(sm.coarsening_hierarchy(G, **how)) == 300, (
+        "one leaf of each star a level, until both are single vertices"
+    )
 
 
 def test_limits():

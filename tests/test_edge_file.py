@@ -97,7 +97,9 @@ def test_writer_takes_chunks(file):
 
 
 def test_records_with_room_between_the_fields(file):
-    record = np.dtype({"names": ["v", "x", "u", "weight"], "formats": ["i4", "u1", "i4", "f4"], "offsets": [2, 6, 9, 20]})
+    record = np.dtype(
+        {"names": ["v", "x", "u", "weight"], "formats": ["i4", "u1", "i4", "f4"], "offsets": [2, 6, 9, 20]}
+    )
     save(file, [(1, 7, 0, 2.0), (2, 7, 1, 3.0)], record)
     assert sm.match_edge_file(file).mate.tolist() == [-1, 2, 1]
 
@@ -143,7 +145,7 @@ def test_files_that_are_none(file, tmp_path):
     with pytest.raises(FileNotFoundError):
         sm.match_edge_file(tmp_path / "absent.npy")
     file.write_bytes(b"%%MatrixMarket matrix")
-    with pytest.raises(ValueError, match="is not a .npy file of one dimension"):
+    with pytest.raises(ValueError, match=r"is not a \.npy file of one dimension"):
         sm.match_edge_file(file)
     np.save(file, np.ones((3, 2)))
     with pytest.raises(ValueError, match=r"shape \(3, 2\)"):

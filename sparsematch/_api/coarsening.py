@@ -45,8 +45,7 @@ def coarsen(G: Any, matching: Any, *, join_unmatched: bool = False, workers: int
     Returns
     -------
     Coarsening
-        ``matrix``, which is ``P.T @ G @ P``, and ``prolongation``, which is P. Both can be unpacked. Coarse vertices are
-        numbered in the order of the smaller vertices of the pairs.
+        A pair: ``matrix``, which is ``P.T @ G @ P``, and ``prolongation``, which is P. Coarse vertices are numbered in the order of the smaller vertices of the pairs.
 
     Raises
     ------
@@ -202,7 +201,9 @@ def _added_up_in(data: Any, backend: str) -> Any:
         return np.ascontiguousarray(data, data.dtype.newbyteorder("=")) if backend == "numpy" else data
     if backend != "numpy":
         return data.astype(np.float64)  # there are no sparse matrices of integers
-    return np.ascontiguousarray(data.astype(np.uint64 if data.dtype.kind == "u" else np.int64, copy=False)).view(np.int64)
+    return np.ascontiguousarray(data.astype(np.uint64 if data.dtype.kind == "u" else np.int64, copy=False)).view(
+        np.int64
+    )
 
 
 def _read_mates(matching: Any, graph: BipartiteCSR) -> IndexArray:

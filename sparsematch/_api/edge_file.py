@@ -70,7 +70,7 @@ def match_edge_file(
     TypeError
         If an argument is of the wrong type.
     ValueError
-        If the file is no such file; or an edge has a vertex out of range, or a weight that is NaN or infinite, naming it.
+        If the file is no such file; or, naming the edge, if a vertex is out of range, or a weight NaN or infinite.
     OSError
         If the file cannot be read, or scratch files cannot be written.
 
@@ -117,9 +117,9 @@ def write_edge_file(path: str | os.PathLike[str], edges: Any) -> int:
     path : str or path-like
         The file, by custom with a name that ends in ``.npy``. One that is there is overwritten.
     edges : sparse array or matrix, or iterable of tuples
-        A symmetric matrix in CSR, CSC or COO, of which the upper triangle is written and the diagonal left out; or
-        chunks of edges, each a tuple of arrays ``(u, v)`` or ``(u, v, weight)``: a generator of these need not hold more
-        than one in memory.
+        A symmetric matrix without repeats, of which the upper triangle is written and the diagonal left out; or chunks
+        of edges, each a tuple of arrays ``(u, v)`` or ``(u, v, weight)``: a generator of these need not hold more than
+        one in memory.
 
     Returns
     -------
@@ -140,8 +140,9 @@ def write_edge_file(path: str | os.PathLike[str], edges: Any) -> int:
     Notes
     -----
     The first chunk tells the types: vertices are int32 if they are of that type or a smaller one, weights float32 if
-    they are that, else int64 and float64. Those of a matrix are int32 if it has fewer than 2**31 rows. The file holds one array with the fields ``u``, ``v`` and perhaps ``weight``:
-    ``numpy.load(path, mmap_mode="r")`` reads it.
+    they are that, else int64 and float64. Those of a matrix are int32 if it has fewer than 2**31
+    rows. The file holds one array with the fields ``u``, ``v`` and perhaps ``weight``, which
+    ``numpy.load(path, mmap_mode="r")`` reads.
 
     Examples
     --------
@@ -212,4 +213,8 @@ def _chunks_of(G: Any) -> Iterator[tuple[Any, ...]]:
             cols = G.indices[begin:end]
         upper = rows < cols
         values = G.data[begin:end][upper]
-        yield rows[upper].astype(index), cols[upper].astype(index), np.abs(values) if values.dtype.kind == "c" else values
+        yield (
+            rows[upper].astype(index),
+            cols[upper].astype(index),
+            np.abs(values) if values.dtype.kind == "c" else values,
+        )

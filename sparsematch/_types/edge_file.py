@@ -4,7 +4,7 @@ The format is NumPy's own: a ``.npy`` file of one dimension with the fields `u`,
 """
 
 import os
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -102,7 +102,7 @@ def as_edge_file(path: str | os.PathLike[str]) -> EdgeFile:
         except ValueError as error:
             raise ValueError(f"{path} is not {_EXPECTED}: {error}") from None
         offset = stream.tell()
-    fields = record.fields or {}
+    fields: Mapping[str, Any] = record.fields or {}
     index = [fields[name][0] for name in ("u", "v") if name in fields]
     weight = [fields["weight"][0]] if "weight" in fields else []
     right = len(index) == 2 and index[0] == index[1] and index[0] in _INDEX and all(w in _WEIGHT for w in weight)
@@ -124,7 +124,9 @@ def write_chunks(path: str, chunks: Iterator[tuple[Any, ...]]) -> int:
                 record = record_of(arrays)
                 _write_header(stream, record, 0)
             if len(arrays) != len(record.names or ()):
-                raise ValueError(f"chunk {k} of edges has {len(arrays)} arrays, but the first has {len(record.names or ())}")
+                raise ValueError(
+                    f"chunk {k} of edges has {len(arrays)} arrays, but the first has {len(record.names or ())}"
+                )
             edges = np.empty(arrays[0].size, record)
             for name, array in zip(record.names or (), arrays, strict=True):
                 if name != "weight" and array.size and array.max() > np.iinfo(record["u"]).max:
@@ -150,9 +152,7 @@ def record_of(arrays: list[Any]) -> np.dtype[Any]:
 
 def _write_header(stream: Any, record: np.dtype[Any], count: int) -> None:
     """Write the header; NumPy leaves room for a larger count, so that it has the same length afterwards."""
-    npy.write_array_header_1_0(
-        stream, {"descr": npy.dtype_to_descr(record), "fortran_order": False, "shape": (count,)}
-    )
+    npy.write_array_header_1_0(stream, {"descr": npy.dtype_to_descr(record), "fortran_order": False, "shape": (count,)})
 
 
 def _read_chunk(chunk: Any, k: int) -> list[Any]:
@@ -163,7 +163,9 @@ def _read_chunk(chunk: Any, k: int) -> list[Any]:
         if array.ndim != 1 or array.size != arrays[0].size:
             raise ValueError(f"{name} of chunk {k} has shape {array.shape}, but u has {arrays[0].shape}")
         if array.dtype.kind not in kinds and array.size:
-            raise TypeError(f"{name} of chunk {k} must hold {'numbers' if name == 'weight' else 'integers'}, not {array.dtype}")
+            raise TypeError(
+                f"{name} of chunk {k} must hold {'numbers' if name == 'weight' else 'integers'}, not {array.dtype}"
+            )
         if name != "weight" and array.size and array.min() < 0:
             raise ValueError(f"{name} of chunk {k} has vertex {array.min()}, but vertices are counted from 0")
     return arrays

@@ -11,7 +11,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from sparsematch._types.arrays import FloatArray, IndexArray, namespace, on_gpu
-from sparsematch._types.bipartite import as_bipartite, as_compressed
+from sparsematch._types.bipartite import BipartiteCSR, as_bipartite, as_compressed
 
 
 @dataclass(frozen=True, slots=True)
@@ -180,7 +180,7 @@ def _in_host_memory(graph: Graph) -> Graph:
     return Graph(graph.n, indptr.get(), indices.get(), None if weight is None else weight.get(), "numpy", graph.nnz)
 
 
-def places(graph: Graph) -> tuple[Any, Any]:
+def places(graph: Graph | BipartiteCSR) -> tuple[Any, Any]:
     """Return the row and the column of each entry, as 64-bit integers."""
     xp = namespace(graph.indptr)
     # The row of an entry is the number of lists that have ended before it: also where lists are empty.

@@ -20,7 +20,7 @@ def _improve(name: str) -> Callable[[BipartiteCSR, Matching, Run], None]:
     return improve
 
 
-def _register_all() -> None:
+def _register_engines() -> None:
     register(
         Engine(
             name="auto",
@@ -59,6 +59,9 @@ def _register_all() -> None:
                 improve=general.improve(graph_row.name),
             )
         )
+
+
+def _register_operations() -> None:
     register_operations(
         "numpy",
         Operations(
@@ -86,4 +89,5 @@ def _register_all() -> None:
     )
 
 
-_register_all()
+_register_engines()
+_register_operations()

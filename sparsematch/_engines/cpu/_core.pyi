@@ -3,7 +3,7 @@
 Arrays of one call are all int32 or all int64; major is what `indptr` runs over, minor what `indices` names.
 """
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from numpy.typing import NDArray

@@ -13,9 +13,9 @@ namespace sparsematch {
 
 // Where the fields of a record are, in bytes.
 struct EdgeLayout {
-    std::int64_t offset, count;           // of the first record; of records
-    std::size_t size, u, v, weight;       // of a record; where its fields begin
-    int index_bytes, weight_bytes;        // 4 or 8; weights may be absent: 0
+    std::int64_t offset, count;      // of the first record; of records
+    std::size_t size, u, v, weight;  // of a record; where its fields begin
+    int index_bytes, weight_bytes;   // 4 or 8; weights may be absent: 0
 };
 
 class File {
@@ -135,7 +135,8 @@ class Spill {
     }
     // The next records, in any number but 0 before the end; -1: they cannot be read.
     std::int64_t read(std::vector<Record>& to) {
-        const auto n = static_cast<std::size_t>(std::min<std::int64_t>(size_ - read_, EdgeSource::chunk_bytes / sizeof(Record)));
+        const auto n =
+            static_cast<std::size_t>(std::min<std::int64_t>(size_ - read_, EdgeSource::chunk_bytes / sizeof(Record)));
         if (read_ < spilled_) {
             to.resize(std::min<std::size_t>(n, spilled_ - read_));
             if (file_.read(to.data(), to.size() * sizeof(Record)) != to.size() * sizeof(Record)) return -1;
