@@ -45,7 +45,8 @@ def coarsen(G: Any, matching: Any, *, join_unmatched: bool = False, workers: int
     Returns
     -------
     Coarsening
-        A pair: ``matrix``, which is ``P.T @ G @ P``, and ``prolongation``, which is P. Coarse vertices are numbered in the order of the smaller vertices of the pairs.
+        A pair: ``matrix``, which is ``P.T @ G @ P``, and ``prolongation``, which is P. Coarse vertices are numbered in
+        the order of the smaller vertices of the pairs.
 
     Raises
     ------

@@ -18,4 +18,6 @@ def contract(graph: BipartiteCSR, values: Any, mate: IndexArray, join: bool, run
     labels, indptr, indices, sums = _core.contract(
         graph.indptr, graph.indices[: graph.nnz], values, mate, join, run.workers
     )
-    return labels, indptr, indices, sums
+    # C++ and NumPy may name the same type differently, which would be seen where it is printed.
+    labels, indptr, indices = (array.view(graph.dtype) for array in (labels, indptr, indices))
+    return labels, indptr, indices, sums.view(values.dtype)
