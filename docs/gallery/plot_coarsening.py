@@ -10,8 +10,8 @@ the levels on which multigrid, partitioning and clustering work.
 # A matching of a mesh
 # --------------------
 #
-# A Delaunay triangulation of random points, finer towards the middle. The weight of an edge is the inverse of its length,
-# so that near points are merged first.
+# A Delaunay triangulation of random points, finer towards the middle. The weight of an edge is the inverse of its
+# length, so that near points are merged first.
 
 import matplotlib.pyplot as plt
 import numpy as np
@@ -26,8 +26,10 @@ n = 1200
 radius, angle = rng.random(n) ** 0.8, 2 * np.pi * rng.random(n)
 points = np.column_stack([radius * np.cos(angle), radius * np.sin(angle)])
 indptr, indices = Delaunay(points).vertex_neighbor_vertices
-ends = np.repeat(np.arange(n), np.diff(indptr)), indices
-G = sp.csr_array((1 / np.linalg.norm(points[ends[0]] - points[ends[1]], axis=1), indices, indptr), shape=(n, n))
+u, v = np.repeat(np.arange(n), np.diff(indptr)), indices
+lengths = np.linalg.norm(points[u] - points[v], axis=1)
+half = sp.triu(sp.coo_array((1 / lengths, (u, v)), shape=(n, n)), 1)
+G = sp.csr_array(half + half.T)
 
 
 def draw_graph(ax, G, points, **how):
@@ -56,9 +58,9 @@ plt.show()
 # The levels
 # ----------
 #
-# :func:`sparsematch.coarsening_hierarchy` matches and merges until the graph is small. The unmatched vertices join a pair
-# next to them. A coarse vertex is drawn in the middle of the points that it stands for: that is one product with the
-# prolongation.
+# :func:`sparsematch.coarsening_hierarchy` matches and merges until the graph is small. The unmatched vertices join a
+# pair next to them. A coarse vertex is drawn in the middle of the points that it stands for: that is one product with
+# the prolongation.
 
 hierarchy = coarsening_hierarchy(G, min_vertices=20)
 print(hierarchy)

@@ -3,16 +3,16 @@ How heavy, how fast: engines for general graphs
 ===============================================
 
 The figures of two papers on approximate matching, measured anew on small graphs while this page was built: Fagginger
-Auer and Bisseling (2012), who introduced ``red_blue``, and Birn, Osipov, Sanders, Schulz and Sitchinava (2013), who
-introduced ``local_max`` as it is here. ``benchmarks/paper_figures.py`` draws them at full size, with more graphs and times.
+Auer and Bisseling (2012), who introduced ``red_blue``, and Birn, Osipov, Sanders, Schulz and Sitchinava (2013), from
+whom ``local_max`` is. ``benchmarks/paper_figures.py`` draws them at full size, with more graphs and times.
 """
 
 # %%
 # Graphs
 # ------
 #
-# As in the second paper: Delaunay triangulations of random points weighted by length, and random graphs with alpha edges
-# for each vertex, weighted at random.
+# As in the second paper: Delaunay triangulations of random points weighted by length, and random graphs with alpha
+# edges for each vertex, weighted at random.
 
 import matplotlib.pyplot as plt
 import numpy as np
@@ -29,13 +29,15 @@ def delaunay(n):
     points = rng.random((n, 2))
     indptr, indices = Delaunay(points).vertex_neighbor_vertices
     rows = np.repeat(np.arange(n), np.diff(indptr))
-    return sp.csr_array((np.linalg.norm(points[rows] - points[indices], axis=1), indices, indptr), shape=(n, n))
+    lengths = np.linalg.norm(points[rows] - points[indices], axis=1)
+    half = sp.triu(sp.coo_array((lengths, (rows, indices)), shape=(n, n)), 1)
+    return sp.csr_array(half + half.T)
 
 
 def random(n, alpha):
     """A random graph with about alpha n edges."""
-    ends = rng.integers(n, size=(2, alpha * n))
-    half = sp.triu(sp.coo_array((rng.random(alpha * n), (ends.min(axis=0), ends.max(axis=0))), shape=(n, n)), 1)
+    low, high = np.sort(rng.integers(n, size=(2, alpha * n)), axis=0)
+    half = sp.csr_array((rng.random(alpha * n), (low, high)), shape=(n, n))  # repeats are added up here, once
     return sp.csr_array(half + half.T)
 
 
@@ -49,9 +51,9 @@ def grid(side):
 # Weight
 # ------
 #
-# Relative to ``gpa``, which is heaviest. ``greedy``, ``suitor`` and ``local_max`` find the same matching, a few per cent
-# lighter, and each at least half as heavy as any. ``hem`` and ``red_blue`` promise nothing, and lose more where a vertex
-# has few edges to choose from.
+# Relative to ``gpa``, which is heaviest. ``greedy``, ``suitor`` and ``local_max`` find the same matching, a few per
+# cent lighter, and at least half as heavy as any. ``hem`` and ``red_blue`` promise nothing, and lose more where a
+# vertex has few edges to choose from.
 
 families = {"Delaunay": delaunay, "random, alpha = 4": lambda n: random(n, 4), "alpha = 16": lambda n: random(n, 16)}
 sizes = [1 << k for k in range(9, 15)]
@@ -92,9 +94,9 @@ plt.show()
 # How many to colour blue
 # -----------------------
 #
-# In each round of ``red_blue`` a vertex is blue with probability p and proposes, or red and chooses among proposals. In a
-# large random graph the first round matches 2 (1 - p) (1 - exp(-p / (1 - p))) of the vertices, most for p = 0.534, and so it
-# does on a grid.
+# In each round of ``red_blue`` a vertex is blue with probability p and proposes, or red and chooses among proposals. In
+# a large random graph the first round matches 2 (1 - p) (1 - exp(-p / (1 - p))) of the vertices, most for p = 0.534,
+# and so it does on a grid.
 
 G = grid(150)
 p = np.linspace(0.05, 0.95, 19)
@@ -109,7 +111,7 @@ left.plot(p, [step.matched[0] / G.shape[0] for step in steps], "oC3", markersize
 left.axvline(0.53406, color="0.6", linestyle=":")
 left.set(xlabel="probability of blue, p", ylabel="share of the vertices, first round")
 left.legend(frameon=False, loc="lower center")
-for k, color in ((2, "C1"), (9, "C3"), (16, "C2")):
+for k, color in ((1, "C1"), (9, "C3"), (14, "C2")):
     matched = np.array([0, *steps[k].matched]) / G.shape[0]
     right.plot(matched, "o-", color=color, markersize=3, label=f"p = {p[k]:.2f}")
 right.set(xlabel="rounds", ylabel="share of the vertices that are matched", xlim=(0, 30))
