@@ -91,6 +91,11 @@ def edge_hash(u, v, seed):
     return _hash((u * 0xD6E8FEB86659FD93 + v * 0xA0761D6478BD642F + seed) & _WORD)
 
 
+def vertex_hash(v, step, seed):
+    """The hash that the library draws from for a vertex in a round."""
+    return _hash((v * 0xD6E8FEB86659FD93 + step * 0xA0761D6478BD642F + seed) & _WORD)
+
+
 def greedy(G, weights=True, seed=0):
     """The matching that taking edges one by one, in the strict order, ends with."""
     mate = np.full(G.shape[0], -1)

@@ -17,13 +17,14 @@ class GlobalPaths {
         : g_(g), run_(run), mate_(mate), strand_(g.n), end_(g.n), path_(g.n + 1), weight_(g.n + 1), best_(g.n + 2) {}
 
     void improve(Edge<Index>* edges, std::int64_t m) {
+        Meter meter(run_);
         while (m > 0 && !run_.stopped()) {
             ++run_.stats.phases;
             if (run_.detailed) run_.stats.rounds.push_back({0, m});
             {
                 const auto timer = run_.time("grow");
                 for (Index v = 0; v < g_.n; ++v) strand_[v] = {}, end_[v] = {v, false};
-                for (std::int64_t k = 0; k < m; ++k) grow(edges[k]);
+                for (std::int64_t k = 0; k < m && meter.charge(1); ++k) grow(edges[k]);
             }
             {
                 const auto timer = run_.time("match");
@@ -34,7 +35,7 @@ class GlobalPaths {
             }
             if (run_.detailed) run_.stats.rounds.back().matched = matched_;
             const auto timer = run_.time("list");
-            run_.settle(m, 0);
+            if (!meter.charge(m)) return;
             m = std::remove_if(edges, edges + m, [&](const auto& e) { return !is_free(e.u) || !is_free(e.v); }) - edges;
         }
     }

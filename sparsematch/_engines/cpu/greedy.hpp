@@ -16,7 +16,8 @@ void greedy(const Graph<Index>& g, Index* mate, const GraphOptions& options, Run
         Buffer<Edge<Index>> edges(g.nnz() / 2 + 1);
         const std::int64_t m = sorted_edges(g, order, edges.data(), run);
         const auto timer = run.time("match");
-        for (std::int64_t k = 0; k < m; ++k) {
+        Meter meter(run);
+        for (std::int64_t k = 0; k < m && meter.charge(1); ++k) {
             const auto [key, u, v] = edges[k];
             if (mate[u] != UNMATCHED<Index> || mate[v] != UNMATCHED<Index>) continue;
             mate[u] = v;

@@ -15,6 +15,7 @@ void hem(const Graph<Index>& g, Index* mate, const GraphOptions& options, Run& r
     {
         const auto timer = run.time("shuffle");
         for (Index v = 0; v < g.n; ++v) {
+            if ((v & 0xffff) == 0 && !run.settle(0, 0)) return;
             const std::uint64_t k = vertex_hash(v, 0, options.seed) % (static_cast<std::uint64_t>(v) + 1);
             turn[v] = turn[k];
             turn[k] = v;

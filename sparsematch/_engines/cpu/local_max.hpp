@@ -46,7 +46,8 @@ class LocalMax {
                 meter.charge(g_.degree(v));
                 return choice_[v] != UNMATCHED<Index>;
             });
-        return remaining_.sweep([&](Index v, Meter& meter) { return !taken_.test(choice_[v]) || choose_anew(v, meter); });
+        return remaining_.sweep([&](Index v, Meter& meter) { return !taken_.test(choice_[v]) || choose_anew(v, meter); },
+                                [&](Index v) { order_.prefetch(v); });
     }
 
     bool choose_anew(Index v, Meter& meter) {

@@ -19,19 +19,25 @@ class Remaining {
 
     // Calls keep(v, meter) for each vertex in the list, and keeps those for which it returned true. Returns false when the run was
     // stopped: the list is then of no use. Threads: keep writes what belongs to v only.
-    template <class Keep>
-    bool sweep(const Keep& keep) {
+    // ask(v) is called some time before, to prefetch what keep will read.
+    template <class Keep, class Ask>
+    bool sweep(const Keep& keep, const Ask& ask) {
         std::atomic<std::int64_t> left{0};
         const std::int64_t blocks = size_.size();
         run_.team.loop(blocks, left_ < few ? blocks : 1, [&](int rank, std::int64_t begin, std::int64_t end) {
             Meter meter(run_, rank);
             std::int64_t kept = 0;
-            for (std::int64_t b = begin; b < end && !run_.stopped(); ++b) kept += sweep_block(b, keep, meter);
+            for (std::int64_t b = begin; b < end && !run_.stopped(); ++b) kept += sweep_block(b, keep, ask, meter);
             left.fetch_add(kept, std::memory_order_relaxed);
         });
         left_ = left.load(std::memory_order_relaxed);
         full_ = false;
         return !run_.stopped();
+    }
+
+    template <class Keep>
+    bool sweep(const Keep& keep) {
+        return sweep(keep, [](Index) {});
     }
 
     // Calls visit(v) for each vertex in the list, of one thread.
@@ -55,12 +61,13 @@ class Remaining {
   private:
     static constexpr Index block = 2048;  // a multiple of 64: no word of a bitmap has two owners
     static constexpr std::int64_t few = 4096;
+    static constexpr Index ahead = 6;
 
     Index first_of(std::int64_t b) const { return static_cast<Index>(b * block); }
     Index end_of(std::int64_t b) const { return std::min<std::int64_t>((b + 1) * block, n_); }
 
-    template <class Keep>
-    Index sweep_block(std::int64_t b, const Keep& keep, Meter& meter) {
+    template <class Keep, class Ask>
+    Index sweep_block(std::int64_t b, const Keep& keep, const Ask& ask, Meter& meter) {
         Index* list = vertex_.data() + first_of(b);
         Index kept = 0;
         if (full_) {
@@ -71,6 +78,7 @@ class Remaining {
         } else {
             for (Index k = 0; k < size_[b]; ++k) {
                 const Index v = list[k];
+                if (k + ahead < size_[b]) ask(list[k + ahead]);
                 list[kept] = v;
                 kept += keep(v, meter);
             }
