@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 
 from sparsematch._types.arrays import BoolArray, FloatArray, IndexArray
 from sparsematch._types.bipartite import BipartiteCSR
+from sparsematch._types.edge_file import EdgeFile, EdgeReport
 from sparsematch._types.errors import unknown_choice, wrong_type
 from sparsematch._types.factors import BlockLU, BlockPlan
 from sparsematch._types.graph import Graph, GraphSurvey
@@ -139,6 +140,16 @@ class Operations:
         What one pass over a general graph tells.
     matched_weight
         The sum of the moduli of the edges of a matching of a general graph, each once; on a GPU, an array of shape ().
+    wrong_mate
+        The first vertex of a general graph whose mate is not matched with it, or -1.
+    contract
+        The aggregate of each vertex, and indptr, indices and values of the coarse matrix, given a square matrix by rows
+        or by columns, its values, a matching of a general graph, and whether unmatched vertices join others.
+    match_edges
+        What `EdgeReport` has, given a file of edges, mates to be written, whether weights count, the folder of scratch
+        files, the run, and a function that is told of progress.
+    largest_vertex
+        The largest number of a vertex in a file of edges, or -1.
     """
 
     wrong_pair: Callable[[BipartiteCSR, Matching], tuple[int, int, int] | None]
@@ -162,6 +173,12 @@ class Operations:
     block_lu: Callable[[BlockPlan, NDArray[Any]], BlockLU] = _in_host_memory_only
     survey_graph: Callable[[Graph, Run], GraphSurvey] = _in_host_memory_only
     matched_weight: Callable[[Graph, IndexArray], Any] = _in_host_memory_only
+    wrong_mate: Callable[[IndexArray], int] = _in_host_memory_only
+    contract: Callable[[BipartiteCSR, NDArray[Any], IndexArray, bool, Run], tuple[Any, Any, Any, Any]] = (
+        _in_host_memory_only
+    )
+    match_edges: Callable[[EdgeFile, IndexArray, bool, str, Run, Any], EdgeReport] = _in_host_memory_only
+    largest_vertex: Callable[[EdgeFile, Any], int] = _in_host_memory_only
 
 
 _engines: dict[tuple[str, str, str], Engine] = {}

@@ -11,7 +11,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from sparsematch._types.arrays import FloatArray, IndexArray, namespace, on_gpu
-from sparsematch._types.bipartite import as_bipartite, as_compressed
+from sparsematch._types.bipartite import BipartiteCSR, as_bipartite, as_compressed
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,7 +118,7 @@ def add_up_repeats(graph: Graph) -> Graph:
     """Return the graph with entries in the same place added up, and neighbours in ascending order; a copy."""
     xp = namespace(graph.indptr)
     code, order = _sorted_codes(graph)
-    first, group = _groups(code)
+    first, group = groups(code)
     if graph.weight is None:
         return _from_codes(graph, code[first], None)
     weight = xp.zeros(int(first.size), graph.weight.dtype)
@@ -129,10 +129,10 @@ def add_up_repeats(graph: Graph) -> Graph:
 def take_larger(graph: Graph) -> Graph:
     """Return the graph in which each edge weighs the larger of its two entries, one of which may be absent."""
     xp = namespace(graph.indptr)
-    rows, cols = _places(graph)
+    rows, cols = places(graph)
     code = xp.concatenate([rows * graph.n + cols, cols * graph.n + rows])
     order = xp.argsort(code)
-    first, group = _groups(code[order])
+    first, group = groups(code[order])
     code = code[order][first]
     if graph.weight is None:
         return _from_codes(graph, code, None)
@@ -147,7 +147,7 @@ def one_sided_entry(graph: Graph) -> tuple[int, int] | None:
     The entries must ascend. Those of a graph on a GPU are copied to the host: this is the way to an error.
     """
     graph = _in_host_memory(graph)
-    rows, cols = _places(graph)
+    rows, cols = places(graph)
     mirrored = cols * graph.n + rows
     order = np.argsort(mirrored)
     here, there = rows * graph.n + cols, mirrored[order]
@@ -166,7 +166,7 @@ def first_infinite(graph: Graph) -> tuple[int, int, float]:
     """Return the first entry off the diagonal that is not finite, and its value."""
     graph = _in_host_memory(graph)
     assert graph.weight is not None
-    rows, cols = _places(graph)
+    rows, cols = places(graph)
     p = int(np.flatnonzero(~np.isfinite(graph.weight) & (rows != cols))[0])
     return int(rows[p]), int(cols[p]), float(graph.weight[p])
 
@@ -180,7 +180,7 @@ def _in_host_memory(graph: Graph) -> Graph:
     return Graph(graph.n, indptr.get(), indices.get(), None if weight is None else weight.get(), "numpy", graph.nnz)
 
 
-def _places(graph: Graph) -> tuple[Any, Any]:
+def places(graph: Graph | BipartiteCSR) -> tuple[Any, Any]:
     """Return the row and the column of each entry, as 64-bit integers."""
     xp = namespace(graph.indptr)
     # The row of an entry is the number of lists that have ended before it: also where lists are empty.
@@ -190,13 +190,13 @@ def _places(graph: Graph) -> tuple[Any, Any]:
 
 def _sorted_codes(graph: Graph) -> tuple[Any, Any]:
     """Return the places of the entries as numbers in ascending order, and the order that sorts them."""
-    rows, cols = _places(graph)
+    rows, cols = places(graph)
     code = rows * graph.n + cols
     order = namespace(code).argsort(code, kind="stable")
     return code[order], order
 
 
-def _groups(code: Any) -> tuple[Any, Any]:
+def groups(code: Any) -> tuple[Any, Any]:
     """Return where each group of equal numbers begins, and the group of each."""
     xp = namespace(code)
     begins = xp.ones(code.size, bool)

@@ -14,6 +14,7 @@ from sparsematch._engines.cuda import (
     auto,
     cheap,
     check,
+    coarsen,
     connected_components,
     min_degree,
     ms_bfs,
@@ -74,5 +75,7 @@ register_operations(
         block_labels=_advising(operations.block_labels),
         connected_components=_advising(connected_components.connected_components),
         order_by_label=_advising(operations.order_by_label),
+        wrong_mate=_advising(coarsen.wrong_mate),
+        contract=_advising(coarsen.contract),
     ),
 )
