@@ -1,0 +1,59 @@
+"""Red-blue: vertices are coloured at random, blue ones propose to red neighbours, which take the best proposal."""
+
+from time import perf_counter
+
+import numpy as np
+
+from sparsematch._engines.cuda import general
+from sparsematch._engines.registry import Run
+from sparsematch._types.arrays import IndexArray, namespace
+from sparsematch._types.graph import Graph
+from sparsematch._types.run_info import StepInfo
+
+SUMMARY = "Random colours; blue vertices propose, red ones take the best proposal."
+OPTIONS: dict[str, bool | float] = {"p": 0.53406}
+GUARANTEE = 0.0
+
+
+def improve(graph: Graph, mate: IndexArray, run: Run) -> None:
+    """Match the graph; waits for the device.
+
+    Reads: the graph. Writes: mate. Workspace: 5 indices, a key and a bit for each vertex. Time: O(n + nnz) a round.
+    """
+    begin = perf_counter()
+    if not (p := run.options.get("p", OPTIONS["p"])) < 1:
+        raise ValueError(f"options['p'] is {p}, but must be below 1")
+    if not graph.n:
+        run.steps.append(StepInfo("red_blue", perf_counter() - begin))
+        return
+    words, account = match(graph, mate, run, p)
+    step = StepInfo(
+        "red_blue",
+        perf_counter() - begin,
+        phases=words[general.ROUNDS],
+        edges=words[general.SCANNED],
+        cardinality=words[general.MATCHED] // 2,
+    )
+    if run.detailed:  # what a round agrees on is matched by the next launch, and the last launch has no round
+        matched, live = zip(*account[1:], strict=True)
+        step = step._replace(matched=matched[1:], live_edges=live[:-1])
+    run.steps.append(step)
+
+
+def match(
+    graph: Graph, mate: IndexArray, run: Run, p: float, **macros: int
+) -> tuple[list[int], list[tuple[int, int]]]:
+    """Run the kernel; return the account of `run_rounds`."""
+    xp, lists = namespace(mate), general.lists(graph)
+    kernels, cuts = general.load("red_blue", graph, **macros), general.cuts(graph, **macros)
+    control, taken = xp.zeros(general.CONTROL, np.uint64), xp.zeros(graph.n // 32 + 1, np.uint32)
+    # Of each vertex: whom it proposes to, who stands first with it; who is active in this round and in the next, who is blue.
+    proposal, pick, queues = (xp.empty(k * graph.n, graph.dtype) for k in (1, 1, 3))
+    keys = xp.empty(graph.n if graph.weight is not None else 0, cuts[1].dtype)
+    state = np.uint64(run.seed), mate, taken, proposal, pick, keys, queues, *cuts, np.uint64(int(p * 2.0**53))
+
+    def launch(limit: int) -> None:
+        size = {"threads": 512, "blocks_per_processor": 2}
+        kernels.launch_resident("match_rounds", *lists, *state, np.uint64(limit), control, **size)
+
+    return general.run_rounds(graph, mate, run, control, launch)
