@@ -38,6 +38,9 @@ BACKENDS = tuple(_MODULES)
 #: The heuristic that ``init="auto"`` means when no exact engine follows.
 _DEFAULT_INIT = "cheap"
 
+#: Options that may not be just any positive number.
+_RANGES = {"p": (0.01, 0.99)}
+
 
 @dataclass(slots=True)
 class Run:
@@ -245,6 +248,9 @@ def _read_option(name: str, value: Any, known: Mapping[str, bool | float]) -> bo
         raise wrong_type(label, value, "a number")
     if not (number := float(value)) > 0 or math.isinf(number):
         raise ValueError(f"{label} is {value}, but must be positive and finite")
+    if name in _RANGES and not _RANGES[name][0] <= number <= _RANGES[name][1]:
+        low, high = _RANGES[name]
+        raise ValueError(f"{label} is {value}, but must be between {low} and {high}")
     return number
 
 

@@ -39,6 +39,11 @@ inline std::uint64_t vertex_hash(std::uint64_t v, std::uint64_t round, std::uint
     return hash(v * 0xd6e8feb86659fd93u + round * 0xa0761d6478bd642fu + seed);
 }
 
+// What red_blue reads off a vertex's hash. Its upper 53 bits tell the colour: blue below p. Its lower 32 bits tell the entry of
+// the list at which a blue vertex begins to look for a red one.
+inline bool is_blue(std::uint64_t hash, double p) { return hash >> 11 < static_cast<std::uint64_t>(p * 9007199254740992.0); }
+inline std::uint64_t first_entry(std::uint64_t hash, std::uint64_t degree) { return (hash & 0xffffffffu) * degree >> 32; }
+
 // The strict total order. A key is the modulus as an integer, which keeps the order of numbers that are not negative; without
 // weights it is the hash. Weighted: the graph has weights.
 template <class Index, bool Weighted>
@@ -56,6 +61,30 @@ class EdgeOrder {
     bool before(std::uint64_t key_uv, Index u, Index v, std::uint64_t key_xy, Index x, Index y) const {
         if (key_uv != key_xy) return key_uv > key_xy;
         return before_tied(u, v, x, y);
+    }
+
+    // Asks for the beginning of the list of u.
+    void prefetch(Index u) const {
+        __builtin_prefetch(&g_.indices[g_.indptr[u]]);
+        if constexpr (Weighted) __builtin_prefetch(&g_.weight[g_.indptr[u]]);
+    }
+
+    struct Pick {
+        std::uint64_t key;
+        Index vertex;
+    };
+
+    // The first of the edges of u that lead to an eligible neighbour, and that neighbour; UNMATCHED: there is none.
+    template <class Eligible>
+    Pick best(Index u, const Eligible& eligible) const {
+        Pick best{0, UNMATCHED<Index>};
+        for (Index p = g_.indptr[u]; p < g_.indptr[u + 1]; ++p) {
+            const Index v = g_.indices[p];
+            if (v == u || !eligible(v)) continue;
+            const std::uint64_t k = key(u, p);
+            if (best.vertex == UNMATCHED<Index> || before(k, u, v, best.key, u, best.vertex)) best = {k, v};
+        }
+        return best;
     }
 
   private:
