@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 import gpu_calls
 import sparsematch as sm
 from calls import other_values
-from graphs import assert_maximal, edges_of, graph, graphs, greedy, path, random_graph, star, weight_of
+from graphs import assert_maximal, edges_of, graph, graphs, greedy, path, random_graph, red_blue, star, weight_of
 from strategies import INDEX_TYPES, with_index_type
 
 #: Engines that find the one matching that the strict order of the edges determines.
@@ -46,6 +46,22 @@ def test_one_matching_under_one_order(approximate):
         m = solve(G, approximate, weights=weights, rng=rng, workers=workers)
         seed = int(np.random.default_rng(rng).integers(2**63))
         assert m.mate.tolist() == greedy(G, weights, seed).tolist()
+
+    holds()
+
+
+@pytest.mark.every_backend
+def test_red_blue_by_its_definition(approximate):
+    if approximate.name != "red_blue":
+        pytest.skip("another matching by design")
+
+    @given(graphs(), st.booleans(), st.integers(0, 3), st.sampled_from([0.53406, 0.1, 0.9]), st.sampled_from([1, 3]))
+    def holds(G, weights, rng, p, workers):
+        G = sp.csr_array(G)
+        G.sum_duplicates()
+        m = solve(G, approximate, weights=weights, rng=rng, options={"p": p}, workers=workers)
+        seed = int(np.random.default_rng(rng).integers(2**63))
+        assert m.mate.tolist() == red_blue(G, weights, seed, p).tolist()
 
     holds()
 

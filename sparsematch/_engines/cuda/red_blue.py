@@ -21,12 +21,10 @@ def improve(graph: Graph, mate: IndexArray, run: Run) -> None:
     Reads: the graph. Writes: mate. Workspace: 5 indices, a key and a bit for each vertex. Time: O(n + nnz) a round.
     """
     begin = perf_counter()
-    if not (p := run.options.get("p", OPTIONS["p"])) < 1:
-        raise ValueError(f"options['p'] is {p}, but must be below 1")
     if not graph.n:
         run.steps.append(StepInfo("red_blue", perf_counter() - begin))
         return
-    words, account = match(graph, mate, run, p)
+    words, account = match(graph, mate, run)
     step = StepInfo(
         "red_blue",
         perf_counter() - begin,
@@ -40,9 +38,7 @@ def improve(graph: Graph, mate: IndexArray, run: Run) -> None:
     run.steps.append(step)
 
 
-def match(
-    graph: Graph, mate: IndexArray, run: Run, p: float, **macros: int
-) -> tuple[list[int], list[tuple[int, int]]]:
+def match(graph: Graph, mate: IndexArray, run: Run, **macros: int) -> tuple[list[int], list[tuple[int, int]]]:
     """Run the kernel; return the account of `run_rounds`."""
     xp, lists = namespace(mate), general.lists(graph)
     kernels, cuts = general.load("red_blue", graph, **macros), general.cuts(graph, **macros)
@@ -50,7 +46,8 @@ def match(
     # Of each vertex: whom it proposes to, who stands first with it; who is active in this round and in the next, who is blue.
     proposal, pick, queues = (xp.empty(k * graph.n, graph.dtype) for k in (1, 1, 3))
     keys = xp.empty(graph.n if graph.weight is not None else 0, cuts[1].dtype)
-    state = np.uint64(run.seed), mate, taken, proposal, pick, keys, queues, *cuts, np.uint64(int(p * 2.0**53))
+    blue_below = np.uint64(int(run.options.get("p", OPTIONS["p"]) * 2.0**53))
+    state = np.uint64(run.seed), mate, taken, proposal, pick, keys, queues, *cuts, blue_below
 
     def launch(limit: int) -> None:
         size = {"threads": 512, "blocks_per_processor": 2}
