@@ -88,7 +88,8 @@ def test_every_type_of_weights(case):
     G.data = np.float32(G.data).astype(float)
     m = sm.approximate_matching(G, rng=0)
     for dtype in (np.float64, np.float32, np.complex64, np.complex128):
-        H = sp.csr_array((G.data.astype(dtype) * (1j if dtype(0).dtype.kind == "c" else -1), G.indices, G.indptr), shape=G.shape)
+        unit = 1j if np.issubdtype(dtype, np.complexfloating) else -1
+        H = sp.csr_array((G.data.astype(dtype) * unit, G.indices, G.indptr), shape=G.shape)
         assert gpu_calls.approximate(H, rng=0) == m
         assert gpu_calls.approximate(H, rng=0).weight == pytest.approx(m.weight)
     without = sm.approximate_matching(G, rng=0, weights=False)
@@ -156,12 +157,13 @@ def test_formats():
 def test_a_matrix_that_is_not_symmetric(G, weights):
     """The same words as for a matrix in host memory, or the same matching."""
     upper = sp.csr_array(sp.triu(G, format="csr"))
-    try:
-        sm.approximate_matching(upper, weights=weights)
-    except ValueError as error:
-        with pytest.raises(ValueError) as caught:
-            gpu_calls.approximate(upper, weights=weights)
-        assert str(caught.value) == str(error)
+    if edges_of(upper):
+        words = []
+        for call in (sm.approximate_matching, gpu_calls.approximate):
+            with pytest.raises(ValueError) as caught:
+                call(upper, weights=weights)
+            words.append(str(caught.value))
+        assert words[0] == words[1]
     m = gpu_calls.approximate(upper, weights=weights, symmetrize=True)
     assert m == sm.approximate_matching(upper, weights=weights, symmetrize=True)
 

@@ -118,7 +118,6 @@ def read_weights(data: Any, nnz: int, name: str) -> FloatArray:
 
 def add_up_repeats(graph: Graph) -> Graph:
     """Return the graph with entries in the same place added up, and neighbours in ascending order; a copy."""
-    xp = namespace(graph.indptr)
     code, order = _sorted_codes(graph)
     first, group = _groups(code)
     if graph.weight is None:

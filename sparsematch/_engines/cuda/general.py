@@ -21,7 +21,7 @@ LIMIT = 50_000
 
 
 def shape(graph: Graph) -> dict[str, int]:
-    """Return the macros that suit lists of this length: how many threads share a list, entries that each reads at once."""
+    """Return the macros that suit lists of this length: how many threads share one, entries that each reads at once."""
     mean = graph.nnz / max(graph.n, 1)
     lanes = 2 if mean <= 3 else 4 if mean <= 8 else 8
     weight = 0 if graph.weight is None else graph.weight.dtype.itemsize

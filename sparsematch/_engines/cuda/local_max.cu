@@ -116,9 +116,9 @@ DEVICE void go_alone(const Adjacency& g, const Free& rule, Index* mate, Bits* ta
 
 // Rounds until nobody has lost a choice, or as many as `limit` in all launches. Reads: the graph. Writes: mate, and the
 // workspace: taken, a bit a vertex; choice; lists, three numbers a vertex. Time: O(nnz / threads + rounds), expected.
-KERNEL __launch_bounds__(512, 2)
-    match_rounds(Index n, const Index* indptr, const Index* indices, const Key* weight, Wide seed, Index* mate, Bits* taken,
-                 Index* choice, Index* lists, Index* cut_words, Key* cut_keys, Index room, Wide narrow, Wide limit, Wide* control) {
+KERNEL __launch_bounds__(512, 2) match_rounds(Index n, const Index* indptr, const Index* indices, const Key* weight, Wide seed,
+                                              Index* mate, Bits* taken, Index* choice, Index* lists, Index* cut_words,
+                                              Key* cut_keys, Index room, Wide narrow, Wide limit, Wide* control) {
     const Adjacency g = {indptr, indices, weight, seed};
     const Cuts cuts = cuts_in(cut_words, cut_keys, room);
     const Free rule = {g, taken, choice};

@@ -120,7 +120,8 @@ KERNEL __launch_bounds__(512, 2)
         const Propose rule = {g, taken, turn, blue_below, proposal, key};
         Index *active = lists + (turn & 1) * n, *next = lists + (~turn & 1) * n;
         Wide* const tally = tally_of(control, turn + 1);
-        if (turn) matched += part<false>(n, active, load(tally_of(control, turn) + OPEN), rule, pick, mate, taken, next, blue, tally);
+        if (turn)
+            matched += part<false>(n, active, load(tally_of(control, turn) + OPEN), rule, pick, mate, taken, next, blue, tally);
         else part<true>(n, active, n, rule, pick, mate, taken, next, blue, tally);
         clear_tally(control, turn);
         sync_grid(barrier);

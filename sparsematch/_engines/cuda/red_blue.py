@@ -43,8 +43,8 @@ def match(graph: Graph, mate: IndexArray, run: Run, **macros: int) -> tuple[list
     xp, lists = namespace(mate), general.lists(graph)
     kernels, cuts = general.load("red_blue", graph, **macros), general.cuts(graph, **macros)
     control, taken = xp.zeros(general.CONTROL, np.uint64), xp.zeros(graph.n // 32 + 1, np.uint32)
-    # Of each vertex: whom it proposes to, who stands first with it; who is active in this round and in the next, who is blue.
-    proposal, pick, queues = (xp.empty(k * graph.n, graph.dtype) for k in (1, 1, 3))
+    proposal, pick = (xp.empty(graph.n, graph.dtype) for _ in range(2))  # to whom; of whom the best
+    queues = xp.empty(3 * graph.n, graph.dtype)  # who is active in this round and in the next, who is blue
     keys = xp.empty(graph.n if graph.weight is not None else 0, cuts[1].dtype)
     blue_below = np.uint64(int(run.options.get("p", OPTIONS["p"]) * 2.0**53))
     state = np.uint64(run.seed), mate, taken, proposal, pick, keys, queues, *cuts, blue_below

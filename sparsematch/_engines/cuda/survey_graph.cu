@@ -28,7 +28,8 @@ DEVICE void look(const Adjacency& g, Index u, Index begin, Index from, Index to,
         for (int k = 0; k < UNROLL; ++k) {
             if (k * lanes < left) seen.falls |= v[k] <= last[k];
             if (v[k] == u) continue;
-            seen.infinite |= WEIGHT && key[k] >= (WEIGHT == 4 ? static_cast<Key>(0x7f800000) : static_cast<Key>(0x7ffull << 52));
+            seen.infinite |=
+                WEIGHT && key[k] >= (WEIGHT == 4 ? static_cast<Key>(0x7f800000) : static_cast<Key>(0x7ffull << 52));
             const Wide print = edge_hash(u, v[k], key[k]);
             seen.balance += v[k] > u ? print : 0 - print;
         }
@@ -43,8 +44,8 @@ DEVICE void tell(Wide* found, const Seen& seen) {
 }
 
 // All lists but the long ones, which are cut. Reads: the graph. Writes: found, cuts. Time: O(nnz / threads).
-KERNEL survey(Index n, const Index* indptr, const Index* indices, const Key* weight, Index* cut_words, Key* cut_keys, Index room,
-              Wide* control, Wide* found) {
+KERNEL survey(Index n, const Index* indptr, const Index* indices, const Key* weight, Index* cut_words, Key* cut_keys,
+              Index room, Wide* control, Wide* found) {
     const Adjacency g = {indptr, indices, weight, 0};
     const Cuts cuts = cuts_in(cut_words, cut_keys, room);
     const int lane = lane_in_warp() % LANES;
