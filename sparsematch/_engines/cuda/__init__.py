@@ -16,10 +16,13 @@ from sparsematch._engines.cuda import (
     check,
     coarsen,
     connected_components,
+    general,
+    local_max,
     min_degree,
     ms_bfs,
     operations,
     push_relabel,
+    red_blue,
 )
 from sparsematch._engines.registry import Engine, Operations, register, register_operations
 
@@ -44,7 +47,15 @@ def _advising(function: Callable[_P, _R]) -> Callable[_P, _R]:
     return call
 
 
-def _register(name: str, kind: str, module: ModuleType, *, init: str = "none", transpose: str = "unused") -> None:
+def _register(
+    name: str,
+    kind: str,
+    module: ModuleType,
+    *,
+    init: str = "none",
+    transpose: str = "unused",
+    guarantee: float = 0.0,
+) -> None:
     register(
         Engine(
             name=name,
@@ -54,6 +65,7 @@ def _register(name: str, kind: str, module: ModuleType, *, init: str = "none", t
             options=module.OPTIONS,
             default_init=init,
             transpose=transpose,
+            guarantee=guarantee,
             improve=_advising(module.improve),
         )
     )
@@ -66,6 +78,9 @@ _register("ms_bfs", "exact", ms_bfs, init="cheap")
 _register("apfb", "exact", apfb, init="cheap")
 _register("push_relabel", "exact", push_relabel, init="cheap", transpose="required")
 
+for _name, _module in {"auto": local_max, "local_max": local_max, "red_blue": red_blue}.items():
+    _register(_name, "approximate", _module, guarantee=_module.GUARANTEE)
+
 register_operations(
     "cupy",
     Operations(
@@ -77,5 +92,7 @@ register_operations(
         order_by_label=_advising(operations.order_by_label),
         wrong_mate=_advising(coarsen.wrong_mate),
         contract=_advising(coarsen.contract),
+        survey_graph=_advising(general.survey_graph),
+        matched_weight=_advising(general.matched_weight),
     ),
 )
