@@ -1,5 +1,7 @@
 """Symmetric matrices for the tests of general graphs, and the oracle of their matchings: without the library."""
 
+import itertools
+
 import numpy as np
 import scipy.sparse as sp
 from hypothesis import strategies as st
@@ -106,39 +108,32 @@ def greedy(G, weights=True, seed=0):
     return mate
 
 
-def vertex_hash(v, turn, seed):
-    """The hash by which vertices are coloured."""
-    return _hash((v * 0xD6E8FEB86659FD93 + turn * 0xA0761D6478BD642F + seed) & _WORD)
-
-
 def red_blue(G, weights, seed, p=0.53406):
-    """The matching by red-blue, by its definition: proposals, answers and pairs of a round, one after another."""
-    A, edges, n = sp.csr_array(G), edges_of(G), G.shape[0]
-    mate = np.full(n, -1)
-    lists = [A.indices[A.indptr[v] : A.indptr[v + 1]].tolist() for v in range(n)]
+    """Algorithm 3 of Fagginger Auer and Bisseling: who is matched with whom, and how many after each round."""
+    n, edges, C = G.shape[0], edges_of(G), sp.coo_array(G)
+    # Lists as they are stored: a walk through one may begin at a loop.
+    lists = [sorted(set(C.col[C.row == v].tolist())) for v in range(n)]
 
     def rank(u, v):
-        pair = min(u, v), max(u, v)
-        return edges[pair], edge_hash(*pair, seed), pair
+        u, v = min(u, v), max(u, v)
+        return (edges[u, v] if weights else 0, edge_hash(u, v, seed), (u, v))
 
-    def free(v):
-        return [w for w in lists[v] if w != v and mate[w] == -1]
-
-    turn = 0
-    while any(mate[v] == -1 and free(v) for v in range(n)):
-        draw = [vertex_hash(v, turn, seed) for v in range(n)]
-        blue = [h >> 11 < int(p * 2.0**53) for h in draw]
+    mate, matched = np.full(n, -1), []
+    for step in itertools.count():
+        if all(mate[u] != -1 or mate[v] != -1 for u, v in edges):
+            return mate, matched
+        hashes = [vertex_hash(v, step, seed) for v in range(n)]
+        blue = [h >> 11 < int(p * 2.0**53) for h in hashes]
         proposals = {}
         for v in range(n):
-            red = [w for w in free(v) if not blue[w]]
-            if mate[v] != -1 or not blue[v] or not red:
+            if mate[v] != -1 or not blue[v]:
                 continue
-            start = ((draw[v] & 0xFFFFFFFF) * len(lists[v]) & _WORD) >> 32
-            walk = lists[v][start:] + lists[v][:start]
-            to = max(red, key=lambda w, v=v: rank(v, w)) if weights else next(w for w in walk if w in red)
-            proposals.setdefault(to, []).append(v)
-        for v, suitors in proposals.items():
-            w = max(suitors, key=lambda w, v=v: rank(v, w)) if weights else min(suitors)
+            skip = (hashes[v] & 0xFFFFFFFF) * len(lists[v]) >> 32
+            red = [w for w in lists[v][skip:] + lists[v][:skip] if mate[w] == -1 and not blue[w]]
+            if red:
+                w = max(red, key=lambda w, v=v: rank(v, w)) if weights else red[0]
+                proposals.setdefault(w, []).append(v)
+        for w, makers in proposals.items():
+            v = max(makers, key=lambda v, w=w: rank(v, w)) if weights else min(makers)
             mate[v], mate[w] = w, v
-        turn += 1
-    return mate
+        matched.append(int((mate != -1).sum()))

@@ -61,7 +61,7 @@ def test_red_blue_by_its_definition(approximate):
         G.sum_duplicates()
         m = solve(G, approximate, weights=weights, rng=rng, options={"p": p}, workers=workers)
         seed = int(np.random.default_rng(rng).integers(2**63))
-        assert m.mate.tolist() == red_blue(G, weights, seed, p).tolist()
+        assert m.mate.tolist() == red_blue(G, weights, seed, p)[0].tolist()
 
     holds()
 

@@ -1,7 +1,5 @@
 """What each engine for general graphs does beyond the contract: its definition, its work, its threads."""
 
-import itertools
-
 import networkx as nx
 import numpy as np
 import pytest
@@ -10,51 +8,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import sparsematch as sm
-from graphs import assert_maximal, edge_hash, edges_of, graph, graphs, path, random_graph, vertex_hash, weight_of
+from graphs import assert_maximal, edges_of, graph, path, random_graph, red_blue, vertex_hash, weight_of
 
 THREADED = ["suitor", "red_blue", "local_max"]
 
 
 def seed_of(rng):
     return int(np.random.default_rng(rng).integers(2**63))
-
-
-def red_blue(G, weights, seed, p=0.53406):
-    """Algorithm 3 of Fagginger Auer and Bisseling: who is matched with whom, and how many after each round."""
-    n, edges, C = G.shape[0], edges_of(G), sp.coo_array(G)
-    # Lists as they are stored: a walk through one may begin at a loop.
-    lists = [sorted(set(C.col[C.row == v].tolist())) for v in range(n)]
-
-    def rank(u, v):
-        u, v = min(u, v), max(u, v)
-        return (edges[u, v] if weights else 0, edge_hash(u, v, seed), (u, v))
-
-    mate, matched = np.full(n, -1), []
-    for step in itertools.count():
-        if all(mate[u] != -1 or mate[v] != -1 for u, v in edges):
-            return mate, matched
-        hashes = [vertex_hash(v, step, seed) for v in range(n)]
-        blue = [h >> 11 < int(p * 2.0**53) for h in hashes]
-        proposals = {}
-        for v in range(n):
-            if mate[v] != -1 or not blue[v]:
-                continue
-            skip = (hashes[v] & 0xFFFFFFFF) * len(lists[v]) >> 32
-            red = [w for w in lists[v][skip:] + lists[v][:skip] if mate[w] == -1 and not blue[w]]
-            if red:
-                w = max(red, key=lambda w, v=v: rank(v, w)) if weights else red[0]
-                proposals.setdefault(w, []).append(v)
-        for w, makers in proposals.items():
-            v = max(makers, key=lambda v, w=w: rank(v, w)) if weights else min(makers)
-            mate[v], mate[w] = w, v
-        matched.append(int((mate != -1).sum()))
-
-
-@given(graphs(), st.booleans(), st.integers(0, 5), st.sampled_from([1, 2, 4]), st.sampled_from([0.53406, 0.1, 0.9]))
-def test_red_blue_by_its_definition(G, weights, rng, workers, p):
-    mate, _ = red_blue(G, weights, seed_of(rng), p)
-    how = {"weights": weights, "rng": rng, "workers": workers, "options": {"p": p}}
-    assert sm.approximate_matching(G, method="red_blue", **how).mate.tolist() == mate.tolist()
 
 
 @pytest.mark.parametrize("weights", [True, False])

@@ -73,7 +73,7 @@ def coarsen(G: Any, matching: Any, *, join_unmatched: bool = False, workers: int
     --------
     >>> from scipy.sparse import csr_array
     >>> from sparsematch import approximate_matching, coarsen
-    >>> G = csr_array([[2, -1, 0, 0], [-1, 2, -1, 0], [0, -1, 2, -1], [0, 0, -1, 2]])
+    >>> G = csr_array([[4, -3, 0, 0], [-3, 4, -1, 0], [0, -1, 4, -3], [0, 0, -3, 4]])
     >>> matrix, P = coarsen(G, approximate_matching(G))
     >>> P.toarray()
     array([[1, 0],
