@@ -79,9 +79,29 @@ def chain_of_cycles(n):
     )
 
 
+def pieces(seed):
+    """Blocks that nothing joins: small and sparse, larger, and with more entries than the memory of a block holds."""
+    rng = np.random.default_rng(seed)
+    sizes = [*rng.integers(1, 40, size=60).tolist(), 150, 400, 700]
+    sparse = [random_matrix(n, n, 2, seed + k) + sp.eye_array(n) for k, n in enumerate(sizes)]
+    full = [sp.csr_array(np.ones((n, n))) for n in (60, 90, 200, 200)]
+    return scrambled(sp.block_diag(sparse + full, format="csr"), seed)
+
+
+def fans(n):
+    """Two cycles of two rows, the first row of each with entries in n columns whose rows lead nowhere."""
+    A = sp.lil_array(sp.eye_array(n + 4))
+    A[0, 1:], A[2, 3:], A[1, 0], A[3, 2] = 1, 1, 1, 1
+    A[0, 2:4] = 0
+    return sp.csr_array(A)
+
+
 LARGER = {
     "blocks": lambda: many_components(300, 31),
     "chain": lambda: chain_of_cycles(500),
+    "long_chain": lambda: chain_of_cycles(2000),
+    "pieces": lambda: pieces(61),
+    "fans": lambda: fans(5000),
     "scrambled_chain": lambda: scrambled(chain_of_cycles(500), 33),
     "grid": lambda: scrambled(grid(40), 35),
     "long_grid": lambda: scrambled(grid(120) + sp.eye_array(120 * 120), 55),
@@ -146,8 +166,17 @@ def test_certificates(A):
             assert cover.size == matching.cardinality
 
 
+@pytest.mark.parametrize("case", LARGER)
+def test_connected_components_of_larger_matrices(case):
+    check_components(LARGER[case]())
+
+
 @given(matrices() | larger())
 def test_connected_components(A):
+    check_components(A)
+
+
+def check_components(A):
     """The labels are those that the host gives to the same matrix by rows, one by one."""
     expected = sm.connected_components(sp.csr_array(A))
     found = connected_components.connected_components(on_device(A)[0])

@@ -1,4 +1,4 @@
-// Strong components of what peeling and the pivot have left, all segments of it at a time: see strong_components.cu, 3.
+// Strong components of what peeling and the pivot have left, all segments of it at a time: see strong_components.cu, 4.
 #include "common.cuh"
 #include "levels.cuh"
 

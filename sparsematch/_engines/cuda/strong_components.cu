@@ -4,8 +4,10 @@
 //    Communications of the ACM 5, 1962; the trimming of McLendon et al., J. Parallel Distrib. Comput. 65, 2005).
 // 2. zones: what a pivot reaches and is reached from is its component; before it comes what leads to it, behind it what does
 //    neither, then what it leads to (Fleischer, Hendrickson, Pinar, IPDPS workshops 2000).
-// 3. spread, collect: each of the rest takes the largest number that leads to it; a row that keeps its own and what it is
-//    reached from under this number are a component, the first of those with it (Orzan, PhD thesis, Amsterdam 2004).
+// 3. pieces.cu: small pieces of the rest, which no entry joins, by depth-first search, one in each block of threads.
+// 4. spread, collect (rest_components.cu): each of the others takes the largest number that leads to it; a row that keeps
+//    its own and what it is reached from under this number are a component, the first of those with it (Orzan, PhD thesis,
+//    Amsterdam 2004).
 // Invariant: the label of a row is where in the order its segment begins, or its block when that is known; segments are split
 // in place, so labels of different segments never change their order.
 #include "common.cuh"

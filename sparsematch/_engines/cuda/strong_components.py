@@ -16,8 +16,9 @@ from sparsematch._types.bipartite import BipartiteCSR
 from sparsematch._types.labels import BlockLabels
 from sparsematch._types.matching import Matching
 
-#: Segments as large as one in 2^_SMALL of all rows, and not less than _FEW, get a pivot of their own, so many of them.
-_SMALL, _FEW, _PIVOTS = 4, 1 << 14, 8
+#: Segments as large as one in 2^_SMALL of all rows, and not less than _FEW, get a pivot of their own, so many of them;
+#: no more when for so many the component was less than that share of the segment.
+_SMALL, _FEW, _PIVOTS, _MISSES = 4, 1 << 14, 8, 2
 
 
 @dataclass(slots=True)
@@ -98,9 +99,10 @@ def _split_at_pivots(square: Square, size: list[int], from_row: IndexArray) -> N
     core = size[0] - size[1] - size[2]
     segments = _split(square, square, size[1], from_row)
     n_rest = sum(length for length, _ in segments)
+    misses = int(core - n_rest < core >> _SMALL)
     for _ in range(_PIVOTS):
         length, start = max(segments)
-        if length < max(core >> _SMALL, _FEW):
+        if length < max(core >> _SMALL, _FEW) or misses == _MISSES:
             break
         segments.remove((length, start))
         degree, part = (
@@ -111,6 +113,7 @@ def _split_at_pivots(square: Square, size: list[int], from_row: IndexArray) -> N
         row_mate = square.matching.row_mate
         kernels.launch("pick", n_rows, n, row_mate, square.label, square.rows_in, from_row, *of_part)
         segments += _split(square, part, start, degree)
+        misses += n_rest - sum(k for k, _ in segments) < length >> _SMALL
         n_rest = sum(length for length, _ in segments)
     if n_rest:
         rest = xp.empty(n_rest, dtype)
