@@ -139,7 +139,8 @@ KERNEL __launch_bounds__(THREADS, BLOCKS)
         s.salt = scatter(seed + static_cast<unsigned>(phase));
         at.n = n_roots = load(done + NEXT);
         at.tail = at.ends = 0;
-        grow(grid, s, roots_of(s, phase), stop_early ? 1 : n_major + 1, at, enter(s), take(s));
+        const Index enough = stop_early ? 1 : with_roots ? n_roots : n_major + 1;  // an end in every tree: no more to find
+        grow(grid, s, roots_of(s, phase), enough, at, enter(s), take(s));
         if (at.ends == 0) break;
         Index n = at.ends;
         if (!with_roots) {

@@ -152,6 +152,13 @@ DEVICE void sync_grid(int* barrier) {
 }
 #endif
 
+// The same numbers as thread_index(), given out warp by warp to one block after the other: a few items are then done by all
+// processors, not by the first few, where they would queue for the cache. `block` of `blocks`.
+DEVICE long long spread_index(int block, int blocks) {
+    return (static_cast<long long>(warp_in_block()) * blocks + block) * lanes_in_warp() + lane_in_warp();
+}
+DEVICE long long spread_index() { return spread_index(block_index(), block_count()); }
+
 // A bijection that scatters: two rounds of multiply and shift.
 DEVICE unsigned scatter(unsigned x) {
     x = (x ^ (x >> 16)) * 0x7feb352du;

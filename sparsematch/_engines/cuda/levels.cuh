@@ -30,8 +30,8 @@ struct Share {
     long long index, count;
 };
 DEVICE Share share_of(int job, bool both) {
-    if (!both || block_count() == 1) return {thread_index(), thread_count()};
+    if (!both || block_count() == 1) return {spread_index(), thread_count()};
     if ((block_index() & 1) != job) return {0, 0};
-    const long long blocks = (block_count() + 1 - job) / 2, threads = threads_in_block();
-    return {(block_index() >> 1) * threads + thread_in_block(), blocks * threads};
+    const int blocks = (block_count() + 1 - job) / 2;
+    return {spread_index(block_index() >> 1, blocks), static_cast<long long>(blocks) * threads_in_block()};
 }

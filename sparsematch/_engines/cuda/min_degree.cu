@@ -7,6 +7,7 @@
 #include "taken.cuh"
 
 #define WINDOW 128  // entries of a long list among which the least is looked for
+#define STRETCH 32  // rows that are visited in their own order
 
 // How many rows a column has. Reads: indices. Writes: degree, by atomics. Time: O(nnz / threads).
 KERNEL count(Index nnz, const Index* __restrict__ indices, int* degree) {
@@ -29,11 +30,22 @@ DEVICE Wide least(const Index* list, Index at, Index size, int lane, int lanes, 
     return best;
 }
 
+// Stretches of rows that a warp reads together, in an order that leaves no trace of theirs: drift needs more than one.
+DEVICE long long stretches(Index n_rows) { return (static_cast<long long>(n_rows) + STRETCH - 1) / STRETCH; }
+// The t-th row of this order, or none.
+DEVICE Index visited(long long t, Index n_rows, int bits, unsigned seed) {
+    const Index from = shuffle(static_cast<Index>(t / STRETCH), static_cast<Index>(stretches(n_rows)), bits, seed);
+    const long long i = static_cast<long long>(from) * STRETCH + t % STRETCH;
+    return i < n_rows ? static_cast<Index>(i) : UNMATCHED;
+}
+
 // Rows with more than `above` and at most `upto` entries, each by one thread. Reads: indptr, indices, degree. Writes: taken, by
 // atomics; mates of pairs that it made. Time: O(nnz / threads), times the tries that others were first in.
 KERNEL choose(Index n_rows, const Index* __restrict__ indptr, const Index* __restrict__ indices, const int* __restrict__ degree,
-              Index* row_mate, Index* col_mate, Bits* taken, Index above, Index upto, unsigned seed) {
-    for (Index i = thread_index(); i < n_rows; i += thread_count()) {
+              Index* row_mate, Index* col_mate, Bits* taken, Index above, Index upto, int bits, unsigned seed) {
+    for (long long t = thread_index(); t < stretches(n_rows) * STRETCH; t += thread_count()) {
+        const Index i = visited(t, n_rows, bits, seed);
+        if (i == UNMATCHED) continue;
         const Index begin = indptr[i], size = indptr[i + 1] - begin;
         if (size <= above || size > upto || row_mate[i] != UNMATCHED) continue;  // own entry
         while (true) {
@@ -50,9 +62,12 @@ KERNEL choose(Index n_rows, const Index* __restrict__ indptr, const Index* __res
 
 // Rows with more than `above` entries, each by one warp, which looks at a window of the list after another. As `choose`.
 KERNEL choose_long(Index n_rows, const Index* __restrict__ indptr, const Index* __restrict__ indices,
-                   const int* __restrict__ degree, Index* row_mate, Index* col_mate, Bits* taken, Index above, unsigned seed) {
+                   const int* __restrict__ degree, Index* row_mate, Index* col_mate, Bits* taken, Index above, int bits,
+                   unsigned seed) {
     const long long warps = thread_count() / WARP;
-    for (long long i = thread_index() / WARP; i < n_rows; i += warps) {
+    for (long long t = thread_index() / WARP; t < stretches(n_rows) * STRETCH; t += warps) {
+        const Index i = visited(t, n_rows, bits, seed);  // the same in all lanes
+        if (i == UNMATCHED) continue;
         const Index begin = indptr[i], size = indptr[i + 1] - begin;
         if (size <= above || broadcast(row_mate[i], 0) != UNMATCHED) continue;  // the same in all lanes
         for (Index at = 0; at < size;) {
