@@ -13,6 +13,7 @@ from sparsematch._api.check import is_matching, is_maximal, is_maximum, vertex_c
 from sparsematch._api.decomposition import block_triangular_form, connected_components, is_reducible
 from sparsematch._api.engine_list import engines
 from sparsematch._api.explain import explain_singularity
+from sparsematch._api.general import approximate_matching, maximal_matching
 from sparsematch._api.transversal import is_structurally_singular, maximum_transversal, structural_rank
 from sparsematch._api.weighted import (
     bottleneck_transversal,
@@ -23,6 +24,7 @@ from sparsematch._api.weighted import (
 from sparsematch._api.workers import get_workers, set_workers
 from sparsematch._types.block_form import BlockForm
 from sparsematch._types.explanation import DeficientPiece, DeficientPieces, Explanation
+from sparsematch._types.graph_matching import GraphMatching
 from sparsematch._types.labels import Components, VertexCover
 from sparsematch._types.matching import Matching
 from sparsematch._types.run_info import RunInfo
@@ -36,10 +38,12 @@ __all__ = [
     "DeficientPiece",
     "DeficientPieces",
     "Explanation",
+    "GraphMatching",
     "Matching",
     "RunInfo",
     "VertexCover",
     "WeightedTransversal",
+    "approximate_matching",
     "block_triangular_form",
     "bottleneck_transversal",
     "connected_components",
@@ -52,6 +56,7 @@ __all__ = [
     "is_optimal_transversal",
     "is_reducible",
     "is_structurally_singular",
+    "maximal_matching",
     "maximum_product_transversal",
     "maximum_sum_transversal",
     "maximum_transversal",

@@ -22,7 +22,8 @@ settings.register_profile("short", derandomize=True, database=None, max_examples
 settings.register_profile("deep", max_examples=2000, **common)
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "default"))
 
-ENGINES = sparsematch.engines(backend=None)
+ENGINES = [engine for engine in sparsematch.engines(backend=None) if engine.kind != "approximate"]
+APPROXIMATE = sparsematch.engines("approximate", backend=None)
 
 
 def engine_id(engine):
@@ -39,6 +40,7 @@ def case(engine, *more, name=""):
 def pytest_generate_tests(metafunc):
     """Give a test that asks for `engine`, `exact`, `compiled` (exact and fast), `variant` or `matrix` each in turn.
 
+    `approximate` are the engines for general graphs, the others those for matrices.
     The engines are those for matrices in host memory; where the test is marked `every_backend`, all.
     """
     names = metafunc.fixturenames
@@ -55,6 +57,9 @@ def pytest_generate_tests(metafunc):
         metafunc.parametrize("exact", [case(e) for e in exact])
     if "compiled" in names:
         metafunc.parametrize("compiled", [case(e) for e in exact if e.name != "reference"])
+    if "approximate" in names:
+        chosen = [engine for engine in APPROXIMATE if everywhere or engine.backend == "numpy"]
+        metafunc.parametrize("approximate", [case(e) for e in chosen])
     if "matrix" in names:
         metafunc.parametrize("matrix", [make() for make in GALLERY.values()], ids=list(GALLERY))
 

@@ -240,8 +240,9 @@ def test_engines_lists_what_is_registered():
         "single_source_bfs",
         "ms_bfs_graft",
     }
-    assert {e.kind for e in everything} == {"exact", "heuristic"}
-    assert [*sm.engines("exact"), *sm.engines("heuristic")] == sorted(everything, key=lambda e: e.kind)
+    assert {e.kind for e in everything} == {"approximate", "exact", "heuristic"}
+    kinds = ("approximate", "exact", "heuristic")
+    assert [e for kind in kinds for e in sm.engines(kind)] == sorted(everything, key=lambda e: e.kind)
     assert all(e.summary and e.backend == "numpy" for e in everything)
     options = {e.name: e.options for e in everything}
     assert options["hopcroft_karp"] == {"hkdw": False}

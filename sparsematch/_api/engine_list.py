@@ -4,14 +4,17 @@ from sparsematch._engines import registry
 from sparsematch._types.errors import unknown_choice
 from sparsematch._types.run_info import EngineInfo
 
+_KINDS = ("exact", "heuristic", "approximate")
+
 
 def engines(kind: str | None = None, *, backend: str | None = "numpy") -> tuple[EngineInfo, ...]:
     """List the engines that `method` and `init` can name.
 
     Parameters
     ----------
-    kind : {"exact", "heuristic"}, optional
-        Those for `method`, or those for `init`. By default both.
+    kind : {"exact", "heuristic", "approximate"}, optional
+        Those for the `method` of exact matchings, those for `init`, or those for the `method` of approximate matchings
+        of general graphs. By default all.
     backend : {"numpy", "cupy"}, optional
         Those for matrices in host memory, or those for matrices on a GPU; None: all. The list does not depend on what
         is installed.
@@ -28,7 +31,7 @@ def engines(kind: str | None = None, *, backend: str | None = "numpy") -> tuple[
 
     See Also
     --------
-    maximum_transversal
+    maximum_transversal, approximate_matching
 
     Examples
     --------
@@ -38,8 +41,8 @@ def engines(kind: str | None = None, *, backend: str | None = "numpy") -> tuple[
     >>> {engine.backend for engine in engines(backend=None)} == {"numpy", "cupy"}
     True
     """
-    if kind not in (None, "exact", "heuristic"):
-        raise unknown_choice("kind", kind, ("exact", "heuristic"))
+    if kind not in (None, *_KINDS):
+        raise unknown_choice("kind", kind, _KINDS)
     if backend not in (None, *registry.BACKENDS):
         raise unknown_choice("backend", backend, registry.BACKENDS)
     return registry.engines(backend, kind)

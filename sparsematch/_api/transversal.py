@@ -13,7 +13,7 @@ from sparsematch._types.errors import wrong_type
 from sparsematch._types.matching import Matching, copy_to_gpu
 from sparsematch._types.run_info import RunInfo
 
-_Rng = int | np.random.Generator | None
+Rng = int | np.random.Generator | None
 
 
 @overload
@@ -25,7 +25,7 @@ def maximum_transversal(
     initial: Any = ...,
     workers: int | None = ...,
     device: str | None = ...,
-    rng: _Rng = ...,
+    rng: Rng = ...,
     options: Mapping[str, Any] | None = ...,
     return_info: Literal[False] = ...,
 ) -> Matching: ...
@@ -38,7 +38,7 @@ def maximum_transversal(
     initial: Any = ...,
     workers: int | None = ...,
     device: str | None = ...,
-    rng: _Rng = ...,
+    rng: Rng = ...,
     options: Mapping[str, Any] | None = ...,
     return_info: Literal[True],
 ) -> tuple[Matching, RunInfo]: ...
@@ -52,7 +52,7 @@ def maximum_transversal(
     initial: Any = None,
     workers: int | None = None,
     device: str | None = None,
-    rng: _Rng = None,
+    rng: Rng = None,
     options: Mapping[str, Any] | None = None,
     return_info: bool = False,
 ) -> Matching | tuple[Matching, RunInfo]:
@@ -142,7 +142,7 @@ def maximum_transversal(
     graph = as_bipartite(A, device=device)
     chosen = plan(graph.backend, method, init)
     settings = read_options(options, *chosen)
-    run = Run(resolve_workers(workers), _seed(rng), settings, return_info, warm=initial is not None)
+    run = Run(resolve_workers(workers), read_seed(rng), settings, return_info, warm=initial is not None)
     matching = _start(graph, initial, "initial", device)
     for engine in chosen:
         if engine:
@@ -278,7 +278,7 @@ def _start(graph: BipartiteCSR, initial: Any, name: str, device: str | None) -> 
     return read_matching(graph, initial if device is None else copy_to_gpu(initial), name)
 
 
-def _seed(rng: _Rng) -> int:
+def read_seed(rng: Rng) -> int:
     """Draw a seed from a generator, or from the generator that an integer seeds."""
     if rng is None:
         return 0

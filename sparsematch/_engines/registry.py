@@ -1,7 +1,8 @@
 """The table of engines, and the choice of the two that a call runs.
 
 An engine is one function, ``improve(graph, matching, run)``: it writes the two mate arrays of the matching and nothing
-else. A heuristic makes a matching maximal, an exact engine makes it maximum. A back-end registers its engines, and the
+else. A heuristic makes a matching maximal, an exact engine makes it maximum; an approximate one matches a general
+graph, ``improve(graph, mate, run)``, where both sides are the same vertices. A back-end registers its engines, and the
 operations that it offers beside matching, when its modules are imported: on the first graph that lives there.
 """
 
@@ -20,6 +21,7 @@ from sparsematch._types.bipartite import BipartiteCSR
 from sparsematch._types.block_form import BlockForm
 from sparsematch._types.errors import unknown_choice, wrong_type
 from sparsematch._types.factors import BlockLU, BlockPlan
+from sparsematch._types.graph import Graph, GraphSurvey
 from sparsematch._types.labels import BlockLabels, Components, HallViolators, VertexCover
 from sparsematch._types.matching import Matching
 from sparsematch._types.run_info import EngineInfo, StepInfo
@@ -81,7 +83,8 @@ class Run:
 class Engine(EngineInfo):
     """An engine that can be run: what is known about it, and its one function."""
 
-    improve: Callable[[BipartiteCSR, Matching, Run], None] = field(repr=False, compare=False)
+    #: Of a matrix and a matching of it; of an approximate engine: of a `Graph`, an array of mates, all -1, and the run.
+    improve: Callable[[Any, Any, Run], None] = field(repr=False, compare=False)
 
 
 def _in_host_memory_only(*_: Any) -> Any:
@@ -126,6 +129,10 @@ class Operations:
         How many pivots will hardly stay where the block form has put them, by the values.
     block_lu
         Room for a factorisation by a plan, of numbers like the ones given.
+    survey_graph
+        What one pass over a general graph tells.
+    matched_weight
+        The sum of the moduli of the edges of a matching of a general graph, each once; on a GPU, an array of shape ().
     """
 
     wrong_pair: Callable[[BipartiteCSR, Matching], tuple[int, int, int] | None]
@@ -144,17 +151,19 @@ class Operations:
     survey: Callable[[BipartiteCSR, NDArray[Any]], tuple[float, float]] = _in_host_memory_only
     poor_diagonal: Callable[[BipartiteCSR, BlockForm, NDArray[Any]], int] = _in_host_memory_only
     block_lu: Callable[[BlockPlan, NDArray[Any]], BlockLU] = _in_host_memory_only
+    survey_graph: Callable[[Graph, Run], GraphSurvey] = _in_host_memory_only
+    matched_weight: Callable[[Graph, IndexArray], Any] = _in_host_memory_only
 
 
-_engines: dict[tuple[str, str], Engine] = {}
+_engines: dict[tuple[str, str, str], Engine] = {}
 _operations: dict[str, Operations] = {}
 
 
 def register(engine: Engine) -> None:
     """Add an engine to the table."""
-    key = engine.backend, engine.name
+    key = engine.backend, engine.kind, engine.name
     if key in _engines:
-        raise ValueError(f"an engine {engine.name!r} of back-end {engine.backend!r} is registered already")
+        raise ValueError(f"an engine {engine.name!r} ({engine.kind}, {engine.backend!r}) is registered already")
     _engines[key] = engine
 
 
@@ -186,8 +195,8 @@ def select(name: str, backend: str, kind: str, *, argument: str, also: tuple[str
         If there is none, naming the `argument` and the choices: those of this kind, and what `also` is understood.
     """
     _load(backend)
-    engine = _engines.get((backend, name)) if isinstance(name, str) else None
-    if engine is None or engine.kind != kind:
+    engine = _engines.get((backend, kind, name)) if isinstance(name, str) else None
+    if engine is None:
         raise unknown_choice(argument, name, (*also, *(e.name for e in engines(backend, kind))))
     return engine
 

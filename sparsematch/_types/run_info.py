@@ -12,9 +12,10 @@ class EngineInfo:
     Attributes
     ----------
     name : str
-        What `method` (of an exact engine) or `init` (of a heuristic) is set to.
-    kind : {"exact", "heuristic"}
-        An exact engine makes any matching maximum, a heuristic makes it maximal.
+        What `method` (of an exact or approximate engine) or `init` (of a heuristic) is set to.
+    kind : {"exact", "heuristic", "approximate"}
+        An exact engine makes any matching maximum, a heuristic makes it maximal. An approximate one makes a maximal
+        matching of a general graph.
     backend : str
         Where its matrices live: ``"numpy"`` for host memory, ``"cupy"`` for a GPU.
     summary : str
@@ -27,6 +28,8 @@ class EngineInfo:
         Whether it reads the matrix by columns as well as by rows; ``"optional"``: on some matrices.
     multithreaded : bool
         Whether more than one worker makes a difference.
+    guarantee : float
+        The share of the greatest weight that an approximate engine's matchings have at least; 0.0: none is promised.
     """
 
     name: str
@@ -37,6 +40,7 @@ class EngineInfo:
     default_init: str = "none"
     transpose: str = "unused"
     multithreaded: bool = False
+    guarantee: float = 0.0
 
 
 class StepInfo(NamedTuple):
@@ -66,6 +70,12 @@ class StepInfo(NamedTuple):
         Time per kind of step, as the engine names them; empty unless details were asked for.
     frontier : tuple of int
         Vertices per level; empty unless details were asked for.
+    matched : tuple of int
+        Of an approximate engine that works in rounds: vertices matched by the end of each; empty unless details were
+        asked for.
+    live_edges : tuple of int
+        Of such an engine: edges with both ends free at the beginning of each round; empty unless details were asked
+        for.
     """
 
     engine: str
@@ -79,6 +89,8 @@ class StepInfo(NamedTuple):
     exhausted: bool = False
     seconds_by_step: Mapping[str, float] = {}
     frontier: tuple[int, ...] = ()
+    matched: tuple[int, ...] = ()
+    live_edges: tuple[int, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,7 +100,7 @@ class RunInfo:
     Attributes
     ----------
     method : str
-        The exact engine, or ``"none"``.
+        The exact or approximate engine, or ``"none"``.
     init : str
         The heuristic that went first, or ``"none"``.
     steps : tuple of StepInfo

@@ -6,7 +6,7 @@ suits each stands here.
 
 from collections.abc import Callable
 
-from sparsematch._engines.cpu import auto, operations, solver, weighted
+from sparsematch._engines.cpu import auto, general, operations, solver, weighted
 from sparsematch._engines.cpu.step import ROWS, step
 from sparsematch._engines.registry import Engine, Operations, Run, register, register_operations
 from sparsematch._types.bipartite import BipartiteCSR
@@ -46,6 +46,19 @@ def _register_all() -> None:
                 improve=_improve(row.name),
             )
         )
+    for name, graph_row in {**general.ROWS, "auto": general.ROWS[general.DEFAULT]}.items():
+        register(
+            Engine(
+                name=name,
+                kind="approximate",
+                backend="numpy",
+                summary=graph_row.summary,
+                options=graph_row.options,
+                multithreaded=graph_row.threads,
+                guarantee=graph_row.guarantee,
+                improve=general.improve(graph_row.name),
+            )
+        )
     register_operations(
         "numpy",
         Operations(
@@ -63,6 +76,8 @@ def _register_all() -> None:
             least_cost=weighted.least_cost,
             bottleneck=weighted.bottleneck,
             matched_entries=weighted.matched_entries,
+            survey_graph=general.survey_graph,
+            matched_weight=general.matched_weight,
         ),
     )
 

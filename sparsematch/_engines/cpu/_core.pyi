@@ -198,3 +198,28 @@ def poor_diagonal(
 
 def block_lu(plan: BlockPlan, values: NDArray[Any], /) -> BlockLU:
     """Make room for a factorisation; of `values`, only the type counts."""
+
+def graph_engines() -> list[tuple[str, float, bool, dict[str, bool | float], str]]:
+    """List (name, guarantee, threads, options with their defaults, summary) of the engines for general graphs."""
+
+def match_graph(
+    name: str,
+    indptr: IndexArray,
+    indices: IndexArray,
+    weight: FloatArray | None,
+    mate: IndexArray,
+    workers: int,
+    detailed: bool,
+    seed: int,
+    options: Mapping[str, bool | float],
+    /,
+) -> dict[str, Any]:
+    """Run one engine for general graphs on mates that are all -1."""
+
+def survey_graph(
+    indptr: IndexArray, indices: IndexArray, weight: FloatArray | None, workers: int, /
+) -> tuple[bool, bool, bool]:
+    """Tell whether neighbours ascend strictly, both triangles agree, and weights are finite."""
+
+def matched_weight(indptr: IndexArray, indices: IndexArray, weight: FloatArray | None, mate: IndexArray, /) -> float:
+    """Add up the moduli of the matched edges, each once."""

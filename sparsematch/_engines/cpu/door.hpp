@@ -65,5 +65,6 @@ auto interruptible(const Call& call) {
 }
 
 void bind_solver(nb::module_& m);
+void bind_graph(nb::module_& m);
 
 }  // namespace sparsematch

@@ -286,4 +286,5 @@ NB_MODULE(_core, m) {
     bind<std::int32_t>(m);
     bind<std::int64_t>(m);
     bind_solver(m);
+    bind_graph(m);
 }

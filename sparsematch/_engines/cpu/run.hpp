@@ -37,6 +37,10 @@ struct Statistics {
     };
     std::vector<Step> steps;             // time per kind of step, in order of first use
     std::vector<std::int64_t> frontier;  // vertices per level, in order; only if asked for
+    struct Round {
+        std::int64_t matched, live_edges;  // vertices matched by its end; edges with both ends free at its beginning
+    };
+    std::vector<Round> rounds;  // of an engine for general graphs; only if asked for
 };
 
 // Rows and columns that no augmenting path needs to touch, one flag each; absent unless the caller wants them.

@@ -1,0 +1,213 @@
+"""The view of a symmetric matrix as a general graph: a vertex for each row, an edge for each pair of entries.
+
+The weight of an edge is the modulus of its entries; the diagonal is no edge. What is looked at here is the structure;
+whether both triangles agree, and the values are finite, is for the back-end to tell in one pass (`survey_graph`).
+"""
+
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+import scipy.sparse as sp
+
+from sparsematch._types.arrays import FloatArray, IndexArray, namespace, on_gpu
+from sparsematch._types.bipartite import as_bipartite, as_compressed
+
+
+@dataclass(frozen=True, slots=True)
+class Graph:
+    """A graph in compressed rows, each edge in the lists of both its ends.
+
+    Attributes
+    ----------
+    n : int
+        Number of vertices.
+    indptr, indices : ndarray of int32 or int64, C-contiguous
+        The neighbours of vertex v are ``indices[indptr[v]:indptr[v + 1]]``, in ascending order, without repeats. Loops
+        are skipped by whoever reads them.
+    weight : ndarray of float64 (on a GPU also float32), shape (nnz,), or None
+        The weight of an edge is the modulus of this. None: all edges weigh the same.
+    backend : str
+        Where the arrays live: ``"numpy"`` or ``"cupy"``.
+    nnz : int
+        Number of entries, twice that of the edges plus that of the loops.
+    """
+
+    n: int
+    indptr: IndexArray
+    indices: IndexArray
+    weight: FloatArray | None
+    backend: str
+    nnz: int
+
+    @property
+    def dtype(self) -> np.dtype[Any]:
+        """The type of the indices, hence of the mates."""
+        return self.indptr.dtype
+
+
+class GraphSurvey(NamedTuple):
+    """What one pass over the entries tells about a graph.
+
+    Attributes
+    ----------
+    ascending : bool
+        Whether the neighbours of each vertex ascend strictly: no entry is repeated.
+    symmetric : bool
+        Whether each entry has a partner of the same modulus across the diagonal. Told by a 64-bit fingerprint of both
+        triangles: where they differ it says so, but for one case in 2**64.
+    finite : bool
+        Whether all weights off the diagonal are.
+    """
+
+    ascending: bool
+    symmetric: bool
+    finite: bool
+
+
+def as_graph(G: Any, *, weights: bool = True, name: str = "G", device: str | None = None) -> Graph:
+    """View a square sparse matrix as a graph, without a look at its values.
+
+    Parameters
+    ----------
+    G : sparse array or matrix, shape (n, n)
+        CSR and CSC are viewed without a copy where their values are doubles (on a GPU also floats). The formats of
+        cupyx.scipy.sparse stay on their GPU.
+    weights : bool, optional
+        Whether values are wanted.
+    name : str, optional
+        What messages call the matrix.
+    device : {None, "cuda"}, optional
+        ``"cuda"``: copy to the current GPU what is in host memory.
+
+    Raises
+    ------
+    TypeError, ValueError
+        If `G` is no sparse matrix, not square, or inconsistent.
+    """
+    if on_gpu(G) and not sp.issparse(G):
+        G = G if getattr(G, "format", None) in ("csr", "csc") else G.tocsr()
+    else:
+        G = as_compressed(G, name, expected="a sparse array or matrix of SciPy or CuPy")
+    pattern = as_bipartite(G, name=name, device=device)
+    if pattern.n_rows != pattern.n_cols:
+        raise ValueError(f"{name} has shape {pattern.shape}, but the matrix of a graph must be square")
+    weight = read_weights(G.data, pattern.nnz, name) if weights else None
+    if weight is not None and device is not None:
+        weight = namespace(pattern.indptr).asarray(weight)
+    arrays = pattern.indptr, pattern.indices, weight
+    return Graph(pattern.n_rows, *arrays, pattern.backend, pattern.nnz)
+
+
+def read_weights(data: Any, nnz: int, name: str) -> FloatArray:
+    """Return numbers whose moduli are those of the values: the values themselves if they are doubles."""
+    if data.dtype.kind not in "biufc":
+        raise TypeError(f"{name}.data must hold numbers, not {data.dtype}")
+    if data.ndim != 1 or data.size < nnz:
+        raise ValueError(f"{name}.data has shape {data.shape}, but there are {nnz} entries")
+    xp, data = namespace(data), data[:nnz]
+    with np.errstate(over="ignore", invalid="ignore"):
+        if data.dtype.kind == "c":
+            data = xp.abs(data)
+        kinds: tuple[type, ...] = (np.float64,) if xp is np else (np.float32, np.float64)
+        weight: FloatArray = xp.ascontiguousarray(data if data.dtype.type in kinds else data.astype(np.float64))
+    return weight
+
+
+def add_up_repeats(graph: Graph) -> Graph:
+    """Return the graph with entries in the same place added up, and neighbours in ascending order; a copy."""
+    xp = namespace(graph.indptr)
+    code, order = _sorted_codes(graph)
+    first, group = _groups(code)
+    if graph.weight is None:
+        return _from_codes(graph, code[first], None)
+    weight = xp.zeros(int(first.size), graph.weight.dtype)
+    xp.add.at(weight, group, graph.weight[order])
+    return _from_codes(graph, code[first], weight)
+
+
+def take_larger(graph: Graph) -> Graph:
+    """Return the graph in which each edge weighs the larger of its two entries, one of which may be absent."""
+    xp = namespace(graph.indptr)
+    rows, cols = _places(graph)
+    code = xp.concatenate([rows * graph.n + cols, cols * graph.n + rows])
+    order = xp.argsort(code)
+    first, group = _groups(code[order])
+    code = code[order][first]
+    if graph.weight is None:
+        return _from_codes(graph, code, None)
+    weight = xp.zeros(int(first.size), graph.weight.dtype)
+    xp.maximum.at(weight, group, xp.abs(xp.concatenate([graph.weight, graph.weight])[order]))
+    return _from_codes(graph, code, weight)
+
+
+def one_sided_entry(graph: Graph) -> tuple[int, int] | None:
+    """Return the first entry whose partner across the diagonal is absent, or is of another modulus.
+
+    The entries must ascend. Those of a graph on a GPU are copied to the host: this is the way to an error.
+    """
+    graph = _in_host_memory(graph)
+    rows, cols = _places(graph)
+    mirrored = cols * graph.n + rows
+    order = np.argsort(mirrored)
+    here, there = rows * graph.n + cols, mirrored[order]
+    differ = here != there
+    if graph.weight is not None:
+        modulus = np.abs(graph.weight)
+        differ |= modulus != modulus[order]
+    if not differ.any():
+        return None
+    p = int(np.flatnonzero(differ)[0])
+    i, j = divmod(int(min(here[p], there[p])), graph.n)
+    return (i, j) if here[p] <= there[p] else (j, i)
+
+
+def first_infinite(graph: Graph) -> tuple[int, int, float]:
+    """Return the first entry off the diagonal that is not finite, and its value."""
+    graph = _in_host_memory(graph)
+    assert graph.weight is not None
+    rows, cols = _places(graph)
+    p = int(np.flatnonzero(~np.isfinite(graph.weight) & (rows != cols))[0])
+    return int(rows[p]), int(cols[p]), float(graph.weight[p])
+
+
+def _in_host_memory(graph: Graph) -> Graph:
+    if graph.backend == "numpy":
+        return graph
+    indptr: Any = graph.indptr
+    indices: Any = graph.indices
+    weight: Any = graph.weight
+    return Graph(graph.n, indptr.get(), indices.get(), None if weight is None else weight.get(), "numpy", graph.nnz)
+
+
+def _places(graph: Graph) -> tuple[Any, Any]:
+    """Return the row and the column of each entry, as 64-bit integers."""
+    xp = namespace(graph.indptr)
+    # The row of an entry is the number of lists that have ended before it: also where lists are empty.
+    rows = xp.searchsorted(graph.indptr[1:], xp.arange(graph.nnz, dtype=graph.dtype), side="right")
+    return rows.astype(np.int64, copy=False), graph.indices[: graph.nnz].astype(np.int64)
+
+
+def _sorted_codes(graph: Graph) -> tuple[Any, Any]:
+    """Return the places of the entries as numbers in ascending order, and the order that sorts them."""
+    rows, cols = _places(graph)
+    code = rows * graph.n + cols
+    order = namespace(code).argsort(code, kind="stable")
+    return code[order], order
+
+
+def _groups(code: Any) -> tuple[Any, Any]:
+    """Return where each group of equal numbers begins, and the group of each."""
+    xp = namespace(code)
+    begins = xp.ones(code.size, bool)
+    begins[1:] = code[1:] != code[:-1]
+    return xp.flatnonzero(begins), xp.cumsum(begins) - 1
+
+
+def _from_codes(graph: Graph, code: Any, weight: Any) -> Graph:
+    """Return the graph with these entries, in the index type of the one given."""
+    xp = namespace(code)
+    starts = xp.arange(graph.n + 1, dtype=np.int64) * graph.n
+    indptr = xp.searchsorted(code, starts).astype(graph.dtype)
+    indices = (code % max(graph.n, 1)).astype(graph.dtype)
+    return Graph(graph.n, indptr, indices, weight, graph.backend, int(code.size))

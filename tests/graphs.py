@@ -1,0 +1,101 @@
+"""Symmetric matrices for the tests of general graphs, and the oracle of their matchings: without the library."""
+
+import numpy as np
+import scipy.sparse as sp
+from hypothesis import strategies as st
+
+from strategies import INDEX_TYPES, with_index_type
+
+_WORD = 2**64 - 1
+
+
+def graph(n, edges, weights=None, form="csr", dtype=np.int32):
+    """The symmetric matrix of these pairs, as they come: loops once, repeats left in both triangles."""
+    edges = np.asarray(edges, np.int64).reshape(-1, 2)
+    weights = np.ones(len(edges)) if weights is None else np.asarray(weights, float)
+    u, v = edges.T
+    off = u != v
+    coords = np.concatenate([u, v[off]]), np.concatenate([v, u[off]])
+    order = np.argsort(coords[0], kind="stable")
+    indptr = np.concatenate([[0], np.cumsum(np.bincount(coords[0], minlength=n))])
+    data = np.concatenate([weights, weights[off]])[order]
+    A = sp.csr_array((data, coords[1][order], indptr), shape=(n, n))
+    return with_index_type(A if form == "csr" else sp.csc_array(A), dtype)
+
+
+@st.composite
+def graphs(draw, max_side=16, max_edges=40, dtypes=INDEX_TYPES):
+    """Any graph: loops, repeats, neighbours in no order, few different weights or many, zeros and negative ones."""
+    n = draw(st.integers(1, max_side))
+    ends = st.integers(0, n - 1)
+    edges = draw(st.lists(st.tuples(ends, ends), max_size=max_edges))
+    weight = draw(st.sampled_from([st.just(1.0), st.integers(-2, 2), st.floats(-1e3, 1e3)]))
+    weights = draw(st.lists(weight, min_size=len(edges), max_size=len(edges)))
+    return graph(n, edges, weights, draw(st.sampled_from(["csr", "csc"])), draw(st.sampled_from(dtypes)))
+
+
+def random_graph(n, degree, seed, weights=True):
+    """About `degree` neighbours for each vertex, weights between 0 and 1."""
+    rng = np.random.default_rng(seed)
+    A = sp.coo_array((rng.random(n * degree // 2), rng.integers(n, size=(2, n * degree // 2))), shape=(n, n))
+    A = sp.triu(A, 1)
+    A = (A + A.T).tocsr()
+    A.data = A.data if weights else np.ones(A.nnz)
+    return A
+
+
+def star(n, weights=None):
+    """Vertex 0 joined to all others."""
+    return graph(n, [(0, v) for v in range(1, n)], weights)
+
+
+def path(weights):
+    """Edges of these weights, one after another."""
+    return graph(len(weights) + 1, [(v, v + 1) for v in range(len(weights))], weights)
+
+
+def edges_of(G):
+    """The edges of a symmetric matrix as {(u, v): weight}, u < v: entries in the same place added up."""
+    A = sp.coo_array(G).copy()
+    A.sum_duplicates()
+    return {(i, j): abs(w) for i, j, w in zip(A.row.tolist(), A.col.tolist(), A.data.tolist(), strict=True) if i < j}
+
+
+def assert_maximal(G, mate):
+    """Fail unless the mates are a matching of the graph to which no edge can be added."""
+    edges, mate = edges_of(G), np.asarray(mate)
+    assert len(mate) == G.shape[0]
+    for v in np.flatnonzero(mate != -1).tolist():
+        u = int(mate[v])
+        assert 0 <= u < len(mate)
+        assert mate[u] == v, "each pair is told alike by both ends"
+        assert (min(u, v), max(u, v)) in edges, "each pair is an edge"
+    assert not [pair for pair in edges if mate[pair[0]] == mate[pair[1]] == -1]
+
+
+def weight_of(G, mate):
+    """The weight of a matching."""
+    edges = edges_of(G)
+    return sum(edges[u, int(v)] for u, v in enumerate(mate) if u < v)
+
+
+def _hash(x):
+    x = (x + 0x9E3779B97F4A7C15) & _WORD
+    x = ((x ^ (x >> 30)) * 0xBF58476D1CE4E5B9) & _WORD
+    x = ((x ^ (x >> 27)) * 0x94D049BB133111EB) & _WORD
+    return x ^ (x >> 31)
+
+
+def edge_hash(u, v, seed):
+    """The hash by which the library orders edges of equal weight."""
+    return _hash((u * 0xD6E8FEB86659FD93 + v * 0xA0761D6478BD642F + seed) & _WORD)
+
+
+def greedy(G, weights=True, seed=0):
+    """The matching that taking edges one by one, in the strict order, ends with."""
+    mate = np.full(G.shape[0], -1)
+    edges = edges_of(G)
+    for u, v in sorted(edges, key=lambda e: (weights and edges[e], edge_hash(*e, seed), e), reverse=True):
+        if mate[u] == mate[v] == -1:
+            mate[u], mate[v] = v, u
+    return mate
