@@ -201,10 +201,18 @@ def test_transpose(A):
     assert sorted(zip(majors, indices[: graph.nnz], strict=True)) == sorted(zip(t_indices, minors, strict=True))
 
 
-def test_order_by_label():
-    rng = np.random.default_rng(53)
-    label = rng.integers(7, size=200).astype(np.int32)
-    labels = gpu_calls.CUPY.asarray(label)
-    order, starts = operations.order_by_label(labels, 9)
-    assert np.array_equal(host(order), np.argsort(label, kind="stable"))
-    assert np.array_equal(host(starts), np.concatenate([[0], np.cumsum(np.bincount(label, minlength=9))]))
+@given(matrices() | larger())
+def test_form_order(A):
+    """Rows by group, columns after their mates, the unmatched ones first; boundaries as the host counts them."""
+    graph, matching = prepared(A)
+    labels = operations.block_labels(graph, matching, Run())
+    order, group = operations.form_order(matching, labels), host(labels.row_group)
+    rows, cols = host(order.row_perm), host(order.col_perm)
+    starts = np.concatenate([[0], np.cumsum(np.bincount(group, minlength=labels.n_square + 3))])
+    assert np.array_equal(group[rows], np.sort(group))
+    assert np.array_equal(np.sort(rows), np.arange(A.shape[0]))
+    assert np.array_equal(host(order.starts), starts)
+    n_free = A.shape[1] - order.rank
+    assert np.array_equal(np.sort(cols[:n_free]), np.flatnonzero(host(matching.col_mate) < 0))
+    assert np.array_equal(cols[n_free:], host(matching.row_mate)[rows[: order.rank]])
+    assert [order.first_square, order.first_vertical, order.rank] == starts[[1, -3, -2]].tolist()

@@ -73,6 +73,6 @@ register_operations(
         vertex_cover=_advising(check.vertex_cover),
         block_labels=_advising(operations.block_labels),
         connected_components=_advising(connected_components.connected_components),
-        order_by_label=_advising(operations.order_by_label),
+        form_order=_advising(operations.form_order),
     ),
 )

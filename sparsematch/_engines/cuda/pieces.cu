@@ -9,9 +9,9 @@
 
 // Rows of a piece that is looked at, and of one that a block of a single warp takes; what these blocks can hold: four numbers of
 // 16 bits for a row, one for an entry that leads to another.
-enum { LARGE = 3072, SMALL = 128, LARGE_ROOM = 23552, SMALL_ROOM = 2560 };
+enum { LARGE = 2048, SMALL = 128, LARGE_ROOM = 16384, SMALL_ROOM = 2560 };
 enum { LONG = 4096 };  // entries of a list that is too long for a thread: a piece with one does not fit
-enum { NOT_A_ROOT = 0x8000 };
+enum { NOT_A_ROOT = 0x8000, BATCH = 4 };
 
 typedef unsigned short Short;
 
@@ -74,12 +74,19 @@ KERNEL seat(Index n, const Index* __restrict__ list, const Index* __restrict__ u
     }
 }
 
-// The rows that one leads to in its piece, by their places there. Calls see(place).
+// The rows that one leads to in its piece, by their places there. Calls see(place). A few entries at a time, so that their loads
+// overlap. No row of another piece has the same label.
 template <class See>
-DEVICE void each_arc(const Graph& g, Index i, Index begin, const Index* place, See see) {
-    for (Index p = g.indptr[i]; p < g.indptr[i + 1]; ++p) {
-        const Index j = g.indices[p], k = g.col_mate[j];
-        if (k != i && has(g.cols_in, j) && load(g.label + k) == begin) see(place[k]);
+DEVICE void each_arc(const Graph& g, Index i, Index first, Index last, Index begin, const Index* place, See see) {
+    for (Index p = first; p < last; p += BATCH) {
+        Index k[BATCH], label[BATCH], at[BATCH];
+        for (int u = 0; u < BATCH; ++u) k[u] = p + u < last ? g.indices[p + u] : UNMATCHED;
+        for (int u = 0; u < BATCH; ++u)
+            if (k[u] != UNMATCHED) k[u] = g.col_mate[k[u]];
+        for (int u = 0; u < BATCH; ++u)
+            if (k[u] != UNMATCHED) label[u] = load(g.label + k[u]), at[u] = place[k[u]];
+        for (int u = 0; u < BATCH; ++u)
+            if (k[u] != UNMATCHED && k[u] != i && label[u] == begin) see(at[u]);
     }
 }
 
@@ -122,24 +129,40 @@ DEVICE void find_components(int n, Short* cursor, Short* end, Short* low, Short*
     }
 }
 
-// One block. The piece that begins here, of n rows: copies its arcs, lets one thread search, writes the labels, clears the bits.
-// Returns whether it fits. Safe: no other block has to do with its rows.
-DEVICE bool solve(const Graph& g, const Index* order, const Index* place, Index begin, int n, Short* memory, int room) {
+// One block. Copies the arcs of a piece of n rows; a row has room for all its entries or, with `exact`, for its arcs. Returns how
+// much was needed for all; what does not fit is not there.
+DEVICE int copy_arcs(const Graph& g, const Index* order, const Index* place, Index begin, int n, Short* memory, int room,
+                     bool exact) {
     SHARED int n_arcs;
-    Short *cursor = memory, *end = cursor + n, *low = end + n, *stack = low + n, *arcs = stack + n;
+    Short *cursor = memory, *end = cursor + n, *low = end + n, *arcs = low + 2 * n;
     if (thread_in_block() == 0) n_arcs = 0;
     sync_block();
     for (int k = thread_in_block(); k < n; k += threads_in_block()) {
-        int degree = 0;
-        if (g.indptr[order[begin + k] + 1] - g.indptr[order[begin + k]] > LONG) degree = room;
-        else each_arc(g, order[begin + k], begin, place, [&](Index) { ++degree; });
+        const Index i = order[begin + k], first = g.indptr[i], last = g.indptr[i + 1];
+        const bool fits_in = last - first <= LONG;
+        int degree = fits_in ? static_cast<int>(last - first) : room;
+        if (fits_in && exact) {
+            degree = 0;
+            each_arc(g, i, first, last, begin, place, [&](Index) { ++degree; });
+        }
         const int at = add(&n_arcs, degree);
-        const bool fits = 4 * n + at + degree <= room;
         cursor[k] = end[k] = static_cast<Short>(at), low[k] = 0;
-        if (fits) each_arc(g, order[begin + k], begin, place, [&](Index to) { arcs[end[k]++] = static_cast<Short>(to); });
+        if (4 * n + at + degree <= room)
+            each_arc(g, i, first, last, begin, place, [&](Index to) { arcs[end[k]++] = static_cast<Short>(to); });
     }
     sync_block();
-    if (4 * n + n_arcs > room) return false;
+    const int total = 4 * n + n_arcs;
+    sync_block();
+    return total;
+}
+
+// One block. The piece that begins here, of n rows: copies its arcs, lets one thread search, writes the labels, clears the bits.
+// Returns whether it fits. Safe: no other block has to do with its rows.
+DEVICE bool solve(const Graph& g, const Index* order, const Index* place, Index begin, int n, Short* memory, int room) {
+    Short *cursor = memory, *end = cursor + n, *low = end + n, *stack = low + n, *arcs = stack + n;
+    if (copy_arcs(g, order, place, begin, n, memory, room, false) > room &&
+        copy_arcs(g, order, place, begin, n, memory, room, true) > room)
+        return false;
     if (thread_in_block() == 0) find_components(n, cursor, end, low, stack, arcs);
     sync_block();
     for (int k = thread_in_block(); k < n; k += threads_in_block()) {

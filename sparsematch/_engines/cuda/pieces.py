@@ -21,6 +21,8 @@ def solve_pieces(square: "Square", rest: IndexArray) -> IndexArray:
     Two rows are in one piece if entries join them within their segment, in whatever direction. Workspace: six indices
     per row. Time: O(n_rows + nnz), a wait for the device.
     """
+    if not rest.size:
+        return rest
     graph, mates, xp, dtype = square.by_row, square.matching, namespace(rest), rest.dtype
     kernels, size, n = compile.load("pieces", dtype), rest.size, dtype.type(rest.size)
     up, sizes, place, begin, order = xp.empty((5, graph.n_rows), dtype)

@@ -17,12 +17,12 @@ if TYPE_CHECKING:
 def find_rest(square: "Square", rest: IndexArray) -> None:
     """Label the components of the rows that are listed, those of all segments in the same rounds.
 
-    Small pieces are solved as they are. Each round finds one component at least for every colour of the others; the
-    colours are in no order, so that the number of rounds grows with the logarithm of the number of components.
+    None of them is in a small piece, and pieces that become small are solved as they are. Each round finds one
+    component at least for every colour of the others; the colours are in no order, so that the number of rounds grows
+    with the logarithm of the number of components.
     Workspace: eight indices per row.
     """
     xp, dtype = namespace(rest), rest.dtype
-    rest = solve_pieces(square, rest)
     n_rows = square.by_row.n_rows if rest.size else 0
     colour, queued = xp.empty(n_rows, dtype), xp.empty(n_rows, dtype)
     while rest.size:
@@ -36,8 +36,7 @@ def find_rest(square: "Square", rest: IndexArray) -> None:
         arrays = rest, key, place, square.matching.row_mate, square.label, square.rows_in, square.cols_in
         compile.load("rest_components", dtype).launch("relabel", rest.size, sizes, *arrays)
         rest = rest[(key & 1).astype(bool)]
-        if rest.size:
-            rest = solve_pieces(square, rest)
+        rest = solve_pieces(square, rest)
 
 
 def _round(square: "Square", rest: IndexArray, colour: IndexArray, queued: IndexArray) -> IndexArray:
