@@ -15,6 +15,7 @@ from sparsematch._engines.cuda import (
     cheap,
     check,
     connected_components,
+    karp_sipser,
     min_degree,
     ms_bfs,
     operations,
@@ -61,6 +62,7 @@ def _register(name: str, kind: str, module: ModuleType, *, init: str = "none", t
 _register("auto", "exact", auto, transpose="optional")
 _register("cheap", "heuristic", cheap)
 _register("min_degree", "heuristic", min_degree)
+_register("karp_sipser", "heuristic", karp_sipser)
 _register("ms_bfs", "exact", ms_bfs, init="cheap")
 _register("apfb", "exact", apfb, init="cheap")
 _register("push_relabel", "exact", push_relabel, init="cheap", transpose="required")

@@ -7,7 +7,6 @@
 #include "taken.cuh"
 
 #define WINDOW 128  // entries of a long list among which the least is looked for
-#define STRETCH 32  // rows that are visited in their own order
 
 // How many rows a column has. Reads: indices. Writes: degree, by atomics. Time: O(nnz / threads).
 KERNEL count(Index nnz, const Index* __restrict__ indices, int* degree) {
@@ -28,15 +27,6 @@ DEVICE Wide least(const Index* list, Index at, Index size, int lane, int lanes, 
         if (key < best) best = key;
     }
     return best;
-}
-
-// Stretches of rows that a warp reads together, in an order that leaves no trace of theirs: drift needs more than one.
-DEVICE long long stretches(Index n_rows) { return (static_cast<long long>(n_rows) + STRETCH - 1) / STRETCH; }
-// The t-th row of this order, or none.
-DEVICE Index visited(long long t, Index n_rows, int bits, unsigned seed) {
-    const Index from = shuffle(static_cast<Index>(t / STRETCH), static_cast<Index>(stretches(n_rows)), bits, seed);
-    const long long i = static_cast<long long>(from) * STRETCH + t % STRETCH;
-    return i < n_rows ? static_cast<Index>(i) : UNMATCHED;
 }
 
 // Rows with more than `above` and at most `upto` entries, each by one thread. Reads: indptr, indices, degree. Writes: taken, by
