@@ -59,6 +59,9 @@ def _register_all() -> None:
                 improve=general.improve(graph_row.name),
             )
         )
+
+
+def _register_operations() -> None:
     register_operations(
         "numpy",
         Operations(
@@ -85,3 +88,4 @@ def _register_all() -> None:
 
 
 _register_all()
+_register_operations()
