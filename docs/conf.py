@@ -64,7 +64,10 @@ def engine_table():
         options = ", ".join(f"`{name}={default!r}`" for name, default in engine.options.items()) or "none"
         workers = "any number" if engine.multithreaded else "one"
         link = f"[`{engine.name}`](/algorithms/{engine.name}.md)"
-        facts = where, engine.kind, options, engine.transpose, workers, engine.summary
+        kind, transpose = engine.kind, engine.transpose
+        if kind == "approximate":
+            kind, transpose = f"{kind}, {engine.guarantee:g}" if engine.guarantee else kind, ""
+        facts = where, kind, options, transpose, workers, engine.summary
         lines.append(f"| {link} | {' | '.join(facts)} |")
     return "\n".join(lines)
 

@@ -10,7 +10,9 @@ Matching(3x3, cardinality 3)
 """
 
 from sparsematch._api.check import is_matching, is_maximal, is_maximum, vertex_cover
+from sparsematch._api.coarsening import coarsen, coarsening_hierarchy
 from sparsematch._api.decomposition import block_triangular_form, connected_components, is_reducible
+from sparsematch._api.edge_file import match_edge_file, write_edge_file
 from sparsematch._api.engine_list import engines
 from sparsematch._api.explain import explain_singularity
 from sparsematch._api.general import approximate_matching, maximal_matching
@@ -23,6 +25,7 @@ from sparsematch._api.weighted import (
 )
 from sparsematch._api.workers import get_workers, set_workers
 from sparsematch._types.block_form import BlockForm
+from sparsematch._types.coarsening import CoarseLevel, Coarsening, CoarseningHierarchy
 from sparsematch._types.explanation import DeficientPiece, DeficientPieces, Explanation
 from sparsematch._types.graph_matching import GraphMatching
 from sparsematch._types.labels import Components, VertexCover
@@ -34,6 +37,9 @@ __version__ = "0.1.0"
 
 __all__ = [
     "BlockForm",
+    "CoarseLevel",
+    "Coarsening",
+    "CoarseningHierarchy",
     "Components",
     "DeficientPiece",
     "DeficientPieces",
@@ -46,6 +52,8 @@ __all__ = [
     "approximate_matching",
     "block_triangular_form",
     "bottleneck_transversal",
+    "coarsen",
+    "coarsening_hierarchy",
     "connected_components",
     "engines",
     "explain_singularity",
@@ -56,6 +64,7 @@ __all__ = [
     "is_optimal_transversal",
     "is_reducible",
     "is_structurally_singular",
+    "match_edge_file",
     "maximal_matching",
     "maximum_product_transversal",
     "maximum_sum_transversal",
@@ -63,4 +72,5 @@ __all__ = [
     "set_workers",
     "structural_rank",
     "vertex_cover",
+    "write_edge_file",
 ]

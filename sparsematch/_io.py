@@ -1,8 +1,8 @@
 """Matrix files: Matrix Market, SciPy ``.npz`` and Harwell-Boeing, all through SciPy's own readers.
 
 `read_matrix` answers a CSR or CSC matrix whose structure has been checked, or raises `UnreadableFile` with one
-sentence that a person can act on. `read_names` reads what its rows or columns are called. Nothing else of the package
-opens a file of the user's.
+sentence that a person can act on. `read_names` reads what its rows or columns are called. Files of edges are another
+matter (`sparsematch._types.edge_file`).
 """
 
 import bz2

@@ -54,7 +54,7 @@ def to_gpu(A):
         return cupy_on_host.on_device(A)
     from cupyx.scipy import sparse
 
-    data = CUPY.ones(A.nnz, CUPY.float32)
+    data = CUPY.asarray(A.data) if A.dtype.kind in "fc" else CUPY.ones(A.nnz, CUPY.float32)
     if A.format == "coo":
         on_gpu = sparse.coo_matrix(A.shape, dtype=CUPY.float32)
         on_gpu.data, on_gpu.row, on_gpu.col = data, CUPY.asarray(A.row), CUPY.asarray(A.col)
@@ -88,6 +88,12 @@ def on_device(A, mates=None):
     """The view of A as an engine gets it, and a matching of it: empty, or with these mates."""
     graph = as_bipartite(to_gpu(A))
     return graph, Matching.start(graph, mates and mates_to_gpu(mates))
+
+
+def approximate(G, **how):
+    """The matching of a general graph that the GPU makes, in host memory."""
+    with one_call:
+        return sparsematch.approximate_matching(to_gpu(G), **how).get()
 
 
 def solve(A, engine, options=None, *, initial=None, **how):

@@ -91,6 +91,11 @@ def edge_hash(u, v, seed):
     return _hash((u * 0xD6E8FEB86659FD93 + v * 0xA0761D6478BD642F + seed) & _WORD)
 
 
+def vertex_hash(v, step, seed):
+    """The hash that the library draws from for a vertex in a round."""
+    return _hash((v * 0xD6E8FEB86659FD93 + step * 0xA0761D6478BD642F + seed) & _WORD)
+
+
 def greedy(G, weights=True, seed=0):
     """The matching that taking edges one by one, in the strict order, ends with."""
     mate = np.full(G.shape[0], -1)
@@ -98,4 +103,42 @@ def greedy(G, weights=True, seed=0):
     for u, v in sorted(edges, key=lambda e: (weights and edges[e], edge_hash(*e, seed), e), reverse=True):
         if mate[u] == mate[v] == -1:
             mate[u], mate[v] = v, u
+    return mate
+
+
+def vertex_hash(v, turn, seed):
+    """The hash by which vertices are coloured."""
+    return _hash((v * 0xD6E8FEB86659FD93 + turn * 0xA0761D6478BD642F + seed) & _WORD)
+
+
+def red_blue(G, weights, seed, p=0.53406):
+    """The matching by red-blue, by its definition: proposals, answers and pairs of a round, one after another."""
+    A, edges, n = sp.csr_array(G), edges_of(G), G.shape[0]
+    mate = np.full(n, -1)
+    lists = [A.indices[A.indptr[v] : A.indptr[v + 1]].tolist() for v in range(n)]
+
+    def rank(u, v):
+        pair = min(u, v), max(u, v)
+        return edges[pair], edge_hash(*pair, seed), pair
+
+    def free(v):
+        return [w for w in lists[v] if w != v and mate[w] == -1]
+
+    turn = 0
+    while any(mate[v] == -1 and free(v) for v in range(n)):
+        draw = [vertex_hash(v, turn, seed) for v in range(n)]
+        blue = [h >> 11 < int(p * 2.0**53) for h in draw]
+        proposals = {}
+        for v in range(n):
+            red = [w for w in free(v) if not blue[w]]
+            if mate[v] != -1 or not blue[v] or not red:
+                continue
+            start = ((draw[v] & 0xFFFFFFFF) * len(lists[v]) & _WORD) >> 32
+            walk = lists[v][start:] + lists[v][:start]
+            to = max(red, key=lambda w, v=v: rank(v, w)) if weights else next(w for w in walk if w in red)
+            proposals.setdefault(to, []).append(v)
+        for v, suitors in proposals.items():
+            w = max(suitors, key=lambda w, v=v: rank(v, w)) if weights else min(suitors)
+            mate[v], mate[w] = w, v
+        turn += 1
     return mate

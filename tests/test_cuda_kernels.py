@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from sparsematch._engines.cuda import compile as cuda_compile
-from sparsematch._engines.cuda import ms_bfs
+from sparsematch._engines.cuda import general, ms_bfs
 
 SOURCES = sorted(f.name[:-3] for f in resources("sparsematch._engines.cuda").iterdir() if f.name.endswith(".cu"))
 
@@ -62,3 +62,12 @@ def test_every_shape_of_the_search_compiles(nvrtc, lockstep, shape, dtype):
     width, lanes = SHAPES[shape]
     macros = {"LOCKSTEP": lockstep, "UNROLL": 2, "PART": ms_bfs.PART, "ROOM": ms_bfs.ROOM, "THREADS": 512, "BLOCKS": 2}
     assert compile_text(nvrtc, "ms_bfs", "sm_90", dtype, WIDTH=width, LANES=lanes, **macros) == (0, "")
+
+
+@pytest.mark.parametrize("dtype", [np.int32, np.int64], ids=["int32", "int64"])
+@pytest.mark.parametrize("weight", [0, 4, 8])
+@pytest.mark.parametrize("name", ["local_max", "red_blue", "survey_graph"])
+def test_every_type_of_weights_compiles(nvrtc, name, weight, dtype):
+    for lanes, unroll in ((2, 2), (4, 2), (8, 4)):
+        macros = {"LANES": lanes, "UNROLL": unroll, "LONG": 32 * lanes, "PART": general.PART}
+        assert compile_text(nvrtc, name, "sm_90", dtype, WEIGHT=weight, **macros) == (0, "")

@@ -66,15 +66,35 @@ def test_every_engine_has_a_page():
     assert pages == {engine.name for engine in sparsematch.engines(backend=None)}
 
 
+def facts_of(page):
+    """What the table on the page of an engine says."""
+    return dict(re.findall(r"^\| (Kind|Transpose|Workers) \| (.*) \|$", page, re.MULTILINE))
+
+
 def test_page_tells_what_the_registry_knows(engine):
     page = (ALGORITHMS / f"{engine.name}.md").read_text(encoding="utf-8")
     assert f"(`{engine.name}`)" in page.splitlines()[0]
     for option, default in engine.options.items():
         assert f"`{option}` (default `{default!r}`)" in page
-    facts = dict(re.findall(r"^\| (Kind|Transpose|Workers) \| (.*) \|$", page, re.MULTILINE))
+    facts = facts_of(page)
     assert facts["Kind"].startswith(engine.kind)
     assert facts["Workers"].startswith("any number" if engine.multithreaded else "one")
     assert facts["Transpose"].startswith({"unused": "not used"}.get(engine.transpose, engine.transpose))
+
+
+def test_page_tells_what_the_registry_knows_of_an_approximate_engine(approximate):
+    """The page of `auto` is that of the exact engine of this name."""
+    page = (ALGORITHMS / f"{approximate.name}.md").read_text(encoding="utf-8")
+    if approximate.name == "auto":
+        assert "`local_max`" in page
+        return
+    assert f"(`{approximate.name}`)" in page.splitlines()[0]
+    for option, default in approximate.options.items():
+        assert f"`{option}` (default `{default!r}`)" in page
+    facts = facts_of(page)
+    assert facts["Kind"].startswith("approximate: at least 1/2" if approximate.guarantee else "approximate: maximal")
+    assert facts["Workers"].startswith("any number" if approximate.multithreaded else "one")
+    assert "Transpose" not in facts
 
 
 def test_page_tells_of_the_engine_on_a_gpu():

@@ -7,9 +7,10 @@ import scipy.sparse as sp
 from hypothesis import given
 from hypothesis import strategies as st
 
+import gpu_calls
 import sparsematch as sm
 from calls import other_values
-from graphs import assert_maximal, edges_of, graph, graphs, greedy, path, random_graph, star, weight_of
+from graphs import assert_maximal, edges_of, graph, graphs, greedy, path, random_graph, red_blue, star, weight_of
 from strategies import INDEX_TYPES, with_index_type
 
 #: Engines that find the one matching that the strict order of the edges determines.
@@ -17,9 +18,12 @@ SAME = {"auto", "greedy", "suitor", "local_max"}
 
 
 def solve(G, engine, **how):
-    return sm.approximate_matching(G, method=engine.name, **how)
+    """The matching that this engine makes of G; both are in host memory, wherever the engine works."""
+    call = gpu_calls.approximate if engine.backend == "cupy" else sm.approximate_matching
+    return call(G, method=engine.name, **how)
 
 
+@pytest.mark.every_backend
 def test_random_graphs(approximate):
     @given(graphs(), st.booleans(), st.sampled_from([1, 2, 4]))
     def holds(G, weights, workers):
@@ -31,6 +35,7 @@ def test_random_graphs(approximate):
     holds()
 
 
+@pytest.mark.every_backend
 def test_one_matching_under_one_order(approximate):
     """On every back-end and any number of threads: the oracle takes the edges one by one."""
     if approximate.name not in SAME:
@@ -45,6 +50,23 @@ def test_one_matching_under_one_order(approximate):
     holds()
 
 
+@pytest.mark.every_backend
+def test_red_blue_by_its_definition(approximate):
+    if approximate.name != "red_blue":
+        pytest.skip("another matching by design")
+
+    @given(graphs(), st.booleans(), st.integers(0, 3), st.sampled_from([0.53406, 0.1, 0.9]), st.sampled_from([1, 3]))
+    def holds(G, weights, rng, p, workers):
+        G = sp.csr_array(G)
+        G.sum_duplicates()
+        m = solve(G, approximate, weights=weights, rng=rng, options={"p": p}, workers=workers)
+        seed = int(np.random.default_rng(rng).integers(2**63))
+        assert m.mate.tolist() == red_blue(G, weights, seed, p).tolist()
+
+    holds()
+
+
+@pytest.mark.every_backend
 @pytest.mark.parametrize("weights", [True, False])
 def test_the_same_answer_on_every_run(approximate, weights):
     G = random_graph(3000, 8, seed=17, weights=weights)
@@ -55,6 +77,7 @@ def test_the_same_answer_on_every_run(approximate, weights):
         assert first == sm.approximate_matching(G, method="greedy", rng=7)
 
 
+@pytest.mark.every_backend
 def test_at_least_half_of_the_optimum(approximate):
     @given(graphs(max_side=10))
     def holds(G):
@@ -70,13 +93,15 @@ def test_at_least_half_of_the_optimum(approximate):
     holds()
 
 
+@pytest.mark.every_backend
 def test_without_weights_values_are_not_looked_at(approximate):
     G = random_graph(200, 4, seed=19)
     H = G.copy()
     H.data[:] = np.nan
-    assert sm.maximal_matching(G, method=approximate.name) == sm.maximal_matching(H, method=approximate.name)
+    assert solve(G, approximate, weights=False) == solve(H, approximate, weights=False)
 
 
+@pytest.mark.every_backend
 def test_options(approximate):
     G = random_graph(500, 6, seed=23)
     for name, default in approximate.options.items():
@@ -86,6 +111,7 @@ def test_options(approximate):
             assert_maximal(G, solve(G, approximate, options={name: value}).mate)
 
 
+@pytest.mark.every_backend
 def test_stars_and_paths(approximate):
     assert solve(star(500), approximate).cardinality == 1
     m = solve(path([1, 2, 3, 4, 5, 6, 7, 8]), approximate)
@@ -95,6 +121,7 @@ def test_stars_and_paths(approximate):
     assert solve(sp.eye_array(5, format="csr"), approximate).cardinality == 0
 
 
+@pytest.mark.every_backend
 def test_report(approximate):
     G = random_graph(1000, 6, seed=29)
     m = solve(G, approximate, return_info=True)
@@ -109,6 +136,7 @@ def test_report(approximate):
         assert step.live_edges[0] == len(edges_of(G))
 
 
+@pytest.mark.every_backend
 def test_input_is_only_read(approximate):
     G = random_graph(300, 5, seed=31)
     for array in (G.data, G.indices, G.indptr):

@@ -32,6 +32,15 @@ for name, workers in runs:
     else:
         print("finished", flush=True)
     assert sm.structural_rank(small, method=name, workers=workers) == 16
+G = grid(2000)
+for engine in sm.engines("approximate"):
+    try:
+        print(f"working: {engine.name}", flush=True)
+        while True:
+            sm.maximal_matching(G, method=engine.name, workers=2)
+    except KeyboardInterrupt:
+        print("interrupted", flush=True)
+    assert sm.maximal_matching(small, method=engine.name).cardinality >= 4
 matching = sm.maximum_transversal(A)
 try:
     print("working: block form", flush=True)
@@ -58,7 +67,7 @@ def child():
     process.stdout.close()
 
 
-def test_every_exact_engine_and_the_block_form(child):
+def test_every_exact_and_approximate_engine_and_the_block_form(child):
     process, lines = child
     slowest = {}
     while (line := lines.get(timeout=60)) != "done":
@@ -69,5 +78,5 @@ def test_every_exact_engine_and_the_block_form(child):
         assert (line, lines.get(timeout=60)) == (line, "interrupted")
         slowest[line] = time.monotonic() - begin
     assert process.wait(timeout=60) == 0
-    assert len(slowest) >= 8
+    assert len(slowest) >= 15
     assert max(slowest.values()) < 10, slowest

@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 
 from sparsematch._types.arrays import BoolArray, FloatArray, IndexArray
 from sparsematch._types.bipartite import BipartiteCSR
+from sparsematch._types.edge_file import EdgeFile, EdgeReport
 from sparsematch._types.errors import unknown_choice, wrong_type
 from sparsematch._types.factors import BlockLU, BlockPlan
 from sparsematch._types.graph import Graph, GraphSurvey
@@ -36,6 +37,9 @@ BACKENDS = tuple(_MODULES)
 
 #: The heuristic that ``init="auto"`` means when no exact engine follows.
 _DEFAULT_INIT = "cheap"
+
+#: Options that may not be just any positive number.
+_RANGES = {"p": (0.01, 0.99)}
 
 
 @dataclass(slots=True)
@@ -138,6 +142,16 @@ class Operations:
         What one pass over a general graph tells.
     matched_weight
         The sum of the moduli of the edges of a matching of a general graph, each once; on a GPU, an array of shape ().
+    wrong_mate
+        The first vertex of a general graph whose mate is not matched with it, or -1.
+    contract
+        The aggregate of each vertex, and indptr, indices and values of the coarse matrix, given a square matrix by rows
+        or by columns, its values, a matching of a general graph, and whether unmatched vertices join others.
+    match_edges
+        What `EdgeReport` has, given a file of edges, mates to be written, whether weights count, the folder of scratch
+        files, the run, and a function that is told of progress.
+    largest_vertex
+        The largest number of a vertex in a file of edges, or -1.
     """
 
     wrong_pair: Callable[[BipartiteCSR, Matching], tuple[int, int, int] | None]
@@ -162,6 +176,12 @@ class Operations:
     block_lu: Callable[[BlockPlan, NDArray[Any]], BlockLU] = _in_host_memory_only
     survey_graph: Callable[[Graph, Run], GraphSurvey] = _in_host_memory_only
     matched_weight: Callable[[Graph, IndexArray], Any] = _in_host_memory_only
+    wrong_mate: Callable[[IndexArray], int] = _in_host_memory_only
+    contract: Callable[[BipartiteCSR, NDArray[Any], IndexArray, bool, Run], tuple[Any, Any, Any, Any]] = (
+        _in_host_memory_only
+    )
+    match_edges: Callable[[EdgeFile, IndexArray, bool, str, Run, Any], EdgeReport] = _in_host_memory_only
+    largest_vertex: Callable[[EdgeFile, Any], int] = _in_host_memory_only
 
 
 _engines: dict[tuple[str, str, str], Engine] = {}
@@ -254,6 +274,9 @@ def _read_option(name: str, value: Any, known: Mapping[str, bool | float]) -> bo
         raise wrong_type(label, value, "a number")
     if not (number := float(value)) > 0 or math.isinf(number):
         raise ValueError(f"{label} is {value}, but must be positive and finite")
+    if name in _RANGES and not _RANGES[name][0] <= number <= _RANGES[name][1]:
+        low, high = _RANGES[name]
+        raise ValueError(f"{label} is {value}, but must be between {low} and {high}")
     return number
 
 

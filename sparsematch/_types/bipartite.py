@@ -138,7 +138,7 @@ def as_compressed(A: Any, name: str, *, expected: str = "a SciPy sparse array or
         if on_gpu(A):
             raise TypeError(f"{name} is on a GPU, but this is done in host memory only; {name}.get() copies it there")
         A = _from_other_library(A, name, expected)
-    return A if A.format in ("csr", "csc") else _compress(A, name)
+    return A if A.format in ("csr", "csc") else compress(A, name)
 
 
 def pydata_to_scipy(A: Any) -> Any:
@@ -155,7 +155,7 @@ def _from_other_library(A: Any, name: str, expected: str) -> Any:
     raise wrong_type(name, A, expected)
 
 
-def _compress(A: Any, name: str) -> Any:
+def compress(A: Any, name: str) -> Any:
     """Convert a matrix that is not compressed to CSR, saying so unless that is what COO is for."""
     if A.ndim != 2:
         raise ValueError(f"{name} must have two dimensions, not {A.ndim}")
@@ -173,10 +173,12 @@ def _copy_to_gpu(graph: BipartiteCSR) -> BipartiteCSR:
 
 def _view_on_gpu(A: Any, name: str) -> BipartiteCSR:
     """View a matrix of cupyx.scipy.sparse; waits for the device once, to know that the arrays are consistent."""
+    if not hasattr(A, "format"):
+        raise wrong_type(name, A, "a sparse array or matrix of SciPy or CuPy")
     if A.ndim != 2:
         raise ValueError(f"{name} must have two dimensions, not {A.ndim}")
     if A.format not in ("csr", "csc", "coo"):
-        A = _compress(A, name)
+        A = compress(A, name)
     (n_rows, n_cols), flipped = A.shape, A.format == "csc"
     fields = ("row", "col") if A.format == "coo" else ("indptr", "indices")
     first, second = (getattr(A, field) for field in fields)
@@ -200,7 +202,7 @@ def _sort_coo(rows: Any, cols: Any, shape: tuple[int, int], name: str) -> tuple[
     if rows.size and (int(rows.min()) < 0 or int(rows.max()) >= n_rows):
         p = int(xp.flatnonzero((rows < 0) | (rows >= n_rows))[0])
         raise ValueError(f"{name}.row[{p}] is {int(rows[p])}, but the matrix has {n_rows} rows")
-    order = xp.argsort(rows)
+    order = xp.argsort(rows, kind="stable")
     indptr = xp.searchsorted(rows[order], xp.arange(n_rows + 1, dtype=rows.dtype)).astype(rows.dtype)
     return indptr, cols[order]
 

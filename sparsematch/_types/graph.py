@@ -11,7 +11,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from sparsematch._types.arrays import FloatArray, IndexArray, namespace, on_gpu
-from sparsematch._types.bipartite import as_bipartite, as_compressed
+from sparsematch._types.bipartite import BipartiteCSR, as_bipartite, as_compressed, compress
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,14 +85,16 @@ def as_graph(G: Any, *, weights: bool = True, name: str = "G", device: str | Non
     TypeError, ValueError
         If `G` is no sparse matrix, not square, or inconsistent.
     """
-    if on_gpu(G) and not sp.issparse(G):
-        G = G if getattr(G, "format", None) in ("csr", "csc") else G.tocsr()
-    else:
+    if sp.issparse(G) or not on_gpu(G):
         G = as_compressed(G, name, expected="a sparse array or matrix of SciPy or CuPy")
+    elif getattr(G, "format", "coo") not in ("csr", "csc", "coo"):
+        G = compress(G, name)
     pattern = as_bipartite(G, name=name, device=device)
     if pattern.n_rows != pattern.n_cols:
         raise ValueError(f"{name} has shape {pattern.shape}, but the matrix of a graph must be square")
     weight = read_weights(G.data, pattern.nnz, name) if weights else None
+    if weight is not None and G.format == "coo":  # on a GPU: in the order in which the view has put the entries
+        weight = weight[namespace(weight).argsort(G.row, kind="stable")]
     if weight is not None and device is not None:
         weight = namespace(pattern.indptr).asarray(weight)
     arrays = pattern.indptr, pattern.indices, weight
@@ -116,29 +118,26 @@ def read_weights(data: Any, nnz: int, name: str) -> FloatArray:
 
 def add_up_repeats(graph: Graph) -> Graph:
     """Return the graph with entries in the same place added up, and neighbours in ascending order; a copy."""
-    xp = namespace(graph.indptr)
     code, order = _sorted_codes(graph)
-    first, group = _groups(code)
+    first, group = groups(code)
     if graph.weight is None:
         return _from_codes(graph, code[first], None)
-    weight = xp.zeros(int(first.size), graph.weight.dtype)
-    xp.add.at(weight, group, graph.weight[order])
-    return _from_codes(graph, code[first], weight)
+    return _from_codes(graph, code[first], _add_up(graph.weight[order], first, group))
 
 
 def take_larger(graph: Graph) -> Graph:
     """Return the graph in which each edge weighs the larger of its two entries, one of which may be absent."""
     xp = namespace(graph.indptr)
-    rows, cols = _places(graph)
+    rows, cols = places(graph)
     code = xp.concatenate([rows * graph.n + cols, cols * graph.n + rows])
     order = xp.argsort(code)
-    first, group = _groups(code[order])
+    first, _ = groups(code[order])
     code = code[order][first]
     if graph.weight is None:
         return _from_codes(graph, code, None)
-    weight = xp.zeros(int(first.size), graph.weight.dtype)
-    xp.maximum.at(weight, group, xp.abs(xp.concatenate([graph.weight, graph.weight])[order]))
-    return _from_codes(graph, code, weight)
+    last = xp.concatenate([first[1:], xp.asarray([order.size])]) - 1  # no more than two entries are in one place
+    weight = xp.abs(xp.concatenate([graph.weight, graph.weight])[order])
+    return _from_codes(graph, code, xp.maximum(weight[first], weight[last]))
 
 
 def one_sided_entry(graph: Graph) -> tuple[int, int] | None:
@@ -147,7 +146,7 @@ def one_sided_entry(graph: Graph) -> tuple[int, int] | None:
     The entries must ascend. Those of a graph on a GPU are copied to the host: this is the way to an error.
     """
     graph = _in_host_memory(graph)
-    rows, cols = _places(graph)
+    rows, cols = places(graph)
     mirrored = cols * graph.n + rows
     order = np.argsort(mirrored)
     here, there = rows * graph.n + cols, mirrored[order]
@@ -166,7 +165,7 @@ def first_infinite(graph: Graph) -> tuple[int, int, float]:
     """Return the first entry off the diagonal that is not finite, and its value."""
     graph = _in_host_memory(graph)
     assert graph.weight is not None
-    rows, cols = _places(graph)
+    rows, cols = places(graph)
     p = int(np.flatnonzero(~np.isfinite(graph.weight) & (rows != cols))[0])
     return int(rows[p]), int(cols[p]), float(graph.weight[p])
 
@@ -180,7 +179,7 @@ def _in_host_memory(graph: Graph) -> Graph:
     return Graph(graph.n, indptr.get(), indices.get(), None if weight is None else weight.get(), "numpy", graph.nnz)
 
 
-def _places(graph: Graph) -> tuple[Any, Any]:
+def places(graph: Graph | BipartiteCSR) -> tuple[Any, Any]:
     """Return the row and the column of each entry, as 64-bit integers."""
     xp = namespace(graph.indptr)
     # The row of an entry is the number of lists that have ended before it: also where lists are empty.
@@ -190,18 +189,32 @@ def _places(graph: Graph) -> tuple[Any, Any]:
 
 def _sorted_codes(graph: Graph) -> tuple[Any, Any]:
     """Return the places of the entries as numbers in ascending order, and the order that sorts them."""
-    rows, cols = _places(graph)
+    rows, cols = places(graph)
     code = rows * graph.n + cols
     order = namespace(code).argsort(code, kind="stable")
     return code[order], order
 
 
-def _groups(code: Any) -> tuple[Any, Any]:
+def groups(code: Any) -> tuple[Any, Any]:
     """Return where each group of equal numbers begins, and the group of each."""
     xp = namespace(code)
     begins = xp.ones(code.size, bool)
     begins[1:] = code[1:] != code[:-1]
     return xp.flatnonzero(begins), xp.cumsum(begins) - 1
+
+
+def _add_up(values: Any, first: Any, group: Any) -> Any:
+    """Return the sum of each group of values as a double, added from the first to the last: the same on every run."""
+    xp = namespace(values)
+    total = xp.zeros(int(first.size), np.float64)
+    if xp is np:
+        np.add.at(total, group, values)
+        return total
+    size = xp.diff(xp.concatenate([first, xp.asarray([values.size])]))
+    for k in range(int(size.max()) if first.size else 0):  # atomic additions would come in any order
+        longer = xp.flatnonzero(size > k)
+        total[longer] += values[first[longer] + k]
+    return total
 
 
 def _from_codes(graph: Graph, code: Any, weight: Any) -> Graph:

@@ -1,7 +1,8 @@
-"""The command line: ``sparsematch rank | match | btf | explain | demo``, and ``python -m sparsematch``.
+"""The command line: ``sparsematch rank | match | btf | explain | coarsen | match-edges | demo``.
 
-`main` is the only public name. `arguments` says what can be asked, `commands` does it, `summary` words the answer
-for people and for programs, `progress` shows the running step. Matrix files are read by `sparsematch._io`.
+`main` is the only public name. `arguments` says what can be asked, `commands` and `graph_commands` do it, `summary`
+words the answer for people and for programs, `progress` shows the running step. Matrix files are read by
+`sparsematch._io`.
 
 The exit status is part of the interface (see docs/howto/command_line.md): 0 done, 1 structurally singular and
 ``--check`` was given, 2 wrong usage, 3 the matrix file cannot be read, 4 the result cannot be produced (a file cannot

@@ -6,7 +6,7 @@ from typing import Any
 
 import sparsematch
 from sparsematch._io import FORMATS
-from sparsematch.cli import commands
+from sparsematch.cli import commands, graph_commands
 
 __all__ = ["build_parser"]
 
@@ -29,6 +29,8 @@ def build_parser() -> argparse.ArgumentParser:
     _add_match(adders)
     _add_btf(adders)
     _add_explain(adders)
+    _add_coarsen(adders)
+    _add_match_edges(adders)
     _add_demo(adders)
     return parser
 
@@ -70,12 +72,61 @@ def _add_explain(adders: Any) -> None:
             f"--{side}-names", metavar="NAMES", help=f"text file with the names of the {noun}, one per line"
         )
     command.add_argument(
-        "--pieces", type=_piece_count, default=3, metavar="N", help="conflicts of each kind to show (default 3)"
+        "--pieces", type=_at_least(1), default=3, metavar="N", help="conflicts of each kind to show (default 3)"
     )
     _add_engine_options(command)
     _add_report_options(command)
     _add_check(command)
     _add_plot(command, "the matrix and its shortest conflicts")
+
+
+def _add_coarsen(adders: Any) -> None:
+    command = _add_command(adders, "coarsen", graph_commands.coarsen, "coarsen a graph by matching, level by level")
+    _add_file(command)
+    command.add_argument(
+        "--method",
+        choices=_choices("approximate", "auto"),
+        default="auto",
+        help="engine of the matching (default auto)",
+    )
+    _add_unweighted(command)
+    command.add_argument(
+        "--symmetrize", action="store_true", help="take a matrix that is not symmetric, the larger of two entries"
+    )
+    command.add_argument(
+        "--min-vertices", type=_at_least(0), default=100, metavar="N", help="stop at so many vertices (default 100)"
+    )
+    command.add_argument(
+        "--max-levels", type=_at_least(1), default=50, metavar="N", help="stop at so many levels (default 50)"
+    )
+    command.add_argument(
+        "--workers", type=_workers, default=1, metavar="N", help="threads, -1 for all the cores (default 1)"
+    )
+    command.add_argument("--seed", type=_seed, default=None, metavar="N", help="seed of the order of equal weights")
+    _add_report_options(command)
+    _add_save(command)
+
+
+def _add_match_edges(adders: Any) -> None:
+    summary = "heavy matching of a file of edges that need not fit in memory"
+    command = _add_command(adders, "match-edges", graph_commands.match_edges, summary)
+    command.add_argument(
+        "file", metavar="FILE.npy", help="a NumPy array of records with the fields u, v and perhaps weight"
+    )
+    command.add_argument(
+        "--vertices", type=_at_least(0), metavar="N", help="number of vertices (default: one more than the largest)"
+    )
+    _add_unweighted(command)
+    command.add_argument("--seed", type=_seed, default=None, metavar="N", help="seed of the order of equal weights")
+    command.add_argument(
+        "--scratch", metavar="FOLDER", help="where scratch files go (default: where the system has them)"
+    )
+    _add_report_options(command)
+    command.add_argument("--save", type=_npy_name, metavar="OUT.npy", help="write the mates for numpy.load")
+
+
+def _add_unweighted(command: argparse.ArgumentParser) -> None:
+    command.add_argument("--unweighted", action="store_true", help="all edges weigh the same")
 
 
 def _add_demo(adders: Any) -> None:
@@ -153,18 +204,27 @@ def _seed(text: str) -> int:
     return seed
 
 
-def _piece_count(text: str) -> int:
-    count = _integer(text)
-    if count < 1:
-        raise argparse.ArgumentTypeError(f"{count} is not 1 or more")
-    return count
-
-
 def _node_count(text: str) -> int:
     count = _integer(text)
     if not 100 <= count <= 10**6:
         raise argparse.ArgumentTypeError(f"{count} is not between 100 and 1000000")
     return count
+
+
+def _at_least(least: int) -> Callable[[str], int]:
+    def read(text: str) -> int:
+        count = _integer(text)
+        if count < least:
+            raise argparse.ArgumentTypeError(f"{count} is not {least} or more")
+        return count
+
+    return read
+
+
+def _npy_name(text: str) -> str:
+    if not text.endswith(".npy"):
+        raise argparse.ArgumentTypeError(f"{text}: the name must end in .npy")
+    return text
 
 
 def _npz_name(text: str) -> str:

@@ -1,7 +1,6 @@
 """The commands. Each reads, calls the public API, writes what was asked for, and returns the exit status."""
 
 import json
-import sys
 from argparse import Namespace
 from collections.abc import Callable
 from pathlib import Path
@@ -13,9 +12,11 @@ import sparsematch
 from sparsematch import BlockForm, Matching, RunInfo, plot
 from sparsematch._io import read_matrix, read_names
 from sparsematch.cli import summary
-from sparsematch.cli.progress import Progress
+from sparsematch.cli.progress import Progress, make_progress
 
-__all__ = ["CannotProduce", "btf", "demo", "explain", "match", "rank"]
+__all__ = [
+    "CannotProduce", "btf", "check_outputs", "demo", "explain", "match", "print_json", "print_written", "rank", "read",
+]  # fmt: skip
 
 _DONE, _SINGULAR = 0, 1
 
@@ -26,8 +27,8 @@ class CannotProduce(Exception):
 
 def rank(arguments: Namespace) -> int:
     """Structural rank of a file's matrix."""
-    progress = _progress(arguments)
-    matrix = _read(arguments, progress)
+    progress = make_progress(arguments.quiet)
+    matrix = read(arguments, progress)
     matching, run = _match(matrix, arguments, progress)
     facts = summary.rank_facts(arguments.file, matrix, matching)
     return _finish(arguments, facts, run, progress, {})
@@ -35,9 +36,9 @@ def rank(arguments: Namespace) -> int:
 
 def match(arguments: Namespace) -> int:
     """Maximum transversal of a file's matrix."""
-    _check_outputs(arguments)
-    progress = _progress(arguments)
-    matrix = _read(arguments, progress)
+    check_outputs(arguments)
+    progress = make_progress(arguments.quiet)
+    matrix = read(arguments, progress)
     matching, run = _match(matrix, arguments, progress)
     facts = summary.match_facts(arguments.file, matrix, matching, maximum=arguments.method != "none")
     arrays = {
@@ -50,9 +51,9 @@ def match(arguments: Namespace) -> int:
 
 def btf(arguments: Namespace) -> int:
     """Block triangular form of a file's matrix."""
-    _check_outputs(arguments)
-    progress = _progress(arguments)
-    matrix = _read(arguments, progress)
+    check_outputs(arguments)
+    progress = make_progress(arguments.quiet)
+    matrix = read(arguments, progress)
     matching, run = _match(matrix, arguments, progress)
     with progress.step("blocks", "finding the blocks"):
         form = sparsematch.block_triangular_form(matrix, matching=matching, workers=arguments.workers)
@@ -63,9 +64,9 @@ def btf(arguments: Namespace) -> int:
 
 def explain(arguments: Namespace) -> int:
     """Say why a file's matrix is structurally singular."""
-    _check_outputs(arguments)
-    progress = _progress(arguments)
-    matrix = _read(arguments, progress)
+    check_outputs(arguments)
+    progress = make_progress(arguments.quiet)
+    matrix = read(arguments, progress)
     names = [
         read_names(name, size, noun) if name else None
         for name, size, noun in zip(
@@ -81,10 +82,10 @@ def explain(arguments: Namespace) -> int:
     facts = {"command": "explain", **summary.rank_facts(arguments.file, matrix, matching)}
     facts |= why.to_dict(max_pieces=arguments.pieces) | summary.run_facts(run, progress.seconds)
     if arguments.json:
-        _print_json(facts)
+        print_json(facts)
     elif not arguments.quiet:
         print(summary.explanation_text(facts, why.text(max_pieces=arguments.pieces)))
-        _print_written(arguments)
+        print_written(arguments)
     return _SINGULAR if arguments.check and why.is_singular else _DONE
 
 
@@ -92,24 +93,21 @@ def demo(arguments: Namespace) -> int:
     """Analyse and solve a circuit that is made on the spot."""
     from sparsematch.cli import story  # it needs scipy.sparse.linalg, which the other commands do not
 
-    _check_outputs(arguments)
-    progress = _progress(arguments)
+    check_outputs(arguments)
+    progress = make_progress(arguments.quiet)
     with progress.step("demo", "solving the circuit"):
         result = story.run(arguments.nodes, seed=arguments.seed)
     _plot(arguments, result.matrix, result.form, "circuit with voltage sources", progress)
     if arguments.json:
-        _print_json({"command": "demo", **story.facts(result)})
+        print_json({"command": "demo", **story.facts(result)})
     elif not arguments.quiet:
         print(story.text(result))
-        _print_written(arguments)
+        print_written(arguments)
     return _DONE
 
 
-def _progress(arguments: Namespace) -> Progress:
-    return Progress(sys.stderr, quiet=arguments.quiet)
-
-
-def _read(arguments: Namespace, progress: Progress) -> Any:
+def read(arguments: Namespace, progress: Progress) -> Any:
+    """Read the matrix file, as a step of its own."""
     with progress.step("read", f"reading {Path(arguments.file).name}"):
         return read_matrix(arguments.file)
 
@@ -139,28 +137,29 @@ def _finish(
     _save(arguments, arrays, facts)
     facts = {"command": arguments.name, **facts, **summary.run_facts(run, progress.seconds)}
     if arrays and arguments.arrays:
-        _print_json(facts | {name: array.tolist() for name, array in arrays.items()})
+        print_json(facts | {name: array.tolist() for name, array in arrays.items()})
     elif arguments.json:
-        _print_json(facts)
+        print_json(facts)
     elif not arguments.quiet:
         print(summary.text(facts))
-        _print_written(arguments)
+        print_written(arguments)
     return _SINGULAR if arguments.check and facts["structurally_singular"] else _DONE
 
 
-def _print_json(facts: dict[str, Any]) -> None:
+def print_json(facts: dict[str, Any]) -> None:
     """Print one JSON object, one key to a line, however long its value is."""
     pairs = {"sparsematch": sparsematch.__version__, **facts}.items()
     print("{\n" + ",\n".join(f"  {json.dumps(key)}: {json.dumps(value)}" for key, value in pairs) + "\n}")
 
 
-def _print_written(arguments: Namespace) -> None:
+def print_written(arguments: Namespace) -> None:
+    """Name the files that were written."""
     for name in (getattr(arguments, "save", None), getattr(arguments, "plot", None)):
         if name:
             print(summary.line("written", name))
 
 
-def _check_outputs(arguments: Namespace) -> None:
+def check_outputs(arguments: Namespace) -> None:
     """Refuse before the work what could only fail after it."""
     save, picture = getattr(arguments, "save", None), getattr(arguments, "plot", None)
     for name in (save, picture):

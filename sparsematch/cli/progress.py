@@ -1,13 +1,14 @@
 """Which step is running and since when: one line on a terminal, and the seconds of each step for the report."""
 
 import shutil
+import sys
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import TextIO
 
-__all__ = ["Progress"]
+__all__ = ["Progress", "make_progress"]
 
 _DELAY = 0.5  # seconds before a step is worth a line
 _PERIOD = 0.2
@@ -33,8 +34,8 @@ class Progress:
         self._shown = not quiet and stream.isatty()
 
     @contextmanager
-    def step(self, key: str, words: str) -> Iterator[None]:
-        """Run the body as the step `key`, shown as `words`; its time goes to ``seconds[key]``."""
+    def step(self, key: str, words: str | Callable[[], str]) -> Iterator[None]:
+        """Run the body as the step `key`, shown as `words`, or what they say now; its time goes to ``seconds[key]``."""
         start = time.perf_counter()
         ended = threading.Event()
         ticker = threading.Thread(target=self._tick, args=(words, start, ended), daemon=True)
@@ -48,13 +49,15 @@ class Progress:
                 ended.set()
                 ticker.join()
 
-    def _tick(self, words: str, start: float, ended: threading.Event) -> None:
+    def _tick(self, words: str | Callable[[], str], start: float, ended: threading.Event) -> None:
         if ended.wait(_DELAY):
             return
         width = 0
         while True:
             elapsed = time.perf_counter() - start
-            line = f"{words} ... {elapsed:.1f} s"[: shutil.get_terminal_size().columns - 1]
+            line = f"{words if isinstance(words, str) else words()} ... {elapsed:.1f} s"[
+                : shutil.get_terminal_size().columns - 1
+            ]
             self._write("\r" + line.ljust(width))
             width = len(line)
             if ended.wait(_PERIOD):
@@ -67,3 +70,8 @@ class Progress:
             self._stream.flush()
         except OSError:  # the terminal is gone: the work goes on
             self._shown = False
+
+
+def make_progress(quiet: bool) -> Progress:
+    """Return what shows the steps on standard error."""
+    return Progress(sys.stderr, quiet=quiet)

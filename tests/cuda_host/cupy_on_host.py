@@ -10,6 +10,7 @@ import types
 import warnings
 
 import numpy as np
+import scipy.sparse
 
 MODULES = ("cupy", "cupy.cuda", "cupy.cuda.runtime", "cupyx", "cupyx.scipy", "cupyx.scipy.sparse")
 MODULES = (*MODULES, "cupyx.scipy.sparse.linalg")
@@ -258,6 +259,9 @@ def install():
     cupy.cuda.runtime.CUDARuntimeError = CUDARuntimeError
     modules["cupyx.scipy.sparse"].issparse = lambda thing: isinstance(thing, spmatrix)
     modules["cupyx.scipy.sparse"].spmatrix = spmatrix
+    for form in ("csr", "csc"):
+        make = lambda shape, dtype, form=form: on_device(scipy.sparse.csr_matrix(shape, dtype=dtype).asformat(form))
+        setattr(modules["cupyx.scipy.sparse"], f"{form}_matrix", make)
     _linalg(modules["cupyx.scipy.sparse.linalg"])
     sys.modules.update(modules)
     return cupy

@@ -4,6 +4,7 @@
 
 #include <atomic>
 #include <barrier>
+#include <bit>
 #include <cstdint>
 #include <memory>
 
@@ -50,6 +51,8 @@ DEVICE void store(T* p, U value) {
 }
 DEVICE Bits load_old(const Bits* p) { return load(p); }
 DEVICE void prefetch(const void*) {}
+DEVICE float as_number(Bits bits) { return std::bit_cast<float>(bits); }
+DEVICE double as_number(Wide bits) { return std::bit_cast<double>(bits); }
 template <class T, class U, class V>
 DEVICE T compare_and_swap(T* p, U expected, V desired) {
     T old = static_cast<T>(expected);

@@ -6,7 +6,7 @@ suits each stands here.
 
 from collections.abc import Callable
 
-from sparsematch._engines.cpu import auto, general, operations, solver, weighted
+from sparsematch._engines.cpu import auto, coarsen, edge_file, general, operations, solver, weighted
 from sparsematch._engines.cpu.step import ROWS, step
 from sparsematch._engines.registry import Engine, Operations, Run, register, register_operations
 from sparsematch._types.bipartite import BipartiteCSR
@@ -20,7 +20,7 @@ def _improve(name: str) -> Callable[[BipartiteCSR, Matching, Run], None]:
     return improve
 
 
-def _register_all() -> None:
+def _register_engines() -> None:
     register(
         Engine(
             name="auto",
@@ -83,9 +83,13 @@ def _register_operations() -> None:
             matched_entries=weighted.matched_entries,
             survey_graph=general.survey_graph,
             matched_weight=general.matched_weight,
+            wrong_mate=coarsen.wrong_mate,
+            contract=coarsen.contract,
+            match_edges=edge_file.match_edges,
+            largest_vertex=edge_file.largest_vertex,
         ),
     )
 
 
-_register_all()
+_register_engines()
 _register_operations()

@@ -3,7 +3,7 @@
 Arrays of one call are all int32 or all int64; major is what `indptr` runs over, minor what `indices` names.
 """
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from numpy.typing import NDArray
@@ -229,3 +229,26 @@ def survey_graph(
 
 def matched_weight(indptr: IndexArray, indices: IndexArray, weight: FloatArray | None, mate: IndexArray, /) -> float:
     """Add up the moduli of the matched edges, each once."""
+
+def wrong_mate(mate: IndexArray, /) -> int:
+    """Return the first vertex whose mate is out of range, itself, or not matched with it; -1: there is none."""
+
+def contract(
+    indptr: IndexArray, indices: IndexArray, values: NDArray[Any], mate: IndexArray, join: bool, workers: int, /
+) -> tuple[IndexArray, IndexArray, IndexArray, NDArray[Any]]:
+    """Return the aggregates of a matching, and the coarse matrix: indptr, indices, values."""
+
+def match_edges(
+    path: str,
+    layout: tuple[int, ...],
+    folder: str,
+    mate: IndexArray,
+    weighted: bool,
+    seed: int,
+    tell: Callable[[int, int, int], object] | None,
+    /,
+) -> dict[str, Any]:
+    """Match the edges of a file; the mates are written, and all -1 before."""
+
+def largest_vertex(path: str, layout: tuple[int, ...], tell: Callable[[int, int, int], object] | None, /) -> int:
+    """Return the largest vertex of a file of edges; -1: it has none; -2: it cannot be read."""

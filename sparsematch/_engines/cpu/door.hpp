@@ -66,5 +66,7 @@ auto interruptible(const Call& call) {
 
 void bind_solver(nb::module_& m);
 void bind_graph(nb::module_& m);
+void bind_coarsen(nb::module_& m);
+void bind_edge_file(nb::module_& m);
 
 }  // namespace sparsematch

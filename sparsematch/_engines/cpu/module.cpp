@@ -287,4 +287,6 @@ NB_MODULE(_core, m) {
     bind<std::int64_t>(m);
     bind_solver(m);
     bind_graph(m);
+    bind_coarsen(m);
+    bind_edge_file(m);
 }

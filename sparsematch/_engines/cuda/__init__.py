@@ -14,12 +14,16 @@ from sparsematch._engines.cuda import (
     auto,
     cheap,
     check,
+    coarsen,
     connected_components,
+    general,
     karp_sipser,
+    local_max,
     min_degree,
     ms_bfs,
     operations,
     push_relabel,
+    red_blue,
 )
 from sparsematch._engines.registry import Engine, Operations, register, register_operations
 
@@ -44,7 +48,15 @@ def _advising(function: Callable[_P, _R]) -> Callable[_P, _R]:
     return call
 
 
-def _register(name: str, kind: str, module: ModuleType, *, init: str = "none", transpose: str = "unused") -> None:
+def _register(
+    name: str,
+    kind: str,
+    module: ModuleType,
+    *,
+    init: str = "none",
+    transpose: str = "unused",
+    guarantee: float = 0.0,
+) -> None:
     register(
         Engine(
             name=name,
@@ -54,6 +66,7 @@ def _register(name: str, kind: str, module: ModuleType, *, init: str = "none", t
             options=module.OPTIONS,
             default_init=init,
             transpose=transpose,
+            guarantee=guarantee,
             improve=_advising(module.improve),
         )
     )
@@ -67,6 +80,9 @@ _register("ms_bfs", "exact", ms_bfs, init="cheap")
 _register("apfb", "exact", apfb, init="cheap")
 _register("push_relabel", "exact", push_relabel, init="cheap", transpose="required")
 
+for _name, _module in {"auto": local_max, "local_max": local_max, "red_blue": red_blue}.items():
+    _register(_name, "approximate", _module, guarantee=_module.GUARANTEE)
+
 register_operations(
     "cupy",
     Operations(
@@ -76,5 +92,9 @@ register_operations(
         block_labels=_advising(operations.block_labels),
         connected_components=_advising(connected_components.connected_components),
         form_order=_advising(operations.form_order),
+        wrong_mate=_advising(coarsen.wrong_mate),
+        contract=_advising(coarsen.contract),
+        survey_graph=_advising(general.survey_graph),
+        matched_weight=_advising(general.matched_weight),
     ),
 )

@@ -44,6 +44,10 @@ DEVICE void store(T* p, T value) {
     *static_cast<volatile T*>(p) = value;
 }
 
+// The number that has these bits.
+DEVICE float as_number(Bits bits) { return __uint_as_float(bits); }
+DEVICE double as_number(Wide bits) { return __longlong_as_double(static_cast<long long>(bits)); }
+
 // Says that what stands there will be read soon.
 DEVICE void prefetch(const void* p) { asm volatile("prefetch.global.L2 [%0];" ::"l"(p)); }
 

@@ -42,9 +42,15 @@ class Kernels:
 
     def launch_resident(self, kernel: str, *arguments: Any, threads: int = 512, blocks_per_processor: int = 1) -> None:
         """Start a kernel whose blocks are all on the device at the same time, so that they may wait for each other."""
-        device = self._cupy.cuda.Device()
-        blocks = device.attributes["MultiProcessorCount"] * blocks_per_processor
+        blocks = _processors(self._cupy.cuda.Device().id) * blocks_per_processor
         self._resident.get_function(kernel)((blocks,), (threads,), arguments)
+
+
+@functools.cache
+def _processors(device: int) -> int:
+    import cupy
+
+    return int(cupy.cuda.Device(device).attributes["MultiProcessorCount"])
 
 
 @functools.cache

@@ -1,0 +1,253 @@
+"""Coarsening of graphs by matching: one level, and a hierarchy of levels."""
+
+import sys
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+
+from sparsematch._api.general import approximate_matching
+from sparsematch._api.transversal import Rng
+from sparsematch._api.workers import resolve_workers
+from sparsematch._engines.registry import Run, operations
+from sparsematch._types.arrays import IndexArray, on_gpu
+from sparsematch._types.bipartite import BipartiteCSR, as_bipartite, as_compressed
+from sparsematch._types.coarsening import (
+    CoarseLevel,
+    Coarsening,
+    CoarseningHierarchy,
+    aggregation_operator,
+    compressed,
+)
+from sparsematch._types.errors import wrong_type
+from sparsematch._types.matching import Matching
+
+
+def coarsen(G: Any, matching: Any, *, join_unmatched: bool = False, workers: int | None = None) -> Coarsening:
+    """Merge the two vertices of each matched edge: the coarse matrix and the prolongation.
+
+    Parameters
+    ----------
+    G : sparse array or matrix, shape (n, n)
+        Any square matrix: it need not be symmetric. Entries in the same place are added up. A matrix of
+        ``cupyx.scipy.sparse`` is worked on by its GPU and answered with such matrices. It is not modified.
+    matching : GraphMatching or array of int, shape (n,)
+        As `approximate_matching` gives it, or its mates: where ``mate[v]`` is w, ``mate[w]`` is v, and -1 means
+        unmatched. The pairs need not be edges.
+    join_unmatched : bool, optional
+        What becomes of an unmatched vertex. By default it stays alone, so that aggregates are of one or two vertices.
+        If True, it joins the aggregate of its heaviest matched neighbour, if it has one: that of the entries, in its
+        row, of largest modulus. Then the leaves of a star go with its centre instead of staying behind.
+    workers : int, optional
+        Number of threads, -1 for all cores. By default that of `set_workers`, which is 1. On a GPU this is ignored.
+
+    Returns
+    -------
+    Coarsening
+        A pair: ``matrix``, which is ``P.T @ G @ P``, and ``prolongation``, which is P. Coarse vertices are numbered in
+        the order of the smaller vertices of the pairs.
+
+    Raises
+    ------
+    TypeError
+        If `G` is not a sparse matrix of numbers, or an argument is of the wrong type.
+    ValueError
+        If `G` is not square, or `matching` is of another size, or no matching.
+
+    See Also
+    --------
+    approximate_matching : Finds the matching.
+    coarsening_hierarchy : Does both again and again.
+
+    Notes
+    -----
+    Time: O(n + nnz), and a sort of each row. The type of the values is kept if they are real or complex numbers in
+    single or double precision; integers and booleans are added up in 64 bits (on a GPU, booleans in double precision).
+    The ones of P are of the same type, or its real part's. The result does not depend on the number of workers, and is
+    symmetric, or Hermitian, to the last bit if `G` is.
+
+    In CSC, "row" above is to be read as "column".
+
+    Examples
+    --------
+    >>> from scipy.sparse import csr_array
+    >>> from sparsematch import approximate_matching, coarsen
+    >>> G = csr_array([[2, -1, 0, 0], [-1, 2, -1, 0], [0, -1, 2, -1], [0, 0, -1, 2]])
+    >>> matrix, P = coarsen(G, approximate_matching(G))
+    >>> P.toarray()
+    array([[1, 0],
+           [1, 0],
+           [0, 1],
+           [0, 1]])
+    >>> matrix.toarray()
+    array([[ 2, -1],
+           [-1,  2]])
+    """
+    if not isinstance(join_unmatched, bool | np.bool_):
+        raise wrong_type("join_unmatched", join_unmatched, "True or False")
+    G, graph, values = _read(G)
+    mate = _read_mates(matching, graph)
+    run = Run(resolve_workers(workers))
+    labels, indptr, indices, sums = operations(graph.backend).contract(graph, values, mate, bool(join_unmatched), run)
+    if G.data.dtype.kind == "u" and sums.dtype.kind == "i":  # the same sums, but for what they mean
+        sums = sums.view(np.uint64)
+    n = indptr.size - 1
+    rows, real = _kinds(G), np.empty(0, sums.dtype).real.dtype
+    P = aggregation_operator(rows["csr"], labels, n, real)
+    return Coarsening(compressed(rows[G.format], (n, n), sums, indices, indptr), P)
+
+
+def coarsening_hierarchy(
+    G: Any,
+    *,
+    method: str = "auto",
+    weights: bool = True,
+    rng: Rng = None,
+    workers: int | None = None,
+    symmetrize: bool = False,
+    options: Mapping[str, Any] | None = None,
+    join_unmatched: bool = True,
+    min_vertices: int = 100,
+    max_levels: int = 50,
+    max_ratio: float = 0.9,
+) -> CoarseningHierarchy:
+    """Match and merge again and again, until the matrix is small.
+
+    Parameters
+    ----------
+    G : sparse array or matrix, shape (n, n)
+        A symmetric matrix, as for `approximate_matching`. It is not modified.
+    method, weights, rng, workers, symmetrize, options : optional
+        As in `approximate_matching`, for the matching on each level. With ``symmetrize=True`` each level is matched as
+        if it were symmetric; the coarse matrices are those of `G` as it is.
+    join_unmatched : bool, optional
+        As in `coarsen`, but True by default: a hierarchy is to become small, and without it a star of n leaves takes n
+        levels.
+    min_vertices : int, optional
+        Stop at a matrix with so many rows or fewer.
+    max_levels : int, optional
+        Stop when there are so many levels, the finest one included.
+    max_ratio : float, optional
+        Stop where the next level would have more than this share of the vertices; it is not kept.
+
+    Returns
+    -------
+    CoarseningHierarchy
+        With ``levels``, each of a ``matrix``, ``prolongation`` and ``matching``; ``prolongation(k)`` and
+        ``aggregates(k)`` from level k to the finest one.
+
+    Raises
+    ------
+    TypeError, ValueError
+        As `approximate_matching`, or if a limit is out of range.
+
+    See Also
+    --------
+    coarsen : One level.
+    approximate_matching : What it starts from.
+
+    Notes
+    -----
+    Time: O(n + nnz), expected, if each level is smaller than the one before by a constant factor.
+
+    Examples
+    --------
+    >>> import scipy.sparse as sp
+    >>> from sparsematch import coarsening_hierarchy
+    >>> path = sp.diags_array([-1.0, 2.0, -1.0], offsets=[-1, 0, 1], shape=(16, 16), format="csr")
+    >>> hierarchy = coarsening_hierarchy(path, min_vertices=4, weights=False)
+    >>> hierarchy.levels[0].matrix is path
+    True
+    >>> [level.matrix.shape[0] <= 16 for level in hierarchy.levels] == [True] * len(hierarchy)
+    True
+    """
+    _check_limits(min_vertices, max_levels, max_ratio)
+    how: dict[str, Any] = {"method": method, "weights": weights, "workers": workers, "options": options}
+    levels: list[CoarseLevel] = []
+    while True:
+        n = getattr(G, "shape", (0,))[0]
+        stopped_by = "min_vertices" if n <= min_vertices else "max_levels" if len(levels) + 1 >= max_levels else None
+        if not (levels and stopped_by):  # the first is matched in any case: it may be no graph
+            matching = approximate_matching(G, rng=rng, symmetrize=symmetrize, **how)
+        if stopped_by is None:
+            coarse, P = coarsen(G, matching, join_unmatched=join_unmatched, workers=workers)
+            stopped_by = "max_ratio" if P.shape[1] > max_ratio * n else None
+        if stopped_by is not None:
+            return CoarseningHierarchy((*levels, CoarseLevel(G, None, None)), stopped_by)
+        levels.append(CoarseLevel(G, P, matching))
+        G = coarse
+
+
+def _read(G: Any) -> tuple[Any, BipartiteCSR, Any]:
+    """Return the matrix in compressed rows or columns, its view, and its values in a type that is added up."""
+    if on_gpu(G) and not sp.issparse(G):
+        G = G if getattr(G, "format", None) in ("csr", "csc") else G.tocsr()
+    else:
+        G = as_compressed(G, "G", expected="a sparse array or matrix of SciPy or CuPy")
+    graph = as_bipartite(G, name="G")
+    if graph.n_rows != graph.n_cols:
+        raise ValueError(f"G has shape {graph.shape}, but the matrix of a graph must be square")
+    data = G.data
+    if data.dtype.kind not in "biufc" or data.dtype.char in "egG":
+        raise TypeError(f"G.data must hold numbers in single or double precision or integers, not {data.dtype}")
+    if data.ndim != 1 or data.size < graph.nnz:
+        raise ValueError(f"G.data has shape {data.shape}, but there are {graph.nnz} entries")
+    return G, graph, _added_up_in(data[: graph.nnz], graph.backend)
+
+
+def _added_up_in(data: Any, backend: str) -> Any:
+    """Return the values in the type of their sums, and in native byte order."""
+    if data.dtype.kind in "fc":
+        return np.ascontiguousarray(data, data.dtype.newbyteorder("=")) if backend == "numpy" else data
+    if backend != "numpy":
+        return data.astype(np.float64)  # there are no sparse matrices of integers
+    return np.ascontiguousarray(data.astype(np.uint64 if data.dtype.kind == "u" else np.int64, copy=False)).view(
+        np.int64
+    )
+
+
+def _read_mates(matching: Any, graph: BipartiteCSR) -> IndexArray:
+    """Return the mates, in the type of the indices, once they are known to be those of a matching of a graph."""
+    given = matching.row_mate if isinstance(matching, Matching) else matching
+    if on_gpu(given) != (graph.backend == "cupy"):
+        here, there = ("on a GPU", "in host memory")[:: 1 if on_gpu(given) else -1]
+        raise TypeError(f"matching is {here}, but G is {there}")
+    mate: Any = given if graph.backend == "cupy" else np.asarray(given)
+    if mate.dtype.kind not in "iu" and mate.size:
+        raise wrong_type("matching", matching, "a GraphMatching or an array of integers")
+    if mate.shape != (graph.n_rows,):
+        raise ValueError(f"matching is of {mate.size} vertices, but G has {graph.n_rows}")
+    if mate.dtype != graph.dtype:
+        mate = mate.clip(-2, graph.n_rows).astype(graph.dtype)
+    if graph.backend == "numpy":
+        mate = np.ascontiguousarray(mate)
+    v = operations(graph.backend).wrong_mate(mate)
+    if v >= 0:
+        raise ValueError(
+            f"matching is not one of a graph: the mate of vertex {v} is {int(given[v])}, whose mate is not {v}; "
+            "approximate_matching gives such mates"
+        )
+    return mate
+
+
+def _kinds(G: Any) -> dict[str, Any]:
+    """Return the types of matrices that go with that of G, by format."""
+    if not sp.issparse(G):
+        sparse = sys.modules["cupyx.scipy.sparse"]
+        return {"csr": sparse.csr_matrix, "csc": sparse.csc_matrix}
+    if isinstance(G, sp.spmatrix):
+        return {"csr": sp.csr_matrix, "csc": sp.csc_matrix}
+    return {"csr": sp.csr_array, "csc": sp.csc_array}
+
+
+def _check_limits(min_vertices: Any, max_levels: Any, max_ratio: Any) -> None:
+    for name, value, least in (("min_vertices", min_vertices, 0), ("max_levels", max_levels, 1)):
+        if isinstance(value, bool) or not isinstance(value, int | np.integer):
+            raise wrong_type(name, value, "an integer")
+        if value < least:
+            raise ValueError(f"{name} is {value}, but must be {least} or more")
+    if isinstance(max_ratio, bool) or not isinstance(max_ratio, int | float | np.number):
+        raise wrong_type("max_ratio", max_ratio, "a number")
+    if not 0 < max_ratio < 1:
+        raise ValueError(f"max_ratio is {max_ratio}, but must be between 0 and 1")

@@ -1,0 +1,23 @@
+"""Coarsening in host memory: the aggregates of a matching, and the product with them, by the core."""
+
+from typing import Any
+
+from sparsematch._engines.cpu import _core
+from sparsematch._engines.registry import Run
+from sparsematch._types.arrays import IndexArray
+from sparsematch._types.bipartite import BipartiteCSR
+
+
+def wrong_mate(mate: IndexArray) -> int:
+    """Return the first vertex whose mate is not matched with it, or -1. Time: O(n)."""
+    return _core.wrong_mate(mate)
+
+
+def contract(graph: BipartiteCSR, values: Any, mate: IndexArray, join: bool, run: Run) -> tuple[Any, Any, Any, Any]:
+    """Return the aggregates of the vertices, and indptr, indices and values of the coarse matrix. Time: O(n + nnz)."""
+    labels, indptr, indices, sums = _core.contract(
+        graph.indptr, graph.indices[: graph.nnz], values, mate, join, run.workers
+    )
+    # C++ and NumPy may name the same type differently, which would be seen where it is printed.
+    labels, indptr, indices = (array.view(graph.dtype) for array in (labels, indptr, indices))
+    return labels, indptr, indices, sums.view(values.dtype)

@@ -1,0 +1,198 @@
+// What the kernels for general graphs share: the one strict order of the edges, bit by bit that of graph.hpp, and the choice
+// of the best edge of each vertex of a list, whatever the lengths of the lists are.
+//
+// LANES neighbouring threads look at the list of a vertex, and UNROLL entries each at once. Lists of more than LONG entries are
+// cut to parts, which warps take after the others; what the parts found is put together at last.
+// Macros: WEIGHT, bytes of a weight, 0: all edges weigh the same; LANES; UNROLL; LONG; PART, entries of a part.
+#pragma once
+
+#ifndef WEIGHT  // what a driver that asks for nothing gets
+#define WEIGHT 8
+#define LANES 8
+#define UNROLL 2
+#define LONG 256
+#define PART 1024
+#endif
+#if LANES > WARP  // on the host
+#undef LANES
+#define LANES WARP
+#endif
+
+#define ALIVE (static_cast<Index>(-2))  // as a choice: none may be chosen, but not all neighbours are taken
+
+#if WEIGHT == 4
+typedef Bits Key;
+#else
+typedef Wide Key;
+#endif
+
+// What is counted in a turn. There are three tallies by turns: one is filled, one still read, one cleared.
+enum { OPEN, LOST, PARTS, LONGS, TALLY };
+// What is kept from launch to launch: turns and rounds so far, whether nothing is left to do, vertices matched, entries looked
+// at; the words that one block leaves for the others; the barrier.
+enum { TURN = 3 * TALLY, ROUNDS, DONE, MATCHED, SCANNED, WORD, BARRIER = WORD + 3 };
+
+struct Adjacency {
+    const Index *indptr, *indices;
+    const Key* weight;
+    Wide seed;
+};
+
+// Lists that were cut: of each part, the vertex, which part it is, the best that it has; of each list, the vertex, its first part.
+struct Cuts {
+    Index *vertex, *number, *best, *owner, *first;
+    Key* key;
+};
+
+DEVICE Cuts cuts_in(Index* words, Key* keys, Wide room) {
+    return {words, words + room, words + 2 * room, words + 3 * room, words + 4 * room, keys};
+}
+
+DEVICE Wide* tally_of(Wide* control, Wide turn) { return control + turn % 3 * TALLY; }
+
+// Clears the tally of the turn after the next, which nobody reads any more.
+DEVICE void clear_tally(Wide* control, Wide turn) {
+    if (thread_index() == 0)
+        for (int k = 0; k < TALLY; ++k) tally_of(control, turn + 2)[k] = 0;
+}
+
+// Adds what the threads of a block hold to a number; all threads of the block must call it.
+DEVICE void add_up(Wide* sum, Wide mine) {
+    SHARED Wide together;
+    if (thread_in_block() == 0) together = 0;
+    sync_block();
+    if (mine) add(&together, mine);
+    sync_block();
+    if (thread_in_block() == 0 && together) add(sum, together);
+}
+
+// Whether v is in a set that nobody changes meanwhile.
+DEVICE bool is_in(const Bits* set, Index v) { return set[v >> 5] >> (v & 31) & 1; }
+
+// ---- The order of the edges.
+DEVICE Wide hash(Wide x) {
+    x += 0x9e3779b97f4a7c15ull;
+    x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9ull;
+    x = (x ^ (x >> 27)) * 0x94d049bb133111ebull;
+    return x ^ (x >> 31);
+}
+DEVICE Wide edge_hash(Index u, Index v, Wide seed) {
+    const Wide low = u < v ? u : v, high = u < v ? v : u;
+    return hash(low * 0xd6e8feb86659fd93ull + high * 0xa0761d6478bd642full + seed);
+}
+DEVICE Wide vertex_hash(Index v, Wide round, Wide seed) {
+    return hash(static_cast<Wide>(v) * 0xd6e8feb86659fd93ull + round * 0xa0761d6478bd642full + seed);
+}
+
+// The modulus as an integer, which keeps the order.
+DEVICE Key modulus(Key weight) { return weight & (~static_cast<Key>(0) >> 1); }
+
+// Whether edge {u, v} comes before edge {u, w}, given their keys.
+DEVICE bool before(Key key_v, Index v, Key key_w, Index w, Index u, Wide seed) {
+    if (key_v != key_w) return key_v > key_w;
+    if (WEIGHT) {
+        const Wide uv = edge_hash(u, v, seed), uw = edge_hash(u, w, seed);
+        if (uv != uw) return uv > uw;
+    }
+    return v > w;  // of two edges with an end in common, that is the order of their pairs
+}
+
+// ---- The best edge of a vertex.
+struct Best {
+    Key key;
+    Index v;  // or UNMATCHED, ALIVE
+};
+
+DEVICE bool is_better(const Best& a, const Best& b, Index u, Wide seed) {
+    if (a.v < 0 || b.v < 0) return a.v >= 0 || (a.v == ALIVE && b.v == UNMATCHED);
+    return before(a.key, a.v, b.key, b.v, u, seed);
+}
+
+// The best of what so many neighbouring lanes have; all lanes of the warp must call it.
+DEVICE Best best_of(Best mine, int lanes, Index u, Wide seed) {
+    for (int bit = lanes >> 1; bit; bit >>= 1) {
+        const Best other = {across(mine.key, bit), across(mine.v, bit)};
+        if (other.v != mine.v && is_better(other, mine, u, seed)) mine = other;
+    }
+    return mine;
+}
+
+// The best that may be chosen among entries p, p + step, ... of the list of u, `left` places to its end. may(v): v itself if it
+// may, else ALIVE or UNMATCHED. The key of an edge is looked at first: most need no more.
+template <class May>
+DEVICE Best scan(const Adjacency& g, Index u, Index p, Index left, Index step, May may) {
+    Best best = {0, UNMATCHED};
+    for (; left > 0; left -= UNROLL * step, p += UNROLL * step) {
+        Best here[UNROLL];
+        for (int k = 0; k < UNROLL; ++k) here[k].v = k * step < left ? g.indices[p + k * step] : u;
+        for (int k = 0; k < UNROLL; ++k) here[k].key = WEIGHT && k * step < left ? modulus(g.weight[p + k * step]) : 0;
+        for (int k = 0; k < UNROLL; ++k) {
+            if (here[k].v == u) continue;
+            if (!WEIGHT) here[k].key = edge_hash(u, here[k].v, g.seed);
+            if (!is_better(here[k], best, u, g.seed)) continue;
+            here[k].v = may(here[k].v);
+            if (here[k].v >= 0 || best.v == UNMATCHED) best = here[k];
+        }
+    }
+    return best;
+}
+
+// Leaves a list to be looked at part by part. Safe: places of its own, given out by atomic additions.
+DEVICE void cut(const Cuts& cuts, Wide* tally, Index u, Index degree) {
+    const Index n = (degree - 1) / PART + 1;
+    const Wide at = add(tally + PARTS, static_cast<Wide>(n)), place = add(tally + LONGS, static_cast<Wide>(1));
+    cuts.owner[place] = u;
+    cuts.first[place] = static_cast<Index>(at);
+    for (Index k = 0; k < n; ++k) cuts.vertex[at + k] = u, cuts.number[at + k] = k;
+}
+
+// Each vertex of a list (nullptr: 0 .. count - 1) makes its choice. rule.scan(u, begin, degree, from, to, lane, lanes): the best
+// among entries from .. to of the list of u that this lane of so many finds; rule.take(u, best) keeps it, a write of u's own.
+// Returns the entries looked at.
+template <class Rule>
+DEVICE Wide choose(const Adjacency& g, const Rule& rule, const Index* list, Wide count, const Cuts& cuts, Wide* tally) {
+    const int lane = lane_in_warp() % LANES;
+    Wide scanned = 0;
+    for (Wide base = thread_index() / WARP * (WARP / LANES); base < count; base += thread_count() / LANES) {
+        const Wide k = base + lane_in_warp() / LANES;
+        Index u = 0, begin = 0, degree = 0;
+        if (k < count) {
+            u = list ? list[k] : static_cast<Index>(k);
+            begin = g.indptr[u];
+            degree = g.indptr[u + 1] - begin;
+        }
+        const bool is_long = degree > LONG;
+        const Index upto = is_long ? 0 : degree;
+        const Best best = best_of(rule.scan(u, begin, degree, 0, upto, lane, LANES), LANES, u, g.seed);
+        if (k >= count || lane) continue;
+        scanned += degree;
+        if (is_long) cut(cuts, tally, u, degree);
+        else rule.take(u, best);
+    }
+    return scanned;
+}
+
+// The same for the lists that were cut, by the whole grid between barriers. Safe: each part, and each list, by one warp.
+template <class Rule>
+DEVICE void choose_long(const Adjacency& g, const Rule& rule, const Cuts& cuts, const Wide* tally, int* barrier) {
+    const Wide n_parts = load(tally + PARTS), n_long = load(tally + LONGS), warps = thread_count() / WARP;
+    if (!n_long) return;
+    for (Wide k = thread_index() / WARP; k < n_parts; k += warps) {
+        const Index u = cuts.vertex[k], begin = g.indptr[u], degree = g.indptr[u + 1] - begin, from = cuts.number[k] * PART;
+        const Index to = degree - from > PART ? from + PART : degree;
+        const Best best = best_of(rule.scan(u, begin, degree, from, to, lane_in_warp(), WARP), WARP, u, g.seed);
+        if (lane_in_warp() == 0) cuts.key[k] = best.key, cuts.best[k] = best.v;
+    }
+    sync_grid(barrier);
+    for (Wide k = thread_index() / WARP; k < n_long; k += warps) {
+        const Index u = cuts.owner[k], n = (g.indptr[u + 1] - g.indptr[u] - 1) / PART + 1;
+        Best best = {0, UNMATCHED};
+        for (Index part = lane_in_warp(); part < n; part += WARP) {
+            const Best found = {cuts.key[cuts.first[k] + part], cuts.best[cuts.first[k] + part]};
+            if (is_better(found, best, u, g.seed)) best = found;
+        }
+        best = best_of(best, WARP, u, g.seed);
+        if (lane_in_warp() == 0) rule.take(u, best);
+    }
+    sync_grid(barrier);
+}

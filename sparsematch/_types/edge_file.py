@@ -1,0 +1,171 @@
+"""The view of a file of edges: where its records are, and of what type, as NumPy's header says; and the writer's part.
+
+The format is NumPy's own: a ``.npy`` file of one dimension with the fields `u`, `v` and, if it has weights, `weight`.
+"""
+
+import os
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.lib import format as npy
+
+_INDEX, _WEIGHT = (np.dtype(np.int32), np.dtype(np.int64)), (np.dtype(np.float32), np.dtype(np.float64))
+_EXPECTED = (
+    "a .npy file of one dimension with the fields 'u' and 'v' (both int32 or both int64) and, if it has weights, "
+    "'weight' (float32 or float64), as write_edge_file makes it"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class EdgeFile:
+    """Where the edges of a file are.
+
+    Attributes
+    ----------
+    path : str
+        The file.
+    offset : int
+        Where the first record begins, in bytes.
+    n_edges : int
+        Number of records.
+    record : dtype
+        With the fields ``u``, ``v`` and perhaps ``weight``.
+    """
+
+    path: str
+    offset: int
+    n_edges: int
+    record: np.dtype[Any]
+
+    @property
+    def dtype(self) -> np.dtype[Any]:
+        """The type of the numbers of vertices, hence of the mates."""
+        return self._field("u")[0]
+
+    @property
+    def weighted(self) -> bool:
+        """Whether the edges have weights."""
+        return "weight" in (self.record.names or ())
+
+    @property
+    def layout(self) -> tuple[int, ...]:
+        """What the core is told: offset, count, bytes of a record, offsets of the fields, bytes of their types."""
+        weight = self._field("weight") if self.weighted else (np.dtype("V0"), 0)
+        places = self._field("u")[1], self._field("v")[1], weight[1]
+        return self.offset, self.n_edges, self.record.itemsize, *places, self.dtype.itemsize, weight[0].itemsize
+
+    def _field(self, name: str) -> tuple[np.dtype[Any], int]:
+        assert self.record.fields is not None
+        dtype, offset, *_ = self.record.fields[name]
+        return dtype, offset
+
+
+class EdgeReport(NamedTuple):
+    """What the pass over a file of edges tells; the mates are written elsewhere.
+
+    Attributes
+    ----------
+    weight : float
+        That of the matching; the number of pairs, if weights do not count.
+    scanned, written : int
+        Edges read in all rounds together, and written to scratch files.
+    matched, live_edges : tuple of int
+        Of each round: vertices matched by its end, edges with both ends free at its beginning.
+    """
+
+    weight: float
+    scanned: int
+    written: int
+    matched: tuple[int, ...]
+    live_edges: tuple[int, ...]
+
+
+def as_edge_file(path: str | os.PathLike[str]) -> EdgeFile:
+    """Read the header of a file of edges.
+
+    Raises
+    ------
+    ValueError
+        If it is no such file, or shorter than its header says.
+    OSError
+        If it cannot be opened.
+    """
+    path = os.fspath(path)
+    with open(path, "rb") as stream:
+        try:
+            version = npy.read_magic(stream)
+            read = npy.read_array_header_1_0 if version == (1, 0) else npy.read_array_header_2_0
+            shape, _, record = read(stream)
+        except ValueError as error:
+            raise ValueError(f"{path} is not {_EXPECTED}: {error}") from None
+        offset = stream.tell()
+    fields: Mapping[str, Any] = record.fields or {}
+    index = [fields[name][0] for name in ("u", "v") if name in fields]
+    weight = [fields["weight"][0]] if "weight" in fields else []
+    right = len(index) == 2 and index[0] == index[1] and index[0] in _INDEX and all(w in _WEIGHT for w in weight)
+    if len(shape) != 1 or not right or record.hasobject:
+        raise ValueError(f"{path} holds an array of shape {shape} and dtype {record}, but must be {_EXPECTED}")
+    size = Path(path).stat().st_size
+    if size < offset + shape[0] * record.itemsize:
+        raise ValueError(f"{path} has {size} bytes, but {shape[0]} edges need {offset + shape[0] * record.itemsize}")
+    return EdgeFile(path, offset, shape[0], record)
+
+
+def write_chunks(path: str, chunks: Iterator[tuple[Any, ...]]) -> int:
+    """Write a file of edges, chunk by chunk, of the types of the first one; return their number."""
+    count, record = 0, None
+    with open(path, "wb") as stream:
+        for k, chunk in enumerate(chunks):
+            arrays = _read_chunk(chunk, k)
+            if record is None:
+                record = record_of(arrays)
+                _write_header(stream, record, 0)
+            if len(arrays) != len(record.names or ()):
+                raise ValueError(
+                    f"chunk {k} of edges has {len(arrays)} arrays, but the first has {len(record.names or ())}"
+                )
+            edges = np.empty(arrays[0].size, record)
+            for name, array in zip(record.names or (), arrays, strict=True):
+                if name != "weight" and array.size and array.max() > np.iinfo(record["u"]).max:
+                    raise ValueError(f"chunk {k} of edges has vertex {array.max()}, too large for {record['u']}")
+                edges[name] = array
+            edges.tofile(stream)
+            count += edges.size
+        if record is None:
+            record = np.dtype([("u", np.int32), ("v", np.int32)])
+        stream.seek(0)
+        _write_header(stream, record, count)
+    return count
+
+
+def record_of(arrays: list[Any]) -> np.dtype[Any]:
+    """Return the record that holds such arrays: the smallest types that do without loss, but for integer weights."""
+    index = np.int32 if all(a.dtype.itemsize < 4 or a.dtype == np.int32 for a in arrays[:2]) else np.int64
+    fields: list[Any] = [("u", index), ("v", index)]
+    if len(arrays) == 3:
+        fields.append(("weight", np.float32 if arrays[2].dtype == np.float32 else np.float64))
+    return np.dtype(fields)
+
+
+def _write_header(stream: Any, record: np.dtype[Any], count: int) -> None:
+    """Write the header; NumPy leaves room for a larger count, so that it has the same length afterwards."""
+    npy.write_array_header_1_0(stream, {"descr": npy.dtype_to_descr(record), "fortran_order": False, "shape": (count,)})
+
+
+def _read_chunk(chunk: Any, k: int) -> list[Any]:
+    if not isinstance(chunk, tuple | list) or len(chunk) not in (2, 3):
+        raise TypeError(f"chunk {k} of edges must be (u, v) or (u, v, weight), not {type(chunk).__name__}")
+    arrays = [np.asarray(array) for array in chunk]
+    for name, array, kinds in zip(("u", "v", "weight"), arrays, ("iu", "iu", "biuf"), strict=False):
+        if array.ndim != 1 or array.size != arrays[0].size:
+            raise ValueError(f"{name} of chunk {k} has shape {array.shape}, but u has {arrays[0].shape}")
+        if array.dtype.kind not in kinds and array.size:
+            raise TypeError(
+                f"{name} of chunk {k} must hold {'numbers' if name == 'weight' else 'integers'}, not {array.dtype}"
+            )
+        if name != "weight" and array.size and array.min() < 0:
+            raise ValueError(f"{name} of chunk {k} has vertex {array.min()}, but vertices are counted from 0")
+    return arrays

@@ -1,0 +1,151 @@
+"""The commands for general graphs: coarsening of a matrix, and matching of a file of edges."""
+
+from argparse import Namespace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+import sparsematch
+from sparsematch import CoarseningHierarchy, GraphMatching
+from sparsematch._io import UnreadableFile
+from sparsematch.cli import summary
+from sparsematch.cli.commands import CannotProduce, check_outputs, print_json, print_written, read
+from sparsematch.cli.progress import Progress, make_progress
+
+__all__ = ["coarsen", "match_edges"]
+
+
+def coarsen(arguments: Namespace) -> int:
+    """Coarsen a file's matrix, level by level."""
+    check_outputs(arguments)
+    progress = make_progress(arguments.quiet)
+    matrix = read(arguments, progress)
+    with progress.step("coarsen", f"coarsening {matrix.shape[0]} x {matrix.shape[1]}, {matrix.nnz} entries"):
+        try:
+            hierarchy = sparsematch.coarsening_hierarchy(
+                matrix,
+                method=arguments.method,
+                weights=not arguments.unweighted,
+                symmetrize=arguments.symmetrize,
+                min_vertices=arguments.min_vertices,
+                max_levels=arguments.max_levels,
+                rng=arguments.seed,
+                workers=arguments.workers,
+            )
+        except (ValueError, TypeError) as error:
+            raise CannotProduce(f"{arguments.file} cannot be coarsened: {error}") from None
+    if arguments.save:
+        _save_levels(arguments.save, hierarchy)
+    facts = {
+        "command": "coarsen",
+        "file": arguments.file,
+        "vertices": list(hierarchy.sizes),
+        "entries": [int(level.matrix.nnz) for level in hierarchy.levels],
+        "pairs": [level.matching.cardinality for level in hierarchy.levels if level.matching],
+        "stopped_by": hierarchy.stopped_by,
+        "seconds": _rounded(progress),
+    }
+    _finish(arguments, facts, _coarsening_text)
+    return 0
+
+
+def match_edges(arguments: Namespace) -> int:
+    """Match the edges of a file, with memory for the vertices alone."""
+    check_outputs(arguments)
+    progress = make_progress(arguments.quiet)
+    where = [0, 0, 0]
+
+    def tell(*now: int) -> None:
+        where[:] = now
+
+    def words() -> str:
+        step, done, total = where
+        what = f"round {step}" if step else "counting the vertices"
+        return f"{Path(arguments.file).name}, {what}: {100 * done // max(total, 1)}%"
+
+    with progress.step("match", words):
+        matching = _match_file(arguments, tell)
+    if arguments.save:
+        _write(arguments.save, lambda: np.save(arguments.save, matching.mate))
+    (step,) = matching.info.steps
+    facts = {
+        "command": "match-edges",
+        "file": arguments.file,
+        "n_vertices": int(matching.mate.size),
+        "n_edges": step.live_edges[0] if step.live_edges else 0,
+        "cardinality": step.cardinality,
+        "weight": matching.weight,
+        "rounds": step.phases,
+        "edges_read": step.edges,
+        "seconds": _rounded(progress),
+    }
+    _finish(arguments, facts, _matching_text)
+    return 0
+
+
+def _match_file(arguments: Namespace, tell: Any) -> GraphMatching:
+    if not Path(arguments.file).is_file():
+        raise UnreadableFile(f"{arguments.file}: there is no such file")
+    try:
+        return sparsematch.match_edge_file(
+            arguments.file,
+            n_vertices=arguments.vertices,
+            weights=not arguments.unweighted,
+            rng=arguments.seed,
+            scratch=arguments.scratch,
+            progress=tell,
+        )
+    except ValueError as error:
+        raise UnreadableFile(error) from None
+    except OSError as error:
+        raise CannotProduce(error) from None
+
+
+def _finish(arguments: Namespace, facts: dict[str, Any], text: Any) -> None:
+    if arguments.json:
+        print_json(facts)
+    elif not arguments.quiet:
+        print(text(facts))
+        print_written(arguments)
+
+
+def _coarsening_text(facts: dict[str, Any]) -> str:
+    vertices, entries = facts["vertices"], facts["entries"]
+    lines = [f"{facts['file']}: {vertices[0]:,} vertices, {entries[0]:,} entries"]
+    for k, (n, nnz) in enumerate(zip(vertices[1:], entries[1:], strict=True), 1):
+        lines.append(summary.line(f"level {k}", f"{n:>12,} vertices, {nnz:>14,} entries"))
+    why = {"min_vertices": "small enough", "max_levels": "as many levels as asked for", "max_ratio": "hardly smaller"}
+    return "\n".join([*lines, summary.line("stopped", why[facts["stopped_by"]]), _time(facts)])
+
+
+def _matching_text(facts: dict[str, Any]) -> str:
+    n, pairs, edges = facts["n_vertices"], facts["cardinality"], facts["n_edges"]
+    lines = [
+        f"{facts['file']}: {n:,} vertices, {edges:,} edges",
+        summary.line("pairs", f"{pairs:,}, {200 * pairs / max(n, 1):.1f}% of the vertices"),
+        summary.line("weight", f"{facts['weight']:g}"),
+        summary.line("rounds", f"{facts['rounds']}, {facts['edges_read'] / max(edges, 1):.2f} times the edges read"),
+    ]
+    return "\n".join([*lines, _time(facts)])
+
+
+def _time(facts: dict[str, Any]) -> str:
+    return summary.line("time", ", ".join(f"{key} {value:.2f} s" for key, value in facts["seconds"].items()))
+
+
+def _rounded(progress: Progress) -> dict[str, float]:
+    return {key: round(value, 6) for key, value in progress.seconds.items()}
+
+
+def _save_levels(name: str, hierarchy: CoarseningHierarchy) -> None:
+    """Write the vertex of each level that each vertex of the matrix is part of: a line of an array for each level."""
+    labels = np.array([hierarchy.aggregates(k) for k in range(len(hierarchy))])
+    _write(name, lambda: np.savez_compressed(name, aggregates=labels, vertices=np.array(hierarchy.sizes)))
+
+
+def _write(name: str, save: Any) -> None:
+    try:
+        save()
+    except OSError as error:
+        raise CannotProduce(f"cannot write {name}: {error.strerror or error}") from None

@@ -1,0 +1,180 @@
+"""What each engine for general graphs does beyond the contract: its definition, its work, its threads."""
+
+import itertools
+
+import networkx as nx
+import numpy as np
+import pytest
+import scipy.sparse as sp
+from hypothesis import given
+from hypothesis import strategies as st
+
+import sparsematch as sm
+from graphs import assert_maximal, edge_hash, edges_of, graph, graphs, path, random_graph, vertex_hash, weight_of
+
+THREADED = ["suitor", "red_blue", "local_max"]
+
+
+def seed_of(rng):
+    return int(np.random.default_rng(rng).integers(2**63))
+
+
+def red_blue(G, weights, seed, p=0.53406):
+    """Algorithm 3 of Fagginger Auer and Bisseling: who is matched with whom, and how many after each round."""
+    n, edges, C = G.shape[0], edges_of(G), sp.coo_array(G)
+    # Lists as they are stored: a walk through one may begin at a loop.
+    lists = [sorted(set(C.col[C.row == v].tolist())) for v in range(n)]
+
+    def rank(u, v):
+        u, v = min(u, v), max(u, v)
+        return (edges[u, v] if weights else 0, edge_hash(u, v, seed), (u, v))
+
+    mate, matched = np.full(n, -1), []
+    for step in itertools.count():
+        if all(mate[u] != -1 or mate[v] != -1 for u, v in edges):
+            return mate, matched
+        hashes = [vertex_hash(v, step, seed) for v in range(n)]
+        blue = [h >> 11 < int(p * 2.0**53) for h in hashes]
+        proposals = {}
+        for v in range(n):
+            if mate[v] != -1 or not blue[v]:
+                continue
+            skip = (hashes[v] & 0xFFFFFFFF) * len(lists[v]) >> 32
+            red = [w for w in lists[v][skip:] + lists[v][:skip] if mate[w] == -1 and not blue[w]]
+            if red:
+                w = max(red, key=lambda w, v=v: rank(v, w)) if weights else red[0]
+                proposals.setdefault(w, []).append(v)
+        for w, makers in proposals.items():
+            v = max(makers, key=lambda v, w=w: rank(v, w)) if weights else min(makers)
+            mate[v], mate[w] = w, v
+        matched.append(int((mate != -1).sum()))
+
+
+@given(graphs(), st.booleans(), st.integers(0, 5), st.sampled_from([1, 2, 4]), st.sampled_from([0.53406, 0.1, 0.9]))
+def test_red_blue_by_its_definition(G, weights, rng, workers, p):
+    mate, _ = red_blue(G, weights, seed_of(rng), p)
+    how = {"weights": weights, "rng": rng, "workers": workers, "options": {"p": p}}
+    assert sm.approximate_matching(G, method="red_blue", **how).mate.tolist() == mate.tolist()
+
+
+@pytest.mark.parametrize("weights", [True, False])
+def test_red_blue_tells_of_its_rounds(weights):
+    G = random_graph(400, 6, seed=41)
+    _, matched = red_blue(G, weights, seed_of(3))
+    m = sm.approximate_matching(G, method="red_blue", weights=weights, rng=3, return_info=True)
+    told = m.info.steps[0].matched
+    assert list(told[: len(matched)]) == matched
+    assert set(told[len(matched) :]) <= {2 * m.cardinality}, "the rest of the rounds only finds dead vertices"
+
+
+def test_share_of_the_first_round():
+    """Equation 2 of the paper, at its greatest: 63.5 % of the vertices of a large random graph."""
+    G, p = random_graph(20_000, 40, seed=43), 0.53406
+    m = sm.approximate_matching(G, method="red_blue", weights=False, return_info=True)
+    expected = 2 * (1 - p) * (1 - np.exp(-p / (1 - p)))
+    assert m.info.steps[0].matched[0] / G.shape[0] == pytest.approx(expected, abs=0.02)
+
+
+@pytest.mark.parametrize("value", [0.001, 1.0, 2, -1.0])
+def test_probability_that_is_none(value):
+    with pytest.raises(ValueError, match=r"options\['p'\] is "):
+        sm.approximate_matching(path([1.0]), method="red_blue", options={"p": value})
+
+
+@given(st.lists(st.floats(0, 10), min_size=1, max_size=12), st.booleans())
+def test_gpa_is_exact_on_paths_and_even_cycles(weights, closed):
+    n = len(weights)
+    closed = closed and n % 2 == 0 and n >= 4
+    edges = [(v, (v + 1) % n if closed else v + 1) for v in range(n)]
+    G = graph(n if closed else n + 1, edges, weights)
+    m = sm.approximate_matching(G, method="gpa")
+    assert_maximal(G, m.mate)
+    known = nx.Graph()
+    known.add_weighted_edges_from((u, v, w) for (u, v), w in edges_of(G).items())
+    heaviest = sum(known[u][v]["weight"] for u, v in nx.max_weight_matching(known))
+    if len(set(weights)) == n:  # equal weights may close the cycle at another place, never for worse
+        assert m.weight == pytest.approx(heaviest)
+    assert m.weight == pytest.approx(weight_of(G, m.mate))
+
+
+def test_gpa_is_heavier_than_greedy():
+    for seed, degree in ((47, 3), (53, 8), (59, 20)):
+        G = random_graph(2000, degree, seed=seed)
+        assert sm.approximate_matching(G, method="gpa").weight > sm.approximate_matching(G, method="greedy").weight
+
+
+def test_hem_by_its_definition():
+    G = random_graph(300, 5, seed=61)
+    seed, n = seed_of(2), G.shape[0]
+    turn = []
+    for v in range(n):
+        k = vertex_hash(v, 0, seed) % (v + 1)
+        turn.append(v)
+        turn[v], turn[k] = turn[k], v
+    edges, mate = edges_of(G), np.full(n, -1)
+    for v in turn:
+        free = [(w, *({u, x} - {v})) for (u, x), w in edges.items() if v in (u, x)]
+        free = [(w, u) for w, u in free if mate[u] == -1]
+        if mate[v] == -1 and free:
+            u = max(free)[1]
+            mate[u], mate[v] = v, u
+    assert sm.approximate_matching(G, method="hem", rng=2).mate.tolist() == mate.tolist()
+
+
+@pytest.mark.parametrize("method", ["local_max", "suitor"])
+def test_linear_work_and_few_rounds(method):
+    """At most four looks for each edge, at most 3 log2(n) rounds: weights and no weights, even and skewed degrees."""
+    hubs = np.random.default_rng(67).zipf(1.7, (2, 60_000)).clip(1, 9_999)
+    for G in (random_graph(20_000, 8, seed=71), random_graph(5_000, 60, seed=73), graph(10_000, hubs.T)):
+        for weights in (True, False):
+            (step,) = sm.approximate_matching(G, method=method, weights=weights).info.steps
+            assert step.edges <= 4 * len(edges_of(G)) + G.shape[0]
+            assert step.phases <= 3 * np.log2(G.shape[0])
+
+
+@pytest.mark.parametrize("method", THREADED)
+@pytest.mark.parametrize("ascending", [True, False])
+def test_long_path_of_ascending_weights(method, ascending):
+    """One edge after another comes before its neighbours: a round for each of them would never end."""
+    n = 200_001
+    weights = np.arange(1.0, n + 1)
+    G = path(weights if ascending else weights[::-1])
+    for workers in (1, 3):
+        m = sm.approximate_matching(G, method=method, workers=workers)
+        if method != "red_blue":
+            assert m.weight == weights[::-2].sum()
+            assert m.info.steps[0].edges <= 8 * n
+
+
+@pytest.mark.parametrize("method", THREADED)
+@pytest.mark.parametrize("kind", ["random", "ties", "unit", "star"])
+def test_many_vertices_and_workers(method, kind):
+    """Enough work for all threads at a time; they find what one finds."""
+    G = random_graph(30_000, 10, seed=79)
+    if kind == "ties":
+        G.data = np.ceil(G.data * 3)
+    if kind == "star":
+        hub = np.zeros(29_999, int)
+        G = graph(30_000, np.c_[np.r_[hub, np.arange(1, 29_999)], np.r_[np.arange(1, 30_000), np.arange(2, 30_000)]])
+    one = sm.approximate_matching(G, method=method, weights=kind != "unit")
+    for workers in (2, 4):
+        assert sm.approximate_matching(G, method=method, weights=kind != "unit", workers=workers) == one
+    if method != "red_blue":
+        assert one == sm.approximate_matching(G, method="greedy", weights=kind != "unit")
+
+
+def test_entries_that_differ_in_one_place_are_seen():
+    """The fingerprint of both triangles: one value, one place, or two places exchanged."""
+    G = random_graph(1000, 6, seed=83)
+    G.sort_indices()
+    for k in (0, G.nnz // 2, G.nnz - 1):
+        H = G.copy()
+        H.data[k] = np.nextafter(H.data[k], 2)
+        with pytest.raises(ValueError, match="not of the same modulus"):
+            sm.approximate_matching(H)
+        sm.maximal_matching(H)
+    square = sp.csr_array(([1.0] * 4, ([0, 1, 3, 2], [3, 2, 1, 0])), shape=(4, 4))
+    with pytest.raises(ValueError, match="symmetric"):
+        sm.maximal_matching(sp.csr_array(([1.0] * 4, ([0, 1, 2, 3], [3, 2, 0, 1])), shape=(4, 4)))
+    with pytest.raises(ValueError, match="symmetric"):
+        sm.maximal_matching(square)
