@@ -57,9 +57,10 @@ def test_compiles(nvrtc, name, dtype, architecture):
 
 @pytest.mark.parametrize("dtype", [np.int32, np.int64], ids=["int32", "int64"])
 @pytest.mark.parametrize("shape", SHAPES)
-def test_every_shape_of_the_search_compiles(nvrtc, shape, dtype):
+@pytest.mark.parametrize("lockstep", [0, 1])
+def test_every_shape_of_the_search_compiles(nvrtc, lockstep, shape, dtype):
     width, lanes = SHAPES[shape]
-    macros = {"UNROLL": 2, "PART": ms_bfs.PART, "ROOM": ms_bfs.ROOM, "THREADS": 512, "BLOCKS": 2}
+    macros = {"LOCKSTEP": lockstep, "UNROLL": 2, "PART": ms_bfs.PART, "ROOM": ms_bfs.ROOM, "THREADS": 512, "BLOCKS": 2}
     assert compile_text(nvrtc, "ms_bfs", "sm_90", dtype, WIDTH=width, LANES=lanes, **macros) == (0, "")
 
 

@@ -79,9 +79,29 @@ def chain_of_cycles(n):
     )
 
 
+def pieces(seed):
+    """Blocks that nothing joins: small and sparse, larger, and with more entries than the memory of a block holds."""
+    rng = np.random.default_rng(seed)
+    sizes = [*rng.integers(1, 40, size=60).tolist(), 150, 400, 700]
+    sparse = [random_matrix(n, n, 2, seed + k) + sp.eye_array(n) for k, n in enumerate(sizes)]
+    full = [sp.csr_array(np.ones((n, n))) for n in (60, 90, 200, 200)]
+    return scrambled(sp.block_diag(sparse + full, format="csr"), seed)
+
+
+def fans(n):
+    """Two cycles of two rows, the first row of each with entries in n columns whose rows lead nowhere."""
+    A = sp.lil_array(sp.eye_array(n + 4))
+    A[0, 1:], A[2, 3:], A[1, 0], A[3, 2] = 1, 1, 1, 1
+    A[0, 2:4] = 0
+    return sp.csr_array(A)
+
+
 LARGER = {
     "blocks": lambda: many_components(300, 31),
     "chain": lambda: chain_of_cycles(500),
+    "long_chain": lambda: chain_of_cycles(2000),
+    "pieces": lambda: pieces(61),
+    "fans": lambda: fans(5000),
     "scrambled_chain": lambda: scrambled(chain_of_cycles(500), 33),
     "grid": lambda: scrambled(grid(40), 35),
     "long_grid": lambda: scrambled(grid(120) + sp.eye_array(120 * 120), 55),
@@ -146,8 +166,17 @@ def test_certificates(A):
             assert cover.size == matching.cardinality
 
 
+@pytest.mark.parametrize("case", LARGER)
+def test_connected_components_of_larger_matrices(case):
+    check_components(LARGER[case]())
+
+
 @given(matrices() | larger())
 def test_connected_components(A):
+    check_components(A)
+
+
+def check_components(A):
     """The labels are those that the host gives to the same matrix by rows, one by one."""
     expected = sm.connected_components(sp.csr_array(A))
     found = connected_components.connected_components(on_device(A)[0])
@@ -172,10 +201,18 @@ def test_transpose(A):
     assert sorted(zip(majors, indices[: graph.nnz], strict=True)) == sorted(zip(t_indices, minors, strict=True))
 
 
-def test_order_by_label():
-    rng = np.random.default_rng(53)
-    label = rng.integers(7, size=200).astype(np.int32)
-    labels = gpu_calls.CUPY.asarray(label)
-    order, starts = operations.order_by_label(labels, 9)
-    assert np.array_equal(host(order), np.argsort(label, kind="stable"))
-    assert np.array_equal(host(starts), np.concatenate([[0], np.cumsum(np.bincount(label, minlength=9))]))
+@given(matrices() | larger())
+def test_form_order(A):
+    """Rows by group, columns after their mates, the unmatched ones first; boundaries as the host counts them."""
+    graph, matching = prepared(A)
+    labels = operations.block_labels(graph, matching, Run())
+    order, group = operations.form_order(matching, labels), host(labels.row_group)
+    rows, cols = host(order.row_perm), host(order.col_perm)
+    starts = np.concatenate([[0], np.cumsum(np.bincount(group, minlength=labels.n_square + 3))])
+    assert np.array_equal(group[rows], np.sort(group))
+    assert np.array_equal(np.sort(rows), np.arange(A.shape[0]))
+    assert np.array_equal(host(order.starts), starts)
+    n_free = A.shape[1] - order.rank
+    assert np.array_equal(np.sort(cols[:n_free]), np.flatnonzero(host(matching.col_mate) < 0))
+    assert np.array_equal(cols[n_free:], host(matching.row_mate)[rows[: order.rank]])
+    assert [order.first_square, order.first_vertical, order.rank] == starts[[1, -3, -2]].tolist()

@@ -76,7 +76,8 @@ def test_a_phase_that_finds_a_path_gains_one():
     for options in APFB:
         m, info = gpu_calls.solve(A, find("apfb"), options, initial=mates)
         assert m.cardinality == 40
-        assert info.steps[-1].phases == 1 + info.steps[-1].augmentations == 2
+        assert info.steps[-1].augmentations == 1
+        assert info.steps[-1].phases <= 2  # none to find out that a perfect matching is maximum
 
 
 def test_again_and_again():

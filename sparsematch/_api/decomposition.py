@@ -186,29 +186,23 @@ def connected_components(A: Any, *, device: str | None = None) -> Components:
 
 
 def _assemble(graph: BipartiteCSR, matching: Matching, labels: BlockLabels) -> BlockForm:
-    """Sort the rows by group; columns follow their mates, and the unmatched ones come first.
-
-    Workspace: an index per block. Time: O(n_rows + n_cols).
-    """
-    xp, dtype, (n_rows, n_cols) = namespace(graph.indptr), graph.dtype, graph.shape
-    n_square = labels.n_square
-    row_perm, starts = operations(graph.backend).order_by_label(labels.row_group, n_square + 3)
-    first_square, first_vertical, rank = starts[[1, n_square + 1, n_square + 2]].tolist()
+    """Sort rows and columns by group, and say where the blocks begin. Time: O(n_rows + n_cols)."""
+    dtype, (n_rows, n_cols), n_square = graph.dtype, graph.shape, labels.n_square
+    row_perm, col_perm, starts, first_square, first_vertical, rank = operations(graph.backend).form_order(
+        matching, labels
+    )
     n_free = n_cols - rank
-
-    col_perm = xp.empty(n_cols, dtype)
-    if n_free:
-        col_perm[:n_free] = xp.flatnonzero(matching.col_mate < 0)
-    xp.take(matching.row_mate, row_perm[:rank], out=col_perm[n_free:])
-    coarse_rows = xp.asarray([0, first_square, first_vertical, rank, n_rows], dtype=dtype)
-    coarse_cols = xp.asarray([0, n_free, first_square + n_free, first_vertical + n_free, n_cols], dtype=dtype)
+    coarse_rows = [0, first_square, first_vertical, rank, n_rows]
+    coarse_cols = [0, n_free, first_square + n_free, first_vertical + n_free, n_cols]
+    coarse = namespace(graph.indptr).asarray([coarse_cols, coarse_rows], dtype=dtype)
 
     # There is a horizontal part where columns are unmatched, a vertical part where rows are.
     first, last = int(n_free == 0), n_square + int(rank < n_rows)
-    row_blocks = xp.concatenate([starts[first : last + 1], xp.asarray([n_rows], dtype=dtype)])
+    row_blocks = starts[first : last + 2]
+    row_blocks[-1] = n_rows
     col_blocks = row_blocks + dtype.type(n_free)
     col_blocks[0], col_blocks[-1] = 0, n_cols
-    arrays = row_perm, col_perm, row_blocks, col_blocks, coarse_cols, coarse_rows
+    arrays = row_perm, col_perm, row_blocks, col_blocks, coarse[0], coarse[1]
     if graph.backend == "numpy":  # CuPy knows no read-only arrays
         for array in arrays:
             array.flags.writeable = False

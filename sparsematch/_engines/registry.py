@@ -22,7 +22,7 @@ from sparsematch._types.edge_file import EdgeFile, EdgeReport
 from sparsematch._types.errors import unknown_choice, wrong_type
 from sparsematch._types.factors import BlockLU, BlockPlan
 from sparsematch._types.graph import Graph, GraphSurvey
-from sparsematch._types.labels import BlockLabels, Components, HallViolators, VertexCover
+from sparsematch._types.labels import BlockLabels, Components, FormOrder, HallViolators, VertexCover
 from sparsematch._types.matching import Matching
 from sparsematch._types.run_info import EngineInfo, StepInfo
 from sparsematch._types.weighted import LeastCost
@@ -115,6 +115,8 @@ class Operations:
         must be maximum, and the run be the one that found it, or an empty one.
     connected_components
         Components of the graph.
+    form_order
+        The permutations of the block form, given the groups of the rows.
     order_by_label
         The stable order that sorts labels in ``range(n_labels)``, where each begins, and at last where all end.
     least_cost
@@ -157,7 +159,8 @@ class Operations:
     vertex_cover: Callable[[BipartiteCSR, Matching], VertexCover | None]
     block_labels: Callable[[BipartiteCSR, Matching, Run], BlockLabels]
     connected_components: Callable[[BipartiteCSR], Components]
-    order_by_label: Callable[[IndexArray, int], tuple[IndexArray, IndexArray]]
+    form_order: Callable[[Matching, BlockLabels], FormOrder]
+    order_by_label: Callable[[IndexArray, int], tuple[IndexArray, IndexArray]] = _in_host_memory_only
     hall_violators: Callable[[BipartiteCSR, Matching, Run, bool], HallViolators] = _in_host_memory_only
     least_cost: Callable[[BipartiteCSR, FloatArray], LeastCost] = _in_host_memory_only
     bottleneck: Callable[[BipartiteCSR, FloatArray], tuple[Matching, float, BoolArray, BoolArray]] = (

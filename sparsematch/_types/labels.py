@@ -23,6 +23,27 @@ class BlockLabels:
     n_square: int
 
 
+class FormOrder(NamedTuple):
+    """The permutations of a block triangular form.
+
+    Attributes
+    ----------
+    row_perm, col_perm : ndarray
+        The rows by group; the unmatched columns, then the mates of the rows.
+    starts : ndarray, shape (n_square + 4,)
+        Where each group of rows begins, and the last ends.
+    first_square, first_vertical, rank : int
+        How many rows come before the square part, before the vertical part, before the unmatched rows.
+    """
+
+    row_perm: IndexArray
+    col_perm: IndexArray
+    starts: IndexArray
+    first_square: int
+    first_vertical: int
+    rank: int
+
+
 class Components(NamedTuple):
     """The connected components of a matrix seen as a bipartite graph.
 

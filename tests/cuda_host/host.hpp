@@ -113,4 +113,9 @@ DEVICE void push_each(T* queue, Count* count, const T (&values)[N], const bool (
     for (int u = 0; u < N; ++u) push(queue, count, values[u], wanted[u]);
 }
 
+template <class T>
+DEVICE T take_number(T* counts, T at) {
+    return add(counts + at, T{1});
+}
+
 DEVICE void sync_grid(int*) { host_barrier->arrive_and_wait(); }

@@ -71,6 +71,7 @@ def _register_operations() -> None:
             block_labels=operations.block_labels,
             hall_violators=operations.hall_violators,
             connected_components=operations.connected_components,
+            form_order=operations.form_order,
             order_by_label=operations.order_by_label,
             block_plan=solver.block_plan,
             survey=solver.survey,

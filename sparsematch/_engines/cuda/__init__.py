@@ -17,6 +17,7 @@ from sparsematch._engines.cuda import (
     coarsen,
     connected_components,
     general,
+    karp_sipser,
     local_max,
     min_degree,
     ms_bfs,
@@ -74,6 +75,7 @@ def _register(
 _register("auto", "exact", auto, transpose="optional")
 _register("cheap", "heuristic", cheap)
 _register("min_degree", "heuristic", min_degree)
+_register("karp_sipser", "heuristic", karp_sipser)
 _register("ms_bfs", "exact", ms_bfs, init="cheap")
 _register("apfb", "exact", apfb, init="cheap")
 _register("push_relabel", "exact", push_relabel, init="cheap", transpose="required")
@@ -89,7 +91,7 @@ register_operations(
         vertex_cover=_advising(check.vertex_cover),
         block_labels=_advising(operations.block_labels),
         connected_components=_advising(connected_components.connected_components),
-        order_by_label=_advising(operations.order_by_label),
+        form_order=_advising(operations.form_order),
         wrong_mate=_advising(coarsen.wrong_mate),
         contract=_advising(coarsen.contract),
         survey_graph=_advising(general.survey_graph),

@@ -6,7 +6,8 @@
 // rmatch of -2 is an entry of ends. GPUBFS-WR where with_roots, else GPUBFS; APsB where stop_early, else APFB.
 // Corrected: one fetch-or on a bit of `seen` claims a minor, all else is written by who claimed it, so the trees are disjoint
 // and nothing is left to fix; one end only is flipped in a tree, so a phase that finds a path gains one.
-// Kernel apfb does all, with a constant number of threads (CT); kernel step does one step, with a thread for each vertex (MT).
+// Kernel apfb does all of GPUBFS, with a constant number of threads (CT); kernel step does one step of either, with a thread for
+// each vertex (MT). GPUBFS-WR with a constant number of threads is ms_bfs.cu in lockstep.
 #include "common.cuh"
 #include "frontier.cuh"
 
@@ -120,7 +121,7 @@ DEVICE void flip_all(const Team& team, const Search& s, const Index* ends, Index
     }
 }
 
-// All phases. Reads: the lists of the majors. Writes: both mates. Workspace: work, three indices per minor, five per major, one
+// All phases, without roots. Reads: the lists of the majors. Writes: both mates. Workspace: work, three indices per minor, five per major, one
 // for HUB / 4 entries; bits, one for each vertex; tallies and barrier, zero before. Time: O(n nnz / threads), mostly a few passes.
 KERNEL __launch_bounds__(THREADS, BLOCKS)
     apfb(Index n_major, Index n_minor, const Index* __restrict__ indptr, const Index* __restrict__ indices, Index* major_mate,
@@ -139,14 +140,11 @@ KERNEL __launch_bounds__(THREADS, BLOCKS)
         s.salt = scatter(seed + static_cast<unsigned>(phase));
         at.n = n_roots = load(done + NEXT);
         at.tail = at.ends = 0;
-        grow(grid, s, roots_of(s, phase), stop_early ? 1 : n_major + 1, at, enter(s), take(s));
+        grow(grid, s, roots_of(s, phase), stop_early ? static_cast<Index>(1) : n_major + 1, at, enter(s), take(s));
         if (at.ends == 0) break;
-        Index n = at.ends;
-        if (!with_roots) {
-            settle_all(grid, s, n, tally_of(grid, tallies, at));
-            n = load(close_turn(grid, tallies, at) + NEXT);
-        }
-        flip_all(grid, s, with_roots ? s.ends : s.leaf, n);
+        settle_all(grid, s, at.ends, tally_of(grid, tallies, at));
+        const Index n = load(close_turn(grid, tallies, at) + NEXT);
+        flip_all(grid, s, s.leaf, n);
         found += n;
         sync_grid(barrier);
     }

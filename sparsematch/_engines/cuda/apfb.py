@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from sparsematch._engines.cuda import compile
+from sparsematch._engines.cuda import compile, ms_bfs
 from sparsematch._engines.registry import Run
 from sparsematch._types.arrays import IndexArray, namespace
 from sparsematch._types.bipartite import BipartiteCSR
@@ -19,23 +19,36 @@ OPTIONS: dict[str, bool | float] = {"stop_early": False, "roots": True, "constan
 HUB, TALLY, STATS = 128, 3, 25
 NEXT, ENDS = 0, 1
 
-#: A frontier of so many threads' work is left to one block.
-ALONE = 512
-#: Of the kernel that stays on the device: threads of a block, blocks of a processor.
+#: Entries of a frontier, without roots threads' work, that are left to one block.
+ALONE = 256
+#: Entries per block up to which a frontier is narrow.
+NARROW = 256
+#: Of the kernel without roots that stays on the device: threads of a block, blocks of a processor.
 THREADS, BLOCKS = 512, 1
+_INT_MAX = 2**31 - 1
 
 _PLANT, _ROOTS, _LEVEL, _SETTLE, _FLIP = range(5)
 
 
 def improve(graph: BipartiteCSR, matching: Matching, run: Run) -> None:
-    """Make the matching maximum: an instance of ``Search``, run in one launch, or in one launch per level."""
+    """Make the matching maximum: in one launch with roots, as in ms_bfs.cu; else by ``Search``."""
     begin = perf_counter()
+    constant_threads, roots, stop_early = (
+        bool(run.options.get(key, OPTIONS[key])) for key in ("constant_threads", "roots", "stop_early")
+    )
+    if constant_threads and roots:
+        stay, patience = (1, 0) if stop_early else (_INT_MAX, 1)
+        limits = {"narrow": NARROW, "stay": stay, "patience": patience, "graft": _INT_MAX, "alone": ALONE}
+        report = ms_bfs.search(graph, matching, run, LOCKSTEP=1, **limits)
+        cardinality = matching.cardinality if run.detailed else 0
+        ms_bfs.account("apfb", report, begin, run, cardinality)
+        return
     search = Search(graph, matching, run)
-    if run.options.get("constant_threads", OPTIONS["constant_threads"]):
+    if constant_threads:
         phases, levels, found = search.in_one_launch(run.detailed)
     else:
         phases, levels, found = search.by_launches()
-    cardinality = int((matching.row_mate >= 0).sum()) if run.detailed else 0
+    cardinality = matching.cardinality if run.detailed else 0
     run.steps.append(
         StepInfo("apfb", perf_counter() - begin, phases, levels, augmentations=found, cardinality=cardinality)
     )

@@ -1,6 +1,6 @@
 """The choice among the engines of this back-end: from the shape, and from how uneven the lists are."""
 
-from sparsematch._engines.cuda import cheap, min_degree, ms_bfs
+from sparsematch._engines.cuda import cheap, karp_sipser, min_degree, ms_bfs
 from sparsematch._engines.cuda.transpose import transpose
 from sparsematch._engines.registry import Run
 from sparsematch._types.bipartite import BipartiteCSR
@@ -17,6 +17,9 @@ TALL = 1.2
 #: few rows are left then. Where hubs have most of the entries it finds hardly more than the cheap start, in more time.
 LONG, UNEVEN, HUBS = 8, 1.5, 20.0
 
+#: Where more than this share of the majors have one entry, the Karp-Sipser start goes first. A share above 1: nowhere.
+PENDANT = 2.0
+
 
 def improve(graph: BipartiteCSR, matching: Matching, run: Run) -> None:
     """Make the matching maximum.
@@ -25,6 +28,10 @@ def improve(graph: BipartiteCSR, matching: Matching, run: Run) -> None:
     """
     if graph.n_major > TALL * graph.n_minor:
         graph = transpose(graph, run)
+    if PENDANT < 1 and karp_sipser.single(graph) > PENDANT:
+        karp_sipser.improve(graph, matching, run)
+        ms_bfs.improve(graph, matching, run)
+        return
     by_degree = graph.nnz >= LONG * graph.n_major and UNEVEN < min_degree.skew(graph) < HUBS
     (min_degree if by_degree else cheap).improve(graph, matching, run)
     ms_bfs.improve(graph, matching, run)

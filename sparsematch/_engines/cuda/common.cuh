@@ -135,6 +135,18 @@ DEVICE void push_each(T* queue, Count* count, const T (&values)[N], const bool (
     }
 }
 
+// Adds one to a counter that the thread names, once for all lanes here that name the same. Returns a number of its own for each.
+template <class T>
+DEVICE T take_number(T* counts, T at) {
+    const unsigned same = __match_any_sync(__activemask(), at);
+    unsigned lane;
+    asm("mov.u32 %0, %%laneid;" : "=r"(lane));
+    const int leader = __ffs(same) - 1;
+    T first = 0;
+    if (static_cast<int>(lane) == leader) first = add(counts + at, static_cast<T>(__popc(same)));
+    return __shfl_sync(same, first, leader) + static_cast<T>(__popc(same & ((1u << lane) - 1)));
+}
+
 // All blocks of a cooperative launch wait for each other; afterwards each sees what any wrote before. `barrier` is two ints,
 // zero at the launch.
 DEVICE void sync_grid(int* barrier) {
@@ -156,6 +168,13 @@ DEVICE void sync_grid(int* barrier) {
 }
 #endif
 
+// The same numbers as thread_index(), given out warp by warp to one block after the other: a few items are then done by all
+// processors, not by the first few, where they would queue for the cache. `block` of `blocks`.
+DEVICE long long spread_index(int block, int blocks) {
+    return (static_cast<long long>(warp_in_block()) * blocks + block) * lanes_in_warp() + lane_in_warp();
+}
+DEVICE long long spread_index() { return spread_index(block_index(), block_count()); }
+
 // A bijection that scatters: two rounds of multiply and shift.
 DEVICE unsigned scatter(unsigned x) {
     x = (x ^ (x >> 16)) * 0x7feb352du;
@@ -176,6 +195,52 @@ DEVICE Index shuffle(Index v, Index n, int bits, unsigned seed) {
         x = (x * 0xca5a826395121157ull) & mask;
     } while (x >= static_cast<Wide>(n));
     return static_cast<Index>(x);
+}
+
+// Places for what the threads of a block have to put down, n for each; one addition to the counter for all of them. Every thread of
+// the block must call it. Returns where its places begin.
+template <class T>
+DEVICE T reserve(T* count, int n) {
+    SHARED int together;
+    SHARED T first;
+    if (thread_in_block() == 0) together = 0;
+    sync_block();
+    const int at = n ? add(&together, n) : 0;
+    sync_block();
+    if (thread_in_block() == 0 && together) first = add(count, static_cast<T>(together));
+    sync_block();
+    return first + static_cast<T>(at);  // whoever has none reads what means nothing
+}
+
+// Adds the numbers of all threads of the block; all must call it.
+template <class T>
+DEVICE void add_of_block(T* count, T mine) {
+    SHARED T together;
+    if (thread_in_block() == 0) together = 0;
+    sync_block();
+    if (mine) add(&together, mine);
+    sync_block();
+    if (thread_in_block() == 0 && together) add(count, together);
+}
+
+// Appends those of 0 .. n - 1 for which wanted(v) to a queue: all blocks of a launch together.
+template <class Wanted>
+DEVICE void list_all(Index n, Index* queue, Index* count, Wanted wanted) {
+    enum { EACH = 8 };
+    const long long step = static_cast<long long>(EACH) * threads_in_block();
+    for (long long base = block_index() * step; base < n; base += block_count() * step) {
+        bool mine[EACH];
+        int total = 0;
+        for (int k = 0; k < EACH; ++k) {
+            const long long v = base + static_cast<long long>(k) * threads_in_block() + thread_in_block();
+            mine[k] = v < n && wanted(static_cast<Index>(v));
+            total += mine[k];
+        }
+        Index at = reserve(count, total);
+        for (int k = 0; k < EACH; ++k)
+            if (mine[k])
+                queue[at++] = static_cast<Index>(base + static_cast<long long>(k) * threads_in_block() + thread_in_block());
+    }
 }
 
 // ---- A set of vertices, one bit each.

@@ -8,6 +8,9 @@ from sparsematch._types.arrays import namespace
 from sparsematch._types.bipartite import BipartiteCSR
 from sparsematch._types.labels import Components
 
+#: Entries above which a list is left to a whole block, as in connected_components.cu.
+_LONG = 2048
+
 
 def connected_components(graph: BipartiteCSR) -> Components:
     """Return the component of every row and column. Time: O(n_rows + n_cols + nnz), nearly.
@@ -22,11 +25,14 @@ def connected_components(graph: BipartiteCSR) -> Components:
     kernels, n = compile.load("connected_components", dtype), np.int64(size)
     up = xp.empty(size, np.int64)
     kernels.launch("plant", size, n, up)
-    offsets = (np.int64(k) for k in graph.orient(0, n_rows))
-    if graph.n_major:
-        shift = share(graph)
-        arrays = graph.indptr, graph.indices, *offsets, np.int32(shift), up
-        kernels.launch("join", graph.n_major << shift, dtype.type(graph.n_major), *arrays)
+    if graph.nnz:
+        shift, sizes = share(graph), dtype.type(graph.n_major)
+        lists = graph.indptr, graph.indices, *(np.int64(k) for k in graph.orient(0, n_rows))
+        long = xp.empty(graph.nnz // _LONG + 1, dtype), xp.zeros(1, dtype)
+        kernels.launch("join_first", graph.n_major, sizes, *lists, up)
+        kernels.launch("flatten", size, n, up)
+        kernels.launch("join_others", graph.n_major << shift, sizes, *lists, np.int32(shift), up, *long)
+        kernels.launch("join_long", 1 << 19, *lists, up, *long, threads=1024)
     is_root, labels = xp.empty(size, dtype), xp.empty(size, dtype)
     kernels.launch("roots", size, n, up, is_root)
     number = xp.cumsum(is_root, dtype=dtype)

@@ -52,7 +52,7 @@ struct Forest {
     unsigned salt;
 };
 
-DEVICE Team whole_grid(int* barrier) { return {thread_index(), thread_count(), false, barrier}; }
+DEVICE Team whole_grid(int* barrier) { return {spread_index(), thread_count(), false, barrier}; }
 DEVICE Team one_block(int* barrier) { return {thread_in_block(), threads_in_block(), true, barrier}; }
 
 DEVICE void wait(const Team& team) {

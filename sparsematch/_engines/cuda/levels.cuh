@@ -30,8 +30,33 @@ struct Share {
     long long index, count;
 };
 DEVICE Share share_of(int job, bool both) {
-    if (!both || block_count() == 1) return {thread_index(), thread_count()};
+    if (!both || block_count() == 1) return {spread_index(), thread_count()};
     if ((block_index() & 1) != job) return {0, 0};
-    const long long blocks = (block_count() + 1 - job) / 2, threads = threads_in_block();
-    return {(block_index() >> 1) * threads + thread_in_block(), blocks * threads};
+    const int blocks = (block_count() + 1 - job) / 2;
+    return {spread_index(block_index() >> 1, blocks), static_cast<long long>(blocks) * threads_in_block()};
 }
+
+// Appends to queues by whole warps: each collects as many values as it has lanes before it asks for places. `staged` is in shared
+// memory, 2 * WARP of the warp's own; all lanes must call.
+struct Sink {
+    Index *queue, *count, *staged;
+    int n;
+
+    DEVICE void put(Index v, bool wanted) {
+        const Bits who = ballot(wanted);
+        if (!who) return;
+        if (wanted) staged[n + count_lanes_before(who)] = v;
+        n += count_bits(who);
+        if (n >= WARP) flush(WARP);
+    }
+    DEVICE void flush(int size) {
+        if (size == 0) return;
+        sync_warp();
+        n -= size;
+        Index first = 0;
+        if (lane_in_warp() == 0) first = add(count, static_cast<Index>(size));
+        first = broadcast(first, 0);
+        if (lane_in_warp() < size) queue[first + lane_in_warp()] = staged[n + lane_in_warp()];  // own place
+        sync_warp();
+    }
+};

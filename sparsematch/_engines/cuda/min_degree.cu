@@ -32,8 +32,10 @@ DEVICE Wide least(const Index* list, Index at, Index size, int lane, int lanes, 
 // Rows with more than `above` and at most `upto` entries, each by one thread. Reads: indptr, indices, degree. Writes: taken, by
 // atomics; mates of pairs that it made. Time: O(nnz / threads), times the tries that others were first in.
 KERNEL choose(Index n_rows, const Index* __restrict__ indptr, const Index* __restrict__ indices, const int* __restrict__ degree,
-              Index* row_mate, Index* col_mate, Bits* taken, Index above, Index upto, unsigned seed) {
-    for (Index i = thread_index(); i < n_rows; i += thread_count()) {
+              Index* row_mate, Index* col_mate, Bits* taken, Index above, Index upto, int bits, unsigned seed) {
+    for (long long t = thread_index(); t < stretches(n_rows) * STRETCH; t += thread_count()) {
+        const Index i = visited(t, n_rows, bits, seed);
+        if (i == UNMATCHED) continue;
         const Index begin = indptr[i], size = indptr[i + 1] - begin;
         if (size <= above || size > upto || row_mate[i] != UNMATCHED) continue;  // own entry
         while (true) {
@@ -50,9 +52,12 @@ KERNEL choose(Index n_rows, const Index* __restrict__ indptr, const Index* __res
 
 // Rows with more than `above` entries, each by one warp, which looks at a window of the list after another. As `choose`.
 KERNEL choose_long(Index n_rows, const Index* __restrict__ indptr, const Index* __restrict__ indices,
-                   const int* __restrict__ degree, Index* row_mate, Index* col_mate, Bits* taken, Index above, unsigned seed) {
+                   const int* __restrict__ degree, Index* row_mate, Index* col_mate, Bits* taken, Index above, int bits,
+                   unsigned seed) {
     const long long warps = thread_count() / WARP;
-    for (long long i = thread_index() / WARP; i < n_rows; i += warps) {
+    for (long long t = thread_index() / WARP; t < stretches(n_rows) * STRETCH; t += warps) {
+        const Index i = visited(t, n_rows, bits, seed);  // the same in all lanes
+        if (i == UNMATCHED) continue;
         const Index begin = indptr[i], size = indptr[i + 1] - begin;
         if (size <= above || broadcast(row_mate[i], 0) != UNMATCHED) continue;  // the same in all lanes
         for (Index at = 0; at < size;) {

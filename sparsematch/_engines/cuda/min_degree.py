@@ -18,6 +18,9 @@ OPTIONS: dict[str, bool | float] = {}
 #: Lengths of lists that are done together, by a thread each; longer ones come last, by a warp each.
 CLASSES = (0, 1, 2, 3, 4, 6, 8, 12)
 
+#: Rows that are visited in their own order, as in min_degree.cu.
+_STRETCH = 32
+
 
 def improve(graph: BipartiteCSR, matching: Matching, run: Run) -> None:
     """Make the matching maximal.
@@ -33,10 +36,10 @@ def improve(graph: BipartiteCSR, matching: Matching, run: Run) -> None:
         kernels.launch("mark", taken.size, index(n_cols), col_mate, taken)
     kernels.launch("count", nnz, index(nnz), graph.indices, degree)
     arrays = graph.indptr, graph.indices, degree, row_mate, col_mate, taken
-    seed = np.uint32(run.seed & 0xFFFFFFFF)
+    order = np.int32((-(-n_rows // _STRETCH) - 1).bit_length() if n_rows else 0), np.uint32(run.seed & 0xFFFFFFFF)
     for above, upto in pairwise(CLASSES):
-        kernels.launch("choose", n_rows, index(n_rows), *arrays, index(above), index(upto), seed)
-    kernels.launch("choose_long", 32 * n_rows, index(n_rows), *arrays, index(CLASSES[-1]), seed)
+        kernels.launch("choose", n_rows, index(n_rows), *arrays, index(above), index(upto), *order)
+    kernels.launch("choose_long", 32 * n_rows, index(n_rows), *arrays, index(CLASSES[-1]), *order)
     run.steps.append(StepInfo("min_degree", perf_counter() - begin))
 
 

@@ -5,7 +5,8 @@
 // free row; a column belongs to the tree that set its bit first, so trees share no vertex and all paths found in a phase are
 // applied at once, without repair. A row whose tree has its path is not expanded any more. Grafting, top-down: after a deep
 // phase the trees without a path stay, and all their rows are expanded again.
-// Macros: WIDTH, slots of a row that stand in a row of their own, 0: all lists are read from indices; LANES, threads of a warp
+// Macros: LOCKSTEP, whether a level begins when the last one is complete, as in apfb: then a narrow frontier is left to the first
+// block, or shared by all with a barrier for each level, and a phase ends when nothing is left to visit; WIDTH, slots of a row that stand in a row of their own, 0: all lists are read from indices; LANES, threads of a warp
 // that share a row; UNROLL, entries that a thread reads at once; PART, entries of a long list that make an entry of the frontier.
 // Invariant: the mates are a valid matching whenever all blocks stand at the barrier between phases.
 #include "common.cuh"
@@ -109,12 +110,15 @@ DEVICE void expand(const Search& s, const Entry* from, Index count, Index warp, 
     }
 }
 
-// One level of a wide frontier, by the whole grid.
+// One level of a frontier, by the whole grid. A narrow one is spread over all processors.
+template <bool NARROW>
 DEVICE Index level_of_grid(const Search& s, const Entry* from, Index count, Entry* to, Index* pushed, unsigned turn,
                            unsigned char* memory) {
-    const Index warp = block_index() * warps_in_block() + warp_in_block(), warps = block_count() * warps_in_block();
+    const Index warp =
+        NARROW ? warp_in_block() * block_count() + block_index() : block_index() * warps_in_block() + warp_in_block();
+    const Index warps = block_count() * warps_in_block();
     Queue sink = {to, reinterpret_cast<Entry*>(memory) + warp_in_block() * STAGED, pushed, 0, 0};
-    expand<false>(s, from, count, warp, warps, turn, sink);
+    expand<NARROW>(s, from, count, warp, warps, turn, sink);
     sink.flush(sink.n);
     return sink.found;
 }
@@ -122,20 +126,23 @@ DEVICE Index level_of_grid(const Search& s, const Entry* from, Index count, Entr
 // A few levels of a narrow frontier: each block goes on with what it finds itself, and puts back what is left. A block
 // that has more than it can do at once says so, and all share again.
 DEVICE Index levels_of_block(const Search& s, const Entry* from, Index count, Entry* to, Round* now, unsigned turn,
-                             int n_levels, Index* deep, unsigned char* memory) {
+                             const Limits& limits, Index* deep, unsigned char* memory) {
     SHARED int near[3];
     SHARED bool leave[2];  // by turns: who is late still reads the one of its level
     SHARED Index place;
-    const Index begin = static_cast<Index>(static_cast<long long>(count) * block_index() / block_count());
-    const Index end = static_cast<Index>(static_cast<long long>(count) * (block_index() + 1) / block_count());
+    const int blocks = LOCKSTEP ? 1 : block_count();  // the first has it all, or each a part
+    const Index begin = block_index() < blocks ? static_cast<Index>(static_cast<long long>(count) * block_index() / blocks) : 0;
+    const Index end =
+        block_index() < blocks ? static_cast<Index>(static_cast<long long>(count) * (block_index() + 1) / blocks) : 0;
     Entry* buffers = reinterpret_cast<Entry*>(memory);
     if (thread_in_block() < 3) near[thread_in_block()] = 0;
     if (threads_in_block() < 3) near[1] = near[2] = 0;
     from += begin;
     Index n = end - begin, found = 0;
-    const Index most = 2 * n > ROOM ? 2 * n : ROOM;
+    Index most = 2 * n > ROOM ? 2 * n : ROOM;
+    if (LOCKSTEP) most = limits.alone < CAPACITY ? limits.alone : CAPACITY - 1;
     sync_block();
-    for (int level = 0; level < n_levels && n; ++level) {
+    for (int level = 0; level < limits.stay && n; ++level) {
         Entry* buffer = buffers + (level & 1) * CAPACITY;
         Nearby sink = {buffer, to, near + level % 3, &now->pushed, 0};
         if (thread_in_block() == threads_in_block() - 1) leave[level & 1] = load(&now->crowded);
@@ -154,19 +161,6 @@ DEVICE Index levels_of_block(const Search& s, const Entry* from, Index count, En
     sync_block();
     for (Index e = thread_in_block(); e < n; e += threads_in_block()) to[place + e] = from[e];
     return found;
-}
-
-// Adds what the block's warps found to the round, and waits for all blocks; `found` is the same in all lanes of a warp.
-DEVICE void end_round(Control* control, Index round, Index found, Index deep, int* barrier) {
-    SHARED Index sum;
-    if (thread_in_block() == 0) sum = 0;
-    sync_block();
-    if (found && lane_in_warp() == 0) add(&sum, found);
-    sync_block();
-    if (thread_in_block() == 0 && sum) add(&control->rounds[round % 3].found, sum);
-    if (thread_in_block() == 0 && deep) maximum(&control->rounds[round % 3].deep, deep);
-    if (thread_index() == 0) control->rounds[(round + 1) % 3] = Round{0, 0, 0, 0};  // was read a round ago
-    sync_grid(barrier);
 }
 
 // Begins a phase: the trees that found a path let their columns go, and all rows of the others are the frontier again, as
@@ -195,43 +189,22 @@ DEVICE void plant(const Search& s, Index n_cols, Index n_roots, bool graft, Inde
     sink.flush(sink.n);
 }
 
-// Applies the paths found, each by one thread: trees share no vertex, so no other thread has to do with these columns.
-DEVICE void augment(const Search& s, Index n_roots) {
-    for (Index r = thread_index(); r < n_roots; r += thread_count()) {
-        Index j = s.leaf[r];
-        if (j < 0) continue;
-        s.leaf[r] = MORE;  // done
-        while (j != NONE) {
-            const Link link = s.link[j];
-            s.col_mate[j] = link.row;
-            s.row_mate[link.row] = j;
-            j = link.column;
-        }
-    }
-}
-
-// Where the time goes, as the first thread sees it: 0 planting, 1 wide levels, 2 narrow levels, 3 augmenting.
-DEVICE void clock(Control* control, int kind, long long& since) {
-    if (thread_index() != 0) return;
-    const long long now = ticks();
-    control->ticks[kind] += now - since;
-    since = now;
-}
-
 // Grows the trees from `count` entries at the head of the queue, round by round, until all are stuck, or `enough` have a path,
 // or the phase has become so deep since it last found one that the rest is left to the next. Returns how many have a path.
 DEVICE Index grow(const Search& s, const Limits& limits, Index count, Index enough, unsigned turn, Index& round, Index& level,
                   int* barrier, unsigned char* memory, long long& since) {
     Index begin = 0, found = 0, last = 0;
     while (count) {
-        const bool wide = count > static_cast<Index>(limits.narrow) * block_count();
+        const bool narrow = count <= static_cast<Index>(limits.narrow) * block_count();
+        const bool wide = LOCKSTEP ? count > limits.alone : !narrow;
         Round* now = &s.control->rounds[round % 3];
         const Entry* from = s.queue + begin;
         Entry* to = s.queue + begin + count;
         const unsigned draw = scatter(turn + static_cast<unsigned>(level));
         Index deep = wide;
-        const Index mine = wide ? level_of_grid(s, from, count, to, &now->pushed, draw, memory)
-                                : levels_of_block(s, from, count, to, now, draw, limits.stay, &deep, memory);
+        const Index mine = !wide                ? levels_of_block(s, from, count, to, now, draw, limits, &deep, memory)
+                           : LOCKSTEP && narrow ? level_of_grid<true>(s, from, count, to, &now->pushed, draw, memory)
+                                                : level_of_grid<false>(s, from, count, to, &now->pushed, draw, memory);
         end_round(s.control, round++, mine, deep, barrier);
         clock(s.control, wide ? 1 : 2, since);
         begin += count;
@@ -240,8 +213,8 @@ DEVICE Index grow(const Search& s, const Limits& limits, Index count, Index enou
         const Index more = load(&now->found);
         if (more) last = level;
         found += more;
-        if (found == enough) break;
-        if (found && level * 8 >= last * limits.patience + 64) break;
+        if (found >= enough) break;
+        if (!LOCKSTEP && found && level * 8 >= last * limits.patience + 64) break;
     }
     return found;
 }
@@ -251,13 +224,13 @@ DEVICE Index grow(const Search& s, const Limits& limits, Index count, Index enou
 KERNEL __launch_bounds__(THREADS, BLOCKS)
     search(Index n_cols, const Index* indptr, const Index* indices, const Index* slots, const Index* roots, Index* row_mate,
            Index* col_mate, Bits* visited, Index* link, Index* leaf, Index* queue, Index* control_words, int* barrier,
-           unsigned seed, int narrow, int stay, int patience, int graft) {
+           unsigned seed, int narrow, int stay, int patience, int graft, int alone) {
     alignas(16) SHARED unsigned char memory[MEMORY];
     Control* control = reinterpret_cast<Control*>(control_words);
     Entry* entries = reinterpret_cast<Entry*>(queue);
     Link* links = reinterpret_cast<Link*>(link);
     const Search s = {indptr, indices, slots, roots, row_mate, col_mate, visited, links, leaf, entries, control};
-    const Limits limits = {narrow, stay, patience};
+    const Limits limits = {narrow, stay, patience, alone};
     const Index n_roots = control->n_roots;
     const Index most = n_roots < control->free_columns ? n_roots : control->free_columns;
     Index round = 0, total = 0, levels = 0, phase = 0, level = 0;
@@ -269,7 +242,8 @@ KERNEL __launch_bounds__(THREADS, BLOCKS)
         clock(control, 0, since);
         level = 0;
         const unsigned turn = scatter(seed + static_cast<unsigned>(phase++));
-        const Index found = grow(s, limits, load(&now->pushed), most - total, turn, round, level, barrier, memory, since);
+        const Index enough = patience ? most - total : 1;
+        const Index found = grow(s, limits, load(&now->pushed), enough, turn, round, level, barrier, memory, since);
         levels += level;
         total += found;
         if (!found) break;

@@ -7,6 +7,7 @@
 #define LINKED 15                               // rows of slots that a list may have beside its first
 
 #ifndef WIDTH  // what a driver that asks for nothing gets
+#define LOCKSTEP 0
 #define WIDTH 0
 #define LANES 8
 #define UNROLL 2
@@ -44,9 +45,10 @@ struct Control {
 };
 
 // When a frontier is narrow, in entries for each block; how many levels a block then goes on alone; and at how many eighths
-// of the depth at which it found its last path a phase ends.
+// of the depth at which it found its last path a phase ends, 0: with the level that finds one. In lockstep, up to how many
+// entries are left to the first block, and narrow ones are shared by all.
 struct Limits {
-    int narrow, stay, patience;
+    int narrow, stay, patience, alone;
 };
 
 struct Search {
@@ -106,3 +108,39 @@ struct Nearby {
         else push(entries, count, entry, true);
     }
 };
+
+// Adds what the block's warps found to the round, and waits for all blocks; `found` is the same in all lanes of a warp.
+DEVICE void end_round(Control* control, Index round, Index found, Index deep, int* barrier) {
+    SHARED Index sum;
+    if (thread_in_block() == 0) sum = 0;
+    sync_block();
+    if (found && lane_in_warp() == 0) add(&sum, found);
+    sync_block();
+    if (thread_in_block() == 0 && sum) add(&control->rounds[round % 3].found, sum);
+    if (thread_in_block() == 0 && deep) maximum(&control->rounds[round % 3].deep, deep);
+    if (thread_index() == 0) control->rounds[(round + 1) % 3] = Round{0, 0, 0, 0};  // was read a round ago
+    sync_grid(barrier);
+}
+
+// Applies the paths found, each by one thread: trees share no vertex, so no other thread has to do with these columns.
+DEVICE void augment(const Search& s, Index n_roots) {
+    for (Index r = thread_index(); r < n_roots; r += thread_count()) {
+        Index j = s.leaf[r];
+        if (j < 0) continue;
+        s.leaf[r] = MORE;  // done
+        while (j != NONE) {
+            const Link link = s.link[j];
+            s.col_mate[j] = link.row;
+            s.row_mate[link.row] = j;
+            j = link.column;
+        }
+    }
+}
+
+// Where the time goes, as the first thread sees it: 0 planting, 1 wide levels, 2 narrow levels, 3 augmenting.
+DEVICE void clock(Control* control, int kind, long long& since) {
+    if (thread_index() != 0) return;
+    const long long now = ticks();
+    control->ticks[kind] += now - since;
+    since = now;
+}

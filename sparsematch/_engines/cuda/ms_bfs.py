@@ -45,16 +45,21 @@ def improve(graph: BipartiteCSR, matching: Matching, run: Run) -> None:
     Reads: the graph. Writes: both mates. Workspace: 4 indices for each column, 6 and its slots for each row.
     """
     begin = perf_counter()
-    report = search(graph, matching, run)
+    account("ms_bfs", search(graph, matching, run), begin, run)
+
+
+def account(name: str, report: Any, begin: float, run: Run, cardinality: int = 0) -> None:
+    """Tell what the kernels did, if details are wanted."""
     if not run.detailed:
-        run.steps.append(StepInfo("ms_bfs", perf_counter() - begin))
+        run.steps.append(StepInfo(name, perf_counter() - begin))
         return
     words = report.tolist()  # waits
     seconds = perf_counter() - begin
     _, _, phases, levels, found, _ = words[ROUNDS : ROUNDS + ACCOUNT]
     ticks = report[ROUNDS + ACCOUNT :].view(np.int64).tolist()
     steps = {kind: seconds * t / max(sum(ticks), 1) for kind, t in zip(KINDS, ticks, strict=True)}
-    run.steps.append(StepInfo("ms_bfs", seconds, phases, levels, augmentations=found, seconds_by_step=steps))
+    facts = {"augmentations": found, "cardinality": cardinality, "seconds_by_step": steps}
+    run.steps.append(StepInfo(name, seconds, phases, levels, **facts))
 
 
 def shape(graph: BipartiteCSR) -> dict[str, int]:
@@ -69,6 +74,7 @@ def shape(graph: BipartiteCSR) -> dict[str, int]:
         width = 0  # no numbers left for the rows of slots
     small = width in (4, 8) or graph.dtype.itemsize == 8
     return {
+        "LOCKSTEP": 0,
         "WIDTH": width,
         "LANES": width or (32 if mean >= 32 else 8),
         "UNROLL": 2,
@@ -88,6 +94,7 @@ def search(
     stay: int = STAY,
     patience: int = PATIENCE,
     graft: int = GRAFT,
+    alone: int = 0,
     **macros: int,
 ) -> Any:
     """Run the kernels; return the words that they keep account in."""
@@ -109,7 +116,7 @@ def search(
         kernels.launch("spread", n_rows * width, index(n_rows), graph.indptr, graph.indices, slots)
     lists = graph.indptr, graph.indices, slots, roots
     state = row_mate, col_mate, visited, link, leaf, queue, control, barrier
-    limits = np.int32(narrow), np.int32(stay), np.int32(patience), np.int32(graft)
+    limits = np.int32(narrow), np.int32(stay), np.int32(patience), np.int32(graft), np.int32(alone)
     size = {"threads": macros["THREADS"], "blocks_per_processor": macros["BLOCKS"]}
     kernels.launch_resident("search", index(n_cols), *lists, *state, seed, *limits, **size)
     return control

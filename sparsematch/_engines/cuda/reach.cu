@@ -53,7 +53,7 @@ DEVICE void expand(const Search& s, Index width, Index n_hubs, Share share, int*
 
 // Queues the majors that are free.
 KERNEL seed(Index n_major, const Index* __restrict__ mate, Index* queue, Index* count) {
-    for (Index v = thread_index(); v < n_major; v += thread_count()) push(queue, count, v, mate[v] == UNMATCHED);
+    list_all(n_major, queue, count, [&](Index v) { return mate[v] == UNMATCHED; });
 }
 
 // Reads: lists and mates of two searches, their queues with the first level in place. Writes: bits of the minors reached, their

@@ -44,7 +44,7 @@ def from_free(graph: BipartiteCSR, major_mate: IndexArray, minor_mate: IndexArra
     queue = xp.empty(graph.n_major, dtype)
     if graph.n_major:
         sizes = dtype.type(graph.n_major)
-        compile.load("reach", dtype).launch("seed", graph.n_major, sizes, major_mate, queue, count)
+        compile.load("reach", dtype).launch("seed", -(-graph.n_major // 8), sizes, major_mate, queue, count)
     return Search(graph, minor_mate, bits(xp, graph.n_minor), queue)
 
 

@@ -1,4 +1,4 @@
-// Strong components of what peeling and the pivot have left, all segments of it at a time: see strong_components.cu, 3.
+// Strong components of what peeling and the pivot have left, all segments of it at a time: see strong_components.cu, 4.
 #include "common.cuh"
 #include "levels.cuh"
 
@@ -29,7 +29,7 @@ KERNEL __launch_bounds__(512)
     Index width = n;
     while (width > 0) {
         clear_ahead(q);
-        for (long long t = thread_index(); t < static_cast<long long>(width) << shift; t += thread_count()) {
+        for (long long t = spread_index(); t < static_cast<long long>(width) << shift; t += thread_count()) {
             const Index i = q.level ? load((q.level & 1 ? queue_1 : queue_0) + (t >> shift)) : list[t >> shift];
             const Index mine = load(colour + i);
             for (Index p = indptr[i] + static_cast<Index>(t & (lanes - 1)); p < indptr[i + 1]; p += lanes) {
@@ -64,7 +64,7 @@ KERNEL __launch_bounds__(512)
     while (const Index width = width_of(q)) {
         const Index end = q.begin + width;
         clear_ahead(q);
-        for (long long t = thread_index(); t < static_cast<long long>(width) << shift; t += thread_count()) {
+        for (long long t = spread_index(); t < static_cast<long long>(width) << shift; t += thread_count()) {
             const Index i = load(queue + q.begin + (t >> shift)), j = row_mate[i];
             for (Index p = indptr[j] + static_cast<Index>(t & (lanes - 1)); p < indptr[j + 1]; p += lanes) {
                 const Index k = indices[p];

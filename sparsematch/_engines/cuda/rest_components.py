@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from sparsematch._engines.cuda import compile
+from sparsematch._engines.cuda.pieces import solve_pieces
 from sparsematch._engines.cuda.reach import bits
 from sparsematch._engines.cuda.transpose import share
 from sparsematch._types.arrays import IndexArray, namespace
@@ -16,11 +17,13 @@ if TYPE_CHECKING:
 def find_rest(square: "Square", rest: IndexArray) -> None:
     """Label the components of the rows that are listed, those of all segments in the same rounds.
 
-    Each round finds one component at least for every colour that is left; the colours are in no order, so that the
-    number of rounds grows with the logarithm of the number of components. Workspace: four indices per row.
+    None of them is in a small piece, and pieces that become small are solved as they are. Each round finds one
+    component at least for every colour of the others; the colours are in no order, so that the number of rounds grows
+    with the logarithm of the number of components.
+    Workspace: eight indices per row.
     """
     xp, dtype = namespace(rest), rest.dtype
-    n_rows = square.by_row.n_rows
+    n_rows = square.by_row.n_rows if rest.size else 0
     colour, queued = xp.empty(n_rows, dtype), xp.empty(n_rows, dtype)
     while rest.size:
         key = _round(square, rest, colour, queued)
@@ -33,6 +36,7 @@ def find_rest(square: "Square", rest: IndexArray) -> None:
         arrays = rest, key, place, square.matching.row_mate, square.label, square.rows_in, square.cols_in
         compile.load("rest_components", dtype).launch("relabel", rest.size, sizes, *arrays)
         rest = rest[(key & 1).astype(bool)]
+        rest = solve_pieces(square, rest)
 
 
 def _round(square: "Square", rest: IndexArray, colour: IndexArray, queued: IndexArray) -> IndexArray:

@@ -4,8 +4,11 @@
 //    Communications of the ACM 5, 1962; the trimming of McLendon et al., J. Parallel Distrib. Comput. 65, 2005).
 // 2. zones: what a pivot reaches and is reached from is its component; before it comes what leads to it, behind it what does
 //    neither, then what it leads to (Fleischer, Hendrickson, Pinar, IPDPS workshops 2000).
-// 3. spread, collect: each of the rest takes the largest number that leads to it; a row that keeps its own and what it is
-//    reached from under this number are a component, the first of those with it (Orzan, PhD thesis, Amsterdam 2004).
+// 3. pieces.cu: small pieces of the rest, which no entry joins, by depth-first search, one in each block of threads. Before 2 where
+//    peeling leaves few rows.
+// 4. spread, collect (rest_components.cu): each of the others takes the largest number that leads to it; a row that keeps
+//    its own and what it is reached from under this number are a component, the first of those with it (Orzan, PhD thesis,
+//    Amsterdam 2004).
 // Invariant: the label of a row is where in the order its segment begins, or its block when that is known; segments are split
 // in place, so labels of different segments never change their order.
 #include "common.cuh"
@@ -33,7 +36,7 @@ KERNEL __launch_bounds__(512)
         claim(cols_in, j);
         ++mine;
     }
-    if (mine) add(n_square, mine);
+    add_of_block(n_square, mine);
 }
 
 // Reads: both kinds of lists. Writes, by atomic addition: how many entries lead from each row of the square part to another,
@@ -56,46 +59,65 @@ KERNEL degrees(Index n_rows, const Index* __restrict__ row_indptr, const Index* 
     }
 }
 
-// Reads: lists, mates, the square part. Writes: both counts, by atomic addition; removed, by atomic claims, so that a row goes
-// to one of the queues; removals: how many are in each. Time: O(nnz / threads), a barrier per level.
-KERNEL __launch_bounds__(512)
+enum { CREW = 512 };  // threads of a block at most
+
+// Looks at what the rows of a level lead to, or come from if `major` has their columns. lower(entry): the row that is removed now.
+template <class Lower>
+DEVICE void remove_level(const Lists& lists, const Levels& q, Index width, const Index* major, Share share, int shift,
+                         Sink& sink, Lower lower) {
+    const long long lanes = 1ll << shift, jobs = static_cast<long long>(width) << shift;
+    if (share.count == 0) return;
+    for (long long t = share.index; ballot(t < jobs); t += share.count) {
+        Index p = 0, last = 0;
+        if (t < jobs) {
+            const Index i = load(q.queue + q.begin + (t >> shift)), v = major ? major[i] : i;
+            p = lists.indptr[v] + static_cast<Index>(t & (lanes - 1)), last = lists.indptr[v + 1];
+        }
+        for (; ballot(p < last); p += static_cast<Index>(lanes)) {
+            const Index k = p < last ? lower(lists.indices[p]) : UNMATCHED;
+            sink.put(k, k != UNMATCHED);
+        }
+    }
+    sink.flush(sink.n);
+}
+
+// Reads: lists, mates, the square part. Writes: both counts, by atomic addition, those of others too, which nobody reads; removed,
+// by atomic claims, so that a row goes to one of the queues; removals: how many are in each. Time: O(nnz / threads), a barrier per
+// level.
+KERNEL __launch_bounds__(CREW, 2)
     peel(Index n_rows, const Index* __restrict__ row_indptr, const Index* __restrict__ row_indices,
          const Index* __restrict__ col_indptr, const Index* __restrict__ col_indices, const Index* __restrict__ row_mate,
-         const Index* __restrict__ col_mate, const Bits* rows_in, const Bits* cols_in, Index* from_row, Index* to_col,
-         Bits* removed, Index* first_queue, Index* last_queue, Index* count, Index* removals, int shift, int* barrier) {
+         const Index* __restrict__ col_mate, const Bits* __restrict__ rows_in, Index* from_row, Index* to_col, Bits* removed,
+         Index* first_queue, Index* last_queue, Index* count, Index* removals, int shift, int* barrier) {
+    SHARED Index staged[2][2 * CREW];
+    const Lists rows = {row_indptr, row_indices}, cols = {col_indptr, col_indices};
     Levels first{first_queue, count, 0, 0}, last{last_queue, count + 3, 0, 0};
-    const Index lanes = static_cast<Index>(1) << shift;
-    for (Index i = thread_index(); i < n_rows; i += thread_count()) {
-        const bool in = has(rows_in, i), no_way_to = in && to_col[row_mate[i]] == 0;
+    const int own = warp_in_block() * 2 * WARP;
+    Sink to_first = {first_queue, count, staged[0] + own, 0}, to_last = {last_queue, count + 3, staged[1] + own, 0};
+    for (long long i = thread_index(); ballot(i < n_rows); i += thread_count()) {
+        const bool in = i < n_rows && has(rows_in, static_cast<Index>(i)), no_way_to = in && to_col[row_mate[i]] == 0;
         const bool no_way_from = in && !no_way_to && from_row[i] == 0;
-        if (no_way_to || no_way_from) claim(removed, i);  // own bit: its row is this thread's
-        push(first_queue, count, i, no_way_to);
-        push(last_queue, count + 3, i, no_way_from);
+        if (no_way_to || no_way_from) claim(removed, static_cast<Index>(i));  // own bit: its row is this thread's
+        to_first.put(static_cast<Index>(i), no_way_to);
+        to_last.put(static_cast<Index>(i), no_way_from);
     }
+    to_first.flush(to_first.n);
+    to_last.flush(to_last.n);
     sync_grid(barrier);
     for (;;) {
-        const Index width[2] = {width_of(first), width_of(last)}, end[2] = {first.begin + width[0], last.begin + width[1]};
+        const Index width[2] = {width_of(first), width_of(last)};
         if (width[0] + width[1] == 0) break;
         clear_ahead(first);
         clear_ahead(last);
-        Share share = share_of(0, width[0] && width[1]);
-        for (long long t = share.index; share.count && t < static_cast<long long>(width[0]) << shift; t += share.count) {
-            const Index i = load(first_queue + first.begin + (t >> shift));
-            for (Index p = row_indptr[i] + static_cast<Index>(t & (lanes - 1)); p < row_indptr[i + 1]; p += lanes) {
-                const Index j = row_indices[p];
-                const bool leads = has(cols_in, j) && j != row_mate[i] && add(to_col + j, UNMATCHED) == 1;
-                append(first, end[0], col_mate[j], leads && claim(removed, col_mate[j]));
-            }
-        }
-        share = share_of(1, width[0] && width[1]);
-        for (long long t = share.index; share.count && t < static_cast<long long>(width[1]) << shift; t += share.count) {
-            const Index i = load(last_queue + last.begin + (t >> shift)), j = row_mate[i];
-            for (Index p = col_indptr[j] + static_cast<Index>(t & (lanes - 1)); p < col_indptr[j + 1]; p += lanes) {
-                const Index k = col_indices[p];
-                const bool leads = has(rows_in, k) && k != i && add(from_row + k, UNMATCHED) == 1;
-                append(last, end[1], k, leads && claim(removed, k));
-            }
-        }
+        to_first.queue = first_queue + first.begin + width[0], to_first.count = count + (first.level + 1) % 3;
+        to_last.queue = last_queue + last.begin + width[1], to_last.count = count + 3 + (last.level + 1) % 3;
+        const bool both = width[0] && width[1];
+        remove_level(rows, first, width[0], nullptr, share_of(0, both), shift, to_first, [&](Index j) {
+            const Index k = col_mate[j];
+            return add(to_col + j, UNMATCHED) == 1 && claim(removed, k) ? k : UNMATCHED;
+        });
+        remove_level(cols, last, width[1], row_mate, share_of(1, both), shift, to_last,
+                     [&](Index k) { return add(from_row + k, UNMATCHED) == 1 && claim(removed, k) ? k : UNMATCHED; });
         sync_grid(barrier);
         advance(first, width[0]);
         advance(last, width[1]);
@@ -126,8 +148,7 @@ KERNEL __launch_bounds__(512) zones(Index n_rows, const Index* __restrict__ row_
         zone[i] = !in ? 4 : ahead && behind ? 1 : behind ? 0 : ahead ? 3 : 2;
         for (int k = 0; k < 4; ++k) mine[k] += zone[i] == k;
     }
-    for (int k = 0; k < 4; ++k)
-        if (mine[k]) add(count + k, mine[k]);
+    for (int k = 0; k < 4; ++k) add_of_block(count + k, mine[k]);
 }
 
 // Reads: zones, where each begins. Writes: the labels; clears the bits of the rows whose component this is.
@@ -155,9 +176,13 @@ KERNEL pick(Index n_rows, const Index* __restrict__ row_mate, const Index* __res
     }
 }
 
-// Queues the rows in question.
-KERNEL list_rest(Index n_rows, const Bits* rows_in, Index* rest, Index* n_rest) {
-    for (Index i = thread_index(); i < n_rows; i += thread_count()) push(rest, n_rest, i, has(rows_in, i));
+// Queues the rows in question; they become one segment unless `begin` is negative.
+KERNEL list_rest(Index n_rows, const Bits* rows_in, Index begin, Index* label, Index* rest, Index* n_rest) {
+    list_all(n_rows, rest, n_rest, [&](Index i) {
+        const bool in = has(rows_in, i);
+        if (in && begin >= 0) label[i] = begin;  // own entry
+        return in;
+    });
 }
 
 // Reads: labels. Writes: one at each place where a block begins (all write the same).
@@ -166,8 +191,11 @@ KERNEL mark(Index n_rows, const Index* __restrict__ label, Index* begins) {
         if (label[i] >= 0 && load(begins + label[i]) == 0) store(begins + label[i], static_cast<Index>(1));
 }
 
-// Reads: labels, the running sum of what `mark` wrote. Writes: the group of its own row.
-KERNEL number(Index n_rows, const Index* __restrict__ label, const Index* __restrict__ blocks, Index n_blocks, Index* group) {
-    for (Index i = thread_index(); i < n_rows; i += thread_count())
-        group[i] = label[i] >= 0 ? blocks[label[i]] : label[i] == -1 ? 0 : n_blocks + 1;
+// Reads: labels, the running sum of what `mark` wrote, and its end: how many blocks there are. Writes: the group of its own row.
+KERNEL number(Index n_rows, const Index* __restrict__ row_mate, const Index* __restrict__ label,
+              const Index* __restrict__ blocks, const Index* __restrict__ n_blocks, Index* group) {
+    for (Index i = thread_index(); i < n_rows; i += thread_count()) {
+        const Index outside = label[i] == -1 ? 0 : row_mate[i] != UNMATCHED ? *n_blocks + 1 : *n_blocks + 2;
+        group[i] = label[i] >= 0 ? blocks[label[i]] : outside;
+    }
 }

@@ -7,6 +7,7 @@ import numpy as np
 
 from sparsematch._engines.cuda import compile
 from sparsematch._engines.cuda.coarse_parts import CoarseParts
+from sparsematch._engines.cuda.pieces import solve_pieces
 from sparsematch._engines.cuda.reach import bits
 from sparsematch._engines.cuda.regions import reach_both_ways
 from sparsematch._engines.cuda.rest_components import find_rest
@@ -16,8 +17,9 @@ from sparsematch._types.bipartite import BipartiteCSR
 from sparsematch._types.labels import BlockLabels
 from sparsematch._types.matching import Matching
 
-#: Segments as large as one in 2^_SMALL of all rows, and not less than _FEW, get a pivot of their own, so many of them.
-_SMALL, _FEW, _PIVOTS = 4, 1 << 14, 8
+#: Segments as large as one in 2^_SMALL of all rows, and not less than _FEW, get a pivot of their own, so many of them;
+#: no more when for so many the component was less than that share of the segment.
+_SMALL, _FEW, _PIVOTS, _MISSES = 4, 1 << 14, 8, 2
 
 
 @dataclass(slots=True)
@@ -57,14 +59,13 @@ def block_labels(by_row: BipartiteCSR, by_col: BipartiteCSR, matching: Matching,
     square = Square(by_row, by_col, matching, xp.empty(n_rows, dtype), bits(xp, n_rows), bits(xp, by_row.n_cols))
     size, from_row = _peel(square, parts)
     if size[0] > size[1] + size[2]:
-        _split_at_pivots(square, size, from_row)
+        _split_core(square, size, from_row)
     begins = xp.zeros(max(size[0], 1), dtype)
     kernels.launch("mark", n_rows, dtype.type(n_rows), square.label, begins)
     blocks = xp.cumsum(begins, dtype=dtype)
-    n_blocks = int(blocks[-1])
     group = xp.empty(n_rows, dtype)
-    kernels.launch("number", n_rows, dtype.type(n_rows), square.label, blocks, dtype.type(n_blocks), group)
-    return BlockLabels(group, n_blocks)
+    kernels.launch("number", n_rows, dtype.type(n_rows), matching.row_mate, square.label, blocks, blocks[-1:], group)
+    return BlockLabels(group, int(blocks[-1]))
 
 
 def _peel(square: Square, parts: CoarseParts) -> tuple[list[int], IndexArray]:
@@ -80,8 +81,9 @@ def _peel(square: Square, parts: CoarseParts) -> tuple[list[int], IndexArray]:
     kernels.launch("degrees", n_rows << int(shift), n, *lists, mates.row_mate, *inside, from_row, to_col, shift)
     queues = xp.empty(n_rows, dtype), xp.empty(n_rows, dtype)
     counts, barrier = xp.zeros(6, dtype), xp.zeros(2, np.int32)
-    state = from_row, to_col, bits(xp, n_rows), *queues, counts, size[1:]
-    kernels.launch_resident("peel", n, *lists, mates.row_mate, mates.col_mate, *inside, *state, shift, barrier)
+    state = from_row, to_col, bits(xp, n_rows), *queues, counts, size[1:], shift, barrier
+    arrays = *lists, mates.row_mate, mates.col_mate, square.rows_in
+    kernels.launch_resident("peel", n, *arrays, *state, blocks_per_processor=2)
     n_square, n_first, n_last = sizes = [int(k) for k in size.tolist()]
     if n_first + n_last:
         numbers = dtype.type(n_first), dtype.type(n_last), dtype.type(n_square)
@@ -90,32 +92,58 @@ def _peel(square: Square, parts: CoarseParts) -> tuple[list[int], IndexArray]:
     return sizes, from_row
 
 
-def _split_at_pivots(square: Square, size: list[int], from_row: IndexArray) -> None:
-    """Label the components of pivots as long as there are large segments, and then all others."""
+def _split_core(square: Square, size: list[int], from_row: IndexArray) -> None:
+    """Label the components of what peeling has left; of a small part of the rows, those of small pieces first."""
+    core, begin = size[0] - size[1] - size[2], size[1]
+    whole = core > size[0] >> 1
+    if not whole:
+        rest = solve_pieces(square, _listed(square, core, begin))
+        begin, core = begin + core - rest.size, rest.size
+    if whole or core >= _FEW:
+        core = _split_at_pivots(square, begin, core, from_row, whole)
+        rest = solve_pieces(square, _listed(square, core))
+    find_rest(square, rest)
+
+
+def _listed(square: Square, n: int, begin: int = -1) -> IndexArray:
+    """List the n rows whose block is still to be found; they become the segment that begins there, if it is told."""
     graph = square.by_row
-    xp, dtype, n_rows = namespace(graph.indptr), graph.dtype, graph.n_rows
-    kernels, n = compile.load("strong_components", dtype), dtype.type(n_rows)
-    core = size[0] - size[1] - size[2]
-    segments = _split(square, square, size[1], from_row)
-    n_rest = sum(length for length, _ in segments)
-    for _ in range(_PIVOTS):
+    xp, dtype = namespace(graph.indptr), graph.dtype
+    rest = xp.empty(n, dtype)
+    arrays = dtype.type(graph.n_rows), square.rows_in, dtype.type(begin), square.label, rest, xp.zeros(1, dtype)
+    if n:
+        compile.load("strong_components", dtype).launch("list_rest", -(-graph.n_rows // 8), *arrays)
+    return rest
+
+
+def _split_at_pivots(square: Square, begin: int, core: int, from_row: IndexArray, whole: bool) -> int:
+    """Label the components of pivots as long as there are large segments; return how many rows are left.
+
+    If these are the whole core, only its rows have a degree above zero.
+    """
+    segments, n_rest, misses = [(core, begin)], core, 0
+    for turn in range(_PIVOTS + 1):
         length, start = max(segments)
-        if length < max(core >> _SMALL, _FEW):
+        if misses >= _MISSES or (turn and length < max(core >> _SMALL, _FEW)):
             break
         segments.remove((length, start))
-        degree, part = (
-            xp.empty(n_rows, dtype),
-            replace(square, rows_in=bits(xp, n_rows), cols_in=bits(xp, graph.n_cols)),
-        )
-        of_part = dtype.type(start), part.rows_in, part.cols_in, degree
-        row_mate = square.matching.row_mate
-        kernels.launch("pick", n_rows, n, row_mate, square.label, square.rows_in, from_row, *of_part)
-        segments += _split(square, part, start, degree)
-        n_rest = sum(length for length, _ in segments)
-    if n_rest:
-        rest = xp.empty(n_rest, dtype)
-        kernels.launch("list_rest", n_rows, n, square.rows_in, rest, xp.zeros(1, dtype))
-        find_rest(square, rest)
+        part, degree = (square, from_row) if whole and not turn else _segment(square, start, from_row)
+        left = _split(square, part, start, degree)
+        found, apart = length - sum(k for k, _ in left), left[1][0]
+        segments, n_rest = segments + left, n_rest - found
+        if found < length >> _SMALL:
+            misses += _MISSES if apart > length - (length >> _SMALL) else 1  # one that meets hardly any row tells all
+    return n_rest
+
+
+def _segment(square: Square, start: int, from_row: IndexArray) -> tuple[Square, IndexArray]:
+    """Return one segment as if it were all, and the degrees of its rows."""
+    graph = square.by_row
+    xp, dtype, n_rows = namespace(graph.indptr), graph.dtype, graph.n_rows
+    degree, rows, cols = xp.empty(n_rows, dtype), bits(xp, n_rows), bits(xp, graph.n_cols)
+    arrays = square.matching.row_mate, square.label, square.rows_in, from_row, dtype.type(start), rows, cols, degree
+    compile.load("strong_components", dtype).launch("pick", n_rows, dtype.type(n_rows), *arrays)
+    return replace(square, rows_in=rows, cols_in=cols), degree
 
 
 def _split(square: Square, part: Square, begin: int, from_row: IndexArray) -> list[tuple[int, int]]:

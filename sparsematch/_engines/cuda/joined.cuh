@@ -1,0 +1,34 @@
+// Union and find with compare-and-swap, after Jaiganesh, Burtscher: A high-performance connected components implementation for
+// GPUs (HPDC 2018). Invariant: up[v] <= v, so a root is the least of its tree, and trees are joined at their roots only.
+#pragma once
+
+// Halves the path on the way: every write replaces a pointer by one further up, in whatever order they come.
+template <class T>
+DEVICE T find(T* up, T v) {
+    T u = load(up + v);
+    while (u != v) {
+        const T next = load(up + u);
+        if (next != u) store(up + v, next);
+        v = u;
+        u = next;
+    }
+    return v;
+}
+
+// Safe: a root is put under another by one compare-and-swap; the loser looks for the root again. Returns what root a has then,
+// as far as is known.
+template <class T>
+DEVICE T join(T* up, T a, T b) {
+    a = find(up, a), b = find(up, b);
+    while (a != b) {
+        if (a < b) {
+            const T c = a;
+            a = b;
+            b = c;
+        }
+        if (compare_and_swap(up + a, a, b) == a) return b;
+        a = find(up, a);
+        b = find(up, b);
+    }
+    return a;
+}
