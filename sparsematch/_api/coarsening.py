@@ -73,7 +73,7 @@ def coarsen(G: Any, matching: Any, *, join_unmatched: bool = False, workers: int
     --------
     >>> from scipy.sparse import csr_array
     >>> from sparsematch import approximate_matching, coarsen
-    >>> G = csr_array([[4, -3, 0, 0], [-3, 4, -1, 0], [0, -1, 4, -3], [0, 0, -3, 4]])
+    >>> G = csr_array([[4, -2, 0, 0], [-2, 3, -1, 0], [0, -1, 3, -2], [0, 0, -2, 4]])
     >>> matrix, P = coarsen(G, approximate_matching(G))
     >>> P.toarray()
     array([[1, 0],
@@ -81,8 +81,8 @@ def coarsen(G: Any, matching: Any, *, join_unmatched: bool = False, workers: int
            [0, 1],
            [0, 1]])
     >>> matrix.toarray()
-    array([[ 2, -1],
-           [-1,  2]])
+    array([[ 3, -1],
+           [-1,  3]])
     """
     if not isinstance(join_unmatched, bool | np.bool_):
         raise wrong_type("join_unmatched", join_unmatched, "True or False")
