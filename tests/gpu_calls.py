@@ -105,3 +105,9 @@ def solve(A, engine, options=None, *, initial=None, **how):
     with one_call:
         m, info = sparsematch.maximum_transversal(to_gpu(A), **how)
     return m.get(), info
+
+
+class OutOfMemoryError(MemoryError):
+    """What CuPy raises; a stand-in has no memory to run out of."""
+
+    __module__ = "cupy.cuda.memory"

@@ -233,7 +233,7 @@ def test_no_gpu(monkeypatch):
 
 def test_out_of_memory_says_what_helps(monkeypatch):
     def full(*_, **__):
-        raise MemoryError("Out of memory allocating 1 byte")
+        raise gpu_calls.OutOfMemoryError("Out of memory allocating 1 byte")
 
     B = to_gpu(random_matrix(50, 50, 3, seed=1))
     before = [x.get() for x in (B.data, B.indices, B.indptr)]

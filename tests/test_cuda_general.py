@@ -223,7 +223,7 @@ def test_no_sparse_matrix():
 
 def test_out_of_memory_says_what_helps(monkeypatch):
     def full(*_, **__):
-        raise MemoryError("Out of memory allocating 1 byte")
+        raise gpu_calls.OutOfMemoryError("Out of memory allocating 1 byte")
 
     monkeypatch.setattr("sparsematch._engines.cuda.compile.load", full)
     with pytest.raises(MemoryError) as caught:

@@ -4,7 +4,7 @@ from typing import Any
 
 from sparsematch._api.transversal import maximum_matching
 from sparsematch._engines.registry import operations
-from sparsematch._types.arrays import namespace
+from sparsematch._types.arrays import advising, namespace
 from sparsematch._types.bipartite import BipartiteCSR, as_bipartite
 from sparsematch._types.block_form import BlockForm
 from sparsematch._types.labels import BlockLabels, Components
@@ -185,6 +185,7 @@ def connected_components(A: Any, *, device: str | None = None) -> Components:
     return operations(graph.backend).connected_components(graph)
 
 
+@advising
 def _assemble(graph: BipartiteCSR, matching: Matching, labels: BlockLabels) -> BlockForm:
     """Sort rows and columns by group, and say where the blocks begin. Time: O(n_rows + n_cols)."""
     dtype, (n_rows, n_cols), n_square = graph.dtype, graph.shape, labels.n_square

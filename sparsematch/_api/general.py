@@ -8,7 +8,7 @@ import numpy as np
 from sparsematch._api.transversal import Rng, read_seed
 from sparsematch._api.workers import resolve_workers
 from sparsematch._engines.registry import Run, operations, read_options, select
-from sparsematch._types.arrays import UNMATCHED, namespace
+from sparsematch._types.arrays import UNMATCHED, advising, namespace
 from sparsematch._types.errors import wrong_type
 from sparsematch._types.graph import Graph, add_up_repeats, as_graph, first_infinite, one_sided_entry, take_larger
 from sparsematch._types.graph_matching import GraphMatching
@@ -109,7 +109,7 @@ def approximate_matching(
     settings = read_options(options, engine)
     run = Run(resolve_workers(workers), read_seed(rng), settings, bool(return_info))
     graph = _checked(graph, run, symmetrize)
-    mate = namespace(graph.indptr).full(graph.n, UNMATCHED, graph.dtype)
+    mate = advising(namespace(graph.indptr).full)(graph.n, UNMATCHED, graph.dtype)
     engine.improve(graph, mate, run)
     return _result(graph, mate, run, method, _MAXIMAL if graph.weight is None else engine.guarantee)
 

@@ -1,10 +1,15 @@
 """The array types that flow, where they live, and the one number that means "no partner"."""
 
+import functools
 import sys
-from typing import Any, TypeAlias
+from collections.abc import Callable
+from typing import Any, ParamSpec, TypeAlias, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
+
+_P = ParamSpec("_P")
+_R = TypeVar("_R")
 
 UNMATCHED = -1
 
@@ -53,3 +58,22 @@ def import_cupy() -> Any:
     if not n_devices:
         raise RuntimeError("device='cuda' needs an NVIDIA GPU, but CUDA_VISIBLE_DEVICES or the machine has none")
     return cupy
+
+
+def advising(function: Callable[_P, _R]) -> Callable[_P, _R]:
+    """Let a function say more where the memory of a GPU does not suffice."""
+
+    @functools.wraps(function)
+    def call(*args: _P.args, **kwargs: _P.kwargs) -> _R:
+        try:
+            return function(*args, **kwargs)
+        except MemoryError as error:
+            if not getattr(error, "__notes__", ()) and type(error).__module__.startswith("cupy"):
+                error.add_note(
+                    "The memory of the GPU does not suffice; the matrix is as it was. CuPy keeps freed memory: "
+                    "cupy.get_default_memory_pool().free_all_blocks() gives it back. In host memory, A.get() can be "
+                    "solved."
+                )
+            raise
+
+    return call

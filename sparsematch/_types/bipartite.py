@@ -13,7 +13,7 @@ from typing import Any, NoReturn, TypeVar
 import numpy as np
 from scipy.sparse import SparseEfficiencyWarning, issparse
 
-from sparsematch._types.arrays import IndexArray, import_cupy, namespace, on_gpu
+from sparsematch._types.arrays import IndexArray, advising, import_cupy, namespace, on_gpu
 from sparsematch._types.errors import stack_level, unknown_choice, wrong_type
 
 _T = TypeVar("_T")
@@ -81,6 +81,7 @@ class BipartiteCSR:
         return (col_like, row_like) if self.flipped else (row_like, col_like)
 
 
+@advising
 def as_bipartite(A: Any, *, name: str = "A", device: str | None = None) -> BipartiteCSR:
     """View a sparse matrix as a bipartite graph.
 

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import scipy.sparse as sp
 
-from sparsematch._types.arrays import FloatArray, IndexArray, namespace, on_gpu
+from sparsematch._types.arrays import FloatArray, IndexArray, advising, namespace, on_gpu
 from sparsematch._types.bipartite import BipartiteCSR, as_bipartite, as_compressed, compress
 
 
@@ -65,6 +65,7 @@ class GraphSurvey(NamedTuple):
     finite: bool
 
 
+@advising
 def as_graph(G: Any, *, weights: bool = True, name: str = "G", device: str | None = None) -> Graph:
     """View a square sparse matrix as a graph, without a look at its values.
 

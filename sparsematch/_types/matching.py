@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sparsematch._types import conventions
-from sparsematch._types.arrays import UNMATCHED, IndexArray, import_cupy, namespace, on_gpu
+from sparsematch._types.arrays import UNMATCHED, IndexArray, advising, import_cupy, namespace, on_gpu
 from sparsematch._types.bipartite import BipartiteCSR
 from sparsematch._types.errors import wrong_type
 
@@ -179,6 +179,7 @@ class Matching:
         return cls(row_mate, _invert(row_mate, shape[1], "given")).freeze()
 
     @classmethod
+    @advising
     def start(cls, graph: BipartiteCSR, initial: Any = None, *, name: str = "initial") -> "Matching":
         """Allocate the empty matching of a graph, or copy a given one.
 

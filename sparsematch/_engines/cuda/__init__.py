@@ -4,10 +4,7 @@ A driver `name.py` says what it is by SUMMARY, OPTIONS and `improve`. Nothing he
 the same on every machine, and whoever brings a matrix on a GPU has imported it.
 """
 
-import functools
-from collections.abc import Callable
 from types import ModuleType
-from typing import ParamSpec, TypeVar
 
 from sparsematch._engines.cuda import (
     apfb,
@@ -26,26 +23,7 @@ from sparsematch._engines.cuda import (
     red_blue,
 )
 from sparsematch._engines.registry import Engine, Operations, register, register_operations
-
-_P = ParamSpec("_P")
-_R = TypeVar("_R")
-
-
-def _advising(function: Callable[_P, _R]) -> Callable[_P, _R]:
-    """Say more where the memory of the device does not suffice."""
-
-    @functools.wraps(function)
-    def call(*args: _P.args, **kwargs: _P.kwargs) -> _R:
-        try:
-            return function(*args, **kwargs)
-        except MemoryError as error:
-            error.add_note(
-                "The memory of the GPU does not suffice; the matrix is as it was. CuPy keeps freed memory: "
-                "cupy.get_default_memory_pool().free_all_blocks() gives it back. In host memory, A.get() can be solved."
-            )
-            raise
-
-    return call
+from sparsematch._types.arrays import advising
 
 
 def _register(
@@ -67,7 +45,7 @@ def _register(
             default_init=init,
             transpose=transpose,
             guarantee=guarantee,
-            improve=_advising(module.improve),
+            improve=advising(module.improve),
         )
     )
 
@@ -86,15 +64,15 @@ for _name, _module in {"auto": local_max, "local_max": local_max, "red_blue": re
 register_operations(
     "cupy",
     Operations(
-        wrong_pair=_advising(check.wrong_pair),
-        free_pair=_advising(check.free_pair),
-        vertex_cover=_advising(check.vertex_cover),
-        block_labels=_advising(operations.block_labels),
-        connected_components=_advising(connected_components.connected_components),
-        form_order=_advising(operations.form_order),
-        wrong_mate=_advising(coarsen.wrong_mate),
-        contract=_advising(coarsen.contract),
-        survey_graph=_advising(general.survey_graph),
-        matched_weight=_advising(general.matched_weight),
+        wrong_pair=advising(check.wrong_pair),
+        free_pair=advising(check.free_pair),
+        vertex_cover=advising(check.vertex_cover),
+        block_labels=advising(operations.block_labels),
+        connected_components=advising(connected_components.connected_components),
+        form_order=advising(operations.form_order),
+        wrong_mate=advising(coarsen.wrong_mate),
+        contract=advising(coarsen.contract),
+        survey_graph=advising(general.survey_graph),
+        matched_weight=advising(general.matched_weight),
     ),
 )

@@ -221,6 +221,7 @@ DEVICE void add_of_block(T* count, T mine) {
     if (mine) add(&together, mine);
     sync_block();
     if (thread_in_block() == 0 && together) add(count, together);
+    sync_block();  // the next call clears what is read here
 }
 
 // Appends those of 0 .. n - 1 for which wanted(v) to a queue: all blocks of a launch together.

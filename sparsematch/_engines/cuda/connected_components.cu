@@ -24,7 +24,7 @@ KERNEL join_first(Index n_major, const Index* __restrict__ indptr, const Index* 
 
 // Writes: of each vertex its root.
 KERNEL flatten(long long n, long long* up) {
-    for (long long v = thread_index(); v < n; v += thread_count()) store(up + v, find(up, v));
+    for (long long v = thread_index(); v < n; v += thread_count()) store(up + v, root_of(up, v));
 }
 
 // Entries begin, begin + step, ... below end: most minors are under the root already, and one look tells.

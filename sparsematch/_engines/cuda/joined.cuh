@@ -15,6 +15,14 @@ DEVICE T find(T* up, T v) {
     return v;
 }
 
+// The same without a write. Who writes the root to the vertex afterwards may do so while others look for theirs, but not while they
+// halve paths: these would put back what they have read before.
+template <class T>
+DEVICE T root_of(const T* up, T v) {
+    for (T u; (u = load(up + v)) != v;) v = u;
+    return v;
+}
+
 // Safe: a root is put under another by one compare-and-swap; the loser looks for the root again. Returns what root a has then,
 // as far as is known.
 template <class T>

@@ -45,8 +45,8 @@ KERNEL join_rows(Index n, const Index* __restrict__ list, const Index* __restric
 // counts on once it is too large.
 KERNEL measure(Index n, const Index* __restrict__ list, Index* up, Index* size, Index* place) {
     for (Index k = thread_index(); k < n; k += thread_count()) {
-        const Index i = list[k], root = find(up, i);
-        store(up + i, root);
+        const Index i = list[k], root = root_of(up, i);
+        store(up + i, root);  // own entry
         if (load(size + root) <= LARGE) place[i] = add(size + root, static_cast<Index>(1));
     }
 }
