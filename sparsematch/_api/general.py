@@ -166,6 +166,7 @@ def maximal_matching(
     )
 
 
+@advising
 def _checked(graph: Graph, run: Run, symmetrize: bool, name: str = "G") -> Graph:
     """Return the graph without repeats, once it is known that both triangles agree and the weights are finite."""
     survey_graph = operations(graph.backend).survey_graph
