@@ -2,13 +2,17 @@
 
 import ctypes
 import ctypes.util
+import importlib.util
 
 import numpy as np
 
 
 def load():
-    """Return the library, or None where it is not installed."""
+    """Return the system's library, or the one within PyKLU from PyPI; None where neither is installed."""
     found = ctypes.util.find_library("klu")
+    if found is None and importlib.util.find_spec("PyKLU"):
+        module = importlib.util.find_spec("PyKLU._klu")
+        found = module and module.origin
     if found is None:
         return None
     library = ctypes.CDLL(found)

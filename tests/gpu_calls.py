@@ -64,6 +64,15 @@ def to_gpu(A):
     return on_gpu
 
 
+def values_to_gpu(A):
+    """The same matrix on the GPU, its values with it."""
+    if not HAS_GPU:
+        return cupy_on_host.on_device(A)
+    from cupyx.scipy import sparse
+
+    return getattr(sparse, f"{A.format}_matrix")(A)
+
+
 def mates_to_gpu(given):
     """A matching in host memory, as a pair on the GPU."""
     pair = (given.row_mate, given.col_mate) if isinstance(given, Matching) else given

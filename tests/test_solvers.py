@@ -247,21 +247,6 @@ def test_pivoting(pivoting):
     check(dense, ilu, 1j * np.ones((16, 2)))
 
 
-def test_a_poor_diagonal_is_exchanged():
-    """The pattern says nothing; the values say which of many transversals to take."""
-    n = 60
-    rng = np.random.default_rng(12)
-    dense = (rng.random((n, n)) < 0.1) * 1e-6 * rng.random((n, n)) + 1e-7 * np.eye(n) + np.eye(n)[rng.permutation(n)]
-    A = sp.csc_array(dense)
-    auto, structure = solvers.splu(A), solvers.splu(A, pivoting="structure")
-    for lu in (auto, structure):
-        check(dense, lu, np.ones(n))
-    assert dense[auto.row_perm][:, auto.col_perm].diagonal().min() > 0.5
-    assert auto.nnz <= structure.nnz
-    analysis = solvers.analyse(A * np.nan)  # only the pattern is asked for
-    check(dense, analysis.factorise(A), np.ones(n))
-
-
 def test_permutations_both_ways():
     """SuperLU's factors are those of the matrix that the converted permutations index, and back."""
     dense = staircase(np.random.default_rng(6), [9, 3, 1])

@@ -65,13 +65,14 @@ for name, lu in ("block by block", by_blocks), ("as a whole", whole):
 #
 # Entries that are stored measure memory, and the work of each further solve. For the blocks they include the entries
 # above them, which are kept as they are. There are two lines for each way of solving. ``pivoting`` says what goes to
-# the diagonals of the blocks: by default an entry found by the pattern, unless many of these would be poor pivots; with
-# ``"product"`` the entries with the largest product. SciPy's ``permc_spec`` is the order of the columns: its default
-# suits any matrix, minimum degree suits those whose pattern is nearly symmetric, as that of a circuit is.
+# the diagonals of the blocks: with ``"structure"`` entries found by the pattern, with ``"product"`` those with the
+# largest product; by default the former, unless some would be poor pivots in large blocks. SciPy's ``permc_spec`` is
+# the order of the columns: its default suits any matrix, minimum degree suits those whose pattern is nearly symmetric,
+# as that of a circuit is.
 
 ways = {
     "block by block": solvers.splu,
-    'block by block, pivoting="product"': lambda A: solvers.splu(A, pivoting="product"),
+    'block by block, pivoting="structure"': lambda A: solvers.splu(A, pivoting="structure"),
     "SciPy": splu,
     'SciPy, permc_spec="MMD_AT_PLUS_A"': lambda A: splu(A, permc_spec="MMD_AT_PLUS_A"),
 }
@@ -91,10 +92,10 @@ axes.legend(frameon=False, loc="lower right")
 plt.show()
 
 # %%
-# Where the line of the first way leaves that of the second, a few pivots have been poor: others were taken in their
+# Where the line of the second way leaves that of the first, a few pivots have been poor: others were taken in their
 # place, which brings fill. Then ``growth``, the largest entry of U over the largest of the matrix, is large as well:
 
-for pivoting in "auto", "product":
+for pivoting in "auto", "structure":
     lu = solvers.splu(matrices[-1], pivoting=pivoting)
     print(f"{pivoting}: {lu.nnz} entries, growth {lu.growth:.1f}")
 

@@ -112,7 +112,7 @@ def _read_names(names: Iterable[Any] | None, size: int, argument: str, noun: str
 
 
 def _pieces(graph: BipartiteCSR, matching: Matching, run: Run, side: str) -> DeficientPieces:
-    """Group the rows and columns of one part by its pieces. Time: a search, and sorts."""
+    """Group the rows and columns of one part by its pieces. Time: a search, and sorts by counting."""
     none = np.empty(0, graph.dtype)
     if np.all((matching.row_mate if side == "rows" else matching.col_mate) >= 0):
         return DeficientPieces(side, none, none, (none,) * 4, (np.zeros(1, graph.dtype),) * 4)
@@ -121,11 +121,15 @@ def _pieces(graph: BipartiteCSR, matching: Matching, run: Run, side: str) -> Def
     if side == "columns":
         many, few = few, many
     sizes = np.diff(found.starts)
-    totals = np.bincount(many[many >= 0], minlength=sizes.size)
+    listed = _listed(many), _listed(few)
+    totals = np.bincount(listed[0][1], minlength=sizes.size).astype(graph.dtype)
+    order = np.arange(sizes.size, dtype=graph.dtype)
+    for key in totals, sizes:  # of conflicts with as many members, the one of the smaller piece first
+        order = order[operations(graph.backend).order_by_label(key[order], int(key.max()) + 1)[0]]
     rank = np.empty(sizes.size, graph.dtype)
-    rank[np.lexsort((totals, sizes))] = np.arange(sizes.size)
+    rank[order] = np.arange(sizes.size)
 
-    groups = [_group(graph, rank, *members) for members in (_listed(many), _listed(few))]
+    groups = [_group(graph, rank, *members) for members in listed]
     pieces = np.repeat(np.arange(sizes.size), sizes)
     groups.append(_group(graph, rank, found.members, pieces))
     matched = found.partners >= 0

@@ -18,7 +18,6 @@ from numpy.typing import NDArray
 
 from sparsematch._types.arrays import BoolArray, FloatArray, IndexArray
 from sparsematch._types.bipartite import BipartiteCSR
-from sparsematch._types.block_form import BlockForm
 from sparsematch._types.errors import unknown_choice, wrong_type
 from sparsematch._types.factors import BlockLU, BlockPlan
 from sparsematch._types.graph import Graph, GraphSurvey
@@ -128,8 +127,12 @@ class Operations:
         What to factorise, given the columns of a square matrix, its block form, and flags of blocks not to be touched.
     survey
         The largest modulus and the 1-norm of a matrix by columns, given its values; not finite if one of them is not.
-    poor_diagonal
-        How many pivots will hardly stay where the block form has put them, by the values.
+    is_canonical
+        Whether index arrays are those of the columns of a square matrix, ascending without repeats.
+    first_look
+        The block form of a matrix by columns, what its values are like and a plan, in one go. The third argument is
+        what is known: a perfect matching, or the form. None if it is neither, and no matching is near at hand. No plan
+        if the diagonal is poorer than the last argument allows.
     block_lu
         Room for a factorisation by a plan, of numbers like the ones given.
     survey_graph
@@ -150,9 +153,12 @@ class Operations:
         _in_host_memory_only
     )
     matched_entries: Callable[[BipartiteCSR, Matching], IndexArray] = _in_host_memory_only
-    block_plan: Callable[[BipartiteCSR, BlockForm, BoolArray], BlockPlan] = _in_host_memory_only
+    block_plan: Callable[[BipartiteCSR, IndexArray, IndexArray, IndexArray, BoolArray], BlockPlan] = (
+        _in_host_memory_only
+    )
     survey: Callable[[BipartiteCSR, NDArray[Any]], tuple[float, float]] = _in_host_memory_only
-    poor_diagonal: Callable[[BipartiteCSR, BlockForm, NDArray[Any]], int] = _in_host_memory_only
+    is_canonical: Callable[[IndexArray, IndexArray], bool] = _in_host_memory_only
+    first_look: Callable[..., Any] = _in_host_memory_only
     block_lu: Callable[[BlockPlan, NDArray[Any]], BlockLU] = _in_host_memory_only
     survey_graph: Callable[[Graph, Run], GraphSurvey] = _in_host_memory_only
     matched_weight: Callable[[Graph, IndexArray], Any] = _in_host_memory_only

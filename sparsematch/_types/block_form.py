@@ -267,3 +267,15 @@ class BlockForm:
     def _part(self, top: int, bottom: int, left: int, right: int) -> Part:
         rr, cc = self.coarse_rows.tolist(), self.coarse_cols.tolist()
         return Part(self.row_perm[rr[top] : rr[bottom]], self.col_perm[cc[left] : cc[right]])
+
+
+def square_form(row_perm: IndexArray, col_perm: IndexArray, row_blocks: IndexArray) -> BlockForm:
+    """Put together the block form of a square matrix whose rows and columns are all matched."""
+    n, dtype = row_perm.size, row_perm.dtype
+    mates = np.empty(n, dtype), np.empty(n, dtype)
+    mates[0][row_perm], mates[1][col_perm] = col_perm, row_perm
+    coarse = np.array([0, 0, n, n, n], dtype), np.array([0, 0, 0, n, n], dtype)
+    arrays = row_perm, col_perm, row_blocks, row_blocks.copy(), coarse[1], coarse[0]
+    for array in arrays:
+        array.flags.writeable = False
+    return BlockForm(*arrays, Matching(*mates).freeze())

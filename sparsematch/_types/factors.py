@@ -1,6 +1,6 @@
 """What the solvers ask of a back-end: a plan of a matrix in block form, and the numbers of a factorisation by it."""
 
-from typing import Any, Protocol
+from typing import Any, NamedTuple, Protocol
 
 from numpy.typing import NDArray
 
@@ -30,6 +30,30 @@ class BlockPlan(Protocol):
     def n_upper(self) -> int: ...
     def block(self, k: int, /) -> tuple[IndexArray, IndexArray, IndexArray]:
         """Return the columns of block k: indptr, rows, and the place of each entry in the values."""
+
+
+class FirstLook(NamedTuple):
+    """What is found out about a square matrix with a perfect matching before it is factorised for the first time.
+
+    Attributes
+    ----------
+    row_perm, col_perm, row_blocks : ndarray
+        Its block form.
+    largest, norm : float
+        The largest modulus, and the 1-norm; not finite if a value is not.
+    poor : int
+        How poor the diagonal is: for each pivot that will hardly stay there by its value, the rows of its block.
+    plan : BlockPlan or None
+        What to factorise; None if the diagonal is too poor to start with.
+    """
+
+    row_perm: IndexArray
+    col_perm: IndexArray
+    row_blocks: IndexArray
+    largest: float
+    norm: float
+    poor: int
+    plan: BlockPlan | None
 
 
 class BlockLU(Protocol):

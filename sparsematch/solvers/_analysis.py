@@ -10,27 +10,28 @@ from numpy.typing import NDArray
 from sparsematch._api.decomposition import block_form
 from sparsematch._api.weighted import maximum_product_transversal
 from sparsematch._engines.registry import operations
-from sparsematch._types.arrays import IndexArray
-from sparsematch._types.block_form import BlockForm
+from sparsematch._types.arrays import BoolArray, IndexArray
+from sparsematch._types.block_form import BlockForm, square_form
 from sparsematch._types.errors import unknown_choice
-from sparsematch._types.factors import BlockLU, BlockPlan
+from sparsematch._types.factors import BlockLU, BlockPlan, FirstLook
 from sparsematch._types.matching import Matching
 from sparsematch.solvers._errors import structurally_singular
 from sparsematch.solvers._lu import BlockTriangularLU
 from sparsematch.solvers._outside import Make, find_solver
-from sparsematch.solvers._pattern import Pattern, read_pattern
+from sparsematch.solvers._pattern import Pattern, Survey, read_pattern
 
 _PIVOTING = ("auto", "structure", "product")
 
-#: Share of pivots that may be poor before the values are asked for better ones.
-_POOR = 0.02
+#: Entries, as a share of those of the matrix, that the rows of poor pivots' blocks may come to before the values are
+#: asked for better pivots.
+_POOR = 0.125
 
 
 class Cut(NamedTuple):
-    """A plan, the form it is of, its blocks outside by number, and what their solvers remember of them."""
+    """A plan, where its blocks begin, its blocks outside by number, and what their solvers remember of them."""
 
     plan: BlockPlan
-    form: BlockForm
+    starts: IndexArray
     blocks: dict[int, tuple[IndexArray, IndexArray, IndexArray]]
     memory: dict[int, dict[str, Any]]
     backend: str
@@ -71,25 +72,29 @@ class Analysis:
     [0.5, 0.5, 0.5]
     """
 
-    def __init__(self, pattern: Pattern, form: BlockForm, make_outside: Make, may_exchange: bool) -> None:
+    def __init__(self, pattern: Pattern, look: FirstLook, make_outside: Make, may_exchange: bool) -> None:
         self._pattern, self._make_outside, self._may_exchange = pattern, make_outside, may_exchange
-        self._forced = np.zeros(form.n_blocks, bool)
-        self._make_cut(form)
+        self._forced: BoolArray | None = None
+        self._look = look
+        self._form: BlockForm | None = None
+        self._make_cut()
 
     @property
     def form(self) -> BlockForm:
         """The block triangular form."""
-        return self._cut.form
+        if self._form is None:
+            self._form = square_form(*self._look[:3])
+        return self._form
 
     @property
     def shape(self) -> tuple[int, int]:
         """The shape of the matrix."""
-        return self.form.shape
+        return self._pattern.graph.shape
 
     @property
     def n_blocks(self) -> int:
         """Number of diagonal blocks."""
-        return self.form.n_blocks
+        return self._cut.starts.size - 1
 
     @property
     def outside(self) -> list[int]:
@@ -122,14 +127,14 @@ class Analysis:
 
     def __repr__(self) -> str:
         n, blocks = self.shape[0], "1 block" if self.n_blocks == 1 else f"{self.n_blocks} blocks"
-        largest = int(np.diff(self.form.row_blocks).max(initial=0))
+        largest = int(np.diff(self._cut.starts).max(initial=0))
         return f"Analysis({n}x{n}, {blocks}, the largest of {largest} rows)"
 
-    def _make_cut(self, form: BlockForm) -> None:
-        graph = self._pattern.graph
-        plan = operations(graph.backend).block_plan(graph, form, self._forced)
+    def _make_cut(self) -> None:
+        plan: Any = self._look.plan
         blocks = {k: plan.block(k) for k in plan.outside}
-        self._cut = Cut(plan, form, blocks, {k: {} for k in blocks}, graph.backend)
+        self._form = None
+        self._cut = Cut(plan, self._look.row_blocks, blocks, {k: {} for k in blocks}, self._pattern.graph.backend)
 
     def _relieve(self, cut: Cut, k: int, values: NDArray[Any]) -> None:
         """Do something about a block whose pivots have brought more fill than was foreseen.
@@ -138,17 +143,20 @@ class Analysis:
         """
         if cut is not self._cut:  # another thread has been here
             return
-        best = _best_diagonal(self._pattern, values) if self._may_exchange else None
-        self._may_exchange = False
-        if best is None:
-            self._forced[k] = True
-            self._make_cut(cut.form)
+        if self._may_exchange:
+            self._may_exchange = False
+            self._look = _exchange(self._pattern, values, self._look)
         else:
-            self._forced[:] = False
-            self._make_cut(block_form(self._pattern.graph, best))
+            if self._forced is None:
+                self._forced = np.zeros(self.n_blocks, bool)
+            self._forced[k] = True
+            graph = self._pattern.graph
+            plan = operations(graph.backend).block_plan(graph, *self._look[:3], self._forced)
+            self._look = self._look._replace(plan=plan)
+        self._make_cut()
 
 
-def analyse(A: Any, *, matching: Any = None, pivoting: str = "auto", solver: Any = "superlu") -> Analysis:
+def analyse(A: Any, *, matching: Any = None, pivoting: str = "auto", solver: Any = "auto") -> Analysis:
     """Find the block triangular form of a square matrix, and prepare for factorising matrices with its pattern.
 
     Parameters
@@ -159,9 +167,11 @@ def analyse(A: Any, *, matching: Any = None, pivoting: str = "auto", solver: Any
         A matching to start from, or one to be kept: its entries are on the diagonals of the blocks.
     pivoting : {"auto", "structure", "product"}, optional
         What goes to the diagonal: entries found by the pattern alone, or, by the values of `A`, those with the largest
-        product. The latter costs more and moves fewer pivots; ``"auto"`` asks for it where many would move.
-    solver : {"superlu", "umfpack", "pardiso", "klu"} or callable, optional
-        Who factorises large blocks in which much fill is to be expected; all but the first need a library of their own.
+        product. The latter costs more and moves fewer pivots; ``"auto"`` asks for it where those that would move
+        could fill much: in large blocks, or many.
+    solver : {"auto", "superlu", "umfpack", "pardiso", "klu"} or callable, optional
+        Who factorises large blocks in which much fill is to be expected: by default SuperLU, which comes with SciPy.
+        The others need a library of their own.
 
     Returns
     -------
@@ -194,33 +204,49 @@ def analyse(A: Any, *, matching: Any = None, pivoting: str = "auto", solver: Any
     >>> analyse(csc_array([[0.0, 1.0], [1.0, 1.0]]))
     Analysis(2x2, 2 blocks, the largest of 1 rows)
     """
+    return prepare(A, matching, pivoting, solver)[0]
+
+
+def prepare(A: Any, matching: Any, pivoting: str, solver: Any) -> tuple[Analysis, Survey]:
+    """Return what `analyse` does, and the values of the matrix, looked at."""
     if not isinstance(pivoting, str) or pivoting not in _PIVOTING:
         raise unknown_choice("pivoting", pivoting, _PIVOTING)
     make_outside = find_solver(solver)
     pattern = read_pattern(A)
-    form = block_form(pattern.graph, matching)
-    if form.structural_rank < pattern.graph.n_rows:
-        raise structurally_singular(A)
-    may_exchange = matching is None and pivoting == "auto"
-    if (may_exchange and _is_poor(pattern, form, A)) or (matching is None and pivoting == "product"):
-        may_exchange = False
-        best = _best_diagonal(pattern, pattern.any_values(A))
-        if best is not None:
-            form = block_form(pattern.graph, best)
-    return Analysis(pattern, form, make_outside, may_exchange)
+    graph = pattern.graph
+    values = pattern.arrange(A.data) if A.format == pattern.layout else pattern.any_values(A)
+    poor = _POOR if pivoting == "auto" else -1.0  # not even a good diagonal is good enough
+    if matching is not None or pivoting == "structure":
+        poor = math.inf
+    first_look = operations(graph.backend).first_look
+    look = first_look(graph, values, None, poor) if matching is None else None
+    if look is None:
+        form = block_form(graph, matching)
+        if form.structural_rank < graph.n_rows:
+            raise structurally_singular(A)
+        look = first_look(graph, values, (form.row_perm, form.col_perm, form.row_blocks), poor)
+    may_exchange = poor == _POOR and look.plan is not None and look.poor > 0
+    if look.plan is None:
+        look = _exchange(pattern, values, look)
+    return Analysis(pattern, look, make_outside, may_exchange), Survey(values, look.largest, look.norm)
 
 
-def _is_poor(pattern: Pattern, form: BlockForm, A: Any) -> bool:
-    """Whether many of the pivots will hardly stay where the pattern has put them."""
-    values, graph = pattern.any_values(A), pattern.graph
-    if not math.isfinite(operations(graph.backend).survey(graph, values)[1]):
-        return False
-    return operations(graph.backend).poor_diagonal(graph, form, values) > _POOR * graph.n_rows
+def _exchange(pattern: Pattern, values: NDArray[Any], look: FirstLook) -> FirstLook:
+    """Put the transversal with the largest product on the diagonal, if there is one: the blocks stay what they are."""
+    best, graph = _best_diagonal(pattern, values), pattern.graph
+    cols = look.col_perm if best is None else best.row_mate[look.row_perm]
+    forced = np.zeros(look.row_blocks.size - 1, bool)
+    plan = operations(graph.backend).block_plan(graph, look.row_perm, cols, look.row_blocks, forced)
+    return look._replace(col_perm=cols, plan=plan)
 
 
 def _best_diagonal(pattern: Pattern, values: NDArray[Any]) -> Matching | None:
     """Return the transversal with the largest product, if there is one without zeros."""
     graph = pattern.graph
-    columns = sp.csc_array((values, graph.indices, graph.indptr), shape=graph.shape)
-    matching = maximum_product_transversal(columns, scaling=False).matching
+    modulus = np.abs(values)
+    if modulus.size and modulus.min() > 0 and modulus.max() < math.inf:
+        matching = operations(graph.backend).least_cost(graph, -np.log(modulus)).matching
+    else:
+        columns = sp.csc_array((values, graph.indices, graph.indptr), shape=graph.shape)
+        matching = maximum_product_transversal(columns, scaling=False).matching
     return matching if matching.is_perfect else None

@@ -4,26 +4,29 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
-import scipy.sparse as sp
 from numpy.typing import NDArray
+from scipy.sparse import csc_array, issparse
 
+from sparsematch._types.arrays import on_gpu
+from sparsematch.solvers._device import DeviceLU
 from sparsematch.solvers._lu import BlockTriangularLU
 
 
-def splu(A: Any, *, matching: Any = None, pivoting: str = "auto", solver: Any = "superlu") -> BlockTriangularLU:
+def splu(A: Any, *, matching: Any = None, pivoting: str = "auto", solver: Any = "auto") -> Any:
     """Factorise a sparse square matrix.
 
     Parameters
     ----------
     A : sparse array or matrix, shape (n, n)
-        In any format; CSC spares a conversion.
+        In any format; CSC spares a conversion. A matrix of ``cupyx.scipy.sparse`` is worked on by its GPU.
     matching, pivoting, solver
-        As those of `analyse`.
+        As those of `analyse`, or of `DeviceLU` if `A` is on a GPU.
 
     Returns
     -------
-    BlockTriangularLU
-        With ``solve``, ``shape``, ``nnz``, ``perm_r`` and ``perm_c``, like SciPy's ``SuperLU``.
+    BlockTriangularLU or DeviceLU
+        With ``solve``, ``shape``, ``nnz``, ``perm_r`` and ``perm_c``, like SciPy's ``SuperLU``; of a matrix on a GPU,
+        with ``solve`` for right-hand sides there.
 
     Raises
     ------
@@ -38,6 +41,7 @@ def splu(A: Any, *, matching: Any = None, pivoting: str = "auto", solver: Any = 
     --------
     analyse : For several matrices with one pattern.
     spsolve : For one system.
+    DeviceLU : What is done on a GPU.
 
     Examples
     --------
@@ -50,16 +54,18 @@ def splu(A: Any, *, matching: Any = None, pivoting: str = "auto", solver: Any = 
     >>> lu.solve(np.array([6.0, 6.0, 8.0]), trans="T")
     array([1., 1., 1.])
     """
+    if not issparse(A) and on_gpu(A):
+        return DeviceLU(A, matching=matching, pivoting=pivoting, solver=solver)
     return BlockTriangularLU(A, matching=matching, pivoting=pivoting, solver=solver)
 
 
-def spsolve(A: Any, b: Any, *, matching: Any = None, pivoting: str = "auto", solver: Any = "superlu") -> Any:
+def spsolve(A: Any, b: Any, *, matching: Any = None, pivoting: str = "auto", solver: Any = "auto") -> Any:
     """Solve a sparse linear system, or several with the same matrix.
 
     Parameters
     ----------
     A : sparse array or matrix, shape (n, n)
-        In any format; CSC spares a conversion.
+        In any format; CSC spares a conversion. If it is on a GPU, `b` must be a CuPy array.
     b : array_like, sparse array or matrix, shape (n,) or (n, k)
         The right-hand sides.
     matching, pivoting, solver
@@ -89,11 +95,14 @@ def spsolve(A: Any, b: Any, *, matching: Any = None, pivoting: str = "auto", sol
     >>> spsolve(csc_array([[0.0, 2.0], [4.0, 1.0]]), [2.0, 5.0])
     array([1., 1.])
     """
-    sparse = sp.issparse(b)
+    if not issparse(A) and on_gpu(A):
+        lu = splu(A, matching=matching, pivoting=pivoting, solver=solver)
+        return lu.solve(b.ravel() if getattr(b, "ndim", 0) == 2 and b.shape[1] == 1 else b)
+    sparse = issparse(b)
     right = b.toarray() if sparse else np.asarray(b)
     one = right.ndim == 1 or (right.ndim == 2 and right.shape[1] == 1)
     x = splu(A, matching=matching, pivoting=pivoting, solver=solver).solve(right.ravel() if one else right)
-    return sp.csc_array(x) if sparse and not one else x
+    return csc_array(x) if sparse and not one else x
 
 
 def factorized(A: Any, **options: Any) -> Callable[[Any], NDArray[Any]]:

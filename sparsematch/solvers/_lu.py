@@ -16,6 +16,7 @@ from sparsematch.solvers._permutations import inverse
 
 if TYPE_CHECKING:
     from sparsematch.solvers._analysis import Analysis
+    from sparsematch.solvers._pattern import Survey
 
 _SIDES = {"N": 0, "T": 1, "H": 2}
 
@@ -86,17 +87,20 @@ class BlockTriangularLU:
         analysis: Analysis | None = None,
         matching: Any = None,
         pivoting: str = "auto",
-        solver: Any = "superlu",
+        solver: Any = "auto",
     ) -> None:
+        survey = None
         if analysis is None:
-            from sparsematch.solvers._analysis import analyse
+            from sparsematch.solvers._analysis import prepare
 
-            analysis = analyse(A, matching=matching, pivoting=pivoting, solver=solver)
+            analysis, survey = prepare(A, matching, pivoting, solver)
         self.analysis = analysis
         self._numbers: Any = None
+        self._cut: Any = analysis._cut
         self._outside: dict[int, OutsideFactor] = {}
         self.dtype = np.dtype(np.float64)
-        self.refactorise(A)
+        pattern = analysis._pattern
+        self._factorise(pattern.refuse_infinite(survey) if survey else pattern.values(A))
 
     @property
     def shape(self) -> tuple[int, int]:
@@ -112,7 +116,7 @@ class BlockTriangularLU:
     def nnz(self) -> int:
         """Entries of all that is kept."""
         inside = self._numbers.entries + self._cut.plan.n_upper
-        starts = self._cut.form.row_blocks
+        starts = self._cut.starts
         outside = sum(factor.nnz - int(starts[k + 1] - starts[k]) for k, factor in self._outside.items())
         return inside + outside
 
@@ -131,8 +135,11 @@ class BlockTriangularLU:
         TypeError, ValueError, SingularMatrixError
             As ``Analysis.factorise`` does. After an error there is nothing to solve with until one succeeds.
         """
+        self._factorise(self.analysis._pattern.values(A))
+
+    def _factorise(self, survey: Survey) -> None:
         analysis = self.analysis
-        values, self._largest_a, self._norm = analysis._pattern.values(A)
+        values, self._largest_a, self._norm = survey
         reuse = self._numbers is not None and self.dtype == values.dtype
         numbers, self._numbers = self._numbers if reuse else None, None
         self.dtype = values.dtype
@@ -153,7 +160,7 @@ class BlockTriangularLU:
             again = False
         self._factorise_outside(values)
         self._numbers = numbers
-        self._row_perm, self._col_perm = self._cut.plan.row_perm[numbers.row_of], self._cut.plan.col_perm
+        self._permutations: tuple[NDArray[Any], NDArray[Any]] | None = None
 
     def solve(self, b: Any, trans: str = "N") -> NDArray[Any]:
         """Solve a linear system.
@@ -186,7 +193,7 @@ class BlockTriangularLU:
             raise wrong_type("b", b, f"an array of numbers, not of {b.dtype}")
         if b.ndim not in (1, 2) or b.shape[0] != self.shape[0]:
             raise ValueError(f"b has shape {b.shape}, but must have shape ({self.shape[0]},) or ({self.shape[0]}, k)")
-        gather, scatter = (self._row_perm, self._col_perm)[:: 1 if trans == "N" else -1]
+        gather, scatter = self._orders()[:: 1 if trans == "N" else -1]
         wanted = np.result_type(self.dtype, b.dtype, np.float64)
         x = np.ascontiguousarray(b[gather], wanted)
         columns = x[:, np.newaxis] if x.ndim == 1 else x
@@ -240,28 +247,35 @@ class BlockTriangularLU:
     @property
     def row_perm(self) -> NDArray[Any]:
         """The order of the rows: ``A[row_perm][:, col_perm]`` has the pivots of the blocks along its diagonal."""
-        return self._row_perm
+        return self._orders()[0]
 
     @property
     def col_perm(self) -> NDArray[Any]:
         """The order of the columns."""
-        return self._col_perm
+        return self._orders()[1]
 
     @property
     def perm_r(self) -> NDArray[Any]:
         """The same as `row_perm` in SuperLU's convention, its inverse: where each row goes."""
-        return inverse(self._row_perm, "row_perm")
+        return inverse(self.row_perm, "row_perm")
 
     @property
     def perm_c(self) -> NDArray[Any]:
         """The same as `col_perm` in SuperLU's convention, its inverse: where each column goes."""
-        return inverse(self._col_perm, "col_perm")
+        return inverse(self.col_perm, "col_perm")
 
     def __repr__(self) -> str:
         if self._numbers is None:
             return "BlockTriangularLU(the last factorisation failed)"
         n, blocks = self.shape[0], "1 block" if self.n_blocks == 1 else f"{self.n_blocks} blocks"
         return f"BlockTriangularLU({n}x{n}, {blocks}, {self.nnz} entries)"
+
+    def _orders(self) -> tuple[NDArray[Any], NDArray[Any]]:
+        """Return the orders of rows and columns; whoever asks first keeps them for the others."""
+        if (orders := self._permutations) is None:
+            plan = self._cut.plan
+            self._permutations = orders = plan.row_perm[self._numbers.row_of], plan.col_perm
+        return orders
 
     def _factorise_outside(self, values: NDArray[Any]) -> None:
         make = self.analysis._make_outside
@@ -278,14 +292,14 @@ class BlockTriangularLU:
         from scipy.sparse import csc_array
 
         analysis = self.analysis
-        graph, form = analysis._pattern.graph, self._cut.form
+        graph, plan, starts = analysis._pattern.graph, self._cut.plan, self._cut.starts
         A = csc_array((values, graph.indices, graph.indptr), shape=graph.shape)
-        block = slice(int(form.row_blocks[k]), int(form.row_blocks[k + 1]))
-        return numerically_singular(A, form.row_perm[block], form.col_perm[block])
+        block = slice(int(starts[k]), int(starts[k + 1]))
+        return numerically_singular(A, plan.row_perm[block], plan.col_perm[block])
 
     def _solve_in_order(self, x: NDArray[Any], trans: str) -> None:
         """Solve in place, `x` in the order of the blocks: those inside and outside by turns."""
-        solve, side, starts, end = self._numbers.solve, _SIDES[trans], self._cut.form.row_blocks, self.n_blocks
+        solve, side, starts, end = self._numbers.solve, _SIDES[trans], self._cut.starts, self.n_blocks
         if trans == "N":
             for k in sorted(self._outside, reverse=True):
                 solve(x, k + 1, end, side)

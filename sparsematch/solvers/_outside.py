@@ -49,21 +49,20 @@ class SuperLUFactor:
         self._memory = memory
         self._indptr, self._rows = indptr.astype(np.int32, copy=False), rows.astype(np.int32, copy=False)
         self.nnz = 0
-        if "order" in memory:
+        if memory:
             self.refactorise(values)
             return
-        n = indptr.size - 1
-        self._lu = _superlu(sp.csc_array((values, self._rows, self._indptr), shape=(n, n)), "COLAMD")
-        memory.update(_renumbered(self._indptr, self._rows, self._lu.perm_c))
+        self._lu = _superlu(values, self._rows, self._indptr, "COLAMD")
+        memory["place"] = self._lu.perm_c
         self._ordered = False
         self.nnz = int(self._lu.nnz)
 
     def refactorise(self, values: Values) -> None:
         """Take new values."""
         memory = self._memory
-        n = memory["indptr"].size - 1
-        ordered = sp.csc_array((values[memory["take"]], memory["rows"], memory["indptr"]), shape=(n, n))
-        self._lu = _superlu(ordered, "NATURAL")
+        if "order" not in memory:  # one that is never factorised again need not be renumbered
+            memory.update(_renumbered(self._indptr, self._rows, memory["place"]))
+        self._lu = _superlu(values[memory["take"]], memory["rows"], memory["indptr"], "NATURAL")
         self._ordered = True
         self.nnz = int(self._lu.nnz)
 
@@ -82,7 +81,9 @@ class SuperLUFactor:
         return float(np.abs(self._lu.U.data).max(initial=0))
 
 
-def _superlu(A: Any, ordering: str) -> Any:
+def _superlu(values: Values, rows: IndexArray, indptr: IndexArray, ordering: str) -> Any:
+    A = sp.csc_array((values, rows, indptr), shape=(indptr.size - 1, indptr.size - 1))
+    A.has_canonical_format = True  # SciPy would look
     try:
         return splu(A, permc_spec=ordering)
     except RuntimeError as error:
@@ -195,9 +196,9 @@ SOLVERS: dict[str, Make] = {
 
 
 def find_solver(name: Any) -> Make:
-    """Look up a solver by its name, or take a class with its shape as it is."""
+    """Look up a solver by its name, or take a class with its shape as it is; ``"auto"`` is SuperLU."""
     if callable(name):
         return name
-    if not isinstance(name, str) or name not in SOLVERS:
-        raise unknown_choice("solver", name, SOLVERS)
-    return SOLVERS[name]
+    if not isinstance(name, str) or name not in ("auto", *SOLVERS):
+        raise unknown_choice("solver", name, ("auto", *SOLVERS))
+    return SOLVERS["superlu" if name == "auto" else name]

@@ -6,7 +6,7 @@ place of each of its entries in that order is kept, and new values go there with
 
 import math
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import scipy.sparse as sp
@@ -18,6 +18,14 @@ from sparsematch._types.bipartite import BipartiteCSR, as_bipartite, as_compress
 from sparsematch._types.errors import wrong_type
 
 Values = NDArray[Any]
+
+
+class Survey(NamedTuple):
+    """Values by columns, as float64 or complex128, with their largest modulus and the 1-norm of the matrix."""
+
+    values: Values
+    largest: float
+    norm: float
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -44,13 +52,8 @@ class Pattern:
     order: IndexArray | None
     starts: IndexArray | None
 
-    def values(self, A: Any) -> tuple[Values, float, float]:
-        """Return the values of a matrix of this pattern, or values in its order, by columns, as float64 or complex128.
-
-        Returns
-        -------
-        values, largest, norm : ndarray, float, float
-            Also the largest modulus, and the 1-norm of the matrix.
+    def values(self, A: Any) -> Survey:
+        """Return the values of a matrix of this pattern, or values in its order.
 
         Raises
         ------
@@ -60,19 +63,29 @@ class Pattern:
             If its pattern is another one, or a value is not finite.
         """
         data = self.any_values(A)
-        largest, norm = operations(self.graph.backend).survey(self.graph, data)
-        if not math.isfinite(norm) and not np.isfinite(data).all():
+        return self.refuse_infinite(Survey(data, *operations(self.graph.backend).survey(self.graph, data)))
+
+    def refuse_infinite(self, survey: Survey) -> Survey:
+        """Return the survey; raise ValueError if a value is not finite."""
+        data = survey.values
+        if not math.isfinite(survey.norm) and not np.isfinite(data).all():
             p = int(np.flatnonzero(~np.isfinite(data))[0])
             col = int(np.searchsorted(self.graph.indptr, p, side="right")) - 1
             raise ValueError(f"A[{self.graph.indices[p]}, {col}] is {data[p]}, but values must be finite")
-        return data, largest, norm
+        return survey
 
     def any_values(self, A: Any) -> Values:
-        """Return what `values` does, finite or not."""
-        data = self._read_matrix(A) if sp.issparse(A) else self._read_values(A)
+        """Return the values that `values` does, finite or not."""
+        return self.arrange(self._read_matrix(A) if sp.issparse(A) else self._read_values(A))
+
+    def arrange(self, data: Values) -> Values:
+        """Return values that come in the order of the matrix by columns, as float64 or complex128."""
+        nnz = self.arrays[-1].size
+        if data.size < nnz:
+            raise ValueError(f"A.data holds {data.size} values for {nnz} entries")
         if data.dtype.kind not in "biufc":
             raise TypeError(f"A must hold numbers, not {data.dtype}")
-        data = np.ascontiguousarray(data, np.complex128 if data.dtype.kind == "c" else np.float64)
+        data = np.ascontiguousarray(data[:nnz], np.complex128 if data.dtype.kind == "c" else np.float64)
         if self.order is not None:
             data = data[self.order]
         if self.starts is not None:
@@ -91,7 +104,7 @@ class Pattern:
                     "A has another pattern than the matrix that was analysed: analyse it anew, or give it the same "
                     "entries, explicit zeros included, in the same order"
                 )
-        return A.data[: self.arrays[-1].size]
+        return A.data
 
     def _read_values(self, A: Any) -> Values:
         if not isinstance(A, np.ndarray):
@@ -113,14 +126,14 @@ def read_pattern(A: Any) -> Pattern:
     """
     if sp.issparse(A):
         A = _compress(A)
+        if A.format == "csc" and (columns := _columns(A)):
+            n = A.shape[0]
+            return Pattern(BipartiteCSR(n, n, *columns, "numpy", True), "csc", columns, None, None)
     given = as_bipartite(as_compressed(A, "A"))  # refuses what is no matrix, or is elsewhere
     n, n_cols = given.shape
     if n != n_cols:
         raise ValueError(f"A must be square, but has shape {given.shape}")
     arrays = tuple(array.copy() for array in _index_arrays(A))
-    if given.flipped and _is_canonical(*arrays):
-        columns = given.indptr.copy(), given.indices[: given.nnz].copy()
-        return Pattern(BipartiteCSR(n, n, *columns, "numpy", True), A.format, arrays, None, None)
     rows, cols = _positions(A.format, arrays)
     order = np.lexsort((rows, cols))
     rows, cols = rows[order], cols[order]
@@ -145,12 +158,13 @@ def _index_arrays(A: Any) -> tuple[IndexArray, ...]:
     return A.indptr, A.indices[: A.indptr[-1]]
 
 
-def _is_canonical(indptr: IndexArray, indices: IndexArray) -> bool:
-    """Whether every column ascends without repeats."""
-    rises = np.ones(indices.size + 1, bool)
-    rises[1:-1] = indices[1:] > indices[:-1]
-    rises[indptr] = True
-    return bool(rises.all())
+def _columns(A: Any) -> tuple[IndexArray, IndexArray] | None:
+    """Return copies of the index arrays of a square CSC matrix; None if they must be put in order, or are not right."""
+    indptr, indices, n = A.indptr, A.indices, A.shape[0]
+    if indptr.dtype != indices.dtype or indptr.shape != (n + 1,) or A.shape[1] != n or indptr.dtype.char not in "ilq":
+        return None
+    indptr, indices = indptr.copy(), indices[: indptr[-1]].copy()
+    return (indptr, indices) if operations("numpy").is_canonical(indptr, indices) else None
 
 
 def _positions(layout: str, arrays: tuple[IndexArray, ...]) -> tuple[IndexArray, IndexArray]:

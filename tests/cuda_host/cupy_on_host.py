@@ -7,10 +7,12 @@ NumPy refuse it, a 0-d result stays an array. What CuPy cannot do besides, only 
 import operator
 import sys
 import types
+import warnings
 
 import numpy as np
 
 MODULES = ("cupy", "cupy.cuda", "cupy.cuda.runtime", "cupyx", "cupyx.scipy", "cupyx.scipy.sparse")
+MODULES = (*MODULES, "cupyx.scipy.sparse.linalg")
 
 
 class CUDARuntimeError(RuntimeError):
@@ -32,6 +34,8 @@ class ndarray:
     ndim = property(lambda self: self.host.ndim)
     size = property(lambda self: self.host.size)
     nbytes = property(lambda self: self.host.nbytes)
+    real = property(lambda self: wrap(self.host.real))
+    imag = property(lambda self: wrap(self.host.imag))
 
     def get(self):
         return self.host.copy()
@@ -152,6 +156,8 @@ class spmatrix:
         self.__dict__.update(arrays)
 
     nnz = property(lambda self: self.data.size)
+    dtype = property(lambda self: self.data.dtype)
+    T = property(lambda self: on_device(self.get().T))
 
     def get(self):
         import scipy.sparse as sp
@@ -167,7 +173,29 @@ class spmatrix:
     def asformat(self, form):
         return on_device(self.get().asformat(form))
 
+    def copy(self):
+        return on_device(self.get())
+
+    def sum_duplicates(self):
+        A = self.get()
+        A.sum_duplicates()
+        self.__dict__.update(on_device(A).__dict__)
+
+    def sort_indices(self):
+        A = self.get()
+        A.sort_indices()
+        self.__dict__.update(on_device(A).__dict__)
+
+    def diagonal(self):
+        return ndarray(self.get().diagonal())
+
+    def __matmul__(self, x):
+        refuse_host_arrays(x)
+        return ndarray(self.get() @ x.host)
+
     def __getitem__(self, key):
+        if isinstance(key, slice) or (isinstance(key, tuple) and all(isinstance(k, slice) for k in key)):
+            return on_device(self.get()[key])
         return on_device(
             self.get()[tuple(k.get() if isinstance(k, ndarray) else k for k in key)]
             if isinstance(key, tuple)
@@ -179,6 +207,40 @@ def on_device(A):
     """The matrix of SciPy as one of cupyx.scipy.sparse."""
     fields = ("row", "col") if A.format == "coo" else ("indices", "indptr")
     return spmatrix(A.format, A.shape, data=ndarray(A.data), **{f: ndarray(np.array(getattr(A, f))) for f in fields})
+
+
+def _linalg(module):
+    """The solvers of cupyx.scipy.sparse.linalg that the package calls, as strict about what they are given."""
+    from scipy.sparse import linalg
+
+    def on_host(A, b=None):
+        if not isinstance(A, spmatrix) or A.format != "csr" or A.dtype.char not in "fdFD":
+            raise TypeError("A must be a CSR matrix of floating point numbers")
+        if b is not None and not isinstance(b, ndarray):
+            raise TypeError("b must be cupy.ndarray")
+        if min(A.shape) == 0:
+            raise ValueError("invalid dimensions")
+        return A.get()
+
+    def spsolve(A, b):
+        dense = on_host(A, b).toarray()
+        if np.linalg.matrix_rank(dense) < len(dense):
+            warnings.warn("A is not positive definite or near singular", stacklevel=2)
+            return ndarray(np.full_like(b.host, np.nan))
+        return ndarray(np.linalg.solve(dense, b.host.astype(A.dtype)))
+
+    def spsolve_triangular(A, b, lower=True):
+        return ndarray(linalg.spsolve_triangular(on_host(A, b), b.host, lower=lower))
+
+    class SuperLU:
+        def __init__(self, lu):
+            self.lu = lu
+
+        def solve(self, b, trans="N"):
+            return ndarray(self.lu.solve(b.host, trans))
+
+    module.spsolve, module.spsolve_triangular = spsolve, spsolve_triangular
+    module.splu = lambda A: SuperLU(linalg.splu(on_host(A).tocsc()))
 
 
 def install():
@@ -196,5 +258,6 @@ def install():
     cupy.cuda.runtime.CUDARuntimeError = CUDARuntimeError
     modules["cupyx.scipy.sparse"].issparse = lambda thing: isinstance(thing, spmatrix)
     modules["cupyx.scipy.sparse"].spmatrix = spmatrix
+    _linalg(modules["cupyx.scipy.sparse.linalg"])
     sys.modules.update(modules)
     return cupy

@@ -185,16 +185,22 @@ def block_plan(
 def survey(indptr: IndexArray, values: NDArray[Any], /) -> tuple[float, float]:
     """Return the largest modulus and the largest sum of moduli of a column, not finite if an entry is not."""
 
-def poor_diagonal(
+def is_canonical(indptr: IndexArray, indices: IndexArray, /) -> bool:
+    """Tell whether these are compressed columns of a square matrix, each ascending without repeats."""
+
+def first_look(
     indptr: IndexArray,
     indices: IndexArray,
-    row_perm: IndexArray,
-    col_perm: IndexArray,
-    starts: IndexArray,
     values: NDArray[Any],
+    given: IndexArray | tuple[IndexArray, IndexArray, IndexArray] | None,
+    soon: int,
+    poor_share: float,
+    work_per_entry: float,
+    fill: float,
+    always_inside: int,
     /,
-) -> int:
-    """Count the columns whose diagonal entry is small beside the largest in its block, rows scaled."""
+) -> tuple[Any, ...] | None:
+    """Return row_perm, col_perm, starts, the largest modulus, the 1-norm, how poor the diagonal is, and a plan."""
 
 def block_lu(plan: BlockPlan, values: NDArray[Any], /) -> BlockLU:
     """Make room for a factorisation; of `values`, only the type counts."""

@@ -47,8 +47,6 @@ _LOCAL = (_Stage("single_source_bfs", 2), _Stage("pothen_fan", 12), _Stage("push
 _RENUMBERED = (_Stage("pothen_fan", 12), _Stage("push_relabel", 0))
 #: No locality: what the start has left is worth some passes, unless the first searches say that it takes more.
 _RANDOM = (_Stage("single_source_bfs", 4), _Stage("push_relabel", 0))
-#: The same where many searches are left and several workers to share them.
-_SHARED = (_Stage("pothen_fan", 3), _Stage("push_relabel", 0))
 
 _SMALL = 1 << 14  # entries: below, any engine is done before the facts are known
 _FEWER = 4  # times fewer free vertices make up for a transpose
@@ -81,7 +79,7 @@ def improve(graph: BipartiteCSR, matching: Matching, run: Run) -> None:
             _finish(_SOON, graph, matching, run)
         return
     ordered, degrees = _is_ordered(graph), _degrees(graph)
-    if ordered or run.warm or not _is_scattered(graph, degrees):
+    if ordered or run.warm or not _is_beyond_cheap(graph, degrees):
         # By one thread: where two meet, a sweep through a well numbered matrix leaves free rows far from free columns.
         rank = step("cheap", graph, matching, run, workers=1 if ordered else None).cardinality
         if rank == min(graph.shape):
@@ -98,7 +96,7 @@ def improve(graph: BipartiteCSR, matching: Matching, run: Run) -> None:
         return _renumber_and_finish(graph, matching, run)
     if degrees.spread < _EVEN and degrees.mean > _DENSE:
         _restart("min_degree", graph, matching, run)
-        return _finish(_SHARED if run.workers > 1 else _RANDOM, graph, matching, run)
+        return _finish(_RANDOM, graph, matching, run)
     settled = np.zeros(graph.n_major, bool), np.zeros(graph.n_minor, bool)
     _restart("karp_sipser", graph, matching, run, settled)
     _finish(_RANDOM, graph, matching, run, settled)
@@ -120,7 +118,6 @@ def _finish(
     matching: Matching,
     run: Run,
     settled: _Settled = None,
-    workers: int | None = None,
 ) -> None:
     """Run one finisher after the other, until one comes to its end within its allowance.
 
@@ -129,9 +126,7 @@ def _finish(
     from_minor = False
     for engine, passes in stages:
         limit = int(passes * graph.nnz)
-        done = step(
-            engine, graph, matching, run, from_minor=from_minor, edge_limit=limit, settled=settled, workers=workers
-        )
+        done = step(engine, graph, matching, run, from_minor=from_minor, edge_limit=limit, settled=settled)
         if not done.exhausted:
             return
         free_majors, free_minors = graph.n_major - done.cardinality, graph.n_minor - done.cardinality
@@ -153,8 +148,7 @@ def _renumber_and_finish(graph: BipartiteCSR, matching: Matching, run: Run) -> N
         copy.take(matching)
     inner = Run(run.workers, run.seed, run.options, run.detailed, steps=run.steps)
     step("cheap", copy.graph, copy.matching, inner, workers=1)
-    # Depth-first searches in a mesh meet all the time: shared between workers they take longer, not shorter.
-    _finish(_RENUMBERED, copy.graph, copy.matching, inner, workers=1)
+    _finish(_RENUMBERED, copy.graph, copy.matching, inner)
     run.transposes_built += inner.transposes_built
     run.transpose_seconds += inner.transpose_seconds
     run.renumbered = copy.give(matching)
@@ -175,10 +169,11 @@ def _is_ordered(graph: BipartiteCSR) -> bool:
     return float(np.median(abs(here - there))) < 0.05 * float(np.median(abs(here - here[::-1])))
 
 
-def _is_scattered(graph: BipartiteCSR, degrees: _Degrees) -> bool:
+def _is_beyond_cheap(graph: BipartiteCSR, degrees: _Degrees) -> bool:
     """Tell, of a matrix in no order, whether the cheap start is sure to leave too much to be worth its pass."""
-    square = graph.n_minor < _SQUARE * graph.n_major
-    return square and degrees.spread <= _SKEWED and degrees.mean < _FULL
+    if degrees.spread > _SKEWED:
+        return degrees.mean > _DENSE
+    return graph.n_minor < _SQUARE * graph.n_major and degrees.mean < _FULL
 
 
 def _degrees(graph: BipartiteCSR) -> _Degrees:

@@ -36,6 +36,8 @@ class BlockLU {
     Outcome factorise(const Value* a, Run& run) {
         Meter meter(run);
         l_row.clear(), l.clear(), u_row.clear(), u.clear();
+        const auto room = static_cast<std::size_t>(plan.foreseen);
+        l_row.reserve(room), l.reserve(room), u_row.reserve(room), u.reserve(room);
         largest_u = 0;
         for (Index k = 0; k < plan.n_blocks(); ++k) {
             trouble = k;
@@ -105,14 +107,14 @@ class BlockLU {
     Outcome block(Index k, const Value* a, Meter& meter) {
         first_ = plan.starts[k], m_ = plan.size(k);
         prepare(a);
-        const double most = plan.most[k];
+        const double* most = plan.most.data() + first_;
         const std::size_t before = l.size() + u.size();
         for (Index c = 0; c < m_; ++c) {
             reach(c);
             const std::int64_t work = eliminate(c, a);
             if (!choose(c)) return clear_x(), Outcome::singular;
             prune(c);
-            if (static_cast<double>(l.size() + u.size() - before) > most) return clear_x(), Outcome::overfull;
+            if (static_cast<double>(l.size() + u.size() - before) > most[c]) return clear_x(), Outcome::overfull;
             if (!meter.charge(work)) return clear_x(), Outcome::stopped;
         }
         for (auto p = l_start[first_]; p < static_cast<std::int64_t>(l.size()); ++p) l_row[p] = done_[l_row[p]];

@@ -32,7 +32,9 @@ struct BlockPlan {
     // rows counted within the matrix.
     std::vector<std::int64_t> inner_start, upper_start;
     std::vector<Index> inner_row, inner_from, upper_row, upper_from;
-    std::vector<double> most;  // entries of L + U of a block, above which too many pivots have left their places
+    std::vector<double> most;  // entries of L + U up to a column of a block: beyond, too many pivots have left their places
+
+    std::int64_t foreseen = 0;  // entries of L of all blocks that are factorised here, if pivots stay
 
     Index n_blocks() const { return static_cast<Index>(starts.size()) - 1; }
     Index size(Index k) const { return starts[k + 1] - starts[k]; }
@@ -51,7 +53,7 @@ class Planner {
         plan_.col_perm.assign(col_perm, col_perm + a.n_rows);
         plan_.starts.assign(starts, starts + n_blocks + 1);
         plan_.outside.assign(static_cast<std::size_t>(n_blocks), 0);
-        plan_.most.assign(static_cast<std::size_t>(n_blocks), 1);
+        plan_.most.resize(static_cast<std::size_t>(a.n_rows));
     }
 
     BlockPlan<Index> make() {
@@ -76,13 +78,18 @@ class Planner {
         order_.resize(static_cast<std::size_t>(m));
         const bool must = m <= limits_.always_inside;
         const double most = must ? 1e300 : limits_.fill * static_cast<double>(entries) / 2;
-        bool light = !forced_[k] && ordering_.run(m, start_, adjacency_, most, order_.data(), cost);
+        const double work = must ? 1e300 : limits_.work_per_entry;
+        bool light = !forced_[k] && ordering_.run(m, start_, adjacency_, most, work, order_.data(), cost);
         const double filled = 2 * cost.entries + static_cast<double>(m);
         light = light && (must || 2 * cost.work <= limits_.work_per_entry * filled);
         plan_.outside[k] = !light;
-        // A heavy block has less to lose by going elsewhere.
-        plan_.most[k] = 1000 + filled * (2 * cost.work > 0.35 * limits_.work_per_entry * filled ? 1.2 : 1.6);
         if (light) {
+            // A heavy block has less to lose by going elsewhere.
+            const double share = 2 * cost.work > 0.35 * limits_.work_per_entry * filled ? 1.2 : 1.6;
+            double* ahead = plan_.most.data() + first;
+            ordering_.accumulate(ahead);
+            plan_.foreseen += static_cast<std::int64_t>(cost.entries);
+            for (Index c = 0; c < m; ++c) ahead[c] = 1000 + share * (2 * ahead[c] + static_cast<double>(c + 1));
             reorder(plan_.row_perm.data() + first);
             reorder(plan_.col_perm.data() + first);
         } else {

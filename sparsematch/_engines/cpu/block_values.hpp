@@ -39,11 +39,12 @@ Survey survey(const Index* indptr, Index n, const Value* values) {
     return out;
 }
 
-// Counts columns whose pivot will hardly stay on the diagonal: the entry there is small beside the largest of its column in the
-// block, rows scaled. a: the columns of a matrix in the block form that the other arguments describe. Time: O(n + nnz).
+// Looks for columns whose pivot will hardly stay on the diagonal: the entry there is small beside the largest of its column in
+// the block, rows scaled. Adds up the rows of their blocks: what a pivot that moves may fill. a: the columns of a matrix in the
+// block form that the other arguments describe. Time: O(n + nnz).
 template <class Index, class Value>
-Index poor_diagonal(const Csr<Index>& a, const Index* row_perm, const Index* col_perm, const Index* starts, Index n_blocks,
-                    const Value* values, double preference) {
+std::int64_t poor_diagonal(const Csr<Index>& a, const Index* row_perm, const Index* col_perm, const Index* starts,
+                           Index n_blocks, const Value* values, double preference) {
     const auto n = static_cast<std::size_t>(a.n_rows);
     std::vector<Index> place(n);
     std::vector<double> largest(n, 0);
@@ -53,7 +54,7 @@ Index poor_diagonal(const Csr<Index>& a, const Index* row_perm, const Index* col
         for (Index p = a.indptr[j]; p < a.indptr[j + 1]; ++p)
             if (const Index r = place[a.indices[p]]; r >= first) visit(r, magnitude(values[p]));
     };
-    Index poor = 0;
+    std::int64_t poor = 0;
     for (Index k = 0; k < n_blocks; ++k) {
         const Index first = starts[k], end = starts[k + 1];
         if (end - first == 1) continue;
@@ -65,7 +66,7 @@ Index poor_diagonal(const Csr<Index>& a, const Index* row_perm, const Index* col
                 best = std::max(best, scaled);
                 if (r == c) diagonal = scaled;
             });
-            poor += diagonal < preference * best;
+            if (diagonal < preference * best) poor += end - first;
         }
     }
     return poor;

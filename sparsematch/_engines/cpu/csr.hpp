@@ -113,7 +113,10 @@ class Bitmap {
         for (std::size_t w = 0; w < words_.size(); ++w) n += std::popcount(words_[w]);
         return n;
     }
+    // The 64 bits of which k is the first.
+    std::uint64_t bits(std::size_t k) const { return word(k).load(std::memory_order_relaxed); }
     void prefetch(std::size_t k) const { __builtin_prefetch(&words_[k >> 6]); }
+    void prefetch_to_claim(std::size_t k) { __builtin_prefetch(&words_[k >> 6], 1); }
 
     // Sets the bit and tells whether this caller was the one who set it. Threads: several callers at a time.
     template <bool Threads>

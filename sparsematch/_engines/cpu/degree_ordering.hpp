@@ -3,6 +3,8 @@
 // Amestoy, Davis, Duff, An approximate minimum degree ordering algorithm (SIAM J. Matrix Anal. Appl. 17, 1996), Algorithm 2.
 // Paper's names: A_i and E_i are the two parts of the list of variable i, elements first; L_e the list of element e; nv, w and
 // degree as there. Elements are appended to the pool, which is not compacted: the caller bounds the fill, and with it the pool.
+// Vertices that are equal from the start are merged before it: Ashcraft, Compressed graphs and the minimum degree algorithm (SIAM
+// J. Sci. Comput. 16, 1995).
 // Invariant: L_e of a living element holds living variables only, and degree[e] is their number, merged ones counted.
 #pragma once
 
@@ -11,6 +13,8 @@
 #include <cstdint>
 #include <utility>
 #include <vector>
+
+#include "csr.hpp"
 
 namespace sparsematch {
 
@@ -24,10 +28,10 @@ template <class Index>
 class DegreeOrdering {
   public:
     // Reads: the graph without its diagonal, edge {i, j} in both lists, no repeats; vertex i's list is adjacency[start[i]...
-    // start[i + 1]]. Writes: order, the vertices in order of elimination. Returns false, and no order, when L would have more
-    // than `most` entries. Time: O(n nnz) at worst, nearly O(nnz) in practice.
-    bool run(Index n, const std::vector<std::int64_t>& start, const std::vector<Index>& adjacency, double most, Index* order,
-             EliminationCost& cost) {
+    // start[i + 1]]. Writes: order, the vertices in order of elimination, and the cost. Returns false, and no order, when L would
+    // have more than `most` entries, or, as far as that can be foreseen, need more than `work` multiplications for each. Time: O(n nnz) at worst, nearly O(nnz) in practice.
+    bool run(Index n, const std::vector<std::int64_t>& start, const std::vector<Index>& adjacency, double most, double work,
+             Index* order, EliminationCost& cost) {
         prepare(n, start, adjacency);
         cost = {};
         while (eliminated_ < n_) {
@@ -38,10 +42,19 @@ class DegreeOrdering {
             merge_twins(p);
             finish(p, grown);
             charge(grown, cost);
-            if (cost.entries > most) return false;
+            entries_.push_back(cost.entries);
+            if (cost.entries > most || (degree_[p] > work / 2 && is_heavy(degree_[p], work, cost))) return false;
         }
         write_order(order);
         return true;
+    }
+
+    // After a run: how many entries the columns of L have up to the one that is eliminated there, at most.
+    void accumulate(double* entries) const {
+        Index t = 0;
+        for (std::size_t k = 0; k < pivots_.size(); ++k)
+            while (t < ends_[k]) entries[t++] = entries_[k];
+        while (t < n_) entries[t++] = entries_.empty() ? 0 : entries_.back();
     }
 
   private:
@@ -55,13 +68,41 @@ class DegreeOrdering {
         length_.resize(size), degree_.resize(size), next_.resize(size), previous_.resize(size), hash_.resize(size);
         n_elements_.assign(size, 0), nv_.assign(size, 1), w_.assign(size, 1), parent_.assign(size, none);
         head_.assign(size + 1, none), bucket_.assign(size, none);
-        pivots_.clear(), last_.clear();
+        pivots_.clear(), last_.clear(), entries_.clear();
         // A vertex that nearly all others touch would be looked at in every step: it goes last.
         const double dense = std::max(16.0, 10 * std::sqrt(static_cast<double>(n)));
+        for (Index i = 0; i < n; ++i) degree_[i] = length_[i] = static_cast<Index>(start[i + 1] - start[i]);
+        if (start[size] >= 8 * n) merge_equal(dense);
         for (Index i = 0; i < n; ++i) {
-            degree_[i] = length_[i] = static_cast<Index>(start[i + 1] - start[i]);
             if (degree_[i] > dense) nv_[i] = 0, last_.push_back(i), ++eliminated_;
-            else insert(i);
+            else if (nv_[i] > 0) insert(i);
+        }
+    }
+
+    // Neighbours that have all other neighbours in common. Told by sums of scattered numbers: that two be equal by chance will
+    // not happen, and would cost some fill.
+    void merge_equal(double dense) {
+        const auto size = static_cast<std::size_t>(n_);
+        std::vector<std::uint64_t> sum(size);
+        for (Index i = 0; i < n_; ++i) sum[i] = hash(static_cast<std::uint64_t>(i));
+        std::vector<std::uint64_t> closed(sum);
+        for (Index i = 0; i < n_; ++i)
+            for (auto q = begin_[i]; q < begin_[i] + length_[i]; ++q) closed[i] += sum[pool_[q]];
+        Index merged = 0;
+        for (Index i = 0; i < n_; ++i) {
+            if (nv_[i] == 0 || degree_[i] > dense) continue;
+            for (auto q = begin_[i]; q < begin_[i] + length_[i]; ++q)
+                if (const Index j = pool_[q]; j > i && nv_[j] > 0 && closed[j] == closed[i])
+                    nv_[j] = 0, parent_[j] = i, ++nv_[i], ++merged;
+            degree_[i] -= nv_[i] - 1;
+        }
+        if (merged == 0) return;
+        for (Index i = 0; i < n_; ++i) {
+            auto to = begin_[i];
+            const auto end = nv_[i] > 0 ? to + length_[i] : to;
+            for (auto q = to; q < end; ++q)
+                if (nv_[pool_[q]] > 0) pool_[to++] = pool_[q];
+            length_[i] = static_cast<Index>(to - begin_[i]);
         }
     }
 
@@ -212,6 +253,12 @@ class DegreeOrdering {
         cost.work += k * d * d + k * (k - 1) * d + k * (k - 1) * (2 * k - 1) / 6;
     }
 
+    // Degrees hardly fall any more until few vertices are left: if all that come have this one, is the whole too heavy?
+    bool is_heavy(Index degree, double work, const EliminationCost& cost) const {
+        const double d = degree, rest = std::max<double>(static_cast<double>(n_ - eliminated_) - d, 0);
+        return cost.work + rest * d * d + d * d * d / 3 > work * (cost.entries + rest * d + d * d / 2 + 0.5 * n_);
+    }
+
     // A pivot is followed by those that were merged into it.
     void write_order(Index* order) {
         std::vector<Index>& place = hash_;
@@ -226,6 +273,7 @@ class DegreeOrdering {
         for (const Index p : pivots_) order[count[place[p]]++] = p;
         for (Index i = 0; i < n_; ++i)
             if (parent_[i] != none && parent_[i] != i) order[count[place[root(i)]]++] = i;
+        ends_.assign(count.begin(), count.end() - 1);
         std::stable_sort(last_.begin(), last_.end(), [&](Index a, Index b) { return degree_[a] < degree_[b]; });
         std::copy(last_.begin(), last_.end(), order + n_ - static_cast<Index>(last_.size()));
     }
@@ -239,7 +287,8 @@ class DegreeOrdering {
     Index n_ = 0, eliminated_ = 0, least_ = 0;
     std::int64_t stamp_ = 0, largest_ = 0;
     std::vector<Index> pool_, length_, n_elements_, nv_, degree_, head_, next_, previous_, bucket_, hash_, parent_;
-    std::vector<Index> pivots_, last_;
+    std::vector<Index> pivots_, last_, ends_;
+    std::vector<double> entries_;
     std::vector<std::int64_t> begin_, w_;
 };
 

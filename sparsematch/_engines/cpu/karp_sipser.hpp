@@ -88,7 +88,7 @@ class KarpSipser {
         if (options_.degree_one_only || run_.stopped()) return;
         auto timer = run_.time("picks");
         sweep(side_[0].lists.n_rows, [&](Lane& lane, Index i, Index next) {
-            prefetch_degrees(side_[0], next, side_[1]);
+            prefetch_degrees<!Threads>(side_[0], next, side_[1]);  // to be read: another thread may be writing them
             if (side_[0].free.test(i)) pick(lane, i);
         });
         // Maximal at last: two threads may have taken each other's choice, a duplicate entry or a capped degree hidden one.
@@ -240,9 +240,10 @@ class KarpSipser {
         return true;
     }
 
+    template <bool Write = true>
     static void prefetch_degrees(const Side& side, Index v, const Side& other) {
         const Index first = side.lists.indptr[v], last = std::min<Index>(side.lists.indptr[v + 1], first + 64);
-        for (Index p = first; p < last; ++p) __builtin_prefetch(&other.degree[side.lists.indices[p]], 1);
+        for (Index p = first; p < last; ++p) __builtin_prefetch(&other.degree[side.lists.indices[p]], Write);
     }
 
     // v has been matched: its neighbours lose one, and those left with one are queued.

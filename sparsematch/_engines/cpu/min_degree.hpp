@@ -6,6 +6,7 @@
 #pragma once
 
 #include <algorithm>
+#include <array>
 #include <vector>
 
 #include "csr.hpp"
@@ -18,80 +19,152 @@ struct Key {
     static constexpr std::uint8_t cap = 254, taken = 255;
 };
 
-template <class Index>
-Buffer<std::uint8_t> column_keys(const Csr<Index>& a, Matching<Index> m, Run& run) {
-    // Each worker counts its share of the entries for itself: two that write to the same places hold each other up.
-    std::vector<Buffer<std::uint8_t>> counts(run.team.size());
-    run.team.each([&](int rank) {
-        counts[rank] = Buffer<std::uint8_t>(a.n_cols, 0);
-        const auto share = [&](int k) { return static_cast<Index>(static_cast<std::int64_t>(a.nnz()) / run.team.size() * k); };
-        const Index end = rank + 1 == run.team.size() ? a.nnz() : share(rank + 1);
-        for (Index p = share(rank); p < end; ++p) {
-            std::uint8_t& d = counts[rank][a.indices[p]];
+// One worker's account of the columns. Workers do not look at the same bytes, which they would keep taking from each other's
+// caches: what others have taken is seen in the set of taken columns, now and then, or when a claim fails.
+template <bool Threads, class Index>
+class ColumnKeys {
+  public:
+    // Counts a share of the entries.
+    void count(const Csr<Index>& a, Index begin, Index end) {
+        count_ = Buffer<std::uint8_t>(a.n_cols, 0);
+        for (Index p = begin; p < end; ++p) {
+            std::uint8_t& d = count_[a.indices[p]];
             d += d < Key::cap;
         }
-    });
-    for (int rank = 1; rank < run.team.size(); ++rank)
-        for (Index j = 0; j < a.n_cols; ++j)
-            counts[0][j] = static_cast<std::uint8_t>(std::min(counts[0][j] + counts[rank][j], int{Key::cap}));
-    for (Index j = 0; j < a.n_cols; ++j)
-        if (m.col_mate[j] != UNMATCHED<Index>) counts[0][j] = Key::taken;
-    return std::move(counts[0]);
-}
+    }
+    // Adds up what all have counted.
+    void complete(const std::vector<ColumnKeys>& all, const Bitmap& taken) {
+        if constexpr (Threads) {
+            key_ = Buffer<std::uint8_t>(count_.size());
+            std::memcpy(key_.data(), all[0].count_.data(), key_.size());
+            for (std::size_t k = 1; k < all.size(); ++k)
+                for (std::size_t j = 0; j < key_.size(); ++j) {
+                    const int sum = key_[j] + all[k].count_[j];
+                    key_[j] = static_cast<std::uint8_t>(sum < Key::cap ? sum : Key::cap);
+                }
+        } else {
+            std::swap(key_, count_);
+        }
+        look(taken);
+    }
+    // Learns which columns have been taken.
+    void look(const Bitmap& taken) {
+        for (std::size_t j = 0; j < key_.size(); j += 64)
+            for (std::uint64_t bits = taken.bits(j); bits != 0; bits &= bits - 1) key_[j + std::countr_zero(bits)] = Key::taken;
+    }
+    std::uint8_t operator[](Index j) const { return key_[j]; }
+    void take(Index j) { key_[j] = Key::taken; }
 
-// Rows sorted by degree, ascending; stable.
+    // The free column of least degree in the list of row i, as far as is known here.
+    Index best(const Csr<Index>& a, Index i) const {
+        Index best = UNMATCHED<Index>;
+        std::uint8_t least = Key::taken;
+        for (Index p = a.indptr[i]; p < a.indptr[i + 1]; ++p) {
+            const std::uint8_t d = key_[a.indices[p]];
+            best = d < least ? a.indices[p] : best;
+            least = std::min(d, least);
+        }
+        return best;
+    }
+
+  private:
+    Buffer<std::uint8_t> count_, key_;
+};
+
+// Rows sorted by degree, ascending; stable. Each worker counts, then places, the rows of its share.
 template <class Index>
-Buffer<Index> rows_by_degree(const Csr<Index>& a) {
+Buffer<Index> rows_by_degree(const Csr<Index>& a, Team& team) {
     constexpr Index cap = 255;
-    Index place[cap + 2] = {};
-    for (Index i = 0; i < a.n_rows; ++i) ++place[std::min(a.degree(i), cap) + 1];
-    for (Index d = 0; d <= cap; ++d) place[d + 1] += place[d];
+    using Places = std::array<Index, cap + 1>;
+    std::vector<Places> place(team.size(), Places{});
+    const auto share = [&](int rank) { return static_cast<Index>(static_cast<std::int64_t>(a.n_rows) * rank / team.size()); };
+    team.each([&](int rank) {
+        for (Index i = share(rank); i < share(rank + 1); ++i) ++place[rank][std::min(a.degree(i), cap)];
+    });
+    Index total = 0;
+    for (Index d = 0; d <= cap; ++d)
+        for (Places& of : place) total += std::exchange(of[d], total);
     Buffer<Index> order(a.n_rows);
-    for (Index i = 0; i < a.n_rows; ++i) order[place[std::min(a.degree(i), cap)]++] = i;
+    team.each([&](int rank) {
+        for (Index i = share(rank); i < share(rank + 1); ++i) order[place[rank][std::min(a.degree(i), cap)]++] = i;
+    });
     return order;
 }
 
-// Takes the column if it is still free.
-template <bool Threads>
-bool take_key(std::uint8_t& key) {
-    if constexpr (Threads) return std::atomic_ref(key).exchange(Key::taken, std::memory_order_acq_rel) != Key::taken;
-    else return std::exchange(key, Key::taken) != Key::taken;
-}
-
-// Reads: the lists of free rows. Writes: both mates. Workspace: n_rows indices, a byte per column. Time: O(nnz).
+// Reads: the lists of free rows. Writes: both mates. Workspace: n_rows indices, and for each worker two bytes per column.
+// Time: O(nnz).
 template <bool Threads, class Index>
-void min_degree_with(const Csr<Index>& a, Matching<Index> m, Run& run) {
-    auto key = column_keys(a, m, run);
-    const auto order = rows_by_degree(a);
-    run.team.loop(a.n_rows, 1 << 12, [&](int rank, std::int64_t begin, std::int64_t end) {
-        Meter meter(run, rank);
-        for (auto k = begin; k < end; ++k) {
-            if (k + 32 < end) __builtin_prefetch(&a.indptr[order[k + 32]]);
-            if (k + 16 < end) __builtin_prefetch(&a.indices[a.indptr[order[k + 16]]]);
-            const Index i = order[k], first = a.indptr[i], last = a.indptr[i + 1];
-            if (m.row_mate[i] != UNMATCHED<Index>) continue;
-            if (!meter.charge(last - first)) return;
-            for (;;) {  // another thread may take the choice first: choose again
-                Index best = UNMATCHED<Index>;
-                std::uint8_t least = Key::taken;
-                for (Index p = first; p < last; ++p) {
-                    const std::uint8_t d = peek(key[a.indices[p]]);
-                    best = d < least ? a.indices[p] : best;
-                    least = std::min(d, least);
-                }
-                if (best == UNMATCHED<Index>) break;
-                if (!take_key<Threads>(key[best])) continue;
-                m.match(i, best);
-                break;
+class MinDegree {
+    static constexpr std::int64_t grain = 1 << 12;
+    static constexpr int batch = Threads ? 16 : 1, looks = 24;
+
+  public:
+    MinDegree(const Csr<Index>& a, Matching<Index> m, Run& run)
+        : a_(a), m_(m), run_(run), taken_(a.n_cols), keys_(run.team.size()), order_(rows_by_degree(a, run.team)) {}
+
+    void improve() {
+        for (Index j = 0; j < a_.n_cols; ++j)
+            if (m_.col_mate[j] != UNMATCHED<Index>) taken_.set(j);
+        const auto share = [&](int rank) {
+            return static_cast<Index>(static_cast<std::int64_t>(a_.nnz()) * rank / run_.team.size());
+        };
+        run_.team.each([&](int rank) { keys_[rank].count(a_, share(rank), share(rank + 1)); });
+        run_.team.each([&](int rank) { keys_[rank].complete(keys_, taken_); });
+        const std::int64_t often = a_.n_rows / looks + grain;
+        std::vector<std::int64_t> looked(run_.team.size(), 0);
+        run_.team.loop(a_.n_rows, grain, [&](int rank, std::int64_t begin, std::int64_t end) {
+            Meter meter(run_, rank);
+            if (Threads && begin - looked[rank] > often) {
+                keys_[rank].look(taken_);
+                looked[rank] = begin;
             }
+            for (auto k = begin; k < end; k += batch)
+                if (!choose(keys_[rank], k, std::min<std::int64_t>(k + batch, end), meter)) return;
+        });
+    }
+
+  private:
+    // Rows k to end of the order choose, then claim what they have chosen: the claims' misses overlap.
+    bool choose(ColumnKeys<Threads, Index>& keys, std::int64_t k, std::int64_t end, Meter& meter) {
+        Index row[batch], col[batch];
+        int n = 0;
+        for (; k < end; ++k) {
+            if (k + 32 < a_.n_rows) __builtin_prefetch(&a_.indptr[order_[k + 32]]);
+            if (k + 16 < a_.n_rows) __builtin_prefetch(&a_.indices[a_.indptr[order_[k + 16]]]);
+            const Index i = order_[k];
+            if (m_.row_mate[i] != UNMATCHED<Index>) continue;
+            if (!meter.charge(a_.degree(i))) return false;
+            const Index j = keys.best(a_, i);
+            if (j == UNMATCHED<Index>) continue;
+            if constexpr (Threads) taken_.prefetch_to_claim(j);
+            row[n] = i;
+            col[n++] = j;
         }
-    });
-}
+        for (int c = 0; c < n; ++c) {
+            Index j = col[c];
+            while (j != UNMATCHED<Index> && !taken_.template claim<Threads>(j)) {  // somebody was first: choose again
+                keys.take(j);
+                j = keys.best(a_, row[c]);
+            }
+            if (j == UNMATCHED<Index>) continue;
+            keys.take(j);
+            m_.match(row[c], j);
+        }
+        return true;
+    }
+
+    const Csr<Index>& a_;
+    const Matching<Index> m_;
+    Run& run_;
+    Bitmap taken_;
+    std::vector<ColumnKeys<Threads, Index>> keys_;
+    const Buffer<Index> order_;
+};
 
 template <class Index>
 void min_degree(const Csr<Index>& a, const Csr<Index>*, Matching<Index> m, const Options&, Run& run) {
-    if (run.team.size() > 1) min_degree_with<true>(a, m, run);
-    else min_degree_with<false>(a, m, run);
+    if (run.team.size() > 1) MinDegree<true, Index>(a, m, run).improve();
+    else MinDegree<false, Index>(a, m, run).improve();
 }
 
 }  // namespace sparsematch

@@ -55,7 +55,8 @@ class PothenFan {
             forward_ = !options_.fairness || run_.stats.phases % 2 == 0;
             auto timer = run_.time("search");
             // Few large pieces: rows that follow each other are often neighbours, and two searches there are in each other's way.
-            const auto grain = std::max<std::int64_t>(64, static_cast<std::int64_t>(n) / (8 * run_.team.size()));
+            // The few that are left at last take long, each of them.
+            const auto grain = std::max<std::int64_t>(1, static_cast<std::int64_t>(n) / (8 * run_.team.size()));
             run_.team.loop(static_cast<std::int64_t>(n), grain, [&](int rank, std::int64_t begin, std::int64_t end) {
                 for (auto k = begin; k < end && !run_.stopped(); ++k) search(*lanes[rank], free[k]);
             });

@@ -61,20 +61,20 @@ class Run {
 
     bool stopped() const { return stop_.load(std::memory_order_relaxed); }
     // The allowance is used up: an engine stops at its next safe point, the matching still short of maximum.
-    bool exhausted() const { return edge_limit_ > 0 && edges_.load(std::memory_order_relaxed) > edge_limit_; }
-    // Raises the allowance by work that is not to be counted against it.
+    bool exhausted() const { return edge_limit() > 0 && edges() > edge_limit(); }
+    // Raises the allowance by work that is not to be counted against it. One thread at a time, here and in expect.
     void allow(std::int64_t edges) {
-        if (edge_limit_ <= 0) return;
-        edge_limit_ += edges;
+        if (edge_limit() <= 0) return;
+        edge_limit_.store(edge_limit() + edges, std::memory_order_relaxed);
         refunded_ += static_cast<double>(edges);
     }
     // Uses up the allowance at once if going on as before will, the whole being `factor` times what has been done.
     void expect(double factor) {
-        if (edge_limit_ > 0 &&
-            (static_cast<double>(edges()) - refunded_) * factor > static_cast<double>(edge_limit_) - refunded_)
-            edge_limit_ = 1;
+        if (edge_limit() > 0 &&
+            (static_cast<double>(edges()) - refunded_) * factor > static_cast<double>(edge_limit()) - refunded_)
+            edge_limit_.store(1, std::memory_order_relaxed);
     }
-    std::int64_t edge_limit() const { return edge_limit_; }
+    std::int64_t edge_limit() const { return edge_limit_.load(std::memory_order_relaxed); }
     std::int64_t edges() const { return edges_.load(std::memory_order_relaxed); }
 
     // Books edges scanned by one thread. Returns false when the run was stopped.
@@ -115,7 +115,7 @@ class Run {
         stats.steps.push_back({name, seconds});
     }
 
-    std::int64_t edge_limit_;
+    std::atomic<std::int64_t> edge_limit_;
     double refunded_ = 0;
     std::atomic<std::int64_t> edges_{0};
     std::atomic<bool> stop_{false};

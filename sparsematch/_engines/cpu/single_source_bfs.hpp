@@ -3,9 +3,15 @@
 // Azad, Buluc, Pothen (IPDPS 2015), Algorithm 1; Setubal (1996). Paper's visited[y]: visited_; parent of a column: parent_[j].
 // Invariant: a tree without an augmenting path can never have one again (Papadimitriou, Steiglitz), so its columns stay
 // visited; a tree with one is forgotten.
+// With several workers each searches by itself, on mates that the others may change meanwhile, and locks the matching only to
+// see that its tree still holds: where a mate has changed, it searches again. What they share is hardly ever written.
 #pragma once
 
+#include <algorithm>
+#include <atomic>
 #include <cmath>
+#include <memory>
+#include <thread>
 #include <vector>
 
 #include "csr.hpp"
@@ -14,22 +20,68 @@
 
 namespace sparsematch {
 
-template <class Index>
+template <bool Threads, class Index>
 class SingleSourceBfs {
+    // One worker's search. Row queue[k + 1] is the mate of column trail[k]; parent[j] is the place in the queue of the row
+    // through which column j was reached.
+    struct Lane {
+        Lane(const Csr<Index>& a, Run& run, int rank)
+            : meter(run, rank), visited(a.n_cols), parent(a.n_cols), queue(a.n_rows), trail(a.n_cols) {}
+        Meter meter;
+        Bitmap visited;
+        Buffer<Index> parent, queue, trail;
+        Index n_trail = 0;
+        std::int64_t searched = 0;      // not yet in the account
+        Index leaf = UNMATCHED<Index>;  // the free column at the end of the path
+    };
+
+    // Only one worker at a time looks at all mates, and changes them: for less time than it takes to fall asleep.
+    template <bool Needed>
+    class Turn {
+      public:
+        explicit Turn(std::atomic<bool>& busy) : busy_(busy) {
+            if constexpr (Needed)
+                for (int tries = 1; busy_.load(std::memory_order_relaxed) || busy_.exchange(true, std::memory_order_acquire);
+                     ++tries)
+                    if (tries % 256 == 0) std::this_thread::yield();
+        }
+        Turn(const Turn&) = delete;
+        ~Turn() {
+            if constexpr (Needed) busy_.store(false, std::memory_order_release);
+        }
+
+      private:
+        std::atomic<bool>& busy_;
+    };
+
   public:
     SingleSourceBfs(const Csr<Index>& a, Matching<Index> m, Run& run)
-        : a_(a), m_(m), run_(run), meter_(run), visited_(a.n_cols), parent_(a.n_cols), queue_(a.n_rows), trail_(a.n_cols),
-          everywhere_(run.edge_limit() > 2 * static_cast<std::int64_t>(a.nnz())) {}
+        : a_(a), m_(m), run_(run), dead_(a.n_cols), everywhere_(run.edge_limit() > 2 * static_cast<std::int64_t>(a.nnz())) {}
 
-    // Reads: the matrix. Writes: both mates. Workspace: an index per row, two per column, a bit per column. Time: O(n nnz).
+    // Reads: the matrix. Writes: both mates. Workspace, for each worker: an index per row, two per column, a bit per column.
+    // Time: O(n nnz).
     void improve() {
         auto timer = run_.time("search");
         const auto roots = leave_settled(free_rows(a_, m_));
-        for (std::size_t k = 0; k < roots.size() && !run_.stopped() && !run_.exhausted(); ++k) {
-            search(roots[k]);
-            ++run_.stats.phases;
-            if (k % 64 == 63 && run_.stats.augmentations > run_.stats.phases / 2) run_.expect(growth(roots.size(), k + 1));
-        }
+        const auto n = static_cast<std::int64_t>(roots.size());
+        std::atomic<std::int64_t> next{0};
+        run_.team.each([&](int rank) {
+            std::unique_ptr<Lane> lane;
+            for (std::int64_t begin = next.load(), end; begin < n;) {
+                // Ever fewer roots at a time: the last ones, for which few columns are left, take as long as hundreds of the first.
+                end = begin + std::clamp<std::int64_t>((n - begin) / 32, 1, 64);
+                if (!next.compare_exchange_weak(begin, end)) continue;
+                if (!lane) lane = start_lane(rank);
+                for (; begin < end; ++begin) {
+                    if (run_.stopped() || run_.exhausted()) break;
+                    search(*lane, roots[begin], roots.size());
+                }
+                if (begin < end) break;
+                begin = next.load();
+            }
+            [[maybe_unused]] const Turn<Threads> turn(busy_);
+            if (lane) run_.stats.phases += lane->searched;
+        });
     }
 
   private:
@@ -37,65 +89,117 @@ class SingleSourceBfs {
     std::vector<Index> leave_settled(std::vector<Index>&& roots) {
         if (!run_.settled) return std::move(roots);
         for (Index j = 0; j < a_.n_cols; ++j)
-            if (run_.settled.col[j]) visited_.set(j);
+            if (run_.settled.col[j]) dead_.set(j);
         std::erase_if(roots, [&](Index i) { return run_.settled.row[i]; });
         return std::move(roots);
+    }
+
+    std::unique_ptr<Lane> start_lane(int rank) {
+        auto lane = std::make_unique<Lane>(a_, run_, rank);
+        [[maybe_unused]] const Turn<Threads> turn(busy_);
+        lane->visited.copy(dead_);
+        return lane;
     }
 
     // Where most searches succeed, what k of n have cost tells early what all of them will. Among near neighbours each costs
     // about the same. Searches that go everywhere (for which a caller allows several passes) cost the more, the fewer free
     // columns are left: with r of them about 1 / r, which makes ln(n) of all n.
-    double growth(std::size_t n, std::size_t k) const {
+    double growth(std::size_t n, std::int64_t k) const {
         const auto all = static_cast<double>(n), done = static_cast<double>(k);
         return everywhere_ ? std::log(all + 1) / std::log((all + 1) / (all + 1 - done)) : all / done;
     }
 
-    void search(Index root) {
-        Index head = 0, tail = 0, n_trail = 0;
+    void search(Lane& lane, Index root, std::size_t n_roots) {
+        for (bool done = false; !done;) {
+            const std::int64_t edges = grow(lane, root);
+            if (edges < 0) return;
+            const bool found = lane.leaf != UNMATCHED<Index>;
+            if (lane.n_trail == 0) {
+                done = true;
+                ++lane.searched;
+            } else {
+                [[maybe_unused]] const Turn<Threads> turn(busy_);
+                done = found ? augment(lane) : bury(lane, edges);
+                const auto k = run_.stats.phases += std::exchange(lane.searched, 0) + done;
+                if (done && k % 64 == 0 && run_.stats.augmentations > k / 2) run_.expect(growth(n_roots, k));
+            }
+            if (done && !found) return;
+            for (Index k = 0; k < lane.n_trail; ++k) lane.visited.clear(lane.trail[k]);
+        }
+    }
+
+    // Level by level to the first free column, if there is one. Returns the edges scanned; -1: stopped.
+    std::int64_t grow(Lane& lane, Index root) {
+        Index head = 0, tail = 0;
         std::int64_t edges = 0;
-        queue_[tail++] = root;
-        while (head < tail) {
-            const Index i = queue_[head++];
-            if (tail - head > 8) __builtin_prefetch(&a_.indptr[queue_[head + 8]]);
-            if (tail - head > 4) __builtin_prefetch(&a_.indices[a_.indptr[queue_[head + 4]]]);
-            if (!meter_.charge(a_.degree(i))) return;
+        lane.n_trail = 0;
+        lane.leaf = UNMATCHED<Index>;
+        lane.queue[tail++] = root;
+        for (; head < tail; ++head) {
+            const Index i = lane.queue[head];
+            if (tail - head > 9) __builtin_prefetch(&a_.indptr[lane.queue[head + 9]]);
+            if (tail - head > 5) __builtin_prefetch(&a_.indices[a_.indptr[lane.queue[head + 5]]]);
+            if (!lane.meter.charge(a_.degree(i))) return -1;
             edges += a_.degree(i);
             for (Index p = a_.indptr[i]; p < a_.indptr[i + 1]; ++p) {
                 const Index j = a_.indices[p];
-                if (!visited_.claim<false>(j)) continue;
-                parent_[j] = i;
-                trail_[n_trail++] = j;
-                if (m_.col_mate[j] == UNMATCHED<Index>) return augment(j, n_trail);
-                queue_[tail++] = m_.col_mate[j];
+                if (!lane.visited.template claim<false>(j)) continue;
+                if (Threads && dead_.test(j)) continue;  // another worker's: stays visited here, too
+                lane.parent[j] = head;
+                lane.trail[lane.n_trail++] = j;
+                const Index mate = peek(m_.col_mate[j]);
+                if (mate == UNMATCHED<Index>) return lane.leaf = j, edges;
+                lane.queue[tail++] = mate;
             }
         }
-        run_.allow(edges);  // no edge is scanned twice by searches that fail: only the others can use up an allowance
+        return edges;
     }
 
-    // Flips the path that ends in free column j, and forgets the tree.
-    void augment(Index j, Index n_trail) {
-        for (; j != UNMATCHED<Index>; run_.stats.path_edges += 2) {
-            const Index i = parent_[j], next = m_.row_mate[i];
-            m_.match(i, j);
-            j = next;
+    // Flips the path that ends in the leaf. False: a mate on it has changed since.
+    bool augment(const Lane& lane) {
+        if (Threads && !still_holds(lane)) return false;
+        for (Index j = lane.leaf, k = lane.parent[j];; k = lane.parent[j]) {
+            run_.stats.path_edges += 2;
+            poke(m_.row_mate[lane.queue[k]], j);
+            poke(m_.col_mate[j], lane.queue[k]);
+            if (k == 0) break;
+            j = lane.trail[k - 1];
         }
         --run_.stats.path_edges;
         ++run_.stats.augmentations;
-        for (Index k = 0; k < n_trail; ++k) visited_.clear(trail_[k]);
+        return true;
+    }
+
+    bool still_holds(const Lane& lane) const {
+        if (m_.col_mate[lane.leaf] != UNMATCHED<Index>) return false;
+        for (Index k = lane.parent[lane.leaf]; k > 0; k = lane.parent[lane.trail[k - 1]])
+            if (m_.row_mate[lane.queue[k]] != lane.trail[k - 1]) return false;
+        return true;
+    }
+
+    // Nobody needs to look at this tree again. False: a mate in it has changed since.
+    bool bury(const Lane& lane, std::int64_t edges) {
+        if constexpr (Threads) {
+            for (Index k = 0; k < lane.n_trail; ++k)
+                if (m_.col_mate[lane.trail[k]] != lane.queue[k + 1]) return false;
+            for (Index k = 0; k < lane.n_trail; ++k) dead_.claim<true>(lane.trail[k]);
+        }
+        run_.allow(edges);  // no edge is scanned twice by searches that fail: only the others can use up an allowance
+        return true;
     }
 
     const Csr<Index>& a_;
     const Matching<Index> m_;
     Run& run_;
-    Meter meter_;
-    Bitmap visited_;
-    Buffer<Index> parent_, queue_, trail_;
+    std::atomic<bool> busy_{false};  // somebody has the turn
+    Bitmap dead_;                    // columns of trees that failed, and those that the caller has hidden
     const bool everywhere_;
 };
 
 template <class Index>
 void single_source_bfs(const Csr<Index>& a, const Csr<Index>*, Matching<Index> m, const Options&, Run& run) {
-    SingleSourceBfs<Index>(a, m, run).improve();
+    if (run.team.size() > 1) SingleSourceBfs<true, Index>(a, m, run).improve();
+    else SingleSourceBfs<false, Index>(a, m, run).improve();
 }
 
 }  // namespace sparsematch

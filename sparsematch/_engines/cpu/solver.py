@@ -1,27 +1,31 @@
 """Block triangular factorisations by the core, and which blocks it leaves to others."""
 
+import math
 from typing import Any
 
 from numpy.typing import NDArray
 
 from sparsematch._engines.cpu import _core
-from sparsematch._types.arrays import BoolArray
+from sparsematch._types.arrays import BoolArray, IndexArray
 from sparsematch._types.bipartite import BipartiteCSR
-from sparsematch._types.block_form import BlockForm
-from sparsematch._types.factors import BlockLU, BlockPlan
+from sparsematch._types.factors import BlockLU, BlockPlan, FirstLook
 
 #: Multiplications per entry of L + U above which supernodes pay.
-_WORK_PER_ENTRY = 140.0
+_WORK_PER_ENTRY = 105.0
 #: Entries of L + U per entry of a block above which its ordering is given up: it is too heavy already.
 _FILL = 40.0
 #: Blocks of so few rows are not worth judging.
 _ALWAYS_INSIDE = 16
+#: Entries up to which a matching is found with a first look.
+_SOON = 1 << 14
 
 
-def block_plan(graph: BipartiteCSR, form: BlockForm, forced: BoolArray) -> BlockPlan:
+def block_plan(
+    graph: BipartiteCSR, row_perm: IndexArray, col_perm: IndexArray, row_blocks: IndexArray, forced: BoolArray
+) -> BlockPlan:
     """Cut a matrix into blocks by its block form. `graph` must be flipped. Time: O(n + nnz) and the orderings."""
     limits = _WORK_PER_ENTRY, _FILL, _ALWAYS_INSIDE
-    return _core.block_plan(graph.indptr, graph.indices, form.row_perm, form.col_perm, form.row_blocks, forced, *limits)
+    return _core.block_plan(graph.indptr, graph.indices, row_perm, col_perm, row_blocks, forced, *limits)
 
 
 def survey(graph: BipartiteCSR, values: NDArray[Any]) -> tuple[float, float]:
@@ -29,9 +33,22 @@ def survey(graph: BipartiteCSR, values: NDArray[Any]) -> tuple[float, float]:
     return _core.survey(graph.indptr, values)
 
 
-def poor_diagonal(graph: BipartiteCSR, form: BlockForm, values: NDArray[Any]) -> int:
-    """Count pivots that will hardly stay where the form has put them. `graph` must be flipped. Time: O(n + nnz)."""
-    return _core.poor_diagonal(graph.indptr, graph.indices, form.row_perm, form.col_perm, form.row_blocks, values)
+def is_canonical(indptr: IndexArray, indices: IndexArray) -> bool:
+    """Tell whether these are columns of a square matrix, each ascending without repeats. Time: O(n + nnz)."""
+    return _core.is_canonical(indptr, indices)
+
+
+def first_look(
+    graph: BipartiteCSR, values: NDArray[Any], given: Any = None, poor: float = math.inf
+) -> FirstLook | None:
+    """Return the block form of a matrix, what its values are like, and a plan; None if it takes longer to match.
+
+    `graph` must be flipped; `given` is what is known, the `row_mate` of a perfect matching or the three arrays of the
+    form. Time: O(n + nnz) and the orderings.
+    """
+    limits = _WORK_PER_ENTRY, _FILL, _ALWAYS_INSIDE
+    found = _core.first_look(graph.indptr, graph.indices, values, given, _SOON, poor, *limits)
+    return FirstLook(*found) if found else None
 
 
 def block_lu(plan: BlockPlan, values: NDArray[Any]) -> BlockLU:

@@ -9,6 +9,7 @@
 #include "block_plan.hpp"
 #include "block_values.hpp"
 #include "door.hpp"
+#include "first_look.hpp"
 
 namespace sparsematch {
 namespace {
@@ -53,6 +54,13 @@ nb::tuple block(const BlockPlan<Index>& plan, Index k) {
 }
 
 template <class Index>
+bool run_is_canonical(In<Index> indptr, In<Index> indices) {
+    nb::gil_scoped_release release;
+    return indptr.size() > 0 &&
+           is_canonical(indptr.data(), static_cast<Index>(indptr.size() - 1), indices.data(), indices.size());
+}
+
+template <class Index>
 void bind_plan(nb::module_& m, const char* name) {
     using Plan = BlockPlan<Index>;
     nb::class_<Plan>(m, name)
@@ -72,6 +80,7 @@ void bind_plan(nb::module_& m, const char* name) {
     m.def("block_plan", &make_plan<Index>, "indptr"_a.noconvert(), "indices"_a.noconvert(), "row_perm"_a.noconvert(),
           "col_perm"_a.noconvert(), "starts"_a.noconvert(), "forced"_a.noconvert(), "work_per_entry"_a, "fill"_a,
           "always_inside"_a);
+    m.def("is_canonical", &run_is_canonical<Index>, "indptr"_a.noconvert(), "indices"_a.noconvert());
 }
 
 template <class Index, class Value>
@@ -95,13 +104,50 @@ void solve(const BlockLU<Index, Value>& lu, Matrix<Value> x, Index first, Index 
         .run(first, last, static_cast<Side>(side));
 }
 
+// given: None, the mates of the rows, or a form. Returns None where no perfect matching is at hand; else the block form, the largest
+// modulus, the 1-norm, how poor the diagonal is, and a plan, or None in its place if it is poorer than `poor_share` of the entries.
 template <class Index, class Value>
-Index run_poor_diagonal(In<Index> indptr, In<Index> indices, In<Index> row_perm, In<Index> col_perm, In<Index> starts,
-                        In<Value> values) {
-    nb::gil_scoped_release release;
-    const auto a = view(static_cast<Index>(row_perm.size()), indptr, indices);
-    return poor_diagonal(a, row_perm.data(), col_perm.data(), starts.data(), static_cast<Index>(starts.size() - 1),
-                         values.data(), BlockLU<Index, Value>::diagonal_preference);
+nb::object run_first_look(In<Index> indptr, In<Index> indices, In<Value> values, nb::object given, std::int64_t soon,
+                          double poor_share, double work_per_entry, double fill, Index always_inside) {
+    const auto n = static_cast<Index>(indptr.size() - 1);
+    const auto a = view(n, indptr, indices);
+    if (values.size() < static_cast<std::size_t>(a.nnz())) throw nb::value_error("there are fewer values than entries");
+    SquareForm<Index> form;
+    const Index* mates = nullptr;
+    if (nb::isinstance<nb::tuple>(given)) {
+        const auto array = [&](int k) {
+            const auto from = nb::cast<In<Index>>(given[k]);
+            return std::vector<Index>(from.data(), from.data() + from.size());
+        };
+        form = {array(0), array(1), array(2)};
+    } else if (!given.is_none()) {
+        mates = nb::cast<In<Index>>(given).data();
+    }
+    Survey seen;
+    std::int64_t poor = 0;
+    std::unique_ptr<BlockPlan<Index>> plan;
+    const bool found = interruptible([&](Run& run) {
+        if (form.starts.empty()) {
+            FirstLook<Index> look(a, run);
+            if (!(mates ? look.take(mates) : look.match(soon)) || run.stopped()) return false;
+            form = look.form();
+            if (run.stopped()) return false;
+        }
+        seen = survey(indptr.data(), n, values.data());
+        const Index *rows = form.row_perm.data(), *cols = form.col_perm.data(), *starts = form.starts.data();
+        if (std::isfinite(seen.norm) && std::isfinite(poor_share))
+            poor = poor_diagonal(a, rows, cols, starts, form.n_blocks(), values.data(),
+                                 BlockLU<Index, Value>::diagonal_preference);
+        if (static_cast<double>(poor) > poor_share * static_cast<double>(a.nnz())) return true;
+        const Buffer<bool> forced(static_cast<std::size_t>(form.n_blocks()), false);
+        const typename BlockPlan<Index>::Limits limits{work_per_entry, fill, always_inside};
+        plan = std::make_unique<BlockPlan<Index>>(
+            Planner<Index>(a, rows, cols, form.n_blocks(), starts, forced.data(), limits).make());
+        return true;
+    });
+    if (!found) return nb::none();
+    return nb::make_tuple(copied(form.row_perm), copied(form.col_perm), copied(form.starts), seen.largest, seen.norm, poor,
+                          nb::cast(plan.release(), nb::rv_policy::take_ownership));
 }
 
 template <class Index, class Value>
@@ -128,8 +174,8 @@ void bind_lu(nb::module_& m, const char* name) {
             return nb::make_tuple(out.largest, out.norm);
         },
         "indptr"_a.noconvert(), "values"_a.noconvert());
-    m.def("poor_diagonal", &run_poor_diagonal<Index, Value>, "indptr"_a.noconvert(), "indices"_a.noconvert(),
-          "row_perm"_a.noconvert(), "col_perm"_a.noconvert(), "starts"_a.noconvert(), "values"_a.noconvert());
+    m.def("first_look", &run_first_look<Index, Value>, "indptr"_a.noconvert(), "indices"_a.noconvert(), "values"_a.noconvert(),
+          "given"_a.none(), "soon"_a, "poor_share"_a, "work_per_entry"_a, "fill"_a, "always_inside"_a);
 }
 
 }  // namespace

@@ -87,7 +87,7 @@ inline const Row table[] = {
     {"single_source_bfs",
      true,
      "unused",
-     false,
+     true,
      {},
      "One breadth-first search per free row; what failed searches saw is never looked at again.",
      IMPROVE(single_source_bfs)},

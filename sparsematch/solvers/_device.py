@@ -1,0 +1,272 @@
+"""Systems whose matrix is on a GPU: analysed, permuted and solved there."""
+
+from typing import Any, NamedTuple
+
+from sparsematch._api.decomposition import block_triangular_form
+from sparsematch._types.arrays import on_gpu
+from sparsematch._types.block_form import BlockForm
+from sparsematch._types.errors import unknown_choice, wrong_type
+from sparsematch.solvers._device_solvers import DeviceFactor, find_device_solver
+from sparsematch.solvers._errors import SingularMatrixError
+from sparsematch.solvers._outside import Singular
+
+_PIVOTING = ("auto", "structure", "product")
+
+
+class _Piece(NamedTuple):
+    """A part of the permuted matrix, and the place of each of its entries in the user's values."""
+
+    matrix: Any
+    places: Any
+
+    def filled(self, values: Any) -> Any:
+        """Return the part with new values."""
+        matrix = self.matrix.copy()
+        matrix.data = values[self.places]
+        return matrix
+
+
+class DeviceLU:
+    """A sparse factorisation on a GPU, of what the block triangular form leaves to be factorised.
+
+    The permuted matrix is cut at the first and behind the last diagonal block of more than one entry. What lies between
+    is handed to a solver for GPUs as a whole; the blocks of one entry before and behind are solved by substitution, and
+    what stands above is multiplied with. Values and right-hand sides stay on the GPU. `splu` makes one of a matrix of
+    ``cupyx.scipy.sparse``.
+
+    Parameters
+    ----------
+    A : cupyx.scipy.sparse matrix, shape (n, n)
+        The matrix, of real or complex numbers, on the current GPU.
+    matching : Matching, (row_mate, col_mate) or row_mate, optional
+        A matching to start from, of CuPy arrays, or one to be kept.
+    pivoting : {"auto", "structure", "product"}, optional
+        ``"product"`` has cuDSS put the transversal of largest product on the diagonal of what it factorises; by default
+        its matching is switched off, since the diagonal has no zeros already.
+    solver : {"auto", "cudss", "cusolver", "superlu"}, optional
+        ``"cudss"`` needs nvmath-python 1.0; it is taken by default where that is installed. ``"cusolver"``, the default
+        elsewhere, comes with CuPy: a QR factorisation for each right-hand side. ``"superlu"`` copies the matrix to host
+        memory, is factorised there by SciPy, and copies the factors back.
+
+    Attributes
+    ----------
+    form : BlockForm
+        The block triangular form, of CuPy arrays.
+    shape : tuple of int
+        The shape of the matrix.
+    dtype : dtype
+        float64 or complex128.
+    n_factorised : int
+        Rows of what was left to the solver.
+
+    Raises
+    ------
+    TypeError
+        If `A` is not a matrix on a GPU, or an argument is of the wrong type.
+    ValueError
+        If `A` is not square, or an argument is none of the choices.
+    SingularMatrixError
+        If `A` is structurally singular, or a diagonal block of one entry is zero. Nothing is copied to explain it: the
+        message says what to call.
+
+    See Also
+    --------
+    BlockTriangularLU : For matrices in host memory.
+
+    Examples
+    --------
+    >>> import cupy, cupyx.scipy.sparse  # doctest: +SKIP
+    >>> from sparsematch.solvers import DeviceLU
+    >>> A = cupyx.scipy.sparse.csr_matrix(cupy.array([[0.0, 2.0], [4.0, 1.0]]))  # doctest: +SKIP
+    >>> DeviceLU(A).solve(cupy.array([2.0, 5.0]))  # doctest: +SKIP
+    array([1., 1.])
+    """
+
+    def __init__(self, A: Any, *, matching: Any = None, pivoting: str = "auto", solver: Any = "auto") -> None:
+        if not isinstance(pivoting, str) or pivoting not in _PIVOTING:
+            raise unknown_choice("pivoting", pivoting, _PIVOTING)
+        self._make, self._product = find_device_solver(solver), pivoting == "product"
+        A = _canonical(A)
+        n = A.shape[0]
+        self.form: BlockForm = block_triangular_form(A, matching=matching)
+        if self.form.structural_rank < n:
+            raise _structurally_singular(self.form)
+        self._pattern, self.shape = (A.indptr, A.indices), A.shape
+        self._cut(A)
+        self._factor: DeviceFactor | None = None
+        self._kind: Any = None
+        self._take(A)
+
+    def refactorise(self, A: Any) -> None:
+        """Take a matrix with the same pattern. No matching, no block search and, by cuDSS, no ordering is done.
+
+        Parameters
+        ----------
+        A : cupyx.scipy.sparse matrix, shape (n, n)
+            With the same entries, explicit zeros included.
+
+        Raises
+        ------
+        TypeError, ValueError, SingularMatrixError
+            As when it was made, or if its pattern is another one.
+        """
+        A = _canonical(A)
+        same = A.shape == self.shape and A.nnz == self._pattern[1].size
+        if not (same and all(bool((now == then).all()) for now, then in zip(_arrays(A), self._pattern, strict=True))):
+            raise ValueError("A has another pattern than the matrix that was analysed: factorise it anew")
+        self._take(A)
+
+    def solve(self, b: Any, trans: str = "N") -> Any:
+        """Solve a linear system.
+
+        Parameters
+        ----------
+        b : cupy.ndarray, shape (n,) or (n, k)
+            One right-hand side, or k of them as columns, which are solved one after the other.
+        trans : {"N", "T", "H"}, optional
+            Solve with A, its transpose, or its conjugate transpose.
+
+        Returns
+        -------
+        cupy.ndarray, shape of `b`
+            The solution, of float64 or complex128.
+
+        Raises
+        ------
+        TypeError
+            If `b` is not a CuPy array of numbers.
+        ValueError
+            If `b` is of another length, or `trans` is none of the choices.
+        SingularMatrixError
+            If the solver finds only now that `A` is numerically singular.
+        """
+        import cupy
+
+        if not isinstance(trans, str) or trans not in ("N", "T", "H"):
+            raise unknown_choice("trans", trans, ("N", "T", "H"))
+        if not isinstance(b, cupy.ndarray):
+            raise wrong_type("b", b, "a CuPy array like those of the matrix; cupy.asarray copies arrays to the GPU")
+        if b.dtype.kind not in "biufc":
+            raise wrong_type("b", b, f"an array of numbers, not of {b.dtype}")
+        if b.ndim not in (1, 2) or b.shape[0] != self.shape[0]:
+            raise ValueError(f"b has shape {b.shape}, but must have shape ({self.shape[0]},) or ({self.shape[0]}, k)")
+        if b.ndim == 2:
+            columns = [self.solve(b[:, k], trans) for k in range(b.shape[1])]
+            kind = cupy.result_type(self.dtype, b.dtype)
+            return cupy.stack(columns, axis=1) if columns else cupy.empty(b.shape, kind)
+        if b.dtype.kind == "c" and self.dtype.kind != "c":
+            return self.solve(b.real.copy(), trans) + 1j * self.solve(b.imag.copy(), trans)
+        if trans == "H":
+            return self.solve(b.conj(), "T").conj()
+        return self._solve_one(b.astype(self.dtype), trans)
+
+    def __repr__(self) -> str:
+        n, blocks = self.shape[0], "1 block" if self.form.n_blocks == 1 else f"{self.form.n_blocks} blocks"
+        return f"DeviceLU({n}x{n}, {blocks}, {self.n_factorised} rows factorised by {self._make.__name__})"
+
+    def _cut(self, A: Any) -> None:
+        """Cut the permuted matrix into six parts: before, between and behind, and what stands above those."""
+        import cupy
+
+        n = self.shape[0]
+        numbered = A.copy()
+        numbered.data = cupy.arange(1, A.nnz + 1, dtype=cupy.float64)  # counted from 1: zeros might get lost
+        permuted = self.form.permute(numbered)
+        starts = self.form.row_blocks
+        large = cupy.flatnonzero(starts[1:] - starts[:-1] > 1)
+        first, last = (int(starts[large[0]]), int(starts[large[-1] + 1])) if large.size else (n, n)
+        self._bounds, self.n_factorised = (first, last), last - first
+        ends = [0, first, last, n]
+        self._pieces: dict[tuple[int, int], _Piece] = {}
+        sides = [k for k in range(3) if ends[k] < ends[k + 1]]  # CuPy knows no matrices without rows
+        for i, j in ((i, j) for i in sides for j in sides if i <= j):
+            part = permuted[ends[i] : ends[i + 1]][:, ends[j] : ends[j + 1]].tocsr()
+            if part.nnz:
+                part.sort_indices()
+                self._pieces[i, j] = _Piece(part, part.data.astype(cupy.int64) - 1)
+
+    def _take(self, A: Any) -> None:
+        values = A.data.astype("complex128" if A.data.dtype.kind == "c" else "float64")
+        self.dtype = values.dtype
+        parts = {where: piece.filled(values) for where, piece in self._pieces.items()}
+        for k, begin in ((0, 0), (2, self._bounds[1])):
+            if (k, k) not in parts:
+                continue
+            zeros = (parts[k, k].diagonal() == 0).nonzero()[0]
+            if zeros.size:
+                place = begin + int(zeros[0])
+                rows, cols = (perm[place : place + 1] for perm in (self.form.row_perm, self.form.col_perm))
+                where = f"row {int(rows[0])}; column {int(cols[0])}"
+                raise SingularMatrixError(f"numerically singular: a block of one entry ({where}) is 0", rows, cols)
+        self._parts = parts
+        if not self.n_factorised:
+            return
+        try:
+            if self._factor is None or self._kind != self.dtype:
+                self._factor, self._kind = self._make(parts[1, 1], self._product), self.dtype
+            else:
+                self._factor.refactorise(parts[1, 1])
+        except Singular:
+            raise self._singular() from None
+
+    def _solve_one(self, b: Any, trans: str) -> Any:
+        import cupy
+
+        gather, scatter = (self.form.row_perm, self.form.col_perm)[:: 1 if trans == "N" else -1]
+        first, last = self._bounds
+        permuted = b[gather]
+        x = [permuted[:first], permuted[first:last], permuted[last:]]
+        for i in (2, 1, 0) if trans == "N" else (0, 1, 2):
+            for j in range(i + 1, 3) if trans == "N" else range(i):
+                part = self._parts.get((i, j) if trans == "N" else (j, i))
+                if part is not None:
+                    x[i] = x[i] - (part if trans == "N" else part.T) @ x[j]
+            if x[i].size:
+                x[i] = self._solve_part(i, x[i], trans)
+        out = cupy.empty_like(b)
+        out[scatter] = cupy.concatenate(x)
+        return out
+
+    def _solve_part(self, i: int, b: Any, trans: str) -> Any:
+        if i == 1:
+            assert self._factor is not None
+            try:
+                return self._factor.solve(b.copy(), trans)
+            except Singular:
+                raise self._singular() from None
+        from cupyx.scipy.sparse.linalg import spsolve_triangular
+
+        part = self._parts[i, i] if trans == "N" else self._parts[i, i].T.tocsr()
+        return spsolve_triangular(part, b, lower=trans != "N")
+
+    def _singular(self) -> SingularMatrixError:
+        first, last = self._bounds
+        rows, cols = self.form.row_perm[first:last], self.form.col_perm[first:last]
+        return SingularMatrixError(f"numerically singular: the {last - first} rows factorised", rows, cols)
+
+
+def _canonical(A: Any) -> Any:
+    """Return a copy in CSR, sorted and without repeats, of a square matrix on a GPU."""
+    if not on_gpu(A) or not hasattr(A, "format"):
+        raise wrong_type("A", A, "a sparse matrix of CuPy")
+    if A.ndim != 2 or A.shape[0] != A.shape[1]:
+        raise ValueError(f"A must be square, but has shape {A.shape}")
+    A = A.copy() if A.format == "csr" else A.tocsr()
+    A.sum_duplicates()
+    return A
+
+
+def _arrays(A: Any) -> tuple[Any, Any]:
+    return A.indptr, A.indices
+
+
+def _structurally_singular(form: BlockForm) -> SingularMatrixError:
+    """Name the rows and columns of the over-determined part; the explanation would need host memory."""
+    n, rank = form.shape[0], form.structural_rank
+    rows, cols = form.vertical
+    text = (
+        f"structurally singular: {n} rows and columns, but rank {rank} at most, whatever the values. {rows.size} rows "
+        f"have entries in {cols.size} columns only. sparsematch.explain_singularity(A.get()), which copies the matrix "
+        "to host memory, says which"
+    )
+    return SingularMatrixError(text, rows, cols)

@@ -1,0 +1,133 @@
+"""Factorisations on a GPU by other libraries: one small class each, behind one shape.
+
+Each is made of a CSR matrix of cupyx.scipy.sparse, int32 indices, sorted, no repeats, float64 or complex128.
+"""
+
+import importlib.util
+import warnings
+import weakref
+from collections.abc import Callable
+from typing import Any, Protocol
+
+from sparsematch._types.errors import unknown_choice
+from sparsematch.solvers._outside import Singular
+
+
+class DeviceFactor(Protocol):
+    """The factorisation of one matrix on a GPU."""
+
+    def refactorise(self, A: Any) -> None:
+        """Take a matrix with the same pattern."""
+
+    def solve(self, b: Any, trans: str) -> Any:
+        """Solve with A ("N") or its transpose ("T"); `b` has one dimension. Raise Singular."""
+
+
+class CudssFactor:
+    """cuDSS, through nvmath-python: analysed and factorised once. The transpose, if asked for, apart.
+
+    Its own matching is switched off, for a transversal is on the diagonal, unless the one of largest product is wanted.
+    """
+
+    def __init__(self, A: Any, product: bool) -> None:
+        self._A, self._product = A, product
+        self._solvers: dict[str, Any] = {}
+        self._solver("N")
+
+    def refactorise(self, A: Any) -> None:
+        """Take a matrix with the same pattern."""
+        self._A = A
+        for trans, solver in self._solvers.items():
+            solver.reset_operands(a=A if trans == "N" else A.T.tocsr())
+            solver.factorize()
+
+    def solve(self, b: Any, trans: str) -> Any:
+        """Solve."""
+        solver = self._solver(trans)
+        solver.reset_operands(b=b)
+        return solver.solve()
+
+    def _solver(self, trans: str) -> Any:
+        if trans in self._solvers:
+            return self._solvers[trans]
+        import cupy
+        from nvmath.bindings import cudss
+        from nvmath.sparse.advanced import DirectSolver
+
+        A = self._A if trans == "N" else self._A.T.tocsr()
+        solver = DirectSolver(A, cupy.zeros(A.shape[0], A.dtype))
+        weakref.finalize(self, solver.free)
+        kinds = cudss.MatchingAlg
+        solver.plan_config.matching_algorithm = kinds.MAX_DIAG_PRODUCT if self._product else kinds.NONE
+        solver.plan()
+        solver.factorize()
+        self._solvers[trans] = solver
+        return solver
+
+
+class CusolverFactor:
+    """cuSOLVER's QR, through CuPy: nothing is kept, each right-hand side is a factorisation."""
+
+    def __init__(self, A: Any, product: bool) -> None:
+        if product:
+            raise ValueError("pivoting='product' is for cuDSS, but the solver is cuSOLVER's QR, which has no pivots")
+        self._A = {"N": A}
+
+    def refactorise(self, A: Any) -> None:
+        """Take a matrix with the same pattern."""
+        self._A = {"N": A}
+
+    def solve(self, b: Any, trans: str) -> Any:
+        """Solve."""
+        from cupyx.scipy.sparse.linalg import spsolve
+
+        if trans not in self._A:
+            self._A[trans] = self._A["N"].T.tocsr()
+        with warnings.catch_warnings():
+            warnings.filterwarnings("error", message=".*singular")
+            try:
+                return spsolve(self._A[trans], b)
+            except UserWarning:
+                raise Singular from None
+
+
+class HostSuperLUFactor:
+    """SciPy's SuperLU in host memory, its factors copied to the GPU, where CuPy solves with them."""
+
+    def __init__(self, A: Any, product: bool) -> None:
+        if product:
+            raise ValueError("pivoting='product' is for cuDSS, but the solver is SuperLU, which has pivots of its own")
+        self.refactorise(A)
+
+    def refactorise(self, A: Any) -> None:
+        """Take any matrix."""
+        from cupyx.scipy.sparse.linalg import splu
+
+        try:
+            self._lu = splu(A)
+        except RuntimeError as error:
+            if "singular" in str(error):
+                raise Singular from error
+            raise
+
+    def solve(self, b: Any, trans: str) -> Any:
+        """Solve."""
+        return self._lu.solve(b, trans)
+
+
+MakeOnDevice = Callable[[Any, bool], DeviceFactor]
+
+DEVICE_SOLVERS: dict[str, MakeOnDevice] = {
+    "cudss": CudssFactor,
+    "cusolver": CusolverFactor,
+    "superlu": HostSuperLUFactor,
+}
+
+
+def find_device_solver(name: Any) -> MakeOnDevice:
+    """Look up a solver by its name; ``"auto"`` is cuDSS where nvmath-python is installed, else cuSOLVER."""
+    if name == "auto":
+        name = "cudss" if importlib.util.find_spec("nvmath") else "cusolver"
+    if not isinstance(name, str) or name not in DEVICE_SOLVERS:
+        raise unknown_choice("solver", name, ("auto", *DEVICE_SOLVERS))
+    return DEVICE_SOLVERS[name]

@@ -1,0 +1,71 @@
+"""What is found out before a factorisation: the form, whether pivots will stay, and that index arrays are right."""
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+from hypothesis import given
+
+import sparsematch as sm
+from sparsematch import solvers
+from sparsematch.demo import build_circuit
+from test_solvers import check, systems
+
+
+def test_a_poor_diagonal_is_exchanged():
+    """The pattern says nothing; the values say which of many transversals to take."""
+    n = 60
+    rng = np.random.default_rng(12)
+    dense = (rng.random((n, n)) < 0.1) * 1e-6 * rng.random((n, n)) + 1e-7 * np.eye(n) + np.eye(n)[rng.permutation(n)]
+    A = sp.csc_array(dense)
+    auto, structure = solvers.splu(A), solvers.splu(A, pivoting="structure")
+    for lu in (auto, structure):
+        check(dense, lu, np.ones(n))
+    assert dense[auto.row_perm][:, auto.col_perm].diagonal().min() > 0.5
+    assert auto.nnz <= structure.nnz
+    analysis = solvers.analyse(A * np.nan)  # only the pattern is asked for
+    check(dense, analysis.factorise(A), np.ones(n))
+
+
+def test_few_poor_pivots_in_large_blocks():
+    """A handful of them fills a block: the values are asked, and the pivots that they name need not move."""
+    A = build_circuit(4500, seed=7).matrix
+    auto, structure, product = (solvers.splu(A, pivoting=kind) for kind in ("auto", "structure", "product"))
+    assert auto.nnz == product.nnz < 0.8 * structure.nnz
+    assert auto.growth < 2 < structure.growth
+
+
+@given(systems())
+def test_form_of_an_analysis(system):
+    """It is the block form of the matrix, found with a first look or without."""
+    dense, A, _ = system
+    form = solvers.analyse(A).form
+    starts, n = form.row_blocks, len(dense)
+    assert np.array_equal(np.sort(np.diff(starts)), np.sort(np.diff(sm.block_triangular_form(A).row_blocks)))
+    permuted = form.permute(sp.csr_array(A)).toarray()
+    assert not permuted[np.arange(n)[:, np.newaxis] >= np.repeat(starts[1:], np.diff(starts))].any()
+    assert permuted.diagonal().all()
+    assert sm.is_matching(A, form.matching)
+    assert form.structural_rank == n
+    assert form.coarse_rows.tolist() == [0, 0, n, n, n]
+    assert form.coarse_cols.tolist() == [0, 0, 0, n, n]
+
+
+def test_broken_arrays():
+    """What is not right is refused before it is read beyond its end."""
+    A = sp.csc_array(np.array([[1.0, 2], [3, 4]]))
+    for field, k, value, text in (
+        ("indices", 3, 7, r"indices\[3\] is 7"),
+        ("indices", 3, -1, r"indices\[3\] is -1"),
+        ("indptr", 1, 3, r"decreases|indices"),
+        ("indptr", 2, 9, "9, but A.indices holds 4"),
+        ("indptr", 0, 1, "must be 0"),
+    ):
+        B = A.copy()
+        getattr(B, field)[k] = value
+        if field == "indptr" and k == 1:
+            B.indptr[:] = 0, 4, 3
+        with pytest.raises(ValueError, match=text):
+            solvers.splu(B)
+    A.data = A.data[:3]
+    with pytest.raises(ValueError, match="3 values for 4 entries"):
+        solvers.splu(A)
