@@ -12,6 +12,7 @@ import pytest
 import oracle
 import sparsematch as sm
 from calls import grid, in_a_new_process, random_matrix, scrambled, solve
+from graphs import random_graph
 
 MATRICES = [
     random_matrix(400, 380, 3, seed=173),
@@ -40,6 +41,13 @@ def test_many_calls_on_the_same_matrix(engine):
         oracle.assert_maximal(MATRICES[k % 3], m.row_mate, m.col_mate)
         if engine.kind == "exact":
             assert m.cardinality == RANKS[k % 3]
+
+
+def test_many_calls_on_the_same_graph(approximate):
+    G = random_graph(2000, 6, seed=179)
+    expected = sm.approximate_matching(G, method=approximate.name)
+    tasks = [lambda k=k: sm.approximate_matching(G, method=approximate.name, workers=1 + k % 3) for k in range(12)]
+    assert all(m == expected for m in at_once(tasks))
 
 
 def test_all_public_functions_together():
