@@ -17,9 +17,9 @@ TALL = 1.2
 #: few rows are left then. Where hubs have most of the entries it finds hardly more than the cheap start, in more time.
 LONG, UNEVEN, HUBS = 8, 1.5, 20.0
 
-#: Where more than this share of the majors have one entry, the Karp-Sipser start goes first: on random matrices with about
-#: three entries a row it saves more than it takes. With fewer entries (roads) all starts come out alike, and it does not
-#: look for them where lists are long.
+#: Where more than this share of the majors have one entry, the Karp-Sipser start goes first: on random matrices with
+#: about three entries a row it saves more than it takes. With fewer than so many entries in the mean (roads) all starts
+#: come out alike, and where lists are long nobody looks.
 PENDANT, SPARSE = 0.12, 2.75
 
 
