@@ -60,6 +60,17 @@ def test_solves(seed, sizes, kind, form, solver):
     check(dense, lu, b)
 
 
+@pytest.mark.parametrize("solver", SOLVERS)
+def test_wide_indices(solver):
+    """The solvers know 32 bits only, and get no others."""
+    dense = staircase(np.random.default_rng(5), (1, 4, 1, 2), 0.7, float)
+    A = on_gpu(dense, "csr")
+    A.indices, A.indptr = A.indices.astype(np.int64), A.indptr.astype(np.int64)
+    lu = factorise(A, solver=solver)
+    assert all(part.indices.dtype == part.indptr.dtype == np.int32 for part in lu._parts.values())
+    check(dense, lu, np.arange(1.0, 1 + len(dense)))
+
+
 def test_only_what_must_be_is_factorised():
     upper = np.triu(np.arange(1.0, 26).reshape(5, 5))
     assert factorise(on_gpu(upper)).n_factorised == 0

@@ -183,6 +183,8 @@ class DeviceLU:
             part = permuted[ends[i] : ends[i + 1]][:, ends[j] : ends[j + 1]].tocsr()
             if part.nnz:
                 part.sort_indices()
+                if max(part.nnz, n) < 2**31:  # the solvers know no other
+                    part.indices, part.indptr = part.indices.astype("int32"), part.indptr.astype("int32")
                 self._pieces[i, j] = _Piece(part, part.data.astype(cupy.int64) - 1)
 
     def _take(self, A: Any) -> None:
