@@ -91,7 +91,7 @@ def matched_weight(graph: Graph, mate: IndexArray) -> Any:
     """Return the sum of the moduli of the matched edges, an array of shape (). Time: O(n log(degree))."""
     xp = namespace(mate)
     if graph.weight is None or not graph.n:
-        return xp.count_nonzero(mate >= 0) / 2.0
+        return (mate >= 0).sum() / 2.0
     weights = xp.empty(graph.n, np.float64)
     load("survey_graph", graph).launch("pair_weights", graph.n, *lists(graph), mate, weights)
     return weights.sum()
