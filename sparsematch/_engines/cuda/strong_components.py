@@ -95,14 +95,23 @@ def _peel(square: Square, parts: CoarseParts) -> tuple[list[int], IndexArray]:
 def _split_core(square: Square, size: list[int], from_row: IndexArray) -> None:
     """Label the components of what peeling has left; of a small part of the rows, those of small pieces first."""
     core, begin = size[0] - size[1] - size[2], size[1]
-    whole = core > size[0] >> 1
+    whole, segments = core > size[0] >> 1, [(core, begin)]
     if not whole:
         rest = solve_pieces(square, _listed(square, core, begin))
-        begin, core = begin + core - rest.size, rest.size
-    if whole or core >= _FEW:
-        core = _split_at_pivots(square, begin, core, from_row, whole)
+        core, segments = rest.size, _large_segments(square, rest)
+    if segments:
+        core = _split_at_pivots(square, segments, core, from_row, whole)
         rest = solve_pieces(square, _listed(square, core))
     find_rest(square, rest)
+
+
+def _large_segments(square: Square, rest: IndexArray) -> list[tuple[int, int]]:
+    """Return length and begin of the segments that deserve a pivot; pieces that do not fit are segments too."""
+    if rest.size < _FEW:
+        return []
+    starts, lengths = namespace(rest).unique(square.label[rest], return_counts=True)
+    large = lengths >= max(rest.size >> _SMALL, _FEW)
+    return list(zip(lengths[large].tolist(), starts[large].tolist(), strict=True))
 
 
 def _listed(square: Square, n: int, begin: int = -1) -> IndexArray:
@@ -116,12 +125,14 @@ def _listed(square: Square, n: int, begin: int = -1) -> IndexArray:
     return rest
 
 
-def _split_at_pivots(square: Square, begin: int, core: int, from_row: IndexArray, whole: bool) -> int:
+def _split_at_pivots(
+    square: Square, segments: list[tuple[int, int]], core: int, from_row: IndexArray, whole: bool
+) -> int:
     """Label the components of pivots as long as there are large segments; return how many rows are left.
 
     If these are the whole core, only its rows have a degree above zero.
     """
-    segments, n_rest, misses = [(core, begin)], core, 0
+    n_rest, misses = core, 0
     for turn in range(_PIVOTS + 1):
         length, start = max(segments)
         if misses >= _MISSES or (turn and length < max(core >> _SMALL, _FEW)):
