@@ -28,8 +28,11 @@ class BlockPlan(Protocol):
     def outside(self) -> list[int]: ...
     @property
     def n_upper(self) -> int: ...
-    def block(self, k: int, /) -> tuple[IndexArray, IndexArray, IndexArray]:
-        """Return the columns of block k: indptr, rows, and the place of each entry in the values."""
+    def block(self, k: int, /) -> tuple[IndexArray, IndexArray, IndexArray, float]:
+        """Return the columns of block k: indptr, rows, and the place of each entry in the values.
+
+        Last, how many entries L + U would have if pivots stayed on the diagonal; 0: they are in no order that helps.
+        """
 
 
 class FirstLook(NamedTuple):

@@ -32,7 +32,7 @@ class Cut(NamedTuple):
 
     plan: BlockPlan
     starts: IndexArray
-    blocks: dict[int, tuple[IndexArray, IndexArray, IndexArray]]
+    blocks: dict[int, list[IndexArray]]
     memory: dict[int, dict[str, Any]]
     backend: str
 
@@ -132,9 +132,12 @@ class Analysis:
 
     def _make_cut(self) -> None:
         plan: Any = self._look.plan
-        blocks = {k: plan.block(k) for k in plan.outside}
+        blocks, memory = {}, {}
+        for k in plan.outside:
+            *blocks[k], foreseen = plan.block(k)
+            memory[k] = {"foreseen": foreseen} if foreseen else {}
         self._form = None
-        self._cut = Cut(plan, self._look.row_blocks, blocks, {k: {} for k in blocks}, self._pattern.graph.backend)
+        self._cut = Cut(plan, self._look.row_blocks, blocks, memory, self._pattern.graph.backend)
 
     def _relieve(self, cut: Cut, k: int, values: NDArray[Any]) -> None:
         """Do something about a block whose pivots have brought more fill than was foreseen.

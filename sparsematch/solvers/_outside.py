@@ -2,7 +2,8 @@
 
 A solver from outside is a class that is made of a block, by columns, and of values for it. It solves, and takes new
 values for the same pattern. What it learns of the pattern the first time, it may leave in `memory` for the next of its
-kind.
+kind. If rows and columns come in an order that makes little fill when pivots stay on the diagonal, `memory` tells how many
+entries the factors then have, as ``"foreseen"``.
 """
 
 import warnings
@@ -18,6 +19,11 @@ from sparsematch._types.arrays import IndexArray
 from sparsematch._types.errors import unknown_choice
 
 Values = NDArray[Any]
+
+
+#: A pivot as large as this share of its column, as the matrix comes, is expected to stay on the diagonal.
+_STEADY = 0.1
+_ON_THE_DIAGONAL: dict[str, Any] = {"diag_pivot_thresh": _STEADY, "options": {"SymmetricMode": True}}
 
 
 class Singular(Exception):
@@ -43,32 +49,50 @@ class OutsideFactor(Protocol):
 
 
 class SuperLUFactor:
-    """A block factorised by SciPy's SuperLU, ordered by COLAMD the first time and as then ever after."""
+    """A block factorised by SciPy's SuperLU.
+
+    In the order that it comes in, if that suits and the diagonal is large; else ordered by COLAMD the first time and as
+    then ever after.
+    """
 
     def __init__(self, indptr: IndexArray, rows: IndexArray, values: Values, memory: dict[str, Any]) -> None:
         self._memory = memory
         self._indptr, self._rows = indptr.astype(np.int32, copy=False), rows.astype(np.int32, copy=False)
-        self.nnz = 0
-        if memory:
-            self.refactorise(values)
-            return
-        self._lu = _superlu(values, self._rows, self._indptr, "COLAMD")
-        memory["place"] = self._lu.perm_c
-        self._ordered = False
-        self.nnz = int(self._lu.nnz)
+        self.refactorise(values)
 
     def refactorise(self, values: Values) -> None:
         """Take new values."""
         memory = self._memory
-        if "order" not in memory:  # one that is never factorised again need not be renumbered
-            memory.update(_renumbered(self._indptr, self._rows, memory["place"]))
-        self._lu = _superlu(values[memory["take"]], memory["rows"], memory["indptr"], "NATURAL")
-        self._ordered = True
+        self._renumbered = False
+        if foreseen := self._foreseen(values):
+            self._lu = _superlu(values, self._rows, self._indptr, "NATURAL", **_ON_THE_DIAGONAL)
+            if self._lu.nnz > 2 * foreseen:  # pivots have left it all the same
+                del memory["foreseen"]
+        elif "place" not in memory:
+            self._lu = _superlu(values, self._rows, self._indptr, "COLAMD")
+            memory["place"] = self._lu.perm_c
+        else:
+            if "order" not in memory:  # one that is never factorised again need not be renumbered
+                memory.update(_renumbered(self._indptr, self._rows, memory["place"]))
+            self._lu = _superlu(values[memory["take"]], memory["rows"], memory["indptr"], "NATURAL")
+            self._renumbered = True
         self.nnz = int(self._lu.nnz)
+
+    def _foreseen(self, values: Values) -> float:
+        """Return how many entries the order promises; 0 if there is none, or pivots would leave the diagonal."""
+        memory, starts = self._memory, self._indptr[:-1]
+        if "foreseen" not in memory:
+            return 0.0
+        if "diagonal" not in memory:
+            cols = np.repeat(np.arange(starts.size, dtype=np.int32), np.diff(self._indptr))
+            memory["diagonal"] = np.flatnonzero(self._rows == cols)
+        modulus = np.abs(values)
+        steady = (modulus[memory["diagonal"]] >= _STEADY * np.maximum.reduceat(modulus, starts)).all()
+        return memory["foreseen"] if steady else 0.0
 
     def solve(self, b: Values, trans: str) -> Values:
         """Solve."""
-        if not self._ordered:
+        if not self._renumbered:
             return self._lu.solve(b, trans)
         order = self._memory["order"]
         x = np.empty_like(b)
@@ -81,11 +105,11 @@ class SuperLUFactor:
         return float(np.abs(self._lu.U.data).max(initial=0))
 
 
-def _superlu(values: Values, rows: IndexArray, indptr: IndexArray, ordering: str) -> Any:
+def _superlu(values: Values, rows: IndexArray, indptr: IndexArray, ordering: str, **options: Any) -> Any:
     A = sp.csc_array((values, rows, indptr), shape=(indptr.size - 1, indptr.size - 1))
     A.has_canonical_format = True  # SciPy would look
     try:
-        return splu(A, permc_spec=ordering)
+        return splu(A, permc_spec=ordering, **options)
     except RuntimeError as error:
         if "singular" in str(error):
             raise Singular from error
@@ -110,17 +134,21 @@ class UmfpackFactor:
         n = indptr.size - 1
         self._umfpack = umfpack
         self._A = sp.csc_matrix((values, rows.astype(np.int32), indptr.astype(np.int32)), shape=(n, n))
-        self._context = umfpack.UmfpackContext("zi" if values.dtype.kind == "c" else "di")
-        self.nnz = 0
+        # The condition is for the user to ask; solving does not warn.
+        self._context = umfpack.UmfpackContext("zi" if values.dtype.kind == "c" else "di", maxCond=np.inf)
         self._context.symbolic(self._A)
         self.refactorise(values)
 
     def refactorise(self, values: Values) -> None:
         """Take new values."""
         self._A = sp.csc_matrix((values, self._A.indices, self._A.indptr), shape=self._A.shape)
-        self._context.numeric(self._A)
-        if self._context.info[self._umfpack.UMFPACK_RCOND] == 0:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", self._umfpack.UmfpackWarning)  # of what is raised here
+            self._context.numeric(self._A)
+        info = self._context.info
+        if info[self._umfpack.UMFPACK_RCOND] == 0:
             raise Singular
+        self.nnz = int(info[self._umfpack.UMFPACK_LNZ] + info[self._umfpack.UMFPACK_UNZ])
 
     def solve(self, b: Values, trans: str) -> Values:
         """Solve, a column at a time."""
@@ -156,7 +184,10 @@ class PardisoFactor:
 
 
 class KluFactor:
-    """A block factorised by KLU, through scikit-sparse 0.5."""
+    """A block factorised by KLU, through scikit-sparse 0.5.
+
+    Its default tolerance, a thousandth of the largest in the column, costs up to ten digits on real matrices.
+    """
 
     def __init__(self, indptr: IndexArray, rows: IndexArray, values: Values, memory: dict[str, Any]) -> None:
         n = indptr.size - 1
@@ -172,7 +203,7 @@ class KluFactor:
         with warnings.catch_warnings():
             warnings.simplefilter("error", klu.KLUSingularMatrixWarning)
             try:
-                self._lu = klu.klu_factor(A)
+                self._lu = klu.klu_factor(A, tol=0.1, btf=False)
             except klu.KLUSingularMatrixWarning:
                 raise Singular from None
         self.nnz = int(self._lu.lnz + self._lu.unz)

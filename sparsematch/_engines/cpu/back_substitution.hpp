@@ -23,7 +23,7 @@ class BackSubstitution {
     void run(Index first, Index last, Side side) {
         if (side == Side::plain) {
             for (Index k = last; k-- > first;) {
-                if (!lu_.plan.outside[k]) solve(k);
+                if (lu_.plan.outside[k] == 0) solve(k);
                 above(k);
             }
         } else {
@@ -68,7 +68,7 @@ class BackSubstitution {
         for (Index c = first; c < end; ++c)
             for (auto p = lu_.plan.upper_start[c]; p < lu_.plan.upper_start[c + 1]; ++p)
                 subtract(c, lu_.upper_row[p], turn<Conjugate>(lu_.upper[p]));
-        if (lu_.plan.outside[k]) return;
+        if (lu_.plan.outside[k] > 0) return;
         for (Index c = first; c < end; ++c) {
             for (auto p = lu_.u_start[c]; p < lu_.u_start[c + 1]; ++p)
                 subtract(c, first + lu_.u_row[p], turn<Conjugate>(lu_.u[p]));

@@ -42,8 +42,8 @@ class BlockLU {
         for (Index k = 0; k < plan.n_blocks(); ++k) {
             trouble = k;
             const bool small = plan.size(k) == 1;
-            if (small || plan.outside[k]) skip(k);
-            const Outcome outcome = plan.outside[k] ? Outcome::done : small ? number(k, a) : block(k, a, meter);
+            if (small || plan.outside[k] > 0) skip(k);
+            const Outcome outcome = plan.outside[k] > 0 ? Outcome::done : small ? number(k, a) : block(k, a, meter);
             if (outcome != Outcome::done) return outcome;
         }
         l_start[size()] = static_cast<std::int64_t>(l.size()), u_start[size()] = static_cast<std::int64_t>(u.size());
@@ -58,7 +58,7 @@ class BlockLU {
         largest_u = 0;
         for (Index k = 0; k < plan.n_blocks(); ++k) {
             trouble = k;
-            if (plan.outside[k]) continue;
+            if (plan.outside[k] > 0) continue;
             const Outcome outcome = plan.size(k) == 1 ? number(k, a) : replay(k, a, meter);
             if (outcome != Outcome::done) return outcome;
         }

@@ -27,7 +27,10 @@ struct BlockPlan {
     Index n = 0;
     std::vector<Index> starts;              // block k is rows and columns starts[k]...starts[k + 1]
     std::vector<Index> row_perm, col_perm;  // the permuted matrix is A[row_perm][:, col_perm]
-    std::vector<char> outside;              // blocks that somebody else factorises
+    // Blocks that somebody else factorises, if above 0: so many entries L + U would have, in an order that its rows and columns
+    // are in, if pivots stay on the diagonal; as_given if they are in the user's order.
+    std::vector<double> outside;
+    static constexpr double as_given = 1;
     // Column j of the diagonal blocks: rows (counted within the block) and places in the values; the same above the blocks,
     // rows counted within the matrix.
     std::vector<std::int64_t> inner_start, upper_start;
@@ -44,10 +47,12 @@ template <class Index>
 class Planner {
   public:
     // a: the columns of a square matrix (its transpose as a Csr); the other arguments: a block form of it without horizontal and
-    // vertical parts; forced: blocks to be left to others. Time: O(n + nnz), and the orderings.
+    // vertical parts; forced: blocks to be left to others; steady: blocks whose pivots will stay on the diagonal, so that an order
+    // is of use to others as well (null: none). Time: O(n + nnz), and the orderings.
     Planner(const Csr<Index>& a, const Index* row_perm, const Index* col_perm, Index n_blocks, const Index* starts,
-            const bool* forced, typename BlockPlan<Index>::Limits limits)
-        : a_(a), forced_(forced), limits_(limits), place_(static_cast<std::size_t>(a.n_rows)) {
+            const bool* forced, const bool* steady, typename BlockPlan<Index>::Limits limits)
+        : a_(a), forced_(forced), steady_(steady), limits_(limits), place_(a.n_rows), local_(a.nnz()),
+          column_(a.n_rows + std::size_t{1}), cursor_(a.n_rows) {
         plan_.n = a.n_rows;
         plan_.row_perm.assign(row_perm, row_perm + a.n_rows);
         plan_.col_perm.assign(col_perm, col_perm + a.n_rows);
@@ -60,6 +65,7 @@ class Planner {
         locate();
         for (Index k = 0; k < plan_.n_blocks(); ++k)
             if (plan_.size(k) > 1) arrange(k);
+            else ++n_inner_;
         locate();
         cut();
         return std::move(plan_);
@@ -73,98 +79,123 @@ class Planner {
     // Orders the rows and columns of one block, or leaves it to others.
     void arrange(Index k) {
         const Index first = plan_.starts[k], m = plan_.size(k);
-        const std::int64_t entries = symmetrise(first, m);
+        const std::int64_t entries = translate(first, m);
+        n_inner_ += entries;
         EliminationCost cost;
-        order_.resize(static_cast<std::size_t>(m));
-        const bool must = m <= limits_.always_inside;
-        const double most = must ? 1e300 : limits_.fill * static_cast<double>(entries) / 2;
-        const double work = must ? 1e300 : limits_.work_per_entry;
-        bool light = !forced_[k] && ordering_.run(m, start_, adjacency_, most, work, order_.data(), cost);
-        const double filled = 2 * cost.entries + static_cast<double>(m);
-        light = light && (must || 2 * cost.work <= limits_.work_per_entry * filled);
-        plan_.outside[k] = !light;
-        if (light) {
-            // A heavy block has less to lose by going elsewhere.
-            const double share = 2 * cost.work > 0.35 * limits_.work_per_entry * filled ? 1.2 : 1.6;
-            double* ahead = plan_.most.data() + first;
-            ordering_.accumulate(ahead);
-            plan_.foreseen += static_cast<std::int64_t>(cost.entries);
-            for (Index c = 0; c < m; ++c) ahead[c] = 1000 + share * (2 * ahead[c] + static_cast<double>(c + 1));
-            reorder(plan_.row_perm.data() + first);
-            reorder(plan_.col_perm.data() + first);
-        } else {
+        const bool must = m <= limits_.always_inside, ordered = !forced_[k] && find_order(k, m, entries, must, cost);
+        if (!ordered) {
+            plan_.outside[k] = BlockPlan<Index>::as_given;
             std::sort(plan_.row_perm.begin() + first, plan_.row_perm.begin() + first + m);
             std::sort(plan_.col_perm.begin() + first, plan_.col_perm.begin() + first + m);
+            return;
         }
+        const double filled = 2 * cost.entries + static_cast<double>(m);
+        reorder(plan_.row_perm.data() + first);
+        reorder(plan_.col_perm.data() + first);
+        if (!must && 2 * cost.work > limits_.work_per_entry * filled) {
+            plan_.outside[k] = filled;
+            return;
+        }
+        // A heavy block has less to lose by going elsewhere.
+        const double share = 2 * cost.work > 0.35 * limits_.work_per_entry * filled ? 1.2 : 1.6;
+        double* ahead = plan_.most.data() + first;
+        ordering_.accumulate(ahead);
+        plan_.foreseen += static_cast<std::int64_t>(cost.entries);
+        for (Index c = 0; c < m; ++c) ahead[c] = 1000 + share * (2 * ahead[c] + static_cast<double>(c + 1));
+    }
+
+    bool find_order(Index k, Index m, std::int64_t entries, bool must, EliminationCost& cost) {
+        symmetrise(m);
+        order_.resize(static_cast<std::size_t>(m));
+        const double most = must ? 1e300 : limits_.fill * static_cast<double>(entries) / 2;
+        const double work = must || (steady_ && steady_[k]) ? 1e300 : limits_.work_per_entry;
+        return ordering_.run(m, begin_, length_, pool_, most, work, order_.data(), cost);
     }
     void reorder(Index* piece) {
         old_.assign(piece, piece + order_.size());
         for (std::size_t t = 0; t < order_.size(); ++t) piece[t] = old_[order_[t]];
     }
 
-    // The pattern of B + B^T without its diagonal, for the block B that begins there. Returns the entries of B.
-    std::int64_t symmetrise(Index first, Index m) {
-        const auto size = static_cast<std::size_t>(m);
-        start_.assign(size + 1, 0);
-        std::int64_t entries = 0;
-        auto each = [&](auto&& visit) {
-            for (Index c = 0; c < m; ++c) {
-                const Index j = plan_.col_perm[first + c];
-                for (Index p = a_.indptr[j]; p < a_.indptr[j + 1]; ++p)
-                    if (const Index r = place_[a_.indices[p]] - first; r >= 0) visit(r, c);
+    // The columns of the block B that begins there: column c has rows local_[column_[c]...column_[c + 1]], ascending as rows are
+    // within a block. Returns how many entries B has.
+    std::int64_t translate(Index first, Index m) {
+        Index to = 0;
+        for (Index c = 0; c < m; ++c) {
+            const Index j = plan_.col_perm[first + c];
+            column_[c] = to;
+            for (Index p = a_.indptr[j]; p < a_.indptr[j + 1]; ++p) {
+                const Index r = place_[a_.indices[p]] - first;
+                local_[to] = r, to += r >= 0;
             }
-        };
-        each([&](Index r, Index c) {
-            ++entries;
-            if (r != c) ++start_[r + 1], ++start_[c + 1];
-        });
-        for (std::size_t i = 0; i < size; ++i) start_[i + 1] += start_[i];
-        adjacency_.resize(static_cast<std::size_t>(start_[size]));
-        fill_.assign(start_.begin(), start_.end() - 1);
-        each([&](Index r, Index c) {
-            if (r != c) adjacency_[fill_[r]++] = c, adjacency_[fill_[c]++] = r;
-        });
-        seen_.assign(size, -1);
-        std::int64_t to = 0;
-        for (Index i = 0; i < m; ++i) {
-            const std::int64_t from = start_[i];
-            start_[i] = to;
-            for (std::int64_t p = from; p < fill_[i]; ++p)
-                if (const Index j = adjacency_[p]; seen_[j] != i) seen_[j] = i, adjacency_[to++] = j;
         }
-        start_[size] = to;
-        return entries;
+        column_[m] = to;
+        return to;
+    }
+
+    // The graph of B + B^T without its diagonal, as lists in the pool with room at their ends. An entry and its mirror make one
+    // edge: columns are gone through in order, and in each column the cursor stands behind the mirrors that had their turn.
+    void symmetrise(Index m) {
+        const auto size = static_cast<std::size_t>(m);
+        length_.assign(size, 0), begin_.resize(size);
+        for (Index p = 0; p < column_[m]; ++p) ++length_[local_[p]];
+        std::int64_t room = 0;
+        for (Index c = 0; c < m; ++c) {
+            begin_[c] = room;
+            room += length_[c] + column_[c + 1] - column_[c];
+            length_[c] = 0;
+        }
+        pool_.resize(static_cast<std::size_t>(room));
+        const auto join = [&](Index i, Index j) {
+            pool_[begin_[i] + length_[i]++] = j;
+            pool_[begin_[j] + length_[j]++] = i;
+        };
+        for (Index c = 0; c < m; ++c) {
+            Index p = column_[c];
+            for (; p < column_[c + 1] && local_[p] < c; ++p) {
+                const Index r = local_[p];
+                Index q = cursor_[r];
+                for (; q < column_[r + 1] && local_[q] < c; ++q) join(local_[q], r);
+                cursor_[r] = q + (q < column_[r + 1] && local_[q] == c);
+                join(r, c);
+            }
+            cursor_[c] = p + (p < column_[c + 1] && local_[p] == c);
+        }
+        for (Index c = 0; c < m; ++c)
+            for (Index q = cursor_[c]; q < column_[c + 1]; ++q) join(local_[q], c);
     }
 
     // Sorts the entries into those of diagonal blocks and those above.
     void cut() {
         const auto size = static_cast<std::size_t>(plan_.n), nnz = static_cast<std::size_t>(a_.nnz());
+        const auto n_inner = static_cast<std::size_t>(n_inner_);
         plan_.inner_start.resize(size + 1), plan_.upper_start.resize(size + 1);
-        plan_.inner_row.reserve(nnz), plan_.inner_from.reserve(nnz);
+        plan_.inner_row.resize(n_inner), plan_.inner_from.resize(n_inner);
+        plan_.upper_row.resize(nnz - n_inner), plan_.upper_from.resize(nnz - n_inner);
+        std::int64_t inner = 0, upper = 0;
         for (Index k = 0; k < plan_.n_blocks(); ++k) {
             const Index first = plan_.starts[k];
             for (Index c = first; c < plan_.starts[k + 1]; ++c) {
-                plan_.inner_start[c] = static_cast<std::int64_t>(plan_.inner_row.size());
-                plan_.upper_start[c] = static_cast<std::int64_t>(plan_.upper_row.size());
+                plan_.inner_start[c] = inner, plan_.upper_start[c] = upper;
                 const Index j = plan_.col_perm[c];
                 for (Index p = a_.indptr[j]; p < a_.indptr[j + 1]; ++p) {
                     const Index r = place_[a_.indices[p]];
-                    if (r >= first) plan_.inner_row.push_back(r - first), plan_.inner_from.push_back(p);
-                    else plan_.upper_row.push_back(r), plan_.upper_from.push_back(p);
+                    if (r >= first) plan_.inner_row[inner] = r - first, plan_.inner_from[inner++] = p;
+                    else plan_.upper_row[upper] = r, plan_.upper_from[upper++] = p;
                 }
             }
         }
-        plan_.inner_start[size] = static_cast<std::int64_t>(plan_.inner_row.size());
-        plan_.upper_start[size] = static_cast<std::int64_t>(plan_.upper_row.size());
+        plan_.inner_start[size] = inner, plan_.upper_start[size] = upper;
     }
 
     const Csr<Index>& a_;
-    const bool* forced_;
+    const bool *forced_, *steady_;
     const typename BlockPlan<Index>::Limits limits_;
     BlockPlan<Index> plan_;
     DegreeOrdering<Index> ordering_;
-    std::vector<Index> place_, order_, old_, adjacency_, seen_;
-    std::vector<std::int64_t> start_, fill_;
+    Buffer<Index> place_, local_, column_, cursor_;
+    std::vector<Index> order_, old_, length_, pool_;
+    std::vector<std::int64_t> begin_;
+    std::int64_t n_inner_ = 0;
 };
 
 }  // namespace sparsematch

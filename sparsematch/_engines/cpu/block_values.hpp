@@ -40,11 +40,12 @@ Survey survey(const Index* indptr, Index n, const Value* values) {
 }
 
 // Looks for columns whose pivot will hardly stay on the diagonal: the entry there is small beside the largest of its column in
-// the block, rows scaled. Adds up the rows of their blocks: what a pivot that moves may fill. a: the columns of a matrix in the
-// block form that the other arguments describe. Time: O(n + nnz).
+// the block, rows scaled. Adds up the rows of their blocks: what a pivot that moves may fill. Writes: steady, for each block
+// whether all pivots are above a tenth of their columns, rows as they are. a: the columns of a matrix in the block form that the
+// other arguments describe. Time: O(n + nnz).
 template <class Index, class Value>
 std::int64_t poor_diagonal(const Csr<Index>& a, const Index* row_perm, const Index* col_perm, const Index* starts,
-                           Index n_blocks, const Value* values, double preference) {
+                           Index n_blocks, const Value* values, double preference, bool* steady) {
     const auto n = static_cast<std::size_t>(a.n_rows);
     std::vector<Index> place(n);
     std::vector<double> largest(n, 0);
@@ -57,16 +58,19 @@ std::int64_t poor_diagonal(const Csr<Index>& a, const Index* row_perm, const Ind
     std::int64_t poor = 0;
     for (Index k = 0; k < n_blocks; ++k) {
         const Index first = starts[k], end = starts[k + 1];
+        steady[k] = true;
         if (end - first == 1) continue;
         for (Index c = first; c < end; ++c) each(first, c, [&](Index r, double v) { largest[r] = std::max(largest[r], v); });
+        for (Index r = first; r < end; ++r) largest[r] = largest[r] > 0 ? 1 / largest[r] : 0;
         for (Index c = first; c < end; ++c) {
-            double best = 0, diagonal = 0;
+            double best = 0, diagonal = 0, most = 0, there = 0;
             each(first, c, [&](Index r, double v) {
-                const double scaled = largest[r] > 0 ? v / largest[r] : 0;
-                best = std::max(best, scaled);
-                if (r == c) diagonal = scaled;
+                const double scaled = v * largest[r];
+                best = std::max(best, scaled), most = std::max(most, v);
+                if (r == c) diagonal = scaled, there = v;
             });
             if (diagonal < preference * best) poor += end - first;
+            if (!(there > 0 && there >= 0.1 * most)) steady[k] = false;
         }
     }
     return poor;

@@ -9,6 +9,7 @@
 #pragma once
 
 #include <algorithm>
+#include <bit>
 #include <cmath>
 #include <cstdint>
 #include <utility>
@@ -27,26 +28,16 @@ struct EliminationCost {
 template <class Index>
 class DegreeOrdering {
   public:
-    // Reads: the graph without its diagonal, edge {i, j} in both lists, no repeats; vertex i's list is adjacency[start[i]...
-    // start[i + 1]]. Writes: order, the vertices in order of elimination, and the cost. Returns false, and no order, when L would
-    // have more than `most` entries, or, as far as that can be foreseen, need more than `work` multiplications for each. Time: O(n nnz) at worst, nearly O(nnz) in practice.
-    bool run(Index n, const std::vector<std::int64_t>& start, const std::vector<Index>& adjacency, double most, double work,
-             Index* order, EliminationCost& cost) {
-        prepare(n, start, adjacency);
-        cost = {};
-        while (eliminated_ < n_) {
-            const Index p = least();
-            const Index weight = form_element(p);
-            measure_overlap(p);
-            const Index grown = update_degrees(p, weight);
-            merge_twins(p);
-            finish(p, grown);
-            charge(grown, cost);
-            entries_.push_back(cost.entries);
-            if (cost.entries > most || (degree_[p] > work / 2 && is_heavy(degree_[p], work, cost))) return false;
-        }
-        write_order(order);
-        return true;
+    // Reads: the graph without its diagonal, edge {i, j} in both lists, no repeats; vertex i's list is the length[i] numbers at
+    // pool[begin[i]]; the pool is used up. Writes: order, the vertices in order of elimination, and the cost. Returns false, and
+    // no order, when L would have more than `most` entries, or, as far as that can be foreseen, need more than `work`
+    // multiplications for each. Time: O(n nnz) at worst, nearly O(nnz) in practice.
+    bool run(Index n, const std::vector<std::int64_t>& begin, const std::vector<Index>& length, std::vector<Index>& pool,
+             double most, double work, Index* order, EliminationCost& cost) {
+        pool_.swap(pool);
+        const bool found = eliminate(n, begin, length, most, work, order, cost);
+        pool_.swap(pool);
+        return found;
     }
 
     // After a run: how many entries the columns of L have up to the one that is eliminated there, at most.
@@ -60,22 +51,54 @@ class DegreeOrdering {
   private:
     static constexpr Index none = -1;
 
-    void prepare(Index n, const std::vector<std::int64_t>& start, const std::vector<Index>& adjacency) {
+    // What is asked of a vertex, a variable or an element, side by side; its list in the pool.
+    struct Vertex {
+        std::int64_t begin, w;
+        Index length, n_elements, nv, degree;
+    };
+
+    bool eliminate(Index n, const std::vector<std::int64_t>& begin, const std::vector<Index>& length, double most, double work,
+                   Index* order, EliminationCost& cost) {
+        prepare(n, begin, length);
+        cost = {};
+        while (eliminated_ < n_) {
+            const Index p = least();
+            if (take_leaf(p)) {
+                charge(v_[p].nv, cost);
+                entries_.push_back(cost.entries);
+                v_[p].nv = 0;
+                continue;
+            }
+            const Index weight = form_element(p);
+            measure_overlap(p);
+            const Index grown = update_degrees(p, weight);
+            merge_twins(p);
+            finish(p, grown);
+            charge(grown, cost);
+            entries_.push_back(cost.entries);
+            if (cost.entries > most || (v_[p].degree > work / 2 && is_heavy(v_[p].degree, work, cost))) return false;
+        }
+        write_order(order);
+        return true;
+    }
+
+    void prepare(Index n, const std::vector<std::int64_t>& begin, const std::vector<Index>& length) {
         const auto size = static_cast<std::size_t>(n);
         n_ = n, eliminated_ = 0, least_ = 0, stamp_ = 2, largest_ = 0;
-        pool_.assign(adjacency.begin(), adjacency.begin() + start[size]);
-        begin_.assign(start.begin(), start.begin() + n);
-        length_.resize(size), degree_.resize(size), next_.resize(size), previous_.resize(size), hash_.resize(size);
-        n_elements_.assign(size, 0), nv_.assign(size, 1), w_.assign(size, 1), parent_.assign(size, none);
+        mask_ = std::bit_floor(size) - 1;
+        next_.resize(size), previous_.resize(size), hash_.resize(size);
+        parent_.assign(size, none);
         head_.assign(size + 1, none), bucket_.assign(size, none);
         pivots_.clear(), last_.clear(), entries_.clear();
         // A vertex that nearly all others touch would be looked at in every step: it goes last.
         const double dense = std::max(16.0, 10 * std::sqrt(static_cast<double>(n)));
-        for (Index i = 0; i < n; ++i) degree_[i] = length_[i] = static_cast<Index>(start[i + 1] - start[i]);
-        if (start[size] >= 8 * n) merge_equal(dense);
+        v_.resize(size);
+        std::int64_t entries = 0;
+        for (Index i = 0; i < n; ++i) v_[i] = {begin[i], 1, length[i], 0, 1, length[i]}, entries += length[i];
+        if (entries >= 8 * std::int64_t{n}) merge_equal(dense);
         for (Index i = 0; i < n; ++i) {
-            if (degree_[i] > dense) nv_[i] = 0, last_.push_back(i), ++eliminated_;
-            else if (nv_[i] > 0) insert(i);
+            if (v_[i].degree > dense) v_[i].nv = 0, last_.push_back(i), ++eliminated_;
+            else if (v_[i].nv > 0) insert(i);
         }
     }
 
@@ -87,27 +110,27 @@ class DegreeOrdering {
         for (Index i = 0; i < n_; ++i) sum[i] = hash(static_cast<std::uint64_t>(i));
         std::vector<std::uint64_t> closed(sum);
         for (Index i = 0; i < n_; ++i)
-            for (auto q = begin_[i]; q < begin_[i] + length_[i]; ++q) closed[i] += sum[pool_[q]];
+            for (auto q = v_[i].begin; q < v_[i].begin + v_[i].length; ++q) closed[i] += sum[pool_[q]];
         Index merged = 0;
         for (Index i = 0; i < n_; ++i) {
-            if (nv_[i] == 0 || degree_[i] > dense) continue;
-            for (auto q = begin_[i]; q < begin_[i] + length_[i]; ++q)
-                if (const Index j = pool_[q]; j > i && nv_[j] > 0 && closed[j] == closed[i])
-                    nv_[j] = 0, parent_[j] = i, ++nv_[i], ++merged;
-            degree_[i] -= nv_[i] - 1;
+            if (v_[i].nv == 0 || v_[i].degree > dense) continue;
+            for (auto q = v_[i].begin; q < v_[i].begin + v_[i].length; ++q)
+                if (const Index j = pool_[q]; j > i && v_[j].nv > 0 && closed[j] == closed[i])
+                    v_[j].nv = 0, parent_[j] = i, ++v_[i].nv, ++merged;
+            v_[i].degree -= v_[i].nv - 1;
         }
         if (merged == 0) return;
         for (Index i = 0; i < n_; ++i) {
-            auto to = begin_[i];
-            const auto end = nv_[i] > 0 ? to + length_[i] : to;
+            auto to = v_[i].begin;
+            const auto end = v_[i].nv > 0 ? to + v_[i].length : to;
             for (auto q = to; q < end; ++q)
-                if (nv_[pool_[q]] > 0) pool_[to++] = pool_[q];
-            length_[i] = static_cast<Index>(to - begin_[i]);
+                if (v_[pool_[q]].nv > 0) pool_[to++] = pool_[q];
+            v_[i].length = static_cast<Index>(to - v_[i].begin);
         }
     }
 
     void insert(Index i) {
-        const Index d = degree_[i];
+        const Index d = v_[i].degree;
         next_[i] = head_[d], previous_[i] = none;
         if (head_[d] != none) previous_[head_[d]] = i;
         head_[d] = i;
@@ -116,7 +139,7 @@ class DegreeOrdering {
     void unlink(Index i) {
         if (next_[i] != none) previous_[next_[i]] = previous_[i];
         if (previous_[i] != none) next_[previous_[i]] = next_[i];
-        else head_[degree_[i]] = next_[i];
+        else head_[v_[i].degree] = next_[i];
     }
     Index least() {
         while (head_[least_] == none) ++least_;
@@ -126,44 +149,62 @@ class DegreeOrdering {
         return p;
     }
 
+    // Whether p has no neighbours, or one and no elements. It leaves no element then: its neighbour only loses it.
+    bool take_leaf(Index p) {
+        if (v_[p].n_elements > 0) return false;
+        Index only = none;
+        for (std::int64_t q = v_[p].begin; q < v_[p].begin + v_[p].length; ++q) {
+            if (v_[pool_[q]].nv == 0) continue;
+            if (only != none) return false;
+            only = pool_[q];
+        }
+        eliminated_ += v_[p].nv;
+        v_[p].degree = only == none ? 0 : v_[only].nv;
+        if (only == none) return true;
+        unlink(only);
+        v_[only].degree -= v_[p].nv;
+        insert(only);
+        return true;
+    }
+
     // L_p, the union of A_p and of the L_e of all e in E_p, which it absorbs. Its variables have nv < 0 from here to finish.
     Index form_element(Index p) {
-        eliminated_ += nv_[p];
-        const Index weight = nv_[p];
-        nv_[p] = -weight;
+        eliminated_ += v_[p].nv;
+        const Index weight = v_[p].nv;
+        v_[p].nv = -weight;
         const auto at = static_cast<std::int64_t>(pool_.size());
         Index degree = 0;
         auto take = [&](std::int64_t from, Index count) {
             for (std::int64_t q = from; q < from + count; ++q) {
-                const Index i = pool_[q], nvi = nv_[i];
+                const Index i = pool_[q], nvi = v_[i].nv;
                 if (nvi <= 0) continue;
                 degree += nvi;
-                nv_[i] = -nvi;
+                v_[i].nv = -nvi;
                 pool_.push_back(i);
                 unlink(i);
             }
         };
-        for (std::int64_t q = begin_[p]; q < begin_[p] + n_elements_[p]; ++q) {
+        for (std::int64_t q = v_[p].begin; q < v_[p].begin + v_[p].n_elements; ++q) {
             const Index e = pool_[q];
-            if (w_[e] == 0) continue;
-            take(begin_[e], length_[e]);
-            w_[e] = 0;
+            if (v_[e].w == 0) continue;
+            take(v_[e].begin, v_[e].length);
+            v_[e].w = 0;
         }
-        take(begin_[p] + n_elements_[p], length_[p] - n_elements_[p]);
-        begin_[p] = at;
-        length_[p] = static_cast<Index>(static_cast<std::int64_t>(pool_.size()) - at);
-        degree_[p] = degree;
+        take(v_[p].begin + v_[p].n_elements, v_[p].length - v_[p].n_elements);
+        v_[p].begin = at;
+        v_[p].length = static_cast<Index>(static_cast<std::int64_t>(pool_.size()) - at);
+        v_[p].degree = degree;
         return weight;
     }
 
     // w[e] - stamp becomes |L_e \ L_p| for every element that touches L_p.
     void measure_overlap(Index p) {
-        for (std::int64_t q = begin_[p]; q < begin_[p] + length_[p]; ++q) {
-            const Index i = pool_[q], nvi = -nv_[i];
-            for (std::int64_t t = begin_[i]; t < begin_[i] + n_elements_[i]; ++t) {
+        for (std::int64_t q = v_[p].begin; q < v_[p].begin + v_[p].length; ++q) {
+            const Index i = pool_[q], nvi = -v_[i].nv;
+            for (std::int64_t t = v_[i].begin; t < v_[i].begin + v_[i].n_elements; ++t) {
                 const Index e = pool_[t];
-                if (w_[e] >= stamp_) w_[e] -= nvi;
-                else if (w_[e] != 0) w_[e] = degree_[e] + stamp_ - nvi;
+                if (v_[e].w >= stamp_) v_[e].w -= nvi;
+                else if (v_[e].w != 0) v_[e].w = v_[e].degree + stamp_ - nvi;
             }
         }
     }
@@ -171,84 +212,84 @@ class DegreeOrdering {
     // Lists of the variables of L_p lose what is dead or inside L_p and gain p; one that has nothing else is eliminated along
     // with p. Returns how many p now stands for.
     Index update_degrees(Index p, Index weight) {
-        for (std::int64_t q = begin_[p]; q < begin_[p] + length_[p]; ++q) {
+        for (std::int64_t q = v_[p].begin; q < v_[p].begin + v_[p].length; ++q) {
             const Index i = pool_[q];
-            const std::int64_t from = begin_[i], variables = from + n_elements_[i], end = from + length_[i];
+            const std::int64_t from = v_[i].begin, variables = from + v_[i].n_elements, end = from + v_[i].length;
             std::int64_t to = from;
             Index d = 0;
             std::uint64_t sum = 0;
             for (std::int64_t t = from; t < variables; ++t) {
                 const Index e = pool_[t];
-                if (w_[e] == 0) continue;
-                if (const std::int64_t outside = w_[e] - stamp_; outside > 0) {
+                if (v_[e].w == 0) continue;
+                if (const std::int64_t outside = v_[e].w - stamp_; outside > 0) {
                     d += static_cast<Index>(outside), sum += static_cast<std::uint64_t>(e), pool_[to++] = e;
                 } else {
-                    w_[e] = 0;  // L_e lies inside L_p
+                    v_[e].w = 0;  // L_e lies inside L_p
                 }
             }
             const std::int64_t split = to;
             for (std::int64_t t = variables; t < end; ++t) {
                 const Index j = pool_[t];
-                if (nv_[j] > 0) d += nv_[j], sum += static_cast<std::uint64_t>(j), pool_[to++] = j;
+                if (v_[j].nv > 0) d += v_[j].nv, sum += static_cast<std::uint64_t>(j), pool_[to++] = j;
             }
             if (d == 0) {
-                const Index nvi = -nv_[i];
-                parent_[i] = p, weight += nvi, degree_[p] -= nvi, eliminated_ += nvi, nv_[i] = 0;
+                const Index nvi = -v_[i].nv;
+                parent_[i] = p, weight += nvi, v_[p].degree -= nvi, eliminated_ += nvi, v_[i].nv = 0;
                 continue;
             }
             // p, or an element that p absorbs, was in the list of i, so that there is room for one more.
             pool_[to] = pool_[split], pool_[split] = pool_[from], pool_[from] = p;
-            n_elements_[i] = static_cast<Index>(split - from + 1);
-            length_[i] = static_cast<Index>(to - from + 1);
-            degree_[i] = std::min(degree_[i], d);
-            hash_[i] = static_cast<Index>(sum % static_cast<std::uint64_t>(n_));
+            v_[i].n_elements = static_cast<Index>(split - from + 1);
+            v_[i].length = static_cast<Index>(to - from + 1);
+            v_[i].degree = std::min(v_[i].degree, d);
+            hash_[i] = static_cast<Index>(sum & mask_);
             next_[i] = bucket_[hash_[i]], bucket_[hash_[i]] = i;
         }
-        largest_ = std::max<std::int64_t>(largest_, degree_[p]);
+        largest_ = std::max<std::int64_t>(largest_, v_[p].degree);
         stamp_ += largest_ + 1;
         return weight;
     }
 
     // Variables with equal lists are eliminated together.
     void merge_twins(Index p) {
-        for (std::int64_t q = begin_[p]; q < begin_[p] + length_[p]; ++q) {
-            if (nv_[pool_[q]] == 0) continue;
+        for (std::int64_t q = v_[p].begin; q < v_[p].begin + v_[p].length; ++q) {
+            if (v_[pool_[q]].nv == 0) continue;
             Index i = bucket_[hash_[pool_[q]]];
             bucket_[hash_[pool_[q]]] = none;
             for (; i != none && next_[i] != none; i = next_[i], ++stamp_) {
-                for (std::int64_t t = begin_[i] + 1; t < begin_[i] + length_[i]; ++t) w_[pool_[t]] = stamp_;
+                for (std::int64_t t = v_[i].begin + 1; t < v_[i].begin + v_[i].length; ++t) v_[pool_[t]].w = stamp_;
                 for (Index before = i, j = next_[i]; j != none; j = next_[j]) {
-                    if (same_lists(i, j)) nv_[i] += nv_[j], nv_[j] = 0, parent_[j] = i, next_[before] = next_[j];
+                    if (same_lists(i, j)) v_[i].nv += v_[j].nv, v_[j].nv = 0, parent_[j] = i, next_[before] = next_[j];
                     else before = j;
                 }
             }
         }
     }
     bool same_lists(Index i, Index j) const {
-        if (length_[i] != length_[j] || n_elements_[i] != n_elements_[j]) return false;
-        for (std::int64_t t = begin_[j] + 1; t < begin_[j] + length_[j]; ++t)
-            if (w_[pool_[t]] != stamp_) return false;
+        if (v_[i].length != v_[j].length || v_[i].n_elements != v_[j].n_elements) return false;
+        for (std::int64_t t = v_[j].begin + 1; t < v_[j].begin + v_[j].length; ++t)
+            if (v_[pool_[t]].w != stamp_) return false;
         return true;
     }
 
     void finish(Index p, Index weight) {
-        std::int64_t to = begin_[p];
-        for (std::int64_t q = begin_[p]; q < begin_[p] + length_[p]; ++q) {
-            const Index i = pool_[q], nvi = -nv_[i];
+        std::int64_t to = v_[p].begin;
+        for (std::int64_t q = v_[p].begin; q < v_[p].begin + v_[p].length; ++q) {
+            const Index i = pool_[q], nvi = -v_[i].nv;
             if (nvi <= 0) continue;
-            nv_[i] = nvi;
-            degree_[i] = std::min<Index>(degree_[i] + degree_[p] - nvi, n_ - eliminated_ - nvi);
+            v_[i].nv = nvi;
+            v_[i].degree = std::min<Index>(v_[i].degree + v_[p].degree - nvi, n_ - eliminated_ - nvi);
             insert(i);
             pool_[to++] = i;
         }
         pool_.resize(static_cast<std::size_t>(to));
-        length_[p] = static_cast<Index>(to - begin_[p]);
-        nv_[p] = weight;
-        if (length_[p] == 0) w_[p] = 0;
+        v_[p].length = static_cast<Index>(to - v_[p].begin);
+        v_[p].nv = weight;
+        if (v_[p].length == 0) v_[p].w = 0;
     }
 
     void charge(Index weight, EliminationCost& cost) const {
-        const double k = weight, d = static_cast<double>(degree_[pivots_.back()]) + static_cast<double>(last_.size());
+        const double k = weight, d = static_cast<double>(v_[pivots_.back()].degree) + static_cast<double>(last_.size());
         cost.entries += k * d + k * (k - 1) / 2;
         cost.work += k * d * d + k * (k - 1) * d + k * (k - 1) * (2 * k - 1) / 6;
     }
@@ -274,7 +315,7 @@ class DegreeOrdering {
         for (Index i = 0; i < n_; ++i)
             if (parent_[i] != none && parent_[i] != i) order[count[place[root(i)]]++] = i;
         ends_.assign(count.begin(), count.end() - 1);
-        std::stable_sort(last_.begin(), last_.end(), [&](Index a, Index b) { return degree_[a] < degree_[b]; });
+        std::stable_sort(last_.begin(), last_.end(), [&](Index a, Index b) { return v_[a].degree < v_[b].degree; });
         std::copy(last_.begin(), last_.end(), order + n_ - static_cast<Index>(last_.size()));
     }
     Index root(Index i) {
@@ -284,12 +325,13 @@ class DegreeOrdering {
         return r;
     }
 
+    std::vector<Vertex> v_;
     Index n_ = 0, eliminated_ = 0, least_ = 0;
     std::int64_t stamp_ = 0, largest_ = 0;
-    std::vector<Index> pool_, length_, n_elements_, nv_, degree_, head_, next_, previous_, bucket_, hash_, parent_;
+    std::uint64_t mask_ = 0;
+    std::vector<Index> pool_, head_, next_, previous_, bucket_, hash_, parent_;
     std::vector<Index> pivots_, last_, ends_;
     std::vector<double> entries_;
-    std::vector<std::int64_t> begin_, w_;
 };
 
 }  // namespace sparsematch

@@ -36,12 +36,13 @@ BlockPlan<Index>* make_plan(In<Index> indptr, In<Index> indices, In<Index> row_p
     const auto n = static_cast<Index>(row_perm.size());
     const auto a = view(n, indptr, indices);
     const auto n_blocks = static_cast<Index>(starts.size() - 1);
-    Planner<Index> planner(a, row_perm.data(), col_perm.data(), n_blocks, starts.data(), forced.data(),
+    Planner<Index> planner(a, row_perm.data(), col_perm.data(), n_blocks, starts.data(), forced.data(), nullptr,
                            {work_per_entry, fill, always_inside});
     return new BlockPlan<Index>(planner.make());
 }
 
-// The block's columns: indptr, rows, and the places of the entries in the user's values.
+// The block's columns: indptr, rows, the places of the entries in the user's values, and how many entries L + U would have if pivots
+// stay on the diagonal; 0 if rows and columns are in no order that helps.
 template <class Index>
 nb::tuple block(const BlockPlan<Index>& plan, Index k) {
     const Index first = plan.starts[k];
@@ -50,7 +51,8 @@ nb::tuple block(const BlockPlan<Index>& plan, Index k) {
     std::vector<Index> indptr;
     for (Index c = first; c <= plan.starts[k + 1]; ++c) indptr.push_back(static_cast<Index>(plan.inner_start[c] - from));
     return nb::make_tuple(copied(indptr), copied(plan.inner_row.data() + from, count),
-                          copied(plan.inner_from.data() + from, count));
+                          copied(plan.inner_from.data() + from, count),
+                          plan.outside[k] > BlockPlan<Index>::as_given ? plan.outside[k] : 0.0);
 }
 
 template <class Index>
@@ -72,7 +74,7 @@ void bind_plan(nb::module_& m, const char* name) {
                      [](const Plan& plan) {
                          std::vector<Index> out;
                          for (Index k = 0; k < plan.n_blocks(); ++k)
-                             if (plan.outside[k]) out.push_back(k);
+                             if (plan.outside[k] > 0) out.push_back(k);
                          return out;
                      })
         .def_prop_ro("n_upper", [](const Plan& plan) { return plan.upper_row.size(); })
@@ -125,6 +127,7 @@ nb::object run_first_look(In<Index> indptr, In<Index> indices, In<Value> values,
     }
     Survey seen;
     std::int64_t poor = 0;
+    const auto n_blocks = [&] { return static_cast<std::size_t>(form.n_blocks()); };
     std::unique_ptr<BlockPlan<Index>> plan;
     const bool found = interruptible([&](Run& run) {
         if (form.starts.empty()) {
@@ -135,14 +138,15 @@ nb::object run_first_look(In<Index> indptr, In<Index> indices, In<Value> values,
         }
         seen = survey(indptr.data(), n, values.data());
         const Index *rows = form.row_perm.data(), *cols = form.col_perm.data(), *starts = form.starts.data();
-        if (std::isfinite(seen.norm) && std::isfinite(poor_share))
+        Buffer<bool> steady(n_blocks(), false);
+        if (std::isfinite(seen.norm))
             poor = poor_diagonal(a, rows, cols, starts, form.n_blocks(), values.data(),
-                                 BlockLU<Index, Value>::diagonal_preference);
+                                 BlockLU<Index, Value>::diagonal_preference, steady.data());
         if (static_cast<double>(poor) > poor_share * static_cast<double>(a.nnz())) return true;
-        const Buffer<bool> forced(static_cast<std::size_t>(form.n_blocks()), false);
+        const Buffer<bool> forced(n_blocks(), false);
         const typename BlockPlan<Index>::Limits limits{work_per_entry, fill, always_inside};
         plan = std::make_unique<BlockPlan<Index>>(
-            Planner<Index>(a, rows, cols, form.n_blocks(), starts, forced.data(), limits).make());
+            Planner<Index>(a, rows, cols, form.n_blocks(), starts, forced.data(), steady.data(), limits).make());
         return true;
     });
     if (!found) return nb::none();
