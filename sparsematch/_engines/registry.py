@@ -130,8 +130,12 @@ class Operations:
         What to factorise, given the columns of a square matrix, its block form, and flags of blocks not to be touched.
     survey
         The largest modulus and the 1-norm of a matrix by columns, given its values; not finite if one of them is not.
+    equal
+        Whether two arrays of indices are equal.
     is_canonical
         Whether index arrays are those of the columns of a square matrix, ascending without repeats.
+    steady_diagonal
+        Whether the pivots of a matrix, by columns and its values, are expected to stay on the diagonal.
     first_look
         The block form of a matrix by columns, what its values are like and a plan, in one go. The third argument is
         what is known: a perfect matching, or the form. None if it is neither, and no matching is near at hand. No plan
@@ -171,7 +175,9 @@ class Operations:
         _in_host_memory_only
     )
     survey: Callable[[BipartiteCSR, NDArray[Any]], tuple[float, float]] = _in_host_memory_only
+    equal: Callable[[IndexArray, IndexArray], bool] = _in_host_memory_only
     is_canonical: Callable[[IndexArray, IndexArray], bool] = _in_host_memory_only
+    steady_diagonal: Callable[[IndexArray, IndexArray, NDArray[Any]], bool] = _in_host_memory_only
     first_look: Callable[..., Any] = _in_host_memory_only
     block_lu: Callable[[BlockPlan, NDArray[Any]], BlockLU] = _in_host_memory_only
     survey_graph: Callable[[Graph, Run], GraphSurvey] = _in_host_memory_only

@@ -45,7 +45,7 @@ class FirstLook(NamedTuple):
     largest, norm : float
         The largest modulus, and the 1-norm; not finite if a value is not.
     poor : int
-        How poor the diagonal is: for each pivot that will hardly stay there by its value, the rows of its block.
+        How many pivots will hardly stay on the diagonal, by their values.
     plan : BlockPlan or None
         What to factorise; None if the diagonal is too poor to start with.
     """

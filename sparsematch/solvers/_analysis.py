@@ -22,8 +22,8 @@ from sparsematch.solvers._pattern import Pattern, Survey, read_pattern
 
 _PIVOTING = ("auto", "structure", "product")
 
-#: Entries, as a share of those of the matrix, that the rows of poor pivots' blocks may come to before the values are
-#: asked for better pivots.
+#: Entries, as a share of those of the matrix, that the rows of poor pivots' large blocks may come to before the values
+#: are asked for better pivots.
 _POOR = 0.125
 
 

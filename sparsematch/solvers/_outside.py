@@ -15,15 +15,15 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 from scipy.sparse.linalg import splu
 
+from sparsematch._engines.registry import operations
 from sparsematch._types.arrays import IndexArray
 from sparsematch._types.errors import unknown_choice
 
 Values = NDArray[Any]
 
 
-#: A pivot as large as this share of its column, as the matrix comes, is expected to stay on the diagonal.
-_STEADY = 0.1
-_ON_THE_DIAGONAL: dict[str, Any] = {"diag_pivot_thresh": _STEADY, "options": {"SymmetricMode": True}}
+#: What SuperLU is told where pivots are expected to stay on the diagonal.
+_ON_THE_DIAGONAL: dict[str, Any] = {"diag_pivot_thresh": 0.1, "options": {"SymmetricMode": True}}
 
 
 class Singular(Exception):
@@ -64,9 +64,10 @@ class SuperLUFactor:
         """Take new values."""
         memory = self._memory
         self._renumbered = False
-        if foreseen := self._foreseen(values):
+        steady = operations("numpy").steady_diagonal
+        if "foreseen" in memory and steady(self._indptr, self._rows, values):
             self._lu = _superlu(values, self._rows, self._indptr, "NATURAL", **_ON_THE_DIAGONAL)
-            if self._lu.nnz > 2 * foreseen:  # pivots have left it all the same
+            if self._lu.nnz > 2 * memory["foreseen"]:  # pivots have left it all the same
                 del memory["foreseen"]
         elif "place" not in memory:
             self._lu = _superlu(values, self._rows, self._indptr, "COLAMD")
@@ -77,18 +78,6 @@ class SuperLUFactor:
             self._lu = _superlu(values[memory["take"]], memory["rows"], memory["indptr"], "NATURAL")
             self._renumbered = True
         self.nnz = int(self._lu.nnz)
-
-    def _foreseen(self, values: Values) -> float:
-        """Return how many entries the order promises; 0 if there is none, or pivots would leave the diagonal."""
-        memory, starts = self._memory, self._indptr[:-1]
-        if "foreseen" not in memory:
-            return 0.0
-        if "diagonal" not in memory:
-            cols = np.repeat(np.arange(starts.size, dtype=np.int32), np.diff(self._indptr))
-            memory["diagonal"] = np.flatnonzero(self._rows == cols)
-        modulus = np.abs(values)
-        steady = (modulus[memory["diagonal"]] >= _STEADY * np.maximum.reduceat(modulus, starts)).all()
-        return memory["foreseen"] if steady else 0.0
 
     def solve(self, b: Values, trans: str) -> Values:
         """Solve."""
@@ -106,8 +95,10 @@ class SuperLUFactor:
 
 
 def _superlu(values: Values, rows: IndexArray, indptr: IndexArray, ordering: str, **options: Any) -> Any:
-    A = sp.csc_array((values, rows, indptr), shape=(indptr.size - 1, indptr.size - 1))
-    A.has_canonical_format = True  # SciPy would look
+    n = indptr.size - 1
+    A = sp.csc_array((n, n), dtype=values.dtype)
+    A.data, A.indices, A.indptr = values, rows, indptr  # no need to look at them
+    A.has_canonical_format = True
     try:
         return splu(A, permc_spec=ordering, **options)
     except RuntimeError as error:

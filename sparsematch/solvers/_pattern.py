@@ -98,8 +98,9 @@ class Pattern:
             raise ValueError(f"A has shape {A.shape}, but the matrix that was analysed has shape {self.graph.shape}")
         if A.format != self.layout:
             A = A.asformat(self.layout)
+        equal = operations(self.graph.backend).equal
         for now, then in zip(_index_arrays(A), self.arrays, strict=True):
-            if now is not then and not np.array_equal(now, then):
+            if not equal(now, then):
                 raise ValueError(
                     "A has another pattern than the matrix that was analysed: analyse it anew, or give it the same "
                     "entries, explicit zeros included, in the same order"

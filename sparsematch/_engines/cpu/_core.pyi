@@ -185,8 +185,14 @@ def block_plan(
 def survey(indptr: IndexArray, values: NDArray[Any], /) -> tuple[float, float]:
     """Return the largest modulus and the largest sum of moduli of a column, not finite if an entry is not."""
 
+def equal(x: IndexArray, y: IndexArray, /) -> bool:
+    """Tell whether two arrays of the same type are equal."""
+
 def is_canonical(indptr: IndexArray, indices: IndexArray, /) -> bool:
     """Tell whether these are compressed columns of a square matrix, each ascending without repeats."""
+
+def steady_diagonal(indptr: IndexArray, rows: IndexArray, values: NDArray[Any], /) -> bool:
+    """Tell whether all entries on the diagonal are at least a tenth of the largest of their column."""
 
 def first_look(
     indptr: IndexArray,
@@ -195,12 +201,13 @@ def first_look(
     given: IndexArray | tuple[IndexArray, IndexArray, IndexArray] | None,
     soon: int,
     poor_share: float,
+    few: int,
     work_per_entry: float,
     fill: float,
     always_inside: int,
     /,
 ) -> tuple[Any, ...] | None:
-    """Return row_perm, col_perm, starts, the largest modulus, the 1-norm, how poor the diagonal is, and a plan."""
+    """Return row_perm, col_perm, starts, the largest modulus, the 1-norm, the number of poor pivots, and a plan."""
 
 def block_lu(plan: BlockPlan, values: NDArray[Any], /) -> BlockLU:
     """Make room for a factorisation; of `values`, only the type counts."""

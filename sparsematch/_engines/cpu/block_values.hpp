@@ -39,13 +39,36 @@ Survey survey(const Index* indptr, Index n, const Value* values) {
     return out;
 }
 
-// Looks for columns whose pivot will hardly stay on the diagonal: the entry there is small beside the largest of its column in
-// the block, rows scaled. Adds up the rows of their blocks: what a pivot that moves may fill. Writes: steady, for each block
-// whether all pivots are above a tenth of their columns, rows as they are. a: the columns of a matrix in the block form that the
-// other arguments describe. Time: O(n + nnz).
+// A pivot as large as this share of its column, rows as they are, is expected to stay on the diagonal.
+inline constexpr double steady_share = 0.1;
+
+// Whether all entries on the diagonal are that large. Time: O(n + nnz).
 template <class Index, class Value>
-std::int64_t poor_diagonal(const Csr<Index>& a, const Index* row_perm, const Index* col_perm, const Index* starts,
-                           Index n_blocks, const Value* values, double preference, bool* steady) {
+bool steady_diagonal(const Index* indptr, const Index* rows, Index n, const Value* values) {
+    for (Index j = 0; j < n; ++j) {
+        double most = 0, there = 0;
+        for (Index p = indptr[j]; p < indptr[j + 1]; ++p) {
+            const double v = magnitude(values[p]);
+            most = std::max(most, v);
+            there = rows[p] == j ? v : there;
+        }
+        if (!(there > 0 && there >= steady_share * most)) return false;
+    }
+    return true;
+}
+
+// How poor the diagonal is.
+struct PoorPivots {
+    std::int64_t number = 0;
+    std::int64_t rows = 0;  // of their blocks, if more than `few`: what a pivot that moves may fill
+};
+
+// Looks for columns whose pivot will hardly stay on the diagonal: the entry there is small beside the largest of its column in
+// the block, rows scaled. Writes: steady, for each block whether all its pivots are expected to stay.
+// a: the columns of a matrix in the block form that the other arguments describe. Time: O(n + nnz).
+template <class Index, class Value>
+PoorPivots poor_diagonal(const Csr<Index>& a, const Index* row_perm, const Index* col_perm, const Index* starts, Index n_blocks,
+                         const Value* values, double preference, Index few, bool* steady) {
     const auto n = static_cast<std::size_t>(a.n_rows);
     std::vector<Index> place(n);
     std::vector<double> largest(n, 0);
@@ -55,7 +78,7 @@ std::int64_t poor_diagonal(const Csr<Index>& a, const Index* row_perm, const Ind
         for (Index p = a.indptr[j]; p < a.indptr[j + 1]; ++p)
             if (const Index r = place[a.indices[p]]; r >= first) visit(r, magnitude(values[p]));
     };
-    std::int64_t poor = 0;
+    PoorPivots poor;
     for (Index k = 0; k < n_blocks; ++k) {
         const Index first = starts[k], end = starts[k + 1];
         steady[k] = true;
@@ -69,8 +92,8 @@ std::int64_t poor_diagonal(const Csr<Index>& a, const Index* row_perm, const Ind
                 best = std::max(best, scaled), most = std::max(most, v);
                 if (r == c) diagonal = scaled, there = v;
             });
-            if (diagonal < preference * best) poor += end - first;
-            if (!(there > 0 && there >= 0.1 * most)) steady[k] = false;
+            if (diagonal < preference * best) ++poor.number, poor.rows += end - first > few ? end - first : 0;
+            if (!(there > 0 && there >= steady_share * most)) steady[k] = false;
         }
     }
     return poor;

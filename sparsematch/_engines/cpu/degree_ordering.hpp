@@ -210,7 +210,7 @@ class DegreeOrdering {
     }
 
     // Lists of the variables of L_p lose what is dead or inside L_p and gain p; one that has nothing else is eliminated along
-    // with p. Returns how many p now stands for.
+    // with p. Returns how many p now stands for. What stays is no better than a coin to foretell: no branches.
     Index update_degrees(Index p, Index weight) {
         for (std::int64_t q = v_[p].begin; q < v_[p].begin + v_[p].length; ++q) {
             const Index i = pool_[q];
@@ -228,9 +228,18 @@ class DegreeOrdering {
                 }
             }
             const std::int64_t split = to;
-            for (std::int64_t t = variables; t < end; ++t) {
-                const Index j = pool_[t];
-                if (v_[j].nv > 0) d += v_[j].nv, sum += static_cast<std::uint64_t>(j), pool_[to++] = j;
+            if (end - variables < 5) {
+                for (std::int64_t t = variables; t < end; ++t) {
+                    const Index j = pool_[t];
+                    if (v_[j].nv > 0) d += v_[j].nv, sum += static_cast<std::uint64_t>(j), pool_[to++] = j;
+                }
+            } else {
+                for (std::int64_t t = variables; t < end; ++t) {
+                    const Index j = pool_[t], nvj = v_[j].nv;
+                    const bool stays = nvj > 0;
+                    d += stays ? nvj : 0, sum += stays ? static_cast<std::uint64_t>(j) : 0;
+                    pool_[to] = j, to += stays;
+                }
             }
             if (d == 0) {
                 const Index nvi = -v_[i].nv;

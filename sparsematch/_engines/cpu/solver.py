@@ -3,6 +3,7 @@
 import math
 from typing import Any
 
+import numpy as np
 from numpy.typing import NDArray
 
 from sparsematch._engines.cpu import _core
@@ -16,6 +17,8 @@ _WORK_PER_ENTRY = 105.0
 _FILL = 40.0
 #: Blocks of so few rows are not worth judging.
 _ALWAYS_INSIDE = 16
+#: Rows of a block in which pivots that move fill less than it costs to prevent that.
+_FEW_ROWS = 500
 #: Entries up to which a matching is found with a first look.
 _SOON = 1 << 14
 
@@ -33,6 +36,13 @@ def survey(graph: BipartiteCSR, values: NDArray[Any]) -> tuple[float, float]:
     return _core.survey(graph.indptr, values)
 
 
+def equal(x: IndexArray, y: IndexArray) -> bool:
+    """Tell whether two arrays of indices are equal, in no time if they are short."""
+    if x.dtype != y.dtype or not x.flags.c_contiguous:
+        return np.array_equal(x, y)
+    return _core.equal(x, y)
+
+
 def is_canonical(indptr: IndexArray, indices: IndexArray) -> bool:
     """Tell whether these are columns of a square matrix, each ascending without repeats. Time: O(n + nnz)."""
     return _core.is_canonical(indptr, indices)
@@ -47,8 +57,13 @@ def first_look(
     form. Time: O(n + nnz) and the orderings.
     """
     limits = _WORK_PER_ENTRY, _FILL, _ALWAYS_INSIDE
-    found = _core.first_look(graph.indptr, graph.indices, values, given, _SOON, poor, *limits)
+    found = _core.first_look(graph.indptr, graph.indices, values, given, _SOON, poor, _FEW_ROWS, *limits)
     return FirstLook(*found) if found else None
+
+
+def steady_diagonal(indptr: IndexArray, rows: IndexArray, values: NDArray[Any]) -> bool:
+    """Tell whether pivots of a matrix by columns are expected to stay on the diagonal: a tenth of the largest, or more."""
+    return _core.steady_diagonal(indptr, rows, values)
 
 
 def block_lu(plan: BlockPlan, values: NDArray[Any]) -> BlockLU:

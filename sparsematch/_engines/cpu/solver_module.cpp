@@ -82,6 +82,10 @@ void bind_plan(nb::module_& m, const char* name) {
     m.def("block_plan", &make_plan<Index>, "indptr"_a.noconvert(), "indices"_a.noconvert(), "row_perm"_a.noconvert(),
           "col_perm"_a.noconvert(), "starts"_a.noconvert(), "forced"_a.noconvert(), "work_per_entry"_a, "fill"_a,
           "always_inside"_a);
+    m.def(
+        "equal",
+        [](In<Index> x, In<Index> y) { return std::equal(x.data(), x.data() + x.size(), y.data(), y.data() + y.size()); },
+        "x"_a.noconvert(), "y"_a.noconvert());
     m.def("is_canonical", &run_is_canonical<Index>, "indptr"_a.noconvert(), "indices"_a.noconvert());
 }
 
@@ -107,10 +111,11 @@ void solve(const BlockLU<Index, Value>& lu, Matrix<Value> x, Index first, Index 
 }
 
 // given: None, the mates of the rows, or a form. Returns None where no perfect matching is at hand; else the block form, the largest
-// modulus, the 1-norm, how poor the diagonal is, and a plan, or None in its place if it is poorer than `poor_share` of the entries.
+// modulus, the 1-norm, the number of poor pivots, and a plan, or None in its place if their rows are more than `poor_share` of the
+// entries.
 template <class Index, class Value>
 nb::object run_first_look(In<Index> indptr, In<Index> indices, In<Value> values, nb::object given, std::int64_t soon,
-                          double poor_share, double work_per_entry, double fill, Index always_inside) {
+                          double poor_share, Index few, double work_per_entry, double fill, Index always_inside) {
     const auto n = static_cast<Index>(indptr.size() - 1);
     const auto a = view(n, indptr, indices);
     if (values.size() < static_cast<std::size_t>(a.nnz())) throw nb::value_error("there are fewer values than entries");
@@ -126,7 +131,7 @@ nb::object run_first_look(In<Index> indptr, In<Index> indices, In<Value> values,
         mates = nb::cast<In<Index>>(given).data();
     }
     Survey seen;
-    std::int64_t poor = 0;
+    PoorPivots poor;
     const auto n_blocks = [&] { return static_cast<std::size_t>(form.n_blocks()); };
     std::unique_ptr<BlockPlan<Index>> plan;
     const bool found = interruptible([&](Run& run) {
@@ -141,8 +146,8 @@ nb::object run_first_look(In<Index> indptr, In<Index> indices, In<Value> values,
         Buffer<bool> steady(n_blocks(), false);
         if (std::isfinite(seen.norm))
             poor = poor_diagonal(a, rows, cols, starts, form.n_blocks(), values.data(),
-                                 BlockLU<Index, Value>::diagonal_preference, steady.data());
-        if (static_cast<double>(poor) > poor_share * static_cast<double>(a.nnz())) return true;
+                                 BlockLU<Index, Value>::diagonal_preference, few, steady.data());
+        if (static_cast<double>(poor.rows) > poor_share * static_cast<double>(a.nnz())) return true;
         const Buffer<bool> forced(n_blocks(), false);
         const typename BlockPlan<Index>::Limits limits{work_per_entry, fill, always_inside};
         plan = std::make_unique<BlockPlan<Index>>(
@@ -150,8 +155,8 @@ nb::object run_first_look(In<Index> indptr, In<Index> indices, In<Value> values,
         return true;
     });
     if (!found) return nb::none();
-    return nb::make_tuple(copied(form.row_perm), copied(form.col_perm), copied(form.starts), seen.largest, seen.norm, poor,
-                          nb::cast(plan.release(), nb::rv_policy::take_ownership));
+    return nb::make_tuple(copied(form.row_perm), copied(form.col_perm), copied(form.starts), seen.largest, seen.norm,
+                          poor.number, nb::cast(plan.release(), nb::rv_policy::take_ownership));
 }
 
 template <class Index, class Value>
@@ -178,8 +183,14 @@ void bind_lu(nb::module_& m, const char* name) {
             return nb::make_tuple(out.largest, out.norm);
         },
         "indptr"_a.noconvert(), "values"_a.noconvert());
+    m.def(
+        "steady_diagonal",
+        [](In<Index> indptr, In<Index> rows, In<Value> values) {
+            return steady_diagonal(indptr.data(), rows.data(), static_cast<Index>(indptr.size() - 1), values.data());
+        },
+        "indptr"_a.noconvert(), "rows"_a.noconvert(), "values"_a.noconvert());
     m.def("first_look", &run_first_look<Index, Value>, "indptr"_a.noconvert(), "indices"_a.noconvert(), "values"_a.noconvert(),
-          "given"_a.none(), "soon"_a, "poor_share"_a, "work_per_entry"_a, "fill"_a, "always_inside"_a);
+          "given"_a.none(), "soon"_a, "poor_share"_a, "few"_a, "work_per_entry"_a, "fill"_a, "always_inside"_a);
 }
 
 }  // namespace
