@@ -134,6 +134,8 @@ class Operations:
         Whether two arrays of indices are equal.
     is_canonical
         Whether index arrays are those of the columns of a square matrix, ascending without repeats.
+    take
+        The values at places that a plan has named.
     steady_diagonal
         Whether the pivots of a matrix, by columns and its values, are expected to stay on the diagonal.
     first_look
@@ -177,6 +179,7 @@ class Operations:
     survey: Callable[[BipartiteCSR, NDArray[Any]], tuple[float, float]] = _in_host_memory_only
     equal: Callable[[IndexArray, IndexArray], bool] = _in_host_memory_only
     is_canonical: Callable[[IndexArray, IndexArray], bool] = _in_host_memory_only
+    take: Callable[[NDArray[Any], IndexArray], NDArray[Any]] = _in_host_memory_only
     steady_diagonal: Callable[[IndexArray, IndexArray, NDArray[Any]], bool] = _in_host_memory_only
     first_look: Callable[..., Any] = _in_host_memory_only
     block_lu: Callable[[BlockPlan, NDArray[Any]], BlockLU] = _in_host_memory_only

@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse.linalg import LinearOperator, onenormest
 
+from sparsematch._engines.registry import operations
 from sparsematch._types.errors import unknown_choice, wrong_type
 from sparsematch._types.factors import OUTCOMES
 from sparsematch.solvers._errors import numerically_singular
@@ -278,13 +279,14 @@ class BlockTriangularLU:
         return orders
 
     def _factorise_outside(self, values: NDArray[Any]) -> None:
-        make = self.analysis._make_outside
+        make, take = self.analysis._make_outside, operations(self._cut.backend).take
         for k, (indptr, rows, places) in self._cut.blocks.items():
+            inside = take(values, places)
             try:
                 if k in self._outside:
-                    self._outside[k].refactorise(values[places])
+                    self._outside[k].refactorise(inside)
                 else:
-                    self._outside[k] = make(indptr, rows, values[places], self._cut.memory[k])
+                    self._outside[k] = make(indptr, rows, inside, self._cut.memory[k])
             except Singular:
                 raise self._singular(values, k) from None
 

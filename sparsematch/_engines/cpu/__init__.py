@@ -77,6 +77,7 @@ def _register_operations() -> None:
             survey=solver.survey,
             equal=solver.equal,
             is_canonical=solver.is_canonical,
+            take=solver.take,
             steady_diagonal=solver.steady_diagonal,
             first_look=solver.first_look,
             block_lu=solver.block_lu,

@@ -191,6 +191,9 @@ def equal(x: IndexArray, y: IndexArray, /) -> bool:
 def is_canonical(indptr: IndexArray, indices: IndexArray, /) -> bool:
     """Tell whether these are compressed columns of a square matrix, each ascending without repeats."""
 
+def take(values: NDArray[Any], places: IndexArray, /) -> NDArray[Any]:
+    """Return the values at these places, which are not checked."""
+
 def steady_diagonal(indptr: IndexArray, rows: IndexArray, values: NDArray[Any], /) -> bool:
     """Tell whether all entries on the diagonal are at least a tenth of the largest of their column."""
 

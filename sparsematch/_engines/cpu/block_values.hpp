@@ -26,12 +26,12 @@ Survey survey(const Index* indptr, Index n, const Value* values) {
     Survey out;
     double total = 0;
     for (Index j = 0; j < n; ++j) {
-        double sum = 0;
+        double sum = 0, most = 0;
         for (Index p = indptr[j]; p < indptr[j + 1]; ++p) {
             const double v = std::abs(values[p]);
-            sum += v;
-            out.largest = std::max(out.largest, v);
+            sum += v, most = std::max(most, v);
         }
+        out.largest = std::max(out.largest, most);
         out.norm = std::max(out.norm, sum);
         total += sum * 0;  // NaN as soon as an entry is not finite; a maximum passes it over
     }
@@ -75,8 +75,11 @@ PoorPivots poor_diagonal(const Csr<Index>& a, const Index* row_perm, const Index
     for (Index k = 0; k < a.n_rows; ++k) place[row_perm[k]] = k;
     const auto each = [&](Index first, Index c, auto&& visit) {
         const Index j = col_perm[c];
-        for (Index p = a.indptr[j]; p < a.indptr[j + 1]; ++p)
-            if (const Index r = place[a.indices[p]]; r >= first) visit(r, magnitude(values[p]));
+        if (n_blocks == 1)  // rows are in order
+            for (Index p = a.indptr[j]; p < a.indptr[j + 1]; ++p) visit(a.indices[p], magnitude(values[p]));
+        else
+            for (Index p = a.indptr[j]; p < a.indptr[j + 1]; ++p)
+                if (const Index r = place[a.indices[p]]; r >= first) visit(r, magnitude(values[p]));
     };
     PoorPivots poor;
     for (Index k = 0; k < n_blocks; ++k) {

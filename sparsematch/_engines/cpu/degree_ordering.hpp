@@ -113,13 +113,16 @@ class DegreeOrdering {
             for (auto q = v_[i].begin; q < v_[i].begin + v_[i].length; ++q) closed[i] += sum[pool_[q]];
         Index merged = 0;
         for (Index i = 0; i < n_; ++i) {
-            if (v_[i].nv == 0 || v_[i].degree > dense) continue;
-            for (auto q = v_[i].begin; q < v_[i].begin + v_[i].length; ++q)
-                if (const Index j = pool_[q]; j > i && v_[j].nv > 0 && closed[j] == closed[i])
-                    v_[j].nv = 0, parent_[j] = i, ++v_[i].nv, ++merged;
-            v_[i].degree -= v_[i].nv - 1;
+            if (v_[i].degree > dense) continue;
+            Index& first = bucket_[closed[i] & mask_];
+            Index j = first;
+            while (j != none && closed[j] != closed[i]) j = next_[j];
+            if (j != none) v_[i].nv = 0, parent_[i] = j, ++v_[j].nv, ++merged;
+            else next_[i] = first, first = i;
         }
+        std::fill(bucket_.begin(), bucket_.end(), none);
         if (merged == 0) return;
+        for (Index i = 0; i < n_; ++i) v_[i].degree -= std::max<Index>(v_[i].nv - 1, 0);
         for (Index i = 0; i < n_; ++i) {
             auto to = v_[i].begin;
             const auto end = v_[i].nv > 0 ? to + v_[i].length : to;

@@ -61,6 +61,11 @@ def first_look(
     return FirstLook(*found) if found else None
 
 
+def take(values: NDArray[Any], places: IndexArray) -> NDArray[Any]:
+    """Return the values at places that a plan has named."""
+    return _core.take(values, places)
+
+
 def steady_diagonal(indptr: IndexArray, rows: IndexArray, values: NDArray[Any]) -> bool:
     """Tell whether pivots of a matrix by columns are expected to stay on the diagonal: a tenth of the largest, or more."""
     return _core.steady_diagonal(indptr, rows, values)

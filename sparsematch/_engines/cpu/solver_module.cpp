@@ -18,11 +18,15 @@ template <class T>
 using Matrix = nb::ndarray<T, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
 
 template <class T>
+auto owned(T* data, std::size_t n) {
+    nb::capsule owner(data, [](void* p) noexcept { delete[] static_cast<T*>(p); });
+    return nb::ndarray<nb::numpy, T, nb::ndim<1>>(data, {n}, owner);
+}
+template <class T>
 auto copied(const T* from, std::size_t n) {
     auto* data = new T[n];
     std::copy(from, from + n, data);
-    nb::capsule owner(data, [](void* p) noexcept { delete[] static_cast<T*>(p); });
-    return nb::ndarray<nb::numpy, T, nb::ndim<1>>(data, {n}, owner);
+    return owned(data, n);
 }
 template <class T>
 auto copied(const std::vector<T>& from) {
@@ -183,6 +187,14 @@ void bind_lu(nb::module_& m, const char* name) {
             return nb::make_tuple(out.largest, out.norm);
         },
         "indptr"_a.noconvert(), "values"_a.noconvert());
+    m.def(
+        "take",
+        [](In<Value> values, In<Index> places) {
+            auto* data = new Value[places.size()];
+            for (std::size_t p = 0; p < places.size(); ++p) data[p] = values.data()[places.data()[p]];
+            return owned(data, places.size());
+        },
+        "values"_a.noconvert(), "places"_a.noconvert());
     m.def(
         "steady_diagonal",
         [](In<Index> indptr, In<Index> rows, In<Value> values) {
