@@ -45,13 +45,25 @@ class FirstLook {
         : a_(columns), run_(run), mates_(2 * static_cast<std::size_t>(a_.n_rows), UNMATCHED<Index>),
           m_{mates_.data(), mates_.data() + a_.n_rows} {}
 
-    // Pairs every column with a row. False where that cannot be done, or is left to others: from `soon` entries on it is only
-    // tried along the diagonal. Time: O(nnz), or O(n nnz) of few entries.
-    bool match(std::int64_t soon) {
+    // Up to `few` entries, searches go on until they are done. Up to `many`, they are given up after ten looks at each entry; from
+    // there on, only the diagonal is tried.
+    struct Patience {
+        std::int64_t few, many;
+    };
+
+    // Pairs every column with a row. False where that cannot be done, or is left to others. Time: O(nnz), or O(n nnz) of few
+    // entries.
+    bool match(Patience patience) {
         if (take_diagonal(a_, m_)) return true;
-        if (a_.nnz() >= soon) return false;
+        if (a_.nnz() > patience.many) return false;
         cheap<Index>(a_, nullptr, m_, Options{}, run_);
-        if (!is_perfect()) single_source_bfs<Index>(a_, nullptr, m_, Options{}, run_);
+        if (is_perfect()) return true;
+        if (a_.nnz() > patience.few) {
+            Run brief(run_.team, nullptr, nullptr, 10 * static_cast<std::int64_t>(a_.nnz()), false);
+            single_source_bfs<Index>(a_, nullptr, m_, Options{}, brief);
+        } else {
+            single_source_bfs<Index>(a_, nullptr, m_, Options{}, run_);
+        }
         return is_perfect();
     }
     // Takes a matching of the rows with the columns. False: not all are matched.

@@ -19,8 +19,8 @@ _FILL = 40.0
 _ALWAYS_INSIDE = 16
 #: Rows of a block in which pivots that move fill less than it costs to prevent that.
 _FEW_ROWS = 500
-#: Entries up to which a matching is found with a first look.
-_SOON = 1 << 14
+#: Entries up to which a matching is found with a first look, and up to which it is tried there.
+_FEW_ENTRIES, _MANY_ENTRIES = 1 << 14, 1 << 20
 
 
 def block_plan(
@@ -57,7 +57,8 @@ def first_look(
     form. Time: O(n + nnz) and the orderings.
     """
     limits = _WORK_PER_ENTRY, _FILL, _ALWAYS_INSIDE
-    found = _core.first_look(graph.indptr, graph.indices, values, given, _SOON, poor, _FEW_ROWS, *limits)
+    patience = _FEW_ENTRIES, _MANY_ENTRIES
+    found = _core.first_look(graph.indptr, graph.indices, values, given, *patience, poor, _FEW_ROWS, *limits)
     return FirstLook(*found) if found else None
 
 

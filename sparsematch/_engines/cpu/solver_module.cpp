@@ -118,8 +118,9 @@ void solve(const BlockLU<Index, Value>& lu, Matrix<Value> x, Index first, Index 
 // modulus, the 1-norm, the number of poor pivots, and a plan, or None in its place if their rows are more than `poor_share` of the
 // entries.
 template <class Index, class Value>
-nb::object run_first_look(In<Index> indptr, In<Index> indices, In<Value> values, nb::object given, std::int64_t soon,
-                          double poor_share, Index few, double work_per_entry, double fill, Index always_inside) {
+nb::object run_first_look(In<Index> indptr, In<Index> indices, In<Value> values, nb::object given, std::int64_t few_entries,
+                          std::int64_t many_entries, double poor_share, Index few_rows, double work_per_entry, double fill,
+                          Index always_inside) {
     const auto n = static_cast<Index>(indptr.size() - 1);
     const auto a = view(n, indptr, indices);
     if (values.size() < static_cast<std::size_t>(a.nnz())) throw nb::value_error("there are fewer values than entries");
@@ -141,7 +142,7 @@ nb::object run_first_look(In<Index> indptr, In<Index> indices, In<Value> values,
     const bool found = interruptible([&](Run& run) {
         if (form.starts.empty()) {
             FirstLook<Index> look(a, run);
-            if (!(mates ? look.take(mates) : look.match(soon)) || run.stopped()) return false;
+            if (!(mates ? look.take(mates) : look.match({few_entries, many_entries})) || run.stopped()) return false;
             form = look.form();
             if (run.stopped()) return false;
         }
@@ -150,7 +151,7 @@ nb::object run_first_look(In<Index> indptr, In<Index> indices, In<Value> values,
         Buffer<bool> steady(n_blocks(), false);
         if (std::isfinite(seen.norm))
             poor = poor_diagonal(a, rows, cols, starts, form.n_blocks(), values.data(),
-                                 BlockLU<Index, Value>::diagonal_preference, few, steady.data());
+                                 BlockLU<Index, Value>::diagonal_preference, few_rows, steady.data());
         if (static_cast<double>(poor.rows) > poor_share * static_cast<double>(a.nnz())) return true;
         const Buffer<bool> forced(n_blocks(), false);
         const typename BlockPlan<Index>::Limits limits{work_per_entry, fill, always_inside};
@@ -202,7 +203,8 @@ void bind_lu(nb::module_& m, const char* name) {
         },
         "indptr"_a.noconvert(), "rows"_a.noconvert(), "values"_a.noconvert());
     m.def("first_look", &run_first_look<Index, Value>, "indptr"_a.noconvert(), "indices"_a.noconvert(), "values"_a.noconvert(),
-          "given"_a.none(), "soon"_a, "poor_share"_a, "few"_a, "work_per_entry"_a, "fill"_a, "always_inside"_a);
+          "given"_a.none(), "few_entries"_a, "many_entries"_a, "poor_share"_a, "few_rows"_a, "work_per_entry"_a, "fill"_a,
+          "always_inside"_a);
 }
 
 }  // namespace
