@@ -7,7 +7,9 @@ from hypothesis import given
 
 import sparsematch as sm
 from sparsematch import solvers
+from sparsematch._engines.cpu import solver as core_limits
 from sparsematch.demo import build_circuit
+from sparsematch.solvers import _outside
 from test_solvers import check, systems
 
 
@@ -29,9 +31,47 @@ def test_a_poor_diagonal_is_exchanged():
 def test_few_poor_pivots_in_large_blocks():
     """A handful of them fills a block: the values are asked, and the pivots that they name need not move."""
     A = build_circuit(4500, seed=7).matrix
+    rng = np.random.default_rng(0)
+    A = A[rng.permutation(A.shape[0])][:, rng.permutation(A.shape[0])]
     auto, structure, product = (solvers.splu(A, pivoting=kind) for kind in ("auto", "structure", "product"))
     assert auto.nnz == product.nnz < 0.8 * structure.nnz
     assert auto.growth < 2 < structure.growth
+
+
+@pytest.mark.parametrize("kind", [float, complex])
+def test_a_heavy_block_keeps_its_order_while_pivots_stay(monkeypatch, kind):
+    """SuperLU is called for the order that was found, and for one of its own where the diagonal has become small."""
+    asked, real = [], _outside.splu
+    monkeypatch.setattr(_outside, "splu", lambda A, **options: asked.append(options) or real(A, **options))
+    monkeypatch.setattr(core_limits, "_WORK_PER_ENTRY", 1.0)
+    n = 90
+    rng = np.random.default_rng(4)
+    dense = (rng.random((n, n)) < 0.06) * rng.standard_normal((n, n)) + (3 + 3j if kind is complex else 3) * np.eye(n)
+    dense[np.arange(n), np.roll(np.arange(n), 1)] = 0.5
+    moved = dense - 0.999 * np.diag(dense.diagonal())
+    analysis = solvers.analyse(sp.csc_array(dense))
+    assert analysis.outside == [0]
+    b = rng.standard_normal((n, 2))
+    lu = analysis.factorise(sp.csc_array(dense))
+    for values, ordering in ((dense, "NATURAL"), (moved, "COLAMD"), (moved, "NATURAL"), (dense, "NATURAL")):
+        lu.refactorise(sp.csc_array(values))
+        check(values, lu, b)
+        check(values, analysis.factorise(sp.csc_array(values)), b)
+        assert asked[-2]["permc_spec"] == ordering
+        assert ("options" in asked[-2]) == (values is dense)
+    assert solvers.analyse(sp.csc_array(moved)).factorise(sp.csc_array(moved)).growth < 100
+
+
+@pytest.mark.parametrize("kind", [np.int32, np.int64])
+def test_index_types_do_not_make_a_pattern(kind):
+    A = sp.csc_array(np.array([[4.0, 1, 0], [0, 2, 1], [0, 1, 3]]))
+    analysis = solvers.analyse(A)
+    B = sp.csc_array((A.data, A.indices.astype(kind), A.indptr.astype(kind)), shape=A.shape)
+    assert np.allclose(analysis.factorise(B).solve(np.array([5.0, 3, 4])), 1)
+    B.indices[0] = 1
+    B.indices[1] = 0
+    with pytest.raises(ValueError, match="another pattern"):
+        analysis.factorise(B)
 
 
 @given(systems())

@@ -285,12 +285,12 @@ def _factors(
     matched: FloatArray, matching: Matching, row_dual: FloatArray, col_dual: FloatArray, approximate: bool
 ) -> tuple[FloatArray, FloatArray]:
     """Return what the duals are the logarithms of; the rows' are corrected by what rounding has left of the pairs."""
-    with np.errstate(over="ignore", under="ignore", invalid="ignore"):
+    with np.errstate(all="ignore"):
         power = np.exp2 if approximate else np.exp
         row_scale, col_scale = power(row_dual), power(col_dual)
         if not approximate:
-            rows, cols = matching.pairs()
-            row_scale[rows] /= row_scale[rows] * matched * col_scale[cols]
+            rows, cols = (slice(None), matching.row_mate) if matching.is_perfect else matching.pairs()
+            row_scale[rows] = 1 / (matched * col_scale[cols])
     for scale in (row_scale, col_scale):
         if scale.size and not (scale.min() >= _SMALLEST and scale.max() <= _LARGEST):
             text = "factors beyond the range of doubles are cut off; row_dual and col_dual hold their logarithms"

@@ -2,8 +2,8 @@
 
 A solver from outside is a class that is made of a block, by columns, and of values for it. It solves, and takes new
 values for the same pattern. What it learns of the pattern the first time, it may leave in `memory` for the next of its
-kind. If rows and columns come in an order that makes little fill when pivots stay on the diagonal, `memory` tells how many
-entries the factors then have, as ``"foreseen"``.
+kind. If rows and columns come in an order that makes little fill when pivots stay on the diagonal, `memory` tells how
+many entries the factors then have, as ``"foreseen"``.
 """
 
 import warnings

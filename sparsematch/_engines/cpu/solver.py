@@ -56,9 +56,8 @@ def first_look(
     `graph` must be flipped; `given` is what is known, the `row_mate` of a perfect matching or the three arrays of the
     form. Time: O(n + nnz) and the orderings.
     """
-    limits = _WORK_PER_ENTRY, _FILL, _ALWAYS_INSIDE
-    patience = _FEW_ENTRIES, _MANY_ENTRIES
-    found = _core.first_look(graph.indptr, graph.indices, values, given, *patience, poor, _FEW_ROWS, *limits)
+    limits = _FEW_ENTRIES, _MANY_ENTRIES, poor, _FEW_ROWS, _WORK_PER_ENTRY, _FILL, _ALWAYS_INSIDE
+    found = _core.first_look(graph.indptr, graph.indices, values, given, *limits)
     return FirstLook(*found) if found else None
 
 
@@ -68,7 +67,7 @@ def take(values: NDArray[Any], places: IndexArray) -> NDArray[Any]:
 
 
 def steady_diagonal(indptr: IndexArray, rows: IndexArray, values: NDArray[Any]) -> bool:
-    """Tell whether pivots of a matrix by columns are expected to stay on the diagonal: a tenth of the largest, or more."""
+    """Tell whether pivots of a matrix by columns are expected to stay on the diagonal."""
     return _core.steady_diagonal(indptr, rows, values)
 
 
