@@ -89,9 +89,9 @@ class Planner {
             std::sort(plan_.col_perm.begin() + first, plan_.col_perm.begin() + first + m);
             return;
         }
-        const double filled = 2 * cost.entries + static_cast<double>(m);
         reorder(plan_.row_perm.data() + first);
         reorder(plan_.col_perm.data() + first);
+        const double filled = 2 * cost.entries + static_cast<double>(m);
         if (!must && 2 * cost.work > limits_.work_per_entry * filled) {
             plan_.outside[k] = filled;
             return;
@@ -105,11 +105,13 @@ class Planner {
     }
 
     bool find_order(Index k, Index m, std::int64_t entries, bool must, EliminationCost& cost) {
-        symmetrise(m);
+        // An order of B + B^T is a good one for others where B is close to it.
+        const bool alike = 2 * symmetrise(m) >= entries - m, useful = alike && steady_ && steady_[k];
         order_.resize(static_cast<std::size_t>(m));
         const double most = must ? 1e300 : limits_.fill * static_cast<double>(entries) / 2;
-        const double work = must || (steady_ && steady_[k]) ? 1e300 : limits_.work_per_entry;
-        return ordering_.run(m, begin_, length_, pool_, most, work, order_.data(), cost);
+        const double work = must || useful ? 1e300 : limits_.work_per_entry;
+        return ordering_.run(m, begin_, length_, pool_, most, work, order_.data(), cost) &&
+               (must || useful || 2 * cost.work <= work * (2 * cost.entries + static_cast<double>(m)));
     }
     void reorder(Index* piece) {
         old_.assign(piece, piece + order_.size());
@@ -134,7 +136,8 @@ class Planner {
 
     // The graph of B + B^T without its diagonal, as lists in the pool with room at their ends. An entry and its mirror make one
     // edge: columns are gone through in order, and in each column the cursor stands behind the mirrors that had their turn.
-    void symmetrise(Index m) {
+    // Returns how many entries have one.
+    std::int64_t symmetrise(Index m) {
         const auto size = static_cast<std::size_t>(m);
         length_.assign(size, 0), begin_.resize(size);
         for (Index p = 0; p < column_[m]; ++p) ++length_[local_[p]];
@@ -149,19 +152,22 @@ class Planner {
             pool_[begin_[i] + length_[i]++] = j;
             pool_[begin_[j] + length_[j]++] = i;
         };
+        std::int64_t mirrors = 0;
         for (Index c = 0; c < m; ++c) {
             Index p = column_[c];
             for (; p < column_[c + 1] && local_[p] < c; ++p) {
                 const Index r = local_[p];
                 Index q = cursor_[r];
                 for (; q < column_[r + 1] && local_[q] < c; ++q) join(local_[q], r);
-                cursor_[r] = q + (q < column_[r + 1] && local_[q] == c);
+                const bool mirrored = q < column_[r + 1] && local_[q] == c;
+                cursor_[r] = q + mirrored, mirrors += 2 * mirrored;
                 join(r, c);
             }
             cursor_[c] = p + (p < column_[c + 1] && local_[p] == c);
         }
         for (Index c = 0; c < m; ++c)
             for (Index q = cursor_[c]; q < column_[c + 1]; ++q) join(local_[q], c);
+        return mirrors;
     }
 
     // Sorts the entries into those of diagonal blocks and those above.
