@@ -27,6 +27,14 @@ def incidence(model, variables):
     return A.tocsr(), list(model), list(columns)
 
 
+def explain(model, variables):
+    """The matrix of a model and what is wrong with it, printed as well."""
+    A, equations, names = incidence(model, variables)
+    why = explain_singularity(A, equations, names)
+    print(why)
+    return A, why
+
+
 # %%
 # Two sources across one node
 # ---------------------------
@@ -41,9 +49,7 @@ circuit = {
     "source A": "v1",
     "source B": "v1",
 }
-A, equations, variables = incidence(circuit, "v1 v2 v3 i_A i_B")
-why = explain_singularity(A, equations, variables)
-print(why)
+A, why = explain(circuit, "v1 v2 v3 i_A i_B")
 
 # %%
 # On the left the equations of the over-determined conflict are shaded in the matrix, and the variables of the
@@ -57,7 +63,7 @@ plt.show()
 # A resistance in one of the sources puts its current into its own equation, which mends the model.
 
 circuit["source B"] = "v1 i_B"
-print(explain_singularity(*incidence(circuit, "v1 v2 v3 i_A i_B")))
+explain(circuit, "v1 v2 v3 i_A i_B")
 
 # %%
 # A reactor with one equation forgotten
@@ -75,9 +81,7 @@ reactor = {
     "volume": "V",
     "level control": "V",
 }
-A, equations, variables = incidence(reactor, "F rho c_A c_B r T V")
-why = explain_singularity(A, equations, variables)
-print(why)
+A, why = explain(reactor, "F rho c_A c_B r T V")
 
 # %%
 # The over-determined side points at the mistake itself. The under-determined side is as small as it can be, and still
@@ -111,9 +115,7 @@ measured = {
     "flow 4-6": "th4 th6",
     "flow 6-5": "th5 th6",
 }
-A, equations, variables = incidence(measured, "th1 th2 th3 th4 th5 th6 th7 th8")
-why = explain_singularity(A, equations, variables)
-print(why)
+A, why = explain(measured, "th1 th2 th3 th4 th5 th6 th7 th8")
 
 # %%
 # The picture shows the shortest conflict of each side; the text has the others.

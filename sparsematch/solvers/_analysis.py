@@ -171,7 +171,7 @@ def analyse(A: Any, *, matching: Any = None, pivoting: str = "auto", solver: Any
     pivoting : {"auto", "structure", "product"}, optional
         What goes to the diagonal: entries found by the pattern alone, or, by the values of `A`, those with the largest
         product. The latter costs more and moves fewer pivots; ``"auto"`` asks for it where those that would move
-        could fill much: in large blocks, or many.
+        could fill much: in blocks of more than 500 rows.
     solver : {"auto", "superlu", "umfpack", "pardiso", "klu"} or callable, optional
         Who factorises large blocks in which much fill is to be expected: by default SuperLU, which comes with SciPy.
         The others need a library of their own.
