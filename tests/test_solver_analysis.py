@@ -43,16 +43,12 @@ def test_a_heavy_block_keeps_its_order_while_pivots_stay(monkeypatch, kind):
     """SuperLU is called for the order that was found, and for one of its own where the diagonal has become small."""
     asked, real = [], _outside.splu
     monkeypatch.setattr(_outside, "splu", lambda A, **options: asked.append(options) or real(A, **options))
-    monkeypatch.setattr(core_limits, "_WORK_PER_ENTRY", 1.0)
     n = 90
-    rng = np.random.default_rng(4)
-    there = rng.random((n, n)) < 0.03
-    dense = (there | there.T) * rng.standard_normal((n, n)) + (3 + 3j if kind is complex else 3) * np.eye(n)
-    dense[np.arange(n), np.roll(np.arange(n), 1)] = 0.5
+    dense = heavy(monkeypatch, n, kind)
     moved = dense - 0.999 * np.diag(dense.diagonal())
     analysis = solvers.analyse(sp.csc_array(dense))
     assert analysis.outside == [0]
-    b = rng.standard_normal((n, 2))
+    b = np.random.default_rng(1).standard_normal((n, 2))
     lu = analysis.factorise(sp.csc_array(dense))
     for values, ordering in ((dense, "NATURAL"), (moved, "COLAMD"), (moved, "NATURAL"), (dense, "NATURAL")):
         lu.refactorise(sp.csc_array(values))
@@ -61,6 +57,38 @@ def test_a_heavy_block_keeps_its_order_while_pivots_stay(monkeypatch, kind):
         assert asked[-2]["permc_spec"] == ordering
         assert ("options" in asked[-2]) == (values is dense)
     assert solvers.analyse(sp.csc_array(moved)).factorise(sp.csc_array(moved)).growth < 100
+
+
+def heavy(monkeypatch, n, kind):
+    """A matrix that is left to others, in an order that makes little fill."""
+    monkeypatch.setattr(core_limits, "_WORK_PER_ENTRY", 1.0)
+    rng = np.random.default_rng(4)
+    there = rng.random((n, n)) < 0.03
+    dense = (there | there.T) * rng.standard_normal((n, n)) + (3 + 3j if kind is complex else 3) * np.eye(n)
+    dense[np.arange(n), np.roll(np.arange(n), 1)] = 0.5
+    return dense
+
+
+@pytest.mark.parametrize(("name", "module"), [("umfpack", "scikits.umfpack"), ("klu", "sksparse.klu"), ("own", "math")])
+def test_others_get_ascending_columns(monkeypatch, name, module):
+    """Some put them in order where they are, and the values of the next call would not."""
+    pytest.importorskip(module)
+    seen = []
+
+    class Own(_outside.SuperLUFactor):
+        def __init__(self, indptr, rows, values, memory):
+            seen.append(sp.csc_array((values, rows, indptr)).has_canonical_format and "foreseen" in memory)
+            super().__init__(indptr, rows, values, memory)
+
+    dense = heavy(monkeypatch, 70, float)
+    A = sp.csc_array(dense)
+    analysis = solvers.analyse(A, solver=Own if name == "own" else name)
+    assert analysis.outside == [0]
+    for lu in (analysis.factorise(A), analysis.factorise(A)):
+        check(dense, lu, np.ones(70))
+        lu.refactorise(2 * A)
+        check(2 * dense, lu, np.ones(70))
+    assert all(seen)
 
 
 @pytest.mark.parametrize("kind", [np.int32, np.int64])

@@ -63,7 +63,7 @@ plt.show()
 # A resistance in one of the sources puts its current into its own equation, which mends the model.
 
 circuit["source B"] = "v1 i_B"
-explain(circuit, "v1 v2 v3 i_A i_B")
+A, why = explain(circuit, "v1 v2 v3 i_A i_B")
 
 # %%
 # A reactor with one equation forgotten

@@ -28,10 +28,11 @@ class BlockPlan(Protocol):
     def outside(self) -> list[int]: ...
     @property
     def n_upper(self) -> int: ...
-    def block(self, k: int, /) -> tuple[IndexArray, IndexArray, IndexArray, float]:
+    def block(self, k: int, ascending: bool, /) -> tuple[IndexArray, IndexArray, IndexArray, float]:
         """Return the columns of block k: indptr, rows, and the place of each entry in the values.
 
-        Last, how many entries L + U would have if pivots stayed on the diagonal; 0: they are in no order that helps.
+        Rows are ascending in each column if that is asked for. Last, how many entries L + U would have if pivots stayed
+        on the diagonal; 0: they are in no order that helps.
         """
 
 

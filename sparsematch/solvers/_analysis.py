@@ -17,7 +17,7 @@ from sparsematch._types.factors import BlockLU, BlockPlan, FirstLook
 from sparsematch._types.matching import Matching
 from sparsematch.solvers._errors import structurally_singular
 from sparsematch.solvers._lu import BlockTriangularLU
-from sparsematch.solvers._outside import Make, find_solver
+from sparsematch.solvers._outside import Make, SuperLUFactor, find_solver
 from sparsematch.solvers._pattern import Pattern, Survey, read_pattern
 
 _PIVOTING = ("auto", "structure", "product")
@@ -134,7 +134,7 @@ class Analysis:
         plan: Any = self._look.plan
         blocks, memory = {}, {}
         for k in plan.outside:
-            *blocks[k], foreseen = plan.block(k)
+            *blocks[k], foreseen = plan.block(k, self._make_outside is not SuperLUFactor)  # which takes any order
             memory[k] = {"foreseen": foreseen} if foreseen else {}
         self._form = None
         self._cut = Cut(plan, self._look.row_blocks, blocks, memory, self._pattern.graph.backend)

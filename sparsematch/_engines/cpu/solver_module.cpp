@@ -4,6 +4,11 @@
 #include <nanobind/stl/complex.h>
 #include <nanobind/stl/vector.h>
 
+#include <algorithm>
+#include <tuple>
+#include <utility>
+#include <vector>
+
 #include "back_substitution.hpp"
 #include "block_lu.hpp"
 #include "block_plan.hpp"
@@ -48,14 +53,20 @@ BlockPlan<Index>* make_plan(In<Index> indptr, In<Index> indices, In<Index> row_p
 // The block's columns: indptr, rows, the places of the entries in the user's values, and how many entries L + U would have if pivots
 // stay on the diagonal; 0 if rows and columns are in no order that helps.
 template <class Index>
-nb::tuple block(const BlockPlan<Index>& plan, Index k) {
+nb::tuple block(const BlockPlan<Index>& plan, Index k, bool ascending) {
     const Index first = plan.starts[k];
-    const auto from = plan.inner_start[first];
-    const auto count = static_cast<std::size_t>(plan.inner_start[plan.starts[k + 1]] - from);
-    std::vector<Index> indptr;
-    for (Index c = first; c <= plan.starts[k + 1]; ++c) indptr.push_back(static_cast<Index>(plan.inner_start[c] - from));
-    return nb::make_tuple(copied(indptr), copied(plan.inner_row.data() + from, count),
-                          copied(plan.inner_from.data() + from, count),
+    const auto begin = plan.inner_start[first], end = plan.inner_start[plan.starts[k + 1]];
+    std::vector<Index> indptr, rows(plan.inner_row.begin() + begin, plan.inner_row.begin() + end);
+    std::vector<Index> from(plan.inner_from.begin() + begin, plan.inner_from.begin() + end);
+    for (Index c = first; c <= plan.starts[k + 1]; ++c) indptr.push_back(static_cast<Index>(plan.inner_start[c] - begin));
+    std::vector<std::pair<Index, Index>> column;
+    for (std::size_t c = 0; ascending && c + 1 < indptr.size(); ++c) {
+        column.clear();
+        for (Index p = indptr[c]; p < indptr[c + 1]; ++p) column.emplace_back(rows[p], from[p]);
+        std::sort(column.begin(), column.end());
+        for (Index p = indptr[c]; p < indptr[c + 1]; ++p) std::tie(rows[p], from[p]) = column[p - indptr[c]];
+    }
+    return nb::make_tuple(copied(indptr), copied(rows), copied(from),
                           plan.outside[k] > BlockPlan<Index>::as_given ? plan.outside[k] : 0.0);
 }
 
@@ -82,7 +93,7 @@ void bind_plan(nb::module_& m, const char* name) {
                          return out;
                      })
         .def_prop_ro("n_upper", [](const Plan& plan) { return plan.upper_row.size(); })
-        .def("block", &block<Index>, "k"_a);
+        .def("block", &block<Index>, "k"_a, "ascending"_a);
     m.def("block_plan", &make_plan<Index>, "indptr"_a.noconvert(), "indices"_a.noconvert(), "row_perm"_a.noconvert(),
           "col_perm"_a.noconvert(), "starts"_a.noconvert(), "forced"_a.noconvert(), "work_per_entry"_a, "fill"_a,
           "always_inside"_a);
