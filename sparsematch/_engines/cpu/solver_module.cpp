@@ -55,19 +55,19 @@ BlockPlan<Index>* make_plan(In<Index> indptr, In<Index> indices, In<Index> row_p
 template <class Index>
 nb::tuple block(const BlockPlan<Index>& plan, Index k, bool ascending) {
     const Index first = plan.starts[k];
-    const auto begin = plan.inner_start[first], end = plan.inner_start[plan.starts[k + 1]];
-    std::vector<Index> indptr, rows(plan.inner_row.begin() + begin, plan.inner_row.begin() + end);
-    std::vector<Index> from(plan.inner_from.begin() + begin, plan.inner_from.begin() + end);
+    const auto begin = plan.inner_start[first];
+    const auto count = static_cast<std::size_t>(plan.inner_start[plan.starts[k + 1]] - begin);
+    std::vector<Index> indptr;
     for (Index c = first; c <= plan.starts[k + 1]; ++c) indptr.push_back(static_cast<Index>(plan.inner_start[c] - begin));
+    auto rows = copied(plan.inner_row.data() + begin, count), from = copied(plan.inner_from.data() + begin, count);
     std::vector<std::pair<Index, Index>> column;
     for (std::size_t c = 0; ascending && c + 1 < indptr.size(); ++c) {
         column.clear();
-        for (Index p = indptr[c]; p < indptr[c + 1]; ++p) column.emplace_back(rows[p], from[p]);
+        for (Index p = indptr[c]; p < indptr[c + 1]; ++p) column.emplace_back(rows.data()[p], from.data()[p]);
         std::sort(column.begin(), column.end());
-        for (Index p = indptr[c]; p < indptr[c + 1]; ++p) std::tie(rows[p], from[p]) = column[p - indptr[c]];
+        for (Index p = indptr[c]; p < indptr[c + 1]; ++p) std::tie(rows.data()[p], from.data()[p]) = column[p - indptr[c]];
     }
-    return nb::make_tuple(copied(indptr), copied(rows), copied(from),
-                          plan.outside[k] > BlockPlan<Index>::as_given ? plan.outside[k] : 0.0);
+    return nb::make_tuple(copied(indptr), rows, from, plan.outside[k] > BlockPlan<Index>::as_given ? plan.outside[k] : 0.0);
 }
 
 template <class Index>
