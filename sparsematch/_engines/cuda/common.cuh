@@ -148,19 +148,14 @@ DEVICE T take_number(T* counts, T at) {
 }
 
 // All blocks of a cooperative launch wait for each other; afterwards each sees what any wrote before. `barrier` is two ints,
-// zero at the launch.
+// zero at the launch. What the blocks add to the first makes 2^31 together, so its highest bit turns when the last has come.
 DEVICE void sync_grid(int* barrier) {
     __syncthreads();
     if (threadIdx.x == 0) {
+        Bits* arrived = reinterpret_cast<Bits*>(barrier);
         __threadfence();
-        const int generation = load(barrier + 1);
-        if (atomicAdd(barrier, 1) == static_cast<int>(gridDim.x) - 1) {
-            store(barrier, 0);
-            __threadfence();
-            store(barrier + 1, generation + 1);
-        } else {
-            while (load(barrier + 1) == generation) {
-            }
+        const Bits before = atomicAdd(arrived, blockIdx.x ? 1u : 0x80000001u - gridDim.x);
+        while (!((before ^ load(arrived)) >> 31)) {
         }
         __threadfence();
     }

@@ -5,8 +5,9 @@
 // free row; a column belongs to the tree that set its bit first, so trees share no vertex and all paths found in a phase are
 // applied at once, without repair. A row whose tree has its path is not expanded any more. Grafting, top-down: after a deep
 // phase the trees without a path stay, and all their rows are expanded again.
-// Macros: LOCKSTEP, whether a level begins when the last one is complete, as in apfb: then a narrow frontier is left to the first
-// block, or shared by all with a barrier for each level, and a phase ends when nothing is left to visit; WIDTH, slots of a row that stand in a row of their own, 0: all lists are read from indices; LANES, threads of a warp
+// Macros: LOCKSTEP, whether a level begins when the last one is complete, as in apfb: then a frontier of a few entries is left to
+// the first block, blocks that share a narrow one wait for each other after every level, and a phase ends when nothing is left to
+// visit; WIDTH, slots of a row that stand in a row of their own, 0: all lists are read from indices; LANES, threads of a warp
 // that share a row; UNROLL, entries that a thread reads at once; PART, entries of a long list that make an entry of the frontier.
 // Invariant: the mates are a valid matching whenever all blocks stand at the barrier between phases.
 #include "common.cuh"
@@ -110,27 +111,27 @@ DEVICE void expand(const Search& s, const Entry* from, Index count, Index warp, 
     }
 }
 
-// One level of a frontier, by the whole grid. A narrow one is spread over all processors.
-template <bool NARROW>
+// One level of a wide frontier, by the whole grid.
 DEVICE Index level_of_grid(const Search& s, const Entry* from, Index count, Entry* to, Index* pushed, unsigned turn,
                            unsigned char* memory) {
-    const Index warp =
-        NARROW ? warp_in_block() * block_count() + block_index() : block_index() * warps_in_block() + warp_in_block();
-    const Index warps = block_count() * warps_in_block();
+    const Index warp = block_index() * warps_in_block() + warp_in_block(), warps = block_count() * warps_in_block();
     Queue sink = {to, reinterpret_cast<Entry*>(memory) + warp_in_block() * STAGED, pushed, 0, 0};
-    expand<NARROW>(s, from, count, warp, warps, turn, sink);
+    expand<false>(s, from, count, warp, warps, turn, sink);
     sink.flush(sink.n);
     return sink.found;
 }
 
 // A few levels of a narrow frontier: each block goes on with what it finds itself, and puts back what is left. A block
-// that has more than it can do at once says so, and all share again.
+// that has more than it can do at once says so, and all share again. IN_STEP, a level begins when all blocks are through the
+// last one; what stops them stands in words that name the level, for who is late still reads when others write the next.
+template <bool IN_STEP>
 DEVICE Index levels_of_block(const Search& s, const Entry* from, Index count, Entry* to, Round* now, unsigned turn,
-                             const Limits& limits, Index* deep, unsigned char* memory) {
+                             const Limits& limits, Index* deep, int* barrier, unsigned char* memory) {
     SHARED int near[3];
     SHARED bool leave[2];  // by turns: who is late still reads the one of its level
     SHARED Index place;
-    const int blocks = LOCKSTEP ? 1 : block_count();  // the first has it all, or each a part
+    const int blocks = LOCKSTEP && !IN_STEP ? 1 : block_count();  // the first has it all, or each a part
+    const bool first_path_ends = LOCKSTEP && !limits.patience;
     const Index begin = block_index() < blocks ? static_cast<Index>(static_cast<long long>(count) * block_index() / blocks) : 0;
     const Index end =
         block_index() < blocks ? static_cast<Index>(static_cast<long long>(count) * (block_index() + 1) / blocks) : 0;
@@ -140,21 +141,31 @@ DEVICE Index levels_of_block(const Search& s, const Entry* from, Index count, En
     from += begin;
     Index n = end - begin, found = 0;
     Index most = 2 * n > ROOM ? 2 * n : ROOM;
-    if (LOCKSTEP) most = limits.alone < CAPACITY ? limits.alone : CAPACITY - 1;
+    if (LOCKSTEP && !IN_STEP) most = limits.alone;
+    if (most >= CAPACITY) most = CAPACITY - 1;
     sync_block();
-    for (int level = 0; level < limits.stay && n; ++level) {
+    for (int level = 0; level < limits.stay && (IN_STEP || n); ++level) {
         Entry* buffer = buffers + (level & 1) * CAPACITY;
         Nearby sink = {buffer, to, near + level % 3, &now->pushed, 0};
-        if (thread_in_block() == threads_in_block() - 1) leave[level & 1] = load(&now->crowded);
+        if (!LOCKSTEP && thread_in_block() == threads_in_block() - 1) leave[level & 1] = load(&now->crowded);
         expand<true>(s, from, n, warp_in_block(), warps_in_block(), turn + level, sink);
         found += sink.found;
+        const Index stamp = static_cast<Index>(level + 1);
+        if (first_path_ends && sink.found && lane_in_warp() == 0) store(&now->crowded, stamp);
         sync_block();
-        *deep = level + 1;
+        *deep = stamp;
         n = near[level % 3] < CAPACITY ? near[level % 3] : CAPACITY;
         if (thread_in_block() == 0) near[(level + 2) % 3] = 0;  // read by all before the barrier that they have passed
         from = buffer;
-        if (n > most && thread_in_block() == 0) store(&now->crowded, static_cast<Index>(1));
-        if (n > most || leave[level & 1]) break;
+        if (n > most && thread_in_block() == 0) store(&now->crowded, stamp);
+        if (IN_STEP) {
+            if (n && thread_in_block() == 0) store(&now->alive, stamp);
+            sync_grid(barrier);
+            const Index crowded = load(&now->crowded);
+            if (load(&now->alive) < stamp || (crowded && crowded <= stamp)) break;
+        } else if (n > most || (LOCKSTEP ? first_path_ends && load(&now->crowded) : leave[level & 1])) {
+            break;
+        }
     }
     sync_block();
     if (thread_in_block() == 0 && n) place = add(&now->pushed, n);
@@ -195,18 +206,19 @@ DEVICE Index grow(const Search& s, const Limits& limits, Index count, Index enou
                   int* barrier, unsigned char* memory, long long& since) {
     Index begin = 0, found = 0, last = 0;
     while (count) {
-        const bool narrow = count <= static_cast<Index>(limits.narrow) * block_count();
-        const bool wide = LOCKSTEP ? count > limits.alone : !narrow;
+        const bool alone = LOCKSTEP && count <= limits.alone;
+        const bool narrow = alone || count <= static_cast<Index>(limits.narrow) * block_count();
         Round* now = &s.control->rounds[round % 3];
         const Entry* from = s.queue + begin;
         Entry* to = s.queue + begin + count;
         const unsigned draw = scatter(turn + static_cast<unsigned>(level));
-        Index deep = wide;
-        const Index mine = !wide                ? levels_of_block(s, from, count, to, now, draw, limits, &deep, memory)
-                           : LOCKSTEP && narrow ? level_of_grid<true>(s, from, count, to, &now->pushed, draw, memory)
-                                                : level_of_grid<false>(s, from, count, to, &now->pushed, draw, memory);
+        Index deep = !narrow;
+        const Index mine = !narrow ? level_of_grid(s, from, count, to, &now->pushed, draw, memory)
+                           : LOCKSTEP && !alone
+                               ? levels_of_block<true>(s, from, count, to, now, draw, limits, &deep, barrier, memory)
+                               : levels_of_block<false>(s, from, count, to, now, draw, limits, &deep, barrier, memory);
         end_round(s.control, round++, mine, deep, barrier);
-        clock(s.control, wide ? 1 : 2, since);
+        clock(s.control, narrow ? 2 : 1, since);
         begin += count;
         count = load(&now->pushed);
         level += load(&now->deep);

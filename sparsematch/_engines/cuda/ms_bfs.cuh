@@ -32,9 +32,10 @@ struct alignas(16) Entry {
     Index row, column, root, part;
 };
 
-// What the blocks tell each other in one round between two barriers.
+// What the blocks tell each other in one round. In lockstep a round may have several levels, and the words alive and crowded
+// name the last level after which that was so, counted from one.
 struct Round {
-    Index pushed, found, crowded, deep;
+    Index pushed, found, crowded, deep, alive, unused;
 };
 
 struct Control {
@@ -118,7 +119,7 @@ DEVICE void end_round(Control* control, Index round, Index found, Index deep, in
     sync_block();
     if (thread_in_block() == 0 && sum) add(&control->rounds[round % 3].found, sum);
     if (thread_in_block() == 0 && deep) maximum(&control->rounds[round % 3].deep, deep);
-    if (thread_index() == 0) control->rounds[(round + 1) % 3] = Round{0, 0, 0, 0};  // was read a round ago
+    if (thread_index() == 0) control->rounds[(round + 1) % 3] = Round{0, 0, 0, 0, 0, 0};  // was read a round ago
     sync_grid(barrier);
 }
 

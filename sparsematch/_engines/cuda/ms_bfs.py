@@ -35,8 +35,8 @@ PATIENCE = 16
 GRAFT = 100
 
 
-#: Words in which the kernels keep account: of three rounds, four each; what is in ACCOUNT; clock ticks.
-ROUNDS, ACCOUNT, KINDS = 12, 6, ("plant", "wide", "narrow", "augment")
+#: Words in which the kernels keep account: of three rounds, six each; what is in ACCOUNT; clock ticks.
+ROUNDS, ACCOUNT, KINDS = 18, 6, ("plant", "wide", "narrow", "augment")
 
 
 def improve(graph: BipartiteCSR, matching: Matching, run: Run) -> None:
