@@ -161,6 +161,17 @@ DEVICE void sync_grid(int* barrier) {
     }
     __syncthreads();
 }
+
+// One thread of every block of a cooperative launch brings a number whose lowest 12 bits are zero, waits for the others, and gets
+// the sum above the count of blocks. `before` is what stood in the word when it was last complete, zero at first; two words
+// are to be used in turn. Unlike after a barrier, what others wrote is not seen, but for what atomics did that they had answers of.
+DEVICE Wide sum_over_grid(Wide* word, Wide before, Wide mine) {
+    atomicAdd(word, mine + 1);
+    Wide sum;
+    do sum = load(word) - before;
+    while ((sum & 0xfff) != gridDim.x);
+    return sum;
+}
 #endif
 
 // The same numbers as thread_index(), given out warp by warp to one block after the other: a few items are then done by all

@@ -123,21 +123,21 @@ DEVICE Index level_of_grid(const Search& s, const Entry* from, Index count, Entr
 
 // A few levels of a narrow frontier: each block goes on with what it finds itself, and puts back what is left. A block
 // that has more than it can do at once says so, and all share again. IN_STEP, a level begins when all blocks are through the
-// last one; what stops them stands in words that name the level, for who is late still reads when others write the next.
+// last one: they vote whether there is another. In lockstep it also ends when `enough` trees have a path.
 template <bool IN_STEP>
 DEVICE Index levels_of_block(const Search& s, const Entry* from, Index count, Entry* to, Round* now, unsigned turn,
-                             const Limits& limits, Index* deep, int* barrier, unsigned char* memory) {
+                             const Limits& limits, Index enough, Index* deep, Votes& votes, unsigned char* memory) {
     SHARED int near[3];
+    SHARED Index ended[3];
     SHARED bool leave[2];  // by turns: who is late still reads the one of its level
     SHARED Index place;
+    SHARED Wide sum;
     const int blocks = LOCKSTEP && !IN_STEP ? 1 : block_count();  // the first has it all, or each a part
-    const bool first_path_ends = LOCKSTEP && !limits.patience;
     const Index begin = block_index() < blocks ? static_cast<Index>(static_cast<long long>(count) * block_index() / blocks) : 0;
     const Index end =
         block_index() < blocks ? static_cast<Index>(static_cast<long long>(count) * (block_index() + 1) / blocks) : 0;
     Entry* buffers = reinterpret_cast<Entry*>(memory);
-    if (thread_in_block() < 3) near[thread_in_block()] = 0;
-    if (threads_in_block() < 3) near[1] = near[2] = 0;
+    for (int k = thread_in_block(); k < 3; k += threads_in_block()) near[k] = 0, ended[k] = 0;
     from += begin;
     Index n = end - begin, found = 0;
     Index most = 2 * n > ROOM ? 2 * n : ROOM;
@@ -150,21 +150,26 @@ DEVICE Index levels_of_block(const Search& s, const Entry* from, Index count, En
         if (!LOCKSTEP && thread_in_block() == threads_in_block() - 1) leave[level & 1] = load(&now->crowded);
         expand<true>(s, from, n, warp_in_block(), warps_in_block(), turn + level, sink);
         found += sink.found;
-        const Index stamp = static_cast<Index>(level + 1);
-        if (first_path_ends && sink.found && lane_in_warp() == 0) store(&now->crowded, stamp);
+        if (LOCKSTEP && sink.found && lane_in_warp() == 0) add(ended + level % 3, sink.found);
         sync_block();
-        *deep = stamp;
+        *deep = level + 1;
         n = near[level % 3] < CAPACITY ? near[level % 3] : CAPACITY;
-        if (thread_in_block() == 0) near[(level + 2) % 3] = 0;  // read by all before the barrier that they have passed
+        if (LOCKSTEP && !IN_STEP) enough -= ended[level % 3];
+        if (IN_STEP && thread_in_block() == 0) sum = take(votes, n, n > most, ended[level % 3]);
+        if (thread_in_block() == 0)
+            near[(level + 2) % 3] = 0, ended[(level + 2) % 3] = 0;  // read by all before the last barrier
         from = buffer;
-        if (n > most && thread_in_block() == 0) store(&now->crowded, stamp);
         if (IN_STEP) {
-            if (n && thread_in_block() == 0) store(&now->alive, stamp);
-            sync_grid(barrier);
-            const Index crowded = load(&now->crowded);
-            if (load(&now->alive) < stamp || (crowded && crowded <= stamp)) break;
-        } else if (n > most || (LOCKSTEP ? first_path_ends && load(&now->crowded) : leave[level & 1])) {
-            break;
+            sync_block();
+            const Wide all = sum;
+            close(votes, all);
+            enough -= static_cast<Index>(all >> FOUND);
+            if (!(all >> ALIVE & 0xfff) || all >> CROWDED & 0xfff || enough <= 0) break;
+        } else if (LOCKSTEP) {
+            if (n > most || enough <= 0) break;
+        } else {
+            if (n > most && thread_in_block() == 0) store(&now->crowded, static_cast<Index>(1));
+            if (n > most || leave[level & 1]) break;
         }
     }
     sync_block();
@@ -203,7 +208,7 @@ DEVICE void plant(const Search& s, Index n_cols, Index n_roots, bool graft, Inde
 // Grows the trees from `count` entries at the head of the queue, round by round, until all are stuck, or `enough` have a path,
 // or the phase has become so deep since it last found one that the rest is left to the next. Returns how many have a path.
 DEVICE Index grow(const Search& s, const Limits& limits, Index count, Index enough, unsigned turn, Index& round, Index& level,
-                  int* barrier, unsigned char* memory, long long& since) {
+                  int* barrier, Votes& votes, unsigned char* memory, long long& since) {
     Index begin = 0, found = 0, last = 0;
     while (count) {
         const bool alone = LOCKSTEP && count <= limits.alone;
@@ -212,11 +217,12 @@ DEVICE Index grow(const Search& s, const Limits& limits, Index count, Index enou
         const Entry* from = s.queue + begin;
         Entry* to = s.queue + begin + count;
         const unsigned draw = scatter(turn + static_cast<unsigned>(level));
-        Index deep = !narrow;
-        const Index mine = !narrow ? level_of_grid(s, from, count, to, &now->pushed, draw, memory)
-                           : LOCKSTEP && !alone
-                               ? levels_of_block<true>(s, from, count, to, now, draw, limits, &deep, barrier, memory)
-                               : levels_of_block<false>(s, from, count, to, now, draw, limits, &deep, barrier, memory);
+        const Index rest = enough - found;
+        Index deep = !narrow, mine;
+        if (!narrow) mine = level_of_grid(s, from, count, to, &now->pushed, draw, memory);
+        else if (LOCKSTEP && !alone)
+            mine = levels_of_block<true>(s, from, count, to, now, draw, limits, rest, &deep, votes, memory);
+        else mine = levels_of_block<false>(s, from, count, to, now, draw, limits, rest, &deep, votes, memory);
         end_round(s.control, round++, mine, deep, barrier);
         clock(s.control, narrow ? 2 : 1, since);
         begin += count;
@@ -247,6 +253,7 @@ KERNEL __launch_bounds__(THREADS, BLOCKS)
     const Index most = n_roots < control->free_columns ? n_roots : control->free_columns;
     Index round = 0, total = 0, levels = 0, phase = 0, level = 0;
     long long since = ticks();
+    Votes votes = {control->votes, control->votes + 1, 0, 0};
     while (total < most) {
         Round* now = &control->rounds[round % 3];
         plant(s, n_cols, n_roots, phase > 0 && level >= graft, &now->pushed, memory);
@@ -255,7 +262,7 @@ KERNEL __launch_bounds__(THREADS, BLOCKS)
         level = 0;
         const unsigned turn = scatter(seed + static_cast<unsigned>(phase++));
         const Index enough = patience ? most - total : 1;
-        const Index found = grow(s, limits, load(&now->pushed), enough, turn, round, level, barrier, memory, since);
+        const Index found = grow(s, limits, load(&now->pushed), enough, turn, round, level, barrier, votes, memory, since);
         levels += level;
         total += found;
         if (!found) break;
