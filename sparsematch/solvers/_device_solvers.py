@@ -23,52 +23,77 @@ class DeviceFactor(Protocol):
         """Solve with A ("N") or its transpose ("T"); `b` has one dimension. Raise Singular."""
 
 
-class CudssFactor:
-    """cuDSS, through nvmath-python: analysed and factorised once. The transpose, if asked for, apart.
+#: An entry on the diagonal must have this part of the largest modulus of its row, or of its column, to be a good pivot.
+DOMINANT = 0.1
 
-    Its own matching is switched off, for a transversal is on the diagonal, unless the one of largest product is wanted.
+
+class CudssFactor:
+    """cuDSS, through nvmath-python: analysed once, factorised for each matrix. The transpose, if asked for, apart.
+
+    It pivots within small blocks only. So its matching of largest product is on if that is asked for, or if nothing is
+    said and the transversal that is on the diagonal has small entries.
     """
 
-    def __init__(self, A: Any, product: bool) -> None:
-        self._A, self._product = A, product
-        self._solvers: dict[str, Any] = {}
+    def __init__(self, A: Any, product: bool | None) -> None:
+        self._A, self._product = A, _has_small_pivots(A) if product is None else product
+        self._solvers: dict[str, tuple[Any, Any]] = {}
         self._solver("N")
 
     def refactorise(self, A: Any) -> None:
         """Take a matrix with the same pattern."""
         self._A = A
-        for trans, solver in self._solvers.items():
-            solver.reset_operands(a=A if trans == "N" else A.T.tocsr())
+        for trans, (solver, kept) in self._solvers.items():
+            kept.data[...] = self._turned(trans).data  # in other arrays it would have to be analysed again
             solver.factorize()
 
     def solve(self, b: Any, trans: str) -> Any:
-        """Solve."""
-        solver = self._solver(trans)
+        """Solve; where cuDSS had no pivots it has taken others, and what comes out solves nothing."""
+        solver, kept = self._solver(trans)
         solver.reset_operands(b=b)
-        return solver.solve()
+        x = solver.solve()
+        if not bool(abs(kept @ x - b).max() <= 0.1 * abs(b).max()):
+            raise Singular
+        return x
 
-    def _solver(self, trans: str) -> Any:
+    def _turned(self, trans: str) -> Any:
+        A = self._A if trans == "N" else self._A.T.tocsr()
+        A.sort_indices()
+        return A
+
+    def _solver(self, trans: str) -> tuple[Any, Any]:
         if trans in self._solvers:
             return self._solvers[trans]
         import cupy
         from nvmath.bindings import cudss
         from nvmath.sparse.advanced import DirectSolver
 
-        A = self._A if trans == "N" else self._A.T.tocsr()
-        solver = DirectSolver(A, cupy.zeros(A.shape[0], A.dtype))
+        kept = self._turned(trans).copy()
+        solver = DirectSolver(kept, cupy.zeros(kept.shape[0], kept.dtype))
         weakref.finalize(self, solver.free)
         kinds = cudss.MatchingAlg
         solver.plan_config.matching_algorithm = kinds.MAX_DIAG_PRODUCT if self._product else kinds.NONE
         solver.plan()
         solver.factorize()
-        self._solvers[trans] = solver
-        return solver
+        self._solvers[trans] = solver, kept
+        return solver, kept
+
+
+def _has_small_pivots(A: Any) -> bool:
+    """Tell whether the diagonal has an entry that is small in its row and in its column."""
+    import cupy
+
+    size, diagonal = abs(A.data), abs(A.diagonal())
+    largest = cupy.zeros((2, A.shape[0]), size.dtype)
+    rows = cupy.searchsorted(A.indptr[1:], cupy.arange(A.nnz, dtype=A.indptr.dtype), side="right")
+    cupy.maximum.at(largest[0], rows, size)
+    cupy.maximum.at(largest[1], A.indices, size)
+    return bool((diagonal < DOMINANT * largest.min(axis=0)).any())
 
 
 class CusolverFactor:
     """cuSOLVER's QR, through CuPy: nothing is kept, each right-hand side is a factorisation."""
 
-    def __init__(self, A: Any, product: bool) -> None:
+    def __init__(self, A: Any, product: bool | None) -> None:
         if product:
             raise ValueError("pivoting='product' is for cuDSS, but the solver is cuSOLVER's QR, which has no pivots")
         self._A = {"N": A}
@@ -94,7 +119,7 @@ class CusolverFactor:
 class HostSuperLUFactor:
     """SciPy's SuperLU in host memory, its factors copied to the GPU, where CuPy solves with them."""
 
-    def __init__(self, A: Any, product: bool) -> None:
+    def __init__(self, A: Any, product: bool | None) -> None:
         if product:
             raise ValueError("pivoting='product' is for cuDSS, but the solver is SuperLU, which has pivots of its own")
         self.refactorise(A)
@@ -115,7 +140,7 @@ class HostSuperLUFactor:
         return self._lu.solve(b, trans)
 
 
-MakeOnDevice = Callable[[Any, bool], DeviceFactor]
+MakeOnDevice = Callable[[Any, bool | None], DeviceFactor]
 
 DEVICE_SOLVERS: dict[str, MakeOnDevice] = {
     "cudss": CudssFactor,
