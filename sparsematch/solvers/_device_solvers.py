@@ -23,19 +23,15 @@ class DeviceFactor(Protocol):
         """Solve with A ("N") or its transpose ("T"); `b` has one dimension. Raise Singular."""
 
 
-#: An entry on the diagonal must have this part of the largest modulus of its row, or of its column, to be a good pivot.
-DOMINANT = 0.1
-
-
 class CudssFactor:
     """cuDSS, through nvmath-python: analysed once, factorised for each matrix. The transpose, if asked for, apart.
 
-    It pivots within small blocks only. So its matching of largest product is on if that is asked for, or if nothing is
-    said and the transversal that is on the diagonal has small entries.
+    It pivots within small blocks only, and where it has no pivot it takes another number. So its matching of largest
+    product is on, unless what is on the diagonal is to stay there.
     """
 
     def __init__(self, A: Any, product: bool | None) -> None:
-        self._A, self._product = A, _has_small_pivots(A) if product is None else product
+        self._A, self._product = A, product is not False
         self._solvers: dict[str, tuple[Any, Any]] = {}
         self._solver("N")
 
@@ -47,7 +43,7 @@ class CudssFactor:
             solver.factorize()
 
     def solve(self, b: Any, trans: str) -> Any:
-        """Solve; where cuDSS had no pivots it has taken others, and what comes out solves nothing."""
+        """Solve; where pivots were none, what comes out solves nothing."""
         solver, kept = self._solver(trans)
         solver.reset_operands(b=b)
         x = solver.solve()
@@ -76,18 +72,6 @@ class CudssFactor:
         solver.factorize()
         self._solvers[trans] = solver, kept
         return solver, kept
-
-
-def _has_small_pivots(A: Any) -> bool:
-    """Tell whether the diagonal has an entry that is small in its row and in its column."""
-    import cupy
-
-    size, diagonal = abs(A.data), abs(A.diagonal())
-    largest = cupy.zeros((2, A.shape[0]), size.dtype)
-    rows = cupy.searchsorted(A.indptr[1:], cupy.arange(A.nnz, dtype=A.indptr.dtype), side="right")
-    cupy.maximum.at(largest[0], rows, size)
-    cupy.maximum.at(largest[1], A.indices, size)
-    return bool((diagonal < DOMINANT * largest.min(axis=0)).any())
 
 
 class CusolverFactor:
