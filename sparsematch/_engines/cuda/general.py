@@ -72,8 +72,7 @@ def tell(
     name: str, begin: float, run: Run, words: list[int], edges: int, matched: tuple[int, ...], live: tuple[int, ...]
 ) -> None:
     """Tell what the kernels did, from the words of account; `matched` and `live` by round, if details are wanted."""
-    facts = {"phases": words[ROUNDS], "edges": edges, "cardinality": words[MATCHED] // 2}
-    step = StepInfo(name, perf_counter() - begin, **facts)
+    step = StepInfo(name, perf_counter() - begin, words[ROUNDS], edges=edges, cardinality=words[MATCHED] // 2)
     run.steps.append(step._replace(matched=matched, live_edges=live) if run.detailed else step)
 
 
