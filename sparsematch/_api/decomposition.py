@@ -3,6 +3,7 @@
 from typing import Any
 
 from sparsematch._api.transversal import maximum_matching
+from sparsematch._api.workers import resolve_workers
 from sparsematch._engines.registry import operations
 from sparsematch._types.arrays import advising, namespace
 from sparsematch._types.bipartite import BipartiteCSR, as_bipartite
@@ -73,7 +74,8 @@ def block_triangular_form(
     >>> sorted(form.horizontal.cols.tolist()), sorted(form.vertical.rows.tolist())
     ([0, 3], [0, 2])
     """
-    return block_form(as_bipartite(A, device=device), matching, method=method, workers=workers, device=device)
+    graph = as_bipartite(A, device=device, threads=resolve_workers(workers))
+    return block_form(graph, matching, method=method, workers=workers, device=device)
 
 
 def block_form(
@@ -132,7 +134,7 @@ def is_reducible(A: Any, *, workers: int | None = None, device: str | None = Non
     >>> is_reducible(csr_array([[1, 1], [0, 1]])), is_reducible(csr_array([[1, 1], [1, 1]]))
     (True, False)
     """
-    graph = as_bipartite(A, device=device)
+    graph = as_bipartite(A, device=device, threads=resolve_workers(workers))
     matching, run = maximum_matching(graph, workers=workers)
     rank = matching.cardinality
     n_square = operations(graph.backend).block_labels(graph, matching, run).n_square

@@ -139,10 +139,11 @@ def maximum_transversal(
     >>> [step.engine for step in info.steps]
     ['cheap', 'hopcroft_karp']
     """
-    graph = as_bipartite(A, device=device)
+    threads = resolve_workers(workers)
+    graph = as_bipartite(A, device=device, threads=threads)
     chosen = plan(graph.backend, method, init)
     settings = read_options(options, *chosen)
-    run = Run(resolve_workers(workers), read_seed(rng), settings, return_info, warm=initial is not None)
+    run = Run(threads, read_seed(rng), settings, return_info, warm=initial is not None)
     matching = _start(graph, initial, "initial", device)
     for engine in chosen:
         if engine:
@@ -204,7 +205,8 @@ def structural_rank(A: Any, *, method: str = "auto", workers: int | None = None,
     >>> structural_rank(csr_array([[0, 1, 0], [1, 1, 1], [0, 1, 0]]))
     2
     """
-    return maximum_matching(as_bipartite(A, device=device), method=method, workers=workers)[0].cardinality
+    graph = as_bipartite(A, device=device, threads=resolve_workers(workers))
+    return maximum_matching(graph, method=method, workers=workers)[0].cardinality
 
 
 def is_structurally_singular(A: Any, *, workers: int | None = None, device: str | None = None) -> bool:
@@ -248,7 +250,7 @@ def is_structurally_singular(A: Any, *, workers: int | None = None, device: str 
     >>> is_structurally_singular(csr_array([[0, 1, 0], [1, 1, 1], [0, 1, 0]]))
     True
     """
-    graph = as_bipartite(A, device=device)
+    graph = as_bipartite(A, device=device, threads=resolve_workers(workers))
     return maximum_matching(graph, workers=workers)[0].cardinality < min(graph.shape)
 
 

@@ -22,6 +22,7 @@ _INT32 = np.dtype(np.int32)
 _INT64 = np.dtype(np.int64)
 _UNSIGNED: dict[np.dtype[Any], np.dtype[Any]] = {_INT32: np.dtype(np.uint32), _INT64: np.dtype(np.uint64)}
 _INT32_MAX = 2**31 - 1
+_LARGE = 1 << 21  # entries: more than threads can be started for in the time that one needs
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,7 +83,7 @@ class BipartiteCSR:
 
 
 @advising
-def as_bipartite(A: Any, *, name: str = "A", device: str | None = None) -> BipartiteCSR:
+def as_bipartite(A: Any, *, name: str = "A", device: str | None = None, threads: int = 1) -> BipartiteCSR:
     """View a sparse matrix as a bipartite graph.
 
     Parameters
@@ -94,6 +95,8 @@ def as_bipartite(A: Any, *, name: str = "A", device: str | None = None) -> Bipar
         What messages call the matrix.
     device : {None, "cuda"}, optional
         ``"cuda"``: copy to the current GPU what is in host memory.
+    threads : int, optional
+        How many check the indices of a large matrix in host memory.
 
     Returns
     -------
@@ -129,7 +132,7 @@ def as_bipartite(A: Any, *, name: str = "A", device: str | None = None) -> Bipar
         indptr, indices = _as_int64(indptr, name, "indptr"), _as_int64(indices, name, "indices")
     indptr, indices = np.ascontiguousarray(indptr), np.ascontiguousarray(indices)
     graph = BipartiteCSR(n_rows, n_cols, indptr, indices, "numpy", layout == "csc")
-    _check(graph, name)
+    _check(graph, name, threads)
     return graph if device is None else _copy_to_gpu(graph)
 
 
@@ -214,7 +217,7 @@ def _as_int64(index_array: Any, name: str, field: str) -> IndexArray:
     return index_array.astype(np.int64, copy=False)
 
 
-def _check(graph: BipartiteCSR, name: str) -> None:
+def _check(graph: BipartiteCSR, name: str, threads: int = 1) -> None:
     """Raise ValueError unless every entry lies in the matrix. Time: O(n_major + nnz), two passes."""
     indptr, indices = graph.indptr, graph.indices
     if indptr.ndim != 1 or indices.ndim != 1 or indptr.size != graph.n_major + 1:
@@ -222,11 +225,19 @@ def _check(graph: BipartiteCSR, name: str) -> None:
     nnz = graph.nnz
     if indptr[0] != 0 or nnz > indices.size or np.count_nonzero(indptr[1:] < indptr[:-1]):
         _refuse_indptr(graph, name)
-    if nnz:
-        # Read as unsigned, a negative index is a very large one: the largest tells about both ends of the range.
-        unsigned = indices[:nnz].view(_UNSIGNED[graph.dtype])
-        if unsigned[unsigned.argmax()] >= graph.n_minor:
-            _refuse_indices(graph, name)
+    # Read as unsigned, a negative index is a very large one: the largest tells about both ends of the range.
+    if nnz and _largest(indices[:nnz].view(_UNSIGNED[graph.dtype]), threads) >= graph.n_minor:
+        _refuse_indices(graph, name)
+
+
+def _largest(values: np.ndarray[Any, Any], threads: int) -> int:
+    """Return the largest value. NumPy lets other threads run meanwhile; two read memory faster than one."""
+    if threads == 1 or values.size < _LARGE:
+        return int(values[values.argmax()])  # which NumPy finds faster than by max()
+    from concurrent.futures import ThreadPoolExecutor
+
+    with ThreadPoolExecutor(threads) as pool:
+        return max(pool.map(lambda part: int(part[part.argmax()]), np.array_split(values, threads)))
 
 
 def _check_on_gpu(graph: BipartiteCSR, name: str) -> BipartiteCSR:

@@ -122,6 +122,17 @@ def hall_violators(
 def sort_by_label(labels: IndexArray, n_labels: int, order: IndexArray, starts: IndexArray, /) -> None:
     """Write the stable order."""
 
+def form_order(
+    row_group: IndexArray,
+    row_mate: IndexArray,
+    n_square: int,
+    row_perm: IndexArray,
+    col_perm: IndexArray,
+    starts: IndexArray,
+    /,
+) -> None:
+    """Write the permutations of the block form, but for the free columns, and where each group begins."""
+
 def take_diagonal(
     n_minor: int, indptr: IndexArray, indices: IndexArray, major_mate: IndexArray, minor_mate: IndexArray, /
 ) -> bool:

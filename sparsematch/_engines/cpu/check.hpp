@@ -3,6 +3,8 @@
 // Koenig (1931): a matching is maximum exactly when some choice of one end of each matched entry covers all entries.
 #pragma once
 
+#include <algorithm>
+
 #include "csr.hpp"
 #include "run.hpp"
 
@@ -57,20 +59,25 @@ class Reach {
     Reach(const Csr<Index>& a, const Index* col_mate, Bitmap& seen)
         : a_(a), col_mate_(col_mate), seen_(seen), queue_(static_cast<std::size_t>(a.n_cols) + 1) {}
 
-    void from(Index i) { expand(i); }
+    void from(Index i) { tail_ = expand(i, tail_); }
     // Goes on until there is nothing new, or the run is stopped. False as soon as it meets a free column.
     bool run(Run& run) {
         Meter meter(run);
-        for (; head_ < tail_; ++head_) {
-            if (head_ + 24 < tail_) __builtin_prefetch(&col_mate_[queue_[head_ + 24]]);
-            if (head_ + 16 < tail_) prefetch(a_.indptr, head_ + 16);
-            if (head_ + 8 < tail_ && mate(head_ + 8) != UNMATCHED<Index>)
-                __builtin_prefetch(&a_.indices[a_.indptr[mate(head_ + 8)]]);
-            if (mate(head_) == UNMATCHED<Index>) return false;
-            if (!meter.charge(a_.degree(mate(head_)))) return true;
-            expand(mate(head_));
+        const Index *const queue = queue_.data(), *const mate = col_mate_, *const indptr = a_.indptr;
+        std::size_t head = head_, tail = tail_;
+        bool maximum = true;
+        for (; head < tail; ++head) {
+            if (head + 48 < tail) __builtin_prefetch(&mate[queue[head + 48]]);
+            if (head + 32 < tail) __builtin_prefetch(&indptr[std::max<Index>(mate[queue[head + 32]], 0)]);
+            if (head + 16 < tail) __builtin_prefetch(&a_.indices[indptr[std::max<Index>(mate[queue[head + 16]], 0)]]);
+            const Index i = mate[queue[head]];
+            maximum = i != UNMATCHED<Index>;
+            if (!maximum || !meter.charge(a_.degree(i))) break;
+            tail = expand(i, tail);
         }
-        return true;
+        head_ = head;
+        tail_ = tail;
+        return maximum;
     }
     // The columns that were entered.
     const Index* begin() const { return queue_.data(); }
@@ -78,16 +85,15 @@ class Reach {
     std::size_t size() const { return tail_; }
 
   private:
-    Index mate(std::size_t place) const { return col_mate_[queue_[place]]; }
-    void prefetch(const Index* indptr, std::size_t place) const { __builtin_prefetch(&indptr[mate(place)]); }
-
-    // Every column is written behind the queue, and stays there if it is new: no branch to mispredict.
-    void expand(Index i) {
-        for (Index p = a_.indptr[i]; p < a_.indptr[i + 1]; ++p) {
+    // Every column is written behind the queue, and stays there if it is new: no branch to mispredict. Returns the new tail.
+    std::size_t expand(Index i, std::size_t tail) {
+        Index* const queue = queue_.data();
+        for (Index p = a_.indptr[i], last = a_.indptr[i + 1]; p < last; ++p) {
             const Index j = a_.indices[p];
-            queue_[tail_] = j;
-            tail_ += seen_.insert(j);
+            queue[tail] = j;
+            tail += seen_.insert(j);
         }
+        return tail;
     }
 
     const Csr<Index>& a_;

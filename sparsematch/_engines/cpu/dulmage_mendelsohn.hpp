@@ -31,17 +31,15 @@ class Blocks {
     // Settles the vertical part, and the horizontal one as far as it is cheap to find.
     void coarse_parts(const Csr<Index>* t) {
         Bitmap row(a_.n_rows), col(a_.n_cols);
-        reach_from_free(a_, m_, row, col, run_);
-        settle(col, in_vertical<Index>);
-        settled_row_.merge(row);
-        settled_col_.merge(col);
-        row.fill(false);
-        col.fill(false);
-        if (t) reach_from_free(*t, m_.flipped(), col, row, run_);
-        else sweep_horizontal(row, col);
-        settle(col, in_horizontal<Index>);
-        settled_row_.merge(row);
-        settled_col_.merge(col);
+        if (any_free(m_.row_mate, a_.n_rows)) {
+            reach_from_free(a_, m_, row, col, run_);
+            settle(row, col, in_vertical<Index>);
+        }
+        if (any_free(m_.col_mate, a_.n_cols)) {
+            if (t) reach_from_free(*t, m_.flipped(), col, row, run_);
+            else sweep_horizontal(row, col);
+            settle(row, col, in_horizontal<Index>);
+        }
     }
 
     // Settles vertices without arcs to unsettled ones, and then those without arcs from unsettled ones, which can stand at
@@ -63,7 +61,7 @@ class Blocks {
             Bitmap row(a_.n_rows), col(a_.n_cols);  // settled, or within a layer
             row.copy(settled_row_);
             col.copy(settled_col_);
-            for (bool large = true; large && left > layer.size() / 16 && n_layers < max_layers; ++n_layers) {
+            for (bool large = true; large && left > layer.size() / 4 && n_layers < max_layers; ++n_layers) {
                 layers[n_layers] = peel(*t, row, col, layer, n_layers);
                 large = layers[n_layers].component > left / 8;
                 left -= layers[n_layers].size;
@@ -109,9 +107,15 @@ class Blocks {
         std::size_t size = 0, component = 0;
     };
 
-    void settle(const Bitmap& col, Index number) {
-        for (Index j = 0; j < a_.n_cols; ++j)
-            if (col.test(j)) number_[j] = number;
+    static bool any_free(const Index* mate, Index n) { return std::find(mate, mate + n, UNMATCHED<Index>) != mate + n; }
+
+    // What has been reached stands there now; nothing is reached any more.
+    void settle(Bitmap& row, Bitmap& col, Index number) {
+        for (Index j = 0; j < a_.n_cols; ++j) number_[j] = col.test(j) ? number : number_[j];
+        settled_row_.merge(row);
+        settled_col_.merge(col);
+        row.fill(false);
+        col.fill(false);
     }
 
     // The horizontal part without the transpose: rows with an entry in a column of it, in passes over the rows that are
@@ -139,7 +143,8 @@ class Blocks {
     }
 
     // Rows without arcs to unsettled rows, over and over; told in rows for the way along the arcs, and called with everything
-    // flipped for the way against them. Counts are kept in a byte: a row with more arcs is left to others.
+    // flipped for the way against them. Counts are kept in a byte: a row with more arcs is left to others, and so is one whose
+    // own entry is repeated.
     template <class Settle>
     void trim_side(const Csr<Index>& a, const Csr<Index>& t, Matching<Index> m, Bitmap& settled_row, Bitmap& settled_col,
                    const Settle& settle) {
@@ -148,31 +153,33 @@ class Blocks {
         Buffer<Index> queue(static_cast<std::size_t>(a.n_rows) + 1);
         std::size_t head = 0, tail = 0;
         Meter meter(run_);
+        const bool fresh = settled_col.count() == 0;
         for (Index i = 0; i < a.n_rows; ++i) {
-            Index n = 0;
-            if (!meter.charge(a.degree(i))) return;
-            if (!settled_row.test(i)) {
-                const Index own = m.row_mate[i];
-                for (Index p = a.indptr[i]; p < a.indptr[i + 1]; ++p)
-                    n += !settled_col.test(a.indices[p]) & (a.indices[p] != own);
-                queue[tail] = i;
-                tail += n == 0;
+            Index n = a.degree(i) - 1;  // but its own column
+            if (!fresh) {
+                if (!meter.charge(n + 1)) return;
+                for (Index p = a.indptr[i]; p < a.indptr[i + 1]; ++p) n -= settled_col.test(a.indices[p]);
             }
-            arcs[i] = std::min(n, many);
+            const bool settled = settled_row.test(i);
+            queue[tail] = i;
+            tail += !settled & (n == 0);
+            arcs[i] = settled ? 0 : std::clamp<Index>(n, 0, many);
         }
         for (; head < tail; ++head) {
-            if (head + 16 < tail) __builtin_prefetch(&m.row_mate[queue[head + 16]]);
-            if (head + 12 < tail) __builtin_prefetch(&t.indptr[m.row_mate[queue[head + 12]]]);
-            if (head + 6 < tail) __builtin_prefetch(&t.indices[t.indptr[m.row_mate[queue[head + 6]]]]);
+            if (head + 24 < tail) __builtin_prefetch(&m.row_mate[queue[head + 24]]);
+            if (head + 16 < tail) __builtin_prefetch(&t.indptr[m.row_mate[queue[head + 16]]]);
+            if (head + 8 < tail) __builtin_prefetch(&t.indices[t.indptr[m.row_mate[queue[head + 8]]]]);
             const Index i = queue[head], j = m.row_mate[i];
             if (!meter.charge(t.degree(j))) return;
             settle(i);
             settled_row.set(i);
             settled_col.set(j);
-            for (Index p = t.indptr[j]; p < t.indptr[j + 1]; ++p) {
+            for (Index p = t.indptr[j], last = t.indptr[j + 1]; p < last; ++p) {  // without a branch: none could be predicted
                 const Index k = t.indices[p];
-                if (arcs[k] == 0 || arcs[k] == many || k == i) continue;
-                if (--arcs[k] == 0) queue[tail++] = k;
+                const unsigned char before = arcs[k], after = before - ((before != 0) & (before != many));
+                arcs[k] = after;
+                queue[tail] = k;
+                tail += after < before && after == 0;
             }
         }
     }
@@ -233,6 +240,35 @@ void sort_by_label(const Index* label, Index n, Index n_labels, Index* order, In
     for (Index k = 0; k < n_labels; ++k) starts[k + 1] += starts[k];
     for (Index v = 0; v < n; ++v) order[starts[label[v]]++] = v;
     for (Index k = n_labels; k > 0; --k) starts[k] = starts[k - 1];
+    starts[0] = 0;
+}
+
+// The permutations of the block form: rows by ascending group, in ascending order within one, and columns beside their mates,
+// after the free ones, whose places are left as they are. Groups are those of Blocks::write with n blocks; starts has n + 4
+// places.
+template <class Index>
+void form_order(const Index* group, const Index* row_mate, Index n_rows, Index n_cols, Index n, Index* row_perm,
+                Index* col_perm, Index* starts) {
+    std::fill(starts, starts + n + 4, Index{0});
+    const bool large_blocks = n < n_rows / 8;
+    const auto runs = [&](const auto& use) {  // of rows in the same group
+        for (Index i = 0, end; i < n_rows; i = end) {
+            for (end = i + 1; large_blocks && end < n_rows && group[end] == group[i];) ++end;
+            use(group[i], i, end);
+        }
+    };
+    runs([&](Index g, Index begin, Index end) { starts[g + 1] += end - begin; });
+    for (Index g = 0; g < n + 3; ++g) starts[g + 1] += starts[g];
+    const Index n_free = n_cols - starts[n + 2];
+    runs([&](Index g, Index begin, Index end) {
+        Index place = starts[g];
+        starts[g] += end - begin;
+        for (Index i = begin; i < end; ++i, ++place) {
+            row_perm[place] = i;
+            if (g < n + 2) col_perm[n_free + place] = row_mate[i];
+        }
+    });
+    for (Index g = n + 3; g > 0; --g) starts[g] = starts[g - 1];
     starts[0] = 0;
 }
 

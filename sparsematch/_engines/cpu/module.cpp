@@ -163,6 +163,14 @@ void run_sort_by_label(In<Index> label, Index n_labels, Out<Index> order, Out<In
 }
 
 template <class Index>
+void run_form_order(In<Index> group, In<Index> row_mate, Index n_square, Out<Index> row_perm, Out<Index> col_perm,
+                    Out<Index> starts) {
+    nb::gil_scoped_release release;
+    form_order(group.data(), row_mate.data(), static_cast<Index>(row_perm.size()), static_cast<Index>(col_perm.size()),
+               n_square, row_perm.data(), col_perm.data(), starts.data());
+}
+
+template <class Index>
 bool run_take_diagonal(Index n_cols, In<Index> indptr, In<Index> indices, Out<Index> row_mate, Out<Index> col_mate) {
     nb::gil_scoped_release release;
     return take_diagonal(view(n_cols, indptr, indices), Matching<Index>{row_mate.data(), col_mate.data()});
@@ -277,6 +285,8 @@ void bind(nb::module_& m) {
           "row_mate"_a.noconvert(), "col_mate"_a.noconvert());
     m.def("sort_by_label", &run_sort_by_label<Index>, "label"_a.noconvert(), "n_labels"_a, "order"_a.noconvert(),
           "starts"_a.noconvert());
+    m.def("form_order", &run_form_order<Index>, "group"_a.noconvert(), "row_mate"_a.noconvert(), "n_square"_a,
+          "row_perm"_a.noconvert(), "col_perm"_a.noconvert(), "starts"_a.noconvert());
 }
 
 }  // namespace

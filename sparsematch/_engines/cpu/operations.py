@@ -97,10 +97,10 @@ def order_by_label(labels: IndexArray, n_labels: int) -> tuple[IndexArray, Index
 def form_order(matching: Matching, labels: BlockLabels) -> FormOrder:
     """Sort the rows by group, in ascending order within one. Time: O(n_rows + n_cols)."""
     n_square, n_cols = labels.n_square, matching.col_mate.size
-    row_perm, starts = order_by_label(labels.row_group, n_square + 3)
+    row_perm, col_perm = np.empty_like(matching.row_mate), np.empty_like(matching.col_mate)
+    starts = np.empty(n_square + 4, row_perm.dtype)
+    _core.form_order(labels.row_group, matching.row_mate, n_square, row_perm, col_perm, starts)
     first_square, first_vertical, rank = starts[[1, n_square + 1, n_square + 2]].tolist()
-    col_perm = np.empty_like(matching.col_mate)
     if rank < n_cols:
         col_perm[: n_cols - rank] = np.flatnonzero(matching.col_mate < 0)
-    np.take(matching.row_mate, row_perm[:rank], out=col_perm[n_cols - rank :])
     return FormOrder(row_perm, col_perm, starts, first_square, first_vertical, rank)

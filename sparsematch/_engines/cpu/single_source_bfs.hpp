@@ -74,6 +74,7 @@ class SingleSourceBfs {
                 if (!lane) lane = start_lane(rank);
                 for (; begin < end; ++begin) {
                     if (run_.stopped() || run_.exhausted()) break;
+                    if (begin + 8 < n) __builtin_prefetch(&a_.indices[a_.indptr[roots[begin + 8]]]);
                     search(*lane, roots[begin], roots.size());
                 }
                 if (begin < end) break;

@@ -1,10 +1,11 @@
 // Strong components by depth-first search, of what is left of a graph when the easy vertices are gone.
 //
-// Tarjan (SIAM J. Comput. 1, 1972) in Pearce's form with one number per vertex (Information Processing Letters 116, 2016), with
-// a stack of its own. The vertices are the matched columns of a matrix; column j has an arc to each column of its mate's row,
-// read off the matrix as it is: no permuted copy.
+// Tarjan (SIAM J. Comput. 1, 1972) with a stack of its own. The vertices are the matched columns of a matrix; column j has an
+// arc to each column of its mate's row, read off the matrix as it is: no permuted copy.
 // Where not all of the horizontal part is known beforehand: since components are completed sinks first, one belongs to it
 // when one of its arcs leads to a free column or to a component that does.
+// What bounds it is waiting for memory: where an arc leads is known before it is followed, so the lists of all neighbours are
+// asked for when the first is looked at, and those of vertices on the path before the search comes back to them.
 #pragma once
 
 #include <algorithm>
@@ -18,21 +19,26 @@ namespace sparsematch {
 // Where a column stands. 0: not known yet. From n_cols downwards: its component in the square part, sinks first. Below 0:
 // likewise, sources first. Two codes for the other parts.
 template <class Index>
-inline constexpr Index in_horizontal = std::numeric_limits<Index>::max() - 1;
+inline constexpr Index in_horizontal = std::numeric_limits<Index>::min();
 template <class Index>
 inline constexpr Index in_vertical = std::numeric_limits<Index>::max();
 
 template <class Index>
 class StrongComponents {
+    static constexpr int ahead = 4;  // vertices of the path
     struct Arcs {
-        Index next, last;  // those still to follow
+        Index next, last;
+    };
+    struct Visit {
+        Index vertex, least;  // the least preorder number reached; in_horizontal is less than all of them
+        Index next, last;     // arcs still to follow
     };
 
   public:
-    // `number` has where each column stands, 0 for those that are to be searched. Workspace: three indices and two bits per
-    // column, written for the latter only.
+    // `number` has where each column stands, 0 for those that are to be searched. Workspace: seven indices per column, of
+    // which four are written as deep as the search goes.
     StrongComponents(const Csr<Index>& a, Matching<Index> m, Index* number)
-        : a_(a), number_(number), arcs_(a.n_cols), stack_(a.n_cols), to_horizontal_(a.n_cols), root_(a.n_cols) {
+        : a_(a), number_(number), arcs_(a.n_cols), waiting_(a.n_cols), path_(a.n_cols) {
         for (Index j = 0; j < a.n_cols; ++j)
             if (number[j] == 0) arcs_[j] = {a.indptr[m.col_mate[j]], a.indptr[m.col_mate[j] + 1]};
     }
@@ -44,75 +50,72 @@ class StrongComponents {
         Meter meter(run);
         component_ = component;
         for (Index j = 0; j < a_.n_cols && !run.stopped(); ++j)
-            if (number_[j] == 0 && wanted(j)) visit(j, meter);
+            if (number_[j] == 0 && wanted(j)) search(j, meter);
         component = component_;
     }
 
   private:
-    // The path of the search grows from the bottom of the stack, the finished vertices that still wait for the root of
-    // their component from its top: a vertex is on one of them at most.
-    void visit(Index start, Meter& meter) {
-        depth_ = 0;
-        Index j = push(start);
-        for (;;) {
-            Arcs& arcs = arcs_[j];
-            Index next = arcs.next, least = number_[j], child = UNMATCHED<Index>;
-            const Index last = arcs.last;
-            bool horizontal = false;
-            for (; next < last; ++next) {
-                const Index k = a_.indices[next], number = number_[k];
+    void search(Index start, Meter& meter) {
+        const Index* const indices = a_.indices;
+        Visit* top = path_.data();
+        *top = enter(start);
+        for (Index edges = 0;;) {
+            Index next = top->next, least = top->least, child = UNMATCHED<Index>;
+            for (const Index last = top->last; next < last; ++next) {
+                const Index k = indices[next], number = number_[k];
+                __builtin_prefetch(&arcs_[k]);
                 if (number == 0) {
                     child = k;
                     break;
                 }
                 least = std::min(least, number);
-                horizontal |= number == in_horizontal<Index>;
             }
-            arcs.next = next;
-            if (horizontal) to_horizontal_.set(j);
-            root_.clear_if(j, least < number_[j]);
-            number_[j] = least;
+            edges += next - top->next + 1;
+            if (edges > (1 << 12) && !meter.charge(std::exchange(edges, 0))) return;
             if (child != UNMATCHED<Index>) {
-                if (!meter.charge(arcs_[child].last - arcs_[child].next + 1)) return;
-                j = push(child);
+                top->next = next + 1;
+                top->least = least;
+                *++top = enter(child);
                 continue;
             }
-            leave(j);
-            if (depth_ == 0) return;
-            j = stack_[depth_ - 1];
+            const Index j = top->vertex;
+            const bool root = least == number_[j];
+            if (root) complete(j, component_--);
+            else waiting_[n_waiting_++] = j;
+            if (top == path_.data()) {
+                if (!root) complete(j, in_horizontal<Index>);
+                meter.charge(edges);
+                return;
+            }
+            --top;
+            top->least = std::min(top->least, root ? top->least : least);
+            if (top - path_.data() >= ahead) __builtin_prefetch(&indices[top[-ahead].next]);
         }
     }
 
-    Index push(Index j) {
-        __builtin_prefetch(&a_.indices[arcs_[j].next]);
+    Visit enter(Index j) {
         number_[j] = ++preorder_;
-        root_.set(j);
-        stack_[depth_++] = j;
-        return j;
+        return {j, preorder_, arcs_[j].next, arcs_[j].last};
     }
 
-    // All arcs of j are done. Its parent will look at it again (the arc is still the parent's next), and lower itself there.
-    void leave(Index j) {
-        --depth_;
-        if (!root_.test(j)) {
-            stack_[--waiting_] = j;
-            if (to_horizontal_.test(j)) to_horizontal_.set(stack_[depth_ - 1]);  // not a root, so it has a parent
-            return;
+    // Vertex j, and those found after it that still wait for the root of their component.
+    void complete(Index j, Index number) {
+        const Index own = number_[j];
+        while (n_waiting_ > 0 && number_[waiting_[n_waiting_ - 1]] >= own) {
+            number_[waiting_[--n_waiting_]] = number;
+            --preorder_;
         }
-        const bool square = !to_horizontal_.test(j);
-        const Index own = number_[j], number = square ? component_-- : in_horizontal<Index>;
-        for (; waiting_ < a_.n_cols && number_[stack_[waiting_]] >= own; ++waiting_, --preorder_)
-            number_[stack_[waiting_]] = number;
+        if (number_[j] != own) return;  // it was waiting itself
         number_[j] = number;
         --preorder_;
     }
 
     const Csr<Index>& a_;
-    Index* number_;  // of a vertex on the way: the least preorder number reached, smaller than where any stands
+    Index* number_;  // of a vertex on the way: its preorder number, smaller than where any stands
     Buffer<Arcs> arcs_;
-    Buffer<Index> stack_;
-    Bitmap to_horizontal_, root_;
-    Index component_ = 0, preorder_ = 0, depth_ = 0, waiting_ = a_.n_cols;
+    Buffer<Index> waiting_;  // done, but not the root of their component
+    Buffer<Visit> path_;
+    Index component_ = 0, preorder_ = 0, n_waiting_ = 0;
 };
 
 }  // namespace sparsematch
