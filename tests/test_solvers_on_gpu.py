@@ -165,10 +165,9 @@ class _Solver:
         self.steps.append("factorize")
         self.factors = self.a
 
-    def reset_operands(self, *, a=None, b=None):
-        for new, old in ((a, self.a), (b, self.b)):
-            assert new is None or (new.shape == old.shape and new.dtype == old.dtype)
-        self.a, self.b = self.a if a is None else a, self.b if b is None else b
+    def reset_operands(self, *, b):  # with another matrix it would have to be planned again
+        assert (b.shape, b.dtype) == (self.b.shape, self.b.dtype)
+        self.b = b
 
     def solve(self):
         from cupyx.scipy.sparse.linalg import spsolve
@@ -196,7 +195,7 @@ def nvmath(monkeypatch):
 def test_cudss(nvmath):
     """Planned once, factorised for each matrix, solved for each right-hand side; its matching off, or as asked."""
     rng = np.random.default_rng(8)
-    for kind, pivoting, expected in ((float, "auto", 0), (complex, "product", 5)):
+    for kind, pivoting, expected in ((float, "auto", 5), (float, "structure", 0), (complex, "product", 5)):
         nvmath.made.clear()
         dense = staircase(rng, [1, 6, 1, 3, 1], 0.7, kind)
         lu = factorise(on_gpu(dense), solver="cudss", pivoting=pivoting)
@@ -206,3 +205,13 @@ def test_cudss(nvmath):
         check(dense, lu, rng.standard_normal(12))
         assert [solver.steps for solver in nvmath.made] == [["plan", "factorize", "factorize"]] * 2
         assert all(solver.plan_config.matching_algorithm == expected for solver in nvmath.made)
+
+
+def test_cudss_says_nothing(nvmath, monkeypatch):
+    """Where it has replaced a pivot by another, what it returns is not taken for a solution."""
+    for pivoting, text in (("auto", "factorised$"), ("structure", "pivoting='structure'")):
+        lu = factorise(on_gpu(np.array([[1.0, 2], [2, 4]])), solver="cudss", pivoting=pivoting)
+        for wrong in (5e12, np.nan):
+            monkeypatch.setattr(nvmath, "solve", lambda self, wrong=wrong: self.b * wrong)
+            with pytest.raises(solvers.SingularMatrixError, match=f"numerically.*{text}"):
+                lu.solve(CUPY.asarray(np.ones(2)))

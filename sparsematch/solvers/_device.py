@@ -41,8 +41,9 @@ class DeviceLU:
     matching : Matching, (row_mate, col_mate) or row_mate, optional
         A matching to start from, of CuPy arrays, or one to be kept.
     pivoting : {"auto", "structure", "product"}, optional
-        ``"product"`` has cuDSS put the transversal of largest product on the diagonal of what it factorises; by default
-        its matching is switched off, since the diagonal has no zeros already.
+        ``"product"``, the default with cuDSS, has it put the transversal of largest product on the diagonal of what it
+        factorises; ``"structure"`` switches that off: for a `matching` of large entries, as cuDSS pivots within small
+        blocks only. The other solvers have pivots of their own, or need none.
     solver : {"auto", "cudss", "cusolver", "superlu"}, optional
         ``"cudss"`` needs nvmath-python 1.0; it is taken by default where that is installed. ``"cusolver"``, the default
         elsewhere, comes with CuPy: a QR factorisation for each right-hand side. ``"superlu"`` copies the matrix to host
@@ -85,7 +86,8 @@ class DeviceLU:
     def __init__(self, A: Any, *, matching: Any = None, pivoting: str = "auto", solver: Any = "auto") -> None:
         if not isinstance(pivoting, str) or pivoting not in _PIVOTING:
             raise unknown_choice("pivoting", pivoting, _PIVOTING)
-        self._make, self._product = find_device_solver(solver), pivoting == "product"
+        self._make = find_device_solver(solver)
+        self._product = None if pivoting == "auto" else pivoting == "product"
         A = _canonical(A)
         n = A.shape[0]
         self.form: BlockForm = block_triangular_form(A, matching=matching)
@@ -244,7 +246,10 @@ class DeviceLU:
     def _singular(self) -> SingularMatrixError:
         first, last = self._bounds
         rows, cols = self.form.row_perm[first:last], self.form.col_perm[first:last]
-        return SingularMatrixError(f"numerically singular: the {last - first} rows factorised", rows, cols)
+        text = f"numerically singular: the {last - first} rows factorised"
+        if self._product is False:
+            text += ", or only without other pivots (pivoting='structure')"
+        return SingularMatrixError(text, rows, cols)
 
 
 def _canonical(A: Any) -> Any:

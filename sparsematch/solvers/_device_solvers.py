@@ -24,51 +24,60 @@ class DeviceFactor(Protocol):
 
 
 class CudssFactor:
-    """cuDSS, through nvmath-python: analysed and factorised once. The transpose, if asked for, apart.
+    """cuDSS, through nvmath-python: analysed once, factorised for each matrix. The transpose, if asked for, apart.
 
-    Its own matching is switched off, for a transversal is on the diagonal, unless the one of largest product is wanted.
+    It pivots within small blocks only, and where it has no pivot it takes another number. So its matching of largest
+    product is on, unless what is on the diagonal is to stay there.
     """
 
-    def __init__(self, A: Any, product: bool) -> None:
-        self._A, self._product = A, product
-        self._solvers: dict[str, Any] = {}
+    def __init__(self, A: Any, product: bool | None) -> None:
+        self._A, self._product = A, product is not False
+        self._solvers: dict[str, tuple[Any, Any]] = {}
         self._solver("N")
 
     def refactorise(self, A: Any) -> None:
         """Take a matrix with the same pattern."""
         self._A = A
-        for trans, solver in self._solvers.items():
-            solver.reset_operands(a=A if trans == "N" else A.T.tocsr())
+        for trans, (solver, kept) in self._solvers.items():
+            kept.data[...] = self._turned(trans).data  # in other arrays it would have to be analysed again
             solver.factorize()
 
     def solve(self, b: Any, trans: str) -> Any:
-        """Solve."""
-        solver = self._solver(trans)
+        """Solve; where pivots were none, what comes out solves nothing."""
+        solver, kept = self._solver(trans)
         solver.reset_operands(b=b)
-        return solver.solve()
+        x = solver.solve()
+        if not bool(abs(kept @ x - b).max() <= 0.1 * abs(b).max()):
+            raise Singular
+        return x
 
-    def _solver(self, trans: str) -> Any:
+    def _turned(self, trans: str) -> Any:
+        A = self._A if trans == "N" else self._A.T.tocsr()
+        A.sort_indices()
+        return A
+
+    def _solver(self, trans: str) -> tuple[Any, Any]:
         if trans in self._solvers:
             return self._solvers[trans]
         import cupy
         from nvmath.bindings import cudss
         from nvmath.sparse.advanced import DirectSolver
 
-        A = self._A if trans == "N" else self._A.T.tocsr()
-        solver = DirectSolver(A, cupy.zeros(A.shape[0], A.dtype))
+        kept = self._turned(trans).copy()
+        solver = DirectSolver(kept, cupy.zeros(kept.shape[0], kept.dtype))
         weakref.finalize(self, solver.free)
         kinds = cudss.MatchingAlg
         solver.plan_config.matching_algorithm = kinds.MAX_DIAG_PRODUCT if self._product else kinds.NONE
         solver.plan()
         solver.factorize()
-        self._solvers[trans] = solver
-        return solver
+        self._solvers[trans] = solver, kept
+        return solver, kept
 
 
 class CusolverFactor:
     """cuSOLVER's QR, through CuPy: nothing is kept, each right-hand side is a factorisation."""
 
-    def __init__(self, A: Any, product: bool) -> None:
+    def __init__(self, A: Any, product: bool | None) -> None:
         if product:
             raise ValueError("pivoting='product' is for cuDSS, but the solver is cuSOLVER's QR, which has no pivots")
         self._A = {"N": A}
@@ -94,7 +103,7 @@ class CusolverFactor:
 class HostSuperLUFactor:
     """SciPy's SuperLU in host memory, its factors copied to the GPU, where CuPy solves with them."""
 
-    def __init__(self, A: Any, product: bool) -> None:
+    def __init__(self, A: Any, product: bool | None) -> None:
         if product:
             raise ValueError("pivoting='product' is for cuDSS, but the solver is SuperLU, which has pivots of its own")
         self.refactorise(A)
@@ -115,7 +124,7 @@ class HostSuperLUFactor:
         return self._lu.solve(b, trans)
 
 
-MakeOnDevice = Callable[[Any, bool], DeviceFactor]
+MakeOnDevice = Callable[[Any, bool | None], DeviceFactor]
 
 DEVICE_SOLVERS: dict[str, MakeOnDevice] = {
     "cudss": CudssFactor,

@@ -50,15 +50,26 @@ class BreadthFirst {
     // Appends to `to` the unseen neighbours of from[begin..end).
     static bool step(const Csr<Index>& lists, const Index* from, Index begin, Index end, Bitmap& seen, Index* to, Index& n_to,
                      Meter& meter) {
-        for (Index k = begin; k < end; ++k) {
-            if (end - k > 16) __builtin_prefetch(&lists.indptr[from[k + 16]]);
-            if (end - k > 8) prefetch_list(lists, from[k + 8]);
+        Index n = n_to;
+        bool going = true;
+        for (Index k = begin; k < end && going; ++k) {
+            if (end - k > 32) __builtin_prefetch(&lists.indptr[from[k + 32]]);
+            if (end - k > 16) prefetch_list(lists, from[k + 16]);
             const Index first = lists.indptr[from[k]], last = lists.indptr[from[k] + 1];
-            for (Index p = first; p < last; ++p)
-                if (seen.claim<false>(lists.indices[p])) to[n_to++] = lists.indices[p];
-            if (!meter.charge(last - first)) return false;
+            if (last - first <= lists.n_cols - n) {
+                // Each is written, and stays if it is new: no branch to mispredict.
+                for (Index p = first; p < last; ++p) {
+                    to[n] = lists.indices[p];
+                    n += seen.insert(lists.indices[p]);
+                }
+            } else {
+                for (Index p = first; p < last; ++p)
+                    if (seen.insert(lists.indices[p])) to[n++] = lists.indices[p];
+            }
+            going = meter.charge(last - first);
         }
-        return true;
+        n_to = n;
+        return going;
     }
 
     const Csr<Index>&a_, &t_;
@@ -132,17 +143,25 @@ class Renumbering {
         if (run_.stopped()) return;
         for (; rows_done_ < n_rows; ++rows_done_) {
             const Index i = row_order_[rows_done_];
-            if (n_rows - rows_done_ > 8) __builtin_prefetch(&a_.indptr[row_order_[rows_done_ + 8]]);
+            if (n_rows - rows_done_ > 16) {
+                __builtin_prefetch(&a_.indptr[row_order_[rows_done_ + 16]]);
+                __builtin_prefetch(&row_place_[row_order_[rows_done_ + 16]], 1);
+            }
             row_place_[i] = rows_done_;
             indptr_[rows_done_ + 1] = total_;  // the cursor of the row's list, which ends up where the list ends
             total_ += a_.degree(i);
         }
         for (; cols_done_ < n_cols; ++cols_done_) {
             const Index j = col_order_[cols_done_];
-            if (n_cols - cols_done_ > 8) prefetch_list(t_, col_order_[cols_done_ + 8]);
+            if (n_cols - cols_done_ > 16) prefetch_list(t_, col_order_[cols_done_ + 16]);
+            if (n_cols - cols_done_ > 6) prefetch_places(col_order_[cols_done_ + 6]);
             for (Index p = t_.indptr[j]; p < t_.indptr[j + 1]; ++p)
                 indices_[indptr_[row_place_[t_.indices[p]] + 1]++] = cols_done_;
         }
+    }
+
+    void prefetch_places(Index col) const {
+        for (Index p = t_.indptr[col]; p < t_.indptr[col + 1]; ++p) __builtin_prefetch(&row_place_[t_.indices[p]]);
     }
 
     void publish(Index n_rows, Index n_cols) {

@@ -21,8 +21,8 @@ NEXT, ENDS = 0, 1
 
 #: Entries of a frontier, without roots threads' work, that are left to one block.
 ALONE = 256
-#: Entries per block up to which a frontier is narrow.
-NARROW = 256
+#: Entries per block up to which a frontier is narrow, and levels after which all blocks share it anew.
+NARROW, STAY = 256, 64
 #: Of the kernel without roots that stays on the device: threads of a block, blocks of a processor.
 THREADS, BLOCKS = 512, 1
 _INT_MAX = 2**31 - 1
@@ -37,8 +37,7 @@ def improve(graph: BipartiteCSR, matching: Matching, run: Run) -> None:
         bool(run.options.get(key, OPTIONS[key])) for key in ("constant_threads", "roots", "stop_early")
     )
     if constant_threads and roots:
-        stay, patience = (1, 0) if stop_early else (_INT_MAX, 1)
-        limits = {"narrow": NARROW, "stay": stay, "patience": patience, "graft": _INT_MAX, "alone": ALONE}
+        limits = {"narrow": NARROW, "stay": STAY, "patience": int(not stop_early), "graft": _INT_MAX, "alone": ALONE}
         report = ms_bfs.search(graph, matching, run, LOCKSTEP=1, **limits)
         cardinality = matching.cardinality if run.detailed else 0
         ms_bfs.account("apfb", report, begin, run, cardinality)

@@ -19,8 +19,8 @@ LONG, UNEVEN, HUBS = 8, 1.5, 20.0
 
 #: Where more than this share of the majors have one entry, the Karp-Sipser start goes first: on random matrices with
 #: about three entries a row it saves more than it takes. With fewer than so many entries in the mean (roads) all starts
-#: come out alike, and where lists are long nobody looks.
-PENDANT, SPARSE = 0.12, 2.75
+#: come out alike; with more than so many, lists that are so uneven take longer in it than it saves.
+PENDANT, SPARSE, DENSER = 0.12, 2.75, 4
 
 
 def improve(graph: BipartiteCSR, matching: Matching, run: Run) -> None:
@@ -30,7 +30,7 @@ def improve(graph: BipartiteCSR, matching: Matching, run: Run) -> None:
     """
     if graph.n_major > TALL * graph.n_minor:
         graph = transpose(graph, run)
-    if SPARSE * graph.n_major <= graph.nnz < LONG * graph.n_major and karp_sipser.single(graph) > PENDANT:
+    if SPARSE * graph.n_major <= graph.nnz < DENSER * graph.n_major and karp_sipser.single(graph) > PENDANT:
         karp_sipser.improve(graph, matching, run)
         ms_bfs.improve(graph, matching, run)
         return

@@ -148,23 +148,29 @@ DEVICE T take_number(T* counts, T at) {
 }
 
 // All blocks of a cooperative launch wait for each other; afterwards each sees what any wrote before. `barrier` is two ints,
-// zero at the launch.
+// zero at the launch. What the blocks add to the first makes 2^31 together, so its highest bit turns when the last has come.
 DEVICE void sync_grid(int* barrier) {
     __syncthreads();
     if (threadIdx.x == 0) {
+        Bits* arrived = reinterpret_cast<Bits*>(barrier);
         __threadfence();
-        const int generation = load(barrier + 1);
-        if (atomicAdd(barrier, 1) == static_cast<int>(gridDim.x) - 1) {
-            store(barrier, 0);
-            __threadfence();
-            store(barrier + 1, generation + 1);
-        } else {
-            while (load(barrier + 1) == generation) {
-            }
+        const Bits before = atomicAdd(arrived, blockIdx.x ? 1u : 0x80000001u - gridDim.x);
+        while (!((before ^ load(arrived)) >> 31)) {
         }
         __threadfence();
     }
     __syncthreads();
+}
+
+// One thread of every block of a cooperative launch brings a number whose lowest 12 bits are zero, waits for the others, and gets
+// the sum above the count of blocks. `before` is what stood in the word when it was last complete, zero at first; two words
+// are to be used in turn. Unlike after a barrier, what others wrote is not seen, but for what atomics did that they had answers of.
+DEVICE Wide sum_over_grid(Wide* word, Wide before, Wide mine) {
+    atomicAdd(word, mine + 1);
+    Wide sum;
+    do sum = load(word) - before;
+    while ((sum & 0xfff) != gridDim.x);
+    return sum;
 }
 #endif
 

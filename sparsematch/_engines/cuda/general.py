@@ -1,6 +1,7 @@
 """What the drivers of the kernels for general graphs share, and what is asked of such a graph beside matching."""
 
 from collections.abc import Callable
+from time import perf_counter
 from typing import Any
 
 import numpy as np
@@ -9,6 +10,7 @@ from sparsematch._engines.cuda import compile
 from sparsematch._engines.registry import Run
 from sparsematch._types.arrays import IndexArray, namespace
 from sparsematch._types.graph import Graph, GraphSurvey
+from sparsematch._types.run_info import StepInfo
 
 #: Entries of a part of a list that is too long for a few threads.
 PART = 1024
@@ -64,6 +66,14 @@ def run_rounds(
         words = control.tolist()
     account.append((words[MATCHED], 0))
     return words, account
+
+
+def tell(
+    name: str, begin: float, run: Run, words: list[int], edges: int, matched: tuple[int, ...], live: tuple[int, ...]
+) -> None:
+    """Tell what the kernels did, from the words of account; `matched` and `live` by round, if details are wanted."""
+    step = StepInfo(name, perf_counter() - begin, words[ROUNDS], edges=edges, cardinality=words[MATCHED] // 2)
+    run.steps.append(step._replace(matched=matched, live_edges=live) if run.detailed else step)
 
 
 def _live_edges(graph: Graph, mate: IndexArray) -> int:

@@ -28,17 +28,8 @@ def improve(graph: Graph, mate: IndexArray, run: Run) -> None:
         run.steps.append(StepInfo("local_max", perf_counter() - begin))
         return
     words, account = match(graph, mate, run)
-    step = StepInfo(
-        "local_max",
-        perf_counter() - begin,
-        phases=words[general.ROUNDS],
-        edges=graph.nnz + words[general.SCANNED],
-        cardinality=words[general.MATCHED] // 2,
-    )
-    if run.detailed:
-        matched = tuple(done for done, _ in account[1:])
-        step = step._replace(matched=matched, live_edges=tuple(live for _, live in account[:-1]))
-    run.steps.append(step)
+    matched, live = zip(*account, strict=True)
+    general.tell("local_max", begin, run, words, graph.nnz + words[general.SCANNED], matched[1:], live[:-1])
 
 
 def match(

@@ -5,8 +5,9 @@
 // free row; a column belongs to the tree that set its bit first, so trees share no vertex and all paths found in a phase are
 // applied at once, without repair. A row whose tree has its path is not expanded any more. Grafting, top-down: after a deep
 // phase the trees without a path stay, and all their rows are expanded again.
-// Macros: LOCKSTEP, whether a level begins when the last one is complete, as in apfb: then a narrow frontier is left to the first
-// block, or shared by all with a barrier for each level, and a phase ends when nothing is left to visit; WIDTH, slots of a row that stand in a row of their own, 0: all lists are read from indices; LANES, threads of a warp
+// Macros: LOCKSTEP, whether a level begins when the last one is complete, as in apfb: then a frontier of a few entries is left to
+// the first block, blocks that share a narrow one wait for each other after every level, and a phase ends when nothing is left to
+// visit; WIDTH, slots of a row that stand in a row of their own, 0: all lists are read from indices; LANES, threads of a warp
 // that share a row; UNROLL, entries that a thread reads at once; PART, entries of a long list that make an entry of the frontier.
 // Invariant: the mates are a valid matching whenever all blocks stand at the barrier between phases.
 #include "common.cuh"
@@ -110,51 +111,66 @@ DEVICE void expand(const Search& s, const Entry* from, Index count, Index warp, 
     }
 }
 
-// One level of a frontier, by the whole grid. A narrow one is spread over all processors.
-template <bool NARROW>
+// One level of a wide frontier, by the whole grid.
 DEVICE Index level_of_grid(const Search& s, const Entry* from, Index count, Entry* to, Index* pushed, unsigned turn,
                            unsigned char* memory) {
-    const Index warp =
-        NARROW ? warp_in_block() * block_count() + block_index() : block_index() * warps_in_block() + warp_in_block();
-    const Index warps = block_count() * warps_in_block();
+    const Index warp = block_index() * warps_in_block() + warp_in_block(), warps = block_count() * warps_in_block();
     Queue sink = {to, reinterpret_cast<Entry*>(memory) + warp_in_block() * STAGED, pushed, 0, 0};
-    expand<NARROW>(s, from, count, warp, warps, turn, sink);
+    expand<false>(s, from, count, warp, warps, turn, sink);
     sink.flush(sink.n);
     return sink.found;
 }
 
 // A few levels of a narrow frontier: each block goes on with what it finds itself, and puts back what is left. A block
-// that has more than it can do at once says so, and all share again.
+// that has more than it can do at once says so, and all share again. IN_STEP, a level begins when all blocks are through the
+// last one: they vote whether there is another. In lockstep it also ends when `enough` trees have a path.
+template <bool IN_STEP>
 DEVICE Index levels_of_block(const Search& s, const Entry* from, Index count, Entry* to, Round* now, unsigned turn,
-                             const Limits& limits, Index* deep, unsigned char* memory) {
+                             const Limits& limits, Index enough, Index* deep, Votes& votes, unsigned char* memory) {
     SHARED int near[3];
+    SHARED Index ended[3];
     SHARED bool leave[2];  // by turns: who is late still reads the one of its level
     SHARED Index place;
-    const int blocks = LOCKSTEP ? 1 : block_count();  // the first has it all, or each a part
+    SHARED Wide sum;
+    const int blocks = LOCKSTEP && !IN_STEP ? 1 : block_count();  // the first has it all, or each a part
     const Index begin = block_index() < blocks ? static_cast<Index>(static_cast<long long>(count) * block_index() / blocks) : 0;
     const Index end =
         block_index() < blocks ? static_cast<Index>(static_cast<long long>(count) * (block_index() + 1) / blocks) : 0;
     Entry* buffers = reinterpret_cast<Entry*>(memory);
-    if (thread_in_block() < 3) near[thread_in_block()] = 0;
-    if (threads_in_block() < 3) near[1] = near[2] = 0;
+    for (int k = thread_in_block(); k < 3; k += threads_in_block()) near[k] = 0, ended[k] = 0;
     from += begin;
     Index n = end - begin, found = 0;
     Index most = 2 * n > ROOM ? 2 * n : ROOM;
-    if (LOCKSTEP) most = limits.alone < CAPACITY ? limits.alone : CAPACITY - 1;
+    if (LOCKSTEP && !IN_STEP) most = limits.alone;
+    if (most >= CAPACITY) most = CAPACITY - 1;
     sync_block();
-    for (int level = 0; level < limits.stay && n; ++level) {
+    for (int level = 0; level < limits.stay && (IN_STEP || n); ++level) {
         Entry* buffer = buffers + (level & 1) * CAPACITY;
         Nearby sink = {buffer, to, near + level % 3, &now->pushed, 0};
-        if (thread_in_block() == threads_in_block() - 1) leave[level & 1] = load(&now->crowded);
+        if (!LOCKSTEP && thread_in_block() == threads_in_block() - 1) leave[level & 1] = load(&now->crowded);
         expand<true>(s, from, n, warp_in_block(), warps_in_block(), turn + level, sink);
         found += sink.found;
+        if (LOCKSTEP && sink.found && lane_in_warp() == 0) add(ended + level % 3, sink.found);
         sync_block();
         *deep = level + 1;
         n = near[level % 3] < CAPACITY ? near[level % 3] : CAPACITY;
-        if (thread_in_block() == 0) near[(level + 2) % 3] = 0;  // read by all before the barrier that they have passed
+        if (LOCKSTEP && !IN_STEP) enough -= ended[level % 3];
+        if (IN_STEP && thread_in_block() == 0) sum = take(votes, n, n > most, ended[level % 3]);
+        if (thread_in_block() == 0)
+            near[(level + 2) % 3] = 0, ended[(level + 2) % 3] = 0;  // read by all before the last barrier
         from = buffer;
-        if (n > most && thread_in_block() == 0) store(&now->crowded, static_cast<Index>(1));
-        if (n > most || leave[level & 1]) break;
+        if (IN_STEP) {
+            sync_block();
+            const Wide all = sum;
+            close(votes, all);
+            enough -= static_cast<Index>(all >> FOUND);
+            if (!(all >> ALIVE & 0xfff) || all >> CROWDED & 0xfff || enough <= 0) break;
+        } else if (LOCKSTEP) {
+            if (n > most || enough <= 0) break;
+        } else {
+            if (n > most && thread_in_block() == 0) store(&now->crowded, static_cast<Index>(1));
+            if (n > most || leave[level & 1]) break;
+        }
     }
     sync_block();
     if (thread_in_block() == 0 && n) place = add(&now->pushed, n);
@@ -192,21 +208,23 @@ DEVICE void plant(const Search& s, Index n_cols, Index n_roots, bool graft, Inde
 // Grows the trees from `count` entries at the head of the queue, round by round, until all are stuck, or `enough` have a path,
 // or the phase has become so deep since it last found one that the rest is left to the next. Returns how many have a path.
 DEVICE Index grow(const Search& s, const Limits& limits, Index count, Index enough, unsigned turn, Index& round, Index& level,
-                  int* barrier, unsigned char* memory, long long& since) {
+                  int* barrier, Votes& votes, unsigned char* memory, long long& since) {
     Index begin = 0, found = 0, last = 0;
     while (count) {
-        const bool narrow = count <= static_cast<Index>(limits.narrow) * block_count();
-        const bool wide = LOCKSTEP ? count > limits.alone : !narrow;
+        const bool alone = LOCKSTEP && count <= limits.alone;
+        const bool narrow = alone || count <= static_cast<Index>(limits.narrow) * block_count();
         Round* now = &s.control->rounds[round % 3];
         const Entry* from = s.queue + begin;
         Entry* to = s.queue + begin + count;
         const unsigned draw = scatter(turn + static_cast<unsigned>(level));
-        Index deep = wide;
-        const Index mine = !wide                ? levels_of_block(s, from, count, to, now, draw, limits, &deep, memory)
-                           : LOCKSTEP && narrow ? level_of_grid<true>(s, from, count, to, &now->pushed, draw, memory)
-                                                : level_of_grid<false>(s, from, count, to, &now->pushed, draw, memory);
+        const Index rest = enough - found;
+        Index deep = !narrow, mine;
+        if (!narrow) mine = level_of_grid(s, from, count, to, &now->pushed, draw, memory);
+        else if (LOCKSTEP && !alone)
+            mine = levels_of_block<true>(s, from, count, to, now, draw, limits, rest, &deep, votes, memory);
+        else mine = levels_of_block<false>(s, from, count, to, now, draw, limits, rest, &deep, votes, memory);
         end_round(s.control, round++, mine, deep, barrier);
-        clock(s.control, wide ? 1 : 2, since);
+        clock(s.control, narrow ? 2 : 1, since);
         begin += count;
         count = load(&now->pushed);
         level += load(&now->deep);
@@ -235,6 +253,7 @@ KERNEL __launch_bounds__(THREADS, BLOCKS)
     const Index most = n_roots < control->free_columns ? n_roots : control->free_columns;
     Index round = 0, total = 0, levels = 0, phase = 0, level = 0;
     long long since = ticks();
+    Votes votes = {control->votes, control->votes + 1, 0, 0};
     while (total < most) {
         Round* now = &control->rounds[round % 3];
         plant(s, n_cols, n_roots, phase > 0 && level >= graft, &now->pushed, memory);
@@ -243,7 +262,7 @@ KERNEL __launch_bounds__(THREADS, BLOCKS)
         level = 0;
         const unsigned turn = scatter(seed + static_cast<unsigned>(phase++));
         const Index enough = patience ? most - total : 1;
-        const Index found = grow(s, limits, load(&now->pushed), enough, turn, round, level, barrier, memory, since);
+        const Index found = grow(s, limits, load(&now->pushed), enough, turn, round, level, barrier, votes, memory, since);
         levels += level;
         total += found;
         if (!found) break;

@@ -42,6 +42,7 @@ struct Control {
     Index n_roots, free_columns;
     Index phases, levels, found, edges;
     long long ticks[4];
+    Wide votes[2];
 };
 
 // When a frontier is narrow, in entries for each block; how many levels a block then goes on alone; and at how many eighths
@@ -108,6 +109,23 @@ struct Nearby {
         else push(entries, count, entry, true);
     }
 };
+
+// What a block brings to a vote, and what they bring together: in how many blocks the frontier goes on, in how many there is no
+// room for it, and how many paths were found.
+enum { ALIVE = 12, CROWDED = 24, FOUND = 36 };
+
+// The two words of a vote in turn, and what stood there when each was complete.
+struct Votes {
+    Wide *word, *next;
+    Wide before, before_next;
+};
+
+// One thread of each block calls take; all threads then call close with what it returned.
+DEVICE Wide take(const Votes& votes, bool alive, bool crowded, Index found) {
+    const Wide mine = (Wide(alive) << ALIVE) + (Wide(crowded) << CROWDED) + (static_cast<Wide>(found) << FOUND);
+    return sum_over_grid(votes.word, votes.before, mine);
+}
+DEVICE void close(Votes& votes, Wide sum) { votes = Votes{votes.next, votes.word, votes.before_next, votes.before + sum}; }
 
 // Adds what the block's warps found to the round, and waits for all blocks; `found` is the same in all lanes of a warp.
 DEVICE void end_round(Control* control, Index round, Index found, Index deep, int* barrier) {

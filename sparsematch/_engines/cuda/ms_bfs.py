@@ -35,8 +35,8 @@ PATIENCE = 16
 GRAFT = 100
 
 
-#: Words in which the kernels keep account: of three rounds, four each; what is in ACCOUNT; clock ticks.
-ROUNDS, ACCOUNT, KINDS = 12, 6, ("plant", "wide", "narrow", "augment")
+#: Words in which the kernels keep account: of three rounds, four each; what is in ACCOUNT; clock ticks; and votes.
+ROUNDS, ACCOUNT, KINDS, VOTES = 12, 6, ("plant", "wide", "narrow", "augment"), 2
 
 
 def improve(graph: BipartiteCSR, matching: Matching, run: Run) -> None:
@@ -56,7 +56,7 @@ def account(name: str, report: Any, begin: float, run: Run, cardinality: int = 0
     words = report.tolist()  # waits
     seconds = perf_counter() - begin
     _, _, phases, levels, found, _ = words[ROUNDS : ROUNDS + ACCOUNT]
-    ticks = report[ROUNDS + ACCOUNT :].view(np.int64).tolist()
+    ticks = report[ROUNDS + ACCOUNT :].view(np.int64).tolist()[: len(KINDS)]
     steps = {kind: seconds * t / max(sum(ticks), 1) for kind, t in zip(KINDS, ticks, strict=True)}
     facts = {"augmentations": found, "cardinality": cardinality, "seconds_by_step": steps}
     run.steps.append(StepInfo(name, seconds, phases, levels, **facts))
@@ -104,7 +104,7 @@ def search(
     kernels = compile.load("ms_bfs", dtype, **macros)
     index, seed, width = dtype.type, np.uint32(run.seed & 0xFFFFFFFF), macros["WIDTH"]
     linked = graph.indices.size // (width - 2) + 1 if width else 0
-    control = xp.zeros(ROUNDS + ACCOUNT + len(KINDS) * 8 // dtype.itemsize, dtype)
+    control = xp.zeros(ROUNDS + ACCOUNT + (len(KINDS) + VOTES) * 8 // dtype.itemsize, dtype)
     link, slots = xp.empty(4 * n_cols, dtype), xp.empty(max((n_rows + linked) * width, 1), dtype)
     visited, barrier = xp.zeros(n_cols // 32 + 1, np.uint32), xp.zeros(2, np.int32)
     roots, leaf = xp.empty(n_rows, dtype), xp.empty(n_rows, dtype)

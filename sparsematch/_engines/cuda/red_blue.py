@@ -25,17 +25,9 @@ def improve(graph: Graph, mate: IndexArray, run: Run) -> None:
         run.steps.append(StepInfo("red_blue", perf_counter() - begin))
         return
     words, account = match(graph, mate, run)
-    step = StepInfo(
-        "red_blue",
-        perf_counter() - begin,
-        phases=words[general.ROUNDS],
-        edges=words[general.SCANNED],
-        cardinality=words[general.MATCHED] // 2,
-    )
-    if run.detailed:  # what a round agrees on is matched by the next launch, and the last launch has no round
-        matched, live = zip(*account[1:], strict=True)
-        step = step._replace(matched=matched[1:], live_edges=live[:-1])
-    run.steps.append(step)
+    matched, live = zip(*account, strict=True)
+    # what a round agrees on is matched by the next launch, and the last launch has no round
+    general.tell("red_blue", begin, run, words, words[general.SCANNED], matched[2:], live[1:-1])
 
 
 def match(graph: Graph, mate: IndexArray, run: Run, **macros: int) -> tuple[list[int], list[tuple[int, int]]]:
