@@ -85,8 +85,8 @@ class Planner {
         const bool must = m <= limits_.always_inside, ordered = !forced_[k] && find_order(k, m, entries, must, cost);
         if (!ordered) {
             plan_.outside[k] = BlockPlan<Index>::as_given;
-            std::sort(plan_.row_perm.begin() + first, plan_.row_perm.begin() + first + m);
-            std::sort(plan_.col_perm.begin() + first, plan_.col_perm.begin() + first + m);
+            ascend(plan_.row_perm.data() + first, m);
+            ascend(plan_.col_perm.data() + first, m);
             return;
         }
         reorder(plan_.row_perm.data() + first);
@@ -112,6 +112,14 @@ class Planner {
         const double work = must || useful ? 1e300 : limits_.work_per_entry;
         return ordering_.run(m, begin_, length_, pool_, most, work, order_.data(), cost) &&
                (must || useful || 2 * cost.work <= work * (2 * cost.entries + static_cast<double>(m)));
+    }
+    void ascend(Index* piece, Index m) const {
+        if (std::is_sorted(piece, piece + m)) return;
+        if (m < plan_.n / 32) return std::sort(piece, piece + m);
+        Bitmap there(plan_.n);
+        for (Index k = 0; k < m; ++k) there.set(piece[k]);
+        for (Index j = 0; j < plan_.n; ++j)
+            if (there.test(j)) *piece++ = j;
     }
     void reorder(Index* piece) {
         old_.assign(piece, piece + order_.size());
