@@ -85,14 +85,14 @@ def test_index_out_of_range(function, form):
             function(B)
 
 
-@pytest.mark.parametrize("place", [0, 1_500_000, 2_999_999])
+@pytest.mark.parametrize("place", [0, 4_500_000, 8_999_999])
 @pytest.mark.parametrize("wrong", [-1, 1000])
 def test_index_out_of_range_found_by_several_threads(place, wrong):
-    indices = np.zeros(3_000_000, np.int32)
+    indices = np.zeros(9_000_000, np.int32)
     indices[place] = wrong
     matrix = sp.csr_array((3, 1000))
-    matrix.indptr, matrix.indices = np.array([0, 1_000_000, 2_000_000, 3_000_000], np.int32), indices
-    with pytest.raises(ValueError, match=rf"A.indices\[{place}\] is {wrong}, in row {place // 1_000_000}"):
+    matrix.indptr, matrix.indices = np.array([0, 3_000_000, 6_000_000, 9_000_000], np.int32), indices
+    with pytest.raises(ValueError, match=rf"A.indices\[{place}\] is {wrong}, in row {place // 3_000_000}"):
         sm.maximum_transversal(matrix, workers=2)
 
 

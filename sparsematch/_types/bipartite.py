@@ -22,7 +22,7 @@ _INT32 = np.dtype(np.int32)
 _INT64 = np.dtype(np.int64)
 _UNSIGNED: dict[np.dtype[Any], np.dtype[Any]] = {_INT32: np.dtype(np.uint32), _INT64: np.dtype(np.uint64)}
 _INT32_MAX = 2**31 - 1
-_LARGE = 1 << 21  # entries: more than threads can be started for in the time that one needs
+_LARGE = 1 << 23  # entries: reading fewer takes one thread little longer than starting others
 
 
 @dataclass(frozen=True, slots=True)

@@ -26,23 +26,24 @@ _Settled = tuple[BoolArray, BoolArray] | None
 
 
 class _Stage(NamedTuple):
-    """A finisher, and how many times the number of entries it may scan (0: as many as it likes)."""
+    """A finisher, how many times the number of entries it may scan (0: no limit), and how many threads it gets."""
 
     engine: str
     passes: float
+    workers: int | None = None
 
 
 #: A small matrix: whatever it is, this is done before more is known of it.
 _SOON = (_Stage("single_source_bfs", 4), _Stage("push_relabel", 0))
 #: The start has left little, near at hand if the numbering is good: short searches, then shortest paths level by level.
 _FEW = (
-    _Stage("single_source_bfs", 0.03),
+    _Stage("single_source_bfs", 0.03, workers=1),
     _Stage("hopcroft_karp", 3),
     _Stage("pothen_fan", 12),
     _Stage("push_relabel", 0),
 )
-#: Free rows lie near free columns, but there are many of them.
-_LOCAL = (_Stage("single_source_bfs", 2), _Stage("pothen_fan", 12), _Stage("push_relabel", 0))
+#: Free rows lie near free columns, but there are many of them: one thread is done before two have agreed who does what.
+_LOCAL = (_Stage("single_source_bfs", 2, workers=1), _Stage("pothen_fan", 12), _Stage("push_relabel", 0))
 #: A mesh renumbered for locality: the free rows that are left are far from free columns, depth first gets there.
 _RENUMBERED = (_Stage("pothen_fan", 12), _Stage("push_relabel", 0))
 #: No locality: what the start has left is worth some passes, unless the first searches say that it takes more.
@@ -124,9 +125,11 @@ def _finish(
     The first searches from the majors, which needs no transpose; the others from the side with fewer free vertices.
     """
     from_minor = False
-    for engine, passes in stages:
+    for engine, passes, workers in stages:
         limit = int(passes * graph.nnz)
-        done = step(engine, graph, matching, run, from_minor=from_minor, edge_limit=limit, settled=settled)
+        done = step(
+            engine, graph, matching, run, from_minor=from_minor, edge_limit=limit, settled=settled, workers=workers
+        )
         if not done.exhausted:
             return
         free_majors, free_minors = graph.n_major - done.cardinality, graph.n_minor - done.cardinality
