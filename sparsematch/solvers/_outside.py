@@ -65,10 +65,11 @@ class SuperLUFactor:
         memory = self._memory
         self._renumbered = False
         steady = operations("numpy").steady_diagonal
-        if "foreseen" in memory and steady(self._indptr, self._rows, values):
+        foreseen = memory.get("foreseen")
+        if foreseen and steady(self._indptr, self._rows, values):
             self._lu = _superlu(values, self._rows, self._indptr, "NATURAL", **_ON_THE_DIAGONAL)
-            if self._lu.nnz > 2 * memory["foreseen"]:  # pivots have left it all the same
-                del memory["foreseen"]
+            if self._lu.nnz > 2 * foreseen:  # pivots have left it all the same
+                memory.pop("foreseen", None)  # which another thread may have done
         elif "place" not in memory:
             self._lu = _superlu(values, self._rows, self._indptr, "COLAMD")
             memory["place"] = self._lu.perm_c
