@@ -59,7 +59,7 @@ class StrongComponents {
         const Index* const indices = a_.indices;
         Visit* top = path_.data();
         *top = enter(start);
-        for (Index edges = 0;;) {
+        for (std::int64_t edges = 0;;) {
             Index next = top->next, least = top->least, child = UNMATCHED<Index>;
             for (const Index last = top->last; next < last; ++next) {
                 const Index k = indices[next], number = number_[k];
