@@ -27,27 +27,46 @@ bool take_column(Matching<Index> m, Index i, Index j) {
 
 // Row i takes the first free column in p..last.
 template <bool Threads, class Index>
-bool take_first(const Csr<Index>& a, Matching<Index> m, Index i, Index p, Index last) {
-    while (p < last && !take_column<Threads>(m, i, a.indices[p])) ++p;
-    if (p < last) m.row_mate[i] = a.indices[p];
-    return p < last;
+bool take_first(const Index* indices, Matching<Index> m, Index i, Index p, Index last) {
+    for (; p < last; ++p)
+        if (const Index j = indices[p]; take_column<Threads>(m, i, j)) {
+            m.row_mate[i] = j;
+            return true;
+        }
+    return false;
+}
+
+// The same for row after row. Pointers are held here, so that no write to a mate makes anybody read them again.
+template <bool Threads, class Index>
+void take_first_each(Csr<Index> a, Matching<Index> m, Index begin, Index end) {
+    for (Index i = begin, first = a.indptr[begin], last; i < end; ++i, first = last) {
+        last = a.indptr[i + 1];
+        if (m.row_mate[i] == UNMATCHED<Index>) take_first<Threads>(a.indices, m, i, first, last);
+    }
+}
+
+// The same from a hashed place on in each list.
+template <bool Threads, class Index>
+void take_random_each(Csr<Index> a, Matching<Index> m, Index begin, Index end, std::uint64_t seed) {
+    for (Index i = begin; i < end; ++i) {
+        const Index first = a.indptr[i], last = a.indptr[i + 1];
+        if (m.row_mate[i] != UNMATCHED<Index> || first == last) continue;
+        const Index start = first + static_cast<Index>(hash(seed ^ i) % (last - first));
+        if (!take_first<Threads>(a.indices, m, i, start, last)) take_first<Threads>(a.indices, m, i, first, start);
+    }
 }
 
 // Reads: the lists of free rows. Writes: both mates. Time: O(nnz).
 template <bool Threads, class Index>
 void cheap_with(const Csr<Index>& a, Matching<Index> m, const Options& options, Run& run) {
-    run.team.loop(a.n_rows, 1 << 13, [&](int rank, std::int64_t begin, std::int64_t end) {
+    constexpr Index piece = 1024;
+    run.team.loop(a.n_rows, 8 * piece, [&](int rank, Index begin, Index end) {
         Meter meter(run, rank);
-        for (auto i = static_cast<Index>(begin); i < end; ++i) {
-            if (i % 1024 == 0 && !meter.charge(a.indptr[std::min<std::int64_t>(i + 1024, end)] - a.indptr[i])) return;
-            if (m.row_mate[i] != UNMATCHED<Index>) continue;
-            const Index first = a.indptr[i], last = a.indptr[i + 1];
-            if (!options.random || first == last) {
-                take_first<Threads>(a, m, i, first, last);
-                continue;
-            }
-            const Index start = first + static_cast<Index>(hash(options.seed ^ i) % (last - first));
-            if (!take_first<Threads>(a, m, i, start, last)) take_first<Threads>(a, m, i, first, start);
+        for (Index next; begin < end; begin = next) {
+            next = end - begin > piece ? begin + piece : end;
+            if (!meter.charge(a.indptr[next] - a.indptr[begin])) return;
+            if (options.random) take_random_each<Threads>(a, m, begin, next, options.seed);
+            else take_first_each<Threads>(a, m, begin, next);
         }
     });
 }
