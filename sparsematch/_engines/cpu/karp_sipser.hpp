@@ -2,159 +2,285 @@
 //
 // Karp, Sipser: Maximum matchings in sparse random graphs (FOCS 1981), on both sides with exact degrees; a pick takes the
 // live column of least degree. What bounds it is memory: every removal touches the lists of two vertices at random places.
-// So what is touched most is kept smallest (live_side.hpp), and vertices of degree one are taken in batches, each step of a batch
-// prefetching what the next reads.
-// `neighbour_xor` keeps the exclusive or of each vertex's live neighbours, which is the last one's number when one is left,
-// instead of looking for it in the list; by one worker only.
-// Invariant: the degree of a live vertex counts its entries whose other end has not been removed.
+// So what is touched most is kept smallest (live_side.hpp), and vertices are taken in batches, each step of a batch prefetching
+// what the next reads.
+// Matching row i with column j lowers the degrees of the other columns in i and of the other rows in j: two halves that have
+// nothing in common. So there are two keepers. That of the rows has their degrees, and the word on what is matched, of both
+// sides; that of the columns has their degrees, and the choice of pairs where no vertex has degree one. Neither looks at what the
+// other writes, and what they tell each other are pairs, through two rings. Two workers are one each, or one is both in turns.
+// The keeper of columns proposes pairs, which the other makes if both ends are still free. It hears of every pair that is made,
+// its own or not, and only then removes the row. So it may be late, with degrees higher than the true ones, but never ahead:
+// a column that has come down to one live row has no other indeed.
 #pragma once
 
 #include <algorithm>
-#include <vector>
+#include <atomic>
 
 #include "csr.hpp"
-#include "karp_sipser_pair.hpp"
 #include "live_side.hpp"
 #include "run.hpp"
+#include "two_workers.hpp"
 
 namespace sparsematch {
 
-// By one worker.
 template <class Index>
 class KarpSipser {
     static constexpr int batch = 32, picks = 16;
+    static constexpr std::size_t in_flight = 64;  // picks that may be without an answer
     static constexpr auto many = LiveSide<Index>::many;
+
+    // A matched or proposed pair; one end may be known to have no other live neighbour, so that nobody needs to be told.
+    struct Pair {
+        Index row, col;
+        bool last;
+    };
 
   public:
     KarpSipser(const Csr<Index>& a, const Csr<Index>& transposed, Matching<Index> m, bool with_xor, Run& run)
-        : run_(run), meter_(run), with_xor_(with_xor), side_{{a, m.row_mate, with_xor}, {transposed, m.col_mate, with_xor}} {}
+        : run_(run), rows_(a, m.row_mate, with_xor), cols_(transposed, m.col_mate, with_xor), removed_(a.n_rows),
+          next_pick_(a.n_rows) {}
 
     void count() {
-        for (auto& side : side_) side.find_free();
-        for (int s : {0, 1}) side_[s].count(side_[1 - s], meter_);
-    }
-
-    void match_degree_one() {
-        for (int s : {0, 1}) {
-            sweep(side_[s].lists.n_rows, [&, s](Index v) {
-                queue_[s].reserve(1);
-                queue_[s].push_if(v, side_[s].degree[v] == 1);
+        const auto each_side = [&](const auto& body) {
+            run_.team.each([&](int rank) {
+                if (rank == 0) body(rows_, cols_, rank);
+                if (rank == (run_.team.size() > 1)) body(cols_, rows_, rank);
             });
-        }
+        };
+        each_side([](auto& side, const auto&, int) { side.find_free(); });
+        each_side([&](auto& side, const auto& other, int rank) { side.count(other, Meter(run_, rank)); });
+        for (Index i = 0; i < rows_.lists.n_rows; ++i)
+            if (!rows_.free.test(i)) removed_.set(i);
     }
 
+    void match_degree_one() { match(); }
     void match_rest() {
-        sweep(side_[0].lists.n_rows, [&](Index i) {
-            if (side_[0].free.test(i)) pick(i);
-        });
+        next_pick_ = 0;
+        match();
     }
 
-    const LiveSide<Index>& rows() const { return side_[0]; }
-    const LiveSide<Index>& cols() const { return side_[1]; }
+    const LiveSide<Index>& rows() const { return rows_; }
+    const LiveSide<Index>& cols() const { return cols_; }
 
   private:
-    // Runs visit(v) over all vertices of a side. Queues are worked off when they fill a batch, and at the end.
-    template <class Visit>
-    void sweep(Index n, const Visit& visit) {
-        for (Index v = 0; v < n && !run_.stopped(); ++v) {
-            visit(v);
-            while (drain(batch)) {
-            }
-        }
-        remove_retired();
-        while (drain(1)) {
+    // Vertices of degree one as long as there are any, and pairs that are picked in between if `next_pick_` is not at the end.
+    // Where the two have to wait for each other, as the system has other work for a core, one does it all.
+    void match() {
+        over_ = run_.team.size() == 1;
+        answered_ = answered_ & ~std::size_t{1};
+        run_.team.each([&](int rank) {
+            if (rank == 0) keep_rows();
+            if (rank == 1) keep_cols();
+        });
+        Meter meter(run_, 0);
+        while (!run_.stopped() && (row_turn(meter) || col_turn(meter, true) || take_rows(1, meter) || propose_cols(1))) {
         }
     }
 
-    bool drain(std::size_t enough) {
-        bool worked = false;
-        for (int s : {0, 1})
-            if (queue_[s].size() >= enough && !run_.stopped()) {
-                take_batch(s);
-                worked = true;
+    // ---- the keeper of rows
+
+    void keep_rows() {
+        Meter meter(run_, 0);
+        std::size_t told = answered_;
+        while (!run_.stopped() && !over_ && !rows_bell_.overslept()) {
+            if (row_turn(meter)) continue;
+            const std::size_t answered = 2 * to_rows_.received() + (row_queue_.size() == 0);
+            if (answered != told) {
+                answered_ = told = answered;
+                cols_bell_.wake();
             }
-        return worked;
+            if (take_rows(1, meter)) continue;
+            rows_bell_.wait([&] { return over_ || ((to_rows_.has_news() || row_queue_.size() > 0) && to_cols_.has_room()); });
+        }
+        over_ = true;
+        cols_bell_.wake();
     }
 
-    // Takes up to a batch of vertices v of degree one, matches each to its last neighbour, and removes both.
-    void take_batch(int s) {
-        LiveSide<Index>&side = side_[s], &other = side_[1 - s];
-        Index taken[batch];
-        int n = 0;
-        for (auto left = std::min<std::size_t>(batch, queue_[s].size()); left > 0; --left) {
-            taken[n] = queue_[s].pop();
-            __builtin_prefetch(with_xor_ ? &side.neighbours[taken[n]] : &side.lists.indptr[taken[n]]);
-            n += side.free.test(taken[n]);
-        }
-        if (!with_xor_)
-            for (int k = 0; k < n; ++k) side.prefetch_list(taken[k]);
+    // Some of what there is to do at once; false if there is nothing. Less than a batch of degree one comes last.
+    bool row_turn(Meter& meter) { return answer(meter) || take_rows(batch, meter) || look(rows_, row_queue_, rows_looked_at_); }
+
+    // Makes the proposed pairs whose ends are free; a row whose column has gone takes any that is left.
+    bool answer(Meter& meter) {
+        Pair pairs[batch];
+        Index gone[batch];
+        if (!to_cols_.has_room()) return false;
+        const int n = to_rows_.receive(pairs);
+        if (n == 0) return false;
+        for (int k = 0; k < n; ++k) __builtin_prefetch(&cols_.lists.indptr[pairs[k].col]);
+        int n_gone = 0;
         for (int k = 0; k < n; ++k) {
-            const Index v = taken[k];
-            const Index w = with_xor_ && side.degree[v] == 1 ? side.neighbours[v] : side.find_neighbour(v, other.free);
-            if (w != UNMATCHED<Index> && claim(s, v, w)) retire(1 - s, w);
+            auto [i, j, last] = pairs[k];
+            if (!rows_.free.test(i)) continue;
+            if (!cols_.free.test(j)) {
+                if (last || (j = rows_.find(i, [&](Index w) { return cols_.free.test(w); })) == UNMATCHED<Index>) continue;
+            }
+            make(i, j, false);
+            if (!last) gone[n_gone++] = j;
         }
-        remove_retired();
-    }
-
-    // v has been matched, and may have other live neighbours.
-    void retire(int s, Index v) {
-        __builtin_prefetch(&side_[s].lists.indptr[v]);
-        matched_[s].push_back(v);
-    }
-
-    void remove_retired() {
-        for (int s : {0, 1})
-            for (Index v : matched_[s]) side_[s].prefetch_list(v);
-        for (int s : {0, 1})
-            for (Index v : matched_[s]) side_[s].prefetch_degrees(v, side_[1 - s]);
-        for (int s : {0, 1}) {
-            for (Index v : matched_[s]) remove(side_[s], v, side_[1 - s], queue_[1 - s]);
-            matched_[s].clear();
-        }
-    }
-
-    void pick(Index i) {
-        meter_.charge(side_[0].lists.degree(i));
-        Index best = side_[0].find_least(i, side_[1]);
-        if (best == UNMATCHED<Index>) best = side_[0].find_neighbour(i, side_[1].free);  // all taken, or of very high degree
-        if (best == UNMATCHED<Index> || !claim(0, i, best)) return;
-        retire(0, i);
-        retire(1, best);
-        if (matched_[0].size() >= picks) remove_retired();
-    }
-
-    // Matches v, of side s, and w if both are free.
-    bool claim(int s, Index v, Index w) {
-        LiveSide<Index>&side = side_[s], &other = side_[1 - s];
-        if (!side.free.test(v) || !other.free.test(w)) return false;
-        side.free.clear(v);
-        other.free.clear(w);
-        side.mate[v] = w;
-        other.mate[w] = v;
-        side.degree[v] = other.degree[w] = many;  // so that nobody picks or queues it
+        to_cols_.hand_over();
+        cols_bell_.wake();
+        remove(cols_, gone, n_gone, rows_, row_queue_, meter);
         return true;
     }
 
-    // v has been matched: its neighbours lose one, and those left with one are queued.
-    void remove(const LiveSide<Index>& side, Index v, LiveSide<Index>& other, DegreeOne<Index>& queue) {
-        const Index first = side.lists.indptr[v], last = side.lists.indptr[v + 1];
-        queue.reserve(last - first);
-        for (Index p = first; p < last; ++p) {
-            const Index w = side.lists.indices[p];
-            if (with_xor_) other.neighbours[w] ^= v;
-            std::uint8_t& degree = other.degree[w];
-            degree -= degree != many;
-            queue.push_if(w, degree == 1);
+    // Rows of degree one.
+    bool take_rows(std::size_t enough, Meter& meter) {
+        if (row_queue_.size() < enough || !to_cols_.has_room()) return false;
+        Index taken[batch], gone[batch];
+        int n = 0, n_gone = 0;
+        for (auto left = std::min<std::size_t>(batch, row_queue_.size()); left > 0; --left) {
+            taken[n] = row_queue_.pop();
+            rows_.prefetch(taken[n]);
+            n += rows_.free.test(taken[n]);
         }
-        meter_.charge(last - first);
+        for (int k = 0; k < n; ++k) rows_.prefetch_list(taken[k]);
+        for (int k = 0; k < n; ++k) {
+            const Index j = rows_.find_last(taken[k], [&](Index w) { return cols_.free.test(w); });
+            if (j == UNMATCHED<Index>) continue;
+            __builtin_prefetch(&cols_.lists.indptr[j]);
+            make(taken[k], j, true);
+            gone[n_gone++] = j;
+        }
+        to_cols_.hand_over();
+        cols_bell_.wake();
+        remove(cols_, gone, n_gone, rows_, row_queue_, meter);
+        return true;
+    }
+
+    void make(Index i, Index j, bool last) {
+        rows_.free.clear(i);
+        cols_.free.clear(j);
+        rows_.mate[i] = j;
+        rows_.degree[i] = many;  // so that it is not queued any more
+        to_cols_.send({i, j, last});
+    }
+
+    // ---- the keeper of columns
+
+    void keep_cols() {
+        Meter meter(run_, 1);
+        while (!run_.stopped() && !over_ && !cols_bell_.overslept()) {
+            const std::size_t answered = answered_;
+            if (col_turn(meter, to_rows_.sent() - answered / 2 <= in_flight) || propose_cols(1)) continue;
+            if (next_pick_ == rows_.lists.n_rows && answered == 2 * to_rows_.sent() + 1) break;
+            const bool room = to_rows_.has_room();
+            cols_bell_.wait(
+                [&] { return over_ || to_cols_.has_news() || answered_ != answered || (!room && to_rows_.has_room()); });
+        }
+        over_ = true;
+        rows_bell_.wake();
+    }
+
+    bool col_turn(Meter& meter, bool may_pick) {
+        return hear(meter) || propose_cols(batch) || look(cols_, col_queue_, cols_looked_at_) ||
+               (may_pick && propose_picks(meter));
+    }
+
+    // Of pairs that have been made: the columns are gone, and the rows, which their other columns lose.
+    bool hear(Meter& meter) {
+        Pair pairs[batch];
+        Index gone[batch];
+        const int n = to_cols_.receive(pairs);
+        if (n == 0) return false;
+        rows_bell_.wake();  // it may wait for room
+        int n_gone = 0;
+        for (int k = 0; k < n; ++k) {
+            const auto [i, j, last] = pairs[k];
+            removed_.set(i);
+            cols_.degree[j] = many;  // so that no row picks it
+            cols_.mate[j] = i;
+            gone[n_gone] = i;
+            n_gone += !last;
+            __builtin_prefetch(&rows_.lists.indptr[i]);
+        }
+        remove(rows_, gone, n_gone, cols_, col_queue_, meter);
+        return true;
+    }
+
+    // Columns of degree one.
+    bool propose_cols(std::size_t enough) {
+        if (col_queue_.size() < enough || !to_rows_.has_room()) return false;
+        Index taken[batch];
+        int n = 0;
+        for (auto left = std::min<std::size_t>(batch, col_queue_.size()); left > 0; --left) {
+            taken[n] = col_queue_.pop();
+            cols_.prefetch(taken[n]);
+            n += cols_.degree[taken[n]] == 1;
+        }
+        for (int k = 0; k < n; ++k) cols_.prefetch_list(taken[k]);
+        for (int k = 0; k < n; ++k) {
+            const Index i = cols_.find_last(taken[k], [&](Index v) { return !removed_.test(v); });
+            if (i != UNMATCHED<Index>) to_rows_.send({i, taken[k], true});
+        }
+        to_rows_.hand_over();
+        rows_bell_.wake();
+        return true;
+    }
+
+    // The rows in order: each its column with the fewest live rows. Where all that are left have very many, the keeper of rows
+    // finds one.
+    bool propose_picks(Meter& meter) {
+        Index& i = next_pick_;
+        if (i == rows_.lists.n_rows || !to_rows_.has_room()) return false;
+        for (int n = 0; i < rows_.lists.n_rows && n < picks; ++i) {
+            if (removed_.test(i)) continue;
+            meter.charge(rows_.lists.degree(i));
+            Index j = rows_.find_least(i, cols_);
+            if (j == UNMATCHED<Index>) {
+                if (rows_.lists.degree(i) == 0) continue;
+                j = rows_.lists.indices[rows_.lists.indptr[i]];
+            }
+            cols_.degree[j] = many;
+            to_rows_.send({i, j, false});
+            ++n;
+        }
+        to_rows_.hand_over();
+        rows_bell_.wake();
+        return true;
+    }
+
+    // ---- both
+
+    // Queues the vertices of degree one among the next thousand.
+    static bool look(const LiveSide<Index>& side, DegreeOne<Index>& queue, Index& next) {
+        const Index left = side.lists.n_rows - next, end = next + std::min<Index>(left, 1024);
+        queue.reserve(end - next);
+        for (; next < end; ++next) queue.push_if(next, side.degree[next] == 1);
+        return left > 0;
+    }
+
+    // The vertices of one side have gone, and their places in indptr have been asked for: their neighbours lose one, and those
+    // left with one are queued.
+    static void remove(const LiveSide<Index>& side, const Index* gone, int n, LiveSide<Index>& other, DegreeOne<Index>& queue,
+                       Meter& meter) {
+        const bool with_xor = other.neighbours.size() > 0;
+        for (int k = 0; k < n; ++k) side.prefetch_list(gone[k]);
+        for (int k = 0; k < n; ++k) side.prefetch_degrees(gone[k], other);
+        for (int k = 0; k < n; ++k) {
+            const Index first = side.lists.indptr[gone[k]], last = side.lists.indptr[gone[k] + 1];
+            queue.reserve(last - first);
+            for (Index p = first; p < last; ++p) {
+                const Index w = side.lists.indices[p];
+                if (with_xor) other.neighbours[w] ^= gone[k];
+                std::uint8_t& degree = other.degree[w];
+                degree -= degree != many;
+                queue.push_if(w, degree == 1);
+            }
+            meter.charge(last - first);
+        }
     }
 
     Run& run_;
-    Meter meter_;
-    const bool with_xor_;
-    LiveSide<Index> side_[2];        // rows, columns
-    DegreeOne<Index> queue_[2];      // vertices that have come down to degree one, by side
-    std::vector<Index> matched_[2];  // by side: their neighbours have still to be told
+    LiveSide<Index> rows_, cols_;  // cols_.free is kept by the keeper of rows, cols_.mate by that of columns
+    Bitmap removed_;               // rows of which the keeper of columns has heard
+    DegreeOne<Index> row_queue_, col_queue_;
+    Index rows_looked_at_ = 0, cols_looked_at_ = 0;  // those of degree one among them have been queued
+    Index next_pick_;                                // the row that chooses next
+    Ring<Pair, batch> to_rows_, to_cols_;
+    Bell rows_bell_, cols_bell_;
+    // Twice the proposals that have been answered, and one more if all that followed from them has been done, too.
+    alignas(64) std::atomic<std::size_t> answered_{0};
+    std::atomic<bool> over_{false};
 };
 
 // So far each match was right: what is left is to match the core of free vertices that still have live neighbours, and a maximum
@@ -164,18 +290,20 @@ void mark_settled(const LiveSide<Index>& side, bool* settled) {
     for (Index v = 0; v < side.lists.n_rows; ++v) settled[v] = !side.free.test(v) || side.degree[v] == 0;
 }
 
-template <class Index, class Workers>
-void karp_sipser_by(Workers&& workers, Matching<Index> m, const Options& options, Run& run) {
-    const auto &rows = workers.rows(), &cols = workers.cols();
+// Reads: both orientations. Writes: both mates. Workspace: a byte and a bit per vertex, and the queues. Time: O(nnz).
+template <class Index>
+void karp_sipser(const Csr<Index>& a, const Csr<Index>* transposed, Matching<Index> m, const Options& options, Run& run) {
+    KarpSipser<Index> keepers(a, *transposed, m, options.neighbour_xor, run);
+    const auto &rows = keepers.rows(), &cols = keepers.cols();
     const Index n_rows = rows.lists.n_rows;
     const bool warm = std::any_of(m.row_mate, m.row_mate + n_rows, [](Index j) { return j != UNMATCHED<Index>; });
     {
         auto timer = run.time("degrees");
-        workers.count();
+        keepers.count();
     }
     {
         auto timer = run.time("degree one");
-        workers.match_degree_one();
+        keepers.match_degree_one();
     }
     if (run.settled && !warm && !run.stopped()) {
         mark_settled(rows, run.settled.row);
@@ -183,7 +311,7 @@ void karp_sipser_by(Workers&& workers, Matching<Index> m, const Options& options
     }
     if (options.degree_one_only || run.stopped()) return;
     auto timer = run.time("picks");
-    workers.match_rest();
+    keepers.match_rest();
     // Maximal at last: a repeated entry or a capped degree may have hidden a neighbour.
     for (Index i = 0; i < n_rows; ++i) {
         if (m.row_mate[i] != UNMATCHED<Index>) continue;
@@ -192,13 +320,6 @@ void karp_sipser_by(Workers&& workers, Matching<Index> m, const Options& options
                                             [&](Index k) { return m.col_mate[k] == UNMATCHED<Index>; });
         if (j != last) m.match(i, *j);
     }
-}
-
-// Reads: both orientations. Writes: both mates. Workspace: a byte and a bit per vertex, and the queues. Time: O(nnz).
-template <class Index>
-void karp_sipser(const Csr<Index>& a, const Csr<Index>* transposed, Matching<Index> m, const Options& options, Run& run) {
-    if (run.team.size() > 1) karp_sipser_by(KarpSipserPair<Index>(a, *transposed, m, run), m, options, run);
-    else karp_sipser_by(KarpSipser<Index>(a, *transposed, m, options.neighbour_xor, run), m, options, run);
 }
 
 }  // namespace sparsematch

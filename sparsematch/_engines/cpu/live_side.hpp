@@ -25,7 +25,7 @@ struct LiveSide {
             if (mate[v] == UNMATCHED<Index>) free.set(v);
     }
     // Degrees, and the exclusive or of the neighbours if it is wanted; the free vertices of the other side are known.
-    void count(const LiveSide& other, Meter& meter) {
+    void count(const LiveSide& other, Meter&& meter) {
         const bool all = other.free.count() == static_cast<std::size_t>(other.lists.n_rows), with_xor = neighbours.size() > 0;
         for (Index v = 0; v < lists.n_rows; ++v) {
             const Index first = lists.indptr[v], last = lists.indptr[v + 1];
@@ -43,11 +43,18 @@ struct LiveSide {
             if (with_xor) neighbours[v] = sum;
         }
     }
-    // The first neighbour that is still there, by the bits of the other side.
-    Index find_neighbour(Index v, const Bitmap& live) const {
+    // The first neighbour that is live, if there is one.
+    template <class Live>
+    Index find(Index v, const Live& live) const {
         for (Index p = lists.indptr[v]; p < lists.indptr[v + 1]; ++p)
-            if (live.test(lists.indices[p])) return lists.indices[p];
+            if (live(lists.indices[p])) return lists.indices[p];
         return UNMATCHED<Index>;
+    }
+    // The same for a vertex that has come down to one: its degree may not tell yet that this one has gone, too.
+    template <class Live>
+    Index find_last(Index v, const Live& live) const {
+        if (neighbours.size() == 0 || degree[v] != 1) return find(v, live);
+        return live(neighbours[v]) ? neighbours[v] : UNMATCHED<Index>;
     }
     // The live neighbour with the fewest live neighbours itself, if its degree is exact. Without a branch in the loop: it could
     // not be predicted.
@@ -65,7 +72,8 @@ struct LiveSide {
         const Index first = lists.indptr[v], last = std::min<Index>(lists.indptr[v + 1], first + 64);
         for (Index p = first; p < last; ++p) __builtin_prefetch(&other.degree[lists.indices[p]], 1);
     }
-    // Asks for the beginning of the list of a vertex whose place in indptr has been asked for.
+    // Asks for what is read first of a vertex of degree one, and then for the beginning of its list.
+    void prefetch(Index v) const { __builtin_prefetch(neighbours.size() > 0 ? &neighbours[v] : &lists.indptr[v]); }
     void prefetch_list(Index v) const { __builtin_prefetch(&lists.indices[lists.indptr[v]]); }
 
     const Csr<Index>& lists;
