@@ -95,9 +95,13 @@ def order_by_label(labels: IndexArray, n_labels: int) -> tuple[IndexArray, Index
 
 
 def form_order(matching: Matching, labels: BlockLabels) -> FormOrder:
-    """Sort the rows by group, in ascending order within one. Time: O(n_rows + n_cols)."""
+    """Sort the rows by group, in ascending order within one. Time: O(n_rows + n_cols).
+
+    Where the whole matrix is one block the order of its rows is written over their labels: fresh memory costs time.
+    """
     n_square, n_cols = labels.n_square, matching.col_mate.size
-    row_perm, col_perm = np.empty_like(matching.row_mate), np.empty_like(matching.col_mate)
+    row_perm = labels.row_group if n_square == 1 and matching.is_perfect else np.empty_like(matching.row_mate)
+    col_perm = np.empty_like(matching.col_mate)
     starts = np.empty(n_square + 4, row_perm.dtype)
     _core.form_order(labels.row_group, matching.row_mate, n_square, row_perm, col_perm, starts)
     first_square, first_vertical, rank = starts[[1, n_square + 1, n_square + 2]].tolist()
