@@ -236,8 +236,10 @@ def _largest(values: np.ndarray[Any, Any], threads: int) -> int:
         return int(values[values.argmax()])  # which NumPy finds faster than by max()
     from concurrent.futures import ThreadPoolExecutor
 
-    with ThreadPoolExecutor(threads) as pool:
-        return max(pool.map(lambda part: int(part[part.argmax()]), np.array_split(values, threads)))
+    first, *rest = np.array_split(values, threads)
+    with ThreadPoolExecutor(threads - 1) as pool:
+        others = pool.map(lambda part: int(part[part.argmax()]), rest)
+        return max(int(first[first.argmax()]), *others)
 
 
 def _check_on_gpu(graph: BipartiteCSR, name: str) -> BipartiteCSR:

@@ -143,6 +143,9 @@ def depth(
 ) -> int:
     """Return the levels a breadth-first search needs to see so many majors."""
 
+def degree_facts(indptr: IndexArray, /) -> tuple[int, int]:
+    """Return the sum of the squared degrees of the majors, and how many majors have one entry."""
+
 def renumber(
     n_minor: int,
     indptr: IndexArray,
@@ -175,9 +178,10 @@ def restore(
     new_major_mate: IndexArray,
     major_mate: IndexArray,
     minor_mate: IndexArray,
+    workers: int,
     /,
 ) -> None:
-    """Write a matching in the old numbers."""
+    """Write a matching in the old numbers; where the order of the minors stands is written last."""
 
 def block_plan(
     indptr: IndexArray,

@@ -45,7 +45,13 @@ _FEW = (
 #: Free rows lie near free columns, but there are many of them: one thread is done before two have agreed who does what.
 _LOCAL = (_Stage("single_source_bfs", 2, workers=1), _Stage("pothen_fan", 12), _Stage("push_relabel", 0))
 #: A mesh renumbered for locality: the free rows that are left are far from free columns, depth first gets there.
-_RENUMBERED = (_Stage("pothen_fan", 12), _Stage("push_relabel", 0))
+#: Its last searches, one after the other, go nearly everywhere: breadth first that costs less an entry.
+_RENUMBERED = (
+    _Stage("pothen_fan", 2.5),
+    _Stage("single_source_bfs", 4),
+    _Stage("pothen_fan", 12),
+    _Stage("push_relabel", 0),
+)
 #: No locality: what the start has left is worth some passes, unless the first searches say that it takes more.
 _RANDOM = (_Stage("single_source_bfs", 4), _Stage("push_relabel", 0))
 
@@ -154,7 +160,7 @@ def _renumber_and_finish(graph: BipartiteCSR, matching: Matching, run: Run) -> N
     _finish(_RENUMBERED, copy.graph, copy.matching, inner)
     run.transposes_built += inner.transposes_built
     run.transpose_seconds += inner.transpose_seconds
-    run.renumbered = copy.give(matching)
+    run.renumbered = copy.give(matching, run.workers)
 
 
 def _is_ordered(graph: BipartiteCSR) -> bool:
@@ -180,9 +186,9 @@ def _is_beyond_cheap(graph: BipartiteCSR, degrees: _Degrees) -> bool:
 
 
 def _degrees(graph: BipartiteCSR) -> _Degrees:
-    degrees = np.diff(graph.indptr).astype(np.float32)
-    mean, n = float(degrees.mean()), len(degrees)
-    return _Degrees(mean, float(np.dot(degrees, degrees)) / n / mean**2, np.count_nonzero(degrees == 1) / n)
+    n, mean = graph.n_major, graph.nnz / graph.n_major
+    squares, ones = _core.degree_facts(graph.indptr)
+    return _Degrees(mean, squares / n / mean**2, ones / n)
 
 
 def _levels(graph: BipartiteCSR, run: Run) -> int:

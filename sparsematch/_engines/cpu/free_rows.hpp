@@ -10,13 +10,16 @@ namespace sparsematch {
 
 template <class Index>
 std::vector<Index> free_rows(const Csr<Index>& a, const Matching<Index>& m) {
-    const auto searchable = [&](Index i) { return m.row_mate[i] == UNMATCHED<Index> && a.degree(i) > 0; };
+    const auto searchable = [&](Index i) { return (m.row_mate[i] == UNMATCHED<Index>)&(a.degree(i) > 0); };
     std::size_t n = 0;
     for (Index i = 0; i < a.n_rows; ++i) n += searchable(i);
-    std::vector<Index> rows;
-    rows.reserve(n);
-    for (Index i = 0; i < a.n_rows && rows.size() < n; ++i)
-        if (searchable(i)) rows.push_back(i);
+    std::vector<Index> rows(n + 1);
+    n = 0;
+    for (Index i = 0; i < a.n_rows; ++i) {  // each is written, and stays if it is searchable: no branch to mispredict
+        rows[n] = i;
+        n += searchable(i);
+    }
+    rows.pop_back();
     return rows;
 }
 

@@ -40,18 +40,16 @@ class Renumbered:
         own = self.graph.orient(self.matching.row_mate, self.matching.col_mate)
         _core.carry(self.major_place, self.minor_order, given, *own)
 
-    def give(self, matching: Matching) -> "Renumbered":
+    def give(self, matching: Matching, workers: int) -> "Renumbered":
         """Carry the matching of the copy back to the original, and return what `carry_back` needs.
 
         `matching` may be the one whose arrays `renumber` was given.
         """
-        minor_order = self.minor_order.copy()
-        matching.row_mate.fill(-1)
-        matching.col_mate.fill(-1)
+        minor_order = self.minor_order.copy() if self.graph.flipped else self.minor_order[:0].copy()
         found, _ = self.graph.orient(self.matching.row_mate, self.matching.col_mate)
         mates = self.graph.orient(matching.row_mate, matching.col_mate)
-        _core.restore(self.major_place, minor_order, found, *mates)
-        return replace(self, minor_order=minor_order if self.graph.flipped else minor_order[:0].copy())
+        _core.restore(self.major_place, self.minor_order, found, *mates, workers)
+        return replace(self, minor_order=minor_order)
 
     def carry_back(self, labels: BlockLabels) -> BlockLabels:
         """Carry the groups of the copy's rows back to those of the original."""

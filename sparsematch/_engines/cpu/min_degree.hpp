@@ -47,10 +47,14 @@ class ColumnKeys {
         }
         look(taken);
     }
-    // Learns which columns have been taken.
+    // Learns which columns have been taken since the last look.
     void look(const Bitmap& taken) {
-        for (std::size_t j = 0; j < key_.size(); j += 64)
-            for (std::uint64_t bits = taken.bits(j); bits != 0; bits &= bits - 1) key_[j + std::countr_zero(bits)] = Key::taken;
+        if (seen_.size() == 0) seen_ = Buffer<std::uint64_t>((key_.size() + 63) / 64, 0);
+        for (std::size_t j = 0; j < key_.size(); j += 64) {
+            const std::uint64_t now = taken.bits(j);
+            for (std::uint64_t bits = now & ~std::exchange(seen_[j / 64], now); bits != 0; bits &= bits - 1)
+                key_[j + std::countr_zero(bits)] = Key::taken;
+        }
     }
     std::uint8_t operator[](Index j) const { return key_[j]; }
     void take(Index j) { key_[j] = Key::taken; }
@@ -69,6 +73,7 @@ class ColumnKeys {
 
   private:
     Buffer<std::uint8_t> count_, key_;
+    Buffer<std::uint64_t> seen_;
 };
 
 // Rows sorted by degree, ascending; stable. Each worker counts, then places, the rows of its share.

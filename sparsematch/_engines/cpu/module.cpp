@@ -186,6 +186,19 @@ Index run_depth(Index n_cols, In<Index> indptr, In<Index> indices, In<Index> t_i
 }
 
 template <class Index>
+nb::tuple run_degree_facts(In<Index> indptr) {
+    const Csr<Index> a{static_cast<Index>(indptr.size() - 1), 0, indptr.data(), nullptr};
+    std::uint64_t squares = 0;
+    Index ones = 0;
+    for (Index i = 0; i < a.n_rows; ++i) {
+        const auto d = static_cast<std::uint64_t>(a.degree(i));
+        squares += d * d;
+        ones += d == 1;
+    }
+    return nb::make_tuple(squares, ones);
+}
+
+template <class Index>
 void run_renumber(Index n_cols, In<Index> indptr, In<Index> indices, In<Index> t_indptr, In<Index> t_indices,
                   Out<Index> row_order, Out<Index> row_place, Out<Index> col_order, Out<Index> new_indptr,
                   Out<Index> new_indices, int workers) {
@@ -195,18 +208,18 @@ void run_renumber(Index n_cols, In<Index> indptr, In<Index> indices, In<Index> t
         Team team(workers);
         Run run(team, Signals::poll, &signals, 0, false);
         const auto a = view(n_cols, indptr, indices), t = view(a.n_rows, t_indptr, t_indices);
-        Renumbering<Index>(a, t, row_order.data(), row_place.data(), col_order.data(), new_indptr.data(), new_indices.data(),
-                           run)
-            .write();
+        renumber(a, t, row_order.data(), row_place.data(), col_order.data(), new_indptr.data(), new_indices.data(), run);
     }
     signals.rethrow();
 }
 
 template <class Index>
-void run_restore(In<Index> row_place, In<Index> col_order, In<Index> new_row_mate, Out<Index> row_mate, Out<Index> col_mate) {
+void run_restore(In<Index> row_place, In<Index> col_order, In<Index> new_row_mate, Out<Index> row_mate, Out<Index> col_mate,
+                 int workers) {
     nb::gil_scoped_release release;
-    restore(static_cast<Index>(row_place.size()), row_place.data(), col_order.data(), new_row_mate.data(),
-            Matching<Index>{row_mate.data(), col_mate.data()});
+    Team team(workers);
+    restore(static_cast<Index>(row_place.size()), static_cast<Index>(col_mate.size()), row_place.data(), col_order.data(),
+            new_row_mate.data(), Matching<Index>{row_mate.data(), col_mate.data()}, team);
 }
 
 template <class Index>
@@ -276,13 +289,14 @@ void bind(nb::module_& m) {
           "row_mate"_a.noconvert(), "col_mate"_a.noconvert());
     m.def("depth", &run_depth<Index>, "n_cols"_a, "indptr"_a.noconvert(), "indices"_a.noconvert(), "t_indptr"_a.noconvert(),
           "t_indices"_a.noconvert(), "rows"_a);
+    m.def("degree_facts", &run_degree_facts<Index>, "indptr"_a.noconvert());
     m.def("renumber", &run_renumber<Index>, "n_cols"_a, "indptr"_a.noconvert(), "indices"_a.noconvert(),
           "t_indptr"_a.noconvert(), "t_indices"_a.noconvert(), "row_order"_a.noconvert(), "row_place"_a.noconvert(),
           "col_order"_a.noconvert(), "new_indptr"_a.noconvert(), "new_indices"_a.noconvert(), "workers"_a);
     m.def("carry", &run_carry<Index>, "row_place"_a.noconvert(), "col_order"_a.noconvert(), "row_mate"_a.noconvert(),
           "new_row_mate"_a.noconvert(), "new_col_mate"_a.noconvert());
     m.def("restore", &run_restore<Index>, "row_place"_a.noconvert(), "col_order"_a.noconvert(), "new_row_mate"_a.noconvert(),
-          "row_mate"_a.noconvert(), "col_mate"_a.noconvert());
+          "row_mate"_a.noconvert(), "col_mate"_a.noconvert(), "workers"_a);
     m.def("sort_by_label", &run_sort_by_label<Index>, "label"_a.noconvert(), "n_labels"_a, "order"_a.noconvert(),
           "starts"_a.noconvert());
     m.def("form_order", &run_form_order<Index>, "group"_a.noconvert(), "row_mate"_a.noconvert(), "n_square"_a,

@@ -1,6 +1,6 @@
 // Single-source breadth-first search: one free row after the other, each augmented as soon as a free column is met.
 //
-// Azad, Buluc, Pothen (IPDPS 2015), Algorithm 1; Setubal (1996). Paper's visited[y]: visited_; parent of a column: parent_[j].
+// Azad, Buluc, Pothen (IPDPS 2015), Algorithm 1; Setubal (1996). Paper's visited[y]: visited; parent of a column: parent.
 // Invariant: a tree without an augmenting path can never have one again (Papadimitriou, Steiglitz), so its columns stay
 // visited; a tree with one is forgotten.
 // With several workers each searches by itself, on mates that the others may change meanwhile, and locks the matching only to
@@ -22,17 +22,18 @@ namespace sparsematch {
 
 template <bool Threads, class Index>
 class SingleSourceBfs {
-    // One worker's search. Row queue[k + 1] is the mate of column trail[k]; parent[j] is the place in the queue of the row
-    // through which column j was reached.
+    // One worker's search. Row queue[k + 1] is the mate of column trail[k]; parent[k] is the place in the queue of the row
+    // through which that column was reached.
     struct Lane {
         Lane(const Csr<Index>& a, Run& run, int rank)
-            : meter(run, rank), visited(a.n_cols), parent(a.n_cols), queue(a.n_rows), trail(a.n_cols) {}
+            : meter(run, rank), visited(a.n_cols), parent(a.n_cols), queue(a.n_cols + std::size_t{1}),
+              trail(a.n_cols + std::size_t{1}) {}
         Meter meter;
         Bitmap visited;
         Buffer<Index> parent, queue, trail;
-        Index n_trail = 0;
-        std::int64_t searched = 0;      // not yet in the account
-        Index leaf = UNMATCHED<Index>;  // the free column at the end of the path
+        Index n_trail = 0, n_heard = 0;  // of the columns that have been buried
+        std::int64_t searched = 0;       // not yet in the account
+        Index leaf = -1;                 // the place in the trail of the free column at the end of the path
     };
 
     // Only one worker at a time looks at all mates, and changes them: for less time than it takes to fall asleep.
@@ -56,9 +57,10 @@ class SingleSourceBfs {
 
   public:
     SingleSourceBfs(const Csr<Index>& a, Matching<Index> m, Run& run)
-        : a_(a), m_(m), run_(run), dead_(a.n_cols), everywhere_(run.edge_limit() > 2 * static_cast<std::int64_t>(a.nnz())) {}
+        : a_(a), m_(m), run_(run), dead_(a.n_cols), buried_(Threads ? a.n_cols : 0),
+          everywhere_(run.edge_limit() > 2 * static_cast<std::int64_t>(a.nnz())) {}
 
-    // Reads: the matrix. Writes: both mates. Workspace, for each worker: an index per row, two per column, a bit per column.
+    // Reads: the matrix. Writes: both mates. Workspace, for each worker: three indices and a bit per column.
     // Time: O(n nnz).
     void improve() {
         auto timer = run_.time("search");
@@ -74,7 +76,7 @@ class SingleSourceBfs {
                 if (!lane) lane = start_lane(rank);
                 for (; begin < end; ++begin) {
                     if (run_.stopped() || run_.exhausted()) break;
-                    if (begin + 8 < n) __builtin_prefetch(&a_.indices[a_.indptr[roots[begin + 8]]]);
+                    if (begin + 8 < n) prefetch(roots[begin + 8]);
                     search(*lane, roots[begin], roots.size());
                 }
                 if (begin < end) break;
@@ -99,6 +101,7 @@ class SingleSourceBfs {
         auto lane = std::make_unique<Lane>(a_, run_, rank);
         [[maybe_unused]] const Turn<Threads> turn(busy_);
         lane->visited.copy(dead_);
+        lane->n_heard = n_buried_.load(std::memory_order_relaxed);
         return lane;
     }
 
@@ -112,9 +115,10 @@ class SingleSourceBfs {
 
     void search(Lane& lane, Index root, std::size_t n_roots) {
         for (bool done = false; !done;) {
+            if constexpr (Threads) hear(lane);
             const std::int64_t edges = grow(lane, root);
             if (edges < 0) return;
-            const bool found = lane.leaf != UNMATCHED<Index>;
+            const bool found = lane.leaf >= 0;
             if (lane.n_trail == 0) {
                 done = true;
                 ++lane.searched;
@@ -129,42 +133,68 @@ class SingleSourceBfs {
         }
     }
 
+    // Visits what others have buried. They tell by a list, in order: a set would be taken from cache to cache all the time.
+    void hear(Lane& lane) const {
+        for (const Index n = n_buried_.load(std::memory_order_acquire); lane.n_heard < n; ++lane.n_heard)
+            lane.visited.set(buried_[lane.n_heard]);
+    }
+
     // Level by level to the first free column, if there is one. Returns the edges scanned; -1: stopped.
     std::int64_t grow(Lane& lane, Index root) {
-        Index head = 0, tail = 0;
         std::int64_t edges = 0;
         lane.n_trail = 0;
-        lane.leaf = UNMATCHED<Index>;
-        lane.queue[tail++] = root;
-        for (; head < tail; ++head) {
+        lane.leaf = -1;
+        lane.queue[0] = root;
+        Index soon = 0, later = 0;  // up to these places in the queue, lists and what tells where they are have been asked for
+        for (Index head = 0; head <= lane.n_trail && lane.leaf < 0; ++head) {
+            for (; later < std::min(lane.n_trail, head + 8); ++later) __builtin_prefetch(&a_.indptr[lane.queue[later + 1]]);
+            for (; soon < std::min(lane.n_trail, head + 4); ++soon) prefetch(lane.queue[soon + 1]);
             const Index i = lane.queue[head];
-            if (tail - head > 9) __builtin_prefetch(&a_.indptr[lane.queue[head + 9]]);
-            if (tail - head > 5) __builtin_prefetch(&a_.indices[a_.indptr[lane.queue[head + 5]]]);
             if (!lane.meter.charge(a_.degree(i))) return -1;
             edges += a_.degree(i);
-            for (Index p = a_.indptr[i]; p < a_.indptr[i + 1]; ++p) {
-                const Index j = a_.indices[p];
-                if (!lane.visited.template claim<false>(j)) continue;
-                if (Threads && dead_.test(j)) continue;  // another worker's: stays visited here, too
-                lane.parent[j] = head;
-                lane.trail[lane.n_trail++] = j;
-                const Index mate = peek(m_.col_mate[j]);
-                if (mate == UNMATCHED<Index>) return lane.leaf = j, edges;
-                lane.queue[tail++] = mate;
-            }
+            const Index known = lane.n_trail;
+            lane.n_trail = append_unseen(i, lane.visited, lane.trail.data(), known);
+            enter(lane, head, known);
         }
         return edges;
+    }
+
+    // Asks for both ends of the list of row i: most are shorter than two lines of the cache.
+    void prefetch(Index i) const {
+        __builtin_prefetch(&a_.indices[a_.indptr[i]]);
+        __builtin_prefetch(&a_.indices[a_.indptr[i + 1] - 1]);
+    }
+
+    // Appends the unseen columns of row i to a list of n, which has room for one more than there are; returns how many it then
+    // holds. Each column is written, and stays if it is new: no branch to mispredict.
+    Index append_unseen(Index i, Bitmap& visited, Index* list, Index n) const {
+        const Index* const indices = a_.indices;
+        for (Index p = a_.indptr[i], last = a_.indptr[i + 1]; p < last; ++p) {
+            list[n] = indices[p];
+            n += visited.insert(indices[p]);
+        }
+        return n;
+    }
+
+    // Puts the mates of the columns from place k of the trail on in the queue, until one has none: those that follow are in no
+    // tree.
+    void enter(Lane& lane, Index head, Index k) {
+        for (; k < lane.n_trail; ++k) {
+            const Index mate = peek(m_.col_mate[lane.trail[k]]);
+            lane.parent[k] = head;
+            lane.queue[k + 1] = mate;
+            if (mate == UNMATCHED<Index>) return void(lane.leaf = k);
+        }
     }
 
     // Flips the path that ends in the leaf. False: a mate on it has changed since.
     bool augment(const Lane& lane) {
         if (Threads && !still_holds(lane)) return false;
-        for (Index j = lane.leaf, k = lane.parent[j];; k = lane.parent[j]) {
+        for (Index place = lane.leaf, k = lane.parent[place];; place = k - 1, k = lane.parent[place]) {
             run_.stats.path_edges += 2;
-            poke(m_.row_mate[lane.queue[k]], j);
-            poke(m_.col_mate[j], lane.queue[k]);
+            poke(m_.row_mate[lane.queue[k]], lane.trail[place]);
+            poke(m_.col_mate[lane.trail[place]], lane.queue[k]);
             if (k == 0) break;
-            j = lane.trail[k - 1];
         }
         --run_.stats.path_edges;
         ++run_.stats.augmentations;
@@ -172,8 +202,8 @@ class SingleSourceBfs {
     }
 
     bool still_holds(const Lane& lane) const {
-        if (m_.col_mate[lane.leaf] != UNMATCHED<Index>) return false;
-        for (Index k = lane.parent[lane.leaf]; k > 0; k = lane.parent[lane.trail[k - 1]])
+        if (m_.col_mate[lane.trail[lane.leaf]] != UNMATCHED<Index>) return false;
+        for (Index k = lane.parent[lane.leaf]; k > 0; k = lane.parent[k - 1])
             if (m_.row_mate[lane.queue[k]] != lane.trail[k - 1]) return false;
         return true;
     }
@@ -183,7 +213,10 @@ class SingleSourceBfs {
         if constexpr (Threads) {
             for (Index k = 0; k < lane.n_trail; ++k)
                 if (m_.col_mate[lane.trail[k]] != lane.queue[k + 1]) return false;
-            for (Index k = 0; k < lane.n_trail; ++k) dead_.claim<true>(lane.trail[k]);
+            Index n = n_buried_.load(std::memory_order_relaxed);
+            for (Index k = 0; k < lane.n_trail; ++k)
+                if (dead_.template claim<false>(lane.trail[k])) buried_[n++] = lane.trail[k];
+            n_buried_.store(n, std::memory_order_release);
         }
         run_.allow(edges);  // no edge is scanned twice by searches that fail: only the others can use up an allowance
         return true;
@@ -194,6 +227,8 @@ class SingleSourceBfs {
     Run& run_;
     std::atomic<bool> busy_{false};  // somebody has the turn
     Bitmap dead_;                    // columns of trees that failed, and those that the caller has hidden
+    Buffer<Index> buried_;           // the former, with several workers
+    std::atomic<Index> n_buried_{0};
     const bool everywhere_;
 };
 
