@@ -257,16 +257,12 @@ class KarpSipser {
         for (int k = 0; k < n; ++k) side.prefetch_list(gone[k]);
         for (int k = 0; k < n; ++k) side.prefetch_degrees(gone[k], other);
         for (int k = 0; k < n; ++k) {
-            const Index first = side.lists.indptr[gone[k]], last = side.lists.indptr[gone[k] + 1];
-            queue.reserve(last - first);
-            for (Index p = first; p < last; ++p) {
-                const Index w = side.lists.indices[p];
-                if (with_xor) other.neighbours[w] ^= gone[k];
-                std::uint8_t& degree = other.degree[w];
-                degree -= degree != many;
-                queue.push_if(w, degree == 1);
-            }
-            meter.charge(last - first);
+            const Index* const neighbours = side.lists.indices + side.lists.indptr[gone[k]];
+            const Index size = side.lists.degree(gone[k]);
+            if (with_xor)
+                for (Index p = 0; p < size; ++p) other.neighbours[neighbours[p]] ^= gone[k];
+            queue.push_lowered(neighbours, size, other.degree.data());
+            meter.charge(size);
         }
     }
 

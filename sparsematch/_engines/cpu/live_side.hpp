@@ -96,6 +96,20 @@ class DegreeOne {
         items_[size_] = v;
         size_ += wanted;
     }
+    // Vertices lose a neighbour each; those left with one are pushed. Nothing but the degrees is read from memory in between: a
+    // byte that is written may be part of anything, as far as the compiler knows.
+    void push_lowered(const Index* vertices, std::size_t n, std::uint8_t* degree) {
+        reserve(n);
+        Index* top = items_.data() + size_;
+        for (std::size_t k = 0; k < n; ++k) {
+            const Index w = vertices[k];
+            const std::uint8_t before = degree[w], after = before - (before != LiveSide<Index>::many);
+            degree[w] = after;
+            *top = w;
+            top += after == 1;
+        }
+        size_ = top - items_.data();
+    }
 
   private:
     std::vector<Index> items_;
