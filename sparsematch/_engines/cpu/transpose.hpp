@@ -8,7 +8,7 @@
 #pragma once
 
 #include <algorithm>
-#include <bit>
+#include <cstdint>
 #include <vector>
 
 #include "csr.hpp"
@@ -18,16 +18,18 @@ namespace sparsematch {
 
 template <class Index>
 class Transposer {
-    static constexpr std::int64_t bucket_entries = 1 << 15;
-    static constexpr std::int64_t most_buckets = 256;
+    static constexpr std::int64_t bucket_entries = 1 << 13;
+    static constexpr std::int64_t most_buckets = 512;  // the lines that are being written fit in the first-level cache
+    static constexpr int shift = 40;
+    static constexpr Index ahead = 16;  // entries of a bucket
 
   public:
     Transposer(Team& team, const Csr<Index>& a, Index* indptr, Index* indices)
         : team_(team), a_(a), indptr_(indptr), indices_(indices), col_(a.nnz()) {
         const auto wanted = std::clamp<std::int64_t>(a.nnz() / bucket_entries, 1, most_buckets);
-        const auto width = std::max<std::uint64_t>(1, (static_cast<std::uint64_t>(a.n_cols) + wanted - 1) / wanted);
-        shift_ = std::bit_width(width - 1);
-        n_buckets_ = static_cast<Index>((static_cast<std::uint64_t>(a.n_cols) + (std::uint64_t{1} << shift_) - 1) >> shift_);
+        const auto width = (static_cast<std::uint64_t>(a.n_cols) + wanted - 1) / wanted | 1;
+        factor_ = (std::uint64_t{1} << shift) / width;
+        n_buckets_ = a.n_cols > 0 ? bucket(a.n_cols - 1) + 1 : 0;
     }
 
     void run() {
@@ -42,6 +44,14 @@ class Transposer {
     }
 
   private:
+    // Columns divided by the width of a bucket, which is an odd number: where all columns are as long, buckets of a power of two
+    // begin in the same set of the cache, and are written in step.
+    Index bucket(Index j) const { return static_cast<Index>(j * factor_ >> shift); }
+    Index first_col(Index b) const {
+        const std::uint64_t first = ((static_cast<std::uint64_t>(b) << shift) + factor_ - 1) / factor_;
+        return static_cast<Index>(std::min<std::uint64_t>(first, a_.n_cols));
+    }
+
     // One run of rows for each worker, with about as many entries.
     void split_rows() {
         const int n = team_.size();
@@ -59,7 +69,7 @@ class Transposer {
         place_.assign(team_.size(), std::vector<Index>(n_buckets_, 0));
         team_.each([&](int rank) {
             for (Index p = a_.indptr[first_row_[rank]]; p < a_.indptr[first_row_[rank + 1]]; ++p)
-                ++place_[rank][a_.indices[p] >> shift_];
+                ++place_[rank][bucket(a_.indices[p])];
         });
         Index total = 0;
         for (Index b = 0; b < n_buckets_; ++b) {
@@ -75,7 +85,9 @@ class Transposer {
             Index* place = place_[rank].data();
             for (Index i = first_row_[rank]; i < first_row_[rank + 1]; ++i)
                 for (Index p = a_.indptr[i]; p < a_.indptr[i + 1]; ++p) {
-                    const Index j = a_.indices[p], to = place[j >> shift_]++;
+                    const Index j = a_.indices[p], to = place[bucket(j)]++;
+                    __builtin_prefetch(&indices_[to + ahead], 1);  // no hardware follows that many streams
+                    __builtin_prefetch(&col_[to + ahead], 1);
                     indices_[to] = i;
                     col_[to] = j;
                 }
@@ -85,8 +97,7 @@ class Transposer {
     // Sorts the entries of bucket b by column, in place by way of a copy of its rows.
     void sort(Index b, std::vector<Index>& rows, std::vector<Index>& place) {
         const Index begin = begin_[b], end = begin_[b + 1];
-        const Index first_col = b << shift_;
-        const auto n = static_cast<Index>(std::min<std::int64_t>(std::int64_t{1} << shift_, a_.n_cols - first_col));
+        const Index first_col = this->first_col(b), n = this->first_col(b + 1) - first_col;
         place.assign(n, 0);
         for (Index p = begin; p < end; ++p) ++place[col_[p] - first_col];
         Index total = begin;
@@ -102,7 +113,7 @@ class Transposer {
     const Csr<Index>& a_;
     Index *indptr_, *indices_;
     Buffer<Index> col_;
-    int shift_;
+    std::uint64_t factor_;  // 2^shift over the width
     Index n_buckets_;
     std::vector<Index> first_row_, begin_;
     std::vector<std::vector<Index>> place_;
