@@ -11,12 +11,14 @@
 // The keeper of columns proposes pairs, which the other makes if both ends are still free. It hears of every pair that is made,
 // its own or not, and only then removes the row. So it may be late, with degrees higher than the true ones, but never ahead:
 // a column that has come down to one live row has no other indeed.
+// Many workers share the degrees instead: karp_sipser_shared.hpp.
 #pragma once
 
 #include <algorithm>
 #include <atomic>
 
 #include "csr.hpp"
+#include "karp_sipser_shared.hpp"
 #include "live_side.hpp"
 #include "run.hpp"
 #include "two_workers.hpp"
@@ -286,20 +288,18 @@ void mark_settled(const LiveSide<Index>& side, bool* settled) {
     for (Index v = 0; v < side.lists.n_rows; ++v) settled[v] = !side.free.test(v) || side.degree[v] == 0;
 }
 
-// Reads: both orientations. Writes: both mates. Workspace: a byte and a bit per vertex, and the queues. Time: O(nnz).
-template <class Index>
-void karp_sipser(const Csr<Index>& a, const Csr<Index>* transposed, Matching<Index> m, const Options& options, Run& run) {
-    KarpSipser<Index> keepers(a, *transposed, m, options.neighbour_xor, run);
-    const auto &rows = keepers.rows(), &cols = keepers.cols();
+template <class Index, class Workers>
+void karp_sipser_by(Workers&& workers, Matching<Index> m, const Options& options, Run& run) {
+    const auto &rows = workers.rows(), &cols = workers.cols();
     const Index n_rows = rows.lists.n_rows;
     const bool warm = std::any_of(m.row_mate, m.row_mate + n_rows, [](Index j) { return j != UNMATCHED<Index>; });
     {
         auto timer = run.time("degrees");
-        keepers.count();
+        workers.count();
     }
     {
         auto timer = run.time("degree one");
-        keepers.match_degree_one();
+        workers.match_degree_one();
     }
     if (run.settled && !warm && !run.stopped()) {
         mark_settled(rows, run.settled.row);
@@ -307,7 +307,7 @@ void karp_sipser(const Csr<Index>& a, const Csr<Index>* transposed, Matching<Ind
     }
     if (options.degree_one_only || run.stopped()) return;
     auto timer = run.time("picks");
-    keepers.match_rest();
+    workers.match_rest();
     // Maximal at last: a repeated entry or a capped degree may have hidden a neighbour.
     for (Index i = 0; i < n_rows; ++i) {
         if (m.row_mate[i] != UNMATCHED<Index>) continue;
@@ -316,6 +316,14 @@ void karp_sipser(const Csr<Index>& a, const Csr<Index>* transposed, Matching<Ind
                                             [&](Index k) { return m.col_mate[k] == UNMATCHED<Index>; });
         if (j != last) m.match(i, *j);
     }
+}
+
+// Reads: both orientations. Writes: both mates. Workspace: a byte and a bit per vertex, and the queues. Time: O(nnz).
+template <class Index>
+void karp_sipser(const Csr<Index>& a, const Csr<Index>* transposed, Matching<Index> m, const Options& options, Run& run) {
+    constexpr int few = 4;  // up to so many workers, two that share nothing are as fast
+    if (run.team.size() > few) karp_sipser_by(SharedKarpSipser<Index>(a, *transposed, m, run), m, options, run);
+    else karp_sipser_by(KarpSipser<Index>(a, *transposed, m, options.neighbour_xor, run), m, options, run);
 }
 
 }  // namespace sparsematch
