@@ -321,7 +321,7 @@ void karp_sipser_by(Workers&& workers, Matching<Index> m, const Options& options
 // Reads: both orientations. Writes: both mates. Workspace: a byte and a bit per vertex, and the queues. Time: O(nnz).
 template <class Index>
 void karp_sipser(const Csr<Index>& a, const Csr<Index>* transposed, Matching<Index> m, const Options& options, Run& run) {
-    constexpr int few = 4;  // up to so many workers, two that share nothing are as fast
+    constexpr int few = 3;  // up to so many workers, two that share nothing are faster
     if (run.team.size() > few) karp_sipser_by(SharedKarpSipser<Index>(a, *transposed, m, run), m, options, run);
     else karp_sipser_by(KarpSipser<Index>(a, *transposed, m, options.neighbour_xor, run), m, options, run);
 }
