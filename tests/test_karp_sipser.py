@@ -1,0 +1,66 @@
+"""What Karp-Sipser says is settled, whoever does it: one keeper, two, workers who share; two who cannot run at once."""
+
+import os
+import threading
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import oracle
+import sparsematch as sm
+from calls import random_matrix
+from sparsematch._engines.cpu.step import step
+from sparsematch._engines.registry import Run
+from sparsematch._types.bipartite import as_bipartite
+from sparsematch._types.matching import Matching
+from strategies import larger, matrices
+
+WORKERS = (1, 2, 4)
+
+
+def start(A, workers, **options):
+    """The graph, the matching that the start leaves, what it says is settled, and the run."""
+    graph, run = as_bipartite(A), Run(workers, 0, options)
+    matching = Matching.start(graph)
+    settled = np.zeros(graph.n_major, bool), np.zeros(graph.n_minor, bool)
+    step("karp_sipser", graph, matching, run, settled=settled)
+    return graph, matching, settled, run
+
+
+@given(matrices() | larger(), st.sampled_from(WORKERS), st.booleans())
+def test_the_core_is_enough_for_a_maximum_matching(A, workers, with_xor):
+    """A search that neither starts from settled vertices nor enters them finds all that there is to find."""
+    graph, matching, settled, run = start(A, workers, neighbour_xor=with_xor)
+    done = step("single_source_bfs", graph, matching, run, settled=settled)
+    assert done.cardinality == oracle.rank(A)
+
+
+@pytest.mark.parametrize("workers", WORKERS)
+def test_a_large_core(workers):
+    A = random_matrix(40_000, 40_000, 3, seed=4)
+    graph, matching, settled, run = start(A, workers)
+    core = int(np.count_nonzero(~settled[0]))
+    assert 0 < core < graph.n_major / 2
+    assert step("single_source_bfs", graph, matching, run, settled=settled).cardinality == sm.structural_rank(A)
+
+
+@pytest.mark.skipif(not hasattr(os, "sched_setaffinity"), reason="this system does not bind a process to a core")
+def test_two_keepers_on_one_core():
+    """Whoever has to wait for the other too long goes on alone; nothing that was on its way is lost."""
+    A = random_matrix(200_000, 200_000, 4, seed=3)
+    cores, results = os.sched_getaffinity(0), []
+
+    def bound():
+        os.sched_setaffinity(0, {min(cores)})  # of this thread, and of the team that it starts
+        results.append(sm.maximum_transversal(A, init="karp_sipser", method="none", workers=2))
+
+    for _ in range(3):
+        thread = threading.Thread(target=bound)
+        thread.start()
+        thread.join()
+    rank = sm.structural_rank(A)
+    for m in results:
+        assert sm.is_maximal(A, m)
+        assert m.cardinality > 0.999 * rank
