@@ -52,6 +52,8 @@ _RENUMBERED = (
     _Stage("pothen_fan", 12),
     _Stage("push_relabel", 0),
 )
+#: The same, with more entries to a row: two threads that search depth first get in each other's way.
+_RENUMBERED_DENSER = (_RENUMBERED[0]._replace(workers=1), *_RENUMBERED[1:])
 #: No locality: what the start has left is worth some passes, unless the first searches say that it takes more.
 _RANDOM = (_Stage("single_source_bfs", 4), _Stage("push_relabel", 0))
 
@@ -61,6 +63,7 @@ _FEW_FREE = 0.015  # of the rows, after the cheap start: the numbering of the ma
 _DEEP, _BALL = 6, 2000  # a mesh needs so many levels to reach so many rows, a random graph fewer
 _MANY_ONES = 0.1  # of the rows: Karp-Sipser peels them off
 _DENSE = 6.0  # mean degree from which there are too few of degree one for that
+_THIN = 4.0  # mean degree of a mesh below which two depth-first searches seldom meet
 _SQUARE, _FULL = 1.2, 16.0  # minors per major, and mean degree, below which the cheap start leaves some per cent free
 _EVEN, _SKEWED = 1.35, 4.0  # mean square of the degrees over squared mean: random graphs have 1 + 1 / mean
 
@@ -100,7 +103,8 @@ def improve(graph: BipartiteCSR, matching: Matching, run: Run) -> None:
             _restart("min_degree", graph, matching, run)
         return _finish(_RANDOM, graph, matching, run)
     if degrees.ones < _MANY_ONES and _levels(graph, run) >= _DEEP:
-        return _renumber_and_finish(graph, matching, run)
+        stages = _RENUMBERED if degrees.mean < _THIN else _RENUMBERED_DENSER
+        return _renumber_and_finish(stages, graph, matching, run)
     if degrees.spread < _EVEN and degrees.mean > _DENSE:
         _restart("min_degree", graph, matching, run)
         return _finish(_RANDOM, graph, matching, run)
@@ -150,14 +154,14 @@ def _restart(start: str, graph: BipartiteCSR, matching: Matching, run: Run, sett
     step(start, graph, matching, run, settled=settled)
 
 
-def _renumber_and_finish(graph: BipartiteCSR, matching: Matching, run: Run) -> None:
+def _renumber_and_finish(stages: tuple[_Stage, ...], graph: BipartiteCSR, matching: Matching, run: Run) -> None:
     """Solve a copy of the graph in breadth-first order, and carry the matching back."""
     copy = renumber(graph, Matching.start(graph) if run.warm else matching, run)
     if run.warm:
         copy.take(matching)
     inner = Run(run.workers, run.seed, run.options, run.detailed, steps=run.steps)
     step("cheap", copy.graph, copy.matching, inner, workers=1)
-    _finish(_RENUMBERED, copy.graph, copy.matching, inner)
+    _finish(stages, copy.graph, copy.matching, inner)
     run.transposes_built += inner.transposes_built
     run.transpose_seconds += inner.transpose_seconds
     run.renumbered = copy.give(matching, run.workers)
