@@ -1,6 +1,7 @@
 """What Karp-Sipser says is settled, whoever does it: one keeper, two, workers who share; two who cannot run at once."""
 
 import os
+import signal
 import threading
 
 import numpy as np
@@ -11,7 +12,7 @@ from hypothesis import strategies as st
 import oracle
 import sparsematch as sm
 from calls import random_matrix
-from sparsematch._engines.cpu.step import step
+from sparsematch._engines.cpu.step import step, transpose
 from sparsematch._engines.registry import Run
 from sparsematch._types.bipartite import as_bipartite
 from sparsematch._types.matching import Matching
@@ -64,3 +65,30 @@ def test_two_keepers_on_one_core():
     for m in results:
         assert sm.is_maximal(A, m)
         assert m.cardinality > 0.999 * rank
+
+
+@pytest.mark.large
+@pytest.mark.skipif(not hasattr(signal, "setitimer"), reason="this system has no timer that interrupts")
+@pytest.mark.parametrize("workers", WORKERS)
+def test_an_interrupted_start_leaves_a_valid_matching(workers):
+    """Pairs that one keeper has made, and the other has not yet heard of, are written on both sides."""
+    graph, stopped = as_bipartite(random_matrix(1_000_000, 1_000_000, 4, seed=3)), 0
+    run = Run(workers)
+    transpose(graph, run)
+    before = signal.signal(signal.SIGALRM, signal.default_int_handler)
+    try:
+        for seconds in (0.03, 0.05, 0.07, 0.09):
+            matching = Matching.start(graph)
+            signal.setitimer(signal.ITIMER_REAL, seconds)
+            try:
+                step("karp_sipser", graph, matching, run)
+            except KeyboardInterrupt:
+                stopped += 1
+            finally:
+                signal.setitimer(signal.ITIMER_REAL, 0)
+            rows = np.flatnonzero(matching.row_mate >= 0)
+            assert np.array_equal(matching.col_mate[matching.row_mate[rows]], rows)
+            assert np.count_nonzero(matching.col_mate >= 0) == rows.size
+    finally:
+        signal.signal(signal.SIGALRM, before)
+    assert stopped

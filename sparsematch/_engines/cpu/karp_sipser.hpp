@@ -77,6 +77,8 @@ class KarpSipser {
         Meter meter(run_, 0);
         while (!run_.stopped() && (row_turn(meter) || col_turn(meter, true) || take_rows(1, meter) || propose_cols(1))) {
         }
+        while (run_.stopped() && hear(meter)) {  // of pairs that have been made, both mates are written
+        }
     }
 
     // ---- the keeper of rows
