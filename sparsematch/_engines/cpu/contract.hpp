@@ -77,7 +77,7 @@ class Contraction {
     }
 
     // Asks for what the next rows will read.
-    void prefetch(Index c) const {
+    [[gnu::always_inline]] void prefetch(Index c) const {
         if (c + 8 < parts_.count) {
             const Index v = parts_.mate[parts_.first[c + 8]];
             if (v != UNMATCHED<Index>) __builtin_prefetch(g_.indptr + v);
@@ -95,7 +95,7 @@ class Contraction {
             if (v != UNMATCHED<Index>) prefetch_labels(v);
         }
     }
-    void prefetch_labels(Index u) const {
+    [[gnu::always_inline]] void prefetch_labels(Index u) const {
         const Index end = std::min(g_.indptr[u + 1], g_.indptr[u] + 32);
         for (Index p = g_.indptr[u]; p < end; ++p) __builtin_prefetch(&parts_.label[g_.indices[p]]);
     }

@@ -2,6 +2,8 @@
 //
 // A Csr is a bipartite graph seen from its rows; the transpose is the same type seen from its columns, so that an algorithm
 // which searches from the columns is the same code called with both arguments flipped.
+// Here and elsewhere a function that only prefetches is always inlined: left to itself GCC takes it for one without effect, and
+// drops the calls.
 #pragma once
 
 #include <atomic>
@@ -115,8 +117,8 @@ class Bitmap {
     }
     // The 64 bits of which k is the first.
     std::uint64_t bits(std::size_t k) const { return word(k).load(std::memory_order_relaxed); }
-    void prefetch(std::size_t k) const { __builtin_prefetch(&words_[k >> 6]); }
-    void prefetch_to_claim(std::size_t k) { __builtin_prefetch(&words_[k >> 6], 1); }
+    [[gnu::always_inline]] void prefetch(std::size_t k) const { __builtin_prefetch(&words_[k >> 6]); }
+    [[gnu::always_inline]] void prefetch_to_claim(std::size_t k) { __builtin_prefetch(&words_[k >> 6], 1); }
 
     // Sets the bit and tells whether this caller was the one who set it. Threads: several callers at a time.
     template <bool Threads>

@@ -64,7 +64,7 @@ class EdgeOrder {
     }
 
     // Asks for the beginning of the list of u.
-    void prefetch(Index u) const {
+    [[gnu::always_inline]] void prefetch(Index u) const {
         __builtin_prefetch(&g_.indices[g_.indptr[u]]);
         if constexpr (Weighted) __builtin_prefetch(&g_.weight[g_.indptr[u]]);
     }

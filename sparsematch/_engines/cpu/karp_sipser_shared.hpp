@@ -165,7 +165,7 @@ class SharedKarpSipser {
     }
 
     template <bool Write>
-    void prefetch_degrees(int s, Index v) const {
+    [[gnu::always_inline]] void prefetch_degrees(int s, Index v) const {
         const Csr<Index>& lists = side_[s].lists;
         const Index first = lists.indptr[v], last = std::min<Index>(lists.indptr[v + 1], first + 64);
         for (Index p = first; p < last; ++p) __builtin_prefetch(&side_[1 - s].degree[lists.indices[p]], Write);

@@ -68,13 +68,15 @@ struct LiveSide {
         }
         return best;
     }
-    void prefetch_degrees(Index v, const LiveSide& other) const {
+    [[gnu::always_inline]] void prefetch_degrees(Index v, const LiveSide& other) const {
         const Index first = lists.indptr[v], last = std::min<Index>(lists.indptr[v + 1], first + 64);
         for (Index p = first; p < last; ++p) __builtin_prefetch(&other.degree[lists.indices[p]], 1);
     }
     // Asks for what is read first of a vertex of degree one, and then for the beginning of its list.
-    void prefetch(Index v) const { __builtin_prefetch(neighbours.size() > 0 ? &neighbours[v] : &lists.indptr[v]); }
-    void prefetch_list(Index v) const { __builtin_prefetch(&lists.indices[lists.indptr[v]]); }
+    [[gnu::always_inline]] void prefetch(Index v) const {
+        __builtin_prefetch(neighbours.size() > 0 ? &neighbours[v] : &lists.indptr[v]);
+    }
+    [[gnu::always_inline]] void prefetch_list(Index v) const { __builtin_prefetch(&lists.indices[lists.indptr[v]]); }
 
     const Csr<Index>& lists;
     Index* mate;

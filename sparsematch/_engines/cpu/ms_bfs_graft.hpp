@@ -143,7 +143,8 @@ class MsBfsGraft {
 
     // Lists lie at random places: the k-th one's begin is asked for 16 turns ahead, the list itself 8.
     template <class Vertex>
-    static void prefetch_list(const Csr<Index>& lists, std::int64_t k, std::int64_t end, const Vertex& vertex) {
+    [[gnu::always_inline]] static void prefetch_list(const Csr<Index>& lists, std::int64_t k, std::int64_t end,
+                                                     const Vertex& vertex) {
         if (k + 16 < end) __builtin_prefetch(&lists.indptr[vertex(k + 16)]);
         if (k + 8 < end) __builtin_prefetch(&lists.indices[lists.indptr[vertex(k + 8)]]);
     }

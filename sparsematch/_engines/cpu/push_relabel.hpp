@@ -52,7 +52,7 @@ class PushRelabel {
 
   private:
     // The lists of the next active rows lie at random places: asked for a few turns ahead.
-    void prefetch(const std::vector<Index>& active, std::size_t head, std::size_t n) const {
+    [[gnu::always_inline]] void prefetch(const std::vector<Index>& active, std::size_t head, std::size_t n) const {
         const auto later = [&](std::size_t k) {
             return active[head + k < active.size() ? head + k : head + k - active.size()];
         };

@@ -160,7 +160,7 @@ class SingleSourceBfs {
     }
 
     // Asks for both ends of the list of row i: most are shorter than two lines of the cache.
-    void prefetch(Index i) const {
+    [[gnu::always_inline]] void prefetch(Index i) const {
         __builtin_prefetch(&a_.indices[a_.indptr[i]]);
         __builtin_prefetch(&a_.indices[a_.indptr[i + 1] - 1]);
     }
