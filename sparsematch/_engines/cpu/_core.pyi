@@ -156,16 +156,18 @@ def renumber(
     major_place: IndexArray,
     minor_order: IndexArray,
     new_indptr: IndexArray,
-    new_indices: IndexArray,
     workers: int,
     /,
 ) -> None:
-    """Write the breadth-first numbers of both sides, and the lists in these, each in ascending order."""
+    """Write the breadth-first order of both sides, and the lists in these numbers; their indices replace t_indices.
+
+    `major_order` has room for one more.
+    """
 
 def carry(
     major_place: IndexArray,
     minor_order: IndexArray,
-    major_mate: IndexArray,
+    minor_mate: IndexArray,
     new_major_mate: IndexArray,
     new_minor_mate: IndexArray,
     /,
@@ -173,15 +175,17 @@ def carry(
     """Write a matching in the new numbers."""
 
 def restore(
+    major_order: IndexArray,
     major_place: IndexArray,
     minor_order: IndexArray,
     new_major_mate: IndexArray,
+    new_minor_mate: IndexArray,
     major_mate: IndexArray,
     minor_mate: IndexArray,
     workers: int,
     /,
 ) -> None:
-    """Write a matching in the old numbers; where the order of the minors stands is written last."""
+    """Write a matching in the old numbers; the places of the majors may stand in major_mate."""
 
 def block_plan(
     indptr: IndexArray,

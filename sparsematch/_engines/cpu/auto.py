@@ -11,7 +11,7 @@ from typing import NamedTuple
 import numpy as np
 
 from sparsematch._engines.cpu import _core
-from sparsematch._engines.cpu.locality import renumber
+from sparsematch._engines.cpu.locality import Renumbered, renumber
 from sparsematch._engines.cpu.step import step, transpose
 from sparsematch._engines.registry import Run
 from sparsematch._types.arrays import BoolArray
@@ -61,6 +61,7 @@ _SMALL = 1 << 14  # entries: below, any engine is done before the facts are know
 _FEWER = 4  # times fewer free vertices make up for a transpose
 _FEW_FREE = 0.015  # of the rows, after the cheap start: the numbering of the matrix has done the start's work
 _DEEP, _BALL = 6, 2000  # a mesh needs so many levels to reach so many rows, a random graph fewer
+_NARROW = 50  # levels to reach as many, from which two workers of a breadth-first search mostly wait for each other
 _MANY_ONES = 0.1  # of the rows: Karp-Sipser peels them off
 _DENSE = 6.0  # mean degree from which there are too few of degree one for that
 _THIN = 4.0  # mean degree of a mesh below which two depth-first searches seldom meet
@@ -102,9 +103,10 @@ def improve(graph: BipartiteCSR, matching: Matching, run: Run) -> None:
         if degrees.mean > _DENSE:
             _restart("min_degree", graph, matching, run)
         return _finish(_RANDOM, graph, matching, run)
-    if degrees.ones < _MANY_ONES and _levels(graph, run) >= _DEEP:
+    if degrees.ones < _MANY_ONES and (levels := _levels(graph, run)) >= _DEEP:
         stages = _RENUMBERED if degrees.mean < _THIN else _RENUMBERED_DENSER
-        return _renumber_and_finish(stages, graph, matching, run)
+        copy = _renumber(graph, matching, run, 1 if levels > _NARROW else run.workers)
+        return _finish_renumbered(stages, copy, matching, run)
     if degrees.spread < _EVEN and degrees.mean > _DENSE:
         _restart("min_degree", graph, matching, run)
         return _finish(_RANDOM, graph, matching, run)
@@ -154,11 +156,17 @@ def _restart(start: str, graph: BipartiteCSR, matching: Matching, run: Run, sett
     step(start, graph, matching, run, settled=settled)
 
 
-def _renumber_and_finish(stages: tuple[_Stage, ...], graph: BipartiteCSR, matching: Matching, run: Run) -> None:
-    """Solve a copy of the graph in breadth-first order, and carry the matching back."""
-    copy = renumber(graph, Matching.start(graph) if run.warm else matching, run)
+def _renumber(graph: BipartiteCSR, matching: Matching, run: Run, workers: int) -> Renumbered:
+    """Copy the graph in breadth-first order, with the matching that the user gave. Uses up the transpose."""
+    copy = renumber(graph, Matching.start(graph) if run.warm else matching, transpose(graph, run), workers)
+    run.transposed = None
     if run.warm:
         copy.take(matching)
+    return copy
+
+
+def _finish_renumbered(stages: tuple[_Stage, ...], copy: Renumbered, matching: Matching, run: Run) -> None:
+    """Solve the copy, and carry its matching back."""
     inner = Run(run.workers, run.seed, run.options, run.detailed, steps=run.steps)
     step("cheap", copy.graph, copy.matching, inner, workers=1)
     _finish(stages, copy.graph, copy.matching, inner)

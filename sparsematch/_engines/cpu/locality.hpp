@@ -7,83 +7,66 @@
 
 #include <algorithm>
 #include <atomic>
-#include <thread>
+#include <limits>
+#include <utility>
 
 #include "csr.hpp"
 #include "run.hpp"
+#include "two_workers.hpp"
 
 namespace sparsematch {
 
 // Asks for both ends of a list: most are shorter than two lines of the cache.
 template <class Index>
-void prefetch_list(const Csr<Index>& lists, Index v) {
+[[gnu::always_inline]] inline void prefetch_list(const Csr<Index>& lists, Index v) {
     __builtin_prefetch(&lists.indices[lists.indptr[v]]);
     __builtin_prefetch(&lists.indices[lists.indptr[v + 1] - 1]);
 }
 
-// Breadth-first search over both sides. What it has seen stands in the two lists, in order. If it tells, row_cursor[k + 1] is
-// how many entries the lists of the rows before the k-th have.
-template <bool Tells, class Index>
-class BreadthFirst {
+// The vertices of one side that a breadth-first search has met, in the order in which it met them.
+template <class Index>
+class Met {
   public:
-    BreadthFirst(const Csr<Index>& a, const Csr<Index>& transposed, Index* rows, Index* cols, Index* row_cursor = nullptr)
-        : a_(a), t_(transposed), rows_(rows), cols_(cols), row_cursor_(row_cursor), row_seen_(a.n_rows), col_seen_(a.n_cols) {}
+    // `order` has room for all n.
+    Met(Index n, Index* order) : n_(n), order_(order), seen_(n) {}
 
-    void start(Index root) {
-        if (row_seen_.claim<false>(root)) rows_[n_rows_++] = root;
+    Index size() const { return size_; }
+    const Index* order() const { return order_; }
+    bool add(Index v) {
+        const bool is_new = seen_.insert(v);
+        if (is_new) order_[size_++] = v;
+        return is_new;
     }
-    // From the last level of rows to its columns, and on to the next level of rows. False when there is none, or to stop.
-    bool level(Meter& meter) {
-        const Index row_end = n_rows_, col_begin = n_cols_;
-        if (!step<Tells>(a_, rows_, level_begin_, row_end, col_seen_, cols_, n_cols_, meter)) return false;
-        if (!step<false>(t_, cols_, col_begin, n_cols_, row_seen_, rows_, n_rows_, meter)) return false;
-        level_begin_ = row_end;
-        n_done_cols_ = n_rows_ > row_end ? col_begin : n_cols_;
-        return n_rows_ > row_end;
-    }
-    // Rows whose lists have been read, and columns that lead to no others.
-    Index n_done_rows() const { return level_begin_; }
-    Index n_done_cols() const { return n_done_cols_; }
-    Index n_rows() const { return n_rows_; }
-    Index n_cols() const { return n_cols_; }
-    // The columns without entries, which no search meets.
-    void append_empty_cols() {
-        for (Index j = 0; j < a_.n_cols; ++j)
-            if (!col_seen_.test(j)) cols_[n_cols_++] = j;
-    }
-
-  private:
-    // Appends to `to` the unseen neighbours of from[begin..end).
-    template <bool Tell>
-    bool step(const Csr<Index>& lists, const Index* from, Index begin, Index end, Bitmap& seen, Index* to, Index& n_to,
-              Meter& meter) {
-        Index n = n_to;
-        bool going = true;
-        for (Index k = begin; k < end && going; ++k) {
-            if (end - k > 32) __builtin_prefetch(&lists.indptr[from[k + 32]]);
-            if (end - k > 16) prefetch_list(lists, from[k + 16]);
+    // Adds the neighbours of from[begin..end). Up to from[known) lists can be asked for in advance. tell(k, size): of each list.
+    template <class Tell>
+    void add_neighbours(const Csr<Index>& lists, const Index* from, Index begin, Index end, Index known, Meter& meter,
+                        const Tell& tell) {
+        Index size = size_;
+        for (Index k = begin; k < end; ++k) {
+            if (known - k > 32) __builtin_prefetch(&lists.indptr[from[k + 32]]);
+            if (known - k > 16) prefetch_list(lists, from[k + 16]);
             const Index first = lists.indptr[from[k]], last = lists.indptr[from[k] + 1];
-            if constexpr (Tell) row_cursor_[k + 1] = std::exchange(total_, total_ + last - first);
-            if (last - first <= lists.n_cols - n) {
+            if (last - first <= n_ - size) {
                 // Each is written, and stays if it is new: no branch to mispredict.
                 for (Index p = first; p < last; ++p) {
-                    to[n] = lists.indices[p];
-                    n += seen.insert(lists.indices[p]);
+                    order_[size] = lists.indices[p];
+                    size += seen_.insert(lists.indices[p]);
                 }
             } else {
                 for (Index p = first; p < last; ++p)
-                    if (seen.insert(lists.indices[p])) to[n++] = lists.indices[p];
+                    if (seen_.insert(lists.indices[p])) order_[size++] = lists.indices[p];
             }
-            going = meter.charge(last - first);
+            tell(k, last - first);
+            if (!meter.charge(last - first)) break;
         }
-        n_to = n;
-        return going;
+        size_ = size;
     }
 
-    const Csr<Index>&a_, &t_;
-    Index *rows_, *cols_, *row_cursor_;
-    Index n_rows_ = 0, n_cols_ = 0, level_begin_ = 0, n_done_cols_ = 0, total_ = 0;
-    Bitmap row_seen_, col_seen_;
+  private:
+    const Index n_;
+    Index* const order_;
+    Index size_ = 0;
+    Bitmap seen_;
 };
 
 // How many levels it takes from some row until `rows` rows are seen: the median of three searches. Few: no locality.
@@ -92,160 +75,235 @@ Index depth(const Csr<Index>& a, const Csr<Index>& transposed, Index rows, Run& 
     Meter meter(run);
     Index levels[3] = {};
     Buffer<Index> row_list(a.n_rows), col_list(a.n_cols);
+    const auto silent = [](Index, Index) {};
     for (int k = 0; k < 3 && a.n_rows > 0; ++k) {
-        BreadthFirst<false, Index> search(a, transposed, row_list.data(), col_list.data());
-        search.start(static_cast<Index>(hash(k + 7) % a.n_rows));
-        do ++levels[k];
-        while (search.level(meter) && search.n_rows() < rows);
+        Met<Index> met_rows(a.n_rows, row_list.data()), met_cols(a.n_cols, col_list.data());
+        met_rows.add(static_cast<Index>(hash(k + 7) % a.n_rows));
+        for (Index row = 0, col = 0; row < met_rows.size() && met_rows.size() < rows && !run.stopped(); ++levels[k]) {
+            const Index row_end = met_rows.size();
+            met_cols.add_neighbours(a, met_rows.order(), std::exchange(row, row_end), row_end, row_end, meter, silent);
+            const Index col_end = met_cols.size();
+            met_rows.add_neighbours(transposed, met_cols.order(), std::exchange(col, col_end), col_end, col_end, meter, silent);
+        }
     }
     std::sort(levels, levels + 3);
     return levels[1];
 }
 
-// Writes the renumbered matrix behind the search: row i of a becomes row row_place[i], column col_order[k] column k. The
-// entries are dealt out column by column of the transpose, so that each list comes out in ascending order: a start that
-// takes the first free column then sweeps through the matrix instead of hopping. With several workers one searches and
-// one writes, and is told the degrees that the other has looked up.
-// Reads: both orientations. Writes: row_place, col_order, indptr, indices. Workspace: row_order. Time: O(nnz).
-template <bool Threads, class Index>
+// Rows and columns in the order in which a breadth-first search meets them, and the matrix in these numbers.
+//
+// The search reads each column's list once and writes it in the numbers that it gives the rows on the way. That is the
+// transpose of what is wanted; transposed once more, now that neighbours are near in memory, each list comes out in ascending
+// order: a start that takes the first free column then sweeps through the matrix instead of hopping.
+// With several workers one reads the rows' lists and meets columns, one reads the columns' lists and meets rows: each goes on
+// with what the other has found, and the order is that of one worker. Where they have to wait for each other, as the system
+// has other work for a core, one does it all.
+// Reads: both orientations. Workspace: a bit per column, an index per entry. Time: O(n_rows + n_cols + nnz).
+template <class Index>
 class Renumbering {
-    // Columns that are written at a time: while their lists are still in the cache, or soon enough for the other to go on.
-    static constexpr Index stride = Threads ? 1 << 10 : 1 << 12;
-    static constexpr int patience = 1 << 9;
+    static constexpr Index batch = 64;  // lists that a worker reads before the other hears of what it found
+    static constexpr Index end_mark = std::numeric_limits<Index>::min();  // of the last entry of a list; none is empty
+    // How far the search had come when it had read about half of the entries.
+    struct Half {
+        Index n_cols = 0, n_entries = 0, n_rows = 0;
+    };
 
   public:
+    // row_order has room for one more.
     Renumbering(const Csr<Index>& a, const Csr<Index>& transposed, Index* row_order, Index* row_place, Index* col_order,
-                Index* indptr, Index* indices, Run& run)
-        : a_(a), t_(transposed), row_order_(row_order), row_place_(row_place), col_order_(col_order), indptr_(indptr),
-          indices_(indices), run_(run), search_(a, transposed, row_order, col_order, indptr) {}
+                Index* indptr, Run& run)
+        : a_(a), t_(transposed), row_order_(row_order), row_place_(row_place), indptr_(indptr), run_(run), nnz_(a.nnz()),
+          entries_(nnz_), cols_(a.n_cols, col_order) {}
 
-    void write() {
+    // Writes the order of both sides, the places of the rows, and indptr.
+    void search() {
+        std::fill_n(row_place_, a_.n_rows, UNMATCHED<Index>);
         indptr_[0] = 0;
-        if constexpr (!Threads) {
-            search([this](Index n_rows, Index n_cols) { catch_up(n_rows, n_cols); });
-            return;
+        if (run_.team.size() > 1)
+            run_.team.each([this](int rank) {
+                if (rank == 0) meet_rows();
+                if (rank == 1) meet_cols();
+            });
+        Meter meter(run_);
+        while (!run_.stopped() && (cols_read_ < cols_.size() || rows_read_ < n_rows_ || next_root())) {
+            read_rows(n_rows_, n_rows_, meter);
+            read_cols(cols_.size(), cols_.size(), meter);
         }
-        run_.team.each([this](int rank) {
-            if (rank == 0) search([this](Index n_rows, Index n_cols) { publish(n_rows, n_cols); });
-            if (rank == 1) follow();
+        for (Index j = 0; j < a_.n_cols; ++j) cols_.add(j);  // those that are left have no entries
+        for (Index i = 0; i < a_.n_rows; ++i)
+            if (row_place_[i] == UNMATCHED<Index>) {
+                number(i, n_rows_);
+                indptr_[n_rows_] = nnz_;
+            }
+    }
+
+    // Writes the indices. Two workers share the rows: none that was met after half of the entries had been read has any of these.
+    void write(Index* indices) {
+        const Index middle = run_.team.size() > 1 ? half_.n_rows : a_.n_rows;
+        const Index before = middle < a_.n_rows ? indptr_[middle + 1] : nnz_;
+        run_.team.each([&](int rank) {
+            if (rank == 0) fill({}, 0, middle, before, indices);
+            if (rank == 1) fill(half_, middle, a_.n_rows, nnz_ - before, indices);
         });
     }
 
   private:
-    template <class Report>
-    void search(const Report& report) {
+    // ---- the worker who meets columns
+
+    void meet_cols() {
+        Meter meter(run_, 1);
+        while (!run_.stopped() && !over_ && !cols_bell_.overslept()) {
+            const Index known = rows_known_;
+            if (rows_read_ == known) {
+                cols_bell_.wait([&] { return over_ || rows_known_ != known; });
+                continue;
+            }
+            read_rows(std::min<Index>(known - rows_read_, batch) + rows_read_, known, meter);
+            cols_known_ = cols_.size();
+            rows_heard_ = rows_read_;
+            rows_bell_.wake();
+        }
+        over_ = true;
+        rows_bell_.wake();
+    }
+
+    void read_rows(Index end, Index known, Meter& meter) {
+        cols_.add_neighbours(a_, row_order_, rows_read_, end, known, meter,
+                             [this](Index k, Index size) { indptr_[k + 1] = std::exchange(size_, size_ + size); });
+        rows_read_ = end;
+    }
+
+    // ---- the worker who meets rows
+
+    void meet_rows() {
+        Meter meter(run_, 0);
+        for (bool more = true; more && !run_.stopped() && !over_ && !rows_bell_.overslept();) {
+            const Index heard = rows_heard_, known = cols_known_;  // in this order: the other writes them the other way round
+            if (cols_read_ < known) {
+                read_cols(std::min<Index>(known - cols_read_, batch) + cols_read_, known, meter);
+            } else if (heard == n_rows_) {
+                more = next_root();
+            } else {
+                rows_bell_.wait([&] { return over_ || cols_known_ != known || rows_heard_ != heard; });
+                continue;
+            }
+            rows_known_ = n_rows_;
+            cols_bell_.wake();
+        }
+        over_ = true;
+        cols_bell_.wake();
+    }
+
+    void read_cols(Index end, Index known, Meter& meter) {
+        const Index* const cols = cols_.order();
+        Index n = n_rows_, total = n_entries_;
+        for (Index k = cols_read_; k < end; ++k) {
+            if (known - k > 32) __builtin_prefetch(&t_.indptr[cols[k + 32]]);
+            if (known - k > 16) prefetch_list(t_, cols[k + 16]);
+            if (known - k > 6) prefetch_places(cols[k + 6]);
+            const Index first = t_.indptr[cols[k]], last = t_.indptr[cols[k] + 1];
+            for (Index p = first; p < last; ++p) entries_[total++] = number(t_.indices[p], n);
+            entries_[total - 1] |= end_mark;
+            if (!meter.charge(last - first)) break;
+        }
+        n_rows_ = n;
+        n_entries_ = total;
+        cols_read_ = end;
+        if (half_.n_entries == 0 && total >= nnz_ / 2) half_ = {end, total, n};
+    }
+
+    bool next_root() {
+        for (; root_ < a_.n_rows; ++root_)
+            if (a_.degree(root_) > 0 && row_place_[root_] == UNMATCHED<Index>) {
+                number(root_, n_rows_);
+                return true;
+            }
+        return false;
+    }
+
+    // The number of a row, the next one if it has none. Without a branch, for none could be predicted: compilers turn a choice
+    // between two numbers into one, so it is made bit by bit.
+    Index number(Index i, Index& next) const {
+        const Index place = row_place_[i], is_new = -static_cast<Index>(place == UNMATCHED<Index>);
+        const Index own = (place & ~is_new) | (next & is_new);
+        row_order_[next] = i;
+        next -= is_new;
+        return row_place_[i] = own;
+    }
+
+    [[gnu::always_inline]] void prefetch_places(Index col) const {
+        for (Index p = t_.indptr[col]; p < t_.indptr[col + 1]; ++p) __builtin_prefetch(&row_place_[t_.indices[p]], 1);
+    }
+
+    // ---- the second transpose
+
+    // Fills the lists of rows begin..end-1, which have `left` entries, with the columns after `from` in ascending order. Where
+    // the next entry of a row goes stands in indptr, which so comes to say where the next list begins.
+    void fill(Half from, Index begin, Index end, Index left, Index* indices) {
+        constexpr Index stride = 1 << 12;
         Meter meter(run_);
-        Index reported = 0;
-        for (Index root = 0; root < a_.n_rows && !run_.stopped(); ++root) {
-            search_.start(root);
-            do {
-                const bool more = search_.level(meter);
-                const Index n_cols = Threads ? search_.n_done_cols() : search_.n_cols();
-                if (n_cols - reported >= stride) report(Threads ? search_.n_done_rows() : search_.n_rows(), reported = n_cols);
-                if (!more) break;
-            } while (!run_.stopped());
-        }
-        search_.append_empty_cols();
-        report(a_.n_rows, a_.n_cols);
-    }
-
-    // Seen columns lead to seen rows only, so that all that is reported can be written. A worker who is told the degrees waits
-    // until the search is through with these rows: then indptr_[k + 1] is where the list of row k begins. Not inlined: the
-    // search needs the registers.
-    [[gnu::noinline]] void catch_up(Index n_rows, Index n_cols) {
-        if (run_.stopped()) return;
-        for (; rows_done_ < n_rows; ++rows_done_) {
-            const Index i = row_order_[rows_done_];
-            if (n_rows - rows_done_ > 16) {
-                if constexpr (!Threads) __builtin_prefetch(&a_.indptr[row_order_[rows_done_ + 16]]);
-                __builtin_prefetch(&row_place_[row_order_[rows_done_ + 16]], 1);
+        Index col = from.n_cols, p = from.n_entries;
+        while (left > 0 && meter.charge(stride)) {
+            for (const Index stop = std::min(nnz_ - p, stride) + p; p < stop; ++p) {
+                const Index row = entries_[p] & ~end_mark;
+                if (begin <= row && row < end) {
+                    indices[indptr_[row + 1]++] = col;
+                    --left;
+                }
+                col += entries_[p] < 0;
             }
-            row_place_[i] = rows_done_;
-            if constexpr (!Threads) {
-                indptr_[rows_done_ + 1] = total_;  // the cursor of the row's list, which ends up where the list ends
-                total_ += a_.degree(i);
-            }
-        }
-        for (; cols_done_ < n_cols; ++cols_done_) {
-            const Index j = col_order_[cols_done_];
-            if (n_cols - cols_done_ > 16) prefetch_list(t_, col_order_[cols_done_ + 16]);
-            if (n_cols - cols_done_ > 6) prefetch_places(col_order_[cols_done_ + 6]);
-            for (Index p = t_.indptr[j]; p < t_.indptr[j + 1]; ++p)
-                indices_[indptr_[row_place_[t_.indices[p]] + 1]++] = cols_done_;
-        }
-    }
-
-    void prefetch_places(Index col) const {
-        for (Index p = t_.indptr[col]; p < t_.indptr[col + 1]; ++p) __builtin_prefetch(&row_place_[t_.indices[p]]);
-    }
-
-    void publish(Index n_rows, Index n_cols) {
-        rows_seen_.store(n_rows, std::memory_order_relaxed);
-        cols_seen_.store(n_cols, std::memory_order_release);
-        version_.fetch_add(1, std::memory_order_release);
-        version_.notify_one();
-    }
-    void follow() {
-        for (std::uint32_t seen = 0; rows_done_ < a_.n_rows || cols_done_ < a_.n_cols;) {
-            // The next report is near; to be woken takes the search longer than it does to get there.
-            for (int tries = 0; tries < patience && version_.load(std::memory_order_relaxed) == seen; ++tries)
-                std::this_thread::yield();
-            version_.wait(seen, std::memory_order_acquire);
-            seen = version_.load(std::memory_order_acquire);
-            if (run_.stopped()) return;
-            const Index n_cols = cols_seen_.load(std::memory_order_acquire);  // first: it must not be ahead of the rows
-            catch_up(rows_seen_.load(std::memory_order_relaxed), n_cols);
         }
     }
 
     const Csr<Index>&a_, &t_;
-    Index *row_order_, *row_place_, *col_order_, *indptr_, *indices_;
+    Index *const row_order_, *const row_place_, *const indptr_;
     Run& run_;
-    BreadthFirst<Threads, Index> search_;
-    Index rows_done_ = 0, cols_done_ = 0, total_ = 0;
-    std::atomic<Index> rows_seen_{0}, cols_seen_{0};
-    std::atomic<std::uint32_t> version_{0};
+    const Index nnz_;
+    Buffer<Index> entries_;  // the columns' lists, one after the other
+    Met<Index> cols_;
+    Index rows_read_ = 0, size_ = 0;  // and how many entries these rows have
+    alignas(64) Index cols_read_ = 0, n_rows_ = 0, n_entries_ = 0, root_ = 0;
+    Half half_;
+    Bell rows_bell_, cols_bell_;
+    alignas(64) std::atomic<Index> rows_known_{0};                  // to the worker who meets columns
+    alignas(64) std::atomic<Index> cols_known_{0}, rows_heard_{0};  // to the one who meets rows
+    alignas(64) std::atomic<bool> over_{false};
 };
 
+// Workspace: the indices of the transpose, which are replaced by those of the renumbered matrix.
 template <class Index>
 void renumber(const Csr<Index>& a, const Csr<Index>& transposed, Index* row_order, Index* row_place, Index* col_order,
               Index* indptr, Index* indices, Run& run) {
-    const auto write = [&]<bool Threads>(std::bool_constant<Threads>) {
-        Renumbering<Threads, Index>(a, transposed, row_order, row_place, col_order, indptr, indices, run).write();
+    Renumbering<Index> renumbering(a, transposed, row_order, row_place, col_order, indptr, run);
+    renumbering.search();
+    if (!run.stopped()) renumbering.write(indices);
+}
+
+// Carries a matching into the renumbering: the inverse of restore. By one thread: it writes all over the mates.
+template <class Index>
+void carry(Index n_cols, const Index* row_place, const Index* col_order, const Index* col_mate, Matching<Index> to) {
+    for (Index k = 0; k < n_cols; ++k)
+        if (const Index i = col_mate[col_order[k]]; i != UNMATCHED<Index>) to.match(row_place[i], k);
+}
+
+// Carries a matching of the renumbered matrix back. The places of the rows may stand in the mates that are to be written.
+// With several workers each side is written by one: two that write to the same lines of memory hold each other up.
+// Time: O(n_rows + n_cols).
+template <class Index>
+void restore(Index n_rows, Index n_cols, const Index* row_order, const Index* row_place, const Index* col_order,
+             const Index* new_row_mate, const Index* new_col_mate, Matching<Index> to, Team& team) {
+    const auto name = [](const Index* order, Index place) {
+        return place == UNMATCHED<Index> ? UNMATCHED<Index> : order[place];
     };
-    if (run.team.size() > 1) write(std::true_type{});
-    else write(std::false_type{});
-}
-
-// Carries a matching into the renumbering: the inverse of restore. Both by one thread: they write all over the mates, and
-// two that write to the same lines of memory hold each other up.
-template <class Index>
-void carry(Index n_rows, Index n_cols, const Index* row_place, const Index* col_order, const Index* row_mate,
-           Matching<Index> to) {
-    Buffer<Index> col_place(n_cols);
-    for (Index k = 0; k < n_cols; ++k) col_place[col_order[k]] = k;
-    for (Index i = 0; i < n_rows; ++i)
-        if (row_mate[i] != UNMATCHED<Index>) to.match(row_place[i], col_place[row_mate[i]]);
-}
-
-// Carries a matching of the renumbered matrix back. The order of the columns may stand in the mates that are to be written.
-// With several workers each side is written by one, for the reason above.
-// Workspace: an index per row. Time: O(n_rows + n_cols).
-template <class Index>
-void restore(Index n_rows, Index n_cols, const Index* row_place, const Index* col_order, const Index* row_mate,
-             Matching<Index> to, Team& team) {
-    Buffer<Index> mate(n_rows);  // an old column for each new row
-    team.loop(n_rows, 1 << 14, [&](int, Index begin, Index end) {
-        for (Index k = begin; k < end; ++k)
-            mate[k] = row_mate[k] == UNMATCHED<Index> ? UNMATCHED<Index> : col_order[row_mate[k]];
-    });
+    constexpr Index ahead = 24;
     const auto write_rows = [&] {
-        for (Index i = 0; i < n_rows; ++i) to.row_mate[i] = mate[row_place[i]];
+        for (Index i = 0; i < n_rows; ++i) to.row_mate[i] = name(col_order, new_row_mate[row_place[i]]);
     };
     const auto write_cols = [&] {
-        std::fill_n(to.col_mate, n_cols, UNMATCHED<Index>);
-        for (Index i = 0; i < n_rows; ++i)
-            if (const Index j = mate[row_place[i]]; j != UNMATCHED<Index>) to.col_mate[j] = i;
+        for (Index k = 0; k < n_cols; ++k) {
+            if (n_cols - k > ahead) __builtin_prefetch(&to.col_mate[col_order[k + ahead]], 1);
+            to.col_mate[col_order[k]] = name(row_order, new_col_mate[k]);
+        }
     };
     team.each([&](int rank) {
         if (rank == 0) write_rows();

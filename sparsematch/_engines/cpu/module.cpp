@@ -199,34 +199,35 @@ nb::tuple run_degree_facts(In<Index> indptr) {
 }
 
 template <class Index>
-void run_renumber(Index n_cols, In<Index> indptr, In<Index> indices, In<Index> t_indptr, In<Index> t_indices,
-                  Out<Index> row_order, Out<Index> row_place, Out<Index> col_order, Out<Index> new_indptr,
-                  Out<Index> new_indices, int workers) {
+void run_renumber(Index n_cols, In<Index> indptr, In<Index> indices, In<Index> t_indptr, Out<Index> t_indices,
+                  Out<Index> row_order, Out<Index> row_place, Out<Index> col_order, Out<Index> new_indptr, int workers) {
     Signals signals;
     {
         nb::gil_scoped_release release;
         Team team(workers);
         Run run(team, Signals::poll, &signals, 0, false);
-        const auto a = view(n_cols, indptr, indices), t = view(a.n_rows, t_indptr, t_indices);
-        renumber(a, t, row_order.data(), row_place.data(), col_order.data(), new_indptr.data(), new_indices.data(), run);
+        const auto a = view(n_cols, indptr, indices);
+        const Csr<Index> t{a.n_cols, a.n_rows, t_indptr.data(), t_indices.data()};
+        renumber(a, t, row_order.data(), row_place.data(), col_order.data(), new_indptr.data(), t_indices.data(), run);
     }
     signals.rethrow();
 }
 
 template <class Index>
-void run_restore(In<Index> row_place, In<Index> col_order, In<Index> new_row_mate, Out<Index> row_mate, Out<Index> col_mate,
-                 int workers) {
+void run_restore(In<Index> row_order, In<Index> row_place, In<Index> col_order, In<Index> new_row_mate, In<Index> new_col_mate,
+                 Out<Index> row_mate, Out<Index> col_mate, int workers) {
     nb::gil_scoped_release release;
     Team team(workers);
-    restore(static_cast<Index>(row_place.size()), static_cast<Index>(col_mate.size()), row_place.data(), col_order.data(),
-            new_row_mate.data(), Matching<Index>{row_mate.data(), col_mate.data()}, team);
+    restore(static_cast<Index>(row_mate.size()), static_cast<Index>(col_mate.size()), row_order.data(), row_place.data(),
+            col_order.data(), new_row_mate.data(), new_col_mate.data(), Matching<Index>{row_mate.data(), col_mate.data()},
+            team);
 }
 
 template <class Index>
-void run_carry(In<Index> row_place, In<Index> col_order, In<Index> row_mate, Out<Index> new_row_mate, Out<Index> new_col_mate) {
+void run_carry(In<Index> row_place, In<Index> col_order, In<Index> col_mate, Out<Index> new_row_mate, Out<Index> new_col_mate) {
     nb::gil_scoped_release release;
-    carry(static_cast<Index>(row_place.size()), static_cast<Index>(col_order.size()), row_place.data(), col_order.data(),
-          row_mate.data(), Matching<Index>{new_row_mate.data(), new_col_mate.data()});
+    carry(static_cast<Index>(col_order.size()), row_place.data(), col_order.data(), col_mate.data(),
+          Matching<Index>{new_row_mate.data(), new_col_mate.data()});
 }
 
 // Returns the engine's account, and under "feasible" whether every row has a column.
@@ -292,11 +293,12 @@ void bind(nb::module_& m) {
     m.def("degree_facts", &run_degree_facts<Index>, "indptr"_a.noconvert());
     m.def("renumber", &run_renumber<Index>, "n_cols"_a, "indptr"_a.noconvert(), "indices"_a.noconvert(),
           "t_indptr"_a.noconvert(), "t_indices"_a.noconvert(), "row_order"_a.noconvert(), "row_place"_a.noconvert(),
-          "col_order"_a.noconvert(), "new_indptr"_a.noconvert(), "new_indices"_a.noconvert(), "workers"_a);
-    m.def("carry", &run_carry<Index>, "row_place"_a.noconvert(), "col_order"_a.noconvert(), "row_mate"_a.noconvert(),
+          "col_order"_a.noconvert(), "new_indptr"_a.noconvert(), "workers"_a);
+    m.def("carry", &run_carry<Index>, "row_place"_a.noconvert(), "col_order"_a.noconvert(), "col_mate"_a.noconvert(),
           "new_row_mate"_a.noconvert(), "new_col_mate"_a.noconvert());
-    m.def("restore", &run_restore<Index>, "row_place"_a.noconvert(), "col_order"_a.noconvert(), "new_row_mate"_a.noconvert(),
-          "row_mate"_a.noconvert(), "col_mate"_a.noconvert(), "workers"_a);
+    m.def("restore", &run_restore<Index>, "row_order"_a.noconvert(), "row_place"_a.noconvert(), "col_order"_a.noconvert(),
+          "new_row_mate"_a.noconvert(), "new_col_mate"_a.noconvert(), "row_mate"_a.noconvert(), "col_mate"_a.noconvert(),
+          "workers"_a);
     m.def("sort_by_label", &run_sort_by_label<Index>, "label"_a.noconvert(), "n_labels"_a, "order"_a.noconvert(),
           "starts"_a.noconvert());
     m.def("form_order", &run_form_order<Index>, "group"_a.noconvert(), "row_mate"_a.noconvert(), "n_square"_a,

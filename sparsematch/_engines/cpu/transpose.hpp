@@ -34,6 +34,7 @@ class Transposer {
 
     void run() {
         split_rows();
+        touch();
         count();
         deal();
         team_.each([&](int rank) {
@@ -62,6 +63,14 @@ class Transposer {
                           : static_cast<Index>(std::lower_bound(a_.indptr, a_.indptr + a_.n_rows, goal) - a_.indptr));
         }
         first_row_[0] = 0;
+    }
+
+    // Both arrays are fresh, most likely. Workers who write to the same page of it first would each have one cleared.
+    void touch() {
+        constexpr Index page = 4096 / sizeof(Index);
+        team_.loop(a_.nnz(), 1 << 19, [&](int, Index begin, Index end) {
+            for (; begin < end; begin += page) indices_[begin] = col_[begin] = 0;
+        });
     }
 
     // place_[rank][b]: where the worker's first entry of bucket b goes.
