@@ -43,13 +43,13 @@ def scrambled(A, seed):
     return sp.csr_array((A.data, (rows, cols)), shape=A.shape)
 
 
-def grid(n):
-    """The pattern of the five-point operator on an n by n grid, without its diagonal."""
-    place = np.arange(n * n, dtype=np.int32).reshape(n, n)
+def grid(n, width=None):
+    """The pattern of the five-point operator on a grid with n by n points, or n by `width`, without its diagonal."""
+    place = np.arange(n * (width or n), dtype=np.int32).reshape(n, -1)
     here = np.concatenate([place[1:].ravel(), place[:, 1:].ravel()])
     there = np.concatenate([place[:-1].ravel(), place[:, :-1].ravel()])
     coords = np.concatenate([here, there]), np.concatenate([there, here])
-    return sp.csr_array((np.ones(len(coords[0]), np.int8), coords), shape=(n * n, n * n))
+    return sp.csr_array((np.ones(len(coords[0]), np.int8), coords), shape=(place.size, place.size))
 
 
 def random_matrix(n_rows, n_cols, degree, seed):
