@@ -295,15 +295,11 @@ void restore(Index n_rows, Index n_cols, const Index* row_order, const Index* ro
     const auto name = [](const Index* order, Index place) {
         return place == UNMATCHED<Index> ? UNMATCHED<Index> : order[place];
     };
-    constexpr Index ahead = 24;
     const auto write_rows = [&] {
         for (Index i = 0; i < n_rows; ++i) to.row_mate[i] = name(col_order, new_row_mate[row_place[i]]);
     };
     const auto write_cols = [&] {
-        for (Index k = 0; k < n_cols; ++k) {
-            if (n_cols - k > ahead) __builtin_prefetch(&to.col_mate[col_order[k + ahead]], 1);
-            to.col_mate[col_order[k]] = name(row_order, new_col_mate[k]);
-        }
+        for (Index k = 0; k < n_cols; ++k) to.col_mate[col_order[k]] = name(row_order, new_col_mate[k]);
     };
     team.each([&](int rank) {
         if (rank == 0) write_rows();

@@ -191,8 +191,8 @@ nb::tuple run_degree_facts(In<Index> indptr) {
     std::uint64_t squares = 0;
     Index ones = 0;
     for (Index i = 0; i < a.n_rows; ++i) {
-        const auto d = static_cast<std::uint64_t>(a.degree(i));
-        squares += d * d;
+        const auto d = static_cast<std::make_unsigned_t<Index>>(a.degree(i));
+        squares += std::uint64_t{d} * d;
         ones += d == 1;
     }
     return nb::make_tuple(squares, ones);

@@ -1,14 +1,19 @@
 // The transpose of a pattern, by a counting sort in two rounds.
 //
 // Written straight to their places, the entries of a large matrix hit memory at random. So they are first dealt into buckets
-// of neighbouring columns, which are small enough for the second-level cache, and then sorted by column within each bucket.
+// of neighbouring columns, which are small enough for the second-level cache, and then sorted by column within each bucket. In
+// between, an entry is one word: its row, and which of the bucket's columns it is in. Where that fits into an index it stands
+// where the bucket's indices will be.
 // Stable: the indices within a list of the result ascend, for any number of workers.
 //
-// Reads: the pattern. Writes: indptr (n_cols + 1) and indices (nnz) of the transpose. Workspace: an index per entry. Time: O(nnz).
+// Reads: the pattern. Writes: indptr (n_cols + 1) and indices (nnz) of the transpose. Workspace: a bucket for each worker, or
+// a word per entry. Time: O(nnz).
 #pragma once
 
 #include <algorithm>
+#include <bit>
 #include <cstdint>
+#include <type_traits>
 #include <vector>
 
 #include "csr.hpp"
@@ -25,32 +30,42 @@ class Transposer {
 
   public:
     Transposer(Team& team, const Csr<Index>& a, Index* indptr, Index* indices)
-        : team_(team), a_(a), indptr_(indptr), indices_(indices), col_(a.nnz()) {
+        : team_(team), a_(a), indptr_(indptr), indices_(indices) {
         const auto wanted = std::clamp<std::int64_t>(a.nnz() / bucket_entries, 1, most_buckets);
-        const auto width = (static_cast<std::uint64_t>(a.n_cols) + wanted - 1) / wanted | 1;
-        factor_ = (std::uint64_t{1} << shift) / width;
-        n_buckets_ = a.n_cols > 0 ? bucket(a.n_cols - 1) + 1 : 0;
+        choose_buckets(wanted);
+        if (!fits_index() && wanted == most_buckets) choose_buckets(2 * wanted);
     }
 
     void run() {
+        using Word = std::make_unsigned_t<Index>;
         split_rows();
-        touch();
-        count();
-        deal();
-        team_.each([&](int rank) {
-            std::vector<Index> rows, place;
-            for (Index b = rank; b < n_buckets_; b += team_.size()) sort(b, rows, place);
-        });
-        indptr_[a_.n_cols] = a_.nnz();
+        if (fits_index()) return sort_by<true>(reinterpret_cast<Word*>(indices_));
+        Buffer<std::uint64_t> words(a_.nnz());
+        sort_by<false>(words.data());
     }
 
   private:
-    // Columns divided by the width of a bucket, which is an odd number: where all columns are as long, buckets of a power of two
-    // begin in the same set of the cache, and are written in step.
+    // ---- buckets
+
+    // Their width is an odd number: where all columns are as long, buckets of a power of two begin in the same set of the
+    // cache, and are written in step.
+    void choose_buckets(std::int64_t wanted) {
+        const auto width = (static_cast<std::uint64_t>(a_.n_cols) + wanted - 1) / wanted | 1;
+        factor_ = (std::uint64_t{1} << shift) / width;
+        n_buckets_ = a_.n_cols > 0 ? bucket(a_.n_cols - 1) + 1 : 0;
+        first_col_.resize(n_buckets_ + 1);
+        Index widest = 1;
+        for (Index b = 0; b <= n_buckets_; ++b) {
+            const std::uint64_t first = ((static_cast<std::uint64_t>(b) << shift) + factor_ - 1) / factor_;
+            first_col_[b] = static_cast<Index>(std::min<std::uint64_t>(first, a_.n_cols));
+            if (b > 0) widest = std::max(widest, first_col_[b] - first_col_[b - 1]);
+        }
+        col_bits_ = std::bit_width(static_cast<std::uint64_t>(widest - 1));
+    }
+    // The column divided by the width, nearly.
     Index bucket(Index j) const { return static_cast<Index>(j * factor_ >> shift); }
-    Index first_col(Index b) const {
-        const std::uint64_t first = ((static_cast<std::uint64_t>(b) << shift) + factor_ - 1) / factor_;
-        return static_cast<Index>(std::min<std::uint64_t>(first, a_.n_cols));
+    bool fits_index() const {
+        return col_bits_ + std::bit_width(static_cast<std::uint64_t>(a_.n_rows)) <= 8 * static_cast<int>(sizeof(Index));
     }
 
     // One run of rows for each worker, with about as many entries.
@@ -65,11 +80,35 @@ class Transposer {
         first_row_[0] = 0;
     }
 
-    // Both arrays are fresh, most likely. Workers who write to the same page of it first would each have one cleared.
-    void touch() {
-        constexpr Index page = 4096 / sizeof(Index);
+    // ---- the two rounds
+
+    template <bool InPlace, class Word>
+    void sort_by(Word* words) {
+        touch(words);
+        count();
+        deal(words);
+        team_.each([&](int rank) {
+            std::vector<Word> copy;
+            std::vector<Index> place;
+            for (Index b = rank; b < n_buckets_; b += team_.size()) {
+                const Word* bucket = words + begin_[b];
+                if constexpr (InPlace) {
+                    copy.assign(bucket, bucket + (begin_[b + 1] - begin_[b]));
+                    bucket = copy.data();
+                }
+                sort(b, bucket, place);
+            }
+        });
+        indptr_[a_.n_cols] = a_.nnz();
+    }
+
+    // The words are fresh memory, most likely. Of workers who write to a page of it at the same time, each has one cleared.
+    template <class Word>
+    void touch(Word* words) {
+        if (team_.size() == 1) return;
+        constexpr Index page = 4096 / sizeof(Word);
         team_.loop(a_.nnz(), 1 << 19, [&](int, Index begin, Index end) {
-            for (; begin < end; begin += page) indices_[begin] = col_[begin] = 0;
+            for (; begin < end; begin += page) words[begin] = 0;
         });
     }
 
@@ -88,43 +127,41 @@ class Transposer {
         begin_.push_back(total);
     }
 
-    // Rows go to indices_, which has room for them, columns beside them.
-    void deal() {
+    template <class Word>
+    void deal(Word* words) {
         team_.each([&](int rank) {
-            Index* place = place_[rank].data();
+            Index* const place = place_[rank].data();
+            const Index* const first_col = first_col_.data();
             for (Index i = first_row_[rank]; i < first_row_[rank + 1]; ++i)
                 for (Index p = a_.indptr[i]; p < a_.indptr[i + 1]; ++p) {
-                    const Index j = a_.indices[p], to = place[bucket(j)]++;
-                    __builtin_prefetch(&indices_[to + ahead], 1);  // no hardware follows that many streams
-                    __builtin_prefetch(&col_[to + ahead], 1);
-                    indices_[to] = i;
-                    col_[to] = j;
+                    const Index j = a_.indices[p], b = bucket(j), to = place[b]++;
+                    __builtin_prefetch(&words[to + ahead], 1);  // no hardware follows that many streams
+                    words[to] = static_cast<Word>(i) << col_bits_ | static_cast<Word>(j - first_col[b]);
                 }
         });
     }
 
-    // Sorts the entries of bucket b by column, in place by way of a copy of its rows.
-    void sort(Index b, std::vector<Index>& rows, std::vector<Index>& place) {
-        const Index begin = begin_[b], end = begin_[b + 1];
-        const Index first_col = this->first_col(b), n = this->first_col(b + 1) - first_col;
-        place.assign(n, 0);
-        for (Index p = begin; p < end; ++p) ++place[col_[p] - first_col];
-        Index total = begin;
-        for (Index k = 0; k < n; ++k) {
-            indptr_[first_col + k] = total;
+    template <class Word>
+    void sort(Index b, const Word* words, std::vector<Index>& place) {
+        const Index n = begin_[b + 1] - begin_[b];
+        const Word col_mask = (Word{1} << col_bits_) - 1;
+        place.assign(first_col_[b + 1] - first_col_[b], 0);
+        for (Index p = 0; p < n; ++p) ++place[words[p] & col_mask];
+        Index total = begin_[b];
+        for (Index k = 0; k < static_cast<Index>(place.size()); ++k) {
+            indptr_[first_col_[b] + k] = total;
             total += std::exchange(place[k], total);
         }
-        rows.assign(indices_ + begin, indices_ + end);
-        for (Index p = begin; p < end; ++p) indices_[place[col_[p] - first_col]++] = rows[p - begin];
+        for (Index p = 0; p < n; ++p) indices_[place[words[p] & col_mask]++] = static_cast<Index>(words[p] >> col_bits_);
     }
 
     Team& team_;
     const Csr<Index>& a_;
     Index *indptr_, *indices_;
-    Buffer<Index> col_;
-    std::uint64_t factor_;  // 2^shift over the width
-    Index n_buckets_;
-    std::vector<Index> first_row_, begin_;
+    std::uint64_t factor_ = 0;  // 2^shift over the width of a bucket
+    Index n_buckets_ = 0;
+    int col_bits_ = 0;  // that tell the columns of a bucket apart
+    std::vector<Index> first_col_, first_row_, begin_;
     std::vector<std::vector<Index>> place_;
 };
 
