@@ -48,7 +48,9 @@ class Renumbered:
         found = self.graph.orient(self.matching.row_mate, self.matching.col_mate)
         mates = self.graph.orient(matching.row_mate, matching.col_mate)
         _core.restore(self.major_order, self.major_place, minor_order, *found, *mates, workers)
-        return replace(self, major_place=self.major_place[:0], minor_order=minor_order)
+        nothing = minor_order[:0].copy()
+        kept = (nothing, minor_order) if self.graph.flipped else (self.major_order, nothing)
+        return replace(self, major_order=kept[0], major_place=nothing, minor_order=kept[1])
 
     def carry_back(self, labels: BlockLabels) -> BlockLabels:
         """Carry the groups of the copy's rows back to those of the original."""

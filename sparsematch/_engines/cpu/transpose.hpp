@@ -2,12 +2,12 @@
 //
 // Written straight to their places, the entries of a large matrix hit memory at random. So they are first dealt into buckets
 // of neighbouring columns, which are small enough for the second-level cache, and then sorted by column within each bucket. In
-// between, an entry is one word: its row, and which of the bucket's columns it is in. Where that fits into an index it stands
-// where the bucket's indices will be.
+// between, an entry stands where the bucket's indices will be: its row, and in the same word, if there is room, which of the
+// bucket's columns it is in.
 // Stable: the indices within a list of the result ascend, for any number of workers.
 //
-// Reads: the pattern. Writes: indptr (n_cols + 1) and indices (nnz) of the transpose. Workspace: a bucket for each worker, or
-// a word per entry. Time: O(nnz).
+// Reads: the pattern. Writes: indptr (n_cols + 1) and indices (nnz) of the transpose. Workspace: a bucket for each worker, and an
+// index per entry where there is no room. Time: O(nnz).
 #pragma once
 
 #include <algorithm>
@@ -27,30 +27,29 @@ class Transposer {
     static constexpr std::int64_t most_buckets = 512;  // the lines that are being written fit in the first-level cache
     static constexpr int shift = 40;
     static constexpr Index ahead = 16;  // entries of a bucket
+    using Word = std::make_unsigned_t<Index>;
 
   public:
     Transposer(Team& team, const Csr<Index>& a, Index* indptr, Index* indices)
         : team_(team), a_(a), indptr_(indptr), indices_(indices) {
         const auto wanted = std::clamp<std::int64_t>(a.nnz() / bucket_entries, 1, most_buckets);
         choose_buckets(wanted);
-        if (!fits_index() && wanted == most_buckets) choose_buckets(2 * wanted);
+        if (!fits_word() && wanted == most_buckets) choose_buckets(2 * wanted);
     }
 
     void run() {
-        using Word = std::make_unsigned_t<Index>;
         split_rows();
-        if (fits_index()) return sort_by<true>(reinterpret_cast<Word*>(indices_));
-        Buffer<std::uint64_t> words(a_.nnz());
-        sort_by<false>(words.data());
+        if (fits_word()) sort_by<true>();
+        else sort_by<false>();
     }
 
   private:
     // ---- buckets
 
     // Their width is an odd number: where all columns are as long, buckets of a power of two begin in the same set of the
-    // cache, and are written in step.
+    // cache, and are written in step. And just below such a power it takes a bit less.
     void choose_buckets(std::int64_t wanted) {
-        const auto width = (static_cast<std::uint64_t>(a_.n_cols) + wanted - 1) / wanted | 1;
+        const auto width = (static_cast<std::uint64_t>(std::max<Index>(a_.n_cols, 1)) - 1) / wanted | 1;
         factor_ = (std::uint64_t{1} << shift) / width;
         n_buckets_ = a_.n_cols > 0 ? bucket(a_.n_cols - 1) + 1 : 0;
         first_col_.resize(n_buckets_ + 1);
@@ -64,7 +63,7 @@ class Transposer {
     }
     // The column divided by the width, nearly.
     Index bucket(Index j) const { return static_cast<Index>(j * factor_ >> shift); }
-    bool fits_index() const {
+    bool fits_word() const {
         return col_bits_ + std::bit_width(static_cast<std::uint64_t>(a_.n_rows)) <= 8 * static_cast<int>(sizeof(Index));
     }
 
@@ -82,33 +81,26 @@ class Transposer {
 
     // ---- the two rounds
 
-    template <bool InPlace, class Word>
-    void sort_by(Word* words) {
-        touch(words);
+    template <bool Packed>
+    void sort_by() {
+        if constexpr (!Packed) cols_ = Buffer<Index>(a_.nnz());
+        touch();
         count();
-        deal(words);
+        deal<Packed>();
         team_.each([&](int rank) {
-            std::vector<Word> copy;
+            std::vector<Word> words;
             std::vector<Index> place;
-            for (Index b = rank; b < n_buckets_; b += team_.size()) {
-                const Word* bucket = words + begin_[b];
-                if constexpr (InPlace) {
-                    copy.assign(bucket, bucket + (begin_[b + 1] - begin_[b]));
-                    bucket = copy.data();
-                }
-                sort(b, bucket, place);
-            }
+            for (Index b = rank; b < n_buckets_; b += team_.size()) sort<Packed>(b, words, place);
         });
         indptr_[a_.n_cols] = a_.nnz();
     }
 
-    // The words are fresh memory, most likely. Of workers who write to a page of it at the same time, each has one cleared.
-    template <class Word>
-    void touch(Word* words) {
+    // The result is fresh memory, most likely. Of workers who write to a page of it at the same time, each has one cleared.
+    void touch() {
         if (team_.size() == 1) return;
-        constexpr Index page = 4096 / sizeof(Word);
+        constexpr Index page = 4096 / sizeof(Index);
         team_.loop(a_.nnz(), 1 << 19, [&](int, Index begin, Index end) {
-            for (; begin < end; begin += page) words[begin] = 0;
+            for (; begin < end; begin += page) indices_[begin] = 0;
         });
     }
 
@@ -127,37 +119,47 @@ class Transposer {
         begin_.push_back(total);
     }
 
-    template <class Word>
-    void deal(Word* words) {
+    template <bool Packed>
+    void deal() {
         team_.each([&](int rank) {
             Index* const place = place_[rank].data();
             const Index* const first_col = first_col_.data();
             for (Index i = first_row_[rank]; i < first_row_[rank + 1]; ++i)
                 for (Index p = a_.indptr[i]; p < a_.indptr[i + 1]; ++p) {
-                    const Index j = a_.indices[p], b = bucket(j), to = place[b]++;
-                    __builtin_prefetch(&words[to + ahead], 1);  // no hardware follows that many streams
-                    words[to] = static_cast<Word>(i) << col_bits_ | static_cast<Word>(j - first_col[b]);
+                    const Index j = a_.indices[p], b = bucket(j), to = place[b]++, col = j - first_col[b];
+                    __builtin_prefetch(&indices_[to + ahead], 1);  // no hardware follows that many streams
+                    if constexpr (Packed) {
+                        indices_[to] = static_cast<Index>(static_cast<Word>(i) << col_bits_ | static_cast<Word>(col));
+                    } else {
+                        __builtin_prefetch(&cols_[to + ahead], 1);
+                        indices_[to] = i;
+                        cols_[to] = col;
+                    }
                 }
         });
     }
 
-    template <class Word>
-    void sort(Index b, const Word* words, std::vector<Index>& place) {
-        const Index n = begin_[b + 1] - begin_[b];
-        const Word col_mask = (Word{1} << col_bits_) - 1;
+    // Sorts the entries of bucket b by column, in place by way of a copy.
+    template <bool Packed>
+    void sort(Index b, std::vector<Word>& words, std::vector<Index>& place) {
+        const Index begin = begin_[b], n = begin_[b + 1] - begin;
+        const int shift = Packed ? col_bits_ : 0;
+        const auto col = [&](Index p) { return Packed ? words[p] & ((Word{1} << shift) - 1) : cols_[begin + p]; };
+        words.assign(indices_ + begin, indices_ + begin + n);
         place.assign(first_col_[b + 1] - first_col_[b], 0);
-        for (Index p = 0; p < n; ++p) ++place[words[p] & col_mask];
-        Index total = begin_[b];
+        for (Index p = 0; p < n; ++p) ++place[col(p)];
+        Index total = begin;
         for (Index k = 0; k < static_cast<Index>(place.size()); ++k) {
             indptr_[first_col_[b] + k] = total;
             total += std::exchange(place[k], total);
         }
-        for (Index p = 0; p < n; ++p) indices_[place[words[p] & col_mask]++] = static_cast<Index>(words[p] >> col_bits_);
+        for (Index p = 0; p < n; ++p) indices_[place[col(p)]++] = static_cast<Index>(words[p] >> shift);
     }
 
     Team& team_;
     const Csr<Index>& a_;
     Index *indptr_, *indices_;
+    Buffer<Index> cols_;        // of entries whose words have no room for them
     std::uint64_t factor_ = 0;  // 2^shift over the width of a bucket
     Index n_buckets_ = 0;
     int col_bits_ = 0;  // that tell the columns of a bucket apart
