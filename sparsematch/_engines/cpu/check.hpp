@@ -51,40 +51,67 @@ PairReport<Index> free_entry(const Csr<Index>& a, Matching<Index> m) {
 }
 
 // Alternating search: from one set of rows to all their unseen columns, from these to their mates, and so on. `seen` are the
-// columns that are not entered, and in the end also those that were. Workspace: an index per column, written as far as the
-// search goes.
+// columns that are not entered, and in the end also those that were; `row_seen` gets the mates of these. Workspace: an index
+// per column, written as far as the search goes, and a bit per row.
 template <class Index>
 class Reach {
   public:
-    Reach(const Csr<Index>& a, const Index* col_mate, Bitmap& seen)
-        : a_(a), col_mate_(col_mate), seen_(seen), queue_(static_cast<std::size_t>(a.n_cols) + 1) {}
+    Reach(const Csr<Index>& a, const Index* col_mate, Bitmap& row_seen, Bitmap& seen)
+        : a_(a), col_mate_(col_mate), row_seen_(row_seen), seen_(seen), queue_(static_cast<std::size_t>(a.n_cols) + 1),
+          wide_(static_cast<std::size_t>(a.n_cols) / 16 + 64) {}
 
     void from(Index i) { tail_ = expand(i, tail_); }
     // Goes on until there is nothing new, or the run is stopped. False as soon as it meets a free column.
     bool run(Run& run) {
         Meter meter(run);
+        while (head_ < tail_ && !run.stopped())
+            if (!(tail_ - head_ < wide_ ? one_by_one(meter) : in_order(meter))) return false;
+        return true;
+    }
+
+  private:
+    // While few are in the queue.
+    bool one_by_one(Meter& meter) {
         const Index *const queue = queue_.data(), *const mate = col_mate_, *const indptr = a_.indptr;
         std::size_t head = head_, tail = tail_;
-        bool maximum = true;
-        for (; head < tail; ++head) {
+        bool going = true;
+        for (; head < tail && tail - head < wide_ && going; ++head) {
             if (head + 48 < tail) __builtin_prefetch(&mate[queue[head + 48]]);
             if (head + 32 < tail) __builtin_prefetch(&indptr[std::max<Index>(mate[queue[head + 32]], 0)]);
             if (head + 16 < tail) __builtin_prefetch(&a_.indices[indptr[std::max<Index>(mate[queue[head + 16]], 0)]]);
             const Index i = mate[queue[head]];
-            maximum = i != UNMATCHED<Index>;
-            if (!maximum || !meter.charge(a_.degree(i))) break;
+            if (i == UNMATCHED<Index>) return false;
+            row_seen_.set(i);
+            going = meter.charge(a_.degree(i));
             tail = expand(i, tail);
         }
         head_ = head;
         tail_ = tail;
-        return maximum;
+        return true;
     }
-    // The columns that were entered.
-    const Index* begin() const { return queue_.data(); }
-    const Index* end() const { return queue_.data() + tail_; }
-    std::size_t size() const { return tail_; }
 
-  private:
+    // All that is in the queue, by ascending row: many lists are near to each other then. What is new is found afterwards: no
+    // store has to wait for where the queue ends.
+    bool in_order(Meter& meter) {
+        Bitmap rows(a_.n_rows), fresh(a_.n_cols);
+        for (; head_ < tail_; ++head_) {
+            if (head_ + 16 < tail_) __builtin_prefetch(&col_mate_[queue_[head_ + 16]]);
+            const Index i = col_mate_[queue_[head_]];
+            if (i == UNMATCHED<Index>) return false;
+            rows.set(i);
+        }
+        row_seen_.merge(rows);
+        each(rows, true, a_.n_rows, [&](Index i) {
+            for (Index p = a_.indptr[i], last = a_.indptr[i + 1]; p < last; ++p) fresh.set(a_.indices[p]);
+            meter.charge(a_.degree(i));
+        });
+        fresh.remove(seen_);
+        seen_.merge(fresh);
+        head_ = tail_ = 0;
+        each(fresh, true, a_.n_cols, [&](Index j) { queue_[tail_++] = j; });
+        return true;
+    }
+
     // Every column is written behind the queue, and stays there if it is new: no branch to mispredict. Returns the new tail.
     std::size_t expand(Index i, std::size_t tail) {
         Index* const queue = queue_.data();
@@ -98,9 +125,10 @@ class Reach {
 
     const Csr<Index>& a_;
     const Index* col_mate_;
-    Bitmap& seen_;
+    Bitmap &row_seen_, &seen_;
     Buffer<Index> queue_;
     std::size_t head_ = 0, tail_ = 0;
+    const std::size_t wide_;  // so many are worth a look at every row
 };
 
 // Everything that alternating paths from the free rows reach. False as soon as one reaches a free column.
@@ -109,15 +137,13 @@ bool reach_from_free(const Csr<Index>& a, Matching<Index> m, Bitmap& row_reached
     Index n_free = 0;
     for (Index i = 0; i < a.n_rows; ++i) n_free += m.row_mate[i] == UNMATCHED<Index>;
     if (n_free == 0) return true;
-    Reach<Index> search(a, m.col_mate, col_reached);
+    Reach<Index> search(a, m.col_mate, row_reached, col_reached);
     for (Index i = 0; i < a.n_rows; ++i)
         if (m.row_mate[i] == UNMATCHED<Index>) {
             row_reached.set(i);
             search.from(i);
         }
-    if (!search.run(run)) return false;
-    for (const Index j : search) row_reached.set(m.col_mate[j]);
-    return true;
+    return search.run(run);
 }
 
 // Koenig's cover: the rows not reached and the columns reached. It covers every entry, and has as many vertices as the

@@ -110,6 +110,12 @@ class Bitmap {
     void merge(const Bitmap& other) {
         for (std::size_t w = 0; w < words_.size(); ++w) words_[w] |= other.words_[w];
     }
+    void keep(const Bitmap& other) {
+        for (std::size_t w = 0; w < words_.size(); ++w) words_[w] &= other.words_[w];
+    }
+    void remove(const Bitmap& other) {
+        for (std::size_t w = 0; w < words_.size(); ++w) words_[w] &= ~other.words_[w];
+    }
     std::size_t count() const {
         std::size_t n = 0;
         for (std::size_t w = 0; w < words_.size(); ++w) n += std::popcount(words_[w]);
@@ -168,6 +174,20 @@ class Bitmap {
     }
     Buffer<std::uint64_t> words_;
 };
+
+// The places below n whose bits have this value, in ascending order.
+template <class Index, class Use>
+void each(const Bitmap& bitmap, bool value, Index n, const Use& use) {
+    for (std::size_t base = 0, end = n; base < end; base += 64) {
+        std::uint64_t bits = value ? bitmap.bits(base) : ~bitmap.bits(base);
+        if (end - base < 64) bits &= (std::uint64_t{1} << (end - base)) - 1;
+        if (bits == ~std::uint64_t{0}) {
+            for (std::size_t k = base; k < base + 64; ++k) use(static_cast<Index>(k));
+            continue;
+        }
+        for (; bits != 0; bits &= bits - 1) use(static_cast<Index>(base + std::countr_zero(bits)));
+    }
+}
 
 // Relaxed access to a word that another thread may write meanwhile: compiles to a plain move, and is no data race.
 template <class T>

@@ -5,8 +5,8 @@
 // rest are the strong components of the graph that has the matched columns as vertices and an arc from column j to each
 // column of its mate's row.
 // A depth-first search finds them all, but waits for memory at every vertex. Most vertices are settled before it by searches
-// that need not. With the transpose at hand: trimming (a vertex without arcs to or from unsettled ones is a component: McLendon
-// et al., JPDC 65, 2005). With it or without: large components (large_components.hpp), each of which becomes one vertex.
+// that need not. With the transpose at hand: trimming (a vertex without arcs to unsettled ones is a component: McLendon et al.,
+// JPDC 65, 2005). With it or without: large components (large_components.hpp), each of which becomes one vertex.
 #pragma once
 
 #include <algorithm>
@@ -20,16 +20,6 @@
 #include "strong_components.hpp"
 
 namespace sparsematch {
-
-// The places below n whose bits have this value, in ascending order.
-template <class Index, class Use>
-void each(const Bitmap& bitmap, bool value, Index n, const Use& use) {
-    for (std::size_t base = 0, end = n; base < end; base += 64) {
-        std::uint64_t bits = value ? bitmap.bits(base) : ~bitmap.bits(base);
-        if (end - base < 64) bits &= (std::uint64_t{1} << (end - base)) - 1;
-        for (; bits != 0; bits &= bits - 1) use(static_cast<Index>(base + std::countr_zero(bits)));
-    }
-}
 
 // Where each matched row stands (as strong_components.hpp has it), found step by step; the column of an entry of the matching
 // stands where its row does.
@@ -55,14 +45,6 @@ class Blocks {
         }
     }
 
-    // Settles vertices without arcs to unsettled ones, and then those without arcs from unsettled ones, which can stand at
-    // the end and at the beginning of the form. Time: O(n_rows + n_cols + nnz).
-    void trim(const Csr<Index>& t) {
-        std::fill(group_, group_ + a_.n_rows, Index{0});
-        trim_side(a_, t, m_, settled_row_, settled_col_, [&](Index i, Index) { group_[i] = component_--; });
-        trim_side(t, a_, m_.flipped(), settled_col_, settled_row_, [&](Index, Index i) { group_[i] = --first_; });
-    }
-
     // Numbers the blocks of what is not settled, and writes the group of every row: 0 for the horizontal part, 1..n for the
     // blocks in upper block triangular order, n + 1 for the matched rows of the vertical part, n + 2 for the free rows.
     // Returns n.
@@ -70,14 +52,23 @@ class Blocks {
         const std::size_t n_cols = a_.n_cols, left = n_cols - settled_col_.count();
         if (left == 0) return write([](Index) { return in_vertical<Index>; });
         LargeComponents<Index> large(a_, m_, settled_row_, settled_col_, run_);
-        if (t) large.search(*t);
-        else if (left > n_cols / 8 * 7) large.sweep(horizontal_col_);
+        // A large component is likely, and what hangs on it is little.
+        if (t && left > n_cols / 4 * 3) large.search(*t);
+        else if (!t && left > n_cols / 8 * 7) large.sweep(horizontal_col_);
+        if (t && large.size() == 0 && !run_.stopped()) {
+            trim(*t);
+            large.search(*t);
+        }
         if (run_.stopped()) return 0;
-        return large.size() > 0 || left <= n_cols / 2 ? contracted(large) : direct();
+        return t || large.size() > 0 || left <= n_cols / 2 ? contracted(large) : direct();
     }
 
   private:
-    static bool any_free(const Index* mate, Index n) { return std::find(mate, mate + n, UNMATCHED<Index>) != mate + n; }
+    static bool any_free(const Index* mate, Index n) {
+        Index all = 0;
+        for (Index v = 0; v < n; ++v) all |= mate[v];
+        return all < 0;
+    }
 
     // The horizontal part without the transpose: rows with an entry in a column of it, in passes over the rows that are
     // left, as long as they find much. What they miss is left to depth-first search.
@@ -103,45 +94,42 @@ class Blocks {
         }
     }
 
-    // Rows without arcs to unsettled rows, over and over; told in rows for the way along the arcs, and called with everything
-    // flipped for the way against them. Counts are kept in a byte: a row with more arcs is left to others, and so is one whose
-    // own entry is repeated.
-    template <class Settle>
-    void trim_side(const Csr<Index>& a, const Csr<Index>& t, Matching<Index> m, Bitmap& settled_row, Bitmap& settled_col,
-                   const Settle& settle) {
+    // Settles vertices without arcs to unsettled ones, over and over: they can stand at the end of the form. Counts are kept in
+    // a byte: a row with more arcs is left to others, and so is one whose own entry is repeated. Time: O(n_rows + n_cols + nnz).
+    void trim(const Csr<Index>& t) {
         constexpr unsigned char many = 255;
-        Buffer<unsigned char> arcs(a.n_rows, 0);
-        Buffer<Index> queue(static_cast<std::size_t>(a.n_rows) + 1);
+        Buffer<unsigned char> arcs(a_.n_rows, 0);
+        Buffer<Index> queue(static_cast<std::size_t>(a_.n_rows) + 1);
         std::size_t head = 0, tail = 0;
         Meter meter(run_);
         const auto fewer = [](unsigned char n) -> unsigned char { return n - ((n != 0) & (n != many)); };
-        const bool few_settled = settled_col.count() < static_cast<std::size_t>(a.n_cols) / 4;
-        each(settled_row, false, a.n_rows, [&](Index i) {
-            Index n = a.degree(i) - 1;  // but its own column
+        const bool few_settled = settled_col_.count() < static_cast<std::size_t>(a_.n_cols) / 4;
+        each(settled_row_, false, a_.n_rows, [&](Index i) {
+            Index n = a_.degree(i) - 1;  // but its own column
             if (!few_settled)
-                for (Index p = a.indptr[i], last = a.indptr[i + 1]; p < last; ++p) n -= settled_col.test(a.indices[p]);
+                for (Index p = a_.indptr[i], last = a_.indptr[i + 1]; p < last; ++p) n -= settled_col_.test(a_.indices[p]);
             arcs[i] = std::clamp<Index>(n, 0, many);
             meter.charge(n + 1);
         });
         if (few_settled)
-            each(settled_col, true, a.n_cols, [&](Index j) {
+            each(settled_col_, true, a_.n_cols, [&](Index j) {
                 for (Index p = t.indptr[j], last = t.indptr[j + 1]; p < last; ++p)
                     arcs[t.indices[p]] = fewer(arcs[t.indices[p]]);
                 meter.charge(t.degree(j));
             });
-        each(settled_row, false, a.n_rows, [&](Index i) {
+        each(settled_row_, false, a_.n_rows, [&](Index i) {
             queue[tail] = i;
             tail += arcs[i] == 0;
         });
         for (; head < tail; ++head) {
-            if (head + 24 < tail) __builtin_prefetch(&m.row_mate[queue[head + 24]]);
-            if (head + 16 < tail) __builtin_prefetch(&t.indptr[m.row_mate[queue[head + 16]]]);
-            if (head + 8 < tail) __builtin_prefetch(&t.indices[t.indptr[m.row_mate[queue[head + 8]]]]);
-            const Index i = queue[head], j = m.row_mate[i];
+            if (head + 24 < tail) __builtin_prefetch(&m_.row_mate[queue[head + 24]]);
+            if (head + 16 < tail) __builtin_prefetch(&t.indptr[m_.row_mate[queue[head + 16]]]);
+            if (head + 8 < tail) __builtin_prefetch(&t.indices[t.indptr[m_.row_mate[queue[head + 8]]]]);
+            const Index i = queue[head], j = m_.row_mate[i];
             if (!meter.charge(t.degree(j))) return;
-            settle(i, j);
-            settled_row.set(i);
-            settled_col.set(j);
+            group_[i] = component_--;
+            settled_row_.set(i);
+            settled_col_.set(j);
             for (Index p = t.indptr[j], last = t.indptr[j + 1]; p < last; ++p) {  // without a branch: none could be predicted
                 const Index k = t.indices[p];
                 const unsigned char before = arcs[k], after = fewer(before);
@@ -152,65 +140,49 @@ class Blocks {
         }
     }
 
-    // Depth-first search of all that is left, in the matrix as it is; nothing has been trimmed. Workspace: eight
-    // indices per column, of which five are written as deep as the search goes.
+    // Depth-first search of all that is left, in the matrix as it is; nothing has been trimmed. Workspace: seven
+    // indices per column, of which four are written as deep as the search goes.
     Index direct() {
-        struct Arcs {
-            Index begin, end;
-        };
-        struct Lists {
-            const Arcs* arcs;
-            const Index* heads;
-            Index begin(Index j) const { return arcs[j].begin; }
-            Index end(Index j) const { return arcs[j].end; }
-            void prefetch(Index j) const { __builtin_prefetch(&arcs[j]); }
-        };
-        Buffer<Index> number(a_.n_cols);
-        Buffer<Arcs> arcs(a_.n_cols);
+        Buffer<Vertex<Index>> vertices(a_.n_cols);
         for (Index j = 0; j < a_.n_cols; ++j) {
             const bool settled = settled_col_.test(j);
             const Index i = m_.col_mate[j];
-            number[j] = !settled ? 0 : horizontal_col_.test(j) ? in_horizontal<Index> : in_vertical<Index>;
+            vertices[j].number = !settled ? 0 : horizontal_col_.test(j) ? in_horizontal<Index> : in_vertical<Index>;
+            vertices[j].begin = 0;
             if (settled) continue;
             const Index leaf = a_.degree(i) == 1;
-            arcs[j] = {a_.indptr[i], a_.indptr[i + 1]};
-            number[j] = leaf ? component_ : 0;
+            vertices[j] = {leaf ? component_ : 0, a_.indptr[i], a_.indptr[i + 1]};
             component_ -= leaf;
         }
-        const Lists lists{arcs.data(), a_.indices};
-        StrongComponents<Index, Lists>(lists, number.data(), a_.n_cols).find(a_.n_cols, component_, run_);
+        StrongComponents<Index>(vertices.data(), a_.indices, a_.n_cols).find(a_.n_cols, component_, run_);
         for (Index i = 0; i < a_.n_rows; ++i) {
-            const Index j = m_.row_mate[i], group = group_of(number[std::max<Index>(j, 0)]);
+            const Index j = m_.row_mate[i], group = group_of(vertices[std::max<Index>(j, 0)].number);
             group_[i] = j == UNMATCHED<Index> ? count() + 2 : group;
         }
         return count();
     }
 
     // Depth-first search in a copy of what is left, with one vertex for each large component and one for the horizontal part.
-    // Workspace: an index per column, ten per vertex, and one per arc.
+    // Workspace: an index per column, eight per vertex, and one per arc.
     Index contracted(const LargeComponents<Index>& large) {
-        struct Lists {
-            const Index *first, *heads;
-            Index begin(Index v) const { return first[v]; }
-            Index end(Index v) const { return first[v + 1]; }
-            void prefetch(Index v) const { __builtin_prefetch(&first[v]); }
-        };
         const Index n = static_cast<Index>(large.left()), all = n + large.size();
-        Buffer<Index> vertex(n > 0 ? a_.n_cols : 0), cols(n), number(static_cast<std::size_t>(all) + 1, 0);
-        number[all] = in_horizontal<Index>;
-        std::size_t n_arcs = 1;
-        Index found = 0;
-        for (Index j = 0; j < static_cast<Index>(vertex.size()); ++j) {
-            const bool settled = settled_col_.test(j);
-            const int of = settled ? -1 : large[j];
-            vertex[j] = of >= 0 ? n + of : !settled ? found : horizontal_col_.test(j) ? all : -1;
-            if (of >= 0 || settled) continue;
-            cols[found++] = j;
-            n_arcs += a_.degree(m_.col_mate[j]);
+        Buffer<Index> vertex(n > 0 ? a_.n_cols : 0), cols(static_cast<std::size_t>(n) + 1);
+        Buffer<Vertex<Index>> vertices(static_cast<std::size_t>(all) + 1);
+        vertices[all] = {in_horizontal<Index>, 0, 0};
+        if (n > 0) {
+            Index found = 0;
+            each(settled_col_, false, a_.n_cols, [&](Index j) {
+                const int of = large[j];
+                vertex[j] = of < 0 ? found : n + of;
+                cols[found] = j;
+                found += of < 0;
+            });
+            each(settled_col_, true, a_.n_cols, [&](Index j) { vertex[j] = -1; });
+            each(horizontal_col_, true, a_.n_cols, [&](Index j) { vertex[j] = all; });
         }
+        std::size_t n_arcs = static_cast<std::size_t>(n > 0 ? a_.nnz() : 0) + 1;  // at most: the rest is not written
         for (int g = 0; g < large.size(); ++g) n_arcs += large.targets(g).size();
         Buffer<Index> heads(n_arcs);
-        Buffer<Index> first(static_cast<std::size_t>(all) + 1);
         const auto vertex_of = [&](Index j) {
             return n > 0 ? vertex[j] : !settled_col_.test(j) ? large[j] : horizontal_col_.test(j) ? all : -1;
         };
@@ -223,55 +195,39 @@ class Blocks {
             if (v + 16 < n) __builtin_prefetch(&a_.indptr[m_.col_mate[cols[v + 16]]]);
             if (v + 8 < n) __builtin_prefetch(&a_.indices[a_.indptr[m_.col_mate[cols[v + 8]]]]);
             const Index i = m_.col_mate[cols[v]];
-            first[v] = tail;
+            const Index begin = tail;
             for (Index p = a_.indptr[i], last = a_.indptr[i + 1]; p < last; ++p) add(v, a_.indices[p]);
+            vertices[v] = {0, begin, tail};
         }
         for (int g = 0; g < large.size(); ++g) {
-            first[n + g] = tail;
+            const Index begin = tail;
             for (const Index j : large.targets(g)) add(n + g, j);
+            vertices[n + g] = {0, begin, tail};
         }
-        first[all] = tail;
-        const Lists lists{first.data(), heads.data()};
-        StrongComponents<Index, Lists>(lists, number.data(), all).find(all, component_, run_);
+        StrongComponents<Index>(vertices.data(), heads.data(), all).find(all, component_, run_);
         for (Index v = 0; v < n; ++v) {
             const Index i = m_.col_mate[cols[v]];
-            group_[i] = number[v];
+            group_[i] = vertices[v].number;
             settled_row_.set(i);
         }
-        if (large.size() <= 1) return write([only = number[n]](Index) { return only; });
-        return write([&](Index j) { return number[n + large[j]]; });
+        if (large.size() <= 1) return write([only = vertices[n].number](Index) { return only; });
+        return write([&](Index j) { return vertices[n + large[j]].number; });
     }
 
     // Blocks found so far.
-    Index count() const { return a_.n_cols - component_ - first_; }
-    // Without a branch: none could be predicted.
+    Index count() const { return a_.n_cols - component_; }
     Index group_of(Index number) const {
-        Index group = number > 0 ? number : -std::max(number, first_);
-        group += number > 0 && number != in_vertical<Index> ? -first_ - component_ : 0;
-        group = number == in_vertical<Index> ? count() + 1 : group;
-        return number == in_horizontal<Index> ? 0 : group;
+        return number == in_vertical<Index> ? count() + 1 : std::max(number, component_) - component_;
     }
 
-    // number_of(j): of the matched column j, which is not settled.
+    // number_of(j): of the matched column j, which is not settled. Rows of the coarse parts are written twice.
     template <class Number>
     Index write(const Number& number_of) const {
-        const Index n = count();
-        for (Index i = 0; i < a_.n_rows;) {
-            const Index end = std::min<Index>(a_.n_rows - i, 64) + i;
-            std::uint64_t settled = settled_row_.bits(i), vertical = vertical_row_.bits(i),
-                          horizontal = horizontal_row_.bits(i);
-            if (settled == 0) {
-                for (; i < end; ++i) group_[i] = group_of(number_of(m_.row_mate[i]));
-                continue;
-            }
-            for (; i < end; ++i, settled >>= 1, vertical >>= 1, horizontal >>= 1) {
-                const Index j = m_.row_mate[i];
-                Index group = group_of(settled & 1 ? group_[i] : number_of(j));
-                group = horizontal & 1 ? 0 : group;
-                group = vertical & 1 ? n + 1 : group;
-                group_[i] = j == UNMATCHED<Index> ? n + 2 : group;
-            }
-        }
+        const Index n = count(), n_rows = a_.n_rows;
+        each(settled_row_, false, n_rows, [&](Index i) { group_[i] = group_of(number_of(m_.row_mate[i])); });
+        each(settled_row_, true, n_rows, [&](Index i) { group_[i] = group_of(group_[i]); });
+        each(horizontal_row_, true, n_rows, [&](Index i) { group_[i] = 0; });
+        each(vertical_row_, true, n_rows, [&](Index i) { group_[i] = n + 1 + (m_.row_mate[i] == UNMATCHED<Index>); });
         return n;
     }
 
@@ -280,7 +236,7 @@ class Blocks {
     Run& run_;
     Bitmap vertical_row_, horizontal_row_, horizontal_col_, settled_row_, settled_col_;
     Index* group_;  // of rows that trimming has settled
-    Index component_, first_ = 0;
+    Index component_;
 };
 
 // Reads: the matrix, its transpose if there is one, and a maximum matching. Writes the group of each row (Blocks::components);
@@ -289,7 +245,6 @@ template <class Index>
 Index block_labels(const Csr<Index>& a, const Csr<Index>* t, Matching<Index> m, Index* row_group, Run& run) {
     Blocks<Index> blocks(a, m, row_group, run);
     blocks.coarse_parts(t);
-    if (t && !run.stopped()) blocks.trim(*t);
     return run.stopped() ? 0 : blocks.components(t);
 }
 

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <algorithm>
+#include <numeric>
 
 #include "csr.hpp"
 
@@ -24,42 +25,42 @@ void sort_by_label(const Index* label, Index n, Index n_labels, Index* order, In
 template <class Index>
 void form_order(const Index* group, const Index* row_mate, Index n_rows, Index n_cols, Index n, Index* row_perm,
                 Index* col_perm, Index* starts) {
-    std::fill(starts, starts + n + 4, Index{0});
-    const bool large_blocks = n < n_rows / 8;
-    const auto runs = [&](const auto& use) {  // of rows in the same group
-        for (Index i = 0, end; i < n_rows; i = end) {
-            for (end = i + 1; large_blocks && end < n_rows && group[end] == group[i];) ++end;
-            use(group[i], i, end);
+    constexpr Index chunk = 64;
+    const auto each_chunk = [&](const auto& use) {  // of rows, and whether all of them are in one group
+        for (Index begin = 0, end; begin < n_rows; begin = end) {
+            end = std::min<Index>(n_rows - begin, chunk) + begin;
+            Index other = 0;
+            for (Index i = begin; i < end; ++i) other |= group[i] ^ group[begin];
+            use(begin, end, other == 0);
         }
     };
-    runs([&](Index g, Index begin, Index end) { starts[g + 1] += end - begin; });
+    std::fill(starts, starts + n + 4, Index{0});
+    each_chunk([&](Index begin, Index end, bool same) {
+        if (same) starts[group[begin] + 1] += end - begin;
+        else
+            for (Index i = begin; i < end; ++i) ++starts[group[i] + 1];
+    });
     for (Index g = 0; g < n + 3; ++g) starts[g + 1] += starts[g];
     const Index n_free = n_cols - starts[n + 2];
-    if (large_blocks) {
-        runs([&](Index g, Index begin, Index end) {
-            Index place = starts[g];
+    each_chunk([&](Index begin, Index end, bool same) {
+        if (const Index g = group[begin]; same) {
+            const Index place = starts[g];
             starts[g] += end - begin;
-            for (Index i = begin; i < end; ++i, ++place) {
-                row_perm[place] = i;
-                if (g < n + 2) col_perm[n_free + place] = row_mate[i];
-            }
-        });
-    } else {
-        constexpr Index chunk = 64;  // rows whose places are asked for before the first of them is written
-        Index places[chunk];
-        for (Index i = 0; i < n_rows;) {
-            const Index begin = i, end = std::min<Index>(n_rows - i, chunk) + i;
-            for (; i < end; ++i) {
-                const Index place = places[i - begin] = starts[group[i]]++;
-                __builtin_prefetch(&row_perm[place], 1);
-                __builtin_prefetch(&col_perm[n_free + place], 1);
-            }
-            for (i = begin; i < end; ++i) {
-                if (group[i] < n + 2) col_perm[n_free + places[i - begin]] = row_mate[i];
-                row_perm[places[i - begin]] = i;
-            }
+            std::iota(row_perm + place, row_perm + place + (end - begin), begin);
+            if (g < n + 2) std::copy(row_mate + begin, row_mate + end, col_perm + n_free + place);
+            return;
         }
-    }
+        Index places[chunk];  // asked for before the first of them is written
+        for (Index i = begin; i < end; ++i) {
+            const Index place = places[i - begin] = starts[group[i]]++;
+            __builtin_prefetch(&row_perm[place], 1);
+            __builtin_prefetch(&col_perm[n_free + place], 1);
+        }
+        for (Index i = begin; i < end; ++i) {
+            if (group[i] < n + 2) col_perm[n_free + places[i - begin]] = row_mate[i];
+            row_perm[places[i - begin]] = i;
+        }
+    });
     for (Index g = n + 3; g > 0; --g) starts[g] = starts[g - 1];
     starts[0] = 0;
 }

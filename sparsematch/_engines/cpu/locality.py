@@ -54,6 +54,8 @@ class Renumbered:
 
     def carry_back(self, labels: BlockLabels) -> BlockLabels:
         """Carry the groups of the copy's rows back to those of the original."""
+        if labels.n_square == 1 and self.matching.is_perfect:
+            return labels  # all rows are in one
         group = np.empty_like(labels.row_group)
         group[self.minor_order if self.graph.flipped else self.major_order] = labels.row_group
         return BlockLabels(group, labels.n_square)
