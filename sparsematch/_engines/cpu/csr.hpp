@@ -106,7 +106,20 @@ class Bitmap {
     void clear(std::size_t k) { words_[k >> 6] &= ~bit(k); }
     void clear_if(std::size_t k, bool yes) { words_[k >> 6] &= ~(std::uint64_t{yes} << (k & 63)); }
     void fill(bool value) { std::memset(words_.data(), value ? 0xff : 0, words_.size() * sizeof(std::uint64_t)); }
+    // Bit k says whether wanted(k), of n bits. A word at a time: bits set one by one would each wait for the one before.
+    template <class Wanted>
+    void mark(std::size_t n, const Wanted& wanted) {
+        for (std::size_t begin = 0; begin < n; begin += 64) {
+            std::uint64_t bits = 0;
+            for (std::size_t k = 0, size = n - begin < 64 ? n - begin : 64; k < size; ++k)
+                bits |= std::uint64_t{wanted(begin + k)} << k;
+            words_[begin >> 6] = bits;
+        }
+    }
     void copy(const Bitmap& other) { std::memcpy(words_.data(), other.words_.data(), words_.size() * sizeof(std::uint64_t)); }
+    void copy_inverse(const Bitmap& other) {
+        for (std::size_t w = 0; w < words_.size(); ++w) words_[w] = ~other.words_[w];
+    }
     void merge(const Bitmap& other) {
         for (std::size_t w = 0; w < words_.size(); ++w) words_[w] |= other.words_[w];
     }

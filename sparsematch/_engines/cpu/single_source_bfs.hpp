@@ -64,7 +64,11 @@ class SingleSourceBfs {
     // Time: O(n nnz).
     void improve() {
         auto timer = run_.time("search");
-        const auto roots = leave_settled(free_rows(a_, m_));
+        std::vector<Index> roots;
+        run_.team.both([&](int part, int) {
+            if (part == 0) roots = unsettled(free_rows(a_, m_));
+            else hide_settled();
+        });
         const auto n = static_cast<std::int64_t>(roots.size());
         std::atomic<std::int64_t> next{0};
         run_.team.each([&](int rank) {
@@ -88,13 +92,13 @@ class SingleSourceBfs {
     }
 
   private:
-    // Hides what the caller says no augmenting path needs.
-    std::vector<Index> leave_settled(std::vector<Index>&& roots) {
-        if (!run_.settled) return std::move(roots);
-        for (Index j = 0; j < a_.n_cols; ++j)
-            if (run_.settled.col[j]) dead_.set(j);
-        std::erase_if(roots, [&](Index i) { return run_.settled.row[i]; });
+    // Without what the caller says no augmenting path needs.
+    std::vector<Index> unsettled(std::vector<Index>&& roots) const {
+        if (run_.settled) std::erase_if(roots, [&](Index i) { return run_.settled.row[i]; });
         return std::move(roots);
+    }
+    void hide_settled() {
+        if (run_.settled) dead_.mark(a_.n_cols, [&](std::size_t j) { return run_.settled.col[j]; });
     }
 
     std::unique_ptr<Lane> start_lane(int rank) {
