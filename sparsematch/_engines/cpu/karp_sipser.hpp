@@ -5,12 +5,11 @@
 // So what is touched most is kept smallest (live_side.hpp), and vertices are taken in batches, each step of a batch prefetching
 // what the next reads.
 // Matching row i with column j lowers the degrees of the other columns in i and of the other rows in j: two halves that have
-// nothing in common. So there are two keepers. That of the rows has their degrees, and the word on what is matched, of both
-// sides; that of the columns has their degrees, and the choice of pairs where no vertex has degree one. Neither looks at what the
-// other writes, and what they tell each other are pairs, through two rings. Two workers are one each, or one is both in turns.
-// The keeper of columns proposes pairs, which the other makes if both ends are still free. It hears of every pair that is made,
-// its own or not, and only then removes the row. So it may be late, with degrees higher than the true ones, but never ahead:
-// a column that has come down to one live row has no other indeed.
+// nothing in common. So there are two keepers, one of the rows' degrees and one of the columns'. That of the columns, which goes
+// through rows in order where no vertex has degree one, has less to wait for from memory, so it also makes all pairs and tells
+// the other, who only then removes the column. That of the rows proposes pairs for rows that have come down to one live column.
+// It may be late, with degrees higher than the true ones, but never ahead: such a row has no other column indeed. Neither looks
+// at what the other writes: two rings carry pairs. Two workers are one keeper each, or one is both in turns.
 // Many workers share the degrees instead: karp_sipser_shared.hpp.
 #pragma once
 
@@ -28,33 +27,23 @@ namespace sparsematch {
 template <class Index>
 class KarpSipser {
     static constexpr int batch = 32, picks = 16;
-    static constexpr std::size_t in_flight = 64;  // picks that may be without an answer
+    static constexpr std::size_t in_flight = 128;  // pairs of which the keeper of rows may not have heard when a pick is made
     static constexpr auto many = LiveSide<Index>::many;
 
-    // A matched or proposed pair; one end may be known to have no other live neighbour, so that nobody needs to be told.
     struct Pair {
         Index row, col;
-        bool last;
+        bool last;  // the column has no other live row, so that nobody needs to be told
     };
 
   public:
     KarpSipser(const Csr<Index>& a, const Csr<Index>& transposed, Matching<Index> m, bool with_xor, Run& run)
-        : run_(run), rows_(a, m.row_mate, with_xor), cols_(transposed, m.col_mate, with_xor), removed_(a.n_rows),
+        : m_(m), run_(run), rows_(a, m.row_mate, with_xor), cols_(transposed, m.col_mate, with_xor), gone_(a.n_cols),
           next_pick_(a.n_rows) {}
 
     void count() {
-        const auto each_side = [&](const auto& body) {
-            run_.team.each([&](int rank) {
-                if (rank == 0) body(rows_, cols_, rank);
-                if (rank == (run_.team.size() > 1)) body(cols_, rows_, rank);
-            });
-        };
-        each_side([](auto& side, const auto&, int) { side.find_free(); });
-        each_side([&](auto& side, const auto& other, int rank) { side.count(other, Meter(run_, rank)); });
-        for (Index i = 0; i < rows_.lists.n_rows; ++i)
-            if (!rows_.free.test(i)) removed_.set(i);
+        count_both(rows_, cols_, run_);
+        gone_.copy_inverse(cols_.free);
     }
-
     void match_degree_one() { match(); }
     void match_rest() {
         next_pick_ = 0;
@@ -69,15 +58,14 @@ class KarpSipser {
     // Where the two have to wait for each other, as the system has other work for a core, one does it all.
     void match() {
         over_ = run_.team.size() == 1;
-        answered_ = answered_ & ~std::size_t{1};
+        heard_ = heard_ & ~std::size_t{1};
+        patience_.start();
         run_.team.each([&](int rank) {
             if (rank == 0) keep_rows();
             if (rank == 1) keep_cols();
         });
         Meter meter(run_, 0);
-        while (!run_.stopped() && (row_turn(meter) || col_turn(meter, true) || take_rows(1, meter) || propose_cols(1))) {
-        }
-        while (run_.stopped() && hear(meter)) {  // of pairs that have been made, both mates are written
+        while (!run_.stopped() && (row_turn(meter) || col_turn(meter, true) || propose_rows(1) || take_cols(1, meter))) {
         }
     }
 
@@ -85,162 +73,122 @@ class KarpSipser {
 
     void keep_rows() {
         Meter meter(run_, 0);
-        std::size_t told = answered_;
-        while (!run_.stopped() && !over_ && !rows_bell_.overslept()) {
+        std::size_t told = heard_;
+        while (!run_.stopped() && !over_ && !patience_.lost()) {
             if (row_turn(meter)) continue;
-            const std::size_t answered = 2 * to_rows_.received() + (row_queue_.size() == 0);
-            if (answered != told) {
-                answered_ = told = answered;
-                cols_bell_.wake();
-            }
-            if (take_rows(1, meter)) continue;
-            rows_bell_.wait([&] { return over_ || ((to_rows_.has_news() || row_queue_.size() > 0) && to_cols_.has_room()); });
+            const std::size_t heard = 2 * to_rows_.received() + (row_queue_.size() == 0);
+            if (heard != told) heard_ = told = heard;
+            if (propose_rows(1)) continue;
+            patience_.wait([&] { return over_ || to_rows_.has_news() || (row_queue_.size() > 0 && to_cols_.has_room()); });
         }
         over_ = true;
-        cols_bell_.wake();
     }
 
     // Some of what there is to do at once; false if there is nothing. Less than a batch of degree one comes last.
-    bool row_turn(Meter& meter) { return answer(meter) || take_rows(batch, meter) || look(rows_, row_queue_, rows_looked_at_); }
+    bool row_turn(Meter& meter) { return hear(meter) || propose_rows(batch) || look(rows_, row_queue_, rows_looked_at_); }
 
-    // Makes the proposed pairs whose ends are free; a row whose column has gone takes any that is left.
-    bool answer(Meter& meter) {
+    // Of pairs that have been made: the rows are gone, and the columns, which their other rows lose.
+    bool hear(Meter& meter) {
         Pair pairs[batch];
         Index gone[batch];
-        if (!to_cols_.has_room()) return false;
         const int n = to_rows_.receive(pairs);
-        if (n == 0) return false;
-        for (int k = 0; k < n; ++k) __builtin_prefetch(&cols_.lists.indptr[pairs[k].col]);
         int n_gone = 0;
         for (int k = 0; k < n; ++k) {
-            auto [i, j, last] = pairs[k];
-            if (!rows_.free.test(i)) continue;
-            if (!cols_.free.test(j)) {
-                if (last || (j = rows_.find(i, [&](Index w) { return cols_.free.test(w); })) == UNMATCHED<Index>) continue;
-            }
-            make(i, j, false);
-            if (!last) gone[n_gone++] = j;
+            const auto [i, j, last] = pairs[k];
+            gone_.set(j);
+            rows_.degree[i] = many;  // so that it is not queued any more
+            gone[n_gone] = j;
+            n_gone += !last;
+            __builtin_prefetch(&cols_.lists.indptr[j]);
         }
-        to_cols_.hand_over();
-        cols_bell_.wake();
         remove(cols_, gone, n_gone, rows_, row_queue_, meter);
-        return true;
+        return n > 0;
     }
 
     // Rows of degree one.
-    bool take_rows(std::size_t enough, Meter& meter) {
+    bool propose_rows(std::size_t enough) {
         if (row_queue_.size() < enough || !to_cols_.has_room()) return false;
-        Index taken[batch], gone[batch];
-        int n = 0, n_gone = 0;
-        for (auto left = std::min<std::size_t>(batch, row_queue_.size()); left > 0; --left) {
-            taken[n] = row_queue_.pop();
-            rows_.prefetch(taken[n]);
-            n += rows_.free.test(taken[n]);
-        }
-        for (int k = 0; k < n; ++k) rows_.prefetch_list(taken[k]);
+        Index taken[batch];
+        const int n = take(rows_, row_queue_, taken);
         for (int k = 0; k < n; ++k) {
-            const Index j = rows_.find_last(taken[k], [&](Index w) { return cols_.free.test(w); });
-            if (j == UNMATCHED<Index>) continue;
-            __builtin_prefetch(&cols_.lists.indptr[j]);
-            make(taken[k], j, true);
-            gone[n_gone++] = j;
+            const Index j = rows_.find_last(taken[k], [&](Index w) { return !gone_.test(w); });
+            if (j != UNMATCHED<Index>) to_cols_.send({taken[k], j, false});
         }
         to_cols_.hand_over();
-        cols_bell_.wake();
-        remove(cols_, gone, n_gone, rows_, row_queue_, meter);
         return true;
-    }
-
-    void make(Index i, Index j, bool last) {
-        rows_.free.clear(i);
-        cols_.free.clear(j);
-        rows_.mate[i] = j;
-        rows_.degree[i] = many;  // so that it is not queued any more
-        to_cols_.send({i, j, last});
     }
 
     // ---- the keeper of columns
 
     void keep_cols() {
         Meter meter(run_, 1);
-        while (!run_.stopped() && !over_ && !cols_bell_.overslept()) {
-            const std::size_t answered = answered_;
-            if (col_turn(meter, to_rows_.sent() - answered / 2 <= in_flight) || propose_cols(1)) continue;
-            if (next_pick_ == rows_.lists.n_rows && answered == 2 * to_rows_.sent() + 1) break;
-            const bool room = to_rows_.has_room();
-            cols_bell_.wait(
-                [&] { return over_ || to_cols_.has_news() || answered_ != answered || (!room && to_rows_.has_room()); });
+        while (!run_.stopped() && !over_ && !patience_.lost()) {
+            const std::size_t heard = heard_;
+            if (col_turn(meter, to_rows_.sent() - heard / 2 <= in_flight) || take_cols(1, meter)) continue;
+            if (next_pick_ == rows_.lists.n_rows && heard == 2 * to_rows_.sent() + 1) break;
+            patience_.wait([&] { return over_ || heard_ != heard || (to_cols_.has_news() && to_rows_.has_room()); });
         }
         over_ = true;
-        rows_bell_.wake();
     }
 
     bool col_turn(Meter& meter, bool may_pick) {
-        return hear(meter) || propose_cols(batch) || look(cols_, col_queue_, cols_looked_at_) ||
-               (may_pick && propose_picks(meter));
+        return answer() || take_cols(batch, meter) || look(cols_, col_queue_, cols_looked_at_) || (may_pick && pick(meter));
     }
 
-    // Of pairs that have been made: the columns are gone, and the rows, which their other columns lose.
-    bool hear(Meter& meter) {
+    // Makes the proposed pairs whose ends are free. No other column has to hear of it: the row has none.
+    bool answer() {
         Pair pairs[batch];
-        Index gone[batch];
+        if (!to_rows_.has_room()) return false;
         const int n = to_cols_.receive(pairs);
-        if (n == 0) return false;
-        rows_bell_.wake();  // it may wait for room
+        for (int k = 0; k < n; ++k)
+            if (rows_.free.test(pairs[k].row) && cols_.free.test(pairs[k].col)) make(pairs[k].row, pairs[k].col);
+        to_rows_.hand_over();
+        return n > 0;
+    }
+
+    // Columns of degree one.
+    bool take_cols(std::size_t enough, Meter& meter) {
+        if (col_queue_.size() < enough || !to_rows_.has_room()) return false;
+        Index taken[batch], gone[batch];
+        const int n = take(cols_, col_queue_, taken);
         int n_gone = 0;
         for (int k = 0; k < n; ++k) {
-            const auto [i, j, last] = pairs[k];
-            removed_.set(i);
-            cols_.degree[j] = many;  // so that no row picks it
-            cols_.mate[j] = i;
-            gone[n_gone] = i;
-            n_gone += !last;
+            const Index i = cols_.find_last(taken[k], [&](Index v) { return rows_.free.test(v); });
+            if (i == UNMATCHED<Index>) continue;
             __builtin_prefetch(&rows_.lists.indptr[i]);
+            make(i, taken[k]);
+            gone[n_gone++] = i;
         }
+        to_rows_.hand_over();
         remove(rows_, gone, n_gone, cols_, col_queue_, meter);
         return true;
     }
 
-    // Columns of degree one.
-    bool propose_cols(std::size_t enough) {
-        if (col_queue_.size() < enough || !to_rows_.has_room()) return false;
-        Index taken[batch];
+    // The rows in order: each its column with the fewest live rows, or any where all that are left have very many.
+    bool pick(Meter& meter) {
+        Index& i = next_pick_;
+        if (i == rows_.lists.n_rows || !to_rows_.has_room()) return false;
+        Index gone[picks];
         int n = 0;
-        for (auto left = std::min<std::size_t>(batch, col_queue_.size()); left > 0; --left) {
-            taken[n] = col_queue_.pop();
-            cols_.prefetch(taken[n]);
-            n += cols_.degree[taken[n]] == 1;
-        }
-        for (int k = 0; k < n; ++k) cols_.prefetch_list(taken[k]);
-        for (int k = 0; k < n; ++k) {
-            const Index i = cols_.find_last(taken[k], [&](Index v) { return !removed_.test(v); });
-            if (i != UNMATCHED<Index>) to_rows_.send({i, taken[k], true});
+        for (; i < rows_.lists.n_rows && n < picks; ++i) {
+            if (!rows_.free.test(i)) continue;
+            Index j = rows_.find_least(i, cols_);
+            if (j == UNMATCHED<Index>) j = rows_.find(i, [&](Index w) { return cols_.free.test(w); });
+            if (j == UNMATCHED<Index>) continue;
+            make(i, j);
+            gone[n++] = i;
         }
         to_rows_.hand_over();
-        rows_bell_.wake();
+        remove(rows_, gone, n, cols_, col_queue_, meter);
         return true;
     }
 
-    // The rows in order: each its column with the fewest live rows. Where all that are left have very many, the keeper of rows
-    // finds one.
-    bool propose_picks(Meter& meter) {
-        Index& i = next_pick_;
-        if (i == rows_.lists.n_rows || !to_rows_.has_room()) return false;
-        for (int n = 0; i < rows_.lists.n_rows && n < picks; ++i) {
-            if (removed_.test(i)) continue;
-            meter.charge(rows_.lists.degree(i));
-            Index j = rows_.find_least(i, cols_);
-            if (j == UNMATCHED<Index>) {
-                if (rows_.lists.degree(i) == 0) continue;
-                j = rows_.lists.indices[rows_.lists.indptr[i]];
-            }
-            cols_.degree[j] = many;
-            to_rows_.send({i, j, false});
-            ++n;
-        }
-        to_rows_.hand_over();
-        rows_bell_.wake();
-        return true;
+    void make(Index i, Index j) {
+        rows_.free.clear(i);
+        cols_.free.clear(j);
+        m_.match(i, j);
+        to_rows_.send({i, j, cols_.degree[j] == 1});
+        cols_.degree[j] = many;  // so that no row picks it
     }
 
     // ---- both
@@ -253,33 +201,55 @@ class KarpSipser {
         return left > 0;
     }
 
-    // The vertices of one side have gone, and their places in indptr have been asked for: their neighbours lose one, and those
-    // left with one are queued.
-    static void remove(const LiveSide<Index>& side, const Index* gone, int n, LiveSide<Index>& other, DegreeOne<Index>& queue,
-                       Meter& meter) {
-        const bool with_xor = other.neighbours.size() > 0;
-        for (int k = 0; k < n; ++k) side.prefetch_list(gone[k]);
-        for (int k = 0; k < n; ++k) side.prefetch_degrees(gone[k], other);
-        for (int k = 0; k < n; ++k) {
-            const Index* const neighbours = side.lists.indices + side.lists.indptr[gone[k]];
-            const Index size = side.lists.degree(gone[k]);
-            if (with_xor)
-                for (Index p = 0; p < size; ++p) other.neighbours[neighbours[p]] ^= gone[k];
-            queue.push_lowered(neighbours, size, other.degree.data());
-            meter.charge(size);
+    // Up to a batch from the queue: those that still have degree one, and their lists have been asked for.
+    static int take(const LiveSide<Index>& side, DegreeOne<Index>& queue, Index* taken) {
+        int n = 0;
+        for (auto left = std::min<std::size_t>(batch, queue.size()); left > 0; --left) {
+            taken[n] = queue.pop();
+            side.prefetch(taken[n]);
+            n += side.degree[taken[n]] == 1;
         }
+        for (int k = 0; k < n; ++k) side.prefetch_list(taken[k]);
+        return n;
     }
 
+    // The vertices of one side have gone, and their places in indptr have been asked for: their neighbours lose one, and those
+    // left with one are queued. Most lists are short, and nobody can predict where they end: so they are read once only, while
+    // the degrees are asked for.
+    static void remove(const LiveSide<Index>& side, const Index* gone, int n, LiveSide<Index>& other, DegreeOne<Index>& queue,
+                       Meter& meter) {
+        constexpr int some = 256;
+        Index lowered[some];
+        int n_lowered = 0;
+        const auto lower = [&] {
+            queue.push_lowered(lowered, n_lowered, other.degree.data());
+            meter.charge(n_lowered);
+            n_lowered = 0;
+        };
+        const bool with_xor = other.neighbours.size() > 0;
+        for (int k = 0; k < n; ++k) side.prefetch_list(gone[k]);
+        for (int k = 0; k < n; ++k)
+            for (Index p = side.lists.indptr[gone[k]]; p < side.lists.indptr[gone[k] + 1]; ++p) {
+                const Index w = side.lists.indices[p];
+                __builtin_prefetch(&other.degree[w], 1);
+                if (with_xor) other.neighbours[w] ^= gone[k];
+                lowered[n_lowered++] = w;
+                if (n_lowered == some) lower();
+            }
+        lower();
+    }
+
+    const Matching<Index> m_;
     Run& run_;
-    LiveSide<Index> rows_, cols_;  // cols_.free is kept by the keeper of rows, cols_.mate by that of columns
-    Bitmap removed_;               // rows of which the keeper of columns has heard
+    LiveSide<Index> rows_, cols_;  // both `free` and both mates are of the keeper of columns
+    Bitmap gone_;                  // columns of which the keeper of rows has heard
     DegreeOne<Index> row_queue_, col_queue_;
     Index rows_looked_at_ = 0, cols_looked_at_ = 0;  // those of degree one among them have been queued
     Index next_pick_;                                // the row that chooses next
     Ring<Pair, batch> to_rows_, to_cols_;
-    Bell rows_bell_, cols_bell_;
-    // Twice the proposals that have been answered, and one more if all that followed from them has been done, too.
-    alignas(64) std::atomic<std::size_t> answered_{0};
+    Patience patience_;
+    // Twice the pairs that have been heard of, and one more if all that followed from them has been done, too.
+    alignas(64) std::atomic<std::size_t> heard_{0};
     std::atomic<bool> over_{false};
 };
 
@@ -287,14 +257,13 @@ class KarpSipser {
 // matching of the core makes the whole maximum.
 template <class Index>
 void mark_settled(const LiveSide<Index>& side, bool* settled) {
-    for (Index v = 0; v < side.lists.n_rows; ++v) settled[v] = !side.free.test(v) || side.degree[v] == 0;
+    for (Index v = 0; v < side.lists.n_rows; ++v) settled[v] = !side.free.test(v) | (side.degree[v] == 0);
 }
 
 template <class Index, class Workers>
 void karp_sipser_by(Workers&& workers, Matching<Index> m, const Options& options, Run& run) {
     const auto &rows = workers.rows(), &cols = workers.cols();
-    const Index n_rows = rows.lists.n_rows;
-    const bool warm = std::any_of(m.row_mate, m.row_mate + n_rows, [](Index j) { return j != UNMATCHED<Index>; });
+    const bool warm = std::any_of(m.row_mate, m.row_mate + rows.lists.n_rows, [](Index j) { return j != UNMATCHED<Index>; });
     {
         auto timer = run.time("degrees");
         workers.count();
@@ -302,25 +271,18 @@ void karp_sipser_by(Workers&& workers, Matching<Index> m, const Options& options
     {
         auto timer = run.time("degree one");
         workers.match_degree_one();
-    }
-    if (run.settled && !warm && !run.stopped()) {
-        mark_settled(rows, run.settled.row);
-        mark_settled(cols, run.settled.col);
+        if (run.settled && !warm && !run.stopped())
+            run.team.both([&](int side, int) {
+                if (side == 0) mark_settled(rows, run.settled.row);
+                else mark_settled(cols, run.settled.col);
+            });
     }
     if (options.degree_one_only || run.stopped()) return;
     auto timer = run.time("picks");
     workers.match_rest();
-    // Maximal at last: a repeated entry or a capped degree may have hidden a neighbour.
-    for (Index i = 0; i < n_rows; ++i) {
-        if (m.row_mate[i] != UNMATCHED<Index>) continue;
-        const Index* const last = rows.lists.indices + rows.lists.indptr[i + 1];
-        const Index* const j = std::find_if(rows.lists.indices + rows.lists.indptr[i], last,
-                                            [&](Index k) { return m.col_mate[k] == UNMATCHED<Index>; });
-        if (j != last) m.match(i, *j);
-    }
 }
 
-// Reads: both orientations. Writes: both mates. Workspace: a byte and a bit per vertex, and the queues. Time: O(nnz).
+// Reads: both orientations. Writes: both mates. Workspace: a byte and two bits per vertex, and the queues. Time: O(nnz).
 template <class Index>
 void karp_sipser(const Csr<Index>& a, const Csr<Index>* transposed, Matching<Index> m, const Options& options, Run& run) {
     constexpr int few = 3;  // up to so many workers, two that share nothing are faster

@@ -34,15 +34,7 @@ class SharedKarpSipser {
         for (int rank = 0; rank < run.team.size(); ++rank) lanes_.push_back(std::make_unique<Lane>(run, rank));
     }
 
-    void count() {
-        const auto each_side = [&](const auto& body) {
-            run_.team.each([&](int rank) {
-                if (rank < 2) body(side_[rank], side_[1 - rank], rank);
-            });
-        };
-        each_side([](auto& side, const auto&, int) { side.find_free(); });
-        each_side([&](auto& side, const auto& other, int rank) { side.count(other, Meter(run_, rank)); });
-    }
+    void count() { count_both(side_[0], side_[1], run_); }
 
     void match_degree_one() {
         for (int s : {0, 1})
@@ -57,6 +49,7 @@ class SharedKarpSipser {
             prefetch_degrees<false>(0, next);  // to be read: another worker may be writing them
             if (side_[0].free.test(i)) pick(lane, i);
         });
+        match_maximal();
     }
 
     const LiveSide<Index>& rows() const { return side_[0]; }
@@ -162,6 +155,14 @@ class SharedKarpSipser {
         cols.mate[j] = i;
         poke(cols.degree[j], many);  // so that no row picks it
         return true;
+    }
+
+    // A repeated entry, a capped degree, or a column that another worker was about to take may have hidden a neighbour.
+    void match_maximal() {
+        for (Index i = 0; i < side_[0].lists.n_rows; ++i) {
+            if (!side_[0].free.test(i)) continue;
+            if (const Index j = find(0, i); j != UNMATCHED<Index>) claim(0, i, j);
+        }
     }
 
     template <bool Write>

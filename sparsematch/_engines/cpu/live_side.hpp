@@ -21,10 +21,10 @@ struct LiveSide {
         : lists(lists), mate(mate), degree(lists.n_rows), neighbours(with_xor ? lists.n_rows : 0), free(lists.n_rows) {}
 
     void find_free() {
-        for (Index v = 0; v < lists.n_rows; ++v)
-            if (mate[v] == UNMATCHED<Index>) free.set(v);
+        free.mark(lists.n_rows, [&](std::size_t v) { return mate[v] == UNMATCHED<Index>; });
     }
-    // Degrees, and the exclusive or of the neighbours if it is wanted; the free vertices of the other side are known.
+    // Degrees, and the exclusive or of the neighbours if it is wanted; the free vertices of both sides are known. Those that are
+    // matched count as having many, so that they are neither queued nor picked.
     void count(const LiveSide& other, Meter&& meter) {
         const bool all = other.free.count() == static_cast<std::size_t>(other.lists.n_rows), with_xor = neighbours.size() > 0;
         for (Index v = 0; v < lists.n_rows; ++v) {
@@ -38,6 +38,7 @@ struct LiveSide {
                     ++live;
                     sum ^= lists.indices[p];
                 }
+                if (!free.test(v)) live = many;
             }
             degree[v] = static_cast<std::uint8_t>(std::min<Index>(live, many));
             if (with_xor) neighbours[v] = sum;
@@ -68,10 +69,6 @@ struct LiveSide {
         }
         return best;
     }
-    [[gnu::always_inline]] void prefetch_degrees(Index v, const LiveSide& other) const {
-        const Index first = lists.indptr[v], last = std::min<Index>(lists.indptr[v + 1], first + 64);
-        for (Index p = first; p < last; ++p) __builtin_prefetch(&other.degree[lists.indices[p]], 1);
-    }
     // Asks for what is read first of a vertex of degree one, and then for the beginning of its list.
     [[gnu::always_inline]] void prefetch(Index v) const {
         __builtin_prefetch(neighbours.size() > 0 ? &neighbours[v] : &lists.indptr[v]);
@@ -84,6 +81,14 @@ struct LiveSide {
     Buffer<Index> neighbours;  // exclusive or of the live ones
     Bitmap free;
 };
+
+// The free vertices of both sides and their degrees, by two workers if there are so many.
+template <class Index>
+void count_both(LiveSide<Index>& rows, LiveSide<Index>& cols, Run& run) {
+    LiveSide<Index>* const side[] = {&rows, &cols};
+    run.team.both([&](int s, int) { side[s]->find_free(); });
+    run.team.both([&](int s, int rank) { side[s]->count(*side[1 - s], Meter(run, rank)); });
+}
 
 // A stack that keeps or drops what is put on it without a branch: about one vertex in four comes down to degree one.
 template <class Index>

@@ -119,6 +119,7 @@ class Renumbering {
     void search() {
         std::fill_n(row_place_, a_.n_rows, UNMATCHED<Index>);
         indptr_[0] = 0;
+        patience_.start();
         if (run_.team.size() > 1)
             run_.team.each([this](int rank) {
                 if (rank == 0) meet_rows();
@@ -152,19 +153,17 @@ class Renumbering {
 
     void meet_cols() {
         Meter meter(run_, 1);
-        while (!run_.stopped() && !over_ && !cols_bell_.overslept()) {
+        while (!run_.stopped() && !over_ && !patience_.lost()) {
             const Index known = rows_known_;
             if (rows_read_ == known) {
-                cols_bell_.wait([&] { return over_ || rows_known_ != known; });
+                patience_.wait([&] { return over_ || rows_known_ != known; });
                 continue;
             }
             read_rows(std::min<Index>(known - rows_read_, batch) + rows_read_, known, meter);
             cols_known_ = cols_.size();
             rows_heard_ = rows_read_;
-            rows_bell_.wake();
         }
         over_ = true;
-        rows_bell_.wake();
     }
 
     void read_rows(Index end, Index known, Meter& meter) {
@@ -177,21 +176,19 @@ class Renumbering {
 
     void meet_rows() {
         Meter meter(run_, 0);
-        for (bool more = true; more && !run_.stopped() && !over_ && !rows_bell_.overslept();) {
+        for (bool more = true; more && !run_.stopped() && !over_ && !patience_.lost();) {
             const Index heard = rows_heard_, known = cols_known_;  // in this order: the other writes them the other way round
             if (cols_read_ < known) {
                 read_cols(std::min<Index>(known - cols_read_, batch) + cols_read_, known, meter);
             } else if (heard == n_rows_) {
                 more = next_root();
             } else {
-                rows_bell_.wait([&] { return over_ || cols_known_ != known || rows_heard_ != heard; });
+                patience_.wait([&] { return over_ || cols_known_ != known || rows_heard_ != heard; });
                 continue;
             }
             rows_known_ = n_rows_;
-            cols_bell_.wake();
         }
         over_ = true;
-        cols_bell_.wake();
     }
 
     void read_cols(Index end, Index known, Meter& meter) {
@@ -264,7 +261,7 @@ class Renumbering {
     Index rows_read_ = 0, size_ = 0;  // and how many entries these rows have
     alignas(64) Index cols_read_ = 0, n_rows_ = 0, n_entries_ = 0, root_ = 0;
     Half half_;
-    Bell rows_bell_, cols_bell_;
+    Patience patience_;
     alignas(64) std::atomic<Index> rows_known_{0};                  // to the worker who meets columns
     alignas(64) std::atomic<Index> cols_known_{0}, rows_heard_{0};  // to the one who meets rows
     alignas(64) std::atomic<bool> over_{false};

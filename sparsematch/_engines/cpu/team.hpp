@@ -47,6 +47,15 @@ class Team {
         for (int left; (left = busy_.load(std::memory_order_acquire)) != 0;) busy_.wait(left, std::memory_order_acquire);
     }
 
+    // Calls body(part, rank) for both parts of some work, 0 and 1, on two ranks if there are two.
+    template <class Body>
+    void both(const Body& body) {
+        each([&](int rank) {
+            if (rank == 0) body(0, rank);
+            if (rank == (size() > 1)) body(1, rank);
+        });
+    }
+
     // Calls body(rank, begin, end) on pieces of [0, n); pieces of `grain` are handed out on demand, so uneven ones balance.
     template <class Body>
     void loop(std::int64_t n, std::int64_t grain, const Body& body) {

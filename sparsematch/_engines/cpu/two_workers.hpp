@@ -1,10 +1,11 @@
-// How two workers of a team talk to each other without a lock: rings of words, and bells for him who has to wait.
+// How two workers of a team talk to each other without a lock: rings of words, and patience with him who is late.
 #pragma once
 
 #include <algorithm>
 #include <atomic>
 #include <chrono>
 #include <cstddef>
+#include <thread>
 
 namespace sparsematch {
 
@@ -44,30 +45,45 @@ class Ring {
     alignas(64) std::size_t next_out_ = 0, seen_in_ = 0;
 };
 
-// Where a worker waits for the other: awake for a moment, which is enough where both have a core, then asleep. Whatever the
-// other one does to make it ready comes before the call of `wake`, all of it and these two in one order that both agree on.
-class Bell {
+// How two workers wait for each other: awake, for they do so every few microseconds. Besides, a worker that falls asleep may be
+// woken on the core of the other, beside one that is idle, and two that are asleep in turns are never moved apart by the system;
+// two that let each other run are, in some milliseconds. Patience is lost when they have hardly ever worked at the same time,
+// as the system has other work for one of their cores: then it is better that one does it all.
+class Patience {
     using Clock = std::chrono::steady_clock;
 
   public:
+    void start() {
+        begin_ = Clock::now();
+        waited_ = 0;
+    }
     template <class Ready>
     void wait(const Ready& ready) {
-        for (int tries = 0; tries < 30000; ++tries)
-            if (ready()) return;
-        const auto begin = Clock::now();
-        asleep_ = true;
-        if (!ready()) asleep_.wait(true);
-        asleep_ = false;
-        slept_ += Clock::now() - begin;
+        auto begin = Clock::now();
+        for (bool done = false; !done && !lost_;) {
+            done = wait_a_moment(ready);
+            const auto end = Clock::now();
+            const auto waited = waited_ += (end - begin).count();
+            if (waited > least.count() && waited > (end - begin_).count() / 4 * 3) lost_ = true;
+            begin = end;
+        }
     }
-    void wake() {
-        if (asleep_ && asleep_.exchange(false)) asleep_.notify_one();
-    }
-    bool overslept() const { return slept_ > std::chrono::milliseconds(5); }
+    bool lost() const { return lost_; }
 
   private:
-    alignas(64) std::atomic<bool> asleep_{false};
-    Clock::duration slept_{0};
+    template <class Ready>
+    static bool wait_a_moment(const Ready& ready) {
+        for (int tries = 1; tries < 4096; ++tries) {
+            if (ready()) return true;
+            if (tries % 64 == 0) std::this_thread::yield();
+        }
+        return false;
+    }
+
+    static constexpr Clock::duration least = std::chrono::milliseconds(20);
+    Clock::time_point begin_;
+    alignas(64) std::atomic<Clock::rep> waited_{0};  // by both, together
+    std::atomic<bool> lost_{false};
 };
 
 }  // namespace sparsematch
