@@ -36,12 +36,16 @@ bool take_first(const Index* indices, Matching<Index> m, Index i, Index p, Index
     return false;
 }
 
-// The same for row after row. Pointers are held here, so that no write to a mate makes anybody read them again.
+// The same for row after row. Pointers are held here, so that no write to a mate makes anybody read them again; most rows get
+// their first column, so that it is looked at before any loop.
 template <bool Threads, class Index>
 void take_first_each(Csr<Index> a, Matching<Index> m, Index begin, Index end) {
     for (Index i = begin, first = a.indptr[begin], last; i < end; ++i, first = last) {
         last = a.indptr[i + 1];
-        if (m.row_mate[i] == UNMATCHED<Index>) take_first<Threads>(a.indices, m, i, first, last);
+        if (m.row_mate[i] != UNMATCHED<Index> || first == last) continue;
+        const Index j = a.indices[first];
+        if (take_column<Threads>(m, i, j)) m.row_mate[i] = j;
+        else take_first<Threads>(a.indices, m, i, first + 1, last);
     }
 }
 
