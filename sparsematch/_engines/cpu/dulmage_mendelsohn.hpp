@@ -166,15 +166,16 @@ class Blocks {
     // Workspace: an index per column, eight per vertex, and one per arc.
     Index contracted(const LargeComponents<Index>& large) {
         const Index n = static_cast<Index>(large.left()), all = n + large.size();
-        Buffer<Index> vertex(n > 0 ? a_.n_cols : 0), cols(static_cast<std::size_t>(n) + 1);
+        Buffer<Index> vertex(n > 0 ? a_.n_cols : 0), rows(static_cast<std::size_t>(n) + 1);
         Buffer<Vertex<Index>> vertices(static_cast<std::size_t>(all) + 1);
         vertices[all] = {in_horizontal<Index>, 0, 0};
         if (n > 0) {
             Index found = 0;
-            each(settled_col_, false, a_.n_cols, [&](Index j) {
+            each(settled_row_, false, a_.n_rows, [&](Index i) {
+                const Index j = m_.row_mate[i];
                 const int of = large[j];
                 vertex[j] = of < 0 ? found : n + of;
-                cols[found] = j;
+                rows[found] = i;
                 found += of < 0;
             });
             each(settled_col_, true, a_.n_cols, [&](Index j) { vertex[j] = -1; });
@@ -192,11 +193,8 @@ class Blocks {
             tail += (heads[tail] >= 0) & (heads[tail] != own);
         };
         for (Index v = 0; v < n; ++v) {
-            if (v + 16 < n) __builtin_prefetch(&a_.indptr[m_.col_mate[cols[v + 16]]]);
-            if (v + 8 < n) __builtin_prefetch(&a_.indices[a_.indptr[m_.col_mate[cols[v + 8]]]]);
-            const Index i = m_.col_mate[cols[v]];
             const Index begin = tail;
-            for (Index p = a_.indptr[i], last = a_.indptr[i + 1]; p < last; ++p) add(v, a_.indices[p]);
+            for (Index p = a_.indptr[rows[v]], last = a_.indptr[rows[v] + 1]; p < last; ++p) add(v, a_.indices[p]);
             vertices[v] = {0, begin, tail};
         }
         for (int g = 0; g < large.size(); ++g) {
@@ -206,9 +204,8 @@ class Blocks {
         }
         StrongComponents<Index>(vertices.data(), heads.data(), all).find(all, component_, run_);
         for (Index v = 0; v < n; ++v) {
-            const Index i = m_.col_mate[cols[v]];
-            group_[i] = vertices[v].number;
-            settled_row_.set(i);
+            group_[rows[v]] = vertices[v].number;
+            settled_row_.set(rows[v]);
         }
         if (large.size() <= 1) return write([only = vertices[n].number](Index) { return only; });
         return write([&](Index j) { return vertices[n + large[j]].number; });

@@ -33,8 +33,9 @@ class Transposer {
     Transposer(Team& team, const Csr<Index>& a, Index* indptr, Index* indices)
         : team_(team), a_(a), indptr_(indptr), indices_(indices) {
         const auto wanted = std::clamp<std::int64_t>(a.nnz() / bucket_entries, 1, most_buckets);
-        choose_buckets(wanted);
-        if (!fits_word() && wanted == most_buckets) choose_buckets(2 * wanted);
+        std::int64_t n = wanted;
+        for (choose_buckets(n); !fits_word() && n <= most_buckets;) choose_buckets(n *= 2);
+        if (!fits_word()) choose_buckets(wanted);
     }
 
     void run() {
