@@ -143,8 +143,9 @@ class Renumbering {
         const Index middle = run_.team.size() > 1 ? half_.n_rows : a_.n_rows;
         const Index before = middle < a_.n_rows ? indptr_[middle + 1] : nnz_;
         run_.team.each([&](int rank) {
-            if (rank == 0) fill({}, 0, middle, before, indices);
-            if (rank == 1) fill(half_, middle, a_.n_rows, nnz_ - before, indices);
+            Meter meter(run_, rank);
+            if (rank == 0) fill({}, 0, middle, before, indices, meter);
+            if (rank == 1) fill(half_, middle, a_.n_rows, nnz_ - before, indices, meter);
         });
     }
 
@@ -236,9 +237,8 @@ class Renumbering {
 
     // Fills the lists of rows begin..end-1, which have `left` entries, with the columns after `from` in ascending order. Where
     // the next entry of a row goes stands in indptr, which so comes to say where the next list begins.
-    void fill(Half from, Index begin, Index end, Index left, Index* indices) {
+    void fill(Half from, Index begin, Index end, Index left, Index* indices, Meter& meter) {
         constexpr Index stride = 1 << 12;
-        Meter meter(run_);
         Index col = from.n_cols, p = from.n_entries;
         while (left > 0 && meter.charge(stride)) {
             for (const Index stop = std::min(nnz_ - p, stride) + p; p < stop; ++p) {
