@@ -28,6 +28,7 @@ class ColumnKeys {
     void count(const Csr<Index>& a, Index begin, Index end) {
         count_ = Buffer<std::uint8_t>(a.n_cols, 0);
         for (Index p = begin; p < end; ++p) {
+            if (p + ahead < end) __builtin_prefetch(&count_[a.indices[p + ahead]], 1);
             std::uint8_t& d = count_[a.indices[p]];
             d += d < Key::cap;
         }
@@ -59,19 +60,22 @@ class ColumnKeys {
     std::uint8_t operator[](Index j) const { return key_[j]; }
     void take(Index j) { key_[j] = Key::taken; }
 
-    // The free column of least degree in the list of row i, as far as is known here.
+    // The free column of least degree in the list of row i, as far as is known here; of several, the first in the matrix. Key and
+    // column in one word: a minimum, where a comparison that decides on both would be a branch.
     Index best(const Csr<Index>& a, Index i) const {
-        Index best = UNMATCHED<Index>;
-        std::uint8_t least = Key::taken;
+        std::uint64_t least = nothing;
         for (Index p = a.indptr[i]; p < a.indptr[i + 1]; ++p) {
-            const std::uint8_t d = key_[a.indices[p]];
-            best = d < least ? a.indices[p] : best;
-            least = std::min(d, least);
+            const Index j = a.indices[p];
+            least = std::min(least, std::uint64_t{key_[j]} << shift | static_cast<std::uint64_t>(j));
         }
-        return best;
+        return least < nothing ? static_cast<Index>(least & ((std::uint64_t{1} << shift) - 1)) : UNMATCHED<Index>;
     }
 
   private:
+    static constexpr Index ahead = 32;  // entries
+    static constexpr int shift = 56;    // no column has a number as large
+    static constexpr std::uint64_t nothing = std::uint64_t{Key::taken} << shift;
+
     Buffer<std::uint8_t> count_, key_;
     Buffer<std::uint64_t> seen_;
 };
