@@ -9,10 +9,11 @@ from hypothesis import strategies as st
 import sparsematch as sm
 from calls import grid, random_matrix
 from sparsematch._engines.cpu import operations
-from sparsematch._engines.cpu.step import transpose
+from sparsematch._engines.cpu.step import step
 from sparsematch._engines.reference import block_form as reference
 from sparsematch._engines.registry import Run
 from sparsematch._types.bipartite import as_bipartite
+from sparsematch._types.matching import Matching
 from strategies import INDEX_TYPES, with_index_type
 
 
@@ -44,21 +45,32 @@ def digraphs(draw):
     return with_index_type(A, draw(st.sampled_from(INDEX_TYPES)))
 
 
+def found(graph, *engines, **settings):
+    """A maximum matching found by these engines, and the run with what they have left there."""
+    matching, run = Matching.start(graph), Run(**settings)
+    for engine in engines:
+        step(engine, graph, matching, run, keep_forced=engine == "karp_sipser")
+    return matching, run
+
+
 def check(A):
     """Every way of finding the blocks against plain Python, and against SciPy where the matching is perfect."""
-    graph, matching = as_bipartite(A), sm.maximum_transversal(A)
-    run = Run()
-    transpose(graph, run)
-    expected = reference.block_labels(graph, matching)
-    for labels in (operations.block_labels(graph, matching, Run()), operations.block_labels(graph, matching, run)):
+    graph = as_bipartite(A)
+    matching, with_transpose = found(graph, "push_relabel")
+    by_both = found(graph, "karp_sipser", "push_relabel", workers=2)  # of which the second rearranges pairs
+    starts = found(graph, "karp_sipser", "single_source_bfs"), by_both
+    for found_matching, run in ((matching, Run()), (matching, with_transpose), *starts):
+        labels = operations.block_labels(graph, found_matching, run)
+        expected = reference.block_labels(graph, found_matching)
         assert labels.n_square == expected.n_square
-        assert parts(labels, matching) == parts(expected, matching)
+        assert parts(labels, found_matching) == parts(expected, found_matching)
         group = labels.row_group
-        of_col = np.where(matching.col_mate >= 0, group[matching.col_mate], 0)
+        of_col = np.where(found_matching.col_mate >= 0, group[found_matching.col_mate], 0)
         rows = np.repeat(np.minimum(group, labels.n_square + 1), np.diff(graph.indptr))
         assert np.all(rows <= of_col[graph.indices]), "no entry below the blocks"
     if matching.cardinality == max(A.shape):
-        of_rows = sp.csr_array((np.ones(graph.nnz, np.int8), matching.col_mate[graph.indices], graph.indptr))
+        mates = found_matching.col_mate
+        of_rows = sp.csr_array((np.ones(graph.nnz, np.int8), mates[graph.indices], graph.indptr))
         n, component = sp.csgraph.connected_components(of_rows, connection="strong")
         assert n == expected.n_square == len(set(zip(component.tolist(), group.tolist(), strict=True)))
 
@@ -108,3 +120,30 @@ def test_meshes():
     check(sp.csr_array(A))
     check(sp.csr_array(A)[rng.permutation(625)][:, rng.permutation(625)])
     check(random_matrix(300, 300, 5, 127))
+
+
+@pytest.mark.parametrize("degree", [1.5, 2, 2.5, 3])
+def test_what_vertices_of_degree_one_force(degree):
+    """Nearly all blocks of a random matrix; it has all three coarse parts."""
+    check(random_matrix(300, 300, degree, 131))
+    check(random_matrix(300, 280, degree, 137))
+
+
+def test_forced_pairs_stand_in_the_order_in_which_they_were_found():
+    """A row of degree one has no columns but its own and earlier ones; a column of degree one no rows but such."""
+    graph = as_bipartite(random_matrix(2000, 2000, 2.5, 139))
+    matching, run = found(graph, "karp_sipser", options={"degree_one_only": True})
+    majors, by_row, by_col = run.forced
+    assert by_row + by_col == matching.cardinality > 1000
+
+    def turns(rows):
+        turn = np.full(graph.n_rows, graph.n_rows)
+        turn[rows] = np.arange(len(rows))
+        row, col = np.repeat(np.arange(graph.n_rows), np.diff(graph.indptr)), graph.indices
+        mate = matching.col_mate[col]
+        return turn[row[mate >= 0]], turn[mate[mate >= 0]]
+
+    of_row, of_mate = turns(majors[:by_row])
+    assert np.all((of_mate <= of_row) | (of_row == graph.n_rows))
+    of_row, of_mate = turns(majors[: -by_col - 1 : -1])
+    assert np.all((of_row <= of_mate) | (of_mate == graph.n_rows))

@@ -62,6 +62,8 @@ class Run:
         How many there were, of the graph or of a renumbered copy of it.
     transpose_seconds : float
         Time they took to build.
+    forced : object or None
+        Pairs that are the same in every maximum matching of the square part; the back-end knows the type.
     renumbered : object or None
         The graph and its matching in a better numbering, if the engine made one; its back-end knows the type.
     warm : bool
@@ -77,6 +79,7 @@ class Run:
     transposed: BipartiteCSR | None = None
     transposes_built: int = 0
     transpose_seconds: float = 0.0
+    forced: object | None = None
     renumbered: object | None = None
     warm: bool = False
     steps: list[StepInfo] = field(default_factory=list)

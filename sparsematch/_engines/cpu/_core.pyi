@@ -30,6 +30,7 @@ def run(
     options: Mapping[str, bool | float],
     settled_major: BoolArray | None,
     settled_minor: BoolArray | None,
+    forced: IndexArray | None,
     /,
 ) -> dict[str, Any]:
     """Run one engine on the mates."""
@@ -95,6 +96,9 @@ def block_labels(
     major_mate: IndexArray,
     minor_mate: IndexArray,
     major_group: IndexArray,
+    forced: IndexArray | None,
+    forced_by_major: int,
+    forced_by_minor: int,
     /,
 ) -> int:
     """Write the group of each major; return how many blocks the square part has."""

@@ -153,7 +153,7 @@ def _restart(start: str, graph: BipartiteCSR, matching: Matching, run: Run, sett
     if not run.warm:
         matching.row_mate.fill(-1)
         matching.col_mate.fill(-1)
-    step(start, graph, matching, run, settled=settled)
+    step(start, graph, matching, run, settled=settled, keep_forced=settled is not None and not run.warm)
 
 
 def _renumber(graph: BipartiteCSR, matching: Matching, run: Run, workers: int) -> Renumbered:

@@ -104,6 +104,7 @@ class Bitmap {
     bool full_word(std::size_t k) const { return word(k).load(std::memory_order_relaxed) == ~std::uint64_t{0}; }
     void set(std::size_t k) { words_[k >> 6] |= bit(k); }
     void clear(std::size_t k) { words_[k >> 6] &= ~bit(k); }
+    void set_if(std::size_t k, bool yes) { words_[k >> 6] |= std::uint64_t{yes} << (k & 63); }
     void clear_if(std::size_t k, bool yes) { words_[k >> 6] &= ~(std::uint64_t{yes} << (k & 63)); }
     void fill(bool value) { std::memset(words_.data(), value ? 0xff : 0, words_.size() * sizeof(std::uint64_t)); }
     // Bit k says whether wanted(k), of n bits. A word at a time: bits set one by one would each wait for the one before.

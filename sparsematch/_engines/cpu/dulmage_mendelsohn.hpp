@@ -5,8 +5,9 @@
 // rest are the strong components of the graph that has the matched columns as vertices and an arc from column j to each
 // column of its mate's row.
 // A depth-first search finds them all, but waits for memory at every vertex. Most vertices are settled before it by searches
-// that need not. With the transpose at hand: trimming (a vertex without arcs to unsettled ones is a component: McLendon et al.,
-// JPDC 65, 2005). With it or without: large components (large_components.hpp), each of which becomes one vertex.
+// that need not. If Karp-Sipser was the start: pairs that vertices of degree one have forced are components. With the transpose
+// at hand: trimming (a vertex without arcs to unsettled ones is a component: McLendon et al., JPDC 65, 2005). With it or without:
+// large components (large_components.hpp), each of which becomes one vertex.
 #pragma once
 
 #include <algorithm>
@@ -49,6 +50,7 @@ class Blocks {
     // blocks in upper block triangular order, n + 1 for the matched rows of the vertical part, n + 2 for the free rows.
     // Returns n.
     Index components(const Csr<Index>* t) {
+        if (t) settle_forced();
         const std::size_t n_cols = a_.n_cols, left = n_cols - settled_col_.count();
         if (left == 0) return write([](Index) { return in_vertical<Index>; });
         LargeComponents<Index> large(a_, m_, settled_row_, settled_col_, run_);
@@ -56,7 +58,7 @@ class Blocks {
         if (t && left > n_cols / 4 * 3) large.search(*t);
         else if (!t && left > n_cols / 8 * 7) large.sweep(horizontal_col_);
         if (t && large.size() == 0 && !run_.stopped()) {
-            trim(*t);
+            if (run_.forced.by_row + run_.forced.by_col == 0) trim(*t);
             large.search(*t);
         }
         if (run_.stopped()) return 0;
@@ -64,6 +66,8 @@ class Blocks {
     }
 
   private:
+    static constexpr std::int64_t ahead = 16;  // forced rows
+
     static bool any_free(const Index* mate, Index n) {
         Index all = 0;
         for (Index v = 0; v < n; ++v) all |= mate[v];
@@ -92,6 +96,33 @@ class Blocks {
                     }
             }
         }
+    }
+
+    // A row that came down to one column has arcs to those only that came down to one before it: it can stand at the end of the
+    // form. A column that came down to one row has arcs from such ones only: it can stand at the beginning. Whatever was matched
+    // afterwards, those in the square part are still pairs, for there is no other way to match them.
+    void settle_forced() {
+        const auto& [rows, by_row, by_col] = run_.forced;
+        const Index *const row = run_.forced.rows_as<Index>(), *const end = row + (rows ? a_.n_rows : 0);
+        const auto settle = [&](Index i, Index number) {
+            const bool square = !settled_row_.test(i);
+            group_[i] = number;
+            settled_row_.set(i);
+            settled_col_.set_if(std::max<Index>(m_.row_mate[i], 0), square);
+            return square;
+        };
+        for (std::int64_t k = 0; k < by_row; ++k) {
+            ask_forced(row[std::min(k + ahead, by_row - 1)]);
+            component_ -= settle(row[k], component_);
+        }
+        for (std::int64_t k = 1; k <= by_col; ++k) {
+            ask_forced(end[-std::min(k + ahead, by_col)]);
+            n_first_ += settle(end[-k], in_horizontal<Index> + 1 + n_first_);
+        }
+    }
+    [[gnu::always_inline]] void ask_forced(Index i) const {
+        __builtin_prefetch(&group_[i], 1);
+        __builtin_prefetch(&m_.row_mate[i]);
     }
 
     // Settles vertices without arcs to unsettled ones, over and over: they can stand at the end of the form. Counts are kept in
@@ -212,9 +243,10 @@ class Blocks {
     }
 
     // Blocks found so far.
-    Index count() const { return a_.n_cols - component_; }
+    Index count() const { return a_.n_cols - component_ + n_first_; }
     Index group_of(Index number) const {
-        return number == in_vertical<Index> ? count() + 1 : std::max(number, component_) - component_;
+        if (number == in_vertical<Index>) return count() + 1;
+        return number - (number < 0 ? in_horizontal<Index> : std::min(number, component_ - n_first_));
     }
 
     // number_of(j): of the matched column j, which is not settled. Rows of the coarse parts are written twice.
@@ -232,8 +264,9 @@ class Blocks {
     Matching<Index> m_;
     Run& run_;
     Bitmap vertical_row_, horizontal_row_, horizontal_col_, settled_row_, settled_col_;
-    Index* group_;  // of rows that trimming has settled
+    Index* group_;  // of rows that were forced, or that trimming has settled
     Index component_;
+    Index n_first_ = 0;  // blocks at the beginning of the square part, numbered from in_horizontal upwards
 };
 
 // Reads: the matrix, its transpose if there is one, and a maximum matching. Writes the group of each row (Blocks::components);

@@ -44,7 +44,13 @@ class KarpSipser {
         count_both(rows_, cols_, run_);
         gone_.copy_inverse(cols_.free);
     }
-    void match_degree_one() { match(); }
+    // All of these pairs are forced: noted down if that is wanted.
+    void match_degree_one(Forced* forced) {
+        forced_ = forced ? forced->rows_as<Index>() : nullptr;
+        match();
+        if (forced_) forced->by_row = n_by_row_, forced->by_col = n_by_col_;
+        forced_ = nullptr;
+    }
     void match_rest() {
         next_pick_ = 0;
         match();
@@ -141,7 +147,10 @@ class KarpSipser {
         if (!to_rows_.has_room()) return false;
         const int n = to_cols_.receive(pairs);
         for (int k = 0; k < n; ++k)
-            if (rows_.free.test(pairs[k].row) && cols_.free.test(pairs[k].col)) make(pairs[k].row, pairs[k].col);
+            if (rows_.free.test(pairs[k].row) && cols_.free.test(pairs[k].col)) {
+                make(pairs[k].row, pairs[k].col);
+                if (forced_) forced_[n_by_row_++] = pairs[k].row;
+            }
         to_rows_.hand_over();
         return n > 0;
     }
@@ -157,6 +166,7 @@ class KarpSipser {
             if (i == UNMATCHED<Index>) continue;
             __builtin_prefetch(&rows_.lists.indptr[i]);
             make(i, taken[k]);
+            if (forced_) forced_[rows_.lists.n_rows - ++n_by_col_] = i;
             gone[n_gone++] = i;
         }
         to_rows_.hand_over();
@@ -246,6 +256,8 @@ class KarpSipser {
     DegreeOne<Index> row_queue_, col_queue_;
     Index rows_looked_at_ = 0, cols_looked_at_ = 0;  // those of degree one among them have been queued
     Index next_pick_;                                // the row that chooses next
+    Index* forced_ = nullptr;                        // as Forced has them
+    Index n_by_row_ = 0, n_by_col_ = 0;
     Ring<Pair, batch> to_rows_, to_cols_;
     Patience patience_;
     // Twice the pairs that have been heard of, and one more if all that followed from them has been done, too.
@@ -270,7 +282,7 @@ void karp_sipser_by(Workers&& workers, Matching<Index> m, const Options& options
     }
     {
         auto timer = run.time("degree one");
-        workers.match_degree_one();
+        workers.match_degree_one(warm ? nullptr : &run.forced);
         if (run.settled && !warm && !run.stopped())
             run.team.both([&](int side, int) {
                 if (side == 0) mark_settled(rows, run.settled.row);

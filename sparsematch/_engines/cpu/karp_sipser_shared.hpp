@@ -36,7 +36,8 @@ class SharedKarpSipser {
 
     void count() { count_both(side_[0], side_[1], run_); }
 
-    void match_degree_one() {
+    // Does not say in which order pairs were forced: there is none that all workers would know.
+    void match_degree_one(Forced*) {
         for (int s : {0, 1})
             sweep(side_[s].lists.n_rows, [&, s](Lane& lane, Index v, Index) {
                 lane.queue[s].reserve(1);

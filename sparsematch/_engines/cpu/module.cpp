@@ -48,6 +48,7 @@ nb::dict report(const Run& run) {
     out["augmentations"] = s.augmentations;
     out["path_edges"] = s.path_edges;
     out["exhausted"] = run.exhausted();
+    out["forced"] = nb::make_tuple(run.forced.by_row, run.forced.by_col);
     nb::dict steps;
     for (const auto& step : s.steps) steps[step.name] = step.seconds;
     out["seconds"] = steps;
@@ -60,8 +61,8 @@ nb::dict report(const Run& run) {
 template <class Index>
 nb::dict run_engine(const std::string& name, Index n_cols, In<Index> indptr, In<Index> indices, nb::object t_indptr,
                     nb::object t_indices, Out<Index> row_mate, Out<Index> col_mate, int workers, std::int64_t edge_limit,
-                    bool detailed, std::uint64_t seed, const nb::dict& options, nb::object settled_row,
-                    nb::object settled_col) {
+                    bool detailed, std::uint64_t seed, const nb::dict& options, nb::object settled_row, nb::object settled_col,
+                    nb::object forced) {
     const Row* row = std::find_if(std::begin(table), std::end(table), [&](const Row& r) { return name == r.name; });
     if (row == std::end(table)) throw nb::key_error(name.c_str());
     const auto a = view(n_cols, indptr, indices);
@@ -75,6 +76,7 @@ nb::dict run_engine(const std::string& name, Index n_cols, In<Index> indptr, In<
     else improve = row->improve64;
     Settled settled;
     if (!settled_row.is_none()) settled = {nb::cast<Out<bool>>(settled_row).data(), nb::cast<Out<bool>>(settled_col).data()};
+    void* const forced_rows = forced.is_none() ? nullptr : nb::cast<Out<Index>>(forced).data();
     Signals signals;
     nb::dict out;
     {
@@ -82,6 +84,7 @@ nb::dict run_engine(const std::string& name, Index n_cols, In<Index> indptr, In<
         Team team(workers);
         Run run(team, Signals::poll, &signals, edge_limit, detailed);
         run.settled = settled;
+        run.forced.rows = forced_rows;
         improve(a, transposed ? &t : nullptr, m, o, run);
         const auto matched = std::count_if(m.row_mate, m.row_mate + a.n_rows, [](Index j) { return j != UNMATCHED<Index>; });
         nb::gil_scoped_acquire acquire;
@@ -129,13 +132,17 @@ bool run_cover(Index n_cols, In<Index> indptr, In<Index> indices, In<Index> row_
 
 template <class Index>
 Index run_block_labels(Index n_cols, In<Index> indptr, In<Index> indices, nb::object t_indptr, nb::object t_indices,
-                       In<Index> row_mate, In<Index> col_mate, Out<Index> row_group) {
+                       In<Index> row_mate, In<Index> col_mate, Out<Index> row_group, nb::object forced, std::int64_t by_row,
+                       std::int64_t by_col) {
     const auto a = view(n_cols, indptr, indices);
     Csr<Index> t{};
     const bool transposed = !t_indptr.is_none();
     if (transposed) t = view(a.n_rows, nb::cast<In<Index>>(t_indptr), nb::cast<In<Index>>(t_indices));
-    return interruptible(
-        [&](Run& run) { return block_labels(a, transposed ? &t : nullptr, view(row_mate, col_mate), row_group.data(), run); });
+    const void* const rows = forced.is_none() ? nullptr : nb::cast<In<Index>>(forced).data();
+    return interruptible([&](Run& run) {
+        run.forced = {const_cast<void*>(rows), by_row, by_col};
+        return block_labels(a, transposed ? &t : nullptr, view(row_mate, col_mate), row_group.data(), run);
+    });
 }
 
 template <class Index>
@@ -264,7 +271,7 @@ template <class Index>
 void bind(nb::module_& m) {
     m.def("run", &run_engine<Index>, "name"_a, "n_cols"_a, "indptr"_a.noconvert(), "indices"_a.noconvert(), "t_indptr"_a.none(),
           "t_indices"_a.none(), "row_mate"_a.noconvert(), "col_mate"_a.noconvert(), "workers"_a, "edge_limit"_a, "detailed"_a,
-          "seed"_a, "options"_a, "settled_row"_a.none(), "settled_col"_a.none());
+          "seed"_a, "options"_a, "settled_row"_a.none(), "settled_col"_a.none(), "forced"_a.none());
     m.def("transpose", &run_transpose<Index>, "n_cols"_a, "indptr"_a.noconvert(), "indices"_a.noconvert(),
           "t_indptr"_a.noconvert(), "t_indices"_a.noconvert(), "workers"_a);
     m.def("assignment", &run_assignment<Index>, "n_cols"_a, "indptr"_a.noconvert(), "indices"_a.noconvert(),
@@ -280,7 +287,7 @@ void bind(nb::module_& m) {
           "col_mate"_a.noconvert(), "row_cover"_a.noconvert(), "col_cover"_a.noconvert());
     m.def("block_labels", &run_block_labels<Index>, "n_cols"_a, "indptr"_a.noconvert(), "indices"_a.noconvert(),
           "t_indptr"_a.none(), "t_indices"_a.none(), "row_mate"_a.noconvert(), "col_mate"_a.noconvert(),
-          "row_group"_a.noconvert());
+          "row_group"_a.noconvert(), "forced"_a.none(), "by_row"_a, "by_col"_a);
     m.def("connected_components", &run_connected_components<Index>, "n_cols"_a, "indptr"_a.noconvert(), "indices"_a.noconvert(),
           "row_label"_a.noconvert(), "col_label"_a.noconvert());
     m.def("hall_violators", &run_hall_violators<Index>, "n_cols"_a, "indptr"_a.noconvert(), "indices"_a.noconvert(),

@@ -8,7 +8,7 @@ import numpy as np
 
 from sparsematch._engines.cpu import _core
 from sparsematch._engines.cpu.locality import Renumbered
-from sparsematch._engines.cpu.step import transpose
+from sparsematch._engines.cpu.step import Forced, transpose
 from sparsematch._engines.registry import Run
 from sparsematch._types.arrays import IndexArray
 from sparsematch._types.bipartite import BipartiteCSR
@@ -48,14 +48,17 @@ def vertex_cover(graph: BipartiteCSR, matching: Matching) -> VertexCover | None:
 def block_labels(graph: BipartiteCSR, matching: Matching, run: Run) -> BlockLabels:
     """Return the group of every row; the matching must be maximum. Time: O(n_rows + n_cols + nnz).
 
-    What the engine has left in the run is used: a transpose, or a renumbered copy of the graph with the same matching.
+    What the engine has left in the run is used: a transpose, the pairs that it was forced to make, or a renumbered copy
+    of the graph with the same matching.
     """
     if isinstance(run.renumbered, Renumbered):
         return run.renumbered.carry_back(block_labels(run.renumbered.graph, run.renumbered.matching, Run()))
     mates = graph.orient(matching.row_mate, matching.col_mate)
     t_indptr, t_indices = (run.transposed.indptr, run.transposed.indices) if run.transposed else (None, None)
+    forced = run.forced if run.transposed and isinstance(run.forced, Forced) else (None, 0, 0)
     group = np.empty(graph.n_major, graph.dtype)
-    n_square = _core.block_labels(graph.n_minor, graph.indptr, graph.indices, t_indptr, t_indices, *mates, group)
+    lists = graph.n_minor, graph.indptr, graph.indices, t_indptr, t_indices
+    n_square = _core.block_labels(*lists, *mates, group, *forced)
     if graph.flipped:
         by_col, group = group, np.full(graph.n_rows, n_square + 2, graph.dtype)
         matched = matching.row_mate >= 0

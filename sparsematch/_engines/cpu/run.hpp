@@ -49,6 +49,17 @@ struct Settled {
     explicit operator bool() const { return row != nullptr; }
 };
 
+// Rows whose pair was forced, in the order in which that was found out: the row had come down to one column, or its column to
+// that row. Those from the front, these from the back of an array with room for all. Absent unless the caller wants them.
+struct Forced {
+    void* rows = nullptr;                 // of the engine's index type
+    std::int64_t by_row = 0, by_col = 0;  // how many
+    template <class Index>
+    Index* rows_as() const {
+        return static_cast<Index*>(rows);
+    }
+};
+
 class Run {
     using Clock = std::chrono::steady_clock;
 
@@ -94,6 +105,7 @@ class Run {
     const bool detailed;
     Statistics stats;
     Settled settled;
+    Forced forced;
 
     // Adds the life of the returned object to the time of the step; costs nothing unless details were asked for.
     auto time(const char* step) {

@@ -12,7 +12,7 @@ import numpy as np
 
 from sparsematch._engines.cpu import _core
 from sparsematch._engines.registry import Run
-from sparsematch._types.arrays import BoolArray
+from sparsematch._types.arrays import BoolArray, IndexArray
 from sparsematch._types.bipartite import BipartiteCSR
 from sparsematch._types.matching import Matching
 from sparsematch._types.run_info import StepInfo
@@ -29,6 +29,22 @@ class Row(NamedTuple):
     summary: str
 
 
+class Forced(NamedTuple):
+    """The majors of pairs that vertices of degree one have forced, in the order in which they were found.
+
+    Attributes
+    ----------
+    majors : ndarray, shape (n_major,)
+        From the front those that had come down to one minor, from the back those whose minor had come down to one.
+    by_major, by_minor : int
+        How many there are of each.
+    """
+
+    majors: IndexArray
+    by_major: int
+    by_minor: int
+
+
 ROWS = {row[0]: Row(*row) for row in _core.engines()}
 
 
@@ -42,6 +58,7 @@ def step(
     edge_limit: int = 0,
     options: Mapping[str, bool | float] | None = None,
     settled: tuple[BoolArray, BoolArray] | None = None,
+    keep_forced: bool = False,
     workers: int | None = None,
 ) -> StepInfo:
     """Run one engine on a matching, and add its account to the run's.
@@ -65,6 +82,8 @@ def step(
     settled : pair of arrays, optional
         For each major and minor, whether augmenting paths can do without it. Karp-Sipser writes them,
         the single-source search reads them.
+    keep_forced : bool, optional
+        Leave the pairs that Karp-Sipser was forced to make in the run; from the empty matching only.
     workers : int, optional
         Threads, if not those of the run.
 
@@ -82,6 +101,8 @@ def step(
         major, minor, mates = run.transposed, graph if minor else None, mates[::-1]
     given = {**run.options, **options} if options else run.options
     chosen = {key: given[key] for key in row.options.keys() & given.keys()} if given else {}
+    settled_major, settled_minor = settled or (None, None)
+    forced = np.empty(major.n_major, graph.dtype) if keep_forced else None
     begin = perf_counter()
     report = _core.run(
         name,
@@ -96,8 +117,12 @@ def step(
         run.detailed,
         run.seed,
         chosen,
-        *(settled or (None, None)),
+        settled_major,
+        settled_minor,
+        forced,
     )
+    if forced is not None:
+        run.forced = Forced(forced, *report["forced"])
     info = StepInfo(
         name,
         perf_counter() - begin,
