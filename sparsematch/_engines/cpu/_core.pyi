@@ -180,7 +180,6 @@ def carry(
 
 def restore(
     major_order: IndexArray,
-    major_place: IndexArray,
     minor_order: IndexArray,
     new_major_mate: IndexArray,
     new_minor_mate: IndexArray,
@@ -189,7 +188,7 @@ def restore(
     workers: int,
     /,
 ) -> None:
-    """Write a matching in the old numbers; the places of the majors may stand in major_mate."""
+    """Write a matching in the old numbers."""
 
 def block_plan(
     indptr: IndexArray,

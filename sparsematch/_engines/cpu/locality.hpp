@@ -130,8 +130,9 @@ class Renumbering {
             read_rows(n_rows_, n_rows_, meter);
             read_cols(cols_.size(), cols_.size(), meter);
         }
-        for (Index j = 0; j < a_.n_cols; ++j) cols_.add(j);  // those that are left have no entries
-        for (Index i = 0; i < a_.n_rows; ++i)
+        // Those that are left have no entries.
+        for (Index j = 0; j < a_.n_cols && cols_.size() < a_.n_cols; ++j) cols_.add(j);
+        for (Index i = 0; i < a_.n_rows && n_rows_ < a_.n_rows; ++i)
             if (row_place_[i] == UNMATCHED<Index>) {
                 number(i, n_rows_);
                 indptr_[n_rows_] = nnz_;
@@ -283,17 +284,17 @@ void carry(Index n_cols, const Index* row_place, const Index* col_order, const I
         if (const Index i = col_mate[col_order[k]]; i != UNMATCHED<Index>) to.match(row_place[i], k);
 }
 
-// Carries a matching of the renumbered matrix back. The places of the rows may stand in the mates that are to be written.
-// With several workers each side is written by one: two that write to the same lines of memory hold each other up.
-// Time: O(n_rows + n_cols).
+// Carries a matching of the renumbered matrix back, in the order of the new numbers: mates are near each other in these, so that
+// only what is written is all over memory. With several workers each side is written by one: two that write to the same lines of
+// memory hold each other up. Time: O(n_rows + n_cols).
 template <class Index>
-void restore(Index n_rows, Index n_cols, const Index* row_order, const Index* row_place, const Index* col_order,
-             const Index* new_row_mate, const Index* new_col_mate, Matching<Index> to, Team& team) {
+void restore(Index n_rows, Index n_cols, const Index* row_order, const Index* col_order, const Index* new_row_mate,
+             const Index* new_col_mate, Matching<Index> to, Team& team) {
     const auto name = [](const Index* order, Index place) {
         return place == UNMATCHED<Index> ? UNMATCHED<Index> : order[place];
     };
     const auto write_rows = [&] {
-        for (Index i = 0; i < n_rows; ++i) to.row_mate[i] = name(col_order, new_row_mate[row_place[i]]);
+        for (Index k = 0; k < n_rows; ++k) to.row_mate[row_order[k]] = name(col_order, new_row_mate[k]);
     };
     const auto write_cols = [&] {
         for (Index k = 0; k < n_cols; ++k) to.col_mate[col_order[k]] = name(row_order, new_col_mate[k]);

@@ -47,7 +47,7 @@ class Renumbered:
         minor_order = self.minor_order.copy()
         found = self.graph.orient(self.matching.row_mate, self.matching.col_mate)
         mates = self.graph.orient(matching.row_mate, matching.col_mate)
-        _core.restore(self.major_order, self.major_place, minor_order, *found, *mates, workers)
+        _core.restore(self.major_order, minor_order, *found, *mates, workers)
         nothing = minor_order[:0].copy()
         kept = (nothing, minor_order) if self.graph.flipped else (self.major_order, nothing)
         return replace(self, major_order=kept[0], major_place=nothing, minor_order=kept[1])

@@ -221,13 +221,12 @@ void run_renumber(Index n_cols, In<Index> indptr, In<Index> indices, In<Index> t
 }
 
 template <class Index>
-void run_restore(In<Index> row_order, In<Index> row_place, In<Index> col_order, In<Index> new_row_mate, In<Index> new_col_mate,
-                 Out<Index> row_mate, Out<Index> col_mate, int workers) {
+void run_restore(In<Index> row_order, In<Index> col_order, In<Index> new_row_mate, In<Index> new_col_mate, Out<Index> row_mate,
+                 Out<Index> col_mate, int workers) {
     nb::gil_scoped_release release;
     Team team(workers);
-    restore(static_cast<Index>(row_mate.size()), static_cast<Index>(col_mate.size()), row_order.data(), row_place.data(),
-            col_order.data(), new_row_mate.data(), new_col_mate.data(), Matching<Index>{row_mate.data(), col_mate.data()},
-            team);
+    restore(static_cast<Index>(row_mate.size()), static_cast<Index>(col_mate.size()), row_order.data(), col_order.data(),
+            new_row_mate.data(), new_col_mate.data(), Matching<Index>{row_mate.data(), col_mate.data()}, team);
 }
 
 template <class Index>
@@ -303,9 +302,8 @@ void bind(nb::module_& m) {
           "col_order"_a.noconvert(), "new_indptr"_a.noconvert(), "workers"_a);
     m.def("carry", &run_carry<Index>, "row_place"_a.noconvert(), "col_order"_a.noconvert(), "col_mate"_a.noconvert(),
           "new_row_mate"_a.noconvert(), "new_col_mate"_a.noconvert());
-    m.def("restore", &run_restore<Index>, "row_order"_a.noconvert(), "row_place"_a.noconvert(), "col_order"_a.noconvert(),
-          "new_row_mate"_a.noconvert(), "new_col_mate"_a.noconvert(), "row_mate"_a.noconvert(), "col_mate"_a.noconvert(),
-          "workers"_a);
+    m.def("restore", &run_restore<Index>, "row_order"_a.noconvert(), "col_order"_a.noconvert(), "new_row_mate"_a.noconvert(),
+          "new_col_mate"_a.noconvert(), "row_mate"_a.noconvert(), "col_mate"_a.noconvert(), "workers"_a);
     m.def("sort_by_label", &run_sort_by_label<Index>, "label"_a.noconvert(), "n_labels"_a, "order"_a.noconvert(),
           "starts"_a.noconvert());
     m.def("form_order", &run_form_order<Index>, "group"_a.noconvert(), "row_mate"_a.noconvert(), "n_square"_a,

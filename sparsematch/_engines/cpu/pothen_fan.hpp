@@ -39,17 +39,20 @@ class PothenFan {
   public:
     PothenFan(const Csr<Index>& a, Matching<Index> m, const Options& options, Run& run)
         : a_(a), m_(m), options_(options), run_(run), look_(a.n_rows), visited_(a.n_cols), dead_(a.n_cols), open_(a.n_cols) {
-        std::copy_n(a.indptr, a.n_rows, look_.data());
-        for (Index j = 0; j < a.n_cols; ++j)
-            if (m.col_mate[j] == UNMATCHED<Index>) open_.set(j);
+        run.team.both([&](int part, int) {
+            if (part == 0) free_ = free_rows(a, m);
+            if (part == 1) {
+                std::copy_n(a.indptr, a.n_rows, look_.data());
+                open_.mark(a.n_cols, [&](std::size_t j) { return m.col_mate[j] == UNMATCHED<Index>; });
+            }
+        });
     }
 
     // Reads: the matrix. Writes: both mates. Workspace: one index per row, bits per column, the stack. Time: O(n nnz), mostly O(nnz).
     void improve() {
-        auto free = free_rows(a_, m_);
         std::vector<std::unique_ptr<Lane>> lanes;
         for (int rank = 0; rank < run_.team.size(); ++rank) lanes.push_back(std::make_unique<Lane>(run_, rank, a_.n_cols));
-        for (std::size_t n = free.size(); n > 0 && !run_.stopped() && !run_.exhausted();) {
+        for (std::size_t n = free_.size(); n > 0 && !run_.stopped() && !run_.exhausted();) {
             const std::int64_t before = run_.stats.augmentations;
             visited_.copy(dead_);
             forward_ = !options_.fairness || run_.stats.phases % 2 == 0;
@@ -58,7 +61,7 @@ class PothenFan {
             // The few that are left at last take long, each of them.
             const auto grain = std::max<std::int64_t>(1, static_cast<std::int64_t>(n) / (8 * run_.team.size()));
             run_.team.loop(static_cast<std::int64_t>(n), grain, [&](int rank, std::int64_t begin, std::int64_t end) {
-                for (auto k = begin; k < end && !run_.stopped(); ++k) search(*lanes[rank], free[k]);
+                for (auto k = begin; k < end && !run_.stopped(); ++k) search(*lanes[rank], free_[k]);
             });
             ++run_.stats.phases;
             for (auto& lane : lanes) {
@@ -66,7 +69,7 @@ class PothenFan {
                 run_.stats.path_edges += std::exchange(lane->path_edges, 0);
             }
             if (run_.stats.augmentations == before) break;
-            n = keep_free(free, n, m_);
+            n = keep_free(free_, n, m_);
         }
     }
 
@@ -137,6 +140,7 @@ class PothenFan {
     const Matching<Index> m_;
     const Options& options_;
     Run& run_;
+    std::vector<Index> free_;
     Buffer<Index> look_;
     Bitmap visited_, dead_, open_;  // columns: entered this phase; entered by searches that failed for good; free
     bool forward_ = true;
