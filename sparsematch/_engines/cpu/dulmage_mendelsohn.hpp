@@ -174,20 +174,21 @@ class Blocks {
     // Depth-first search of all that is left, in the matrix as it is; nothing has been trimmed. Workspace: seven
     // indices per column, of which four are written as deep as the search goes.
     Index direct() {
-        Buffer<Vertex<Index>> vertices(a_.n_cols);
+        Buffer<Index> number(a_.n_cols);
+        Buffer<Arcs<Index>> arcs(a_.n_cols);
         for (Index j = 0; j < a_.n_cols; ++j) {
-            const bool settled = settled_col_.test(j);
-            const Index i = m_.col_mate[j];
-            vertices[j].number = !settled ? 0 : horizontal_col_.test(j) ? in_horizontal<Index> : in_vertical<Index>;
-            vertices[j].begin = 0;
-            if (settled) continue;
-            const Index leaf = a_.degree(i) == 1;
-            vertices[j] = {leaf ? component_ : 0, a_.indptr[i], a_.indptr[i + 1]};
+            if (settled_col_.test(j)) {
+                number[j] = horizontal_col_.test(j) ? in_horizontal<Index> : in_vertical<Index>;
+                continue;
+            }
+            const Index i = m_.col_mate[j], leaf = a_.degree(i) == 1;
+            number[j] = leaf ? component_ : 0;
+            arcs[j] = {a_.indptr[i], a_.indptr[i + 1]};
             component_ -= leaf;
         }
-        StrongComponents<Index>(vertices.data(), a_.indices, a_.n_cols).find(a_.n_cols, component_, run_);
+        StrongComponents<Index>(number.data(), arcs.data(), a_.indices, a_.n_cols).find(a_.n_cols, component_, run_);
         for (Index i = 0; i < a_.n_rows; ++i) {
-            const Index j = m_.row_mate[i], group = group_of(vertices[std::max<Index>(j, 0)].number);
+            const Index j = m_.row_mate[i], group = group_of(number[std::max<Index>(j, 0)]);
             group_[i] = j == UNMATCHED<Index> ? count() + 2 : group;
         }
         return count();
@@ -198,8 +199,10 @@ class Blocks {
     Index contracted(const LargeComponents<Index>& large) {
         const Index n = static_cast<Index>(large.left()), all = n + large.size();
         Buffer<Index> vertex(n > 0 ? a_.n_cols : 0), rows(static_cast<std::size_t>(n) + 1);
-        Buffer<Vertex<Index>> vertices(static_cast<std::size_t>(all) + 1);
-        vertices[all] = {in_horizontal<Index>, 0, 0};
+        Buffer<Index> number(static_cast<std::size_t>(all) + 1);
+        Buffer<Arcs<Index>> arcs(all);
+        std::fill(number.begin(), number.end() - 1, 0);
+        number[all] = in_horizontal<Index>;
         if (n > 0) {
             Index found = 0;
             each(settled_row_, false, a_.n_rows, [&](Index i) {
@@ -226,20 +229,20 @@ class Blocks {
         for (Index v = 0; v < n; ++v) {
             const Index begin = tail;
             for (Index p = a_.indptr[rows[v]], last = a_.indptr[rows[v] + 1]; p < last; ++p) add(v, a_.indices[p]);
-            vertices[v] = {0, begin, tail};
+            arcs[v] = {begin, tail};
         }
         for (int g = 0; g < large.size(); ++g) {
             const Index begin = tail;
             for (const Index j : large.targets(g)) add(n + g, j);
-            vertices[n + g] = {0, begin, tail};
+            arcs[n + g] = {begin, tail};
         }
-        StrongComponents<Index>(vertices.data(), heads.data(), all).find(all, component_, run_);
+        StrongComponents<Index>(number.data(), arcs.data(), heads.data(), all).find(all, component_, run_);
         for (Index v = 0; v < n; ++v) {
-            group_[rows[v]] = vertices[v].number;
+            group_[rows[v]] = number[v];
             settled_row_.set(rows[v]);
         }
-        if (large.size() <= 1) return write([only = vertices[n].number](Index) { return only; });
-        return write([&](Index j) { return vertices[n + large[j]].number; });
+        if (large.size() <= 1) return write([only = number[n]](Index) { return only; });
+        return write([&](Index j) { return number[n + large[j]]; });
     }
 
     // Blocks found so far.

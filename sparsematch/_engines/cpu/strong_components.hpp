@@ -21,10 +21,10 @@ inline constexpr Index in_horizontal = std::numeric_limits<Index>::min();
 template <class Index>
 inline constexpr Index in_vertical = std::numeric_limits<Index>::max();
 
-// What the search reads of a vertex lies together: where it stands, and the place of its arcs in the list of heads.
+// The place of a vertex's arcs in the list of heads.
 template <class Index>
-struct Vertex {
-    Index number, begin, end;
+struct Arcs {
+    Index begin, end;
 };
 
 template <class Index>
@@ -36,10 +36,10 @@ class StrongComponents {
     };
 
   public:
-    // The numbers are 0 for those that are to be searched, at most `size`. Workspace: four indices for each of these, written
-    // as deep as the search goes.
-    StrongComponents(Vertex<Index>* vertices, const Index* heads, std::size_t size)
-        : vertices_(vertices), heads_(heads), waiting_(size), path_(size) {}
+    // Writes the numbers of those where it is 0, at most `size`. Numbers stand by themselves: where an arc leads to is mostly
+    // known already, and then nothing else is read of it. Workspace: four indices for each, written as deep as the search goes.
+    StrongComponents(Index* number, const Arcs<Index>* arcs, const Index* heads, std::size_t size)
+        : number_(number), arcs_(arcs), heads_(heads), waiting_(size), path_(size) {}
 
     // Completes the components of the first n vertices and of all that they reach; `component` is the next number and counts
     // down. Time: O(n + arcs).
@@ -47,7 +47,7 @@ class StrongComponents {
         Meter meter(run);
         component_ = component;
         for (Index v = 0; v < n && !run.stopped(); ++v)
-            if (vertices_[v].number == 0) search(v, meter);
+            if (number_[v] == 0) search(v, meter);
         component = component_;
     }
 
@@ -58,9 +58,9 @@ class StrongComponents {
         *top = enter(start);
         for (std::int64_t edges = 0;;) {
             Index next = top->next, least = top->least, child = UNMATCHED<Index>;
-            for (const Index last = vertices_[top->vertex].end; next < last; ++next) {
-                const Index k = heads[next], number = vertices_[k].number;
-                __builtin_prefetch(&heads[vertices_[k].begin]);
+            for (const Index last = arcs_[top->vertex].end; next < last; ++next) {
+                const Index k = heads[next], number = number_[k];
+                __builtin_prefetch(&arcs_[k]);
                 if (number == 0) {
                     child = k;
                     break;
@@ -76,7 +76,7 @@ class StrongComponents {
                 continue;
             }
             const Index v = top->vertex;
-            const bool root = least == vertices_[v].number;
+            const bool root = least == number_[v];
             if (root) complete(v, component_--);
             else waiting_[n_waiting_++] = v;
             if (top == path_.data()) {
@@ -88,30 +88,30 @@ class StrongComponents {
             top->least = std::min(top->least, root ? top->least : least);
             if (top - path_.data() >= ahead) {
                 __builtin_prefetch(&heads[top[-ahead].next]);
-                __builtin_prefetch(&vertices_[top[-ahead].vertex]);
+                __builtin_prefetch(&number_[top[-ahead].vertex]);
             }
         }
     }
 
     Visit enter(Index v) {
-        Vertex<Index>& vertex = vertices_[v];
-        vertex.number = ++preorder_;
-        return {v, preorder_, vertex.begin};
+        number_[v] = ++preorder_;
+        return {v, preorder_, arcs_[v].begin};
     }
 
     // Vertex v, and those found after it that still wait for the root of their component.
     void complete(Index v, Index number) {
-        const Index own = vertices_[v].number;
-        while (n_waiting_ > 0 && vertices_[waiting_[n_waiting_ - 1]].number >= own) {
-            vertices_[waiting_[--n_waiting_]].number = number;
+        const Index own = number_[v];
+        while (n_waiting_ > 0 && number_[waiting_[n_waiting_ - 1]] >= own) {
+            number_[waiting_[--n_waiting_]] = number;
             --preorder_;
         }
-        if (vertices_[v].number != own) return;  // it was waiting itself
-        vertices_[v].number = number;
+        if (number_[v] != own) return;  // it was waiting itself
+        number_[v] = number;
         --preorder_;
     }
 
-    Vertex<Index>* vertices_;  // the number of one on the way: its preorder number, smaller than where any stands
+    Index* number_;  // of a vertex on the way: its preorder number, smaller than where any stands
+    const Arcs<Index>* arcs_;
     const Index* heads_;
     Buffer<Index> waiting_;  // done, but not the root of their component
     Buffer<Visit> path_;
