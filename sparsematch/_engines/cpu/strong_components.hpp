@@ -2,8 +2,8 @@
 //
 // Tarjan (SIAM J. Comput. 1, 1972) with a stack of its own. Since components are completed sinks first, one belongs to the
 // horizontal part when one of its arcs leads to a vertex of it or to a component that does.
-// What bounds it is waiting for memory: where an arc leads is known before it is followed, so the lists of all neighbours are
-// asked for when the first is looked at, and those of vertices on the path before the search comes back to them.
+// What bounds it is waiting for memory: where an arc leads is known before it is followed, so the places of the lists of all
+// neighbours are asked for when these are looked at, and the lists of vertices on the path before the search comes back to them.
 #pragma once
 
 #include <algorithm>
@@ -14,8 +14,8 @@
 
 namespace sparsematch {
 
-// Where a vertex stands. 0: not known yet. From n_cols downwards: its component in the square part, sinks first.
-// Two codes for the other parts.
+// Where a vertex stands. 0: not known yet. From n_cols downwards: its component in the square part, sinks first. From
+// in_horizontal + 1 upwards: the same, sources first. Two codes for the other parts.
 template <class Index>
 inline constexpr Index in_horizontal = std::numeric_limits<Index>::min();
 template <class Index>
