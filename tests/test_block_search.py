@@ -46,7 +46,7 @@ def digraphs(draw):
 
 
 def found(graph, *engines, **settings):
-    """A maximum matching found by these engines, and the run with what they have left there."""
+    """The matching that these engines find, one after the other, and the run with what they have left there."""
     matching, run = Matching.start(graph), Run(**settings)
     for engine in engines:
         step(engine, graph, matching, run, keep_forced=engine == "karp_sipser")
