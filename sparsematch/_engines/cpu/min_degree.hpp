@@ -60,20 +60,24 @@ class ColumnKeys {
     std::uint8_t operator[](Index j) const { return key_[j]; }
     void take(Index j) { key_[j] = Key::taken; }
 
-    // The free column of least degree in the list of row i, as far as is known here; of several, the first in the matrix. Key and
-    // column in one word: a minimum, where a comparison that decides on both would be a branch.
-    Index best(const Csr<Index>& a, Index i) const {
+    // The free column of least degree in the list of row i, as far as is known here; of several, the first in the matrix, if
+    // the list ascends. Key and column in one word: a minimum, where a comparison that decides on both would be a branch. No key
+    // is below one, which is found early in the lists that are long.
+    Index best(const Csr<Index>& a, Index i, Meter& meter) const {
         std::uint64_t least = nothing;
-        for (Index p = a.indptr[i]; p < a.indptr[i + 1]; ++p) {
-            const Index j = a.indices[p];
-            least = std::min(least, std::uint64_t{key_[j]} << shift | static_cast<std::uint64_t>(j));
-        }
+        Index p = a.indptr[i];
+        for (const Index last = a.indptr[i + 1]; p < last && least >> shift > 1;)
+            for (const Index stop = std::min(last - p, stretch) + p; p < stop; ++p) {
+                const Index j = a.indices[p];
+                least = std::min(least, std::uint64_t{key_[j]} << shift | static_cast<std::uint64_t>(j));
+            }
+        meter.charge(p - a.indptr[i]);
         return least < nothing ? static_cast<Index>(least & ((std::uint64_t{1} << shift) - 1)) : UNMATCHED<Index>;
     }
 
   private:
-    static constexpr Index ahead = 32;  // entries
-    static constexpr int shift = 56;    // no column has a number as large
+    static constexpr Index ahead = 32, stretch = 32;  // entries
+    static constexpr int shift = 56;                  // no column has a number as large
     static constexpr std::uint64_t nothing = std::uint64_t{Key::taken} << shift;
 
     Buffer<std::uint8_t> count_, key_;
@@ -109,16 +113,18 @@ class MinDegree {
 
   public:
     MinDegree(const Csr<Index>& a, Matching<Index> m, Run& run)
-        : a_(a), m_(m), run_(run), taken_(a.n_cols), keys_(run.team.size()), order_(rows_by_degree(a, run.team)) {}
+        : a_(a), m_(m), run_(run), taken_(a.n_cols), keys_(run.team.size()) {}
 
     void improve() {
-        for (Index j = 0; j < a_.n_cols; ++j)
-            if (m_.col_mate[j] != UNMATCHED<Index>) taken_.set(j);
-        const auto share = [&](int rank) {
-            return static_cast<Index>(static_cast<std::int64_t>(a_.nnz()) * rank / run_.team.size());
-        };
-        run_.team.each([&](int rank) { keys_[rank].count(a_, share(rank), share(rank + 1)); });
-        run_.team.each([&](int rank) { keys_[rank].complete(keys_, taken_); });
+        {
+            const auto timer = run_.time("sort");
+            order_ = rows_by_degree(a_, run_.team);
+        }
+        {
+            const auto timer = run_.time("count");
+            count();
+        }
+        const auto timer = run_.time("choose");
         const std::int64_t often = a_.n_rows / looks + grain;
         std::vector<std::int64_t> looked(run_.team.size(), 0);
         run_.team.loop(a_.n_rows, grain, [&](int rank, std::int64_t begin, std::int64_t end) {
@@ -133,6 +139,16 @@ class MinDegree {
     }
 
   private:
+    void count() {
+        for (Index j = 0; j < a_.n_cols; ++j)
+            if (m_.col_mate[j] != UNMATCHED<Index>) taken_.set(j);
+        const auto share = [&](int rank) {
+            return static_cast<Index>(static_cast<std::int64_t>(a_.nnz()) * rank / run_.team.size());
+        };
+        run_.team.each([&](int rank) { keys_[rank].count(a_, share(rank), share(rank + 1)); });
+        run_.team.each([&](int rank) { keys_[rank].complete(keys_, taken_); });
+    }
+
     // Rows k to end of the order choose, then claim what they have chosen: the claims' misses overlap.
     bool choose(ColumnKeys<Threads, Index>& keys, std::int64_t k, std::int64_t end, Meter& meter) {
         Index row[batch], col[batch];
@@ -142,8 +158,7 @@ class MinDegree {
             if (k + 16 < a_.n_rows) __builtin_prefetch(&a_.indices[a_.indptr[order_[k + 16]]]);
             const Index i = order_[k];
             if (m_.row_mate[i] != UNMATCHED<Index>) continue;
-            if (!meter.charge(a_.degree(i))) return false;
-            const Index j = keys.best(a_, i);
+            const Index j = keys.best(a_, i, meter);
             if (j == UNMATCHED<Index>) continue;
             if constexpr (Threads) taken_.prefetch_to_claim(j);
             row[n] = i;
@@ -153,13 +168,13 @@ class MinDegree {
             Index j = col[c];
             while (j != UNMATCHED<Index> && !taken_.template claim<Threads>(j)) {  // somebody was first: choose again
                 keys.take(j);
-                j = keys.best(a_, row[c]);
+                j = keys.best(a_, row[c], meter);
             }
             if (j == UNMATCHED<Index>) continue;
             keys.take(j);
             m_.match(row[c], j);
         }
-        return true;
+        return !run_.stopped();
     }
 
     const Csr<Index>& a_;
@@ -167,7 +182,7 @@ class MinDegree {
     Run& run_;
     Bitmap taken_;
     std::vector<ColumnKeys<Threads, Index>> keys_;
-    const Buffer<Index> order_;
+    Buffer<Index> order_;
 };
 
 template <class Index>
