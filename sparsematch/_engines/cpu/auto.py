@@ -142,7 +142,7 @@ def _finish(
         done = step(
             engine, graph, matching, run, from_minor=from_minor, edge_limit=limit, settled=settled, workers=workers
         )
-        if not done.exhausted:
+        if not done.exhausted or done.cardinality == min(graph.shape):
             return
         free_majors, free_minors = graph.n_major - done.cardinality, graph.n_minor - done.cardinality
         from_minor = _FEWER * free_minors < free_majors
@@ -150,7 +150,7 @@ def _finish(
 
 def _restart(start: str, graph: BipartiteCSR, matching: Matching, run: Run, settled: _Settled = None) -> None:
     """Replace what the cheap start has done by a better start; a matching that the user gave is kept and extended."""
-    if not run.warm:
+    if run.steps and not run.warm:
         matching.row_mate.fill(-1)
         matching.col_mate.fill(-1)
     step(start, graph, matching, run, settled=settled, keep_forced=settled is not None and not run.warm)

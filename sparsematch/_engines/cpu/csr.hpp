@@ -49,6 +49,14 @@ struct Matching {
     Matching flipped() const { return {col_mate, row_mate}; }
 };
 
+// Whether any of n mates is UNMATCHED, the one value below zero: read without a branch for each.
+template <class Index>
+bool any_free(const Index* mate, std::size_t n) {
+    Index all = 0;
+    for (std::size_t k = 0; k < n; ++k) all |= mate[k];
+    return all < 0;
+}
+
 // Uninitialised array. Large ones ask for huge pages: the algorithms gather at random, and address translation is half of a miss.
 template <class T>
 class Buffer {
@@ -108,14 +116,27 @@ class Bitmap {
     void clear_if(std::size_t k, bool yes) { words_[k >> 6] &= ~(std::uint64_t{yes} << (k & 63)); }
     void fill(bool value) { std::memset(words_.data(), value ? 0xff : 0, words_.size() * sizeof(std::uint64_t)); }
     // Bit k says whether wanted(k), of n bits. A word at a time: bits set one by one would each wait for the one before.
-    template <class Wanted>
-    void mark(std::size_t n, const Wanted& wanted) {
+    // any(begin, size): whether one of these may be wanted.
+    template <class Wanted, class Any>
+    void mark(std::size_t n, const Wanted& wanted, const Any& any) {
         for (std::size_t begin = 0; begin < n; begin += 64) {
+            const std::size_t size = n - begin < 64 ? n - begin : 64;
             std::uint64_t bits = 0;
-            for (std::size_t k = 0, size = n - begin < 64 ? n - begin : 64; k < size; ++k)
-                bits |= std::uint64_t{wanted(begin + k)} << k;
+            if (any(begin, size))
+                for (std::size_t k = 0; k < size; ++k) bits |= std::uint64_t{wanted(begin + k)} << k;
             words_[begin >> 6] = bits;
         }
+    }
+    template <class Wanted>
+    void mark(std::size_t n, const Wanted& wanted) {
+        mark(n, wanted, [](std::size_t, std::size_t) { return true; });
+    }
+    // Bit k says whether mate[k] is UNMATCHED.
+    template <class Index>
+    void mark_free(std::size_t n, const Index* mate) {
+        mark(
+            n, [&](std::size_t k) { return mate[k] == UNMATCHED<Index>; },
+            [&](std::size_t begin, std::size_t size) { return any_free(mate + begin, size); });
     }
     void copy(const Bitmap& other) { std::memcpy(words_.data(), other.words_.data(), words_.size() * sizeof(std::uint64_t)); }
     void copy_inverse(const Bitmap& other) {

@@ -68,12 +68,6 @@ class Blocks {
   private:
     static constexpr std::int64_t ahead = 16;  // forced rows
 
-    static bool any_free(const Index* mate, Index n) {
-        Index all = 0;
-        for (Index v = 0; v < n; ++v) all |= mate[v];
-        return all < 0;
-    }
-
     // The horizontal part without the transpose: rows with an entry in a column of it, in passes over the rows that are
     // left, as long as they find much. What they miss is left to depth-first search.
     void sweep_horizontal() {

@@ -10,16 +10,19 @@ namespace sparsematch {
 
 template <class Index>
 std::vector<Index> free_rows(const Csr<Index>& a, const Matching<Index>& m) {
-    const auto searchable = [&](Index i) { return (m.row_mate[i] == UNMATCHED<Index>)&(a.degree(i) > 0); };
-    std::size_t n = 0;
-    for (Index i = 0; i < a.n_rows; ++i) n += searchable(i);
-    std::vector<Index> rows(n + 1);
-    n = 0;
-    for (Index i = 0; i < a.n_rows; ++i) {  // each is written, and stays if it is searchable: no branch to mispredict
-        rows[n] = i;
-        n += searchable(i);
+    constexpr Index stretch = 64;
+    std::vector<Index> rows;
+    for (Index begin = 0, size; begin < a.n_rows; begin += size) {
+        size = std::min(a.n_rows - begin, stretch);
+        if (!any_free(m.row_mate + begin, size)) continue;
+        std::size_t n = rows.size();
+        rows.resize(n + size + 1);
+        for (Index i = begin; i < begin + size; ++i) {
+            rows[n] = i;  // each is written, and stays if it is searchable: no branch to mispredict
+            n += (m.row_mate[i] == UNMATCHED<Index>)&(a.degree(i) > 0);
+        }
+        rows.resize(n);
     }
-    rows.pop_back();
     return rows;
 }
 

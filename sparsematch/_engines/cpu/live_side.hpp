@@ -20,9 +20,7 @@ struct LiveSide {
     LiveSide(const Csr<Index>& lists, Index* mate, bool with_xor)
         : lists(lists), mate(mate), degree(lists.n_rows), neighbours(with_xor ? lists.n_rows : 0), free(lists.n_rows) {}
 
-    void find_free() {
-        free.mark(lists.n_rows, [&](std::size_t v) { return mate[v] == UNMATCHED<Index>; });
-    }
+    void find_free() { free.mark_free(lists.n_rows, mate); }
     // Degrees, and the exclusive or of the neighbours if it is wanted; the free vertices of both sides are known. Those that are
     // matched count as having many, so that they are neither queued nor picked.
     void count(const LiveSide& other, Meter&& meter) {

@@ -43,7 +43,7 @@ class PothenFan {
             if (part == 0) free_ = free_rows(a, m);
             if (part == 1) {
                 std::copy_n(a.indptr, a.n_rows, look_.data());
-                open_.mark(a.n_cols, [&](std::size_t j) { return m.col_mate[j] == UNMATCHED<Index>; });
+                open_.mark_free(a.n_cols, m.col_mate);
             }
         });
     }
