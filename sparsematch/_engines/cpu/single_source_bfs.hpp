@@ -149,10 +149,12 @@ class SingleSourceBfs {
         lane.n_trail = 0;
         lane.leaf = -1;
         lane.queue[0] = root;
-        Index soon = 0, later = 0;  // up to these places in the queue, lists and what tells where they are have been asked for
+        // Up to these places in the queue, mates of columns, lists, and what tells where lists are have been asked for.
+        Index next = 0, soon = 0, later = 0;
         for (Index head = 0; head <= lane.n_trail && lane.leaf < 0; ++head) {
-            for (; later < std::min(lane.n_trail, head + 8); ++later) __builtin_prefetch(&a_.indptr[lane.queue[later + 1]]);
-            for (; soon < std::min(lane.n_trail, head + 4); ++soon) prefetch(lane.queue[soon + 1]);
+            for (; later < std::min(lane.n_trail, head + 16); ++later) __builtin_prefetch(&a_.indptr[lane.queue[later + 1]]);
+            for (; soon < std::min(lane.n_trail, head + 8); ++soon) prefetch(lane.queue[soon + 1]);
+            for (; next < std::min(lane.n_trail, head + 4); ++next) prefetch_mates(lane.queue[next + 1]);
             const Index i = lane.queue[head];
             if (!lane.meter.charge(a_.degree(i))) return -1;
             edges += a_.degree(i);
@@ -167,6 +169,12 @@ class SingleSourceBfs {
     [[gnu::always_inline]] void prefetch(Index i) const {
         __builtin_prefetch(&a_.indices[a_.indptr[i]]);
         __builtin_prefetch(&a_.indices[a_.indptr[i + 1] - 1]);
+    }
+
+    // Most columns of a long list have been seen.
+    [[gnu::always_inline]] void prefetch_mates(Index i) const {
+        if (a_.degree(i) > 16) return;
+        for (Index p = a_.indptr[i]; p < a_.indptr[i + 1]; ++p) __builtin_prefetch(&m_.col_mate[a_.indices[p]]);
     }
 
     // Appends the unseen columns of row i to a list of n, which has room for one more than there are; returns how many it then
