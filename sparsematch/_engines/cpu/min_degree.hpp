@@ -9,6 +9,7 @@
 #include <array>
 #include <vector>
 
+#include "cheap.hpp"
 #include "csr.hpp"
 #include "run.hpp"
 
@@ -20,7 +21,7 @@ struct Key {
 };
 
 // One worker's account of the columns. Workers do not look at the same bytes, which they would keep taking from each other's
-// caches: what others have taken is seen in the set of taken columns, now and then, or when a claim fails.
+// caches: what others have taken is read from their lists, now and then, or seen when a claim fails.
 template <bool Threads, class Index>
 class ColumnKeys {
   public:
@@ -33,31 +34,40 @@ class ColumnKeys {
             d += d < Key::cap;
         }
     }
-    // Adds up what all have counted.
-    void complete(const std::vector<ColumnKeys>& all, const Bitmap& taken) {
+    // Adds up what all have counted; columns that are matched are taken.
+    void complete(const std::vector<ColumnKeys>& all, const Matching<Index>& m, Index n_rows) {
         if constexpr (Threads) {
             key_ = Buffer<std::uint8_t>(count_.size());
             std::memcpy(key_.data(), all[0].count_.data(), key_.size());
             for (std::size_t k = 1; k < all.size(); ++k)
                 for (std::size_t j = 0; j < key_.size(); ++j) {
-                    const int sum = key_[j] + all[k].count_[j];
-                    key_[j] = static_cast<std::uint8_t>(sum < Key::cap ? sum : Key::cap);
+                    const std::uint8_t more = all[k].count_[j], sum = key_[j] + more;
+                    key_[j] = sum < more || sum > Key::cap ? Key::cap : sum;
                 }
+            took_ = Buffer<Index>(n_rows);
+            heard_.assign(all.size(), 0);
         } else {
             std::swap(key_, count_);
         }
-        look(taken);
+        for (std::size_t j = 0; j < key_.size(); ++j) key_[j] = m.col_mate[j] == UNMATCHED<Index> ? key_[j] : Key::taken;
     }
-    // Learns which columns have been taken since the last look.
-    void look(const Bitmap& taken) {
-        if (seen_.size() == 0) seen_ = Buffer<std::uint64_t>((key_.size() + 63) / 64, 0);
-        for (std::size_t j = 0; j < key_.size(); j += 64) {
-            const std::uint64_t now = taken.bits(j);
-            for (std::uint64_t bits = now & ~std::exchange(seen_[j / 64], now); bits != 0; bits &= bits - 1)
-                key_[j + std::countr_zero(bits)] = Key::taken;
+    // Takes what the others have taken, as far as they have told.
+    void hear(const std::vector<ColumnKeys>& all) {
+        for (std::size_t k = 0; k < all.size(); ++k) {
+            if (&all[k] == this) continue;
+            const Index n = all[k].n_told_.load(std::memory_order_acquire);
+            for (Index& h = heard_[k]; h < n; ++h) {
+                if (h + ahead < n) __builtin_prefetch(&key_[all[k].took_[h + ahead]], 1);
+                take(all[k].took_[h]);
+            }
         }
     }
-    std::uint8_t operator[](Index j) const { return key_[j]; }
+    // Takes a column for good, and tells the others in a while.
+    void keep(Index j) {
+        take(j);
+        if constexpr (Threads) took_[n_took_++] = j;
+    }
+    void tell() { n_told_.store(n_took_, std::memory_order_release); }
     void take(Index j) { key_[j] = Key::taken; }
 
     // The free column of least degree in the list of row i, as far as is known here; of several, the first in the matrix, if
@@ -81,7 +91,10 @@ class ColumnKeys {
     static constexpr std::uint64_t nothing = std::uint64_t{Key::taken} << shift;
 
     Buffer<std::uint8_t> count_, key_;
-    Buffer<std::uint64_t> seen_;
+    Buffer<Index> took_;  // columns, in order
+    Index n_took_ = 0;
+    std::vector<Index> heard_;  // how many of each list
+    alignas(64) std::atomic<Index> n_told_{0};
 };
 
 // Rows sorted by degree, ascending; stable. Each worker counts, then places, the rows of its share.
@@ -104,16 +117,15 @@ Buffer<Index> rows_by_degree(const Csr<Index>& a, Team& team) {
     return order;
 }
 
-// Reads: the lists of free rows. Writes: both mates. Workspace: n_rows indices, and for each worker two bytes per column.
-// Time: O(nnz).
+// Reads: the lists of free rows. Writes: both mates. Workspace: n_rows indices, and for each worker two bytes per column; with
+// several workers as many indices again as there are pairs. Time: O(nnz).
 template <bool Threads, class Index>
 class MinDegree {
     static constexpr std::int64_t grain = 1 << 12;
-    static constexpr int batch = Threads ? 16 : 1, looks = 24;
+    static constexpr int batch = Threads ? 16 : 1;
 
   public:
-    MinDegree(const Csr<Index>& a, Matching<Index> m, Run& run)
-        : a_(a), m_(m), run_(run), taken_(a.n_cols), keys_(run.team.size()) {}
+    MinDegree(const Csr<Index>& a, Matching<Index> m, Run& run) : a_(a), m_(m), run_(run), keys_(run.team.size()) {}
 
     void improve() {
         {
@@ -125,28 +137,22 @@ class MinDegree {
             count();
         }
         const auto timer = run_.time("choose");
-        const std::int64_t often = a_.n_rows / looks + grain;
-        std::vector<std::int64_t> looked(run_.team.size(), 0);
         run_.team.loop(a_.n_rows, grain, [&](int rank, std::int64_t begin, std::int64_t end) {
             Meter meter(run_, rank);
-            if (Threads && begin - looked[rank] > often) {
-                keys_[rank].look(taken_);
-                looked[rank] = begin;
-            }
+            if constexpr (Threads) keys_[rank].hear(keys_);
             for (auto k = begin; k < end; k += batch)
                 if (!choose(keys_[rank], k, std::min<std::int64_t>(k + batch, end), meter)) return;
+            if constexpr (Threads) keys_[rank].tell();
         });
     }
 
   private:
     void count() {
-        for (Index j = 0; j < a_.n_cols; ++j)
-            if (m_.col_mate[j] != UNMATCHED<Index>) taken_.set(j);
         const auto share = [&](int rank) {
             return static_cast<Index>(static_cast<std::int64_t>(a_.nnz()) * rank / run_.team.size());
         };
         run_.team.each([&](int rank) { keys_[rank].count(a_, share(rank), share(rank + 1)); });
-        run_.team.each([&](int rank) { keys_[rank].complete(keys_, taken_); });
+        run_.team.each([&](int rank) { keys_[rank].complete(keys_, m_, a_.n_rows); });
     }
 
     // Rows k to end of the order choose, then claim what they have chosen: the claims' misses overlap.
@@ -160,27 +166,33 @@ class MinDegree {
             if (m_.row_mate[i] != UNMATCHED<Index>) continue;
             const Index j = keys.best(a_, i, meter);
             if (j == UNMATCHED<Index>) continue;
-            if constexpr (Threads) taken_.prefetch_to_claim(j);
+            if constexpr (Threads) __builtin_prefetch(&m_.col_mate[j], 1);
             row[n] = i;
             col[n++] = j;
         }
         for (int c = 0; c < n; ++c) {
             Index j = col[c];
-            while (j != UNMATCHED<Index> && !taken_.template claim<Threads>(j)) {  // somebody was first: choose again
+            while (j != UNMATCHED<Index> && !claim(row[c], j)) {  // somebody was first: choose again
                 keys.take(j);
                 j = keys.best(a_, row[c], meter);
             }
             if (j == UNMATCHED<Index>) continue;
-            keys.take(j);
-            m_.match(row[c], j);
+            keys.keep(j);
+            m_.row_mate[row[c]] = j;
         }
         return !run_.stopped();
+    }
+
+    // Alone, what a worker takes to be free is.
+    bool claim(Index i, Index j) const {
+        if constexpr (Threads) return take_column<true>(m_, i, j);
+        m_.col_mate[j] = i;
+        return true;
     }
 
     const Csr<Index>& a_;
     const Matching<Index> m_;
     Run& run_;
-    Bitmap taken_;
     std::vector<ColumnKeys<Threads, Index>> keys_;
     Buffer<Index> order_;
 };
