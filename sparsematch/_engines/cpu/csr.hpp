@@ -224,14 +224,14 @@ void each(const Bitmap& bitmap, bool value, Index n, const Use& use) {
     }
 }
 
-// Relaxed access to a word that another thread may write meanwhile: compiles to a plain move, and is no data race.
+// Access to a word that another thread may write meanwhile: relaxed, it compiles to a plain move, and is no data race.
 template <class T>
-T peek(const T& place) {
-    return std::atomic_ref<T>(const_cast<T&>(place)).load(std::memory_order_relaxed);
+T peek(const T& place, std::memory_order order = std::memory_order_relaxed) {
+    return std::atomic_ref<T>(const_cast<T&>(place)).load(order);
 }
 template <class T>
-void poke(T& place, std::type_identity_t<T> value) {
-    std::atomic_ref<T>(place).store(value, std::memory_order_relaxed);
+void poke(T& place, std::type_identity_t<T> value, std::memory_order order = std::memory_order_relaxed) {
+    std::atomic_ref<T>(place).store(value, order);
 }
 
 // A fixed scatter of the bits of x (splitmix64's finisher): seeds choices without a generator's state.

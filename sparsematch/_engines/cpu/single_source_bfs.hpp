@@ -3,8 +3,9 @@
 // Azad, Buluc, Pothen (IPDPS 2015), Algorithm 1; Setubal (1996). Paper's visited[y]: visited; parent of a column: parent.
 // Invariant: a tree without an augmenting path can never have one again (Papadimitriou, Steiglitz), so its columns stay
 // visited; a tree with one is forgotten.
-// With several workers each searches by itself, on mates that the others may change meanwhile, and locks the matching only to
-// see that its tree still holds: where a mate has changed, it searches again. What they share is hardly ever written.
+// With several workers each searches by itself, on mates that the others may change meanwhile. A path is flipped with the
+// matching locked, if it still holds. A tree that failed holds if nobody has flipped a path meanwhile, which a count tells, or if
+// its mates are the same still. Where one has changed, the search is repeated. What they share is hardly ever written.
 #pragma once
 
 #include <algorithm>
@@ -27,13 +28,18 @@ class SingleSourceBfs {
     struct Lane {
         Lane(const Csr<Index>& a, Run& run, int rank)
             : meter(run, rank), visited(a.n_cols), parent(a.n_cols), queue(a.n_cols + std::size_t{1}),
-              trail(a.n_cols + std::size_t{1}) {}
+              trail(a.n_cols + std::size_t{1}), buried(Threads ? a.n_cols : 0), heard(run.team.size(), 0) {}
         Meter meter;
         Bitmap visited;
         Buffer<Index> parent, queue, trail;
-        Index n_trail = 0, n_heard = 0;  // of the columns that have been buried
-        std::int64_t searched = 0;       // not yet in the account
-        Index leaf = -1;                 // the place in the trail of the free column at the end of the path
+        Index n_trail = 0;
+        Index leaf = -1;  // the place in the trail of the free column at the end of the path
+        bool started = false;
+        std::int64_t searched = 0, buried_edges = 0;  // not yet in the account
+        // With several workers, the columns of trees that failed: the others read this list, as far as it goes, now and then.
+        Buffer<Index> buried;
+        std::vector<Index> heard;  // how many of each lane's
+        alignas(64) std::atomic<Index> n_buried{0};
     };
 
     // Only one worker at a time looks at all mates, and changes them: for less time than it takes to fall asleep.
@@ -57,11 +63,10 @@ class SingleSourceBfs {
 
   public:
     SingleSourceBfs(const Csr<Index>& a, Matching<Index> m, Run& run)
-        : a_(a), m_(m), run_(run), dead_(a.n_cols), buried_(Threads ? a.n_cols : 0),
-          everywhere_(run.edge_limit() > 2 * static_cast<std::int64_t>(a.nnz())) {}
+        : a_(a), m_(m), run_(run), hidden_(a.n_cols), everywhere_(run.edge_limit() > 2 * static_cast<std::int64_t>(a.nnz())) {}
 
-    // Reads: the matrix. Writes: both mates. Workspace, for each worker: three indices and a bit per column.
-    // Time: O(n nnz).
+    // Reads: the matrix. Writes: both mates. Workspace, for each worker: three indices and a bit per column, and one more index
+    // if there are several. Time: O(n nnz).
     void improve() {
         auto timer = run_.time("search");
         std::vector<Index> roots;
@@ -70,24 +75,27 @@ class SingleSourceBfs {
             else hide_settled();
         });
         const auto n = static_cast<std::int64_t>(roots.size());
+        for (int rank = 0; rank < std::min<std::int64_t>(run_.team.size(), n); ++rank)
+            lanes_.push_back(std::make_unique<Lane>(a_, run_, rank));
         std::atomic<std::int64_t> next{0};
         run_.team.each([&](int rank) {
-            std::unique_ptr<Lane> lane;
+            if (rank >= static_cast<int>(lanes_.size())) return;
+            Lane& lane = *lanes_[rank];
             for (std::int64_t begin = next.load(), end; begin < n;) {
                 // Ever fewer roots at a time: the last ones, for which few columns are left, take as long as hundreds of the first.
                 end = begin + std::clamp<std::int64_t>((n - begin) / 32, 1, 64);
                 if (!next.compare_exchange_weak(begin, end)) continue;
-                if (!lane) lane = start_lane(rank);
+                if (!std::exchange(lane.started, true)) lane.visited.copy(hidden_);
                 for (; begin < end; ++begin) {
                     if (run_.stopped() || run_.exhausted()) break;
                     if (begin + 8 < n) prefetch(roots[begin + 8]);
-                    search(*lane, roots[begin], roots.size());
+                    search(lane, roots[begin], roots.size());
                 }
                 if (begin < end) break;
                 begin = next.load();
             }
             [[maybe_unused]] const Turn<Threads> turn(busy_);
-            if (lane) run_.stats.phases += lane->searched;
+            account(lane, roots.size());
         });
     }
 
@@ -98,15 +106,7 @@ class SingleSourceBfs {
         return std::move(roots);
     }
     void hide_settled() {
-        if (run_.settled) dead_.mark(a_.n_cols, [&](std::size_t j) { return run_.settled.col[j]; });
-    }
-
-    std::unique_ptr<Lane> start_lane(int rank) {
-        auto lane = std::make_unique<Lane>(a_, run_, rank);
-        [[maybe_unused]] const Turn<Threads> turn(busy_);
-        lane->visited.copy(dead_);
-        lane->n_heard = n_buried_.load(std::memory_order_relaxed);
-        return lane;
+        if (run_.settled) hidden_.mark(a_.n_cols, [&](std::size_t j) { return run_.settled.col[j]; });
     }
 
     // Where most searches succeed, what k of n have cost tells early what all of them will. Among near neighbours each costs
@@ -118,29 +118,27 @@ class SingleSourceBfs {
     }
 
     void search(Lane& lane, Index root, std::size_t n_roots) {
-        for (bool done = false; !done;) {
-            if constexpr (Threads) hear(lane);
+        for (;;) {
+            if constexpr (Threads)
+                if (lane.searched % 16 == 0) hear(lane);
+            const std::uint64_t flips = n_flips_.load(std::memory_order_acquire);
             const std::int64_t edges = grow(lane, root);
             if (edges < 0) return;
-            const bool found = lane.leaf >= 0;
-            if (lane.n_trail == 0) {
-                done = true;
-                ++lane.searched;
-            } else {
-                [[maybe_unused]] const Turn<Threads> turn(busy_);
-                done = found ? augment(lane) : bury(lane, edges);
-                const auto k = run_.stats.phases += std::exchange(lane.searched, 0) + done;
-                if (done && k % 64 == 0 && run_.stats.augmentations > k / 2) run_.expect(growth(n_roots, k));
-            }
-            if (done && !found) return;
+            if (lane.leaf < 0 && still_fails(lane, flips)) return bury(lane, edges, n_roots);
+            const bool done = lane.leaf >= 0 && augment(lane, n_roots);
             for (Index k = 0; k < lane.n_trail; ++k) lane.visited.clear(lane.trail[k]);
+            if (done) return;
         }
     }
 
-    // Visits what others have buried. They tell by a list, in order: a set would be taken from cache to cache all the time.
+    // Visits what others have buried. They tell by lists, in order: a set would be taken from cache to cache all the time.
     void hear(Lane& lane) const {
-        for (const Index n = n_buried_.load(std::memory_order_acquire); lane.n_heard < n; ++lane.n_heard)
-            lane.visited.set(buried_[lane.n_heard]);
+        for (std::size_t k = 0; k < lanes_.size(); ++k) {
+            const Lane& other = *lanes_[k];
+            if (&other == &lane) continue;
+            for (const Index n = other.n_buried.load(std::memory_order_acquire); lane.heard[k] < n; ++lane.heard[k])
+                lane.visited.set(other.buried[lane.heard[k]]);
+        }
     }
 
     // Level by level to the first free column, if there is one. Returns the edges scanned; -1: stopped.
@@ -192,7 +190,8 @@ class SingleSourceBfs {
     // tree.
     void enter(Lane& lane, Index head, Index k) {
         for (; k < lane.n_trail; ++k) {
-            const Index mate = peek(m_.col_mate[lane.trail[k]]);
+            const Index mate =
+                peek(m_.col_mate[lane.trail[k]], Threads ? std::memory_order_acquire : std::memory_order_relaxed);
             lane.parent[k] = head;
             lane.queue[k + 1] = mate;
             if (mate == UNMATCHED<Index>) return void(lane.leaf = k);
@@ -200,16 +199,22 @@ class SingleSourceBfs {
     }
 
     // Flips the path that ends in the leaf. False: a mate on it has changed since.
-    bool augment(const Lane& lane) {
+    bool augment(Lane& lane, std::size_t n_roots) {
+        [[maybe_unused]] const Turn<Threads> turn(busy_);
         if (Threads && !still_holds(lane)) return false;
+        const std::uint64_t flips = n_flips_.load(std::memory_order_relaxed);
+        n_flips_.store(flips + 1, std::memory_order_relaxed);  // who sees a mate that is written below sees this, too
         for (Index place = lane.leaf, k = lane.parent[place];; place = k - 1, k = lane.parent[place]) {
             run_.stats.path_edges += 2;
             poke(m_.row_mate[lane.queue[k]], lane.trail[place]);
-            poke(m_.col_mate[lane.trail[place]], lane.queue[k]);
+            poke(m_.col_mate[lane.trail[place]], lane.queue[k], std::memory_order_release);
             if (k == 0) break;
         }
+        n_flips_.store(flips + 2, std::memory_order_release);
         --run_.stats.path_edges;
         ++run_.stats.augmentations;
+        ++lane.searched;
+        account(lane, n_roots);
         return true;
     }
 
@@ -220,27 +225,45 @@ class SingleSourceBfs {
         return true;
     }
 
-    // Nobody needs to look at this tree again. False: a mate in it has changed since.
-    bool bury(const Lane& lane, std::int64_t edges) {
-        if constexpr (Threads) {
-            for (Index k = 0; k < lane.n_trail; ++k)
-                if (m_.col_mate[lane.trail[k]] != lane.queue[k + 1]) return false;
-            Index n = n_buried_.load(std::memory_order_relaxed);
-            for (Index k = 0; k < lane.n_trail; ++k)
-                if (dead_.template claim<false>(lane.trail[k])) buried_[n++] = lane.trail[k];
-            n_buried_.store(n, std::memory_order_release);
-        }
-        run_.allow(edges);  // no edge is scanned twice by searches that fail: only the others can use up an allowance
+    // Whether a tree without a free column is one of a matching that there was: of all the time since `flips` were counted, if
+    // no path has been flipped, or of this moment. Once it is, it stays one.
+    bool still_fails(const Lane& lane, std::uint64_t flips) {
+        if (!Threads || lane.n_trail == 0) return true;
+        if (flips % 2 == 0 && n_flips_.load(std::memory_order_relaxed) == flips) return true;
+        [[maybe_unused]] const Turn<Threads> turn(busy_);
+        for (Index k = 0; k < lane.n_trail; ++k)
+            if (m_.col_mate[lane.trail[k]] != lane.queue[k + 1]) return false;
         return true;
+    }
+
+    // Nobody needs to look at this tree again: its columns stay visited.
+    void bury(Lane& lane, std::int64_t edges, std::size_t n_roots) {
+        if constexpr (Threads) {
+            const Index n = lane.n_buried.load(std::memory_order_relaxed);
+            std::copy_n(lane.trail.data(), lane.n_trail, lane.buried.data() + n);
+            lane.n_buried.store(n + lane.n_trail, std::memory_order_release);
+        }
+        lane.buried_edges += edges;
+        if (++lane.searched < 64 && lane.buried_edges < 4096) return;
+        [[maybe_unused]] const Turn<Threads> turn(busy_);
+        account(lane, n_roots);
+    }
+
+    // With the turn.
+    void account(Lane& lane, std::size_t n_roots) {
+        // No edge is scanned twice by searches that fail: only the others can use up an allowance.
+        run_.allow(std::exchange(lane.buried_edges, 0));
+        const std::int64_t before = run_.stats.phases, k = run_.stats.phases += std::exchange(lane.searched, 0);
+        if (k / 64 > before / 64 && run_.stats.augmentations > k / 2) run_.expect(growth(n_roots, k));
     }
 
     const Csr<Index>& a_;
     const Matching<Index> m_;
     Run& run_;
-    std::atomic<bool> busy_{false};  // somebody has the turn
-    Bitmap dead_;                    // columns of trees that failed, and those that the caller has hidden
-    Buffer<Index> buried_;           // the former, with several workers
-    std::atomic<Index> n_buried_{0};
+    std::vector<std::unique_ptr<Lane>> lanes_;
+    Bitmap hidden_;                                      // columns, by the caller
+    alignas(64) std::atomic<bool> busy_{false};          // somebody has the turn
+    alignas(64) std::atomic<std::uint64_t> n_flips_{0};  // twice the paths that have been flipped, and one while one is
     const bool everywhere_;
 };
 
