@@ -150,7 +150,7 @@ def _finish(
 
 def _restart(start: str, graph: BipartiteCSR, matching: Matching, run: Run, settled: _Settled = None) -> None:
     """Replace what the cheap start has done by a better start; a matching that the user gave is kept and extended."""
-    if run.steps and not run.warm:
+    if run.steps and not run.warm:  # before the first step nothing is matched
         matching.row_mate.fill(-1)
         matching.col_mate.fill(-1)
     step(start, graph, matching, run, settled=settled, keep_forced=settled is not None and not run.warm)
