@@ -9,6 +9,7 @@
 #include <array>
 #include <vector>
 
+#include "broadcast.hpp"
 #include "cheap.hpp"
 #include "csr.hpp"
 #include "run.hpp"
@@ -21,7 +22,7 @@ struct Key {
 };
 
 // One worker's account of the columns. Workers do not look at the same bytes, which they would keep taking from each other's
-// caches: what others have taken is read from their lists, now and then, or seen when a claim fails.
+// caches: what others have taken they tell now and then, or it is seen when a claim fails.
 template <bool Threads, class Index>
 class ColumnKeys {
   public:
@@ -35,7 +36,7 @@ class ColumnKeys {
         }
     }
     // Adds up what all have counted; columns that are matched are taken.
-    void complete(const std::vector<ColumnKeys>& all, const Matching<Index>& m, Index n_rows) {
+    void complete(const std::vector<ColumnKeys>& all, const Matching<Index>& m) {
         if constexpr (Threads) {
             key_ = Buffer<std::uint8_t>(count_.size());
             std::memcpy(key_.data(), all[0].count_.data(), key_.size());
@@ -44,31 +45,18 @@ class ColumnKeys {
                     const std::uint8_t more = all[k].count_[j], sum = key_[j] + more;
                     key_[j] = sum < more || sum > Key::cap ? Key::cap : sum;
                 }
-            took_ = Buffer<Index>(n_rows);
-            heard_.assign(all.size(), 0);
         } else {
             std::swap(key_, count_);
         }
         for (std::size_t j = 0; j < key_.size(); ++j) key_[j] = m.col_mate[j] == UNMATCHED<Index> ? key_[j] : Key::taken;
     }
-    // Takes what the others have taken, as far as they have told.
-    void hear(const std::vector<ColumnKeys>& all) {
-        for (std::size_t k = 0; k < all.size(); ++k) {
-            if (&all[k] == this) continue;
-            const Index n = all[k].n_told_.load(std::memory_order_acquire);
-            for (Index& h = heard_[k]; h < n; ++h) {
-                if (h + ahead < n) __builtin_prefetch(&key_[all[k].took_[h + ahead]], 1);
-                take(all[k].took_[h]);
-            }
+    void take(Index j) { key_[j] = Key::taken; }
+    void take(const Index* cols, std::size_t n) {
+        for (std::size_t k = 0; k < n; ++k) {
+            if (k + ahead < n) __builtin_prefetch(&key_[cols[k + ahead]], 1);
+            take(cols[k]);
         }
     }
-    // Takes a column for good, and tells the others in a while.
-    void keep(Index j) {
-        take(j);
-        if constexpr (Threads) took_[n_took_++] = j;
-    }
-    void tell() { n_told_.store(n_took_, std::memory_order_release); }
-    void take(Index j) { key_[j] = Key::taken; }
 
     // The free column of least degree in the list of row i, as far as is known here; of several, the first in the matrix, if
     // the list ascends. Key and column in one word: a minimum, where a comparison that decides on both would be a branch. No key
@@ -91,10 +79,6 @@ class ColumnKeys {
     static constexpr std::uint64_t nothing = std::uint64_t{Key::taken} << shift;
 
     Buffer<std::uint8_t> count_, key_;
-    Buffer<Index> took_;  // columns, in order
-    Index n_took_ = 0;
-    std::vector<Index> heard_;  // how many of each list
-    alignas(64) std::atomic<Index> n_told_{0};
 };
 
 // Rows sorted by degree, ascending; stable. Each worker counts, then places, the rows of its share.
@@ -125,7 +109,8 @@ class MinDegree {
     static constexpr int batch = Threads ? 16 : 1;
 
   public:
-    MinDegree(const Csr<Index>& a, Matching<Index> m, Run& run) : a_(a), m_(m), run_(run), keys_(run.team.size()) {}
+    MinDegree(const Csr<Index>& a, Matching<Index> m, Run& run)
+        : a_(a), m_(m), run_(run), keys_(run.team.size()), taken_(Threads ? run.team.size() : 0, a.n_rows) {}
 
     void improve() {
         {
@@ -139,10 +124,10 @@ class MinDegree {
         const auto timer = run_.time("choose");
         run_.team.loop(a_.n_rows, grain, [&](int rank, std::int64_t begin, std::int64_t end) {
             Meter meter(run_, rank);
-            if constexpr (Threads) keys_[rank].hear(keys_);
+            if constexpr (Threads) taken_.hear(rank, [&](const Index* cols, std::size_t n) { keys_[rank].take(cols, n); });
             for (auto k = begin; k < end; k += batch)
-                if (!choose(keys_[rank], k, std::min<std::int64_t>(k + batch, end), meter)) return;
-            if constexpr (Threads) keys_[rank].tell();
+                if (!choose(rank, k, std::min<std::int64_t>(k + batch, end), meter)) return;
+            if constexpr (Threads) taken_.tell(rank);
         });
     }
 
@@ -152,11 +137,12 @@ class MinDegree {
             return static_cast<Index>(static_cast<std::int64_t>(a_.nnz()) * rank / run_.team.size());
         };
         run_.team.each([&](int rank) { keys_[rank].count(a_, share(rank), share(rank + 1)); });
-        run_.team.each([&](int rank) { keys_[rank].complete(keys_, m_, a_.n_rows); });
+        run_.team.each([&](int rank) { keys_[rank].complete(keys_, m_); });
     }
 
     // Rows k to end of the order choose, then claim what they have chosen: the claims' misses overlap.
-    bool choose(ColumnKeys<Threads, Index>& keys, std::int64_t k, std::int64_t end, Meter& meter) {
+    bool choose(int rank, std::int64_t k, std::int64_t end, Meter& meter) {
+        ColumnKeys<Threads, Index>& keys = keys_[rank];
         Index row[batch], col[batch];
         int n = 0;
         for (; k < end; ++k) {
@@ -177,7 +163,8 @@ class MinDegree {
                 j = keys.best(a_, row[c], meter);
             }
             if (j == UNMATCHED<Index>) continue;
-            keys.keep(j);
+            keys.take(j);
+            if constexpr (Threads) taken_.add(rank, j);
             m_.row_mate[row[c]] = j;
         }
         return !run_.stopped();
@@ -194,6 +181,7 @@ class MinDegree {
     const Matching<Index> m_;
     Run& run_;
     std::vector<ColumnKeys<Threads, Index>> keys_;
+    Broadcast<Index> taken_;  // columns, where there are several workers
     Buffer<Index> order_;
 };
 

@@ -15,6 +15,7 @@
 #include <thread>
 #include <vector>
 
+#include "broadcast.hpp"
 #include "csr.hpp"
 #include "free_rows.hpp"
 #include "run.hpp"
@@ -27,8 +28,9 @@ class SingleSourceBfs {
     // through which that column was reached.
     struct Lane {
         Lane(const Csr<Index>& a, Run& run, int rank)
-            : meter(run, rank), visited(a.n_cols), parent(a.n_cols), queue(a.n_cols + std::size_t{1}),
-              trail(a.n_cols + std::size_t{1}), buried(Threads ? a.n_cols : 0), heard(run.team.size(), 0) {}
+            : rank(rank), meter(run, rank), visited(a.n_cols), parent(a.n_cols), queue(a.n_cols + std::size_t{1}),
+              trail(a.n_cols + std::size_t{1}) {}
+        const int rank;
         Meter meter;
         Bitmap visited;
         Buffer<Index> parent, queue, trail;
@@ -36,11 +38,9 @@ class SingleSourceBfs {
         Index leaf = -1;  // the place in the trail of the free column at the end of the path
         bool started = false;
         std::int64_t searched = 0, buried_edges = 0;  // not yet in the account
-        // With several workers, the columns of trees that failed: the others read this list, as far as it goes, now and then.
-        Buffer<Index> buried;
-        std::vector<Index> heard;  // how many of each lane's
-        alignas(64) std::atomic<Index> n_buried{0};
     };
+    // So many searches, or so many edges of those that fail, are accounted for together.
+    static constexpr std::int64_t searches_at_once = 64, edges_at_once = 1 << 12;
 
     // Only one worker at a time looks at all mates, and changes them: for less time than it takes to fall asleep.
     template <bool Needed>
@@ -77,6 +77,7 @@ class SingleSourceBfs {
         const auto n = static_cast<std::int64_t>(roots.size());
         for (int rank = 0; rank < std::min<std::int64_t>(run_.team.size(), n); ++rank)
             lanes_.push_back(std::make_unique<Lane>(a_, run_, rank));
+        if constexpr (Threads) buried_ = Broadcast<Index>(lanes_.size(), a_.n_cols);
         std::atomic<std::int64_t> next{0};
         run_.team.each([&](int rank) {
             if (rank >= static_cast<int>(lanes_.size())) return;
@@ -120,7 +121,10 @@ class SingleSourceBfs {
     void search(Lane& lane, Index root, std::size_t n_roots) {
         for (;;) {
             if constexpr (Threads)
-                if (lane.searched % 16 == 0) hear(lane);
+                if (lane.searched % 16 == 0)
+                    buried_.hear(lane.rank, [&](const Index* cols, std::size_t n) {
+                        for (std::size_t k = 0; k < n; ++k) lane.visited.set(cols[k]);
+                    });
             const std::uint64_t flips = n_flips_.load(std::memory_order_acquire);
             const std::int64_t edges = grow(lane, root);
             if (edges < 0) return;
@@ -128,16 +132,6 @@ class SingleSourceBfs {
             const bool done = lane.leaf >= 0 && augment(lane, n_roots);
             for (Index k = 0; k < lane.n_trail; ++k) lane.visited.clear(lane.trail[k]);
             if (done) return;
-        }
-    }
-
-    // Visits what others have buried. They tell by lists, in order: a set would be taken from cache to cache all the time.
-    void hear(Lane& lane) const {
-        for (std::size_t k = 0; k < lanes_.size(); ++k) {
-            const Lane& other = *lanes_[k];
-            if (&other == &lane) continue;
-            for (const Index n = other.n_buried.load(std::memory_order_acquire); lane.heard[k] < n; ++lane.heard[k])
-                lane.visited.set(other.buried[lane.heard[k]]);
         }
     }
 
@@ -239,12 +233,11 @@ class SingleSourceBfs {
     // Nobody needs to look at this tree again: its columns stay visited.
     void bury(Lane& lane, std::int64_t edges, std::size_t n_roots) {
         if constexpr (Threads) {
-            const Index n = lane.n_buried.load(std::memory_order_relaxed);
-            std::copy_n(lane.trail.data(), lane.n_trail, lane.buried.data() + n);
-            lane.n_buried.store(n + lane.n_trail, std::memory_order_release);
+            buried_.add(lane.rank, lane.trail.data(), lane.n_trail);
+            buried_.tell(lane.rank);
         }
         lane.buried_edges += edges;
-        if (++lane.searched < 64 && lane.buried_edges < 4096) return;
+        if (++lane.searched < searches_at_once && lane.buried_edges < edges_at_once) return;
         [[maybe_unused]] const Turn<Threads> turn(busy_);
         account(lane, n_roots);
     }
@@ -254,13 +247,15 @@ class SingleSourceBfs {
         // No edge is scanned twice by searches that fail: only the others can use up an allowance.
         run_.allow(std::exchange(lane.buried_edges, 0));
         const std::int64_t before = run_.stats.phases, k = run_.stats.phases += std::exchange(lane.searched, 0);
-        if (k / 64 > before / 64 && run_.stats.augmentations > k / 2) run_.expect(growth(n_roots, k));
+        if (k / searches_at_once > before / searches_at_once && run_.stats.augmentations > k / 2)
+            run_.expect(growth(n_roots, k));
     }
 
     const Csr<Index>& a_;
     const Matching<Index> m_;
     Run& run_;
     std::vector<std::unique_ptr<Lane>> lanes_;
+    Broadcast<Index> buried_;                            // columns of trees that failed, where there are several workers
     Bitmap hidden_;                                      // columns, by the caller
     alignas(64) std::atomic<bool> busy_{false};          // somebody has the turn
     alignas(64) std::atomic<std::uint64_t> n_flips_{0};  // twice the paths that have been flipped, and one while one is
