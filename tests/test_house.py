@@ -1,6 +1,7 @@
 """The rules of the house that a program can check: sizes, the tree, includes, and that every name is tested."""
 
 import ast
+import functools
 import re
 from pathlib import Path
 
@@ -122,13 +123,12 @@ def test_nothing_is_left_for_later():
     assert found == []
 
 
+@functools.cache
 def identifiers(path):
     """The names that a file uses: not those in its strings and comments."""
-    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
-        if isinstance(node, ast.Attribute):
-            yield node.attr
-        elif isinstance(node, ast.Name):
-            yield node.id
+    nodes = list(ast.walk(ast.parse(path.read_text(encoding="utf-8"))))
+    attributes = {node.attr for node in nodes if isinstance(node, ast.Attribute)}
+    return attributes | {node.id for node in nodes if isinstance(node, ast.Name)}
 
 
 @pytest.mark.parametrize("name", sorted({*sparsematch.__all__, *csgraph.__all__, *solvers.__all__}))
