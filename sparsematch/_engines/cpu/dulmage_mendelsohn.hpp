@@ -181,11 +181,12 @@ class Blocks {
             component_ -= leaf;
         }
         StrongComponents<Index>(number.data(), arcs.data(), a_.indices, a_.n_cols).find(a_.n_cols, component_, run_);
+        const Index n = count();
         for (Index i = 0; i < a_.n_rows; ++i) {
             const Index j = m_.row_mate[i], group = group_of(number[std::max<Index>(j, 0)]);
-            group_[i] = j == UNMATCHED<Index> ? count() + 2 : group;
+            group_[i] = j == UNMATCHED<Index> ? n + 2 : group;
         }
-        return count();
+        return n;
     }
 
     // Depth-first search in a copy of what is left, with one vertex for each large component and one for the horizontal part.
@@ -241,9 +242,11 @@ class Blocks {
 
     // Blocks found so far.
     Index count() const { return a_.n_cols - component_ + n_first_; }
+    // Without a branch, for none could be predicted: compilers make one of a choice, but not of a mask.
     Index group_of(Index number) const {
-        if (number == in_vertical<Index>) return count() + 1;
-        return number - (number < 0 ? in_horizontal<Index> : std::min(number, component_ - n_first_));
+        const Index negative = -static_cast<Index>(number < 0);
+        const Index before = (in_horizontal<Index> & negative) | ((component_ - n_first_) & ~negative);
+        return std::min<Index>(number, a_.n_cols + 1) - before;
     }
 
     // number_of(j): of the matched column j, which is not settled. Rows of the coarse parts are written twice.
