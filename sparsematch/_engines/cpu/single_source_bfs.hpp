@@ -41,6 +41,8 @@ class SingleSourceBfs {
     };
     // So many searches, or so many edges of those that fail, are accounted for together.
     static constexpr std::int64_t searches_at_once = 64, edges_at_once = 1 << 12;
+    // Where more are left, there are free columns nearby for all.
+    static constexpr std::size_t few_roots = 1 << 10;
 
     // Only one worker at a time looks at all mates, and changes them: for less time than it takes to fall asleep.
     template <bool Needed>
@@ -74,6 +76,7 @@ class SingleSourceBfs {
             if (part == 0) roots = unsettled(free_rows(a_, m_));
             else hide_settled();
         });
+        if (Threads && roots.size() <= few_roots) roots = interleaved(roots);
         const auto n = static_cast<std::int64_t>(roots.size());
         for (int rank = 0; rank < std::min<std::int64_t>(run_.team.size(), n); ++rank)
             lanes_.push_back(std::make_unique<Lane>(a_, run_, rank));
@@ -105,6 +108,13 @@ class SingleSourceBfs {
     std::vector<Index> unsettled(std::vector<Index>&& roots) const {
         if (run_.settled) std::erase_if(roots, [&](Index i) { return run_.settled.row[i]; });
         return std::move(roots);
+    }
+    // The halves of a list in turns. Trees of neighbours meet the same free columns, so two that grow at the same time should be
+    // far apart.
+    static std::vector<Index> interleaved(const std::vector<Index>& list) {
+        std::vector<Index> mixed(list.size());
+        for (std::size_t k = 0, half = (list.size() + 1) / 2; k < list.size(); ++k) mixed[k] = list[k / 2 + k % 2 * half];
+        return mixed;
     }
     void hide_settled() {
         if (run_.settled) hidden_.mark(a_.n_cols, [&](std::size_t j) { return run_.settled.col[j]; });
