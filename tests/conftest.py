@@ -1,6 +1,7 @@
 """What the tests are run over: every engine that is registered, every matrix of the gallery."""
 
 import os
+import signal
 import sys
 
 import pytest
@@ -14,6 +15,11 @@ from gpu_calls import MISSING
 # A Python that a test starts finds the modules that this one does. Given -P, it does not look in the folder where it is
 # started: in a clone that would be the source of the package, without its compiled core.
 os.environ["PYTHONPATH"] = os.pathsep.join(filter(None, sys.path))
+
+# A shell without job control has what it runs in the background ignore Ctrl-C, and so would every Python that a test
+# starts and interrupts.
+if signal.getsignal(signal.SIGINT) == signal.SIG_IGN:
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 # The same examples on every run: a red suite is red for everybody. HYPOTHESIS_PROFILE=deep draws new ones each time.
 common = {"deadline": None, "print_blob": True, "suppress_health_check": [HealthCheck.too_slow]}

@@ -150,6 +150,9 @@ def depth(
 def degree_facts(indptr: IndexArray, /) -> tuple[int, int]:
     """Return the sum of the squared degrees of the majors, and how many majors have one entry."""
 
+def close_rows(n_minor: int, indptr: IndexArray, indices: IndexArray, /) -> float:
+    """Return with how many others a major shares two minors, in the mean, by a sample."""
+
 def renumber(
     n_minor: int,
     indptr: IndexArray,

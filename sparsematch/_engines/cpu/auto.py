@@ -11,6 +11,7 @@ from typing import NamedTuple
 import numpy as np
 
 from sparsematch._engines.cpu import _core
+from sparsematch._engines.cpu.facts import Degrees, degrees, is_clustered, is_ordered
 from sparsematch._engines.cpu.locality import Renumbered, renumber
 from sparsematch._engines.cpu.step import step, transpose
 from sparsematch._engines.registry import Run
@@ -66,15 +67,7 @@ _MANY_ONES = 0.1  # of the rows: Karp-Sipser peels them off
 _DENSE = 6.0  # mean degree from which there are too few of degree one for that
 _THIN = 4.0  # mean degree of a mesh below which two depth-first searches seldom meet
 _SQUARE, _FULL = 1.2, 16.0  # minors per major, and mean degree, below which the cheap start leaves some per cent free
-_EVEN, _SKEWED = 1.35, 4.0  # mean square of the degrees over squared mean: random graphs have 1 + 1 / mean
-
-
-class _Degrees(NamedTuple):
-    """What the degrees of the rows tell: their mean, how uneven they are, the fraction of ones."""
-
-    mean: float
-    spread: float
-    ones: float
+_EVEN = 1.35  # mean square of the degrees over squared mean: random graphs have 1 + 1 / mean
 
 
 def improve(graph: BipartiteCSR, matching: Matching, run: Run) -> None:
@@ -89,8 +82,8 @@ def improve(graph: BipartiteCSR, matching: Matching, run: Run) -> None:
         if step("cheap", graph, matching, run, workers=1).cardinality < min(graph.shape):
             _finish(_SOON, graph, matching, run)
         return
-    ordered, degrees = _is_ordered(graph), _degrees(graph)
-    if ordered or run.warm or not _is_beyond_cheap(graph, degrees):
+    ordered, facts = is_ordered(graph), degrees(graph)
+    if ordered or run.warm or not _is_beyond_cheap(graph, facts):
         # By one thread: where two meet, a sweep through a well numbered matrix leaves free rows far from free columns.
         rank = step("cheap", graph, matching, run, workers=1 if ordered else None).cardinality
         if rank == min(graph.shape):
@@ -99,15 +92,15 @@ def improve(graph: BipartiteCSR, matching: Matching, run: Run) -> None:
             return _finish(_FEW, graph, matching, run)
     if ordered:
         return _finish(_LOCAL, graph, matching, run)
-    if degrees.spread > _SKEWED:
-        if degrees.mean > _DENSE:
+    if facts.are_skewed:
+        if facts.mean > _DENSE:
             _restart("min_degree", graph, matching, run)
         return _finish(_RANDOM, graph, matching, run)
-    if degrees.ones < _MANY_ONES and (levels := _levels(graph, run)) >= _DEEP:
-        stages = _RENUMBERED if degrees.mean < _THIN else _RENUMBERED_DENSER
+    if _may_be_mesh(graph, facts) and (levels := _levels(graph, run)) >= _DEEP:
+        stages = _RENUMBERED if facts.mean < _THIN else _RENUMBERED_DENSER
         copy = _renumber(graph, matching, run, 1 if levels > _NARROW else run.workers)
         return _finish_renumbered(stages, copy, matching, run)
-    if degrees.spread < _EVEN and degrees.mean > _DENSE:
+    if facts.spread < _EVEN and facts.mean > _DENSE:
         _restart("min_degree", graph, matching, run)
         return _finish(_RANDOM, graph, matching, run)
     settled = np.zeros(graph.n_major, bool), np.zeros(graph.n_minor, bool)
@@ -175,32 +168,16 @@ def _finish_renumbered(stages: tuple[_Stage, ...], copy: Renumbered, matching: M
     run.renumbered = copy.give(matching, run.workers)
 
 
-def _is_ordered(graph: BipartiteCSR) -> bool:
-    """Tell whether neighbouring rows have neighbouring columns, by a sample: much nearer than those of any two rows."""
-    if graph.n_major < 1024:
-        return True
-    rows = np.linspace(0, graph.n_major - 2, 512).astype(np.int64)
-    begin, end = graph.indptr[rows], graph.indptr[rows + 1]
-    following = graph.indptr[rows + 2]
-    both = (begin < end) & (end < following)
-    if np.count_nonzero(both) < 16:
-        return True
-    here = graph.indices[(begin[both] + end[both]) // 2].astype(np.int64)
-    there = graph.indices[(end[both] + following[both]) // 2].astype(np.int64)
-    return float(np.median(abs(here - there))) < 0.05 * float(np.median(abs(here - here[::-1])))
-
-
-def _is_beyond_cheap(graph: BipartiteCSR, degrees: _Degrees) -> bool:
+def _is_beyond_cheap(graph: BipartiteCSR, facts: Degrees) -> bool:
     """Tell, of a matrix in no order, whether the cheap start is sure to leave too much to be worth its pass."""
-    if degrees.spread > _SKEWED:
-        return degrees.mean > _DENSE
-    return graph.n_minor < _SQUARE * graph.n_major and degrees.mean < _FULL
+    if facts.are_skewed:
+        return facts.mean > _DENSE
+    return graph.n_minor < _SQUARE * graph.n_major and facts.mean < _FULL
 
 
-def _degrees(graph: BipartiteCSR) -> _Degrees:
-    n, mean = graph.n_major, graph.nnz / graph.n_major
-    squares, ones = _core.degree_facts(graph.indptr)
-    return _Degrees(mean, squares / n / mean**2, ones / n)
+def _may_be_mesh(graph: BipartiteCSR, facts: Degrees) -> bool:
+    """Tell whether it is worth a transpose to find out how far apart rows are; of few entries it is needed later."""
+    return facts.ones < _MANY_ONES and (facts.mean <= _DENSE or is_clustered(graph))
 
 
 def _levels(graph: BipartiteCSR, run: Run) -> int:

@@ -6,6 +6,7 @@
 #include "check.hpp"
 #include "door.hpp"
 #include "dulmage_mendelsohn.hpp"
+#include "facts.hpp"
 #include "hall_violators.hpp"
 #include "locality.hpp"
 #include "table.hpp"
@@ -195,14 +196,14 @@ Index run_depth(Index n_cols, In<Index> indptr, In<Index> indices, In<Index> t_i
 template <class Index>
 nb::tuple run_degree_facts(In<Index> indptr) {
     const Csr<Index> a{static_cast<Index>(indptr.size() - 1), 0, indptr.data(), nullptr};
-    std::uint64_t squares = 0;
-    Index ones = 0;
-    for (Index i = 0; i < a.n_rows; ++i) {
-        const auto d = static_cast<std::make_unsigned_t<Index>>(a.degree(i));
-        squares += std::uint64_t{d} * d;
-        ones += d == 1;
-    }
+    const auto [squares, ones] = degree_facts(a);
     return nb::make_tuple(squares, ones);
+}
+
+template <class Index>
+double run_close_rows(Index n_cols, In<Index> indptr, In<Index> indices) {
+    nb::gil_scoped_release release;
+    return close_rows(view(n_cols, indptr, indices));
 }
 
 template <class Index>
@@ -297,6 +298,7 @@ void bind(nb::module_& m) {
     m.def("depth", &run_depth<Index>, "n_cols"_a, "indptr"_a.noconvert(), "indices"_a.noconvert(), "t_indptr"_a.noconvert(),
           "t_indices"_a.noconvert(), "rows"_a);
     m.def("degree_facts", &run_degree_facts<Index>, "indptr"_a.noconvert());
+    m.def("close_rows", &run_close_rows<Index>, "n_cols"_a, "indptr"_a.noconvert(), "indices"_a.noconvert());
     m.def("renumber", &run_renumber<Index>, "n_cols"_a, "indptr"_a.noconvert(), "indices"_a.noconvert(),
           "t_indptr"_a.noconvert(), "t_indices"_a.noconvert(), "row_order"_a.noconvert(), "row_place"_a.noconvert(),
           "col_order"_a.noconvert(), "new_indptr"_a.noconvert(), "workers"_a);

@@ -7,6 +7,7 @@ change places, the horizontal and the vertical part too, and block upper triangu
 import numpy as np
 
 from sparsematch._engines.cpu import _core
+from sparsematch._engines.cpu.facts import degrees, is_ordered
 from sparsematch._engines.cpu.locality import Renumbered
 from sparsematch._engines.cpu.step import Forced, transpose
 from sparsematch._engines.registry import Run
@@ -17,6 +18,8 @@ from sparsematch._types.matching import Matching
 
 #: The core's codes of what is wrong, with the sides exchanged.
 _EXCHANGED = {3: 4, 4: 3, 5: 5}
+
+_LARGE = 1 << 18  # entries: the lists of fewer are in the cache
 
 
 def wrong_pair(graph: BipartiteCSR, matching: Matching) -> tuple[int, int, int] | None:
@@ -49,10 +52,18 @@ def block_labels(graph: BipartiteCSR, matching: Matching, run: Run) -> BlockLabe
     """Return the group of every row; the matching must be maximum. Time: O(n_rows + n_cols + nnz).
 
     What the engine has left in the run is used: a transpose, the pairs that it was forced to make, or a renumbered copy
-    of the graph with the same matching.
+    of the graph with the same matching. Without the transpose what is left is a depth-first search; where that would
+    wait for memory at every vertex, it is built.
     """
     if isinstance(run.renumbered, Renumbered):
-        return run.renumbered.carry_back(block_labels(run.renumbered.graph, run.renumbered.matching, Run()))
+        return run.renumbered.carry_back(_block_labels(run.renumbered.graph, run.renumbered.matching, Run()))
+    if run.transposed is None and _is_scattered(graph, matching):
+        transpose(graph, run)
+    return _block_labels(graph, matching, run)
+
+
+def _block_labels(graph: BipartiteCSR, matching: Matching, run: Run) -> BlockLabels:
+    """Return the group of every row, found with what is in the run."""
     mates = graph.orient(matching.row_mate, matching.col_mate)
     t_indptr, t_indices = (run.transposed.indptr, run.transposed.indices) if run.transposed else (None, None)
     forced = run.forced if run.transposed and isinstance(run.forced, Forced) else (None, 0, 0)
@@ -64,6 +75,13 @@ def block_labels(graph: BipartiteCSR, matching: Matching, run: Run) -> BlockLabe
         matched = matching.row_mate >= 0
         group[matched] = n_square + 1 - by_col[matching.row_mate[matched]]
     return BlockLabels(group, n_square)
+
+
+def _is_scattered(graph: BipartiteCSR, matching: Matching) -> bool:
+    """Tell whether a depth-first search would have far to go, all over memory. Of few entries, or hubs, it has not."""
+    if graph.nnz < _LARGE or 2 * matching.cardinality < graph.n_minor or is_ordered(graph):
+        return False
+    return not degrees(graph).are_skewed
 
 
 def hall_violators(graph: BipartiteCSR, matching: Matching, run: Run, of_cols: bool) -> HallViolators:

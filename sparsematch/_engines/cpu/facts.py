@@ -1,0 +1,56 @@
+"""Cheap facts of a graph, from which an engine and its helpers are chosen: samples, and a pass over the degrees."""
+
+from typing import NamedTuple
+
+import numpy as np
+
+from sparsematch._engines.cpu import _core
+from sparsematch._types.bipartite import BipartiteCSR
+
+_SKEWED = 4.0  # mean square of the degrees over squared mean: random graphs have 1 + 1 / mean
+_CLOSE = 0.25  # other majors with which a major shares two minors: a mesh has several, a random graph hardly any
+
+
+class Degrees(NamedTuple):
+    """What the degrees of the majors tell: their mean, how uneven they are, the fraction of ones."""
+
+    mean: float
+    spread: float
+    ones: float
+
+    @property
+    def are_skewed(self) -> bool:
+        """Whether few majors have most of the entries."""
+        return self.spread > _SKEWED
+
+
+def degrees(graph: BipartiteCSR) -> Degrees:
+    """Return what the degrees tell. Time: O(n_major)."""
+    n, mean = graph.n_major, graph.nnz / graph.n_major
+    squares, ones = _core.degree_facts(graph.indptr)
+    return Degrees(mean, squares / n / mean**2, ones / n)
+
+
+def is_ordered(graph: BipartiteCSR) -> bool:
+    """Tell whether neighbouring rows have neighbouring columns, by a sample: much nearer than those of any two rows."""
+    if graph.n_major < 1024:
+        return True
+    rows = np.linspace(0, graph.n_major - 2, 512).astype(np.int64)
+    begin, end = graph.indptr[rows], graph.indptr[rows + 1]
+    following = graph.indptr[rows + 2]
+    both = (begin < end) & (end < following)
+    if np.count_nonzero(both) < 16:
+        return True
+    here = graph.indices[(begin[both] + end[both]) // 2].astype(np.int64)
+    there = graph.indices[(end[both] + following[both]) // 2].astype(np.int64)
+    return float(np.median(abs(here - there))) < 0.05 * float(np.median(abs(here - here[::-1])))
+
+
+def close_majors(graph: BipartiteCSR) -> float:
+    """Return with how many others a major shares two minors, in the mean, by a sample. Time: O(n_minor + nnz / 16)."""
+    return _core.close_rows(graph.n_minor, graph.indptr, graph.indices)
+
+
+def is_clustered(graph: BipartiteCSR) -> bool:
+    """Tell whether majors share minors with each other as in a mesh. Time: that of `close_majors`."""
+    return close_majors(graph) >= _CLOSE

@@ -1,0 +1,60 @@
+"""The facts from which `auto` chooses: what they say of meshes and of random matrices, and what is done about it."""
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+
+import sparsematch as sm
+from calls import certify, grid, random_matrix, scrambled
+from sparsematch._engines.cpu import facts, operations
+from sparsematch._engines.registry import Run
+from sparsematch._types.bipartite import as_bipartite
+
+
+def cube(n):
+    """The pattern of the seven-point operator on a cube of n by n by n points."""
+    plane, line = sp.csr_array(grid(n)), sp.csr_array(grid(n, 1))
+    return sp.csr_array(sp.kron(plane, sp.eye_array(n)) + sp.kron(sp.eye_array(n * n), line) + sp.eye_array(n**3))
+
+
+@pytest.mark.parametrize("n", [40, 300])
+def test_points_of_a_mesh_share_columns_with_their_neighbours(n):
+    """Those of a grid with four others, one step aside in both directions."""
+    for A in (grid(n), scrambled(grid(n), 1)):
+        assert facts.close_majors(as_bipartite(A)) == pytest.approx(4, rel=0.25)
+
+
+@pytest.mark.parametrize(("shape", "degree"), [((30_000, 30_000), 8), ((30_000, 60_000), 12), ((100_000, 90_000), 3)])
+def test_rows_with_random_columns_share_hardly_any(shape, degree):
+    assert facts.close_majors(as_bipartite(random_matrix(*shape, degree, 5))) < 0.25
+
+
+@pytest.mark.parametrize("A", [sp.csr_array((0, 7)), sp.csr_array((7, 0)), sp.csr_array(np.ones((1, 9)))])
+def test_nothing_to_share(A):
+    assert facts.close_majors(as_bipartite(A)) == 0
+
+
+def test_without_locality_there_is_no_transpose():
+    A = random_matrix(30_000, 30_000, 8, 7)
+    m, info = sm.maximum_transversal(A, return_info=True)
+    certify(A, m)
+    assert info.transposes_built == 0
+    assert info.steps[0].engine == "min_degree"
+
+
+def test_a_scrambled_mesh_is_told_from_a_random_matrix():
+    A = scrambled(cube(25), 11)
+    m, info = sm.maximum_transversal(A, return_info=True)
+    certify(A, m)
+    assert info.transposes_built == 1
+    assert "min_degree" not in [s.engine for s in info.steps]
+
+
+@pytest.mark.parametrize(("n", "in_order", "built"), [(380, False, True), (380, True, False), (60, False, False)])
+def test_blocks_of_a_matching_that_was_given(n, in_order, built):
+    """Where a depth-first search would hop all over memory the transpose is built; the blocks are the same."""
+    one_way = sp.csr_array(sp.triu(grid(n)) + sp.eye_array(n * n))
+    A = one_way if in_order else scrambled(one_way, 13)
+    graph, run, matching = as_bipartite(A), Run(), sm.maximum_transversal(A)
+    assert operations.block_labels(graph, matching, run).n_square == n * n
+    assert (run.transposed is not None) == built
