@@ -23,38 +23,41 @@ struct Key {
 
 // One worker's account of the columns. Workers do not look at the same bytes, which they would keep taking from each other's
 // caches: what others have taken they tell now and then, or it is seen when a claim fails.
+// A byte that is written may be part of anything, a pointer too: the loops hold theirs themselves.
 template <bool Threads, class Index>
 class ColumnKeys {
   public:
     // Counts a share of the entries.
     void count(const Csr<Index>& a, Index begin, Index end) {
         count_ = Buffer<std::uint8_t>(a.n_cols, 0);
+        std::uint8_t* const count = count_.data();
+        const Index* const indices = a.indices;
         for (Index p = begin; p < end; ++p) {
-            if (p + ahead < end) __builtin_prefetch(&count_[a.indices[p + ahead]], 1);
-            std::uint8_t& d = count_[a.indices[p]];
+            if (p + ahead < end) __builtin_prefetch(&count[indices[p + ahead]], 1);
+            std::uint8_t& d = count[indices[p]];
             d += d < Key::cap;
         }
     }
     // Adds up what all have counted; columns that are matched are taken.
     void complete(const std::vector<ColumnKeys>& all, const Matching<Index>& m) {
+        const std::size_t n = count_.size();
         if constexpr (Threads) {
-            key_ = Buffer<std::uint8_t>(count_.size());
-            std::memcpy(key_.data(), all[0].count_.data(), key_.size());
-            for (std::size_t k = 1; k < all.size(); ++k)
-                for (std::size_t j = 0; j < key_.size(); ++j) {
-                    const std::uint8_t more = all[k].count_[j], sum = key_[j] + more;
-                    key_[j] = sum < more || sum > Key::cap ? Key::cap : sum;
-                }
+            key_ = Buffer<std::uint8_t>(n);
+            std::memcpy(key_.data(), all[0].count_.data(), n);
+            for (std::size_t k = 1; k < all.size(); ++k) add(all[k].count_.data(), key_.data(), n);
         } else {
             std::swap(key_, count_);
         }
-        for (std::size_t j = 0; j < key_.size(); ++j) key_[j] = m.col_mate[j] == UNMATCHED<Index> ? key_[j] : Key::taken;
+        std::uint8_t* const key = key_.data();
+        const Index* const mate = m.col_mate;
+        for (std::size_t j = 0; j < n; ++j) key[j] = mate[j] == UNMATCHED<Index> ? key[j] : Key::taken;
     }
     void take(Index j) { key_[j] = Key::taken; }
     void take(const Index* cols, std::size_t n) {
+        std::uint8_t* const key = key_.data();
         for (std::size_t k = 0; k < n; ++k) {
-            if (k + ahead < n) __builtin_prefetch(&key_[cols[k + ahead]], 1);
-            take(cols[k]);
+            if (k + ahead < n) __builtin_prefetch(&key[cols[k + ahead]], 1);
+            key[cols[k]] = Key::taken;
         }
     }
 
@@ -77,6 +80,13 @@ class ColumnKeys {
     static constexpr Index ahead = 32, stretch = 32;  // entries
     static constexpr int shift = 56;                  // no column has a number as large
     static constexpr std::uint64_t nothing = std::uint64_t{Key::taken} << shift;
+
+    static void add(const std::uint8_t* more, std::uint8_t* key, std::size_t n) {
+        for (std::size_t j = 0; j < n; ++j) {
+            const std::uint8_t sum = key[j] + more[j];
+            key[j] = sum < more[j] || sum > Key::cap ? Key::cap : sum;
+        }
+    }
 
     Buffer<std::uint8_t> count_, key_;
 };
