@@ -8,6 +8,7 @@ import scipy.sparse as sp
 
 import sparsematch as sm
 from gallery import GALLERY
+from sparsematch._types.bipartite import as_bipartite
 
 A = sp.csr_array(np.array([[1, 1, 0, 0], [1, 0, 1, 0], [0, 1, 1, 1]]))
 
@@ -136,6 +137,13 @@ def test_index_arrays_of_other_types():
     B.indices = B.indices.astype(np.int64)
     assert sm.structural_rank(B) == 3
     assert sm.maximum_transversal(B).row_mate.dtype == np.int64
+
+
+@pytest.mark.parametrize(("n", "dtype"), [(2**31 - 100, np.int32), (2**31 - 1, np.int64), (2**31, np.int64)])
+def test_as_many_columns_as_32_bits_can_number(n, dtype):
+    """Blocks are numbered beyond the columns: 32 bits end before these do."""
+    wide = sp.csr_array((np.ones(2), np.array([5, n - 1], np.int32), np.arange(3, dtype=np.int32)), shape=(2, n))
+    assert as_bipartite(wide).dtype == dtype
 
 
 def test_index_arrays_in_any_memory_layout():

@@ -21,7 +21,7 @@ _T = TypeVar("_T")
 _INT32 = np.dtype(np.int32)
 _INT64 = np.dtype(np.int64)
 _UNSIGNED: dict[np.dtype[Any], np.dtype[Any]] = {_INT32: np.dtype(np.uint32), _INT64: np.dtype(np.uint64)}
-_INT32_MAX = 2**31 - 1
+_INT32_MAX = 2**31 - 8  # vertices of a side: numbers of blocks go on from there, the largest have other meanings
 _LARGE = 1 << 23  # entries: reading fewer takes one thread little longer than starting others
 
 
