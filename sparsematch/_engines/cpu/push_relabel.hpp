@@ -22,42 +22,45 @@ class PushRelabel {
   public:
     PushRelabel(const Csr<Index>& a, const Csr<Index>& transposed, Matching<Index> m, const Options& options, Run& run)
         : a_(a), t_(transposed), m_(m), options_(options), run_(run), meter_(run), infinite_(std::min(a.n_rows, a.n_cols) + 1),
-          label_(a.n_cols), queue_(a.n_cols), count_(static_cast<std::size_t>(infinite_) + 1), row_seen_(a.n_rows) {}
+          active_(free_rows(a, m)), label_(a.n_cols), queue_(static_cast<std::size_t>(a.n_cols) + active_.size() + 1),
+          count_(static_cast<std::size_t>(infinite_) + 1), row_seen_(a.n_rows) {}
 
-    // Reads: both orientations. Writes: both mates. Workspace: two indices per column, two per label, the ring of active
-    // rows. Time: O(sqrt(n) nnz) between global relabels, O(n nnz) in all.
+    // Reads: both orientations. Writes: both mates. Workspace: two indices per column, one per label, two per active row.
+    // Time: O(sqrt(n) nnz) between global relabels, O(n nnz) in all.
     void improve() {
-        auto active = free_rows(a_, m_);
-        if (active.size() == 0) return;
         const double pace = options_.k * (static_cast<double>(a_.n_rows) + static_cast<double>(a_.n_cols));
         const auto patience = static_cast<std::int64_t>(std::max(pace, 1.0));
-        std::size_t head = 0, n = active.size();  // active is a ring: as many rows stay free as were so at the start, at most
+        n_active_ = active_.size();
         std::int64_t relabels = patience;
-        while (n > 0 && !run_.stopped()) {
+        while (n_active_ > 0 && !run_.stopped()) {
             if (relabels >= patience) {
                 if (run_.exhausted()) return;
                 relabel_globally();
                 relabels = 0;
             }
-            prefetch(active, head, n);
-            const Index thrown_out = push(active[head], relabels);
-            head = head + 1 == active.size() ? 0 : head + 1;
-            --n;
-            if (thrown_out == UNMATCHED<Index>) continue;
-            const std::size_t tail = head + n;
-            active[tail >= active.size() ? tail - active.size() : tail] = thrown_out;
-            ++n;
+            prefetch();
+            const Index thrown_out = push(active_[head_], relabels);
+            head_ = head_ + 1 == active_.size() ? 0 : head_ + 1;
+            --n_active_;
+            if (thrown_out != UNMATCHED<Index>) active_[place(n_active_++)] = thrown_out;
         }
     }
 
   private:
-    // The lists of the next active rows lie at random places: asked for a few turns ahead.
-    [[gnu::always_inline]] void prefetch(const std::vector<Index>& active, std::size_t head, std::size_t n) const {
-        const auto later = [&](std::size_t k) {
-            return active[head + k < active.size() ? head + k : head + k - active.size()];
-        };
-        if (n > 12) __builtin_prefetch(&a_.indptr[later(12)]);
-        if (n > 6) __builtin_prefetch(&a_.indices[a_.indptr[later(6)]]);
+    // Where the k-th active row from the head on stands: a ring, as more rows than at the start are never free.
+    std::size_t place(std::size_t k) const { return head_ + k < active_.size() ? head_ + k : head_ + k - active_.size(); }
+
+    // The lists of the next active rows lie at random places, and so do the labels and mates of the columns in them: asked for a
+    // few turns ahead.
+    [[gnu::always_inline]] void prefetch() const {
+        if (n_active_ <= 16) return;
+        __builtin_prefetch(&a_.indptr[active_[place(16)]]);
+        __builtin_prefetch(&a_.indices[a_.indptr[active_[place(9)]]]);
+        const Index soon = active_[place(4)], first = a_.indptr[soon], last = std::min(a_.indptr[soon + 1], first + 8);
+        for (Index p = first; p < last; ++p) {
+            __builtin_prefetch(&label_[a_.indices[p]]);
+            __builtin_prefetch(&m_.col_mate[a_.indices[p]], 1);
+        }
     }
 
     // Row i takes its column of least label. Returns the row that had it, or UNMATCHED.
@@ -66,8 +69,10 @@ class PushRelabel {
         Index least = infinite_, second = infinite_, best = UNMATCHED<Index>;
         const auto look = [&](Index p) {
             const Index j = a_.indices[p], d = label_[j];
-            if (d < least) second = std::exchange(least, d), best = j;
-            else if (d < second && j != best) second = d;
+            const bool less = d < least;  // no branch: none could be predicted
+            second = less ? least : j == best ? second : std::min(second, d);
+            best = less ? j : best;
+            least = less ? d : least;
         };
         if (forward_)
             for (Index p = first; p < last; ++p) look(p);
@@ -112,27 +117,49 @@ class PushRelabel {
         forward_ = !options_.fairness || !forward_;
         std::fill(label_.begin(), label_.end(), infinite_);
         std::fill(count_.begin(), count_.end(), Index{0});
-        Index tail = 0;
-        for (Index j = 0; j < a_.n_cols; ++j)
-            if (m_.col_mate[j] == UNMATCHED<Index>) label_[queue_[tail++] = j] = 0;
-        count_[0] = tail;
         row_seen_.fill(false);
-        for (Index head = 0; head < tail; ++head) {
-            const Index j = queue_[head];
-            if (head + 12 < tail) __builtin_prefetch(&t_.indptr[queue_[head + 12]]);
-            if (head + 6 < tail) __builtin_prefetch(&t_.indices[t_.indptr[queue_[head + 6]]]);
-            for (Index p = t_.indptr[j]; p < t_.indptr[j + 1]; ++p) {
-                if (!row_seen_.claim<false>(t_.indices[p])) continue;
-                const Index k = m_.row_mate[t_.indices[p]];
-                if (k == UNMATCHED<Index>) continue;
-                label_[k] = label_[j] + 1;  // its mate is seen for the first time, so it is too
-                ++count_[label_[k]];
-                queue_[tail++] = k;
-            }
-            if (!meter_.charge(t_.degree(j))) return;
+        Index begin = 0, end = 0, level = 0;
+        for (Index j = 0; j < a_.n_cols; ++j)
+            if (m_.col_mate[j] == UNMATCHED<Index>) label_[queue_[end++] = j] = 0;
+        count_[0] = end;
+        for (; begin < end; ++run_.stats.levels) {
+            const Index rows = meet_rows(begin, end);
+            if (run_.stopped()) return;
+            begin = std::exchange(end, follow_mates(end, rows, ++level));
+            count_[level] = end - begin;
         }
-        count_[infinite_] = a_.n_cols - tail;
-        if (tail > 0) run_.stats.levels += label_[queue_[tail - 1]] + 1;
+        count_[infinite_] = a_.n_cols - end;
+    }
+
+    // Writes the rows that columns begin..end-1 of the queue meet behind them; returns where they end. Each is written, and stays
+    // if it is new: no branch to mispredict.
+    Index meet_rows(Index begin, Index end) {
+        Index size = end;
+        for (Index k = begin; k < end; ++k) {
+            if (end - k > 24) __builtin_prefetch(&t_.indptr[queue_[k + 24]]);
+            if (end - k > 12) __builtin_prefetch(&t_.indices[t_.indptr[queue_[k + 12]]]);
+            const Index first = t_.indptr[queue_[k]], last = t_.indptr[queue_[k] + 1];
+            for (Index p = first; p < last; ++p) {
+                queue_[size] = t_.indices[p];
+                size += row_seen_.insert(t_.indices[p]);
+            }
+            if (!meter_.charge(last - first)) break;
+        }
+        return size;
+    }
+
+    // Puts their mates, which are met for the first time too, in the place of rows begin..end-1 of the queue, and labels them.
+    Index follow_mates(Index begin, Index end, Index level) {
+        Index size = begin;
+        for (Index k = begin; k < end; ++k) {
+            if (end - k > 32) __builtin_prefetch(&m_.row_mate[queue_[k + 32]]);
+            if (end - k > 16) __builtin_prefetch(&label_[std::max<Index>(m_.row_mate[queue_[k + 16]], 0)], 1);
+            const Index j = m_.row_mate[queue_[k]];
+            if (j == UNMATCHED<Index>) continue;
+            label_[j] = level;
+            queue_[size++] = j;
+        }
+        return size;
     }
 
     const Csr<Index>&a_, &t_;
@@ -141,6 +168,8 @@ class PushRelabel {
     Run& run_;
     Meter meter_;
     const Index infinite_;
+    std::vector<Index> active_;  // a ring
+    std::size_t head_ = 0, n_active_ = 0;
     Buffer<Index> label_, queue_, count_;
     Bitmap row_seen_;
     std::int64_t next_gap_ = 0;
