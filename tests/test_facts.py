@@ -7,8 +7,10 @@ import scipy.sparse as sp
 import sparsematch as sm
 from calls import certify, grid, random_matrix, scrambled
 from sparsematch._engines.cpu import facts, operations
+from sparsematch._engines.cpu.step import step
 from sparsematch._engines.registry import Run
 from sparsematch._types.bipartite import as_bipartite
+from sparsematch._types.matching import Matching
 
 
 def cube(n):
@@ -58,3 +60,19 @@ def test_blocks_of_a_matching_that_was_given(n, in_order, built):
     graph, run, matching = as_bipartite(A), Run(), sm.maximum_transversal(A)
     assert operations.block_labels(graph, matching, run).n_square == n * n
     assert (run.transposed is not None) == built
+
+
+@pytest.mark.parametrize("seed", [17, 19, 23])
+def test_the_core_is_searched_from_where_less_is_free(seed):
+    """Fewer searches, and each finds more: either way round, and with the matrix stored by rows or by columns."""
+    A = random_matrix(20_000, 19_900, 3, seed)
+    for B in (A, sp.csr_array(A.T), sp.csc_array(A)):
+        graph, run = as_bipartite(B), Run()
+        matching, settled = Matching.start(graph), (np.zeros(graph.n_major, bool), np.zeros(graph.n_minor, bool))
+        step("karp_sipser", graph, matching, run, settled=settled)
+        mates = graph.orient(matching.row_mate, matching.col_mate)
+        free = [np.count_nonzero((mate < 0) & ~done) for mate, done in zip(mates, settled, strict=True)]
+        m, info = sm.maximum_transversal(B, return_info=True)
+        certify(B, m)
+        assert info.steps[-1].engine == "single_source_bfs"
+        assert info.steps[-1].phases == min(free) < max(free)

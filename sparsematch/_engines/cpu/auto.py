@@ -127,9 +127,10 @@ def _finish(
 ) -> None:
     """Run one finisher after the other, until one comes to its end within its allowance.
 
-    The first searches from the majors, which needs no transpose; the others from the side with fewer free vertices.
+    The first searches from the majors, which needs no transpose, or in a core from the side with fewer free vertices;
+    the others from the side with far fewer.
     """
-    from_minor = False
+    from_minor = settled is not None and _has_fewer_minors(graph, matching, settled)
     for engine, passes, workers in stages:
         limit = int(passes * graph.nnz)
         done = step(
@@ -139,6 +140,13 @@ def _finish(
             return
         free_majors, free_minors = graph.n_major - done.cardinality, graph.n_minor - done.cardinality
         from_minor = _FEWER * free_minors < free_majors
+
+
+def _has_fewer_minors(graph: BipartiteCSR, matching: Matching, settled: tuple[BoolArray, BoolArray]) -> bool:
+    """Tell whether fewer minors than majors are free in the core: fewer searches, and more to be found by each."""
+    mates = graph.orient(matching.row_mate, matching.col_mate)
+    majors, minors = (np.count_nonzero(~done[mate < 0]) for done, mate in zip(settled, mates, strict=True))
+    return bool(minors < majors)
 
 
 def _restart(start: str, graph: BipartiteCSR, matching: Matching, run: Run, settled: _Settled = None) -> None:

@@ -99,6 +99,7 @@ def step(
     mates = graph.orient(matching.row_mate, matching.col_mate)
     if from_minor and run.transposed:
         major, minor, mates = run.transposed, graph if minor else None, mates[::-1]
+        settled = settled and settled[::-1]
     given = {**run.options, **options} if options else run.options
     chosen = {key: given[key] for key in row.options.keys() & given.keys()} if given else {}
     settled_major, settled_minor = settled or (None, None)
