@@ -52,7 +52,7 @@ def test_a_scrambled_mesh_is_told_from_a_random_matrix():
     assert "min_degree" not in [s.engine for s in info.steps]
 
 
-@pytest.mark.parametrize(("n", "in_order", "built"), [(380, False, True), (380, True, False), (60, False, False)])
+@pytest.mark.parametrize(("n", "in_order", "built"), [(450, False, True), (450, True, False), (60, False, False)])
 def test_blocks_of_a_matching_that_was_given(n, in_order, built):
     """Where a depth-first search would hop all over memory the transpose is built; the blocks are the same."""
     one_way = sp.csr_array(sp.triu(grid(n)) + sp.eye_array(n * n))

@@ -19,7 +19,7 @@ from sparsematch._types.matching import Matching
 #: The core's codes of what is wrong, with the sides exchanged.
 _EXCHANGED = {3: 4, 4: 3, 5: 5}
 
-_LARGE = 1 << 18  # entries: the lists of fewer are in the cache
+_MANY = 3 << 16  # majors: where fewer stand is in the cache
 
 
 def wrong_pair(graph: BipartiteCSR, matching: Matching) -> tuple[int, int, int] | None:
@@ -78,8 +78,8 @@ def _block_labels(graph: BipartiteCSR, matching: Matching, run: Run) -> BlockLab
 
 
 def _is_scattered(graph: BipartiteCSR, matching: Matching) -> bool:
-    """Tell whether a depth-first search would have far to go, all over memory. Of few entries, or hubs, it has not."""
-    if graph.nnz < _LARGE or 2 * matching.cardinality < graph.n_minor or is_ordered(graph):
+    """Tell whether a depth-first search would have far to go, all over memory. With few majors, or hubs, it has not."""
+    if graph.n_major < _MANY or 2 * matching.cardinality < graph.n_minor or is_ordered(graph):
         return False
     return not degrees(graph).are_skewed
 
