@@ -17,7 +17,7 @@ import scipy.sparse as sp
 import matrices
 import sparsematch
 from measure import measure, scipy
-from sparsematch._engines.cpu.step import transpose
+from sparsematch._engines.cpu.core.run_engine import transpose
 from sparsematch._engines.registry import Run, engines, select
 from sparsematch._types.bipartite import as_bipartite
 from sparsematch._types.matching import Matching

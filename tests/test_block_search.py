@@ -8,8 +8,8 @@ from hypothesis import strategies as st
 
 import sparsematch as sm
 from calls import grid, random_matrix
-from sparsematch._engines.cpu import operations
-from sparsematch._engines.cpu.step import step
+from sparsematch._engines.cpu.core.run_engine import step
+from sparsematch._engines.cpu.decomposition import block_form as operations
 from sparsematch._engines.reference import block_form as reference
 from sparsematch._engines.registry import Run
 from sparsematch._types.bipartite import as_bipartite

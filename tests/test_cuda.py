@@ -237,7 +237,7 @@ def test_out_of_memory_says_what_helps(monkeypatch):
 
     B = to_gpu(random_matrix(50, 50, 3, seed=1))
     before = [x.get() for x in (B.data, B.indices, B.indptr)]
-    monkeypatch.setattr("sparsematch._engines.cuda.compile.load", full)
+    monkeypatch.setattr("sparsematch._engines.cuda.core.compile.load", full)
     with pytest.raises(MemoryError) as caught:
         sm.maximum_transversal(B, method="ms_bfs", init="none")
     assert "free_all_blocks" in caught.value.__notes__[0]

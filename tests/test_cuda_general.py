@@ -11,7 +11,8 @@ import sparsematch as sm
 from calls import grid
 from gpu_calls import CUPY, HAS_GPU, host, to_gpu
 from graphs import edges_of, graph, graphs, greedy, path, random_graph, star, weight_of
-from sparsematch._engines.cuda import general, local_max
+from sparsematch._engines.cuda.graph import local_max
+from sparsematch._engines.cuda.graph import rounds as general
 from sparsematch._engines.registry import Run
 from sparsematch._types.graph import as_graph
 from strategies import INDEX_TYPES, with_index_type
@@ -225,7 +226,7 @@ def test_out_of_memory_says_what_helps(monkeypatch):
     def full(*_, **__):
         raise gpu_calls.OutOfMemoryError("Out of memory allocating 1 byte")
 
-    monkeypatch.setattr("sparsematch._engines.cuda.compile.load", full)
+    monkeypatch.setattr("sparsematch._engines.cuda.core.compile.load", full)
     with pytest.raises(MemoryError) as caught:
         gpu_calls.approximate(path([1.0]))
     assert "free_all_blocks" in caught.value.__notes__[0]

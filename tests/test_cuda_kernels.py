@@ -3,14 +3,17 @@
 import ctypes
 from importlib.metadata import PackageNotFoundError, files
 from importlib.resources import files as resources
+from pathlib import Path
 
 import numpy as np
 import pytest
 
-from sparsematch._engines.cuda import compile as cuda_compile
-from sparsematch._engines.cuda import general, ms_bfs
+from sparsematch._engines.cuda.core import compile as cuda_compile
+from sparsematch._engines.cuda.graph import rounds as general
+from sparsematch._engines.cuda.matching import ms_bfs
 
-SOURCES = sorted(f.name[:-3] for f in resources("sparsematch._engines.cuda").iterdir() if f.name.endswith(".cu"))
+FOLDER = Path(str(resources("sparsematch._engines.cuda")))
+SOURCES = sorted(path.relative_to(FOLDER).with_suffix("").as_posix() for path in FOLDER.rglob("*.cu"))
 
 #: What `ms_bfs` is compiled for, by the mean length of a list.
 SHAPES = {"short": (4, 4), "mesh": (8, 8), "long": (16, 16), "skewed": (0, 8), "dense": (0, 32)}
@@ -61,12 +64,12 @@ def test_compiles(nvrtc, name, dtype, architecture):
 def test_every_shape_of_the_search_compiles(nvrtc, lockstep, shape, dtype):
     width, lanes = SHAPES[shape]
     macros = {"LOCKSTEP": lockstep, "UNROLL": 2, "PART": ms_bfs.PART, "ROOM": ms_bfs.ROOM, "THREADS": 512, "BLOCKS": 2}
-    assert compile_text(nvrtc, "ms_bfs", "sm_90", dtype, WIDTH=width, LANES=lanes, **macros) == (0, "")
+    assert compile_text(nvrtc, "matching/ms_bfs", "sm_90", dtype, WIDTH=width, LANES=lanes, **macros) == (0, "")
 
 
 @pytest.mark.parametrize("dtype", [np.int32, np.int64], ids=["int32", "int64"])
 @pytest.mark.parametrize("weight", [0, 4, 8])
-@pytest.mark.parametrize("name", ["local_max", "red_blue", "survey_graph"])
+@pytest.mark.parametrize("name", ["graph/local_max", "graph/red_blue", "graph/validate"])
 def test_every_type_of_weights_compiles(nvrtc, name, weight, dtype):
     for lanes, unroll in ((2, 2), (4, 2), (8, 4)):
         macros = {"LANES": lanes, "UNROLL": unroll, "LONG": 32 * lanes, "PART": general.PART}

@@ -10,8 +10,11 @@ import oracle
 import sparsematch as sm
 from calls import grid, random_matrix, scrambled
 from gpu_calls import host, on_device
-from sparsematch._engines.cuda import check, connected_components, operations, regions, strong_components
-from sparsematch._engines.cuda.transpose import transpose
+from sparsematch._engines.cuda.core import certificates as check
+from sparsematch._engines.cuda.core.transpose import transpose
+from sparsematch._engines.cuda.decomposition import block_form as operations
+from sparsematch._engines.cuda.decomposition import connected_components, strong_components
+from sparsematch._engines.cuda.decomposition import multi_pivot as regions
 from sparsematch._engines.registry import Run
 from strategies import larger, matrices, partial_matching
 

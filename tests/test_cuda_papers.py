@@ -11,7 +11,7 @@ import oracle
 import sparsematch as sm
 from calls import grid, random_matrix, scrambled
 from gallery import pattern
-from sparsematch._engines.cuda import apfb, push_relabel
+from sparsematch._engines.cuda.matching import apfb, push_relabel
 from strategies import INDEX_TYPES, partial_matching, with_index_type
 
 pytestmark = pytest.mark.skipif(bool(gpu_calls.MISSING), reason=str(gpu_calls.MISSING))

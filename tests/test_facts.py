@@ -6,8 +6,9 @@ import scipy.sparse as sp
 
 import sparsematch as sm
 from calls import certify, grid, random_matrix, scrambled
-from sparsematch._engines.cpu import facts, operations
-from sparsematch._engines.cpu.step import step
+from sparsematch._engines.cpu.core.run_engine import step
+from sparsematch._engines.cpu.decomposition import block_form as operations
+from sparsematch._engines.cpu.ordering import features as facts
 from sparsematch._engines.registry import Run
 from sparsematch._types.bipartite import as_bipartite
 from sparsematch._types.matching import Matching

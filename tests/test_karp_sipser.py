@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 import oracle
 import sparsematch as sm
 from calls import random_matrix
-from sparsematch._engines.cpu.step import step, transpose
+from sparsematch._engines.cpu.core.run_engine import step, transpose
 from sparsematch._engines.registry import Run
 from sparsematch._types.bipartite import as_bipartite
 from sparsematch._types.matching import Matching

@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 
 import sparsematch as sm
 from calls import grid, scrambled
-from sparsematch._engines.cpu.locality import renumber
-from sparsematch._engines.cpu.step import transpose
+from sparsematch._engines.cpu.core.run_engine import transpose
+from sparsematch._engines.cpu.ordering.bfs_renumbering import renumber
 from sparsematch._engines.registry import Run
 from sparsematch._types.bipartite import as_bipartite
 from sparsematch._types.matching import Matching

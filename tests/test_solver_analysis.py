@@ -7,7 +7,7 @@ from hypothesis import given
 
 import sparsematch as sm
 from sparsematch import solvers
-from sparsematch._engines.cpu import solver as core_limits
+from sparsematch._engines.cpu.lu import block_lu as core_limits
 from sparsematch.demo import build_circuit
 from sparsematch.solvers import _outside
 from test_solvers import check, systems

@@ -10,7 +10,7 @@ from scipy.sparse.linalg import splu as scipy_splu
 
 import sparsematch as sm
 from sparsematch import solvers
-from sparsematch._engines.cpu import solver as core_limits
+from sparsematch._engines.cpu.lu import block_lu as core_limits
 from sparsematch.solvers import _analysis
 
 FORMS = ("csr", "csc", "coo")

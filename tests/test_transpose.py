@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from calls import random_matrix
-from sparsematch._engines.cpu.step import transpose
+from sparsematch._engines.cpu.core.run_engine import transpose
 from sparsematch._engines.registry import Run
 from sparsematch._types.bipartite import as_bipartite
 from strategies import larger, matrices, with_index_type

@@ -1,6 +1,6 @@
 """The CUDA kernels without a GPU: the same text as threaded C++, on NumPy arrays.
 
-``Kernels`` has the interface of the one in ``sparsematch._engines.cuda.compile`` and takes its place in tests. A block
+``Kernels`` has the interface of the one in ``sparsematch._engines.cuda.core.compile`` and takes its place in tests. A block
 is one thread here, started from Python: ctypes releases the lock while the kernel runs.
 """
 
@@ -16,7 +16,7 @@ from pathlib import Path
 
 import numpy as np
 
-from sparsematch._engines.cuda import compile as cuda_compile
+from sparsematch._engines.cuda.core import compile as cuda_compile
 
 HERE = Path(__file__).parent
 COMPILER = shutil.which(os.environ.get("CXX", "c++"))
@@ -45,7 +45,7 @@ def build(name, dtype, macros=(), sanitize=""):
     key = hashlib.sha256("\0".join([text, (HERE / "host.hpp").read_text(), *options]).encode()).hexdigest()[:16]
     folder = Path(tempfile.gettempdir()) / f"sparsematch-host-{os.getuid()}"
     folder.mkdir(mode=0o700, exist_ok=True)
-    library = folder / f"{name}-{key}.so"
+    library = folder / f"{name.replace('/', '-')}-{key}.so"
     if not library.exists():
         partial = library.with_suffix(f".{os.getpid()}.tmp")
         command = [COMPILER, *options, "-x", "c++", "-", "-o", str(partial)]

@@ -6,8 +6,14 @@ suits each stands here.
 
 from collections.abc import Callable
 
-from sparsematch._engines.cpu import auto, coarsen, edge_file, general, operations, solver, weighted
-from sparsematch._engines.cpu.step import ROWS, step
+from sparsematch._engines.cpu.coarsening import coarsen
+from sparsematch._engines.cpu.core.run_engine import ROWS, step
+from sparsematch._engines.cpu.decomposition import block_form as operations
+from sparsematch._engines.cpu.graph import engines as general
+from sparsematch._engines.cpu.lu import block_lu as solver
+from sparsematch._engines.cpu.matching import auto
+from sparsematch._engines.cpu.stream import edge_file
+from sparsematch._engines.cpu.weighted import transversals as weighted
 from sparsematch._engines.registry import Engine, Operations, Run, register, register_operations
 from sparsematch._types.bipartite import BipartiteCSR
 from sparsematch._types.matching import Matching

@@ -6,22 +6,13 @@ the same on every machine, and whoever brings a matrix on a GPU has imported it.
 
 from types import ModuleType
 
-from sparsematch._engines.cuda import (
-    apfb,
-    auto,
-    cheap,
-    check,
-    coarsen,
-    connected_components,
-    general,
-    karp_sipser,
-    local_max,
-    min_degree,
-    ms_bfs,
-    operations,
-    push_relabel,
-    red_blue,
-)
+from sparsematch._engines.cuda.coarsening import coarsen
+from sparsematch._engines.cuda.core import certificates as check
+from sparsematch._engines.cuda.decomposition import block_form as operations
+from sparsematch._engines.cuda.decomposition import connected_components
+from sparsematch._engines.cuda.graph import local_max, red_blue
+from sparsematch._engines.cuda.graph import rounds as general
+from sparsematch._engines.cuda.matching import apfb, auto, cheap, karp_sipser, min_degree, ms_bfs, push_relabel
 from sparsematch._engines.registry import Engine, Operations, register, register_operations
 from sparsematch._types.arrays import advising
 

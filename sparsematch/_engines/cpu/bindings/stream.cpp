@@ -1,0 +1,93 @@
+// What Python calls to match the edges of a file.
+#include <nanobind/stl/string.h>
+
+#include "bindings/nanobind_helpers.hpp"
+#include "stream/local_max_stream.hpp"
+
+using namespace sparsematch;
+
+namespace {
+
+// Ctrl-C, and a function of the user's that is told how far the work is; what either raises is thrown after the run.
+struct Watch {
+    Signals signals;
+    StreamProgress progress;
+    nb::object tell;
+
+    static bool poll(void* self) {
+        auto& watch = *static_cast<Watch*>(self);
+        if (Signals::poll(&watch.signals)) return true;
+        nb::gil_scoped_acquire gil;
+        if (watch.tell.is_none()) return false;
+        try {
+            watch.tell(watch.progress.round, watch.progress.done, watch.progress.total);
+            return false;
+        } catch (nb::python_error& error) {
+            watch.signals.type = nb::borrow(error.type()), watch.signals.value = nb::borrow(error.value());
+            watch.signals.traceback = nb::borrow(error.traceback());
+            return watch.signals.raised = true;
+        }
+    }
+};
+
+EdgeLayout read_layout(const nb::tuple& t) {
+    return {nb::cast<std::int64_t>(t[0]), nb::cast<std::int64_t>(t[1]), nb::cast<std::size_t>(t[2]),
+            nb::cast<std::size_t>(t[3]),  nb::cast<std::size_t>(t[4]),  nb::cast<std::size_t>(t[5]),
+            nb::cast<int>(t[6]),          nb::cast<int>(t[7])};
+}
+
+std::int64_t run_largest_vertex(const std::string& path, const nb::tuple& layout, nb::object tell) {
+    EdgeSource file(path, read_layout(layout));
+    Watch watch{{}, {}, std::move(tell)};
+    std::int64_t largest;
+    {
+        nb::gil_scoped_release release;
+        Team team(1);
+        Run run(team, Watch::poll, &watch, 0, false);
+        largest = largest_vertex(file, watch.progress, run);
+    }
+    watch.signals.rethrow();
+    return largest;
+}
+
+template <class Index>
+nb::dict run_match_edges(const std::string& path, const nb::tuple& layout, const std::string& folder, Out<Index> mate,
+                         bool weighted, std::uint64_t seed, nb::object tell) {
+    EdgeSource file(path, read_layout(layout));
+    Watch watch{{}, {}, std::move(tell)};
+    StreamReport report;
+    {
+        nb::gil_scoped_release release;
+        Team team(1);
+        Run run(team, Watch::poll, &watch, 0, false);
+        const auto n = static_cast<Index>(mate.size());
+        report = local_max_stream(file, n, weighted, folder, seed, watch.progress, run, mate.data());
+    }
+    watch.signals.rethrow();
+    nb::dict out;
+    const auto& [kind, edge, ends] = report.fault;
+    out["fault"] = nb::make_tuple(static_cast<int>(kind), edge, ends.u, ends.v, ends.weight);
+    out["scanned"] = report.scanned;
+    out["written"] = report.written;
+    out["weight"] = report.weight;
+    nb::list live, matched;
+    for (const auto n : report.live) live.append(n);
+    for (const auto n : report.matched) matched.append(n);
+    out["live_edges"] = live;
+    out["matched"] = matched;
+    return out;
+}
+
+template <class Index>
+void bind(nb::module_& m) {
+    m.def("match_edges", run_match_edges<Index>, "path"_a, "layout"_a, "folder"_a, "mate"_a.noconvert(), "weighted"_a, "seed"_a,
+          "tell"_a.none());
+}
+
+}  // namespace
+
+void sparsematch::bind_edge_file(nb::module_& m) {
+    m.def("largest_vertex", run_largest_vertex, "path"_a, "layout"_a, "tell"_a.none());
+    bind<std::int32_t>(m);
+    bind<std::int64_t>(m);
+}

@@ -1,0 +1,60 @@
+// What each worker of a team has to tell all the others, in lists that they read as far as these go, when it suits them.
+//
+// A set that all write would be taken from cache to cache all the time. A list has one writer, and its lines move once.
+#pragma once
+
+#include <algorithm>
+#include <atomic>
+#include <cstddef>
+#include <memory>
+#include <vector>
+
+#include "core/csr.hpp"
+
+namespace sparsematch {
+
+template <class Word>
+class Broadcast {
+    struct List {
+        List(std::size_t room, std::size_t workers) : words(room), heard(workers, 0) {}
+        Buffer<Word> words;
+        std::size_t n = 0;
+        std::vector<std::size_t> heard;                // how many words of each list this worker has read
+        alignas(64) std::atomic<std::size_t> told{0};  // words that the others may read
+    };
+
+  public:
+    Broadcast() = default;
+    // Each worker has room for so many words in all.
+    Broadcast(std::size_t workers, std::size_t room) {
+        for (std::size_t k = 0; k < workers; ++k) lists_.push_back(std::make_unique<List>(room, workers));
+    }
+
+    void add(int rank, Word word) {
+        List& own = *lists_[rank];
+        own.words[own.n++] = word;
+    }
+    void add(int rank, const Word* words, std::size_t n) {
+        List& own = *lists_[rank];
+        std::copy_n(words, n, own.words.data() + own.n);
+        own.n += n;
+    }
+    // The others may read all that this worker has added.
+    void tell(int rank) { lists_[rank]->told.store(lists_[rank]->n, std::memory_order_release); }
+
+    // Calls use(words, n) for what others have told since this worker last listened.
+    template <class Use>
+    void hear(int rank, const Use& use) {
+        for (std::size_t k = 0; k < lists_.size(); ++k) {
+            if (k == static_cast<std::size_t>(rank)) continue;
+            std::size_t& heard = lists_[rank]->heard[k];
+            const std::size_t begin = heard, end = heard = lists_[k]->told.load(std::memory_order_acquire);
+            if (begin < end) use(lists_[k]->words.data() + begin, end - begin);
+        }
+    }
+
+  private:
+    std::vector<std::unique_ptr<List>> lists_;
+};
+
+}  // namespace sparsematch

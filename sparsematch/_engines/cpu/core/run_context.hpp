@@ -1,0 +1,161 @@
+// One run of an engine: the options it was given, the counts it reports, and how it learns that it should stop.
+//
+// An engine charges its meter for every edge it scans. The meter settles about every 64 thousand edges: there the caller's
+// thread asks whether the user pressed Ctrl-C, and everybody learns that the run was stopped or has used up its allowance.
+// An engine that is told to stop returns at once with a valid matching.
+#pragma once
+
+#include <atomic>
+#include <chrono>
+#include <cstdint>
+#include <vector>
+
+#include "core/thread_team.hpp"
+
+namespace sparsematch {
+
+// The options of all engines; an engine reads those which its row in table.hpp names.
+struct Options {
+    bool random = false;           // cheap: start each list at a hashed place
+    bool degree_one_only = false;  // karp_sipser: no picks once the degree-1 vertices are used up
+    bool neighbour_xor = false;    // karp_sipser: know the last live neighbour instead of looking for it
+    bool hkdw = false;             // hopcroft_karp: Duff and Wiberg's second round of searches
+    bool fairness = true;          // pothen_fan, push_relabel: alternate the direction in which lists are scanned
+    bool grafting = true;          // ms_bfs_graft
+    bool direction = true;         // ms_bfs_graft: bottom-up levels where the frontier is large
+    double alpha = 5.0;            // ms_bfs_graft: a frontier is large above unvisited / alpha
+    double k = 1.0;                // push_relabel: relabel globally after k (n_rows + n_cols) relabels
+    bool gap = true;               // push_relabel
+    std::uint64_t seed = 0;
+};
+
+struct Statistics {
+    std::int64_t phases = 0, levels = 0, edges = 0, augmentations = 0, path_edges = 0;
+    struct Step {
+        const char* name;
+        double seconds;
+    };
+    std::vector<Step> steps;             // time per kind of step, in order of first use
+    std::vector<std::int64_t> frontier;  // vertices per level, in order; only if asked for
+    struct Round {
+        std::int64_t matched, live_edges;  // vertices matched by its end; edges with both ends free at its beginning
+    };
+    std::vector<Round> rounds;  // of an engine for general graphs; only if asked for
+};
+
+// Rows and columns that no augmenting path needs to touch, one flag each; absent unless the caller wants them.
+struct Settled {
+    bool *row = nullptr, *col = nullptr;
+    explicit operator bool() const { return row != nullptr; }
+};
+
+// Rows whose pair was forced, in the order in which that was found out: the row had come down to one column, or its column to
+// that row. Those from the front, these from the back of an array with room for all. Absent unless the caller wants them.
+struct Forced {
+    void* rows = nullptr;                 // of the engine's index type
+    std::int64_t by_row = 0, by_col = 0;  // how many
+    template <class Index>
+    Index* rows_as() const {
+        return static_cast<Index*>(rows);
+    }
+};
+
+class Run {
+    using Clock = std::chrono::steady_clock;
+
+  public:
+    // poll(context) is called on the caller's thread now and then; true means stop.
+    using Poll = bool (*)(void* context);
+
+    Run(Team& team, Poll poll, void* context, std::int64_t edge_limit, bool detailed)
+        : team(team), detailed(detailed), edge_limit_(edge_limit), poll_(poll), context_(context) {}
+
+    bool stopped() const { return stop_.load(std::memory_order_relaxed); }
+    // The allowance is used up: an engine stops at its next safe point, the matching still short of maximum.
+    bool exhausted() const { return edge_limit() > 0 && edges() > edge_limit(); }
+    // Raises the allowance by work that is not to be counted against it. One thread at a time, here and in expect.
+    void allow(std::int64_t edges) {
+        if (edge_limit() <= 0) return;
+        edge_limit_.store(edge_limit() + edges, std::memory_order_relaxed);
+        refunded_ += static_cast<double>(edges);
+    }
+    // Uses up the allowance at once if going on as before will, the whole being `factor` times what has been done.
+    void expect(double factor) {
+        if (edge_limit() > 0 &&
+            (static_cast<double>(edges()) - refunded_) * factor > static_cast<double>(edge_limit()) - refunded_)
+            edge_limit_.store(1, std::memory_order_relaxed);
+    }
+    std::int64_t edge_limit() const { return edge_limit_.load(std::memory_order_relaxed); }
+    std::int64_t edges() const { return edges_.load(std::memory_order_relaxed); }
+
+    // Books edges scanned by one thread. Returns false when the run was stopped.
+    bool settle(std::int64_t edges, int rank) {
+        edges_.fetch_add(edges, std::memory_order_relaxed);
+        if (rank == 0 && poll_) {
+            const auto now = Clock::now();
+            if (now - polled_ > std::chrono::milliseconds(20)) {
+                polled_ = now;
+                if (poll_(context_)) stop_.store(true, std::memory_order_relaxed);
+            }
+        }
+        return !stopped();
+    }
+
+    Team& team;
+    const bool detailed;
+    Statistics stats;
+    Settled settled;
+    Forced forced;
+
+    // Adds the life of the returned object to the time of the step; costs nothing unless details were asked for.
+    auto time(const char* step) {
+        struct Timer {
+            Run* run;
+            const char* step;
+            Clock::time_point start;
+            ~Timer() {
+                if (run) run->add_time(step, std::chrono::duration<double>(Clock::now() - start).count());
+            }
+        };
+        return detailed ? Timer{this, step, Clock::now()} : Timer{nullptr, step, {}};
+    }
+
+  private:
+    void add_time(const char* name, double seconds) {
+        for (auto& step : stats.steps)
+            if (step.name == name) return void(step.seconds += seconds);
+        stats.steps.push_back({name, seconds});
+    }
+
+    std::atomic<std::int64_t> edge_limit_;
+    double refunded_ = 0;
+    std::atomic<std::int64_t> edges_{0};
+    std::atomic<bool> stop_{false};
+    Poll poll_;
+    void* context_;
+    Clock::time_point polled_ = Clock::now();
+};
+
+// One thread's account of the edges it scanned.
+class Meter {
+  public:
+    explicit Meter(Run& run, int rank = 0) : run_(run), rank_(rank) {}
+    Meter(const Meter&) = delete;
+    ~Meter() { run_.settle(spent_, rank_); }
+
+    // False: stop now.
+    bool charge(std::int64_t edges) {
+        spent_ += edges;
+        return spent_ < quantum || settle();
+    }
+
+  private:
+    static constexpr std::int64_t quantum = 1 << 16;
+    bool settle() { return run_.settle(std::exchange(spent_, 0), rank_); }
+
+    Run& run_;
+    int rank_;
+    std::int64_t spent_ = 0;
+};
+
+}  // namespace sparsematch

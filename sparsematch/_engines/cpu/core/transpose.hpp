@@ -1,0 +1,176 @@
+// The transpose of a pattern, by a counting sort in two rounds.
+//
+// Written straight to their places, the entries of a large matrix hit memory at random. So they are first dealt into buckets
+// of neighbouring columns, which are small enough for the second-level cache, and then sorted by column within each bucket. In
+// between, an entry stands where the bucket's indices will be: its row, and in the same word, if there is room, which of the
+// bucket's columns it is in.
+// Stable: the indices within a list of the result ascend, for any number of workers.
+//
+// Reads: the pattern. Writes: indptr (n_cols + 1) and indices (nnz) of the transpose. Workspace: a bucket for each worker, and an
+// index per entry where there is no room. Time: O(nnz).
+#pragma once
+
+#include <algorithm>
+#include <bit>
+#include <cstdint>
+#include <type_traits>
+#include <vector>
+
+#include "core/csr.hpp"
+#include "core/thread_team.hpp"
+
+namespace sparsematch {
+
+template <class Index>
+class Transposer {
+    static constexpr std::int64_t bucket_entries = 1 << 13;
+    static constexpr std::int64_t most_buckets = 512;  // the lines that are being written fit in the first-level cache
+    static constexpr int shift = 40;
+    static constexpr Index ahead = 16;  // entries of a bucket
+    using Word = std::make_unsigned_t<Index>;
+
+  public:
+    Transposer(Team& team, const Csr<Index>& a, Index* indptr, Index* indices)
+        : team_(team), a_(a), indptr_(indptr), indices_(indices) {
+        const auto wanted = std::clamp<std::int64_t>(a.nnz() / bucket_entries, 1, most_buckets);
+        std::int64_t n = wanted;
+        for (choose_buckets(n); !fits_word() && n <= most_buckets;) choose_buckets(n *= 2);
+        if (!fits_word()) choose_buckets(wanted);
+    }
+
+    void run() {
+        split_rows();
+        if (fits_word()) sort_by<true>();
+        else sort_by<false>();
+    }
+
+  private:
+    // ---- buckets
+
+    // Their width is an odd number: where all columns are as long, buckets of a power of two begin in the same set of the
+    // cache, and are written in step. And just below such a power it takes a bit less.
+    void choose_buckets(std::int64_t wanted) {
+        const auto width = (static_cast<std::uint64_t>(std::max<Index>(a_.n_cols, 1)) - 1) / wanted | 1;
+        factor_ = (std::uint64_t{1} << shift) / width;
+        n_buckets_ = a_.n_cols > 0 ? bucket(a_.n_cols - 1) + 1 : 0;
+        first_col_.resize(n_buckets_ + 1);
+        Index widest = 1;
+        for (Index b = 0; b <= n_buckets_; ++b) {
+            const std::uint64_t first = ((static_cast<std::uint64_t>(b) << shift) + factor_ - 1) / factor_;
+            first_col_[b] = static_cast<Index>(std::min<std::uint64_t>(first, a_.n_cols));
+            if (b > 0) widest = std::max(widest, first_col_[b] - first_col_[b - 1]);
+        }
+        col_bits_ = std::bit_width(static_cast<std::uint64_t>(widest - 1));
+    }
+    // The column divided by the width, nearly.
+    Index bucket(Index j) const { return static_cast<Index>(j * factor_ >> shift); }
+    bool fits_word() const {
+        return col_bits_ + std::bit_width(static_cast<std::uint64_t>(a_.n_rows)) <= 8 * static_cast<int>(sizeof(Index));
+    }
+
+    // One run of rows for each worker, with about as many entries.
+    void split_rows() {
+        const int n = team_.size();
+        for (int rank = 0; rank <= n; ++rank) {
+            const Index goal = static_cast<Index>(static_cast<std::int64_t>(a_.nnz()) / n * rank);
+            first_row_.push_back(
+                rank == n ? a_.n_rows
+                          : static_cast<Index>(std::lower_bound(a_.indptr, a_.indptr + a_.n_rows, goal) - a_.indptr));
+        }
+        first_row_[0] = 0;
+    }
+
+    // ---- the two rounds
+
+    template <bool Packed>
+    void sort_by() {
+        if constexpr (!Packed) cols_ = Buffer<Index>(a_.nnz());
+        touch();
+        count();
+        deal<Packed>();
+        team_.each([&](int rank) {
+            std::vector<Word> words;
+            std::vector<Index> place;
+            for (Index b = rank; b < n_buckets_; b += team_.size()) sort<Packed>(b, words, place);
+        });
+        indptr_[a_.n_cols] = a_.nnz();
+    }
+
+    // The result is fresh memory, most likely. Of workers who write to a page of it at the same time, each has one cleared.
+    void touch() {
+        if (team_.size() == 1) return;
+        constexpr Index page = 4096 / sizeof(Index);
+        team_.loop(a_.nnz(), 1 << 19, [&](int, Index begin, Index end) {
+            for (; begin < end; begin += page) indices_[begin] = 0;
+        });
+    }
+
+    // place_[rank][b]: where the worker's first entry of bucket b goes.
+    void count() {
+        place_.assign(team_.size(), std::vector<Index>(n_buckets_, 0));
+        team_.each([&](int rank) {
+            for (Index p = a_.indptr[first_row_[rank]]; p < a_.indptr[first_row_[rank + 1]]; ++p)
+                ++place_[rank][bucket(a_.indices[p])];
+        });
+        Index total = 0;
+        for (Index b = 0; b < n_buckets_; ++b) {
+            begin_.push_back(total);
+            for (auto& place : place_) total += std::exchange(place[b], total);
+        }
+        begin_.push_back(total);
+    }
+
+    template <bool Packed>
+    void deal() {
+        team_.each([&](int rank) {
+            Index* const place = place_[rank].data();
+            const Index* const first_col = first_col_.data();
+            for (Index i = first_row_[rank]; i < first_row_[rank + 1]; ++i)
+                for (Index p = a_.indptr[i]; p < a_.indptr[i + 1]; ++p) {
+                    const Index j = a_.indices[p], b = bucket(j), to = place[b]++, col = j - first_col[b];
+                    __builtin_prefetch(&indices_[to + ahead], 1);  // no hardware follows that many streams
+                    if constexpr (Packed) {
+                        indices_[to] = static_cast<Index>(static_cast<Word>(i) << col_bits_ | static_cast<Word>(col));
+                    } else {
+                        __builtin_prefetch(&cols_[to + ahead], 1);
+                        indices_[to] = i;
+                        cols_[to] = col;
+                    }
+                }
+        });
+    }
+
+    // Sorts the entries of bucket b by column, in place by way of a copy.
+    template <bool Packed>
+    void sort(Index b, std::vector<Word>& words, std::vector<Index>& place) {
+        const Index begin = begin_[b], n = begin_[b + 1] - begin;
+        const int shift = Packed ? col_bits_ : 0;
+        const auto col = [&](Index p) { return Packed ? words[p] & ((Word{1} << shift) - 1) : cols_[begin + p]; };
+        words.assign(indices_ + begin, indices_ + begin + n);
+        place.assign(first_col_[b + 1] - first_col_[b], 0);
+        for (Index p = 0; p < n; ++p) ++place[col(p)];
+        Index total = begin;
+        for (Index k = 0; k < static_cast<Index>(place.size()); ++k) {
+            indptr_[first_col_[b] + k] = total;
+            total += std::exchange(place[k], total);
+        }
+        for (Index p = 0; p < n; ++p) indices_[place[col(p)]++] = static_cast<Index>(words[p] >> shift);
+    }
+
+    Team& team_;
+    const Csr<Index>& a_;
+    Index *indptr_, *indices_;
+    Buffer<Index> cols_;        // of entries whose words have no room for them
+    std::uint64_t factor_ = 0;  // 2^shift over the width of a bucket
+    Index n_buckets_ = 0;
+    int col_bits_ = 0;  // that tell the columns of a bucket apart
+    std::vector<Index> first_col_, first_row_, begin_;
+    std::vector<std::vector<Index>> place_;
+};
+
+template <class Index>
+void transpose(Team& team, const Csr<Index>& a, Index* indptr, Index* indices) {
+    Transposer<Index>(team, a, indptr, indices).run();
+}
+
+}  // namespace sparsematch

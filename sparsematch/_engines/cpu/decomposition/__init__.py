@@ -1,0 +1,1 @@
+"""Dulmage-Mendelsohn decomposition, strong components and Hall violators."""

@@ -1,0 +1,131 @@
+"""What the core does beside matching, told in the user's rows and columns.
+
+The core knows what `indptr` runs over (here major) and what `indices` names (minor). On a flipped graph the two sides
+change places, the horizontal and the vertical part too, and block upper triangular becomes block lower.
+"""
+
+import numpy as np
+
+from sparsematch._engines.cpu import _core
+from sparsematch._engines.cpu.core.run_engine import Forced, transpose
+from sparsematch._engines.cpu.ordering.bfs_renumbering import Renumbered
+from sparsematch._engines.cpu.ordering.features import degrees, is_ordered
+from sparsematch._engines.registry import Run
+from sparsematch._types.arrays import IndexArray
+from sparsematch._types.bipartite import BipartiteCSR
+from sparsematch._types.labels import BlockLabels, Components, FormOrder, HallViolators, VertexCover
+from sparsematch._types.matching import Matching
+
+#: The core's codes of what is wrong, with the sides exchanged.
+_EXCHANGED = {3: 4, 4: 3, 5: 5}
+
+_MANY = 3 << 16  # majors: where fewer stand is in the cache
+
+
+def wrong_pair(graph: BipartiteCSR, matching: Matching) -> tuple[int, int, int] | None:
+    """Return the first thing wrong with a matching whose mates are within range. Time: O(n_rows + n_cols + nnz)."""
+    mates = graph.orient(matching.row_mate, matching.col_mate)
+    code, major, minor = _core.check_matching(graph.n_minor, graph.indptr, graph.indices, *mates)
+    if code == 0:
+        return None
+    return (_EXCHANGED[code] if graph.flipped else code, *graph.orient(major, minor))
+
+
+def free_pair(graph: BipartiteCSR, matching: Matching) -> tuple[int, int] | None:
+    """Return an entry whose row and column are both unmatched. Time: O(n_major + nnz)."""
+    mates = graph.orient(matching.row_mate, matching.col_mate)
+    pair = _core.check_maximal(graph.n_minor, graph.indptr, graph.indices, *mates)
+    return None if pair[0] < 0 else graph.orient(*pair)
+
+
+def vertex_cover(graph: BipartiteCSR, matching: Matching) -> VertexCover | None:
+    """Return Koenig's cover, or None if the matching is not maximum. Time: O(n_rows + n_cols + nnz)."""
+    mates = graph.orient(matching.row_mate, matching.col_mate)
+    in_cover = np.empty(graph.n_rows, bool), np.empty(graph.n_cols, bool)
+    if not _core.cover(graph.n_minor, graph.indptr, graph.indices, *mates, *graph.orient(*in_cover)):
+        return None
+    rows, cols = (np.flatnonzero(side).astype(graph.dtype, copy=False) for side in in_cover)
+    return VertexCover(rows, cols)
+
+
+def block_labels(graph: BipartiteCSR, matching: Matching, run: Run) -> BlockLabels:
+    """Return the group of every row; the matching must be maximum. Time: O(n_rows + n_cols + nnz).
+
+    What the engine has left in the run is used: a transpose, the pairs that it was forced to make, or a renumbered copy
+    of the graph with the same matching. Without the transpose what is left is a depth-first search; where that would
+    wait for memory at every vertex, it is built.
+    """
+    if isinstance(run.renumbered, Renumbered):
+        return run.renumbered.carry_back(_block_labels(run.renumbered.graph, run.renumbered.matching, Run()))
+    if run.transposed is None and _is_scattered(graph, matching):
+        transpose(graph, run)
+    return _block_labels(graph, matching, run)
+
+
+def _block_labels(graph: BipartiteCSR, matching: Matching, run: Run) -> BlockLabels:
+    """Return the group of every row, found with what is in the run."""
+    mates = graph.orient(matching.row_mate, matching.col_mate)
+    t_indptr, t_indices = (run.transposed.indptr, run.transposed.indices) if run.transposed else (None, None)
+    forced = run.forced if run.transposed and isinstance(run.forced, Forced) else (None, 0, 0)
+    group = np.empty(graph.n_major, graph.dtype)
+    lists = graph.n_minor, graph.indptr, graph.indices, t_indptr, t_indices
+    n_square = _core.block_labels(*lists, *mates, group, *forced)
+    if graph.flipped:
+        by_col, group = group, np.full(graph.n_rows, n_square + 2, graph.dtype)
+        matched = matching.row_mate >= 0
+        group[matched] = n_square + 1 - by_col[matching.row_mate[matched]]
+    return BlockLabels(group, n_square)
+
+
+def _is_scattered(graph: BipartiteCSR, matching: Matching) -> bool:
+    """Tell whether a depth-first search would have far to go, all over memory. With few majors, or hubs, it has not."""
+    if graph.n_major < _MANY or 2 * matching.cardinality < graph.n_minor or is_ordered(graph):
+        return False
+    return not degrees(graph).are_skewed
+
+
+def hall_violators(graph: BipartiteCSR, matching: Matching, run: Run, of_cols: bool) -> HallViolators:
+    """Return the pieces with too many rows, or too many columns, and a violator of each; the matching must be maximum.
+
+    The search goes from the side that has too many: it needs the transpose if these are the minors, and uses the one
+    that the engine has left in the run. Time: nearly O(n_rows + n_cols + nnz).
+    """
+    searched = graph if graph.flipped == of_cols else transpose(graph, run)
+    pieces = np.empty(graph.n_rows, graph.dtype), np.empty(graph.n_cols, graph.dtype)
+    mates, labels = searched.orient(matching.row_mate.copy(), matching.col_mate.copy()), searched.orient(*pieces)
+    members, partners, starts = (np.empty(searched.n_major + extra, graph.dtype) for extra in (0, 0, 1))
+    n_pieces = _core.hall_violators(
+        searched.n_minor, searched.indptr, searched.indices, *mates, *labels, members, partners, starts
+    )
+    starts = starts[: n_pieces + 1].copy()
+    return HallViolators(*pieces, n_pieces, members[: starts[-1]].copy(), partners[: starts[-1]].copy(), starts)
+
+
+def connected_components(graph: BipartiteCSR) -> Components:
+    """Return the component of every row and column. Time: O(n_rows + n_cols + nnz), nearly."""
+    labels = np.empty(graph.n_rows, graph.dtype), np.empty(graph.n_cols, graph.dtype)
+    n_components = _core.connected_components(graph.n_minor, graph.indptr, graph.indices, *graph.orient(*labels))
+    return Components(n_components, *labels)
+
+
+def order_by_label(labels: IndexArray, n_labels: int) -> tuple[IndexArray, IndexArray]:
+    """Return the stable order that sorts labels in ``range(n_labels)``, where each begins. Time: O(n + n_labels)."""
+    order, starts = np.empty_like(labels), np.empty(n_labels + 1, labels.dtype)
+    _core.sort_by_label(labels, n_labels, order, starts)
+    return order, starts
+
+
+def form_order(matching: Matching, labels: BlockLabels) -> FormOrder:
+    """Sort the rows by group, in ascending order within one. Time: O(n_rows + n_cols).
+
+    Where the whole matrix is one block the order of its rows is written over their labels: fresh memory costs time.
+    """
+    n_square, n_cols = labels.n_square, matching.col_mate.size
+    row_perm = labels.row_group if n_square == 1 and matching.is_perfect else np.empty_like(matching.row_mate)
+    col_perm = np.empty_like(matching.col_mate)
+    starts = np.empty(n_square + 4, row_perm.dtype)
+    _core.form_order(labels.row_group, matching.row_mate, n_square, row_perm, col_perm, starts)
+    first_square, first_vertical, rank = starts[[1, n_square + 1, n_square + 2]].tolist()
+    if rank < n_cols:
+        col_perm[: n_cols - rank] = np.flatnonzero(matching.col_mate < 0)
+    return FormOrder(row_perm, col_perm, starts, first_square, first_vertical, rank)

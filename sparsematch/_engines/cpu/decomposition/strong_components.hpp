@@ -1,0 +1,121 @@
+// Strong components by depth-first search, of what is left of a graph when the easy vertices are gone.
+//
+// Tarjan (SIAM J. Comput. 1, 1972) with a stack of its own. Since components are completed sinks first, one belongs to the
+// horizontal part when one of its arcs leads to a vertex of it or to a component that does.
+// What bounds it is waiting for memory: where an arc leads is known before it is followed, so the places of the lists of all
+// neighbours are asked for when these are looked at, and the lists of vertices on the path before the search comes back to them.
+#pragma once
+
+#include <algorithm>
+#include <limits>
+
+#include "core/csr.hpp"
+#include "core/run_context.hpp"
+
+namespace sparsematch {
+
+// Where a vertex stands. 0: not known yet. From n_cols downwards: its component in the square part, sinks first. From
+// in_horizontal + 1 upwards: the same, sources first. Two codes for the other parts.
+template <class Index>
+inline constexpr Index in_horizontal = std::numeric_limits<Index>::min();
+template <class Index>
+inline constexpr Index in_vertical = std::numeric_limits<Index>::max();
+
+// The place of a vertex's arcs in the list of heads.
+template <class Index>
+struct Arcs {
+    Index begin, end;
+};
+
+template <class Index>
+class StrongComponents {
+    static constexpr int ahead = 4;  // vertices of the path
+    struct Visit {
+        Index vertex, least;  // the least preorder number reached; in_horizontal is less than all of them
+        Index next;           // arc still to follow
+    };
+
+  public:
+    // Writes the numbers of those where it is 0, at most `size`. Numbers stand by themselves: where an arc leads to is mostly
+    // known already, and then nothing else is read of it. Workspace: four indices for each, written as deep as the search goes.
+    StrongComponents(Index* number, const Arcs<Index>* arcs, const Index* heads, std::size_t size)
+        : number_(number), arcs_(arcs), heads_(heads), waiting_(size), path_(size) {}
+
+    // Completes the components of the first n vertices and of all that they reach; `component` is the next number and counts
+    // down. Time: O(n + arcs).
+    void find(Index n, Index& component, Run& run) {
+        Meter meter(run);
+        component_ = component;
+        for (Index v = 0; v < n && !run.stopped(); ++v)
+            if (number_[v] == 0) search(v, meter);
+        component = component_;
+    }
+
+  private:
+    void search(Index start, Meter& meter) {
+        const Index* const heads = heads_;
+        Visit* top = path_.data();
+        *top = enter(start);
+        for (std::int64_t edges = 0;;) {
+            Index next = top->next, least = top->least, child = UNMATCHED<Index>;
+            for (const Index last = arcs_[top->vertex].end; next < last; ++next) {
+                const Index k = heads[next], number = number_[k];
+                __builtin_prefetch(&arcs_[k]);
+                if (number == 0) {
+                    child = k;
+                    break;
+                }
+                least = std::min(least, number);
+            }
+            edges += next - top->next + 1;
+            if (edges > (1 << 12) && !meter.charge(std::exchange(edges, 0))) return;
+            if (child != UNMATCHED<Index>) {
+                top->next = next + 1;
+                top->least = least;
+                *++top = enter(child);
+                continue;
+            }
+            const Index v = top->vertex;
+            const bool root = least == number_[v];
+            if (root) complete(v, component_--);
+            else waiting_[n_waiting_++] = v;
+            if (top == path_.data()) {
+                if (!root) complete(v, in_horizontal<Index>);
+                meter.charge(edges);
+                return;
+            }
+            --top;
+            top->least = std::min(top->least, root ? top->least : least);
+            if (top - path_.data() >= ahead) {
+                __builtin_prefetch(&heads[top[-ahead].next]);
+                __builtin_prefetch(&number_[top[-ahead].vertex]);
+            }
+        }
+    }
+
+    Visit enter(Index v) {
+        number_[v] = ++preorder_;
+        return {v, preorder_, arcs_[v].begin};
+    }
+
+    // Vertex v, and those found after it that still wait for the root of their component.
+    void complete(Index v, Index number) {
+        const Index own = number_[v];
+        while (n_waiting_ > 0 && number_[waiting_[n_waiting_ - 1]] >= own) {
+            number_[waiting_[--n_waiting_]] = number;
+            --preorder_;
+        }
+        if (number_[v] != own) return;  // it was waiting itself
+        number_[v] = number;
+        --preorder_;
+    }
+
+    Index* number_;  // of a vertex on the way: its preorder number, smaller than where any stands
+    const Arcs<Index>* arcs_;
+    const Index* heads_;
+    Buffer<Index> waiting_;  // done, but not the root of their component
+    Buffer<Visit> path_;
+    Index component_ = 0, preorder_ = 0, n_waiting_ = 0;
+};
+
+}  // namespace sparsematch

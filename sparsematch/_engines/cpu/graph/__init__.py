@@ -1,0 +1,1 @@
+"""Matching engines for general graphs."""

@@ -1,0 +1,123 @@
+// What flows through the engines for general graphs: the view, the one strict total order of the edges, the report.
+//
+// Edges are compared by weight, then by a hash of both ends and the seed, then by their ends: no two are equal. Under such an
+// order greedy, suitor and local max have the same result (Manne, Halappanavar, IPDPS 2014, and Birn et al., Euro-Par 2013), so
+// that it depends neither on the engine nor on the threads. common_graph.cuh spells the same for a GPU, bit by bit.
+#pragma once
+
+#include <bit>
+
+#include "core/csr.hpp"
+#include "core/run_context.hpp"
+
+namespace sparsematch {
+
+// Each edge stands in the lists of both its ends. Lists ascend; loops are to be skipped.
+template <class Index>
+struct Graph {
+    Index n;
+    const Index* indptr;
+    const Index* indices;
+    const double* weight;  // of either sign, the modulus counts; null: all edges weigh the same
+
+    Index nnz() const { return indptr[n]; }
+    Index degree(Index v) const { return indptr[v + 1] - indptr[v]; }
+};
+
+// The options of all engines for general graphs; an engine reads those which its row in graph_table.hpp names.
+struct GraphOptions {
+    double p = 0.53406;  // red_blue: probability of blue
+    std::uint64_t seed = 0;
+};
+
+// A hash of the unordered pair, and one of a vertex in a round.
+inline std::uint64_t edge_hash(std::uint64_t u, std::uint64_t v, std::uint64_t seed) {
+    const std::uint64_t low = u < v ? u : v, high = u < v ? v : u;
+    return hash(low * 0xd6e8feb86659fd93u + high * 0xa0761d6478bd642fu + seed);
+}
+inline std::uint64_t vertex_hash(std::uint64_t v, std::uint64_t round, std::uint64_t seed) {
+    return hash(v * 0xd6e8feb86659fd93u + round * 0xa0761d6478bd642fu + seed);
+}
+
+// What red_blue reads off a vertex's hash. Its upper 53 bits tell the colour: blue below p. Its lower 32 bits tell the entry of
+// the list at which a blue vertex begins to look for a red one.
+inline bool is_blue(std::uint64_t hash, double p) { return hash >> 11 < static_cast<std::uint64_t>(p * 9007199254740992.0); }
+inline std::uint64_t first_entry(std::uint64_t hash, std::uint64_t degree) { return (hash & 0xffffffffu) * degree >> 32; }
+
+// The strict total order. A key is a number of 63 bits: the modulus as an integer, which keeps the order of numbers that are not
+// negative; without weights it is the upper part of the hash. Weighted: the graph has weights.
+template <class Index, bool Weighted>
+class EdgeOrder {
+  public:
+    EdgeOrder(const Graph<Index>& g, std::uint64_t seed) : g_(g), seed_(seed) {}
+
+    // The key of the edge that stands at position p of the list of u.
+    std::uint64_t key(Index u, Index p) const {
+        if constexpr (Weighted) return std::bit_cast<std::uint64_t>(g_.weight[p]) & ~(std::uint64_t{1} << 63);
+        else return edge_hash(u, g_.indices[p], seed_) >> 1;
+    }
+
+    // Whether edge {u, v} comes before edge {x, y}; they are not the same edge.
+    bool before(std::uint64_t key_uv, Index u, Index v, std::uint64_t key_xy, Index x, Index y) const {
+        if (key_uv != key_xy) return key_uv > key_xy;
+        return before_tied(u, v, x, y);
+    }
+
+    // Asks for the beginning of the list of u.
+    [[gnu::always_inline]] void prefetch(Index u) const {
+        __builtin_prefetch(&g_.indices[g_.indptr[u]]);
+        if constexpr (Weighted) __builtin_prefetch(&g_.weight[g_.indptr[u]]);
+    }
+
+    struct Pick {
+        std::uint64_t key;
+        Index vertex;
+    };
+
+    // The first of the edges of u that lead to an eligible neighbour, and that neighbour; UNMATCHED: there is none. The best so
+    // far is kept by conditional moves, since nobody could foretell a branch: who is not eligible bids 0, everybody else 2 or more.
+    template <class Eligible>
+    Pick best(Index u, const Eligible& eligible) const {
+        Index best = UNMATCHED<Index>, hashed = UNMATCHED<Index>;
+        std::uint64_t best_bid = 1, best_hash = 0;
+        for (Index p = g_.indptr[u], end = g_.indptr[u + 1]; p < end; ++p) {
+            const Index v = g_.indices[p];
+            if (v == u) continue;
+            const std::uint64_t bid = (key(u, p) + 2) & -std::uint64_t{eligible(v)};
+            if (bid == best_bid) [[unlikely]] {
+                if (hashed != best) best_hash = edge_hash(u, best, seed_);
+                const std::uint64_t h = edge_hash(u, v, seed_);
+                if (h > best_hash || (h == best_hash && before_by_ends(u, v, u, best))) best = v, best_hash = h;
+                hashed = best;
+                continue;
+            }
+            const bool better = bid > best_bid;
+            best = better ? v : best;
+            best_bid = better ? bid : best_bid;
+        }
+        return {best_bid - 2, best};
+    }
+
+  private:
+    [[gnu::noinline]] bool before_tied(Index u, Index v, Index x, Index y) const {
+        const std::uint64_t uv = edge_hash(u, v, seed_), xy = edge_hash(x, y, seed_);
+        return uv != xy ? uv > xy : before_by_ends(u, v, x, y);
+    }
+    static bool before_by_ends(Index u, Index v, Index x, Index y) {
+        const Index low_uv = u < v ? u : v, low_xy = x < y ? x : y;
+        if (low_uv != low_xy) return low_uv > low_xy;
+        return (u < v ? v : u) > (x < y ? y : x);
+    }
+
+    const Graph<Index>& g_;
+    const std::uint64_t seed_;
+};
+
+// Calls engine.template operator()<Weighted>() as the graph is.
+template <class Index, class Engine>
+void with_or_without_weights(const Graph<Index>& g, const Engine& engine) {
+    if (g.weight) engine.template operator()<true>();
+    else engine.template operator()<false>();
+}
+
+}  // namespace sparsematch

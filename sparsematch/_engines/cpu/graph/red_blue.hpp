@@ -1,0 +1,128 @@
+// Red-blue: all free vertices are coloured at random, blue ones propose to red ones, which take one proposal each.
+//
+// Paper 002 (Fagginger Auer, Bisseling 2012), Alg. 3, random and weighted. The paper's pi is mate_ and the two bitmaps, sigma is
+// proposal_ and the makers of proposals_. A step reads what steps before it wrote, and nothing that other vertices write in it:
+// so the matching depends on the seed alone. A red vertex is told of its proposals instead of looking for them in its list: of all
+// that arrive it keeps the best, in whichever order they come. Dead: a vertex without a free neighbour; it leaves the list when
+// it has found no partner. Invariant: who is not in the list is matched, or dead.
+#pragma once
+
+#include "graph/proposals.hpp"
+#include "graph/active_vertices.hpp"
+
+namespace sparsematch {
+
+template <class Index, bool Weighted, bool Threads>
+class RedBlue {
+  public:
+    RedBlue(const Graph<Index>& g, Index* mate, const GraphOptions& options, Run& run)
+        : g_(g), order_(g, options.seed), options_(options), run_(run), mate_(mate), taken_(g.n), red_(g.n), proposal_(g.n),
+          proposals_(g.n), remaining_(g.n, run) {}
+
+    void improve() {
+        for (std::int64_t matched = 0; remaining_.size() > 0; ++run_.stats.phases) {
+            if (run_.detailed) {
+                const auto live = remaining_.live_edges(g_, [&](Index v) { return taken_.test(v); });
+                run_.stats.rounds.push_back({0, live});
+            }
+            if (!colour() || !propose()) return;
+            const std::int64_t before = remaining_.size();
+            if (!match()) return;
+            matched += before - remaining_.size();
+            if (run_.detailed) run_.stats.rounds.back().matched = matched;
+        }
+    }
+
+  private:
+    using Pick = typename EdgeOrder<Index, Weighted>::Pick;
+
+    std::uint64_t hash_of(Index v) const { return vertex_hash(v, run_.stats.phases, options_.seed); }
+
+    // Lines 5 to 10 of the paper. A vertex that was red and is free still had no proposal: is it dead (line 23)?
+    bool colour() {
+        const auto timer = run_.time("colour");
+        return remaining_.sweep([&](Index v, Meter& meter) {
+            if (red_.test(v) && is_dead(v, meter)) return false;
+            if (is_blue(hash_of(v), options_.p)) red_.clear(v);
+            else red_.set(v);
+            proposals_.reset(v);
+            return true;
+        });
+    }
+
+    // Lines 11 to 26. Writes: the proposal of blue vertices; the best proposal to red ones, under their locks.
+    bool propose() {
+        const auto timer = run_.time("propose");
+        return remaining_.sweep([&](Index v, Meter& meter) {
+            if (red_.test(v)) return true;
+            const auto [key, w] = select(v, meter);
+            proposal_[v] = w;
+            if (w == UNMATCHED<Index>) return !is_dead(v, meter);
+            proposals_.make(w, key, v, [&](std::uint64_t other, Index maker) {
+                if constexpr (Weighted) return order_.before(key, v, w, other, maker, w);
+                else return v < maker;
+            });
+            return true;
+        });
+    }
+
+    // Lines 27 to 33: those who match leave the list.
+    bool match() {
+        const auto timer = run_.time("match");
+        return remaining_.sweep([&](Index v, Meter&) {
+            const Index w = red_.test(v) ? proposals_.maker(v) : proposal_[v];
+            if (w == UNMATCHED<Index> || (!red_.test(v) && proposals_.maker(w) != v)) return true;
+            mate_[v] = w;
+            taken_.set(v);
+            red_.clear(v);
+            return false;
+        });
+    }
+
+    // The red neighbour that a blue vertex proposes to: the best, or without weights the first from a hashed entry on.
+    Pick select(Index v, Meter& meter) const {
+        if constexpr (Weighted) {
+            meter.charge(g_.degree(v));
+            return order_.best(v, [&](Index w) { return red_.test(w); });
+        }
+        const Index begin = g_.indptr[v], degree = g_.degree(v), skip = first_entry(hash_of(v), degree);
+        for (Index k = 0; k < degree; ++k) {
+            const Index w = g_.indices[begin + (k < degree - skip ? skip + k : skip + k - degree)];
+            if (!red_.test(w)) continue;
+            meter.charge(k + 1);
+            return {0, w};
+        }
+        meter.charge(degree);
+        return {0, UNMATCHED<Index>};
+    }
+
+    // Whether v has no free neighbour, of whichever colour.
+    bool is_dead(Index v, Meter& meter) const {
+        Index p = g_.indptr[v];
+        while (p < g_.indptr[v + 1] && (g_.indices[p] == v || taken_.test(g_.indices[p]))) ++p;
+        meter.charge(p - g_.indptr[v]);
+        return p == g_.indptr[v + 1];
+    }
+
+    const Graph<Index>& g_;
+    const EdgeOrder<Index, Weighted> order_;
+    const GraphOptions& options_;
+    Run& run_;
+    Index* mate_;
+    Bitmap taken_;            // the matched vertices
+    Bitmap red_;              // free ones only
+    Buffer<Index> proposal_;  // the red vertex that a blue one proposed to
+    Proposals<Index, Threads> proposals_;
+    Remaining<Index> remaining_;
+};
+
+// Reads: g. Writes: mate. Workspace: 24 to 32 bytes and two bits a vertex. Time: O(nnz) a round, O(log n) rounds on random graphs.
+template <class Index>
+void red_blue(const Graph<Index>& g, Index* mate, const GraphOptions& options, Run& run) {
+    with_or_without_weights(g, [&]<bool Weighted>() {
+        if (run.team.size() > 1) RedBlue<Index, Weighted, true>(g, mate, options, run).improve();
+        else RedBlue<Index, Weighted, false>(g, mate, options, run).improve();
+    });
+}
+
+}  // namespace sparsematch

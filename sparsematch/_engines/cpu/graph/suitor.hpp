@@ -1,0 +1,121 @@
+// Suitor: each vertex proposes to the best neighbour that has no better suitor; whoever loses its place proposes anew.
+//
+// Manne, Halappanavar, New effective multithreaded matching algorithms (IPDPS 2014), Alg. 3. Losers do not propose at once, they
+// are written down for the next pass: of many proposers the lists can be asked for ahead. At first all propose to their best
+// neighbour whoever its suitor is, which looks at no suitors on the way. Invariant: in the end each matched vertex is its
+// suitor's suitor, as the strict order leaves one stable matching.
+#pragma once
+
+#include "graph/graph.hpp"
+#include "graph/proposals.hpp"
+#include "core/worklist.hpp"
+
+namespace sparsematch {
+
+template <class Index, bool Weighted, bool Threads>
+class Suitor {
+  public:
+    Suitor(const Graph<Index>& g, Index* mate, const GraphOptions& options, Run& run)
+        : g_(g), order_(g, options.seed), run_(run), mate_(mate), suitors_(g.n), proposers_(g.n), losers_(g.n) {}
+
+    void improve() {
+        run_.team.loop(g_.n, grain, [&](int, Index begin, Index end) {
+            for (Index v = begin; v < end; ++v) suitors_.reset(v);
+        });
+        if (!propose_first()) return;
+        while (losers_.size() > 0)
+            if (!propose_again()) return;
+        run_.team.loop(g_.n, grain, [&](int, Index begin, Index end) {
+            for (Index v = begin; v < end; ++v) mate_[v] = suitors_.maker(v);
+        });
+    }
+
+  private:
+    using Order = EdgeOrder<Index, Weighted>;
+    using Writer = typename Worklist<Threads, Index>::Writer;
+    static constexpr std::int64_t grain = 1024;
+    static constexpr Index few = 64;   // whose proposals are thought out together
+    static constexpr Index ahead = 4;  // whose list is asked for while that of another is read
+
+    // All propose to their best neighbour; a few at a time, so that the places of the suitors are at hand.
+    bool propose_first() {
+        const auto timer = run_.time("first");
+        run_.team.loop(g_.n, grain, [&](int rank, Index begin, Index end) {
+            Writer losers(losers_);
+            Meter meter(run_, rank);
+            typename Order::Pick pick[few];
+            for (Index v = begin; v < end; v += few) {
+                const Index n = std::min<Index>(few, end - v);
+                for (Index k = 0; k < n; ++k) {
+                    pick[k] = order_.best(v + k, [](Index) { return true; });
+                    if (pick[k].vertex != UNMATCHED<Index>) suitors_.prefetch(pick[k].vertex);
+                    if (!meter.charge(g_.degree(v + k))) return;
+                }
+                for (Index k = 0; k < n; ++k) propose(v + k, pick[k], losers);
+            }
+        });
+        ++run_.stats.phases;
+        return !run_.stopped();
+    }
+
+    // Who lost its place, or did not get it, proposes to the best neighbour that would prefer it.
+    bool propose_again() {
+        const auto timer = run_.time("again");
+        proposers_.swap(losers_);
+        losers_.resize(0);
+        run_.team.loop(proposers_.size(), grain, [&](int rank, std::int64_t begin, std::int64_t end) {
+            Writer losers(losers_);
+            Meter meter(run_, rank);
+            for (std::int64_t k = begin; k < end; ++k) {
+                if (k + 2 * ahead < end) __builtin_prefetch(&g_.indptr[proposers_[k + 2 * ahead]]);
+                if (k + ahead < end) order_.prefetch(proposers_[k + ahead]);
+                propose(proposers_[k], best(proposers_[k]), losers);
+                if (!meter.charge(g_.degree(proposers_[k]))) return;
+            }
+        });
+        ++run_.stats.phases;
+        return !run_.stopped();
+    }
+
+    // The best neighbour that would prefer u to its suitor.
+    typename Order::Pick best(Index u) const {
+        typename Order::Pick best{0, UNMATCHED<Index>};
+        for (Index p = g_.indptr[u]; p < g_.indptr[u + 1]; ++p) {
+            const Index v = g_.indices[p];
+            const std::uint64_t key = order_.key(u, p);
+            if (key < best.key || v == u) continue;
+            if (best.vertex != UNMATCHED<Index> && !order_.before(key, u, v, best.key, u, best.vertex)) continue;
+            if (suitors_.beats(v, key, comes_before(key, u, v))) best = {key, v};
+        }
+        return best;
+    }
+
+    // Writes: the suitor of another vertex, under its lock; and who has no place then.
+    void propose(Index u, const typename Order::Pick& to, Writer& losers) {
+        if (to.vertex == UNMATCHED<Index>) return;
+        const Index loser = suitors_.make(to.vertex, to.key, u, comes_before(to.key, u, to.vertex));
+        if (loser != UNMATCHED<Index>) losers.push(loser);
+    }
+
+    auto comes_before(std::uint64_t key, Index u, Index v) const {
+        return [=, this](std::uint64_t other, Index suitor) { return order_.before(key, u, v, other, suitor, v); };
+    }
+
+    const Graph<Index>& g_;
+    const Order order_;
+    Run& run_;
+    Index* mate_;
+    Proposals<Index, Threads> suitors_;
+    Worklist<Threads, Index> proposers_, losers_;
+};
+
+// Reads: g. Writes: mate. Workspace: 24 to 32 bytes a vertex. Time: O(m log(degree)), expected, where the weights are random.
+template <class Index>
+void suitor(const Graph<Index>& g, Index* mate, const GraphOptions& options, Run& run) {
+    with_or_without_weights(g, [&]<bool Weighted>() {
+        if (run.team.size() > 1) Suitor<Index, Weighted, true>(g, mate, options, run).improve();
+        else Suitor<Index, Weighted, false>(g, mate, options, run).improve();
+    });
+}
+
+}  // namespace sparsematch

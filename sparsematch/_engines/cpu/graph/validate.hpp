@@ -1,0 +1,108 @@
+// What must be known of a graph before it is matched, from one pass over its entries; and the weight of a matching of it.
+//
+// Both triangles are summed up to a 64-bit fingerprint, each entry hashed by its place as an unordered pair and its modulus: equal
+// sums tell that each entry has its partner, without a search for it.
+#pragma once
+
+#include "graph/graph.hpp"
+
+namespace sparsematch {
+
+struct GraphSurvey {
+    bool ascending = true;  // neighbours ascend strictly
+    bool symmetric = true;  // both triangles have the same fingerprint; meant if neighbours ascend
+    bool finite = true;     // all weights off the diagonal are
+};
+
+// What the entries of some rows add to it. An entry below the diagonal counts against its partner above.
+template <class Index, bool Weighted>
+class GraphSum {
+  public:
+    // Row u. In a list that ascends, what is below the diagonal comes first.
+    void add(const Graph<Index>& g, Index u) {
+        const Index end = g.indptr[u + 1];
+        const std::uint64_t as_low = u * low_factor, as_high = u * high_factor;
+        Index p = g.indptr[u], last = -1;
+        for (Index v; p < end && (v = g.indices[p]) < u; ++p) {
+            falls_ |= v <= last;
+            last = v;
+            balance_ -= print(v * low_factor + as_high + key(g, p));
+        }
+        if (p < end && g.indices[p] == u) last = g.indices[p++];
+        for (; p < end; ++p) {
+            const Index v = g.indices[p];
+            falls_ |= v <= last;
+            last = v;
+            balance_ += print(as_low + v * high_factor + key(g, p));
+        }
+    }
+
+    bool ascending() const { return !falls_; }
+    bool finite() const { return !(large_ >> 63); }
+    std::uint64_t balance() const { return balance_; }
+
+  private:
+    static constexpr std::uint64_t low_factor = 0xd6e8feb86659fd93u, high_factor = 0xa0761d6478bd642fu;
+
+    // The modulus as an integer. To one that is infinite or NaN, and to no other, the least exponent adds the highest bit.
+    std::uint64_t key(const Graph<Index>& g, Index p) {
+        if constexpr (!Weighted) return 0;
+        const std::uint64_t key = std::bit_cast<std::uint64_t>(g.weight[p]) & ~(std::uint64_t{1} << 63);
+        large_ |= key + (std::uint64_t{1} << 52);
+        return key;
+    }
+
+    // Both halves of a product of x with nearly itself: what adds up linearly in x, as shifted patterns do, does not after it.
+    static std::uint64_t print(std::uint64_t x) {
+        const auto product = static_cast<unsigned __int128>(x) * (x ^ 0x9e3779b97f4a7c15u);
+        return static_cast<std::uint64_t>(product) ^ static_cast<std::uint64_t>(product >> 64);
+    }
+
+    std::uint64_t balance_ = 0, large_ = 0;
+    bool falls_ = false;
+};
+
+// Reads: the graph. Time: O(n + nnz / threads).
+template <class Index>
+GraphSurvey survey_graph(const Graph<Index>& g, Run& run) {
+    std::atomic<std::uint64_t> balance{0};
+    std::atomic<bool> ascending{true}, finite{true};
+    with_or_without_weights(g, [&]<bool Weighted>() {
+        run.team.loop(g.n, 4096, [&](int rank, Index begin, Index end) {
+            Meter meter(run, rank);
+            GraphSum<Index, Weighted> sum;
+            for (Index u = begin; u < end && meter.charge(g.degree(u)); ++u) sum.add(g, u);
+            balance.fetch_add(sum.balance(), std::memory_order_relaxed);
+            if (!sum.ascending()) ascending.store(false, std::memory_order_relaxed);
+            if (!sum.finite()) finite.store(false, std::memory_order_relaxed);
+        });
+    });
+    return {ascending.load(), balance.load() == 0, finite.load()};
+}
+
+// The sum of the moduli of the matched edges, each once, in the order of their smaller ends. Reads: the graph, mate.
+template <class Index>
+double matched_weight(const Graph<Index>& g, const Index* mate) {
+    constexpr Index ahead = 8;  // whose list is asked for while that of another is searched
+    double sum = 0;
+    for (Index u = 0; u < g.n; ++u) {
+        if (g.weight && u + ahead < g.n && mate[u + ahead] > u + ahead) {
+            __builtin_prefetch(&g.indices[g.indptr[u + ahead]]);
+            __builtin_prefetch(&g.weight[g.indptr[u + ahead]]);
+        }
+        if (mate[u] <= u) continue;
+        if (!g.weight) {
+            sum += 1;
+            continue;
+        }
+        Index p = g.indptr[u];
+        for (Index half, left = g.degree(u); left > 1; left -= half) {
+            half = left / 2;
+            p += g.indices[p + half] <= mate[u] ? half : 0;
+        }
+        sum += std::abs(g.weight[p]);
+    }
+    return sum;
+}
+
+}  // namespace sparsematch

@@ -1,0 +1,1 @@
+"""LU factorisation block by block: symbolic analysis, ordering, factors and solves."""

@@ -1,0 +1,94 @@
+// The cheap start: every free row takes the first free column of its list.
+//
+// Duff, Kaya, Ucar: Design, implementation, and analysis of maximum transversal algorithms (ACM TOMS 38, 2011), section 3.1.
+// With `random` each list is read from a hashed place on, which spreads the choices of neighbouring rows.
+// Invariant: a column, once matched, stays matched, so that one look at each edge makes the matching maximal.
+#pragma once
+
+#include <algorithm>
+
+#include "core/csr.hpp"
+#include "core/run_context.hpp"
+
+namespace sparsematch {
+
+// Gives column j to row i if it is free.
+template <bool Threads, class Index>
+bool take_column(Matching<Index> m, Index i, Index j) {
+    if constexpr (Threads) {
+        Index expected = UNMATCHED<Index>;
+        return peek(m.col_mate[j]) == expected && std::atomic_ref(m.col_mate[j]).compare_exchange_strong(expected, i);
+    } else {
+        if (m.col_mate[j] != UNMATCHED<Index>) return false;
+        m.col_mate[j] = i;
+        return true;
+    }
+}
+
+// Row i takes the first free column in p..last.
+template <bool Threads, class Index>
+bool take_first(const Index* indices, Matching<Index> m, Index i, Index p, Index last) {
+    for (; p < last; ++p)
+        if (const Index j = indices[p]; take_column<Threads>(m, i, j)) {
+            m.row_mate[i] = j;
+            return true;
+        }
+    return false;
+}
+
+// The same for row after row. Pointers are held here, so that no write to a mate makes anybody read them again; most rows get
+// their first column, so that it is looked at before any loop.
+template <bool Threads, class Index>
+void take_first_each(Csr<Index> a, Matching<Index> m, Index begin, Index end) {
+    for (Index i = begin, first = a.indptr[begin], last; i < end; ++i, first = last) {
+        last = a.indptr[i + 1];
+        if (m.row_mate[i] != UNMATCHED<Index> || first == last) continue;
+        const Index j = a.indices[first];
+        if (take_column<Threads>(m, i, j)) m.row_mate[i] = j;
+        else take_first<Threads>(a.indices, m, i, first + 1, last);
+    }
+}
+
+// The same from a hashed place on in each list.
+template <bool Threads, class Index>
+void take_random_each(Csr<Index> a, Matching<Index> m, Index begin, Index end, std::uint64_t seed) {
+    for (Index i = begin; i < end; ++i) {
+        const Index first = a.indptr[i], last = a.indptr[i + 1];
+        if (m.row_mate[i] != UNMATCHED<Index> || first == last) continue;
+        const Index start = first + static_cast<Index>(hash(seed ^ i) % (last - first));
+        if (!take_first<Threads>(a.indices, m, i, start, last)) take_first<Threads>(a.indices, m, i, first, start);
+    }
+}
+
+// Reads: the lists of free rows. Writes: both mates. Time: O(nnz).
+template <bool Threads, class Index>
+void cheap_with(const Csr<Index>& a, Matching<Index> m, const Options& options, Run& run) {
+    constexpr Index piece = 1024;
+    run.team.loop(a.n_rows, 8 * piece, [&](int rank, Index begin, Index end) {
+        Meter meter(run, rank);
+        for (Index next; begin < end; begin = next) {
+            next = end - begin > piece ? begin + piece : end;
+            if (!meter.charge(a.indptr[next] - a.indptr[begin])) return;
+            if (options.random) take_random_each<Threads>(a, m, begin, next, options.seed);
+            else take_first_each<Threads>(a, m, begin, next);
+        }
+    });
+}
+
+// Matches every row of a square matrix to the column of its own number, if all these entries are there. False, and nothing
+// written, at the first that is not. Time: O(nnz) at most.
+template <class Index>
+bool take_diagonal(const Csr<Index>& a, Matching<Index> m) {
+    for (Index i = 0; i < a.n_rows; ++i)
+        if (std::find(a.indices + a.indptr[i], a.indices + a.indptr[i + 1], i) == a.indices + a.indptr[i + 1]) return false;
+    for (Index i = 0; i < a.n_rows; ++i) m.match(i, i);
+    return true;
+}
+
+template <class Index>
+void cheap(const Csr<Index>& a, const Csr<Index>*, Matching<Index> m, const Options& options, Run& run) {
+    if (run.team.size() > 1) cheap_with<true>(a, m, options, run);
+    else cheap_with<false>(a, m, options, run);
+}
+
+}  // namespace sparsematch

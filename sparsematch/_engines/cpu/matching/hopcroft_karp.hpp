@@ -1,0 +1,159 @@
+// Hopcroft-Karp: in each phase, a maximal set of shortest augmenting paths.
+//
+// Hopcroft, Karp: An n^5/2 algorithm for maximum matchings in bipartite graphs (SIAM J. Comput. 2, 1973).
+// With `hkdw`, each phase ends with depth-first searches from the rows still free that ignore the levels: Duff, Wiberg:
+// Remarks on implementations of O(n^1/2 tau) assignment algorithms (ACM TOMS 14, 1988).
+// Names: level is the distance of a row from the free rows, in rows, counted on from the phases before: a row whose level is
+// older than the phase has not been reached, so that nothing is cleared between phases and a phase costs what it visits.
+// Invariant: within a phase the pointer into a row's list only moves on, so that all its searches cost one pass over the
+// edges they see. Phases: O(sqrt(n)).
+#pragma once
+
+#include <limits>
+#include <type_traits>
+#include <vector>
+
+#include "core/csr.hpp"
+#include "matching/free_rows.hpp"
+#include "core/run_context.hpp"
+
+namespace sparsematch {
+
+template <class Index>
+class HopcroftKarp {
+    using Level = std::make_unsigned_t<Index>;
+    static constexpr Level infinite = std::numeric_limits<Level>::max();
+    struct Row {
+        Level level;
+        Index next, last;  // the part of its list that this phase has not searched
+    };
+
+  public:
+    HopcroftKarp(const Csr<Index>& a, Matching<Index> m, const Options& options, Run& run)
+        : a_(a), m_(m), options_(options), run_(run), meter_(run), row_(a.n_rows, Row{}), seen_(a.n_cols),
+          cols_(a.n_cols + std::size_t{1}) {}
+
+    // Reads: the matrix. Writes: both mates. Workspace: three indices per row, two indices and a bit per column, the first of
+    // them as deep as the layers go. Time: O(sqrt(n) nnz).
+    void improve() {
+        auto free = free_rows(a_, m_);
+        for (std::size_t n = free.size(); n > 0 && !run_.stopped() && !run_.exhausted(); n = keep_free(free, n, m_)) {
+            {
+                auto timer = run_.time("layer");
+                if (!layer(free, n)) return;
+            }
+            auto timer = run_.time("search");
+            ++run_.stats.phases;
+            for (std::size_t k = 0; k < n && !run_.stopped(); ++k) search<true>(free[k]);
+            base_ = deepest_ + 1;
+            if (!options_.hkdw) continue;
+            for (std::size_t k = 0; k < n && !run_.stopped(); ++k)
+                if (m_.row_mate[free[k]] == UNMATCHED<Index> && row_[free[k]].level < base_) search<false>(free[k]);
+            ++base_;
+        }
+    }
+
+  private:
+    // Breadth-first levels of the rows, down to the first that sees a free column. False if there is none.
+    bool layer(const std::vector<Index>& free, std::size_t n_free) {
+        if (base_ > infinite / 2) {  // levels would come to an end
+            for (Row& row : row_) row.level = 0;
+            base_ = 1;
+        }
+        queue_.assign(free.data(), free.data() + n_free);
+        for (Index i : queue_) enter(i, base_);
+        seen_.fill(false);
+        for (deepest_ = base_ + 1; !queue_.empty(); ++deepest_) {
+            ++run_.stats.levels;
+            const Index n = see();
+            if (n < 0) return false;
+            queue_.clear();
+            if (enter_mates(n)) return true;
+        }
+        return false;
+    }
+
+    // Lists the columns that the rows in the queue are the first to see. Returns how many, or -1 to stop.
+    Index see() {
+        Index n = 0;
+        for (std::size_t head = 0; head < queue_.size(); ++head) {
+            if (head + 8 < queue_.size()) __builtin_prefetch(&a_.indices[row_[queue_[head + 8]].next]);
+            const Row row = row_[queue_[head]];
+            for (Index p = row.next; p < row.last; ++p) {  // each is written, and stays if it is new: no branch to mispredict
+                cols_[n] = a_.indices[p];
+                n += seen_.insert(a_.indices[p]);
+            }
+            if (!meter_.charge(row.last - row.next)) return -1;
+        }
+        return n;
+    }
+
+    // The mates of the columns are the next level; true if one of them has none, so that no level is needed.
+    bool enter_mates(Index n) {
+        Index n_free = 0;
+        for (Index k = 0; k < n; ++k) n_free += m_.col_mate[cols_[k]] == UNMATCHED<Index>;
+        if (n_free > 0) return true;
+        queue_.resize(n);
+        for (Index k = 0; k < n; ++k) queue_[k] = m_.col_mate[cols_[k]];
+        for (Index k = 0; k < n; ++k) {
+            if (k + 16 < n) __builtin_prefetch(&row_[queue_[k + 16]], 1);
+            if (k + 16 < n) __builtin_prefetch(&a_.indptr[queue_[k + 16]]);
+            enter(queue_[k], deepest_);
+        }
+        return false;
+    }
+
+    void enter(Index i, Level level) { row_[i] = {level, a_.indptr[i], a_.indptr[i + 1]}; }
+
+    // Depth-first from a free row: down the layers, or (HKDW) into any row not entered yet.
+    template <bool Layered>
+    void search(Index root) {
+        path_.assign(1, root);
+        if (!Layered) enter(root, base_);
+        while (!path_.empty()) {
+            Row& row = row_[path_.back()];
+            const Index begin = row.next;
+            Index child = UNMATCHED<Index>;
+            while (row.next < row.last && child == UNMATCHED<Index>) {
+                const Index k = m_.col_mate[a_.indices[row.next++]];
+                if (k == UNMATCHED<Index>) return augment();
+                if (Layered ? row_[k].level == row.level + 1 && row_[k].level < deepest_ : row_[k].level < base_) child = k;
+            }
+            if (!meter_.charge(row.next - begin)) return;
+            if (child == UNMATCHED<Index>) {
+                path_.pop_back();
+                continue;
+            }
+            if (!Layered) enter(child, base_);
+            path_.push_back(child);
+        }
+    }
+
+    // Each row of the path stands on the entry its pointer has just passed.
+    void augment() {
+        ++run_.stats.augmentations;
+        run_.stats.path_edges += 2 * static_cast<std::int64_t>(path_.size()) - 1;
+        for (auto row = path_.rbegin(); row != path_.rend(); ++row) {
+            m_.match(*row, a_.indices[row_[*row].next - 1]);
+            if (row_[*row].level < deepest_) row_[*row].level = 0;  // of no use to another search of the phase
+        }
+    }
+
+    const Csr<Index>& a_;
+    const Matching<Index> m_;
+    const Options& options_;
+    Run& run_;
+    Meter meter_;
+    Buffer<Row> row_;
+    Bitmap seen_;         // columns looked at by the layering at hand
+    Buffer<Index> cols_;  // that the level at hand has seen first
+    std::vector<Index> queue_, path_;
+    Level base_ = 1, deepest_ = 0;  // the level of free rows in this phase; the first level that is too deep
+};
+
+template <class Index>
+void hopcroft_karp(const Csr<Index>& a, const Csr<Index>*, Matching<Index> m, const Options& options, Run& run) {
+    HopcroftKarp<Index>(a, m, options, run).improve();
+}
+
+}  // namespace sparsematch

@@ -1,0 +1,1 @@
+"""Features of a matrix that cost a pass or less, and renumbering for locality."""

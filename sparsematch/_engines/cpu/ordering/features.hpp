@@ -1,0 +1,62 @@
+// Cheap facts of a matrix, from which an engine is chosen: what a pass over the degrees tells, and what a sample of rows does.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <vector>
+
+#include "core/csr.hpp"
+
+namespace sparsematch {
+
+// The sum of the squared degrees of the rows, and how many rows have one entry.
+struct DegreeFacts {
+    std::uint64_t squares = 0;
+    std::int64_t ones = 0;
+};
+
+// Reads: indptr. Time: O(n_rows).
+template <class Index>
+DegreeFacts degree_facts(const Csr<Index>& a) {
+    DegreeFacts facts;
+    for (Index i = 0; i < a.n_rows; ++i) {
+        const auto degree = static_cast<std::uint64_t>(a.degree(i));
+        facts.squares += degree * degree;
+        facts.ones += degree == 1;
+    }
+    return facts;
+}
+
+// With how many other rows a row shares two columns, in the mean: with several in a mesh, with hardly any where columns are drawn
+// at random. By a sample: the columns of some rows are marked, few of all columns, and a part of all rows looks for these marks.
+// Of a column that two of the sample have, one counts; a row that repeats a column shares it twice.
+// Reads: the matrix. Workspace: two bytes per column. Time: O(n_cols + nnz / 16).
+template <class Index>
+double close_rows(const Csr<Index>& a) {
+    constexpr int most = 1024;                 // rows of the sample
+    constexpr Index few = 1 << 16, part = 16;  // rows from which a part is read, and which
+    constexpr Index run = 64;                  // of these are read one after the other
+    if (a.n_rows == 0) return 0;
+    const Index parts = a.n_rows < few ? 1 : part;
+    std::vector<Index> sample(1), last(1 + most, UNMATCHED<Index>);  // of the sample's row: which other row has its mark
+    Buffer<std::uint16_t> mark(a.n_cols, 0);
+    int n = 0;
+    for (Index marked = 0; n < most && marked <= a.n_cols / 16;) {
+        const Index i = static_cast<Index>(hash(++n) % a.n_rows);
+        sample.push_back(i);
+        for (Index p = a.indptr[i]; p < a.indptr[i + 1]; ++p) mark[a.indices[p]] = static_cast<std::uint16_t>(n);
+        marked += a.degree(i) + 1;
+    }
+    std::int64_t pairs = 0;
+    for (Index begin = 0; begin < a.n_rows; begin += std::min<Index>(a.n_rows - begin, run * parts))
+        for (Index i = begin, end = begin + std::min<Index>(a.n_rows - begin, run); i < end; ++i)
+            for (Index p = a.indptr[i]; p < a.indptr[i + 1]; ++p) {
+                const auto of = mark[a.indices[p]];
+                if (of == 0 || sample[of] == i) continue;
+                pairs += last[of] == i;
+                last[of] = last[of] == i ? UNMATCHED<Index> : i;
+            }
+    return static_cast<double>(pairs) * parts / n;
+}
+
+}  // namespace sparsematch

@@ -1,0 +1,1 @@
+"""Matching of edge files that do not fit in memory."""

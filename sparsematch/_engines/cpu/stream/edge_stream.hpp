@@ -1,0 +1,207 @@
+// Edges on disk: the user's file of records, read front to back, and the scratch space for those that are left.
+//
+// Plain reads into one chunk: what the system caches of a file is not counted as memory of the process.
+#pragma once
+
+#include <cstdio>
+#include <string>
+#include <vector>
+
+#include "graph/graph.hpp"
+
+namespace sparsematch {
+
+// Where the fields of a record are, in bytes.
+struct EdgeLayout {
+    std::int64_t offset, count;      // of the first record; of records
+    std::size_t size, u, v, weight;  // of a record; where its fields begin
+    int index_bytes, weight_bytes;   // 4 or 8; weights may be absent: 0
+};
+
+class File {
+  public:
+    File() = default;
+    File(const File&) = delete;
+    ~File() { close(); }
+    bool open(const std::string& path, const char* mode) {
+        close();
+        file_ = std::fopen(path.c_str(), mode);
+        if (file_) std::setvbuf(file_, nullptr, _IONBF, 0);  // chunks are large
+        return file_;
+    }
+    void close() {
+        if (file_) std::fclose(std::exchange(file_, nullptr));
+    }
+    explicit operator bool() const { return file_; }
+    bool seek(std::int64_t place) { return file_ && std::fseek(file_, static_cast<long>(place), SEEK_SET) == 0; }
+    std::size_t read(void* to, std::size_t bytes) { return std::fread(to, 1, bytes, file_); }
+    bool write(const void* from, std::size_t bytes) { return std::fwrite(from, 1, bytes, file_) == bytes; }
+    bool flush() { return std::fflush(file_) == 0; }
+    void swap(File& other) { std::swap(file_, other.file_); }
+
+  private:
+    std::FILE* file_ = nullptr;
+};
+
+// The user's file.
+class EdgeSource {
+  public:
+    static constexpr std::size_t chunk_bytes = std::size_t{1} << 22;
+    struct Ends {
+        std::int64_t u, v;
+        double weight;
+    };
+
+    EdgeSource(const std::string& path, const EdgeLayout& layout)
+        : layout_(layout), per_chunk_(std::max<std::int64_t>(1, static_cast<std::int64_t>(chunk_bytes / layout.size))),
+          bytes_(per_chunk_ * layout.size) {
+        file_.open(path, "rb");
+    }
+
+    std::int64_t count() const { return layout_.count; }
+    bool rewind() {
+        left_ = layout_.count;
+        return file_.seek(layout_.offset);
+    }
+    // Reads the next chunk; returns its records, at the end or on failure none.
+    std::int64_t read() {
+        const std::int64_t n = std::min(left_, per_chunk_);
+        if (file_.read(bytes_.data(), n * layout_.size) != n * layout_.size) return 0;
+        left_ -= n;
+        return n;
+    }
+    // The k-th record of the chunk. Without weights, that of the edge is 1.
+    Ends edge(std::int64_t k) const {
+        const char* at = bytes_.data() + k * layout_.size;
+        double weight = 1;
+        if (layout_.weight_bytes == 8) weight = field<double>(at + layout_.weight);
+        else if (layout_.weight_bytes == 4) weight = field<float>(at + layout_.weight);
+        if (layout_.index_bytes == 4) return {field<std::int32_t>(at + layout_.u), field<std::int32_t>(at + layout_.v), weight};
+        return {field<std::int64_t>(at + layout_.u), field<std::int64_t>(at + layout_.v), weight};
+    }
+
+  private:
+    template <class T>
+    static T field(const char* at) {
+        T value;
+        std::memcpy(&value, at, sizeof(T));
+        return value;
+    }
+
+    const EdgeLayout layout_;
+    const std::int64_t per_chunk_;
+    std::int64_t left_ = 0;
+    Buffer<char> bytes_;
+    File file_;
+};
+
+// An edge that is left. Without weights its key is computed anew each time: that is cheaper than to store it.
+template <class Index, bool Weighted>
+struct StreamedEdge {
+    Index u, v;
+    std::uint64_t key;
+    std::uint64_t key_of(std::uint64_t) const { return key; }
+};
+template <class Index>
+struct StreamedEdge<Index, false> {
+    Index u, v;
+    std::uint64_t key_of(std::uint64_t seed) const { return edge_hash(u, v, seed); }
+};
+
+// Records of one pass, read by the next one: what does not fit in a buffer goes to a file of the folder.
+template <class Record>
+class Spill {
+    static constexpr std::size_t capacity = (std::size_t{1} << 25) / sizeof(Record);
+
+  public:
+    explicit Spill(std::string path) : path_(std::move(path)) {}
+
+    std::int64_t size() const { return size_; }
+    std::int64_t spilled() const { return spilled_; }
+
+    void begin() {
+        size_ = spilled_ = 0;
+        held_.clear();
+    }
+    bool write(const Record* records, std::size_t n) {
+        size_ += n;
+        if (held_.size() + n > capacity && !empty()) return false;
+        held_.insert(held_.end(), records, records + n);
+        return true;
+    }
+    bool rewind() {
+        read_ = 0;
+        return spilled_ == 0 || (file_.flush() && file_.seek(0));
+    }
+    // The next records, in any number but 0 before the end; -1: they cannot be read.
+    std::int64_t read(std::vector<Record>& to) {
+        const auto n =
+            static_cast<std::size_t>(std::min<std::int64_t>(size_ - read_, EdgeSource::chunk_bytes / sizeof(Record)));
+        if (read_ < spilled_) {
+            to.resize(std::min<std::size_t>(n, spilled_ - read_));
+            if (file_.read(to.data(), to.size() * sizeof(Record)) != to.size() * sizeof(Record)) return -1;
+        } else {
+            const auto from = held_.begin() + (read_ - spilled_);
+            to.assign(from, from + n);
+        }
+        read_ += to.size();
+        return to.size();
+    }
+    void swap(Spill& other) {
+        path_.swap(other.path_), file_.swap(other.file_), held_.swap(other.held_);
+        std::swap(size_, other.size_), std::swap(spilled_, other.spilled_), std::swap(read_, other.read_);
+    }
+
+  private:
+    bool empty() {
+        if (!file_ && !file_.open(path_, "w+b")) return false;
+        if (spilled_ == 0 && !file_.seek(0)) return false;
+        if (!file_.write(held_.data(), held_.size() * sizeof(Record))) return false;
+        spilled_ += held_.size();
+        held_.clear();
+        return true;
+    }
+
+    std::string path_;
+    File file_;
+    std::vector<Record> held_;
+    std::int64_t size_ = 0, spilled_ = 0, read_ = 0;
+};
+
+// What is left of the edges: read from here, unless it still is the user's file, and written there for the next pass.
+template <class Record>
+class Scratch {
+  public:
+    explicit Scratch(const std::string& folder) : here_(folder + "/0"), there_(folder + "/1") {}
+
+    bool started() const { return started_; }  // whether edges are read from here
+    std::int64_t size() const { return here_.size(); }
+    std::int64_t written() const { return written_; }
+
+    bool rewind() { return here_.rewind(); }
+    std::int64_t read(std::vector<Record>& to) { return here_.read(to); }
+
+    // At most so many are kept; if there are more, the next pass reads what this one does.
+    void begin(std::int64_t limit) {
+        there_.begin();
+        limit_ = limit;
+    }
+    bool write(const Record* records, std::size_t n) {
+        if (limit_ < 0) return true;
+        if (there_.size() + static_cast<std::int64_t>(n) > limit_) return limit_ = -1, true;
+        return there_.write(records, n);
+    }
+    void end() {
+        written_ += there_.spilled();
+        if (limit_ < 0) return;
+        here_.swap(there_);
+        started_ = true;
+    }
+
+  private:
+    Spill<Record> here_, there_;
+    bool started_ = false;
+    std::int64_t limit_ = 0, written_ = 0;
+};
+
+}  // namespace sparsematch

@@ -1,0 +1,198 @@
+// Local max on a file of edges, in memory for the vertices alone: each round is one pass over the edges that are left.
+//
+// Paper 004 (Birn, Osipov, Sanders, Schulz, Sitchinava, Euro-Par 2013), section 2, its first pass: an edge that comes before the
+// candidate C[v] of one of its ends takes that place. The second pass needs no edges: two vertices that are each other's
+// candidates are matched. The third, which drops the edges of matched vertices, is the beginning of the next round's pass. What
+// is left goes to a scratch file as soon as it is less than half, so that all rounds together read a few times the user's file.
+// Invariant: after a pass the candidate of a free vertex is its first edge, in the strict order of graph.hpp, to a free one.
+#pragma once
+
+#include <cmath>
+#include <limits>
+
+#include "stream/edge_stream.hpp"
+
+namespace sparsematch {
+
+// What is wrong: the file or an edge of it.
+struct EdgeFault {
+    enum Kind { none, unreadable, unwritable, vertex, weight } kind = none;
+    std::int64_t edge = 0;
+    EdgeSource::Ends ends{};
+};
+
+// How far the work is.
+struct StreamProgress {
+    std::int64_t round = 0, done = 0, total = 0;  // edges that the round's pass has read, and will have
+};
+
+struct StreamReport {
+    EdgeFault fault;
+    std::int64_t scanned = 0, written = 0;  // edges read in all passes, and written to scratch files
+    double weight = 0;
+    std::vector<std::int64_t> live, matched;  // edges with both ends free at the beginning of each round; vertices by its end
+};
+
+template <class Index, bool Weighted>
+class StreamLocalMax {
+    using Edge = StreamedEdge<Index, Weighted>;
+    struct Vertex {
+        std::uint64_t key;  // of its candidate, or of its matched edge
+        Index partner;      // its candidate, or its mate; UNMATCHED: none
+    };
+
+  public:
+    StreamLocalMax(EdgeSource& file, Index n, const std::string& folder, std::uint64_t seed, StreamProgress& progress, Run& run)
+        : file_(file), n_(n), seed_(seed), order_(no_graph_, seed), scratch_(folder), progress_(progress), run_(run),
+          vertex_(n, Vertex{0, UNMATCHED<Index>}), matched_(n) {
+        matched_.fill(false);
+    }
+
+    StreamReport match(Index* mate) {
+        std::int64_t left = file_.count(), n_matched = 0;
+        while (left > 0) {
+            const bool from_file = !scratch_.started();
+            progress_ = {progress_.round + 1, 0, from_file ? file_.count() : scratch_.size()};
+            left = from_file ? pass<true>() : pass<false>();
+            if (report_.fault.kind != EdgeFault::none || run_.stopped()) return std::move(report_);
+            if (left == 0) break;
+            n_matched += match_candidates();
+            report_.live.push_back(left), report_.matched.push_back(n_matched);
+        }
+        report_.written = scratch_.written();
+        for (Index v = 0; v < n_; ++v) {
+            mate[v] = matched_.test(v) ? vertex_[v].partner : UNMATCHED<Index>;
+            if (mate[v] > v) report_.weight += Weighted ? std::bit_cast<double>(vertex_[v].key) : 1.0;
+        }
+        return std::move(report_);
+    }
+
+  private:
+    static constexpr std::int64_t ahead = 16;
+
+    // Reads: the edges, of which those of the user are checked the first time. Writes: candidates. Returns the edges that live.
+    template <bool FromFile>
+    std::int64_t pass() {
+        const std::int64_t count = progress_.total;
+        scratch_.begin(progress_.round > 1 ? count / 2 : -1);
+        if (!(FromFile ? file_.rewind() : scratch_.rewind())) return fail(EdgeFault::unreadable);
+        std::int64_t left = 0;
+        while (progress_.done < count) {
+            const std::int64_t n = FromFile ? file_.read() : scratch_.read(chunk_);
+            if (n <= 0) return fail(EdgeFault::unreadable);
+            const std::int64_t kept = FromFile ? decode(n) : filter(n);
+            if (report_.fault.kind != EdgeFault::none) return 0;
+            compete(kept);
+            if (!scratch_.write(chunk_.data(), kept)) return fail(EdgeFault::unwritable);
+            left += kept;
+            report_.scanned += n, progress_.done += n;
+            if (!run_.settle(n, 0)) return 0;
+        }
+        scratch_.end();
+        return left;
+    }
+
+    // Puts the live ones of the records that were read into the chunk, and returns how many.
+    std::int64_t decode(std::int64_t n) {
+        chunk_.resize(n);
+        std::int64_t kept = 0;
+        for (std::int64_t k = 0; k < n; ++k) {
+            const auto [u, v, weight] = file_.edge(k);
+            if (progress_.round == 1 && !check(k, {u, v, weight})) return 0;
+            if (u == v || matched_.test(u) || matched_.test(v)) continue;
+            Edge& e = chunk_[kept++];
+            e.u = static_cast<Index>(u), e.v = static_cast<Index>(v);
+            if constexpr (Weighted) e.key = std::bit_cast<std::uint64_t>(std::abs(weight));
+        }
+        return kept;
+    }
+    std::int64_t filter(std::int64_t n) {
+        std::int64_t kept = 0;
+        for (std::int64_t k = 0; k < n; ++k)
+            if (!matched_.test(chunk_[k].u) && !matched_.test(chunk_[k].v)) chunk_[kept++] = chunk_[k];
+        return kept;
+    }
+
+    // Offers each edge of the chunk to both its ends.
+    void compete(std::int64_t kept) {
+        for (std::int64_t k = 0; k < kept; ++k) {
+            if (k + ahead < kept) {
+                __builtin_prefetch(&vertex_[chunk_[k + ahead].u], 1);
+                __builtin_prefetch(&vertex_[chunk_[k + ahead].v], 1);
+            }
+            const Edge& e = chunk_[k];
+            const std::uint64_t key = e.key_of(seed_);
+            offer(e.u, e.v, key);
+            offer(e.v, e.u, key);
+        }
+    }
+    void offer(Index u, Index v, std::uint64_t key) {
+        Vertex& x = vertex_[u];
+        if (x.partner == UNMATCHED<Index> || order_.before(key, u, v, x.key, u, x.partner)) x = {key, v};
+    }
+
+    // Matches vertices that are each other's candidates; the candidates of the others are forgotten. Returns the vertices matched.
+    std::int64_t match_candidates() {
+        std::int64_t n = 0;
+        for (Index v = 0; v < n_; ++v) {
+            const Index u = vertex_[v].partner;
+            if (u > v && vertex_[u].partner == v && !matched_.test(v)) matched_.set(v), matched_.set(u), n += 2;
+        }
+        for (Index v = 0; v < n_; ++v)
+            if (!matched_.test(v)) vertex_[v] = {0, UNMATCHED<Index>};
+        return n;
+    }
+
+    bool check(std::int64_t k, const EdgeSource::Ends& e) {
+        EdgeFault& fault = report_.fault;
+        if (e.u < 0 || e.v < 0 || e.u >= n_ || e.v >= n_) fault = {EdgeFault::vertex, progress_.done + k, e};
+        else if (Weighted && e.u != e.v && !std::isfinite(e.weight)) fault = {EdgeFault::weight, progress_.done + k, e};
+        return fault.kind == EdgeFault::none;
+    }
+    std::int64_t fail(EdgeFault::Kind kind) {
+        report_.fault.kind = kind;
+        return 0;
+    }
+
+    EdgeSource& file_;
+    const Index n_;
+    const std::uint64_t seed_;
+    const Graph<Index> no_graph_{};  // the order asks for keys, which are here in other places
+    const EdgeOrder<Index, Weighted> order_;
+    Scratch<Edge> scratch_;
+    StreamProgress& progress_;
+    Run& run_;
+    Buffer<Vertex> vertex_;
+    Bitmap matched_;
+    std::vector<Edge> chunk_;
+    StreamReport report_;
+};
+
+// Reads: the file. Writes: mate. Workspace: three numbers and a bit a vertex, two buffers of 32 MiB.
+// Time: O(n rounds + m), expected, for m edges.
+template <class Index>
+StreamReport local_max_stream(EdgeSource& file, Index n, bool weighted, const std::string& folder, std::uint64_t seed,
+                              StreamProgress& progress, Run& run, Index* mate) {
+    if (weighted) return StreamLocalMax<Index, true>(file, n, folder, seed, progress, run).match(mate);
+    return StreamLocalMax<Index, false>(file, n, folder, seed, progress, run).match(mate);
+}
+
+// The largest number of a vertex; -1: there are no edges; -2: the file cannot be read.
+inline std::int64_t largest_vertex(EdgeSource& file, StreamProgress& progress, Run& run) {
+    std::int64_t largest = -1;
+    progress = {0, 0, file.count()};
+    if (!file.rewind()) return -2;
+    while (progress.done < file.count()) {
+        const std::int64_t n = file.read();
+        if (n <= 0) return -2;
+        for (std::int64_t k = 0; k < n; ++k) {
+            const auto e = file.edge(k);
+            largest = std::max({largest, e.u, e.v});
+        }
+        progress.done += n;
+        if (!run.settle(n, 0)) break;
+    }
+    return largest;
+}
+
+}  // namespace sparsematch

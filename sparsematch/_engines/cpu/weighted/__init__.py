@@ -1,0 +1,1 @@
+"""Transversals that maximise the product or the smallest of the matched entries."""

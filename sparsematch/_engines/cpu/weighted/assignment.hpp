@@ -1,0 +1,329 @@
+// Assignment of least total cost: every row gets a column of its own, by shortest augmenting paths.
+//
+// Costs c[p] stand beside the entries. Duals u of rows and v of columns keep every reduced cost c - u_i - v_j at least 0, and
+// that of matched entries at 0; so the cost of the matching is least. A search grows a tree of shortest paths from a free row,
+// Dijkstra's way over reduced costs, to the nearest free column, and no further; then the duals of the tree move by what is
+// missing to that distance, and the path is exchanged.
+//
+// Duff, Koster: On algorithms for permuting large entries to the diagonal of a sparse matrix (SIAM J. Matrix Anal. Appl. 22,
+// 2001): sparse Dijkstra that stops early. Jonker, Volgenant: A shortest augmenting path algorithm for dense and sparse linear
+// assignment problems (Computing 38, 1987): column reduction, augmenting row reduction. Carpaneto, Toth: Primal-dual algorithms
+// for the assignment problem (Discrete Appl. Math. 18, 1987): the sparse start. Names: u, v as there; level is the distance of
+// the row that is scanned, best that of the nearest free column seen.
+#pragma once
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <utility>
+#include <vector>
+
+#include "core/csr.hpp"
+#include "core/run_context.hpp"
+
+namespace sparsematch {
+
+template <class Index>
+class Assignment {
+    static constexpr double infinity = std::numeric_limits<double>::infinity();
+    static constexpr Index none = UNMATCHED<Index>;
+    static constexpr std::size_t probe = 8;
+
+    // What a scan wants to know of a column, side by side.
+    struct Column {
+        double v, distance;
+        Index mate, parent;
+    };
+
+  public:
+    Assignment(const Csr<Index>& a, const double* cost, double* u, Run& run)
+        : a_(a), c_(cost), u_(u), run_(run), meter_(run), col_(a.n_cols), col_of_(a.n_rows, none) {}
+
+    // Reads: the matrix, n_rows <= n_cols. Writes mates and duals. Returns whether every row got a column; free columns, of which
+    // there are some where there are more columns than rows, then have the largest v. Time: O(n_rows (nnz log n_cols)), rarely.
+    bool solve(Matching<Index> m, double* v) {
+        const bool feasible = start() && reduce_rows() && search_all();
+        for (Index j = 0; j < a_.n_cols; ++j) {
+            m.col_mate[j] = col_[j].mate;
+            v[j] = col_[j].v;
+        }
+        std::copy(col_of_.begin(), col_of_.end(), m.row_mate);
+        return feasible;
+    }
+
+  private:
+    void match(Index i, Index j) {
+        col_[j].mate = i;
+        col_of_[i] = j;
+    }
+
+    // Duals: each column's least cost (0 where columns stay free: theirs must remain the largest), each row's least reduced cost.
+    // Rows take a free column of reduced cost 0, or one whose row has another such column.
+    bool start() {
+        auto timer = run_.time("start");
+        const bool square = a_.n_rows == a_.n_cols;
+        for (auto& col : col_) col = {square ? infinity : 0.0, infinity, none, none};
+        if (square)
+            for (Index p = 0; p < a_.nnz(); ++p) {
+                double& v = col_[a_.indices[p]].v;
+                v = std::min(v, c_[p]);
+            }
+        for (Index i = 0; i < a_.n_rows; ++i) {
+            double least = infinity;
+            Index to = none;
+            for (Index p = a_.indptr[i]; p < a_.indptr[i + 1]; ++p) {
+                const Index j = a_.indices[p];
+                const double h = c_[p] - col_[j].v;
+                if (h < least || (h == least && col_[to].mate != none && col_[j].mate == none)) least = h, to = j;
+            }
+            if (to == none) return false;
+            u_[i] = least;
+            if (col_[to].mate == none) match(i, to);
+            else free_.push_back(i);
+            if (!meter_.charge(a_.degree(i))) return false;
+        }
+        return true;
+    }
+
+    // Free rows bid for their best column, and lower its dual until their second best would do as well; whose column is taken
+    // bids next. Where the two are equal, it waits for the next round.
+    bool reduce_rows() {
+        auto timer = run_.time("reduce");
+        std::int64_t left = 4 * (static_cast<std::int64_t>(a_.nnz()) + a_.n_rows);
+        std::vector<Index> waiting;
+        for (int round = 0; round < 3 && !free_.empty(); ++round) {
+            waiting.clear();
+            for (std::size_t k = 0; k < free_.size(); ++k)
+                for (Index i = free_[k]; i != none;) {
+                    const Index degree = a_.degree(i);
+                    left -= degree;
+                    if (left < 0) {
+                        waiting.push_back(i);
+                        break;
+                    }
+                    if (!meter_.charge(degree)) return false;
+                    bool strictly;
+                    const Index displaced = bid(i, strictly);
+                    if (displaced != none && !strictly) waiting.push_back(displaced);
+                    i = strictly ? displaced : none;
+                }
+            free_.swap(waiting);
+        }
+        return true;
+    }
+
+    // Returns the row that is without a column now, if any.
+    Index bid(Index i, bool& strictly) {
+        double first = infinity, second = infinity;
+        Index best = none, next = none;
+        for (Index p = a_.indptr[i]; p < a_.indptr[i + 1]; ++p) {
+            const Index j = a_.indices[p];
+            const double h = c_[p] - col_[j].v;
+            if (h >= second) continue;
+            if (h < first) second = std::exchange(first, h), next = std::exchange(best, j);
+            else second = h, next = j;
+        }
+        strictly = first < second && next != none;
+        if (!strictly && next != none && first == second && col_[best].mate != none) std::swap(best, next);
+        Column& col = col_[best];
+        u_[i] = strictly ? second : first;
+        if (strictly) col.v -= second - first;
+        else if (col.mate != none) return i;
+        const Index displaced = col.mate;
+        if (displaced != none) col_of_[displaced] = none;
+        match(i, best);
+        return displaced;
+    }
+
+    bool whole_costs() const {
+        return std::all_of(c_, c_ + a_.nnz(), [](double c) { return c == std::floor(c) && std::abs(c) < 0x1p52; });
+    }
+
+    // Row by row. Where costs are whole numbers, many paths are equally short, and free rows search together whenever that
+    // gains more of them than as much work spent row by row, by the latest experience with either.
+    bool search_all() {
+        auto timer = run_.time("search");
+        const bool whole = free_.size() > probe && whole_costs();
+        if (whole) seen_ = Buffer<Index>(a_.n_cols, 0), at_ = Buffer<Index>(a_.n_rows);
+        double round_cost = static_cast<double>(a_.nnz()), gain = static_cast<double>(free_.size()) / 4;
+        for (Index round = 1; !free_.empty(); ++round) {
+            std::int64_t before = scanned_;
+            std::size_t searched = 0;
+            for (; searched < probe && !free_.empty(); ++searched, free_.pop_back())
+                if (!search(free_.back())) return false;
+            const double cost = static_cast<double>(scanned_ - before) / static_cast<double>(searched);
+            const std::size_t n_free = free_.size();
+            gain = std::min(gain, static_cast<double>(n_free));
+            if (!whole || cost * gain < round_cost) continue;
+            before = scanned_;
+            if (!search_together(round)) return false;
+            round_cost = static_cast<double>(scanned_ - before);
+            gain = static_cast<double>(n_free - free_.size());
+        }
+        return true;
+    }
+
+    // Distances from all free rows at once, one move of the duals, and then as many paths of reduced cost 0 as share no vertex.
+    bool search_together(Index round) {
+        begin();
+        for (const Index i : free_) {
+            if (best_ <= 0) break;
+            if (!scan(i)) return false;
+        }
+        if (!grow(next()) || end_ == none) return false;
+        move_duals();
+        for (const Index i : free_) u_[i] += best_;
+        std::size_t kept = 0;
+        for (const Index i : free_)
+            if (!descend(i, round)) free_[kept++] = i;
+        free_.resize(kept);
+        return !run_.stopped();
+    }
+
+    // Depth-first search along reduced costs of 0, each column once a round.
+    bool descend(Index source, Index round) {
+        path_.assign(1, source);
+        at_[source] = a_.indptr[source];
+        while (!path_.empty()) {
+            const Index i = path_.back();
+            Index& p = at_[i];
+            const Index first = p;
+            Index to = none;
+            while (p < a_.indptr[i + 1] && to == none) {
+                const Index j = a_.indices[p];
+                if (seen_[j] != round && c_[p] - col_[j].v <= u_[i]) to = j;
+                ++p;
+            }
+            scanned_ += p - first + 1;
+            if (!meter_.charge(p - first + 1)) return false;
+            if (to == none) {
+                path_.pop_back();
+                continue;
+            }
+            seen_[to] = round;
+            col_[to].parent = i;
+            const Index mate = col_[to].mate;
+            if (mate == none) {
+                augment(source, to);
+                return true;
+            }
+            at_[mate] = a_.indptr[mate];
+            path_.push_back(mate);
+        }
+        return false;
+    }
+
+    bool search(Index source) {
+        begin();
+        if (!grow(source) || end_ == none) return false;
+        move_duals();
+        u_[source] += best_;
+        augment(source, end_);
+        return true;
+    }
+
+    void begin() {
+        for (const Index j : touched_) col_[j].distance = infinity;
+        touched_.clear(), near_.clear(), heap_.clear();
+        level_ = 0, best_ = infinity, end_ = none;
+    }
+
+    // Scans this row and those that follow from it, until the nearest free column is known.
+    bool grow(Index i) {
+        for (; i != none && best_ > level_; i = next())
+            if (!scan(i)) return false;
+        return true;
+    }
+
+    bool scan(Index i) {
+        const double base = level_ - u_[i];
+        for (Index p = a_.indptr[i]; p < a_.indptr[i + 1]; ++p) {
+            const Index j = a_.indices[p];
+            Column& col = col_[j];
+            const double d = std::max(base + (c_[p] - col.v), level_);  // rounding may make it less
+            if (d >= best_ || d >= col.distance) continue;
+            if (col.mate == none) {
+                best_ = d, end_ = j, col.parent = i;
+                if (d <= level_) break;
+                continue;
+            }
+            if (col.distance == infinity) touched_.push_back(j);
+            col.distance = d, col.parent = i;
+            if (d <= level_) near_.push_back(j);
+            else push(d, j);
+        }
+        scanned_ += a_.degree(i);
+        return meter_.charge(a_.degree(i));
+    }
+
+    // The row of the nearest column that is not scanned yet and nearer than the end, if any.
+    Index next() {
+        if (!near_.empty()) {
+            const Index j = near_.back();
+            near_.pop_back();
+            return col_[j].mate;
+        }
+        while (!heap_.empty() && heap_.front().first < best_) {
+            const auto [d, j] = heap_.front();
+            std::pop_heap(heap_.begin(), heap_.end(), later);
+            heap_.pop_back();
+            if (d > col_[j].distance) continue;  // a shorter way was found since
+            level_ = d;
+            return col_[j].mate;
+        }
+        return none;
+    }
+
+    // The sources' own are left to the caller.
+    void move_duals() {
+        for (const Index j : touched_) {
+            Column& col = col_[j];
+            if (col.distance >= best_) continue;
+            col.v -= best_ - col.distance;
+            u_[col.mate] += best_ - col.distance;
+        }
+    }
+
+    void augment(Index source, Index j) {
+        for (Index i = none; i != source;) {
+            i = col_[j].parent;
+            const Index before = col_of_[i];
+            match(i, j);
+            j = before;
+        }
+    }
+
+    using Entry = std::pair<double, Index>;
+    static bool later(const Entry& x, const Entry& y) { return x.first > y.first; }
+    void push(double d, Index j) {
+        heap_.emplace_back(d, j);
+        std::push_heap(heap_.begin(), heap_.end(), later);
+    }
+
+    const Csr<Index>& a_;
+    const double* c_;
+    double* u_;
+    Run& run_;
+    Meter meter_;
+    Buffer<Column> col_;
+    Buffer<Index> col_of_;
+    Buffer<Index> seen_, at_;
+    std::vector<Index> free_, touched_, near_, path_;
+    std::vector<Entry> heap_;
+    double level_, best_;
+    Index end_;
+    std::int64_t scanned_ = 0;
+};
+
+// Where each row's matched entry stands; UNMATCHED for a row without one. Time: O(nnz).
+template <class Index>
+void matched_entries(const Csr<Index>& a, const Index* row_mate, Index* entry) {
+    for (Index i = 0; i < a.n_rows; ++i) {
+        entry[i] = UNMATCHED<Index>;
+        if (row_mate[i] == UNMATCHED<Index>) continue;
+        const Index *begin = a.indices + a.indptr[i], *end = a.indices + a.indptr[i + 1];
+        entry[i] = static_cast<Index>(std::find(begin, end, row_mate[i]) - a.indices);
+    }
+}
+
+}  // namespace sparsematch

@@ -1,0 +1,1 @@
+"""Aggregates from a matching, and the Galerkin product over them."""

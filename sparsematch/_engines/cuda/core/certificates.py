@@ -1,0 +1,68 @@
+"""Certificates on the device: a matching, a maximal one, a maximum one."""
+
+import numpy as np
+
+from sparsematch._engines.cuda.core import compile
+from sparsematch._engines.cuda.core.alternating_bfs import from_free, reach
+from sparsematch._types.arrays import namespace
+from sparsematch._types.bipartite import BipartiteCSR
+from sparsematch._types.labels import VertexCover
+from sparsematch._types.matching import Matching
+
+#: Keys of FLAWS: a row, a column that its mate does not know of, a pair that is no entry.
+_ROW, _COLUMN, _ENTRY = 3, 4, 5
+
+
+def wrong_pair(graph: BipartiteCSR, matching: Matching) -> tuple[int, int, int] | None:
+    """Return the first thing wrong with a matching whose mates are within range. Time: O(n_rows + n_cols + nnz)."""
+    n_major, n_minor = graph.n_major, graph.n_minor
+    if not n_major + n_minor:
+        return None
+    mates = graph.orient(matching.row_mate, matching.col_mate)
+    none = np.iinfo(np.int64).max
+    first = namespace(graph.indptr).full(1, none, np.int64)
+    sizes = graph.dtype.type(n_major), graph.dtype.type(n_minor)
+    compile.load("core/certificates", graph.dtype).launch(
+        "wrong_pair", n_major + n_minor, *sizes, graph.indptr, graph.indices, *mates, first
+    )
+    place = int(first[0])
+    if place == none:
+        return None
+    of_major, of_minor = graph.orient(_ROW, _COLUMN)
+    if place >= 2 * n_major:
+        minor = place - 2 * n_major
+        return (of_minor, *graph.orient(int(mates[1][minor]), minor))
+    major = place // 2
+    return (_ENTRY if place % 2 else of_major, *graph.orient(major, int(mates[0][major])))
+
+
+def free_pair(graph: BipartiteCSR, matching: Matching) -> tuple[int, int] | None:
+    """Return an entry whose row and column are both unmatched. Time: O(n_major + nnz)."""
+    if not graph.n_major:
+        return None
+    mates = graph.orient(matching.row_mate, matching.col_mate)
+    pair = namespace(graph.indptr).full(2, -1, graph.dtype)
+    arrays = graph.indptr, graph.indices, *mates, pair
+    compile.load("core/certificates", graph.dtype).launch(
+        "free_pair", graph.n_major, graph.dtype.type(graph.n_major), *arrays
+    )
+    major, minor = (int(v) for v in pair.tolist())
+    return None if major < 0 else graph.orient(major, minor)
+
+
+def vertex_cover(graph: BipartiteCSR, matching: Matching) -> VertexCover | None:
+    """Return Koenig's cover, or None if the matching is not maximum. Time: O(n_rows + n_cols + nnz)."""
+    xp, dtype = namespace(graph.indptr), graph.dtype
+    mates = graph.orient(matching.row_mate, matching.col_mate)
+    count = xp.zeros(12, dtype)
+    search = from_free(graph, *mates, count)
+    if int(reach(search, None, count)[0]):
+        return None
+    in_cover = xp.empty(graph.n_rows, bool), xp.empty(graph.n_cols, bool)
+    n = graph.n_rows + graph.n_cols
+    if n:
+        sizes = dtype.type(graph.n_major), dtype.type(graph.n_minor)
+        arrays = mates[0], search.seen, *graph.orient(*in_cover)
+        compile.load("core/certificates", dtype).launch("cover", n, *sizes, *arrays)
+    rows, cols = (xp.flatnonzero(side).astype(dtype, copy=False) for side in in_cover)
+    return VertexCover(rows, cols)

@@ -1,0 +1,1 @@
+"""Dulmage-Mendelsohn decomposition and strong components."""

@@ -1,0 +1,40 @@
+"""Connected components on the device. See connected_components.cu."""
+
+import numpy as np
+
+from sparsematch._engines.cuda.core import compile
+from sparsematch._engines.cuda.core.transpose import share
+from sparsematch._types.arrays import namespace
+from sparsematch._types.bipartite import BipartiteCSR
+from sparsematch._types.labels import Components
+
+#: Entries above which a list is left to a whole block, as in connected_components.cu.
+_LONG = 2048
+
+
+def connected_components(graph: BipartiteCSR) -> Components:
+    """Return the component of every row and column. Time: O(n_rows + n_cols + nnz), nearly.
+
+    Labels ascend with the first row, then the first column, of a component. Workspace: 24 bytes at most per row and
+    column.
+    """
+    xp, dtype, (n_rows, n_cols) = namespace(graph.indptr), graph.dtype, graph.shape
+    size = n_rows + n_cols
+    if not size:
+        return Components(0, xp.empty(0, dtype), xp.empty(0, dtype))
+    kernels, n = compile.load("decomposition/connected_components", dtype), np.int64(size)
+    up = xp.empty(size, np.int64)
+    kernels.launch("plant", size, n, up)
+    if graph.nnz:
+        shift, sizes = share(graph), dtype.type(graph.n_major)
+        lists = graph.indptr, graph.indices, *(np.int64(k) for k in graph.orient(0, n_rows))
+        long = xp.empty(graph.nnz // _LONG + 1, dtype), xp.zeros(1, dtype)
+        kernels.launch("join_first", graph.n_major, sizes, *lists, up)
+        kernels.launch("flatten", size, n, up)
+        kernels.launch("join_others", graph.n_major << shift, sizes, *lists, np.int32(shift), up, *long)
+        kernels.launch("join_long", 1 << 19, *lists, up, *long, threads=1024)
+    is_root, labels = xp.empty(size, dtype), xp.empty(size, dtype)
+    kernels.launch("roots", size, n, up, is_root)
+    number = xp.cumsum(is_root, dtype=dtype)
+    kernels.launch("label", size, n, up, number, labels)
+    return Components(int(number[-1]), labels[:n_rows], labels[n_rows:])

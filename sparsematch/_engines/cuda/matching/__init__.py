@@ -1,0 +1,1 @@
+"""Initialisation heuristics, exact engines and the choice between them."""
