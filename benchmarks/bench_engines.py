@@ -1,10 +1,11 @@
 """Every engine of the registry on every matrix, with pytest-benchmark; transposes, checks of the input and SciPy apart.
 
-    pytest benchmarks/bench_engines.py                      # all; SCALE=17 in the environment: about 2**17 rows
-    pytest benchmarks/bench_engines.py -k "mesh and graft"
+    pytest benchmarks/bench_engines.py                      # all; SCALE=17 in the environment:
+    about 2**17 rows pytest benchmarks/bench_engines.py -k "mesh and graft"
 
-An exact engine starts from the matching that `cheap` makes, a heuristic and `auto` from nothing. What an engine is
-given, a copy of its start and the transpose, is made outside the timed part; so is the check of what it returns.
+An exact engine starts from the matching that `cheap` makes, a heuristic and `auto` from nothing.
+What an engine is given, a copy of its start and the transpose, is made outside the timed part; so
+is the check of what it returns.
 """
 
 import functools
@@ -27,7 +28,11 @@ LIMIT = float(os.environ.get("LIMIT", "20"))
 ROUNDS = 3
 ENGINES = {engine.name: engine for engine in engines("numpy")}
 SLOW = {"reference"}  # in Python: on small matrices only
-GRAFTING = [{"grafting": grafting, "direction": direction} for grafting in (True, False) for direction in (True, False)]
+GRAFTING = [
+    {"grafting": grafting, "direction": direction}
+    for grafting in (True, False)
+    for direction in (True, False)
+]
 
 
 @pytest.fixture(scope="module", params=matrices.NAMES)
@@ -52,14 +57,20 @@ def time_engine(benchmark, engine, name, A, options=None):
     runs = []
 
     def setup():
-        runs.append((Matching.start(graph, initial), Run(options=options or {}, transposed=transposed)))
+        runs.append(
+            (Matching.start(graph, initial), Run(options=options or {}, transposed=transposed))
+        )
         return (graph, *runs[-1]), {}
 
     benchmark.group = name
     benchmark.pedantic(engine.improve, setup=setup, rounds=ROUNDS, warmup_rounds=1)
     matching, run = runs[-1]
-    assert (sparsematch.is_maximum if engine.kind == "exact" else sparsematch.is_maximal)(A, matching)
-    benchmark.extra_info.update(cardinality=matching.cardinality, edges=sum(step.edges for step in run.steps))
+    assert (sparsematch.is_maximum if engine.kind == "exact" else sparsematch.is_maximal)(
+        A, matching
+    )
+    benchmark.extra_info.update(
+        cardinality=matching.cardinality, edges=sum(step.edges for step in run.steps)
+    )
 
 
 @pytest.mark.parametrize("engine", ENGINES.values(), ids=ENGINES)
@@ -70,7 +81,9 @@ def test_engine(benchmark, engine, matrix):
     time_engine(benchmark, engine, *matrix)
 
 
-@pytest.mark.parametrize("options", GRAFTING, ids=lambda o: "-".join(k for k, on in o.items() if on) or "plain")
+@pytest.mark.parametrize(
+    "options", GRAFTING, ids=lambda o: "-".join(k for k, on in o.items() if on) or "plain"
+)
 def test_graft_ablation(benchmark, options, matrix):
     """The four combinations of Figure 7 of the paper on MS-BFS-Graft."""
     time_engine(benchmark, ENGINES["ms_bfs_graft"], *matrix, options)

@@ -1,14 +1,16 @@
 """Measure sparsematch against SciPy on matrices that are made here, and print a markdown table.
 
-    python benchmarks/compare.py                            # about 2**17 rows each, SciPy stopped after 20 s
-    python benchmarks/compare.py --scale 20 mesh mesh_scrambled
-    python benchmarks/compare.py --write README.md          # also put the table where README.md has the last one
+    python benchmarks/compare.py                            # about 2**17 rows each, SciPy stopped
+    after 20 s python benchmarks/compare.py --scale 20 mesh mesh_scrambled python
+    benchmarks/compare.py --write README.md          # also put the table where README.md has the
+    last one
 
-Times are medians of calls as a user makes them, in milliseconds of processor time (of wall clock with more than one
-worker) and, in brackets, in units of one product of the same matrix with a vector in single precision (SpMV), measured
-in the same process. Every result is checked outside the timed part: the matching by a vertex cover of its size, the
-blocks entry by entry, the cardinality against SciPy's where it finished. SciPy runs once, in a process of its own, and
-is stopped at the limit. benchmarks/README.md says what is fair.
+Times are medians of calls as a user makes them, in milliseconds of processor time (of wall clock
+with more than one worker) and, in brackets, in units of one product of the same matrix with a
+vector in single precision (SpMV), measured in the same process. Every result is checked outside the
+timed part: the matching by a vertex cover of its size, the blocks entry by entry, the cardinality
+against SciPy's where it finished. SciPy runs once, in a process of its own, and is stopped at the
+limit. benchmarks/README.md says what is fair.
 """
 
 import argparse
@@ -36,12 +38,17 @@ TABLE = (
     ("SciPy, ms (SpMV)", "---:"),
     ("SciPy / transversal", "---:"),
 )
-BEGIN, END = "<!-- speed table: written by benchmarks/compare.py -->", "<!-- end of the speed table -->"
+BEGIN, END = (
+    "<!-- speed table: written by benchmarks/compare.py -->",
+    "<!-- end of the speed table -->",
+)
 
 
 def row(name, A, path, args):
     """Measure one matrix; return the cells of its line."""
-    ours = measure("transversal", path, workers=args.workers, repeats=args.repeats, limit=args.limit)
+    ours = measure(
+        "transversal", path, workers=args.workers, repeats=args.repeats, limit=args.limit
+    )
     blocks = measure("blocks", path, workers=args.workers, repeats=args.repeats, limit=args.limit)
     peer = measure("scipy", path, repeats=1, limit=args.limit)
     ranks = {figures["cardinality"] for figures in (ours, blocks, peer) if figures}
@@ -64,7 +71,9 @@ def ratio(ours, peer, limit):
     """How many times as long SciPy takes; a lower bound when it was stopped."""
     if ours is None:
         return ""
-    return three(peer["seconds"] / ours["seconds"]) if peer else f"> {three(limit / ours['seconds'])}"
+    return (
+        three(peer["seconds"] / ours["seconds"]) if peer else f"> {three(limit / ours['seconds'])}"
+    )
 
 
 def three(value):
@@ -79,8 +88,12 @@ def line(cells):
 
 def conditions(args):
     """What was measured, where and how, in one line."""
-    versions = f"sparsematch {sparsematch.__version__}, SciPy {scipy.__version__}, NumPy {np.__version__}"
-    settings = f"`--scale {args.scale} --workers {args.workers} --limit {args.limit:g} --seed {args.seed}`"
+    versions = (
+        f"sparsematch {sparsematch.__version__}, SciPy {scipy.__version__}, NumPy {np.__version__}"
+    )
+    settings = (
+        f"`--scale {args.scale} --workers {args.workers} --limit {args.limit:g} --seed {args.seed}`"
+    )
     return f"{versions}, Python {platform.python_version()}, {processor()}; {settings}."
 
 
@@ -88,7 +101,9 @@ def processor():
     """What the machine calls its processor."""
     try:
         with open("/proc/cpuinfo") as info:
-            return next(text.split(":", 1)[1].strip() for text in info if text.startswith("model name"))
+            return next(
+                text.split(":", 1)[1].strip() for text in info if text.startswith("model name")
+            )
     except (OSError, StopIteration):
         return platform.processor() or platform.machine()
 
@@ -103,18 +118,37 @@ def write(path, text):
 
 def parse():
     """Read the command line."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("names", nargs="*", metavar="MATRIX", help=f"default all: {', '.join(matrices.NAMES)}")
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument(
+        "names", nargs="*", metavar="MATRIX", help=f"default all: {', '.join(matrices.NAMES)}"
+    )
     parser.add_argument("--scale", type=int, default=17, help="about 2**SCALE rows (default 17)")
-    parser.add_argument("--limit", type=float, default=20.0, help="seconds until a measurement is stopped (default 20)")
-    parser.add_argument("--repeats", type=int, default=3, help="timed calls after one that warms up (default 3)")
-    parser.add_argument("--workers", type=int, default=1, help="threads for sparsematch (default 1)")
-    parser.add_argument("--seed", type=int, default=2011, help="draws other matrices of the same kinds")
-    parser.add_argument("--write", type=pathlib.Path, metavar="FILE", help="put the table between the marks of FILE")
+    parser.add_argument(
+        "--limit",
+        type=float,
+        default=20.0,
+        help="seconds until a measurement is stopped (default 20)",
+    )
+    parser.add_argument(
+        "--repeats", type=int, default=3, help="timed calls after one that warms up (default 3)"
+    )
+    parser.add_argument(
+        "--workers", type=int, default=1, help="threads for sparsematch (default 1)"
+    )
+    parser.add_argument(
+        "--seed", type=int, default=2011, help="draws other matrices of the same kinds"
+    )
+    parser.add_argument(
+        "--write", type=pathlib.Path, metavar="FILE", help="put the table between the marks of FILE"
+    )
     args = parser.parse_args()
     unknown = [name for name in args.names if name not in matrices.NAMES]
     if unknown:
-        parser.error(f"no matrix is called {', '.join(unknown)}; choose from {', '.join(matrices.NAMES)}")
+        parser.error(
+            f"no matrix is called {', '.join(unknown)}; choose from {', '.join(matrices.NAMES)}"
+        )
     if args.write and BEGIN not in args.write.read_text(encoding="utf-8"):
         parser.error(f"{args.write} has no line {BEGIN}")
     return args

@@ -2,8 +2,9 @@
 
 python benchmarks/edge_file.py --edges 200_000_000 --vertices 10_000_000 [--folder FOLDER]
 
-A random graph is written chunk by chunk and matched in a process of its own, whose peak Linux tells; then the file is
-deleted. Before that, `--check` edges of the same kind are matched in a file and in memory: the matching must be one.
+A random graph is written chunk by chunk and matched in a process of its own, whose peak Linux
+tells; then the file is deleted. Before that, `--check` edges of the same kind are matched in a file
+and in memory: the matching must be one.
 """
 
 import argparse
@@ -39,7 +40,9 @@ def child(path, n_vertices, scratch):
     status = Path("/proc/self/status").read_text().splitlines()
     peak = next((int(line.split()[1]) << 10 for line in status if line.startswith("VmHWM")), 0)
     (step,) = matching.info.steps
-    print(json.dumps([seconds, peak, step.phases, step.edges, step.live_edges, matching.cardinality]))
+    print(
+        json.dumps([seconds, peak, step.phases, step.edges, step.live_edges, matching.cardinality])
+    )
 
 
 def check(path, n_edges, n_vertices, seed):
@@ -61,7 +64,9 @@ def main():
     parser.add_argument("--edges", type=int, default=20_000_000)
     parser.add_argument("--vertices", type=int, default=1_000_000)
     parser.add_argument("--check", type=int, default=2_000_000)
-    parser.add_argument("--folder", help="for the file and the scratch files (default: that of tempfile)")
+    parser.add_argument(
+        "--folder", help="for the file and the scratch files (default: that of tempfile)"
+    )
     parser.add_argument("--seed", type=int, default=2013)
     parser.add_argument("--child", help=argparse.SUPPRESS)
     given = parser.parse_args()
@@ -71,7 +76,9 @@ def main():
     with tempfile.TemporaryDirectory(dir=given.folder) as folder:
         path = Path(folder) / "edges.npy"
         if given.check:
-            check(path, given.check, max(given.check * given.vertices // given.edges, 2), given.seed)
+            check(
+                path, given.check, max(given.check * given.vertices // given.edges, 2), given.seed
+            )
         sparsematch.write_edge_file(path, chunks(given.edges, given.vertices, given.seed))
         command = [
             sys.executable,
@@ -89,7 +96,9 @@ def main():
             f"{given.edges:,} edges, {path.stat().st_size / 1e9:.2f} GB; {given.vertices:,} vertices, {pairs:,} pairs"
         )
         print(f"{seconds:.1f} s, peak of resident memory {peak / 2**20:,.0f} MiB")
-        print(f"{rounds} rounds, {scanned / given.edges:.2f} times the edges read; left per round: {live}")
+        print(
+            f"{rounds} rounds, {scanned / given.edges:.2f} times the edges read; left per round: {live}"
+        )
 
 
 if __name__ == "__main__":

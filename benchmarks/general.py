@@ -1,15 +1,17 @@
 """Measure the engines for general graphs, and networkit's suitor matcher where it is installed; print a markdown table.
 
-    python benchmarks/general.py                                 # times on graphs of about 2^18 vertices
-    python benchmarks/general.py --scale 20 delaunay random_4    # larger ones, these two
-    python benchmarks/general.py --unit passes                   # the same as multiples of one pass over the edges
-    python benchmarks/general.py --quality --folder FOLDER     # weights against gpa; FOLDER: of these matrices too
+    python benchmarks/general.py                                 # times on graphs of about 2^18
+    vertices python benchmarks/general.py --scale 20 delaunay random_4    # larger ones, these two
+    python benchmarks/general.py --unit passes                   # the same as multiples of one pass
+    over the edges python benchmarks/general.py --quality --folder FOLDER     # weights against gpa;
+    FOLDER: of these matrices too
 
-Times are medians after one call that is not counted, of the engine alone: what `info.seconds` tells. "call" is
-`approximate_matching(G)` as a user makes it, the check of the matrix inside. Two numbers are those with one and two
-workers. networkit is timed without the making of its graph, on lists as they come and on lists sorted by weight, the
-sorting not counted; the better one is shown. A pass over the edges is one product of the matrix with a vector. Engines
-that find the same matching by design must have found it; the others must find a maximal one.
+Times are medians after one call that is not counted, of the engine alone: what `info.seconds`
+tells. "call" is `approximate_matching(G)` as a user makes it, the check of the matrix inside. Two
+numbers are those with one and two workers. networkit is timed without the making of its graph, on
+lists as they come and on lists sorted by weight, the sorting not counted; the better one is shown.
+A pass over the edges is one product of the matrix with a vector. Engines that find the same
+matching by design must have found it; the others must find a maximal one.
 """
 
 import argparse
@@ -32,14 +34,22 @@ except ImportError:
 ENGINES = [engine for engine in sm.engines("approximate") if engine.name != "auto"]
 SAME = {"greedy", "suitor", "local_max"}
 SCALES = {"random_16": -1, "random_64": -3}
-QUALITY = {"delaunay": "length", "rgg": "length", "random_4": "random", "random_16": "random", "random_64": "random"}
+QUALITY = {
+    "delaunay": "length",
+    "rgg": "length",
+    "random_4": "random",
+    "random_16": "random",
+    "random_64": "random",
+}
 
 
 def engine_seconds(G, name, workers, args):
     """Median time of an engine, and its matching."""
     seconds = []
     for _ in range(args.repeats + 1):
-        matching = sm.approximate_matching(G, method=name, workers=workers, weights=args.weights != "unit")
+        matching = sm.approximate_matching(
+            G, method=name, workers=workers, weights=args.weights != "unit"
+        )
         seconds.append(matching.info.seconds)
     return float(np.median(seconds[1:])), matching
 
@@ -48,7 +58,9 @@ def peer_seconds(G, args):
     """The better of networkit's two variants."""
     upper = sp.coo_array(sp.triu(G, 1))
     ends = tuple(upper.coords[k].astype(np.uint64) for k in (0, 1))
-    graph = networkit.GraphFromCoo((upper.data.astype(float), ends), n=G.shape[0], weighted=True, directed=False)
+    graph = networkit.GraphFromCoo(
+        (upper.data.astype(float), ends), n=G.shape[0], weighted=True, directed=False
+    )
     networkit.setNumberOfThreads(1)
     best = np.inf
     for ordered in (False, True):
@@ -66,11 +78,15 @@ def peer_seconds(G, args):
 
 def speed(name, args):
     """The cells of one graph."""
-    G = graphs.build(name, 1 << (args.scale + SCALES.get(name.removesuffix("_scrambled"), 0)), args.weights)
+    G = graphs.build(
+        name, 1 << (args.scale + SCALES.get(name.removesuffix("_scrambled"), 0)), args.weights
+    )
     x = np.ones(G.shape[0])
     unit, _ = median(lambda: G @ x, time.perf_counter, 7)
     call, _ = median(
-        lambda: sm.approximate_matching(G, weights=args.weights != "unit"), time.perf_counter, args.repeats
+        lambda: sm.approximate_matching(G, weights=args.weights != "unit"),
+        time.perf_counter,
+        args.repeats,
     )
     times, found = {"call": [call]}, {}
     for engine in ENGINES:
@@ -80,7 +96,9 @@ def speed(name, args):
             times[engine.name].append(seconds)
     for (engine, workers), matching in found.items():
         if engine in SAME and matching != found["greedy", 1]:
-            raise AssertionError(f"{name}: {engine} with {workers} workers has another matching than greedy")
+            raise AssertionError(
+                f"{name}: {engine} with {workers} workers has another matching than greedy"
+            )
         if not sm.is_maximal(G, matching):
             raise AssertionError(f"{name}: the matching of {engine} is not maximal")
     if networkit:
@@ -94,7 +112,9 @@ def speed(name, args):
 def print_speed(args):
     """The table of times."""
     names = ["call", *(e.name for e in ENGINES), *(["networkit"] if networkit else [])]
-    print(f"Times in {'passes over the edges' if args.unit == 'passes' else 'ms'}, {args.weights} weights.\n")
+    print(
+        f"Times in {'passes over the edges' if args.unit == 'passes' else 'ms'}, {args.weights} weights.\n"
+    )
     print(line(["graph", "vertices", "edges", "pass, ms", *names]))
     print(line(["---", *["---:"] * (len(names) + 3)]))
     for name in args.names or graphs.NAMES:
@@ -148,13 +168,17 @@ def print_quality(args):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("names", nargs="*", help=f"graphs, of {', '.join(graphs.NAMES)} (default all)")
+    parser.add_argument(
+        "names", nargs="*", help=f"graphs, of {', '.join(graphs.NAMES)} (default all)"
+    )
     parser.add_argument("--scale", type=int, default=18, help="about 2^SCALE vertices (default 18)")
     parser.add_argument("--repeats", type=int, default=5)
     parser.add_argument("--weights", choices=["random", "unit", "length"], default="random")
     parser.add_argument("--unit", choices=["ms", "passes"], default="ms")
     parser.add_argument("--quality", action="store_true", help="weights instead of times")
-    parser.add_argument("--folder", type=pathlib.Path, help="symmetric matrices for --quality, as .npz files")
+    parser.add_argument(
+        "--folder", type=pathlib.Path, help="symmetric matrices for --quality, as .npz files"
+    )
     args = parser.parse_args()
     print_quality(args) if args.quality else print_speed(args)
 

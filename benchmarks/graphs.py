@@ -1,9 +1,9 @@
 """General graphs for the benchmarks: the families of paper and practice, as symmetric matrices with edge weights.
 
-A generator takes a numpy Generator and the number of vertices wanted, and returns the two ends of the edges and their
-lengths, or None where an edge has none. The way in is `build`. The families are those of Birn et al. (Euro-Par 2013):
-Delaunay triangulations and geometric graphs weighted by length, random graphs with alpha n edges; and beside them a
-grid and a power-law graph.
+A generator takes a numpy Generator and the number of vertices wanted, and returns the two ends of
+the edges and their lengths, or None where an edge has none. The way in is `build`. The families are
+those of Birn et al. (Euro-Par 2013): Delaunay triangulations and geometric graphs weighted by
+length, random graphs with alpha n edges; and beside them a grid and a power-law graph.
 """
 
 import numpy as np
@@ -85,7 +85,13 @@ def build(name, n, weights="random", seed=2013):
     rng = np.random.default_rng([seed, n])
     family = name.removesuffix("_scrambled")
     u, v, length = GENERATORS[family](rng, n)
-    n = int(max(u.max(), v.max())) + 1 if family == "grid" else 1 << int(np.log2(n)) if family == "kron" else n
+    n = (
+        int(max(u.max(), v.max())) + 1
+        if family == "grid"
+        else 1 << int(np.log2(n))
+        if family == "kron"
+        else n
+    )
     if name != family:
         names = rng.permutation(n)
         u, v = names[u], names[v]
@@ -97,5 +103,7 @@ def build(name, n, weights="random", seed=2013):
         order = np.argsort(code)
         code, length = code[order], length[order]
     weight = {"random": rng.random, "unit": np.ones, "length": lambda _: length}[weights](code.size)
-    half = sp.coo_array((weight, ((code // n).astype(np.int32), (code % n).astype(np.int32))), shape=(n, n)).tocsr()
+    half = sp.coo_array(
+        (weight, ((code // n).astype(np.int32), (code % n).astype(np.int32))), shape=(n, n)
+    ).tocsr()
     return (half + half.T).tocsr()

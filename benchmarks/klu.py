@@ -41,18 +41,24 @@ class Klu:
         """Factorise anew."""
         self._free[0](ctypes.byref(self._numeric), self._common)
         arrays = (self._pointer(array) for array in (self._indptr, self._indices, values))
-        self._numeric = ctypes.c_void_p(self._library.klu_factor(*arrays, self._symbolic, self._common))
+        self._numeric = ctypes.c_void_p(
+            self._library.klu_factor(*arrays, self._symbolic, self._common)
+        )
         return bool(self._numeric)
 
     def refactorise(self, values):
         """Factorise with the same pivots."""
         arrays = (self._pointer(array) for array in (self._indptr, self._indices, values))
-        return bool(self._library.klu_refactor(*arrays, self._symbolic, self._numeric, self._common))
+        return bool(
+            self._library.klu_refactor(*arrays, self._symbolic, self._numeric, self._common)
+        )
 
     def solve(self, b):
         """Solve with one right-hand side."""
         x = b.copy()
-        self._library.klu_solve(self._symbolic, self._numeric, self._n, 1, self._pointer(x), self._common)
+        self._library.klu_solve(
+            self._symbolic, self._numeric, self._n, 1, self._pointer(x), self._common
+        )
         return x
 
     def __del__(self):

@@ -1,7 +1,7 @@
 """Matrices for the benchmarks: one small function per class, each in the order nature gives it and scrambled.
 
-A generator takes a numpy Generator and the number of rows wanted, and returns a CSR array of ones. The way in is
-`build`.
+A generator takes a numpy Generator and the number of rows wanted, and returns a CSR array of ones.
+The way in is `build`.
 """
 
 import numpy as np
@@ -83,13 +83,25 @@ def linear_program(rng, n):
     n_cols = 2 * n
     cols = np.repeat(np.arange(n_cols), rng.integers(1, 6, n_cols))
     block = cols // 400 * 200
-    rows = np.where(rng.random(cols.size) < 0.9, block + rng.integers(0, 240, cols.size), rng.zipf(1.6, cols.size))
+    rows = np.where(
+        rng.random(cols.size) < 0.9,
+        block + rng.integers(0, 240, cols.size),
+        rng.zipf(1.6, cols.size),
+    )
     return pattern(rows % n, cols, (n, n_cols))
 
 
-FAMILIES = {f.__name__: f for f in (grid, mesh, sparse_random, dense_random, power_law, circuit, linear_program)}
+FAMILIES = {
+    f.__name__: f
+    for f in (grid, mesh, sparse_random, dense_random, power_law, circuit, linear_program)
+}
 SCRAMBLED = {f"{name}_scrambled": FAMILIES[name] for name in ("grid", "mesh", "linear_program")}
-NAMES = [name for family in FAMILIES for name in (family, f"{family}_scrambled") if name in FAMILIES | SCRAMBLED]
+NAMES = [
+    name
+    for family in FAMILIES
+    for name in (family, f"{family}_scrambled")
+    if name in FAMILIES | SCRAMBLED
+]
 
 
 def build(name, scale, seed=2011):

@@ -1,7 +1,8 @@
 """One measurement in a process of its own, with a time limit: what `compare.py` is made of.
 
-Run as a command it is the child: it loads one matrix, measures one thing, and prints a line of JSON. `measure` is the
-parent's side. The clock of the limit starts when the child has loaded everything and begins the measured call.
+Run as a command it is the child: it loads one matrix, measures one thing, and prints a line of
+JSON. `measure` is the parent's side. The clock of the limit starts when the child has loaded
+everything and begins the measured call.
 """
 
 import json
@@ -27,7 +28,10 @@ def child(what, path, workers, repeats):
 
 
 def median(call, clock, repeats):
-    """Return the median time of the calls, and the last result. A first call warms up, unless one is all we do."""
+    """Return the median time of the calls, and the last result.
+
+    A first call warms up, unless one is all we do.
+    """
     seconds = []
     for _ in range(repeats if repeats == 1 else repeats + 1):
         start = clock()
@@ -75,14 +79,18 @@ def scipy(A, workers):
     """SciPy's function, from the same CSR matrix."""
     from scipy.sparse.csgraph import maximum_bipartite_matching
 
-    return lambda: maximum_bipartite_matching(A, perm_type="column"), lambda mates: int((mates >= 0).sum())
+    return lambda: maximum_bipartite_matching(A, perm_type="column"), lambda mates: int(
+        (mates >= 0).sum()
+    )
 
 
 def measure(what, path, *, workers=1, repeats=3, limit=20.0):
     """Run the child; return its figures, or None when it did not finish within the limit."""
     command = [sys.executable, __file__, what, path, str(workers), str(repeats)]
     # Unbuffered, so that reading the first line takes nothing of the second.
-    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, bufsize=0) as process:
+    with subprocess.Popen(
+        command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, bufsize=0
+    ) as process:
         process.stdout.readline()
         try:
             out, err = process.communicate(timeout=limit)

@@ -3,13 +3,14 @@
 python benchmarks/paper_figures.py [FIGURE ...] [--out FOLDER] [--largest 18] [--data FOLDER]
 
 red_blue_rounds         Fagginger Auer, Bisseling (2012), Fig. 2: vertices matched, round by round
-red_blue_probability    the same, Fig. 3: what the probability of blue does, on ecology1 (a 1000 x 1000 grid)
-local_max_quality       Birn et al. (2013), Figs. 2, 3, 6-9: weight relative to gpa
-local_max_times         the same, Figs. 2, 3, 5-11: running time; with the engines of a GPU if there is one
-local_max_rounds        the same, section 3: edges left, round by round
+red_blue_probability    the same, Fig. 3: what the probability of blue does, on ecology1 (a 1000 x
+1000 grid) local_max_quality       Birn et al. (2013), Figs. 2, 3, 6-9: weight relative to gpa
+local_max_times         the same, Figs. 2, 3, 5-11: running time; with the engines of a GPU if there
+is one local_max_rounds        the same, section 3: edges left, round by round
 
-Needs matplotlib. Real matrices are read from a folder of .npz files; without it their panels are left out, and so are
-engines that are not there. Times are the shortest of several calls of the engine, with one worker.
+Needs matplotlib. Real matrices are read from a folder of .npz files; without it their panels are
+left out, and so are engines that are not there. Times are the shortest of several calls of the
+engine, with one worker.
 """
 
 import argparse
@@ -51,7 +52,9 @@ def match(G, method, **how):
 
 def fastest(G, method, repeats=3, **how):
     """The shortest time of the engine, the check of the matrix excluded."""
-    results = [sparsematch.approximate_matching(G, method=method, rng=1, **how) for _ in range(repeats)]
+    results = [
+        sparsematch.approximate_matching(G, method=method, rng=1, **how) for _ in range(repeats)
+    ]
     return min(m.info.steps[0].seconds for m in results)
 
 
@@ -79,7 +82,11 @@ def gpu():
 def sizes(name, largest):
     """The exponents of the numbers of vertices."""
     edges = FAMILIES[name][2]
-    return [k for k in range(10, largest + 1, 2 if largest > 14 else 1) if edges << k <= max(MOST_EDGES, edges << 10)]
+    return [
+        k
+        for k in range(10, largest + 1, 2 if largest > 14 else 1)
+        if edges << k <= max(MOST_EDGES, edges << 10)
+    ]
 
 
 @cache
@@ -101,10 +108,17 @@ def real_matrices(folder, least=1000):
         A.sum_duplicates()
         modulus = sp.csr_array(abs(A))
         edges = sp.triu(modulus, 1)
-        if edges.nnz >= least and np.unique(edges.data).size > 1 and (modulus != modulus.T).nnz == 0:
+        if (
+            edges.nnz >= least
+            and np.unique(edges.data).size > 1
+            and (modulus != modulus.T).nnz == 0
+        ):
             found[path.stem] = modulus
     if not found:
-        print(f"no symmetric matrices with values in {folder}: their panels are left out", file=sys.stderr)
+        print(
+            f"no symmetric matrices with values in {folder}: their panels are left out",
+            file=sys.stderr,
+        )
     return dict(sorted(found.items(), key=lambda item: item[1].nnz))
 
 
@@ -136,7 +150,9 @@ def red_blue_rounds(plt, given):
     if not methods("red_blue"):
         return None
     graphs = {
-        "grid, as ecology1": build("grid", 1000 * 1000 if given.largest >= 18 else 1 << given.largest, "unit"),
+        "grid, as ecology1": build(
+            "grid", 1000 * 1000 if given.largest >= 18 else 1 << given.largest, "unit"
+        ),
         "Delaunay": build("delaunay", 1 << min(given.largest, 17)),
         "random geometric": build("rgg", 1 << min(given.largest, 17)),
         "random, alpha = 16": build("random_16", 1 << min(given.largest, 17)),
@@ -147,8 +163,20 @@ def red_blue_rounds(plt, given):
         for k, (name, G) in enumerate(graphs.items()):
             _, step = match(G, "red_blue", weights=weights)
             matched = np.array([0, *step.matched]) / G.shape[0]
-            ax.plot(range(len(matched)), matched, "o-", color=f"C{k}", markersize=3, label=f"{name} ({G.nnz // 2:,})")
-        ax.set(xlabel="rounds", ylabel="share of the vertices that are matched", xlim=(0, 25), ylim=(0, 1.02))
+            ax.plot(
+                range(len(matched)),
+                matched,
+                "o-",
+                color=f"C{k}",
+                markersize=3,
+                label=f"{name} ({G.nnz // 2:,})",
+            )
+        ax.set(
+            xlabel="rounds",
+            ylabel="share of the vertices that are matched",
+            xlim=(0, 25),
+            ylim=(0, 1.02),
+        )
         ax.set_title("weighted" if weights else "random")
     axes[1].legend(frameon=False, title="graph (edges)", loc="lower right", fontsize=8)
     figure.suptitle("red_blue: vertices matched, round by round")
@@ -174,13 +202,25 @@ def red_blue_probability(plt, given):
     }
     figure, (left, right) = panels(plt, 2, size=(5.2, 4))
     for name, style in zip(measured, ("o-C0", "s-C1", "^-C2"), strict=True):
-        left.plot(p, 100 * np.array(measured[name]) / max(measured[name]), style, markersize=4, label=name)
+        left.plot(
+            p, 100 * np.array(measured[name]) / max(measured[name]), style, markersize=4, label=name
+        )
     left.set(xlabel="probability of blue, p", ylabel="% of the largest", ylim=(0, 103))
     fine = np.linspace(0.001, 0.999, 400)
-    right.plot(fine, 2 * (1 - fine) * (1 - np.exp(-fine / (1 - fine))), "k-", label="theory, eq. (2)")
+    right.plot(
+        fine, 2 * (1 - fine) * (1 - np.exp(-fine / (1 - fine))), "k-", label="theory, eq. (2)"
+    )
     for weights, style, name in ((False, "oC0", "random"), (True, "sC1", "weighted")):
-        right.plot(p, [first_round(G, x, weights) for x in p], style, markersize=4, label=f"measured, {name}")
-    right.set(xlabel="probability of blue, p", ylabel="share of the vertices, first round", ylim=(0, None))
+        right.plot(
+            p,
+            [first_round(G, x, weights) for x in p],
+            style,
+            markersize=4,
+            label=f"measured, {name}",
+        )
+    right.set(
+        xlabel="probability of blue, p", ylabel="share of the vertices, first round", ylim=(0, None)
+    )
     for ax in (left, right):
         ax.axvline(0.53406, color="0.6", linestyle=":", label="p = 0.53406")
     left.legend(frameon=False, loc="center", bbox_to_anchor=(0.5, 0.7))
@@ -205,13 +245,17 @@ def local_max_quality(plt, given):
     if real:
         ratios = weight_ratios(real.values(), names)
         order = np.argsort(ratios["local_max"])
-        _curves(axes[-1], range(len(real)), {k: np.array(v)[order] for k, v in ratios.items()}, line="")
+        _curves(
+            axes[-1], range(len(real)), {k: np.array(v)[order] for k, v in ratios.items()}, line=""
+        )
         axes[-1].set(title="real matrices", xlabel="matrix, by the weight of local_max")
         _tell("real matrices", ratios)
     for ax in axes:
         ax.axhline(1, color=STYLES["gpa"][0], linewidth=1)
         ax.set_ylabel("weight / weight of gpa")
-    figure.legend(*axes[0].get_legend_handles_labels(), loc="outside lower center", ncols=3, frameon=False)
+    figure.legend(
+        *axes[0].get_legend_handles_labels(), loc="outside lower center", ncols=3, frameon=False
+    )
     figure.suptitle("Weight relative to gpa; greedy and suitor find the matching of local_max")
     return figure
 
@@ -220,7 +264,9 @@ def _curves(ax, x, ratios, line="-"):
     for name, y in ratios.items():
         color, marker = STYLES[name]
         label = "local_max = greedy = suitor" if name == "local_max" else name
-        ax.plot(x, y, marker=marker, linestyle=line or "none", color=color, markersize=4, label=label)
+        ax.plot(
+            x, y, marker=marker, linestyle=line or "none", color=color, markersize=4, label=label
+        )
 
 
 def _tell(title, ratios):
@@ -242,7 +288,13 @@ def local_max_times(plt, given):
             ax.plot([1 << k for k in exponents], y, *_style(method), markersize=4, label=method)
         for method in there:
             y = [_on_gpu(on_gpu.csr_matrix(sp.csr_matrix(G)), method) * 2e9 / G.nnz for G in graphs]
-            ax.plot([1 << k for k in exponents], y, *_style(method, "--"), markersize=4, label=f"{method}, GPU")
+            ax.plot(
+                [1 << k for k in exponents],
+                y,
+                *_style(method, "--"),
+                markersize=4,
+                label=f"{method}, GPU",
+            )
         ax.set_xscale("log", base=2)
         ax.set(title=title, xlabel="vertices")
     if real:
@@ -257,7 +309,10 @@ def local_max_times(plt, given):
     for ax in axes:
         ax.set(ylabel="ns per edge", yscale="log", ylim=(0.8 * min(low, 3), 300))
     figure.legend(
-        *axes[0].get_legend_handles_labels(), loc="outside lower center", ncols=len(axes[0].lines), frameon=False
+        *axes[0].get_legend_handles_labels(),
+        loc="outside lower center",
+        ncols=len(axes[0].lines),
+        frameon=False,
     )
     figure.suptitle("Time of the engines, one worker")
     return figure
@@ -295,7 +350,12 @@ def local_max_rounds(plt, given):
     for ax in (left, right):
         rounds = np.arange(10)
         ax.plot(rounds, 0.25**rounds, "k:", label="a quarter is left")
-        ax.set(xlabel="rounds", ylabel="share of the edges that are left", yscale="log", ylim=(1e-6, 1.5))
+        ax.set(
+            xlabel="rounds",
+            ylabel="share of the edges that are left",
+            yscale="log",
+            ylim=(1e-6, 1.5),
+        )
         ax.xaxis.get_major_locator().set_params(integer=True)
     left.legend(frameon=False, fontsize=8)
     figure.suptitle("local_max: edges left, round by round")
@@ -305,22 +365,51 @@ def local_max_rounds(plt, given):
 def _rounds(ax, G, color, label, **how):
     _, step = match(G, "local_max")
     left = np.array([*step.live_edges, 0]) / max(step.live_edges[0], 1)
-    ax.plot(range(len(left)), np.maximum(left, 1e-7), "o-", color=color, markersize=3, label=label, **how)
+    ax.plot(
+        range(len(left)),
+        np.maximum(left, 1e-7),
+        "o-",
+        color=color,
+        markersize=3,
+        label=label,
+        **how,
+    )
 
 
 FIGURES = {
-    f.__name__: f for f in (red_blue_rounds, red_blue_probability, local_max_quality, local_max_times, local_max_rounds)
+    f.__name__: f
+    for f in (
+        red_blue_rounds,
+        red_blue_probability,
+        local_max_quality,
+        local_max_times,
+        local_max_rounds,
+    )
 }
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("figures", nargs="*", metavar="FIGURE", choices=[*FIGURES, "all"], default="all")
-    parser.add_argument("--out", type=Path, default=Path("figures"), help="folder for the pictures (default: figures)")
-    parser.add_argument(
-        "--largest", type=int, default=18, help="exponent of the largest number of vertices (default: 18)"
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
-    parser.add_argument("--data", default=str(DATA), help=f"folder of real matrices (default: {DATA})")
+    parser.add_argument(
+        "figures", nargs="*", metavar="FIGURE", choices=[*FIGURES, "all"], default="all"
+    )
+    parser.add_argument(
+        "--out",
+        type=Path,
+        default=Path("figures"),
+        help="folder for the pictures (default: figures)",
+    )
+    parser.add_argument(
+        "--largest",
+        type=int,
+        default=18,
+        help="exponent of the largest number of vertices (default: 18)",
+    )
+    parser.add_argument(
+        "--data", default=str(DATA), help=f"folder of real matrices (default: {DATA})"
+    )
     given = parser.parse_args()
     import matplotlib
 

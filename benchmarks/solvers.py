@@ -1,7 +1,8 @@
 """Direct solvers: sparsematch.solvers against SciPy's splu (SuperLU, COLAMD), and KLU where its library is installed.
 
-Given files written by `scipy.sparse.save_npz`, these are measured; otherwise matrices that this folder makes. Times are
-the best of several calls, in milliseconds, wall clock, one thread; results are checked outside the timed part.
+Given files written by `scipy.sparse.save_npz`, these are measured; otherwise matrices that this
+folder makes. Times are the best of several calls, in milliseconds, wall clock, one thread; results
+are checked outside the timed part.
 """
 
 import argparse
@@ -63,7 +64,11 @@ def measure(A, repeats, library):
     t_klu = (math.nan,) * 3
     if library:
         t_first, k = best(lambda: klu.Klu(library, A), repeats)
-        t_klu = t_first, best(lambda: k.factorise(A.data), repeats)[0], best(lambda: k.refactorise(A.data), repeats)[0]
+        t_klu = (
+            t_first,
+            best(lambda: k.factorise(A.data), repeats)[0],
+            best(lambda: k.refactorise(A.data), repeats)[0],
+        )
     largest = int(np.diff(analysis.form.row_blocks).max())
     errors = backward_error(A, x, b), backward_error(A, y, b) if reference else math.nan
     sizes = A.shape[0], A.nnz, analysis.n_blocks, largest
@@ -91,8 +96,12 @@ def matrices(paths, scale):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("files", nargs="*", type=Path, help="matrices written by scipy.sparse.save_npz")
-    parser.add_argument("--scale", type=int, default=13, help="generated matrices have about 2**scale rows")
+    parser.add_argument(
+        "files", nargs="*", type=Path, help="matrices written by scipy.sparse.save_npz"
+    )
+    parser.add_argument(
+        "--scale", type=int, default=13, help="generated matrices have about 2**scale rows"
+    )
     parser.add_argument("--repeats", type=int, default=5)
     args = parser.parse_args()
     library = klu.load()
@@ -115,7 +124,9 @@ def main():
         if found:
             kind = "reducible" if reducible else "irreducible"
             mean = math.exp(np.mean(np.log(found)))
-            print(f"\n{kind}: splu / factorise {mean:.2f} in geometric mean, {min(found):.2f} at least")
+            print(
+                f"\n{kind}: splu / factorise {mean:.2f} in geometric mean, {min(found):.2f} at least"
+            )
 
 
 if __name__ == "__main__":

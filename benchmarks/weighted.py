@@ -1,13 +1,14 @@
 """Measure maximum_product_transversal against SciPy's min_weight_full_bipartite_matching, and print a markdown table.
 
-    python benchmarks/weighted.py FOLDER                     # the .npz matrices there with more than 50,000 entries
-    python benchmarks/weighted.py FOLDER --entries 0 --limit 60
+    python benchmarks/weighted.py FOLDER                     # the .npz matrices there with more
+    than 50,000 entries python benchmarks/weighted.py FOLDER --entries 0 --limit 60
 
-Matrices without a full matching are left out, since SciPy refuses them, and so are those with equal values only. Times
-are medians of processor time after one call that is not counted. Ours is the call as a user makes it: checks,
-logarithms, search, factors. SciPy's is the search alone, on costs made outside the timed part and shifted away from
-zero; it runs in a process of its own and is stopped at the limit. Every result of ours is proved by its duals, and
-SciPy's objective, where it finished, must be the same. "rounded" is `approximate=True`.
+Matrices without a full matching are left out, since SciPy refuses them, and so are those with equal
+values only. Times are medians of processor time after one call that is not counted. Ours is the
+call as a user makes it: checks, logarithms, search, factors. SciPy's is the search alone, on costs
+made outside the timed part and shifted away from zero; it runs in a process of its own and is
+stopped at the limit. Every result of ours is proved by its duals, and SciPy's objective, where it
+finished, must be the same. "rounded" is `approximate=True`.
 """
 
 import argparse
@@ -24,7 +25,16 @@ import sparsematch as sm
 from compare import line, three
 from measure import median
 
-HEAD = ("matrix", "rows x columns", "entries", "product, ms", "rounded, ms", "sum, ms", "bottleneck, ms", "SciPy, ms")
+HEAD = (
+    "matrix",
+    "rows x columns",
+    "entries",
+    "product, ms",
+    "rounded, ms",
+    "sum, ms",
+    "bottleneck, ms",
+    "SciPy, ms",
+)
 
 
 def load(path):
@@ -42,7 +52,9 @@ def scipy(path, repeats, answers):
     shift = 1 - cost.min()
     C = sp.csr_array((cost + shift, A.indices, A.indptr), shape=A.shape)
     answers.put("ready")
-    seconds, (rows, cols) = median(lambda: min_weight_full_bipartite_matching(C), thread_time, repeats)
+    seconds, (rows, cols) = median(
+        lambda: min_weight_full_bipartite_matching(C), thread_time, repeats
+    )
     answers.put((seconds, float(np.log(np.abs(A[rows, cols])).sum())))
 
 
@@ -73,11 +85,15 @@ def row(path, A, args):
     times, found = {}, {}
     for name, call in calls.items():
         times[name], found[name] = median(lambda call=call: call(A), thread_time, args.repeats)
-        if not sm.is_optimal_transversal(A, found[name], tolerance=0.7 if name == "rounded" else None):
+        if not sm.is_optimal_transversal(
+            A, found[name], tolerance=0.7 if name == "rounded" else None
+        ):
             raise AssertionError(f"{path.stem}: {name}: the duals do not prove the result")
     theirs = peer(path, args.repeats, args.limit)
     if theirs and not np.isclose(theirs[1], found["product"].objective, rtol=1e-9, atol=1e-6):
-        raise AssertionError(f"{path.stem}: SciPy's objective is {theirs[1]}, ours {found['product'].objective}")
+        raise AssertionError(
+            f"{path.stem}: SciPy's objective is {theirs[1]}, ours {found['product'].objective}"
+        )
     shown = three(theirs[0] * 1e3) if theirs else f"> {args.limit * 1e3:,.0f}"
     cells = [
         f"`{path.stem}`",
@@ -91,7 +107,12 @@ def row(path, A, args):
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("folder", type=pathlib.Path)
-    parser.add_argument("--entries", type=int, default=50_000, help="leave out matrices with no more (default 50000)")
+    parser.add_argument(
+        "--entries",
+        type=int,
+        default=50_000,
+        help="leave out matrices with no more (default 50000)",
+    )
     parser.add_argument("--limit", type=float, default=20.0, help="seconds for SciPy (default 20)")
     parser.add_argument("--repeats", type=int, default=5)
     args = parser.parse_args()
@@ -100,7 +121,11 @@ def main():
     ratios = []
     for path in sorted(args.folder.glob("*.npz")):
         A = load(path)
-        if A.nnz <= args.entries or np.ptp(np.abs(A.data)) == 0 or sm.structural_rank(A) < min(A.shape):
+        if (
+            A.nnz <= args.entries
+            or np.ptp(np.abs(A.data)) == 0
+            or sm.structural_rank(A) < min(A.shape)
+        ):
             continue
         cells, ratio = row(path, A, args)
         ratios.append(ratio)

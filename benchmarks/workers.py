@@ -1,11 +1,12 @@
 """Measure what more workers win, beside what the machine has to give at that moment.
 
-    python benchmarks/workers.py FILE.npz ...                      # files written by scipy.sparse.save_npz
-    python benchmarks/workers.py --workers 4 --rounds 25 FILE.npz ...
+    python benchmarks/workers.py FILE.npz ...                      # files written by
+    scipy.sparse.save_npz python benchmarks/workers.py --workers 4 --rounds 25 FILE.npz ...
 
-The cores of a shared machine are often half of a core: two of them may be the two threads of one, or others' programs
-run on the rest of it. So a control goes along, which needs no memory at all: a hash, by one thread and by as many as
-there are workers. In each round all four calls take turns, by wall clock; ratios are those of the medians.
+The cores of a shared machine are often half of a core: two of them may be the two threads of one,
+or others' programs run on the rest of it. So a control goes along, which needs no memory at all: a
+hash, by one thread and by as many as there are workers. In each round all four calls take turns, by
+wall clock; ratios are those of the medians.
 """
 
 import argparse
@@ -51,13 +52,17 @@ def medians(calls, rounds):
 
 def parse():
     """Read the command line."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("files", nargs="+", type=pathlib.Path, metavar="FILE.npz")
     parser.add_argument("--workers", type=int, default=2, help="against one (default 2)")
     parser.add_argument("--rounds", type=int, default=15, help="for each matrix (default 15)")
     args = parser.parse_args()
     if args.workers < 2 or args.rounds < 1:
-        parser.error(f"--workers {args.workers} --rounds {args.rounds}: expected at least 2 workers and 1 round")
+        parser.error(
+            f"--workers {args.workers} --rounds {args.rounds}: expected at least 2 workers and 1 round"
+        )
     return args
 
 
@@ -65,11 +70,15 @@ def main():
     """Print a line for each matrix."""
     args = parse()
     n = args.workers
-    print(f"{'':14s} {'1 worker, ms':>14s} {f'{n} workers, ms':>14s} {'times as fast':>14s} {'control':>14s}")
+    print(
+        f"{'':14s} {'1 worker, ms':>14s} {f'{n} workers, ms':>14s} {'times as fast':>14s} {'control':>14s}"
+    )
     for path in args.files:
         A = sp.csr_array(sp.load_npz(path))
         A.sort_indices()
-        transversals = [lambda k=k, A=A: sparsematch.maximum_transversal(A, workers=k) for k in (1, n)]
+        transversals = [
+            lambda k=k, A=A: sparsematch.maximum_transversal(A, workers=k) for k in (1, n)
+        ]
         controls = [lambda k=k: control(k) for k in (1, n)]
         medians(transversals, 1)  # warm up
         one, several, hash_one, hash_all = medians(transversals + controls, args.rounds)

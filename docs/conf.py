@@ -27,7 +27,11 @@ nitpicky = False
 
 html_theme = "pydata_sphinx_theme"
 html_title = "sparsematch"
-html_theme_options = {"navbar_align": "left", "show_prev_next": False, "secondary_sidebar_items": ["page-toc"]}
+html_theme_options = {
+    "navbar_align": "left",
+    "show_prev_next": False,
+    "secondary_sidebar_items": ["page-toc"],
+}
 
 myst_enable_extensions = ["deflist", "substitution"]
 myst_heading_anchors = 3
@@ -61,7 +65,9 @@ def engine_table():
     ]
     for engine in sparsematch.engines(backend=None):
         where = "host" if engine.backend == "numpy" else "GPU"
-        options = ", ".join(f"`{name}={default!r}`" for name, default in engine.options.items()) or "none"
+        options = (
+            ", ".join(f"`{name}={default!r}`" for name, default in engine.options.items()) or "none"
+        )
         workers = "any number" if engine.multithreaded else "one"
         link = f"[`{engine.name}`](/algorithms/{engine.name}.md)"
         kind, transpose = engine.kind, engine.transpose

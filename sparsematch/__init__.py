@@ -16,7 +16,11 @@ from sparsematch._api.edge_file import match_edge_file, write_edge_file
 from sparsematch._api.engine_list import engines
 from sparsematch._api.explain import explain_singularity
 from sparsematch._api.general import approximate_matching, maximal_matching
-from sparsematch._api.transversal import is_structurally_singular, maximum_transversal, structural_rank
+from sparsematch._api.transversal import (
+    is_structurally_singular,
+    maximum_transversal,
+    structural_rank,
+)
 from sparsematch._api.weighted import (
     bottleneck_transversal,
     is_optimal_transversal,

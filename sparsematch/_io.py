@@ -1,8 +1,8 @@
 """Matrix files: Matrix Market, SciPy ``.npz`` and Harwell-Boeing, all through SciPy's own readers.
 
-`read_matrix` answers a CSR or CSC matrix whose structure has been checked, or raises `UnreadableFile` with one
-sentence that a person can act on. `read_names` reads what its rows or columns are called. Files of edges are another
-matter (`sparsematch._types.edge_file`).
+`read_matrix` answers a CSR or CSC matrix whose structure has been checked, or raises
+`UnreadableFile` with one sentence that a person can act on. `read_names` reads what its rows or
+columns are called. Files of edges are another matter (`sparsematch._types.edge_file`).
 """
 
 import bz2
@@ -41,13 +41,14 @@ def read_matrix(path: str | os.PathLike[str]) -> Any:
     ----------
     path : str or path-like
         The end of the name says what the file is: ``.mtx`` or ``.mm`` (Matrix Market), ``.npz``
-        (`scipy.sparse.save_npz`), ``.hb``, ``.rb`` or a Harwell-Boeing type such as ``.rua``. The text formats may
-        be compressed: ``.mtx.gz``, ``.rua.bz2``.
+        (`scipy.sparse.save_npz`), ``.hb``, ``.rb`` or a Harwell-Boeing type such as ``.rua``. The
+        text formats may be compressed: ``.mtx.gz``, ``.rua.bz2``.
 
     Returns
     -------
     csr or csc matrix or array
-        As SciPy reads it (``.npz`` and Harwell-Boeing keep their format, all else becomes CSR), structure checked.
+        As SciPy reads it (``.npz`` and Harwell-Boeing keep their format, all else becomes CSR),
+        structure checked.
 
     Raises
     ------
@@ -70,10 +71,13 @@ def read_matrix(path: str | os.PathLike[str]) -> Any:
     except PermissionError:
         raise UnreadableFile(f"{path}: no permission to read the file") from None
     except MemoryError:
-        raise UnreadableFile(f"{path}: the sizes that the file states do not fit in memory") from None
+        raise UnreadableFile(
+            f"{path}: the sizes that the file states do not fit in memory"
+        ) from None
     except UnreadableFile as error:
         raise UnreadableFile(f"{path}: {error}") from None
-    except Exception as error:  # SciPy's readers raise many types on malformed text: none may reach the user raw
+    # SciPy's readers raise many types on malformed text: none may reach the user raw
+    except Exception as error:
         if _is_an_interrupt(error):
             raise KeyboardInterrupt from None
         raise UnreadableFile(f"{path}: {_reason(error)}") from error
@@ -126,7 +130,9 @@ def _reader_of(path: Path) -> tuple[Callable[[Path, _Opener | None], Any], _Open
         return _read_harwell_boeing, opener
     if kind == ".npz" and opener is None:
         return _read_npz, None
-    raise UnreadableFile(f"{path}: the end of the name is not one of a known kind of matrix file: {FORMATS}")
+    raise UnreadableFile(
+        f"{path}: the end of the name is not one of a known kind of matrix file: {FORMATS}"
+    )
 
 
 def _is_an_interrupt(error: BaseException | None) -> bool:
@@ -160,7 +166,8 @@ def _read_matrix_market(path: Path, opener: _Opener | None) -> Any:
 
 def _read_harwell_boeing(path: Path, opener: _Opener | None) -> Any:
     with (opener or open)(path, "rt", encoding="latin-1") as stream, warnings.catch_warnings():
-        warnings.simplefilter("error", DeprecationWarning)  # how numpy reports numbers that it could not parse
+        # how numpy reports numbers that it could not parse
+        warnings.simplefilter("error", DeprecationWarning)
         try:
             return _call_reader(scipy.io.hb_read, stream)
         except (ValueError, DeprecationWarning) as error:

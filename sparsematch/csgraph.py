@@ -1,7 +1,8 @@
 """Drop-in for the matching functions of ``scipy.sparse.csgraph``: same names, signatures, results, and messages.
 
-Change the import, and nothing else. Unlike SciPy's, these functions do not take exponential time on some matrices, and
-bear repeated entries. Which of several maximum matchings is returned may differ, as it may between versions of SciPy.
+Change the import, and nothing else. Unlike SciPy's, these functions do not take exponential time on
+some matrices, and bear repeated entries. Which of several maximum matchings is returned may differ,
+as it may between versions of SciPy.
 """
 
 from typing import Any
@@ -26,23 +27,23 @@ def maximum_bipartite_matching(graph: Any, perm_type: str = "row") -> NDArray[np
     graph : sparse array or matrix, shape (n_rows, n_cols)
         In CSR, CSC or COO format. Every stored entry is an edge, whatever its value.
     perm_type : {"row", "column"}, optional
-        Whether to return the row matched with each column, or the column matched with each row. Anything else means
-        ``"row"``, as it does in SciPy.
+        Whether to return the row matched with each column, or the column matched with each row.
+        Anything else means ``"row"``, as it does in SciPy.
 
     Returns
     -------
     ndarray of int32, shape (n_cols,) or (n_rows,)
-        With ``"row"``, ``perm[j]`` is the row matched with column j, so that ``graph[perm]`` has no zeros on its
-        diagonal if every column is matched; with ``"column"``, ``perm[i]`` is the column matched with row i. -1 means
-        unmatched.
+        With ``"row"``, ``perm[j]`` is the row matched with column j, so that ``graph[perm]`` has no
+        zeros on its diagonal if every column is matched; with ``"column"``, ``perm[i]`` is the
+        column matched with row i. -1 means unmatched.
 
     Raises
     ------
     TypeError
         If `graph` is not sparse, or in another format.
     ValueError
-        If `graph` does not have two dimensions, has more than 2**31 - 1 entries or a larger column index, or its index
-        arrays are inconsistent.
+        If `graph` does not have two dimensions, has more than 2**31 - 1 entries or a larger column
+        index, or its index arrays are inconsistent.
 
     See Also
     --------

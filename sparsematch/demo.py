@@ -1,10 +1,11 @@
 """A worked example that needs no file: the equations of a circuit, analysed and solved block by block.
 
-Modified nodal analysis of networks of resistors and capacitors, driven by ideal voltage sources: the unknowns are the
-node voltages and the currents of the sources, the equations are Kirchhoff's current law at each node and one equation
-for each source. A source's equation does not contain its own current, so the diagonal has zeros; and an amplifier (a
-voltage-controlled source) draws nothing from what it senses, so the system is reducible. Only the public functions of
-sparsematch are used: this file is meant to be read.
+Modified nodal analysis of networks of resistors and capacitors, driven by ideal voltage sources:
+the unknowns are the node voltages and the currents of the sources, the equations are Kirchhoff's
+current law at each node and one equation for each source. A source's equation does not contain its
+own current, so the diagonal has zeros; and an amplifier (a voltage-controlled source) draws nothing
+from what it senses, so the system is reducible. Only the public functions of sparsematch are used:
+this file is meant to be read.
 """
 
 from dataclasses import dataclass
@@ -16,14 +17,21 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 from scipy.sparse.linalg import splu
 
-from sparsematch import BlockForm, Matching, block_triangular_form, maximum_transversal, structural_rank
+from sparsematch import (
+    BlockForm,
+    Matching,
+    block_triangular_form,
+    maximum_transversal,
+    structural_rank,
+)
 
 __all__ = ["Circuit", "Result", "build_circuit", "run", "short_circuit", "solve_by_blocks"]
 
 _Entry = tuple[int, int, float]  # row, column, value
 
 STAGES = 12
-_FEEDBACK = {4: 6, 9: 10}  # the amplifier of the first also senses the second: the stages between form a loop
+# the amplifier of the first also senses the second: the stages between form a loop
+_FEEDBACK = {4: 6, 9: 10}
 _STEP = 1e-6  # seconds of the implicit Euler step that turns a capacitor into a conductance
 
 
@@ -78,7 +86,8 @@ def build_circuit(n_nodes: int = 3000, *, seed: int = 0) -> Circuit:
     Returns
     -------
     Circuit
-        The matrix is square, structurally non-singular and reducible, and has zeros on its diagonal.
+        The matrix is square, structurally non-singular and reducible, and has zeros on its
+        diagonal.
 
     Examples
     --------
@@ -89,7 +98,8 @@ def build_circuit(n_nodes: int = 3000, *, seed: int = 0) -> Circuit:
     rng = np.random.default_rng(seed)
     side = max(3, round((n_nodes / STAGES) ** 0.5))
     count = STAGES * side * side
-    nodes = rng.permutation(count).reshape(STAGES, side, side)  # a netlist names its nodes in no useful order
+    # a netlist names its nodes in no useful order
+    nodes = rng.permutation(count).reshape(STAGES, side, side)
     entries = _conductances(nodes, rng)
     rhs = np.zeros(count + 2 * STAGES)
     sources = []
@@ -110,7 +120,12 @@ def build_circuit(n_nodes: int = 3000, *, seed: int = 0) -> Circuit:
         sources.append(int(plus))
     rows, cols, values = map(np.array, zip(*entries, strict=True))
     size = len(rhs)
-    return Circuit(sp.csc_array(sp.coo_array((values, (rows, cols)), shape=(size, size))), rhs, count, tuple(sources))
+    return Circuit(
+        sp.csc_array(sp.coo_array((values, (rows, cols)), shape=(size, size))),
+        rhs,
+        count,
+        tuple(sources),
+    )
 
 
 def _conductances(nodes: NDArray[Any], rng: np.random.Generator) -> list[_Entry]:
@@ -124,12 +139,18 @@ def _conductances(nodes: NDArray[Any], rng: np.random.Generator) -> list[_Entry]
     c = rng.uniform(1e-12, 1e-11, nodes.size) / _STEP  # 1 to 10 pF
     every = nodes.ravel()
     rows, cols = np.concatenate([a, b, a, b, every]), np.concatenate([a, b, b, a, every])
-    return list(zip(rows.tolist(), cols.tolist(), np.concatenate([g, g, -g, -g, c]).tolist(), strict=True))
+    return list(
+        zip(rows.tolist(), cols.tolist(), np.concatenate([g, g, -g, -g, c]).tolist(), strict=True)
+    )
 
 
 def _source(branch: int, node: int, sensed: list[tuple[int, float]]) -> list[_Entry]:
     """Place a source between ground and `node`: it feeds its current, and fixes the voltage relative to `sensed`."""
-    return [(node, branch, 1.0), (branch, node, 1.0), *((branch, other, -gain) for other, gain in sensed)]
+    return [
+        (node, branch, 1.0),
+        (branch, node, 1.0),
+        *((branch, other, -gain) for other, gain in sensed),
+    ]
 
 
 def short_circuit(circuit: Circuit) -> Circuit:
@@ -140,7 +161,9 @@ def short_circuit(circuit: Circuit) -> Circuit:
     return Circuit(matrix, np.append(circuit.rhs, 2.0), circuit.n_nodes, (*circuit.sources, node))
 
 
-def solve_by_blocks(A: Any, b: NDArray[np.float64], form: BlockForm) -> tuple[NDArray[np.float64], int]:
+def solve_by_blocks(
+    A: Any, b: NDArray[np.float64], form: BlockForm
+) -> tuple[NDArray[np.float64], int]:
     """Solve a square system by back substitution over the blocks of its block triangular form.
 
     Parameters
@@ -173,7 +196,8 @@ def solve_by_blocks(A: Any, b: NDArray[np.float64], form: BlockForm) -> tuple[ND
     bounds = form.row_blocks
     for k in reversed(range(form.n_blocks)):  # block upper triangular: the last block stands alone
         here = slice(bounds[k], bounds[k + 1])
-        d_here = d[here] - C[here] @ y  # the unknowns of this block and of those above it are still zero in y
+        # the unknowns of this block and of those above it are still zero in y
+        d_here = d[here] - C[here] @ y
         if bounds[k + 1] - bounds[k] == 1:
             y[here] = d_here / C[bounds[k], bounds[k]]
             fill += 1

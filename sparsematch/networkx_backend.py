@@ -1,7 +1,7 @@
 """A back-end of NetworkX: its bipartite maximum matchings and vertex covers, found by this package.
 
-NetworkX finds it by the entry point ``networkx.backends`` of the installed package, and imports it when it is asked for
-by name::
+NetworkX finds it by the entry point ``networkx.backends`` of the installed package, and imports it
+when it is asked for by name::
 
     networkx.bipartite.maximum_matching(G, top_nodes, backend="sparsematch")
 
@@ -9,8 +9,8 @@ or first of all, for programs that know nothing of it, Pyomo's incidence analysi
 
     NETWORKX_BACKEND_PRIORITY=sparsematch python program.py
 
-Functions, arguments, results and errors are those of NetworkX. Directed graphs are left to it. The graph is read in
-each call, and no copy is kept.
+Functions, arguments, results and errors are those of NetworkX. Directed graphs are left to it. The
+graph is read in each call, and no copy is kept.
 """
 
 from collections.abc import Hashable, Iterable, Mapping
@@ -139,18 +139,25 @@ def _read(G: Any, top_nodes: _Nodes) -> tuple[list[Any], list[Any], csr_array]:
     graph = G
     if isinstance(G, _Graph):
         graph = G.graph
-        # NetworkX keeps what was converted until the graph changes; there is nothing to keep, and it would warn.
-        (getattr(graph, "__networkx_cache__", None) or {}).get("backends", {}).pop("sparsematch", None)
+        # NetworkX keeps what was converted until the graph changes; there is nothing to keep, and
+        # it would warn.
+        (getattr(graph, "__networkx_cache__", None) or {}).get("backends", {}).pop(
+            "sparsematch", None
+        )
     tops, _ = nx.bipartite.sets(graph, top_nodes)
     top, bottom = [v for v in graph if v in tops], [v for v in graph if v not in tops]
     if len(top) < len(tops):
-        raise nx.NetworkXError(f"top_nodes has {len(tops - set(top))} nodes that are not in the graph")
+        raise nx.NetworkXError(
+            f"top_nodes has {len(tops - set(top))} nodes that are not in the graph"
+        )
     place = {node: j for j, node in enumerate(bottom)}
     adjacency = graph.adj
     try:
         neighbours = [[place[node] for node in adjacency[v]] for v in top]
     except KeyError as error:
-        raise nx.NetworkXError(f"Graph is not bipartite: an edge joins {error.args[0]!r} to its own side") from None
+        raise nx.NetworkXError(
+            f"Graph is not bipartite: an edge joins {error.args[0]!r} to its own side"
+        ) from None
     indptr = np.cumsum([0, *map(len, neighbours)])
     indices = np.fromiter((j for row in neighbours for j in row), np.int64, indptr[-1])
     if max(len(top), len(bottom), indptr[-1]) < 2**31:

@@ -19,7 +19,9 @@ def solve(A, engine, options=None, **how):
     if engine.backend == "cupy":
         return gpu_calls.solve(A, engine, options, **how)
     method, init = (engine.name, "none") if engine.kind == "exact" else ("none", engine.name)
-    return sparsematch.maximum_transversal(A, method=method, init=init, options=options, return_info=True, **how)
+    return sparsematch.maximum_transversal(
+        A, method=method, init=init, options=options, return_info=True, **how
+    )
 
 
 def other_values(default):
@@ -72,7 +74,9 @@ def frozen(A):
 
 def in_a_new_process(code, *arguments):
     """The process of another Python that runs this code; its output is piped."""
-    return subprocess.Popen([sys.executable, "-P", "-c", code, *arguments], stdout=subprocess.PIPE, text=True)
+    return subprocess.Popen(
+        [sys.executable, "-P", "-c", code, *arguments], stdout=subprocess.PIPE, text=True
+    )
 
 
 def certify(A, m, rank=None):

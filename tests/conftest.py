@@ -12,16 +12,18 @@ from calls import variants
 from gallery import GALLERY
 from gpu_calls import MISSING
 
-# A Python that a test starts finds the modules that this one does. Given -P, it does not look in the folder where it is
-# started: in a clone that would be the source of the package, without its compiled core.
+# A Python that a test starts finds the modules that this one does. Given -P, it does not look in
+# the folder where it is started: in a clone that would be the source of the package, without its
+# compiled core.
 os.environ["PYTHONPATH"] = os.pathsep.join(filter(None, sys.path))
 
-# A shell without job control has what it runs in the background ignore Ctrl-C, and so would every Python that a test
-# starts and interrupts.
+# A shell without job control has what it runs in the background ignore Ctrl-C, and so would every
+# Python that a test starts and interrupts.
 if signal.getsignal(signal.SIGINT) == signal.SIG_IGN:
     signal.signal(signal.SIGINT, signal.default_int_handler)
 
-# The same examples on every run: a red suite is red for everybody. HYPOTHESIS_PROFILE=deep draws new ones each time.
+# The same examples on every run: a red suite is red for everybody. HYPOTHESIS_PROFILE=deep draws
+# new ones each time.
 common = {"deadline": None, "print_blob": True, "suppress_health_check": [HealthCheck.too_slow]}
 settings.register_profile("default", derandomize=True, database=None, max_examples=100, **common)
 settings.register_profile("short", derandomize=True, database=None, max_examples=15, **common)
@@ -46,8 +48,8 @@ def case(engine, *more, name=""):
 def pytest_generate_tests(metafunc):
     """Give a test that asks for `engine`, `exact`, `compiled` (exact and fast), `variant` or `matrix` each in turn.
 
-    `approximate` are the engines for general graphs, the others those for matrices.
-    The engines are those for matrices in host memory; where the test is marked `every_backend`, all.
+    `approximate` are the engines for general graphs, the others those for matrices. The engines are
+    those for matrices in host memory; where the test is marked `every_backend`, all.
     """
     names = metafunc.fixturenames
     everywhere = metafunc.definition.get_closest_marker("every_backend")
@@ -55,7 +57,10 @@ def pytest_generate_tests(metafunc):
     exact = [engine for engine in engines if engine.kind == "exact"]
     if "variant" in names:
         pairs = [(engine, options) for engine in engines for options in variants(engine)]
-        cases = [case(e, options, name="".join(f"-{k}={v}" for k, v in options.items())) for e, options in pairs]
+        cases = [
+            case(e, options, name="".join(f"-{k}={v}" for k, v in options.items()))
+            for e, options in pairs
+        ]
         metafunc.parametrize("engine, variant", cases)
     elif "engine" in names:
         metafunc.parametrize("engine", [case(e) for e in engines])

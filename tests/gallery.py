@@ -1,6 +1,7 @@
 """Small named matrices, each with the one reason it is kept.
 
-`GALLERY` maps a name to a function that makes the matrix. The docstring of the function is the reason.
+`GALLERY` maps a name to a function that makes the matrix. The docstring of the function is the
+reason.
 """
 
 import numpy as np
@@ -17,7 +18,9 @@ def keep(make):
 def pattern(rows, cols, shape):
     """The CSR matrix with these entries, in this order within each row, repeats and all."""
     rows, cols = np.asarray(rows, np.int64), np.asarray(cols, np.int64)
-    indptr = np.concatenate([[0], np.cumsum(np.bincount(rows, minlength=shape[0]))]).astype(np.int32)
+    indptr = np.concatenate([[0], np.cumsum(np.bincount(rows, minlength=shape[0]))]).astype(
+        np.int32
+    )
     indices = cols[np.argsort(rows, kind="stable")].astype(np.int32)
     return sp.csr_array((np.ones(len(rows)), indices, indptr), shape=shape)
 

@@ -26,7 +26,9 @@ def _gpu():
 
 CUPY = _gpu()
 HAS_GPU = CUPY is not None
-MISSING = None if HAS_GPU or emulator.COMPILER else "neither a GPU nor a C++ compiler to stand in for one"
+MISSING = (
+    None if HAS_GPU or emulator.COMPILER else "neither a GPU nor a C++ compiler to stand in for one"
+)
 
 
 class _OnHost(emulator.Kernels):
@@ -59,8 +61,14 @@ def to_gpu(A):
         on_gpu = sparse.coo_matrix(A.shape, dtype=CUPY.float32)
         on_gpu.data, on_gpu.row, on_gpu.col = data, CUPY.asarray(A.row), CUPY.asarray(A.col)
         return on_gpu
-    on_gpu = (sparse.csr_matrix if A.format == "csr" else sparse.csc_matrix)(A.shape, dtype=CUPY.float32)
-    on_gpu.data, on_gpu.indices, on_gpu.indptr = data, CUPY.asarray(A.indices), CUPY.asarray(A.indptr)
+    on_gpu = (sparse.csr_matrix if A.format == "csr" else sparse.csc_matrix)(
+        A.shape, dtype=CUPY.float32
+    )
+    on_gpu.data, on_gpu.indices, on_gpu.indptr = (
+        data,
+        CUPY.asarray(A.indices),
+        CUPY.asarray(A.indptr),
+    )
     return on_gpu
 
 
@@ -101,7 +109,13 @@ def solve(A, engine, options=None, *, initial=None, **how):
     method, init = (engine.name, "none") if engine.kind == "exact" else ("none", engine.name)
     if initial is not None:
         initial = mates_to_gpu(initial)
-    how |= {"method": method, "init": init, "options": options, "initial": initial, "return_info": True}
+    how |= {
+        "method": method,
+        "init": init,
+        "options": options,
+        "initial": initial,
+        "return_info": True,
+    }
     with one_call:
         m, info = sparsematch.maximum_transversal(to_gpu(A), **how)
     return m.get(), info

@@ -1,7 +1,8 @@
 """Independent truth: nothing here calls the library.
 
-A matching is right when every pair is an entry and both sides agree. It is maximum when a vertex cover of the same size
-exists (Koenig): `koenig_cover` finds it by a plain search, `is_cover` checks any cover against all entries.
+A matching is right when every pair is an entry and both sides agree. It is maximum when a vertex
+cover of the same size exists (Koenig): `koenig_cover` finds it by a plain search, `is_cover` checks
+any cover against all entries.
 """
 
 from collections import deque
@@ -68,7 +69,11 @@ def koenig_cover(A, row_mate, col_mate):
 def alternating(A, row_mate, col_mate):
     """The rows and the columns on alternating paths that start at a free row."""
     pattern = as_csr(A)
-    indptr, indices, back = pattern.indptr.tolist(), pattern.indices.tolist(), np.asarray(col_mate).tolist()
+    indptr, indices, back = (
+        pattern.indptr.tolist(),
+        pattern.indices.tolist(),
+        np.asarray(col_mate).tolist(),
+    )
     rows, cols = np.zeros(A.shape[0], bool), np.zeros(A.shape[1], bool)
     queue = deque(np.flatnonzero(np.asarray(row_mate) == -1).tolist())
     rows[list(queue)] = True
@@ -106,18 +111,26 @@ def rank_by_brute_force(A):
     dense = as_csr(A).toarray() != 0
     possible = {frozenset()}
     for row in dense:
-        possible |= {taken | {j} for taken in possible for j in np.flatnonzero(row).tolist() if j not in taken}
+        possible |= {
+            taken | {j}
+            for taken in possible
+            for j in np.flatnonzero(row).tolist()
+            if j not in taken
+        }
     return max(map(len, possible))
 
 
 def coarse_parts(A, row_mate, col_mate):
     """The coarse parts by their definition, as two lists of letters: h, s or v for every row and every column.
 
-    Vertical is what alternating paths reach from the free rows, horizontal what they reach from the free columns.
+    Vertical is what alternating paths reach from the free rows, horizontal what they reach from the
+    free columns.
     """
     vertical = alternating(A, row_mate, col_mate)
     horizontal = alternating(sp.csr_array(sp.coo_array(A).T), col_mate, row_mate)[::-1]
-    return tuple(np.where(h, "h", np.where(v, "v", "s")) for h, v in zip(horizontal, vertical, strict=True))
+    return tuple(
+        np.where(h, "h", np.where(v, "v", "s")) for h, v in zip(horizontal, vertical, strict=True)
+    )
 
 
 def irreducible_blocks(A, row_mate):

@@ -21,7 +21,8 @@ from strategies import INDEX_TYPES, with_index_type
 def digraphs(draw):
     """A matrix with its diagonal, entries near it, a few far away: components of all sizes, found by sweeps or not.
 
-    Its rows and columns in natural order or scrambled, some left out, so that a part of it may be deficient; repeats.
+    Its rows and columns in natural order or scrambled, some left out, so that a part of it may be
+    deficient; repeats.
     """
     rng = np.random.default_rng(draw(st.integers(1, 2**32)))
     n, reach = draw(st.integers(1, 150)), draw(st.integers(1, 12))
@@ -57,7 +58,8 @@ def check(A):
     """Every way of finding the blocks against plain Python, and against SciPy where the matching is perfect."""
     graph = as_bipartite(A)
     matching, with_transpose = found(graph, "push_relabel")
-    by_both = found(graph, "karp_sipser", "push_relabel", workers=2)  # of which the second rearranges pairs
+    # of which the second rearranges pairs
+    by_both = found(graph, "karp_sipser", "push_relabel", workers=2)
     starts = found(graph, "karp_sipser", "single_source_bfs"), by_both
     for found_matching, run in ((matching, Run()), (matching, with_transpose), *starts):
         labels = operations.block_labels(graph, found_matching, run)
@@ -72,7 +74,9 @@ def check(A):
         mates = found_matching.col_mate
         of_rows = sp.csr_array((np.ones(graph.nnz, np.int8), mates[graph.indices], graph.indptr))
         n, component = sp.csgraph.connected_components(of_rows, connection="strong")
-        assert n == expected.n_square == len(set(zip(component.tolist(), group.tolist(), strict=True)))
+        assert (
+            n == expected.n_square == len(set(zip(component.tolist(), group.tolist(), strict=True)))
+        )
 
 
 def parts(labels, matching):
@@ -80,7 +84,11 @@ def parts(labels, matching):
     group = np.minimum(labels.row_group, labels.n_square + 1)
     inner = (group > 0) & (group <= labels.n_square)
     blocks = {frozenset(np.flatnonzero(group == g).tolist()) for g in set(group[inner].tolist())}
-    return blocks, np.flatnonzero(group == 0).tolist(), np.flatnonzero(~inner & (matching.row_mate < 0)).tolist()
+    return (
+        blocks,
+        np.flatnonzero(group == 0).tolist(),
+        np.flatnonzero(~inner & (matching.row_mate < 0)).tolist(),
+    )
 
 
 @given(digraphs())
@@ -96,12 +104,16 @@ def chain(*sizes):
     return sp.csr_array(sp.eye_array(n) + sp.eye_array(n, k=1) + back)
 
 
-@pytest.mark.parametrize("sizes", [(400,), (200, 200), (130, 130, 130), (90, 4, 150, 1, 3, 80), (3, 100, 1, 1)])
+@pytest.mark.parametrize(
+    "sizes", [(400,), (200, 200), (130, 130, 130), (90, 4, 150, 1, 3, 80), (3, 100, 1, 1)]
+)
 def test_large_components_in_order(sizes):
     A = chain(*sizes)
     check(A)
     check(sp.csr_array(A.T))
-    assert np.diff(sm.block_triangular_form(A, matching=np.arange(sum(sizes))).row_blocks).tolist() == list(sizes)
+    assert np.diff(
+        sm.block_triangular_form(A, matching=np.arange(sum(sizes))).row_blocks
+    ).tolist() == list(sizes)
 
 
 @pytest.mark.parametrize("free", ["row", "column"])

@@ -19,7 +19,9 @@ def test_verdicts_on_random_matchings(A, seed, share):
     pairs = int(np.count_nonzero(row_mate != -1))
     i, j = oracle.entries(A)
     assert sm.is_matching(A, (row_mate, col_mate)) is True
-    assert sm.is_maximal(A, (row_mate, col_mate)) is not bool(np.any((row_mate[i] == -1) & (col_mate[j] == -1)))
+    assert sm.is_maximal(A, (row_mate, col_mate)) is not bool(
+        np.any((row_mate[i] == -1) & (col_mate[j] == -1))
+    )
     assert sm.is_maximum(A, (row_mate, col_mate)) is (pairs == oracle.rank(A))
 
 
@@ -109,11 +111,15 @@ def test_connected_components_against_scipy(A):
     """The same parts as SciPy finds in the symmetric matrix [0 A; A' 0], whatever they are called."""
     found = sm.connected_components(A)
     B = oracle.as_csr(A)
-    both = sp.block_array([[sp.csr_array((A.shape[0],) * 2), B], [B.T, sp.csr_array((A.shape[1],) * 2)]])
+    both = sp.block_array(
+        [[sp.csr_array((A.shape[0],) * 2), B], [B.T, sp.csr_array((A.shape[1],) * 2)]]
+    )
     n, labels = sp.csgraph.connected_components(both, directed=False)
     ours = np.concatenate([found.row_labels, found.col_labels])
     assert found.n_components == n
-    assert len(set(zip(ours.tolist(), labels.tolist(), strict=True))) == n, "one name of ours for each of SciPy's"
+    assert len(set(zip(ours.tolist(), labels.tolist(), strict=True))) == n, (
+        "one name of ours for each of SciPy's"
+    )
     assert set(ours.tolist()) == set(range(n))
 
 

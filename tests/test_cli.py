@@ -148,7 +148,14 @@ def test_save_btf(named, tmp_path):
     assert main(["btf", file, "--quiet", "--save", str(out)]) == 0
     form = sparsematch.block_triangular_form(A)
     with np.load(out) as saved:
-        for name in ("row_perm", "col_perm", "row_blocks", "col_blocks", "coarse_rows", "coarse_cols"):
+        for name in (
+            "row_perm",
+            "col_perm",
+            "row_blocks",
+            "col_blocks",
+            "coarse_rows",
+            "coarse_cols",
+        ):
             np.testing.assert_array_equal(saved[name], getattr(form, name))
         assert sparsematch.is_maximum(A, (saved["row_mate"], saved["col_mate"]))
         permuted = A[saved["row_perm"]][:, saved["col_perm"]].toarray()
@@ -159,7 +166,9 @@ def test_save_btf(named, tmp_path):
 def test_plot(folder, tmp_path):
     pytest.importorskip("matplotlib")
     for name in ("a.png", "b.pdf"):
-        assert main(["btf", str(folder / "full.mtx"), "--quiet", "--plot", str(tmp_path / name)]) == 0
+        assert (
+            main(["btf", str(folder / "full.mtx"), "--quiet", "--plot", str(tmp_path / name)]) == 0
+        )
     assert (tmp_path / "a.png").read_bytes().startswith(b"\x89PNG")
     assert (tmp_path / "b.pdf").read_bytes().startswith(b"%PDF")
 

@@ -16,7 +16,11 @@ ROWS, COLS = ["source A", "source B", "node", "naïve"], ["i", "v", "p", "q"]
 
 @pytest.fixture
 def folder(tmp_path):
-    for name, matrix in (("singular", SINGULAR), ("full", sp.eye_array(3)), ("wide", sp.csr_array(np.ones((2, 5))))):
+    for name, matrix in (
+        ("singular", SINGULAR),
+        ("full", sp.eye_array(3)),
+        ("wide", sp.csr_array(np.ones((2, 5)))),
+    ):
         scipy.io.mmwrite(tmp_path / f"{name}.mtx", matrix)
     (tmp_path / "rows.txt").write_text("\n".join(ROWS) + "\n\n", encoding="utf-8")
     (tmp_path / "cols.txt").write_text("\n".join(COLS), encoding="utf-8")
@@ -30,7 +34,17 @@ def explain(folder, name, *options):
 
 
 def test_text(folder, capsys):
-    assert explain(folder, "singular", "--row-names", folder / "rows.txt", "--col-names", folder / "cols.txt") == 0
+    assert (
+        explain(
+            folder,
+            "singular",
+            "--row-names",
+            folder / "rows.txt",
+            "--col-names",
+            folder / "cols.txt",
+        )
+        == 0
+    )
     out = capsys.readouterr().out
     assert "singular.mtx: 4 x 4, 6 entries" in out
     assert "equations: source A, source B\n" in out

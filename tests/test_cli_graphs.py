@@ -21,13 +21,29 @@ def folder(tmp_path_factory):
     sp.save_npz(folder / "one_sided.npz", sp.csr_array(sp.triu(G)))
     sparsematch.write_edge_file(folder / "edges.npy", G)
     np.save(folder / "wrong.npy", np.ones(3))
-    np.save(folder / "nan.npy", np.array([(0, 1, np.nan)], [("u", "i4"), ("v", "i4"), ("weight", "f8")]))
+    np.save(
+        folder / "nan.npy", np.array([(0, 1, np.nan)], [("u", "i4"), ("v", "i4"), ("weight", "f8")])
+    )
     return folder
 
 
 def test_coarsen(folder, capsys, tmp_path):
     out = str(tmp_path / "levels.npz")
-    assert main(["coarsen", str(folder / "graph.npz"), "--min-vertices", "200", "--workers", "2", "--save", out]) == 0
+    assert (
+        main(
+            [
+                "coarsen",
+                str(folder / "graph.npz"),
+                "--min-vertices",
+                "200",
+                "--workers",
+                "2",
+                "--save",
+                out,
+            ]
+        )
+        == 0
+    )
     text = capsys.readouterr().out
     h = sparsematch.coarsening_hierarchy(G, min_vertices=200)
     assert f"{h.sizes[1]:,} vertices" in text
@@ -35,7 +51,20 @@ def test_coarsen(folder, capsys, tmp_path):
     saved = np.load(out)
     assert saved["vertices"].tolist() == list(h.sizes)
     assert np.array_equal(saved["aggregates"][-1], h.aggregates())
-    assert main(["coarsen", str(folder / "graph.npz"), "--max-levels", "2", "--method", "greedy", "--json"]) == 0
+    assert (
+        main(
+            [
+                "coarsen",
+                str(folder / "graph.npz"),
+                "--max-levels",
+                "2",
+                "--method",
+                "greedy",
+                "--json",
+            ]
+        )
+        == 0
+    )
     facts = json.loads(capsys.readouterr().out)
     assert (facts["vertices"], facts["stopped_by"]) == (list(h.sizes[:2]), "max_levels")
     assert facts["pairs"] == [h.levels[0].matching.cardinality]
@@ -51,7 +80,10 @@ def test_coarsen_what_is_not_symmetric(folder, capsys):
 
 def test_match_edges(folder, capsys, tmp_path):
     file, out = str(folder / "edges.npy"), str(tmp_path / "mates.npy")
-    assert main(["match-edges", file, "--vertices", "3000", "--save", out, "--scratch", str(tmp_path)]) == 0
+    assert (
+        main(["match-edges", file, "--vertices", "3000", "--save", out, "--scratch", str(tmp_path)])
+        == 0
+    )
     text = capsys.readouterr().out
     m = sparsematch.approximate_matching(G)
     assert f"3,000 vertices, {G.nnz // 2:,} edges" in text
@@ -59,7 +91,11 @@ def test_match_edges(folder, capsys, tmp_path):
     assert np.array_equal(np.load(out), m.mate)
     assert main(["match-edges", file, "--unweighted", "--seed", "3", "--json"]) == 0
     facts = json.loads(capsys.readouterr().out)
-    assert facts["weight"] == facts["cardinality"] == sparsematch.maximal_matching(G, rng=3).cardinality
+    assert (
+        facts["weight"]
+        == facts["cardinality"]
+        == sparsematch.maximal_matching(G, rng=3).cardinality
+    )
 
 
 @pytest.mark.parametrize(

@@ -18,7 +18,10 @@ from sparsematch.cli import main
 def folder(tmp_path_factory):
     folder = tmp_path_factory.mktemp("matrices")
     sp.save_npz(folder / "full.npz", sp.eye_array(30, format="csr"))
-    sp.save_npz(folder / "singular.npz", sp.csr_array([[0, 1, 0, 0], [0, 1, 0, 0], [1, 1, 0, 0], [0, 0, 1, 1]]))
+    sp.save_npz(
+        folder / "singular.npz",
+        sp.csr_array([[0, 1, 0, 0], [0, 1, 0, 0], [1, 1, 0, 0], [0, 0, 1, 1]]),
+    )
     return folder
 
 
@@ -49,7 +52,9 @@ def test_wrong_usage(argv, message, capsys):
     assert message in captured.err
 
 
-@pytest.mark.parametrize("option", [["--help"], ["--version"], ["rank", "--help"], ["demo", "--help"]])
+@pytest.mark.parametrize(
+    "option", [["--help"], ["--version"], ["rank", "--help"], ["demo", "--help"]]
+)
 def test_help_and_version(option, capsys):
     with pytest.raises(SystemExit) as caught:
         main(option)
@@ -58,7 +63,9 @@ def test_help_and_version(option, capsys):
 
 
 @pytest.mark.parametrize("command", ["rank", "match", "btf"])
-@pytest.mark.parametrize("name", ["missing.mtx", "folder.mtx", "words.mtx", "words.npz", "words.txt", "empty_file.mtx"])
+@pytest.mark.parametrize(
+    "name", ["missing.mtx", "folder.mtx", "words.mtx", "words.npz", "words.txt", "empty_file.mtx"]
+)
 def test_unreadable_file(command, name, tmp_path, capsys):
     path = tmp_path / name
     if name.startswith("folder"):
@@ -95,7 +102,9 @@ def test_without_matplotlib(folder, tmp_path, capsys, monkeypatch):
     assert "pip install 'sparsematch[plot]'" in capsys.readouterr().err
 
 
-@pytest.mark.parametrize(("error", "status"), [(KeyboardInterrupt, 130), (MemoryError, 4), (BrokenPipeError, 141)])
+@pytest.mark.parametrize(
+    ("error", "status"), [(KeyboardInterrupt, 130), (MemoryError, 4), (BrokenPipeError, 141)]
+)
 def test_interrupted(error, status, folder, capsys, monkeypatch):
     def fail(*_args, **_options):
         raise error
@@ -107,7 +116,9 @@ def test_interrupted(error, status, folder, capsys, monkeypatch):
 
 def run_module(*argv, **options):
     command = [sys.executable, "-P", "-m", "sparsematch", *argv]
-    return subprocess.run(command, capture_output=True, text=True, timeout=120, check=False, **options)
+    return subprocess.run(
+        command, capture_output=True, text=True, timeout=120, check=False, **options
+    )
 
 
 def test_as_a_program(folder):
@@ -135,7 +146,9 @@ def test_reader_of_the_output_goes_away(folder):
 def test_output_cannot_be_written(folder):
     command = [sys.executable, "-P", "-m", "sparsematch", "rank", str(folder / "full.npz")]
     with open("/dev/full", "w") as full:
-        done = subprocess.run(command, stdout=full, stderr=subprocess.PIPE, text=True, timeout=120, check=False)
+        done = subprocess.run(
+            command, stdout=full, stderr=subprocess.PIPE, text=True, timeout=120, check=False
+        )
     assert done.returncode == 4
     assert done.stderr.startswith("sparsematch: cannot write the output: ")
     assert done.stderr.count("\n") == 1
@@ -152,13 +165,18 @@ def test_file_name_that_is_not_text(folder, tmp_path):
     assert "\\udcff.npz: 30 x 30, 30 entries" in done.stdout
 
 
-@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="needs named pipes to stop the program in the middle of its work")
+@pytest.mark.skipif(
+    not hasattr(os, "mkfifo"),
+    reason="needs named pipes to stop the program in the middle of its work",
+)
 def test_interrupted_by_the_user(tmp_path):
     pipe = tmp_path / "a.mtx.gz"
     os.mkfifo(pipe)
     command = [sys.executable, "-P", "-m", "sparsematch", "rank", str(pipe)]
     with (
-        subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as child,
+        subprocess.Popen(
+            command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+        ) as child,
         pipe.open("wb"),  # returns when the program has begun to read
     ):
         time.sleep(0.5)  # SciPy's reader is imported by then, and waits for the first byte

@@ -12,7 +12,9 @@ from cuda_host import cupy_on_host
 from graphs import graph, graphs, path, random_graph, star
 from strategies import INDEX_TYPES, with_index_type
 
-ON_GPU = pytest.param(True, marks=pytest.mark.skipif(bool(gpu_calls.MISSING), reason=str(gpu_calls.MISSING)), id="gpu")
+ON_GPU = pytest.param(
+    True, marks=pytest.mark.skipif(bool(gpu_calls.MISSING), reason=str(gpu_calls.MISSING)), id="gpu"
+)
 PLACES = [pytest.param(False, id="host"), ON_GPU]
 
 
@@ -46,7 +48,10 @@ def check(G, mate, coarse, join=False):
     pattern = sp.csr_array((np.ones(G.nnz, np.int64), G.indices, G.indptr), shape=G.shape)
     assert matrix.nnz == (P.astype(np.int64).T @ pattern @ P.astype(np.int64)).nnz
     line = sp.csr_array(matrix) if matrix.format == "csr" else sp.csr_array(matrix.T)
-    assert all(np.all(np.diff(line.indices[a:b]) > 0) for a, b in zip(line.indptr, line.indptr[1:], strict=False))
+    assert all(
+        np.all(np.diff(line.indices[a:b]) > 0)
+        for a, b in zip(line.indptr, line.indptr[1:], strict=False)
+    )
     assert labels.tolist() == expected_labels(G, mate, join)
 
 
@@ -58,7 +63,11 @@ def expected_labels(G, mate, join):
         dense = sp.csr_array(G).toarray()
         stored = sp.csr_array((np.ones(G.nnz), G.indices, G.indptr), shape=G.shape).toarray() > 0
         for v in (v for v in range(n) if mate[v] < 0):
-            around = [u for u in range(n) if u != v and stored[v, u] and mate[u] >= 0 and abs(dense[v, u]) >= 0]
+            around = [
+                u
+                for u in range(n)
+                if u != v and stored[v, u] and mate[u] >= 0 and abs(dense[v, u]) >= 0
+            ]
             if around:
                 heads[v] = heads[max(around, key=lambda u: (abs(dense[v, u]), -u))]
     numbers = {head: k for k, head in enumerate(sorted(set(heads)))}
@@ -73,17 +82,23 @@ def square(draw, max_side=14, max_entries=50):
     entries = draw(st.lists(places, max_size=max_entries if n else 0))
     rows, cols = np.array(entries, np.int64).reshape(-1, 2).T
     kind = draw(st.sampled_from([np.float64, np.float32, np.complex128, np.complex64]))
-    data = np.array(draw(st.lists(st.integers(-8, 8), min_size=len(rows), max_size=len(rows))), kind)
+    data = np.array(
+        draw(st.lists(st.integers(-8, 8), min_size=len(rows), max_size=len(rows))), kind
+    )
     if data.dtype.kind == "c":
         data = data * kind(1 + 2j)
     form = draw(st.sampled_from(["csr", "csc", "coo"]))
     if form == "coo":
         return sp.coo_array((data, (rows, cols)), shape=(n, n))
     order = np.argsort(rows, kind="stable")
-    indptr = np.concatenate([[0], np.cumsum(np.bincount(rows, minlength=n))]) if n else np.zeros(1, int)
+    indptr = (
+        np.concatenate([[0], np.cumsum(np.bincount(rows, minlength=n))]) if n else np.zeros(1, int)
+    )
     A = sp.csr_array((n, n), dtype=kind)
     A.data, A.indices, A.indptr = data[order], cols[order].astype(np.int32), indptr.astype(np.int32)
-    return with_index_type(A if form == "csr" else sp.csc_array(A), draw(st.sampled_from(INDEX_TYPES)))
+    return with_index_type(
+        A if form == "csr" else sp.csc_array(A), draw(st.sampled_from(INDEX_TYPES))
+    )
 
 
 @st.composite
@@ -102,7 +117,10 @@ def test_any_matrix_and_matching(on_gpu):
     @given(st.data(), square(), st.booleans(), st.sampled_from([1, 3]))
     def holds(data, G, join, workers):
         mate = data.draw(mates(G.shape[0]))
-        before = [x.tobytes() for x in (G.data, *([G.row, G.col] if G.format == "coo" else [G.indices, G.indptr]))]
+        before = [
+            x.tobytes()
+            for x in (G.data, *([G.row, G.col] if G.format == "coo" else [G.indices, G.indptr]))
+        ]
         coarse = coarsen(G, mate, on_gpu, join_unmatched=join, workers=workers)
         by_columns = G.format == "csc"
         if not (join and by_columns):
@@ -112,7 +130,10 @@ def test_any_matrix_and_matching(on_gpu):
         assert coarse.matrix.format == ("csc" if by_columns else "csr")
         assert coarse.matrix.dtype == G.dtype
         assert coarse.prolongation.dtype == np.empty(0, G.dtype).real.dtype
-        after = [x.tobytes() for x in (G.data, *([G.row, G.col] if G.format == "coo" else [G.indices, G.indptr]))]
+        after = [
+            x.tobytes()
+            for x in (G.data, *([G.row, G.col] if G.format == "coo" else [G.indices, G.indptr]))
+        ]
         assert after == before
 
     holds()
@@ -135,7 +156,9 @@ def isolated(G):
 
 
 @pytest.mark.parametrize("on_gpu", PLACES)
-@pytest.mark.parametrize("kind", ["symmetric", "hermitian", "skew", "complex_symmetric", "skew_hermitian", "single"])
+@pytest.mark.parametrize(
+    "kind", ["symmetric", "hermitian", "skew", "complex_symmetric", "skew_hermitian", "single"]
+)
 def test_what_is_symmetric_stays_so_to_the_last_bit(kind, on_gpu):
     """Sums of rounded numbers depend on the order, and the matching of the next level asks for equal moduli."""
     rng = np.random.default_rng(5)
@@ -175,7 +198,9 @@ def test_one_sided_values_are_left_as_they_are():
     assert (coarse.matrix != coarse.matrix.T).nnz > 0
 
 
-@pytest.mark.parametrize("dtype", [np.bool_, np.int8, np.uint8, np.int32, np.uint32, np.int64, np.uint64])
+@pytest.mark.parametrize(
+    "dtype", [np.bool_, np.int8, np.uint8, np.int32, np.uint32, np.int64, np.uint64]
+)
 def test_integers_are_added_up_in_64_bits(dtype):
     G = sp.csr_array(np.full((6, 6), 100 if dtype is not np.bool_ else True, dtype))
     matrix, P = sm.coarsen(G, np.array([1, 0, 3, 2, 5, 4]))
@@ -210,8 +235,20 @@ def test_repr_and_unpacking():
         (path([1.0]), [2, -1], {}, ValueError, "mate of vertex 0 is 2"),
         (path([1.0]), [-2, -1], {}, ValueError, "mate of vertex 0 is -2"),
         (path([1.0]), [2**40, -1], {}, ValueError, f"mate of vertex 0 is {2**40}"),
-        (path([1.0]), [0.5, 1.0], {}, TypeError, "matching must be a GraphMatching or an array of integers"),
-        (path([1.0]), [1, 0], {"join_unmatched": "yes"}, TypeError, "join_unmatched must be True or False"),
+        (
+            path([1.0]),
+            [0.5, 1.0],
+            {},
+            TypeError,
+            "matching must be a GraphMatching or an array of integers",
+        ),
+        (
+            path([1.0]),
+            [1, 0],
+            {"join_unmatched": "yes"},
+            TypeError,
+            "join_unmatched must be True or False",
+        ),
         (path([1.0]), [1, 0], {"workers": 0}, ValueError, "workers is 0"),
         (path([1.0]).astype(np.longdouble), [1, 0], {}, TypeError, "single or double precision"),
     ],
@@ -242,7 +279,9 @@ def test_hierarchy(G, least):
     for k, level in enumerate(h.levels):
         assert (h.prolongation(k) != product).nnz == 0
         assert np.array_equal(h.aggregates(k), product.indices)
-        np.testing.assert_allclose((product.T @ G @ product).toarray(), level.matrix.toarray(), atol=1e-9)
+        np.testing.assert_allclose(
+            (product.T @ G @ product).toarray(), level.matrix.toarray(), atol=1e-9
+        )
         if level.prolongation is not None:
             assert level.matching.cardinality > 0
             product = sp.csr_array(product @ level.prolongation)
@@ -268,9 +307,13 @@ def test_stars_do_not_stall():
 
 def test_limits():
     G = random_graph(2000, 6, seed=9)
-    h = sm.coarsening_hierarchy(G, max_levels=3, min_vertices=1, method="greedy", weights=False, rng=3, workers=2)
+    h = sm.coarsening_hierarchy(
+        G, max_levels=3, min_vertices=1, method="greedy", weights=False, rng=3, workers=2
+    )
     assert (len(h), h.stopped_by) == (3, "max_levels")
-    assert h.levels[1].matching == sm.approximate_matching(h.levels[1].matrix, method="greedy", weights=False, rng=3)
+    assert h.levels[1].matching == sm.approximate_matching(
+        h.levels[1].matrix, method="greedy", weights=False, rng=3
+    )
     one_sided = sp.csr_array(sp.triu(G))
     with pytest.raises(ValueError, match="must be symmetric"):
         sm.coarsening_hierarchy(one_sided)

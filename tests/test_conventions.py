@@ -51,7 +51,10 @@ def test_pyomos_blocks_are_lower_triangular(A):
     row_at = {i: k for k, block in enumerate(row_blocks) for i in block}
     col_at = {j: k for k, block in enumerate(col_blocks) for j in block}
     entries = sp.coo_array(A)
-    assert all(row_at[i] >= col_at[j] for i, j in zip(entries.row.tolist(), entries.col.tolist(), strict=True))
+    assert all(
+        row_at[i] >= col_at[j]
+        for i, j in zip(entries.row.tolist(), entries.col.tolist(), strict=True)
+    )
 
 
 @pytest.mark.large
@@ -60,23 +63,34 @@ def test_the_same_as_pyomo():
     """Pyomo's own functions on the same matrices: the same parts, blocks of the same sizes."""
     reason = "compares with Pyomo: pip install pyomo networkx"
     pytest.importorskip("networkx", reason=reason)
-    triangularize = pytest.importorskip("pyomo.contrib.incidence_analysis.triangularize", reason=reason)
-    coarse = pytest.importorskip("pyomo.contrib.incidence_analysis.dulmage_mendelsohn", reason=reason)
+    triangularize = pytest.importorskip(
+        "pyomo.contrib.incidence_analysis.triangularize", reason=reason
+    )
+    coarse = pytest.importorskip(
+        "pyomo.contrib.incidence_analysis.dulmage_mendelsohn", reason=reason
+    )
     matching = pytest.importorskip("pyomo.contrib.incidence_analysis.matching", reason=reason)
     for seed in range(6):
         A = random_matrix(40, 36 + 2 * seed, 2, seed)
         A = sp.coo_array((A + A.astype(float)).tocsr())
         A.sum_duplicates()
         theirs, ours = coarse.dulmage_mendelsohn(A), sm.block_triangular_form(A).to_pyomo()
-        for part, own, free_with in zip(theirs, ours, ("overconstrained", "underconstrained"), strict=True):
+        for part, own, free_with in zip(
+            theirs, ours, ("overconstrained", "underconstrained"), strict=True
+        ):
             assert part._fields == own._fields
             for field in ("overconstrained", "underconstrained", "square"):
-                free = [{*found.unmatched} if field == free_with else set() for found in (part, own)]
+                free = [
+                    {*found.unmatched} if field == free_with else set() for found in (part, own)
+                ]
                 assert free[0] | {*getattr(part, field)} == free[1] | {*getattr(own, field)}
         assert sm.is_maximum(A, sm.Matching.from_pyomo(matching.maximum_matching(A), A.shape))
     for name in ("fine_blocks", "even_cycle", "triangular", "identity"):
         A = sp.coo_array(GALLERY[name]())
-        theirs, ours = triangularize.block_triangularize(A), sm.block_triangular_form(A).to_pyomo_blocks()
+        theirs, ours = (
+            triangularize.block_triangularize(A),
+            sm.block_triangular_form(A).to_pyomo_blocks(),
+        )
         for part, own in zip(theirs, ours, strict=True):
             assert {frozenset(block) for block in part} == {frozenset(block) for block in own}
 
@@ -106,13 +120,37 @@ GALLERY_FORM = sm.block_triangular_form(GALLERY["identity"]())
 @pytest.mark.parametrize(
     ("call", "error", "words"),
     [
-        (lambda: sm.Matching.from_matlab([1, 4], 3), ValueError, "p has the element 4, but there are 3 rows"),
+        (
+            lambda: sm.Matching.from_matlab([1, 4], 3),
+            ValueError,
+            "p has the element 4, but there are 3 rows",
+        ),
         (lambda: sm.Matching.from_matlab([2, 0, 2], 3), ValueError, "p has an element twice"),
-        (lambda: sm.Matching.from_matlab([-1], 3), ValueError, "p has the element -1, but counts from 0"),
-        (lambda: sm.Matching.from_pyomo([1, 2], (3, 3)), TypeError, "given must be a dict from rows to columns"),
-        (lambda: sm.Matching.from_pyomo({0: 5}, (3, 3)), ValueError, "given pairs column 5, but there are 3"),
-        (lambda: sm.Matching.from_pyomo({0: 1, 1: 1}, (3, 3)), ValueError, "row 0 is paired with column 1, but row 1"),
-        (lambda: sm.Matching.from_pyomo({"a": 1}, (3, 3)), TypeError, "given must be made of integers"),
+        (
+            lambda: sm.Matching.from_matlab([-1], 3),
+            ValueError,
+            "p has the element -1, but counts from 0",
+        ),
+        (
+            lambda: sm.Matching.from_pyomo([1, 2], (3, 3)),
+            TypeError,
+            "given must be a dict from rows to columns",
+        ),
+        (
+            lambda: sm.Matching.from_pyomo({0: 5}, (3, 3)),
+            ValueError,
+            "given pairs column 5, but there are 3",
+        ),
+        (
+            lambda: sm.Matching.from_pyomo({0: 1, 1: 1}, (3, 3)),
+            ValueError,
+            "row 0 is paired with column 1, but row 1",
+        ),
+        (
+            lambda: sm.Matching.from_pyomo({"a": 1}, (3, 3)),
+            TypeError,
+            "given must be made of integers",
+        ),
     ],
 )
 def test_wrong_matchings(call, error, words):

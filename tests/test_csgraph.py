@@ -19,11 +19,16 @@ NAMES = ["maximum_bipartite_matching", "structural_rank"]
 @pytest.mark.parametrize("name", NAMES)
 def test_signatures_are_scipys(name):
     def parameters(module):
-        return [(p.name, p.kind, p.default) for p in inspect.signature(getattr(module, name)).parameters.values()]
+        return [
+            (p.name, p.kind, p.default)
+            for p in inspect.signature(getattr(module, name)).parameters.values()
+        ]
 
     expected = {"maximum_bipartite_matching": ["graph", "perm_type"], "structural_rank": ["graph"]}
     assert [parameter for parameter, _, _ in parameters(ours)] == expected[name]
-    assert [default for _, _, default in parameters(ours)][1:] == ["row"] * (len(expected[name]) - 1)
+    assert [default for _, _, default in parameters(ours)][1:] == ["row"] * (
+        len(expected[name]) - 1
+    )
     assert all(kind is inspect.Parameter.POSITIONAL_OR_KEYWORD for _, kind, _ in parameters(ours))
 
 
@@ -70,7 +75,9 @@ def test_always_int32(dtype, form):
     assert ours.maximum_bipartite_matching(A).dtype == np.int32
 
 
-@pytest.mark.parametrize("dtype", [bool, np.int8, np.float16, np.float64, np.longdouble, np.complex128, object])
+@pytest.mark.parametrize(
+    "dtype", [bool, np.int8, np.float16, np.float64, np.longdouble, np.complex128, object]
+)
 def test_values_do_not_matter(dtype):
     A = GALLERY["even_cycle"]()
     A = sp.csr_array((np.zeros(A.nnz, dtype), A.indices, A.indptr), shape=A.shape)
@@ -103,7 +110,9 @@ def same_error(name, A):
 
 
 @pytest.mark.parametrize("name", NAMES)
-@pytest.mark.parametrize("A", [np.eye(3), [[1, 0], [0, 1]], None, "A", 3], ids=["array", "list", "None", "str", "int"])
+@pytest.mark.parametrize(
+    "A", [np.eye(3), [[1, 0], [0, 1]], None, "A", 3], ids=["array", "list", "None", "str", "int"]
+)
 def test_messages_for_what_is_not_sparse(name, A):
     mine, theirs = same_error(name, A)
     assert mine[0] is theirs[0]

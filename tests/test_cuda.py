@@ -40,7 +40,11 @@ def check_everything(A):
     m = sm.maximum_transversal(B, method=METHOD)
     assert lives_on_gpu(m.row_mate, m.col_mate)
     oracle.assert_maximum(A, host(m.row_mate), host(m.col_mate))
-    assert m.row_mate.dtype == m.col_mate.dtype == (A.coords[0] if A.format == "coo" else A.indices).dtype
+    assert (
+        m.row_mate.dtype
+        == m.col_mate.dtype
+        == (A.coords[0] if A.format == "coo" else A.indices).dtype
+    )
     assert sm.structural_rank(B, method=METHOD) == m.cardinality == rank
     assert sm.is_matching(B, m)
     assert sm.is_maximal(B, m)
@@ -87,7 +91,10 @@ def test_properties_and_permutation(matrix):
     )
     assert form.is_reducible is expected.is_reducible
     assert sorted(form.block_sizes.tolist()) == sorted(expected.block_sizes.tolist())
-    for part, of_host in ((form.horizontal, expected.horizontal), (form.vertical, expected.vertical)):
+    for part, of_host in (
+        (form.horizontal, expected.horizontal),
+        (form.vertical, expected.vertical),
+    ):
         assert lives_on_gpu(*part)
         assert sorted(part.rows.tolist()) == sorted(of_host.rows.tolist())
     assert form == form
@@ -97,7 +104,9 @@ def test_properties_and_permutation(matrix):
     C = form.permute(B)
     p, q = host(form.row_perm), host(form.col_perm)
     assert C.format == "csr"
-    assert np.array_equal((C.get() != 0).toarray(), ((to_gpu(matrix).get() != 0)[p][:, q]).toarray())
+    assert np.array_equal(
+        (C.get() != 0).toarray(), ((to_gpu(matrix).get() != 0)[p][:, q]).toarray()
+    )
 
 
 @given(matrices() | larger(), st.integers(1, 2**32))
@@ -121,21 +130,31 @@ def test_device(matrix):
         again = sm.maximum_transversal(matrix, device="cuda", method=METHOD, initial=start)
         assert again.cardinality == m.cardinality
     assert sm.structural_rank(matrix, device="cuda", method=METHOD) == m.cardinality
-    assert lives_on_gpu(*sm.block_triangular_form(matrix, device="cuda", method=METHOD, matching=m.get()))
+    assert lives_on_gpu(
+        *sm.block_triangular_form(matrix, device="cuda", method=METHOD, matching=m.get())
+    )
     assert lives_on_gpu(*sm.connected_components(matrix, device="cuda")[1:])
     on_gpu = sm.maximum_transversal(to_gpu(matrix), device="cuda", method=METHOD)
     assert on_gpu.cardinality == m.cardinality
     if METHOD == "auto":
         assert sm.is_reducible(matrix, device="cuda") == sm.is_reducible(matrix)
-        assert sm.is_structurally_singular(matrix, device="cuda") == sm.is_structurally_singular(matrix)
+        assert sm.is_structurally_singular(matrix, device="cuda") == sm.is_structurally_singular(
+            matrix
+        )
 
 
 A = GALLERY["three_coarse_parts"]()
 MIXED = {
-    "start in host memory": lambda: sm.maximum_transversal(to_gpu(A), initial=sm.maximum_transversal(A), method=METHOD),
-    "start on the GPU": lambda: sm.maximum_transversal(A, initial=mates_to_gpu(sm.maximum_transversal(A))),
+    "start in host memory": lambda: sm.maximum_transversal(
+        to_gpu(A), initial=sm.maximum_transversal(A), method=METHOD
+    ),
+    "start on the GPU": lambda: sm.maximum_transversal(
+        A, initial=mates_to_gpu(sm.maximum_transversal(A))
+    ),
     "list": lambda: sm.is_matching(to_gpu(A), [-1] * A.shape[0]),
-    "pair": lambda: sm.is_maximum(to_gpu(A), (CUPY.zeros(A.shape[0], np.int32) - 1, np.full(A.shape[1], -1))),
+    "pair": lambda: sm.is_maximum(
+        to_gpu(A), (CUPY.zeros(A.shape[0], np.int32) - 1, np.full(A.shape[1], -1))
+    ),
     "cover": lambda: sm.vertex_cover(A, mates_to_gpu(sm.maximum_transversal(A))[0]),
     "form": lambda: sm.block_triangular_form(A, matching=mates_to_gpu(sm.maximum_transversal(A))),
     "permute": lambda: sm.block_triangular_form(A).permute(to_gpu(A)),
@@ -150,7 +169,12 @@ def test_mixed_inputs_are_refused(case):
 
 
 def test_unknown_device():
-    for call in (sm.maximum_transversal, sm.structural_rank, sm.block_triangular_form, sm.connected_components):
+    for call in (
+        sm.maximum_transversal,
+        sm.structural_rank,
+        sm.block_triangular_form,
+        sm.connected_components,
+    ):
         with pytest.raises(ValueError, match="device is 'gpu', but must be one of 'cuda'"):
             call(A, device="gpu")
     with pytest.raises(TypeError, match="device must be"):
@@ -158,7 +182,9 @@ def test_unknown_device():
 
 
 def test_engines_of_the_other_back_end_are_not_found():
-    with pytest.raises(ValueError, match=r"method is 'hopcroft_karp', but must be one of .*'ms_bfs'"):
+    with pytest.raises(
+        ValueError, match=r"method is 'hopcroft_karp', but must be one of .*'ms_bfs'"
+    ):
         sm.maximum_transversal(to_gpu(A), method="hopcroft_karp")
     with pytest.raises(ValueError, match="method is 'ms_bfs'"):
         sm.maximum_transversal(A, method="ms_bfs")
@@ -241,7 +267,10 @@ def test_out_of_memory_says_what_helps(monkeypatch):
     with pytest.raises(MemoryError) as caught:
         sm.maximum_transversal(B, method="ms_bfs", init="none")
     assert "free_all_blocks" in caught.value.__notes__[0]
-    assert all(np.array_equal(x.get(), y) for x, y in zip((B.data, B.indices, B.indptr), before, strict=True))
+    assert all(
+        np.array_equal(x.get(), y)
+        for x, y in zip((B.data, B.indices, B.indptr), before, strict=True)
+    )
 
 
 # Large enough that several threads meet: many rows after few columns, hubs, long paths.
@@ -251,7 +280,9 @@ BUSY = {
     "natural_grid": lambda: grid(60),
     "tall": lambda: random_matrix(6_000, 70, 2, seed=227),
     "wide": lambda: random_matrix(300, 5_000, 12, seed=229),
-    "hub": lambda: sp.vstack([sp.csr_array(np.ones((2, 9_000))), random_matrix(8_998, 9_000, 2, 43)], format="csr"),
+    "hub": lambda: sp.vstack(
+        [sp.csr_array(np.ones((2, 9_000))), random_matrix(8_998, 9_000, 2, 43)], format="csr"
+    ),
 }
 
 

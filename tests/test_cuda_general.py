@@ -24,8 +24,12 @@ SEED = int(np.random.default_rng(0).integers(2**63))
 
 def caterpillar(n, legs):
     """A path of ascending weights, each vertex with a few light edges: a pair frees many at once, one after another."""
-    edges = [(v, v + 1) for v in range(n - 1)] + [(v, n + v * legs + k) for v in range(n) for k in range(legs)]
-    return graph(n * (legs + 1), edges, [*range(n, 2 * n - 1), *(1 + k % n for k in range(n * legs))])
+    edges = [(v, v + 1) for v in range(n - 1)] + [
+        (v, n + v * legs + k) for v in range(n) for k in range(legs)
+    ]
+    return graph(
+        n * (legs + 1), edges, [*range(n, 2 * n - 1), *(1 + k % n for k in range(n * legs))]
+    )
 
 
 def hubs(n=5000):
@@ -39,7 +43,9 @@ def hubs(n=5000):
 
 LARGER = {
     "path": lambda: path(np.arange(1.0, 700)),
-    "paths": lambda: sp.block_diag([path(np.arange(1.0, k)) for k in (300, 20, 150, 7)], format="csr"),
+    "paths": lambda: sp.block_diag(
+        [path(np.arange(1.0, k)) for k in (300, 20, 150, 7)], format="csr"
+    ),
     "caterpillar": lambda: caterpillar(60, 5),
     "star": lambda: star(3000, np.arange(2999.0)),
     "hubs": hubs,
@@ -105,7 +111,9 @@ def test_red_blue_of_larger_graphs(case, weights, monkeypatch):
     assert m == sm.approximate_matching(G, method="red_blue", weights=weights, rng=0)
     monkeypatch.setattr(general, "LIMIT", 2)
     for dtype in INDEX_TYPES:
-        again = gpu_calls.approximate(with_index_type(G, dtype), method="red_blue", weights=weights, rng=0)
+        again = gpu_calls.approximate(
+            with_index_type(G, dtype), method="red_blue", weights=weights, rng=0
+        )
         assert np.array_equal(again.mate, m.mate)
 
 
@@ -130,7 +138,11 @@ def test_answers_are_on_the_gpu():
     B = to_gpu(G)
     before = [x.get() for x in (B.data, B.indices, B.indptr)]
     with gpu_calls.one_call:
-        for m in (sm.approximate_matching(B), sm.approximate_matching(G, device="cuda"), sm.maximal_matching(B)):
+        for m in (
+            sm.approximate_matching(B),
+            sm.approximate_matching(G, device="cuda"),
+            sm.maximal_matching(B),
+        ):
             assert isinstance(m.mate, CUPY.ndarray)
             assert isinstance(m.weight_sum, CUPY.ndarray)
             assert m.weight_sum.shape == ()
@@ -140,7 +152,10 @@ def test_answers_are_on_the_gpu():
             assert m.cardinality == m.info.cardinality == m.get().cardinality
             assert m.is_perfect == m.get().is_perfect
             assert sm.is_maximal(B, m)
-    assert all(np.array_equal(x.get(), y) for x, y in zip((B.data, B.indices, B.indptr), before, strict=True))
+    assert all(
+        np.array_equal(x.get(), y)
+        for x, y in zip((B.data, B.indices, B.indptr), before, strict=True)
+    )
 
 
 def test_formats():
@@ -181,7 +196,9 @@ def test_long_lists_are_surveyed_too():
     H = G.copy()
     H.indices[p], H.indices[p + 1] = H.indices[p + 1], H.indices[p]
     H.data[p], H.data[p + 1] = H.data[p + 1], H.data[p]
-    assert gpu_calls.approximate(H) == sm.approximate_matching(G), "a list that does not ascend is sorted"
+    assert gpu_calls.approximate(H) == sm.approximate_matching(G), (
+        "a list that does not ascend is sorted"
+    )
 
 
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
@@ -195,7 +212,9 @@ def test_weights_that_are_no_numbers_are_refused(value, dtype):
 
 def test_repeats_are_added_up_in_order():
     """Three entries in one place, of which no two sums in another order are alike, in single precision."""
-    G = graph(4, [(0, 1)] * 3 + [(1, 2)] + [(2, 3)] * 2, [1, 2**-30, 2**-30, 1 + 2**-29.5, 0.25, 0.25])
+    G = graph(
+        4, [(0, 1)] * 3 + [(1, 2)] + [(2, 3)] * 2, [1, 2**-30, 2**-30, 1 + 2**-29.5, 0.25, 0.25]
+    )
     for dtype in (np.float32, np.float64):
         H = sp.csr_array((G.data.astype(dtype), G.indices, G.indptr), shape=G.shape)
         assert gpu_calls.approximate(H) == sm.approximate_matching(H)
@@ -204,9 +223,15 @@ def test_repeats_are_added_up_in_order():
 @pytest.mark.parametrize(
     ("how", "words"),
     [
-        ({"method": "greedy"}, "method is 'greedy', but must be one of 'auto', .*'local_max', 'red_blue'"),
+        (
+            {"method": "greedy"},
+            "method is 'greedy', but must be one of 'auto', .*'local_max', 'red_blue'",
+        ),
         ({"options": {"q": 1}}, "options"),
-        ({"method": "red_blue", "options": {"p": 1.0}}, r"options\['p'\] is 1.0, but must be between"),
+        (
+            {"method": "red_blue", "options": {"p": 1.0}},
+            r"options\['p'\] is 1.0, but must be between",
+        ),
         ({"device": "gpu"}, "device is 'gpu'"),
     ],
 )

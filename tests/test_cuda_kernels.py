@@ -13,7 +13,9 @@ from sparsematch._engines.cuda.graph import rounds as general
 from sparsematch._engines.cuda.matching import ms_bfs
 
 FOLDER = Path(str(resources("sparsematch._engines.cuda")))
-SOURCES = sorted(path.relative_to(FOLDER).with_suffix("").as_posix() for path in FOLDER.rglob("*.cu"))
+SOURCES = sorted(
+    path.relative_to(FOLDER).with_suffix("").as_posix() for path in FOLDER.rglob("*.cu")
+)
 
 #: What `ms_bfs` is compiled for, by the mean length of a list.
 SHAPES = {"short": (4, 4), "mesh": (8, 8), "long": (16, 16), "skewed": (0, 8), "dense": (0, 32)}
@@ -23,7 +25,11 @@ SHAPES = {"short": (4, 4), "mesh": (8, 8), "long": (16, 16), "skewed": (0, 8), "
 def nvrtc():
     for package in ("nvidia-cuda-nvrtc", "nvidia-cuda-nvrtc-cu13", "nvidia-cuda-nvrtc-cu12"):
         try:
-            found = [f for f in files(package) if f.name.startswith("libnvrtc.so") and "builtins" not in f.name]
+            found = [
+                f
+                for f in files(package)
+                if f.name.startswith("libnvrtc.so") and "builtins" not in f.name
+            ]
         except PackageNotFoundError:
             continue
         if found:
@@ -63,8 +69,17 @@ def test_compiles(nvrtc, name, dtype, architecture):
 @pytest.mark.parametrize("lockstep", [0, 1])
 def test_every_shape_of_the_search_compiles(nvrtc, lockstep, shape, dtype):
     width, lanes = SHAPES[shape]
-    macros = {"LOCKSTEP": lockstep, "UNROLL": 2, "PART": ms_bfs.PART, "ROOM": ms_bfs.ROOM, "THREADS": 512, "BLOCKS": 2}
-    assert compile_text(nvrtc, "matching/ms_bfs", "sm_90", dtype, WIDTH=width, LANES=lanes, **macros) == (0, "")
+    macros = {
+        "LOCKSTEP": lockstep,
+        "UNROLL": 2,
+        "PART": ms_bfs.PART,
+        "ROOM": ms_bfs.ROOM,
+        "THREADS": 512,
+        "BLOCKS": 2,
+    }
+    assert compile_text(
+        nvrtc, "matching/ms_bfs", "sm_90", dtype, WIDTH=width, LANES=lanes, **macros
+    ) == (0, "")
 
 
 @pytest.mark.parametrize("dtype", [np.int32, np.int64], ids=["int32", "int64"])

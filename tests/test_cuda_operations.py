@@ -64,7 +64,10 @@ def many_components(n_blocks, seed):
     """Irreducible blocks of a few rows each, with entries above them that make an order."""
     rng = np.random.default_rng(seed)
     sizes = rng.integers(1, 9, size=n_blocks)
-    cycles = [sp.eye_array(n) + sp.csr_array((np.ones(n), (np.arange(n), (np.arange(n) + 1) % n))) for n in sizes]
+    cycles = [
+        sp.eye_array(n) + sp.csr_array((np.ones(n), (np.arange(n), (np.arange(n) + 1) % n)))
+        for n in sizes
+    ]
     A = sp.block_diag(cycles, format="csr")
     start = np.repeat(np.cumsum(sizes) - sizes, sizes)
     i, j = rng.integers(A.shape[0], size=(2, 4 * A.shape[0]))
@@ -78,7 +81,10 @@ def chain_of_cycles(n):
     i = np.arange(2 * n)
     arcs = [(i, i), (i, i ^ 1), (i[:-2:2], i[2::2])]
     return sp.csr_array(
-        (np.ones(sum(len(a) for a, _ in arcs)), tuple(np.concatenate(ends) for ends in zip(*arcs, strict=True)))
+        (
+            np.ones(sum(len(a) for a, _ in arcs)),
+            tuple(np.concatenate(ends) for ends in zip(*arcs, strict=True)),
+        )
     )
 
 
@@ -111,8 +117,12 @@ LARGER = {
     "random": lambda: random_matrix(2000, 2000, 3, 37),
     "dense": lambda: random_matrix(600, 600, 20, 39),
     "tall": lambda: random_matrix(2000, 700, 2, 41),
-    "hub": lambda: sp.vstack([sp.csr_array(np.ones((1, 9000))), random_matrix(8999, 9000, 2, 43)], format="csr"),
-    "triangular": lambda: scrambled(sp.csr_array(sp.triu(random_matrix(400, 400, 5, 45)) + sp.eye_array(400)), 47),
+    "hub": lambda: sp.vstack(
+        [sp.csr_array(np.ones((1, 9000))), random_matrix(8999, 9000, 2, 43)], format="csr"
+    ),
+    "triangular": lambda: scrambled(
+        sp.csr_array(sp.triu(random_matrix(400, 400, 5, 45)) + sp.eye_array(400)), 47
+    ),
 }
 
 
@@ -142,9 +152,10 @@ def test_wrong_pair(matrix):
             oracle.assert_matching(A, row_mate, col_mate)
         except AssertionError:
             code, i, j = flaw
-            assert {3: row_mate[i] == j != -1 and col_mate[j] != i, 4: col_mate[j] == i and row_mate[i] != j}.get(
-                code, True
-            )
+            assert {
+                3: row_mate[i] == j != -1 and col_mate[j] != i,
+                4: col_mate[j] == i and row_mate[i] != j,
+            }.get(code, True)
             assert code != 5 or (row_mate[i] == j and A.toarray()[i, j] == 0)
         else:
             assert flaw is None
@@ -160,7 +171,9 @@ def test_certificates(A):
         i, j = oracle.entries(A)
         both_free = (row_mate[i] == -1) & (col_mate[j] == -1)
         assert (pair is None) == (not both_free.any())
-        assert pair is None or pair in set(zip(i[both_free].tolist(), j[both_free].tolist(), strict=True))
+        assert pair is None or pair in set(
+            zip(i[both_free].tolist(), j[both_free].tolist(), strict=True)
+        )
         assert (cover is None) == (matching.cardinality < oracle.rank(A))
         if cover is not None:
             rows, cols = np.zeros(A.shape[0], bool), np.zeros(A.shape[1], bool)
@@ -201,7 +214,9 @@ def test_transpose(A):
     (indptr, indices), (t_indptr, t_indices) = lists
     majors = np.repeat(np.arange(graph.n_major), np.diff(indptr))
     minors = np.repeat(np.arange(back.n_major), np.diff(t_indptr))
-    assert sorted(zip(majors, indices[: graph.nnz], strict=True)) == sorted(zip(t_indices, minors, strict=True))
+    assert sorted(zip(majors, indices[: graph.nnz], strict=True)) == sorted(
+        zip(t_indices, minors, strict=True)
+    )
 
 
 @given(matrices() | larger())

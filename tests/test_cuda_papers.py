@@ -17,13 +17,19 @@ from strategies import INDEX_TYPES, partial_matching, with_index_type
 pytestmark = pytest.mark.skipif(bool(gpu_calls.MISSING), reason=str(gpu_calls.MISSING))
 
 APFB = [
-    dict(zip(("stop_early", "roots", "constant_threads"), v, strict=True)) for v in product((False, True), repeat=3)
+    dict(zip(("stop_early", "roots", "constant_threads"), v, strict=True))
+    for v in product((False, True), repeat=3)
 ]
 LISTS = {"First": {"active_list": False}, "NoShr": {"shrink": False}, "Shr": {}}
 G_PR = [
     {**variant, **relabel}
     for variant in LISTS.values()
-    for relabel in ({"k": 0.3}, {"k": 2.0}, {"adaptive": False, "k": 1.0}, {"adaptive": False, "k": 10.0})
+    for relabel in (
+        {"k": 0.3},
+        {"k": 2.0},
+        {"adaptive": False, "k": 1.0},
+        {"adaptive": False, "k": 10.0},
+    )
 ]
 VARIANTS = [("apfb", options) for options in APFB] + [("push_relabel", options) for options in G_PR]
 
@@ -32,7 +38,13 @@ def hubs(n=1500):
     """Two rows and two columns with lists that are cut up or given to a block; most rows compete for few columns."""
     rng = np.random.default_rng(3)
     rows = np.r_[np.zeros(n), np.ones(n // 2), np.arange(n), np.arange(n), rng.integers(n, size=n)]
-    cols = np.r_[np.arange(n), rng.integers(n, size=n // 2), np.zeros(n), np.ones(n), rng.integers(n // 3, size=n)]
+    cols = np.r_[
+        np.arange(n),
+        rng.integers(n, size=n // 2),
+        np.zeros(n),
+        np.ones(n),
+        rng.integers(n // 3, size=n),
+    ]
     return pattern(rows, cols, (n, n))
 
 
@@ -64,7 +76,9 @@ def test_every_variant_is_exact(name, options, shape):
     rank = sm.structural_rank(A)
     for B, dtype in product((A, A.tocsc()), INDEX_TYPES):
         for initial in (None, partial_matching(A, rng)):
-            m, info = gpu_calls.solve(with_index_type(B, dtype), find(name), options, initial=initial)
+            m, info = gpu_calls.solve(
+                with_index_type(B, dtype), find(name), options, initial=initial
+            )
             oracle.assert_matching(A, m.row_mate, m.col_mate)
             assert m.cardinality == info.steps[-1].cardinality == rank
 

@@ -57,7 +57,9 @@ def check_coarse(A, form):
     assert cc.tolist() == expected.tolist()
     assert np.array_equal(row_part[p], np.repeat(["h", "s", "v", "v"], np.diff(rr)))
     assert np.array_equal(col_part[q], np.repeat(["h", "h", "s", "v"], np.diff(cc)))
-    assert np.array_equal(np.sort(q[: cc[1]]), np.flatnonzero(free_cols)), "first the unmatched columns"
+    assert np.array_equal(np.sort(q[: cc[1]]), np.flatnonzero(free_cols)), (
+        "first the unmatched columns"
+    )
     assert np.array_equal(np.sort(p[rr[3] :]), np.flatnonzero(free_rows)), "last the unmatched rows"
 
 
@@ -86,7 +88,9 @@ def check_fine(A, form):
     if n:
         labels = sp.csgraph.connected_components(square, connection="strong")[1]
         inner = np.repeat(np.arange(len(r) - 1), np.diff(r))[rr[1] : rr[2]]
-        assert len(set(zip(labels.tolist(), inner.tolist(), strict=True))) == fine, "a block is a component"
+        assert len(set(zip(labels.tolist(), inner.tolist(), strict=True))) == fine, (
+            "a block is a component"
+        )
 
 
 def test_gallery(matrix):
@@ -116,7 +120,8 @@ def blocks_of(form):
     """The blocks as sets: the rows and the columns of each."""
     p, q, r, s, _, _ = form
     return {
-        (frozenset(p[r[k] : r[k + 1]].tolist()), frozenset(q[s[k] : s[k + 1]].tolist())) for k in range(form.n_blocks)
+        (frozenset(p[r[k] : r[k + 1]].tolist()), frozenset(q[s[k] : s[k + 1]].tolist()))
+        for k in range(form.n_blocks)
     }
 
 
@@ -140,9 +145,15 @@ def test_by_hand():
     A = GALLERY["three_coarse_parts"]()
     form = sm.block_triangular_form(A)
     check(A, form)
-    parts = {part: sorted(form.row_perm[places].tolist()) for part, places in zip("hsv", row_places(form), strict=True)}
+    parts = {
+        part: sorted(form.row_perm[places].tolist())
+        for part, places in zip("hsv", row_places(form), strict=True)
+    }
     assert parts == {"h": [0, 1], "s": [2, 3], "v": [4, 5, 6, 7]}
-    parts = {part: sorted(form.col_perm[places].tolist()) for part, places in zip("hsv", col_places(form), strict=True)}
+    parts = {
+        part: sorted(form.col_perm[places].tolist())
+        for part, places in zip("hsv", col_places(form), strict=True)
+    }
     assert parts == {"h": [0, 1, 2, 3], "s": [4, 5], "v": [6, 7]}
     assert isinstance(form, sm.BlockForm)
     assert form.structural_rank == 6
@@ -174,7 +185,10 @@ def test_many_blocks_of_random_sizes():
     """Irreducible blocks of known sizes, coupled upwards and scrambled, come back with those sizes."""
     rng = np.random.default_rng(101)
     sizes = rng.integers(1, 9, size=80)
-    blocks = [sp.eye_array(n) + sp.csr_array((np.ones(n), (np.arange(n), (np.arange(n) + 1) % n))) for n in sizes]
+    blocks = [
+        sp.eye_array(n) + sp.csr_array((np.ones(n), (np.arange(n), (np.arange(n) + 1) % n)))
+        for n in sizes
+    ]
     A = sp.block_diag(blocks, format="csr")
     n = A.shape[0]
     start = np.repeat(np.cumsum(sizes) - sizes, sizes)
@@ -190,7 +204,14 @@ def test_many_blocks_of_random_sizes():
 def test_unpacks_in_the_order_of_matlab():
     form = sm.block_triangular_form(GALLERY["three_coarse_parts"]())
     p, q, r, s, cc, rr = form
-    named = form.row_perm, form.col_perm, form.row_blocks, form.col_blocks, form.coarse_cols, form.coarse_rows
+    named = (
+        form.row_perm,
+        form.col_perm,
+        form.row_blocks,
+        form.col_blocks,
+        form.coarse_cols,
+        form.coarse_rows,
+    )
     for given_, expected in zip((p, q, r, s, cc, rr), named, strict=True):
         assert np.array_equal(given_, expected)
     assert len(cc) == len(rr) == 5
@@ -225,7 +246,9 @@ def test_permute(matrix):
         assert type(C) is type(A)
         expected = A.toarray()[form.row_perm][:, form.col_perm]
         assert np.array_equal(C.toarray(), expected, equal_nan=True)
-        assert C.nnz == A.nnz or kind is sp.coo_array, "explicit zeros stay; a COO matrix may add up its repeats"
+        assert C.nnz == A.nnz or kind is sp.coo_array, (
+            "explicit zeros stay; a COO matrix may add up its repeats"
+        )
 
 
 def test_properties(matrix):

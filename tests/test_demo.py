@@ -19,7 +19,8 @@ def test_circuit_has_zeros_on_the_diagonal_and_is_reducible(circuit):
     assert np.count_nonzero(A.diagonal() == 0) == 2 * STAGES
     assert structural_rank(A) == n
     sizes = np.diff(block_triangular_form(A).row_blocks)
-    assert np.count_nonzero(sizes > 1) == STAGES - 3  # three networks are in one feedback loop, two in another
+    # three networks are in one feedback loop, two in another
+    assert np.count_nonzero(sizes > 1) == STAGES - 3
     assert sizes.max() > 3 * (circuit.n_nodes // STAGES - 1)
 
 

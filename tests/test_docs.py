@@ -13,7 +13,14 @@ import sparsematch
 ROOT = Path(__file__).resolve().parents[1]
 DOCS = ROOT / "docs"
 ALGORITHMS = DOCS / "algorithms"
-PAGES = sorted([ROOT / "README.md", ROOT / "CONTRIBUTING.md", ROOT / "CHANGELOG.md", ROOT / "benchmarks/README.md"])
+PAGES = sorted(
+    [
+        ROOT / "README.md",
+        ROOT / "CONTRIBUTING.md",
+        ROOT / "CHANGELOG.md",
+        ROOT / "benchmarks/README.md",
+    ]
+)
 PAGES += sorted(page for page in DOCS.rglob("*.md") if "_build" not in page.parts)
 FENCE = re.compile(r"^ *```([^\s`]*)[^\n]*\n(.*?)^ *```$", re.MULTILINE | re.DOTALL)
 FLAGS = doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE
@@ -26,7 +33,9 @@ def name_of(page):
 def blocks(page):
     """The fenced blocks of a page: language, line before the first, text."""
     text = page.read_text(encoding="utf-8")
-    return [(match[1], text.count("\n", 0, match.start(2)), match[2]) for match in FENCE.finditer(text)]
+    return [
+        (match[1], text.count("\n", 0, match.start(2)), match[2]) for match in FENCE.finditer(text)
+    ]
 
 
 @pytest.mark.parametrize("page", PAGES, ids=name_of)
@@ -62,7 +71,11 @@ def test_links_lead_somewhere(page):
 
 def test_every_engine_has_a_page():
     """One page per registered engine, with the stem of its name, and no page for an engine that is not there."""
-    pages = {page.stem for page in ALGORITHMS.glob("*.md")} - {"index", "block_triangular_form", "weighted"}
+    pages = {page.stem for page in ALGORITHMS.glob("*.md")} - {
+        "index",
+        "block_triangular_form",
+        "weighted",
+    }
     assert pages == {engine.name for engine in sparsematch.engines(backend=None)}
 
 
@@ -79,7 +92,9 @@ def test_page_tells_what_the_registry_knows(engine):
     facts = facts_of(page)
     assert facts["Kind"].startswith(engine.kind)
     assert facts["Workers"].startswith("any number" if engine.multithreaded else "one")
-    assert facts["Transpose"].startswith({"unused": "not used"}.get(engine.transpose, engine.transpose))
+    assert facts["Transpose"].startswith(
+        {"unused": "not used"}.get(engine.transpose, engine.transpose)
+    )
 
 
 def test_page_tells_what_the_registry_knows_of_an_approximate_engine(approximate):
@@ -92,7 +107,9 @@ def test_page_tells_what_the_registry_knows_of_an_approximate_engine(approximate
     for option, default in approximate.options.items():
         assert f"`{option}` (default `{default!r}`)" in page
     facts = facts_of(page)
-    assert facts["Kind"].startswith("approximate: at least 1/2" if approximate.guarantee else "approximate: maximal")
+    assert facts["Kind"].startswith(
+        "approximate: at least 1/2" if approximate.guarantee else "approximate: maximal"
+    )
     assert facts["Workers"].startswith("any number" if approximate.multithreaded else "one")
     assert "Transpose" not in facts
 

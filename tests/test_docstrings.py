@@ -33,16 +33,21 @@ def test_examples(name):
     assert not runner.failures, "".join(report)
 
 
-@pytest.mark.parametrize("name", [name for name, value in PUBLIC.items() if inspect.isfunction(value)])
+@pytest.mark.parametrize(
+    "name", [name for name, value in PUBLIC.items() if inspect.isfunction(value)]
+)
 def test_a_function_says_what_it_takes_and_gives(name):
     text, function = inspect.getdoc(PUBLIC[name]), PUBLIC[name]
     parameters = inspect.signature(function).parameters
     needed = ["Parameters"] * bool(parameters) + ["Returns", "See Also", "Examples"]
-    assert [section for section in needed if f"\n{section}\n{'-' * len(section)}\n" not in text] == []
+    assert [
+        section for section in needed if f"\n{section}\n{'-' * len(section)}\n" not in text
+    ] == []
     for parameter in parameters:
-        assert any(line.lstrip("*").split(" :")[0].split(", ").count(parameter) for line in text.splitlines()), (
-            parameter
-        )
+        assert any(
+            line.lstrip("*").split(" :")[0].split(", ").count(parameter)
+            for line in text.splitlines()
+        ), parameter
     assert ">>> " in text
 
 

@@ -34,7 +34,9 @@ def test_gallery(engine, variant, matrix):
 
 
 def test_formats_and_index_types(engine, matrix):
-    for form, dtype in product([sp.csr_array, sp.csc_array, sp.csr_matrix, sp.csc_matrix], INDEX_TYPES):
+    for form, dtype in product(
+        [sp.csr_array, sp.csc_array, sp.csr_matrix, sp.csc_matrix], INDEX_TYPES
+    ):
         A = with_index_type(form(matrix), dtype)
         m, _ = solve(A, engine)
         check(A, engine, {}, m)
@@ -112,7 +114,8 @@ def test_report(engine, variant):
     assert (info.cardinality, info.workers) == (m.cardinality, 1)
     for step in info.steps:
         assert step.seconds > 0
-        assert step.edges > 0 or engine.backend == "cupy"  # kernels do not count all that the host's engines do
+        # kernels do not count all that the host's engines do
+        assert step.edges > 0 or engine.backend == "cupy"
         assert step.phases >= 0
         assert step.levels >= 0
         assert step.augmentations >= 0
@@ -120,7 +123,9 @@ def test_report(engine, variant):
             assert step.path_edges >= step.augmentations
     assert info.seconds == pytest.approx(sum(step.seconds for step in info.steps))
     if engine.kind == "exact" and engine.name != "auto" and engine.backend == "numpy":
-        assert step.augmentations == m.cardinality, "a path for each matched pair, nothing having been matched before"
+        assert step.augmentations == m.cardinality, (
+            "a path for each matched pair, nothing having been matched before"
+        )
         assert step.phases >= 1
 
 
@@ -131,13 +136,17 @@ def test_transposes_are_built_when_needed_only(engine):
     assert info.transposes_built in expected[engine.transpose]
 
 
-# Large enough that a team of threads is given work, and meets itself: many rows after few columns, hubs, long paths.
+# Large enough that a team of threads is given work, and meets itself: many rows after few columns,
+# hubs, long paths.
 BUSY = {
     "random": lambda: random_matrix(40_000, 38_000, 3, seed=211),
     "grid": lambda: scrambled(grid(200), seed=223),
     "tall": lambda: random_matrix(60_000, 700, 2, seed=227),
     "wide": lambda: random_matrix(3_000, 50_000, 12, seed=229),
-    "hub": lambda: random_matrix(20_000, 20_000, 3, seed=233) + random_matrix(4, 20_000, 5_000, seed=239).T @ FEW,
+    "hub": lambda: (
+        random_matrix(20_000, 20_000, 3, seed=233)
+        + random_matrix(4, 20_000, 5_000, seed=239).T @ FEW
+    ),
 }
 FEW = sp.csr_array((np.ones(4, np.int8), (np.arange(4), [5, 77, 8_000, 19_999])), shape=(4, 20_000))
 
@@ -172,7 +181,8 @@ def test_every_option_makes_a_difference(engine, variant):
     ]
     if engine.backend == "cupy":
         pytest.skip("two runs on a GPU differ anyway")
-    same_by_design = {"neighbour_sum", "neighbour_xor"}  # another way to the same answer: it changes the time alone
+    # another way to the same answer: it changes the time alone
+    same_by_design = {"neighbour_sum", "neighbour_xor"}
     if not variant or same_by_design & variant.keys():
         return
     assert any(statistics(A, engine, variant) != statistics(A, engine, {}) for A in trials)
@@ -181,7 +191,9 @@ def test_every_option_makes_a_difference(engine, variant):
 def test_the_seed_makes_a_difference_where_chance_is_asked_for():
     A = random_matrix(100, 100, 20, seed=47)
     results = {
-        sm.maximum_transversal(A, method="none", init="cheap", options={"random": True}, rng=seed).row_mate.tobytes()
+        sm.maximum_transversal(
+            A, method="none", init="cheap", options={"random": True}, rng=seed
+        ).row_mate.tobytes()
         for seed in (3, 5, 7)
     }
     assert len(results) == 3
@@ -194,6 +206,8 @@ def test_heuristics_agree_on_where_they_must(engine):
     m, _ = solve(A, engine)
     assert m.cardinality >= best / 2
     if engine.name == "karp_sipser":
-        forest = sp.diags_array([np.ones(400), np.ones(399)], offsets=[0, 1], shape=(400, 400), format="csr")
+        forest = sp.diags_array(
+            [np.ones(400), np.ones(399)], offsets=[0, 1], shape=(400, 400), format="csr"
+        )
         forest = scrambled(forest, seed=59)
         assert solve(forest, engine, {"degree_one_only": True})[0].cardinality == 400

@@ -27,20 +27,25 @@ def sides(A, why):
 
 
 def neighbours(A, rows):
-    return np.unique(np.concatenate([A.indices[A.indptr[i] : A.indptr[i + 1]] for i in rows] or [[]])).astype(int)
+    return np.unique(
+        np.concatenate([A.indices[A.indptr[i] : A.indptr[i + 1]] for i in rows] or [[]])
+    ).astype(int)
 
 
 def check_conflict(A, rows, cols):
     """Too few columns by one, and no proper subset has too few.
 
-    With the columns matched, one row is left; whatever has too few columns holds it, and with a row all that the
-    row's columns are matched to. If this leads everywhere, the whole is the only such set.
+    With the columns matched, one row is left; whatever has too few columns holds it, and with a row
+    all that the row's columns are matched to. If this leads everywhere, the whole is the only such
+    set.
     """
     assert neighbours(A, rows).tolist() == cols.tolist()
     assert len(cols) == len(rows) - 1
     block = sp.csr_array(A[rows][:, cols])
     mate = (
-        sp.csgraph.maximum_bipartite_matching(with_index_type(block.sorted_indices(), np.int32), perm_type="row")
+        sp.csgraph.maximum_bipartite_matching(
+            with_index_type(block.sorted_indices(), np.int32), perm_type="row"
+        )
         if len(cols)
         else []
     )
@@ -50,7 +55,9 @@ def check_conflict(A, rows, cols):
         (np.ones(entries.nnz), (entries.row, np.asarray(mate)[entries.col])), shape=(len(rows),) * 2
     )
     free = (set(range(len(rows))) - set(map(int, mate))).pop()
-    assert len(sp.csgraph.breadth_first_order(leads_to, free, return_predecessors=False)) == len(rows)
+    assert len(sp.csgraph.breadth_first_order(leads_to, free, return_predecessors=False)) == len(
+        rows
+    )
 
 
 def check(A, why, most=None):
@@ -108,7 +115,9 @@ def test_every_proper_subset_has_enough(A):
             rows = getattr(piece.conflict, many).tolist()
             if len(rows) <= 8:
                 for size in range(1, len(rows)):
-                    assert all(neighbours(B, subset).size >= size for subset in combinations(rows, size))
+                    assert all(
+                        neighbours(B, subset).size >= size for subset in combinations(rows, size)
+                    )
 
 
 @given(matrices() | larger())
@@ -119,7 +128,11 @@ def test_no_other_conflict_on_fewer_of_its_columns(A):
             cols = getattr(piece.conflict, few).tolist()
             for c in cols:
                 left = set(cols) - {c}
-                rows = [i for i in getattr(piece, many).tolist() if left.issuperset(neighbours(B, [i]).tolist())]
+                rows = [
+                    i
+                    for i in getattr(piece, many).tolist()
+                    if left.issuperset(neighbours(B, [i]).tolist())
+                ]
                 assert sm.structural_rank(sp.csr_array(B[rows])) == len(rows)
 
 
@@ -127,7 +140,9 @@ def test_no_other_conflict_on_fewer_of_its_columns(A):
 def test_the_advice_works(A):
     """Without any one candidate a row less is too many; the missing entries give full rank, each of them raises it."""
     why, dense = sm.explain_singularity(A), sp.csr_array(A)
-    dense = sp.csr_array((np.ones(dense.nnz), dense.indices, dense.indptr), shape=dense.shape).toarray()
+    dense = sp.csr_array(
+        (np.ones(dense.nnz), dense.indices, dense.indptr), shape=dense.shape
+    ).toarray()
     for piece in why.overdetermined:
         for i in piece.candidates:
             less = sm.explain_singularity(sp.csr_array(np.delete(dense, i, axis=0)))
@@ -181,7 +196,9 @@ def test_a_short_conflict_is_found_among_many():
 
 
 def test_text_with_names():
-    why = sm.explain_singularity(GALLERY["hall_violator"](), list("abcde"), np.array(["u", "v", "w", "x", "y"]))
+    why = sm.explain_singularity(
+        GALLERY["hall_violator"](), list("abcde"), np.array(["u", "v", "w", "x", "y"])
+    )
     text = str(why)
     assert "Structurally singular: 5 equations, 5 variables, but rank 4 at most" in text
     assert "equations: a, b, c\n" in text
@@ -202,8 +219,12 @@ def test_text_without_names():
 
 
 def test_text_of_what_is_not_singular():
-    assert str(sm.explain_singularity(GALLERY["identity"]())).startswith("Structurally non-singular: 5 equations")
-    assert "Full structural rank, but not square" in str(sm.explain_singularity(GALLERY["full_tall"]()))
+    assert str(sm.explain_singularity(GALLERY["identity"]())).startswith(
+        "Structurally non-singular: 5 equations"
+    )
+    assert "Full structural rank, but not square" in str(
+        sm.explain_singularity(GALLERY["full_tall"]())
+    )
     why = sm.explain_singularity(GALLERY["full_wide"]())
     assert not why.is_singular
     assert why.underdetermined.surplus == 4
@@ -225,7 +246,9 @@ def test_pieces_are_a_sequence():
     why = sm.explain_singularity(GALLERY["two_components"]())
     part = why.overdetermined
     assert isinstance(part, sm.DeficientPieces)
-    assert [piece.rows.tolist() for piece in part] == [part[k].rows.tolist() for k in range(len(part))]
+    assert [piece.rows.tolist() for piece in part] == [
+        part[k].rows.tolist() for k in range(len(part))
+    ]
     assert part[-1].rows.tolist() == part[len(part) - 1].rows.tolist()
     assert isinstance(part[0], sm.DeficientPiece)
     with pytest.raises(IndexError):
@@ -246,7 +269,12 @@ def test_repr_and_dict():
     assert piece["conflict_row_names"] == ["a", "b", "c"]
     assert piece["conflict_cols"] == [0, 1]
     assert "conflict_col_names" not in piece
-    assert sm.explain_singularity(sp.csr_array((9, 9))).to_dict(max_pieces=2)["underdetermined"]["n_pieces"] == 9
+    assert (
+        sm.explain_singularity(sp.csr_array((9, 9))).to_dict(max_pieces=2)["underdetermined"][
+            "n_pieces"
+        ]
+        == 9
+    )
 
 
 @pytest.mark.parametrize(
@@ -264,7 +292,9 @@ def test_wrong_names(names, error, words):
 
 
 def test_wrong_matrix():
-    with pytest.raises(TypeError, match="A must be a sparse array or matrix of SciPy or CuPy, not numpy"):
+    with pytest.raises(
+        TypeError, match="A must be a sparse array or matrix of SciPy or CuPy, not numpy"
+    ):
         sm.explain_singularity(np.eye(3))
     with pytest.raises(ValueError, match="method is 'fast'"):
         sm.explain_singularity(GALLERY["identity"](), method="fast")
@@ -275,9 +305,15 @@ def slow_cases():
     n = 60_000
     yield "no entries", sp.csr_array((n, n))
     yield "one column", sp.csr_array(np.ones((n, 1)))
-    yield "chain", sp.csr_array(sp.diags_array([np.ones(n), np.ones(n)], offsets=[0, -1], shape=(n + 1, n)))
+    yield (
+        "chain",
+        sp.csr_array(sp.diags_array([np.ones(n), np.ones(n)], offsets=[0, -1], shape=(n + 1, n))),
+    )
     yield "bands, many too many", random_matrix(2 * n, n, 6, seed=3)
-    yield "star of chains", sp.csr_array(sp.vstack([sp.eye_array(n), sp.eye_array(n, k=1), np.ones((2, n))]))
+    yield (
+        "star of chains",
+        sp.csr_array(sp.vstack([sp.eye_array(n), sp.eye_array(n, k=1), np.ones((2, n))])),
+    )
 
 
 @pytest.mark.large
@@ -296,12 +332,16 @@ def deficient():
     if not (DATA / "index.csv").exists():
         return []
     with open(DATA / "index.csv", newline="") as file:
-        rows = [row for row in csv.DictReader(file) if not row["sprank"] == row["rows"] == row["cols"]]
+        rows = [
+            row for row in csv.DictReader(file) if not row["sprank"] == row["rows"] == row["cols"]
+        ]
     return [row["name"] for row in rows if (DATA / f"{row['name']}.npz").exists()]
 
 
 @pytest.mark.large
-@pytest.mark.skipif(not deficient(), reason=f"the real matrices are not here: {DATA} does not exist")
+@pytest.mark.skipif(
+    not deficient(), reason=f"the real matrices are not here: {DATA} does not exist"
+)
 @pytest.mark.parametrize("name", deficient())
 def test_real_data(name):
     A = sp.csr_array(sp.load_npz(DATA / f"{name}.npz"))

@@ -17,7 +17,9 @@ from sparsematch._types.matching import Matching
 def cube(n):
     """The pattern of the seven-point operator on a cube of n by n by n points."""
     plane, line = sp.csr_array(grid(n)), sp.csr_array(grid(n, 1))
-    return sp.csr_array(sp.kron(plane, sp.eye_array(n)) + sp.kron(sp.eye_array(n * n), line) + sp.eye_array(n**3))
+    return sp.csr_array(
+        sp.kron(plane, sp.eye_array(n)) + sp.kron(sp.eye_array(n * n), line) + sp.eye_array(n**3)
+    )
 
 
 @pytest.mark.parametrize("n", [40, 300])
@@ -27,12 +29,16 @@ def test_points_of_a_mesh_share_columns_with_their_neighbours(n):
         assert facts.close_majors(as_bipartite(A)) == pytest.approx(4, rel=0.25)
 
 
-@pytest.mark.parametrize(("shape", "degree"), [((30_000, 30_000), 8), ((30_000, 60_000), 12), ((100_000, 90_000), 3)])
+@pytest.mark.parametrize(
+    ("shape", "degree"), [((30_000, 30_000), 8), ((30_000, 60_000), 12), ((100_000, 90_000), 3)]
+)
 def test_rows_with_random_columns_share_hardly_any(shape, degree):
     assert facts.close_majors(as_bipartite(random_matrix(*shape, degree, 5))) < 0.25
 
 
-@pytest.mark.parametrize("A", [sp.csr_array((0, 7)), sp.csr_array((7, 0)), sp.csr_array(np.ones((1, 9)))])
+@pytest.mark.parametrize(
+    "A", [sp.csr_array((0, 7)), sp.csr_array((7, 0)), sp.csr_array(np.ones((1, 9)))]
+)
 def test_nothing_to_share(A):
     assert facts.close_majors(as_bipartite(A)) == 0
 
@@ -53,7 +59,9 @@ def test_a_scrambled_mesh_is_told_from_a_random_matrix():
     assert "min_degree" not in [s.engine for s in info.steps]
 
 
-@pytest.mark.parametrize(("n", "in_order", "built"), [(450, False, True), (450, True, False), (60, False, False)])
+@pytest.mark.parametrize(
+    ("n", "in_order", "built"), [(450, False, True), (450, True, False), (60, False, False)]
+)
 def test_blocks_of_a_matching_that_was_given(n, in_order, built):
     """Where a depth-first search would hop all over memory the transpose is built; the blocks are the same."""
     one_way = sp.csr_array(sp.triu(grid(n)) + sp.eye_array(n * n))
@@ -69,10 +77,15 @@ def test_the_core_is_searched_from_where_less_is_free(seed):
     A = random_matrix(20_000, 19_900, 3, seed)
     for B in (A, sp.csr_array(A.T), sp.csc_array(A)):
         graph, run = as_bipartite(B), Run()
-        matching, settled = Matching.start(graph), (np.zeros(graph.n_major, bool), np.zeros(graph.n_minor, bool))
+        matching, settled = (
+            Matching.start(graph),
+            (np.zeros(graph.n_major, bool), np.zeros(graph.n_minor, bool)),
+        )
         step("karp_sipser", graph, matching, run, settled=settled)
         mates = graph.orient(matching.row_mate, matching.col_mate)
-        free = [np.count_nonzero((mate < 0) & ~done) for mate, done in zip(mates, settled, strict=True)]
+        free = [
+            np.count_nonzero((mate < 0) & ~done) for mate, done in zip(mates, settled, strict=True)
+        ]
         m, info = sm.maximum_transversal(B, return_info=True)
         certify(B, m)
         assert info.steps[-1].engine == "single_source_bfs"

@@ -10,7 +10,18 @@ from hypothesis import strategies as st
 import gpu_calls
 import sparsematch as sm
 from calls import other_values
-from graphs import assert_maximal, edges_of, graph, graphs, greedy, path, random_graph, red_blue, star, weight_of
+from graphs import (
+    assert_maximal,
+    edges_of,
+    graph,
+    graphs,
+    greedy,
+    path,
+    random_graph,
+    red_blue,
+    star,
+    weight_of,
+)
 from strategies import INDEX_TYPES, with_index_type
 
 #: Engines that find the one matching that the strict order of the edges determines.
@@ -55,7 +66,13 @@ def test_red_blue_by_its_definition(approximate):
     if approximate.name != "red_blue":
         pytest.skip("another matching by design")
 
-    @given(graphs(), st.booleans(), st.integers(0, 3), st.sampled_from([0.53406, 0.1, 0.9]), st.sampled_from([1, 3]))
+    @given(
+        graphs(),
+        st.booleans(),
+        st.integers(0, 3),
+        st.sampled_from([0.53406, 0.1, 0.9]),
+        st.sampled_from([1, 3]),
+    )
     def holds(G, weights, rng, p, workers):
         G = sp.csr_array(G)
         G.sum_duplicates()
@@ -209,7 +226,9 @@ def test_a_matrix_that_is_not_symmetric_is_refused_by_its_first_entry(G, weights
 
 def test_symmetrize_takes_the_larger():
     G = sp.csr_array(np.array([[0.0, 1, 0, 0], [-9, 0, 5, 0], [0, 5, 0, 1], [0, 0, 2, 0]]))
-    with pytest.raises(ValueError, match=r"G\[0, 1\] is an entry, but G\[1, 0\] is not of the same modulus"):
+    with pytest.raises(
+        ValueError, match=r"G\[0, 1\] is an entry, but G\[1, 0\] is not of the same modulus"
+    ):
         sm.approximate_matching(G)
     m = sm.approximate_matching(G, symmetrize=True)
     assert (m.mate.tolist(), m.weight) == ([1, 0, 3, 2], 11.0)

@@ -8,7 +8,16 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import sparsematch as sm
-from graphs import assert_maximal, edges_of, graph, path, random_graph, red_blue, vertex_hash, weight_of
+from graphs import (
+    assert_maximal,
+    edges_of,
+    graph,
+    path,
+    random_graph,
+    red_blue,
+    vertex_hash,
+    weight_of,
+)
 
 THREADED = ["suitor", "red_blue", "local_max"]
 
@@ -24,7 +33,9 @@ def test_red_blue_tells_of_its_rounds(weights):
     m = sm.approximate_matching(G, method="red_blue", weights=weights, rng=3, return_info=True)
     told = m.info.steps[0].matched
     assert list(told[: len(matched)]) == matched
-    assert set(told[len(matched) :]) <= {2 * m.cardinality}, "the rest of the rounds only finds dead vertices"
+    assert set(told[len(matched) :]) <= {2 * m.cardinality}, (
+        "the rest of the rounds only finds dead vertices"
+    )
 
 
 def test_share_of_the_first_round():
@@ -52,7 +63,8 @@ def test_gpa_is_exact_on_paths_and_even_cycles(weights, closed):
     known = nx.Graph()
     known.add_weighted_edges_from((u, v, w) for (u, v), w in edges_of(G).items())
     heaviest = sum(known[u][v]["weight"] for u, v in nx.max_weight_matching(known))
-    if len(set(weights)) == n:  # equal weights may close the cycle at another place, never for worse
+    # equal weights may close the cycle at another place, never for worse
+    if len(set(weights)) == n:
         assert m.weight == pytest.approx(heaviest)
     assert m.weight == pytest.approx(weight_of(G, m.mate))
 
@@ -60,7 +72,10 @@ def test_gpa_is_exact_on_paths_and_even_cycles(weights, closed):
 def test_gpa_is_heavier_than_greedy():
     for seed, degree in ((47, 3), (53, 8), (59, 20)):
         G = random_graph(2000, degree, seed=seed)
-        assert sm.approximate_matching(G, method="gpa").weight > sm.approximate_matching(G, method="greedy").weight
+        assert (
+            sm.approximate_matching(G, method="gpa").weight
+            > sm.approximate_matching(G, method="greedy").weight
+        )
 
 
 def test_hem_by_its_definition():
@@ -85,7 +100,11 @@ def test_hem_by_its_definition():
 def test_linear_work_and_few_rounds(method):
     """At most four looks for each edge, at most 3 log2(n) rounds: weights and no weights, even and skewed degrees."""
     hubs = np.random.default_rng(67).zipf(1.7, (2, 60_000)).clip(1, 9_999)
-    for G in (random_graph(20_000, 8, seed=71), random_graph(5_000, 60, seed=73), graph(10_000, hubs.T)):
+    for G in (
+        random_graph(20_000, 8, seed=71),
+        random_graph(5_000, 60, seed=73),
+        graph(10_000, hubs.T),
+    ):
         for weights in (True, False):
             (step,) = sm.approximate_matching(G, method=method, weights=weights).info.steps
             assert step.edges <= 4 * len(edges_of(G)) + G.shape[0]
@@ -115,10 +134,18 @@ def test_many_vertices_and_workers(method, kind):
         G.data = np.ceil(G.data * 3)
     if kind == "star":
         hub = np.zeros(29_999, int)
-        G = graph(30_000, np.c_[np.r_[hub, np.arange(1, 29_999)], np.r_[np.arange(1, 30_000), np.arange(2, 30_000)]])
+        G = graph(
+            30_000,
+            np.c_[
+                np.r_[hub, np.arange(1, 29_999)], np.r_[np.arange(1, 30_000), np.arange(2, 30_000)]
+            ],
+        )
     one = sm.approximate_matching(G, method=method, weights=kind != "unit")
     for workers in (2, 4):
-        assert sm.approximate_matching(G, method=method, weights=kind != "unit", workers=workers) == one
+        assert (
+            sm.approximate_matching(G, method=method, weights=kind != "unit", workers=workers)
+            == one
+        )
     if method != "red_blue":
         assert one == sm.approximate_matching(G, method="greedy", weights=kind != "unit")
 

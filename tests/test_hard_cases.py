@@ -84,7 +84,9 @@ def test_hubs(compiled):
     certify(A, m, rank=4)
 
 
-@pytest.mark.parametrize("shape", [(30_000, 200), (200, 30_000), (1, 100_000), (100_000, 1)], ids=str)
+@pytest.mark.parametrize(
+    "shape", [(30_000, 200), (200, 30_000), (1, 100_000), (100_000, 1)], ids=str
+)
 def test_extreme_shapes(compiled, shape):
     A = random_matrix(*shape, 60_000 / shape[0], seed=151)
     m, _ = solve(A, compiled, workers=2)

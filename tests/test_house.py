@@ -58,21 +58,41 @@ def test_no_function_is_long(path):
 
 def test_the_tree():
     """A porch and three rooms; what is new here is put into one of them on purpose."""
-    porch = {"__init__.py", "__main__.py", "_io.py", "cli", "csgraph.py", "demo.py", "plot", "py.typed", "solvers"}
+    porch = {
+        "__init__.py",
+        "__main__.py",
+        "_io.py",
+        "cli",
+        "csgraph.py",
+        "demo.py",
+        "plot",
+        "py.typed",
+        "solvers",
+    }
     porch |= {"networkx_backend.py"}
     rooms = {"_api", "_engines", "_types"}
     here = {path.name for path in PACKAGE.iterdir() if path.name != "__pycache__"}
     assert here == porch | rooms
-    back_ends = {path.name for path in (PACKAGE / "_engines").iterdir() if path.is_dir() and path.name != "__pycache__"}
+    back_ends = {
+        path.name
+        for path in (PACKAGE / "_engines").iterdir()
+        if path.is_dir() and path.name != "__pycache__"
+    }
     assert back_ends == {"cpu", "cuda", "reference"}
 
 
 @pytest.mark.parametrize("path", CORE, ids=name_of)
 def test_an_algorithm_includes_neither_python_nor_nanobind(path):
     """A header includes headers of its own folder and the standard library; the door alone knows Python."""
-    included = re.findall(r"^#include [<\"]([^>\"]+)[>\"]", path.read_text(encoding="utf-8"), re.MULTILINE)
+    included = re.findall(
+        r"^#include [<\"]([^>\"]+)[>\"]", path.read_text(encoding="utf-8"), re.MULTILINE
+    )
     own = {str(header.relative_to(CPU)) for header in CORE}
-    foreign = [header for header in included if header not in own and not re.fullmatch(r"[a-z_]+|sys/mman\.h", header)]
+    foreign = [
+        header
+        for header in included
+        if header not in own and not re.fullmatch(r"[a-z_]+|sys/mman\.h", header)
+    ]
     if path.name in DOORS:
         assert all(header.startswith("nanobind/") for header in foreign)
     else:
@@ -109,8 +129,15 @@ def test_an_engine_has_a_file_of_its_name(engine):
     if engine.backend == "cupy":
         assert list(CUDA.rglob(f"{engine.name}.py"))
         return
-    files = {"auto": CPU / "matching" / "auto.py", "reference": PACKAGE / "_engines" / "reference" / "augment.py"}
-    assert files[engine.name].exists() if engine.name in files else list(CPU.rglob(f"{engine.name}.hpp"))
+    files = {
+        "auto": CPU / "matching" / "auto.py",
+        "reference": PACKAGE / "_engines" / "reference" / "augment.py",
+    }
+    assert (
+        files[engine.name].exists()
+        if engine.name in files
+        else list(CPU.rglob(f"{engine.name}.hpp"))
+    )
 
 
 def test_nothing_is_left_for_later():
@@ -134,10 +161,16 @@ def identifiers(path):
 
 @pytest.mark.parametrize("name", sorted({*sparsematch.__all__, *csgraph.__all__, *solvers.__all__}))
 def test_every_public_name_is_tested(name):
-    assert any(name in identifiers(path) for path in TESTS if path.name not in ("test_house.py", "conftest.py"))
+    assert any(
+        name in identifiers(path)
+        for path in TESTS
+        if path.name not in ("test_house.py", "conftest.py")
+    )
 
 
-@pytest.mark.parametrize("module", [sparsematch, csgraph, solvers], ids=lambda module: module.__name__)
+@pytest.mark.parametrize(
+    "module", [sparsematch, csgraph, solvers], ids=lambda module: module.__name__
+)
 def test_the_porch_shows_public_names_only(module):
     """What `dir` shows beside the names of __all__ are modules and what the file itself imports, not strays."""
     assert all(hasattr(module, name) for name in module.__all__)

@@ -82,7 +82,9 @@ def test_index_out_of_range(function, form):
         B = broken(form, indices=np.where(np.arange(7) == position, value, form(A).indices))
         major = int(np.searchsorted(B.indptr, position, side="right")) - 1
         kind = "row" if form is sp.csr_array else "column"
-        with pytest.raises(ValueError, match=says(f"A.indices[{position}]", value, f"{kind} {major}")):
+        with pytest.raises(
+            ValueError, match=says(f"A.indices[{position}]", value, f"{kind} {major}")
+        ):
             function(B)
 
 
@@ -92,8 +94,13 @@ def test_index_out_of_range_found_by_several_threads(place, wrong):
     indices = np.zeros(9_000_000, np.int32)
     indices[place] = wrong
     matrix = sp.csr_array((3, 1000))
-    matrix.indptr, matrix.indices = np.array([0, 3_000_000, 6_000_000, 9_000_000], np.int32), indices
-    with pytest.raises(ValueError, match=rf"A.indices\[{place}\] is {wrong}, in row {place // 3_000_000}"):
+    matrix.indptr, matrix.indices = (
+        np.array([0, 3_000_000, 6_000_000, 9_000_000], np.int32),
+        indices,
+    )
+    with pytest.raises(
+        ValueError, match=rf"A.indices\[{place}\] is {wrong}, in row {place // 3_000_000}"
+    ):
         sm.maximum_transversal(matrix, workers=2)
 
 
@@ -139,10 +146,14 @@ def test_index_arrays_of_other_types():
     assert sm.maximum_transversal(B).row_mate.dtype == np.int64
 
 
-@pytest.mark.parametrize(("n", "dtype"), [(2**31 - 100, np.int32), (2**31 - 1, np.int64), (2**31, np.int64)])
+@pytest.mark.parametrize(
+    ("n", "dtype"), [(2**31 - 100, np.int32), (2**31 - 1, np.int64), (2**31, np.int64)]
+)
 def test_as_many_columns_as_32_bits_can_number(n, dtype):
     """Blocks are numbered beyond the columns: 32 bits end before these do."""
-    wide = sp.csr_array((np.ones(2), np.array([5, n - 1], np.int32), np.arange(3, dtype=np.int32)), shape=(2, n))
+    wide = sp.csr_array(
+        (np.ones(2), np.array([5, n - 1], np.int32), np.arange(3, dtype=np.int32)), shape=(2, n)
+    )
     assert as_bipartite(wide).dtype == dtype
 
 
@@ -179,14 +190,20 @@ def test_method_is_checked_everywhere(function):
         function(A, method="fastest")
 
 
-WORKERS = [(n, ValueError) for n in (0, -2, 10**6)] + [(value, TypeError) for value in (2.0, "2", True)]
+WORKERS = [(n, ValueError) for n in (0, -2, 10**6)] + [
+    (value, TypeError) for value in (2.0, "2", True)
+]
 
 
-@pytest.mark.parametrize("name", ["maximum_transversal", "structural_rank", "block_triangular_form", "is_reducible"])
+@pytest.mark.parametrize(
+    "name", ["maximum_transversal", "structural_rank", "block_triangular_form", "is_reducible"]
+)
 @pytest.mark.parametrize(("value", "error"), WORKERS, ids=str)
 def test_workers(name, value, error):
     function = getattr(sm, name)
-    with pytest.raises(error, match=says("workers", value if error is ValueError else type(value).__name__)):
+    with pytest.raises(
+        error, match=says("workers", value if error is ValueError else type(value).__name__)
+    ):
         function(A, workers=value)
 
 

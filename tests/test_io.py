@@ -177,8 +177,12 @@ def test_missing_directory_and_empty(tmp_path, name):
         read_matrix(path)
 
 
-@pytest.mark.parametrize("name", ["a.txt", "a", "a.gz", "a.npz.gz", "mtx", "a.mtx.zip", "a.rux", "a.mat"])
+@pytest.mark.parametrize(
+    "name", ["a.txt", "a", "a.gz", "a.npz.gz", "mtx", "a.mtx.zip", "a.rux", "a.mat"]
+)
 def test_unknown_ending(tmp_path, name):
     (tmp_path / name).write_text(BANNER)
-    with pytest.raises(UnreadableFile, match=r"not one of a known kind of matrix file: Matrix Market"):
+    with pytest.raises(
+        UnreadableFile, match=r"not one of a known kind of matrix file: Matrix Market"
+    ):
         read_matrix(tmp_path / name)

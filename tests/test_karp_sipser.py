@@ -44,10 +44,14 @@ def test_a_large_core(workers):
     graph, matching, settled, run = start(A, workers)
     core = int(np.count_nonzero(~settled[0]))
     assert 0 < core < graph.n_major / 2
-    assert step("single_source_bfs", graph, matching, run, settled=settled).cardinality == sm.structural_rank(A)
+    assert step(
+        "single_source_bfs", graph, matching, run, settled=settled
+    ).cardinality == sm.structural_rank(A)
 
 
-@pytest.mark.skipif(not hasattr(os, "sched_setaffinity"), reason="this system does not bind a process to a core")
+@pytest.mark.skipif(
+    not hasattr(os, "sched_setaffinity"), reason="this system does not bind a process to a core"
+)
 def test_two_keepers_on_one_core():
     """Whoever has to wait for the other too long goes on alone; nothing that was on its way is lost."""
     A = random_matrix(200_000, 200_000, 4, seed=3)
@@ -68,7 +72,9 @@ def test_two_keepers_on_one_core():
 
 
 @pytest.mark.large
-@pytest.mark.skipif(not hasattr(signal, "setitimer"), reason="this system has no timer that interrupts")
+@pytest.mark.skipif(
+    not hasattr(signal, "setitimer"), reason="this system has no timer that interrupts"
+)
 @pytest.mark.parametrize("workers", WORKERS)
 def test_an_interrupted_start_leaves_a_valid_matching(workers):
     """Pairs that one keeper has made, and the other has not yet heard of, are written on both sides."""

@@ -26,7 +26,10 @@ def renumbered(graph, workers=1):
 
 
 def lists(graph):
-    return [graph.indices[b:e].tolist() for b, e in zip(graph.indptr[:-1], graph.indptr[1:], strict=True)]
+    return [
+        graph.indices[b:e].tolist()
+        for b, e in zip(graph.indptr[:-1], graph.indptr[1:], strict=True)
+    ]
 
 
 def search(graph):
@@ -40,10 +43,17 @@ def search(graph):
             met = [j for i in queue for j in forward[i]]
             new_minors = [j for j in dict.fromkeys(met) if j not in minors]
             minors.update(dict.fromkeys(new_minors))
-            queue = [i for i in dict.fromkeys(i for j in new_minors for i in backward[j]) if i not in majors]
+            queue = [
+                i
+                for i in dict.fromkeys(i for j in new_minors for i in backward[j])
+                if i not in majors
+            ]
             majors.update(dict.fromkeys(queue))
     empty = [range(n) for n in (graph.n_major, graph.n_minor)]
-    return [[*met, *(v for v in all_ if v not in met)] for met, all_ in zip((majors, minors), empty, strict=True)]
+    return [
+        [*met, *(v for v in all_ if v not in met)]
+        for met, all_ in zip((majors, minors), empty, strict=True)
+    ]
 
 
 def assert_renumbered(graph, copy):
@@ -78,7 +88,9 @@ def test_a_matching_is_carried_there_and_back(A, workers):
 def several_meshes():
     """Two scrambled meshes, a matching and an empty row side by side: several roots, searches of any width."""
     return sp.csr_array(
-        sp.block_diag([scrambled(grid(90), 1), sp.eye(500), sp.csr_array((1, 2)), scrambled(grid(40), 2)])
+        sp.block_diag(
+            [scrambled(grid(90), 1), sp.eye(500), sp.csr_array((1, 2)), scrambled(grid(40), 2)]
+        )
     )
 
 
@@ -91,14 +103,17 @@ def test_several_components(workers):
     assert np.array_equal(copy.minor_order, alone.minor_order)
 
 
-@pytest.mark.skipif(not hasattr(os, "sched_setaffinity"), reason="this system does not bind a process to a core")
+@pytest.mark.skipif(
+    not hasattr(os, "sched_setaffinity"), reason="this system does not bind a process to a core"
+)
 def test_two_workers_on_one_core():
     """Whoever has to wait for the other too long goes on alone, from where the two have come."""
     graph, copies = as_bipartite(scrambled(grid(400), 3)), []
     alone = renumbered(graph)
 
     def bound():
-        os.sched_setaffinity(0, {min(os.sched_getaffinity(0))})  # of this thread, and of the team that it starts
+        # of this thread, and of the team that it starts
+        os.sched_setaffinity(0, {min(os.sched_getaffinity(0))})
         copies.append(renumbered(graph, 2))
 
     for _ in range(3):

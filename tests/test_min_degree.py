@@ -31,7 +31,8 @@ def test_random_matrices(A):
 
 
 def test_long_rows():
-    # Their columns of degree one and two stand anywhere in the lists, and are taken one after the other.
+    # Their columns of degree one and two stand anywhere in the lists, and are taken one after the
+    # other.
     rng = np.random.default_rng(0)
     n = 3000
     A = sp.random_array((60, n), density=0.3, rng=rng, format="lil")

@@ -28,7 +28,9 @@ def graph_of(A):
     graph = nx.Graph()
     graph.add_nodes_from(("r", i) for i in range(A.shape[0]))
     graph.add_nodes_from(("c", j) for j in range(A.shape[1]))
-    graph.add_edges_from((("r", i), ("c", j)) for i, j in zip(A.row.tolist(), A.col.tolist(), strict=True))
+    graph.add_edges_from(
+        (("r", i), ("c", j)) for i, j in zip(A.row.tolist(), A.col.tolist(), strict=True)
+    )
     return graph, [("r", i) for i in range(A.shape[0])]
 
 
@@ -37,8 +39,14 @@ def test_matchings_and_covers(A):
     graph, top = graph_of(A)
     for find in FUNCTIONS:
         mates = find(graph, top)
-        assert all(mates[mates[node]] == node and graph.has_edge(node, mates[node]) for node in mates)
-        assert len(mates) == 2 * sm.structural_rank(A) == len(nx.bipartite.hopcroft_karp_matching(graph, top))
+        assert all(
+            mates[mates[node]] == node and graph.has_edge(node, mates[node]) for node in mates
+        )
+        assert (
+            len(mates)
+            == 2 * sm.structural_rank(A)
+            == len(nx.bipartite.hopcroft_karp_matching(graph, top))
+        )
     cover = backend.to_vertex_cover(graph, mates, top)
     assert all(u in cover or v in cover for u, v in graph.edges)
     assert len(cover) == len(mates) // 2
@@ -75,7 +83,9 @@ def test_not_a_maximum_matching():
 
 def test_conversion_keeps_the_graph():
     graph = nx.path_graph(4)
-    marked = backend.convert_from_nx(graph, preserve_graph_attrs=True, name="hopcroft_karp_matching")
+    marked = backend.convert_from_nx(
+        graph, preserve_graph_attrs=True, name="hopcroft_karp_matching"
+    )
     assert marked.__networkx_backend__ == "sparsematch"
     assert backend.convert_to_nx(marked) is graph
     assert backend.convert_to_nx({0: 1}) == {0: 1}
@@ -88,16 +98,22 @@ def test_conversion_keeps_the_graph():
 def environment(tmp_path_factory):
     """Where another Python finds the back-end: that of the installed package, or as an installation would make it."""
     folder = tmp_path_factory.mktemp("installed")
-    declared = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["entry-points"]["networkx.backends"]
+    declared = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["entry-points"][
+        "networkx.backends"
+    ]
     assert declared == {"sparsematch": "sparsematch.networkx_backend"}
     if not any(point.name == "sparsematch" for point in entry_points(group="networkx.backends")):
         info = folder / "sparsematch_backend-0.dist-info"
         info.mkdir()
-        (info / "METADATA").write_text("Metadata-Version: 2.1\nName: sparsematch_backend\nVersion: 0\n")
+        (info / "METADATA").write_text(
+            "Metadata-Version: 2.1\nName: sparsematch_backend\nVersion: 0\n"
+        )
         lines = [f"{name} = {value}" for name, value in declared.items()]
         (info / "entry_points.txt").write_text("\n".join(["[networkx.backends]", *lines, ""]))
     (folder / "calls_of_backend.py").write_text(PROBE)
-    path = os.pathsep.join([str(folder), str(Path(sm.__file__).parents[1]), os.environ.get("PYTHONPATH", "")])
+    path = os.pathsep.join(
+        [str(folder), str(Path(sm.__file__).parents[1]), os.environ.get("PYTHONPATH", "")]
+    )
     return os.environ | {"PYTHONPATH": path, "NETWORKX_BACKEND_PRIORITY": "sparsematch"}
 
 
@@ -113,7 +129,12 @@ def pytest_unconfigure(config):
 
 def run(environment, *command):
     return subprocess.run(
-        [sys.executable, "-P", *command], env=environment, capture_output=True, text=True, timeout=280, check=False
+        [sys.executable, "-P", *command],
+        env=environment,
+        capture_output=True,
+        text=True,
+        timeout=280,
+        check=False,
     )
 
 
@@ -151,7 +172,9 @@ def test_pyomos_own_tests(environment):
         "--rootdir",
         environment["PYTHONPATH"].split(":")[0],
     ]
-    result = run(environment, "-m", "pytest", *options, "--pyargs", "pyomo.contrib.incidence_analysis.tests")
+    result = run(
+        environment, "-m", "pytest", *options, "--pyargs", "pyomo.contrib.incidence_analysis.tests"
+    )
     summary = result.stdout[-2000:]
     assert result.returncode == 0, summary + result.stderr
     assert int(re.search(r"(\d+) passed", summary)[1]) > 100

@@ -13,7 +13,7 @@ pytest.importorskip("matplotlib")
 
 CHAIN = sp.csr_array(np.triu(np.ones((5, 5)))[::-1])
 ALL_PARTS = sp.csr_array(
-    [[1, 1, 1, 0, 0], [0, 0, 0, 1, 1], [0, 0, 0, 1, 1], [0, 0, 0, 0, 0], [0, 0, 0, 0, 0]],
+    [[1, 1, 1, 0, 0], [0, 0, 0, 1, 1], [0, 0, 0, 1, 1], [0, 0, 0, 0, 0], [0, 0, 0, 0, 0]]
 )
 
 
@@ -35,8 +35,12 @@ def test_small_matrix_is_drawn_entry_by_entry():
     form = block_triangular_form(CHAIN)
     before, after = spy_blocks(CHAIN, form).axes
     np.testing.assert_array_equal(image_of(before) > 0, CHAIN.toarray() > 0)
-    np.testing.assert_array_equal(image_of(after) > 0, CHAIN[form.row_perm][:, form.col_perm].toarray() > 0)
-    np.testing.assert_allclose(outlines_of(after), [[k - 0.5, k - 0.5, k + 0.5, k + 0.5] for k in range(5)])
+    np.testing.assert_array_equal(
+        image_of(after) > 0, CHAIN[form.row_perm][:, form.col_perm].toarray() > 0
+    )
+    np.testing.assert_allclose(
+        outlines_of(after), [[k - 0.5, k - 0.5, k + 0.5, k + 0.5] for k in range(5)]
+    )
 
 
 def test_titles_and_legend_tell_the_sizes():
@@ -89,7 +93,9 @@ def test_draws_into_a_figure_of_the_user():
 
 
 def test_form_of_another_matrix():
-    with pytest.raises(ValueError, match=r"form is of a matrix of shape \(5, 5\), A has shape \(4, 4\)"):
+    with pytest.raises(
+        ValueError, match=r"form is of a matrix of shape \(5, 5\), A has shape \(4, 4\)"
+    ):
         spy_blocks(sp.eye_array(4, format="csr"), block_triangular_form(CHAIN))
 
 
@@ -103,7 +109,10 @@ def test_conflicts_are_drawn_with_their_names():
     figure = spy_conflicts(A, why, title="names")
     whole, over, under = figure.axes
     assert whole.get_title() == "4 x 4, structural rank 3"
-    assert (over.get_title(), under.get_title()) == ("3 equations, 2 variables", "2 variables, 1 equation")
+    assert (over.get_title(), under.get_title()) == (
+        "3 equations, 2 variables",
+        "2 variables, 1 equation",
+    )
     assert (labels_of(over.yaxis), labels_of(over.xaxis)) == (["a", "b", "c"], ["w", "x"])
     assert (labels_of(under.yaxis), labels_of(under.xaxis)) == (["d"], ["y", "z"])
     np.testing.assert_array_equal(image_of(over) > 0, [[1, 1], [1, 0], [1, 1]])
@@ -124,7 +133,9 @@ def test_conflicts_of_empty_and_long(shape, tmp_path):
 
 
 def test_explanation_of_another_matrix():
-    with pytest.raises(ValueError, match=r"why is of a matrix of shape \(5, 5\), A has shape \(4, 4\)"):
+    with pytest.raises(
+        ValueError, match=r"why is of a matrix of shape \(5, 5\), A has shape \(4, 4\)"
+    ):
         spy_conflicts(sp.eye_array(4, format="csr"), explain_singularity(CHAIN))
 
 

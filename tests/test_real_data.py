@@ -81,7 +81,9 @@ def test_every_engine(name):
     A = load(name)
     for engine in sm.engines("exact"):
         if A.nnz <= LARGEST.get(engine.name, LARGEST["compiled"]):
-            assert sm.structural_rank(A, method=engine.name) == int(INDEX[name]["sprank"]), engine.name
+            assert sm.structural_rank(A, method=engine.name) == int(INDEX[name]["sprank"]), (
+                engine.name
+            )
 
 
 @pytest.mark.skipif(bool(gpu_calls.MISSING), reason=str(gpu_calls.MISSING))
@@ -98,7 +100,9 @@ def test_on_a_gpu(name):
     assert sm.connected_components(B).n_components == int(INDEX[name]["bip_ncc"])
 
 
-@pytest.mark.parametrize("name", [name for name in PUBLISHED if PUBLISHED[name]["match"] == "exact"])
+@pytest.mark.parametrize(
+    "name", [name for name in PUBLISHED if PUBLISHED[name]["match"] == "exact"]
+)
 def test_published(name):
     """What the index of the SuiteSparse collection says of the same matrix."""
     row, A = PUBLISHED[name], load(name)

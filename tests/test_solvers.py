@@ -108,8 +108,12 @@ def test_a_block_that_fills_up_is_left_to_others():
     """An arrow with its tip first whose small diagonal moves every pivot: far more fill than the order foresaw."""
     n = 400
     rng = np.random.default_rng(5)
-    A = sp.random_array((n, n), density=0.012, random_state=rng, format="csc") + 1e-9 * sp.eye_array(n, format="csc")
-    A = sp.csc_array(A + sp.csc_array((np.ones(n), (np.arange(n), np.roll(np.arange(n), 1))), shape=(n, n)))
+    A = sp.random_array(
+        (n, n), density=0.012, random_state=rng, format="csc"
+    ) + 1e-9 * sp.eye_array(n, format="csc")
+    A = sp.csc_array(
+        A + sp.csc_array((np.ones(n), (np.arange(n), np.roll(np.arange(n), 1))), shape=(n, n))
+    )
     analysis = solvers.analyse(A, matching=np.arange(n))
     lu = analysis.factorise(A)
     b = rng.standard_normal(n)
@@ -146,12 +150,17 @@ def test_the_pattern_is_checked():
         analysis.factorise(A.data[1:])
     with pytest.raises(TypeError, match="array of values"):
         analysis.factorise([1.0] * 6)
-    check(A.toarray(), analysis.factorise(A.tocsc()), np.ones(3))  # the same pattern in another format
+    # the same pattern in another format
+    check(A.toarray(), analysis.factorise(A.tocsc()), np.ones(3))
 
 
 def test_repeats_are_added():
     """In compressed and coordinate form, sorted or not, int32 or int64."""
-    rows, cols, values = np.array([0, 1, 0, 0, 1]), np.array([1, 0, 1, 0, 1]), np.array([1.0, 2, 3, 4, 5])
+    rows, cols, values = (
+        np.array([0, 1, 0, 0, 1]),
+        np.array([1, 0, 1, 0, 1]),
+        np.array([1.0, 2, 3, 4, 5]),
+    )
     dense = np.array([[4.0, 4], [2, 5]])
     for dtype in (np.int32, np.int64):
         coo = sp.coo_array((values, (rows.astype(dtype), cols.astype(dtype))), shape=(2, 2))
@@ -179,7 +188,10 @@ def test_structurally_singular():
 
 def test_numerically_singular(all_outside):
     """Inside and outside; and zeros that are stored explain why, where they do."""
-    for dense in (np.array([[1.0, 2, 9], [2, 4, 8], [0, 0, 1]]), np.kron(np.eye(1), np.ones((5, 5)))):
+    for dense in (
+        np.array([[1.0, 2, 9], [2, 4, 8], [0, 0, 1]]),
+        np.kron(np.eye(1), np.ones((5, 5))),
+    ):
         with pytest.raises(solvers.SingularMatrixError, match="numerically singular") as caught:
             solvers.splu(sp.csc_array(dense))
         assert caught.value.report is None
@@ -209,7 +221,11 @@ def test_bad_input():
         (lambda: solvers.splu(np.eye(3)), TypeError, "SciPy sparse"),
         (lambda: solvers.splu(sp.csc_array((2, 3))), ValueError, r"square, but has shape \(2, 3\)"),
         (lambda: solvers.splu(A, solver="mumps"), ValueError, "'mumps'.*'superlu'"),
-        (lambda: solvers.splu(A, pivoting="best"), ValueError, "'best'.*'auto', 'structure', 'product'"),
+        (
+            lambda: solvers.splu(A, pivoting="best"),
+            ValueError,
+            "'best'.*'auto', 'structure', 'product'",
+        ),
         (lambda: solvers.spilu(A, pivoting=1), TypeError, "pivoting"),
         (lambda: solvers.splu(A * np.nan), ValueError, r"A\[0, 0\] is nan"),
         (lambda: lu.solve(np.ones(2)), ValueError, r"shape \(2,\)"),
@@ -259,8 +275,15 @@ def test_permutations_both_ways():
     assert np.array_equal(perm_c, lu.perm_c)
     assert np.allclose(product[perm_r][:, perm_c], dense)
     ours = solvers.splu(sp.csc_array(dense))
-    assert np.array_equal(solvers.to_superlu(ours.row_perm, ours.col_perm), (ours.perm_r, ours.perm_c))
-    for bad, error in (([0, 0], ValueError), ([0, 2], ValueError), ([0.5, 1], TypeError), ([[0]], ValueError)):
+    assert np.array_equal(
+        solvers.to_superlu(ours.row_perm, ours.col_perm), (ours.perm_r, ours.perm_c)
+    )
+    for bad, error in (
+        ([0, 0], ValueError),
+        ([0, 2], ValueError),
+        ([0.5, 1], TypeError),
+        ([[0]], ValueError),
+    ):
         with pytest.raises(error, match="row_perm"):
             solvers.to_superlu(bad, [0, 1])
 
@@ -268,7 +291,12 @@ def test_permutations_both_ways():
 def test_as_preconditioner():
     dense = staircase(np.random.default_rng(7), [20, 1, 30])
     A, b = sp.csc_array(dense), np.ones(51)
-    for M in (solvers.splu(A), solvers.splu(A).as_operator(), solvers.spilu(A), solvers.spilu(A).as_operator()):
+    for M in (
+        solvers.splu(A),
+        solvers.splu(A).as_operator(),
+        solvers.spilu(A),
+        solvers.spilu(A).as_operator(),
+    ):
         steps = []
         x, info = gmres(A, b, M=M, rtol=1e-10, callback=steps.append, callback_type="pr_norm")
         assert info == 0
@@ -289,7 +317,8 @@ def test_condition_and_growth():
 
 
 @pytest.mark.parametrize(
-    ("name", "module"), [("umfpack", "scikits.umfpack"), ("pardiso", "pypardiso"), ("klu", "sksparse.klu")]
+    ("name", "module"),
+    [("umfpack", "scikits.umfpack"), ("pardiso", "pypardiso"), ("klu", "sksparse.klu")],
 )
 def test_adapters(name, module, all_outside):
     pytest.importorskip(module)

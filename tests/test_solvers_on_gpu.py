@@ -103,7 +103,9 @@ def test_spsolve_and_factorized():
 
 def test_singular():
     """By the pattern, by a block of one entry, by what is factorised: nothing is explained on the host."""
-    with pytest.raises(solvers.SingularMatrixError, match=r"structurally singular.*A\.get\(\)") as caught:
+    with pytest.raises(
+        solvers.SingularMatrixError, match=r"structurally singular.*A\.get\(\)"
+    ) as caught:
         factorise(on_gpu(np.array([[1.0, 1, 0], [2, 0, 0], [3, 0, 0]])))
     assert isinstance(caught.value.rows, CUPY.ndarray)
     assert sorted(host(caught.value.rows)) == [1, 2]
@@ -135,14 +137,26 @@ def test_bad_input():
     A = on_gpu(np.array([[1.0, 2], [3, 4]]))
     lu = factorise(A)
     for call, error, text in (
-        (lambda: solvers.splu(on_gpu(np.ones((2, 3)))), ValueError, r"square, but has shape \(2, 3\)"),
-        (lambda: solvers.splu(A, solver="umfpack"), ValueError, "'umfpack'.*'auto', 'cudss', 'cusolver', 'superlu'"),
+        (
+            lambda: solvers.splu(on_gpu(np.ones((2, 3)))),
+            ValueError,
+            r"square, but has shape \(2, 3\)",
+        ),
+        (
+            lambda: solvers.splu(A, solver="umfpack"),
+            ValueError,
+            "'umfpack'.*'auto', 'cudss', 'cusolver', 'superlu'",
+        ),
         (lambda: solvers.splu(A, pivoting="best"), ValueError, "'best'.*'product'"),
         (lambda: solvers.splu(A, pivoting="product", solver="cusolver"), ValueError, "cuDSS"),
         (lambda: solvers.splu(A, pivoting="product", solver="superlu"), ValueError, "cuDSS"),
         (lambda: lu.solve(CUPY.asarray(np.ones(3))), ValueError, r"shape \(3,\)"),
         (lambda: lu.solve(CUPY.asarray(np.ones(2)), "X"), ValueError, "'X'.*'N', 'T', 'H'"),
-        (lambda: lu.refactorise(on_gpu(np.array([[1.0, 2], [0, 4]]))), ValueError, "another pattern"),
+        (
+            lambda: lu.refactorise(on_gpu(np.array([[1.0, 2], [0, 4]]))),
+            ValueError,
+            "another pattern",
+        ),
     ):
         with pytest.raises(error, match=text), one_call:
             call()
@@ -181,7 +195,10 @@ class _Solver:
 @pytest.fixture
 def nvmath(monkeypatch):
     """A stand-in for nvmath-python, unless it is there."""
-    modules = {name: types.ModuleType(name) for name in ("nvmath", "nvmath.bindings", "nvmath.sparse.advanced")}
+    modules = {
+        name: types.ModuleType(name)
+        for name in ("nvmath", "nvmath.bindings", "nvmath.sparse.advanced")
+    }
     modules["nvmath.bindings"].cudss = types.SimpleNamespace(
         MatchingAlg=types.SimpleNamespace(NONE=0, MAX_DIAG_PRODUCT=5)
     )
@@ -195,7 +212,11 @@ def nvmath(monkeypatch):
 def test_cudss(nvmath):
     """Planned once, factorised for each matrix, solved for each right-hand side; its matching off, or as asked."""
     rng = np.random.default_rng(8)
-    for kind, pivoting, expected in ((float, "auto", 5), (float, "structure", 0), (complex, "product", 5)):
+    for kind, pivoting, expected in (
+        (float, "auto", 5),
+        (float, "structure", 0),
+        (complex, "product", 5),
+    ):
         nvmath.made.clear()
         dense = staircase(rng, [1, 6, 1, 3, 1], 0.7, kind)
         lu = factorise(on_gpu(dense), solver="cudss", pivoting=pivoting)

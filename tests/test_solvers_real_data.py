@@ -19,7 +19,9 @@ if not (DATA / "index.csv").exists():
     pytest.skip(f"the real matrices are not here: {DATA} does not exist", allow_module_level=True)
 
 with open(DATA / "index.csv", newline="") as file:
-    ROWS = [row for row in csv.DictReader(file) if row["square"] == "1" and row["values"] != "pattern"]
+    ROWS = [
+        row for row in csv.DictReader(file) if row["square"] == "1" and row["values"] != "pattern"
+    ]
 REGULAR = [row["name"] for row in ROWS if row["full_sprank"] == "1" and row["name"] not in HEAVY]
 SINGULAR = [row["name"] for row in ROWS if row["full_sprank"] == "0"]
 

@@ -46,12 +46,18 @@ def test_many_calls_on_the_same_matrix(engine):
 def test_many_calls_on_the_same_graph(approximate):
     G = random_graph(2000, 6, seed=179)
     expected = sm.approximate_matching(G, method=approximate.name)
-    tasks = [lambda k=k: sm.approximate_matching(G, method=approximate.name, workers=1 + k % 3) for k in range(12)]
+    tasks = [
+        lambda k=k: sm.approximate_matching(G, method=approximate.name, workers=1 + k % 3)
+        for k in range(12)
+    ]
     assert all(m == expected for m in at_once(tasks))
 
 
 def test_all_public_functions_together():
-    expected = [(sm.block_triangular_form(A).n_blocks, sm.connected_components(A).n_components) for A in MATRICES]
+    expected = [
+        (sm.block_triangular_form(A).n_blocks, sm.connected_components(A).n_components)
+        for A in MATRICES
+    ]
     matchings = [sm.maximum_transversal(A) for A in MATRICES]
 
     def everything(k):
@@ -62,13 +68,17 @@ def test_all_public_functions_together():
         assert sm.block_triangular_form(A, matching=m).n_blocks == expected[k][0]
         return sm.connected_components(A).n_components
 
-    assert at_once([lambda k=k: everything(k % 3) for k in range(48)]) == [expected[k % 3][1] for k in range(48)]
+    assert at_once([lambda k=k: everything(k % 3) for k in range(48)]) == [
+        expected[k % 3][1] for k in range(48)
+    ]
 
 
 def test_a_start_shared_by_many_calls():
     A = MATRICES[0]
     start = sm.maximum_transversal(A, method="none", init="cheap")
-    results = at_once([lambda: sm.maximum_transversal(A, initial=start, workers=2) for _ in range(24)])
+    results = at_once(
+        [lambda: sm.maximum_transversal(A, initial=start, workers=2) for _ in range(24)]
+    )
     assert {m.cardinality for m in results} == {RANKS[0]}
 
 
@@ -113,15 +123,19 @@ def test_no_thread_is_left_running(engine):
     before = len(os.listdir("/proc/self/task"))
     for workers in (2, 4):
         solve(MATRICES[0], engine, workers=workers)
-    patience = time.monotonic() + 10  # the system may list a thread for a moment after it was joined
+    # the system may list a thread for a moment after it was joined
+    patience = time.monotonic() + 10
     while len(os.listdir("/proc/self/task")) > before and time.monotonic() < patience:
         time.sleep(0.01)
     assert len(os.listdir("/proc/self/task")) <= before
 
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="this system cannot fork")
-@pytest.mark.skipif("libtsan" in os.environ.get("LD_PRELOAD", ""), reason="ThreadSanitizer follows no fork")
-@pytest.mark.filterwarnings("ignore::DeprecationWarning")  # Python's own, about forking with threads
+@pytest.mark.skipif(
+    "libtsan" in os.environ.get("LD_PRELOAD", ""), reason="ThreadSanitizer follows no fork"
+)
+# Python's own, about forking with threads
+@pytest.mark.filterwarnings("ignore::DeprecationWarning")
 def test_a_forked_process_can_call(exact):
     """After calls with several workers, a child of fork makes such calls too."""
     solve(MATRICES[0], exact, workers=4)
@@ -141,7 +155,9 @@ def test_more_workers_than_rows(engine):
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="the limit on memory is that of Linux")
-@pytest.mark.skipif("san.so" in os.environ.get("LD_PRELOAD", ""), reason="a sanitizer needs all the addresses")
+@pytest.mark.skipif(
+    "san.so" in os.environ.get("LD_PRELOAD", ""), reason="a sanitizer needs all the addresses"
+)
 def test_threads_that_cannot_be_had():
     """Where the system refuses threads, a call does with fewer or raises; it does not take the interpreter down."""
     code = """
@@ -161,7 +177,9 @@ except (MemoryError, RuntimeError):
 
 def test_all_processors():
     processors = getattr(os, "process_cpu_count", os.cpu_count)()
-    assert sm.maximum_transversal(MATRICES[0], workers=-1, return_info=True)[1].workers == processors
+    assert (
+        sm.maximum_transversal(MATRICES[0], workers=-1, return_info=True)[1].workers == processors
+    )
     with sm.set_workers(-1):
         assert sm.get_workers() == processors
 
@@ -170,7 +188,9 @@ def test_workers_do_not_change_the_answer():
     for A, rank in zip(MATRICES, RANKS, strict=True):
         forms = [sm.block_triangular_form(A, workers=w) for w in (1, 2, 4)]
         assert {form.structural_rank for form in forms} == {rank}
-        assert len({tuple(np.sort(form.block_sizes, axis=0).ravel().tolist()) for form in forms}) == 1
+        assert (
+            len({tuple(np.sort(form.block_sizes, axis=0).ravel().tolist()) for form in forms}) == 1
+        )
 
 
 def test_recursion_limit_does_not_matter():

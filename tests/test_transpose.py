@@ -15,11 +15,17 @@ from strategies import larger, matrices, with_index_type
 def check(A, workers):
     graph = as_bipartite(A)
     found = transpose(graph, Run(workers))
-    assert (found.n_major, found.n_minor, found.flipped) == (graph.n_minor, graph.n_major, not graph.flipped)
+    assert (found.n_major, found.n_minor, found.flipped) == (
+        graph.n_minor,
+        graph.n_major,
+        not graph.flipped,
+    )
     majors = np.repeat(np.arange(graph.n_major), np.diff(graph.indptr))
     order = np.argsort(graph.indices, kind="stable")
     assert np.array_equal(found.indices, majors[order])
-    assert np.array_equal(found.indptr, np.searchsorted(graph.indices[order], np.arange(graph.n_minor + 1)))
+    assert np.array_equal(
+        found.indptr, np.searchsorted(graph.indices[order], np.arange(graph.n_minor + 1))
+    )
 
 
 @given(matrices() | larger(), st.sampled_from((1, 2, 3)))

@@ -59,7 +59,9 @@ def test_no_method_keeps_the_start():
 def test_ways_to_give_a_start(how, matrix):
     row_mate, col_mate = partial_matching(matrix, np.random.default_rng(61))
     start = {
-        "matching": lambda: sm.maximum_transversal(matrix, method="none", init="none", initial=row_mate),
+        "matching": lambda: sm.maximum_transversal(
+            matrix, method="none", init="none", initial=row_mate
+        ),
         "pair": lambda: (row_mate, col_mate),
         "rows": lambda: row_mate,
         "list": lambda: row_mate.tolist(),
@@ -194,7 +196,9 @@ def test_permutation_puts_the_matching_on_the_diagonal(matrix):
     cols = [j for j in range(min(matrix.shape)) if m.col_mate[j] != -1]
     assert all(p[j] == m.col_mate[j] for j in cols)
     if matrix.shape[0] == matrix.shape[1]:
-        entries = set(zip(*map(np.ndarray.tolist, oracle.entries(sp.csr_array(matrix)[p])), strict=True))
+        entries = set(
+            zip(*map(np.ndarray.tolist, oracle.entries(sp.csr_array(matrix)[p])), strict=True)
+        )
         assert sum((j, j) in entries for j in range(matrix.shape[0])) >= m.cardinality
 
 
@@ -242,7 +246,9 @@ def test_engines_lists_what_is_registered():
     }
     assert {e.kind for e in everything} == {"approximate", "exact", "heuristic"}
     kinds = ("approximate", "exact", "heuristic")
-    assert [e for kind in kinds for e in sm.engines(kind)] == sorted(everything, key=lambda e: e.kind)
+    assert [e for kind in kinds for e in sm.engines(kind)] == sorted(
+        everything, key=lambda e: e.kind
+    )
     assert all(e.summary and e.backend == "numpy" for e in everything)
     options = {e.name: e.options for e in everything}
     assert options["hopcroft_karp"] == {"hkdw": False}
@@ -255,7 +261,17 @@ def test_engines_lists_what_is_registered():
 
 def test_the_import_is_light():
     """Importing the package brings in no engine, no plotting and no other optional package."""
-    loaded = set(in_a_new_process("import sparsematch, sys; print(*sys.modules)").communicate()[0].split())
+    loaded = set(
+        in_a_new_process("import sparsematch, sys; print(*sys.modules)").communicate()[0].split()
+    )
     assert "sparsematch" in loaded
-    unwanted = {"matplotlib", "networkx", "cupy", "mpi4py", "pandas", "scipy.optimize", "sparsematch._engines.cpu"}
+    unwanted = {
+        "matplotlib",
+        "networkx",
+        "cupy",
+        "mpi4py",
+        "pandas",
+        "scipy.optimize",
+        "sparsematch._engines.cpu",
+    }
     assert not loaded & unwanted

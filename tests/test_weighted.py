@@ -54,13 +54,20 @@ def test_scaling(A):
 
 @given(A=weighted(max_side=25, max_entries=100))
 def test_approximate(A):
-    exact, found = sm.maximum_product_transversal(A), sm.maximum_product_transversal(A, approximate=True)
+    exact, found = (
+        sm.maximum_product_transversal(A),
+        sm.maximum_product_transversal(A, approximate=True),
+    )
     assert found.approximate
     check_scaling(A, found)
     for scale in (found.row_scale, found.col_scale):
         assert np.all(np.frexp(scale)[0] == 0.5)
     assert found.cardinality == exact.cardinality
-    assert exact.objective - found.cardinality * np.log(2) - 1e-9 <= found.objective <= exact.objective + 1e-9
+    assert (
+        exact.objective - found.cardinality * np.log(2) - 1e-9
+        <= found.objective
+        <= exact.objective + 1e-9
+    )
     assert sm.is_optimal_transversal(A, found, tolerance=0.7)
 
 
@@ -82,7 +89,9 @@ def test_against_scipy(maximize):
         A.data = rng.uniform(1, 100, A.nnz)
         if maximize:
             rows, cols = min_weight_full_bipartite_matching(A, maximize=True)
-            assert sm.maximum_sum_transversal(A).objective == pytest.approx(A[rows, cols].sum(), rel=1e-13)
+            assert sm.maximum_sum_transversal(A).objective == pytest.approx(
+                A[rows, cols].sum(), rel=1e-13
+            )
         else:
             cost = A.copy()
             cost.data = 10 - np.log(A.data)
@@ -145,7 +154,9 @@ def test_the_check_finds_what_is_wrong(job):
     cols[0] = -1
     assert not sm.is_optimal_transversal(A, change(matching=sm.Matching(fewer, cols)))
     turned = np.roll(np.arange(30), 1)
-    assert not sm.is_optimal_transversal(A, change(matching=sm.Matching(turned, np.argsort(turned))))
+    assert not sm.is_optimal_transversal(
+        A, change(matching=sm.Matching(turned, np.argsort(turned)))
+    )
 
 
 def test_factors_out_of_range_are_cut_off():

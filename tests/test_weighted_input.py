@@ -15,7 +15,9 @@ from strategies import with_index_type
 from weights import JOBS, check, check_scaling, with_values
 
 
-@pytest.mark.parametrize("dtype", [bool, np.int8, np.uint16, np.int64, np.float32, np.float64, np.longdouble, complex])
+@pytest.mark.parametrize(
+    "dtype", [bool, np.int8, np.uint16, np.int64, np.float32, np.float64, np.longdouble, complex]
+)
 @pytest.mark.parametrize("form", ["csr", "csc", "coo"])
 @pytest.mark.parametrize("index", [np.int32, np.int64])
 def test_types(dtype, form, index):
@@ -44,7 +46,9 @@ def test_modulus_of_complex_and_of_extreme_numbers():
 
 def test_duplicates_are_added_up():
     """2 - 2 is zero, hence no entry; 1 + 4 is more than 4."""
-    A = sp.csr_array((np.array([2.0, -2.0, 3.0, 1.0, 4.0, 4.0]), [0, 0, 1, 0, 0, 1], [0, 3, 6]), shape=(2, 2))
+    A = sp.csr_array(
+        (np.array([2.0, -2.0, 3.0, 1.0, 4.0, 4.0]), [0, 0, 1, 0, 0, 1], [0, 3, 6]), shape=(2, 2)
+    )
     before = A.data.copy()
     found = sm.maximum_product_transversal(A)
     assert found.matching.row_mate.tolist() == [1, 0]
@@ -92,7 +96,9 @@ def test_bad_arguments():
         best.scale(A)
     with pytest.raises(ValueError, match=r"shape \(2, 3\), but \(2, 2\) was matched"):
         sm.maximum_product_transversal(A).scale(sp.csr_array((2, 3)))
-    with pytest.raises(TypeError, match=r"transversal must be a WeightedTransversal, not .*Matching"):
+    with pytest.raises(
+        TypeError, match=r"transversal must be a WeightedTransversal, not .*Matching"
+    ):
         sm.is_optimal_transversal(A, best.matching)
     with pytest.raises(ValueError, match="tolerance is -1"):
         sm.is_optimal_transversal(A, best, tolerance=-1)
@@ -131,7 +137,9 @@ def test_interrupt():
 
 def test_the_interpreter_runs_meanwhile():
     rng = np.random.default_rng(41)
-    A = with_values(sp.csr_array(random_matrix(30_000, 30_000, 8, seed=43) + sp.eye_array(30_000)), rng, "ties")
+    A = with_values(
+        sp.csr_array(random_matrix(30_000, 30_000, 8, seed=43) + sp.eye_array(30_000)), rng, "ties"
+    )
     done, ticks = threading.Event(), []
 
     def tick():

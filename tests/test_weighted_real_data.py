@@ -42,7 +42,9 @@ def test_product(name):
         shift = 1 - cost.min(initial=0)  # SciPy takes a zero for no entry
         C = sp.csr_array((cost + shift, A.indices, A.indptr), shape=A.shape)
         rows, cols = min_weight_full_bipartite_matching(C)
-        assert found.objective == pytest.approx(np.log(np.abs(A[rows, cols])).sum(), rel=1e-9, abs=1e-7)
+        assert found.objective == pytest.approx(
+            np.log(np.abs(A[rows, cols])).sum(), rel=1e-9, abs=1e-7
+        )
 
 
 @pytest.mark.parametrize("name", WITH_VALUES)

@@ -35,7 +35,9 @@ KINDS = ("wide", "ties", "zeros")
 def weighted(draw, **how):
     """A matrix of any shape, format and index type, with values."""
     A = draw(matrices(**how))
-    return with_values(A, np.random.default_rng(draw(st.integers(0, 2**32))), draw(st.sampled_from(KINDS)))
+    return with_values(
+        A, np.random.default_rng(draw(st.integers(0, 2**32))), draw(st.sampled_from(KINDS))
+    )
 
 
 def moduli(A):
@@ -86,7 +88,10 @@ def check(A, found, job):
 def check_scaling(A, found):
     """Scaled entries lie within [0, 1], matched ones are 1."""
     S = sp.csr_array(moduli(A))
-    S.data *= found.row_scale[np.repeat(np.arange(S.shape[0]), np.diff(S.indptr))] * found.col_scale[S.indices]
+    S.data *= (
+        found.row_scale[np.repeat(np.arange(S.shape[0]), np.diff(S.indptr))]
+        * found.col_scale[S.indices]
+    )
     rows, cols = found.matching.pairs()
     assert S.data.max(initial=0) <= 1 + 1e-10
     lowest = 0.5 if found.approximate else 1 - 1e-12

@@ -2,11 +2,13 @@
 A broken model, explained
 =========================
 
-A model with a mistake often gives a matrix that is singular whatever its values. A solver says that it is, and
-:func:`sparsematch.explain_singularity` says why: equations that are too many for the variables in them, and variables
-that are too many for the equations that they are in. :func:`sparsematch.plot.spy_conflicts` draws both.
+A model with a mistake often gives a matrix that is singular whatever its values. A solver says that
+it is, and :func:`sparsematch.explain_singularity` says why: equations that are too many for the
+variables in them, and variables that are too many for the equations that they are in.
+:func:`sparsematch.plot.spy_conflicts` draws both.
 
-:doc:`/howto/explain_a_singular_matrix` has these examples in full, with the terms and how to use them in a program.
+:doc:`/howto/explain_a_singular_matrix` has these examples in full, with the terms and how to use
+them in a program.
 """
 
 import matplotlib.pyplot as plt
@@ -39,8 +41,8 @@ def explain(model, variables):
 # Two sources across one node
 # ---------------------------
 #
-# Three nodes, resistors between them, and a voltage source at node 1. Somebody has connected a second source where the
-# first one is.
+# Three nodes, resistors between them, and a voltage source at node 1. Somebody has connected a
+# second source where the first one is.
 
 circuit = {
     "currents at node 1": "v1 v2 i_A i_B",
@@ -52,9 +54,9 @@ circuit = {
 A, why = explain(circuit, "v1 v2 v3 i_A i_B")
 
 # %%
-# On the left the equations of the over-determined conflict are shaded in the matrix, and the variables of the
-# under-determined one. Beside it the two stand alone, with their names: the voltage is set twice, and how the current
-# divides between the sources is not set at all.
+# On the left the equations of the over-determined conflict are shaded in the matrix, and the
+# variables of the under-determined one. Beside it the two stand alone, with their names: the
+# voltage is set twice, and how the current divides between the sources is not set at all.
 
 spy_conflicts(A, why, title="two sources across one node", figure=plt.figure(figsize=(11, 4.2)))
 plt.show()
@@ -69,8 +71,8 @@ A, why = explain(circuit, "v1 v2 v3 i_A i_B")
 # A reactor with one equation forgotten
 # -------------------------------------
 #
-# Seven equations for seven variables. The volume is specified twice, under two names, and nothing says how the density
-# follows from the composition.
+# Seven equations for seven variables. The volume is specified twice, under two names, and nothing
+# says how the density follows from the composition.
 
 reactor = {
     "mass balance": "F rho",
@@ -84,8 +86,8 @@ reactor = {
 A, why = explain(reactor, "F rho c_A c_B r T V")
 
 # %%
-# The over-determined side points at the mistake itself. The under-determined side is as small as it can be, and still
-# has six variables: one more equation in any of them would close the model.
+# The over-determined side points at the mistake itself. The under-determined side is as small as it
+# can be, and still has six variables: one more equation in any of them would close the model.
 
 spy_conflicts(A, why, title="a reactor", figure=plt.figure(figsize=(11, 4.2)))
 plt.show()
@@ -101,8 +103,8 @@ print(structural_rank(incidence(reactor, "F rho c_A c_B r T V")[0]))
 # Measurements of a grid
 # ----------------------
 #
-# Power flows are measured on the lines of a grid, and the angles at its buses are to be estimated from them. There are
-# more measurements than angles, and two of the angles are in none.
+# Power flows are measured on the lines of a grid, and the angles at its buses are to be estimated
+# from them. There are more measurements than angles, and two of the angles are in none.
 
 measured = {
     "flow 1-2": "th1 th2",
@@ -127,7 +129,8 @@ plt.show()
 # In a larger matrix
 # ------------------
 #
-# The first mistake again, in a circuit of several hundred equations, in no order. The conflict is as short as before.
+# The first mistake again, in a circuit of several hundred equations, in no order. The conflict is
+# as short as before.
 
 A = short_circuit(build_circuit(600, seed=7)).matrix
 order = np.random.default_rng(23).permutation(A.shape[0])
@@ -135,5 +138,7 @@ A = A[order][:, order]
 why = explain_singularity(A)
 print(why)
 
-spy_conflicts(A, why, title="two sources across one node of many", figure=plt.figure(figsize=(11, 4.2)))
+spy_conflicts(
+    A, why, title="two sources across one node of many", figure=plt.figure(figsize=(11, 4.2))
+)
 plt.show()

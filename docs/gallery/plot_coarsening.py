@@ -2,16 +2,16 @@
 A mesh, coarsened by matching
 =============================
 
-Merging the two ends of each edge of a matching makes a smaller graph of the same shape. Doing it again and again makes
-the levels on which multigrid, partitioning and clustering work.
+Merging the two ends of each edge of a matching makes a smaller graph of the same shape. Doing it
+again and again makes the levels on which multigrid, partitioning and clustering work.
 """
 
 # %%
 # A matching of a mesh
 # --------------------
 #
-# A Delaunay triangulation of random points, finer towards the middle. The weight of an edge is the inverse of its
-# length, so that near points are merged first.
+# A Delaunay triangulation of random points, finer towards the middle. The weight of an edge is the
+# inverse of its length, so that near points are merged first.
 
 import matplotlib.pyplot as plt
 import numpy as np
@@ -47,7 +47,9 @@ print(matching, f"{100 * matching.cardinality * 2 / n:.0f}% of the vertices are 
 
 figure, ax = plt.subplots(figsize=(6, 6), layout="constrained")
 draw_graph(ax, G, points, color="0.8", linewidth=0.6)
-ax.add_collection(LineCollection(np.stack([points[smaller], points[larger]], axis=1), color="C0", linewidth=2.5))
+ax.add_collection(
+    LineCollection(np.stack([points[smaller], points[larger]], axis=1), color="C0", linewidth=2.5)
+)
 alone = np.flatnonzero(matching.mate < 0)
 ax.plot(*points[alone].T, "o", color="C3", markersize=3, label="unmatched")
 ax.autoscale()
@@ -58,9 +60,9 @@ plt.show()
 # The levels
 # ----------
 #
-# :func:`sparsematch.coarsening_hierarchy` matches and merges until the graph is small. The unmatched vertices join a
-# pair next to them. A coarse vertex is drawn in the middle of the points that it stands for: that is one product with
-# the prolongation.
+# :func:`sparsematch.coarsening_hierarchy` matches and merges until the graph is small. The
+# unmatched vertices join a pair next to them. A coarse vertex is drawn in the middle of the points
+# that it stands for: that is one product with the prolongation.
 
 hierarchy = coarsening_hierarchy(G, min_vertices=20)
 print(hierarchy)
@@ -80,8 +82,8 @@ plt.show()
 # The aggregates
 # --------------
 #
-# Seen from the finest level, a coarse vertex is a set of fine ones: its *aggregate*. Each is connected, since only
-# neighbours are merged.
+# Seen from the finest level, a coarse vertex is a set of fine ones: its *aggregate*. Each is
+# connected, since only neighbours are merged.
 
 figure, axes = plt.subplots(1, 2, figsize=(9.5, 4.8), layout="constrained")
 for ax, k in zip(axes, (2, 4), strict=True):
@@ -96,4 +98,5 @@ for ax, k in zip(axes, (2, 4), strict=True):
 plt.show()
 
 # %%
-# :doc:`/howto/coarsen_a_graph` says how to use the levels: for multigrid with PyAMG, and for partitioning.
+# :doc:`/howto/coarsen_a_graph` says how to use the levels: for multigrid with PyAMG, and for
+# partitioning.

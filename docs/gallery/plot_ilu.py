@@ -2,18 +2,19 @@
 An incomplete factorisation, saved
 ==================================
 
-An incomplete LU factorisation drops small entries, and is used as a preconditioner. With small or zero pivots it breaks
-down, or comes to its end and is of no use. Large entries on the diagonal are the remedy:
-:func:`sparsematch.maximum_product_transversal` permutes the rows so that the product of the diagonal is largest, and
-scales rows and columns so that the diagonal is 1 in modulus and nothing else is larger.
+An incomplete LU factorisation drops small entries, and is used as a preconditioner. With small or
+zero pivots it breaks down, or comes to its end and is of no use. Large entries on the diagonal are
+the remedy: :func:`sparsematch.maximum_product_transversal` permutes the rows so that the product of
+the diagonal is largest, and scales rows and columns so that the diagonal is 1 in modulus and
+nothing else is larger.
 """
 
 # %%
 # A matrix
 # --------
 #
-# Convection and diffusion on a square, whose equations came in no order, and equations and unknowns in all kinds of
-# units.
+# Convection and diffusion on a square, whose equations came in no order, and equations and unknowns
+# in all kinds of units.
 
 import matplotlib.pyplot as plt
 import numpy as np
@@ -42,14 +43,30 @@ print(f"{n} equations, {A.nnz} entries, {np.count_nonzero(A.diagonal())} of them
 
 best = maximum_product_transversal(A)
 B = sp.csc_array(best.permute(A))
-print(f"diagonal from {np.abs(B.diagonal()).min():.3f} to {np.abs(B.diagonal()).max():.3f} in modulus")
+print(
+    f"diagonal from {np.abs(B.diagonal()).min():.3f} to {np.abs(B.diagonal()).max():.3f} in modulus"
+)
 print(f"largest entry {np.abs(B.data).max():.3f}")
 
 figure, axes = plt.subplots(1, 2, figsize=(10.5, 4.8), layout="constrained")
 for ax, matrix, title in (axes[0], A, "as given"), (axes[1], B, "permuted and scaled"):
     entries = matrix.tocoo()
-    dots = ax.scatter(entries.col, entries.row, c=np.abs(entries.data), s=1.5, norm=LogNorm(1e-3, 1e3), cmap="viridis")
-    ax.set(title=title, xlim=(-0.5, n - 0.5), ylim=(n - 0.5, -0.5), aspect="equal", xlabel="column", ylabel="row")
+    dots = ax.scatter(
+        entries.col,
+        entries.row,
+        c=np.abs(entries.data),
+        s=1.5,
+        norm=LogNorm(1e-3, 1e3),
+        cmap="viridis",
+    )
+    ax.set(
+        title=title,
+        xlim=(-0.5, n - 0.5),
+        ylim=(n - 0.5, -0.5),
+        aspect="equal",
+        xlabel="column",
+        ylabel="row",
+    )
 figure.colorbar(dots, ax=axes, label="modulus", shrink=0.8)
 plt.show()
 
@@ -57,9 +74,9 @@ plt.show()
 # Factorise
 # ---------
 #
-# SciPy's ``spilu``, with the same limits, of both matrices: ``fill_factor`` bounds the entries of the factors, relative
-# to those of the matrix. It pivots by rows on its own, but under these limits it may find that nothing to divide by is
-# left.
+# SciPy's ``spilu``, with the same limits, of both matrices: ``fill_factor`` bounds the entries of
+# the factors, relative to those of the matrix. It pivots by rows on its own, but under these limits
+# it may find that nothing to divide by is left.
 
 preconditioners = {}
 for fill in 3, 8:
@@ -67,7 +84,9 @@ for fill in 3, 8:
         label = f"{name}, fill {fill}"
         try:
             preconditioners[label] = ilu = spilu(matrix, drop_tol=1e-3, fill_factor=fill)
-            print(f"{label}: {ilu.L.nnz + ilu.U.nnz} entries, smallest pivot {np.abs(ilu.U.diagonal()).min():.0e}")
+            print(
+                f"{label}: {ilu.L.nnz + ilu.U.nnz} entries, smallest pivot {np.abs(ilu.U.diagonal()).min():.0e}"
+            )
         except RuntimeError as error:
             print(f"{label}: {error}")
 
@@ -75,9 +94,9 @@ for fill in 3, 8:
 # Solve
 # -----
 #
-# GMRES with a preconditioner on the right, so that what it reports is the residual of the system as given, whichever
-# preconditioner there is. The factors are of the permuted and scaled matrix; between two scalings and a
-# permutation they stand for the inverse of the given one.
+# GMRES with a preconditioner on the right, so that what it reports is the residual of the system as
+# given, whichever preconditioner there is. The factors are of the permuted and scaled matrix;
+# between two scalings and a permutation they stand for the inverse of the given one.
 
 p = best.matching.as_permutation()
 
@@ -87,14 +106,24 @@ def inverse(label):
     solve = preconditioners[label].solve
     if label.startswith("as given"):
         return LinearOperator(A.shape, solve, dtype=float)
-    return LinearOperator(A.shape, lambda r: best.col_scale * solve((best.row_scale * r)[p]), dtype=float)
+    return LinearOperator(
+        A.shape, lambda r: best.col_scale * solve((best.row_scale * r)[p]), dtype=float
+    )
 
 
 def residuals(M=None):
     """The relative residual after each step, and the largest relative error at the end."""
     operator = aslinearoperator(A) if M is None else aslinearoperator(A) @ M
     norms = [1.0]
-    y, _ = gmres(operator, b, rtol=1e-10, restart=60, maxiter=1, callback=norms.append, callback_type="pr_norm")
+    y, _ = gmres(
+        operator,
+        b,
+        rtol=1e-10,
+        restart=60,
+        maxiter=1,
+        callback=norms.append,
+        callback_type="pr_norm",
+    )
     x = y if M is None else M @ y
     return norms, np.abs(x / solution - 1).max()
 
@@ -114,7 +143,9 @@ styles = {
     "no preconditioner": "k:",
 }
 for label in (label for label in styles if label in curves):
-    axes.semilogy(curves[label][0], styles[label], linewidth=3 if label.startswith("as") else 1.8, label=label)
+    axes.semilogy(
+        curves[label][0], styles[label], linewidth=3 if label.startswith("as") else 1.8, label=label
+    )
 axes.set_xlabel("steps of GMRES")
 axes.set_ylabel("relative residual")
 axes.grid(alpha=0.3)
@@ -122,9 +153,9 @@ axes.legend(frameon=False)
 plt.show()
 
 # %%
-# The matrix as given has a factorisation with more fill only, and then GMRES gets nowhere with it: a pivot that is all
-# but zero makes the inverse that it stands for very large, and far from that of the matrix. Permuted and scaled, there
-# is a factorisation within both limits, and both are of use.
+# The matrix as given has a factorisation with more fill only, and then GMRES gets nowhere with it:
+# a pivot that is all but zero makes the inverse that it stands for very large, and far from that of
+# the matrix. Permuted and scaled, there is a factorisation within both limits, and both are of use.
 #
-# :func:`sparsematch.solvers.spilu` does all of this in one call. How the transversal is chosen, and what else it is
-# good for: :doc:`/howto/put_large_entries_on_the_diagonal`.
+# :func:`sparsematch.solvers.spilu` does all of this in one call. How the transversal is chosen, and
+# what else it is good for: :doc:`/howto/put_large_entries_on_the_diagonal`.

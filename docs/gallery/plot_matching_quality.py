@@ -2,17 +2,18 @@
 How heavy, how fast: engines for general graphs
 ===============================================
 
-The figures of two papers on approximate matching, measured anew on small graphs while this page was built: Fagginger
-Auer and Bisseling (2012), who introduced ``red_blue``, and Birn, Osipov, Sanders, Schulz and Sitchinava (2013), from
-whom ``local_max`` is. ``benchmarks/paper_figures.py`` draws them at full size, with more graphs and times.
+The figures of two papers on approximate matching, measured anew on small graphs while this page was
+built: Fagginger Auer and Bisseling (2012), who introduced ``red_blue``, and Birn, Osipov, Sanders,
+Schulz and Sitchinava (2013), from whom ``local_max`` is. ``benchmarks/paper_figures.py`` draws them
+at full size, with more graphs and times.
 """
 
 # %%
 # Graphs
 # ------
 #
-# As in the second paper: Delaunay triangulations of random points weighted by length, and random graphs with alpha
-# edges for each vertex, weighted at random.
+# As in the second paper: Delaunay triangulations of random points weighted by length, and random
+# graphs with alpha edges for each vertex, weighted at random.
 
 import matplotlib.pyplot as plt
 import numpy as np
@@ -37,7 +38,8 @@ def delaunay(n):
 def random(n, alpha):
     """A random graph with about alpha n edges."""
     low, high = np.sort(rng.integers(n, size=(2, alpha * n)), axis=0)
-    half = sp.csr_array((rng.random(alpha * n), (low, high)), shape=(n, n))  # repeats are added up here, once
+    # repeats are added up here, once
+    half = sp.csr_array((rng.random(alpha * n), (low, high)), shape=(n, n))
     return sp.csr_array(half + half.T)
 
 
@@ -51,11 +53,15 @@ def grid(side):
 # Weight
 # ------
 #
-# Relative to ``gpa``, which is heaviest. ``greedy``, ``suitor`` and ``local_max`` find the same matching, a few per
-# cent lighter, and at least half as heavy as any. ``hem`` and ``red_blue`` promise nothing, and lose more where a
-# vertex has few edges to choose from.
+# Relative to ``gpa``, which is heaviest. ``greedy``, ``suitor`` and ``local_max`` find the same
+# matching, a few per cent lighter, and at least half as heavy as any. ``hem`` and ``red_blue``
+# promise nothing, and lose more where a vertex has few edges to choose from.
 
-families = {"Delaunay": delaunay, "random, alpha = 4": lambda n: random(n, 4), "alpha = 16": lambda n: random(n, 16)}
+families = {
+    "Delaunay": delaunay,
+    "random, alpha = 4": lambda n: random(n, 4),
+    "alpha = 16": lambda n: random(n, 16),
+}
 sizes = [1 << k for k in range(9, 15)]
 
 figure, axes = plt.subplots(1, 3, figsize=(10, 3.6), sharey=True, layout="constrained")
@@ -77,8 +83,9 @@ plt.show()
 # Edges left
 # ----------
 #
-# Each round of ``local_max`` removes some three quarters of the edges, so that all rounds together look at little more
-# than each edge once. Where weights grow along a path, as lengths do in a triangulation, it takes longer.
+# Each round of ``local_max`` removes some three quarters of the edges, so that all rounds together
+# look at little more than each edge once. Where weights grow along a path, as lengths do in a
+# triangulation, it takes longer.
 
 figure, ax = plt.subplots(figsize=(6, 3.8), layout="constrained")
 for name, make in families.items():
@@ -94,20 +101,24 @@ plt.show()
 # How many to colour blue
 # -----------------------
 #
-# In each round of ``red_blue`` a vertex is blue with probability p and proposes, or red and chooses among proposals. In
-# a large random graph the first round matches 2 (1 - p) (1 - exp(-p / (1 - p))) of the vertices, most for p = 0.534,
-# and so it does on a grid.
+# In each round of ``red_blue`` a vertex is blue with probability p and proposes, or red and chooses
+# among proposals. In a large random graph the first round matches 2 (1 - p) (1 - exp(-p / (1 - p)))
+# of the vertices, most for p = 0.534, and so it does on a grid.
 
 G = grid(150)
 p = np.linspace(0.05, 0.95, 19)
 steps = [
-    approximate_matching(G, method="red_blue", weights=False, rng=1, options={"p": x}, return_info=True).info.steps[0]
+    approximate_matching(
+        G, method="red_blue", weights=False, rng=1, options={"p": x}, return_info=True
+    ).info.steps[0]
     for x in p
 ]
 figure, (left, right) = plt.subplots(1, 2, figsize=(9.5, 3.8), layout="constrained")
 fine = np.linspace(0.001, 0.999, 400)
 left.plot(fine, 2 * (1 - fine) * (1 - np.exp(-fine / (1 - fine))), "k-", label="theory")
-left.plot(p, [step.matched[0] / G.shape[0] for step in steps], "oC3", markersize=4, label="measured")
+left.plot(
+    p, [step.matched[0] / G.shape[0] for step in steps], "oC3", markersize=4, label="measured"
+)
 left.axvline(0.53406, color="0.6", linestyle=":")
 left.set(xlabel="probability of blue, p", ylabel="share of the vertices, first round")
 left.legend(frameon=False, loc="lower center")

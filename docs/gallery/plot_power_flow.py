@@ -2,16 +2,18 @@
 Newton steps of a power flow
 ============================
 
-Newton's method solves one linear system in each step. The values change from step to step, the pattern does not. What
-depends on the pattern alone, the block form and the orders within the blocks, is found once.
+Newton's method solves one linear system in each step. The values change from step to step, the
+pattern does not. What depends on the pattern alone, the block form and the orders within the
+blocks, is found once.
 """
 
 # %%
 # A grid
 # ------
 #
-# A substation, bus 0, feeds eight districts. Each is a tree of lines with a few more that close loops. Some buses have
-# a generator, which holds its voltage; the others have loads. The buses are numbered at random.
+# A substation, bus 0, feeds eight districts. Each is a tree of lines with a few more that close
+# loops. Some buses have a generator, which holds its voltage; the others have loads. The buses are
+# numbered at random.
 
 import matplotlib.pyplot as plt
 import numpy as np
@@ -40,7 +42,8 @@ power[generators] = rng.uniform(0.02, 0.10, len(generators))
 print(f"{n} buses, {len(start)} lines, {len(generators)} generators")
 
 # %%
-# The admittance matrix, in per unit as all else, has the lines off the diagonal and minus their sums on it.
+# The admittance matrix, in per unit as all else, has the lines off the diagonal and minus their
+# sums on it.
 
 admittance = 1 / (rng.uniform(0.005, 0.02, len(start)) * (1 + 3j))
 row, col = np.concatenate([start, end]), np.concatenate([end, start])
@@ -51,9 +54,10 @@ Y = (Y + sp.diags_array(-Y.sum(axis=1))).tocoo()
 # Equations and their derivatives
 # -------------------------------
 #
-# The unknowns are the angle and the modulus of the voltage at each bus. A bus with a load has two equations, for the
-# active and the reactive power. At a generator the second one says that the modulus is 1, and at the substation both
-# unknowns are given. Such an equation has a single entry, and is kept: all buses are then numbered alike.
+# The unknowns are the angle and the modulus of the voltage at each bus. A bus with a load has two
+# equations, for the active and the reactive power. At a generator the second one says that the
+# modulus is 1, and at the substation both unknowns are given. Such an equation has a single entry,
+# and is kept: all buses are then numbered alike.
 
 i, k = Y.coords
 diagonal = i == k
@@ -83,23 +87,27 @@ def mismatch_and_jacobian(state):
 # The Jacobian
 # ------------
 #
-# Since the voltage of the substation is given, the districts do not depend on each other: each is a block. The
-# equations with a single entry are blocks of one. None of this shows in the order in which the buses are numbered.
+# Since the voltage of the substation is given, the districts do not depend on each other: each is a
+# block. The equations with a single entry are blocks of one. None of this shows in the order in
+# which the buses are numbered.
 
 flat = np.concatenate([np.zeros(n), np.ones(n)])
 residual, J = mismatch_and_jacobian(flat)
 analysis = solvers.analyse(J)
 print(analysis)
 
-spy_blocks(J, analysis.form, title="the Jacobian of the power flow", figure=plt.figure(figsize=(11, 6.2)))
+spy_blocks(
+    J, analysis.form, title="the Jacobian of the power flow", figure=plt.figure(figsize=(11, 6.2))
+)
 plt.show()
 
 # %%
 # The steps
 # ---------
 #
-# ``analyse`` has been called once. ``factorise`` chooses the pivots, and ``refactorise`` keeps them as long as none
-# has become too small. For comparison, the same iteration with the first factorisation throughout.
+# ``analyse`` has been called once. ``factorise`` chooses the pivots, and ``refactorise`` keeps them
+# as long as none has become too small. For comparison, the same iteration with the first
+# factorisation throughout.
 
 
 def solve_power_flow(renew, steps):
@@ -118,11 +126,13 @@ def solve_power_flow(renew, steps):
 
 state, newton = solve_power_flow(renew=True, steps=7)
 _, kept_factors = solve_power_flow(renew=False, steps=16)
-print(f"voltages from {state[n:].min():.3f} to {state[n:].max():.3f}, angles up to {np.abs(state[:n]).max():.2f} rad")
+print(
+    f"voltages from {state[n:].min():.3f} to {state[n:].max():.3f}, angles up to {np.abs(state[:n]).max():.2f} rad"
+)
 
 # %%
-# With new values in each step the number of correct digits doubles; with the first factorisation each step gains about
-# the same number of digits. Both end where rounding errors take over.
+# With new values in each step the number of correct digits doubles; with the first factorisation
+# each step gains about the same number of digits. Both end where rounding errors take over.
 
 figure, axes = plt.subplots(figsize=(7, 4.2), layout="constrained")
 axes.semilogy(newton, "o-", label="refactorised in each step")
@@ -134,6 +144,6 @@ axes.legend(frameon=False)
 plt.show()
 
 # %%
-# ``refactorise`` compares the pattern of each matrix with the one that was analysed. Zeros that are stored belong to
-# the pattern: where a derivative happens to vanish, its entry has to stay, as it does here.
-# More in :doc:`/howto/solve_block_by_block`.
+# ``refactorise`` compares the pattern of each matrix with the one that was analysed. Zeros that are
+# stored belong to the pattern: where a derivative happens to vanish, its entry has to stay, as it
+# does here. More in :doc:`/howto/solve_block_by_block`.

@@ -22,7 +22,8 @@ def is_matching(A: Any, matching: Any) -> bool:
     Returns
     -------
     bool
-        False if lengths do not fit, mates are out of range, contradict each other, or are not entries of the matrix.
+        False if lengths do not fit, mates are out of range, contradict each other, or are not
+        entries of the matrix.
 
     Raises
     ------
@@ -68,8 +69,8 @@ def is_maximal(A: Any, matching: Any) -> bool:
     Returns
     -------
     bool
-        Whether no entry has both its row and its column unmatched. The matching then has at least half as many pairs as
-        a maximum one.
+        Whether no entry has both its row and its column unmatched. The matching then has at least
+        half as many pairs as a maximum one.
 
     Raises
     ------
@@ -146,9 +147,9 @@ def is_maximum(A: Any, matching: Any) -> bool:
 def vertex_cover(A: Any, matching: Any) -> VertexCover:
     """Find as many rows and columns as a maximum matching has pairs, which together contain every entry.
 
-    No cover can be smaller than a matching, since each pair needs a row or column of its own. So a cover of the same
-    size proves that the matching is maximum and the cover minimum, and anyone can check it without knowing how either
-    was found.
+    No cover can be smaller than a matching, since each pair needs a row or column of its own. So a
+    cover of the same size proves that the matching is maximum and the cover minimum, and anyone can
+    check it without knowing how either was found.
 
     Parameters
     ----------
@@ -167,16 +168,15 @@ def vertex_cover(A: Any, matching: Any) -> VertexCover:
     TypeError
         If `A` is not a sparse matrix, or `matching` does not hold integers.
     ValueError
-        If `matching` is not a matching of `A`, naming the first wrong pair; or if it is not maximum.
+        If `matching` is not a matching of `A`, naming the first wrong pair; or if it is not
+        maximum.
 
     See Also
     --------
     maximum_transversal, is_maximum
 
-    Notes
-    -----
-    The cover of D. Koenig, Graphok es matrixok (Matematikai es Fizikai Lapok 38, 1931), by a search for alternating
-    paths. Time: O(n_rows + n_cols + nnz).
+    Notes ----- The cover of D. Koenig, Graphok es matrixok (Matematikai es Fizikai Lapok 38, 1931),
+    by a search for alternating paths. Time: O(n_rows + n_cols + nnz).
 
     Examples
     --------
@@ -200,7 +200,9 @@ def vertex_cover(A: Any, matching: Any) -> VertexCover:
 def read_matching(graph: BipartiteCSR, given: Any, name: str) -> Matching:
     """Copy what a caller gave as a matching, once it is known to be one."""
     if given is None:
-        raise wrong_type(name, given, "a Matching, a pair (row_mate, col_mate) or one array row_mate")
+        raise wrong_type(
+            name, given, "a Matching, a pair (row_mate, col_mate) or one array row_mate"
+        )
     matching = Matching.start(graph, given, name=name)
     flaw = operations(graph.backend).wrong_pair(graph, matching)
     if flaw:

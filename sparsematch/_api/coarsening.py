@@ -24,29 +24,34 @@ from sparsematch._types.errors import wrong_type
 from sparsematch._types.matching import Matching
 
 
-def coarsen(G: Any, matching: Any, *, join_unmatched: bool = False, workers: int | None = None) -> Coarsening:
+def coarsen(
+    G: Any, matching: Any, *, join_unmatched: bool = False, workers: int | None = None
+) -> Coarsening:
     """Merge the two vertices of each matched edge: the coarse matrix and the prolongation.
 
     Parameters
     ----------
     G : sparse array or matrix, shape (n, n)
-        Any square matrix: it need not be symmetric. Entries in the same place are added up. A matrix of
-        ``cupyx.scipy.sparse`` is worked on by its GPU and answered with such matrices. It is not modified.
+        Any square matrix: it need not be symmetric. Entries in the same place are added up. A
+        matrix of ``cupyx.scipy.sparse`` is worked on by its GPU and answered with such matrices. It
+        is not modified.
     matching : GraphMatching or array of int, shape (n,)
-        As `approximate_matching` gives it, or its mates: where ``mate[v]`` is w, ``mate[w]`` is v, and -1 means
-        unmatched. The pairs need not be edges.
+        As `approximate_matching` gives it, or its mates: where ``mate[v]`` is w, ``mate[w]`` is v,
+        and -1 means unmatched. The pairs need not be edges.
     join_unmatched : bool, optional
-        What becomes of an unmatched vertex. By default it stays alone, so that aggregates are of one or two vertices.
-        If True, it joins the aggregate of its heaviest matched neighbour, if it has one: that of the entries, in its
-        row, of largest modulus. Then the leaves of a star go with its centre instead of staying behind.
+        What becomes of an unmatched vertex. By default it stays alone, so that aggregates are of
+        one or two vertices. If True, it joins the aggregate of its heaviest matched neighbour, if
+        it has one: that of the entries, in its row, of largest modulus. Then the leaves of a star
+        go with its centre instead of staying behind.
     workers : int, optional
-        Number of threads, -1 for all cores. By default that of `set_workers`, which is 1. On a GPU this is ignored.
+        Number of threads, -1 for all cores. By default that of `set_workers`, which is 1. On a GPU
+        this is ignored.
 
     Returns
     -------
     Coarsening
-        A pair: ``matrix``, which is ``P.T @ G @ P``, and ``prolongation``, which is P. Coarse vertices are numbered in
-        the order of the smaller vertices of the pairs.
+        A pair: ``matrix``, which is ``P.T @ G @ P``, and ``prolongation``, which is P. Coarse
+        vertices are numbered in the order of the smaller vertices of the pairs.
 
     Raises
     ------
@@ -60,12 +65,11 @@ def coarsen(G: Any, matching: Any, *, join_unmatched: bool = False, workers: int
     approximate_matching : Finds the matching.
     coarsening_hierarchy : Does both again and again.
 
-    Notes
-    -----
-    Time: O(n + nnz), and a sort of each row. The type of the values is kept if they are real or complex numbers in
-    single or double precision; integers and booleans are added up in 64 bits (on a GPU, booleans in double precision).
-    The ones of P are of the same type, or its real part's. The result does not depend on the number of workers, and is
-    symmetric, or Hermitian, to the last bit if `G` is.
+    Notes ----- Time: O(n + nnz), and a sort of each row. The type of the values is kept if they are
+    real or complex numbers in single or double precision; integers and booleans are added up in 64
+    bits (on a GPU, booleans in double precision). The ones of P are of the same type, or its real
+    part's. The result does not depend on the number of workers, and is symmetric, or Hermitian, to
+    the last bit if `G` is.
 
     In CSC, "row" above is to be read as "column".
 
@@ -89,7 +93,9 @@ def coarsen(G: Any, matching: Any, *, join_unmatched: bool = False, workers: int
     G, graph, values = _read(G)
     mate = _read_mates(matching, graph)
     run = Run(resolve_workers(workers))
-    labels, indptr, indices, sums = operations(graph.backend).contract(graph, values, mate, bool(join_unmatched), run)
+    labels, indptr, indices, sums = operations(graph.backend).contract(
+        graph, values, mate, bool(join_unmatched), run
+    )
     if G.data.dtype.kind == "u" and sums.dtype.kind == "i":  # the same sums, but for what they mean
         sums = sums.view(np.uint64)
     n = indptr.size - 1
@@ -119,11 +125,11 @@ def coarsening_hierarchy(
     G : sparse array or matrix, shape (n, n)
         A symmetric matrix, as for `approximate_matching`. It is not modified.
     method, weights, rng, workers, symmetrize, options : optional
-        As in `approximate_matching`, for the matching on each level. With ``symmetrize=True`` each level is matched as
-        if it were symmetric; the coarse matrices are those of `G` as it is.
+        As in `approximate_matching`, for the matching on each level. With ``symmetrize=True`` each
+        level is matched as if it were symmetric; the coarse matrices are those of `G` as it is.
     join_unmatched : bool, optional
-        As in `coarsen`, but True by default: a hierarchy is to become small, and without it a star of n leaves takes n
-        levels.
+        As in `coarsen`, but True by default: a hierarchy is to become small, and without it a star
+        of n leaves takes n levels.
     min_vertices : int, optional
         Stop at a matrix with so many rows or fewer.
     max_levels : int, optional
@@ -134,8 +140,8 @@ def coarsening_hierarchy(
     Returns
     -------
     CoarseningHierarchy
-        With ``levels``, each of a ``matrix``, ``prolongation`` and ``matching``; ``prolongation(k)`` and
-        ``aggregates(k)`` from level k to the finest one.
+        With ``levels``, each of a ``matrix``, ``prolongation`` and ``matching``;
+        ``prolongation(k)`` and ``aggregates(k)`` from level k to the finest one.
 
     Raises
     ------
@@ -163,11 +169,22 @@ def coarsening_hierarchy(
     True
     """
     _check_limits(min_vertices, max_levels, max_ratio)
-    how: dict[str, Any] = {"method": method, "weights": weights, "workers": workers, "options": options}
+    how: dict[str, Any] = {
+        "method": method,
+        "weights": weights,
+        "workers": workers,
+        "options": options,
+    }
     levels: list[CoarseLevel] = []
     while True:
         n = getattr(G, "shape", (0,))[0]
-        stopped_by = "min_vertices" if n <= min_vertices else "max_levels" if len(levels) + 1 >= max_levels else None
+        stopped_by = (
+            "min_vertices"
+            if n <= min_vertices
+            else "max_levels"
+            if len(levels) + 1 >= max_levels
+            else None
+        )
         if not (levels and stopped_by):  # the first is matched in any case: it may be no graph
             matching = approximate_matching(G, rng=rng, symmetrize=symmetrize, **how)
         if stopped_by is None:
@@ -190,7 +207,9 @@ def _read(G: Any) -> tuple[Any, BipartiteCSR, Any]:
         raise ValueError(f"G has shape {graph.shape}, but the matrix of a graph must be square")
     data = G.data
     if data.dtype.kind not in "biufc" or data.dtype.char in "egG":
-        raise TypeError(f"G.data must hold numbers in single or double precision or integers, not {data.dtype}")
+        raise TypeError(
+            f"G.data must hold numbers in single or double precision or integers, not {data.dtype}"
+        )
     if data.ndim != 1 or data.size < graph.nnz:
         raise ValueError(f"G.data has shape {data.shape}, but there are {graph.nnz} entries")
     return G, graph, _added_up_in(data[: graph.nnz], graph.backend)
@@ -199,12 +218,14 @@ def _read(G: Any) -> tuple[Any, BipartiteCSR, Any]:
 def _added_up_in(data: Any, backend: str) -> Any:
     """Return the values in the type of their sums, and in native byte order."""
     if data.dtype.kind in "fc":
-        return np.ascontiguousarray(data, data.dtype.newbyteorder("=")) if backend == "numpy" else data
+        return (
+            np.ascontiguousarray(data, data.dtype.newbyteorder("=")) if backend == "numpy" else data
+        )
     if backend != "numpy":
         return data.astype(np.float64)  # there are no sparse matrices of integers
-    return np.ascontiguousarray(data.astype(np.uint64 if data.dtype.kind == "u" else np.int64, copy=False)).view(
-        np.int64
-    )
+    return np.ascontiguousarray(
+        data.astype(np.uint64 if data.dtype.kind == "u" else np.int64, copy=False)
+    ).view(np.int64)
 
 
 def _read_mates(matching: Any, graph: BipartiteCSR) -> IndexArray:

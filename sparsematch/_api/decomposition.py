@@ -13,13 +13,19 @@ from sparsematch._types.matching import Matching
 
 
 def block_triangular_form(
-    A: Any, *, matching: Any = None, method: str = "auto", workers: int | None = None, device: str | None = None
+    A: Any,
+    *,
+    matching: Any = None,
+    method: str = "auto",
+    workers: int | None = None,
+    device: str | None = None,
 ) -> BlockForm:
     """Permute rows and columns to block upper triangular form: the Dulmage-Mendelsohn decomposition, coarse and fine.
 
-    The coarse decomposition separates where a matrix has more columns than rows can be matched with (horizontal part),
-    where more rows than columns (vertical part), and the rest (square part). The fine one splits the square part into
-    the smallest diagonal blocks that there can be. A linear system then decomposes into a sequence of smaller ones.
+    The coarse decomposition separates where a matrix has more columns than rows can be matched with
+    (horizontal part), where more rows than columns (vertical part), and the rest (square part). The
+    fine one splits the square part into the smallest diagonal blocks that there can be. A linear
+    system then decomposes into a sequence of smaller ones.
 
     Parameters
     ----------
@@ -32,33 +38,32 @@ def block_triangular_form(
     workers : int, optional
         Number of threads, -1 for all cores. By default that of `set_workers`, which is 1.
     device : {None, "cuda"}, optional
-        ``"cuda"``: copy a matrix in host memory to the current GPU, `matching` with it, and work there. By default the
-        work is done where the matrix is.
+        ``"cuda"``: copy a matrix in host memory to the current GPU, `matching` with it, and work
+        there. By default the work is done where the matrix is.
 
     Returns
     -------
     BlockForm
-        Permutations and boundaries of the blocks, with the layout of MATLAB's ``dmperm``, counted from 0; CuPy arrays
-        if the work was done on a GPU.
+        Permutations and boundaries of the blocks, with the layout of MATLAB's ``dmperm``, counted
+        from 0; CuPy arrays if the work was done on a GPU.
 
     Raises
     ------
     TypeError
-        If `A` is not a sparse matrix, an argument is of the wrong type, or only one of `A` and `matching` is on a GPU.
+        If `A` is not a sparse matrix, an argument is of the wrong type, or only one of `A` and
+        `matching` is on a GPU.
     ValueError
-        If the index arrays of `A` are inconsistent, `matching` is not a matching of `A`, or a name or number is none of
-        the choices.
+        If the index arrays of `A` are inconsistent, `matching` is not a matching of `A`, or a name
+        or number is none of the choices.
 
     See Also
     --------
     is_reducible : Only whether there is more than one block.
     connected_components : Blocks with no entries between them at all.
 
-    Notes
-    -----
-    Pothen, Fan, Computing the block triangular form of a sparse matrix (ACM TOMS 16, 1990). Which rows and columns
-    belong to each part and block does not depend on the matching, but the order may. Time: that of
-    `maximum_transversal`, and O(n_rows + n_cols + nnz) for the rest.
+    Notes ----- Pothen, Fan, Computing the block triangular form of a sparse matrix (ACM TOMS 16,
+    1990). Which rows and columns belong to each part and block does not depend on the matching, but
+    the order may. Time: that of `maximum_transversal`, and O(n_rows + n_cols + nnz) for the rest.
 
     Examples
     --------
@@ -87,7 +92,9 @@ def block_form(
     device: str | None = None,
 ) -> BlockForm:
     """Return the block triangular form of a graph."""
-    maximum, run = maximum_matching(graph, matching, name="matching", method=method, workers=workers, device=device)
+    maximum, run = maximum_matching(
+        graph, matching, name="matching", method=method, workers=workers, device=device
+    )
     labels = operations(graph.backend).block_labels(graph, maximum, run)
     del run  # and with it what the engine has left there
     return _assemble(graph, maximum, labels)
@@ -103,8 +110,8 @@ def is_reducible(A: Any, *, workers: int | None = None, device: str | None = Non
     workers : int, optional
         Number of threads, -1 for all cores. By default that of `set_workers`, which is 1.
     device : {None, "cuda"}, optional
-        ``"cuda"``: copy a matrix in host memory to the current GPU, and work there. By default the work is done where
-        the matrix is.
+        ``"cuda"``: copy a matrix in host memory to the current GPU, and work there. By default the
+        work is done where the matrix is.
 
     Returns
     -------
@@ -122,10 +129,8 @@ def is_reducible(A: Any, *, workers: int | None = None, device: str | None = Non
     --------
     block_triangular_form
 
-    Notes
-    -----
-    Rows and columns are permuted independently of each other. Time: that of `maximum_transversal`, and
-    O(n_rows + n_cols + nnz).
+    Notes ----- Rows and columns are permuted independently of each other. Time: that of
+    `maximum_transversal`, and O(n_rows + n_cols + nnz).
 
     Examples
     --------
@@ -149,14 +154,14 @@ def connected_components(A: Any, *, device: str | None = None) -> Components:
     A : sparse array or matrix, shape (n_rows, n_cols)
         Every stored entry counts, whatever its value.
     device : {None, "cuda"}, optional
-        ``"cuda"``: copy a matrix in host memory to the current GPU, and work there. By default the work is done where
-        the matrix is.
+        ``"cuda"``: copy a matrix in host memory to the current GPU, and work there. By default the
+        work is done where the matrix is.
 
     Returns
     -------
     Components
-        ``n_components``, ``row_labels`` and ``col_labels``, of the index type of `A`; it unpacks in that order. An
-        empty row or column is a component by itself.
+        ``n_components``, ``row_labels`` and ``col_labels``, of the index type of `A`; it unpacks in
+        that order. An empty row or column is a component by itself.
 
     Raises
     ------
@@ -169,11 +174,9 @@ def connected_components(A: Any, *, device: str | None = None) -> Components:
     --------
     block_triangular_form : Splits further, into blocks with entries above the diagonal only.
 
-    Notes
-    -----
-    These are components of the bipartite graph of rows and columns, so the matrix need not be square. Those of SciPy's
-    function of the same name belong to the graph whose adjacency matrix is given. Time: nearly O(n_rows + n_cols +
-    nnz).
+    Notes ----- These are components of the bipartite graph of rows and columns, so the matrix need
+    not be square. Those of SciPy's function of the same name belong to the graph whose adjacency
+    matrix is given. Time: nearly O(n_rows + n_cols + nnz).
 
     Examples
     --------
@@ -191,9 +194,9 @@ def connected_components(A: Any, *, device: str | None = None) -> Components:
 def _assemble(graph: BipartiteCSR, matching: Matching, labels: BlockLabels) -> BlockForm:
     """Sort rows and columns by group, and say where the blocks begin. Time: O(n_rows + n_cols)."""
     dtype, (n_rows, n_cols), n_square = graph.dtype, graph.shape, labels.n_square
-    row_perm, col_perm, starts, first_square, first_vertical, rank = operations(graph.backend).form_order(
-        matching, labels
-    )
+    row_perm, col_perm, starts, first_square, first_vertical, rank = operations(
+        graph.backend
+    ).form_order(matching, labels)
     n_free = n_cols - rank
     coarse_rows = [0, first_square, first_vertical, rank, n_rows]
     coarse_cols = [0, n_free, first_square + n_free, first_vertical + n_free, n_cols]

@@ -36,29 +36,32 @@ def match_edge_file(
 ) -> GraphMatching:
     """Find a heavy matching of the graph whose edges are in a file, with memory for its vertices alone.
 
-    The matching is that of ``approximate_matching(G, method="local_max")``. The file is read from front to back a few
-    times; what is left of the edges after two of these passes is usually a quarter, and goes to scratch files.
+    The matching is that of ``approximate_matching(G, method="local_max")``. The file is read from
+    front to back a few times; what is left of the edges after two of these passes is usually a
+    quarter, and goes to scratch files.
 
     Parameters
     ----------
     path : str or path-like
-        A ``.npy`` file of one dimension with the fields ``u`` and ``v``, both int32 or both int64, and perhaps
-        ``weight``, float32 or float64: what `write_edge_file` makes, or NumPy. Each edge stands there once, or
-        repeatedly and in either direction, in any order. Where an edge is repeated the heaviest counts: unlike entries
-        of a matrix, repeats are not added up, which would take a sort. Loops are skipped. The weight of an edge is the
-        modulus of the number.
+        A ``.npy`` file of one dimension with the fields ``u`` and ``v``, both int32 or both int64,
+        and perhaps ``weight``, float32 or float64: what `write_edge_file` makes, or NumPy. Each
+        edge stands there once, or repeatedly and in either direction, in any order. Where an edge
+        is repeated the heaviest counts: unlike entries of a matrix, repeats are not added up, which
+        would take a sort. Loops are skipped. The weight of an edge is the modulus of the number.
     n_vertices : int, optional
-        Number of vertices; by default one more than the largest in the file, which takes another pass to find.
+        Number of vertices; by default one more than the largest in the file, which takes another
+        pass to find.
     weights : bool, optional
         False: all edges weigh the same. So they do in a file without weights.
     rng : int or numpy.random.Generator, optional
         As in `approximate_matching`: the same seed gives the same matching.
     scratch : str or path-like, optional
-        The folder for scratch files, by default that of `tempfile`. They take up to as much room as the file, usually a
-        quarter, and are deleted afterwards.
+        The folder for scratch files, by default that of `tempfile`. They take up to as much room as
+        the file, usually a quarter, and are deleted afterwards.
     progress : callable, optional
-        Called some times a second as ``progress(round, done, total)``: of the edges that the pass of this round is to
-        read, how many it has read. Round 0 looks for the largest vertex. What it raises ends the work.
+        Called some times a second as ``progress(round, done, total)``: of the edges that the pass
+        of this round is to read, how many it has read. Round 0 looks for the largest vertex. What
+        it raises ends the work.
 
     Returns
     -------
@@ -70,7 +73,8 @@ def match_edge_file(
     TypeError
         If an argument is of the wrong type.
     ValueError
-        If the file is no such file; or, naming the edge, if a vertex is out of range, or a weight NaN or infinite.
+        If the file is no such file; or, naming the edge, if a vertex is out of range, or a weight
+        NaN or infinite.
     OSError
         If the file cannot be read, or scratch files cannot be written.
 
@@ -79,22 +83,14 @@ def match_edge_file(
     write_edge_file : Writes such a file.
     approximate_matching : The same in memory.
 
-    Notes
-    -----
-    Memory: 16 bytes a vertex (24 with int64), the mates, and some 100 MB at most for buffers. Time: expected, O(n log n
-    + m) for m edges, most of it for reading.
+    Notes ----- Memory: 16 bytes a vertex (24 with int64), the mates, and some 100 MB at most for
+    buffers. Time: expected, O(n log n + m) for m edges, most of it for reading.
 
-    Examples
-    --------
-    >>> import pathlib, tempfile
-    >>> import numpy as np
-    >>> from sparsematch import match_edge_file
-    >>> edges = np.array([(0, 1, 5.0), (1, 2, 3.0), (2, 3, 2.0)], dtype=[("u", "i4"), ("v", "i4"), ("weight", "f8")])
-    >>> with tempfile.TemporaryDirectory() as folder:
-    ...     path = pathlib.Path(folder) / "edges.npy"
-    ...     np.save(path, edges)
-    ...     match_edge_file(path).mate.tolist()
-    [1, 0, 3, 2]
+    Examples -------- >>> import pathlib, tempfile >>> import numpy as np >>> from sparsematch
+    import match_edge_file >>> edges = np.array([(0, 1, 5.0), (1, 2, 3.0), (2, 3, 2.0)],
+    dtype=[("u", "i4"), ("v", "i4"), ("weight", "f8")]) >>> with tempfile.TemporaryDirectory() as
+    folder: ...     path = pathlib.Path(folder) / "edges.npy" ...     np.save(path, edges) ...
+    match_edge_file(path).mate.tolist() [1, 0, 3, 2]
     """
     if not isinstance(weights, bool | np.bool_):
         raise wrong_type("weights", weights, "True or False")
@@ -105,7 +101,9 @@ def match_edge_file(
     mate = np.full(_n_vertices(file, n_vertices, progress), UNMATCHED, file.dtype)
     weighted = bool(weights) and file.weighted
     with tempfile.TemporaryDirectory(prefix="sparsematch-", dir=scratch) as folder:
-        report = operations("numpy").match_edges(file, mate, weighted, folder, Run(seed=seed), progress)
+        report = operations("numpy").match_edges(
+            file, mate, weighted, folder, Run(seed=seed), progress
+        )
     return _result(mate, report, perf_counter() - begin)
 
 
@@ -117,9 +115,9 @@ def write_edge_file(path: str | os.PathLike[str], edges: Any) -> int:
     path : str or path-like
         The file, by custom with a name that ends in ``.npy``. One that is there is overwritten.
     edges : sparse array or matrix, or iterable of tuples
-        A symmetric matrix without repeats, of which the upper triangle is written and the diagonal left out; or chunks
-        of edges, each a tuple of arrays ``(u, v)`` or ``(u, v, weight)``: a generator of these need not hold more than
-        one in memory.
+        A symmetric matrix without repeats, of which the upper triangle is written and the diagonal
+        left out; or chunks of edges, each a tuple of arrays ``(u, v)`` or ``(u, v, weight)``: a
+        generator of these need not hold more than one in memory.
 
     Returns
     -------
@@ -137,12 +135,10 @@ def write_edge_file(path: str | os.PathLike[str], edges: Any) -> int:
     --------
     match_edge_file
 
-    Notes
-    -----
-    The first chunk tells the types: vertices are int32 if they are of that type or a smaller one, weights float32 if
-    they are that, else int64 and float64. Those of a matrix are int32 if it has fewer than 2**31
-    rows. The file holds one array with the fields ``u``, ``v`` and perhaps ``weight``, which
-    ``numpy.load(path, mmap_mode="r")`` reads.
+    Notes ----- The first chunk tells the types: vertices are int32 if they are of that type or a
+    smaller one, weights float32 if they are that, else int64 and float64. Those of a matrix are
+    int32 if it has fewer than 2**31 rows. The file holds one array with the fields ``u``, ``v`` and
+    perhaps ``weight``, which ``numpy.load(path, mmap_mode="r")`` reads.
 
     Examples
     --------
@@ -162,7 +158,9 @@ def write_edge_file(path: str | os.PathLike[str], edges: Any) -> int:
     elif isinstance(edges, Iterable) and not isinstance(edges, str | bytes | np.ndarray):
         chunks = iter(edges)
     else:
-        raise wrong_type("edges", edges, "a sparse matrix or an iterable of (u, v) or (u, v, weight)")
+        raise wrong_type(
+            "edges", edges, "a sparse matrix or an iterable of (u, v) or (u, v, weight)"
+        )
     return write_chunks(os.fspath(path), chunks)
 
 
@@ -173,7 +171,9 @@ def _n_vertices(file: EdgeFile, given: Any, progress: Any) -> int:
         raise wrong_type("n_vertices", given, "an integer")
     n = operator.index(given)
     if not 0 <= n <= np.iinfo(file.dtype).max:
-        raise ValueError(f"n_vertices is {n}, but must be from 0 to {np.iinfo(file.dtype).max}, for {file.dtype}")
+        raise ValueError(
+            f"n_vertices is {n}, but must be from 0 to {np.iinfo(file.dtype).max}, for {file.dtype}"
+        )
     return n
 
 
@@ -188,7 +188,9 @@ def _result(mate: Any, report: EdgeReport, seconds: float) -> GraphMatching:
         matched=report.matched,
         live_edges=report.live_edges,
     )
-    info = RunInfo("local_max", "none", (step,), pairs, workers=1, transposes_built=0, transpose_seconds=0.0)
+    info = RunInfo(
+        "local_max", "none", (step,), pairs, workers=1, transposes_built=0, transpose_seconds=0.0
+    )
     matching = GraphMatching(mate, mate, report.weight, _GUARANTEE, info)
     matching.freeze()
     return matching

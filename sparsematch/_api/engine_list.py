@@ -13,11 +13,11 @@ def engines(kind: str | None = None, *, backend: str | None = "numpy") -> tuple[
     Parameters
     ----------
     kind : {"exact", "heuristic", "approximate"}, optional
-        Those for the `method` of exact matchings, those for `init`, or those for the `method` of approximate matchings
-        of general graphs. By default all.
+        Those for the `method` of exact matchings, those for `init`, or those for the `method` of
+        approximate matchings of general graphs. By default all.
     backend : {"numpy", "cupy"}, optional
-        Those for matrices in host memory, or those for matrices on a GPU; None: all. The list does not depend on what
-        is installed.
+        Those for matrices in host memory, or those for matrices on a GPU; None: all. The list does
+        not depend on what is installed.
 
     Returns
     -------

@@ -25,10 +25,11 @@ def explain_singularity(
 ) -> Explanation:
     """Say why a matrix is structurally singular: which rows have too few columns, and which columns too few rows.
 
-    Rows are read as equations, columns as variables. The over-determined part, equations with too few variables between
-    them, and the under-determined part, variables in too few equations, are each split into connected pieces. For each
-    piece a conflict is given, a minimal Hall violator: a set of equations with one variable less than there are
-    equations, such that no smaller choice of them has too few. Dropping any one of them resolves it.
+    Rows are read as equations, columns as variables. The over-determined part, equations with too
+    few variables between them, and the under-determined part, variables in too few equations, are
+    each split into connected pieces. For each piece a conflict is given, a minimal Hall violator: a
+    set of equations with one variable less than there are equations, such that no smaller choice of
+    them has too few. Dropping any one of them resolves it.
 
     Parameters
     ----------
@@ -46,29 +47,29 @@ def explain_singularity(
     Returns
     -------
     Explanation
-        ``print`` it to read it; ``overdetermined`` and ``underdetermined`` list the pieces, those with the shortest
-        conflict first. Both are empty if `A` is square and structurally non-singular.
+        ``print`` it to read it; ``overdetermined`` and ``underdetermined`` list the pieces, those
+        with the shortest conflict first. Both are empty if `A` is square and structurally
+        non-singular.
 
     Raises
     ------
     TypeError
         If `A` is not a sparse matrix, or an argument is of the wrong type.
     ValueError
-        If there are more or fewer names than rows or columns, the index arrays of `A` are inconsistent, `matching` is
-        not a matching of `A`, or a name or number is none of the choices.
+        If there are more or fewer names than rows or columns, the index arrays of `A` are
+        inconsistent, `matching` is not a matching of `A`, or a name or number is none of the
+        choices.
 
-    See Also
-    --------
-    is_structurally_singular : Only whether it is.
-    block_triangular_form : The over-determined part is its vertical, the under-determined its horizontal part.
+    See Also -------- is_structurally_singular : Only whether it is. block_triangular_form : The
+    over-determined part is its vertical, the under-determined its horizontal part.
     sparsematch.plot.spy_conflicts : A picture of the conflicts.
 
-    Notes
-    -----
-    Hall, On representatives of subsets (J. London Math. Soc. 10, 1935). A conflict is what alternating paths reach from
-    one unmatched row: its other rows are matched to all columns they have. That makes it minimal, not the smallest of
-    all; of the unmatched rows of a piece those are searched first that come to an end soon. Where a piece has one row
-    too many only, there is no other conflict. Time: that of `maximum_transversal`, and nearly O(n_rows + n_cols + nnz).
+    Notes ----- Hall, On representatives of subsets (J. London Math. Soc. 10, 1935). A conflict is
+    what alternating paths reach from one unmatched row: its other rows are matched to all columns
+    they have. That makes it minimal, not the smallest of all; of the unmatched rows of a piece
+    those are searched first that come to an end soon. Where a piece has one row too many only,
+    there is no other conflict. Time: that of `maximum_transversal`, and nearly O(n_rows + n_cols +
+    nnz).
 
     Examples
     --------
@@ -95,12 +96,16 @@ def explain_singularity(
     graph = as_bipartite(A)
     rows = _read_names(row_names, graph.n_rows, "row_names", "rows")
     cols = _read_names(col_names, graph.n_cols, "col_names", "columns")
-    maximum, run = maximum_matching(graph, matching, name="matching", method=method, workers=workers)
+    maximum, run = maximum_matching(
+        graph, matching, name="matching", method=method, workers=workers
+    )
     over, under = (_pieces(graph, maximum, run, side) for side in ("rows", "columns"))
     return Explanation(over, under, maximum, rows, cols)
 
 
-def _read_names(names: Iterable[Any] | None, size: int, argument: str, noun: str) -> tuple[str, ...] | None:
+def _read_names(
+    names: Iterable[Any] | None, size: int, argument: str, noun: str
+) -> tuple[str, ...] | None:
     if names is None:
         return None
     if isinstance(names, str | bytes | Mapping) or not isinstance(names, Iterable):
@@ -112,7 +117,10 @@ def _read_names(names: Iterable[Any] | None, size: int, argument: str, noun: str
 
 
 def _pieces(graph: BipartiteCSR, matching: Matching, run: Run, side: str) -> DeficientPieces:
-    """Group the rows and columns of one part by its pieces. Time: a search, and sorts by counting."""
+    """Group the rows and columns of one part by its pieces.
+
+    Time: a search, and sorts by counting.
+    """
     none = np.empty(0, graph.dtype)
     if np.all((matching.row_mate if side == "rows" else matching.col_mate) >= 0):
         return DeficientPieces(side, none, none, (none,) * 4, (np.zeros(1, graph.dtype),) * 4)
@@ -124,7 +132,8 @@ def _pieces(graph: BipartiteCSR, matching: Matching, run: Run, side: str) -> Def
     listed = _listed(many), _listed(few)
     totals = np.bincount(listed[0][1], minlength=sizes.size).astype(graph.dtype)
     order = np.arange(sizes.size, dtype=graph.dtype)
-    for key in totals, sizes:  # of conflicts with as many members, the one of the smaller piece first
+    # of conflicts with as many members, the one of the smaller piece first
+    for key in totals, sizes:
         order = order[operations(graph.backend).order_by_label(key[order], int(key.max()) + 1)[0]]
     rank = np.empty(sizes.size, graph.dtype)
     rank[order] = np.arange(sizes.size)
@@ -137,7 +146,10 @@ def _pieces(graph: BipartiteCSR, matching: Matching, run: Run, side: str) -> Def
     if side == "columns":
         groups = [groups[1], groups[0], groups[3], groups[2]]
     grouped, starts = zip(*groups, strict=True)
-    rows, cols = (np.flatnonzero(label >= 0).astype(graph.dtype) for label in (found.row_piece, found.col_piece))
+    rows, cols = (
+        np.flatnonzero(label >= 0).astype(graph.dtype)
+        for label in (found.row_piece, found.col_piece)
+    )
     for array in (rows, cols):
         array.flags.writeable = False
     return DeficientPieces(side, rows, cols, grouped, starts)
@@ -149,7 +161,9 @@ def _listed(labels: IndexArray) -> tuple[IndexArray, IndexArray]:
     return vertices.astype(labels.dtype, copy=False), labels[vertices]
 
 
-def _group(graph: BipartiteCSR, rank: IndexArray, vertices: IndexArray, pieces: Any) -> tuple[IndexArray, IndexArray]:
+def _group(
+    graph: BipartiteCSR, rank: IndexArray, vertices: IndexArray, pieces: Any
+) -> tuple[IndexArray, IndexArray]:
     """Sort vertices by the rank of their piece; also return where each piece begins."""
     order, starts = operations(graph.backend).order_by_label(rank[pieces], rank.size)
     return vertices[order], starts

@@ -10,7 +10,14 @@ from sparsematch._api.workers import resolve_workers
 from sparsematch._engines.registry import Run, operations, read_options, select
 from sparsematch._types.arrays import UNMATCHED, advising, namespace
 from sparsematch._types.errors import wrong_type
-from sparsematch._types.graph import Graph, add_up_repeats, as_graph, first_infinite, one_sided_entry, take_larger
+from sparsematch._types.graph import (
+    Graph,
+    add_up_repeats,
+    as_graph,
+    first_infinite,
+    one_sided_entry,
+    take_larger,
+)
 from sparsematch._types.graph_matching import GraphMatching
 from sparsematch._types.run_info import RunInfo
 
@@ -32,50 +39,56 @@ def approximate_matching(
 ) -> GraphMatching:
     """Find a heavy matching of a graph: edges of great total weight, no two at the same vertex, none left to add.
 
-    In about the time of a few passes over the edges. This is what coarsening by matching starts from: multilevel
-    partitioning, algebraic multigrid, clustering.
+    In about the time of a few passes over the edges. This is what coarsening by matching starts
+    from: multilevel partitioning, algebraic multigrid, clustering.
 
     Parameters
     ----------
     G : sparse array or matrix, shape (n, n)
-        A symmetric matrix: each off-diagonal entry is half of an edge, whose weight is the modulus of the entry.
-        The diagonal is ignored. Entries in the same place are added up. Explicit zeros are edges of weight zero,
-        matched last. A matrix of ``cupyx.scipy.sparse`` is worked on by its GPU and answered with CuPy arrays. It is
-        not modified.
+        A symmetric matrix: each off-diagonal entry is half of an edge, whose weight is the modulus
+        of the entry. The diagonal is ignored. Entries in the same place are added up. Explicit
+        zeros are edges of weight zero, matched last. A matrix of ``cupyx.scipy.sparse`` is worked
+        on by its GPU and answered with CuPy arrays. It is not modified.
     method : str, optional
-        ``"auto"``, or a name from ``engines("approximate")``. ``"greedy"``, ``"suitor"`` and ``"local_max"`` find the
-        same matching, at least half as heavy as the heaviest; ``"gpa"`` finds a heavier one in more time, ``"hem"`` and
-        ``"red_blue"`` a lighter one. A GPU has engines of its own: ``engines("approximate", backend="cupy")``.
+        ``"auto"``, or a name from ``engines("approximate")``. ``"greedy"``, ``"suitor"`` and
+        ``"local_max"`` find the same matching, at least half as heavy as the heaviest; ``"gpa"``
+        finds a heavier one in more time, ``"hem"`` and ``"red_blue"`` a lighter one. A GPU has
+        engines of its own: ``engines("approximate", backend="cupy")``.
     weights : bool, optional
         False: all edges weigh the same, and values are not looked at.
     rng : int or numpy.random.Generator, optional
-        Seeds the order among edges of equal weight, and the random choices of ``"hem"`` and ``"red_blue"``. By default
-        a fixed seed. The same seed gives the same matching with any number of workers, on a GPU too.
+        Seeds the order among edges of equal weight, and the random choices of ``"hem"`` and
+        ``"red_blue"``. By default a fixed seed. The same seed gives the same matching with any
+        number of workers, on a GPU too.
     workers : int, optional
-        Number of threads, -1 for all cores. By default that of `set_workers`, which is 1. On a GPU this is ignored.
+        Number of threads, -1 for all cores. By default that of `set_workers`, which is 1. On a GPU
+        this is ignored.
     symmetrize : bool, optional
-        Whether a matrix that is not symmetric is taken as well: an edge then weighs the larger of its two entries, of
-        which one may be absent.
+        Whether a matrix that is not symmetric is taken as well: an edge then weighs the larger of
+        its two entries, of which one may be absent.
     device : {None, "cuda"}, optional
-        ``"cuda"``: copy a matrix in host memory to the current GPU, and work there. By default the work is done where
-        the matrix is.
+        ``"cuda"``: copy a matrix in host memory to the current GPU, and work there. By default the
+        work is done where the matrix is.
     options : dict, optional
         Options of the engine; ``engines("approximate")`` lists them with their defaults.
     return_info : bool, optional
-        Whether ``info`` is to tell what each round matched and left, which takes another pass over the edges for each.
+        Whether ``info`` is to tell what each round matched and left, which takes another pass over
+        the edges for each.
 
     Returns
     -------
     GraphMatching
-        With ``mate``, of the index type of `G`, where -1 means unmatched; ``weight``, ``guarantee`` and ``info``.
+        With ``mate``, of the index type of `G`, where -1 means unmatched; ``weight``, ``guarantee``
+        and ``info``.
 
     Raises
     ------
     TypeError
         If `G` is not a sparse matrix of numbers, or an argument is of the wrong type.
     ValueError
-        If `G` is not square or not symmetric, naming the first one-sided entry; if a weight is NaN or infinite, naming
-        the first; if its index arrays are inconsistent; or a name or number is none of the choices.
+        If `G` is not square or not symmetric, naming the first one-sided entry; if a weight is NaN
+        or infinite, naming the first; if its index arrays are inconsistent; or a name or number is
+        none of the choices.
     ImportError, RuntimeError
         If `device` asks for a GPU, and CuPy, the driver or the GPU is missing.
 
@@ -84,13 +97,11 @@ def approximate_matching(
     maximal_matching : When weights do not matter.
     maximum_transversal : The exact matching of rows with columns.
 
-    Notes
-    -----
-    Birn, Osipov, Sanders, Schulz, Sitchinava, Efficient parallel and external matching (Euro-Par 2013), for
-    ``"local_max"``; Fagginger Auer, Bisseling, A GPU algorithm for greedy graph matching (Facing the
-    Multicore-Challenge II, 2012), for ``"red_blue"``. Time: O(nnz), expected, for ``"local_max"``; the pages of the
-    engines tell that of the others. Edges are ordered by weight, then by a hash of their ends and the seed, so that no
-    two are equal.
+    Notes ----- Birn, Osipov, Sanders, Schulz, Sitchinava, Efficient parallel and external matching
+    (Euro-Par 2013), for ``"local_max"``; Fagginger Auer, Bisseling, A GPU algorithm for greedy
+    graph matching (Facing the Multicore-Challenge II, 2012), for ``"red_blue"``. Time: O(nnz),
+    expected, for ``"local_max"``; the pages of the engines tell that of the others. Edges are
+    ordered by weight, then by a hash of their ends and the seed, so that no two are equal.
 
     Examples
     --------
@@ -101,7 +112,11 @@ def approximate_matching(
     >>> matching.mate.tolist(), matching.weight
     ([1, 0, 3, 2], 7.0)
     """
-    for name, flag in (("weights", weights), ("symmetrize", symmetrize), ("return_info", return_info)):
+    for name, flag in (
+        ("weights", weights),
+        ("symmetrize", symmetrize),
+        ("return_info", return_info),
+    ):
         if not isinstance(flag, bool | np.bool_):
             raise wrong_type(name, flag, "True or False")
     graph = as_graph(G, weights=bool(weights), device=device)
@@ -125,8 +140,8 @@ def maximal_matching(
 ) -> GraphMatching:
     """Find a maximal matching of a graph: edges with no vertex in common, to which none can be added.
 
-    It has at least half as many pairs as a maximum one, and usually nine tenths. Values are ignored: every entry off
-    the diagonal counts, explicit zeros too.
+    It has at least half as many pairs as a maximum one, and usually nine tenths. Values are
+    ignored: every entry off the diagonal counts, explicit zeros too.
 
     Parameters
     ----------
@@ -162,7 +177,13 @@ def maximal_matching(
     1
     """
     return approximate_matching(
-        G, method=method, weights=False, rng=rng, workers=workers, symmetrize=symmetrize, device=device
+        G,
+        method=method,
+        weights=False,
+        rng=rng,
+        workers=workers,
+        symmetrize=symmetrize,
+        device=device,
     )
 
 

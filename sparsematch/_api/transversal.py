@@ -58,52 +58,56 @@ def maximum_transversal(
 ) -> Matching | tuple[Matching, RunInfo]:
     """Find a maximum transversal: as many entries as possible, no two in the same row or column.
 
-    In other words a maximum matching of the rows and columns of a sparse matrix. Values are ignored: every stored entry
-    counts, explicit zeros and repeated entries too. The matrix is not modified.
+    In other words a maximum matching of the rows and columns of a sparse matrix. Values are
+    ignored: every stored entry counts, explicit zeros and repeated entries too. The matrix is not
+    modified.
 
     Parameters
     ----------
     A : sparse array or matrix, shape (n_rows, n_cols)
-        CSR and CSC are read in place, COO is converted, other formats are converted with a warning. A matrix of
-        ``cupyx.scipy.sparse`` is worked on by its GPU and answered with CuPy arrays.
+        CSR and CSC are read in place, COO is converted, other formats are converted with a warning.
+        A matrix of ``cupyx.scipy.sparse`` is worked on by its GPU and answered with CuPy arrays.
     method : str, optional
-        The exact engine: ``"auto"``, or a name from ``engines("exact")``. ``"none"`` leaves out the exact part; the
-        result is then what `init` makes of `initial`, and only maximal. A GPU has engines of its own:
-        ``engines("exact", backend="cupy")``.
+        The exact engine: ``"auto"``, or a name from ``engines("exact")``. ``"none"`` leaves out the
+        exact part; the result is then what `init` makes of `initial`, and only maximal. A GPU has
+        engines of its own: ``engines("exact", backend="cupy")``.
     init : str, optional
-        The heuristic that goes first: a name from ``engines("heuristic")``, ``"none"``, or ``"auto"``, which is what
-        the exact engine likes best.
+        The heuristic that goes first: a name from ``engines("heuristic")``, ``"none"``, or
+        ``"auto"``, which is what the exact engine likes best.
     initial : Matching, (row_mate, col_mate) or row_mate, optional
-        A matching of `A` to start from, such as that of an earlier version of the matrix or the result of SciPy's
-        ``maximum_bipartite_matching(A, perm_type="column")``. It is copied.
+        A matching of `A` to start from, such as that of an earlier version of the matrix or the
+        result of SciPy's ``maximum_bipartite_matching(A, perm_type="column")``. It is copied.
     workers : int, optional
-        Number of threads, -1 for all cores. By default that of `set_workers`, which is 1. With one thread the result is
-        always the same; with more only its cardinality is. On a GPU this is ignored: all of it is used.
+        Number of threads, -1 for all cores. By default that of `set_workers`, which is 1. With one
+        thread the result is always the same; with more only its cardinality is. On a GPU this is
+        ignored: all of it is used.
     device : {None, "cuda"}, optional
-        ``"cuda"``: copy a matrix in host memory to the current GPU, `initial` with it, and work there. By default the
-        work is done where the matrix is.
+        ``"cuda"``: copy a matrix in host memory to the current GPU, `initial` with it, and work
+        there. By default the work is done where the matrix is.
     rng : int or numpy.random.Generator, optional
         Seeds the choices of a start with the option ``random``. By default a fixed seed.
     options : dict, optional
-        Options of the engines named by `init` and `method`; ``engines()`` lists them with their defaults.
+        Options of the engines named by `init` and `method`; ``engines()`` lists them with their
+        defaults.
     return_info : bool, optional
         Whether to return how the matching was found, with time per step and width per level.
 
     Returns
     -------
     matching : Matching
-        With ``row_mate`` and ``col_mate`` of the index type of `A`, int32 or int64; -1 means unmatched. CuPy arrays on
-        the same GPU if that is where the work was done.
+        With ``row_mate`` and ``col_mate`` of the index type of `A`, int32 or int64; -1 means
+        unmatched. CuPy arrays on the same GPU if that is where the work was done.
     info : RunInfo
         Only if `return_info` is set.
 
     Raises
     ------
     TypeError
-        If `A` is not a sparse matrix, an argument is of the wrong type, or only one of `A` and `initial` is on a GPU.
+        If `A` is not a sparse matrix, an argument is of the wrong type, or only one of `A` and
+        `initial` is on a GPU.
     ValueError
-        If the index arrays of `A` are inconsistent, `initial` is not a matching of `A`, or a name or number is none of
-        the choices.
+        If the index arrays of `A` are inconsistent, `initial` is not a matching of `A`, or a name
+        or number is none of the choices.
     ImportError, RuntimeError
         If `device` asks for a GPU, and CuPy, the driver or the GPU is missing.
     MemoryError
@@ -116,11 +120,10 @@ def maximum_transversal(
     block_triangular_form : What the matching says about the structure of the matrix.
     sparsematch.csgraph.maximum_bipartite_matching : The same with SciPy's signature.
 
-    Notes
-    -----
-    Duff, Kaya, Ucar, Design, implementation, and analysis of maximum transversal algorithms (ACM TOMS 38, 2011),
-    compares most of the engines. In the worst case time is O(sqrt(n) nnz) for ``"hopcroft_karp"`` and O(n nnz) for the
-    others; on most matrices it is a few passes over the entries. Ctrl-C stops a run.
+    Notes ----- Duff, Kaya, Ucar, Design, implementation, and analysis of maximum transversal
+    algorithms (ACM TOMS 38, 2011), compares most of the engines. In the worst case time is
+    O(sqrt(n) nnz) for ``"hopcroft_karp"`` and O(n nnz) for the others; on most matrices it is a few
+    passes over the entries. Ctrl-C stops a run.
 
     Examples
     --------
@@ -135,9 +138,8 @@ def maximum_transversal(
 
     Which steps it took:
 
-    >>> matching, info = maximum_transversal(A, method="hopcroft_karp", init="cheap", return_info=True)
-    >>> [step.engine for step in info.steps]
-    ['cheap', 'hopcroft_karp']
+    >>> matching, info = maximum_transversal(A, method="hopcroft_karp", init="cheap",
+    return_info=True) >>> [step.engine for step in info.steps] ['cheap', 'hopcroft_karp']
     """
     threads = resolve_workers(workers)
     graph = as_bipartite(A, device=device, threads=threads)
@@ -163,7 +165,9 @@ def maximum_transversal(
     )
 
 
-def structural_rank(A: Any, *, method: str = "auto", workers: int | None = None, device: str | None = None) -> int:
+def structural_rank(
+    A: Any, *, method: str = "auto", workers: int | None = None, device: str | None = None
+) -> int:
     """Count the pairs of a maximum transversal: the largest rank that a matrix with this pattern can have.
 
     Parameters
@@ -175,8 +179,8 @@ def structural_rank(A: Any, *, method: str = "auto", workers: int | None = None,
     workers : int, optional
         Number of threads, -1 for all cores. By default that of `set_workers`, which is 1.
     device : {None, "cuda"}, optional
-        ``"cuda"``: copy a matrix in host memory to the current GPU, and work there. By default the work is done where
-        the matrix is.
+        ``"cuda"``: copy a matrix in host memory to the current GPU, and work there. By default the
+        work is done where the matrix is.
 
     Returns
     -------
@@ -209,7 +213,9 @@ def structural_rank(A: Any, *, method: str = "auto", workers: int | None = None,
     return maximum_matching(graph, method=method, workers=workers)[0].cardinality
 
 
-def is_structurally_singular(A: Any, *, workers: int | None = None, device: str | None = None) -> bool:
+def is_structurally_singular(
+    A: Any, *, workers: int | None = None, device: str | None = None
+) -> bool:
     """Tell whether a matrix is rank deficient by its pattern alone, whatever the values of its entries.
 
     Parameters
@@ -219,8 +225,8 @@ def is_structurally_singular(A: Any, *, workers: int | None = None, device: str 
     workers : int, optional
         Number of threads, -1 for all cores. By default that of `set_workers`, which is 1.
     device : {None, "cuda"}, optional
-        ``"cuda"``: copy a matrix in host memory to the current GPU, and work there. By default the work is done where
-        the matrix is.
+        ``"cuda"``: copy a matrix in host memory to the current GPU, and work there. By default the
+        work is done where the matrix is.
 
     Returns
     -------
@@ -234,10 +240,8 @@ def is_structurally_singular(A: Any, *, workers: int | None = None, device: str 
     ValueError
         If the index arrays of `A` are inconsistent, or `workers` is out of range.
 
-    See Also
-    --------
-    structural_rank
-    block_triangular_form : Its horizontal and vertical parts are where a singular matrix has too many columns or rows.
+    See Also -------- structural_rank block_triangular_form : Its horizontal and vertical parts are
+    where a singular matrix has too many columns or rows.
 
     Notes
     -----

@@ -16,42 +16,47 @@ from sparsematch._types.weighted import WeightedCSR, WeightedTransversal, as_wei
 _LARGEST, _SMALLEST = np.finfo(np.float64).max, np.finfo(np.float64).tiny
 
 
-def maximum_product_transversal(A: Any, *, scaling: bool = True, approximate: bool = False) -> WeightedTransversal:
+def maximum_product_transversal(
+    A: Any, *, scaling: bool = True, approximate: bool = False
+) -> WeightedTransversal:
     """Find the transversal with the largest product of moduli, and scale the matrix so that its entries become 1.
 
-    Among all maximum transversals. With its entries on the diagonal a matrix needs less pivoting, and incomplete
-    factorisations and iterative solvers have something to stand on. This is what MC64 computes as job 5.
+    Among all maximum transversals. With its entries on the diagonal a matrix needs less pivoting,
+    and incomplete factorisations and iterative solvers have something to stand on. This is what
+    MC64 computes as job 5.
 
     Parameters
     ----------
     A : sparse array or matrix, shape (n_rows, n_cols)
-        Of real or complex numbers; of these, the modulus counts. Entries in the same place are added up, and zeros,
-        explicit or from such a sum, are no candidates. It is not modified.
+        Of real or complex numbers; of these, the modulus counts. Entries in the same place are
+        added up, and zeros, explicit or from such a sum, are no candidates. It is not modified.
     scaling : bool, optional
         Whether to compute the factors of rows and columns.
     approximate : bool, optional
-        Whether moduli are rounded to powers of 2 before the search, which is then faster: scaled entries are still at
-        most 1, and matched ones above 1/2. The factors are powers of 2.
+        Whether moduli are rounded to powers of 2 before the search, which is then faster: scaled
+        entries are still at most 1, and matched ones above 1/2. The factors are powers of 2.
 
     Returns
     -------
     WeightedTransversal
-        With ``matching``, ``objective`` (the sum of the logarithms), ``row_dual``, ``col_dual``, ``row_scale`` and
-        ``col_scale``. In a rectangular or deficient matrix some rows or columns stay unmatched, and ``str`` lists them;
-        the factors are defined, and hold what they promise, all the same.
+        With ``matching``, ``objective`` (the sum of the logarithms), ``row_dual``, ``col_dual``,
+        ``row_scale`` and ``col_scale``. In a rectangular or deficient matrix some rows or columns
+        stay unmatched, and ``str`` lists them; the factors are defined, and hold what they promise,
+        all the same.
 
     Raises
     ------
     TypeError
         If `A` is not a sparse matrix of numbers, or an argument is not a bool.
     ValueError
-        If the index arrays of `A` are inconsistent, or an entry is NaN or infinite, naming the first.
+        If the index arrays of `A` are inconsistent, or an entry is NaN or infinite, naming the
+        first.
 
     Warns
     -----
     RuntimeWarning
-        If factors are beyond the range of doubles. They are then cut off, and ``row_dual`` and ``col_dual``, which are
-        their logarithms, hold all that is known.
+        If factors are beyond the range of doubles. They are then cut off, and ``row_dual`` and
+        ``col_dual``, which are their logarithms, hold all that is known.
 
     See Also
     --------
@@ -59,12 +64,11 @@ def maximum_product_transversal(A: Any, *, scaling: bool = True, approximate: bo
     bottleneck_transversal, maximum_sum_transversal : Other measures of large.
     maximum_transversal : When values do not matter.
 
-    Notes
-    -----
-    Shortest augmenting paths over the costs ``-log(abs(a))``: Duff, Koster, On algorithms for permuting large entries
-    to the diagonal of a sparse matrix (SIAM J. Matrix Anal. Appl. 22, 2001); Olschowka, Neumaier, A new pivoting
-    strategy for Gaussian elimination (Linear Algebra Appl. 240, 1996), for the scaling. In the worst case time is
-    O(n nnz log n); on most matrices it is a few passes over the entries. Ctrl-C stops a run.
+    Notes ----- Shortest augmenting paths over the costs ``-log(abs(a))``: Duff, Koster, On
+    algorithms for permuting large entries to the diagonal of a sparse matrix (SIAM J. Matrix Anal.
+    Appl. 22, 2001); Olschowka, Neumaier, A new pivoting strategy for Gaussian elimination (Linear
+    Algebra Appl. 240, 1996), for the scaling. In the worst case time is O(n nnz log n); on most
+    matrices it is a few passes over the entries. Ctrl-C stops a run.
 
     Examples
     --------
@@ -84,7 +88,9 @@ def maximum_product_transversal(A: Any, *, scaling: bool = True, approximate: bo
     weighted = as_weighted(A)
     with np.errstate(divide="ignore"):
         cost = _whole_logarithm(weighted.modulus) if approximate else -np.log(weighted.modulus)
-    matching, row_dual, col_dual = operations(weighted.graph.backend).least_cost(weighted.graph, cost)
+    matching, row_dual, col_dual = operations(weighted.graph.backend).least_cost(
+        weighted.graph, cost
+    )
     matched = _matched(weighted, matching)
     row_scale = col_scale = None
     if scaling:
@@ -92,7 +98,9 @@ def maximum_product_transversal(A: Any, *, scaling: bool = True, approximate: bo
     if approximate:
         row_dual, col_dual = row_dual * np.log(2), col_dual * np.log(2)
     objective = float(np.log(matched).sum())
-    return _freeze("product", matching, objective, row_dual, col_dual, row_scale, col_scale, bool(approximate))
+    return _freeze(
+        "product", matching, objective, row_dual, col_dual, row_scale, col_scale, bool(approximate)
+    )
 
 
 def maximum_sum_transversal(A: Any) -> WeightedTransversal:
@@ -103,8 +111,8 @@ def maximum_sum_transversal(A: Any) -> WeightedTransversal:
     Parameters
     ----------
     A : sparse array or matrix, shape (n_rows, n_cols)
-        Of real or complex numbers; of these, the modulus counts. Entries in the same place are added up, and zeros are
-        no candidates. It is not modified.
+        Of real or complex numbers; of these, the modulus counts. Entries in the same place are
+        added up, and zeros are no candidates. It is not modified.
 
     Returns
     -------
@@ -116,12 +124,12 @@ def maximum_sum_transversal(A: Any) -> WeightedTransversal:
     TypeError
         If `A` is not a sparse matrix of numbers.
     ValueError
-        If the index arrays of `A` are inconsistent, or an entry is NaN or infinite, naming the first.
+        If the index arrays of `A` are inconsistent, or an entry is NaN or infinite, naming the
+        first.
 
-    See Also
-    --------
-    maximum_product_transversal : Does not depend on how rows and columns are scaled, and scales them.
-    scipy.sparse.csgraph.min_weight_full_bipartite_matching : Signed weights, for matrices of full rank.
+    See Also -------- maximum_product_transversal : Does not depend on how rows and columns are
+    scaled, and scales them. scipy.sparse.csgraph.min_weight_full_bipartite_matching : Signed
+    weights, for matrices of full rank.
 
     Examples
     --------
@@ -133,7 +141,9 @@ def maximum_sum_transversal(A: Any) -> WeightedTransversal:
     """
     weighted = as_weighted(A)
     found = operations(weighted.graph.backend).least_cost(weighted.graph, -weighted.modulus)
-    return _freeze("sum", found.matching, float(_matched(weighted, found.matching).sum()), *found[1:])
+    return _freeze(
+        "sum", found.matching, float(_matched(weighted, found.matching).sum()), *found[1:]
+    )
 
 
 def bottleneck_transversal(A: Any) -> WeightedTransversal:
@@ -144,31 +154,31 @@ def bottleneck_transversal(A: Any) -> WeightedTransversal:
     Parameters
     ----------
     A : sparse array or matrix, shape (n_rows, n_cols)
-        Of real or complex numbers; of these, the modulus counts. Entries in the same place are added up, and zeros are
-        no candidates. It is not modified.
+        Of real or complex numbers; of these, the modulus counts. Entries in the same place are
+        added up, and zeros are no candidates. It is not modified.
 
     Returns
     -------
     WeightedTransversal
-        With ``matching``, ``objective`` (the smallest modulus of a matched entry), and in ``row_dual`` and ``col_dual``
-        ones for the rows and columns of a cover of all larger entries: there are fewer of these than pairs, so any
-        other maximum transversal has an entry that is not larger either.
+        With ``matching``, ``objective`` (the smallest modulus of a matched entry), and in
+        ``row_dual`` and ``col_dual`` ones for the rows and columns of a cover of all larger
+        entries: there are fewer of these than pairs, so any other maximum transversal has an entry
+        that is not larger either.
 
     Raises
     ------
     TypeError
         If `A` is not a sparse matrix of numbers.
     ValueError
-        If the index arrays of `A` are inconsistent, or an entry is NaN or infinite, naming the first.
+        If the index arrays of `A` are inconsistent, or an entry is NaN or infinite, naming the
+        first.
 
     See Also
     --------
     maximum_product_transversal, maximum_sum_transversal
 
-    Notes
-    -----
-    Bisection over the moduli, each maximum matching starting from the last one that fits: time O(log nnz) times that of
-    `maximum_transversal`.
+    Notes ----- Bisection over the moduli, each maximum matching starting from the last one that
+    fits: time O(log nnz) times that of `maximum_transversal`.
 
     Examples
     --------
@@ -179,12 +189,16 @@ def bottleneck_transversal(A: Any) -> WeightedTransversal:
     (3.0, [1, 0])
     """
     weighted = as_weighted(A)
-    matching, smallest, *cover = operations(weighted.graph.backend).bottleneck(weighted.graph, weighted.modulus)
+    matching, smallest, *cover = operations(weighted.graph.backend).bottleneck(
+        weighted.graph, weighted.modulus
+    )
     row_dual, col_dual = (side.astype(np.float64) for side in cover)
     return _freeze("bottleneck", matching, smallest, row_dual, col_dual)
 
 
-def is_optimal_transversal(A: Any, transversal: WeightedTransversal, *, tolerance: float | None = None) -> bool:
+def is_optimal_transversal(
+    A: Any, transversal: WeightedTransversal, *, tolerance: float | None = None
+) -> bool:
     """Tell whether a weighted transversal is what it says, by its duals alone.
 
     Nothing is matched anew: one look at each entry, and one search for an augmenting path.
@@ -196,14 +210,16 @@ def is_optimal_transversal(A: Any, transversal: WeightedTransversal, *, toleranc
     transversal : WeightedTransversal
         What one of the functions below returned.
     tolerance : float, optional
-        By how much costs (logarithms, or moduli for a sum) may differ from what the duals say. By default a few
-        thousand roundings of the largest dual or cost; ``0.7``, above log(2), suits an approximate result.
+        By how much costs (logarithms, or moduli for a sum) may differ from what the duals say. By
+        default a few thousand roundings of the largest dual or cost; ``0.7``, above log(2), suits
+        an approximate result.
 
     Returns
     -------
     bool
-        Whether the pairs are a maximum transversal of the entries that are not zero, and the duals prove that no other
-        one has a greater weight than it by more than the tolerance for each pair.
+        Whether the pairs are a maximum transversal of the entries that are not zero, and the duals
+        prove that no other one has a greater weight than it by more than the tolerance for each
+        pair.
 
     Raises
     ------
@@ -216,11 +232,9 @@ def is_optimal_transversal(A: Any, transversal: WeightedTransversal, *, toleranc
     --------
     maximum_product_transversal, maximum_sum_transversal, bottleneck_transversal
 
-    Notes
-    -----
-    The proof. No dual exceeds that of an unmatched vertex of its side, so the duals at the ends of any maximum
-    transversal add up to no less than at the ends of this one; its entries cost no less than their duals, those of this
-    one as much. Time: O(n_rows + n_cols + nnz).
+    Notes ----- The proof. No dual exceeds that of an unmatched vertex of its side, so the duals at
+    the ends of any maximum transversal add up to no less than at the ends of this one; its entries
+    cost no less than their duals, those of this one as much. Time: O(n_rows + n_cols + nnz).
 
     Examples
     --------
@@ -259,7 +273,9 @@ def _is_bottleneck(weighted: WeightedCSR, transversal: WeightedTransversal) -> b
     return bool(smallest == transversal.objective and fewer and signs and covered[larger].all())
 
 
-def _is_least_cost(weighted: WeightedCSR, transversal: WeightedTransversal, tolerance: float | None) -> bool:
+def _is_least_cost(
+    weighted: WeightedCSR, transversal: WeightedTransversal, tolerance: float | None
+) -> bool:
     u, v, matching = transversal.row_dual, transversal.col_dual, transversal.matching
     cost = -np.log(weighted.modulus) if transversal.job == "product" else -weighted.modulus
     if tolerance is None:
@@ -282,14 +298,20 @@ def _whole_logarithm(modulus: FloatArray) -> FloatArray:
 
 
 def _factors(
-    matched: FloatArray, matching: Matching, row_dual: FloatArray, col_dual: FloatArray, approximate: bool
+    matched: FloatArray,
+    matching: Matching,
+    row_dual: FloatArray,
+    col_dual: FloatArray,
+    approximate: bool,
 ) -> tuple[FloatArray, FloatArray]:
     """Return what the duals are the logarithms of; the rows' are corrected by what rounding has left of the pairs."""
     with np.errstate(all="ignore"):
         power = np.exp2 if approximate else np.exp
         row_scale, col_scale = power(row_dual), power(col_dual)
         if not approximate:
-            rows, cols = (slice(None), matching.row_mate) if matching.is_perfect else matching.pairs()
+            rows, cols = (
+                (slice(None), matching.row_mate) if matching.is_perfect else matching.pairs()
+            )
             row_scale[rows] = 1 / (matched * col_scale[cols])
     for scale in (row_scale, col_scale):
         if scale.size and not (scale.min() >= _SMALLEST and scale.max() <= _LARGEST):
@@ -301,7 +323,9 @@ def _factors(
 
 def _matched(weighted: WeightedCSR, matching: Matching) -> FloatArray:
     """Return the moduli of the pairs, by ascending row."""
-    return weighted.modulus[operations(weighted.graph.backend).matched_entries(weighted.graph, matching)]
+    return weighted.modulus[
+        operations(weighted.graph.backend).matched_entries(weighted.graph, matching)
+    ]
 
 
 def _dual_sums(graph: BipartiteCSR, row_dual: FloatArray, col_dual: FloatArray) -> FloatArray:
@@ -323,7 +347,9 @@ def _freeze(
     for array in (row_dual, col_dual, row_scale, col_scale):
         if array is not None:
             array.flags.writeable = False
-    return WeightedTransversal(matching.freeze(), job, objective, row_dual, col_dual, row_scale, col_scale, approximate)
+    return WeightedTransversal(
+        matching.freeze(), job, objective, row_dual, col_dual, row_scale, col_scale, approximate
+    )
 
 
 def _check_flag(argument: str, value: Any) -> None:

@@ -89,7 +89,9 @@ def _read(workers: Any) -> int:
     if count == -1:
         return _available_cores()
     if not 1 <= count <= _LARGEST:
-        raise ValueError(f"workers is {count}, but must be from 1 to {_LARGEST}, or -1 for all cores")
+        raise ValueError(
+            f"workers is {count}, but must be from 1 to {_LARGEST}, or -1 for all cores"
+        )
     return count
 
 

@@ -1,9 +1,10 @@
 """The table of engines, and the choice of the two that a call runs.
 
-An engine is one function, ``improve(graph, matching, run)``: it writes the two mate arrays of the matching and nothing
-else. A heuristic makes a matching maximal, an exact engine makes it maximum; an approximate one matches a general
-graph, ``improve(graph, mate, run)``, where both sides are the same vertices. A back-end registers its engines, and the
-operations that it offers beside matching, when its modules are imported: on the first graph that lives there.
+An engine is one function, ``improve(graph, matching, run)``: it writes the two mate arrays of the
+matching and nothing else. A heuristic makes a matching maximal, an exact engine makes it maximum;
+an approximate one matches a general graph, ``improve(graph, mate, run)``, where both sides are the
+same vertices. A back-end registers its engines, and the operations that it offers beside matching,
+when its modules are imported: on the first graph that lives there.
 """
 
 import functools
@@ -63,9 +64,11 @@ class Run:
     transpose_seconds : float
         Time they took to build.
     forced : object or None
-        Pairs that are the same in every maximum matching of the square part; the back-end knows the type.
+        Pairs that are the same in every maximum matching of the square part; the back-end knows the
+        type.
     renumbered : object or None
-        The graph and its matching in a better numbering, if the engine made one; its back-end knows the type.
+        The graph and its matching in a better numbering, if the engine made one; its back-end knows
+        the type.
     warm : bool
         Whether the matching was not empty at the start.
     steps : list of StepInfo
@@ -89,12 +92,15 @@ class Run:
 class Engine(EngineInfo):
     """An engine that can be run: what is known about it, and its one function."""
 
-    #: Of a matrix and a matching of it; of an approximate engine: of a `Graph`, an array of mates, all -1, and the run.
+    #: Of a matrix and a matching of it; of an approximate engine: of a `Graph`, an array of mates,
+    #: all -1, and the run.
     improve: Callable[[Any, Any, Run], None] = field(repr=False, compare=False)
 
 
 def _in_host_memory_only(*_: Any) -> Any:
-    raise TypeError("the matrix is on a GPU, but this is done in host memory only; A.get() copies it there")
+    raise TypeError(
+        "the matrix is on a GPU, but this is done in host memory only; A.get() copies it there"
+    )
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -112,27 +118,32 @@ class Operations:
     vertex_cover
         A cover as large as the matching, or None: there is an augmenting path.
     block_labels
-        The group of every row; the matching must be maximum, and the run be the one that found it, or an empty one.
+        The group of every row; the matching must be maximum, and the run be the one that found it,
+        or an empty one.
     hall_violators
-        Pieces and violators of the vertical part, or of the horizontal one if the last argument is set; the matching
-        must be maximum, and the run be the one that found it, or an empty one.
+        Pieces and violators of the vertical part, or of the horizontal one if the last argument is
+        set; the matching must be maximum, and the run be the one that found it, or an empty one.
     connected_components
         Components of the graph.
     form_order
         The permutations of the block form, given the groups of the rows.
     order_by_label
-        The stable order that sorts labels in ``range(n_labels)``, where each begins, and at last where all end.
+        The stable order that sorts labels in ``range(n_labels)``, where each begins, and at last
+        where all end.
     least_cost
-        A maximum matching of least cost, given a finite cost for each entry, and its duals. No entry may be repeated.
+        A maximum matching of least cost, given a finite cost for each entry, and its duals. No
+        entry may be repeated.
     bottleneck
-        A maximum matching whose smallest weight is largest, this weight, and flags of rows and columns that cover all
-        larger entries and are fewer than the pairs.
+        A maximum matching whose smallest weight is largest, this weight, and flags of rows and
+        columns that cover all larger entries and are fewer than the pairs.
     matched_entries
         Where the pairs of a matching stand among the entries, by ascending row.
     block_plan
-        What to factorise, given the columns of a square matrix, its block form, and flags of blocks not to be touched.
+        What to factorise, given the columns of a square matrix, its block form, and flags of blocks
+        not to be touched.
     survey
-        The largest modulus and the 1-norm of a matrix by columns, given its values; not finite if one of them is not.
+        The largest modulus and the 1-norm of a matrix by columns, given its values; not finite if
+        one of them is not.
     equal
         Whether two arrays of indices are equal.
     is_canonical
@@ -140,25 +151,29 @@ class Operations:
     take
         The values at places that a plan has named.
     steady_diagonal
-        Whether the pivots of a matrix, by columns and its values, are expected to stay on the diagonal.
+        Whether the pivots of a matrix, by columns and its values, are expected to stay on the
+        diagonal.
     first_look
-        The block form of a matrix by columns, what its values are like and a plan, in one go. The third argument is
-        what is known: a perfect matching, or the form. None if it is neither, and no matching is near at hand. No plan
-        if the diagonal is poorer than the last argument allows.
+        The block form of a matrix by columns, what its values are like and a plan, in one go. The
+        third argument is what is known: a perfect matching, or the form. None if it is neither, and
+        no matching is near at hand. No plan if the diagonal is poorer than the last argument
+        allows.
     block_lu
         Room for a factorisation by a plan, of numbers like the ones given.
     survey_graph
         What one pass over a general graph tells.
     matched_weight
-        The sum of the moduli of the edges of a matching of a general graph, each once; on a GPU, an array of shape ().
+        The sum of the moduli of the edges of a matching of a general graph, each once; on a GPU, an
+        array of shape ().
     wrong_mate
         The first vertex of a general graph whose mate is not matched with it, or -1.
     contract
-        The aggregate of each vertex, and indptr, indices and values of the coarse matrix, given a square matrix by rows
-        or by columns, its values, a matching of a general graph, and whether unmatched vertices join others.
+        The aggregate of each vertex, and indptr, indices and values of the coarse matrix, given a
+        square matrix by rows or by columns, its values, a matching of a general graph, and whether
+        unmatched vertices join others.
     match_edges
-        What `EdgeReport` has, given a file of edges, mates to be written, whether weights count, the folder of scratch
-        files, the run, and a function that is told of progress.
+        What `EdgeReport` has, given a file of edges, mates to be written, whether weights count,
+        the folder of scratch files, the run, and a function that is told of progress.
     largest_vertex
         The largest number of a vertex in a file of edges, or -1.
     """
@@ -169,16 +184,20 @@ class Operations:
     block_labels: Callable[[BipartiteCSR, Matching, Run], BlockLabels]
     connected_components: Callable[[BipartiteCSR], Components]
     form_order: Callable[[Matching, BlockLabels], FormOrder]
-    order_by_label: Callable[[IndexArray, int], tuple[IndexArray, IndexArray]] = _in_host_memory_only
-    hall_violators: Callable[[BipartiteCSR, Matching, Run, bool], HallViolators] = _in_host_memory_only
+    order_by_label: Callable[[IndexArray, int], tuple[IndexArray, IndexArray]] = (
+        _in_host_memory_only
+    )
+    hall_violators: Callable[[BipartiteCSR, Matching, Run, bool], HallViolators] = (
+        _in_host_memory_only
+    )
     least_cost: Callable[[BipartiteCSR, FloatArray], LeastCost] = _in_host_memory_only
-    bottleneck: Callable[[BipartiteCSR, FloatArray], tuple[Matching, float, BoolArray, BoolArray]] = (
-        _in_host_memory_only
-    )
+    bottleneck: Callable[
+        [BipartiteCSR, FloatArray], tuple[Matching, float, BoolArray, BoolArray]
+    ] = _in_host_memory_only
     matched_entries: Callable[[BipartiteCSR, Matching], IndexArray] = _in_host_memory_only
-    block_plan: Callable[[BipartiteCSR, IndexArray, IndexArray, IndexArray, BoolArray], BlockPlan] = (
-        _in_host_memory_only
-    )
+    block_plan: Callable[
+        [BipartiteCSR, IndexArray, IndexArray, IndexArray, BoolArray], BlockPlan
+    ] = _in_host_memory_only
     survey: Callable[[BipartiteCSR, NDArray[Any]], tuple[float, float]] = _in_host_memory_only
     equal: Callable[[IndexArray, IndexArray], bool] = _in_host_memory_only
     is_canonical: Callable[[IndexArray, IndexArray], bool] = _in_host_memory_only
@@ -189,10 +208,12 @@ class Operations:
     survey_graph: Callable[[Graph, Run], GraphSurvey] = _in_host_memory_only
     matched_weight: Callable[[Graph, IndexArray], Any] = _in_host_memory_only
     wrong_mate: Callable[[IndexArray], int] = _in_host_memory_only
-    contract: Callable[[BipartiteCSR, NDArray[Any], IndexArray, bool, Run], tuple[Any, Any, Any, Any]] = (
+    contract: Callable[
+        [BipartiteCSR, NDArray[Any], IndexArray, bool, Run], tuple[Any, Any, Any, Any]
+    ] = _in_host_memory_only
+    match_edges: Callable[[EdgeFile, IndexArray, bool, str, Run, Any], EdgeReport] = (
         _in_host_memory_only
     )
-    match_edges: Callable[[EdgeFile, IndexArray, bool, str, Run, Any], EdgeReport] = _in_host_memory_only
     largest_vertex: Callable[[EdgeFile, Any], int] = _in_host_memory_only
 
 
@@ -204,7 +225,9 @@ def register(engine: Engine) -> None:
     """Add an engine to the table."""
     key = engine.backend, engine.kind, engine.name
     if key in _engines:
-        raise ValueError(f"an engine {engine.name!r} ({engine.kind}, {engine.backend!r}) is registered already")
+        raise ValueError(
+            f"an engine {engine.name!r} ({engine.kind}, {engine.backend!r}) is registered already"
+        )
     _engines[key] = engine
 
 
@@ -218,7 +241,9 @@ def engines(backend: str | None = None, kind: str | None = None) -> tuple[Engine
     backends = tuple(_MODULES) if backend is None else (backend,)
     for name in backends:
         _load(name)
-    return tuple(e for b in backends for e in _engines.values() if e.backend == b and kind in (None, e.kind))
+    return tuple(
+        e for b in backends for e in _engines.values() if e.backend == b and kind in (None, e.kind)
+    )
 
 
 def operations(backend: str) -> Operations:
@@ -227,13 +252,16 @@ def operations(backend: str) -> Operations:
     return _operations[backend]
 
 
-def select(name: str, backend: str, kind: str, *, argument: str, also: tuple[str, ...] = ()) -> Engine:
+def select(
+    name: str, backend: str, kind: str, *, argument: str, also: tuple[str, ...] = ()
+) -> Engine:
     """Look up an engine.
 
     Raises
     ------
     TypeError, ValueError
-        If there is none, naming the `argument` and the choices: those of this kind, and what `also` is understood.
+        If there is none, naming the `argument` and the choices: those of this kind, and what `also`
+        is understood.
     """
     _load(backend)
     engine = _engines.get((backend, kind, name)) if isinstance(name, str) else None
@@ -242,7 +270,9 @@ def select(name: str, backend: str, kind: str, *, argument: str, also: tuple[str
     return engine
 
 
-def plan(backend: str, method: str = "auto", init: str = "auto") -> tuple[Engine | None, Engine | None]:
+def plan(
+    backend: str, method: str = "auto", init: str = "auto"
+) -> tuple[Engine | None, Engine | None]:
     """Choose the heuristic and the exact engine of a call; None stands for ``"none"``."""
     exact = None
     if method != "none":
@@ -254,13 +284,16 @@ def plan(backend: str, method: str = "auto", init: str = "auto") -> tuple[Engine
     return select(init, backend, "heuristic", argument="init", also=("auto", "none")), exact
 
 
-def read_options(options: Mapping[str, Any] | None, *chosen: Engine | None) -> Mapping[str, bool | float]:
+def read_options(
+    options: Mapping[str, Any] | None, *chosen: Engine | None
+) -> Mapping[str, bool | float]:
     """Check the user's options against those of the engines that were chosen.
 
     Raises
     ------
     TypeError, ValueError
-        If none of them has an option of this name, or its value is of another kind than the default.
+        If none of them has an option of this name, or its value is of another kind than the
+        default.
     """
     if options is None:
         return {}

@@ -1,1 +1,4 @@
-"""What flows between the layers: frozen dataclasses and tuples, no algorithms. Imports numpy and scipy.sparse only."""
+"""What flows between the layers: frozen dataclasses and tuples, no algorithms.
+
+Imports numpy and scipy.sparse only.
+"""

@@ -29,7 +29,9 @@ def on_gpu(thing: Any) -> bool:
     if isinstance(thing, np.ndarray):
         return False
     sparse = sys.modules.get("cupyx.scipy.sparse")
-    return hasattr(thing, "__cuda_array_interface__") or (sparse is not None and sparse.issparse(thing))
+    return hasattr(thing, "__cuda_array_interface__") or (
+        sparse is not None and sparse.issparse(thing)
+    )
 
 
 def import_cupy() -> Any:
@@ -56,7 +58,9 @@ def import_cupy() -> Any:
             f"device='cuda' needs an NVIDIA GPU and its driver: {error}; nvidia-smi tells whether they are there"
         ) from error
     if not n_devices:
-        raise RuntimeError("device='cuda' needs an NVIDIA GPU, but CUDA_VISIBLE_DEVICES or the machine has none")
+        raise RuntimeError(
+            "device='cuda' needs an NVIDIA GPU, but CUDA_VISIBLE_DEVICES or the machine has none"
+        )
     return cupy
 
 

@@ -1,8 +1,9 @@
 """The one view of a matrix that engines see, and the only reader of matrices.
 
-A sparse matrix is a bipartite graph: a vertex for each row and each column, an edge for each stored entry, its value
-ignored. The matrix is checked here, once; what lies below does no bounds checks. CSC is not converted: its arrays are
-the CSR of the transpose, so the view keeps them and says that it is flipped.
+A sparse matrix is a bipartite graph: a vertex for each row and each column, an edge for each stored
+entry, its value ignored. The matrix is checked here, once; what lies below does no bounds checks.
+CSC is not converted: its arrays are the CSR of the transpose, so the view keeps them and says that
+it is flipped.
 """
 
 import sys
@@ -20,8 +21,12 @@ _T = TypeVar("_T")
 
 _INT32 = np.dtype(np.int32)
 _INT64 = np.dtype(np.int64)
-_UNSIGNED: dict[np.dtype[Any], np.dtype[Any]] = {_INT32: np.dtype(np.uint32), _INT64: np.dtype(np.uint64)}
-_INT32_MAX = 2**31 - 8  # vertices of a side: numbers of blocks go on from there, the largest have other meanings
+_UNSIGNED: dict[np.dtype[Any], np.dtype[Any]] = {
+    _INT32: np.dtype(np.uint32),
+    _INT64: np.dtype(np.uint64),
+}
+# vertices of a side: numbers of blocks go on from there, the largest have other meanings
+_INT32_MAX = 2**31 - 8
 _LARGE = 1 << 23  # entries: reading fewer takes one thread little longer than starting others
 
 
@@ -34,14 +39,16 @@ class BipartiteCSR:
     n_rows, n_cols : int
         The shape of the user's matrix, flipped or not.
     indptr, indices : ndarray of int32 or int64, C-contiguous
-        Entries ``indptr[k]:indptr[k + 1]`` of `indices` belong to the k-th row (column if `flipped`). Unsorted and
-        repeated indices are legal. `indices` may be longer than ``indptr[-1]``.
+        Entries ``indptr[k]:indptr[k + 1]`` of `indices` belong to the k-th row (column if
+        `flipped`). Unsorted and repeated indices are legal. `indices` may be longer than
+        ``indptr[-1]``.
     backend : str
         Where the arrays live: ``"numpy"`` for host memory, ``"cupy"`` for that of a GPU.
     flipped : bool
         Whether `indptr` runs over the columns.
     known_nnz : int
-        The number of entries where `indptr` is on a device, so that nobody waits for it; -1: to be read there.
+        The number of entries where `indptr` is on a device, so that nobody waits for it; -1: to be
+        read there.
     """
 
     n_rows: int
@@ -83,14 +90,17 @@ class BipartiteCSR:
 
 
 @advising
-def as_bipartite(A: Any, *, name: str = "A", device: str | None = None, threads: int = 1) -> BipartiteCSR:
+def as_bipartite(
+    A: Any, *, name: str = "A", device: str | None = None, threads: int = 1
+) -> BipartiteCSR:
     """View a sparse matrix as a bipartite graph.
 
     Parameters
     ----------
     A : sparse array or matrix, shape (n_rows, n_cols)
-        CSR and CSC are viewed without a copy and COO is converted; other formats are converted with a warning. A
-        pydata/sparse array is converted. The same formats of cupyx.scipy.sparse stay on their GPU.
+        CSR and CSC are viewed without a copy and COO is converted; other formats are converted with
+        a warning. A pydata/sparse array is converted. The same formats of cupyx.scipy.sparse stay
+        on their GPU.
     name : str, optional
         What messages call the matrix.
     device : {None, "cuda"}, optional
@@ -108,8 +118,8 @@ def as_bipartite(A: Any, *, name: str = "A", device: str | None = None, threads:
     TypeError
         If `A` is not a sparse matrix, or its index arrays do not hold integers.
     ValueError
-        If `A` does not have two dimensions, its index arrays are inconsistent, it is on another GPU than the current
-        one, or `device` is none of the choices.
+        If `A` does not have two dimensions, its index arrays are inconsistent, it is on another GPU
+        than the current one, or `device` is none of the choices.
     ImportError, RuntimeError
         If a GPU is asked for, and CuPy, the driver or the GPU is missing.
 
@@ -140,7 +150,9 @@ def as_compressed(A: Any, name: str, *, expected: str = "a SciPy sparse array or
     """Return a CSR or CSC matrix in host memory as it is, convert other sparse matrices, refuse the rest."""
     if not issparse(A):
         if on_gpu(A):
-            raise TypeError(f"{name} is on a GPU, but this is done in host memory only; {name}.get() copies it there")
+            raise TypeError(
+                f"{name} is on a GPU, but this is done in host memory only; {name}.get() copies it there"
+            )
         A = _from_other_library(A, name, expected)
     return A if A.format in ("csr", "csc") else compress(A, name)
 
@@ -207,7 +219,9 @@ def _sort_coo(rows: Any, cols: Any, shape: tuple[int, int], name: str) -> tuple[
         p = int(xp.flatnonzero((rows < 0) | (rows >= n_rows))[0])
         raise ValueError(f"{name}.row[{p}] is {int(rows[p])}, but the matrix has {n_rows} rows")
     order = xp.argsort(rows, kind="stable")
-    indptr = xp.searchsorted(rows[order], xp.arange(n_rows + 1, dtype=rows.dtype)).astype(rows.dtype)
+    indptr = xp.searchsorted(rows[order], xp.arange(n_rows + 1, dtype=rows.dtype)).astype(
+        rows.dtype
+    )
     return indptr, cols[order]
 
 
@@ -218,20 +232,27 @@ def _as_int64(index_array: Any, name: str, field: str) -> IndexArray:
 
 
 def _check(graph: BipartiteCSR, name: str, threads: int = 1) -> None:
-    """Raise ValueError unless every entry lies in the matrix. Time: O(n_major + nnz), two passes."""
+    """Raise ValueError unless every entry lies in the matrix.
+
+    Time: O(n_major + nnz), two passes.
+    """
     indptr, indices = graph.indptr, graph.indices
     if indptr.ndim != 1 or indices.ndim != 1 or indptr.size != graph.n_major + 1:
         _refuse_lengths(graph, name)
     nnz = graph.nnz
     if indptr[0] != 0 or nnz > indices.size or np.count_nonzero(indptr[1:] < indptr[:-1]):
         _refuse_indptr(graph, name)
-    # Read as unsigned, a negative index is a very large one: the largest tells about both ends of the range.
+    # Read as unsigned, a negative index is a very large one: the largest tells about both ends of
+    # the range.
     if nnz and _largest(indices[:nnz].view(_UNSIGNED[graph.dtype]), threads) >= graph.n_minor:
         _refuse_indices(graph, name)
 
 
 def _largest(values: np.ndarray[Any, Any], threads: int) -> int:
-    """Return the largest value. NumPy lets other threads run meanwhile; two read memory faster than one."""
+    """Return the largest value.
+
+    NumPy lets other threads run meanwhile; two read memory faster than one.
+    """
     if threads == 1 or values.size < _LARGE:
         return int(values[values.argmax()])  # which NumPy finds faster than by max()
     from concurrent.futures import ThreadPoolExecutor
@@ -243,7 +264,10 @@ def _largest(values: np.ndarray[Any, Any], threads: int) -> int:
 
 
 def _check_on_gpu(graph: BipartiteCSR, name: str) -> BipartiteCSR:
-    """Return the graph, with the number of its entries known. What is wrong is looked for on a copy in host memory."""
+    """Return the graph, with the number of its entries known.
+
+    What is wrong is looked for on a copy in host memory.
+    """
     indptr: Any = graph.indptr
     indices: Any = graph.indices
     nnz = -1
@@ -253,7 +277,11 @@ def _check_on_gpu(graph: BipartiteCSR, name: str) -> BipartiteCSR:
         largest = indices.view(_UNSIGNED[graph.dtype]).max().reshape(1) if indices.size else indices
         facts = xp.concatenate([indptr[:1], indptr[-1:], falls, largest.view(graph.dtype)])
         begin, nnz, decreases, *last = facts.tolist()
-        if begin == 0 <= nnz <= indices.size and not decreases and all(0 <= j < graph.n_minor for j in last):
+        if (
+            begin == 0 <= nnz <= indices.size
+            and not decreases
+            and all(0 <= j < graph.n_minor for j in last)
+        ):
             return replace(graph, known_nnz=nnz)
     _check(replace(graph, indptr=indptr.get(), indices=indices.get()), name)
     return replace(graph, known_nnz=nnz)  # what lies behind the last entry may be anything
@@ -277,8 +305,12 @@ def _refuse_indptr(graph: BipartiteCSR, name: str) -> NoReturn:
     falls = np.flatnonzero(indptr[1:] < indptr[:-1])
     if falls.size:
         k = falls[0]
-        raise ValueError(f"{name}.indptr decreases at {major} {k}: from {indptr[k]} to {indptr[k + 1]}")
-    raise ValueError(f"{name}.indptr[-1] is {indptr[-1]}, but {name}.indices holds {graph.indices.size} entries only")
+        raise ValueError(
+            f"{name}.indptr decreases at {major} {k}: from {indptr[k]} to {indptr[k + 1]}"
+        )
+    raise ValueError(
+        f"{name}.indptr[-1] is {indptr[-1]}, but {name}.indices holds {graph.indices.size} entries only"
+    )
 
 
 def _refuse_indices(graph: BipartiteCSR, name: str) -> NoReturn:
@@ -287,4 +319,6 @@ def _refuse_indices(graph: BipartiteCSR, name: str) -> NoReturn:
     k = np.searchsorted(graph.indptr, p, side="right") - 1
     major, _ = graph.orient("row", "column")
     _, minors = graph.orient("rows", "columns")
-    raise ValueError(f"{name}.indices[{p}] is {used[p]}, in {major} {k}, but the matrix has {graph.n_minor} {minors}")
+    raise ValueError(
+        f"{name}.indices[{p}] is {used[p]}, in {major} {k}, but the matrix has {graph.n_minor} {minors}"
+    )

@@ -37,20 +37,21 @@ class BlockForm:
         [  0    0    0   A34 ]      [A34; A44]  vertical part: more rows than columns
         [  0    0    0   A44 ]
 
-    The columns of A11 are the unmatched columns, the rows of A44 the unmatched rows; A12, A23 and A34 are square, with
-    matched entries all along their diagonals. The fields are those of MATLAB's ``[p, q, r, s, cc, rr] = dmperm(A)``,
-    counted from 0, and unpack in that order.
+    The columns of A11 are the unmatched columns, the rows of A44 the unmatched rows; A12, A23 and
+    A34 are square, with matched entries all along their diagonals. The fields are those of MATLAB's
+    ``[p, q, r, s, cc, rr] = dmperm(A)``, counted from 0, and unpack in that order.
 
     Attributes
     ----------
     row_perm, col_perm : ndarray, shapes (n_rows,), (n_cols,)
-        The permutations p and q. All arrays have the index type of the matrix, int32 or int64, are where the matrix is,
-        and read-only in host memory.
+        The permutations p and q. All arrays have the index type of the matrix, int32 or int64, are
+        where the matrix is, and read-only in host memory.
     row_blocks, col_blocks : ndarray, shape (n_blocks + 1,)
-        The boundaries r and s: fine block k is ``C[r[k]:r[k + 1], s[k]:s[k + 1]]``. The horizontal part, if there is
-        one, is the first block; the vertical part, if there is one, the last.
+        The boundaries r and s: fine block k is ``C[r[k]:r[k + 1], s[k]:s[k + 1]]``. The horizontal
+        part, if there is one, is the first block; the vertical part, if there is one, the last.
     coarse_cols, coarse_rows : ndarray, shape (5,)
-        The boundaries cc and rr of the four block columns and block rows above. ``rr[3]`` is the structural rank.
+        The boundaries cc and rr of the four block columns and block rows above. ``rr[3]`` is the
+        structural rank.
     matching : Matching
         The maximum transversal on which the form is built.
 
@@ -144,9 +145,13 @@ class BlockForm:
         here = on_gpu(self.row_perm)
         if not (on_gpu(A) if here else issparse(A)):
             library, place = ("CuPy", "on a GPU") if here else ("SciPy", "not on a GPU")
-            raise wrong_type("A", A, f"a sparse array or matrix of {library}, the block form being {place}")
+            raise wrong_type(
+                "A", A, f"a sparse array or matrix of {library}, the block form being {place}"
+            )
         if A.shape != self.shape:
-            raise ValueError(f"A has shape {A.shape}, but the block form is of a matrix of shape {self.shape}")
+            raise ValueError(
+                f"A has shape {A.shape}, but the block form is of a matrix of shape {self.shape}"
+            )
         compressed = A if A.format == "csc" else A.tocsr()
         permuted = compressed[self.row_perm][:, self.col_perm]
         # Larger blocks would be filled up with entries that are not in the matrix.
@@ -158,19 +163,19 @@ class BlockForm:
         Returns
         -------
         (RowPartition, ColPartition)
-            Named tuples of lists with Pyomo's fields, in Pyomo's orders: ``(unmatched, overconstrained,
-            underconstrained, square)`` for the rows, ``(unmatched, underconstrained, overconstrained, square)`` for the
-            columns. Lists of the same name pair up to the matching, except those of the unmatched.
+            Named tuples of lists with Pyomo's fields, in Pyomo's orders: ``(unmatched,
+            overconstrained, underconstrained, square)`` for the rows, ``(unmatched,
+            underconstrained, overconstrained, square)`` for the columns. Lists of the same name
+            pair up to the matching, except those of the unmatched.
 
-        Examples
-        --------
-        >>> from scipy.sparse import csr_array
-        >>> from sparsematch import block_triangular_form
-        >>> rows, cols = block_triangular_form(csr_array([[1, 1, 0], [0, 0, 1], [0, 0, 1]])).to_pyomo()
-        >>> rows.underconstrained, rows.overconstrained, rows.unmatched
+        Examples -------- >>> from scipy.sparse import csr_array >>> from sparsematch import
+        block_triangular_form >>> rows, cols = block_triangular_form(csr_array([[1, 1, 0], [0, 0,
+        1], [0, 0, 1]])).to_pyomo() >>> rows.underconstrained, rows.overconstrained, rows.unmatched
         ([0], [1], [2])
         """
-        return conventions.partitions(self.row_perm, self.col_perm, self.coarse_rows, self.coarse_cols)
+        return conventions.partitions(
+            self.row_perm, self.col_perm, self.coarse_rows, self.coarse_cols
+        )
 
     def to_pyomo_blocks(self) -> tuple[list[list[int]], list[list[int]]]:
         """Return what Pyomo's ``block_triangularize`` returns: the blocks of a block **lower** triangular form.
@@ -193,7 +198,9 @@ class BlockForm:
             )
         bounds = self.row_blocks.tolist()
         blocks = [slice(bounds[k], bounds[k + 1]) for k in reversed(range(self.n_blocks))]
-        return [self.row_perm[b].tolist() for b in blocks], [self.col_perm[b].tolist() for b in blocks]
+        return [self.row_perm[b].tolist() for b in blocks], [
+            self.col_perm[b].tolist() for b in blocks
+        ]
 
     def to_matlab(self) -> tuple[IndexArray, ...]:
         """Return what MATLAB's ``[p, q, r, s, cc, rr] = dmperm(A)`` returns: the same arrays, counted from 1.
@@ -229,12 +236,17 @@ class BlockForm:
         """
         p, q = conventions.permutation(p, "p"), conventions.permutation(q, "q")
         r, s = conventions.boundaries(r, "r", p.size), conventions.boundaries(s, "s", q.size)
-        cc, rr = conventions.boundaries(cc, "cc", q.size, 5), conventions.boundaries(rr, "rr", p.size, 5)
+        cc, rr = (
+            conventions.boundaries(cc, "cc", q.size, 5),
+            conventions.boundaries(rr, "rr", p.size, 5),
+        )
         if r.size != s.size:
             raise ValueError(f"r has {r.size} elements and s {s.size}, but there must be as many")
         rank, n_free = int(rr[3]), int(cc[1])
         if rank + n_free != q.size:
-            raise ValueError(f"rr tells a structural rank of {rank}, but cc one of {q.size - n_free}")
+            raise ValueError(
+                f"rr tells a structural rank of {rank}, but cc one of {q.size - n_free}"
+            )
         mates = np.full(p.size, UNMATCHED, np.int64), np.full(q.size, UNMATCHED, np.int64)
         mates[0][p[:rank]], mates[1][q[n_free:]] = q[n_free:], p[:rank]
         for array in (p, q, r, s, cc, rr):
@@ -255,7 +267,9 @@ class BlockForm:
             return NotImplemented
         if namespace(self.row_perm) is not namespace(other.row_perm):
             return NotImplemented
-        return self.matching == other.matching and all(map(namespace(self.row_perm).array_equal, self, other))
+        return self.matching == other.matching and all(
+            map(namespace(self.row_perm).array_equal, self, other)
+        )
 
     __hash__ = None  # type: ignore[assignment]
 

@@ -16,8 +16,9 @@ class Coarsening(NamedTuple):
     Attributes
     ----------
     matrix : sparse array or matrix, shape (n_coarse, n_coarse)
-        ``P.T @ G @ P``, indices ascending, without repeats: entries between the same two aggregates are added up, those
-        within one are on the diagonal. CSC if the fine matrix is, else CSR; an array if that is one.
+        ``P.T @ G @ P``, indices ascending, without repeats: entries between the same two aggregates
+        are added up, those within one are on the diagonal. CSC if the fine matrix is, else CSR; an
+        array if that is one.
     prolongation : sparse array or matrix, shape (n, n_coarse)
         P: a 1 in each row, in the column of the aggregate that the vertex is in. CSR.
 
@@ -72,11 +73,11 @@ class CoarseningHierarchy:
     Attributes
     ----------
     levels : tuple of CoarseLevel
-        From the matrix that was given to the coarsest one. Each has ``matrix``, and, but for the last, ``prolongation``
-        and ``matching``.
+        From the matrix that was given to the coarsest one. Each has ``matrix``, and, but for the
+        last, ``prolongation`` and ``matching``.
     stopped_by : {"min_vertices", "max_levels", "max_ratio"}
-        Why there is no further level: small enough; as many levels as were asked for; or the next one would hardly
-        have been smaller.
+        Why there is no further level: small enough; as many levels as were asked for; or the next
+        one would hardly have been smaller.
 
     Examples
     --------
@@ -140,7 +141,9 @@ class CoarseningHierarchy:
         level = self._index(level)
         G = self.levels[0].matrix
         like = self.levels[0].prolongation if len(self) > 1 else G.tocsr()
-        return aggregation_operator(type(like), self.aggregates(level), self.sizes[level], like.dtype)
+        return aggregation_operator(
+            type(like), self.aggregates(level), self.sizes[level], like.dtype
+        )
 
     def _index(self, level: Any) -> int:
         if isinstance(level, bool) or not isinstance(level, int | np.integer):

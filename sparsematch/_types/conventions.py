@@ -27,7 +27,9 @@ class ColPartition(NamedTuple):
     square: list[int]
 
 
-def partitions(p: IndexArray, q: IndexArray, rr: IndexArray, cc: IndexArray) -> tuple[RowPartition, ColPartition]:
+def partitions(
+    p: IndexArray, q: IndexArray, rr: IndexArray, cc: IndexArray
+) -> tuple[RowPartition, ColPartition]:
     """Cut the permutations of a block form into Pyomo's partitions."""
     under, square, over, free = (p[rr[k] : rr[k + 1]].tolist() for k in range(4))
     rows = RowPartition(free, over, under, square)
@@ -40,9 +42,19 @@ def pairs_of(given: Any, name: str) -> Iterable[tuple[Any, Any]]:
     if isinstance(given, Mapping):
         return given.items()
     fields = "underconstrained", "square", "overconstrained"
-    if isinstance(given, tuple | list) and len(given) == 2 and all(hasattr(part, fields[0]) for part in given):
-        return [pair for field in fields for pair in zip(*(getattr(part, field) for part in given), strict=True)]
-    raise wrong_type(name, given, "a dict from rows to columns or a pair (RowPartition, ColPartition)")
+    if (
+        isinstance(given, tuple | list)
+        and len(given) == 2
+        and all(hasattr(part, fields[0]) for part in given)
+    ):
+        return [
+            pair
+            for field in fields
+            for pair in zip(*(getattr(part, field) for part in given), strict=True)
+        ]
+    raise wrong_type(
+        name, given, "a dict from rows to columns or a pair (RowPartition, ColPartition)"
+    )
 
 
 def row_mate_of(pairs: Iterable[tuple[Any, Any]], shape: tuple[int, int], name: str) -> IndexArray:
@@ -54,7 +66,9 @@ def row_mate_of(pairs: Iterable[tuple[Any, Any]], shape: tuple[int, int], name: 
     for index, size, noun in ((rows, shape[0], "row"), (cols, shape[1], "column")):
         wrong = np.flatnonzero((index < 0) | (index >= size))
         if wrong.size:
-            raise ValueError(f"{name} pairs {noun} {index[wrong[0]]}, but there are {size}, counted from 0")
+            raise ValueError(
+                f"{name} pairs {noun} {index[wrong[0]]}, but there are {size}, counted from 0"
+            )
     row_mate: IndexArray = np.full(shape[0], UNMATCHED, np.int64)
     row_mate[rows] = cols
     return row_mate
@@ -63,7 +77,8 @@ def row_mate_of(pairs: Iterable[tuple[Any, Any]], shape: tuple[int, int], name: 
 def from_one(array: Any, name: str, low: int = 1) -> IndexArray:
     """Read a vector that counts from 1, and count it from 0."""
     given = np.asarray(array).reshape(-1)
-    if given.dtype.kind == "f" and np.array_equal(given, np.trunc(given)):  # MATLAB's numbers are doubles
+    # MATLAB's numbers are doubles
+    if given.dtype.kind == "f" and np.array_equal(given, np.trunc(given)):
         given = given.astype(np.int64)
     if given.size and given.dtype.kind not in "iu":
         raise wrong_type(name, given[0], f"made of integers from {low}")

@@ -1,6 +1,7 @@
 """The view of a file of edges: where its records are, and of what type, as NumPy's header says; and the writer's part.
 
-The format is NumPy's own: a ``.npy`` file of one dimension with the fields `u`, `v` and, if it has weights, `weight`.
+The format is NumPy's own: a ``.npy`` file of one dimension with the fields `u`, `v` and, if it has
+weights, `weight`.
 """
 
 import os
@@ -12,7 +13,10 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.lib import format as npy
 
-_INDEX, _WEIGHT = (np.dtype(np.int32), np.dtype(np.int64)), (np.dtype(np.float32), np.dtype(np.float64))
+_INDEX, _WEIGHT = (
+    (np.dtype(np.int32), np.dtype(np.int64)),
+    (np.dtype(np.float32), np.dtype(np.float64)),
+)
 _EXPECTED = (
     "a .npy file of one dimension with the fields 'u' and 'v' (both int32 or both int64) and, if it has weights, "
     "'weight' (float32 or float64), as write_edge_file makes it"
@@ -55,7 +59,14 @@ class EdgeFile:
         """What the core is told: offset, count, bytes of a record, offsets of the fields, bytes of their types."""
         weight = self._field("weight") if self.weighted else (np.dtype("V0"), 0)
         places = self._field("u")[1], self._field("v")[1], weight[1]
-        return self.offset, self.n_edges, self.record.itemsize, *places, self.dtype.itemsize, weight[0].itemsize
+        return (
+            self.offset,
+            self.n_edges,
+            self.record.itemsize,
+            *places,
+            self.dtype.itemsize,
+            weight[0].itemsize,
+        )
 
     def _field(self, name: str) -> tuple[np.dtype[Any], int]:
         assert self.record.fields is not None
@@ -105,12 +116,21 @@ def as_edge_file(path: str | os.PathLike[str]) -> EdgeFile:
     fields: Mapping[str, Any] = record.fields or {}
     index = [fields[name][0] for name in ("u", "v") if name in fields]
     weight = [fields["weight"][0]] if "weight" in fields else []
-    right = len(index) == 2 and index[0] == index[1] and index[0] in _INDEX and all(w in _WEIGHT for w in weight)
+    right = (
+        len(index) == 2
+        and index[0] == index[1]
+        and index[0] in _INDEX
+        and all(w in _WEIGHT for w in weight)
+    )
     if len(shape) != 1 or not right or record.hasobject:
-        raise ValueError(f"{path} holds an array of shape {shape} and dtype {record}, but must be {_EXPECTED}")
+        raise ValueError(
+            f"{path} holds an array of shape {shape} and dtype {record}, but must be {_EXPECTED}"
+        )
     size = Path(path).stat().st_size
     if size < offset + shape[0] * record.itemsize:
-        raise ValueError(f"{path} has {size} bytes, but {shape[0]} edges need {offset + shape[0] * record.itemsize}")
+        raise ValueError(
+            f"{path} has {size} bytes, but {shape[0]} edges need {offset + shape[0] * record.itemsize}"
+        )
     return EdgeFile(path, offset, shape[0], record)
 
 
@@ -130,7 +150,9 @@ def write_chunks(path: str, chunks: Iterator[tuple[Any, ...]]) -> int:
             edges = np.empty(arrays[0].size, record)
             for name, array in zip(record.names or (), arrays, strict=True):
                 if name != "weight" and array.size and array.max() > np.iinfo(record["u"]).max:
-                    raise ValueError(f"chunk {k} of edges has vertex {array.max()}, too large for {record['u']}")
+                    raise ValueError(
+                        f"chunk {k} of edges has vertex {array.max()}, too large for {record['u']}"
+                    )
                 edges[name] = array
             edges.tofile(stream)
             count += edges.size
@@ -143,7 +165,11 @@ def write_chunks(path: str, chunks: Iterator[tuple[Any, ...]]) -> int:
 
 def record_of(arrays: list[Any]) -> np.dtype[Any]:
     """Return the record that holds such arrays: the smallest types that do without loss, but for integer weights."""
-    index = np.int32 if all(a.dtype.itemsize < 4 or a.dtype == np.int32 for a in arrays[:2]) else np.int64
+    index = (
+        np.int32
+        if all(a.dtype.itemsize < 4 or a.dtype == np.int32 for a in arrays[:2])
+        else np.int64
+    )
     fields: list[Any] = [("u", index), ("v", index)]
     if len(arrays) == 3:
         fields.append(("weight", np.float32 if arrays[2].dtype == np.float32 else np.float64))
@@ -152,20 +178,28 @@ def record_of(arrays: list[Any]) -> np.dtype[Any]:
 
 def _write_header(stream: Any, record: np.dtype[Any], count: int) -> None:
     """Write the header; NumPy leaves room for a larger count, so that it has the same length afterwards."""
-    npy.write_array_header_1_0(stream, {"descr": npy.dtype_to_descr(record), "fortran_order": False, "shape": (count,)})
+    npy.write_array_header_1_0(
+        stream, {"descr": npy.dtype_to_descr(record), "fortran_order": False, "shape": (count,)}
+    )
 
 
 def _read_chunk(chunk: Any, k: int) -> list[Any]:
     if not isinstance(chunk, tuple | list) or len(chunk) not in (2, 3):
-        raise TypeError(f"chunk {k} of edges must be (u, v) or (u, v, weight), not {type(chunk).__name__}")
+        raise TypeError(
+            f"chunk {k} of edges must be (u, v) or (u, v, weight), not {type(chunk).__name__}"
+        )
     arrays = [np.asarray(array) for array in chunk]
     for name, array, kinds in zip(("u", "v", "weight"), arrays, ("iu", "iu", "biuf"), strict=False):
         if array.ndim != 1 or array.size != arrays[0].size:
-            raise ValueError(f"{name} of chunk {k} has shape {array.shape}, but u has {arrays[0].shape}")
+            raise ValueError(
+                f"{name} of chunk {k} has shape {array.shape}, but u has {arrays[0].shape}"
+            )
         if array.dtype.kind not in kinds and array.size:
             raise TypeError(
                 f"{name} of chunk {k} must hold {'numbers' if name == 'weight' else 'integers'}, not {array.dtype}"
             )
         if name != "weight" and array.size and array.min() < 0:
-            raise ValueError(f"{name} of chunk {k} has vertex {array.min()}, but vertices are counted from 0")
+            raise ValueError(
+                f"{name} of chunk {k} has vertex {array.min()}, but vertices are counted from 0"
+            )
     return arrays

@@ -21,14 +21,16 @@ class DeficientPiece:
     Attributes
     ----------
     side : str
-        Of what there are too many: ``"rows"`` in an over-determined piece, ``"columns"`` in an under-determined one.
-    rows, cols : ndarray
-        The piece. The rows of an over-determined piece have no entries elsewhere, nor have the columns of an
+        Of what there are too many: ``"rows"`` in an over-determined piece, ``"columns"`` in an
         under-determined one.
+    rows, cols : ndarray
+        The piece. The rows of an over-determined piece have no entries elsewhere, nor have the
+        columns of an under-determined one.
     conflict : Part
-        A minimal Hall violator, ``conflict.rows`` and ``conflict.cols``. Over-determined: the rows have entries in
-        these columns only, and there is one column less than there are rows; any choice of fewer of these rows can be
-        matched. Under-determined: the same with rows and columns exchanged.
+        A minimal Hall violator, ``conflict.rows`` and ``conflict.cols``. Over-determined: the rows
+        have entries in these columns only, and there is one column less than there are rows; any
+        choice of fewer of these rows can be matched. Under-determined: the same with rows and
+        columns exchanged.
     """
 
     side: str
@@ -62,7 +64,8 @@ class DeficientPieces(Sequence[DeficientPiece]):
     side : str
         Of what there are too many: ``"rows"`` or ``"columns"``.
     rows, cols : ndarray
-        All rows and columns of the pieces, ascending: the vertical or the horizontal part of the block form.
+        All rows and columns of the pieces, ascending: the vertical or the horizontal part of the
+        block form.
     surplus : int
         How many rows, or columns, are too many in all.
     """
@@ -111,7 +114,8 @@ class Explanation:
     Attributes
     ----------
     overdetermined : DeficientPieces
-        Where there are too many rows (equations) for the columns (variables) in them, piece by piece.
+        Where there are too many rows (equations) for the columns (variables) in them, piece by
+        piece.
     underdetermined : DeficientPieces
         Where there are too many columns (variables) for the rows (equations) that they are in.
     matching : Matching
@@ -162,10 +166,12 @@ class Explanation:
     def missing_entries(self) -> tuple[IndexArray, IndexArray]:
         """As few new entries (rows, columns) as give the pattern full rank: one for each that is short of it.
 
-        They are one choice of many: an entry raises the rank if and only if its row is in ``overdetermined.rows`` and
-        its column in ``underdetermined.cols``.
+        They are one choice of many: an entry raises the rank if and only if its row is in
+        ``overdetermined.rows`` and its column in ``underdetermined.cols``.
         """
-        rows, cols = (np.flatnonzero(mate < 0) for mate in (self.matching.row_mate, self.matching.col_mate))
+        rows, cols = (
+            np.flatnonzero(mate < 0) for mate in (self.matching.row_mate, self.matching.col_mate)
+        )
         short = min(rows.size, cols.size)
         dtype = self.matching.row_mate.dtype
         return rows[:short].astype(dtype), cols[:short].astype(dtype)
@@ -206,10 +212,11 @@ class Explanation:
         Returns
         -------
         dict
-            With ``n_rows``, ``n_cols``, ``structural_rank``, ``structurally_singular``, and under ``overdetermined``
-            and ``underdetermined`` the numbers ``surplus`` and ``n_pieces`` and the list ``pieces``: of each its
-            indices ``rows``, ``cols``, ``conflict_rows``, ``conflict_cols``, and the names of the latter two if given,
-            ``conflict_row_names``, ``conflict_col_names``.
+            With ``n_rows``, ``n_cols``, ``structural_rank``, ``structurally_singular``, and under
+            ``overdetermined`` and ``underdetermined`` the numbers ``surplus`` and ``n_pieces`` and
+            the list ``pieces``: of each its indices ``rows``, ``cols``, ``conflict_rows``,
+            ``conflict_cols``, and the names of the latter two if given, ``conflict_row_names``,
+            ``conflict_col_names``.
         """
         n_rows, n_cols = self.shape
         return {
@@ -241,5 +248,9 @@ class Explanation:
     def __repr__(self) -> str:
         n_rows, n_cols = self.shape
         over, under = self.overdetermined.surplus, self.underdetermined.surplus
-        faults = [f"{n} {noun}{'s' * (n != 1)} too many" for n, noun in ((over, "row"), (under, "column")) if n]
+        faults = [
+            f"{n} {noun}{'s' * (n != 1)} too many"
+            for n, noun in ((over, "row"), (under, "column"))
+            if n
+        ]
         return f"Explanation({n_rows}x{n_cols}, structural rank {self.structural_rank}: {', '.join(faults) or 'full'})"

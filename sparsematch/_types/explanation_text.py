@@ -52,7 +52,9 @@ def _part(why: Explanation, part: DeficientPieces, max_pieces: int, max_names: i
         lines.append(f"  {number}. {words}" if len(part) > 1 else f"  {words}")
         lines += [f"   {line}" for line in _details(why, piece, max_names)]
     if len(part) > max_pieces:
-        lines.append(f"  and {count(len(part) - max_pieces, 'more piece')}, none with a shorter conflict")
+        lines.append(
+            f"  and {count(len(part) - max_pieces, 'more piece')}, none with a shorter conflict"
+        )
     return lines
 
 
@@ -62,23 +64,39 @@ def _words(piece: DeficientPiece) -> str:
     if piece.side == "rows":
         between = f"{count(n_rows, _ROW)} with only {count(n_cols, _COL)} between them"
         return between if n_cols else "1 equation without variables"
-    return f"{count(n_cols, _COL)} in only {count(n_rows, _ROW)}" if n_rows else "1 variable in no equation"
+    return (
+        f"{count(n_cols, _COL)} in only {count(n_rows, _ROW)}"
+        if n_rows
+        else "1 variable in no equation"
+    )
 
 
 def _details(why: Explanation, piece: DeficientPiece, max_names: int) -> list[str]:
     """Name what takes part in a conflict, and tell what resolves it."""
     over, (rows, cols) = piece.side == "rows", piece.conflict
-    lists = [("equations", _names(rows, why.row_name, max_names)), ("variables", _names(cols, why.col_name, max_names))]
+    lists = [
+        ("equations", _names(rows, why.row_name, max_names)),
+        ("variables", _names(cols, why.col_name, max_names)),
+    ]
     lines = [f"  {label}: {names}" for label, names in (lists if over else lists[::-1]) if names]
     if rest := piece.surplus - 1:
-        noun, size = count(rest, f"more {_ROW if over else _COL}"), f"{piece.rows.size:,} x {piece.cols.size:,}"
+        noun, size = (
+            count(rest, f"more {_ROW if over else _COL}"),
+            f"{piece.rows.size:,} x {piece.cols.size:,}",
+        )
         lines.append(f"  beside it, {noun} too many in the same piece of {size}")
     many = piece.candidates.size > 1
     if over:
         advice = "drop one of these equations (any will do)" if many else "drop this equation"
-        return [*lines, f"  to do: {advice}, or bring another variable into {'one of them' if many else 'it'}"]
+        return [
+            *lines,
+            f"  to do: {advice}, or bring another variable into {'one of them' if many else 'it'}",
+        ]
     advice = "fix one of these variables (any will do)" if many else "fix this variable"
-    return [*lines, f"  to do: {advice}, or write another equation with {'one of them' if many else 'it'}"]
+    return [
+        *lines,
+        f"  to do: {advice}, or write another equation with {'one of them' if many else 'it'}",
+    ]
 
 
 def _repair(why: Explanation, max_names: int) -> list[str]:

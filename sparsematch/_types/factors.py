@@ -13,7 +13,8 @@ class BlockPlan(Protocol):
     Attributes
     ----------
     row_perm, col_perm : ndarray
-        The permuted matrix is ``A[row_perm][:, col_perm]``; blocks are those of the block form it was made of.
+        The permuted matrix is ``A[row_perm][:, col_perm]``; blocks are those of the block form it
+        was made of.
     outside : list of int
         Blocks that the caller is to factorise.
     n_upper : int
@@ -31,8 +32,8 @@ class BlockPlan(Protocol):
     def block(self, k: int, ascending: bool, /) -> tuple[IndexArray, IndexArray, IndexArray, float]:
         """Return the columns of block k: indptr, rows, and the place of each entry in the values.
 
-        Rows are ascending in each column if that is asked for. Last, how many entries L + U would have if pivots stayed
-        on the diagonal; 0: they are in no order that helps.
+        Rows are ascending in each column if that is asked for. Last, how many entries L + U would
+        have if pivots stayed on the diagonal; 0: they are in no order that helps.
         """
 
 

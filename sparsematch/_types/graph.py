@@ -1,7 +1,8 @@
 """The view of a symmetric matrix as a general graph: a vertex for each row, an edge for each pair of entries.
 
-The weight of an edge is the modulus of its entries; the diagonal is no edge. What is looked at here is the structure;
-whether both triangles agree, and the values are finite, is for the back-end to tell in one pass (`survey_graph`).
+The weight of an edge is the modulus of its entries; the diagonal is no edge. What is looked at here
+is the structure; whether both triangles agree, and the values are finite, is for the back-end to
+tell in one pass (`survey_graph`).
 """
 
 from dataclasses import dataclass
@@ -23,8 +24,8 @@ class Graph:
     n : int
         Number of vertices.
     indptr, indices : ndarray of int32 or int64, C-contiguous
-        The neighbours of vertex v are ``indices[indptr[v]:indptr[v + 1]]``, in ascending order, without repeats. Loops
-        are skipped by whoever reads them.
+        The neighbours of vertex v are ``indices[indptr[v]:indptr[v + 1]]``, in ascending order,
+        without repeats. Loops are skipped by whoever reads them.
     weight : ndarray of float64 (on a GPU also float32), shape (nnz,), or None
         The weight of an edge is the modulus of this. None: all edges weigh the same.
     backend : str
@@ -54,8 +55,8 @@ class GraphSurvey(NamedTuple):
     ascending : bool
         Whether the neighbours of each vertex ascend strictly: no entry is repeated.
     symmetric : bool
-        Whether each entry has a partner of the same modulus across the diagonal. Told by a 64-bit fingerprint of both
-        triangles: where they differ it says so, but for one case in 2**64.
+        Whether each entry has a partner of the same modulus across the diagonal. Told by a 64-bit
+        fingerprint of both triangles: where they differ it says so, but for one case in 2**64.
     finite : bool
         Whether all weights off the diagonal are.
     """
@@ -72,8 +73,8 @@ def as_graph(G: Any, *, weights: bool = True, name: str = "G", device: str | Non
     Parameters
     ----------
     G : sparse array or matrix, shape (n, n)
-        CSR and CSC are viewed without a copy where their values are doubles (on a GPU also floats). The formats of
-        cupyx.scipy.sparse stay on their GPU.
+        CSR and CSC are viewed without a copy where their values are doubles (on a GPU also floats).
+        The formats of cupyx.scipy.sparse stay on their GPU.
     weights : bool, optional
         Whether values are wanted.
     name : str, optional
@@ -92,9 +93,12 @@ def as_graph(G: Any, *, weights: bool = True, name: str = "G", device: str | Non
         G = compress(G, name)
     pattern = as_bipartite(G, name=name, device=device)
     if pattern.n_rows != pattern.n_cols:
-        raise ValueError(f"{name} has shape {pattern.shape}, but the matrix of a graph must be square")
+        raise ValueError(
+            f"{name} has shape {pattern.shape}, but the matrix of a graph must be square"
+        )
     weight = read_weights(G.data, pattern.nnz, name) if weights else None
-    if weight is not None and G.format == "coo":  # on a GPU: in the order in which the view has put the entries
+    # on a GPU: in the order in which the view has put the entries
+    if weight is not None and G.format == "coo":
         weight = weight[namespace(weight).argsort(G.row, kind="stable")]
     if weight is not None and device is not None:
         weight = namespace(pattern.indptr).asarray(weight)
@@ -113,7 +117,9 @@ def read_weights(data: Any, nnz: int, name: str) -> FloatArray:
         if data.dtype.kind == "c":
             data = xp.abs(data)
         kinds: tuple[type, ...] = (np.float64,) if xp is np else (np.float32, np.float64)
-        weight: FloatArray = xp.ascontiguousarray(data if data.dtype.type in kinds else data.astype(np.float64))
+        weight: FloatArray = xp.ascontiguousarray(
+            data if data.dtype.type in kinds else data.astype(np.float64)
+        )
     return weight
 
 
@@ -136,7 +142,8 @@ def take_larger(graph: Graph) -> Graph:
     code = code[order][first]
     if graph.weight is None:
         return _from_codes(graph, code, None)
-    last = xp.concatenate([first[1:], xp.asarray([order.size])]) - 1  # no more than two entries are in one place
+    # no more than two entries are in one place
+    last = xp.concatenate([first[1:], xp.asarray([order.size])]) - 1
     weight = xp.abs(xp.concatenate([graph.weight, graph.weight])[order])
     return _from_codes(graph, code, xp.maximum(weight[first], weight[last]))
 
@@ -144,7 +151,8 @@ def take_larger(graph: Graph) -> Graph:
 def one_sided_entry(graph: Graph) -> tuple[int, int] | None:
     """Return the first entry whose partner across the diagonal is absent, or is of another modulus.
 
-    The entries must ascend. Those of a graph on a GPU are copied to the host: this is the way to an error.
+    The entries must ascend. Those of a graph on a GPU are copied to the host: this is the way to an
+    error.
     """
     graph = _in_host_memory(graph)
     rows, cols = places(graph)
@@ -177,13 +185,21 @@ def _in_host_memory(graph: Graph) -> Graph:
     indptr: Any = graph.indptr
     indices: Any = graph.indices
     weight: Any = graph.weight
-    return Graph(graph.n, indptr.get(), indices.get(), None if weight is None else weight.get(), "numpy", graph.nnz)
+    return Graph(
+        graph.n,
+        indptr.get(),
+        indices.get(),
+        None if weight is None else weight.get(),
+        "numpy",
+        graph.nnz,
+    )
 
 
 def places(graph: Graph | BipartiteCSR) -> tuple[Any, Any]:
     """Return the row and the column of each entry, as 64-bit integers."""
     xp = namespace(graph.indptr)
-    # The row of an entry is the number of lists that have ended before it: also where lists are empty.
+    # The row of an entry is the number of lists that have ended before it: also where lists are
+    # empty.
     rows = xp.searchsorted(graph.indptr[1:], xp.arange(graph.nnz, dtype=graph.dtype), side="right")
     return rows.astype(np.int64, copy=False), graph.indices[: graph.nnz].astype(np.int64)
 
@@ -212,7 +228,8 @@ def _add_up(values: Any, first: Any, group: Any) -> Any:
         np.add.at(total, group, values)
         return total
     size = xp.diff(xp.concatenate([first, xp.asarray([values.size])]))
-    for k in range(int(size.max()) if first.size else 0):  # atomic additions would come in any order
+    # atomic additions would come in any order
+    for k in range(int(size.max()) if first.size else 0):
         longer = xp.flatnonzero(size > k)
         total[longer] += values[first[longer] + k]
     return total

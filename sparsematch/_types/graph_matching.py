@@ -14,15 +14,16 @@ from sparsematch._types.run_info import RunInfo
 class GraphMatching(Matching):
     """A set of edges of a graph, no two at the same vertex.
 
-    It is a `Matching` of the symmetric matrix: ``row_mate`` and ``col_mate`` are one array, called `mate` as well.
+    It is a `Matching` of the symmetric matrix: ``row_mate`` and ``col_mate`` are one array, called
+    `mate` as well.
 
     Attributes
     ----------
     weight_sum : float, or array of shape () on a GPU
         What `weight` returns.
     guarantee : float
-        The weight is at least this share of the greatest that a matching can have (without weights: the number of
-        pairs). 0.5, or 0.0 from an engine that promises nothing about the weight.
+        The weight is at least this share of the greatest that a matching can have (without weights:
+        the number of pairs). 0.5, or 0.0 from an engine that promises nothing about the weight.
     info : RunInfo
         The engine that ran, and its account: ``info.steps[0].phases`` are the rounds.
 

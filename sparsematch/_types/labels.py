@@ -13,8 +13,9 @@ class BlockLabels:
     Attributes
     ----------
     row_group : ndarray of int32 or int64, shape (n_rows,)
-        0 for the horizontal part, 1 to `n_square` for the blocks of the square part from the upper left,
-        ``n_square + 1`` for the matched rows of the vertical part, ``n_square + 2`` for the unmatched rows.
+        0 for the horizontal part, 1 to `n_square` for the blocks of the square part from the upper
+        left, ``n_square + 1`` for the matched rows of the vertical part, ``n_square + 2`` for the
+        unmatched rows.
     n_square : int
         Number of blocks of the square part.
     """
@@ -33,7 +34,8 @@ class FormOrder(NamedTuple):
     starts : ndarray, shape (n_square + 4,)
         Where each group of rows begins, and the last ends.
     first_square, first_vertical, rank : int
-        How many rows come before the square part, before the vertical part, before the unmatched rows.
+        How many rows come before the square part, before the vertical part, before the unmatched
+        rows.
     """
 
     row_perm: IndexArray
@@ -95,7 +97,8 @@ class HallViolators:
     members : ndarray of int32 or int64
         The rows of the violators, columns for the horizontal part, one violator after the other.
     partners : ndarray of int32 or int64
-        The columns of the violators, -1 in the place of each one's first row; rows for the horizontal part.
+        The columns of the violators, -1 in the place of each one's first row; rows for the
+        horizontal part.
     starts : ndarray of int32 or int64, shape (n_pieces + 1,)
         Where the violator of each piece begins, and the end of the last.
     """

@@ -7,7 +7,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sparsematch._types import conventions
-from sparsematch._types.arrays import UNMATCHED, IndexArray, advising, import_cupy, namespace, on_gpu
+from sparsematch._types.arrays import (
+    UNMATCHED,
+    IndexArray,
+    advising,
+    import_cupy,
+    namespace,
+    on_gpu,
+)
 from sparsematch._types.bipartite import BipartiteCSR
 from sparsematch._types.errors import wrong_type
 
@@ -72,7 +79,11 @@ class Matching:
         >>> rows.tolist(), cols.tolist()
         ([0, 2], [2, 0])
         """
-        rows = namespace(self.row_mate).flatnonzero(self.row_mate >= 0).astype(self.row_mate.dtype, copy=False)
+        rows = (
+            namespace(self.row_mate)
+            .flatnonzero(self.row_mate >= 0)
+            .astype(self.row_mate.dtype, copy=False)
+        )
         return rows, self.row_mate[rows]
 
     def as_permutation(self) -> IndexArray:
@@ -81,9 +92,10 @@ class Matching:
         Returns
         -------
         ndarray of int32 or int64, shape (n_rows,)
-            ``p[j] == col_mate[j]`` for each matched column ``j < n_rows``, so that row j of ``A[p]`` has an entry in
-            column j. The rows that are left take the places that are left, both in ascending order: unmatched rows and,
-            in a matrix with more columns than rows, rows whose column lies beyond the last row.
+            ``p[j] == col_mate[j]`` for each matched column ``j < n_rows``, so that row j of
+            ``A[p]`` has an entry in column j. The rows that are left take the places that are left,
+            both in ascending order: unmatched rows and, in a matrix with more columns than rows,
+            rows whose column lies beyond the last row.
 
         Examples
         --------
@@ -125,7 +137,8 @@ class Matching:
         Returns
         -------
         Matching
-            With int64 indices. Whether its pairs are entries of a matrix is for `is_matching` to tell.
+            With int64 indices. Whether its pairs are entries of a matrix is for `is_matching` to
+            tell.
 
         Raises
         ------
@@ -168,7 +181,8 @@ class Matching:
         Returns
         -------
         Matching
-            With int64 indices. Whether its pairs are entries of a matrix is for `is_matching` to tell.
+            With int64 indices. Whether its pairs are entries of a matrix is for `is_matching` to
+            tell.
 
         Raises
         ------
@@ -180,7 +194,9 @@ class Matching:
 
     @classmethod
     @advising
-    def start(cls, graph: BipartiteCSR, initial: Any = None, *, name: str = "initial") -> "Matching":
+    def start(
+        cls, graph: BipartiteCSR, initial: Any = None, *, name: str = "initial"
+    ) -> "Matching":
         """Allocate the empty matching of a graph, or copy a given one.
 
         Parameters
@@ -195,13 +211,14 @@ class Matching:
         Returns
         -------
         Matching
-            With writable arrays of the graph's index type, every mate within range. Whether the mates agree with each
-            other and are entries of the matrix is for the back-end to check.
+            With writable arrays of the graph's index type, every mate within range. Whether the
+            mates agree with each other and are entries of the matrix is for the back-end to check.
 
         Raises
         ------
         TypeError
-            If `initial` holds something else than integers, or is not in the memory where the graph is.
+            If `initial` holds something else than integers, or is not in the memory where the graph
+            is.
         ValueError
             If the lengths do not fit the matrix, or a mate is out of range.
         """
@@ -214,7 +231,11 @@ class Matching:
             return cls(mates[:n_rows], mates[n_rows:])
         if isinstance(initial, cls):
             initial = (initial.row_mate, initial.col_mate)
-        if isinstance(initial, tuple | list) and len(initial) == 2 and all(np.ndim(mate) == 1 for mate in initial):
+        if (
+            isinstance(initial, tuple | list)
+            and len(initial) == 2
+            and all(np.ndim(mate) == 1 for mate in initial)
+        ):
             row_mate = _read_mates(initial[0], ("row", n_rows), ("column", n_cols), graph, name)
             col_mate = _read_mates(initial[1], ("column", n_cols), ("row", n_rows), graph, name)
             return cls(row_mate, col_mate)
@@ -240,7 +261,10 @@ class Matching:
         xp = namespace(self.row_mate)
         if xp is not namespace(other.row_mate):
             return NotImplemented
-        return bool(xp.array_equal(self.row_mate, other.row_mate) and xp.array_equal(self.col_mate, other.col_mate))
+        return bool(
+            xp.array_equal(self.row_mate, other.row_mate)
+            and xp.array_equal(self.col_mate, other.col_mate)
+        )
 
     __hash__ = None  # type: ignore[assignment]
 
@@ -253,12 +277,18 @@ def copy_to_gpu(initial: Any) -> Any:
     """Copy what a caller gave as a matching to the current GPU; what is there stays."""
     if isinstance(initial, Matching):
         initial = (initial.row_mate, initial.col_mate)
-    if isinstance(initial, tuple | list) and len(initial) == 2 and all(np.ndim(mate) == 1 for mate in initial):
+    if (
+        isinstance(initial, tuple | list)
+        and len(initial) == 2
+        and all(np.ndim(mate) == 1 for mate in initial)
+    ):
         return tuple(copy_to_gpu(mates) for mates in initial)
     return initial if on_gpu(initial) else import_cupy().asarray(np.asarray(initial))
 
 
-def _read_mates(mates: Any, own: tuple[str, int], other: tuple[str, int], graph: BipartiteCSR, name: str) -> IndexArray:
+def _read_mates(
+    mates: Any, own: tuple[str, int], other: tuple[str, int], graph: BipartiteCSR, name: str
+) -> IndexArray:
     """Copy the mates of one side; `own` and `other` are (what a vertex is called, how many there are)."""
     (vertex, size), (partner, limit) = own, other
     given = _read_vector(mates, graph, name)
@@ -286,7 +316,11 @@ def _read_vector(mates: Any, graph: BipartiteCSR, name: str) -> NDArray[Any]:
             f"{name} is on a GPU, but the matrix is in host memory; get() copies arrays and matchings there"
         )
     if not here and graph.backend == "cupy":
-        raise wrong_type(name, mates, "made of CuPy arrays like the matrix; cupy.asarray copies arrays to the GPU")
+        raise wrong_type(
+            name,
+            mates,
+            "made of CuPy arrays like the matrix; cupy.asarray copies arrays to the GPU",
+        )
     try:
         given = mates if here else np.asarray(mates)
     except ValueError:  # sequences of different lengths

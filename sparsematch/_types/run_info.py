@@ -14,8 +14,8 @@ class EngineInfo:
     name : str
         What `method` (of an exact or approximate engine) or `init` (of a heuristic) is set to.
     kind : {"exact", "heuristic", "approximate"}
-        An exact engine makes any matching maximum, a heuristic makes it maximal. An approximate one makes a maximal
-        matching of a general graph.
+        An exact engine makes any matching maximum, a heuristic makes it maximal. An approximate one
+        makes a maximal matching of a general graph.
     backend : str
         Where its matrices live: ``"numpy"`` for host memory, ``"cupy"`` for a GPU.
     summary : str
@@ -29,7 +29,8 @@ class EngineInfo:
     multithreaded : bool
         Whether more than one worker makes a difference.
     guarantee : float
-        The share of the greatest weight that an approximate engine's matchings have at least; 0.0: none is promised.
+        The share of the greatest weight that an approximate engine's matchings have at least; 0.0:
+        none is promised.
     """
 
     name: str
@@ -51,9 +52,11 @@ class StepInfo(NamedTuple):
     engine : str
         Its name.
     seconds : float
-        Time it took, transposing excluded. On a GPU: time of the host, which waits for the device only where it must.
+        Time it took, transposing excluded. On a GPU: time of the host, which waits for the device
+        only where it must.
     phases : int
-        Rounds of searching and augmenting; for an engine that searches from one vertex at a time, the searches.
+        Rounds of searching and augmenting; for an engine that searches from one vertex at a time,
+        the searches.
     levels : int
         Breadth-first levels in all phases.
     edges : int
@@ -71,11 +74,11 @@ class StepInfo(NamedTuple):
     frontier : tuple of int
         Vertices per level; empty unless details were asked for.
     matched : tuple of int
-        Of an approximate engine that works in rounds: vertices matched by the end of each; empty unless details were
-        asked for.
+        Of an approximate engine that works in rounds: vertices matched by the end of each; empty
+        unless details were asked for.
     live_edges : tuple of int
-        Of such an engine: edges with both ends free at the beginning of each round; empty unless details were asked
-        for.
+        Of such an engine: edges with both ends free at the beginning of each round; empty unless
+        details were asked for.
     """
 
     engine: str
@@ -104,7 +107,8 @@ class RunInfo:
     init : str
         The heuristic that went first, or ``"none"``.
     steps : tuple of StepInfo
-        What ran, in order. An engine that hands over to others, as ``"auto"`` does, has one entry for each of them.
+        What ran, in order. An engine that hands over to others, as ``"auto"`` does, has one entry
+        for each of them.
     cardinality : int
         Pairs in the matching.
     workers : int

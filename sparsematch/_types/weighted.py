@@ -37,8 +37,8 @@ class LeastCost(NamedTuple):
     matching : Matching
         The matching.
     row_dual, col_dual : ndarray of float64, shapes (n_rows,), (n_cols,)
-        Their sum is at most the cost of an entry, and the cost of a matched one. None is above that of an unmatched
-        row, or column.
+        Their sum is at most the cost of an entry, and the cost of a matched one. None is above that
+        of an unmatched row, or column.
     """
 
     matching: Matching
@@ -55,20 +55,23 @@ class WeightedTransversal:
     Attributes
     ----------
     matching : Matching
-        As many pairs as the entries that are not zero allow, and of all such matchings one of greatest weight.
+        As many pairs as the entries that are not zero allow, and of all such matchings one of
+        greatest weight.
     job : {"product", "sum", "bottleneck"}
-        What is greatest: the product of the moduli of the matched entries, their sum, or the smallest of them.
+        What is greatest: the product of the moduli of the matched entries, their sum, or the
+        smallest of them.
     objective : float
-        The sum of the natural logarithms of the moduli (``"product"``), the sum of the moduli (``"sum"``), or the
-        smallest modulus (``"bottleneck"``; infinite for the empty matching).
+        The sum of the natural logarithms of the moduli (``"product"``), the sum of the moduli
+        (``"sum"``), or the smallest modulus (``"bottleneck"``; infinite for the empty matching).
     row_dual, col_dual : ndarray of float64, shapes (n_rows,), (n_cols,)
-        For ``"product"`` and ``"sum"``, with the cost ``c = -log(abs(a))`` and ``c = -abs(a)``: no entry costs less
-        than ``row_dual[i] + col_dual[j]``, matched ones cost as much, and no vertex has a greater dual than an
-        unmatched one of its side. For ``"bottleneck"``: ones for rows and columns that together contain every entry
-        larger than the objective, and are fewer than the pairs; zeros elsewhere.
+        For ``"product"`` and ``"sum"``, with the cost ``c = -log(abs(a))`` and ``c = -abs(a)``: no
+        entry costs less than ``row_dual[i] + col_dual[j]``, matched ones cost as much, and no
+        vertex has a greater dual than an unmatched one of its side. For ``"bottleneck"``: ones for
+        rows and columns that together contain every entry larger than the objective, and are fewer
+        than the pairs; zeros elsewhere.
     row_scale, col_scale : ndarray of float64 or None
-        For ``"product"``: positive factors of the rows and columns that make matched entries 1 in modulus, and leave
-        none larger. None for the other jobs, and where no scaling was wanted.
+        For ``"product"``: positive factors of the rows and columns that make matched entries 1 in
+        modulus, and leave none larger. None for the other jobs, and where no scaling was wanted.
     approximate : bool
         Whether scaled matched entries are only known to lie above 1/2.
 
@@ -112,12 +115,16 @@ class WeightedTransversal:
     @property
     def unmatched_rows(self) -> IndexArray:
         """Rows without a column, in ascending order."""
-        return np.flatnonzero(self.matching.row_mate < 0).astype(self.matching.row_mate.dtype, copy=False)
+        return np.flatnonzero(self.matching.row_mate < 0).astype(
+            self.matching.row_mate.dtype, copy=False
+        )
 
     @property
     def unmatched_cols(self) -> IndexArray:
         """Columns without a row, in ascending order."""
-        return np.flatnonzero(self.matching.col_mate < 0).astype(self.matching.col_mate.dtype, copy=False)
+        return np.flatnonzero(self.matching.col_mate < 0).astype(
+            self.matching.col_mate.dtype, copy=False
+        )
 
     def scale(self, A: Any) -> Any:
         """Return the matrix with its rows and columns multiplied by the factors, its rows in their old order.
@@ -140,7 +147,9 @@ class WeightedTransversal:
             If it has another shape, or there are no factors.
         """
         if self.row_scale is None or self.col_scale is None:
-            raise ValueError("there are no factors: only maximum_product_transversal(A, scaling=True) computes them")
+            raise ValueError(
+                "there are no factors: only maximum_product_transversal(A, scaling=True) computes them"
+            )
         if not sp.issparse(A):
             raise wrong_type("A", A, "a SciPy sparse array or matrix")
         if A.shape != self.shape:
@@ -181,7 +190,9 @@ class WeightedTransversal:
         text = repr(self)
         for side, left in (("rows", self.unmatched_rows), ("columns", self.unmatched_cols)):
             if left.size:
-                listed = ", ".join(map(str, left[:10].tolist())) + (", ..." if left.size > 10 else "")
+                listed = ", ".join(map(str, left[:10].tolist())) + (
+                    ", ..." if left.size > 10 else ""
+                )
                 text += f"\n  unmatched {side}: {left.size} ({listed})"
         return text
 
@@ -192,8 +203,8 @@ def as_weighted(A: Any, *, name: str = "A") -> WeightedCSR:
     Parameters
     ----------
     A : sparse array or matrix, shape (n_rows, n_cols)
-        Of booleans, integers, real or complex numbers. Entries in the same place are added up, as SciPy does; what is
-        zero then is no entry.
+        Of booleans, integers, real or complex numbers. Entries in the same place are added up, as
+        SciPy does; what is zero then is no entry.
     name : str, optional
         What messages call the matrix.
 
@@ -207,7 +218,8 @@ def as_weighted(A: Any, *, name: str = "A") -> WeightedCSR:
     TypeError
         If `A` is not a sparse matrix, or its entries are not numbers.
     ValueError
-        If its index arrays are inconsistent, or the modulus of an entry is not a finite double, naming the first.
+        If its index arrays are inconsistent, or the modulus of an entry is not a finite double,
+        naming the first.
     """
     A = as_compressed(A, name)
     graph = as_bipartite(A, name=name)
@@ -246,7 +258,10 @@ def _is_repetitive(graph: BipartiteCSR) -> bool:
 def _add_up(graph: BipartiteCSR, data: NDArray[Any]) -> tuple[BipartiteCSR, NDArray[Any]]:
     """Sort the entries of each row, and add up those in the same place."""
     wide = data.dtype.kind in "biu" or data.dtype.itemsize < 4
-    copies = data[: graph.nnz].astype(np.float64 if wide else data.dtype), graph.indices[: graph.nnz].copy()
+    copies = (
+        data[: graph.nnz].astype(np.float64 if wide else data.dtype),
+        graph.indices[: graph.nnz].copy(),
+    )
     A = sp.csr_array((*copies, graph.indptr.copy()), shape=(graph.n_major, graph.n_minor))
     A.sum_duplicates()
     return _with_arrays(graph, A.indptr, A.indices), A.data
@@ -256,7 +271,9 @@ def _leave_out_zeros(graph: BipartiteCSR, modulus: FloatArray) -> tuple[Bipartit
     keep = modulus != 0
     before = np.zeros(keep.size + 1, graph.dtype)
     np.cumsum(keep, out=before[1:])
-    return _with_arrays(graph, before[graph.indptr], graph.indices[: graph.nnz][keep]), modulus[keep]
+    return _with_arrays(graph, before[graph.indptr], graph.indices[: graph.nnz][keep]), modulus[
+        keep
+    ]
 
 
 def _with_arrays(graph: BipartiteCSR, indptr: Any, indices: Any) -> BipartiteCSR:

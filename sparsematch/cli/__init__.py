@@ -1,12 +1,13 @@
 """The command line: ``sparsematch rank | match | btf | explain | coarsen | match-edges | demo``.
 
-`main` is the only public name. `arguments` says what can be asked, `commands` and `graph_commands` do it, `summary`
-words the answer for people and for programs, `progress` shows the running step. Matrix files are read by
-`sparsematch._io`.
+`main` is the only public name. `arguments` says what can be asked, `commands` and `graph_commands`
+do it, `summary` words the answer for people and for programs, `progress` shows the running step.
+Matrix files are read by `sparsematch._io`.
 
-The exit status is part of the interface (see docs/howto/command_line.md): 0 done, 1 structurally singular and
-``--check`` was given, 2 wrong usage, 3 the matrix file cannot be read, 4 the result cannot be produced (a file cannot
-be written, matplotlib is missing, no memory), 130 interrupted, 141 the reader of the output went away.
+The exit status is part of the interface (see docs/howto/command_line.md): 0 done, 1 structurally
+singular and ``--check`` was given, 2 wrong usage, 3 the matrix file cannot be read, 4 the result
+cannot be produced (a file cannot be written, matplotlib is missing, no memory), 130 interrupted,
+141 the reader of the output went away.
 """
 
 import contextlib
@@ -63,7 +64,8 @@ def main(argv: Sequence[str] | None = None) -> int:
         return _fail("not enough memory", _NO_RESULT)
     except KeyboardInterrupt:
         return _fail("interrupted", _INTERRUPTED)
-    except BrokenPipeError:  # `sparsematch ... | head`: what is left to write goes nowhere, without a traceback
+    # `sparsematch ... | head`: what is left to write goes nowhere, without a traceback
+    except BrokenPipeError:
         _silence(sys.stdout)
         return _BROKEN_PIPE
     except OSError as error:

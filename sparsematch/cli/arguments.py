@@ -23,7 +23,9 @@ def build_parser() -> argparse.ArgumentParser:
         description="Maximum transversals, structural rank and block triangular form of sparse matrices.",
         epilog=_EXIT_STATUS,
     )
-    parser.add_argument("--version", action="version", version=f"sparsematch {sparsematch.__version__}")
+    parser.add_argument(
+        "--version", action="version", version=f"sparsematch {sparsematch.__version__}"
+    )
     adders = parser.add_subparsers(metavar="COMMAND", required=True)
     _add_rank(adders)
     _add_match(adders)
@@ -44,7 +46,9 @@ def _add_rank(adders: Any) -> None:
 
 
 def _add_match(adders: Any) -> None:
-    command = _add_command(adders, "match", commands.match, "maximum transversal: a row permutation for the diagonal")
+    command = _add_command(
+        adders, "match", commands.match, "maximum transversal: a row permutation for the diagonal"
+    )
     _add_file(command)
     _add_engine_options(command, heuristic_alone=True)
     _add_report_options(command, arrays="row_mate, col_mate and permutation")
@@ -53,7 +57,9 @@ def _add_match(adders: Any) -> None:
 
 
 def _add_btf(adders: Any) -> None:
-    command = _add_command(adders, "btf", commands.btf, "block triangular form (Dulmage-Mendelsohn, coarse and fine)")
+    command = _add_command(
+        adders, "btf", commands.btf, "block triangular form (Dulmage-Mendelsohn, coarse and fine)"
+    )
     _add_file(command)
     _add_engine_options(command)
     _add_report_options(command, arrays="permutations and block boundaries")
@@ -64,15 +70,24 @@ def _add_btf(adders: Any) -> None:
 
 def _add_explain(adders: Any) -> None:
     command = _add_command(
-        adders, "explain", commands.explain, "why a matrix is structurally singular, in your own names"
+        adders,
+        "explain",
+        commands.explain,
+        "why a matrix is structurally singular, in your own names",
     )
     _add_file(command)
     for side, noun in (("row", "rows (equations)"), ("col", "columns (variables)")):
         command.add_argument(
-            f"--{side}-names", metavar="NAMES", help=f"text file with the names of the {noun}, one per line"
+            f"--{side}-names",
+            metavar="NAMES",
+            help=f"text file with the names of the {noun}, one per line",
         )
     command.add_argument(
-        "--pieces", type=_at_least(1), default=3, metavar="N", help="conflicts of each kind to show (default 3)"
+        "--pieces",
+        type=_at_least(1),
+        default=3,
+        metavar="N",
+        help="conflicts of each kind to show (default 3)",
     )
     _add_engine_options(command)
     _add_report_options(command)
@@ -81,7 +96,9 @@ def _add_explain(adders: Any) -> None:
 
 
 def _add_coarsen(adders: Any) -> None:
-    command = _add_command(adders, "coarsen", graph_commands.coarsen, "coarsen a graph by matching, level by level")
+    command = _add_command(
+        adders, "coarsen", graph_commands.coarsen, "coarsen a graph by matching, level by level"
+    )
     _add_file(command)
     command.add_argument(
         "--method",
@@ -91,18 +108,34 @@ def _add_coarsen(adders: Any) -> None:
     )
     _add_unweighted(command)
     command.add_argument(
-        "--symmetrize", action="store_true", help="take a matrix that is not symmetric, the larger of two entries"
+        "--symmetrize",
+        action="store_true",
+        help="take a matrix that is not symmetric, the larger of two entries",
     )
     command.add_argument(
-        "--min-vertices", type=_at_least(0), default=100, metavar="N", help="stop at so many vertices (default 100)"
+        "--min-vertices",
+        type=_at_least(0),
+        default=100,
+        metavar="N",
+        help="stop at so many vertices (default 100)",
     )
     command.add_argument(
-        "--max-levels", type=_at_least(1), default=50, metavar="N", help="stop at so many levels (default 50)"
+        "--max-levels",
+        type=_at_least(1),
+        default=50,
+        metavar="N",
+        help="stop at so many levels (default 50)",
     )
     command.add_argument(
-        "--workers", type=_workers, default=1, metavar="N", help="threads, -1 for all the cores (default 1)"
+        "--workers",
+        type=_workers,
+        default=1,
+        metavar="N",
+        help="threads, -1 for all the cores (default 1)",
     )
-    command.add_argument("--seed", type=_seed, default=None, metavar="N", help="seed of the order of equal weights")
+    command.add_argument(
+        "--seed", type=_seed, default=None, metavar="N", help="seed of the order of equal weights"
+    )
     _add_report_options(command)
     _add_save(command)
 
@@ -111,18 +144,29 @@ def _add_match_edges(adders: Any) -> None:
     summary = "heavy matching of a file of edges that need not fit in memory"
     command = _add_command(adders, "match-edges", graph_commands.match_edges, summary)
     command.add_argument(
-        "file", metavar="FILE.npy", help="a NumPy array of records with the fields u, v and perhaps weight"
+        "file",
+        metavar="FILE.npy",
+        help="a NumPy array of records with the fields u, v and perhaps weight",
     )
     command.add_argument(
-        "--vertices", type=_at_least(0), metavar="N", help="number of vertices (default: one more than the largest)"
+        "--vertices",
+        type=_at_least(0),
+        metavar="N",
+        help="number of vertices (default: one more than the largest)",
     )
     _add_unweighted(command)
-    command.add_argument("--seed", type=_seed, default=None, metavar="N", help="seed of the order of equal weights")
     command.add_argument(
-        "--scratch", metavar="FOLDER", help="where scratch files go (default: where the system has them)"
+        "--seed", type=_seed, default=None, metavar="N", help="seed of the order of equal weights"
+    )
+    command.add_argument(
+        "--scratch",
+        metavar="FOLDER",
+        help="where scratch files go (default: where the system has them)",
     )
     _add_report_options(command)
-    command.add_argument("--save", type=_npy_name, metavar="OUT.npy", help="write the mates for numpy.load")
+    command.add_argument(
+        "--save", type=_npy_name, metavar="OUT.npy", help="write the mates for numpy.load"
+    )
 
 
 def _add_unweighted(command: argparse.ArgumentParser) -> None:
@@ -130,16 +174,26 @@ def _add_unweighted(command: argparse.ArgumentParser) -> None:
 
 
 def _add_demo(adders: Any) -> None:
-    command = _add_command(adders, "demo", commands.demo, "analyse and solve a circuit made here: needs no file")
-    command.add_argument(
-        "--nodes", type=_node_count, default=3000, metavar="N", help="circuit nodes, about (default 3000)"
+    command = _add_command(
+        adders, "demo", commands.demo, "analyse and solve a circuit made here: needs no file"
     )
-    command.add_argument("--seed", type=_seed, default=0, metavar="N", help="which random circuit (default 0)")
+    command.add_argument(
+        "--nodes",
+        type=_node_count,
+        default=3000,
+        metavar="N",
+        help="circuit nodes, about (default 3000)",
+    )
+    command.add_argument(
+        "--seed", type=_seed, default=0, metavar="N", help="which random circuit (default 0)"
+    )
     _add_report_options(command)
     _add_plot(command)
 
 
-def _add_command(adders: Any, name: str, function: Callable[..., int], summary: str) -> argparse.ArgumentParser:
+def _add_command(
+    adders: Any, name: str, function: Callable[..., int], summary: str
+) -> argparse.ArgumentParser:
     command = adders.add_parser(
         name, help=summary, description=summary[0].upper() + summary[1:] + ".", epilog=_EXIT_STATUS
     )
@@ -155,12 +209,25 @@ def _add_engine_options(command: argparse.ArgumentParser, heuristic_alone: bool 
     methods = _choices("exact", "auto", *(["none"] if heuristic_alone else []))
     inits = _choices("heuristic", "auto", "none")
     note = "; none: the start alone, only maximal" if heuristic_alone else ""
-    command.add_argument("--method", choices=methods, default="auto", help=f"exact engine (default auto{note})")
-    command.add_argument("--init", choices=inits, default="auto", help="heuristic that makes the start (default auto)")
     command.add_argument(
-        "--workers", type=_workers, default=1, metavar="N", help="threads, -1 for all the cores (default 1)"
+        "--method", choices=methods, default="auto", help=f"exact engine (default auto{note})"
     )
-    command.add_argument("--seed", type=_seed, default=None, metavar="N", help="seed of random starts")
+    command.add_argument(
+        "--init",
+        choices=inits,
+        default="auto",
+        help="heuristic that makes the start (default auto)",
+    )
+    command.add_argument(
+        "--workers",
+        type=_workers,
+        default=1,
+        metavar="N",
+        help="threads, -1 for all the cores (default 1)",
+    )
+    command.add_argument(
+        "--seed", type=_seed, default=None, metavar="N", help="seed of random starts"
+    )
 
 
 def _choices(kind: str, *first: str) -> list[str]:
@@ -168,23 +235,35 @@ def _choices(kind: str, *first: str) -> list[str]:
 
 
 def _add_report_options(command: argparse.ArgumentParser, arrays: str | None = None) -> None:
-    command.add_argument("--json", action="store_true", help="one JSON object on standard output, for programs")
+    command.add_argument(
+        "--json", action="store_true", help="one JSON object on standard output, for programs"
+    )
     if arrays:
-        command.add_argument("--arrays", action="store_true", help=f"like --json, with the arrays ({arrays})")
-    command.add_argument("--quiet", action="store_true", help="no summary and no progress, only errors (and --json)")
+        command.add_argument(
+            "--arrays", action="store_true", help=f"like --json, with the arrays ({arrays})"
+        )
+    command.add_argument(
+        "--quiet", action="store_true", help="no summary and no progress, only errors (and --json)"
+    )
 
 
 def _add_check(command: argparse.ArgumentParser) -> None:
-    command.add_argument("--check", action="store_true", help="exit with status 1 if structurally singular")
+    command.add_argument(
+        "--check", action="store_true", help="exit with status 1 if structurally singular"
+    )
 
 
 def _add_save(command: argparse.ArgumentParser) -> None:
-    command.add_argument("--save", type=_npz_name, metavar="OUT.npz", help="write the arrays for numpy.load")
+    command.add_argument(
+        "--save", type=_npz_name, metavar="OUT.npz", help="write the arrays for numpy.load"
+    )
 
 
 def _add_plot(command: argparse.ArgumentParser, what: str = "before and after") -> None:
     command.add_argument(
-        "--plot", metavar="OUT.png", help=f"picture of {what} (needs matplotlib: pip install 'sparsematch[plot]')"
+        "--plot",
+        metavar="OUT.png",
+        help=f"picture of {what} (needs matplotlib: pip install 'sparsematch[plot]')",
     )
 
 

@@ -1,4 +1,7 @@
-"""The commands. Each reads, calls the public API, writes what was asked for, and returns the exit status."""
+"""The commands.
+
+Each reads, calls the public API, writes what was asked for, and returns the exit status.
+"""
 
 import json
 from argparse import Namespace
@@ -40,7 +43,9 @@ def match(arguments: Namespace) -> int:
     progress = make_progress(arguments.quiet)
     matrix = read(arguments, progress)
     matching, run = _match(matrix, arguments, progress)
-    facts = summary.match_facts(arguments.file, matrix, matching, maximum=arguments.method != "none")
+    facts = summary.match_facts(
+        arguments.file, matrix, matching, maximum=arguments.method != "none"
+    )
     arrays = {
         "row_mate": matching.row_mate,
         "col_mate": matching.col_mate,
@@ -56,7 +61,9 @@ def btf(arguments: Namespace) -> int:
     matrix = read(arguments, progress)
     matching, run = _match(matrix, arguments, progress)
     with progress.step("blocks", "finding the blocks"):
-        form = sparsematch.block_triangular_form(matrix, matching=matching, workers=arguments.workers)
+        form = sparsematch.block_triangular_form(
+            matrix, matching=matching, workers=arguments.workers
+        )
     facts = summary.block_facts(arguments.file, matrix, form)
     _plot(arguments, matrix, form, Path(arguments.file).name, progress)
     return _finish(arguments, facts, run, progress, _block_arrays(form))
@@ -70,12 +77,17 @@ def explain(arguments: Namespace) -> int:
     names = [
         read_names(name, size, noun) if name else None
         for name, size, noun in zip(
-            (arguments.row_names, arguments.col_names), matrix.shape, ("rows", "columns"), strict=True
+            (arguments.row_names, arguments.col_names),
+            matrix.shape,
+            ("rows", "columns"),
+            strict=True,
         )
     ]
     matching, run = _match(matrix, arguments, progress)
     with progress.step("explain", "looking for conflicts"):
-        why = sparsematch.explain_singularity(matrix, *names, matching=matching, workers=arguments.workers)
+        why = sparsematch.explain_singularity(
+            matrix, *names, matching=matching, workers=arguments.workers
+        )
     if arguments.plot:
         title = Path(arguments.file).name
         _draw(arguments, progress, lambda: plot.spy_conflicts(matrix, why, title=title))
@@ -91,7 +103,8 @@ def explain(arguments: Namespace) -> int:
 
 def demo(arguments: Namespace) -> int:
     """Analyse and solve a circuit that is made on the spot."""
-    from sparsematch.cli import story  # it needs scipy.sparse.linalg, which the other commands do not
+    # it needs scipy.sparse.linalg, which the other commands do not
+    from sparsematch.cli import story
 
     check_outputs(arguments)
     progress = make_progress(arguments.quiet)
@@ -113,7 +126,9 @@ def read(arguments: Namespace, progress: Progress) -> Any:
 
 
 def _match(matrix: Any, arguments: Namespace, progress: Progress) -> tuple[Matching, RunInfo]:
-    with progress.step("match", f"matching {matrix.shape[0]} x {matrix.shape[1]}, {matrix.nnz} entries"):
+    with progress.step(
+        "match", f"matching {matrix.shape[0]} x {matrix.shape[1]}, {matrix.nnz} entries"
+    ):
         return sparsematch.maximum_transversal(
             matrix,
             method=arguments.method,
@@ -131,7 +146,11 @@ def _block_arrays(form: BlockForm) -> dict[str, Any]:
 
 
 def _finish(
-    arguments: Namespace, facts: dict[str, Any], run: RunInfo, progress: Progress, arrays: dict[str, Any]
+    arguments: Namespace,
+    facts: dict[str, Any],
+    run: RunInfo,
+    progress: Progress,
+    arrays: dict[str, Any],
 ) -> int:
     """Save, print in the form that was asked for, and choose the exit status."""
     _save(arguments, arrays, facts)
@@ -149,7 +168,11 @@ def _finish(
 def print_json(facts: dict[str, Any]) -> None:
     """Print one JSON object, one key to a line, however long its value is."""
     pairs = {"sparsematch": sparsematch.__version__, **facts}.items()
-    print("{\n" + ",\n".join(f"  {json.dumps(key)}: {json.dumps(value)}" for key, value in pairs) + "\n}")
+    print(
+        "{\n"
+        + ",\n".join(f"  {json.dumps(key)}: {json.dumps(value)}" for key, value in pairs)
+        + "\n}"
+    )
 
 
 def print_written(arguments: Namespace) -> None:
@@ -181,7 +204,9 @@ def _save(arguments: Namespace, arrays: dict[str, Any], facts: dict[str, Any]) -
             raise CannotProduce(f"cannot write {name}: {error.strerror or error}") from None
 
 
-def _plot(arguments: Namespace, matrix: Any, form: BlockForm, title: str, progress: Progress) -> None:
+def _plot(
+    arguments: Namespace, matrix: Any, form: BlockForm, title: str, progress: Progress
+) -> None:
     if arguments.plot:
         _draw(arguments, progress, lambda: plot.spy_blocks(matrix, form, title=title))
 
@@ -191,4 +216,6 @@ def _draw(arguments: Namespace, progress: Progress, draw: Callable[[], Any]) -> 
         try:
             draw().savefig(arguments.plot, dpi=150)
         except OSError as error:
-            raise CannotProduce(f"cannot write {arguments.plot}: {error.strerror or error}") from None
+            raise CannotProduce(
+                f"cannot write {arguments.plot}: {error.strerror or error}"
+            ) from None

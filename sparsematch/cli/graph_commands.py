@@ -21,7 +21,9 @@ def coarsen(arguments: Namespace) -> int:
     check_outputs(arguments)
     progress = make_progress(arguments.quiet)
     matrix = read(arguments, progress)
-    with progress.step("coarsen", f"coarsening {matrix.shape[0]} x {matrix.shape[1]}, {matrix.nnz} entries"):
+    with progress.step(
+        "coarsen", f"coarsening {matrix.shape[0]} x {matrix.shape[1]}, {matrix.nnz} entries"
+    ):
         try:
             hierarchy = sparsematch.coarsening_hierarchy(
                 matrix,
@@ -115,7 +117,11 @@ def _coarsening_text(facts: dict[str, Any]) -> str:
     lines = [f"{facts['file']}: {vertices[0]:,} vertices, {entries[0]:,} entries"]
     for k, (n, nnz) in enumerate(zip(vertices[1:], entries[1:], strict=True), 1):
         lines.append(summary.line(f"level {k}", f"{n:>12,} vertices, {nnz:>14,} entries"))
-    why = {"min_vertices": "small enough", "max_levels": "as many levels as asked for", "max_ratio": "hardly smaller"}
+    why = {
+        "min_vertices": "small enough",
+        "max_levels": "as many levels as asked for",
+        "max_ratio": "hardly smaller",
+    }
     return "\n".join([*lines, summary.line("stopped", why[facts["stopped_by"]]), _time(facts)])
 
 
@@ -125,13 +131,18 @@ def _matching_text(facts: dict[str, Any]) -> str:
         f"{facts['file']}: {n:,} vertices, {edges:,} edges",
         summary.line("pairs", f"{pairs:,}, {200 * pairs / max(n, 1):.1f}% of the vertices"),
         summary.line("weight", f"{facts['weight']:g}"),
-        summary.line("rounds", f"{facts['rounds']}, {facts['edges_read'] / max(edges, 1):.2f} times the edges read"),
+        summary.line(
+            "rounds",
+            f"{facts['rounds']}, {facts['edges_read'] / max(edges, 1):.2f} times the edges read",
+        ),
     ]
     return "\n".join([*lines, _time(facts)])
 
 
 def _time(facts: dict[str, Any]) -> str:
-    return summary.line("time", ", ".join(f"{key} {value:.2f} s" for key, value in facts["seconds"].items()))
+    return summary.line(
+        "time", ", ".join(f"{key} {value:.2f} s" for key, value in facts["seconds"].items())
+    )
 
 
 def _rounded(progress: Progress) -> dict[str, float]:
@@ -141,7 +152,10 @@ def _rounded(progress: Progress) -> dict[str, float]:
 def _save_levels(name: str, hierarchy: CoarseningHierarchy) -> None:
     """Write the vertex of each level that each vertex of the matrix is part of: a line of an array for each level."""
     labels = np.array([hierarchy.aggregates(k) for k in range(len(hierarchy))])
-    _write(name, lambda: np.savez_compressed(name, aggregates=labels, vertices=np.array(hierarchy.sizes)))
+    _write(
+        name,
+        lambda: np.savez_compressed(name, aggregates=labels, vertices=np.array(hierarchy.sizes)),
+    )
 
 
 def _write(name: str, save: Any) -> None:

@@ -17,8 +17,8 @@ _PERIOD = 0.2
 class Progress:
     """Times named steps, and shows the running one on `stream` if that is a terminal.
 
-    The line appears after half a second, is rewritten in place, and is erased when the step ends, so that nothing
-    is left on the screen. Standard output is never touched.
+    The line appears after half a second, is rewritten in place, and is erased when the step ends,
+    so that nothing is left on the screen. Standard output is never touched.
 
     Parameters
     ----------

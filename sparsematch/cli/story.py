@@ -32,13 +32,19 @@ def facts(result: Result) -> dict[str, Any]:
         "fill": result.fill,
         "fill_whole": result.fill_whole,
         "faulty_structural_rank": int(result.faulty_form.structural_rank),
-        "seconds": {"analyse": result.seconds_analyse, "solve": result.seconds, "solve_whole": result.seconds_whole},
+        "seconds": {
+            "analyse": result.seconds_analyse,
+            "solve": result.seconds,
+            "solve_whole": result.seconds_whole,
+        },
     }
 
 
 def text(result: Result) -> str:
     """Tell the story of `result`."""
-    return "\n".join([*_model(result), "", *_analysis(result), "", *_solution(result), "", *_mistake(result)])
+    return "\n".join(
+        [*_model(result), "", *_analysis(result), "", *_solution(result), "", *_mistake(result)]
+    )
 
 
 def _model(result: Result) -> list[str]:
@@ -57,8 +63,14 @@ def _analysis(result: Result) -> list[str]:
     large = ", ".join(f"{size:,}" for size in sizes[sizes > 1])
     return [
         "Analysis",
-        line("zero diagonal", f"{before:,} equations (those of the sources), {after:,} after a maximum transversal"),
-        line("structural rank", f"{f['structural_rank']:,} of {f['n_rows']:,}: structurally non-singular"),
+        line(
+            "zero diagonal",
+            f"{before:,} equations (those of the sources), {after:,} after a maximum transversal",
+        ),
+        line(
+            "structural rank",
+            f"{f['structural_rank']:,} of {f['n_rows']:,}: structurally non-singular",
+        ),
         line("block form", f"{f['n_blocks']:,} blocks: {large}, and {ones:,} of size 1"),
         line("time", f"{result.seconds_analyse:.4f} s"),
     ]
@@ -69,12 +81,20 @@ def _solution(result: Result) -> list[str]:
     return [
         _row("Solve A x = b", "largest system", "factor entries", "time", "residual"),
         _row("  block by block", f["largest_block"], f["fill"], result.seconds, f["residual"]),
-        _row("  whole, by splu", f["n_rows"], f["fill_whole"], result.seconds_whole, f["residual_whole"]),
+        _row(
+            "  whole, by splu",
+            f["n_rows"],
+            f["fill_whole"],
+            result.seconds_whole,
+            f["residual_whole"],
+        ),
         line("difference", f"{f['difference']:.1e} of the largest unknown"),
     ]
 
 
-def _row(label: str, size: int | str, fill: int | str, seconds: float | str, residual: float | str) -> str:
+def _row(
+    label: str, size: int | str, fill: int | str, seconds: float | str, residual: float | str
+) -> str:
     """Align one row of the table; the heads of the columns are strings."""
     size, fill = (cell if isinstance(cell, str) else f"{cell:,}" for cell in (size, fill))
     seconds = seconds if isinstance(seconds, str) else f"{seconds:.4f} s"
@@ -89,11 +109,22 @@ def _mistake(result: Result) -> list[str]:
     currents = _names(form.col_perm[: form.coarse_cols[2]], circuit.n_nodes)
     return [
         "The same circuit with a mistake: a second voltage source across the first one",
-        line("structural rank", f"{form.structural_rank:,} of {form.shape[0]:,}: structurally SINGULAR"),
-        line("over-determined", f"the equations of {equations} fix one voltage, of node {circuit.sources[0]}"),
-        line("under-determined", f"the currents of {currents} enter one equation, of node {circuit.sources[0]}"),
+        line(
+            "structural rank",
+            f"{form.structural_rank:,} of {form.shape[0]:,}: structurally SINGULAR",
+        ),
+        line(
+            "over-determined",
+            f"the equations of {equations} fix one voltage, of node {circuit.sources[0]}",
+        ),
+        line(
+            "under-determined",
+            f"the currents of {currents} enter one equation, of node {circuit.sources[0]}",
+        ),
     ]
 
 
 def _names(indices: Any, n_nodes: int) -> str:
-    return " and ".join(f"source {k - n_nodes}" if k >= n_nodes else f"node {k}" for k in np.sort(indices).tolist())
+    return " and ".join(
+        f"source {k - n_nodes}" if k >= n_nodes else f"node {k}" for k in np.sort(indices).tolist()
+    )

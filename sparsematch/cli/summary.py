@@ -1,6 +1,7 @@
 """The answer: facts as a flat dictionary of numbers and strings for programs, and words made from it for people.
 
-The keys are documented in docs/howto/command_line.md and are stable: keys may be added, none changes its meaning.
+The keys are documented in docs/howto/command_line.md and are stable: keys may be added, none
+changes its meaning.
 """
 
 from typing import Any
@@ -10,7 +11,15 @@ from numpy.typing import NDArray
 
 from sparsematch import BlockForm, Matching, RunInfo
 
-__all__ = ["block_facts", "explanation_text", "line", "match_facts", "rank_facts", "run_facts", "text"]
+__all__ = [
+    "block_facts",
+    "explanation_text",
+    "line",
+    "match_facts",
+    "rank_facts",
+    "run_facts",
+    "text",
+]
 
 _SIZES_SHOWN = 5
 _INDICES_LISTED, _INDICES_SHOWN = 100, 8
@@ -20,9 +29,18 @@ def rank_facts(file: str, matrix: Any, matching: Matching, maximum: bool = True)
     """Facts about the matrix and its structural rank (of which a matching that is not maximum is a lower bound)."""
     n_rows, n_cols = (int(n) for n in matrix.shape)
     rank = int(matching.cardinality)
-    facts = {"file": str(file), "n_rows": n_rows, "n_cols": n_cols, "n_entries": int(matrix.nnz), "cardinality": rank}
+    facts = {
+        "file": str(file),
+        "n_rows": n_rows,
+        "n_cols": n_cols,
+        "n_entries": int(matrix.nnz),
+        "cardinality": rank,
+    }
     if maximum or rank == min(n_rows, n_cols):
-        return facts | {"structural_rank": rank, "structurally_singular": rank < min(n_rows, n_cols)}
+        return facts | {
+            "structural_rank": rank,
+            "structurally_singular": rank < min(n_rows, n_cols),
+        }
     return facts | {"structural_rank": None, "structurally_singular": None}
 
 
@@ -32,7 +50,9 @@ def match_facts(file: str, matrix: Any, matching: Matching, maximum: bool = True
     facts["unmatched_rows"] = facts["n_rows"] - facts["cardinality"]
     facts["unmatched_cols"] = facts["n_cols"] - facts["cardinality"]
     facts["diagonal_entries_before"] = _diagonal_entries(matrix)
-    facts["diagonal_entries_after"] = int(np.count_nonzero(matching.col_mate[: min(matching.shape)] >= 0))
+    facts["diagonal_entries_after"] = int(
+        np.count_nonzero(matching.col_mate[: min(matching.shape)] >= 0)
+    )
     return facts
 
 
@@ -62,7 +82,9 @@ def block_facts(file: str, matrix: Any, form: BlockForm) -> dict[str, Any]:
 def _block_sizes(fine: NDArray[Any], horizontal: list[int], vertical: list[int]) -> list[list[int]]:
     """Rows, columns and number of the blocks of each size, the largest first."""
     sizes, counts = np.unique(fine, return_counts=True)
-    blocks = [[size, size, count] for size, count in zip(sizes.tolist(), counts.tolist(), strict=True)]
+    blocks = [
+        [size, size, count] for size, count in zip(sizes.tolist(), counts.tolist(), strict=True)
+    ]
     blocks += [[*part, 1] for part in (horizontal, vertical) if sum(part)]
     return sorted(blocks, key=lambda block: (block[0] * block[1], block), reverse=True)
 
@@ -121,9 +143,13 @@ def _rank_words(facts: dict[str, Any]) -> str:
     missing = smaller - facts["structural_rank"]
     if facts["n_rows"] == facts["n_cols"]:
         return f"{words}: " + (
-            f"structurally SINGULAR, short by {missing:,}" if missing else "structurally non-singular"
+            f"structurally SINGULAR, short by {missing:,}"
+            if missing
+            else "structurally non-singular"
         )
-    return f"{words}: " + (f"structurally rank DEFICIENT, short by {missing:,}" if missing else "full")
+    return f"{words}: " + (
+        f"structurally rank DEFICIENT, short by {missing:,}" if missing else "full"
+    )
 
 
 def _diagonal_words(facts: dict[str, Any]) -> str:
@@ -154,7 +180,9 @@ def _block_lines(facts: dict[str, Any]) -> list[str]:
 def _surplus_words(many: int, noun: str, few: int, other: str) -> str:
     if few == 0:
         return f"{_count(many, noun)} without entries"
-    return f"{_count(many, noun)} with entries in {_count(few, other)} only: {many - few:,} too many"
+    return (
+        f"{_count(many, noun)} with entries in {_count(few, other)} only: {many - few:,} too many"
+    )
 
 
 def _count(number: int, noun: str) -> str:
@@ -164,7 +192,9 @@ def _count(number: int, noun: str) -> str:
 def _listed(indices: list[int], total: int) -> str:
     shown = ", ".join(str(index) for index in indices[:_INDICES_SHOWN])
     hidden = total - min(len(indices), _INDICES_SHOWN)
-    return f"{shown} and {hidden:,} more (counted from 0)" if hidden else f"{shown} (counted from 0)"
+    return (
+        f"{shown} and {hidden:,} more (counted from 0)" if hidden else f"{shown} (counted from 0)"
+    )
 
 
 def _kind_words(facts: dict[str, Any]) -> str:
@@ -175,7 +205,10 @@ def _kind_words(facts: dict[str, Any]) -> str:
 
 
 def _size_words(block_sizes: list[list[int]]) -> str:
-    shown = [f"{rows:,} x {cols:,}" + (f" ({count:,} times)" if count > 1 else "") for rows, cols, count in block_sizes]
+    shown = [
+        f"{rows:,} x {cols:,}" + (f" ({count:,} times)" if count > 1 else "")
+        for rows, cols, count in block_sizes
+    ]
     if len(shown) <= _SIZES_SHOWN:
         return ", ".join(shown) or "none"
     hidden = sum(count for *_, count in block_sizes[_SIZES_SHOWN - 1 : -1])

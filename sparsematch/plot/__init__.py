@@ -1,8 +1,8 @@
 """Pictures of sparse matrices, of their block triangular forms and of their conflicts (matplotlib, imported on need).
 
-A picture is an image with one cell for every entry of a small matrix and one cell for many entries of a large one,
-the darker the more, so that twenty rows and a million rows are drawn by the same code. Blocks too small to be seen
-as boxes are not outlined, and the legend says how many.
+A picture is an image with one cell for every entry of a small matrix and one cell for many entries
+of a large one, the darker the more, so that twenty rows and a million rows are drawn by the same
+code. Blocks too small to be seen as boxes are not outlined, and the legend says how many.
 """
 
 from sparsematch.plot.blocks import spy_blocks

@@ -11,10 +11,13 @@ from sparsematch.plot.cells import PARTS, draw_entries, draw_grid, import_matplo
 _OUTLINED = 1 / 120  # a block is outlined if it is at least this part of the longer side
 
 
-def spy_blocks(A: Any, form: BlockForm | None = None, *, title: str | None = None, figure: Any = None) -> Any:
+def spy_blocks(
+    A: Any, form: BlockForm | None = None, *, title: str | None = None, figure: Any = None
+) -> Any:
     """Draw a sparse matrix as given and in block triangular form.
 
-    The coarse Dulmage-Mendelsohn parts are shaded, the fine blocks outlined, and the legend gives their sizes.
+    The coarse Dulmage-Mendelsohn parts are shaded, the fine blocks outlined, and the legend gives
+    their sizes.
 
     Parameters
     ----------
@@ -25,8 +28,8 @@ def spy_blocks(A: Any, form: BlockForm | None = None, *, title: str | None = Non
     title : str, optional
         Written above the picture.
     figure : matplotlib Figure or SubFigure, optional
-        Drawn into; a new ``matplotlib.figure.Figure`` if not given. A figure without a layout engine gets the
-        constrained layout, which keeps the labels apart.
+        Drawn into; a new ``matplotlib.figure.Figure`` if not given. A figure without a layout
+        engine gets the constrained layout, which keeps the labels apart.
 
     Returns
     -------
@@ -53,18 +56,24 @@ def spy_blocks(A: Any, form: BlockForm | None = None, *, title: str | None = Non
     if form is None:
         form = block_triangular_form(A)
     if tuple(form.shape) != tuple(A.shape):
-        raise ValueError(f"form is of a matrix of shape {tuple(form.shape)}, A has shape {tuple(A.shape)}")
+        raise ValueError(
+            f"form is of a matrix of shape {tuple(form.shape)}, A has shape {tuple(A.shape)}"
+        )
     figure, before, after = _panels(A.shape, figure)
     entries = A.tocoo()
     rows, cols = entries.row, entries.col
     draw_entries(before, rows, cols, A.shape)
     gap = ", " if _width(figure) >= 9 else ",\n"
-    before.set_title(f"as given: {A.shape[0]:,} x {A.shape[1]:,}{gap}{A.nnz:,} entries", fontsize=11)
+    before.set_title(
+        f"as given: {A.shape[0]:,} x {A.shape[1]:,}{gap}{A.nnz:,} entries", fontsize=11
+    )
     _draw_parts(after, form)
     draw_entries(after, _inverse(form.row_perm)[rows], _inverse(form.col_perm)[cols], A.shape)
     outlined = _draw_outlines(after, form)
     count = "1 block" if form.n_blocks == 1 else f"{form.n_blocks:,} blocks"
-    after.set_title(f"block form: {count}{gap}structural rank {form.structural_rank:,}", fontsize=11)
+    after.set_title(
+        f"block form: {count}{gap}structural rank {form.structural_rank:,}", fontsize=11
+    )
     _draw_legend(figure, form, outlined)
     if title:
         figure.suptitle(title, fontsize=13, fontweight="bold")
@@ -102,7 +111,14 @@ def _draw_parts(ax: Any, form: BlockForm) -> None:
     from matplotlib.patches import Rectangle
 
     for name, (top, left, height, width) in _coarse_boxes(form).items():
-        box = Rectangle((left - 0.5, top - 0.5), width, height, facecolor=PARTS[name][0], edgecolor="none", zorder=1)
+        box = Rectangle(
+            (left - 0.5, top - 0.5),
+            width,
+            height,
+            facecolor=PARTS[name][0],
+            edgecolor="none",
+            zorder=1,
+        )
         ax.add_patch(box)
 
 
@@ -121,7 +137,9 @@ def _draw_outlines(ax: Any, form: BlockForm) -> int:
     boxes = [Rectangle((lefts[k] - 0.5, tops[k] - 0.5), widths[k], heights[k]) for k in large]
     faces, edges = [style[1] for style in styles], [style[2] for style in styles]
     ax.add_collection(PatchCollection(boxes, facecolor=faces, edgecolor="none", zorder=1.5))
-    ax.add_collection(PatchCollection(boxes, facecolor="none", edgecolor=edges, linewidth=1.1, zorder=3))
+    ax.add_collection(
+        PatchCollection(boxes, facecolor="none", edgecolor=edges, linewidth=1.1, zorder=3)
+    )
     return len(boxes)
 
 
@@ -131,14 +149,18 @@ def _draw_legend(figure: Any, form: BlockForm, outlined: int) -> None:
     handles = []
     for name, (_, _, height, width) in _coarse_boxes(form).items():
         _, face, edge, meaning = PARTS[name]
-        handles.append(Patch(facecolor=face, edgecolor=edge, label=f"{meaning}: {height:,} x {width:,}"))
+        handles.append(
+            Patch(facecolor=face, edgecolor=edge, label=f"{meaning}: {height:,} x {width:,}")
+        )
     if outlined < form.n_blocks:
         label = f"{form.n_blocks - outlined:,} small blocks not outlined"
         handles.append(Patch(facecolor="none", edgecolor="none", label=label))
     if handles:
         fitting = max(1, int(_width(figure) / 3))  # an entry takes three inches
         columns = 2 if len(handles) == 4 and fitting > 2 else min(fitting, len(handles))
-        figure.legend(handles=handles, ncols=columns, fontsize=9, frameon=False, loc="outside lower center")
+        figure.legend(
+            handles=handles, ncols=columns, fontsize=9, frameon=False, loc="outside lower center"
+        )
 
 
 def _width(figure: Any) -> float:

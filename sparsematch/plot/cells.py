@@ -51,11 +51,15 @@ def draw_grid(ax: Any, n_rows: int, n_cols: int) -> None:
 def draw_entries(ax: Any, rows: NDArray[Any], cols: NDArray[Any], shape: tuple[int, int]) -> None:
     """Draw the entries as an image with a cell for each, or for many of them."""
     if len(rows) == 0:
-        ax.text(0.5, 0.5, "no entries", transform=ax.transAxes, ha="center", va="center", color="grey")
+        ax.text(
+            0.5, 0.5, "no entries", transform=ax.transAxes, ha="center", va="center", color="grey"
+        )
         return
     n_rows, n_cols = shape
     shown_rows, shown_cols = min(n_rows, _CELLS), min(n_cols, _CELLS)
-    cells = (rows.astype(np.int64) * shown_rows // n_rows) * shown_cols + cols.astype(np.int64) * shown_cols // n_cols
+    cells = (rows.astype(np.int64) * shown_rows // n_rows) * shown_cols + cols.astype(
+        np.int64
+    ) * shown_cols // n_cols
     counts = np.bincount(cells, minlength=shown_rows * shown_cols).reshape(shown_rows, shown_cols)
     image = np.zeros((shown_rows, shown_cols, 4))
     image[..., :3] = _INK

@@ -10,7 +10,9 @@ from sparsematch.plot.cells import COUNTABLE, PARTS, draw_entries, draw_grid, im
 _NAMED = 24  # rows or columns of a conflict, whose names are all written; of more, a few are
 
 
-def spy_conflicts(A: Any, why: Explanation | None = None, *, title: str | None = None, figure: Any = None) -> Any:
+def spy_conflicts(
+    A: Any, why: Explanation | None = None, *, title: str | None = None, figure: Any = None
+) -> Any:
     """Draw why a matrix is structurally singular: where its shortest conflicts are, and each of them with its names.
 
     Parameters
@@ -27,8 +29,8 @@ def spy_conflicts(A: Any, why: Explanation | None = None, *, title: str | None =
     Returns
     -------
     matplotlib Figure or SubFigure
-        The matrix with the equations of the over-determined conflict and the variables of the under-determined one
-        marked, and beside it an axes for each of the two that there is.
+        The matrix with the equations of the over-determined conflict and the variables of the
+        under-determined one marked, and beside it an axes for each of the two that there is.
 
     Raises
     ------
@@ -55,7 +57,9 @@ def spy_conflicts(A: Any, why: Explanation | None = None, *, title: str | None =
     figure, whole, *close = _panels(A.shape, len(conflicts), figure)
     entries = A.tocoo()
     draw_entries(whole, entries.row, entries.col, A.shape)
-    whole.set_title(f"{A.shape[0]:,} x {A.shape[1]:,}, structural rank {why.structural_rank:,}", fontsize=11)
+    whole.set_title(
+        f"{A.shape[0]:,} x {A.shape[1]:,}, structural rank {why.structural_rank:,}", fontsize=11
+    )
     for ax, piece in zip(close, conflicts, strict=True):
         _mark(whole, piece)
         _draw_conflict(ax, entries, why, piece)
@@ -95,11 +99,15 @@ def _mark(ax: Any, piece: DeficientPiece) -> None:
     _, face, edge, _ = PARTS["vertical" if over else "horizontal"]
     right, bottom = ax.get_xlim()[1], ax.get_ylim()[0]
     boxes = [
-        Rectangle((-0.5, k - 0.5), right + 0.5, 1) if over else Rectangle((k - 0.5, -0.5), 1, bottom + 0.5)
+        Rectangle((-0.5, k - 0.5), right + 0.5, 1)
+        if over
+        else Rectangle((k - 0.5, -0.5), 1, bottom + 0.5)
         for k in piece.candidates.tolist()
     ]
     width = 0.5 if len(boxes) <= COUNTABLE else 0  # the edges of many would hide their faces
-    ax.add_collection(PatchCollection(boxes, facecolor=face, edgecolor=edge, linewidth=width, zorder=1.5))
+    ax.add_collection(
+        PatchCollection(boxes, facecolor=face, edgecolor=edge, linewidth=width, zorder=1.5)
+    )
 
 
 def _draw_conflict(ax: Any, entries: Any, why: Explanation, piece: DeficientPiece) -> None:
@@ -112,7 +120,12 @@ def _draw_conflict(ax: Any, entries: Any, why: Explanation, piece: DeficientPiec
     ax.set_xlim(-0.5, max(shape[1], 1) - 0.5)
     ax.set_ylim(max(shape[0], 1) - 0.5, -0.5)
     ax.set_box_aspect(min(max((shape[0] or 1) / (shape[1] or 1), 1 / 4), 2))
-    draw_entries(ax, np.searchsorted(rows, entries.row[inside]), np.searchsorted(cols, entries.col[inside]), shape)
+    draw_entries(
+        ax,
+        np.searchsorted(rows, entries.row[inside]),
+        np.searchsorted(cols, entries.col[inside]),
+        shape,
+    )
     draw_grid(ax, *shape)
     for axis, members, name in ((ax.yaxis, rows, why.row_name), (ax.xaxis, cols, why.col_name)):
         shown = members.size if members.size <= _NAMED else _NAMED // 3

@@ -22,8 +22,8 @@ from sparsematch.solvers._pattern import Pattern, Survey, read_pattern
 
 _PIVOTING = ("auto", "structure", "product")
 
-#: Entries, as a share of those of the matrix, that the rows of poor pivots' large blocks may come to before the values
-#: are asked for better pivots.
+#: Entries, as a share of those of the matrix, that the rows of poor pivots' large blocks may come
+#: to before the values are asked for better pivots.
 _POOR = 0.125
 
 
@@ -44,17 +44,19 @@ class Cut(NamedTuple):
 class Analysis:
     """The block form of a square matrix, orders within its blocks, and where each of its values goes.
 
-    It depends on the pattern alone, and serves any number of factorisations: Newton steps, time steps, scenarios.
+    It depends on the pattern alone, and serves any number of factorisations: Newton steps, time
+    steps, scenarios.
 
     Attributes
     ----------
     shape : tuple of int
         The shape of the matrix.
     form : BlockForm
-        Its block triangular form. Where pivots bring far more fill than was foreseen, another transversal may come to
-        the diagonals in the first factorisation.
+        Its block triangular form. Where pivots bring far more fill than was foreseen, another
+        transversal may come to the diagonals in the first factorisation.
     outside : list of int
-        Blocks that are left to a solver from outside: large ones in which much fill is to be expected.
+        Blocks that are left to a solver from outside: large ones in which much fill is to be
+        expected.
 
     Examples
     --------
@@ -72,7 +74,9 @@ class Analysis:
     [0.5, 0.5, 0.5]
     """
 
-    def __init__(self, pattern: Pattern, look: FirstLook, make_outside: Make, may_exchange: bool) -> None:
+    def __init__(
+        self, pattern: Pattern, look: FirstLook, make_outside: Make, may_exchange: bool
+    ) -> None:
         self._pattern, self._make_outside, self._may_exchange = pattern, make_outside, may_exchange
         self._forced: BoolArray | None = None
         self._look = look
@@ -107,7 +111,8 @@ class Analysis:
         Parameters
         ----------
         A : sparse array or matrix, or ndarray of shape (nnz,)
-            A matrix with the same entries in the same format, or just the values, in the order of ``A.data``.
+            A matrix with the same entries in the same format, or just the values, in the order of
+            ``A.data``.
 
         Returns
         -------
@@ -134,7 +139,8 @@ class Analysis:
         plan: Any = self._look.plan
         blocks, memory = {}, {}
         for k in plan.outside:
-            *blocks[k], foreseen = plan.block(k, self._make_outside is not SuperLUFactor)  # which takes any order
+            # which takes any order
+            *blocks[k], foreseen = plan.block(k, self._make_outside is not SuperLUFactor)
             memory[k] = {"foreseen": foreseen} if foreseen else {}
         self._form = None
         self._cut = Cut(plan, self._look.row_blocks, blocks, memory, self._pattern.graph.backend)
@@ -142,7 +148,8 @@ class Analysis:
     def _relieve(self, cut: Cut, k: int, values: NDArray[Any]) -> None:
         """Do something about a block whose pivots have brought more fill than was foreseen.
 
-        Let the values choose the diagonal, once; after that, leave such a block to a solver from outside.
+        Let the values choose the diagonal, once; after that, leave such a block to a solver from
+        outside.
         """
         if cut is not self._cut:  # another thread has been here
             return
@@ -159,7 +166,9 @@ class Analysis:
         self._make_cut()
 
 
-def analyse(A: Any, *, matching: Any = None, pivoting: str = "auto", solver: Any = "auto") -> Analysis:
+def analyse(
+    A: Any, *, matching: Any = None, pivoting: str = "auto", solver: Any = "auto"
+) -> Analysis:
     """Find the block triangular form of a square matrix, and prepare for factorising matrices with its pattern.
 
     Parameters
@@ -169,12 +178,12 @@ def analyse(A: Any, *, matching: Any = None, pivoting: str = "auto", solver: Any
     matching : Matching, (row_mate, col_mate) or row_mate, optional
         A matching to start from, or one to be kept: its entries are on the diagonals of the blocks.
     pivoting : {"auto", "structure", "product"}, optional
-        What goes to the diagonal: entries found by the pattern alone, or, by the values of `A`, those with the largest
-        product. The latter costs more and moves fewer pivots; ``"auto"`` asks for it where those that would move
-        could fill much: in blocks of more than 500 rows.
+        What goes to the diagonal: entries found by the pattern alone, or, by the values of `A`,
+        those with the largest product. The latter costs more and moves fewer pivots; ``"auto"``
+        asks for it where those that would move could fill much: in blocks of more than 500 rows.
     solver : {"auto", "superlu", "umfpack", "pardiso", "klu"} or callable, optional
-        Who factorises large blocks in which much fill is to be expected: by default SuperLU, which comes with SciPy.
-        The others need a library of their own.
+        Who factorises large blocks in which much fill is to be expected: by default SuperLU, which
+        comes with SciPy. The others need a library of their own.
 
     Returns
     -------
@@ -186,7 +195,8 @@ def analyse(A: Any, *, matching: Any = None, pivoting: str = "auto", solver: Any
     TypeError
         If `A` is not a sparse matrix, or an argument is of the wrong type.
     ValueError
-        If `A` is not square, its index arrays are inconsistent, or an argument is none of the choices.
+        If `A` is not square, its index arrays are inconsistent, or an argument is none of the
+        choices.
     SingularMatrixError
         If `A` is structurally singular; it carries the explanation.
 
@@ -194,11 +204,9 @@ def analyse(A: Any, *, matching: Any = None, pivoting: str = "auto", solver: Any
     --------
     BlockTriangularLU : Analysis and factorisation in one.
 
-    Notes
-    -----
-    Davis, Palamadai Natarajan, Algorithm 907: KLU (ACM TOMS 37, 2010); within blocks, Amestoy, Davis, Duff, An
-    approximate minimum degree ordering algorithm (SIAM J. Matrix Anal. Appl. 17, 1996). Time: that of
-    `block_triangular_form`, and nearly O(n + nnz) for the orderings.
+    Notes ----- Davis, Palamadai Natarajan, Algorithm 907: KLU (ACM TOMS 37, 2010); within blocks,
+    Amestoy, Davis, Duff, An approximate minimum degree ordering algorithm (SIAM J. Matrix Anal.
+    Appl. 17, 1996). Time: that of `block_triangular_form`, and nearly O(n + nnz) for the orderings.
 
     Examples
     --------
@@ -231,7 +239,9 @@ def prepare(A: Any, matching: Any, pivoting: str, solver: Any) -> tuple[Analysis
     may_exchange = poor == _POOR and look.plan is not None and look.poor > 0
     if look.plan is None:
         look = _exchange(pattern, values, look)
-    return Analysis(pattern, look, make_outside, may_exchange), Survey(values, look.largest, look.norm)
+    return Analysis(pattern, look, make_outside, may_exchange), Survey(
+        values, look.largest, look.norm
+    )
 
 
 def _exchange(pattern: Pattern, values: NDArray[Any], look: FirstLook) -> FirstLook:

@@ -18,15 +18,16 @@ def splu(A: Any, *, matching: Any = None, pivoting: str = "auto", solver: Any = 
     Parameters
     ----------
     A : sparse array or matrix, shape (n, n)
-        In any format; CSC spares a conversion. A matrix of ``cupyx.scipy.sparse`` is worked on by its GPU.
+        In any format; CSC spares a conversion. A matrix of ``cupyx.scipy.sparse`` is worked on by
+        its GPU.
     matching, pivoting, solver
         As those of `analyse`, or of `DeviceLU` if `A` is on a GPU.
 
     Returns
     -------
     BlockTriangularLU or DeviceLU
-        With ``solve``, ``shape``, ``nnz``, ``perm_r`` and ``perm_c``, like SciPy's ``SuperLU``; of a matrix on a GPU,
-        with ``solve`` for right-hand sides there.
+        With ``solve``, ``shape``, ``nnz``, ``perm_r`` and ``perm_c``, like SciPy's ``SuperLU``; of
+        a matrix on a GPU, with ``solve`` for right-hand sides there.
 
     Raises
     ------
@@ -35,7 +36,8 @@ def splu(A: Any, *, matching: Any = None, pivoting: str = "auto", solver: Any = 
     ValueError
         If `A` is not square, a value is not finite, or an argument is none of the choices.
     SingularMatrixError
-        If `A` is singular; a RuntimeError, as in SciPy, that says which rows and columns are to blame.
+        If `A` is singular; a RuntimeError, as in SciPy, that says which rows and columns are to
+        blame.
 
     See Also
     --------
@@ -59,7 +61,9 @@ def splu(A: Any, *, matching: Any = None, pivoting: str = "auto", solver: Any = 
     return BlockTriangularLU(A, matching=matching, pivoting=pivoting, solver=solver)
 
 
-def spsolve(A: Any, b: Any, *, matching: Any = None, pivoting: str = "auto", solver: Any = "auto") -> Any:
+def spsolve(
+    A: Any, b: Any, *, matching: Any = None, pivoting: str = "auto", solver: Any = "auto"
+) -> Any:
     """Solve a sparse linear system, or several with the same matrix.
 
     Parameters
@@ -74,8 +78,8 @@ def spsolve(A: Any, b: Any, *, matching: Any = None, pivoting: str = "auto", sol
     Returns
     -------
     ndarray or csc_array
-        The solution: of shape (n,) if there is one right-hand side, as in SciPy; sparse if `b` is sparse and has more
-        than one column.
+        The solution: of shape (n,) if there is one right-hand side, as in SciPy; sparse if `b` is
+        sparse and has more than one column.
 
     Raises
     ------
@@ -101,7 +105,9 @@ def spsolve(A: Any, b: Any, *, matching: Any = None, pivoting: str = "auto", sol
     sparse = issparse(b)
     right = b.toarray() if sparse else np.asarray(b)
     one = right.ndim == 1 or (right.ndim == 2 and right.shape[1] == 1)
-    x = splu(A, matching=matching, pivoting=pivoting, solver=solver).solve(right.ravel() if one else right)
+    x = splu(A, matching=matching, pivoting=pivoting, solver=solver).solve(
+        right.ravel() if one else right
+    )
     return csc_array(x) if sparse and not one else x
 
 

@@ -29,10 +29,10 @@ class _Piece(NamedTuple):
 class DeviceLU:
     """A sparse factorisation on a GPU, of what the block triangular form leaves to be factorised.
 
-    The permuted matrix is cut at the first and behind the last diagonal block of more than one entry. What lies between
-    is handed to a solver for GPUs as a whole; the blocks of one entry before and behind are solved by substitution, and
-    what stands above is multiplied with. Values and right-hand sides stay on the GPU. `splu` makes one of a matrix of
-    ``cupyx.scipy.sparse``.
+    The permuted matrix is cut at the first and behind the last diagonal block of more than one
+    entry. What lies between is handed to a solver for GPUs as a whole; the blocks of one entry
+    before and behind are solved by substitution, and what stands above is multiplied with. Values
+    and right-hand sides stay on the GPU. `splu` makes one of a matrix of ``cupyx.scipy.sparse``.
 
     Parameters
     ----------
@@ -41,13 +41,15 @@ class DeviceLU:
     matching : Matching, (row_mate, col_mate) or row_mate, optional
         A matching to start from, of CuPy arrays, or one to be kept.
     pivoting : {"auto", "structure", "product"}, optional
-        ``"product"``, the default with cuDSS, has it put the transversal of largest product on the diagonal of what it
-        factorises; ``"structure"`` switches that off: for a `matching` of large entries, as cuDSS pivots within small
-        blocks only. The other solvers have pivots of their own, or need none.
+        ``"product"``, the default with cuDSS, has it put the transversal of largest product on the
+        diagonal of what it factorises; ``"structure"`` switches that off: for a `matching` of large
+        entries, as cuDSS pivots within small blocks only. The other solvers have pivots of their
+        own, or need none.
     solver : {"auto", "cudss", "cusolver", "superlu"}, optional
-        ``"cudss"`` needs nvmath-python 1.0; it is taken by default where that is installed. ``"cusolver"``, the default
-        elsewhere, comes with CuPy: a QR factorisation for each right-hand side. ``"superlu"`` copies the matrix to host
-        memory, is factorised there by SciPy, and copies the factors back.
+        ``"cudss"`` needs nvmath-python 1.0; it is taken by default where that is installed.
+        ``"cusolver"``, the default elsewhere, comes with CuPy: a QR factorisation for each
+        right-hand side. ``"superlu"`` copies the matrix to host memory, is factorised there by
+        SciPy, and copies the factors back.
 
     Attributes
     ----------
@@ -67,8 +69,8 @@ class DeviceLU:
     ValueError
         If `A` is not square, or an argument is none of the choices.
     SingularMatrixError
-        If `A` is structurally singular, or a diagonal block of one entry is zero. Nothing is copied to explain it: the
-        message says what to call.
+        If `A` is structurally singular, or a diagonal block of one entry is zero. Nothing is copied
+        to explain it: the message says what to call.
 
     See Also
     --------
@@ -83,7 +85,9 @@ class DeviceLU:
     array([1., 1.])
     """
 
-    def __init__(self, A: Any, *, matching: Any = None, pivoting: str = "auto", solver: Any = "auto") -> None:
+    def __init__(
+        self, A: Any, *, matching: Any = None, pivoting: str = "auto", solver: Any = "auto"
+    ) -> None:
         if not isinstance(pivoting, str) or pivoting not in _PIVOTING:
             raise unknown_choice("pivoting", pivoting, _PIVOTING)
         self._make = find_device_solver(solver)
@@ -114,8 +118,16 @@ class DeviceLU:
         """
         A = _canonical(A)
         same = A.shape == self.shape and A.nnz == self._pattern[1].size
-        if not (same and all(bool((now == then).all()) for now, then in zip(_arrays(A), self._pattern, strict=True))):
-            raise ValueError("A has another pattern than the matrix that was analysed: factorise it anew")
+        if not (
+            same
+            and all(
+                bool((now == then).all())
+                for now, then in zip(_arrays(A), self._pattern, strict=True)
+            )
+        ):
+            raise ValueError(
+                "A has another pattern than the matrix that was analysed: factorise it anew"
+            )
         self._take(A)
 
     def solve(self, b: Any, trans: str = "N") -> Any:
@@ -147,11 +159,17 @@ class DeviceLU:
         if not isinstance(trans, str) or trans not in ("N", "T", "H"):
             raise unknown_choice("trans", trans, ("N", "T", "H"))
         if not isinstance(b, cupy.ndarray):
-            raise wrong_type("b", b, "a CuPy array like those of the matrix; cupy.asarray copies arrays to the GPU")
+            raise wrong_type(
+                "b",
+                b,
+                "a CuPy array like those of the matrix; cupy.asarray copies arrays to the GPU",
+            )
         if b.dtype.kind not in "biufc":
             raise wrong_type("b", b, f"an array of numbers, not of {b.dtype}")
         if b.ndim not in (1, 2) or b.shape[0] != self.shape[0]:
-            raise ValueError(f"b has shape {b.shape}, but must have shape ({self.shape[0]},) or ({self.shape[0]}, k)")
+            raise ValueError(
+                f"b has shape {b.shape}, but must have shape ({self.shape[0]},) or ({self.shape[0]}, k)"
+            )
         if b.ndim == 2:
             columns = [self.solve(b[:, k], trans) for k in range(b.shape[1])]
             kind = cupy.result_type(self.dtype, b.dtype)
@@ -163,7 +181,10 @@ class DeviceLU:
         return self._solve_one(b.astype(self.dtype), trans)
 
     def __repr__(self) -> str:
-        n, blocks = self.shape[0], "1 block" if self.form.n_blocks == 1 else f"{self.form.n_blocks} blocks"
+        n, blocks = (
+            self.shape[0],
+            "1 block" if self.form.n_blocks == 1 else f"{self.form.n_blocks} blocks",
+        )
         return f"DeviceLU({n}x{n}, {blocks}, {self.n_factorised} rows factorised by {self._make.__name__})"
 
     def _cut(self, A: Any) -> None:
@@ -172,7 +193,8 @@ class DeviceLU:
 
         n = self.shape[0]
         numbered = A.copy()
-        numbered.data = cupy.arange(1, A.nnz + 1, dtype=cupy.float64)  # counted from 1: zeros might get lost
+        # counted from 1: zeros might get lost
+        numbered.data = cupy.arange(1, A.nnz + 1, dtype=cupy.float64)
         permuted = self.form.permute(numbered)
         starts = self.form.row_blocks
         large = cupy.flatnonzero(starts[1:] - starts[:-1] > 1)
@@ -180,13 +202,17 @@ class DeviceLU:
         self._bounds, self.n_factorised = (first, last), last - first
         ends = [0, first, last, n]
         self._pieces: dict[tuple[int, int], _Piece] = {}
-        sides = [k for k in range(3) if ends[k] < ends[k + 1]]  # CuPy knows no matrices without rows
+        # CuPy knows no matrices without rows
+        sides = [k for k in range(3) if ends[k] < ends[k + 1]]
         for i, j in ((i, j) for i in sides for j in sides if i <= j):
             part = permuted[ends[i] : ends[i + 1]][:, ends[j] : ends[j + 1]].tocsr()
             if part.nnz:
                 part.sort_indices()
                 if max(part.nnz, n) < 2**31:  # the solvers know no other
-                    part.indices, part.indptr = part.indices.astype("int32"), part.indptr.astype("int32")
+                    part.indices, part.indptr = (
+                        part.indices.astype("int32"),
+                        part.indptr.astype("int32"),
+                    )
                 self._pieces[i, j] = _Piece(part, part.data.astype(cupy.int64) - 1)
 
     def _take(self, A: Any) -> None:
@@ -199,9 +225,13 @@ class DeviceLU:
             zeros = (parts[k, k].diagonal() == 0).nonzero()[0]
             if zeros.size:
                 place = begin + int(zeros[0])
-                rows, cols = (perm[place : place + 1] for perm in (self.form.row_perm, self.form.col_perm))
+                rows, cols = (
+                    perm[place : place + 1] for perm in (self.form.row_perm, self.form.col_perm)
+                )
                 where = f"row {int(rows[0])}; column {int(cols[0])}"
-                raise SingularMatrixError(f"numerically singular: a block of one entry ({where}) is 0", rows, cols)
+                raise SingularMatrixError(
+                    f"numerically singular: a block of one entry ({where}) is 0", rows, cols
+                )
         self._parts = parts
         if not self.n_factorised:
             return

@@ -1,6 +1,7 @@
 """Factorisations on a GPU by other libraries: one small class each, behind one shape.
 
-Each is made of a CSR matrix of cupyx.scipy.sparse, int32 indices, sorted, no repeats, float64 or complex128.
+Each is made of a CSR matrix of cupyx.scipy.sparse, int32 indices, sorted, no repeats, float64 or
+complex128.
 """
 
 import importlib.util
@@ -26,8 +27,8 @@ class DeviceFactor(Protocol):
 class CudssFactor:
     """cuDSS, through nvmath-python: analysed once, factorised for each matrix. The transpose, if asked for, apart.
 
-    It pivots within small blocks only, and where it has no pivot it takes another number. So its matching of largest
-    product is on, unless what is on the diagonal is to stay there.
+    It pivots within small blocks only, and where it has no pivot it takes another number. So its
+    matching of largest product is on, unless what is on the diagonal is to stay there.
     """
 
     def __init__(self, A: Any, product: bool | None) -> None:
@@ -39,7 +40,8 @@ class CudssFactor:
         """Take a matrix with the same pattern."""
         self._A = A
         for trans, (solver, kept) in self._solvers.items():
-            kept.data[...] = self._turned(trans).data  # in other arrays it would have to be analysed again
+            # in other arrays it would have to be analysed again
+            kept.data[...] = self._turned(trans).data
             solver.factorize()
 
     def solve(self, b: Any, trans: str) -> Any:
@@ -67,7 +69,9 @@ class CudssFactor:
         solver = DirectSolver(kept, cupy.zeros(kept.shape[0], kept.dtype))
         weakref.finalize(self, solver.free)
         kinds = cudss.MatchingAlg
-        solver.plan_config.matching_algorithm = kinds.MAX_DIAG_PRODUCT if self._product else kinds.NONE
+        solver.plan_config.matching_algorithm = (
+            kinds.MAX_DIAG_PRODUCT if self._product else kinds.NONE
+        )
         solver.plan()
         solver.factorize()
         self._solvers[trans] = solver, kept
@@ -79,7 +83,9 @@ class CusolverFactor:
 
     def __init__(self, A: Any, product: bool | None) -> None:
         if product:
-            raise ValueError("pivoting='product' is for cuDSS, but the solver is cuSOLVER's QR, which has no pivots")
+            raise ValueError(
+                "pivoting='product' is for cuDSS, but the solver is cuSOLVER's QR, which has no pivots"
+            )
         self._A = {"N": A}
 
     def refactorise(self, A: Any) -> None:
@@ -105,7 +111,9 @@ class HostSuperLUFactor:
 
     def __init__(self, A: Any, product: bool | None) -> None:
         if product:
-            raise ValueError("pivoting='product' is for cuDSS, but the solver is SuperLU, which has pivots of its own")
+            raise ValueError(
+                "pivoting='product' is for cuDSS, but the solver is SuperLU, which has pivots of its own"
+            )
         self.refactorise(A)
 
     def refactorise(self, A: Any) -> None:

@@ -16,24 +16,23 @@ class SingularMatrixError(RuntimeError):
     Attributes
     ----------
     report : Explanation or None
-        Why the matrix is structurally singular, if it is: ``str(report)`` is part of the message. Values that are zero
-        count as no entries where that makes the difference. None if only the numbers are to blame.
+        Why the matrix is structurally singular, if it is: ``str(report)`` is part of the message.
+        Values that are zero count as no entries where that makes the difference. None if only the
+        numbers are to blame.
     rows, cols : ndarray
-        Of the user's matrix: those of the conflicts in the report, or those of the diagonal block that is numerically
-        singular.
+        Of the user's matrix: those of the conflicts in the report, or those of the diagonal block
+        that is numerically singular.
 
-    Examples
-    --------
-    >>> from scipy.sparse import csc_array
-    >>> from sparsematch.solvers import SingularMatrixError, splu
-    >>> try:
-    ...     splu(csc_array([[1.0, 2.0, 0.0], [2.0, 4.0, 0.0], [0.0, 1.0, 1.0]]))
-    ... except SingularMatrixError as error:
-    ...     print(error, sorted(error.rows.tolist()))
-    numerically singular: a block of 2 rows and columns (rows 0, 1; columns 0, 1) has no inverse [0, 1]
+    Examples -------- >>> from scipy.sparse import csc_array >>> from sparsematch.solvers import
+    SingularMatrixError, splu >>> try: ...     splu(csc_array([[1.0, 2.0, 0.0], [2.0, 4.0, 0.0],
+    [0.0, 1.0, 1.0]])) ... except SingularMatrixError as error: ...     print(error,
+    sorted(error.rows.tolist())) numerically singular: a block of 2 rows and columns (rows 0, 1;
+    columns 0, 1) has no inverse [0, 1]
     """
 
-    def __init__(self, message: str, rows: IndexArray, cols: IndexArray, report: Any = None) -> None:
+    def __init__(
+        self, message: str, rows: IndexArray, cols: IndexArray, report: Any = None
+    ) -> None:
         super().__init__(message)
         self.rows, self.cols, self.report = rows, cols, report
 
@@ -61,7 +60,9 @@ def numerically_singular(A: Any, rows: IndexArray, cols: IndexArray) -> Singular
             return error
     size = f"{rows.size} row and column" if rows.size == 1 else f"{rows.size} rows and columns"
     places = f"rows {_few(rows)}; columns {_few(cols)}"
-    return SingularMatrixError(f"numerically singular: a block of {size} ({places}) has no inverse", rows, cols)
+    return SingularMatrixError(
+        f"numerically singular: a block of {size} ({places}) has no inverse", rows, cols
+    )
 
 
 def _few(indices: IndexArray) -> str:

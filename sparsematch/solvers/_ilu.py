@@ -43,7 +43,9 @@ class TransversalILU:
     array([1., 1.])
     """
 
-    def __init__(self, A: Any, row_perm: Any, row_scale: Any, col_scale: Any, options: dict[str, Any]) -> None:
+    def __init__(
+        self, A: Any, row_perm: Any, row_scale: Any, col_scale: Any, options: dict[str, Any]
+    ) -> None:
         self.row_perm, self.row_scale, self.col_scale = row_perm, row_scale, col_scale
         self.shape: tuple[int, int] = A.shape
         self.dtype = A.dtype
@@ -93,7 +95,9 @@ class TransversalILU:
         return LinearOperator(self.shape, self.solve, rmatvec=self.rmatvec, dtype=self.dtype)
 
 
-def spilu(A: Any, drop_tol: float | None = None, *, pivoting: str = "product", **options: Any) -> TransversalILU:
+def spilu(
+    A: Any, drop_tol: float | None = None, *, pivoting: str = "product", **options: Any
+) -> TransversalILU:
     """Factorise a sparse square matrix incompletely, after bringing large entries to its diagonal.
 
     Parameters
@@ -103,10 +107,11 @@ def spilu(A: Any, drop_tol: float | None = None, *, pivoting: str = "product", *
     drop_tol : float, optional
         What is smaller, relative to its column, is dropped. SciPy's default is 1e-4.
     pivoting : {"product", "structure"}, optional
-        Whether to bring the entries with the largest product to the diagonal and scale them to 1, or any entries,
-        without scaling.
+        Whether to bring the entries with the largest product to the diagonal and scale them to 1,
+        or any entries, without scaling.
     **options
-        Others of SciPy's ``spilu``: ``fill_factor``, ``drop_rule``, ``permc_spec``, ``diag_pivot_thresh``, and so on.
+        Others of SciPy's ``spilu``: ``fill_factor``, ``drop_rule``, ``permc_spec``,
+        ``diag_pivot_thresh``, and so on.
 
     Returns
     -------

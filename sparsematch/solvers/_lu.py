@@ -25,10 +25,10 @@ _SIDES = {"N": 0, "T": 1, "H": 2}
 class BlockTriangularLU:
     """A sparse LU factorisation that factorises the diagonal blocks of the block triangular form only.
 
-    Blocks of one entry are divided by; others are factorised column by column, with as little fill as a minimum degree
-    order gives; large blocks in which much fill is to be expected go to SuperLU. The entries above the blocks are only
-    multiplied with. What it offers is that of SciPy's ``SuperLU``, but for ``L`` and ``U``, which there are for each
-    block only.
+    Blocks of one entry are divided by; others are factorised column by column, with as little fill
+    as a minimum degree order gives; large blocks in which much fill is to be expected go to
+    SuperLU. The entries above the blocks are only multiplied with. What it offers is that of
+    SciPy's ``SuperLU``, but for ``L`` and ``U``, which there are for each block only.
 
     Parameters
     ----------
@@ -59,11 +59,10 @@ class BlockTriangularLU:
     --------
     analyse, splu, spsolve
 
-    Notes
-    -----
-    Gilbert, Peierls, Sparse partial pivoting in time proportional to arithmetic operations (SIAM J. Sci. Stat. Comput.
-    9, 1988). A pivot is taken from the diagonal if it is at least a hundredth of the largest in its column, rows scaled
-    by their largest entry. Solving does not write to the object: several threads may share it.
+    Notes ----- Gilbert, Peierls, Sparse partial pivoting in time proportional to arithmetic
+    operations (SIAM J. Sci. Stat. Comput. 9, 1988). A pivot is taken from the diagonal if it is at
+    least a hundredth of the largest in its column, rows scaled by their largest entry. Solving does
+    not write to the object: several threads may share it.
 
     Examples
     --------
@@ -118,13 +117,16 @@ class BlockTriangularLU:
         """Entries of all that is kept."""
         inside = self._numbers.entries + self._cut.plan.n_upper
         starts = self._cut.starts
-        outside = sum(factor.nnz - int(starts[k + 1] - starts[k]) for k, factor in self._outside.items())
+        outside = sum(
+            factor.nnz - int(starts[k + 1] - starts[k]) for k, factor in self._outside.items()
+        )
         return inside + outside
 
     def refactorise(self, A: Any) -> None:
         """Take new values for the same pattern. No matching, no block search and no ordering is done.
 
-        Pivots stay where they are unless one has become too small beside its column. Not while another thread solves.
+        Pivots stay where they are unless one has become too small beside its column. Not while
+        another thread solves.
 
         Parameters
         ----------
@@ -134,7 +136,8 @@ class BlockTriangularLU:
         Raises
         ------
         TypeError, ValueError, SingularMatrixError
-            As ``Analysis.factorise`` does. After an error there is nothing to solve with until one succeeds.
+            As ``Analysis.factorise`` does. After an error there is nothing to solve with until one
+            succeeds.
         """
         self._factorise(self.analysis._pattern.values(A))
 
@@ -193,7 +196,9 @@ class BlockTriangularLU:
         if b.dtype.kind not in "biufc":
             raise wrong_type("b", b, f"an array of numbers, not of {b.dtype}")
         if b.ndim not in (1, 2) or b.shape[0] != self.shape[0]:
-            raise ValueError(f"b has shape {b.shape}, but must have shape ({self.shape[0]},) or ({self.shape[0]}, k)")
+            raise ValueError(
+                f"b has shape {b.shape}, but must have shape ({self.shape[0]},) or ({self.shape[0]}, k)"
+            )
         gather, scatter = self._orders()[:: 1 if trans == "N" else -1]
         wanted = np.result_type(self.dtype, b.dtype, np.float64)
         x = np.ascontiguousarray(b[gather], wanted)
@@ -219,14 +224,19 @@ class BlockTriangularLU:
     def as_operator(self) -> LinearOperator:
         """Return the inverse as a SciPy LinearOperator."""
         return LinearOperator(
-            self.shape, self.solve, rmatvec=self.rmatvec, matmat=self.solve, rmatmat=self.rmatvec, dtype=self.dtype
+            self.shape,
+            self.solve,
+            rmatvec=self.rmatvec,
+            matmat=self.solve,
+            rmatmat=self.rmatvec,
+            dtype=self.dtype,
         )
 
     def condition(self) -> float:
         """Estimate the condition number in the 1-norm, from below, usually within a factor of three.
 
-        Higham, Tisseur, A block algorithm for matrix 1-norm estimation (SIAM J. Matrix Anal. Appl. 21, 2000), in SciPy.
-        Costs a few solves.
+        Higham, Tisseur, A block algorithm for matrix 1-norm estimation (SIAM J. Matrix Anal. Appl.
+        21, 2000), in SciPy. Costs a few solves.
         """
         if self.shape[0] == 0:
             return 0.0
@@ -242,7 +252,10 @@ class BlockTriangularLU:
         """
         if not self._largest_a:
             return 1.0
-        largest = [self._numbers.largest_u, *(getattr(f, "largest_u", np.nan) for f in self._outside.values())]
+        largest = [
+            self._numbers.largest_u,
+            *(getattr(f, "largest_u", np.nan) for f in self._outside.values()),
+        ]
         return float(np.max(largest)) / self._largest_a
 
     @property
@@ -301,7 +314,12 @@ class BlockTriangularLU:
 
     def _solve_in_order(self, x: NDArray[Any], trans: str) -> None:
         """Solve in place, `x` in the order of the blocks: those inside and outside by turns."""
-        solve, side, starts, end = self._numbers.solve, _SIDES[trans], self._cut.starts, self.n_blocks
+        solve, side, starts, end = (
+            self._numbers.solve,
+            _SIDES[trans],
+            self._cut.starts,
+            self.n_blocks,
+        )
         if trans == "N":
             for k in sorted(self._outside, reverse=True):
                 solve(x, k + 1, end, side)

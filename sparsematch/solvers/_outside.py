@@ -1,9 +1,10 @@
 """Factorisations of single blocks by other libraries: one small class each, behind one shape.
 
-A solver from outside is a class that is made of a block, by columns, and of values for it. It solves, and takes new
-values for the same pattern. What it learns of the pattern the first time, it may leave in `memory` for the next of its
-kind. If rows and columns come in an order that makes little fill when pivots stay on the diagonal, `memory` tells how
-many entries the factors then have, as ``"foreseen"``.
+A solver from outside is a class that is made of a block, by columns, and of values for it. It
+solves, and takes new values for the same pattern. What it learns of the pattern the first time, it
+may leave in `memory` for the next of its kind. If rows and columns come in an order that makes
+little fill when pivots stay on the diagonal, `memory` tells how many entries the factors then have,
+as ``"foreseen"``.
 """
 
 import warnings
@@ -51,13 +52,18 @@ class OutsideFactor(Protocol):
 class SuperLUFactor:
     """A block factorised by SciPy's SuperLU.
 
-    In the order that it comes in, if that suits and the diagonal is large; else ordered by COLAMD the first time and as
-    then ever after.
+    In the order that it comes in, if that suits and the diagonal is large; else ordered by COLAMD
+    the first time and as then ever after.
     """
 
-    def __init__(self, indptr: IndexArray, rows: IndexArray, values: Values, memory: dict[str, Any]) -> None:
+    def __init__(
+        self, indptr: IndexArray, rows: IndexArray, values: Values, memory: dict[str, Any]
+    ) -> None:
         self._memory = memory
-        self._indptr, self._rows = indptr.astype(np.int32, copy=False), rows.astype(np.int32, copy=False)
+        self._indptr, self._rows = (
+            indptr.astype(np.int32, copy=False),
+            rows.astype(np.int32, copy=False),
+        )
         self.refactorise(values)
 
     def refactorise(self, values: Values) -> None:
@@ -95,7 +101,9 @@ class SuperLUFactor:
         return float(np.abs(self._lu.U.data).max(initial=0))
 
 
-def _superlu(values: Values, rows: IndexArray, indptr: IndexArray, ordering: str, **options: Any) -> Any:
+def _superlu(
+    values: Values, rows: IndexArray, indptr: IndexArray, ordering: str, **options: Any
+) -> Any:
     n = indptr.size - 1
     A = sp.csc_array((n, n), dtype=values.dtype)
     A.data, A.indices, A.indptr = values, rows, indptr  # no need to look at them
@@ -120,14 +128,20 @@ def _renumbered(indptr: IndexArray, rows: IndexArray, place: IndexArray) -> dict
 class UmfpackFactor:
     """A block factorised by UMFPACK, through scikit-umfpack."""
 
-    def __init__(self, indptr: IndexArray, rows: IndexArray, values: Values, memory: dict[str, Any]) -> None:
+    def __init__(
+        self, indptr: IndexArray, rows: IndexArray, values: Values, memory: dict[str, Any]
+    ) -> None:
         from scikits import umfpack
 
         n = indptr.size - 1
         self._umfpack = umfpack
-        self._A = sp.csc_matrix((values, rows.astype(np.int32), indptr.astype(np.int32)), shape=(n, n))
+        self._A = sp.csc_matrix(
+            (values, rows.astype(np.int32), indptr.astype(np.int32)), shape=(n, n)
+        )
         # The condition is for the user to ask; solving does not warn.
-        self._context = umfpack.UmfpackContext("zi" if values.dtype.kind == "c" else "di", maxCond=np.inf)
+        self._context = umfpack.UmfpackContext(
+            "zi" if values.dtype.kind == "c" else "di", maxCond=np.inf
+        )
         self._context.symbolic(self._A)
         self.refactorise(values)
 
@@ -144,21 +158,36 @@ class UmfpackFactor:
 
     def solve(self, b: Values, trans: str) -> Values:
         """Solve, a column at a time."""
-        code = {"N": self._umfpack.UMFPACK_A, "T": self._umfpack.UMFPACK_Aat, "H": self._umfpack.UMFPACK_At}[trans]
-        columns = [self._context.solve(code, self._A, np.ascontiguousarray(column)) for column in b.T]
+        code = {
+            "N": self._umfpack.UMFPACK_A,
+            "T": self._umfpack.UMFPACK_Aat,
+            "H": self._umfpack.UMFPACK_At,
+        }[trans]
+        columns = [
+            self._context.solve(code, self._A, np.ascontiguousarray(column)) for column in b.T
+        ]
         return np.stack(columns, axis=1)
 
 
 class PardisoFactor:
-    """A block factorised by MKL's PARDISO, through pypardiso; real numbers only. The transpose, if asked for, apart."""
+    """A block factorised by MKL's PARDISO, through pypardiso; real numbers only.
 
-    def __init__(self, indptr: IndexArray, rows: IndexArray, values: Values, memory: dict[str, Any]) -> None:
+    The transpose, if asked for, apart.
+    """
+
+    def __init__(
+        self, indptr: IndexArray, rows: IndexArray, values: Values, memory: dict[str, Any]
+    ) -> None:
         from pypardiso import PyPardisoSolver
 
         if values.dtype.kind == "c":
             raise TypeError("pypardiso factorises matrices of real numbers only, not of complex128")
         n = indptr.size - 1
-        self._shape, self._indptr, self._rows = (n, n), indptr.astype(np.int32), rows.astype(np.int32)
+        self._shape, self._indptr, self._rows = (
+            (n, n),
+            indptr.astype(np.int32),
+            rows.astype(np.int32),
+        )
         self._solvers = PyPardisoSolver(), PyPardisoSolver()
         self.nnz = 0
         self.refactorise(values)
@@ -172,16 +201,21 @@ class PardisoFactor:
     def solve(self, b: Values, trans: str) -> Values:
         """Solve."""
         which = int(trans != "N")
-        return np.asarray(self._solvers[which].solve(self._A[which], np.asfortranarray(b))).reshape(b.shape)
+        return np.asarray(self._solvers[which].solve(self._A[which], np.asfortranarray(b))).reshape(
+            b.shape
+        )
 
 
 class KluFactor:
     """A block factorised by KLU, through scikit-sparse 0.5.
 
-    Its default tolerance, a thousandth of the largest in the column, costs up to ten digits on real matrices.
+    Its default tolerance, a thousandth of the largest in the column, costs up to ten digits on real
+    matrices.
     """
 
-    def __init__(self, indptr: IndexArray, rows: IndexArray, values: Values, memory: dict[str, Any]) -> None:
+    def __init__(
+        self, indptr: IndexArray, rows: IndexArray, values: Values, memory: dict[str, Any]
+    ) -> None:
         n = indptr.size - 1
         self._shape, self._indptr, self._rows = (n, n), indptr, rows
         self.nnz = 0

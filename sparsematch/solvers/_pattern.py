@@ -1,7 +1,8 @@
 """Where the entries of a matrix stand, kept so that new values can be put there: the first half of a factorisation.
 
-Solvers want compressed columns, sorted, without repeats. A matrix that comes so is taken as it is; of any other, the
-place of each of its entries in that order is kept, and new values go there without a conversion.
+Solvers want compressed columns, sorted, without repeats. A matrix that comes so is taken as it is;
+of any other, the place of each of its entries in that order is kept, and new values go there
+without a conversion.
 """
 
 import math
@@ -63,7 +64,9 @@ class Pattern:
             If its pattern is another one, or a value is not finite.
         """
         data = self.any_values(A)
-        return self.refuse_infinite(Survey(data, *operations(self.graph.backend).survey(self.graph, data)))
+        return self.refuse_infinite(
+            Survey(data, *operations(self.graph.backend).survey(self.graph, data))
+        )
 
     def refuse_infinite(self, survey: Survey) -> Survey:
         """Return the survey; raise ValueError if a value is not finite."""
@@ -71,7 +74,9 @@ class Pattern:
         if not math.isfinite(survey.norm) and not np.isfinite(data).all():
             p = int(np.flatnonzero(~np.isfinite(data))[0])
             col = int(np.searchsorted(self.graph.indptr, p, side="right")) - 1
-            raise ValueError(f"A[{self.graph.indices[p]}, {col}] is {data[p]}, but values must be finite")
+            raise ValueError(
+                f"A[{self.graph.indices[p]}, {col}] is {data[p]}, but values must be finite"
+            )
         return survey
 
     def any_values(self, A: Any) -> Values:
@@ -85,7 +90,9 @@ class Pattern:
             raise ValueError(f"A.data holds {data.size} values for {nnz} entries")
         if data.dtype.kind not in "biufc":
             raise TypeError(f"A must hold numbers, not {data.dtype}")
-        data = np.ascontiguousarray(data[:nnz], np.complex128 if data.dtype.kind == "c" else np.float64)
+        data = np.ascontiguousarray(
+            data[:nnz], np.complex128 if data.dtype.kind == "c" else np.float64
+        )
         if self.order is not None:
             data = data[self.order]
         if self.starts is not None:
@@ -95,7 +102,9 @@ class Pattern:
     def _read_matrix(self, A: Any) -> Values:
         A = _compress(A)
         if A.shape != self.graph.shape:
-            raise ValueError(f"A has shape {A.shape}, but the matrix that was analysed has shape {self.graph.shape}")
+            raise ValueError(
+                f"A has shape {A.shape}, but the matrix that was analysed has shape {self.graph.shape}"
+            )
         if A.format != self.layout:
             A = A.asformat(self.layout)
         equal = operations(self.graph.backend).equal
@@ -111,7 +120,9 @@ class Pattern:
         if not isinstance(A, np.ndarray):
             raise wrong_type("A", A, "a SciPy sparse array or matrix, or an array of values")
         if A.shape != self.arrays[-1].shape:
-            raise ValueError(f"there are values of shape {A.shape} for a matrix with {self.arrays[-1].size} entries")
+            raise ValueError(
+                f"there are values of shape {A.shape} for a matrix with {self.arrays[-1].size} entries"
+            )
         return A
 
 
@@ -162,7 +173,12 @@ def _index_arrays(A: Any) -> tuple[IndexArray, ...]:
 def _columns(A: Any) -> tuple[IndexArray, IndexArray] | None:
     """Return copies of the index arrays of a square CSC matrix; None if they must be put in order, or are not right."""
     indptr, indices, n = A.indptr, A.indices, A.shape[0]
-    if indptr.dtype != indices.dtype or indptr.shape != (n + 1,) or A.shape[1] != n or indptr.dtype.char not in "ilq":
+    if (
+        indptr.dtype != indices.dtype
+        or indptr.shape != (n + 1,)
+        or A.shape[1] != n
+        or indptr.dtype.char not in "ilq"
+    ):
         return None
     indptr, indices = indptr.copy(), indices[: indptr[-1]].copy()
     return (indptr, indices) if operations("numpy").is_canonical(indptr, indices) else None

@@ -19,8 +19,8 @@ def to_superlu(row_perm: Any, col_perm: Any) -> tuple[NDArray[Any], NDArray[Any]
     Returns
     -------
     perm_r, perm_c : ndarray, shape (n,)
-        ``perm_r[i]`` is the place that row i goes to: with ``Pr[perm_r, arange(n)] = 1`` and ``Pc[arange(n), perm_c] =
-        1`` the same permuted matrix is ``Pr @ A @ Pc``.
+        ``perm_r[i]`` is the place that row i goes to: with ``Pr[perm_r, arange(n)] = 1`` and
+        ``Pc[arange(n), perm_c] = 1`` the same permuted matrix is ``Pr @ A @ Pc``.
 
     Raises
     ------
@@ -33,9 +33,8 @@ def to_superlu(row_perm: Any, col_perm: Any) -> tuple[NDArray[Any], NDArray[Any]
     --------
     from_superlu : The way back.
 
-    Notes
-    -----
-    Both conventions are inverses of each other, so the two functions do the same; the names say which is meant.
+    Notes ----- Both conventions are inverses of each other, so the two functions do the same; the
+    names say which is meant.
 
     Examples
     --------
@@ -97,8 +96,12 @@ def inverse(permutation: Any, name: str) -> NDArray[Any]:
         raise wrong_type(name, permutation, "an array of integers")
     out = np.full_like(p, -1)
     if p.min() < 0 or p.max() >= p.size:
-        raise ValueError(f"{name} is not a permutation of 0...{p.size - 1}: it runs from {p.min()} to {p.max()}")
+        raise ValueError(
+            f"{name} is not a permutation of 0...{p.size - 1}: it runs from {p.min()} to {p.max()}"
+        )
     out[p] = np.arange(p.size, dtype=p.dtype)
     if (out < 0).any():
-        raise ValueError(f"{name} is not a permutation: {int(np.flatnonzero(out < 0)[0])} does not occur")
+        raise ValueError(
+            f"{name} is not a permutation: {int(np.flatnonzero(out < 0)[0])} does not occur"
+        )
     return out

@@ -1,7 +1,8 @@
 """A stand-in for CuPy where there is no GPU: NumPy behind arrays that, like CuPy's, do not turn into NumPy's.
 
-It has what the package and its tests use, and is as strict: an array is copied to the host by `get` only, functions of
-NumPy refuse it, a 0-d result stays an array. What CuPy cannot do besides, only a GPU shows.
+It has what the package and its tests use, and is as strict: an array is copied to the host by `get`
+only, functions of NumPy refuse it, a 0-d result stays an array. What CuPy cannot do besides, only a
+GPU shows.
 """
 
 import operator
@@ -95,7 +96,19 @@ def _operate(name):
 
 for _name, _to in (("int", int), ("bool", bool), ("float", float), ("index", operator.index)):
     setattr(ndarray, f"__{_name}__", _convert(_to))
-for _name in ["add", "sub", "mul", "floordiv", "truediv", "mod", "lshift", "rshift", "and", "or", "xor"]:
+for _name in [
+    "add",
+    "sub",
+    "mul",
+    "floordiv",
+    "truediv",
+    "mod",
+    "lshift",
+    "rshift",
+    "and",
+    "or",
+    "xor",
+]:
     for _kind in ("", "r", "i"):
         setattr(ndarray, f"__{_kind}{_name}__", _operate(f"__{_kind}{_name}__"))
 for _name in ["eq", "ne", "lt", "le", "gt", "ge", "neg", "invert", "abs"]:
@@ -164,7 +177,9 @@ class spmatrix:
         import scipy.sparse as sp
 
         if self.format == "coo":
-            return sp.coo_matrix((self.data.get(), (self.row.get(), self.col.get())), shape=self.shape)
+            return sp.coo_matrix(
+                (self.data.get(), (self.row.get(), self.col.get())), shape=self.shape
+            )
         kind = sp.csr_matrix if self.format == "csr" else sp.csc_matrix
         return kind((self.data.get(), self.indices.get(), self.indptr.get()), shape=self.shape)
 
@@ -195,7 +210,9 @@ class spmatrix:
         return ndarray(self.get() @ x.host)
 
     def __getitem__(self, key):
-        if isinstance(key, slice) or (isinstance(key, tuple) and all(isinstance(k, slice) for k in key)):
+        if isinstance(key, slice) or (
+            isinstance(key, tuple) and all(isinstance(k, slice) for k in key)
+        ):
             return on_device(self.get()[key])
         return on_device(
             self.get()[tuple(k.get() if isinstance(k, ndarray) else k for k in key)]
@@ -207,7 +224,12 @@ class spmatrix:
 def on_device(A):
     """The matrix of SciPy as one of cupyx.scipy.sparse."""
     fields = ("row", "col") if A.format == "coo" else ("indices", "indptr")
-    return spmatrix(A.format, A.shape, data=ndarray(A.data), **{f: ndarray(np.array(getattr(A, f))) for f in fields})
+    return spmatrix(
+        A.format,
+        A.shape,
+        data=ndarray(A.data),
+        **{f: ndarray(np.array(getattr(A, f))) for f in fields},
+    )
 
 
 def _linalg(module):
@@ -260,7 +282,9 @@ def install():
     modules["cupyx.scipy.sparse"].issparse = lambda thing: isinstance(thing, spmatrix)
     modules["cupyx.scipy.sparse"].spmatrix = spmatrix
     for form in ("csr", "csc"):
-        make = lambda shape, dtype, form=form: on_device(scipy.sparse.csr_matrix(shape, dtype=dtype).asformat(form))
+        make = lambda shape, dtype, form=form: on_device(
+            scipy.sparse.csr_matrix(shape, dtype=dtype).asformat(form)
+        )
         setattr(modules["cupyx.scipy.sparse"], f"{form}_matrix", make)
     _linalg(modules["cupyx.scipy.sparse.linalg"])
     sys.modules.update(modules)

@@ -1,7 +1,8 @@
 """The CUDA kernels without a GPU: the same text as threaded C++, on NumPy arrays.
 
-``Kernels`` has the interface of the one in ``sparsematch._engines.cuda.core.compile`` and takes its place in tests. A block
-is one thread here, started from Python: ctypes releases the lock while the kernel runs.
+``Kernels`` has the interface of the one in ``sparsematch._engines.cuda.core.compile`` and takes its
+place in tests. A block is one thread here, started from Python: ctypes releases the lock while the
+kernel runs.
 """
 
 import ctypes
@@ -42,7 +43,9 @@ def build(name, dtype, macros=(), sanitize=""):
     options += [o for o in cuda_compile.options(dtype, **dict(macros)) if not o.startswith("-std")]
     if sanitize:
         options.append(f"-fsanitize={sanitize}")
-    key = hashlib.sha256("\0".join([text, (HERE / "host.hpp").read_text(), *options]).encode()).hexdigest()[:16]
+    key = hashlib.sha256(
+        "\0".join([text, (HERE / "host.hpp").read_text(), *options]).encode()
+    ).hexdigest()[:16]
     folder = Path(tempfile.gettempdir()) / f"sparsematch-host-{os.getuid()}"
     folder.mkdir(mode=0o700, exist_ok=True)
     library = folder / f"{name.replace('/', '-')}-{key}.so"
@@ -59,7 +62,9 @@ class Kernels:
     """The kernels of one source file; every launch runs on a few threads."""
 
     def __init__(self, name, dtype, **macros):
-        self._library = build(name, np.dtype(dtype), tuple(sorted(macros.items())), os.environ.get("SANITIZER", ""))
+        self._library = build(
+            name, np.dtype(dtype), tuple(sorted(macros.items())), os.environ.get("SANITIZER", "")
+        )
 
     def launch(self, kernel, n, *arguments, threads=256):
         self._run(kernel, min(THREADS, max(n, 1)), arguments)
@@ -90,7 +95,14 @@ def _argument(value):
     if isinstance(value, np.ndarray):
         assert value.flags.c_contiguous
         return ctypes.c_void_p(value.ctypes.data)
-    kinds = {"i4": ctypes.c_int, "i8": ctypes.c_longlong, "u4": ctypes.c_uint, "u8": ctypes.c_ulonglong}
+    kinds = {
+        "i4": ctypes.c_int,
+        "i8": ctypes.c_longlong,
+        "u4": ctypes.c_uint,
+        "u8": ctypes.c_ulonglong,
+    }
     kinds |= {"f4": ctypes.c_float, "f8": ctypes.c_double, "b1": ctypes.c_bool}
-    assert isinstance(value, np.generic), f"a scalar for a kernel needs a NumPy type, but is {value!r}"
+    assert isinstance(value, np.generic), (
+        f"a scalar for a kernel needs a NumPy type, but is {value!r}"
+    )
     return kinds[value.dtype.str[1:]](value.item())

@@ -1,5 +1,6 @@
-// The operations of common.cuh as threaded C++: a block is one thread, a warp has one lane, the grid is as many threads as a
-// test starts. Each thread says which block it is (enter), then calls the kernel as a plain function.
+// The operations of common.cuh as threaded C++: a block is one thread, a warp has one lane, the
+// grid is as many threads as a test starts. Each thread says which block it is (enter), then calls
+// the kernel as a plain function.
 #pragma once
 
 #include <atomic>
@@ -56,7 +57,8 @@ DEVICE double as_number(Wide bits) { return std::bit_cast<double>(bits); }
 template <class T, class U, class V>
 DEVICE T compare_and_swap(T* p, U expected, V desired) {
     T old = static_cast<T>(expected);
-    std::atomic_ref<T>(*p).compare_exchange_strong(old, static_cast<T>(desired), std::memory_order_acq_rel);
+    std::atomic_ref<T>(*p).compare_exchange_strong(old, static_cast<T>(desired),
+                                                   std::memory_order_acq_rel);
     return old;
 }
 template <class T, class U>
@@ -70,20 +72,28 @@ DEVICE T add(T* p, U value) {
 template <class T, class U>
 DEVICE T maximum(T* p, U value) {
     T old = load(p);
-    while (old < static_cast<T>(value) && !std::atomic_ref<T>(*p).compare_exchange_weak(old, static_cast<T>(value))) {
+    while (old < static_cast<T>(value) &&
+           !std::atomic_ref<T>(*p).compare_exchange_weak(old, static_cast<T>(value))) {
     }
     return old;
 }
 template <class T, class U>
 DEVICE T minimum(T* p, U value) {
     T old = load(p);
-    while (old > static_cast<T>(value) && !std::atomic_ref<T>(*p).compare_exchange_weak(old, static_cast<T>(value))) {
+    while (old > static_cast<T>(value) &&
+           !std::atomic_ref<T>(*p).compare_exchange_weak(old, static_cast<T>(value))) {
     }
     return old;
 }
-DEVICE Bits bit_or(Bits* p, Bits bits) { return std::atomic_ref<Bits>(*p).fetch_or(bits, std::memory_order_acq_rel); }
-DEVICE Wide bit_or(Wide* p, Wide bits) { return std::atomic_ref<Wide>(*p).fetch_or(bits, std::memory_order_acq_rel); }
-DEVICE Bits bit_and(Bits* p, Bits bits) { return std::atomic_ref<Bits>(*p).fetch_and(bits, std::memory_order_acq_rel); }
+DEVICE Bits bit_or(Bits* p, Bits bits) {
+    return std::atomic_ref<Bits>(*p).fetch_or(bits, std::memory_order_acq_rel);
+}
+DEVICE Wide bit_or(Wide* p, Wide bits) {
+    return std::atomic_ref<Wide>(*p).fetch_or(bits, std::memory_order_acq_rel);
+}
+DEVICE Bits bit_and(Bits* p, Bits bits) {
+    return std::atomic_ref<Bits>(*p).fetch_and(bits, std::memory_order_acq_rel);
+}
 
 DEVICE void fence() { std::atomic_thread_fence(std::memory_order_seq_cst); }
 DEVICE void sync_block() {}

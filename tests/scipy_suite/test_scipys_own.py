@@ -1,7 +1,8 @@
 """SciPy's own tests of its matching and its structural rank, run on our drop-in.
 
-The test modules of the installed SciPy are loaded a second time, with our functions in the place of SciPy's; tests of
-functions which we do not offer are left out. SciPy's wheels of some versions come without tests.
+The test modules of the installed SciPy are loaded a second time, with our functions in the place of
+SciPy's; tests of functions which we do not offer are left out. SciPy's wheels of some versions come
+without tests.
 """
 
 import importlib.util
@@ -43,7 +44,11 @@ def runs(name, test, marks):
         yield pytest.param(test, {}, id=name)
         return
     mark, rest = marks[0], marks[1:]
-    keys = [key.strip() for key in mark.args[0].split(",")] if isinstance(mark.args[0], str) else list(mark.args[0])
+    keys = (
+        [key.strip() for key in mark.args[0].split(",")]
+        if isinstance(mark.args[0], str)
+        else list(mark.args[0])
+    )
     for number, values in enumerate(mark.args[1]):
         chosen = dict(zip(keys, values if len(keys) > 1 else [values], strict=True))
         for case in runs(f"{name}-{number}", test, rest):

@@ -1,7 +1,7 @@
 """The back-end for matrices in host memory: engines and operations of the C++ core, registered.
 
-The core's table says which engines there are, what is told about them, and their options with defaults; the start that
-suits each stands here.
+The core's table says which engines there are, what is told about them, and their options with
+defaults; the start that suits each stands here.
 """
 
 from collections.abc import Callable

@@ -1,6 +1,7 @@
 """The C++ core.
 
-Arrays of one call are all int32 or all int64; major is what `indptr` runs over, minor what `indices` names.
+Arrays of one call are all int32 or all int64; major is what `indptr` runs over, minor what
+`indices` names.
 """
 
 from collections.abc import Callable, Mapping
@@ -61,17 +62,32 @@ def assignment(
     """Match every major at least cost; ``"feasible"`` in the account tells whether that can be done."""
 
 def matched_entries(
-    n_minor: int, indptr: IndexArray, indices: IndexArray, major_mate: IndexArray, entry: IndexArray, /
+    n_minor: int,
+    indptr: IndexArray,
+    indices: IndexArray,
+    major_mate: IndexArray,
+    entry: IndexArray,
+    /,
 ) -> None:
     """Write where the matched entry of each major stands, or -1."""
 
 def check_matching(
-    n_minor: int, indptr: IndexArray, indices: IndexArray, major_mate: IndexArray, minor_mate: IndexArray, /
+    n_minor: int,
+    indptr: IndexArray,
+    indices: IndexArray,
+    major_mate: IndexArray,
+    minor_mate: IndexArray,
+    /,
 ) -> tuple[int, int, int]:
     """Return (what is wrong, major, minor), starting with 0 if nothing is."""
 
 def check_maximal(
-    n_minor: int, indptr: IndexArray, indices: IndexArray, major_mate: IndexArray, minor_mate: IndexArray, /
+    n_minor: int,
+    indptr: IndexArray,
+    indices: IndexArray,
+    major_mate: IndexArray,
+    minor_mate: IndexArray,
+    /,
 ) -> tuple[int, int]:
     """Return an entry whose ends are both free, or (-1, -1)."""
 
@@ -104,7 +120,12 @@ def block_labels(
     """Write the group of each major; return how many blocks the square part has."""
 
 def connected_components(
-    n_minor: int, indptr: IndexArray, indices: IndexArray, major_label: IndexArray, minor_label: IndexArray, /
+    n_minor: int,
+    indptr: IndexArray,
+    indices: IndexArray,
+    major_label: IndexArray,
+    minor_label: IndexArray,
+    /,
 ) -> int:
     """Write the components' numbers, and return how many there are."""
 
@@ -121,9 +142,14 @@ def hall_violators(
     starts: IndexArray,
     /,
 ) -> int:
-    """Write the pieces with too many majors, and one minimal violator of each; return how many. The mates change."""
+    """Write the pieces with too many majors, and one minimal violator of each; return how many.
 
-def sort_by_label(labels: IndexArray, n_labels: int, order: IndexArray, starts: IndexArray, /) -> None:
+    The mates change.
+    """
+
+def sort_by_label(
+    labels: IndexArray, n_labels: int, order: IndexArray, starts: IndexArray, /
+) -> None:
     """Write the stable order."""
 
 def form_order(
@@ -138,12 +164,23 @@ def form_order(
     """Write the permutations of the block form, but for the free columns, and where each group begins."""
 
 def take_diagonal(
-    n_minor: int, indptr: IndexArray, indices: IndexArray, major_mate: IndexArray, minor_mate: IndexArray, /
+    n_minor: int,
+    indptr: IndexArray,
+    indices: IndexArray,
+    major_mate: IndexArray,
+    minor_mate: IndexArray,
+    /,
 ) -> bool:
     """Match along the diagonal if it is there in full, and tell whether it is."""
 
 def depth(
-    n_minor: int, indptr: IndexArray, indices: IndexArray, t_indptr: IndexArray, t_indices: IndexArray, majors: int, /
+    n_minor: int,
+    indptr: IndexArray,
+    indices: IndexArray,
+    t_indptr: IndexArray,
+    t_indices: IndexArray,
+    majors: int,
+    /,
 ) -> int:
     """Return the levels a breadth-first search needs to see so many majors."""
 
@@ -263,14 +300,22 @@ def survey_graph(
 ) -> tuple[bool, bool, bool]:
     """Tell whether neighbours ascend strictly, both triangles agree, and weights are finite."""
 
-def matched_weight(indptr: IndexArray, indices: IndexArray, weight: FloatArray | None, mate: IndexArray, /) -> float:
+def matched_weight(
+    indptr: IndexArray, indices: IndexArray, weight: FloatArray | None, mate: IndexArray, /
+) -> float:
     """Add up the moduli of the matched edges, each once."""
 
 def wrong_mate(mate: IndexArray, /) -> int:
     """Return the first vertex whose mate is out of range, itself, or not matched with it; -1: there is none."""
 
 def contract(
-    indptr: IndexArray, indices: IndexArray, values: NDArray[Any], mate: IndexArray, join: bool, workers: int, /
+    indptr: IndexArray,
+    indices: IndexArray,
+    values: NDArray[Any],
+    mate: IndexArray,
+    join: bool,
+    workers: int,
+    /,
 ) -> tuple[IndexArray, IndexArray, IndexArray, NDArray[Any]]:
     """Return the aggregates of a matching, and the coarse matrix: indptr, indices, values."""
 
@@ -286,5 +331,7 @@ def match_edges(
 ) -> dict[str, Any]:
     """Match the edges of a file; the mates are written, and all -1 before."""
 
-def largest_vertex(path: str, layout: tuple[int, ...], tell: Callable[[int, int, int], object] | None, /) -> int:
+def largest_vertex(
+    path: str, layout: tuple[int, ...], tell: Callable[[int, int, int], object] | None, /
+) -> int:
     """Return the largest vertex of a file of edges; -1: it has none; -2: it cannot be read."""

@@ -1,7 +1,7 @@
 """The back-end for matrices in the memory of an NVIDIA GPU: its engines and operations, registered.
 
-A driver `name.py` says what it is by SUMMARY, OPTIONS and `improve`. Nothing here imports CuPy: the list of engines is
-the same on every machine, and whoever brings a matrix on a GPU has imported it.
+A driver `name.py` says what it is by SUMMARY, OPTIONS and `improve`. Nothing here imports CuPy: the
+list of engines is the same on every machine, and whoever brings a matrix on a GPU has imported it.
 """
 
 from types import ModuleType
@@ -12,7 +12,15 @@ from sparsematch._engines.cuda.decomposition import block_form as operations
 from sparsematch._engines.cuda.decomposition import connected_components
 from sparsematch._engines.cuda.graph import local_max, red_blue
 from sparsematch._engines.cuda.graph import rounds as general
-from sparsematch._engines.cuda.matching import apfb, auto, cheap, karp_sipser, min_degree, ms_bfs, push_relabel
+from sparsematch._engines.cuda.matching import (
+    apfb,
+    auto,
+    cheap,
+    karp_sipser,
+    min_degree,
+    ms_bfs,
+    push_relabel,
+)
 from sparsematch._engines.registry import Engine, Operations, register, register_operations
 from sparsematch._types.arrays import advising
 

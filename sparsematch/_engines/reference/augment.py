@@ -1,9 +1,10 @@
 """Maximum matching by augmenting paths, the shortest program that is plainly right.
 
-Berge, Two theorems in graph theory (PNAS 43, 1957): a matching is maximum if and only if no augmenting path exists, and
-a vertex from which none starts now will never start one. So: one breadth-first search from each free row, and done.
-Rows here are what `indptr` runs over, the columns of the user's matrix if the graph is flipped.
-Invariant: the matching is valid after each augmentation.
+Berge, Two theorems in graph theory (PNAS 43, 1957): a matching is maximum if and only if no
+augmenting path exists, and a vertex from which none starts now will never start one. So: one
+breadth-first search from each free row, and done. Rows here are what `indptr` runs over, the
+columns of the user's matrix if the graph is flipped. Invariant: the matching is valid after each
+augmentation.
 """
 
 from collections import deque
@@ -45,10 +46,13 @@ def improve(graph: BipartiteCSR, matching: Matching, run: Run) -> None:
     )
 
 
-def search(graph: BipartiteCSR, col_mate: IndexArray, start: int) -> tuple[dict[int, int], int | None, int]:
+def search(
+    graph: BipartiteCSR, col_mate: IndexArray, start: int
+) -> tuple[dict[int, int], int | None, int]:
     """Grow an alternating tree from a free row until it meets a free column.
 
-    Returns the row from which each column was reached, the free column or None, and the number of entries looked at.
+    Returns the row from which each column was reached, the free column or None, and the number of
+    entries looked at.
     """
     parent: dict[int, int] = {}
     queue = deque([start])

@@ -1,10 +1,11 @@
 """Labels of the block triangular form from the definitions, quadratic and readable: the oracle of the tests.
 
-Dulmage, Mendelsohn, Coverings of bipartite graphs (Canadian J. Math. 10, 1958); Pothen, Fan, Computing the block
-triangular form of a sparse matrix (ACM TOMS 16, 1990). Given a maximum matching: the horizontal part is what
-alternating paths reach from the free columns, the vertical part what they reach from the free rows; the rest is square,
-and its blocks are the strong components of the graph in which a row leads to the rows that are matched to the columns
-of its entries.
+Dulmage, Mendelsohn, Coverings of bipartite graphs (Canadian J. Math. 10, 1958); Pothen, Fan,
+Computing the block triangular form of a sparse matrix (ACM TOMS 16, 1990). Given a maximum
+matching: the horizontal part is what alternating paths reach from the free columns, the vertical
+part what they reach from the free rows; the rest is square, and its blocks are the strong
+components of the graph in which a row leads to the rows that are matched to the columns of its
+entries.
 """
 
 from collections.abc import Iterable, Mapping
@@ -20,12 +21,14 @@ from sparsematch._types.matching import Matching
 def block_labels(graph: BipartiteCSR, matching: Matching) -> BlockLabels:
     """Label every row; the matching must be maximum.
 
-    Reads: the graph, both mates. Workspace: sets of neighbours, the sets of reachable rows. Time: O(n nnz).
+    Reads: the graph, both mates. Workspace: sets of neighbours, the sets of reachable rows. Time:
+    O(n nnz).
     """
     rows_of, cols_of = neighbours(graph)
     row_mate, col_mate = matching.row_mate.tolist(), matching.col_mate.tolist()
 
-    # From a free column to all rows that meet it, from each to its mate, and so on; the same from the free rows.
+    # From a free column to all rows that meet it, from each to its mate, and so on; the same from
+    # the free rows.
     to_cols = {j: [row_mate[i] for i in rows_of[j]] for j in rows_of}
     to_rows = {i: [col_mate[j] for j in cols_of[i]] for i in cols_of}
     horizontal = reach(to_cols, [j for j in to_cols if col_mate[j] == UNMATCHED])
@@ -44,7 +47,10 @@ def neighbours(graph: BipartiteCSR) -> tuple[dict[int, set[int]], dict[int, set[
     """Return the rows of each column and the columns of each row."""
     rows_of: dict[int, set[int]] = {j: set() for j in range(graph.n_cols)}
     cols_of: dict[int, set[int]] = {i: set() for i in range(graph.n_rows)}
-    majors, minors = np.repeat(np.arange(graph.n_major), np.diff(graph.indptr)), graph.indices[: graph.nnz]
+    majors, minors = (
+        np.repeat(np.arange(graph.n_major), np.diff(graph.indptr)),
+        graph.indices[: graph.nnz],
+    )
     rows, cols = graph.orient(majors, minors)
     for i, j in zip(rows.tolist(), cols.tolist(), strict=True):
         rows_of[j].add(i)
@@ -67,8 +73,8 @@ def reach(leads_to: Mapping[int, Iterable[int]], starts: Iterable[int]) -> set[i
 def strong_components(leads_to: Mapping[int, Iterable[int]]) -> list[list[int]]:
     """Return the strong components, each before those that it leads to.
 
-    Two vertices are in one component if and only if they reach the same set, and a component that leads to another
-    reaches strictly more than that one does.
+    Two vertices are in one component if and only if they reach the same set, and a component that
+    leads to another reaches strictly more than that one does.
     """
     members: dict[frozenset[int], list[int]] = {}
     for i in leads_to:

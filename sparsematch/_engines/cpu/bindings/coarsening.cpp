@@ -1,8 +1,8 @@
 // What Python calls to coarsen a graph by a matching.
 #include <nanobind/stl/complex.h>
 
-#include "coarsening/galerkin_product.hpp"
 #include "bindings/nanobind_helpers.hpp"
+#include "coarsening/galerkin_product.hpp"
 
 using namespace sparsematch;
 
@@ -23,7 +23,8 @@ Index run_wrong_mate(In<Index> mate) {
 }
 
 template <class Index, class Value>
-nb::tuple run_contract(In<Index> indptr, In<Index> indices, In<Value> values, In<Index> mate, bool join, int workers) {
+nb::tuple run_contract(In<Index> indptr, In<Index> indices, In<Value> values, In<Index> mate,
+                       bool join, int workers) {
     const auto g = view(static_cast<Index>(mate.size()), indptr, indices);
     Aggregates<Index> parts;
     Coarse<Index, Value> out;
@@ -37,14 +38,15 @@ nb::tuple run_contract(In<Index> indptr, In<Index> indices, In<Value> values, In
     }
     signals.rethrow();
     const std::size_t n = parts.count, nnz = out.indptr[n];
-    return nb::make_tuple(handed_over(std::move(parts.label), mate.size()), handed_over(std::move(out.indptr), n + 1),
-                          handed_over(std::move(out.indices), nnz), handed_over(std::move(out.values), nnz));
+    return nb::make_tuple(
+        handed_over(std::move(parts.label), mate.size()), handed_over(std::move(out.indptr), n + 1),
+        handed_over(std::move(out.indices), nnz), handed_over(std::move(out.values), nnz));
 }
 
 template <class Index, class Value>
 void bind_contract(nb::module_& m) {
-    m.def("contract", run_contract<Index, Value>, "indptr"_a.noconvert(), "indices"_a.noconvert(), "values"_a.noconvert(),
-          "mate"_a.noconvert(), "join"_a, "workers"_a);
+    m.def("contract", run_contract<Index, Value>, "indptr"_a.noconvert(), "indices"_a.noconvert(),
+          "values"_a.noconvert(), "mate"_a.noconvert(), "join"_a, "workers"_a);
 }
 
 template <class Index>

@@ -1,4 +1,5 @@
-// The solver's door: block plans and factorisations as Python objects, their arrays copied out, the GIL released in between.
+// The solver's door: block plans and factorisations as Python objects, their arrays copied out, the
+// GIL released in between.
 #include <nanobind/nanobind.h>
 #include <nanobind/ndarray.h>
 #include <nanobind/stl/complex.h>
@@ -9,12 +10,12 @@
 #include <utility>
 #include <vector>
 
-#include "lu/triangular_solve.hpp"
-#include "lu/gilbert_peierls.hpp"
-#include "lu/symbolic.hpp"
-#include "lu/pivot_checks.hpp"
 #include "bindings/nanobind_helpers.hpp"
+#include "lu/gilbert_peierls.hpp"
+#include "lu/pivot_checks.hpp"
 #include "lu/quick_analysis.hpp"
+#include "lu/symbolic.hpp"
+#include "lu/triangular_solve.hpp"
 
 namespace sparsematch {
 namespace {
@@ -39,42 +40,49 @@ auto copied(const std::vector<T>& from) {
 }
 
 template <class Index>
-BlockPlan<Index>* make_plan(In<Index> indptr, In<Index> indices, In<Index> row_perm, In<Index> col_perm, In<Index> starts,
-                            In<bool> forced, double work_per_entry, double fill, Index always_inside) {
+BlockPlan<Index>* make_plan(In<Index> indptr, In<Index> indices, In<Index> row_perm,
+                            In<Index> col_perm, In<Index> starts, In<bool> forced,
+                            double work_per_entry, double fill, Index always_inside) {
     nb::gil_scoped_release release;
     const auto n = static_cast<Index>(row_perm.size());
     const auto a = view(n, indptr, indices);
     const auto n_blocks = static_cast<Index>(starts.size() - 1);
-    Planner<Index> planner(a, row_perm.data(), col_perm.data(), n_blocks, starts.data(), forced.data(), nullptr,
-                           {work_per_entry, fill, always_inside});
+    Planner<Index> planner(a, row_perm.data(), col_perm.data(), n_blocks, starts.data(),
+                           forced.data(), nullptr, {work_per_entry, fill, always_inside});
     return new BlockPlan<Index>(planner.make());
 }
 
-// The block's columns: indptr, rows, the places of the entries in the user's values, and how many entries L + U would have if pivots
-// stay on the diagonal; 0 if rows and columns are in no order that helps.
+// The block's columns: indptr, rows, the places of the entries in the user's values, and how many
+// entries L + U would have if pivots stay on the diagonal; 0 if rows and columns are in no order
+// that helps.
 template <class Index>
 nb::tuple block(const BlockPlan<Index>& plan, Index k, bool ascending) {
     const Index first = plan.starts[k];
     const auto begin = plan.inner_start[first];
     const auto count = static_cast<std::size_t>(plan.inner_start[plan.starts[k + 1]] - begin);
     std::vector<Index> indptr;
-    for (Index c = first; c <= plan.starts[k + 1]; ++c) indptr.push_back(static_cast<Index>(plan.inner_start[c] - begin));
-    auto rows = copied(plan.inner_row.data() + begin, count), from = copied(plan.inner_from.data() + begin, count);
+    for (Index c = first; c <= plan.starts[k + 1]; ++c)
+        indptr.push_back(static_cast<Index>(plan.inner_start[c] - begin));
+    auto rows = copied(plan.inner_row.data() + begin, count),
+         from = copied(plan.inner_from.data() + begin, count);
     std::vector<std::pair<Index, Index>> column;
     for (std::size_t c = 0; ascending && c + 1 < indptr.size(); ++c) {
         column.clear();
-        for (Index p = indptr[c]; p < indptr[c + 1]; ++p) column.emplace_back(rows.data()[p], from.data()[p]);
+        for (Index p = indptr[c]; p < indptr[c + 1]; ++p)
+            column.emplace_back(rows.data()[p], from.data()[p]);
         std::sort(column.begin(), column.end());
-        for (Index p = indptr[c]; p < indptr[c + 1]; ++p) std::tie(rows.data()[p], from.data()[p]) = column[p - indptr[c]];
+        for (Index p = indptr[c]; p < indptr[c + 1]; ++p)
+            std::tie(rows.data()[p], from.data()[p]) = column[p - indptr[c]];
     }
-    return nb::make_tuple(copied(indptr), rows, from, plan.outside[k] > BlockPlan<Index>::as_given ? plan.outside[k] : 0.0);
+    return nb::make_tuple(copied(indptr), rows, from,
+                          plan.outside[k] > BlockPlan<Index>::as_given ? plan.outside[k] : 0.0);
 }
 
 template <class Index>
 bool run_is_canonical(In<Index> indptr, In<Index> indices) {
     nb::gil_scoped_release release;
-    return indptr.size() > 0 &&
-           is_canonical(indptr.data(), static_cast<Index>(indptr.size() - 1), indices.data(), indices.size());
+    return indptr.size() > 0 && is_canonical(indptr.data(), static_cast<Index>(indptr.size() - 1),
+                                             indices.data(), indices.size());
 }
 
 template <class Index>
@@ -94,14 +102,17 @@ void bind_plan(nb::module_& m, const char* name) {
                      })
         .def_prop_ro("n_upper", [](const Plan& plan) { return plan.upper_row.size(); })
         .def("block", &block<Index>, "k"_a, "ascending"_a);
-    m.def("block_plan", &make_plan<Index>, "indptr"_a.noconvert(), "indices"_a.noconvert(), "row_perm"_a.noconvert(),
-          "col_perm"_a.noconvert(), "starts"_a.noconvert(), "forced"_a.noconvert(), "work_per_entry"_a, "fill"_a,
-          "always_inside"_a);
+    m.def("block_plan", &make_plan<Index>, "indptr"_a.noconvert(), "indices"_a.noconvert(),
+          "row_perm"_a.noconvert(), "col_perm"_a.noconvert(), "starts"_a.noconvert(),
+          "forced"_a.noconvert(), "work_per_entry"_a, "fill"_a, "always_inside"_a);
     m.def(
         "equal",
-        [](In<Index> x, In<Index> y) { return std::equal(x.data(), x.data() + x.size(), y.data(), y.data() + y.size()); },
+        [](In<Index> x, In<Index> y) {
+            return std::equal(x.data(), x.data() + x.size(), y.data(), y.data() + y.size());
+        },
         "x"_a.noconvert(), "y"_a.noconvert());
-    m.def("is_canonical", &run_is_canonical<Index>, "indptr"_a.noconvert(), "indices"_a.noconvert());
+    m.def("is_canonical", &run_is_canonical<Index>, "indptr"_a.noconvert(),
+          "indices"_a.noconvert());
 }
 
 template <class Index, class Value>
@@ -125,16 +136,17 @@ void solve(const BlockLU<Index, Value>& lu, Matrix<Value> x, Index first, Index 
         .run(first, last, static_cast<Side>(side));
 }
 
-// given: None, the mates of the rows, or a form. Returns None where no perfect matching is at hand; else the block form, the largest
-// modulus, the 1-norm, the number of poor pivots, and a plan, or None in its place if their rows are more than `poor_share` of the
-// entries.
+// given: None, the mates of the rows, or a form. Returns None where no perfect matching is at hand;
+// else the block form, the largest modulus, the 1-norm, the number of poor pivots, and a plan, or
+// None in its place if their rows are more than `poor_share` of the entries.
 template <class Index, class Value>
-nb::object run_first_look(In<Index> indptr, In<Index> indices, In<Value> values, nb::object given, std::int64_t few_entries,
-                          std::int64_t many_entries, double poor_share, Index few_rows, double work_per_entry, double fill,
-                          Index always_inside) {
+nb::object run_first_look(In<Index> indptr, In<Index> indices, In<Value> values, nb::object given,
+                          std::int64_t few_entries, std::int64_t many_entries, double poor_share,
+                          Index few_rows, double work_per_entry, double fill, Index always_inside) {
     const auto n = static_cast<Index>(indptr.size() - 1);
     const auto a = view(n, indptr, indices);
-    if (values.size() < static_cast<std::size_t>(a.nnz())) throw nb::value_error("there are fewer values than entries");
+    if (values.size() < static_cast<std::size_t>(a.nnz()))
+        throw nb::value_error("there are fewer values than entries");
     SquareForm<Index> form;
     const Index* mates = nullptr;
     if (nb::isinstance<nb::tuple>(given)) {
@@ -153,26 +165,33 @@ nb::object run_first_look(In<Index> indptr, In<Index> indices, In<Value> values,
     const bool found = interruptible([&](Run& run) {
         if (form.starts.empty()) {
             FirstLook<Index> look(a, run);
-            if (!(mates ? look.take(mates) : look.match({few_entries, many_entries})) || run.stopped()) return false;
+            if (!(mates ? look.take(mates) : look.match({few_entries, many_entries})) ||
+                run.stopped())
+                return false;
             form = look.form();
             if (run.stopped()) return false;
         }
         seen = survey(indptr.data(), n, values.data());
-        const Index *rows = form.row_perm.data(), *cols = form.col_perm.data(), *starts = form.starts.data();
+        const Index *rows = form.row_perm.data(), *cols = form.col_perm.data(),
+                    *starts = form.starts.data();
         Buffer<bool> steady(n_blocks(), false);
         if (std::isfinite(seen.norm))
-            poor = poor_diagonal(a, rows, cols, starts, form.n_blocks(), values.data(),
-                                 BlockLU<Index, Value>::diagonal_preference, few_rows, steady.data());
+            poor =
+                poor_diagonal(a, rows, cols, starts, form.n_blocks(), values.data(),
+                              BlockLU<Index, Value>::diagonal_preference, few_rows, steady.data());
         if (static_cast<double>(poor.rows) > poor_share * static_cast<double>(a.nnz())) return true;
         const Buffer<bool> forced(n_blocks(), false);
         const typename BlockPlan<Index>::Limits limits{work_per_entry, fill, always_inside};
-        plan = std::make_unique<BlockPlan<Index>>(
-            Planner<Index>(a, rows, cols, form.n_blocks(), starts, forced.data(), steady.data(), limits).make());
+        plan = std::make_unique<BlockPlan<Index>>(Planner<Index>(a, rows, cols, form.n_blocks(),
+                                                                 starts, forced.data(),
+                                                                 steady.data(), limits)
+                                                      .make());
         return true;
     });
     if (!found) return nb::none();
-    return nb::make_tuple(copied(form.row_perm), copied(form.col_perm), copied(form.starts), seen.largest, seen.norm,
-                          poor.number, nb::cast(plan.release(), nb::rv_policy::take_ownership));
+    return nb::make_tuple(copied(form.row_perm), copied(form.col_perm), copied(form.starts),
+                          seen.largest, seen.norm, poor.number,
+                          nb::cast(plan.release(), nb::rv_policy::take_ownership));
 }
 
 template <class Index, class Value>
@@ -186,8 +205,8 @@ void bind_lu(nb::module_& m, const char* name) {
         .def_prop_ro("entries", &LU::entries)
         .def_ro("largest_u", &LU::largest_u);
     m.def(
-        "block_lu", [](const BlockPlan<Index>& plan, In<Value>) { return new LU(plan); }, "plan"_a, "values"_a.noconvert(),
-        nb::keep_alive<0, 1>());
+        "block_lu", [](const BlockPlan<Index>& plan, In<Value>) { return new LU(plan); }, "plan"_a,
+        "values"_a.noconvert(), nb::keep_alive<0, 1>());
     m.def(
         "survey",
         [](In<Index> indptr, In<Value> values) {
@@ -203,18 +222,21 @@ void bind_lu(nb::module_& m, const char* name) {
         "take",
         [](In<Value> values, In<Index> places) {
             auto* data = new Value[places.size()];
-            for (std::size_t p = 0; p < places.size(); ++p) data[p] = values.data()[places.data()[p]];
+            for (std::size_t p = 0; p < places.size(); ++p)
+                data[p] = values.data()[places.data()[p]];
             return owned(data, places.size());
         },
         "values"_a.noconvert(), "places"_a.noconvert());
     m.def(
         "steady_diagonal",
         [](In<Index> indptr, In<Index> rows, In<Value> values) {
-            return steady_diagonal(indptr.data(), rows.data(), static_cast<Index>(indptr.size() - 1), values.data());
+            return steady_diagonal(indptr.data(), rows.data(),
+                                   static_cast<Index>(indptr.size() - 1), values.data());
         },
         "indptr"_a.noconvert(), "rows"_a.noconvert(), "values"_a.noconvert());
-    m.def("first_look", &run_first_look<Index, Value>, "indptr"_a.noconvert(), "indices"_a.noconvert(), "values"_a.noconvert(),
-          "given"_a.none(), "few_entries"_a, "many_entries"_a, "poor_share"_a, "few_rows"_a, "work_per_entry"_a, "fill"_a,
+    m.def("first_look", &run_first_look<Index, Value>, "indptr"_a.noconvert(),
+          "indices"_a.noconvert(), "values"_a.noconvert(), "given"_a.none(), "few_entries"_a,
+          "many_entries"_a, "poor_share"_a, "few_rows"_a, "work_per_entry"_a, "fill"_a,
           "always_inside"_a);
 }
 

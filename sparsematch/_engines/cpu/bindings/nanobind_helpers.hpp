@@ -1,4 +1,5 @@
-// What the files that Python calls share: arrays of one dimension, the view of a pattern, and Ctrl-C.
+// What the files that Python calls share: arrays of one dimension, the view of a pattern, and
+// Ctrl-C.
 #pragma once
 
 #include <nanobind/nanobind.h>
@@ -28,7 +29,8 @@ Matching<Index> view(const In<Index>& row_mate, const In<Index>& col_mate) {
     return {const_cast<Index*>(row_mate.data()), const_cast<Index*>(col_mate.data())};
 }
 
-// Asks Python, every now and then, whether a signal arrived. What its handler raised is kept and thrown after the run.
+// Asks Python, every now and then, whether a signal arrived. What its handler raised is kept and
+// thrown after the run.
 struct Signals {
     bool raised = false;
     nb::object type, value, traceback;
@@ -40,7 +42,8 @@ struct Signals {
         if (PyErr_CheckSignals() == 0) return false;
         PyObject *type, *value, *traceback;
         PyErr_Fetch(&type, &value, &traceback);
-        signals.type = nb::steal(type), signals.value = nb::steal(value), signals.traceback = nb::steal(traceback);
+        signals.type = nb::steal(type), signals.value = nb::steal(value),
+        signals.traceback = nb::steal(traceback);
         return signals.raised = true;
     }
     void rethrow() {

@@ -8,7 +8,8 @@ using namespace sparsematch;
 
 namespace {
 
-// Ctrl-C, and a function of the user's that is told how far the work is; what either raises is thrown after the run.
+// Ctrl-C, and a function of the user's that is told how far the work is; what either raises is
+// thrown after the run.
 struct Watch {
     Signals signals;
     StreamProgress progress;
@@ -23,7 +24,8 @@ struct Watch {
             watch.tell(watch.progress.round, watch.progress.done, watch.progress.total);
             return false;
         } catch (nb::python_error& error) {
-            watch.signals.type = nb::borrow(error.type()), watch.signals.value = nb::borrow(error.value());
+            watch.signals.type = nb::borrow(error.type()),
+            watch.signals.value = nb::borrow(error.value());
             watch.signals.traceback = nb::borrow(error.traceback());
             return watch.signals.raised = true;
         }
@@ -51,8 +53,9 @@ std::int64_t run_largest_vertex(const std::string& path, const nb::tuple& layout
 }
 
 template <class Index>
-nb::dict run_match_edges(const std::string& path, const nb::tuple& layout, const std::string& folder, Out<Index> mate,
-                         bool weighted, std::uint64_t seed, nb::object tell) {
+nb::dict run_match_edges(const std::string& path, const nb::tuple& layout,
+                         const std::string& folder, Out<Index> mate, bool weighted,
+                         std::uint64_t seed, nb::object tell) {
     EdgeSource file(path, read_layout(layout));
     Watch watch{{}, {}, std::move(tell)};
     StreamReport report;
@@ -61,7 +64,8 @@ nb::dict run_match_edges(const std::string& path, const nb::tuple& layout, const
         Team team(1);
         Run run(team, Watch::poll, &watch, 0, false);
         const auto n = static_cast<Index>(mate.size());
-        report = local_max_stream(file, n, weighted, folder, seed, watch.progress, run, mate.data());
+        report =
+            local_max_stream(file, n, weighted, folder, seed, watch.progress, run, mate.data());
     }
     watch.signals.rethrow();
     nb::dict out;
@@ -80,8 +84,8 @@ nb::dict run_match_edges(const std::string& path, const nb::tuple& layout, const
 
 template <class Index>
 void bind(nb::module_& m) {
-    m.def("match_edges", run_match_edges<Index>, "path"_a, "layout"_a, "folder"_a, "mate"_a.noconvert(), "weighted"_a, "seed"_a,
-          "tell"_a.none());
+    m.def("match_edges", run_match_edges<Index>, "path"_a, "layout"_a, "folder"_a,
+          "mate"_a.noconvert(), "weighted"_a, "seed"_a, "tell"_a.none());
 }
 
 }  // namespace

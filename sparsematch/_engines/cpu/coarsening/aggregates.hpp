@@ -1,7 +1,9 @@
-// What coarsening merges: the two ends of each matched edge, vertices that stay alone, and those that join their neighbours.
+// What coarsening merges: the two ends of each matched edge, vertices that stay alone, and those
+// that join their neighbours.
 //
-// Aggregates are numbered by the smaller vertex of their pair. A vertex that joins goes to the pair of its heaviest matched
-// neighbour, so that the leaves of a star do not stay behind round by round.
+// Aggregates are numbered by the smaller vertex of their pair. A vertex that joins goes to the pair
+// of its heaviest matched neighbour, so that the leaves of a star do not stay behind round by
+// round.
 #pragma once
 
 #include <cmath>
@@ -25,8 +27,9 @@ struct Aggregates {
     Index count = 0;
     Buffer<Index> label;  // of each vertex, the aggregate
     Buffer<Index> first;  // of each aggregate, the smaller vertex of the pair, or the vertex alone
-    Buffer<Index> head;   // of each aggregate, the first vertex that joined, or -1; empty unless any may
-    Buffer<Index> next;   // of each vertex that joined, the next one
+    // of each aggregate, the first vertex that joined, or -1; empty unless any may
+    Buffer<Index> head;
+    Buffer<Index> next;  // of each vertex that joined, the next one
 
     template <class Visit>
     void each_member(Index c, const Visit& visit) const {
@@ -38,7 +41,8 @@ struct Aggregates {
     }
 };
 
-// The first vertex whose mate is out of range, itself, or not matched with it; -1: the mates are a matching.
+// The first vertex whose mate is out of range, itself, or not matched with it; -1: the mates are a
+// matching.
 template <class Index>
 Index wrong_mate(const Index* mate, Index n) {
     for (Index v = 0; v < n; ++v) {
@@ -49,7 +53,8 @@ Index wrong_mate(const Index* mate, Index n) {
     return -1;
 }
 
-// The matched neighbour of v whose entries, added up, have the largest modulus, the smallest of several; -1: none.
+// The matched neighbour of v whose entries, added up, have the largest modulus, the smallest of
+// several; -1: none.
 template <class Index, class Value>
 Index heaviest_matched(const Csr<Index>& g, const Value* values, const Index* mate, Index v,
                        std::vector<std::pair<Index, Value>>& row) {
@@ -61,7 +66,9 @@ Index heaviest_matched(const Csr<Index>& g, const Value* values, const Index* ma
         ascending = ascending && (row.empty() || row.back().first < u);
         row.emplace_back(u, values[p]);
     }
-    if (!ascending) std::stable_sort(row.begin(), row.end(), [](auto& x, auto& y) { return x.first < y.first; });
+    if (!ascending)
+        std::stable_sort(row.begin(), row.end(),
+                         [](auto& x, auto& y) { return x.first < y.first; });
     Index best = -1;
     double most = -1;
     for (std::size_t k = 0; k < row.size();) {
@@ -73,9 +80,11 @@ Index heaviest_matched(const Csr<Index>& g, const Value* values, const Index* ma
     return best;
 }
 
-// Reads: g, values (if vertices join), mate. Time: O(n), and the lists of the unmatched vertices if they join.
+// Reads: g, values (if vertices join), mate. Time: O(n), and the lists of the unmatched vertices if
+// they join.
 template <class Index, class Value>
-Aggregates<Index> make_aggregates(const Csr<Index>& g, const Value* values, const Index* mate, bool join, Run& run) {
+Aggregates<Index> make_aggregates(const Csr<Index>& g, const Value* values, const Index* mate,
+                                  bool join, Run& run) {
     const Index n = g.n_rows;
     Aggregates<Index> out{mate, 0, Buffer<Index>(n), Buffer<Index>(n), {}, {}};
     if (join) {
@@ -84,10 +93,12 @@ Aggregates<Index> make_aggregates(const Csr<Index>& g, const Value* values, cons
         run.team.each([&](int rank) {
             Meter meter(run, rank);
             std::vector<std::pair<Index, Value>> row;
-            const Index size = run.team.size(), from = static_cast<Index>(static_cast<std::int64_t>(n) * rank / size),
+            const Index size = run.team.size(),
+                        from = static_cast<Index>(static_cast<std::int64_t>(n) * rank / size),
                         to = static_cast<Index>(static_cast<std::int64_t>(n) * (rank + 1) / size);
             for (Index v = from; v < to; ++v) {
-                out.next[v] = mate[v] == UNMATCHED<Index> ? heaviest_matched(g, values, mate, v, row) : -1;
+                out.next[v] =
+                    mate[v] == UNMATCHED<Index> ? heaviest_matched(g, values, mate, v, row) : -1;
                 if (mate[v] == UNMATCHED<Index> && !meter.charge(g.degree(v))) break;
             }
         });

@@ -13,8 +13,13 @@ def wrong_mate(mate: IndexArray) -> int:
     return _core.wrong_mate(mate)
 
 
-def contract(graph: BipartiteCSR, values: Any, mate: IndexArray, join: bool, run: Run) -> tuple[Any, Any, Any, Any]:
-    """Return the aggregates of the vertices, and indptr, indices and values of the coarse matrix. Time: O(n + nnz)."""
+def contract(
+    graph: BipartiteCSR, values: Any, mate: IndexArray, join: bool, run: Run
+) -> tuple[Any, Any, Any, Any]:
+    """Return the aggregates of the vertices, and indptr, indices and values of the coarse matrix.
+
+    Time: O(n + nnz).
+    """
     labels, indptr, indices, sums = _core.contract(
         graph.indptr, graph.indices[: graph.nnz], values, mate, join, run.workers
     )

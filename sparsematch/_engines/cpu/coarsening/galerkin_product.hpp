@@ -1,8 +1,10 @@
-// The Galerkin product of an aggregation, P^T G P: rows and columns of the same aggregate are added up.
+// The Galerkin product of an aggregation, P^T G P: rows and columns of the same aggregate are added
+// up.
 //
-// Gustavson (ACM TOMS 4, 1978): a row of the result is gathered through a marker of all columns. Rows are independent of each
-// other; each is written where it fits in any case, then all are moved together. Sums are taken in the order of the fine rows,
-// whatever the number of threads. Where G is symmetric (mirror.hpp), so is the result, to the last bit.
+// Gustavson (ACM TOMS 4, 1978): a row of the result is gathered through a marker of all columns.
+// Rows are independent of each other; each is written where it fits in any case, then all are moved
+// together. Sums are taken in the order of the fine rows, whatever the number of threads. Where G
+// is symmetric (mirror.hpp), so is the result, to the last bit.
 #pragma once
 
 #include <algorithm>
@@ -22,23 +24,28 @@ template <class Index, class Value>
 class Contraction {
   public:
     Contraction(const Csr<Index>& g, const Value* values, const Aggregates<Index>& parts, Run& run)
-        : g_(g), values_(values), parts_(parts), run_(run), bound_(parts.count + 1), indices_(g.nnz()), sums_(g.nnz()) {}
+        : g_(g), values_(values), parts_(parts), run_(run), bound_(parts.count + 1),
+          indices_(g.nnz()), sums_(g.nnz()) {}
 
     Coarse<Index, Value> make() {
         const Index longest = reserve();
         std::vector<Scratch> scratch;
-        for (int rank = 0; rank < run_.team.size(); ++rank) scratch.emplace_back(parts_.count, longest);
-        const bool alone = run_.team.size() == 1;  // then each row follows the one before, and nothing has to be moved
+        for (int rank = 0; rank < run_.team.size(); ++rank)
+            scratch.emplace_back(parts_.count, longest);
+        // then each row follows the one before, and nothing has to be moved
+        const bool alone = run_.team.size() == 1;
         Buffer<Index> indptr(parts_.count + 1, Index{0});
         run_.team.loop(parts_.count, grain, [&](int rank, Index begin, Index end) {
             Meter meter(run_, rank);
             typename Mirror<Value>::Sums prints{};
             for (Index c = begin; c < end && meter.charge(bound_[c + 1] - bound_[c]); ++c) {
                 prefetch(c);
-                const Index base = alone ? indptr[c] : bound_[c], size = gather(c, base, scratch[rank], prints);
+                const Index base = alone ? indptr[c] : bound_[c],
+                            size = gather(c, base, scratch[rank], prints);
                 indptr[c + 1] = alone ? base + size : size;
             }
-            for (int k = 0; k < Mirror<Value>::kinds; ++k) prints_[k].fetch_add(prints[k], std::memory_order_relaxed);
+            for (int k = 0; k < Mirror<Value>::kinds; ++k)
+                prints_[k].fetch_add(prints[k], std::memory_order_relaxed);
         });
         if (run_.stopped()) return {};
         Coarse<Index, Value> out;
@@ -58,7 +65,8 @@ class Contraction {
         Scratch(Index n, Index longest) : marker(n, Index{-1}), columns(longest), sums(longest) {}
     };
 
-    // Where each row is written: its lists laid end to end. Returns the size of the longest row at most.
+    // Where each row is written: its lists laid end to end. Returns the size of the longest row at
+    // most.
     Index reserve() {
         run_.team.loop(parts_.count, grain, [&](int, Index begin, Index end) {
             for (Index c = begin; c < end; ++c) {
@@ -100,7 +108,8 @@ class Contraction {
         for (Index p = g_.indptr[u]; p < end; ++p) __builtin_prefetch(&parts_.label[g_.indices[p]]);
     }
 
-    // Reads: g, labels. Writes: the own row. Places of rows that a thread has done before are smaller than `base`.
+    // Reads: g, labels. Writes: the own row. Places of rows that a thread has done before are
+    // smaller than `base`.
     Index gather(Index c, Index base, Scratch& s, typename Mirror<Value>::Sums& prints) {
         Index size = 0;
         bool ascending = true;
@@ -109,7 +118,8 @@ class Contraction {
         parts_.each_member(c, [&](Index u) {
             for (Index p = g_.indptr[u]; p < g_.indptr[u + 1]; ++p) {
                 const Index v = g_.indices[p], d = parts_.label[v];
-                if constexpr (!std::is_integral_v<Value>) Mirror<Value>::add(prints, u, v, values_[p]);
+                if constexpr (!std::is_integral_v<Value>)
+                    Mirror<Value>::add(prints, u, v, values_[p]);
                 if (const Index place = s.marker[d]; place >= base) {
                     sums[place - base] += values_[p];
                 } else {
@@ -125,8 +135,9 @@ class Contraction {
         return size;
     }
 
-    // Puts columns in ascending order, and their sums with them. Short rows by counting, for each column, those before it: more
-    // comparisons than a sort makes, but no branch depends on them. For long ones, the markers tell where each sum stands.
+    // Puts columns in ascending order, and their sums with them. Short rows by counting, for each
+    // column, those before it: more comparisons than a sort makes, but no branch depends on them.
+    // For long ones, the markers tell where each sum stands.
     static void sort(Index size, Scratch& s, Index base, Index* to, Value* sums) {
         const Index* columns = s.columns.data();
         std::copy(sums, sums + size, s.sums.data());
@@ -144,10 +155,12 @@ class Contraction {
         for (Index k = 0; k < size; ++k) sums[k] = s.sums[s.marker[to[k]] - base];
     }
 
-    // Moves the rows to where no room is left between them. Reads: their sizes, each one place behind its row's number.
+    // Moves the rows to where no room is left between them. Reads: their sizes, each one place
+    // behind its row's number.
     Coarse<Index, Value> move_together(Buffer<Index> indptr) {
         for (Index c = 0; c < parts_.count; ++c) indptr[c + 1] += indptr[c];
-        Coarse<Index, Value> out{{}, Buffer<Index>(indptr[parts_.count]), Buffer<Value>(indptr[parts_.count])};
+        Coarse<Index, Value> out{
+            {}, Buffer<Index>(indptr[parts_.count]), Buffer<Value>(indptr[parts_.count])};
         out.indptr = std::move(indptr);
         run_.team.loop(parts_.count, grain, [&](int, Index begin, Index end) {
             for (Index c = begin; c < end; ++c) {
@@ -159,14 +172,16 @@ class Contraction {
         return out;
     }
 
-    // Makes the lower triangle that of a symmetric matrix again. Reads the upper triangle, writes the lower one.
+    // Makes the lower triangle that of a symmetric matrix again. Reads the upper triangle, writes
+    // the lower one.
     void mirror(Coarse<Index, Value>& out) {
         typename Mirror<Value>::Sums prints;
         for (int k = 0; k < 4; ++k) prints[k] = prints_[k].load(std::memory_order_relaxed);
         const auto kind = Mirror<Value>::kind(prints);
         if (kind == Mirror<Value>::none) return;
-        // Row by row, the entries of an upper column come in the order in which the lower row has them. Each thread looks at all
-        // of them and writes to rows of its own; the upper triangle is only read.
+        // Row by row, the entries of an upper column come in the order in which the lower row has
+        // them. Each thread looks at all of them and writes to rows of its own; the upper triangle
+        // is only read.
         run_.team.each([&](int rank) {
             Meter meter(run_, rank);
             const auto n = static_cast<std::int64_t>(parts_.count);
@@ -185,7 +200,8 @@ class Contraction {
     const Value* values_;
     const Aggregates<Index>& parts_;
     Run& run_;
-    Buffer<Index> bound_;    // where each row begins among indices_ and sums_ if there are several threads
+    // where each row begins among indices_ and sums_ if there are several threads
+    Buffer<Index> bound_;
     Buffer<Index> indices_;  // rows, each with room for all entries of its fine rows
     Buffer<Value> sums_;
     std::atomic<std::uint64_t> prints_[4] = {};
@@ -194,7 +210,8 @@ class Contraction {
 // Reads: g, values. Workspace: as much as the graph, and a number for each aggregate and thread.
 // Time: O(n + nnz log(longest row) / threads).
 template <class Index, class Value>
-Coarse<Index, Value> contract(const Csr<Index>& g, const Value* values, const Aggregates<Index>& parts, Run& run) {
+Coarse<Index, Value> contract(const Csr<Index>& g, const Value* values,
+                              const Aggregates<Index>& parts, Run& run) {
     return Contraction<Index, Value>(g, values, parts, run).make();
 }
 

@@ -1,6 +1,7 @@
 // Checks in linear time: the certificates of what an engine returned.
 //
-// Koenig (1931): a matching is maximum exactly when some choice of one end of each matched entry covers all entries.
+// Koenig (1931): a matching is maximum exactly when some choice of one end of each matched entry
+// covers all entries.
 #pragma once
 
 #include <algorithm>
@@ -10,7 +11,14 @@
 
 namespace sparsematch {
 
-enum class PairFault { none, col_out_of_range, row_out_of_range, col_disagrees, row_disagrees, no_entry };
+enum class PairFault {
+    none,
+    col_out_of_range,
+    row_out_of_range,
+    col_disagrees,
+    row_disagrees,
+    no_entry
+};
 
 template <class Index>
 struct PairReport {
@@ -18,7 +26,8 @@ struct PairReport {
     Index i, j;
 };
 
-// Is this a matching of this matrix? The first wrong pair, if not. Time: O(n_rows + n_cols + entries of matched rows).
+// Is this a matching of this matrix? The first wrong pair, if not. Time: O(n_rows + n_cols +
+// entries of matched rows).
 template <class Index>
 PairReport<Index> check_matching(const Csr<Index>& a, Matching<Index> m) {
     const auto named = [](Index mate) { return mate != UNMATCHED<Index>; };
@@ -46,22 +55,26 @@ PairReport<Index> free_entry(const Csr<Index>& a, Matching<Index> m) {
     for (Index i = 0; i < a.n_rows; ++i)
         if (m.row_mate[i] == UNMATCHED<Index>)
             for (Index p = a.indptr[i]; p < a.indptr[i + 1]; ++p)
-                if (m.col_mate[a.indices[p]] == UNMATCHED<Index>) return {PairFault::none, i, a.indices[p]};
+                if (m.col_mate[a.indices[p]] == UNMATCHED<Index>)
+                    return {PairFault::none, i, a.indices[p]};
     return {PairFault::none, UNMATCHED<Index>, UNMATCHED<Index>};
 }
 
-// Alternating search: from one set of rows to all their unseen columns, from these to their mates, and so on. `seen` are the
-// columns that are not entered, and in the end also those that were; `row_seen` gets the mates of these. Workspace: an index
-// per column, written as far as the search goes, and a bit per row.
+// Alternating search: from one set of rows to all their unseen columns, from these to their mates,
+// and so on. `seen` are the columns that are not entered, and in the end also those that were;
+// `row_seen` gets the mates of these. Workspace: an index per column, written as far as the search
+// goes, and a bit per row.
 template <class Index>
 class Reach {
   public:
     Reach(const Csr<Index>& a, const Index* col_mate, Bitmap& row_seen, Bitmap& seen)
-        : a_(a), col_mate_(col_mate), row_seen_(row_seen), seen_(seen), queue_(static_cast<std::size_t>(a.n_cols) + 1),
+        : a_(a), col_mate_(col_mate), row_seen_(row_seen), seen_(seen),
+          queue_(static_cast<std::size_t>(a.n_cols) + 1),
           wide_(static_cast<std::size_t>(a.n_cols) / 16 + 64) {}
 
     void from(Index i) { tail_ = expand(i, tail_); }
-    // Goes on until there is nothing new, or the run is stopped. False as soon as it meets a free column.
+    // Goes on until there is nothing new, or the run is stopped. False as soon as it meets a free
+    // column.
     bool run(Run& run) {
         Meter meter(run);
         while (head_ < tail_ && !run.stopped())
@@ -72,13 +85,16 @@ class Reach {
   private:
     // While few are in the queue.
     bool one_by_one(Meter& meter) {
-        const Index *const queue = queue_.data(), *const mate = col_mate_, *const indptr = a_.indptr;
+        const Index *const queue = queue_.data(), *const mate = col_mate_,
+                           *const indptr = a_.indptr;
         std::size_t head = head_, tail = tail_;
         bool going = true;
         for (; head < tail && tail - head < wide_ && going; ++head) {
             if (head + 48 < tail) __builtin_prefetch(&mate[queue[head + 48]]);
-            if (head + 32 < tail) __builtin_prefetch(&indptr[std::max<Index>(mate[queue[head + 32]], 0)]);
-            if (head + 16 < tail) __builtin_prefetch(&a_.indices[indptr[std::max<Index>(mate[queue[head + 16]], 0)]]);
+            if (head + 32 < tail)
+                __builtin_prefetch(&indptr[std::max<Index>(mate[queue[head + 32]], 0)]);
+            if (head + 16 < tail)
+                __builtin_prefetch(&a_.indices[indptr[std::max<Index>(mate[queue[head + 16]], 0)]]);
             const Index i = mate[queue[head]];
             if (i == UNMATCHED<Index>) return false;
             row_seen_.set(i);
@@ -90,8 +106,8 @@ class Reach {
         return true;
     }
 
-    // All that is in the queue, by ascending row: many lists are near to each other then. What is new is found afterwards: no
-    // store has to wait for where the queue ends.
+    // All that is in the queue, by ascending row: many lists are near to each other then. What is
+    // new is found afterwards: no store has to wait for where the queue ends.
     bool in_order(Meter& meter) {
         Bitmap rows(a_.n_rows), fresh(a_.n_cols);
         for (; head_ < tail_; ++head_) {
@@ -102,7 +118,8 @@ class Reach {
         }
         row_seen_.merge(rows);
         each(rows, true, a_.n_rows, [&](Index i) {
-            for (Index p = a_.indptr[i], last = a_.indptr[i + 1]; p < last; ++p) fresh.set(a_.indices[p]);
+            for (Index p = a_.indptr[i], last = a_.indptr[i + 1]; p < last; ++p)
+                fresh.set(a_.indices[p]);
             meter.charge(a_.degree(i));
         });
         fresh.remove(seen_);
@@ -112,7 +129,8 @@ class Reach {
         return true;
     }
 
-    // Every column is written behind the queue, and stays there if it is new: no branch to mispredict. Returns the new tail.
+    // Every column is written behind the queue, and stays there if it is new: no branch to
+    // mispredict. Returns the new tail.
     std::size_t expand(Index i, std::size_t tail) {
         Index* const queue = queue_.data();
         for (Index p = a_.indptr[i], last = a_.indptr[i + 1]; p < last; ++p) {
@@ -131,9 +149,11 @@ class Reach {
     const std::size_t wide_;  // so many are worth a look at every row
 };
 
-// Everything that alternating paths from the free rows reach. False as soon as one reaches a free column.
+// Everything that alternating paths from the free rows reach. False as soon as one reaches a free
+// column.
 template <class Index>
-bool reach_from_free(const Csr<Index>& a, Matching<Index> m, Bitmap& row_reached, Bitmap& col_reached, Run& run) {
+bool reach_from_free(const Csr<Index>& a, Matching<Index> m, Bitmap& row_reached,
+                     Bitmap& col_reached, Run& run) {
     Index n_free = 0;
     for (Index i = 0; i < a.n_rows; ++i) n_free += m.row_mate[i] == UNMATCHED<Index>;
     if (n_free == 0) return true;
@@ -146,10 +166,12 @@ bool reach_from_free(const Csr<Index>& a, Matching<Index> m, Bitmap& row_reached
     return search.run(run);
 }
 
-// Koenig's cover: the rows not reached and the columns reached. It covers every entry, and has as many vertices as the
-// matching has pairs, so that neither can be improved. False, and nothing written, if the matching is not maximum.
+// Koenig's cover: the rows not reached and the columns reached. It covers every entry, and has as
+// many vertices as the matching has pairs, so that neither can be improved. False, and nothing
+// written, if the matching is not maximum.
 template <class Index>
-bool koenig_cover(const Csr<Index>& a, Matching<Index> m, bool* row_cover, bool* col_cover, Run& run) {
+bool koenig_cover(const Csr<Index>& a, Matching<Index> m, bool* row_cover, bool* col_cover,
+                  Run& run) {
     Bitmap rows(a.n_rows), cols(a.n_cols);
     if (!reach_from_free(a, m, rows, cols, run)) return false;
     for (Index i = 0; i < a.n_rows; ++i) row_cover[i] = !rows.test(i);

@@ -1,9 +1,10 @@
-// What flows through the CPU core: the pattern of a matrix, a matching of it, and the two containers every algorithm uses.
+// What flows through the CPU core: the pattern of a matrix, a matching of it, and the two
+// containers every algorithm uses.
 //
-// A Csr is a bipartite graph seen from its rows; the transpose is the same type seen from its columns, so that an algorithm
-// which searches from the columns is the same code called with both arguments flipped.
-// Here and elsewhere a function that only prefetches is always inlined: left to itself GCC takes it for one without effect, and
-// drops the calls.
+// A Csr is a bipartite graph seen from its rows; the transpose is the same type seen from its
+// columns, so that an algorithm which searches from the columns is the same code called with both
+// arguments flipped. Here and elsewhere a function that only prefetches is always inlined: left to
+// itself GCC takes it for one without effect, and drops the calls.
 #pragma once
 
 #include <atomic>
@@ -57,7 +58,8 @@ bool any_free(const Index* mate, std::size_t n) {
     return all < 0;
 }
 
-// Uninitialised array. Large ones ask for huge pages: the algorithms gather at random, and address translation is half of a miss.
+// Uninitialised array. Large ones ask for huge pages: the algorithms gather at random, and address
+// translation is half of a miss.
 template <class T>
 class Buffer {
     static_assert(std::is_trivially_copyable_v<T>);
@@ -77,7 +79,8 @@ class Buffer {
         for (std::size_t k = 0; k < n; ++k) data_[k] = value;
     }
     Buffer(Buffer&& other) noexcept
-        : data_(std::exchange(other.data_, nullptr)), size_(std::exchange(other.size_, 0)), align_(other.align_) {}
+        : data_(std::exchange(other.data_, nullptr)), size_(std::exchange(other.size_, 0)),
+          align_(other.align_) {}
     Buffer& operator=(Buffer&& other) noexcept {
         std::swap(data_, other.data_);
         std::swap(size_, other.size_);
@@ -104,26 +107,36 @@ class Buffer {
 // One bit per vertex: a million vertices fit in the second-level cache, where the mates do not.
 class Bitmap {
   public:
-    explicit Bitmap(std::size_t n, bool value = false) : words_((n + 63) / 64, value ? ~std::uint64_t{0} : 0) {}
+    explicit Bitmap(std::size_t n, bool value = false)
+        : words_((n + 63) / 64, value ? ~std::uint64_t{0} : 0) {}
 
-    bool test(std::size_t k) const { return word(k).load(std::memory_order_relaxed) >> (k & 63) & 1; }
+    bool test(std::size_t k) const {
+        return word(k).load(std::memory_order_relaxed) >> (k & 63) & 1;
+    }
     // As test, and what was written before the bit was claimed is seen too.
-    bool test_acquire(std::size_t k) const { return word(k).load(std::memory_order_acquire) >> (k & 63) & 1; }
-    bool full_word(std::size_t k) const { return word(k).load(std::memory_order_relaxed) == ~std::uint64_t{0}; }
+    bool test_acquire(std::size_t k) const {
+        return word(k).load(std::memory_order_acquire) >> (k & 63) & 1;
+    }
+    bool full_word(std::size_t k) const {
+        return word(k).load(std::memory_order_relaxed) == ~std::uint64_t{0};
+    }
     void set(std::size_t k) { words_[k >> 6] |= bit(k); }
     void clear(std::size_t k) { words_[k >> 6] &= ~bit(k); }
     void set_if(std::size_t k, bool yes) { words_[k >> 6] |= std::uint64_t{yes} << (k & 63); }
     void clear_if(std::size_t k, bool yes) { words_[k >> 6] &= ~(std::uint64_t{yes} << (k & 63)); }
-    void fill(bool value) { std::memset(words_.data(), value ? 0xff : 0, words_.size() * sizeof(std::uint64_t)); }
-    // Bit k says whether wanted(k), of n bits. A word at a time: bits set one by one would each wait for the one before.
-    // any(begin, size): whether one of these may be wanted.
+    void fill(bool value) {
+        std::memset(words_.data(), value ? 0xff : 0, words_.size() * sizeof(std::uint64_t));
+    }
+    // Bit k says whether wanted(k), of n bits. A word at a time: bits set one by one would each
+    // wait for the one before. any(begin, size): whether one of these may be wanted.
     template <class Wanted, class Any>
     void mark(std::size_t n, const Wanted& wanted, const Any& any) {
         for (std::size_t begin = 0; begin < n; begin += 64) {
             const std::size_t size = n - begin < 64 ? n - begin : 64;
             std::uint64_t bits = 0;
             if (any(begin, size))
-                for (std::size_t k = 0; k < size; ++k) bits |= std::uint64_t{wanted(begin + k)} << k;
+                for (std::size_t k = 0; k < size; ++k)
+                    bits |= std::uint64_t{wanted(begin + k)} << k;
             words_[begin >> 6] = bits;
         }
     }
@@ -138,7 +151,9 @@ class Bitmap {
             n, [&](std::size_t k) { return mate[k] == UNMATCHED<Index>; },
             [&](std::size_t begin, std::size_t size) { return any_free(mate + begin, size); });
     }
-    void copy(const Bitmap& other) { std::memcpy(words_.data(), other.words_.data(), words_.size() * sizeof(std::uint64_t)); }
+    void copy(const Bitmap& other) {
+        std::memcpy(words_.data(), other.words_.data(), words_.size() * sizeof(std::uint64_t));
+    }
     void copy_inverse(const Bitmap& other) {
         for (std::size_t w = 0; w < words_.size(); ++w) words_[w] = ~other.words_[w];
     }
@@ -158,10 +173,15 @@ class Bitmap {
     }
     // The 64 bits of which k is the first.
     std::uint64_t bits(std::size_t k) const { return word(k).load(std::memory_order_relaxed); }
-    [[gnu::always_inline]] void prefetch(std::size_t k) const { __builtin_prefetch(&words_[k >> 6]); }
-    [[gnu::always_inline]] void prefetch_to_claim(std::size_t k) { __builtin_prefetch(&words_[k >> 6], 1); }
+    [[gnu::always_inline]] void prefetch(std::size_t k) const {
+        __builtin_prefetch(&words_[k >> 6]);
+    }
+    [[gnu::always_inline]] void prefetch_to_claim(std::size_t k) {
+        __builtin_prefetch(&words_[k >> 6], 1);
+    }
 
-    // Sets the bit and tells whether this caller was the one who set it. Threads: several callers at a time.
+    // Sets the bit and tells whether this caller was the one who set it. Threads: several callers
+    // at a time.
     template <bool Threads>
     bool claim(std::size_t k) {
         if constexpr (Threads) {
@@ -224,17 +244,20 @@ void each(const Bitmap& bitmap, bool value, Index n, const Use& use) {
     }
 }
 
-// Access to a word that another thread may write meanwhile: relaxed, it compiles to a plain move, and is no data race.
+// Access to a word that another thread may write meanwhile: relaxed, it compiles to a plain move,
+// and is no data race.
 template <class T>
 T peek(const T& place, std::memory_order order = std::memory_order_relaxed) {
     return std::atomic_ref<T>(const_cast<T&>(place)).load(order);
 }
 template <class T>
-void poke(T& place, std::type_identity_t<T> value, std::memory_order order = std::memory_order_relaxed) {
+void poke(T& place, std::type_identity_t<T> value,
+          std::memory_order order = std::memory_order_relaxed) {
     std::atomic_ref<T>(place).store(value, order);
 }
 
-// A fixed scatter of the bits of x (splitmix64's finisher): seeds choices without a generator's state.
+// A fixed scatter of the bits of x (splitmix64's finisher): seeds choices without a generator's
+// state.
 inline std::uint64_t hash(std::uint64_t x) {
     x += 0x9e3779b97f4a7c15u;
     x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9u;

@@ -1,6 +1,8 @@
-// What each worker of a team has to tell all the others, in lists that they read as far as these go, when it suits them.
+// What each worker of a team has to tell all the others, in lists that they read as far as these
+// go, when it suits them.
 //
-// A set that all write would be taken from cache to cache all the time. A list has one writer, and its lines move once.
+// A set that all write would be taken from cache to cache all the time. A list has one writer, and
+// its lines move once.
 #pragma once
 
 #include <algorithm>
@@ -19,7 +21,8 @@ class Broadcast {
         List(std::size_t room, std::size_t workers) : words(room), heard(workers, 0) {}
         Buffer<Word> words;
         std::size_t n = 0;
-        std::vector<std::size_t> heard;                // how many words of each list this worker has read
+        // how many words of each list this worker has read
+        std::vector<std::size_t> heard;
         alignas(64) std::atomic<std::size_t> told{0};  // words that the others may read
     };
 
@@ -27,7 +30,8 @@ class Broadcast {
     Broadcast() = default;
     // Each worker has room for so many words in all.
     Broadcast(std::size_t workers, std::size_t room) {
-        for (std::size_t k = 0; k < workers; ++k) lists_.push_back(std::make_unique<List>(room, workers));
+        for (std::size_t k = 0; k < workers; ++k)
+            lists_.push_back(std::make_unique<List>(room, workers));
     }
 
     void add(int rank, Word word) {
@@ -48,7 +52,8 @@ class Broadcast {
         for (std::size_t k = 0; k < lists_.size(); ++k) {
             if (k == static_cast<std::size_t>(rank)) continue;
             std::size_t& heard = lists_[rank]->heard[k];
-            const std::size_t begin = heard, end = heard = lists_[k]->told.load(std::memory_order_acquire);
+            const std::size_t begin = heard,
+                              end = heard = lists_[k]->told.load(std::memory_order_acquire);
             if (begin < end) use(lists_[k]->words.data() + begin, end - begin);
         }
     }

@@ -1,8 +1,10 @@
-// One run of an engine: the options it was given, the counts it reports, and how it learns that it should stop.
+// One run of an engine: the options it was given, the counts it reports, and how it learns that it
+// should stop.
 //
-// An engine charges its meter for every edge it scans. The meter settles about every 64 thousand edges: there the caller's
-// thread asks whether the user pressed Ctrl-C, and everybody learns that the run was stopped or has used up its allowance.
-// An engine that is told to stop returns at once with a valid matching.
+// An engine charges its meter for every edge it scans. The meter settles about every 64 thousand
+// edges: there the caller's thread asks whether the user pressed Ctrl-C, and everybody learns that
+// the run was stopped or has used up its allowance. An engine that is told to stop returns at once
+// with a valid matching.
 #pragma once
 
 #include <atomic>
@@ -18,14 +20,17 @@ namespace sparsematch {
 struct Options {
     bool random = false;           // cheap: start each list at a hashed place
     bool degree_one_only = false;  // karp_sipser: no picks once the degree-1 vertices are used up
-    bool neighbour_xor = false;    // karp_sipser: know the last live neighbour instead of looking for it
-    bool hkdw = false;             // hopcroft_karp: Duff and Wiberg's second round of searches
-    bool fairness = true;          // pothen_fan, push_relabel: alternate the direction in which lists are scanned
-    bool grafting = true;          // ms_bfs_graft
-    bool direction = true;         // ms_bfs_graft: bottom-up levels where the frontier is large
-    double alpha = 5.0;            // ms_bfs_graft: a frontier is large above unvisited / alpha
-    double k = 1.0;                // push_relabel: relabel globally after k (n_rows + n_cols) relabels
-    bool gap = true;               // push_relabel
+    // karp_sipser: know the last live neighbour instead of looking for it
+    bool neighbour_xor = false;
+    bool hkdw = false;  // hopcroft_karp: Duff and Wiberg's second round of searches
+    // pothen_fan, push_relabel: alternate the direction in which lists are scanned
+    bool fairness = true;
+    bool grafting = true;   // ms_bfs_graft
+    bool direction = true;  // ms_bfs_graft: bottom-up levels where the frontier is large
+    double alpha = 5.0;     // ms_bfs_graft: a frontier is large above unvisited / alpha
+    // push_relabel: relabel globally after k (n_rows + n_cols) relabels
+    double k = 1.0;
+    bool gap = true;  // push_relabel
     std::uint64_t seed = 0;
 };
 
@@ -38,19 +43,22 @@ struct Statistics {
     std::vector<Step> steps;             // time per kind of step, in order of first use
     std::vector<std::int64_t> frontier;  // vertices per level, in order; only if asked for
     struct Round {
-        std::int64_t matched, live_edges;  // vertices matched by its end; edges with both ends free at its beginning
+        // vertices matched by its end; edges with both ends free at its beginning
+        std::int64_t matched, live_edges;
     };
     std::vector<Round> rounds;  // of an engine for general graphs; only if asked for
 };
 
-// Rows and columns that no augmenting path needs to touch, one flag each; absent unless the caller wants them.
+// Rows and columns that no augmenting path needs to touch, one flag each; absent unless the caller
+// wants them.
 struct Settled {
     bool *row = nullptr, *col = nullptr;
     explicit operator bool() const { return row != nullptr; }
 };
 
-// Rows whose pair was forced, in the order in which that was found out: the row had come down to one column, or its column to
-// that row. Those from the front, these from the back of an array with room for all. Absent unless the caller wants them.
+// Rows whose pair was forced, in the order in which that was found out: the row had come down to
+// one column, or its column to that row. Those from the front, these from the back of an array with
+// room for all. Absent unless the caller wants them.
 struct Forced {
     void* rows = nullptr;                 // of the engine's index type
     std::int64_t by_row = 0, by_col = 0;  // how many
@@ -71,18 +79,21 @@ class Run {
         : team(team), detailed(detailed), edge_limit_(edge_limit), poll_(poll), context_(context) {}
 
     bool stopped() const { return stop_.load(std::memory_order_relaxed); }
-    // The allowance is used up: an engine stops at its next safe point, the matching still short of maximum.
+    // The allowance is used up: an engine stops at its next safe point, the matching still short of
+    // maximum.
     bool exhausted() const { return edge_limit() > 0 && edges() > edge_limit(); }
-    // Raises the allowance by work that is not to be counted against it. One thread at a time, here and in expect.
+    // Raises the allowance by work that is not to be counted against it. One thread at a time, here
+    // and in expect.
     void allow(std::int64_t edges) {
         if (edge_limit() <= 0) return;
         edge_limit_.store(edge_limit() + edges, std::memory_order_relaxed);
         refunded_ += static_cast<double>(edges);
     }
-    // Uses up the allowance at once if going on as before will, the whole being `factor` times what has been done.
+    // Uses up the allowance at once if going on as before will, the whole being `factor` times what
+    // has been done.
     void expect(double factor) {
-        if (edge_limit() > 0 &&
-            (static_cast<double>(edges()) - refunded_) * factor > static_cast<double>(edge_limit()) - refunded_)
+        if (edge_limit() > 0 && (static_cast<double>(edges()) - refunded_) * factor >
+                                    static_cast<double>(edge_limit()) - refunded_)
             edge_limit_.store(1, std::memory_order_relaxed);
     }
     std::int64_t edge_limit() const { return edge_limit_.load(std::memory_order_relaxed); }
@@ -107,14 +118,17 @@ class Run {
     Settled settled;
     Forced forced;
 
-    // Adds the life of the returned object to the time of the step; costs nothing unless details were asked for.
+    // Adds the life of the returned object to the time of the step; costs nothing unless details
+    // were asked for.
     auto time(const char* step) {
         struct Timer {
             Run* run;
             const char* step;
             Clock::time_point start;
             ~Timer() {
-                if (run) run->add_time(step, std::chrono::duration<double>(Clock::now() - start).count());
+                if (run)
+                    run->add_time(step,
+                                  std::chrono::duration<double>(Clock::now() - start).count());
             }
         };
         return detailed ? Timer{this, step, Clock::now()} : Timer{nullptr, step, {}};

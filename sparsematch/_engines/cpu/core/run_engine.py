@@ -1,7 +1,7 @@
 """One engine of the core, run once: what every engine of this back-end is, and what `auto` is made of.
 
-The core knows rows and columns only as what `indptr` runs over and what `indices` names; the mates of a flipped graph
-are handed to it the other way round.
+The core knows rows and columns only as what `indptr` runs over and what `indices` names; the mates
+of a flipped graph are handed to it the other way round.
 """
 
 from collections.abc import Mapping
@@ -35,7 +35,8 @@ class Forced(NamedTuple):
     Attributes
     ----------
     majors : ndarray, shape (n_major,)
-        From the front those that had come down to one minor, from the back those whose minor had come down to one.
+        From the front those that had come down to one minor, from the back those whose minor had
+        come down to one.
     by_major, by_minor : int
         How many there are of each.
     """
@@ -72,7 +73,8 @@ def step(
     matching : Matching
         Improved in place.
     run : Run
-        Workers, seed, options of the call. The transpose is taken from here, and left here if it had to be built.
+        Workers, seed, options of the call. The transpose is taken from here, and left here if it
+        had to be built.
     from_minor : bool, optional
         Exchange the sides: the engine's rows are what `indices` names. Needs the transpose.
     edge_limit : int, optional
@@ -80,10 +82,11 @@ def step(
     options : mapping, optional
         Options of this step, before those of the run.
     settled : pair of arrays, optional
-        For each major and minor, whether augmenting paths can do without it. Karp-Sipser writes them,
-        the single-source search reads them.
+        For each major and minor, whether augmenting paths can do without it. Karp-Sipser writes
+        them, the single-source search reads them.
     keep_forced : bool, optional
-        Leave the pairs that Karp-Sipser was forced to make in the run; from the empty matching only.
+        Leave the pairs that Karp-Sipser was forced to make in the run; from the empty matching
+        only.
     workers : int, optional
         Threads, if not those of the run.
 
@@ -148,7 +151,9 @@ def transpose(graph: BipartiteCSR, run: Run) -> BipartiteCSR:
         indptr = np.empty(graph.n_minor + 1, graph.dtype)
         indices = np.empty(graph.nnz, graph.dtype)
         _core.transpose(graph.n_minor, graph.indptr, graph.indices, indptr, indices, run.workers)
-        run.transposed = BipartiteCSR(graph.n_rows, graph.n_cols, indptr, indices, graph.backend, not graph.flipped)
+        run.transposed = BipartiteCSR(
+            graph.n_rows, graph.n_cols, indptr, indices, graph.backend, not graph.flipped
+        )
         run.transposes_built += 1
         run.transpose_seconds += perf_counter() - begin
     return run.transposed

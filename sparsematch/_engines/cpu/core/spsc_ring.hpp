@@ -1,4 +1,5 @@
-// How two workers of a team talk to each other without a lock: rings of words, and patience with him who is late.
+// How two workers of a team talk to each other without a lock: rings of words, and patience with
+// him who is late.
 #pragma once
 
 #include <algorithm>
@@ -45,10 +46,11 @@ class Ring {
     alignas(64) std::size_t next_out_ = 0, seen_in_ = 0;
 };
 
-// How two workers wait for each other: awake, for they do so every few microseconds. Besides, a worker that falls asleep may be
-// woken on the core of the other, beside one that is idle, and two that are asleep in turns are never moved apart by the system;
-// two that let each other run are, in some milliseconds. Patience is lost when they have hardly ever worked at the same time,
-// as the system has other work for one of their cores: then it is better that one does it all.
+// How two workers wait for each other: awake, for they do so every few microseconds. Besides, a
+// worker that falls asleep may be woken on the core of the other, beside one that is idle, and two
+// that are asleep in turns are never moved apart by the system; two that let each other run are, in
+// some milliseconds. Patience is lost when they have hardly ever worked at the same time, as the
+// system has other work for one of their cores: then it is better that one does it all.
 class Patience {
     using Clock = std::chrono::steady_clock;
 

@@ -1,8 +1,10 @@
-// Threads for one call: a team is born with the call and joined at its end, so nothing runs on afterwards and fork is safe.
+// Threads for one call: a team is born with the call and joined at its end, so nothing runs on
+// afterwards and fork is safe.
 //
-// Work is handed out as parallel loops. The calling thread is rank 0 and works too; the others sleep in the kernel between
-// loops (futex through std::atomic::wait), they never spin on a shared machine. A loop too short to repay waking them runs
-// on the caller alone, which is what keeps narrow BFS levels cheap.
+// Work is handed out as parallel loops. The calling thread is rank 0 and works too; the others
+// sleep in the kernel between loops (futex through std::atomic::wait), they never spin on a shared
+// machine. A loop too short to repay waking them runs on the caller alone, which is what keeps
+// narrow BFS levels cheap.
 #pragma once
 
 #include <algorithm>
@@ -21,7 +23,8 @@ class Team {
     explicit Team(int workers) {
         try {
             threads_.reserve(workers - 1);
-            for (int rank = 1; rank < workers; ++rank) threads_.emplace_back([this, rank] { serve(rank); });
+            for (int rank = 1; rank < workers; ++rank)
+                threads_.emplace_back([this, rank] { serve(rank); });
         } catch (const std::system_error&) {
         }
     }
@@ -44,7 +47,8 @@ class Team {
         turn_.fetch_add(1, std::memory_order_release);
         turn_.notify_all();
         body(0);
-        for (int left; (left = busy_.load(std::memory_order_acquire)) != 0;) busy_.wait(left, std::memory_order_acquire);
+        for (int left; (left = busy_.load(std::memory_order_acquire)) != 0;)
+            busy_.wait(left, std::memory_order_acquire);
     }
 
     // Calls body(part, rank) for both parts of some work, 0 and 1, on two ranks if there are two.
@@ -56,7 +60,8 @@ class Team {
         });
     }
 
-    // Calls body(rank, begin, end) on pieces of [0, n); pieces of `grain` are handed out on demand, so uneven ones balance.
+    // Calls body(rank, begin, end) on pieces of [0, n); pieces of `grain` are handed out on demand,
+    // so uneven ones balance.
     template <class Body>
     void loop(std::int64_t n, std::int64_t grain, const Body& body) {
         if (threads_.empty() || n <= grain) {
@@ -65,7 +70,8 @@ class Team {
         }
         std::atomic<std::int64_t> next{0};
         each([&](int rank) {
-            for (std::int64_t begin; (begin = next.fetch_add(grain, std::memory_order_relaxed)) < n;)
+            for (std::int64_t begin;
+                 (begin = next.fetch_add(grain, std::memory_order_relaxed)) < n;)
                 body(rank, begin, std::min(begin + grain, n));
         });
     }

@@ -1,13 +1,14 @@
 // The transpose of a pattern, by a counting sort in two rounds.
 //
-// Written straight to their places, the entries of a large matrix hit memory at random. So they are first dealt into buckets
-// of neighbouring columns, which are small enough for the second-level cache, and then sorted by column within each bucket. In
-// between, an entry stands where the bucket's indices will be: its row, and in the same word, if there is room, which of the
-// bucket's columns it is in.
+// Written straight to their places, the entries of a large matrix hit memory at random. So they are
+// first dealt into buckets of neighbouring columns, which are small enough for the second-level
+// cache, and then sorted by column within each bucket. In between, an entry stands where the
+// bucket's indices will be: its row, and in the same word, if there is room, which of the bucket's
+// columns it is in.
 // Stable: the indices within a list of the result ascend, for any number of workers.
 //
-// Reads: the pattern. Writes: indptr (n_cols + 1) and indices (nnz) of the transpose. Workspace: a bucket for each worker, and an
-// index per entry where there is no room. Time: O(nnz).
+// Reads: the pattern. Writes: indptr (n_cols + 1) and indices (nnz) of the transpose. Workspace: a
+// bucket for each worker, and an index per entry where there is no room. Time: O(nnz).
 #pragma once
 
 #include <algorithm>
@@ -24,7 +25,8 @@ namespace sparsematch {
 template <class Index>
 class Transposer {
     static constexpr std::int64_t bucket_entries = 1 << 13;
-    static constexpr std::int64_t most_buckets = 512;  // the lines that are being written fit in the first-level cache
+    // the lines that are being written fit in the first-level cache
+    static constexpr std::int64_t most_buckets = 512;
     static constexpr int shift = 40;
     static constexpr Index ahead = 16;  // entries of a bucket
     using Word = std::make_unsigned_t<Index>;
@@ -47,16 +49,19 @@ class Transposer {
   private:
     // ---- buckets
 
-    // Their width is an odd number: where all columns are as long, buckets of a power of two begin in the same set of the
-    // cache, and are written in step. And just below such a power it takes a bit less.
+    // Their width is an odd number: where all columns are as long, buckets of a power of two begin
+    // in the same set of the cache, and are written in step. And just below such a power it takes a
+    // bit less.
     void choose_buckets(std::int64_t wanted) {
-        const auto width = (static_cast<std::uint64_t>(std::max<Index>(a_.n_cols, 1)) - 1) / wanted | 1;
+        const auto width =
+            (static_cast<std::uint64_t>(std::max<Index>(a_.n_cols, 1)) - 1) / wanted | 1;
         factor_ = (std::uint64_t{1} << shift) / width;
         n_buckets_ = a_.n_cols > 0 ? bucket(a_.n_cols - 1) + 1 : 0;
         first_col_.resize(n_buckets_ + 1);
         Index widest = 1;
         for (Index b = 0; b <= n_buckets_; ++b) {
-            const std::uint64_t first = ((static_cast<std::uint64_t>(b) << shift) + factor_ - 1) / factor_;
+            const std::uint64_t first =
+                ((static_cast<std::uint64_t>(b) << shift) + factor_ - 1) / factor_;
             first_col_[b] = static_cast<Index>(std::min<std::uint64_t>(first, a_.n_cols));
             if (b > 0) widest = std::max(widest, first_col_[b] - first_col_[b - 1]);
         }
@@ -65,7 +70,8 @@ class Transposer {
     // The column divided by the width, nearly.
     Index bucket(Index j) const { return static_cast<Index>(j * factor_ >> shift); }
     bool fits_word() const {
-        return col_bits_ + std::bit_width(static_cast<std::uint64_t>(a_.n_rows)) <= 8 * static_cast<int>(sizeof(Index));
+        return col_bits_ + std::bit_width(static_cast<std::uint64_t>(a_.n_rows)) <=
+               8 * static_cast<int>(sizeof(Index));
     }
 
     // One run of rows for each worker, with about as many entries.
@@ -74,8 +80,10 @@ class Transposer {
         for (int rank = 0; rank <= n; ++rank) {
             const Index goal = static_cast<Index>(static_cast<std::int64_t>(a_.nnz()) / n * rank);
             first_row_.push_back(
-                rank == n ? a_.n_rows
-                          : static_cast<Index>(std::lower_bound(a_.indptr, a_.indptr + a_.n_rows, goal) - a_.indptr));
+                rank == n
+                    ? a_.n_rows
+                    : static_cast<Index>(std::lower_bound(a_.indptr, a_.indptr + a_.n_rows, goal) -
+                                         a_.indptr));
         }
         first_row_[0] = 0;
     }
@@ -96,7 +104,8 @@ class Transposer {
         indptr_[a_.n_cols] = a_.nnz();
     }
 
-    // The result is fresh memory, most likely. Of workers who write to a page of it at the same time, each has one cleared.
+    // The result is fresh memory, most likely. Of workers who write to a page of it at the same
+    // time, each has one cleared.
     void touch() {
         if (team_.size() == 1) return;
         constexpr Index page = 4096 / sizeof(Index);
@@ -127,10 +136,13 @@ class Transposer {
             const Index* const first_col = first_col_.data();
             for (Index i = first_row_[rank]; i < first_row_[rank + 1]; ++i)
                 for (Index p = a_.indptr[i]; p < a_.indptr[i + 1]; ++p) {
-                    const Index j = a_.indices[p], b = bucket(j), to = place[b]++, col = j - first_col[b];
-                    __builtin_prefetch(&indices_[to + ahead], 1);  // no hardware follows that many streams
+                    const Index j = a_.indices[p], b = bucket(j), to = place[b]++,
+                                col = j - first_col[b];
+                    // no hardware follows that many streams
+                    __builtin_prefetch(&indices_[to + ahead], 1);
                     if constexpr (Packed) {
-                        indices_[to] = static_cast<Index>(static_cast<Word>(i) << col_bits_ | static_cast<Word>(col));
+                        indices_[to] = static_cast<Index>(static_cast<Word>(i) << col_bits_ |
+                                                          static_cast<Word>(col));
                     } else {
                         __builtin_prefetch(&cols_[to + ahead], 1);
                         indices_[to] = i;
@@ -145,7 +157,9 @@ class Transposer {
     void sort(Index b, std::vector<Word>& words, std::vector<Index>& place) {
         const Index begin = begin_[b], n = begin_[b + 1] - begin;
         const int shift = Packed ? col_bits_ : 0;
-        const auto col = [&](Index p) { return Packed ? words[p] & ((Word{1} << shift) - 1) : cols_[begin + p]; };
+        const auto col = [&](Index p) {
+            return Packed ? words[p] & ((Word{1} << shift) - 1) : cols_[begin + p];
+        };
         words.assign(indices_ + begin, indices_ + begin + n);
         place.assign(first_col_[b + 1] - first_col_[b], 0);
         for (Index p = 0; p < n; ++p) ++place[col(p)];
@@ -154,7 +168,8 @@ class Transposer {
             indptr_[first_col_[b] + k] = total;
             total += std::exchange(place[k], total);
         }
-        for (Index p = 0; p < n; ++p) indices_[place[col(p)]++] = static_cast<Index>(words[p] >> shift);
+        for (Index p = 0; p < n; ++p)
+            indices_[place[col(p)]++] = static_cast<Index>(words[p] >> shift);
     }
 
     Team& team_;

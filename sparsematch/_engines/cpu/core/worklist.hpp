@@ -1,4 +1,5 @@
-// A list that all threads of a team append to: each fills a small block of its own and copies it over when full.
+// A list that all threads of a team append to: each fills a small block of its own and copies it
+// over when full.
 #pragma once
 
 #include <atomic>

@@ -1,7 +1,8 @@
 """What the core does beside matching, told in the user's rows and columns.
 
-The core knows what `indptr` runs over (here major) and what `indices` names (minor). On a flipped graph the two sides
-change places, the horizontal and the vertical part too, and block upper triangular becomes block lower.
+The core knows what `indptr` runs over (here major) and what `indices` names (minor). On a flipped
+graph the two sides change places, the horizontal and the vertical part too, and block upper
+triangular becomes block lower.
 """
 
 import numpy as np
@@ -23,7 +24,10 @@ _MANY = 3 << 16  # majors: where fewer stand is in the cache
 
 
 def wrong_pair(graph: BipartiteCSR, matching: Matching) -> tuple[int, int, int] | None:
-    """Return the first thing wrong with a matching whose mates are within range. Time: O(n_rows + n_cols + nnz)."""
+    """Return the first thing wrong with a matching whose mates are within range.
+
+    Time: O(n_rows + n_cols + nnz).
+    """
     mates = graph.orient(matching.row_mate, matching.col_mate)
     code, major, minor = _core.check_matching(graph.n_minor, graph.indptr, graph.indices, *mates)
     if code == 0:
@@ -39,10 +43,15 @@ def free_pair(graph: BipartiteCSR, matching: Matching) -> tuple[int, int] | None
 
 
 def vertex_cover(graph: BipartiteCSR, matching: Matching) -> VertexCover | None:
-    """Return Koenig's cover, or None if the matching is not maximum. Time: O(n_rows + n_cols + nnz)."""
+    """Return Koenig's cover, or None if the matching is not maximum.
+
+    Time: O(n_rows + n_cols + nnz).
+    """
     mates = graph.orient(matching.row_mate, matching.col_mate)
     in_cover = np.empty(graph.n_rows, bool), np.empty(graph.n_cols, bool)
-    if not _core.cover(graph.n_minor, graph.indptr, graph.indices, *mates, *graph.orient(*in_cover)):
+    if not _core.cover(
+        graph.n_minor, graph.indptr, graph.indices, *mates, *graph.orient(*in_cover)
+    ):
         return None
     rows, cols = (np.flatnonzero(side).astype(graph.dtype, copy=False) for side in in_cover)
     return VertexCover(rows, cols)
@@ -51,12 +60,14 @@ def vertex_cover(graph: BipartiteCSR, matching: Matching) -> VertexCover | None:
 def block_labels(graph: BipartiteCSR, matching: Matching, run: Run) -> BlockLabels:
     """Return the group of every row; the matching must be maximum. Time: O(n_rows + n_cols + nnz).
 
-    What the engine has left in the run is used: a transpose, the pairs that it was forced to make, or a renumbered copy
-    of the graph with the same matching. Without the transpose what is left is a depth-first search; where that would
-    wait for memory at every vertex, it is built.
+    What the engine has left in the run is used: a transpose, the pairs that it was forced to make,
+    or a renumbered copy of the graph with the same matching. Without the transpose what is left is
+    a depth-first search; where that would wait for memory at every vertex, it is built.
     """
     if isinstance(run.renumbered, Renumbered):
-        return run.renumbered.carry_back(_block_labels(run.renumbered.graph, run.renumbered.matching, Run()))
+        return run.renumbered.carry_back(
+            _block_labels(run.renumbered.graph, run.renumbered.matching, Run())
+        )
     if run.transposed is None and _is_scattered(graph, matching):
         transpose(graph, run)
     return _block_labels(graph, matching, run)
@@ -65,7 +76,9 @@ def block_labels(graph: BipartiteCSR, matching: Matching, run: Run) -> BlockLabe
 def _block_labels(graph: BipartiteCSR, matching: Matching, run: Run) -> BlockLabels:
     """Return the group of every row, found with what is in the run."""
     mates = graph.orient(matching.row_mate, matching.col_mate)
-    t_indptr, t_indices = (run.transposed.indptr, run.transposed.indices) if run.transposed else (None, None)
+    t_indptr, t_indices = (
+        (run.transposed.indptr, run.transposed.indices) if run.transposed else (None, None)
+    )
     forced = run.forced if run.transposed and isinstance(run.forced, Forced) else (None, 0, 0)
     group = np.empty(graph.n_major, graph.dtype)
     lists = graph.n_minor, graph.indptr, graph.indices, t_indptr, t_indices
@@ -78,38 +91,62 @@ def _block_labels(graph: BipartiteCSR, matching: Matching, run: Run) -> BlockLab
 
 
 def _is_scattered(graph: BipartiteCSR, matching: Matching) -> bool:
-    """Tell whether a depth-first search would have far to go, all over memory. With few majors, or hubs, it has not."""
+    """Tell whether a depth-first search would have far to go, all over memory.
+
+    With few majors, or hubs, it has not.
+    """
     if graph.n_major < _MANY or 2 * matching.cardinality < graph.n_minor or is_ordered(graph):
         return False
     return not degrees(graph).are_skewed
 
 
-def hall_violators(graph: BipartiteCSR, matching: Matching, run: Run, of_cols: bool) -> HallViolators:
+def hall_violators(
+    graph: BipartiteCSR, matching: Matching, run: Run, of_cols: bool
+) -> HallViolators:
     """Return the pieces with too many rows, or too many columns, and a violator of each; the matching must be maximum.
 
-    The search goes from the side that has too many: it needs the transpose if these are the minors, and uses the one
-    that the engine has left in the run. Time: nearly O(n_rows + n_cols + nnz).
+    The search goes from the side that has too many: it needs the transpose if these are the minors,
+    and uses the one that the engine has left in the run. Time: nearly O(n_rows + n_cols + nnz).
     """
     searched = graph if graph.flipped == of_cols else transpose(graph, run)
     pieces = np.empty(graph.n_rows, graph.dtype), np.empty(graph.n_cols, graph.dtype)
-    mates, labels = searched.orient(matching.row_mate.copy(), matching.col_mate.copy()), searched.orient(*pieces)
-    members, partners, starts = (np.empty(searched.n_major + extra, graph.dtype) for extra in (0, 0, 1))
+    mates, labels = (
+        searched.orient(matching.row_mate.copy(), matching.col_mate.copy()),
+        searched.orient(*pieces),
+    )
+    members, partners, starts = (
+        np.empty(searched.n_major + extra, graph.dtype) for extra in (0, 0, 1)
+    )
     n_pieces = _core.hall_violators(
-        searched.n_minor, searched.indptr, searched.indices, *mates, *labels, members, partners, starts
+        searched.n_minor,
+        searched.indptr,
+        searched.indices,
+        *mates,
+        *labels,
+        members,
+        partners,
+        starts,
     )
     starts = starts[: n_pieces + 1].copy()
-    return HallViolators(*pieces, n_pieces, members[: starts[-1]].copy(), partners[: starts[-1]].copy(), starts)
+    return HallViolators(
+        *pieces, n_pieces, members[: starts[-1]].copy(), partners[: starts[-1]].copy(), starts
+    )
 
 
 def connected_components(graph: BipartiteCSR) -> Components:
     """Return the component of every row and column. Time: O(n_rows + n_cols + nnz), nearly."""
     labels = np.empty(graph.n_rows, graph.dtype), np.empty(graph.n_cols, graph.dtype)
-    n_components = _core.connected_components(graph.n_minor, graph.indptr, graph.indices, *graph.orient(*labels))
+    n_components = _core.connected_components(
+        graph.n_minor, graph.indptr, graph.indices, *graph.orient(*labels)
+    )
     return Components(n_components, *labels)
 
 
 def order_by_label(labels: IndexArray, n_labels: int) -> tuple[IndexArray, IndexArray]:
-    """Return the stable order that sorts labels in ``range(n_labels)``, where each begins. Time: O(n + n_labels)."""
+    """Return the stable order that sorts labels in ``range(n_labels)``, where each begins.
+
+    Time: O(n + n_labels).
+    """
     order, starts = np.empty_like(labels), np.empty(n_labels + 1, labels.dtype)
     _core.sort_by_label(labels, n_labels, order, starts)
     return order, starts
@@ -118,10 +155,15 @@ def order_by_label(labels: IndexArray, n_labels: int) -> tuple[IndexArray, Index
 def form_order(matching: Matching, labels: BlockLabels) -> FormOrder:
     """Sort the rows by group, in ascending order within one. Time: O(n_rows + n_cols).
 
-    Where the whole matrix is one block the order of its rows is written over their labels: fresh memory costs time.
+    Where the whole matrix is one block the order of its rows is written over their labels: fresh
+    memory costs time.
     """
     n_square, n_cols = labels.n_square, matching.col_mate.size
-    row_perm = labels.row_group if n_square == 1 and matching.is_perfect else np.empty_like(matching.row_mate)
+    row_perm = (
+        labels.row_group
+        if n_square == 1 and matching.is_perfect
+        else np.empty_like(matching.row_mate)
+    )
     col_perm = np.empty_like(matching.col_mate)
     starts = np.empty(n_square + 4, row_perm.dtype)
     _core.form_order(labels.row_group, matching.row_mate, n_square, row_perm, col_perm, starts)

@@ -19,14 +19,16 @@ void sort_by_label(const Index* label, Index n, Index n_labels, Index* order, In
     starts[0] = 0;
 }
 
-// The permutations of the block form: rows by ascending group, in ascending order within one, and columns beside their mates,
-// after the free ones, whose places are left as they are. Groups are those of Blocks::components with n blocks; starts has n + 4
-// places. row_perm may be group itself if all rows are in one.
+// The permutations of the block form: rows by ascending group, in ascending order within one, and
+// columns beside their mates, after the free ones, whose places are left as they are. Groups are
+// those of Blocks::components with n blocks; starts has n + 4 places. row_perm may be group itself
+// if all rows are in one.
 template <class Index>
-void form_order(const Index* group, const Index* row_mate, Index n_rows, Index n_cols, Index n, Index* row_perm,
-                Index* col_perm, Index* starts) {
+void form_order(const Index* group, const Index* row_mate, Index n_rows, Index n_cols, Index n,
+                Index* row_perm, Index* col_perm, Index* starts) {
     constexpr Index chunk = 64;
-    const auto each_chunk = [&](const auto& use) {  // of rows, and whether all of them are in one group
+    // of rows, and whether all of them are in one group
+    const auto each_chunk = [&](const auto& use) {
         for (Index begin = 0, end; begin < n_rows; begin = end) {
             end = std::min<Index>(n_rows - begin, chunk) + begin;
             Index other = 0;
@@ -65,8 +67,8 @@ void form_order(const Index* group, const Index* row_mate, Index n_rows, Index n
     starts[0] = 0;
 }
 
-// Weakly connected parts: rows and columns joined by entries. Labels ascend with the first row, then the first column, of a
-// part. Union by smaller index with path halving. Time: nearly linear.
+// Weakly connected parts: rows and columns joined by entries. Labels ascend with the first row,
+// then the first column, of a part. Union by smaller index with path halving. Time: nearly linear.
 template <class Index>
 Index connected_components(const Csr<Index>& a, Index* row_label, Index* col_label) {
     const std::size_t n_rows = a.n_rows, n_cols = a.n_cols;
@@ -83,8 +85,11 @@ Index connected_components(const Csr<Index>& a, Index* row_label, Index* col_lab
             else up[r] = c;
         }
     Index n = 0;
-    const auto label = [&](std::size_t v) -> Index& { return v < n_rows ? row_label[v] : col_label[v - n_rows]; };
-    for (std::size_t v = 0; v < up.size(); ++v) label(v) = up[v] == v ? n++ : label(find(v));  // the root comes first
+    const auto label = [&](std::size_t v) -> Index& {
+        return v < n_rows ? row_label[v] : col_label[v - n_rows];
+    };
+    // the root comes first
+    for (std::size_t v = 0; v < up.size(); ++v) label(v) = up[v] == v ? n++ : label(find(v));
     return n;
 }
 

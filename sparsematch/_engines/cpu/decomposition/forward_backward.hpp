@@ -1,8 +1,10 @@
-// Large strong components, found by searches that can ask for their memory in advance, or read it in order.
+// Large strong components, found by searches that can ask for their memory in advance, or read it
+// in order.
 //
-// What a vertex, the pivot, both reaches and is reached from is its component (Fleischer, Hendrickson, Pinar 2000). The
-// vertices are the matched columns of a matrix; column j has an arc to each column of its mate's row. What is found need not
-// be a whole component: the caller contracts it to one vertex, with the arcs that are told here, and searches the rest.
+// What a vertex, the pivot, both reaches and is reached from is its component (Fleischer,
+// Hendrickson, Pinar 2000). The vertices are the matched columns of a matrix; column j has an arc
+// to each column of its mate's row. What is found need not be a whole component: the caller
+// contracts it to one vertex, with the arcs that are told here, and searches the rest.
 #pragma once
 
 #include <algorithm>
@@ -20,11 +22,13 @@ class LargeComponents {
     static constexpr int most = 3;
 
     // Searches among the vertices that are not settled.
-    LargeComponents(const Csr<Index>& a, Matching<Index> m, const Bitmap& settled_row, const Bitmap& settled_col, Run& run)
-        : a_(a), m_(m), settled_row_(settled_row), settled_col_(settled_col), run_(run), left_(a.n_cols - settled_col.count()) {
-    }
+    LargeComponents(const Csr<Index>& a, Matching<Index> m, const Bitmap& settled_row,
+                    const Bitmap& settled_col, Run& run)
+        : a_(a), m_(m), settled_row_(settled_row), settled_col_(settled_col), run_(run),
+          left_(a.n_cols - settled_col.count()) {}
 
-    // With the transpose: one breadth-first search forwards and one backwards for each pivot, the row with the most entries.
+    // With the transpose: one breadth-first search forwards and one backwards for each pivot, the
+    // row with the most entries.
     // Time: O(n_rows + n_cols + nnz).
     void search(const Csr<Index>& t) {
         state_ = Buffer<unsigned char>(a_.n_cols, 0);
@@ -33,19 +37,22 @@ class LargeComponents {
         col.copy(settled_col_);
         left_ = a_.n_cols - col.count();
         std::size_t left = left_;
-        for (bool large = true; large && left > static_cast<std::size_t>(a_.n_cols) / 4 && size_ < most && !run_.stopped();) {
+        for (bool large = true; large && left > static_cast<std::size_t>(a_.n_cols) / 4 &&
+                                size_ < most && !run_.stopped();) {
             large = peel(t, row, col);
             left = a_.n_cols - col.count();
         }
     }
 
-    // Without: sweeps over the rows, which tell along the arcs what a pivot reaches and against them what leads to it. Where
-    // neighbours are near in memory, and their numbers too, a few sweeps find nearly everything, faster than a search that
-    // follows the arcs. Given up where they do not. Time: O(n_rows + n_cols + nnz).
+    // Without: sweeps over the rows, which tell along the arcs what a pivot reaches and against
+    // them what leads to it. Where neighbours are near in memory, and their numbers too, a few
+    // sweeps find nearly everything, faster than a search that follows the arcs. Given up where
+    // they do not. Time: O(n_rows + n_cols + nnz).
     void sweep(const Bitmap& horizontal_col) {
         const std::size_t all = left_;
         state_ = Buffer<unsigned char>(a_.n_cols, 0);
-        each(settled_col_, true, a_.n_cols, [&](Index j) { state_[j] = horizontal_col.test(j) ? horizontal : settled; });
+        each(settled_col_, true, a_.n_cols,
+             [&](Index j) { state_[j] = horizontal_col.test(j) ? horizontal : settled; });
         for (bool large = true; large && left_ > all / 4 && size_ < most;) {
             large = sweep_from_middle();
             if (left_ > 0) forget();
@@ -59,15 +66,20 @@ class LargeComponents {
     // How many vertices are neither settled nor within a component.
     std::size_t left() const { return left_; }
     // The component of a column; -1: of none.
-    int operator[](Index j) const { return size_ > 0 && state_[j] >= member ? (state_[j] - member) / first_told : -1; }
-    // Columns that arcs from it lead to: with arcs to these alone it reaches what it reaches in truth.
+    int operator[](Index j) const {
+        return size_ > 0 && state_[j] >= member ? (state_[j] - member) / first_told : -1;
+    }
+    // Columns that arcs from it lead to: with arcs to these alone it reaches what it reaches in
+    // truth.
     const std::vector<Index>& targets(int g) const { return targets_[g]; }
 
   private:
-    // What is known of a vertex: for each of two pivots that it reaches the vertex (bits 0 and 1), that the vertex leads to
-    // it (2 and 3), and that all that it has arcs to is known to be reached (4 and 5). From `settled` on it stands somewhere:
-    // in this part, or in the component in bits 4 and 5.
-    static constexpr unsigned char reached = 3, leads = 12, first_leads = 4, told = 48, first_told = 16;
+    // What is known of a vertex: for each of two pivots that it reaches the vertex (bits 0 and 1),
+    // that the vertex leads to it (2 and 3), and that all that it has arcs to is known to be
+    // reached (4 and 5). From `settled` on it stands somewhere: in this part, or in the component
+    // in bits 4 and 5.
+    static constexpr unsigned char reached = 3, leads = 12, first_leads = 4, told = 48,
+                                   first_told = 16;
     static constexpr unsigned char settled = 64, horizontal = 128, member = 192;
     static constexpr Index stride = 1 << 12;
     static constexpr int max_sweeps = 8;
@@ -83,7 +95,8 @@ class LargeComponents {
                 pivot = i;
                 most_entries = a_.degree(i);
             }
-        // What the pivot reaches, and what leads to it; on the side that is searched with all that is in row and col.
+        // What the pivot reaches, and what leads to it; on the side that is searched with all that
+        // is in row and col.
         Bitmap ahead_row(a_.n_rows), ahead(a_.n_cols), behind_row(a_.n_rows), behind(a_.n_cols);
         reach(a_, m_, pivot, col, ahead_row, ahead);
         reach(t, m_.flipped(), m_.row_mate[pivot], row, behind, behind_row);
@@ -102,7 +115,8 @@ class LargeComponents {
         return true;
     }
 
-    void reach(const Csr<Index>& a, Matching<Index> m, Index pivot, const Bitmap& without, Bitmap& row, Bitmap& col) {
+    void reach(const Csr<Index>& a, Matching<Index> m, Index pivot, const Bitmap& without,
+               Bitmap& row, Bitmap& col) {
         col.copy(without);
         row.set(pivot);
         col.set(m.row_mate[pivot]);
@@ -111,8 +125,9 @@ class LargeComponents {
         search.run(run_);
     }
 
-    // The components of two pivots, of which the second is one that the first seems to have no part in: without its diagonal
-    // a mesh of two colours has two large components. False if none is large, or the run was stopped.
+    // The components of two pivots, of which the second is one that the first seems to have no part
+    // in: without its diagonal a mesh of two colours has two large components. False if none is
+    // large, or the run was stopped.
     bool sweep_from_middle() {
         const Index n = a_.n_rows, near = n / 64, pivot = middle();
         const Index low = pivot - std::min(pivot, near), high = pivot + std::min(n - pivot, near);
@@ -120,8 +135,10 @@ class LargeComponents {
         bool going = up(pivot, high) && down(high, low) && up(low, high) && down(high, low);
         Known known = count();
         // Little nearby: there is no order that sweeps could follow.
-        if (!going || known.reached + known.leads <= std::min<std::size_t>(left_ / 128, 64)) return false;
-        const Index other = middle(), col = m_.row_mate[pivot], other_col = m_.row_mate[std::max<Index>(other, 0)];
+        if (!going || known.reached + known.leads <= std::min<std::size_t>(left_ / 128, 64))
+            return false;
+        const Index other = middle(), col = m_.row_mate[pivot],
+                    other_col = m_.row_mate[std::max<Index>(other, 0)];
         if (other != UNMATCHED<Index>) state_[other_col] = 2 | 2 * first_leads;
         going = up(low, n);
         for (int sweeps = 0; going; ++sweeps) {
@@ -130,7 +147,9 @@ class LargeComponents {
             const std::size_t now = known.reached + known.leads;
             const bool gains = sweeps == 0 ? now > left_ / 128 : now - before > open / 4;
             // Where each that is reached leads back, there is most likely no more.
-            if (sweeps == max_sweeps || !gains || now == 2 * known.both || left_ - known.both <= left_ / 16) break;
+            if (sweeps == max_sweeps || !gains || now == 2 * known.both ||
+                left_ - known.both <= left_ / 16)
+                break;
             going = sweeps % 2 == 0 ? down(n, 0) : up(0, n);
         }
         if (other != UNMATCHED<Index> && state_[col] & 2 && state_[other_col] & 1) unite();
@@ -169,7 +188,8 @@ class LargeComponents {
         return known;
     }
 
-    // The columns with these of the bits in `mask`, in ascending order. They are few: many are looked at together.
+    // The columns with these of the bits in `mask`, in ascending order. They are few: many are
+    // looked at together.
     template <class Use>
     void each_few(unsigned char mask, unsigned char bits, const Use& use) const {
         const unsigned char* const state = state_.data();
@@ -219,7 +239,8 @@ class LargeComponents {
         return true;
     }
 
-    // Asks for the rows of the columns that come soon. Inlined, or the compiler sees a call without effect.
+    // Asks for the rows of the columns that come soon. Inlined, or the compiler sees a call without
+    // effect.
     [[gnu::always_inline]] void ask(const Buffer<Index>& list, std::size_t k, std::size_t n) const {
         if (k + 24 < n) __builtin_prefetch(&m_.col_mate[list[k + 24]]);
         if (k + 16 < n) __builtin_prefetch(&a_.indptr[m_.col_mate[list[k + 16]]]);
@@ -293,7 +314,8 @@ class LargeComponents {
         return true;
     }
 
-    // A copy of what a sweep reads, which the compiler can hold in registers: bytes that are written may be part of anything.
+    // A copy of what a sweep reads, which the compiler can hold in registers: bytes that are
+    // written may be part of anything.
     struct Rows {
         const Index *indptr, *indices, *mate;
         unsigned char* state;

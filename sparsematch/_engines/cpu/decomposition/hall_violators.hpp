@@ -1,13 +1,16 @@
-// Hall violators: sets of rows with too few columns between them, one for each connected piece of the vertical part.
+// Hall violators: sets of rows with too few columns between them, one for each connected piece of
+// the vertical part.
 //
-// Hall (J. London Math. Soc. 10, 1935); Dulmage, Mendelsohn: Coverings of bipartite graphs (1958). With a maximum matching, the
-// rows S that alternating paths reach from one free row have entries in the mates of S only, of which there are |S| - 1. No
-// proper subset of S violates Hall's condition: it would have to hold the free row, since all others have a mate of their own,
-// and with each row the mates' rows of all its columns, hence everything that is reached.
-// Each free row has one such set, and there are other matchings with others: the smallest of all is not sought. A free row that
-// has few entries is matched instead of one with more that it reaches soon, since rows with few entries make short sets. Then a
-// piece's search goes through its free rows with a limit that doubles, until one is closed or the work is spent. What it finds
-// is shrunk as long as that is cheap (smaller_conflict.hpp).
+// Hall (J. London Math. Soc. 10, 1935); Dulmage, Mendelsohn: Coverings of bipartite graphs (1958).
+// With a maximum matching, the rows S that alternating paths reach from one free row have entries
+// in the mates of S only, of which there are |S| - 1. No proper subset of S violates Hall's
+// condition: it would have to hold the free row, since all others have a mate of their own, and
+// with each row the mates' rows of all its columns, hence everything that is reached. Each free row
+// has one such set, and there are other matchings with others: the smallest of all is not sought. A
+// free row that has few entries is matched instead of one with more that it reaches soon, since
+// rows with few entries make short sets. Then a piece's search goes through its free rows with a
+// limit that doubles, until one is closed or the work is spent. What it finds is shrunk as long as
+// that is cheap (smaller_conflict.hpp).
 #pragma once
 
 #include <algorithm>
@@ -26,12 +29,14 @@ class HallViolators {
   public:
     // The matching must be maximum; it stays so, but changes.
     HallViolators(const Csr<Index>& a, Matching<Index> m, Run& run)
-        : a_(a), m_(m), run_(run), meter_(run), seen_(a.n_cols), queue_(static_cast<std::size_t>(a.n_rows) + 1),
-          local_(a.n_cols, UNMATCHED<Index>) {}
+        : a_(a), m_(m), run_(run), meter_(run), seen_(a.n_cols),
+          queue_(static_cast<std::size_t>(a.n_rows) + 1), local_(a.n_cols, UNMATCHED<Index>) {}
 
-    // Writes the piece of each row and column of the vertical part, UNMATCHED elsewhere; pieces are numbered by their first rows.
-    // Returns how many there are. Workspace: an index per row, two bits per vertex.
-    // Time: nearly linear, by union of rows that share a column, smaller number first, with path halving.
+    // Writes the piece of each row and column of the vertical part, UNMATCHED elsewhere; pieces are
+    // numbered by their first rows. Returns how many there are. Workspace: an index per row, two
+    // bits per vertex.
+    // Time: nearly linear, by union of rows that share a column, smaller number first, with path
+    // halving.
     Index label(Index* row_piece, Index* col_piece) const {
         Bitmap row(a_.n_rows), col(a_.n_cols);
         reach_from_free(a_, m_, row, col, run_);
@@ -44,7 +49,8 @@ class HallViolators {
         for (Index i = 0; i < a_.n_rows; ++i) {
             if (!row.test(i)) continue;
             for (Index p = a_.indptr[i]; p < a_.indptr[i + 1]; ++p) {
-                const Index r = find(i), s = find(m_.col_mate[a_.indices[p]]);  // a column stands where its mate does
+                // a column stands where its mate does
+                const Index r = find(i), s = find(m_.col_mate[a_.indices[p]]);
                 if (r < s) up[s] = r;
                 else up[r] = s;
             }
@@ -52,24 +58,31 @@ class HallViolators {
         Index n = 0;
         for (Index i = 0; i < a_.n_rows; ++i)  // the root comes first
             row_piece[i] = !row.test(i) ? UNMATCHED<Index> : up[i] == i ? n++ : row_piece[find(i)];
-        for (Index j = 0; j < a_.n_cols; ++j) col_piece[j] = col.test(j) ? row_piece[m_.col_mate[j]] : UNMATCHED<Index>;
+        for (Index j = 0; j < a_.n_cols; ++j)
+            col_piece[j] = col.test(j) ? row_piece[m_.col_mate[j]] : UNMATCHED<Index>;
         return n;
     }
 
-    // Given the pieces, writes the rows of one violator of each, and in the places behind its first one its columns: those of
-    // piece k to [starts[k], starts[k + 1]). Workspace: a few indices per row. Time: O(n_rows + n_cols + entries of the pieces).
-    void find(const Index* row_piece, Index n_pieces, Index* violators, Index* cols, Index* starts) {
+    // Given the pieces, writes the rows of one violator of each, and in the places behind its first
+    // one its columns: those of piece k to [starts[k], starts[k + 1]). Workspace: a few indices per
+    // row. Time: O(n_rows + n_cols + entries of the pieces).
+    void find(const Index* row_piece, Index n_pieces, Index* violators, Index* cols,
+              Index* starts) {
         const Lists rows(row_piece, a_.n_rows, n_pieces, [](Index) { return true; });
-        Lists free(row_piece, a_.n_rows, n_pieces, [&](Index i) { return m_.row_mate[i] == UNMATCHED<Index>; });
+        Lists free(row_piece, a_.n_rows, n_pieces,
+                   [&](Index i) { return m_.row_mate[i] == UNMATCHED<Index>; });
         Index written = 0;
         for (Index k = 0; k < n_pieces && !run_.stopped(); ++k) {
             std::int64_t entries = 0;
-            for (const Index* i = rows.begin(k); i != rows.end(k); ++i) entries += a_.degree(*i) + 1;
+            for (const Index* i = rows.begin(k); i != rows.end(k); ++i)
+                entries += a_.degree(*i) + 1;
             const bool choice = free.end(k) - free.begin(k) > 1;  // else there is only one
             if (choice) exchange(free.begin(k), free.end(k), 2 * entries);
             Index size = shortest(free.begin(k), free.end(k), 4 * entries, violators + written);
             for (Index p = written; p < written + size; ++p) cols[p] = m_.row_mate[violators[p]];
-            if (choice) size = shrink(rows.begin(k), rows.end(k), size, violators + written, cols + written);
+            if (choice)
+                size =
+                    shrink(rows.begin(k), rows.end(k), size, violators + written, cols + written);
             starts[k] = written;
             written += size;
         }
@@ -99,9 +112,11 @@ class HallViolators {
         Buffer<Index> start, rows;
     };
 
-    static constexpr std::int64_t near = 64;  // entries to be read from a free row that might be exchanged
+    // entries to be read from a free row that might be exchanged
+    static constexpr std::int64_t near = 64;
 
-    // For each free row: if one of those that it soon reaches has more entries, that one is free from now on.
+    // For each free row: if one of those that it soon reaches has more entries, that one is free
+    // from now on.
     void exchange(Index* first, Index* last, std::int64_t budget) {
         if (parent_.size() == 0) parent_ = Buffer<Index>(queue_.size());
         work_ = 0;
@@ -139,11 +154,14 @@ class HallViolators {
                 for (const Index* i = first; i != last && work_ < budget; ++i, ++work_)
                     if (a_.degree(*i) < limit) attempt(*i, limit);
         if (best == 0)
-            attempt(*std::min_element(first, last, [&](Index i, Index l) { return a_.degree(i) < a_.degree(l); }), budget);
+            attempt(*std::min_element(
+                        first, last, [&](Index i, Index l) { return a_.degree(i) < a_.degree(l); }),
+                    budget);
         return best;
     }
 
-    // Looks for a violator on fewer of the columns of one of `size` rows, among the rows of its piece. Returns its size.
+    // Looks for a violator on fewer of the columns of one of `size` rows, among the rows of its
+    // piece. Returns its size.
     Index shrink(const Index* first, const Index* last, Index size, Index* rows, Index* cols) {
         if (size <= 2 || cheap_ <= 0) return size;
         for (Index p = 1; p < size; ++p) local_[cols[p]] = p - 1;
@@ -169,20 +187,22 @@ class HallViolators {
         return smaller;
     }
 
-    // Puts all rows that alternating paths reach from row i into the queue and returns how many they are; 0 if they have more
-    // than `limit` entries or are more than `most`.
+    // Puts all rows that alternating paths reach from row i into the queue and returns how many
+    // they are; 0 if they have more than `limit` entries or are more than `most`.
     Index close(Index i, std::int64_t limit, Index most) {
         const std::int64_t before = work_;
         const Index tail = reach(i, limit, most);
         return tail <= most && work_ - before <= limit ? tail : 0;
     }
 
-    // As far as it goes before that, with the places from which the rows were reached if there is room for them.
+    // As far as it goes before that, with the places from which the rows were reached if there is
+    // room for them.
     Index reach(Index i, std::int64_t limit, Index most) {
         Index tail = 1;
         std::int64_t read = 0;
         queue_[0] = i;
-        for (Index head = 0; head < tail && tail <= most && read <= limit && !run_.stopped(); ++head) {
+        for (Index head = 0; head < tail && tail <= most && read <= limit && !run_.stopped();
+             ++head) {
             const Index r = queue_[head], old = tail;
             read += a_.degree(r) + 1;
             for (Index p = a_.indptr[r]; p < a_.indptr[r + 1]; ++p) {

@@ -1,9 +1,10 @@
 // From a Hall violator to one that has no other on fewer of its columns.
 //
-// Hall (J. London Math. Soc. 10, 1935); Kuhn (Naval Research Logistics Quarterly 2, 1955). The rows that have no column outside
-// the violator's are all that a smaller one on its columns can consist of. Column after column is left out; if the rows without
-// it can still not all be matched, what alternating paths reach from the first that fails is the violator from then on. A column
-// that could not be left out need not be tried again: with less columns there are less violators.
+// Hall (J. London Math. Soc. 10, 1935); Kuhn (Naval Research Logistics Quarterly 2, 1955). The rows
+// that have no column outside the violator's are all that a smaller one on its columns can consist
+// of. Column after column is left out; if the rows without it can still not all be matched, what
+// alternating paths reach from the first that fails is the violator from then on. A column that
+// could not be left out need not be tried again: with less columns there are less violators.
 #pragma once
 
 #include <algorithm>
@@ -18,15 +19,17 @@ namespace sparsematch {
 template <class Index>
 class SmallerConflict {
   public:
-    explicit SmallerConflict(Index n_cols) : alive_(n_cols, 1), col_mate_(n_cols), parent_(n_cols), indptr_(1, 0) {}
+    explicit SmallerConflict(Index n_cols)
+        : alive_(n_cols, 1), col_mate_(n_cols), parent_(n_cols), indptr_(1, 0) {}
 
     void add_entry(Index j) { indices_.push_back(j); }
     void drop_row() { indices_.resize(indptr_.back()); }
     void end_row() { indptr_.push_back(static_cast<Index>(indices_.size())); }
     Index n_rows() const { return static_cast<Index>(indptr_.size()) - 1; }
 
-    // Replaces the rows of a violator by those of a smaller one until there is none on fewer of its columns, or the budget is
-    // spent, which is counted in entries. Tells whether it did. Time: O(n_cols^2 entries) without the budget.
+    // Replaces the rows of a violator by those of a smaller one until there is none on fewer of its
+    // columns, or the budget is spent, which is counted in entries. Tells whether it did. Time:
+    // O(n_cols^2 entries) without the budget.
     bool shrink(std::vector<Index>& rows, std::int64_t& budget) {
         bool smaller = false;
         for (std::size_t c = 0; c < alive_.size() && budget > 0; ++c) {
@@ -53,8 +56,9 @@ class SmallerConflict {
         row_mate_.assign(n_rows(), UNMATCHED<Index>);
         for (Index i = 0; i < n_rows() && budget > 0; ++i) {
             budget -= indptr_[i + 1] - indptr_[i] + 1;
-            const bool whole = std::all_of(indices_.begin() + indptr_[i], indices_.begin() + indptr_[i + 1],
-                                           [&](Index j) { return alive_[j]; });
+            const bool whole =
+                std::all_of(indices_.begin() + indptr_[i], indices_.begin() + indptr_[i + 1],
+                            [&](Index j) { return alive_[j]; });
             if (!whole || augment(i, budget)) continue;
             rows = queue_;
             return true;

@@ -1,9 +1,11 @@
-// Strong components by depth-first search, of what is left of a graph when the easy vertices are gone.
+// Strong components by depth-first search, of what is left of a graph when the easy vertices are
+// gone.
 //
-// Tarjan (SIAM J. Comput. 1, 1972) with a stack of its own. Since components are completed sinks first, one belongs to the
-// horizontal part when one of its arcs leads to a vertex of it or to a component that does.
-// What bounds it is waiting for memory: where an arc leads is known before it is followed, so the places of the lists of all
-// neighbours are asked for when these are looked at, and the lists of vertices on the path before the search comes back to them.
+// Tarjan (SIAM J. Comput. 1, 1972) with a stack of its own. Since components are completed sinks
+// first, one belongs to the horizontal part when one of its arcs leads to a vertex of it or to a
+// component that does. What bounds it is waiting for memory: where an arc leads is known before it
+// is followed, so the places of the lists of all neighbours are asked for when these are looked at,
+// and the lists of vertices on the path before the search comes back to them.
 #pragma once
 
 #include <algorithm>
@@ -14,8 +16,9 @@
 
 namespace sparsematch {
 
-// Where a vertex stands. 0: not known yet. From n_cols downwards: its component in the square part, sinks first. From
-// in_horizontal + 1 upwards: the same, sources first. Two codes for the other parts.
+// Where a vertex stands. 0: not known yet. From n_cols downwards: its component in the square part,
+// sinks first. From in_horizontal + 1 upwards: the same, sources first. Two codes for the other
+// parts.
 template <class Index>
 inline constexpr Index in_horizontal = std::numeric_limits<Index>::min();
 template <class Index>
@@ -31,18 +34,20 @@ template <class Index>
 class StrongComponents {
     static constexpr int ahead = 4;  // vertices of the path
     struct Visit {
-        Index vertex, least;  // the least preorder number reached; in_horizontal is less than all of them
-        Index next;           // arc still to follow
+        // the least preorder number reached; in_horizontal is less than all of them
+        Index vertex, least;
+        Index next;  // arc still to follow
     };
 
   public:
-    // Writes the numbers of those where it is 0, at most `size`. Numbers stand by themselves: where an arc leads to is mostly
-    // known already, and then nothing else is read of it. Workspace: four indices for each, written as deep as the search goes.
+    // Writes the numbers of those where it is 0, at most `size`. Numbers stand by themselves: where
+    // an arc leads to is mostly known already, and then nothing else is read of it. Workspace: four
+    // indices for each, written as deep as the search goes.
     StrongComponents(Index* number, const Arcs<Index>* arcs, const Index* heads, std::size_t size)
         : number_(number), arcs_(arcs), heads_(heads), waiting_(size), path_(size) {}
 
-    // Completes the components of the first n vertices and of all that they reach; `component` is the next number and counts
-    // down. Time: O(n + arcs).
+    // Completes the components of the first n vertices and of all that they reach; `component` is
+    // the next number and counts down. Time: O(n + arcs).
     void find(Index n, Index& component, Run& run) {
         Meter meter(run);
         component_ = component;

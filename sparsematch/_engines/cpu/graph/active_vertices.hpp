@@ -1,5 +1,6 @@
-// The vertices that still take part in an engine that works in rounds: a list in ascending order, cut into blocks of as many
-// consecutive vertices. A block is swept by one thread, which alone writes what belongs to its vertices, bits included.
+// The vertices that still take part in an engine that works in rounds: a list in ascending order,
+// cut into blocks of as many consecutive vertices. A block is swept by one thread, which alone
+// writes what belongs to its vertices, bits included.
 #pragma once
 
 #include "graph/graph.hpp"
@@ -17,19 +18,21 @@ class Remaining {
     std::int64_t size() const { return left_; }
     void clear() { left_ = 0; }
 
-    // Calls keep(v, meter) for each vertex in the list, and keeps those for which it returned true. Returns false when the run was
-    // stopped: the list is then of no use. Threads: keep writes what belongs to v only.
-    // ask(v) is called some time before, to prefetch what keep will read.
+    // Calls keep(v, meter) for each vertex in the list, and keeps those for which it returned true.
+    // Returns false when the run was stopped: the list is then of no use. Threads: keep writes what
+    // belongs to v only. ask(v) is called some time before, to prefetch what keep will read.
     template <class Keep, class Ask>
     bool sweep(const Keep& keep, const Ask& ask) {
         std::atomic<std::int64_t> left{0};
         const std::int64_t blocks = size_.size();
-        run_.team.loop(blocks, left_ < few ? blocks : 1, [&](int rank, std::int64_t begin, std::int64_t end) {
-            Meter meter(run_, rank);
-            std::int64_t kept = 0;
-            for (std::int64_t b = begin; b < end && !run_.stopped(); ++b) kept += sweep_block(b, keep, ask, meter);
-            left.fetch_add(kept, std::memory_order_relaxed);
-        });
+        run_.team.loop(blocks, left_ < few ? blocks : 1,
+                       [&](int rank, std::int64_t begin, std::int64_t end) {
+                           Meter meter(run_, rank);
+                           std::int64_t kept = 0;
+                           for (std::int64_t b = begin; b < end && !run_.stopped(); ++b)
+                               kept += sweep_block(b, keep, ask, meter);
+                           left.fetch_add(kept, std::memory_order_relaxed);
+                       });
         left_ = left.load(std::memory_order_relaxed);
         full_ = false;
         return !run_.stopped();
@@ -44,15 +47,18 @@ class Remaining {
     template <class Visit>
     void each(const Visit& visit) const {
         for (std::size_t b = 0; b < size_.size(); ++b)
-            for (Index k = 0; k < size_[b]; ++k) visit(full_ ? first_of(b) + k : vertex_[first_of(b) + k]);
+            for (Index k = 0; k < size_[b]; ++k)
+                visit(full_ ? first_of(b) + k : vertex_[first_of(b) + k]);
     }
 
-    // The edges with both ends in the list; taken(v): it is not. They are not booked as work of the engine.
+    // The edges with both ends in the list; taken(v): it is not. They are not booked as work of the
+    // engine.
     template <class Taken>
     std::int64_t live_edges(const Graph<Index>& g, const Taken& taken) {
         std::int64_t edges = 0, seen = 0;
         each([&](Index v) {
-            for (Index p = g.indptr[v]; p < g.indptr[v + 1]; ++p) edges += g.indices[p] > v && !taken(g.indices[p]);
+            for (Index p = g.indptr[v]; p < g.indptr[v + 1]; ++p)
+                edges += g.indices[p] > v && !taken(g.indices[p]);
             if ((seen += g.degree(v)) > 1 << 16 && run_.settle(0, 0)) seen = 0;
         });
         return edges;
@@ -88,7 +94,8 @@ class Remaining {
 
     const Index n_;
     Run& run_;
-    Buffer<Index> vertex_;  // the list of a block begins where its vertices would stand if all were in it
+    // the list of a block begins where its vertices would stand if all were in it
+    Buffer<Index> vertex_;
     Buffer<Index> size_;
     bool full_ = true;  // all vertices are in the list, which is not written yet
     std::int64_t left_;

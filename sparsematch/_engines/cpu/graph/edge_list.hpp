@@ -1,4 +1,5 @@
-// The edges of a graph as a list in the strict order: what greedy and the global path algorithm start from.
+// The edges of a graph as a list in the strict order: what greedy and the global path algorithm
+// start from.
 #pragma once
 
 #include "graph/graph.hpp"
@@ -11,9 +12,11 @@ struct Edge {
     Index u, v;  // u < v
 };
 
-// Reads: g. Writes: edges, of room for nnz / 2. Returns their number; -1: stopped. Time: O(m log m) for m edges.
+// Reads: g. Writes: edges, of room for nnz / 2. Returns their number; -1: stopped. Time: O(m log m)
+// for m edges.
 template <class Index, bool Weighted>
-std::int64_t sorted_edges(const Graph<Index>& g, const EdgeOrder<Index, Weighted>& order, Edge<Index>* edges, Run& run) {
+std::int64_t sorted_edges(const Graph<Index>& g, const EdgeOrder<Index, Weighted>& order,
+                          Edge<Index>* edges, Run& run) {
     Meter meter(run);
     std::int64_t m = 0;
     {

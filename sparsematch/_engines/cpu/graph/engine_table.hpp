@@ -1,4 +1,5 @@
-// The table of engines for general graphs: what Python is told about each, and the function that runs it.
+// The table of engines for general graphs: what Python is told about each, and the function that
+// runs it.
 #pragma once
 
 #include <string_view>
@@ -36,17 +37,42 @@ struct GraphRow {
 };
 #define MATCH(name) name<std::int32_t>, name<std::int64_t>
 inline const GraphRow graph_table[] = {
-    {"greedy", 0.5, false, {}, "All edges by descending weight, each matched if both ends are free.", MATCH(greedy)},
-    {"hem", 0, false, {}, "Vertices in a random order, each takes its heaviest edge to a free neighbour.", MATCH(hem)},
-    {"gpa", 0.5, false, {}, "Heavy edges grow into paths and even cycles, each matched at its best.", MATCH(gpa)},
+    {"greedy",
+     0.5,
+     false,
+     {},
+     "All edges by descending weight, each matched if both ends are free.",
+     MATCH(greedy)},
+    {"hem",
+     0,
+     false,
+     {},
+     "Vertices in a random order, each takes its heaviest edge to a free neighbour.",
+     MATCH(hem)},
+    {"gpa",
+     0.5,
+     false,
+     {},
+     "Heavy edges grow into paths and even cycles, each matched at its best.",
+     MATCH(gpa)},
     {"suitor",
      0.5,
      true,
      {},
      "Each vertex proposes to the best that would prefer it; who is displaced proposes anew.",
      MATCH(suitor)},
-    {"red_blue", 0, true, {"p"}, "Blue vertices propose to red ones, colours are drawn anew each round.", MATCH(red_blue)},
-    {"local_max", 0.5, true, {}, "Edges heavier than all their neighbours are matched, round by round.", MATCH(local_max)},
+    {"red_blue",
+     0,
+     true,
+     {"p"},
+     "Blue vertices propose to red ones, colours are drawn anew each round.",
+     MATCH(red_blue)},
+    {"local_max",
+     0.5,
+     true,
+     {},
+     "Edges heavier than all their neighbours are matched, round by round.",
+     MATCH(local_max)},
 };
 #undef MATCH
 

@@ -33,7 +33,9 @@ def improve(name: str) -> Callable[[Graph, IndexArray, Run], None]:
     def match(graph: Graph, mate: IndexArray, run: Run) -> None:
         begin = perf_counter()
         arrays = graph.indptr, graph.indices, graph.weight, mate
-        report = _core.match_graph(name, *arrays, run.workers, run.detailed, run.seed, dict(run.options))
+        report = _core.match_graph(
+            name, *arrays, run.workers, run.detailed, run.seed, dict(run.options)
+        )
         run.steps.append(
             StepInfo(
                 name,

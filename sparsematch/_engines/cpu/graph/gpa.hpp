@@ -1,9 +1,11 @@
-// Global path algorithm: edges by descending weight grow into paths and even cycles, each of which is then matched at its best.
+// Global path algorithm: edges by descending weight grow into paths and even cycles, each of which
+// is then matched at its best.
 //
-// Maue, Sanders, Engineering algorithms for approximate weighted matching (WEA 2007), section 3.2. An edge is applicable if both
-// its ends have at most one edge yet, and do not close a cycle of odd length. A path is known by its two ends, each of which
-// knows the other and the parity: nothing inside can be asked for any more, so that no union-find is needed. What is free
-// afterwards goes through the same again, until no edge has two free ends. Weight: at least half of the greatest.
+// Maue, Sanders, Engineering algorithms for approximate weighted matching (WEA 2007), section 3.2.
+// An edge is applicable if both its ends have at most one edge yet, and do not close a cycle of odd
+// length. A path is known by its two ends, each of which knows the other and the parity: nothing
+// inside can be asked for any more, so that no union-find is needed. What is free afterwards goes
+// through the same again, until no edge has two free ends. Weight: at least half of the greatest.
 #pragma once
 
 #include "graph/edge_list.hpp"
@@ -14,7 +16,8 @@ template <class Index, bool Weighted>
 class GlobalPaths {
   public:
     GlobalPaths(const Graph<Index>& g, Index* mate, Run& run)
-        : g_(g), run_(run), mate_(mate), strand_(g.n), end_(g.n), path_(g.n + 1), weight_(g.n + 1), best_(g.n + 2) {}
+        : g_(g), run_(run), mate_(mate), strand_(g.n), end_(g.n), path_(g.n + 1), weight_(g.n + 1),
+          best_(g.n + 2) {}
 
     void improve(Edge<Index>* edges, std::int64_t m) {
         Meter meter(run_);
@@ -36,7 +39,9 @@ class GlobalPaths {
             if (run_.detailed) run_.stats.rounds.back().matched = matched_;
             const auto timer = run_.time("list");
             if (!meter.charge(m)) return;
-            m = std::remove_if(edges, edges + m, [&](const auto& e) { return !is_free(e.u) || !is_free(e.v); }) - edges;
+            m = std::remove_if(edges, edges + m,
+                               [&](const auto& e) { return !is_free(e.u) || !is_free(e.v); }) -
+                edges;
         }
     }
 
@@ -67,7 +72,8 @@ class GlobalPaths {
         end_[y.other] = {x.other, x.odd == y.odd};
     }
 
-    // Lists the vertices from v on, away from its first neighbour if `back` is set; their edges are taken apart.
+    // Lists the vertices from v on, away from its first neighbour if `back` is set; their edges are
+    // taken apart.
     std::int64_t walk(Index v) {
         std::int64_t length = 0;
         path_[0] = v;
@@ -102,10 +108,12 @@ class GlobalPaths {
         take(0, length - 1);
     }
 
-    // The greatest weight of a matching of the edges begin to end of the path: best[k + 2] is that of those before and with k.
+    // The greatest weight of a matching of the edges begin to end of the path: best[k + 2] is that
+    // of those before and with k.
     double solve(std::int64_t begin, std::int64_t end) {
         best_[begin] = best_[begin + 1] = 0;
-        for (std::int64_t k = begin; k < end; ++k) best_[k + 2] = std::max(best_[k + 1], best_[k] + weight_[k]);
+        for (std::int64_t k = begin; k < end; ++k)
+            best_[k + 2] = std::max(best_[k + 1], best_[k] + weight_[k]);
         return best_[end + 1];
     }
 
@@ -129,7 +137,8 @@ class GlobalPaths {
     std::int64_t matched_ = 0;
 };
 
-// Reads: g. Writes: mate. Workspace: 16 to 24 bytes an edge, 68 to 100 a vertex. Time: O(m log m) for m edges.
+// Reads: g. Writes: mate. Workspace: 16 to 24 bytes an edge, 68 to 100 a vertex. Time: O(m log m)
+// for m edges.
 template <class Index>
 void gpa(const Graph<Index>& g, Index* mate, const GraphOptions& options, Run& run) {
     with_or_without_weights(g, [&]<bool Weighted>() {

@@ -1,8 +1,10 @@
-// What flows through the engines for general graphs: the view, the one strict total order of the edges, the report.
+// What flows through the engines for general graphs: the view, the one strict total order of the
+// edges, the report.
 //
-// Edges are compared by weight, then by a hash of both ends and the seed, then by their ends: no two are equal. Under such an
-// order greedy, suitor and local max have the same result (Manne, Halappanavar, IPDPS 2014, and Birn et al., Euro-Par 2013), so
-// that it depends neither on the engine nor on the threads. common_graph.cuh spells the same for a GPU, bit by bit.
+// Edges are compared by weight, then by a hash of both ends and the seed, then by their ends: no
+// two are equal. Under such an order greedy, suitor and local max have the same result (Manne,
+// Halappanavar, IPDPS 2014, and Birn et al., Euro-Par 2013), so that it depends neither on the
+// engine nor on the threads. common_graph.cuh spells the same for a GPU, bit by bit.
 #pragma once
 
 #include <bit>
@@ -24,7 +26,8 @@ struct Graph {
     Index degree(Index v) const { return indptr[v + 1] - indptr[v]; }
 };
 
-// The options of all engines for general graphs; an engine reads those which its row in graph_table.hpp names.
+// The options of all engines for general graphs; an engine reads those which its row in
+// graph_table.hpp names.
 struct GraphOptions {
     double p = 0.53406;  // red_blue: probability of blue
     std::uint64_t seed = 0;
@@ -39,13 +42,18 @@ inline std::uint64_t vertex_hash(std::uint64_t v, std::uint64_t round, std::uint
     return hash(v * 0xd6e8feb86659fd93u + round * 0xa0761d6478bd642fu + seed);
 }
 
-// What red_blue reads off a vertex's hash. Its upper 53 bits tell the colour: blue below p. Its lower 32 bits tell the entry of
-// the list at which a blue vertex begins to look for a red one.
-inline bool is_blue(std::uint64_t hash, double p) { return hash >> 11 < static_cast<std::uint64_t>(p * 9007199254740992.0); }
-inline std::uint64_t first_entry(std::uint64_t hash, std::uint64_t degree) { return (hash & 0xffffffffu) * degree >> 32; }
+// What red_blue reads off a vertex's hash. Its upper 53 bits tell the colour: blue below p. Its
+// lower 32 bits tell the entry of the list at which a blue vertex begins to look for a red one.
+inline bool is_blue(std::uint64_t hash, double p) {
+    return hash >> 11 < static_cast<std::uint64_t>(p * 9007199254740992.0);
+}
+inline std::uint64_t first_entry(std::uint64_t hash, std::uint64_t degree) {
+    return (hash & 0xffffffffu) * degree >> 32;
+}
 
-// The strict total order. A key is a number of 63 bits: the modulus as an integer, which keeps the order of numbers that are not
-// negative; without weights it is the upper part of the hash. Weighted: the graph has weights.
+// The strict total order. A key is a number of 63 bits: the modulus as an integer, which keeps the
+// order of numbers that are not negative; without weights it is the upper part of the hash.
+// Weighted: the graph has weights.
 template <class Index, bool Weighted>
 class EdgeOrder {
   public:
@@ -53,12 +61,14 @@ class EdgeOrder {
 
     // The key of the edge that stands at position p of the list of u.
     std::uint64_t key(Index u, Index p) const {
-        if constexpr (Weighted) return std::bit_cast<std::uint64_t>(g_.weight[p]) & ~(std::uint64_t{1} << 63);
+        if constexpr (Weighted)
+            return std::bit_cast<std::uint64_t>(g_.weight[p]) & ~(std::uint64_t{1} << 63);
         else return edge_hash(u, g_.indices[p], seed_) >> 1;
     }
 
     // Whether edge {u, v} comes before edge {x, y}; they are not the same edge.
-    bool before(std::uint64_t key_uv, Index u, Index v, std::uint64_t key_xy, Index x, Index y) const {
+    bool before(std::uint64_t key_uv, Index u, Index v, std::uint64_t key_xy, Index x,
+                Index y) const {
         if (key_uv != key_xy) return key_uv > key_xy;
         return before_tied(u, v, x, y);
     }
@@ -74,8 +84,9 @@ class EdgeOrder {
         Index vertex;
     };
 
-    // The first of the edges of u that lead to an eligible neighbour, and that neighbour; UNMATCHED: there is none. The best so
-    // far is kept by conditional moves, since nobody could foretell a branch: who is not eligible bids 0, everybody else 2 or more.
+    // The first of the edges of u that lead to an eligible neighbour, and that neighbour;
+    // UNMATCHED: there is none. The best so far is kept by conditional moves, since nobody could
+    // foretell a branch: who is not eligible bids 0, everybody else 2 or more.
     template <class Eligible>
     Pick best(Index u, const Eligible& eligible) const {
         Index best = UNMATCHED<Index>, hashed = UNMATCHED<Index>;
@@ -87,7 +98,8 @@ class EdgeOrder {
             if (bid == best_bid) [[unlikely]] {
                 if (hashed != best) best_hash = edge_hash(u, best, seed_);
                 const std::uint64_t h = edge_hash(u, v, seed_);
-                if (h > best_hash || (h == best_hash && before_by_ends(u, v, u, best))) best = v, best_hash = h;
+                if (h > best_hash || (h == best_hash && before_by_ends(u, v, u, best)))
+                    best = v, best_hash = h;
                 hashed = best;
                 continue;
             }

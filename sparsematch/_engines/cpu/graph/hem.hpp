@@ -1,7 +1,9 @@
-// Heavy edge matching: the vertices in a random order, each takes the heaviest of its edges that lead to a free neighbour.
+// Heavy edge matching: the vertices in a random order, each takes the heaviest of its edges that
+// lead to a free neighbour.
 //
-// Karypis, Kumar (SIAM J. Sci. Comput. 20, 1998), section 3.1; HEM in paper 004. Without weights it is random matching, Alg. 1 of
-// paper 002. Invariant: a vertex that had its turn is matched, or has no free neighbour.
+// Karypis, Kumar (SIAM J. Sci. Comput. 20, 1998), section 3.1; HEM in paper 004. Without weights it
+// is random matching, Alg. 1 of paper 002. Invariant: a vertex that had its turn is matched, or has
+// no free neighbour.
 #pragma once
 
 #include "graph/graph.hpp"
@@ -16,7 +18,8 @@ void hem(const Graph<Index>& g, Index* mate, const GraphOptions& options, Run& r
         const auto timer = run.time("shuffle");
         for (Index v = 0; v < g.n; ++v) {
             if ((v & 0xffff) == 0 && !run.settle(0, 0)) return;
-            const std::uint64_t k = vertex_hash(v, 0, options.seed) % (static_cast<std::uint64_t>(v) + 1);
+            const std::uint64_t k =
+                vertex_hash(v, 0, options.seed) % (static_cast<std::uint64_t>(v) + 1);
             turn[v] = turn[k];
             turn[k] = v;
         }

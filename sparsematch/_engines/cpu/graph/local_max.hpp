@@ -1,11 +1,14 @@
-// Local max: an edge that comes before all its neighbours is matched; what is left is looked at again, round by round.
+// Local max: an edge that comes before all its neighbours is matched; what is left is looked at
+// again, round by round.
 //
-// Paper 004 (Birn, Osipov, Sanders, Schulz, Sitchinava, Euro-Par 2013), section 2, around the vertices instead of the edges:
-// each free vertex points at the best of its free neighbours (the paper's candidate C[v]), and two that point at each other are
-// matched. Only vertices whose choice was taken from them choose anew (Manne, Bisseling, PPAM 2007). Invariant: a vertex points
-// at the first edge, in the strict order of graph.hpp, that leads to a neighbour not yet taken.
+// Paper 004 (Birn, Osipov, Sanders, Schulz, Sitchinava, Euro-Par 2013), section 2, around the
+// vertices instead of the edges: each free vertex points at the best of its free neighbours (the
+// paper's candidate C[v]), and two that point at each other are matched. Only vertices whose choice
+// was taken from them choose anew (Manne, Bisseling, PPAM 2007). Invariant: a vertex points at the
+// first edge, in the strict order of graph.hpp, that leads to a neighbour not yet taken.
 //
-// Where rounds gain little, as along a path of ascending weights, one thread follows the choices from vertex to vertex instead.
+// Where rounds gain little, as along a path of ascending weights, one thread follows the choices
+// from vertex to vertex instead.
 #pragma once
 
 #include "graph/active_vertices.hpp"
@@ -16,13 +19,15 @@ template <class Index, bool Weighted>
 class LocalMax {
   public:
     LocalMax(const Graph<Index>& g, Index* mate, const GraphOptions& options, Run& run)
-        : g_(g), order_(g, options.seed), run_(run), mate_(mate), choice_(g.n), taken_(g.n), remaining_(g.n, run) {}
+        : g_(g), order_(g, options.seed), run_(run), mate_(mate), choice_(g.n), taken_(g.n),
+          remaining_(g.n, run) {}
 
     void improve() {
         for (std::int64_t left = g_.n, before; left > 0; left = remaining_.size()) {
             ++run_.stats.phases;
             if (run_.detailed) {
-                const auto live = remaining_.live_edges(g_, [&](Index v) { return taken_.test(v); });
+                const auto live =
+                    remaining_.live_edges(g_, [&](Index v) { return taken_.test(v); });
                 run_.stats.rounds.push_back({0, live});
             }
             if (!choose()) return;
@@ -37,7 +42,8 @@ class LocalMax {
     }
 
   private:
-    // Writes: choice of vertices that have none, or lost it. Those without a free neighbour leave the list.
+    // Writes: choice of vertices that have none, or lost it. Those without a free neighbour leave
+    // the list.
     bool choose() {
         const auto timer = run_.time("choose");
         if (run_.stats.phases == 1)
@@ -46,8 +52,11 @@ class LocalMax {
                 meter.charge(g_.degree(v));
                 return choice_[v] != UNMATCHED<Index>;
             });
-        return remaining_.sweep([&](Index v, Meter& meter) { return !taken_.test(choice_[v]) || choose_anew(v, meter); },
-                                [&](Index v) { order_.prefetch(v); });
+        return remaining_.sweep(
+            [&](Index v, Meter& meter) {
+                return !taken_.test(choice_[v]) || choose_anew(v, meter);
+            },
+            [&](Index v) { order_.prefetch(v); });
     }
 
     bool choose_anew(Index v, Meter& meter) {
@@ -67,7 +76,8 @@ class LocalMax {
         });
     }
 
-    // Matches the rest, of one thread: a stack of vertices, each the choice of the one below, so that their edges ascend.
+    // Matches the rest, of one thread: a stack of vertices, each the choice of the one below, so
+    // that their edges ascend.
     bool follow() {
         const auto timer = run_.time("follow");
         Meter meter(run_);
@@ -104,10 +114,12 @@ class LocalMax {
     std::int64_t matched_ = 0;
 };
 
-// Reads: g. Writes: mate. Workspace: two numbers and a bit a vertex. Time: O(m), expected, for m edges.
+// Reads: g. Writes: mate. Workspace: two numbers and a bit a vertex. Time: O(m), expected, for m
+// edges.
 template <class Index>
 void local_max(const Graph<Index>& g, Index* mate, const GraphOptions& options, Run& run) {
-    with_or_without_weights(g, [&]<bool Weighted>() { LocalMax<Index, Weighted>(g, mate, options, run).improve(); });
+    with_or_without_weights(
+        g, [&]<bool Weighted>() { LocalMax<Index, Weighted>(g, mate, options, run).improve(); });
 }
 
 }  // namespace sparsematch

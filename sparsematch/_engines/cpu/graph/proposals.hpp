@@ -1,7 +1,9 @@
-// The best proposal to each vertex so far, of all that threads make at a time: what suitor and red-blue are made of.
+// The best proposal to each vertex so far, of all that threads make at a time: what suitor and
+// red-blue are made of.
 //
-// A vertex is locked by a mark in place of who proposed to it (the locks of Manne, Halappanavar, IPDPS 2014, Alg. 3). Proposals to
-// a vertex only get better, so that one who looks without the lock may try in vain, but never misses a chance.
+// A vertex is locked by a mark in place of who proposed to it (the locks of Manne, Halappanavar,
+// IPDPS 2014, Alg. 3). Proposals to a vertex only get better, so that one who looks without the
+// lock may try in vain, but never misses a chance.
 #pragma once
 
 #include <thread>
@@ -20,7 +22,8 @@ class Proposals {
     // Who made the best proposal to v; when nobody proposes any more.
     Index maker(Index v) const { return best_[v].maker; }
 
-    // Whether a proposal of this key to v would now be the best; before(other key, other maker): it comes before that one.
+    // Whether a proposal of this key to v would now be the best; before(other key, other maker): it
+    // comes before that one.
     template <class Before>
     bool beats(Index v, std::uint64_t key, const Before& before) const {
         const std::uint64_t other = Threads ? peek(best_[v].key) : best_[v].key;
@@ -30,7 +33,8 @@ class Proposals {
         return maker == UNMATCHED<Index> || before(now, maker);
     }
 
-    // Makes the proposal of u to v. Returns whose proposal is left over: that of the maker before, of u, or UNMATCHED: nobody's.
+    // Makes the proposal of u to v. Returns whose proposal is left over: that of the maker before,
+    // of u, or UNMATCHED: nobody's.
     template <class Before>
     Index make(Index v, std::uint64_t key, Index u, const Before& before) {
         if (Threads && peek(best_[v].key) > key) return u;
@@ -53,18 +57,22 @@ class Proposals {
         Index maker;
     };
 
-    std::atomic_ref<Index> place(Index v) const { return std::atomic_ref<Index>(const_cast<Index&>(best_[v].maker)); }
+    std::atomic_ref<Index> place(Index v) const {
+        return std::atomic_ref<Index>(const_cast<Index&>(best_[v].maker));
+    }
 
     Index wait(Index v) const {
         if constexpr (!Threads) return best_[v].maker;
         Index maker;
-        while ((maker = place(v).load(std::memory_order_acquire)) == BUSY) std::this_thread::yield();
+        while ((maker = place(v).load(std::memory_order_acquire)) == BUSY)
+            std::this_thread::yield();
         return maker;
     }
     Index lock(Index v) {
         if constexpr (!Threads) return best_[v].maker;
         Index maker;
-        while ((maker = place(v).exchange(BUSY, std::memory_order_acquire)) == BUSY) std::this_thread::yield();
+        while ((maker = place(v).exchange(BUSY, std::memory_order_acquire)) == BUSY)
+            std::this_thread::yield();
         return maker;
     }
     void unlock(Index v, Index maker) {

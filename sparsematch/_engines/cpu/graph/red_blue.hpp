@@ -1,14 +1,17 @@
-// Red-blue: all free vertices are coloured at random, blue ones propose to red ones, which take one proposal each.
+// Red-blue: all free vertices are coloured at random, blue ones propose to red ones, which take one
+// proposal each.
 //
-// Paper 002 (Fagginger Auer, Bisseling 2012), Alg. 3, random and weighted. The paper's pi is mate_ and the two bitmaps, sigma is
-// proposal_ and the makers of proposals_. A step reads what steps before it wrote, and nothing that other vertices write in it:
-// so the matching depends on the seed alone. A red vertex is told of its proposals instead of looking for them in its list: of all
-// that arrive it keeps the best, in whichever order they come. Dead: a vertex without a free neighbour; it leaves the list when
-// it has found no partner. Invariant: who is not in the list is matched, or dead.
+// Paper 002 (Fagginger Auer, Bisseling 2012), Alg. 3, random and weighted. The paper's pi is mate_
+// and the two bitmaps, sigma is proposal_ and the makers of proposals_. A step reads what steps
+// before it wrote, and nothing that other vertices write in it: so the matching depends on the seed
+// alone. A red vertex is told of its proposals instead of looking for them in its list: of all that
+// arrive it keeps the best, in whichever order they come. Dead: a vertex without a free neighbour;
+// it leaves the list when it has found no partner. Invariant: who is not in the list is matched, or
+// dead.
 #pragma once
 
-#include "graph/proposals.hpp"
 #include "graph/active_vertices.hpp"
+#include "graph/proposals.hpp"
 
 namespace sparsematch {
 
@@ -16,13 +19,14 @@ template <class Index, bool Weighted, bool Threads>
 class RedBlue {
   public:
     RedBlue(const Graph<Index>& g, Index* mate, const GraphOptions& options, Run& run)
-        : g_(g), order_(g, options.seed), options_(options), run_(run), mate_(mate), taken_(g.n), red_(g.n), proposal_(g.n),
-          proposals_(g.n), remaining_(g.n, run) {}
+        : g_(g), order_(g, options.seed), options_(options), run_(run), mate_(mate), taken_(g.n),
+          red_(g.n), proposal_(g.n), proposals_(g.n), remaining_(g.n, run) {}
 
     void improve() {
         for (std::int64_t matched = 0; remaining_.size() > 0; ++run_.stats.phases) {
             if (run_.detailed) {
-                const auto live = remaining_.live_edges(g_, [&](Index v) { return taken_.test(v); });
+                const auto live =
+                    remaining_.live_edges(g_, [&](Index v) { return taken_.test(v); });
                 run_.stats.rounds.push_back({0, live});
             }
             if (!colour() || !propose()) return;
@@ -36,9 +40,12 @@ class RedBlue {
   private:
     using Pick = typename EdgeOrder<Index, Weighted>::Pick;
 
-    std::uint64_t hash_of(Index v) const { return vertex_hash(v, run_.stats.phases, options_.seed); }
+    std::uint64_t hash_of(Index v) const {
+        return vertex_hash(v, run_.stats.phases, options_.seed);
+    }
 
-    // Lines 5 to 10 of the paper. A vertex that was red and is free still had no proposal: is it dead (line 23)?
+    // Lines 5 to 10 of the paper. A vertex that was red and is free still had no proposal: is it
+    // dead (line 23)?
     bool colour() {
         const auto timer = run_.time("colour");
         return remaining_.sweep([&](Index v, Meter& meter) {
@@ -50,7 +57,8 @@ class RedBlue {
         });
     }
 
-    // Lines 11 to 26. Writes: the proposal of blue vertices; the best proposal to red ones, under their locks.
+    // Lines 11 to 26. Writes: the proposal of blue vertices; the best proposal to red ones, under
+    // their locks.
     bool propose() {
         const auto timer = run_.time("propose");
         return remaining_.sweep([&](Index v, Meter& meter) {
@@ -79,13 +87,15 @@ class RedBlue {
         });
     }
 
-    // The red neighbour that a blue vertex proposes to: the best, or without weights the first from a hashed entry on.
+    // The red neighbour that a blue vertex proposes to: the best, or without weights the first from
+    // a hashed entry on.
     Pick select(Index v, Meter& meter) const {
         if constexpr (Weighted) {
             meter.charge(g_.degree(v));
             return order_.best(v, [&](Index w) { return red_.test(w); });
         }
-        const Index begin = g_.indptr[v], degree = g_.degree(v), skip = first_entry(hash_of(v), degree);
+        const Index begin = g_.indptr[v], degree = g_.degree(v),
+                    skip = first_entry(hash_of(v), degree);
         for (Index k = 0; k < degree; ++k) {
             const Index w = g_.indices[begin + (k < degree - skip ? skip + k : skip + k - degree)];
             if (!red_.test(w)) continue;
@@ -116,7 +126,8 @@ class RedBlue {
     Remaining<Index> remaining_;
 };
 
-// Reads: g. Writes: mate. Workspace: 24 to 32 bytes and two bits a vertex. Time: O(nnz) a round, O(log n) rounds on random graphs.
+// Reads: g. Writes: mate. Workspace: 24 to 32 bytes and two bits a vertex. Time: O(nnz) a round,
+// O(log n) rounds on random graphs.
 template <class Index>
 void red_blue(const Graph<Index>& g, Index* mate, const GraphOptions& options, Run& run) {
     with_or_without_weights(g, [&]<bool Weighted>() {

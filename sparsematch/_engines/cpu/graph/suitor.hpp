@@ -1,14 +1,16 @@
-// Suitor: each vertex proposes to the best neighbour that has no better suitor; whoever loses its place proposes anew.
+// Suitor: each vertex proposes to the best neighbour that has no better suitor; whoever loses its
+// place proposes anew.
 //
-// Manne, Halappanavar, New effective multithreaded matching algorithms (IPDPS 2014), Alg. 3. Losers do not propose at once, they
-// are written down for the next pass: of many proposers the lists can be asked for ahead. At first all propose to their best
-// neighbour whoever its suitor is, which looks at no suitors on the way. Invariant: in the end each matched vertex is its
-// suitor's suitor, as the strict order leaves one stable matching.
+// Manne, Halappanavar, New effective multithreaded matching algorithms (IPDPS 2014), Alg. 3. Losers
+// do not propose at once, they are written down for the next pass: of many proposers the lists can
+// be asked for ahead. At first all propose to their best neighbour whoever its suitor is, which
+// looks at no suitors on the way. Invariant: in the end each matched vertex is its suitor's suitor,
+// as the strict order leaves one stable matching.
 #pragma once
 
+#include "core/worklist.hpp"
 #include "graph/graph.hpp"
 #include "graph/proposals.hpp"
-#include "core/worklist.hpp"
 
 namespace sparsematch {
 
@@ -16,7 +18,8 @@ template <class Index, bool Weighted, bool Threads>
 class Suitor {
   public:
     Suitor(const Graph<Index>& g, Index* mate, const GraphOptions& options, Run& run)
-        : g_(g), order_(g, options.seed), run_(run), mate_(mate), suitors_(g.n), proposers_(g.n), losers_(g.n) {}
+        : g_(g), order_(g, options.seed), run_(run), mate_(mate), suitors_(g.n), proposers_(g.n),
+          losers_(g.n) {}
 
     void improve() {
         run_.team.loop(g_.n, grain, [&](int, Index begin, Index end) {
@@ -37,7 +40,8 @@ class Suitor {
     static constexpr Index few = 64;   // whose proposals are thought out together
     static constexpr Index ahead = 4;  // whose list is asked for while that of another is read
 
-    // All propose to their best neighbour; a few at a time, so that the places of the suitors are at hand.
+    // All propose to their best neighbour; a few at a time, so that the places of the suitors are
+    // at hand.
     bool propose_first() {
         const auto timer = run_.time("first");
         run_.team.loop(g_.n, grain, [&](int rank, Index begin, Index end) {
@@ -63,16 +67,18 @@ class Suitor {
         const auto timer = run_.time("again");
         proposers_.swap(losers_);
         losers_.resize(0);
-        run_.team.loop(proposers_.size(), grain, [&](int rank, std::int64_t begin, std::int64_t end) {
-            Writer losers(losers_);
-            Meter meter(run_, rank);
-            for (std::int64_t k = begin; k < end; ++k) {
-                if (k + 2 * ahead < end) __builtin_prefetch(&g_.indptr[proposers_[k + 2 * ahead]]);
-                if (k + ahead < end) order_.prefetch(proposers_[k + ahead]);
-                propose(proposers_[k], best(proposers_[k]), losers);
-                if (!meter.charge(g_.degree(proposers_[k]))) return;
-            }
-        });
+        run_.team.loop(proposers_.size(), grain,
+                       [&](int rank, std::int64_t begin, std::int64_t end) {
+                           Writer losers(losers_);
+                           Meter meter(run_, rank);
+                           for (std::int64_t k = begin; k < end; ++k) {
+                               if (k + 2 * ahead < end)
+                                   __builtin_prefetch(&g_.indptr[proposers_[k + 2 * ahead]]);
+                               if (k + ahead < end) order_.prefetch(proposers_[k + ahead]);
+                               propose(proposers_[k], best(proposers_[k]), losers);
+                               if (!meter.charge(g_.degree(proposers_[k]))) return;
+                           }
+                       });
         ++run_.stats.phases;
         return !run_.stopped();
     }
@@ -84,7 +90,9 @@ class Suitor {
             const Index v = g_.indices[p];
             const std::uint64_t key = order_.key(u, p);
             if (key < best.key || v == u) continue;
-            if (best.vertex != UNMATCHED<Index> && !order_.before(key, u, v, best.key, u, best.vertex)) continue;
+            if (best.vertex != UNMATCHED<Index> &&
+                !order_.before(key, u, v, best.key, u, best.vertex))
+                continue;
             if (suitors_.beats(v, key, comes_before(key, u, v))) best = {key, v};
         }
         return best;
@@ -98,7 +106,9 @@ class Suitor {
     }
 
     auto comes_before(std::uint64_t key, Index u, Index v) const {
-        return [=, this](std::uint64_t other, Index suitor) { return order_.before(key, u, v, other, suitor, v); };
+        return [=, this](std::uint64_t other, Index suitor) {
+            return order_.before(key, u, v, other, suitor, v);
+        };
     }
 
     const Graph<Index>& g_;
@@ -109,7 +119,8 @@ class Suitor {
     Worklist<Threads, Index> proposers_, losers_;
 };
 
-// Reads: g. Writes: mate. Workspace: 24 to 32 bytes a vertex. Time: O(m log(degree)), expected, where the weights are random.
+// Reads: g. Writes: mate. Workspace: 24 to 32 bytes a vertex. Time: O(m log(degree)), expected,
+// where the weights are random.
 template <class Index>
 void suitor(const Graph<Index>& g, Index* mate, const GraphOptions& options, Run& run) {
     with_or_without_weights(g, [&]<bool Weighted>() {

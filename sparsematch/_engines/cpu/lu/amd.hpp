@@ -1,11 +1,15 @@
-// In which order to eliminate the vertices of a symmetric graph so that little fill comes: approximate minimum degree.
+// In which order to eliminate the vertices of a symmetric graph so that little fill comes:
+// approximate minimum degree.
 //
-// Amestoy, Davis, Duff, An approximate minimum degree ordering algorithm (SIAM J. Matrix Anal. Appl. 17, 1996), Algorithm 2.
-// Paper's names: A_i and E_i are the two parts of the list of variable i, elements first; L_e the list of element e; nv, w and
-// degree as there. Elements are appended to the pool, which is not compacted: the caller bounds the fill, and with it the pool.
-// Vertices that are equal from the start are merged before it: Ashcraft, Compressed graphs and the minimum degree algorithm (SIAM
-// J. Sci. Comput. 16, 1995).
-// Invariant: L_e of a living element holds living variables only, and degree[e] is their number, merged ones counted.
+// Amestoy, Davis, Duff, An approximate minimum degree ordering algorithm (SIAM J. Matrix Anal.
+// Appl. 17, 1996), Algorithm 2.
+// Paper's names: A_i and E_i are the two parts of the list of variable i, elements first; L_e the
+// list of element e; nv, w and degree as there. Elements are appended to the pool, which is not
+// compacted: the caller bounds the fill, and with it the pool. Vertices that are equal from the
+// start are merged before it: Ashcraft, Compressed graphs and the minimum degree algorithm (SIAM J.
+// Sci. Comput. 16, 1995).
+// Invariant: L_e of a living element holds living variables only, and degree[e] is their number,
+// merged ones counted.
 #pragma once
 
 #include <algorithm>
@@ -28,19 +32,22 @@ struct EliminationCost {
 template <class Index>
 class DegreeOrdering {
   public:
-    // Reads: the graph without its diagonal, edge {i, j} in both lists, no repeats; vertex i's list is the length[i] numbers at
-    // pool[begin[i]]; the pool is used up. Writes: order, the vertices in order of elimination, and the cost. Returns false, and
-    // no order, when L would have more than `most` entries, or, as far as that can be foreseen, need more than `work`
+    // Reads: the graph without its diagonal, edge {i, j} in both lists, no repeats; vertex i's list
+    // is the length[i] numbers at pool[begin[i]]; the pool is used up. Writes: order, the vertices
+    // in order of elimination, and the cost. Returns false, and no order, when L would have more
+    // than `most` entries, or, as far as that can be foreseen, need more than `work`
     // multiplications for each. Time: O(n nnz) at worst, nearly O(nnz) in practice.
-    bool run(Index n, const std::vector<std::int64_t>& begin, const std::vector<Index>& length, std::vector<Index>& pool,
-             double most, double work, Index* order, EliminationCost& cost) {
+    bool run(Index n, const std::vector<std::int64_t>& begin, const std::vector<Index>& length,
+             std::vector<Index>& pool, double most, double work, Index* order,
+             EliminationCost& cost) {
         pool_.swap(pool);
         const bool found = eliminate(n, begin, length, most, work, order, cost);
         pool_.swap(pool);
         return found;
     }
 
-    // After a run: how many entries the columns of L have up to the one that is eliminated there, at most.
+    // After a run: how many entries the columns of L have up to the one that is eliminated there,
+    // at most.
     void accumulate(double* entries) const {
         Index t = 0;
         for (std::size_t k = 0; k < pivots_.size(); ++k)
@@ -57,8 +64,9 @@ class DegreeOrdering {
         Index length, n_elements, nv, degree;
     };
 
-    bool eliminate(Index n, const std::vector<std::int64_t>& begin, const std::vector<Index>& length, double most, double work,
-                   Index* order, EliminationCost& cost) {
+    bool eliminate(Index n, const std::vector<std::int64_t>& begin,
+                   const std::vector<Index>& length, double most, double work, Index* order,
+                   EliminationCost& cost) {
         prepare(n, begin, length);
         cost = {};
         while (eliminated_ < n_) {
@@ -76,13 +84,16 @@ class DegreeOrdering {
             finish(p, grown);
             charge(grown, cost);
             entries_.push_back(cost.entries);
-            if (cost.entries > most || (v_[p].degree > work / 2 && is_heavy(v_[p].degree, work, cost))) return false;
+            if (cost.entries > most ||
+                (v_[p].degree > work / 2 && is_heavy(v_[p].degree, work, cost)))
+                return false;
         }
         write_order(order);
         return true;
     }
 
-    void prepare(Index n, const std::vector<std::int64_t>& begin, const std::vector<Index>& length) {
+    void prepare(Index n, const std::vector<std::int64_t>& begin,
+                 const std::vector<Index>& length) {
         const auto size = static_cast<std::size_t>(n);
         n_ = n, eliminated_ = 0, least_ = 0, stamp_ = 2, largest_ = 0;
         mask_ = std::bit_floor(size) - 1;
@@ -94,7 +105,8 @@ class DegreeOrdering {
         const double dense = std::max(16.0, 10 * std::sqrt(static_cast<double>(n)));
         v_.resize(size);
         std::int64_t entries = 0;
-        for (Index i = 0; i < n; ++i) v_[i] = {begin[i], 1, length[i], 0, 1, length[i]}, entries += length[i];
+        for (Index i = 0; i < n; ++i)
+            v_[i] = {begin[i], 1, length[i], 0, 1, length[i]}, entries += length[i];
         if (entries >= 8 * std::int64_t{n}) merge_equal(dense);
         for (Index i = 0; i < n; ++i) {
             if (v_[i].degree > dense) v_[i].nv = 0, last_.push_back(i), ++eliminated_;
@@ -102,15 +114,16 @@ class DegreeOrdering {
         }
     }
 
-    // Neighbours that have all other neighbours in common. Told by sums of scattered numbers: that two be equal by chance will
-    // not happen, and would cost some fill.
+    // Neighbours that have all other neighbours in common. Told by sums of scattered numbers: that
+    // two be equal by chance will not happen, and would cost some fill.
     void merge_equal(double dense) {
         const auto size = static_cast<std::size_t>(n_);
         std::vector<std::uint64_t> sum(size);
         for (Index i = 0; i < n_; ++i) sum[i] = hash(static_cast<std::uint64_t>(i));
         std::vector<std::uint64_t> closed(sum);
         for (Index i = 0; i < n_; ++i)
-            for (auto q = v_[i].begin; q < v_[i].begin + v_[i].length; ++q) closed[i] += sum[pool_[q]];
+            for (auto q = v_[i].begin; q < v_[i].begin + v_[i].length; ++q)
+                closed[i] += sum[pool_[q]];
         Index merged = 0;
         for (Index i = 0; i < n_; ++i) {
             if (v_[i].degree > dense) continue;
@@ -152,7 +165,8 @@ class DegreeOrdering {
         return p;
     }
 
-    // Whether p has no neighbours, or one and no elements. It leaves no element then: its neighbour only loses it.
+    // Whether p has no neighbours, or one and no elements. It leaves no element then: its neighbour
+    // only loses it.
     bool take_leaf(Index p) {
         if (v_[p].n_elements > 0) return false;
         Index only = none;
@@ -170,7 +184,8 @@ class DegreeOrdering {
         return true;
     }
 
-    // L_p, the union of A_p and of the L_e of all e in E_p, which it absorbs. Its variables have nv < 0 from here to finish.
+    // L_p, the union of A_p and of the L_e of all e in E_p, which it absorbs. Its variables have nv
+    // < 0 from here to finish.
     Index form_element(Index p) {
         eliminated_ += v_[p].nv;
         const Index weight = v_[p].nv;
@@ -212,12 +227,14 @@ class DegreeOrdering {
         }
     }
 
-    // Lists of the variables of L_p lose what is dead or inside L_p and gain p; one that has nothing else is eliminated along
-    // with p. Returns how many p now stands for. What stays is no better than a coin to foretell: no branches.
+    // Lists of the variables of L_p lose what is dead or inside L_p and gain p; one that has
+    // nothing else is eliminated along with p. Returns how many p now stands for. What stays is no
+    // better than a coin to foretell: no branches.
     Index update_degrees(Index p, Index weight) {
         for (std::int64_t q = v_[p].begin; q < v_[p].begin + v_[p].length; ++q) {
             const Index i = pool_[q];
-            const std::int64_t from = v_[i].begin, variables = from + v_[i].n_elements, end = from + v_[i].length;
+            const std::int64_t from = v_[i].begin, variables = from + v_[i].n_elements,
+                               end = from + v_[i].length;
             std::int64_t to = from;
             Index d = 0;
             std::uint64_t sum = 0;
@@ -225,7 +242,8 @@ class DegreeOrdering {
                 const Index e = pool_[t];
                 if (v_[e].w == 0) continue;
                 if (const std::int64_t outside = v_[e].w - stamp_; outside > 0) {
-                    d += static_cast<Index>(outside), sum += static_cast<std::uint64_t>(e), pool_[to++] = e;
+                    d += static_cast<Index>(outside), sum += static_cast<std::uint64_t>(e),
+                        pool_[to++] = e;
                 } else {
                     v_[e].w = 0;  // L_e lies inside L_p
                 }
@@ -234,7 +252,8 @@ class DegreeOrdering {
             if (end - variables < 5) {
                 for (std::int64_t t = variables; t < end; ++t) {
                     const Index j = pool_[t];
-                    if (v_[j].nv > 0) d += v_[j].nv, sum += static_cast<std::uint64_t>(j), pool_[to++] = j;
+                    if (v_[j].nv > 0)
+                        d += v_[j].nv, sum += static_cast<std::uint64_t>(j), pool_[to++] = j;
                 }
             } else {
                 for (std::int64_t t = variables; t < end; ++t) {
@@ -246,10 +265,12 @@ class DegreeOrdering {
             }
             if (d == 0) {
                 const Index nvi = -v_[i].nv;
-                parent_[i] = p, weight += nvi, v_[p].degree -= nvi, eliminated_ += nvi, v_[i].nv = 0;
+                parent_[i] = p, weight += nvi, v_[p].degree -= nvi, eliminated_ += nvi,
+                v_[i].nv = 0;
                 continue;
             }
-            // p, or an element that p absorbs, was in the list of i, so that there is room for one more.
+            // p, or an element that p absorbs, was in the list of i, so that there is room for one
+            // more.
             pool_[to] = pool_[split], pool_[split] = pool_[from], pool_[from] = p;
             v_[i].n_elements = static_cast<Index>(split - from + 1);
             v_[i].length = static_cast<Index>(to - from + 1);
@@ -269,9 +290,12 @@ class DegreeOrdering {
             Index i = bucket_[hash_[pool_[q]]];
             bucket_[hash_[pool_[q]]] = none;
             for (; i != none && next_[i] != none; i = next_[i], ++stamp_) {
-                for (std::int64_t t = v_[i].begin + 1; t < v_[i].begin + v_[i].length; ++t) v_[pool_[t]].w = stamp_;
+                for (std::int64_t t = v_[i].begin + 1; t < v_[i].begin + v_[i].length; ++t)
+                    v_[pool_[t]].w = stamp_;
                 for (Index before = i, j = next_[i]; j != none; j = next_[j]) {
-                    if (same_lists(i, j)) v_[i].nv += v_[j].nv, v_[j].nv = 0, parent_[j] = i, next_[before] = next_[j];
+                    if (same_lists(i, j))
+                        v_[i].nv += v_[j].nv, v_[j].nv = 0, parent_[j] = i,
+                                              next_[before] = next_[j];
                     else before = j;
                 }
             }
@@ -290,7 +314,8 @@ class DegreeOrdering {
             const Index i = pool_[q], nvi = -v_[i].nv;
             if (nvi <= 0) continue;
             v_[i].nv = nvi;
-            v_[i].degree = std::min<Index>(v_[i].degree + v_[p].degree - nvi, n_ - eliminated_ - nvi);
+            v_[i].degree =
+                std::min<Index>(v_[i].degree + v_[p].degree - nvi, n_ - eliminated_ - nvi);
             insert(i);
             pool_[to++] = i;
         }
@@ -301,15 +326,19 @@ class DegreeOrdering {
     }
 
     void charge(Index weight, EliminationCost& cost) const {
-        const double k = weight, d = static_cast<double>(v_[pivots_.back()].degree) + static_cast<double>(last_.size());
+        const double k = weight, d = static_cast<double>(v_[pivots_.back()].degree) +
+                                     static_cast<double>(last_.size());
         cost.entries += k * d + k * (k - 1) / 2;
         cost.work += k * d * d + k * (k - 1) * d + k * (k - 1) * (2 * k - 1) / 6;
     }
 
-    // Degrees hardly fall any more until few vertices are left: if all that come have this one, is the whole too heavy?
+    // Degrees hardly fall any more until few vertices are left: if all that come have this one, is
+    // the whole too heavy?
     bool is_heavy(Index degree, double work, const EliminationCost& cost) const {
-        const double d = degree, rest = std::max<double>(static_cast<double>(n_ - eliminated_) - d, 0);
-        return cost.work + rest * d * d + d * d * d / 3 > work * (cost.entries + rest * d + d * d / 2 + 0.5 * n_);
+        const double d = degree,
+                     rest = std::max<double>(static_cast<double>(n_ - eliminated_) - d, 0);
+        return cost.work + rest * d * d + d * d * d / 3 >
+               work * (cost.entries + rest * d + d * d / 2 + 0.5 * n_);
     }
 
     // A pivot is followed by those that were merged into it.
@@ -327,7 +356,8 @@ class DegreeOrdering {
         for (Index i = 0; i < n_; ++i)
             if (parent_[i] != none && parent_[i] != i) order[count[place[root(i)]]++] = i;
         ends_.assign(count.begin(), count.end() - 1);
-        std::stable_sort(last_.begin(), last_.end(), [&](Index a, Index b) { return v_[a].degree < v_[b].degree; });
+        std::stable_sort(last_.begin(), last_.end(),
+                         [&](Index a, Index b) { return v_[a].degree < v_[b].degree; });
         std::copy(last_.begin(), last_.end(), order + n_ - static_cast<Index>(last_.size()));
     }
     Index root(Index i) {

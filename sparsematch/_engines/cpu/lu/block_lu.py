@@ -13,7 +13,8 @@ from sparsematch._types.factors import BlockLU, BlockPlan, FirstLook
 
 #: Multiplications per entry of L + U above which supernodes pay.
 _WORK_PER_ENTRY = 105.0
-#: Entries of L + U per entry of a block above which its ordering is given up: it is too heavy already.
+#: Entries of L + U per entry of a block above which its ordering is given up: it is too heavy
+#: already.
 _FILL = 40.0
 #: Blocks of so few rows are not worth judging.
 _ALWAYS_INSIDE = 16
@@ -24,11 +25,20 @@ _FEW_ENTRIES, _MANY_ENTRIES = 1 << 14, 1 << 20
 
 
 def block_plan(
-    graph: BipartiteCSR, row_perm: IndexArray, col_perm: IndexArray, row_blocks: IndexArray, forced: BoolArray
+    graph: BipartiteCSR,
+    row_perm: IndexArray,
+    col_perm: IndexArray,
+    row_blocks: IndexArray,
+    forced: BoolArray,
 ) -> BlockPlan:
-    """Cut a matrix into blocks by its block form. `graph` must be flipped. Time: O(n + nnz) and the orderings."""
+    """Cut a matrix into blocks by its block form. `graph` must be flipped.
+
+    Time: O(n + nnz) and the orderings.
+    """
     limits = _WORK_PER_ENTRY, _FILL, _ALWAYS_INSIDE
-    return _core.block_plan(graph.indptr, graph.indices, row_perm, col_perm, row_blocks, forced, *limits)
+    return _core.block_plan(
+        graph.indptr, graph.indices, row_perm, col_perm, row_blocks, forced, *limits
+    )
 
 
 def survey(graph: BipartiteCSR, values: NDArray[Any]) -> tuple[float, float]:
@@ -44,7 +54,10 @@ def equal(x: IndexArray, y: IndexArray) -> bool:
 
 
 def is_canonical(indptr: IndexArray, indices: IndexArray) -> bool:
-    """Tell whether these are columns of a square matrix, each ascending without repeats. Time: O(n + nnz)."""
+    """Tell whether these are columns of a square matrix, each ascending without repeats.
+
+    Time: O(n + nnz).
+    """
     return _core.is_canonical(indptr, indices)
 
 
@@ -53,8 +66,8 @@ def first_look(
 ) -> FirstLook | None:
     """Return the block form of a matrix, what its values are like, and a plan; None if it takes longer to match.
 
-    `graph` must be flipped; `given` is what is known, the `row_mate` of a perfect matching or the three arrays of the
-    form. Time: O(n + nnz) and the orderings.
+    `graph` must be flipped; `given` is what is known, the `row_mate` of a perfect matching or the
+    three arrays of the form. Time: O(n + nnz) and the orderings.
     """
     limits = _FEW_ENTRIES, _MANY_ENTRIES, poor, _FEW_ROWS, _WORK_PER_ENTRY, _FILL, _ALWAYS_INSIDE
     found = _core.first_look(graph.indptr, graph.indices, values, given, *limits)

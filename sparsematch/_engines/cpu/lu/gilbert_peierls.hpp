@@ -1,11 +1,14 @@
-// The numbers of a block triangular factorisation: L U = P B for each diagonal block B of a plan, the entries above kept as they
-// are, and the same again for new values with the same pivots.
+// The numbers of a block triangular factorisation: L U = P B for each diagonal block B of a plan,
+// the entries above kept as they are, and the same again for new values with the same pivots.
 //
-// Gilbert, Peierls, Sparse partial pivoting in time proportional to arithmetic operations (SIAM J. Sci. Stat. Comput. 9, 1988);
-// Eisenstat, Liu, Exploiting structural symmetry in a sparse partial pivoting code (SISC 14, 1993) for pruning: the search for
-// column k's pattern need not follow an entry of column j of L below the first row that is in column j of both L and U^T.
-// A pivot stays on the diagonal, where the order put it, unless it is small beside the largest of its column, rows scaled.
-// Invariant: between columns the accumulator x_ is zero; rows of L are counted within the block, by pivot once it is finished.
+// Gilbert, Peierls, Sparse partial pivoting in time proportional to arithmetic operations (SIAM J.
+// Sci. Stat. Comput. 9, 1988); Eisenstat, Liu, Exploiting structural symmetry in a sparse partial
+// pivoting code (SISC 14, 1993) for pruning: the search for column k's pattern need not follow an
+// entry of column j of L below the first row that is in column j of both L and U^T. A pivot stays
+// on the diagonal, where the order put it, unless it is small beside the largest of its column,
+// rows scaled.
+// Invariant: between columns the accumulator x_ is zero; rows of L are counted within the block, by
+// pivot once it is finished.
 #pragma once
 
 #include <algorithm>
@@ -15,9 +18,9 @@
 #include <utility>
 #include <vector>
 
-#include "lu/symbolic.hpp"
-#include "lu/pivot_checks.hpp"
 #include "core/run_context.hpp"
+#include "lu/pivot_checks.hpp"
+#include "lu/symbolic.hpp"
 
 namespace sparsematch {
 
@@ -29,10 +32,11 @@ class BlockLU {
     static constexpr double diagonal_preference = 0.01, refactor_tolerance = 1e-3;
 
     explicit BlockLU(const BlockPlan<Index>& plan)
-        : plan(plan), l_start(size() + 1), l_end(size()), u_start(size() + 1), pivot(size(), 1), row_of(size()),
-          upper_row(plan.upper_row), upper(plan.upper_row.size()) {}
+        : plan(plan), l_start(size() + 1), l_end(size()), u_start(size() + 1), pivot(size(), 1),
+          row_of(size()), upper_row(plan.upper_row), upper(plan.upper_row.size()) {}
 
-    // Factorises anew, pivots chosen by the values. After `singular` and `overfull`, block `trouble` is the one.
+    // Factorises anew, pivots chosen by the values. After `singular` and `overfull`, block
+    // `trouble` is the one.
     Outcome factorise(const Value* a, Run& run) {
         Meter meter(run);
         l_row.clear(), l.clear(), u_row.clear(), u.clear();
@@ -43,16 +47,20 @@ class BlockLU {
             trouble = k;
             const bool small = plan.size(k) == 1;
             if (small || plan.outside[k] > 0) skip(k);
-            const Outcome outcome = plan.outside[k] > 0 ? Outcome::done : small ? number(k, a) : block(k, a, meter);
+            const Outcome outcome = plan.outside[k] > 0 ? Outcome::done
+                                    : small             ? number(k, a)
+                                                        : block(k, a, meter);
             if (outcome != Outcome::done) return outcome;
         }
-        l_start[size()] = static_cast<std::int64_t>(l.size()), u_start[size()] = static_cast<std::int64_t>(u.size());
+        l_start[size()] = static_cast<std::int64_t>(l.size()),
+        u_start[size()] = static_cast<std::int64_t>(u.size());
         for (std::size_t p = 0; p < upper_row.size(); ++p) upper_row[p] = place_[plan.upper_row[p]];
         take_upper(a);
         return meter.charge(0) ? Outcome::done : Outcome::stopped;
     }
 
-    // The same pivots, new numbers. `unstable`: a pivot has become too small beside its column; factorise anew.
+    // The same pivots, new numbers. `unstable`: a pivot has become too small beside its column;
+    // factorise anew.
     Outcome refactorise(const Value* a, Run& run) {
         Meter meter(run);
         largest_u = 0;
@@ -95,7 +103,8 @@ class BlockLU {
     Outcome number(Index k, const Value* a) {
         const Index c = plan.starts[k];
         Value v = 0;
-        for (auto p = plan.inner_start[c]; p < plan.inner_start[c + 1]; ++p) v += a[plan.inner_from[p]];
+        for (auto p = plan.inner_start[c]; p < plan.inner_start[c + 1]; ++p)
+            v += a[plan.inner_from[p]];
         pivot[c] = v;
         largest_u = std::max(largest_u, magnitude(v));
         return v == Value(0) ? Outcome::singular : Outcome::done;
@@ -114,10 +123,12 @@ class BlockLU {
             const std::int64_t work = eliminate(c, a);
             if (!choose(c)) return clear_x(), Outcome::singular;
             prune(c);
-            if (static_cast<double>(l.size() + u.size() - before) > most[c]) return clear_x(), Outcome::overfull;
+            if (static_cast<double>(l.size() + u.size() - before) > most[c])
+                return clear_x(), Outcome::overfull;
             if (!meter.charge(work)) return clear_x(), Outcome::stopped;
         }
-        for (auto p = l_start[first_]; p < static_cast<std::int64_t>(l.size()); ++p) l_row[p] = done_[l_row[p]];
+        for (auto p = l_start[first_]; p < static_cast<std::int64_t>(l.size()); ++p)
+            l_row[p] = done_[l_row[p]];
         for (Index r = 0; r < m_; ++r) {
             row_of[first_ + done_[r]] = first_ + r, place_[first_ + r] = first_ + done_[r];
             pivot_scale_[first_ + done_[r]] = scale_[r];
@@ -128,7 +139,8 @@ class BlockLU {
     void prepare(const Value* a) {
         const auto m = static_cast<std::size_t>(m_);
         place_.resize(size()), pivot_scale_.resize(size());
-        done_.assign(m, none), mark_.assign(m, none), x_.assign(m, Value(0)), scale_.assign(m, 0), pivot_row_.resize(m);
+        done_.assign(m, none), mark_.assign(m, none), x_.assign(m, Value(0)), scale_.assign(m, 0),
+            pivot_row_.resize(m);
         path_.resize(m), next_.resize(m), order_.resize(m), pruned_.assign(m, none64);
         for (auto p = plan.inner_start[first_]; p < plan.inner_start[first_ + m_]; ++p) {
             double& largest = scale_[plan.inner_row[p]];
@@ -138,7 +150,8 @@ class BlockLU {
     }
     void clear_x() { std::fill(x_.begin(), x_.end(), Value(0)); }
 
-    // Which columns of L column c needs, in topological order (order_[top_...]), and which rows may become its pivot.
+    // Which columns of L column c needs, in topological order (order_[top_...]), and which rows may
+    // become its pivot.
     void reach(Index c) {
         top_ = m_;
         candidates_.clear();
@@ -194,7 +207,9 @@ class BlockLU {
         for (const Index r : candidates_)
             if (const double v = magnitude(x_[r]) * scale_[r]; v > best) best = v, row = r;
         if (row == none) return false;
-        if (mark_[c] == c && done_[c] == none && magnitude(x_[c]) * scale_[c] >= diagonal_preference * best) row = c;
+        if (mark_[c] == c && done_[c] == none &&
+            magnitude(x_[c]) * scale_[c] >= diagonal_preference * best)
+            row = c;
         const Value v = x_[row];
         pivot[first_ + c] = v, pivot_row_[c] = row, done_[row] = c;
         largest_u = std::max(largest_u, magnitude(v));
@@ -207,13 +222,15 @@ class BlockLU {
         return true;
     }
 
-    // Columns of L that hold the new pivot row, and whose row of U has an entry in column c: rows that are pivots come first.
+    // Columns of L that hold the new pivot row, and whose row of U has an entry in column c: rows
+    // that are pivots come first.
     void prune(Index c) {
         const Index row = pivot_row_[c];
         for (Index t = top_; t < m_; ++t) {
             const Index j = order_[t];
             const auto from = l_start[first_ + j], end = l_end[first_ + j];
-            if (pruned_[j] != none64 || std::find(l_row.begin() + from, l_row.begin() + end, row) == l_row.begin() + end)
+            if (pruned_[j] != none64 ||
+                std::find(l_row.begin() + from, l_row.begin() + end, row) == l_row.begin() + end)
                 continue;
             auto head = from, tail = end;
             while (head < tail) {
@@ -250,11 +267,14 @@ class BlockLU {
         const double* scale = pivot_scale_.data() + first_;
         const Value v = std::exchange(x_[c - first_], Value(0));
         double best = 0;
-        for (auto p = l_start[c]; p < l_end[c]; ++p) best = std::max(best, magnitude(x_[l_row[p]]) * scale[l_row[p]]);
-        if (!(magnitude(v) > 0) || magnitude(v) * scale[c - first_] < refactor_tolerance * best) return false;
+        for (auto p = l_start[c]; p < l_end[c]; ++p)
+            best = std::max(best, magnitude(x_[l_row[p]]) * scale[l_row[p]]);
+        if (!(magnitude(v) > 0) || magnitude(v) * scale[c - first_] < refactor_tolerance * best)
+            return false;
         pivot[c] = v;
         largest_u = std::max(largest_u, magnitude(v));
-        for (auto p = l_start[c]; p < l_end[c]; ++p) l[p] = std::exchange(x_[l_row[p]], Value(0)) / v;
+        for (auto p = l_start[c]; p < l_end[c]; ++p)
+            l[p] = std::exchange(x_[l_row[p]], Value(0)) / v;
         return true;
     }
 

@@ -1,4 +1,5 @@
-// What can be said of the values of a matrix in one look: how large they are, and whether the diagonal will do for pivots.
+// What can be said of the values of a matrix in one look: how large they are, and whether the
+// diagonal will do for pivots.
 #pragma once
 
 #include <algorithm>
@@ -39,7 +40,8 @@ Survey survey(const Index* indptr, Index n, const Value* values) {
     return out;
 }
 
-// A pivot as large as this share of its column, rows as they are, is expected to stay on the diagonal.
+// A pivot as large as this share of its column, rows as they are, is expected to stay on the
+// diagonal.
 inline constexpr double steady_share = 0.1;
 
 // Whether all entries on the diagonal are that large. Time: O(n + nnz).
@@ -63,12 +65,14 @@ struct PoorPivots {
     std::int64_t rows = 0;  // of their blocks, if more than `few`: what a pivot that moves may fill
 };
 
-// Looks for columns whose pivot will hardly stay on the diagonal: the entry there is small beside the largest of its column in
-// the block, rows scaled. Writes: steady, for each block whether all its pivots are expected to stay.
-// a: the columns of a matrix in the block form that the other arguments describe. Time: O(n + nnz).
+// Looks for columns whose pivot will hardly stay on the diagonal: the entry there is small beside
+// the largest of its column in the block, rows scaled. Writes: steady, for each block whether all
+// its pivots are expected to stay. a: the columns of a matrix in the block form that the other
+// arguments describe. Time: O(n + nnz).
 template <class Index, class Value>
-PoorPivots poor_diagonal(const Csr<Index>& a, const Index* row_perm, const Index* col_perm, const Index* starts, Index n_blocks,
-                         const Value* values, double preference, Index few, bool* steady) {
+PoorPivots poor_diagonal(const Csr<Index>& a, const Index* row_perm, const Index* col_perm,
+                         const Index* starts, Index n_blocks, const Value* values,
+                         double preference, Index few, bool* steady) {
     const auto n = static_cast<std::size_t>(a.n_rows);
     std::vector<Index> place(n);
     std::vector<double> largest(n, 0);
@@ -76,7 +80,8 @@ PoorPivots poor_diagonal(const Csr<Index>& a, const Index* row_perm, const Index
     const auto each = [&](Index first, Index c, auto&& visit) {
         const Index j = col_perm[c];
         if (n_blocks == 1)  // rows are in order
-            for (Index p = a.indptr[j]; p < a.indptr[j + 1]; ++p) visit(a.indices[p], magnitude(values[p]));
+            for (Index p = a.indptr[j]; p < a.indptr[j + 1]; ++p)
+                visit(a.indices[p], magnitude(values[p]));
         else
             for (Index p = a.indptr[j]; p < a.indptr[j + 1]; ++p)
                 if (const Index r = place[a.indices[p]]; r >= first) visit(r, magnitude(values[p]));
@@ -86,7 +91,8 @@ PoorPivots poor_diagonal(const Csr<Index>& a, const Index* row_perm, const Index
         const Index first = starts[k], end = starts[k + 1];
         steady[k] = true;
         if (end - first == 1) continue;
-        for (Index c = first; c < end; ++c) each(first, c, [&](Index r, double v) { largest[r] = std::max(largest[r], v); });
+        for (Index c = first; c < end; ++c)
+            each(first, c, [&](Index r, double v) { largest[r] = std::max(largest[r], v); });
         for (Index r = first; r < end; ++r) largest[r] = largest[r] > 0 ? 1 / largest[r] : 0;
         for (Index c = first; c < end; ++c) {
             double best = 0, diagonal = 0, most = 0, there = 0;
@@ -95,7 +101,8 @@ PoorPivots poor_diagonal(const Csr<Index>& a, const Index* row_perm, const Index
                 best = std::max(best, scaled), most = std::max(most, v);
                 if (r == c) diagonal = scaled, there = v;
             });
-            if (diagonal < preference * best) ++poor.number, poor.rows += end - first > few ? end - first : 0;
+            if (diagonal < preference * best)
+                ++poor.number, poor.rows += end - first > few ? end - first : 0;
             if (!(there > 0 && there >= steady_share * most)) steady[k] = false;
         }
     }

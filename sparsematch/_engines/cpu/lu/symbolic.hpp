@@ -1,9 +1,11 @@
-// A matrix in block upper triangular form, cut into what is factorised (the diagonal blocks) and what is only multiplied with
-// (the entries above them), with the place in the user's values that each entry comes from: new values need no search.
+// A matrix in block upper triangular form, cut into what is factorised (the diagonal blocks) and
+// what is only multiplied with (the entries above them), with the place in the user's values that
+// each entry comes from: new values need no search.
 //
-// The outline is KLU's: Davis, Palamadai Natarajan, Algorithm 907: KLU, a direct sparse solver for circuit simulation problems
-// (ACM TOMS 37, 2010). Here each diagonal block is judged: one that a factorisation without supernodes would be slow on is left
-// to a solver from outside, with its rows and columns in the user's order.
+// The outline is KLU's: Davis, Palamadai Natarajan, Algorithm 907: KLU, a direct sparse solver for
+// circuit simulation problems (ACM TOMS 37, 2010). Here each diagonal block is judged: one that a
+// factorisation without supernodes would be slow on is left to a solver from outside, with its rows
+// and columns in the user's order.
 #pragma once
 
 #include <algorithm>
@@ -27,17 +29,20 @@ struct BlockPlan {
     Index n = 0;
     std::vector<Index> starts;              // block k is rows and columns starts[k]...starts[k + 1]
     std::vector<Index> row_perm, col_perm;  // the permuted matrix is A[row_perm][:, col_perm]
-    // Blocks that somebody else factorises, if above 0: so many entries L + U would have, in an order that its rows and columns
-    // are in, if pivots stay on the diagonal; as_given if they are in the user's order.
+    // Blocks that somebody else factorises, if above 0: so many entries L + U would have, in an
+    // order that its rows and columns are in, if pivots stay on the diagonal; as_given if they are
+    // in the user's order.
     std::vector<double> outside;
     static constexpr double as_given = 1;
-    // Column j of the diagonal blocks: rows (counted within the block) and places in the values; the same above the blocks,
-    // rows counted within the matrix.
+    // Column j of the diagonal blocks: rows (counted within the block) and places in the values;
+    // the same above the blocks, rows counted within the matrix.
     std::vector<std::int64_t> inner_start, upper_start;
     std::vector<Index> inner_row, inner_from, upper_row, upper_from;
-    std::vector<double> most;  // entries of L + U up to a column of a block: beyond, too many pivots have left their places
+    // entries of L + U up to a column of a block: beyond, too many pivots have left their places
+    std::vector<double> most;
 
-    std::int64_t foreseen = 0;  // entries of L of all blocks that are factorised here, if pivots stay
+    // entries of L of all blocks that are factorised here, if pivots stay
+    std::int64_t foreseen = 0;
 
     Index n_blocks() const { return static_cast<Index>(starts.size()) - 1; }
     Index size(Index k) const { return starts[k + 1] - starts[k]; }
@@ -46,13 +51,15 @@ struct BlockPlan {
 template <class Index>
 class Planner {
   public:
-    // a: the columns of a square matrix (its transpose as a Csr); the other arguments: a block form of it without horizontal and
-    // vertical parts; forced: blocks to be left to others; steady: blocks whose pivots will stay on the diagonal, so that an order
-    // is of use to others as well (null: none). Time: O(n + nnz), and the orderings.
-    Planner(const Csr<Index>& a, const Index* row_perm, const Index* col_perm, Index n_blocks, const Index* starts,
-            const bool* forced, const bool* steady, typename BlockPlan<Index>::Limits limits)
-        : a_(a), forced_(forced), steady_(steady), limits_(limits), place_(a.n_rows), local_(a.nnz()),
-          column_(a.n_rows + std::size_t{1}), cursor_(a.n_rows) {
+    // a: the columns of a square matrix (its transpose as a Csr); the other arguments: a block form
+    // of it without horizontal and vertical parts; forced: blocks to be left to others; steady:
+    // blocks whose pivots will stay on the diagonal, so that an order is of use to others as well
+    // (null: none). Time: O(n + nnz), and the orderings.
+    Planner(const Csr<Index>& a, const Index* row_perm, const Index* col_perm, Index n_blocks,
+            const Index* starts, const bool* forced, const bool* steady,
+            typename BlockPlan<Index>::Limits limits)
+        : a_(a), forced_(forced), steady_(steady), limits_(limits), place_(a.n_rows),
+          local_(a.nnz()), column_(a.n_rows + std::size_t{1}), cursor_(a.n_rows) {
         plan_.n = a.n_rows;
         plan_.row_perm.assign(row_perm, row_perm + a.n_rows);
         plan_.col_perm.assign(col_perm, col_perm + a.n_rows);
@@ -82,7 +89,8 @@ class Planner {
         const std::int64_t entries = translate(first, m);
         n_inner_ += entries;
         EliminationCost cost;
-        const bool must = m <= limits_.always_inside, ordered = !forced_[k] && find_order(k, m, entries, must, cost);
+        const bool must = m <= limits_.always_inside,
+                   ordered = !forced_[k] && find_order(k, m, entries, must, cost);
         if (!ordered) {
             plan_.outside[k] = BlockPlan<Index>::as_given;
             ascend(plan_.row_perm.data() + first, m);
@@ -101,17 +109,20 @@ class Planner {
         double* ahead = plan_.most.data() + first;
         ordering_.accumulate(ahead);
         plan_.foreseen += static_cast<std::int64_t>(cost.entries);
-        for (Index c = 0; c < m; ++c) ahead[c] = 1000 + share * (2 * ahead[c] + static_cast<double>(c + 1));
+        for (Index c = 0; c < m; ++c)
+            ahead[c] = 1000 + share * (2 * ahead[c] + static_cast<double>(c + 1));
     }
 
     bool find_order(Index k, Index m, std::int64_t entries, bool must, EliminationCost& cost) {
         // An order of B + B^T is a good one for others where B is close to it.
-        const bool alike = 2 * symmetrise(m) >= entries - m, useful = alike && steady_ && steady_[k];
+        const bool alike = 2 * symmetrise(m) >= entries - m,
+                   useful = alike && steady_ && steady_[k];
         order_.resize(static_cast<std::size_t>(m));
         const double most = must ? 1e300 : limits_.fill * static_cast<double>(entries) / 2;
         const double work = must || useful ? 1e300 : limits_.work_per_entry;
         return ordering_.run(m, begin_, length_, pool_, most, work, order_.data(), cost) &&
-               (must || useful || 2 * cost.work <= work * (2 * cost.entries + static_cast<double>(m)));
+               (must || useful ||
+                2 * cost.work <= work * (2 * cost.entries + static_cast<double>(m)));
     }
     void ascend(Index* piece, Index m) const {
         if (std::is_sorted(piece, piece + m)) return;
@@ -126,8 +137,8 @@ class Planner {
         for (std::size_t t = 0; t < order_.size(); ++t) piece[t] = old_[order_[t]];
     }
 
-    // The columns of the block B that begins there: column c has rows local_[column_[c]...column_[c + 1]], ascending as rows are
-    // within a block. Returns how many entries B has.
+    // The columns of the block B that begins there: column c has rows local_[column_[c]...column_[c
+    // + 1]], ascending as rows are within a block. Returns how many entries B has.
     std::int64_t translate(Index first, Index m) {
         Index to = 0;
         for (Index c = 0; c < m; ++c) {
@@ -142,9 +153,9 @@ class Planner {
         return to;
     }
 
-    // The graph of B + B^T without its diagonal, as lists in the pool with room at their ends. An entry and its mirror make one
-    // edge: columns are gone through in order, and in each column the cursor stands behind the mirrors that had their turn.
-    // Returns how many entries have one.
+    // The graph of B + B^T without its diagonal, as lists in the pool with room at their ends. An
+    // entry and its mirror make one edge: columns are gone through in order, and in each column the
+    // cursor stands behind the mirrors that had their turn. Returns how many entries have one.
     std::int64_t symmetrise(Index m) {
         const auto size = static_cast<std::size_t>(m);
         length_.assign(size, 0), begin_.resize(size);
@@ -180,7 +191,8 @@ class Planner {
 
     // Sorts the entries into those of diagonal blocks and those above.
     void cut() {
-        const auto size = static_cast<std::size_t>(plan_.n), nnz = static_cast<std::size_t>(a_.nnz());
+        const auto size = static_cast<std::size_t>(plan_.n),
+                   nnz = static_cast<std::size_t>(a_.nnz());
         const auto n_inner = static_cast<std::size_t>(n_inner_);
         plan_.inner_start.resize(size + 1), plan_.upper_start.resize(size + 1);
         plan_.inner_row.resize(n_inner), plan_.inner_from.resize(n_inner);
@@ -193,7 +205,8 @@ class Planner {
                 const Index j = plan_.col_perm[c];
                 for (Index p = a_.indptr[j]; p < a_.indptr[j + 1]; ++p) {
                     const Index r = place_[a_.indices[p]];
-                    if (r >= first) plan_.inner_row[inner] = r - first, plan_.inner_from[inner++] = p;
+                    if (r >= first)
+                        plan_.inner_row[inner] = r - first, plan_.inner_from[inner++] = p;
                     else plan_.upper_row[upper] = r, plan_.upper_from[upper++] = p;
                 }
             }

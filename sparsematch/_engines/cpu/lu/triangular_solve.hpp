@@ -1,8 +1,10 @@
-// Solving with a block triangular factorisation, many right-hand sides at a time: blocks from the last to the first, each followed
-// by a multiplication with the columns above it; for the transpose from the first to the last.
+// Solving with a block triangular factorisation, many right-hand sides at a time: blocks from the
+// last to the first, each followed by a multiplication with the columns above it; for the transpose
+// from the first to the last.
 //
-// The right-hand sides are rows of x: entry (c, s) is x[c * width + s], c counted by pivot. Blocks that somebody else factorises
-// are passed over, the entries above them are not; the caller solves them in between.
+// The right-hand sides are rows of x: entry (c, s) is x[c * width + s], c counted by pivot. Blocks
+// that somebody else factorises are passed over, the entries above them are not; the caller solves
+// them in between.
 #pragma once
 
 #include <complex>
@@ -17,7 +19,8 @@ enum class Side { plain, transposed, adjoint };
 template <class Index, class Value>
 class BackSubstitution {
   public:
-    BackSubstitution(const BlockLU<Index, Value>& lu, Value* x, std::int64_t width) : lu_(lu), x_(x), width_(width) {}
+    BackSubstitution(const BlockLU<Index, Value>& lu, Value* x, std::int64_t width)
+        : lu_(lu), x_(x), width_(width) {}
 
     // Blocks first...last - 1. Time: O(entries of L, U and above, times width).
     void run(Index first, Index last, Side side) {
@@ -27,7 +30,8 @@ class BackSubstitution {
                 above(k);
             }
         } else {
-            for (Index k = first; k < last; ++k) side == Side::adjoint ? backwards<true>(k) : backwards<false>(k);
+            for (Index k = first; k < last; ++k)
+                side == Side::adjoint ? backwards<true>(k) : backwards<false>(k);
         }
     }
 
@@ -35,7 +39,8 @@ class BackSubstitution {
     template <class Weight>
     void subtract(Index to, Index from, Weight weight) {
         if (width_ == 1) return void(x_[to] -= weight * x_[from]);
-        for (std::int64_t s = 0; s < width_; ++s) x_[to * width_ + s] -= weight * x_[from * width_ + s];
+        for (std::int64_t s = 0; s < width_; ++s)
+            x_[to * width_ + s] -= weight * x_[from * width_ + s];
     }
     void divide(Index row, Value by) {
         for (std::int64_t s = 0; s < width_; ++s) x_[row * width_ + s] /= by;
@@ -45,10 +50,12 @@ class BackSubstitution {
         const Index first = lu_.plan.starts[k], end = lu_.plan.starts[k + 1];
         if (end - first > 1)
             for (Index c = first; c < end; ++c)
-                for (auto p = lu_.l_start[c]; p < lu_.l_end[c]; ++p) subtract(first + lu_.l_row[p], c, lu_.l[p]);
+                for (auto p = lu_.l_start[c]; p < lu_.l_end[c]; ++p)
+                    subtract(first + lu_.l_row[p], c, lu_.l[p]);
         for (Index c = end; c-- > first;) {
             divide(c, lu_.pivot[c]);
-            for (auto p = lu_.u_start[c]; p < lu_.u_start[c + 1]; ++p) subtract(first + lu_.u_row[p], c, lu_.u[p]);
+            for (auto p = lu_.u_start[c]; p < lu_.u_start[c + 1]; ++p)
+                subtract(first + lu_.u_row[p], c, lu_.u[p]);
         }
     }
     void above(Index k) {
@@ -75,7 +82,8 @@ class BackSubstitution {
             divide(c, turn<Conjugate>(lu_.pivot[c]));
         }
         for (Index c = end; c-- > first;)
-            for (auto p = lu_.l_start[c]; p < lu_.l_end[c]; ++p) subtract(c, first + lu_.l_row[p], turn<Conjugate>(lu_.l[p]));
+            for (auto p = lu_.l_start[c]; p < lu_.l_end[c]; ++p)
+                subtract(c, first + lu_.l_row[p], turn<Conjugate>(lu_.l[p]));
     }
 
     const BlockLU<Index, Value>& lu_;

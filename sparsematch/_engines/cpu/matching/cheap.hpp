@@ -1,8 +1,10 @@
 // The cheap start: every free row takes the first free column of its list.
 //
-// Duff, Kaya, Ucar: Design, implementation, and analysis of maximum transversal algorithms (ACM TOMS 38, 2011), section 3.1.
-// With `random` each list is read from a hashed place on, which spreads the choices of neighbouring rows.
-// Invariant: a column, once matched, stays matched, so that one look at each edge makes the matching maximal.
+// Duff, Kaya, Ucar: Design, implementation, and analysis of maximum transversal algorithms (ACM
+// TOMS 38, 2011), section 3.1. With `random` each list is read from a hashed place on, which
+// spreads the choices of neighbouring rows.
+// Invariant: a column, once matched, stays matched, so that one look at each edge makes the
+// matching maximal.
 #pragma once
 
 #include <algorithm>
@@ -17,7 +19,8 @@ template <bool Threads, class Index>
 bool take_column(Matching<Index> m, Index i, Index j) {
     if constexpr (Threads) {
         Index expected = UNMATCHED<Index>;
-        return peek(m.col_mate[j]) == expected && std::atomic_ref(m.col_mate[j]).compare_exchange_strong(expected, i);
+        return peek(m.col_mate[j]) == expected &&
+               std::atomic_ref(m.col_mate[j]).compare_exchange_strong(expected, i);
     } else {
         if (m.col_mate[j] != UNMATCHED<Index>) return false;
         m.col_mate[j] = i;
@@ -36,8 +39,8 @@ bool take_first(const Index* indices, Matching<Index> m, Index i, Index p, Index
     return false;
 }
 
-// The same for row after row. Pointers are held here, so that no write to a mate makes anybody read them again; most rows get
-// their first column, so that it is looked at before any loop.
+// The same for row after row. Pointers are held here, so that no write to a mate makes anybody read
+// them again; most rows get their first column, so that it is looked at before any loop.
 template <bool Threads, class Index>
 void take_first_each(Csr<Index> a, Matching<Index> m, Index begin, Index end) {
     for (Index i = begin, first = a.indptr[begin], last; i < end; ++i, first = last) {
@@ -56,7 +59,8 @@ void take_random_each(Csr<Index> a, Matching<Index> m, Index begin, Index end, s
         const Index first = a.indptr[i], last = a.indptr[i + 1];
         if (m.row_mate[i] != UNMATCHED<Index> || first == last) continue;
         const Index start = first + static_cast<Index>(hash(seed ^ i) % (last - first));
-        if (!take_first<Threads>(a.indices, m, i, start, last)) take_first<Threads>(a.indices, m, i, first, start);
+        if (!take_first<Threads>(a.indices, m, i, start, last))
+            take_first<Threads>(a.indices, m, i, first, start);
     }
 }
 
@@ -75,18 +79,21 @@ void cheap_with(const Csr<Index>& a, Matching<Index> m, const Options& options, 
     });
 }
 
-// Matches every row of a square matrix to the column of its own number, if all these entries are there. False, and nothing
-// written, at the first that is not. Time: O(nnz) at most.
+// Matches every row of a square matrix to the column of its own number, if all these entries are
+// there. False, and nothing written, at the first that is not. Time: O(nnz) at most.
 template <class Index>
 bool take_diagonal(const Csr<Index>& a, Matching<Index> m) {
     for (Index i = 0; i < a.n_rows; ++i)
-        if (std::find(a.indices + a.indptr[i], a.indices + a.indptr[i + 1], i) == a.indices + a.indptr[i + 1]) return false;
+        if (std::find(a.indices + a.indptr[i], a.indices + a.indptr[i + 1], i) ==
+            a.indices + a.indptr[i + 1])
+            return false;
     for (Index i = 0; i < a.n_rows; ++i) m.match(i, i);
     return true;
 }
 
 template <class Index>
-void cheap(const Csr<Index>& a, const Csr<Index>*, Matching<Index> m, const Options& options, Run& run) {
+void cheap(const Csr<Index>& a, const Csr<Index>*, Matching<Index> m, const Options& options,
+           Run& run) {
     if (run.team.size() > 1) cheap_with<true>(a, m, options, run);
     else cheap_with<false>(a, m, options, run);
 }

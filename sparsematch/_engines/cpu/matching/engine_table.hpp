@@ -18,7 +18,8 @@
 namespace sparsematch {
 
 template <class Index>
-using Improve = void (*)(const Csr<Index>&, const Csr<Index>*, Matching<Index>, const Options&, Run&);
+using Improve = void (*)(const Csr<Index>&, const Csr<Index>*, Matching<Index>, const Options&,
+                         Run&);
 
 // Every option by name; what it means and its default stand with its field.
 using Field = std::variant<bool Options::*, double Options::*>;
@@ -48,7 +49,13 @@ struct Row {
 };
 #define IMPROVE(name) name<std::int32_t>, name<std::int64_t>
 inline const Row table[] = {
-    {"cheap", false, "unused", true, {"random"}, "Each row takes its first free column.", IMPROVE(cheap)},
+    {"cheap",
+     false,
+     "unused",
+     true,
+     {"random"},
+     "Each row takes its first free column.",
+     IMPROVE(cheap)},
     {"min_degree",
      false,
      "unused",
@@ -75,14 +82,16 @@ inline const Row table[] = {
      "unused",
      true,
      {"fairness"},
-     "Depth-first searches with lookahead, disjoint in each phase; the direction of scanning alternates.",
+     "Depth-first searches with lookahead, disjoint in each phase; the direction of scanning "
+     "alternates.",
      IMPROVE(pothen_fan)},
     {"push_relabel",
      true,
      "required",
      false,
      {"k", "fairness", "gap"},
-     "Free rows push themselves onto their nearest column, first in, first out; global relabelling.",
+     "Free rows push themselves onto their nearest column, first in, first out; global "
+     "relabelling.",
      IMPROVE(push_relabel)},
     {"single_source_bfs",
      true,

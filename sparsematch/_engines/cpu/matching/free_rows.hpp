@@ -26,10 +26,12 @@ std::vector<Index> free_rows(const Csr<Index>& a, const Matching<Index>& m) {
     return rows;
 }
 
-// Drops the rows that have been matched, keeping the order; returns how many are left of the first n.
+// Drops the rows that have been matched, keeping the order; returns how many are left of the first
+// n.
 template <class Index>
 std::size_t keep_free(std::vector<Index>& rows, std::size_t n, const Matching<Index>& m) {
-    return std::remove_if(rows.begin(), rows.begin() + n, [&](Index i) { return m.row_mate[i] != UNMATCHED<Index>; }) -
+    return std::remove_if(rows.begin(), rows.begin() + n,
+                          [&](Index i) { return m.row_mate[i] != UNMATCHED<Index>; }) -
            rows.begin();
 }
 

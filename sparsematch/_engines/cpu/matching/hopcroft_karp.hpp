@@ -1,12 +1,14 @@
 // Hopcroft-Karp: in each phase, a maximal set of shortest augmenting paths.
 //
-// Hopcroft, Karp: An n^5/2 algorithm for maximum matchings in bipartite graphs (SIAM J. Comput. 2, 1973).
-// With `hkdw`, each phase ends with depth-first searches from the rows still free that ignore the levels: Duff, Wiberg:
-// Remarks on implementations of O(n^1/2 tau) assignment algorithms (ACM TOMS 14, 1988).
-// Names: level is the distance of a row from the free rows, in rows, counted on from the phases before: a row whose level is
-// older than the phase has not been reached, so that nothing is cleared between phases and a phase costs what it visits.
-// Invariant: within a phase the pointer into a row's list only moves on, so that all its searches cost one pass over the
-// edges they see. Phases: O(sqrt(n)).
+// Hopcroft, Karp: An n^5/2 algorithm for maximum matchings in bipartite graphs (SIAM J. Comput. 2,
+// 1973). With `hkdw`, each phase ends with depth-first searches from the rows still free that
+// ignore the levels: Duff, Wiberg: Remarks on implementations of O(n^1/2 tau) assignment algorithms
+// (ACM TOMS 14, 1988).
+// Names: level is the distance of a row from the free rows, in rows, counted on from the phases
+// before: a row whose level is older than the phase has not been reached, so that nothing is
+// cleared between phases and a phase costs what it visits.
+// Invariant: within a phase the pointer into a row's list only moves on, so that all its searches
+// cost one pass over the edges they see. Phases: O(sqrt(n)).
 #pragma once
 
 #include <limits>
@@ -14,8 +16,8 @@
 #include <vector>
 
 #include "core/csr.hpp"
-#include "matching/free_rows.hpp"
 #include "core/run_context.hpp"
+#include "matching/free_rows.hpp"
 
 namespace sparsematch {
 
@@ -30,14 +32,15 @@ class HopcroftKarp {
 
   public:
     HopcroftKarp(const Csr<Index>& a, Matching<Index> m, const Options& options, Run& run)
-        : a_(a), m_(m), options_(options), run_(run), meter_(run), row_(a.n_rows, Row{}), seen_(a.n_cols),
-          cols_(a.n_cols + std::size_t{1}) {}
+        : a_(a), m_(m), options_(options), run_(run), meter_(run), row_(a.n_rows, Row{}),
+          seen_(a.n_cols), cols_(a.n_cols + std::size_t{1}) {}
 
-    // Reads: the matrix. Writes: both mates. Workspace: three indices per row, two indices and a bit per column, the first of
-    // them as deep as the layers go. Time: O(sqrt(n) nnz).
+    // Reads: the matrix. Writes: both mates. Workspace: three indices per row, two indices and a
+    // bit per column, the first of them as deep as the layers go. Time: O(sqrt(n) nnz).
     void improve() {
         auto free = free_rows(a_, m_);
-        for (std::size_t n = free.size(); n > 0 && !run_.stopped() && !run_.exhausted(); n = keep_free(free, n, m_)) {
+        for (std::size_t n = free.size(); n > 0 && !run_.stopped() && !run_.exhausted();
+             n = keep_free(free, n, m_)) {
             {
                 auto timer = run_.time("layer");
                 if (!layer(free, n)) return;
@@ -48,13 +51,15 @@ class HopcroftKarp {
             base_ = deepest_ + 1;
             if (!options_.hkdw) continue;
             for (std::size_t k = 0; k < n && !run_.stopped(); ++k)
-                if (m_.row_mate[free[k]] == UNMATCHED<Index> && row_[free[k]].level < base_) search<false>(free[k]);
+                if (m_.row_mate[free[k]] == UNMATCHED<Index> && row_[free[k]].level < base_)
+                    search<false>(free[k]);
             ++base_;
         }
     }
 
   private:
-    // Breadth-first levels of the rows, down to the first that sees a free column. False if there is none.
+    // Breadth-first levels of the rows, down to the first that sees a free column. False if there
+    // is none.
     bool layer(const std::vector<Index>& free, std::size_t n_free) {
         if (base_ > infinite / 2) {  // levels would come to an end
             for (Row& row : row_) row.level = 0;
@@ -73,13 +78,16 @@ class HopcroftKarp {
         return false;
     }
 
-    // Lists the columns that the rows in the queue are the first to see. Returns how many, or -1 to stop.
+    // Lists the columns that the rows in the queue are the first to see. Returns how many, or -1 to
+    // stop.
     Index see() {
         Index n = 0;
         for (std::size_t head = 0; head < queue_.size(); ++head) {
-            if (head + 8 < queue_.size()) __builtin_prefetch(&a_.indices[row_[queue_[head + 8]].next]);
+            if (head + 8 < queue_.size())
+                __builtin_prefetch(&a_.indices[row_[queue_[head + 8]].next]);
             const Row row = row_[queue_[head]];
-            for (Index p = row.next; p < row.last; ++p) {  // each is written, and stays if it is new: no branch to mispredict
+            // each is written, and stays if it is new: no branch to mispredict
+            for (Index p = row.next; p < row.last; ++p) {
                 cols_[n] = a_.indices[p];
                 n += seen_.insert(a_.indices[p]);
             }
@@ -88,7 +96,8 @@ class HopcroftKarp {
         return n;
     }
 
-    // The mates of the columns are the next level; true if one of them has none, so that no level is needed.
+    // The mates of the columns are the next level; true if one of them has none, so that no level
+    // is needed.
     bool enter_mates(Index n) {
         Index n_free = 0;
         for (Index k = 0; k < n; ++k) n_free += m_.col_mate[cols_[k]] == UNMATCHED<Index>;
@@ -117,7 +126,9 @@ class HopcroftKarp {
             while (row.next < row.last && child == UNMATCHED<Index>) {
                 const Index k = m_.col_mate[a_.indices[row.next++]];
                 if (k == UNMATCHED<Index>) return augment();
-                if (Layered ? row_[k].level == row.level + 1 && row_[k].level < deepest_ : row_[k].level < base_) child = k;
+                if (Layered ? row_[k].level == row.level + 1 && row_[k].level < deepest_
+                            : row_[k].level < base_)
+                    child = k;
             }
             if (!meter_.charge(row.next - begin)) return;
             if (child == UNMATCHED<Index>) {
@@ -135,7 +146,8 @@ class HopcroftKarp {
         run_.stats.path_edges += 2 * static_cast<std::int64_t>(path_.size()) - 1;
         for (auto row = path_.rbegin(); row != path_.rend(); ++row) {
             m_.match(*row, a_.indices[row_[*row].next - 1]);
-            if (row_[*row].level < deepest_) row_[*row].level = 0;  // of no use to another search of the phase
+            // of no use to another search of the phase
+            if (row_[*row].level < deepest_) row_[*row].level = 0;
         }
     }
 
@@ -148,11 +160,13 @@ class HopcroftKarp {
     Bitmap seen_;         // columns looked at by the layering at hand
     Buffer<Index> cols_;  // that the level at hand has seen first
     std::vector<Index> queue_, path_;
-    Level base_ = 1, deepest_ = 0;  // the level of free rows in this phase; the first level that is too deep
+    // the level of free rows in this phase; the first level that is too deep
+    Level base_ = 1, deepest_ = 0;
 };
 
 template <class Index>
-void hopcroft_karp(const Csr<Index>& a, const Csr<Index>*, Matching<Index> m, const Options& options, Run& run) {
+void hopcroft_karp(const Csr<Index>& a, const Csr<Index>*, Matching<Index> m,
+                   const Options& options, Run& run) {
     HopcroftKarp<Index>(a, m, options, run).improve();
 }
 

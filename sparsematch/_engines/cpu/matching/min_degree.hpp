@@ -1,7 +1,8 @@
-// The static minimum degree start: rows in order of ascending degree, each takes its free column of smallest degree.
+// The static minimum degree start: rows in order of ascending degree, each takes its free column of
+// smallest degree.
 //
-// Duff, Kaya, Ucar (ACM TOMS 38, 2011), section 3.3, in its static form: degrees are those of the matrix, never updated, so
-// that two passes over the edges are all it costs.
+// Duff, Kaya, Ucar (ACM TOMS 38, 2011), section 3.3, in its static form: degrees are those of the
+// matrix, never updated, so that two passes over the edges are all it costs.
 // Invariant: the matching is valid throughout and maximal at the end.
 #pragma once
 
@@ -9,21 +10,23 @@
 #include <array>
 #include <vector>
 
-#include "core/published_lists.hpp"
-#include "matching/cheap.hpp"
 #include "core/csr.hpp"
+#include "core/published_lists.hpp"
 #include "core/run_context.hpp"
+#include "matching/cheap.hpp"
 
 namespace sparsematch {
 
-// A column's key: its degree, capped so that one byte is enough, or `taken`. One look tells whether it is free and how good.
+// A column's key: its degree, capped so that one byte is enough, or `taken`. One look tells whether
+// it is free and how good.
 struct Key {
     static constexpr std::uint8_t cap = 254, taken = 255;
 };
 
-// One worker's account of the columns. Workers do not look at the same bytes, which they would keep taking from each other's
-// caches: what others have taken they tell now and then, or it is seen when a claim fails.
-// A byte that is written may be part of anything, a pointer too: the loops hold theirs themselves.
+// One worker's account of the columns. Workers do not look at the same bytes, which they would keep
+// taking from each other's caches: what others have taken they tell now and then, or it is seen
+// when a claim fails. A byte that is written may be part of anything, a pointer too: the loops hold
+// theirs themselves.
 template <bool Threads, class Index>
 class ColumnKeys {
   public:
@@ -50,7 +53,8 @@ class ColumnKeys {
         }
         std::uint8_t* const key = key_.data();
         const Index* const mate = m.col_mate;
-        for (std::size_t j = 0; j < n; ++j) key[j] = mate[j] == UNMATCHED<Index> ? key[j] : Key::taken;
+        for (std::size_t j = 0; j < n; ++j)
+            key[j] = mate[j] == UNMATCHED<Index> ? key[j] : Key::taken;
     }
     void take(Index j) { key_[j] = Key::taken; }
     void take(const Index* cols, std::size_t n) {
@@ -61,19 +65,22 @@ class ColumnKeys {
         }
     }
 
-    // The free column of least degree in the list of row i, as far as is known here; of several, the first in the matrix, if
-    // the list ascends. Key and column in one word: a minimum, where a comparison that decides on both would be a branch. No key
-    // is below one, which is found early in the lists that are long.
+    // The free column of least degree in the list of row i, as far as is known here; of several,
+    // the first in the matrix, if the list ascends. Key and column in one word: a minimum, where a
+    // comparison that decides on both would be a branch. No key is below one, which is found early
+    // in the lists that are long.
     Index best(const Csr<Index>& a, Index i, Meter& meter) const {
         std::uint64_t least = nothing;
         Index p = a.indptr[i];
         for (const Index last = a.indptr[i + 1]; p < last && least >> shift > 1;)
             for (const Index stop = std::min(last - p, stretch) + p; p < stop; ++p) {
                 const Index j = a.indices[p];
-                least = std::min(least, std::uint64_t{key_[j]} << shift | static_cast<std::uint64_t>(j));
+                least = std::min(least,
+                                 std::uint64_t{key_[j]} << shift | static_cast<std::uint64_t>(j));
             }
         meter.charge(p - a.indptr[i]);
-        return least < nothing ? static_cast<Index>(least & ((std::uint64_t{1} << shift) - 1)) : UNMATCHED<Index>;
+        return least < nothing ? static_cast<Index>(least & ((std::uint64_t{1} << shift) - 1))
+                               : UNMATCHED<Index>;
     }
 
   private:
@@ -97,22 +104,27 @@ Buffer<Index> rows_by_degree(const Csr<Index>& a, Team& team) {
     constexpr Index cap = 255;
     using Places = std::array<Index, cap + 1>;
     std::vector<Places> place(team.size(), Places{});
-    const auto share = [&](int rank) { return static_cast<Index>(static_cast<std::int64_t>(a.n_rows) * rank / team.size()); };
+    const auto share = [&](int rank) {
+        return static_cast<Index>(static_cast<std::int64_t>(a.n_rows) * rank / team.size());
+    };
     team.each([&](int rank) {
-        for (Index i = share(rank); i < share(rank + 1); ++i) ++place[rank][std::min(a.degree(i), cap)];
+        for (Index i = share(rank); i < share(rank + 1); ++i)
+            ++place[rank][std::min(a.degree(i), cap)];
     });
     Index total = 0;
     for (Index d = 0; d <= cap; ++d)
         for (Places& of : place) total += std::exchange(of[d], total);
     Buffer<Index> order(a.n_rows);
     team.each([&](int rank) {
-        for (Index i = share(rank); i < share(rank + 1); ++i) order[place[rank][std::min(a.degree(i), cap)]++] = i;
+        for (Index i = share(rank); i < share(rank + 1); ++i)
+            order[place[rank][std::min(a.degree(i), cap)]++] = i;
     });
     return order;
 }
 
-// Reads: the lists of free rows. Writes: both mates. Workspace: n_rows indices, and for each worker two bytes per column; with
-// several workers as many indices again as there are pairs. Time: O(nnz).
+// Reads: the lists of free rows. Writes: both mates. Workspace: n_rows indices, and for each worker
+// two bytes per column; with several workers as many indices again as there are pairs. Time:
+// O(nnz).
 template <bool Threads, class Index>
 class MinDegree {
     static constexpr std::int64_t grain = 1 << 12;
@@ -120,7 +132,8 @@ class MinDegree {
 
   public:
     MinDegree(const Csr<Index>& a, Matching<Index> m, Run& run)
-        : a_(a), m_(m), run_(run), keys_(run.team.size()), taken_(Threads ? run.team.size() : 0, a.n_rows) {}
+        : a_(a), m_(m), run_(run), keys_(run.team.size()),
+          taken_(Threads ? run.team.size() : 0, a.n_rows) {}
 
     void improve() {
         {
@@ -134,7 +147,9 @@ class MinDegree {
         const auto timer = run_.time("choose");
         run_.team.loop(a_.n_rows, grain, [&](int rank, std::int64_t begin, std::int64_t end) {
             Meter meter(run_, rank);
-            if constexpr (Threads) taken_.hear(rank, [&](const Index* cols, std::size_t n) { keys_[rank].take(cols, n); });
+            if constexpr (Threads)
+                taken_.hear(rank,
+                            [&](const Index* cols, std::size_t n) { keys_[rank].take(cols, n); });
             for (auto k = begin; k < end; k += batch)
                 if (!choose(rank, k, std::min<std::int64_t>(k + batch, end), meter)) return;
             if constexpr (Threads) taken_.tell(rank);
@@ -144,13 +159,15 @@ class MinDegree {
   private:
     void count() {
         const auto share = [&](int rank) {
-            return static_cast<Index>(static_cast<std::int64_t>(a_.nnz()) * rank / run_.team.size());
+            return static_cast<Index>(static_cast<std::int64_t>(a_.nnz()) * rank /
+                                      run_.team.size());
         };
         run_.team.each([&](int rank) { keys_[rank].count(a_, share(rank), share(rank + 1)); });
         run_.team.each([&](int rank) { keys_[rank].complete(keys_, m_); });
     }
 
-    // Rows k to end of the order choose, then claim what they have chosen: the claims' misses overlap.
+    // Rows k to end of the order choose, then claim what they have chosen: the claims' misses
+    // overlap.
     bool choose(int rank, std::int64_t k, std::int64_t end, Meter& meter) {
         ColumnKeys<Threads, Index>& keys = keys_[rank];
         Index row[batch], col[batch];
@@ -168,7 +185,8 @@ class MinDegree {
         }
         for (int c = 0; c < n; ++c) {
             Index j = col[c];
-            while (j != UNMATCHED<Index> && !claim(row[c], j)) {  // somebody was first: choose again
+            // somebody was first: choose again
+            while (j != UNMATCHED<Index> && !claim(row[c], j)) {
                 keys.take(j);
                 j = keys.best(a_, row[c], meter);
             }
@@ -196,7 +214,8 @@ class MinDegree {
 };
 
 template <class Index>
-void min_degree(const Csr<Index>& a, const Csr<Index>*, Matching<Index> m, const Options&, Run& run) {
+void min_degree(const Csr<Index>& a, const Csr<Index>*, Matching<Index> m, const Options&,
+                Run& run) {
     if (run.team.size() > 1) MinDegree<true, Index>(a, m, run).improve();
     else MinDegree<false, Index>(a, m, run).improve();
 }

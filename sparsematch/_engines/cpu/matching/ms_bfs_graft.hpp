@@ -1,31 +1,35 @@
-// MS-BFS-Graft: an alternating forest grown from all free rows at once; trees that found a path are augmented and their
-// vertices grafted onto the trees that did not, instead of growing everything anew.
+// MS-BFS-Graft: an alternating forest grown from all free rows at once; trees that found a path are
+// augmented and their vertices grafted onto the trees that did not, instead of growing everything
+// anew.
 //
-// Azad, Buluc, Pothen: A parallel tree grafting algorithm for maximum cardinality matching in bipartite graphs (IPDPS 2015),
-// Algorithms 3 to 7. Paper's X: rows; Y: columns; visited: the same; parent[mate[x]]: link_[i].parent; root[x]: link_[i].root; leaf[root] != -1: finished_.
-// Slip corrected: line 15 of Algorithm 7 resets root[x]. Different here: the parent of a column is kept with its mate, next
-// to the root, so that claiming a column writes one word; the list of rows in trees (forest_) is also the breadth-first
-// queue, and the statistics of a phase read this list and not all vertices; visited, free and finished are bits, which stay
-// in the cache.
-// Invariant: a column is claimed by one tree at a time, so augmenting paths are vertex-disjoint; link_[i] is meant only
-// where in_tree_ has i, and then i hangs in that tree by a complete chain of parents. The rows of a tree and their mates
-// are its vertices before and after its path is flipped (then with the leaf).
+// Azad, Buluc, Pothen: A parallel tree grafting algorithm for maximum cardinality matching in
+// bipartite graphs (IPDPS 2015), Algorithms 3 to 7. Paper's X: rows; Y: columns; visited: the same;
+// parent[mate[x]]: link_[i].parent; root[x]: link_[i].root; leaf[root] != -1: finished_. Slip
+// corrected: line 15 of Algorithm 7 resets root[x]. Different here: the parent of a column is kept
+// with its mate, next to the root, so that claiming a column writes one word; the list of rows in
+// trees (forest_) is also the breadth-first queue, and the statistics of a phase read this list and
+// not all vertices; visited, free and finished are bits, which stay in the cache.
+// Invariant: a column is claimed by one tree at a time, so augmenting paths are vertex-disjoint;
+// link_[i] is meant only where in_tree_ has i, and then i hangs in that tree by a complete chain of
+// parents. The rows of a tree and their mates are its vertices before and after its path is flipped
+// (then with the leaf).
 #pragma once
 
 #include <algorithm>
 #include <vector>
 
 #include "core/csr.hpp"
-#include "matching/free_rows.hpp"
 #include "core/run_context.hpp"
 #include "core/worklist.hpp"
+#include "matching/free_rows.hpp"
 
 namespace sparsematch {
 
 template <bool Threads, class Index>
 class MsBfsGraft {
     struct Link {
-        Index root, parent;  // of a row: the root of its tree, and the row through which its mate was reached
+        // of a row: the root of its tree, and the row through which its mate was reached
+        Index root, parent;
     };
     struct Node {
         Index row, root;
@@ -35,7 +39,8 @@ class MsBfsGraft {
     };
     using Forest = Worklist<Threads, Node>;
 
-    // Claimed columns on their way into the forest: mates and links lie at random places, so a batch is asked for at once.
+    // Claimed columns on their way into the forest: mates and links lie at random places, so a
+    // batch is asked for at once.
     class Scanner {
         static constexpr int batch = 64;
         struct Claim {
@@ -43,7 +48,8 @@ class MsBfsGraft {
         };
 
       public:
-        Scanner(MsBfsGraft& graft, int rank) : meter(graft.run_, rank), graft_(graft), writer_(graft.forest_) {}
+        Scanner(MsBfsGraft& graft, int rank)
+            : meter(graft.run_, rank), graft_(graft), writer_(graft.forest_) {}
         ~Scanner() { flush(); }
         void push(Index col, Index parent, Index root) {
             __builtin_prefetch(&graft_.m_.col_mate[col]);
@@ -54,12 +60,14 @@ class MsBfsGraft {
 
       private:
         void flush() {
-            for (int k = 0; k < size_; ++k) __builtin_prefetch(&graft_.link_[graft_.m_.col_mate[claims_[k].col]], 1);
+            for (int k = 0; k < size_; ++k)
+                __builtin_prefetch(&graft_.link_[graft_.m_.col_mate[claims_[k].col]], 1);
             for (int k = 0; k < size_; ++k) {
                 const Index row = graft_.m_.col_mate[claims_[k].col];
                 poke(graft_.link_[row].root, claims_[k].root);
                 poke(graft_.link_[row].parent, claims_[k].parent);
-                graft_.in_tree_.template claim<Threads>(row);  // after the link: whoever sees the bit sees it
+                // after the link: whoever sees the bit sees it
+                graft_.in_tree_.template claim<Threads>(row);
                 writer_.push({row, claims_[k].root});
             }
             size_ = 0;
@@ -72,16 +80,19 @@ class MsBfsGraft {
     static constexpr std::int64_t grain = 1 << 10;
 
   public:
-    MsBfsGraft(const Csr<Index>& a, const Csr<Index>* transposed, Matching<Index> m, const Options& options, Run& run)
-        : a_(a), t_(transposed), m_(m), options_(options), run_(run), roots_(free_rows(a, m)), n_roots_(roots_.size()),
-          link_(a.n_rows), visited_(a.n_cols), open_(a.n_cols), in_tree_(a.n_rows), finished_(a.n_rows), forest_(a.n_rows),
-          kept_(a.n_rows), renewable_(a.n_cols), paths_(roots_.size()) {
+    MsBfsGraft(const Csr<Index>& a, const Csr<Index>* transposed, Matching<Index> m,
+               const Options& options, Run& run)
+        : a_(a), t_(transposed), m_(m), options_(options), run_(run), roots_(free_rows(a, m)),
+          n_roots_(roots_.size()), link_(a.n_rows), visited_(a.n_cols), open_(a.n_cols),
+          in_tree_(a.n_rows), finished_(a.n_rows), forest_(a.n_rows), kept_(a.n_rows),
+          renewable_(a.n_cols), paths_(roots_.size()) {
         for (Index j = 0; j < a.n_cols; ++j)
             if (m.col_mate[j] == UNMATCHED<Index>) open_.set(j);
     }
 
-    // Reads: the matrix, and its transpose if grafting or direction is on. Writes: both mates. Workspace: 6 indices per
-    // row, one per column, a few bits each. Time: O(n nnz), mostly a few nnz.
+    // Reads: the matrix, and its transpose if grafting or direction is on. Writes: both mates.
+    // Workspace: 6 indices per row, one per column, a few bits each. Time: O(n nnz), mostly a few
+    // nnz.
     void improve() {
         plant();
         while (n_roots_ > 0 && !run_.stopped()) {
@@ -95,7 +106,8 @@ class MsBfsGraft {
     }
 
   private:
-    // Starts every tree anew at its free row. The first level is read from the roots, later ones from the forest.
+    // Starts every tree anew at its free row. The first level is read from the roots, later ones
+    // from the forest.
     void plant() {
         n_roots_ = keep_free(roots_, n_roots_, m_);
         for (std::size_t k = 0; k < n_roots_; ++k) {
@@ -110,12 +122,14 @@ class MsBfsGraft {
     // Step 1: level by level until no tree grows.
     void grow() {
         for (;;) {
-            const std::size_t level_end = forest_.size(), width = from_roots_ ? n_roots_ : level_end - level_begin_;
+            const std::size_t level_end = forest_.size(),
+                              width = from_roots_ ? n_roots_ : level_end - level_begin_;
             if (width == 0 || run_.stopped()) return;
             ++run_.stats.levels;
             if (run_.detailed) run_.stats.frontier.push_back(static_cast<std::int64_t>(width));
             const std::size_t unvisited = a_.n_cols - std::min<std::size_t>(level_end, a_.n_cols);
-            if (options_.direction && t_ && static_cast<double>(width) * options_.alpha >= static_cast<double>(unvisited)) {
+            if (options_.direction && t_ &&
+                static_cast<double>(width) * options_.alpha >= static_cast<double>(unvisited)) {
                 auto timer = run_.time("bottom-up");
                 bottom_up(a_.n_cols, [](std::int64_t j) { return static_cast<Index>(j); }, true);
             } else {
@@ -130,21 +144,27 @@ class MsBfsGraft {
     // Algorithm 4.
     void top_down(std::size_t width) {
         const std::size_t begin_level = level_begin_;
-        run_.team.loop(static_cast<std::int64_t>(width), grain, [&](int rank, std::int64_t begin, std::int64_t end) {
-            Scanner scanner(*this, rank);
-            const auto row = [&](std::int64_t k) { return from_roots_ ? roots_[k] : forest_[begin_level + k].row; };
-            for (auto k = begin; k < end; ++k) {
-                prefetch_list(a_, k, end, row);
-                const Index root = from_roots_ ? roots_[k] : forest_[begin_level + k].root;
-                if (!finished_.test(root) && !scan_row(row(k), root, scanner)) return;
-            }
-        });
+        run_.team.loop(static_cast<std::int64_t>(width), grain,
+                       [&](int rank, std::int64_t begin, std::int64_t end) {
+                           Scanner scanner(*this, rank);
+                           const auto row = [&](std::int64_t k) {
+                               return from_roots_ ? roots_[k] : forest_[begin_level + k].row;
+                           };
+                           for (auto k = begin; k < end; ++k) {
+                               prefetch_list(a_, k, end, row);
+                               const Index root =
+                                   from_roots_ ? roots_[k] : forest_[begin_level + k].root;
+                               if (!finished_.test(root) && !scan_row(row(k), root, scanner))
+                                   return;
+                           }
+                       });
     }
 
-    // Lists lie at random places: the k-th one's begin is asked for 16 turns ahead, the list itself 8.
+    // Lists lie at random places: the k-th one's begin is asked for 16 turns ahead, the list itself
+    // 8.
     template <class Vertex>
-    [[gnu::always_inline]] static void prefetch_list(const Csr<Index>& lists, std::int64_t k, std::int64_t end,
-                                                     const Vertex& vertex) {
+    [[gnu::always_inline]] static void prefetch_list(const Csr<Index>& lists, std::int64_t k,
+                                                     std::int64_t end, const Vertex& vertex) {
         if (k + 16 < end) __builtin_prefetch(&lists.indptr[vertex(k + 16)]);
         if (k + 8 < end) __builtin_prefetch(&lists.indices[lists.indptr[vertex(k + 8)]]);
     }
@@ -158,7 +178,8 @@ class MsBfsGraft {
         return scanner.meter.charge(last - first);
     }
 
-    // Algorithm 5: claimed column j becomes a child of row i. True if it is free, which finishes the tree.
+    // Algorithm 5: claimed column j becomes a child of row i. True if it is free, which finishes
+    // the tree.
     bool attach(Index j, Index i, Index root, Scanner& scanner) {
         if (!open_.test(j)) return scanner.push(j, i, root), false;
         if (finished_.claim<Threads>(root)) {  // the first leaf of the tree is the end of its path
@@ -172,61 +193,66 @@ class MsBfsGraft {
     // Algorithm 6: each unvisited column of `columns` looks for a row in a tree that still grows.
     template <class Columns>
     void bottom_up(std::size_t n, const Columns& columns, bool whole = false) {
-        run_.team.loop(static_cast<std::int64_t>(n), grain, [&](int rank, std::int64_t begin, std::int64_t end) {
-            Scanner scanner(*this, rank);
-            for (auto k = begin; k < end; ++k) {
-                const Index j = columns(k);
-                if (!whole) prefetch_list(*t_, k, end, columns);
-                if (visited_.test(j)) {
-                    if (whole && j % 64 == 0 && visited_.full_word(j)) k += 63;
-                    continue;
-                }
-                const Index first = t_->indptr[j], last = t_->indptr[j + 1];
-                Index p = first;
-                for (; p < last; ++p) {
-                    const Index i = t_->indices[p];
-                    if (!in_tree_.test_acquire(i)) continue;
-                    const Index root = peek(link_[i].root);
-                    if (finished_.test(root)) continue;
-                    visited_.claim<Threads>(j);
-                    attach(j, i, root, scanner);
-                    break;
-                }
-                if (!scanner.meter.charge(p - first)) return;
-            }
-        });
+        run_.team.loop(static_cast<std::int64_t>(n), grain,
+                       [&](int rank, std::int64_t begin, std::int64_t end) {
+                           Scanner scanner(*this, rank);
+                           for (auto k = begin; k < end; ++k) {
+                               const Index j = columns(k);
+                               if (!whole) prefetch_list(*t_, k, end, columns);
+                               if (visited_.test(j)) {
+                                   if (whole && j % 64 == 0 && visited_.full_word(j)) k += 63;
+                                   continue;
+                               }
+                               const Index first = t_->indptr[j], last = t_->indptr[j + 1];
+                               Index p = first;
+                               for (; p < last; ++p) {
+                                   const Index i = t_->indices[p];
+                                   if (!in_tree_.test_acquire(i)) continue;
+                                   const Index root = peek(link_[i].root);
+                                   if (finished_.test(root)) continue;
+                                   visited_.claim<Threads>(j);
+                                   attach(j, i, root, scanner);
+                                   break;
+                               }
+                               if (!scanner.meter.charge(p - first)) return;
+                           }
+                       });
     }
 
     // Step 2: flips the path of every finished tree.
     void augment() {
         auto timer = run_.time("augment");
         std::atomic<std::int64_t> edges{0};
-        run_.team.loop(static_cast<std::int64_t>(paths_.size()), 64, [&](int, std::int64_t begin, std::int64_t end) {
-            std::int64_t length = 0;
-            for (auto k = begin; k < end; ++k) {
-                open_.release<Threads>(paths_[k].leaf);
-                for (Index i = paths_[k].parent, j = paths_[k].leaf; i != UNMATCHED<Index>; i = link_[i].parent) {
-                    const Index next = m_.row_mate[i];
-                    m_.match(i, j);
-                    j = next;
-                    length += 2;
-                }
-                --length;
-            }
-            edges.fetch_add(length, std::memory_order_relaxed);
-        });
+        run_.team.loop(static_cast<std::int64_t>(paths_.size()), 64,
+                       [&](int, std::int64_t begin, std::int64_t end) {
+                           std::int64_t length = 0;
+                           for (auto k = begin; k < end; ++k) {
+                               open_.release<Threads>(paths_[k].leaf);
+                               for (Index i = paths_[k].parent, j = paths_[k].leaf;
+                                    i != UNMATCHED<Index>; i = link_[i].parent) {
+                                   const Index next = m_.row_mate[i];
+                                   m_.match(i, j);
+                                   j = next;
+                                   length += 2;
+                               }
+                               --length;
+                           }
+                           edges.fetch_add(length, std::memory_order_relaxed);
+                       });
         run_.stats.augmentations += static_cast<std::int64_t>(paths_.size());
         run_.stats.path_edges += edges.load();
     }
 
-    // Step 3, Algorithm 7: frees the vertices of finished trees, then grafts them onto the others, or starts anew.
+    // Step 3, Algorithm 7: frees the vertices of finished trees, then grafts them onto the others,
+    // or starts anew.
     void rebuild() {
         auto timer = run_.time("graft");
         split();
         paths_.resize(0);
         n_roots_ = keep_free(roots_, n_roots_, m_);
         const std::size_t active = forest_.size() + n_roots_;
-        if (options_.grafting && t_ && static_cast<double>(active) * options_.alpha > static_cast<double>(renewable_.size())) {
+        if (options_.grafting && t_ &&
+            static_cast<double>(active) * options_.alpha > static_cast<double>(renewable_.size())) {
             level_begin_ = forest_.size();
             from_roots_ = false;
             bottom_up(renewable_.size(), [this](std::int64_t k) { return renewable_[k]; });
@@ -237,26 +263,31 @@ class MsBfsGraft {
         plant();
     }
 
-    // Splits the forest into rows of trees that still grow, which stay, and those of finished trees, which are forgotten.
+    // Splits the forest into rows of trees that still grow, which stay, and those of finished
+    // trees, which are forgotten.
     void split() {
         const std::size_t n = forest_.size();
         renewable_.resize(0);
         kept_.resize(0);
-        run_.team.loop(static_cast<std::int64_t>(n + paths_.size()), 4 * grain, [&](int, std::int64_t begin, std::int64_t end) {
-            typename Forest::Writer kept(kept_);
-            typename Worklist<Threads, Index>::Writer renewable(renewable_);
-            for (auto k = static_cast<std::size_t>(begin); k < static_cast<std::size_t>(end); ++k) {
-                const Node node = k < n ? forest_[k] : Node{paths_[k - n].root, paths_[k - n].root};
-                if (!finished_.test(node.root)) {
-                    kept.push(node);
-                    continue;
-                }
-                const Index j = m_.row_mate[node.row];
-                visited_.release<Threads>(j);
-                in_tree_.release<Threads>(node.row);
-                renewable.push(j);
-            }
-        });
+        run_.team.loop(static_cast<std::int64_t>(n + paths_.size()), 4 * grain,
+                       [&](int, std::int64_t begin, std::int64_t end) {
+                           typename Forest::Writer kept(kept_);
+                           typename Worklist<Threads, Index>::Writer renewable(renewable_);
+                           for (auto k = static_cast<std::size_t>(begin);
+                                k < static_cast<std::size_t>(end); ++k) {
+                               const Node node = k < n
+                                                     ? forest_[k]
+                                                     : Node{paths_[k - n].root, paths_[k - n].root};
+                               if (!finished_.test(node.root)) {
+                                   kept.push(node);
+                                   continue;
+                               }
+                               const Index j = m_.row_mate[node.row];
+                               visited_.release<Threads>(j);
+                               in_tree_.release<Threads>(node.row);
+                               renewable.push(j);
+                           }
+                       });
         forest_.swap(kept_);
     }
 
@@ -269,14 +300,16 @@ class MsBfsGraft {
     std::size_t n_roots_, level_begin_ = 0;
     bool from_roots_ = true;
     Buffer<Link> link_;
-    Bitmap visited_, open_, in_tree_, finished_;  // columns claimed; columns free; rows in trees; roots with a path
+    // columns claimed; columns free; rows in trees; roots with a path
+    Bitmap visited_, open_, in_tree_, finished_;
     Forest forest_, kept_;
     Worklist<Threads, Index> renewable_;
     Worklist<Threads, Path> paths_;
 };
 
 template <class Index>
-void ms_bfs_graft(const Csr<Index>& a, const Csr<Index>* transposed, Matching<Index> m, const Options& options, Run& run) {
+void ms_bfs_graft(const Csr<Index>& a, const Csr<Index>* transposed, Matching<Index> m,
+                  const Options& options, Run& run) {
     if (run.team.size() > 1) MsBfsGraft<true, Index>(a, transposed, m, options, run).improve();
     else MsBfsGraft<false, Index>(a, transposed, m, options, run).improve();
 }

@@ -1,12 +1,15 @@
-// Pothen-Fan: in each phase, a depth-first search from every free row, vertex-disjoint, with lookahead.
+// Pothen-Fan: in each phase, a depth-first search from every free row, vertex-disjoint, with
+// lookahead.
 //
-// Pothen, Fan: Computing the block triangular form of a sparse matrix (ACM TOMS 16, 1990); fairness after Duff, Kaya, Ucar
-// (2011); threads after Azad et al. (IPDPS 2012): a column is claimed before it is entered, so searches never meet.
-// Lookahead: each row keeps a pointer into its list; a column once matched stays matched, so that the pointer only moves on,
-// and all lookaheads of a run cost one pass over the edges.
-// Invariant: a column is visited at most once a phase. A search that failed without having been turned away by a column
-// that a successful (or unfinished) search holds can never succeed, nor can any search through its columns: they stay
-// visited for good, which is what makes deficient matrices cheap.
+// Pothen, Fan: Computing the block triangular form of a sparse matrix (ACM TOMS 16, 1990); fairness
+// after Duff, Kaya, Ucar (2011); threads after Azad et al. (IPDPS 2012): a column is claimed before
+// it is entered, so searches never meet. Lookahead: each row keeps a pointer into its list; a
+// column once matched stays matched, so that the pointer only moves on, and all lookaheads of a run
+// cost one pass over the edges.
+// Invariant: a column is visited at most once a phase. A search that failed without having been
+// turned away by a column that a successful (or unfinished) search holds can never succeed, nor can
+// any search through its columns: they stay visited for good, which is what makes deficient
+// matrices cheap.
 #pragma once
 
 #include <algorithm>
@@ -14,8 +17,8 @@
 #include <vector>
 
 #include "core/csr.hpp"
-#include "matching/free_rows.hpp"
 #include "core/run_context.hpp"
+#include "matching/free_rows.hpp"
 
 namespace sparsematch {
 
@@ -38,7 +41,8 @@ class PothenFan {
 
   public:
     PothenFan(const Csr<Index>& a, Matching<Index> m, const Options& options, Run& run)
-        : a_(a), m_(m), options_(options), run_(run), look_(a.n_rows), visited_(a.n_cols), dead_(a.n_cols), open_(a.n_cols) {
+        : a_(a), m_(m), options_(options), run_(run), look_(a.n_rows), visited_(a.n_cols),
+          dead_(a.n_cols), open_(a.n_cols) {
         run.team.both([&](int part, int) {
             if (part == 0) free_ = free_rows(a, m);
             if (part == 1) {
@@ -48,21 +52,26 @@ class PothenFan {
         });
     }
 
-    // Reads: the matrix. Writes: both mates. Workspace: one index per row, bits per column, the stack. Time: O(n nnz), mostly O(nnz).
+    // Reads: the matrix. Writes: both mates. Workspace: one index per row, bits per column, the
+    // stack. Time: O(n nnz), mostly O(nnz).
     void improve() {
         std::vector<std::unique_ptr<Lane>> lanes;
-        for (int rank = 0; rank < run_.team.size(); ++rank) lanes.push_back(std::make_unique<Lane>(run_, rank, a_.n_cols));
+        for (int rank = 0; rank < run_.team.size(); ++rank)
+            lanes.push_back(std::make_unique<Lane>(run_, rank, a_.n_cols));
         for (std::size_t n = free_.size(); n > 0 && !run_.stopped() && !run_.exhausted();) {
             const std::int64_t before = run_.stats.augmentations;
             visited_.copy(dead_);
             forward_ = !options_.fairness || run_.stats.phases % 2 == 0;
             auto timer = run_.time("search");
-            // Few large pieces: rows that follow each other are often neighbours, and two searches there are in each other's way.
-            // The few that are left at last take long, each of them.
-            const auto grain = std::max<std::int64_t>(1, static_cast<std::int64_t>(n) / (8 * run_.team.size()));
-            run_.team.loop(static_cast<std::int64_t>(n), grain, [&](int rank, std::int64_t begin, std::int64_t end) {
-                for (auto k = begin; k < end && !run_.stopped(); ++k) search(*lanes[rank], free_[k]);
-            });
+            // Few large pieces: rows that follow each other are often neighbours, and two searches
+            // there are in each other's way. The few that are left at last take long, each of them.
+            const auto grain =
+                std::max<std::int64_t>(1, static_cast<std::int64_t>(n) / (8 * run_.team.size()));
+            run_.team.loop(static_cast<std::int64_t>(n), grain,
+                           [&](int rank, std::int64_t begin, std::int64_t end) {
+                               for (auto k = begin; k < end && !run_.stopped(); ++k)
+                                   search(*lanes[rank], free_[k]);
+                           });
             ++run_.stats.phases;
             for (auto& lane : lanes) {
                 run_.stats.augmentations += std::exchange(lane->found, 0);
@@ -92,13 +101,15 @@ class PothenFan {
         lane.path.clear();
     }
 
-    // Puts a row on the path, reached through column `via`. True if its lookahead meets a free column: the path's end.
+    // Puts a row on the path, reached through column `via`. True if its lookahead meets a free
+    // column: the path's end.
     bool enter(Lane& lane, Index i, Index via) {
         const Index last = a_.indptr[i + 1];
         lane.path.push_back({i, a_.indptr[i], last, via});
         Index& p = look_[i];  // a row is entered by one search a phase
         const Index begin = p;
-        while (p < last && !(open_.test(a_.indices[p]) && visited_.claim<Threads>(a_.indices[p]))) ++p;
+        while (p < last && !(open_.test(a_.indices[p]) && visited_.claim<Threads>(a_.indices[p])))
+            ++p;
         lane.meter.charge(p - begin);
         if (p == last) return false;
         lane.leaf = a_.indices[p];
@@ -124,7 +135,8 @@ class PothenFan {
         return found;
     }
 
-    // Flips the path. Its columns were claimed by this search, and its rows are reached through them alone.
+    // Flips the path. Its columns were claimed by this search, and its rows are reached through
+    // them alone.
     void augment(Lane& lane) {
         Index j = lane.leaf;
         open_.release<Threads>(j);
@@ -142,12 +154,14 @@ class PothenFan {
     Run& run_;
     std::vector<Index> free_;
     Buffer<Index> look_;
-    Bitmap visited_, dead_, open_;  // columns: entered this phase; entered by searches that failed for good; free
+    // columns: entered this phase; entered by searches that failed for good; free
+    Bitmap visited_, dead_, open_;
     bool forward_ = true;
 };
 
 template <class Index>
-void pothen_fan(const Csr<Index>& a, const Csr<Index>*, Matching<Index> m, const Options& options, Run& run) {
+void pothen_fan(const Csr<Index>& a, const Csr<Index>*, Matching<Index> m, const Options& options,
+                Run& run) {
     if (run.team.size() > 1) PothenFan<true, Index>(a, m, options, run).improve();
     else PothenFan<false, Index>(a, m, options, run).improve();
 }

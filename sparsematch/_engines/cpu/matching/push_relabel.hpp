@@ -1,34 +1,40 @@
-// Push-relabel: free rows push themselves onto their nearest column, and the row thrown out becomes active in its place.
+// Push-relabel: free rows push themselves onto their nearest column, and the row thrown out becomes
+// active in its place.
 //
-// Kaya, Langguth, Manne, Ucar: Push-relabel based algorithms for the maximum transversal problem (Computers & OR 40, 2013);
-// Deveci et al. (ICPP 2013), Algorithms 1 and 2, with rows and columns exchanged. The paper's psi of a column is label[j]: a
-// lower bound on its distance to a free column, counted in columns (half of psi, so that it fits the index type); psi of a
-// row is never stored, being the least label of its list plus one.
-// First in, first out; exact labels at the start and after every k (n_rows + n_cols) relabels; gap: when no column has
-// label d any more, no column above d reaches a free one.
+// Kaya, Langguth, Manne, Ucar: Push-relabel based algorithms for the maximum transversal problem
+// (Computers & OR 40, 2013);
+// Deveci et al. (ICPP 2013), Algorithms 1 and 2, with rows and columns exchanged. The paper's psi
+// of a column is label[j]: a lower bound on its distance to a free column, counted in columns (half
+// of psi, so that it fits the index type); psi of a row is never stored, being the least label of
+// its list plus one. First in, first out; exact labels at the start and after every k (n_rows +
+// n_cols) relabels; gap: when no column has label d any more, no column above d reaches a free one.
 // Invariant: labels only rise, and a matched column stays matched.
 #pragma once
 
 #include <vector>
 
 #include "core/csr.hpp"
-#include "matching/free_rows.hpp"
 #include "core/run_context.hpp"
+#include "matching/free_rows.hpp"
 
 namespace sparsematch {
 
 template <class Index>
 class PushRelabel {
   public:
-    PushRelabel(const Csr<Index>& a, const Csr<Index>& transposed, Matching<Index> m, const Options& options, Run& run)
-        : a_(a), t_(transposed), m_(m), options_(options), run_(run), meter_(run), infinite_(std::min(a.n_rows, a.n_cols) + 1),
-          active_(free_rows(a, m)), label_(a.n_cols), queue_(static_cast<std::size_t>(a.n_cols) + active_.size() + 1),
+    PushRelabel(const Csr<Index>& a, const Csr<Index>& transposed, Matching<Index> m,
+                const Options& options, Run& run)
+        : a_(a), t_(transposed), m_(m), options_(options), run_(run), meter_(run),
+          infinite_(std::min(a.n_rows, a.n_cols) + 1), active_(free_rows(a, m)), label_(a.n_cols),
+          queue_(static_cast<std::size_t>(a.n_cols) + active_.size() + 1),
           count_(static_cast<std::size_t>(infinite_) + 1), row_seen_(a.n_rows) {}
 
-    // Reads: both orientations. Writes: both mates. Workspace: two indices per column, one per label, two per active row.
+    // Reads: both orientations. Writes: both mates. Workspace: two indices per column, one per
+    // label, two per active row.
     // Time: O(sqrt(n) nnz) between global relabels, O(n nnz) in all.
     void improve() {
-        const double pace = options_.k * (static_cast<double>(a_.n_rows) + static_cast<double>(a_.n_cols));
+        const double pace =
+            options_.k * (static_cast<double>(a_.n_rows) + static_cast<double>(a_.n_cols));
         const auto patience = static_cast<std::int64_t>(std::max(pace, 1.0));
         n_active_ = active_.size();
         std::int64_t relabels = patience;
@@ -47,16 +53,20 @@ class PushRelabel {
     }
 
   private:
-    // Where the k-th active row from the head on stands: a ring, as more rows than at the start are never free.
-    std::size_t place(std::size_t k) const { return head_ + k < active_.size() ? head_ + k : head_ + k - active_.size(); }
+    // Where the k-th active row from the head on stands: a ring, as more rows than at the start are
+    // never free.
+    std::size_t place(std::size_t k) const {
+        return head_ + k < active_.size() ? head_ + k : head_ + k - active_.size();
+    }
 
-    // The lists of the next active rows lie at random places, and so do the labels and mates of the columns in them: asked for a
-    // few turns ahead.
+    // The lists of the next active rows lie at random places, and so do the labels and mates of the
+    // columns in them: asked for a few turns ahead.
     [[gnu::always_inline]] void prefetch() const {
         if (n_active_ <= 16) return;
         __builtin_prefetch(&a_.indptr[active_[place(16)]]);
         __builtin_prefetch(&a_.indices[a_.indptr[active_[place(9)]]]);
-        const Index soon = active_[place(4)], first = a_.indptr[soon], last = std::min(a_.indptr[soon + 1], first + 8);
+        const Index soon = active_[place(4)], first = a_.indptr[soon],
+                    last = std::min(a_.indptr[soon + 1], first + 8);
         for (Index p = first; p < last; ++p) {
             __builtin_prefetch(&label_[a_.indices[p]]);
             __builtin_prefetch(&m_.col_mate[a_.indices[p]], 1);
@@ -79,7 +89,8 @@ class PushRelabel {
         else
             for (Index p = last; p-- > first;) look(p);
         meter_.charge(last - first);
-        if (least >= infinite_) return UNMATCHED<Index>;  // no free column can be reached from here, ever
+        // no free column can be reached from here, ever
+        if (least >= infinite_) return UNMATCHED<Index>;
         const Index old = m_.col_mate[best];
         m_.match(i, best);
         if (old == UNMATCHED<Index>) ++run_.stats.augmentations;
@@ -89,7 +100,8 @@ class PushRelabel {
         return old;
     }
 
-    // The row now on column j will, when thrown out, find its second best: the label of j rises to that distance.
+    // The row now on column j will, when thrown out, find its second best: the label of j rises to
+    // that distance.
     void raise(Index j, Index from, Index to) {
         to = std::max<Index>(to, from);
         if (to == from) return;
@@ -98,7 +110,8 @@ class PushRelabel {
         if (--count_[from] == 0 && options_.gap && from > 0) close_gap(from);
     }
 
-    // No column has label d: those above it have lost their way to a free column. Looked for at most once per n_cols scanned.
+    // No column has label d: those above it have lost their way to a free column. Looked for at
+    // most once per n_cols scanned.
     void close_gap(Index d) {
         if (run_.edges() + 1 < next_gap_) return;
         next_gap_ = run_.edges() + a_.n_cols;
@@ -110,7 +123,8 @@ class PushRelabel {
         }
     }
 
-    // Exact distances, by breadth-first search from the free columns against the direction of the pushes.
+    // Exact distances, by breadth-first search from the free columns against the direction of the
+    // pushes.
     void relabel_globally() {
         auto timer = run_.time("global relabel");
         ++run_.stats.phases;
@@ -131,8 +145,8 @@ class PushRelabel {
         count_[infinite_] = a_.n_cols - end;
     }
 
-    // Writes the rows that columns begin..end-1 of the queue meet behind them; returns where they end. Each is written, and stays
-    // if it is new: no branch to mispredict.
+    // Writes the rows that columns begin..end-1 of the queue meet behind them; returns where they
+    // end. Each is written, and stays if it is new: no branch to mispredict.
     Index meet_rows(Index begin, Index end) {
         Index size = end;
         for (Index k = begin; k < end; ++k) {
@@ -148,12 +162,14 @@ class PushRelabel {
         return size;
     }
 
-    // Puts their mates, which are met for the first time too, in the place of rows begin..end-1 of the queue, and labels them.
+    // Puts their mates, which are met for the first time too, in the place of rows begin..end-1 of
+    // the queue, and labels them.
     Index follow_mates(Index begin, Index end, Index level) {
         Index size = begin;
         for (Index k = begin; k < end; ++k) {
             if (end - k > 32) __builtin_prefetch(&m_.row_mate[queue_[k + 32]]);
-            if (end - k > 16) __builtin_prefetch(&label_[std::max<Index>(m_.row_mate[queue_[k + 16]], 0)], 1);
+            if (end - k > 16)
+                __builtin_prefetch(&label_[std::max<Index>(m_.row_mate[queue_[k + 16]], 0)], 1);
             const Index j = m_.row_mate[queue_[k]];
             if (j == UNMATCHED<Index>) continue;
             label_[j] = level;
@@ -177,7 +193,8 @@ class PushRelabel {
 };
 
 template <class Index>
-void push_relabel(const Csr<Index>& a, const Csr<Index>* transposed, Matching<Index> m, const Options& options, Run& run) {
+void push_relabel(const Csr<Index>& a, const Csr<Index>* transposed, Matching<Index> m,
+                  const Options& options, Run& run) {
     PushRelabel<Index>(a, *transposed, m, options, run).improve();
 }
 

@@ -1,11 +1,14 @@
-// Single-source breadth-first search: one free row after the other, each augmented as soon as a free column is met.
+// Single-source breadth-first search: one free row after the other, each augmented as soon as a
+// free column is met.
 //
-// Azad, Buluc, Pothen (IPDPS 2015), Algorithm 1; Setubal (1996). Paper's visited[y]: visited; parent of a column: parent.
-// Invariant: a tree without an augmenting path can never have one again (Papadimitriou, Steiglitz), so its columns stay
-// visited; a tree with one is forgotten.
-// With several workers each searches by itself, on mates that the others may change meanwhile. A path is flipped with the
-// matching locked, if it still holds. A tree that failed holds if nobody has flipped a path meanwhile, which a count tells, or if
-// its mates are the same still. Where one has changed, the search is repeated. What they share is hardly ever written.
+// Azad, Buluc, Pothen (IPDPS 2015), Algorithm 1; Setubal (1996). Paper's visited[y]: visited;
+// parent of a column: parent.
+// Invariant: a tree without an augmenting path can never have one again (Papadimitriou, Steiglitz),
+// so its columns stay visited; a tree with one is forgotten.
+// With several workers each searches by itself, on mates that the others may change meanwhile. A
+// path is flipped with the matching locked, if it still holds. A tree that failed holds if nobody
+// has flipped a path meanwhile, which a count tells, or if its mates are the same still. Where one
+// has changed, the search is repeated. What they share is hardly ever written.
 #pragma once
 
 #include <algorithm>
@@ -15,21 +18,21 @@
 #include <thread>
 #include <vector>
 
-#include "core/published_lists.hpp"
 #include "core/csr.hpp"
-#include "matching/free_rows.hpp"
+#include "core/published_lists.hpp"
 #include "core/run_context.hpp"
+#include "matching/free_rows.hpp"
 
 namespace sparsematch {
 
 template <bool Threads, class Index>
 class SingleSourceBfs {
-    // One worker's search. Row queue[k + 1] is the mate of column trail[k]; parent[k] is the place in the queue of the row
-    // through which that column was reached.
+    // One worker's search. Row queue[k + 1] is the mate of column trail[k]; parent[k] is the place
+    // in the queue of the row through which that column was reached.
     struct Lane {
         Lane(const Csr<Index>& a, Run& run, int rank)
-            : rank(rank), meter(run, rank), visited(a.n_cols), parent(a.n_cols), queue(a.n_cols + std::size_t{1}),
-              trail(a.n_cols + std::size_t{1}) {}
+            : rank(rank), meter(run, rank), visited(a.n_cols), parent(a.n_cols),
+              queue(a.n_cols + std::size_t{1}), trail(a.n_cols + std::size_t{1}) {}
         const int rank;
         Meter meter;
         Bitmap visited;
@@ -44,13 +47,15 @@ class SingleSourceBfs {
     // Where more are left, there are free columns nearby for all.
     static constexpr std::size_t few_roots = 1 << 10;
 
-    // Only one worker at a time looks at all mates, and changes them: for less time than it takes to fall asleep.
+    // Only one worker at a time looks at all mates, and changes them: for less time than it takes
+    // to fall asleep.
     template <bool Needed>
     class Turn {
       public:
         explicit Turn(std::atomic<bool>& busy) : busy_(busy) {
             if constexpr (Needed)
-                for (int tries = 1; busy_.load(std::memory_order_relaxed) || busy_.exchange(true, std::memory_order_acquire);
+                for (int tries = 1; busy_.load(std::memory_order_relaxed) ||
+                                    busy_.exchange(true, std::memory_order_acquire);
                      ++tries)
                     if (tries % 256 == 0) std::this_thread::yield();
         }
@@ -65,10 +70,11 @@ class SingleSourceBfs {
 
   public:
     SingleSourceBfs(const Csr<Index>& a, Matching<Index> m, Run& run)
-        : a_(a), m_(m), run_(run), hidden_(a.n_cols), everywhere_(run.edge_limit() > 2 * static_cast<std::int64_t>(a.nnz())) {}
+        : a_(a), m_(m), run_(run), hidden_(a.n_cols),
+          everywhere_(run.edge_limit() > 2 * static_cast<std::int64_t>(a.nnz())) {}
 
-    // Reads: the matrix. Writes: both mates. Workspace, for each worker: three indices and a bit per column, and one more index
-    // if there are several. Time: O(n nnz).
+    // Reads: the matrix. Writes: both mates. Workspace, for each worker: three indices and a bit
+    // per column, and one more index if there are several. Time: O(n nnz).
     void improve() {
         auto timer = run_.time("search");
         std::vector<Index> roots;
@@ -86,7 +92,8 @@ class SingleSourceBfs {
             if (rank >= static_cast<int>(lanes_.size())) return;
             Lane& lane = *lanes_[rank];
             for (std::int64_t begin = next.load(), end; begin < n;) {
-                // Ever fewer roots at a time: the last ones, for which few columns are left, take as long as hundreds of the first.
+                // Ever fewer roots at a time: the last ones, for which few columns are left, take
+                // as long as hundreds of the first.
                 end = begin + std::clamp<std::int64_t>((n - begin) / 32, 1, 64);
                 if (!next.compare_exchange_weak(begin, end)) continue;
                 if (!std::exchange(lane.started, true)) lane.visited.copy(hidden_);
@@ -109,23 +116,27 @@ class SingleSourceBfs {
         if (run_.settled) std::erase_if(roots, [&](Index i) { return run_.settled.row[i]; });
         return std::move(roots);
     }
-    // The halves of a list in turns. Trees of neighbours meet the same free columns, so two that grow at the same time should be
-    // far apart.
+    // The halves of a list in turns. Trees of neighbours meet the same free columns, so two that
+    // grow at the same time should be far apart.
     static std::vector<Index> interleaved(const std::vector<Index>& list) {
         std::vector<Index> mixed(list.size());
-        for (std::size_t k = 0, half = (list.size() + 1) / 2; k < list.size(); ++k) mixed[k] = list[k / 2 + k % 2 * half];
+        for (std::size_t k = 0, half = (list.size() + 1) / 2; k < list.size(); ++k)
+            mixed[k] = list[k / 2 + k % 2 * half];
         return mixed;
     }
     void hide_settled() {
-        if (run_.settled) hidden_.mark(a_.n_cols, [&](std::size_t j) { return run_.settled.col[j]; });
+        if (run_.settled)
+            hidden_.mark(a_.n_cols, [&](std::size_t j) { return run_.settled.col[j]; });
     }
 
-    // Where most searches succeed, what k of n have cost tells early what all of them will. Among near neighbours each costs
-    // about the same. Searches that go everywhere (for which a caller allows several passes) cost the more, the fewer free
-    // columns are left: with r of them about 1 / r, which makes ln(n) of all n.
+    // Where most searches succeed, what k of n have cost tells early what all of them will. Among
+    // near neighbours each costs about the same. Searches that go everywhere (for which a caller
+    // allows several passes) cost the more, the fewer free columns are left: with r of them about 1
+    // / r, which makes ln(n) of all n.
     double growth(std::size_t n, std::int64_t k) const {
         const auto all = static_cast<double>(n), done = static_cast<double>(k);
-        return everywhere_ ? std::log(all + 1) / std::log((all + 1) / (all + 1 - done)) : all / done;
+        return everywhere_ ? std::log(all + 1) / std::log((all + 1) / (all + 1 - done))
+                           : all / done;
     }
 
     void search(Lane& lane, Index root, std::size_t n_roots) {
@@ -145,18 +156,22 @@ class SingleSourceBfs {
         }
     }
 
-    // Level by level to the first free column, if there is one. Returns the edges scanned; -1: stopped.
+    // Level by level to the first free column, if there is one. Returns the edges scanned; -1:
+    // stopped.
     std::int64_t grow(Lane& lane, Index root) {
         std::int64_t edges = 0;
         lane.n_trail = 0;
         lane.leaf = -1;
         lane.queue[0] = root;
-        // Up to these places in the queue, mates of columns, lists, and what tells where lists are have been asked for.
+        // Up to these places in the queue, mates of columns, lists, and what tells where lists are
+        // have been asked for.
         Index next = 0, soon = 0, later = 0;
         for (Index head = 0; head <= lane.n_trail && lane.leaf < 0; ++head) {
-            for (; later < std::min(lane.n_trail, head + 16); ++later) __builtin_prefetch(&a_.indptr[lane.queue[later + 1]]);
+            for (; later < std::min(lane.n_trail, head + 16); ++later)
+                __builtin_prefetch(&a_.indptr[lane.queue[later + 1]]);
             for (; soon < std::min(lane.n_trail, head + 8); ++soon) prefetch(lane.queue[soon + 1]);
-            for (; next < std::min(lane.n_trail, head + 4); ++next) prefetch_mates(lane.queue[next + 1]);
+            for (; next < std::min(lane.n_trail, head + 4); ++next)
+                prefetch_mates(lane.queue[next + 1]);
             const Index i = lane.queue[head];
             if (!lane.meter.charge(a_.degree(i))) return -1;
             edges += a_.degree(i);
@@ -176,11 +191,13 @@ class SingleSourceBfs {
     // Most columns of a long list have been seen.
     [[gnu::always_inline]] void prefetch_mates(Index i) const {
         if (a_.degree(i) > 16) return;
-        for (Index p = a_.indptr[i]; p < a_.indptr[i + 1]; ++p) __builtin_prefetch(&m_.col_mate[a_.indices[p]]);
+        for (Index p = a_.indptr[i]; p < a_.indptr[i + 1]; ++p)
+            __builtin_prefetch(&m_.col_mate[a_.indices[p]]);
     }
 
-    // Appends the unseen columns of row i to a list of n, which has room for one more than there are; returns how many it then
-    // holds. Each column is written, and stays if it is new: no branch to mispredict.
+    // Appends the unseen columns of row i to a list of n, which has room for one more than there
+    // are; returns how many it then holds. Each column is written, and stays if it is new: no
+    // branch to mispredict.
     Index append_unseen(Index i, Bitmap& visited, Index* list, Index n) const {
         const Index* const indices = a_.indices;
         for (Index p = a_.indptr[i], last = a_.indptr[i + 1]; p < last; ++p) {
@@ -190,12 +207,13 @@ class SingleSourceBfs {
         return n;
     }
 
-    // Puts the mates of the columns from place k of the trail on in the queue, until one has none: those that follow are in no
-    // tree.
+    // Puts the mates of the columns from place k of the trail on in the queue, until one has none:
+    // those that follow are in no tree.
     void enter(Lane& lane, Index head, Index k) {
         for (; k < lane.n_trail; ++k) {
             const Index mate =
-                peek(m_.col_mate[lane.trail[k]], Threads ? std::memory_order_acquire : std::memory_order_relaxed);
+                peek(m_.col_mate[lane.trail[k]],
+                     Threads ? std::memory_order_acquire : std::memory_order_relaxed);
             lane.parent[k] = head;
             lane.queue[k + 1] = mate;
             if (mate == UNMATCHED<Index>) return void(lane.leaf = k);
@@ -207,8 +225,10 @@ class SingleSourceBfs {
         [[maybe_unused]] const Turn<Threads> turn(busy_);
         if (Threads && !still_holds(lane)) return false;
         const std::uint64_t flips = n_flips_.load(std::memory_order_relaxed);
-        n_flips_.store(flips + 1, std::memory_order_relaxed);  // who sees a mate that is written below sees this, too
-        for (Index place = lane.leaf, k = lane.parent[place];; place = k - 1, k = lane.parent[place]) {
+        // who sees a mate that is written below sees this, too
+        n_flips_.store(flips + 1, std::memory_order_relaxed);
+        for (Index place = lane.leaf, k = lane.parent[place];;
+             place = k - 1, k = lane.parent[place]) {
             run_.stats.path_edges += 2;
             poke(m_.row_mate[lane.queue[k]], lane.trail[place]);
             poke(m_.col_mate[lane.trail[place]], lane.queue[k], std::memory_order_release);
@@ -229,8 +249,9 @@ class SingleSourceBfs {
         return true;
     }
 
-    // Whether a tree without a free column is one of a matching that there was: of all the time since `flips` were counted, if
-    // no path has been flipped, or of this moment. Once it is, it stays one.
+    // Whether a tree without a free column is one of a matching that there was: of all the time
+    // since `flips` were counted, if no path has been flipped, or of this moment. Once it is, it
+    // stays one.
     bool still_fails(const Lane& lane, std::uint64_t flips) {
         if (!Threads || lane.n_trail == 0) return true;
         if (flips % 2 == 0 && n_flips_.load(std::memory_order_relaxed) == flips) return true;
@@ -256,7 +277,8 @@ class SingleSourceBfs {
     void account(Lane& lane, std::size_t n_roots) {
         // No edge is scanned twice by searches that fail: only the others can use up an allowance.
         run_.allow(std::exchange(lane.buried_edges, 0));
-        const std::int64_t before = run_.stats.phases, k = run_.stats.phases += std::exchange(lane.searched, 0);
+        const std::int64_t before = run_.stats.phases,
+                           k = run_.stats.phases += std::exchange(lane.searched, 0);
         if (k / searches_at_once > before / searches_at_once && run_.stats.augmentations > k / 2)
             run_.expect(growth(n_roots, k));
     }
@@ -265,15 +287,18 @@ class SingleSourceBfs {
     const Matching<Index> m_;
     Run& run_;
     std::vector<std::unique_ptr<Lane>> lanes_;
-    Broadcast<Index> buried_;                            // columns of trees that failed, where there are several workers
-    Bitmap hidden_;                                      // columns, by the caller
-    alignas(64) std::atomic<bool> busy_{false};          // somebody has the turn
-    alignas(64) std::atomic<std::uint64_t> n_flips_{0};  // twice the paths that have been flipped, and one while one is
+    // columns of trees that failed, where there are several workers
+    Broadcast<Index> buried_;
+    Bitmap hidden_;                              // columns, by the caller
+    alignas(64) std::atomic<bool> busy_{false};  // somebody has the turn
+    // twice the paths that have been flipped, and one while one is
+    alignas(64) std::atomic<std::uint64_t> n_flips_{0};
     const bool everywhere_;
 };
 
 template <class Index>
-void single_source_bfs(const Csr<Index>& a, const Csr<Index>*, Matching<Index> m, const Options&, Run& run) {
+void single_source_bfs(const Csr<Index>& a, const Csr<Index>*, Matching<Index> m, const Options&,
+                       Run& run) {
     if (run.team.size() > 1) SingleSourceBfs<true, Index>(a, m, run).improve();
     else SingleSourceBfs<false, Index>(a, m, run).improve();
 }

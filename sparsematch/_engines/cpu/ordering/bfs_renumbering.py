@@ -1,4 +1,7 @@
-"""A copy of a graph in breadth-first order: neighbours in the graph are near in memory. See locality.hpp."""
+"""A copy of a graph in breadth-first order: neighbours in the graph are near in memory.
+
+See locality.hpp.
+"""
 
 from dataclasses import dataclass, replace
 
@@ -61,15 +64,20 @@ class Renumbered:
         return BlockLabels(group, labels.n_square)
 
 
-def renumber(graph: BipartiteCSR, room: Matching, transposed: BipartiteCSR, workers: int) -> Renumbered:
+def renumber(
+    graph: BipartiteCSR, room: Matching, transposed: BipartiteCSR, workers: int
+) -> Renumbered:
     """Copy the graph in breadth-first order, with the empty matching. Uses up the transpose, whose indices it replaces.
 
-    Workspace: an index per entry and per major, and the arrays of `room`, a matching whose values are lost: the places
-    of the majors and the order of the minors stay in them. Time: O(n_rows + n_cols + nnz).
+    Workspace: an index per entry and per major, and the arrays of `room`, a matching whose values
+    are lost: the places of the majors and the order of the minors stay in them. Time: O(n_rows +
+    n_cols + nnz).
     """
     major_place, minor_order = graph.orient(room.row_mate, room.col_mate)
     major_order, indptr = np.empty(graph.n_major + 1, graph.dtype), np.empty_like(graph.indptr)
     lists = graph.n_minor, graph.indptr, graph.indices, transposed.indptr, transposed.indices
     _core.renumber(*lists, major_order, major_place, minor_order, indptr, workers)
-    copy = BipartiteCSR(graph.n_rows, graph.n_cols, indptr, transposed.indices, graph.backend, graph.flipped)
+    copy = BipartiteCSR(
+        graph.n_rows, graph.n_cols, indptr, transposed.indices, graph.backend, graph.flipped
+    )
     return Renumbered(copy, Matching.start(copy), major_order[:-1], major_place, minor_order)

@@ -1,4 +1,5 @@
-// Cheap facts of a matrix, from which an engine is chosen: what a pass over the degrees tells, and what a sample of rows does.
+// Cheap facts of a matrix, from which an engine is chosen: what a pass over the degrees tells, and
+// what a sample of rows does.
 #pragma once
 
 #include <algorithm>
@@ -27,9 +28,10 @@ DegreeFacts degree_facts(const Csr<Index>& a) {
     return facts;
 }
 
-// With how many other rows a row shares two columns, in the mean: with several in a mesh, with hardly any where columns are drawn
-// at random. By a sample: the columns of some rows are marked, few of all columns, and a part of all rows looks for these marks.
-// Of a column that two of the sample have, one counts; a row that repeats a column shares it twice.
+// With how many other rows a row shares two columns, in the mean: with several in a mesh, with
+// hardly any where columns are drawn at random. By a sample: the columns of some rows are marked,
+// few of all columns, and a part of all rows looks for these marks. Of a column that two of the
+// sample have, one counts; a row that repeats a column shares it twice.
 // Reads: the matrix. Workspace: two bytes per column. Time: O(n_cols + nnz / 16).
 template <class Index>
 double close_rows(const Csr<Index>& a) {
@@ -38,13 +40,15 @@ double close_rows(const Csr<Index>& a) {
     constexpr Index run = 64;                  // of these are read one after the other
     if (a.n_rows == 0) return 0;
     const Index parts = a.n_rows < few ? 1 : part;
-    std::vector<Index> sample(1), last(1 + most, UNMATCHED<Index>);  // of the sample's row: which other row has its mark
+    // of the sample's row: which other row has its mark
+    std::vector<Index> sample(1), last(1 + most, UNMATCHED<Index>);
     Buffer<std::uint16_t> mark(a.n_cols, 0);
     int n = 0;
     for (Index marked = 0; n < most && marked <= a.n_cols / 16;) {
         const Index i = static_cast<Index>(hash(++n) % a.n_rows);
         sample.push_back(i);
-        for (Index p = a.indptr[i]; p < a.indptr[i + 1]; ++p) mark[a.indices[p]] = static_cast<std::uint16_t>(n);
+        for (Index p = a.indptr[i]; p < a.indptr[i + 1]; ++p)
+            mark[a.indices[p]] = static_cast<std::uint16_t>(n);
         marked += a.degree(i) + 1;
     }
     std::int64_t pairs = 0;

@@ -8,7 +8,8 @@ from sparsematch._engines.cpu import _core
 from sparsematch._types.bipartite import BipartiteCSR
 
 _SKEWED = 4.0  # mean square of the degrees over squared mean: random graphs have 1 + 1 / mean
-_CLOSE = 0.25  # other majors with which a major shares two minors: a mesh has several, a random graph hardly any
+# other majors with which a major shares two minors: a mesh has several, a random graph hardly any
+_CLOSE = 0.25
 
 
 class Degrees(NamedTuple):
@@ -47,10 +48,16 @@ def is_ordered(graph: BipartiteCSR) -> bool:
 
 
 def close_majors(graph: BipartiteCSR) -> float:
-    """Return with how many others a major shares two minors, in the mean, by a sample. Time: O(n_minor + nnz / 16)."""
+    """Return with how many others a major shares two minors, in the mean, by a sample.
+
+    Time: O(n_minor + nnz / 16).
+    """
     return _core.close_rows(graph.n_minor, graph.indptr, graph.indices)
 
 
 def is_clustered(graph: BipartiteCSR) -> bool:
-    """Tell whether majors share minors with each other as in a mesh. Time: that of `close_majors`."""
+    """Tell whether majors share minors with each other as in a mesh.
+
+    Time: that of `close_majors`.
+    """
     return close_majors(graph) >= _CLOSE

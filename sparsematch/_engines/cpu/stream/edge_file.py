@@ -19,7 +19,11 @@ def match_edges(
     report = _core.match_edges(file.path, file.layout, folder, mate, weighted, run.seed, tell)
     _raise(file, report["fault"], folder, mate.size)
     return EdgeReport(
-        report["weight"], report["scanned"], report["written"], tuple(report["matched"]), tuple(report["live_edges"])
+        report["weight"],
+        report["scanned"],
+        report["written"],
+        tuple(report["matched"]),
+        tuple(report["live_edges"]),
     )
 
 
@@ -34,10 +38,16 @@ def largest_vertex(file: EdgeFile, tell: Tell | None) -> int:
 def _raise(file: EdgeFile, fault: tuple[int, int, int, int, float], folder: str, n: int) -> None:
     kind, edge, u, v, weight = fault
     if kind == _UNREADABLE:
-        raise OSError(f"{file.path} or the scratch files in {folder or 'no folder'} cannot be read to their end")
+        raise OSError(
+            f"{file.path} or the scratch files in {folder or 'no folder'} cannot be read to their end"
+        )
     if kind == _UNWRITABLE:
         raise OSError(f"cannot write scratch files in {folder}: is there room?")
     if kind == _VERTEX:
-        raise ValueError(f"edge {edge} of {file.path} is ({u}, {v}), but the vertices are 0 to {n - 1}")
+        raise ValueError(
+            f"edge {edge} of {file.path} is ({u}, {v}), but the vertices are 0 to {n - 1}"
+        )
     if kind == _WEIGHT:
-        raise ValueError(f"edge {edge} of {file.path}, ({u}, {v}), weighs {weight}, but weights must be finite")
+        raise ValueError(
+            f"edge {edge} of {file.path}, ({u}, {v}), weighs {weight}, but weights must be finite"
+        )

@@ -1,6 +1,8 @@
-// Edges on disk: the user's file of records, read front to back, and the scratch space for those that are left.
+// Edges on disk: the user's file of records, read front to back, and the scratch space for those
+// that are left.
 //
-// Plain reads into one chunk: what the system caches of a file is not counted as memory of the process.
+// Plain reads into one chunk: what the system caches of a file is not counted as memory of the
+// process.
 #pragma once
 
 #include <cstdio>
@@ -33,9 +35,13 @@ class File {
         if (file_) std::fclose(std::exchange(file_, nullptr));
     }
     explicit operator bool() const { return file_; }
-    bool seek(std::int64_t place) { return file_ && std::fseek(file_, static_cast<long>(place), SEEK_SET) == 0; }
+    bool seek(std::int64_t place) {
+        return file_ && std::fseek(file_, static_cast<long>(place), SEEK_SET) == 0;
+    }
     std::size_t read(void* to, std::size_t bytes) { return std::fread(to, 1, bytes, file_); }
-    bool write(const void* from, std::size_t bytes) { return std::fwrite(from, 1, bytes, file_) == bytes; }
+    bool write(const void* from, std::size_t bytes) {
+        return std::fwrite(from, 1, bytes, file_) == bytes;
+    }
     bool flush() { return std::fflush(file_) == 0; }
     void swap(File& other) { std::swap(file_, other.file_); }
 
@@ -53,7 +59,8 @@ class EdgeSource {
     };
 
     EdgeSource(const std::string& path, const EdgeLayout& layout)
-        : layout_(layout), per_chunk_(std::max<std::int64_t>(1, static_cast<std::int64_t>(chunk_bytes / layout.size))),
+        : layout_(layout), per_chunk_(std::max<std::int64_t>(
+                               1, static_cast<std::int64_t>(chunk_bytes / layout.size))),
           bytes_(per_chunk_ * layout.size) {
         file_.open(path, "rb");
     }
@@ -76,7 +83,9 @@ class EdgeSource {
         double weight = 1;
         if (layout_.weight_bytes == 8) weight = field<double>(at + layout_.weight);
         else if (layout_.weight_bytes == 4) weight = field<float>(at + layout_.weight);
-        if (layout_.index_bytes == 4) return {field<std::int32_t>(at + layout_.u), field<std::int32_t>(at + layout_.v), weight};
+        if (layout_.index_bytes == 4)
+            return {field<std::int32_t>(at + layout_.u), field<std::int32_t>(at + layout_.v),
+                    weight};
         return {field<std::int64_t>(at + layout_.u), field<std::int64_t>(at + layout_.v), weight};
     }
 
@@ -95,7 +104,8 @@ class EdgeSource {
     File file_;
 };
 
-// An edge that is left. Without weights its key is computed anew each time: that is cheaper than to store it.
+// An edge that is left. Without weights its key is computed anew each time: that is cheaper than to
+// store it.
 template <class Index, bool Weighted>
 struct StreamedEdge {
     Index u, v;
@@ -108,7 +118,8 @@ struct StreamedEdge<Index, false> {
     std::uint64_t key_of(std::uint64_t seed) const { return edge_hash(u, v, seed); }
 };
 
-// Records of one pass, read by the next one: what does not fit in a buffer goes to a file of the folder.
+// Records of one pass, read by the next one: what does not fit in a buffer goes to a file of the
+// folder.
 template <class Record>
 class Spill {
     static constexpr std::size_t capacity = (std::size_t{1} << 25) / sizeof(Record);
@@ -135,11 +146,12 @@ class Spill {
     }
     // The next records, in any number but 0 before the end; -1: they cannot be read.
     std::int64_t read(std::vector<Record>& to) {
-        const auto n =
-            static_cast<std::size_t>(std::min<std::int64_t>(size_ - read_, EdgeSource::chunk_bytes / sizeof(Record)));
+        const auto n = static_cast<std::size_t>(
+            std::min<std::int64_t>(size_ - read_, EdgeSource::chunk_bytes / sizeof(Record)));
         if (read_ < spilled_) {
             to.resize(std::min<std::size_t>(n, spilled_ - read_));
-            if (file_.read(to.data(), to.size() * sizeof(Record)) != to.size() * sizeof(Record)) return -1;
+            if (file_.read(to.data(), to.size() * sizeof(Record)) != to.size() * sizeof(Record))
+                return -1;
         } else {
             const auto from = held_.begin() + (read_ - spilled_);
             to.assign(from, from + n);
@@ -149,7 +161,8 @@ class Spill {
     }
     void swap(Spill& other) {
         path_.swap(other.path_), file_.swap(other.file_), held_.swap(other.held_);
-        std::swap(size_, other.size_), std::swap(spilled_, other.spilled_), std::swap(read_, other.read_);
+        std::swap(size_, other.size_), std::swap(spilled_, other.spilled_),
+            std::swap(read_, other.read_);
     }
 
   private:
@@ -168,7 +181,8 @@ class Spill {
     std::int64_t size_ = 0, spilled_ = 0, read_ = 0;
 };
 
-// What is left of the edges: read from here, unless it still is the user's file, and written there for the next pass.
+// What is left of the edges: read from here, unless it still is the user's file, and written there
+// for the next pass.
 template <class Record>
 class Scratch {
   public:

@@ -1,10 +1,14 @@
-// Local max on a file of edges, in memory for the vertices alone: each round is one pass over the edges that are left.
+// Local max on a file of edges, in memory for the vertices alone: each round is one pass over the
+// edges that are left.
 //
-// Paper 004 (Birn, Osipov, Sanders, Schulz, Sitchinava, Euro-Par 2013), section 2, its first pass: an edge that comes before the
-// candidate C[v] of one of its ends takes that place. The second pass needs no edges: two vertices that are each other's
-// candidates are matched. The third, which drops the edges of matched vertices, is the beginning of the next round's pass. What
-// is left goes to a scratch file as soon as it is less than half, so that all rounds together read a few times the user's file.
-// Invariant: after a pass the candidate of a free vertex is its first edge, in the strict order of graph.hpp, to a free one.
+// Paper 004 (Birn, Osipov, Sanders, Schulz, Sitchinava, Euro-Par 2013), section 2, its first pass:
+// an edge that comes before the candidate C[v] of one of its ends takes that place. The second pass
+// needs no edges: two vertices that are each other's candidates are matched. The third, which drops
+// the edges of matched vertices, is the beginning of the next round's pass. What is left goes to a
+// scratch file as soon as it is less than half, so that all rounds together read a few times the
+// user's file.
+// Invariant: after a pass the candidate of a free vertex is its first edge, in the strict order of
+// graph.hpp, to a free one.
 #pragma once
 
 #include <cmath>
@@ -23,14 +27,17 @@ struct EdgeFault {
 
 // How far the work is.
 struct StreamProgress {
-    std::int64_t round = 0, done = 0, total = 0;  // edges that the round's pass has read, and will have
+    // edges that the round's pass has read, and will have
+    std::int64_t round = 0, done = 0, total = 0;
 };
 
 struct StreamReport {
     EdgeFault fault;
-    std::int64_t scanned = 0, written = 0;  // edges read in all passes, and written to scratch files
+    // edges read in all passes, and written to scratch files
+    std::int64_t scanned = 0, written = 0;
     double weight = 0;
-    std::vector<std::int64_t> live, matched;  // edges with both ends free at the beginning of each round; vertices by its end
+    // edges with both ends free at the beginning of each round; vertices by its end
+    std::vector<std::int64_t> live, matched;
 };
 
 template <class Index, bool Weighted>
@@ -42,9 +49,10 @@ class StreamLocalMax {
     };
 
   public:
-    StreamLocalMax(EdgeSource& file, Index n, const std::string& folder, std::uint64_t seed, StreamProgress& progress, Run& run)
-        : file_(file), n_(n), seed_(seed), order_(no_graph_, seed), scratch_(folder), progress_(progress), run_(run),
-          vertex_(n, Vertex{0, UNMATCHED<Index>}), matched_(n) {
+    StreamLocalMax(EdgeSource& file, Index n, const std::string& folder, std::uint64_t seed,
+                   StreamProgress& progress, Run& run)
+        : file_(file), n_(n), seed_(seed), order_(no_graph_, seed), scratch_(folder),
+          progress_(progress), run_(run), vertex_(n, Vertex{0, UNMATCHED<Index>}), matched_(n) {
         matched_.fill(false);
     }
 
@@ -62,7 +70,8 @@ class StreamLocalMax {
         report_.written = scratch_.written();
         for (Index v = 0; v < n_; ++v) {
             mate[v] = matched_.test(v) ? vertex_[v].partner : UNMATCHED<Index>;
-            if (mate[v] > v) report_.weight += Weighted ? std::bit_cast<double>(vertex_[v].key) : 1.0;
+            if (mate[v] > v)
+                report_.weight += Weighted ? std::bit_cast<double>(vertex_[v].key) : 1.0;
         }
         return std::move(report_);
     }
@@ -70,7 +79,8 @@ class StreamLocalMax {
   private:
     static constexpr std::int64_t ahead = 16;
 
-    // Reads: the edges, of which those of the user are checked the first time. Writes: candidates. Returns the edges that live.
+    // Reads: the edges, of which those of the user are checked the first time. Writes: candidates.
+    // Returns the edges that live.
     template <bool FromFile>
     std::int64_t pass() {
         const std::int64_t count = progress_.total;
@@ -109,7 +119,8 @@ class StreamLocalMax {
     std::int64_t filter(std::int64_t n) {
         std::int64_t kept = 0;
         for (std::int64_t k = 0; k < n; ++k)
-            if (!matched_.test(chunk_[k].u) && !matched_.test(chunk_[k].v)) chunk_[kept++] = chunk_[k];
+            if (!matched_.test(chunk_[k].u) && !matched_.test(chunk_[k].v))
+                chunk_[kept++] = chunk_[k];
         return kept;
     }
 
@@ -128,15 +139,18 @@ class StreamLocalMax {
     }
     void offer(Index u, Index v, std::uint64_t key) {
         Vertex& x = vertex_[u];
-        if (x.partner == UNMATCHED<Index> || order_.before(key, u, v, x.key, u, x.partner)) x = {key, v};
+        if (x.partner == UNMATCHED<Index> || order_.before(key, u, v, x.key, u, x.partner))
+            x = {key, v};
     }
 
-    // Matches vertices that are each other's candidates; the candidates of the others are forgotten. Returns the vertices matched.
+    // Matches vertices that are each other's candidates; the candidates of the others are
+    // forgotten. Returns the vertices matched.
     std::int64_t match_candidates() {
         std::int64_t n = 0;
         for (Index v = 0; v < n_; ++v) {
             const Index u = vertex_[v].partner;
-            if (u > v && vertex_[u].partner == v && !matched_.test(v)) matched_.set(v), matched_.set(u), n += 2;
+            if (u > v && vertex_[u].partner == v && !matched_.test(v))
+                matched_.set(v), matched_.set(u), n += 2;
         }
         for (Index v = 0; v < n_; ++v)
             if (!matched_.test(v)) vertex_[v] = {0, UNMATCHED<Index>};
@@ -145,8 +159,10 @@ class StreamLocalMax {
 
     bool check(std::int64_t k, const EdgeSource::Ends& e) {
         EdgeFault& fault = report_.fault;
-        if (e.u < 0 || e.v < 0 || e.u >= n_ || e.v >= n_) fault = {EdgeFault::vertex, progress_.done + k, e};
-        else if (Weighted && e.u != e.v && !std::isfinite(e.weight)) fault = {EdgeFault::weight, progress_.done + k, e};
+        if (e.u < 0 || e.v < 0 || e.u >= n_ || e.v >= n_)
+            fault = {EdgeFault::vertex, progress_.done + k, e};
+        else if (Weighted && e.u != e.v && !std::isfinite(e.weight))
+            fault = {EdgeFault::weight, progress_.done + k, e};
         return fault.kind == EdgeFault::none;
     }
     std::int64_t fail(EdgeFault::Kind kind) {
@@ -168,12 +184,14 @@ class StreamLocalMax {
     StreamReport report_;
 };
 
-// Reads: the file. Writes: mate. Workspace: three numbers and a bit a vertex, two buffers of 32 MiB.
+// Reads: the file. Writes: mate. Workspace: three numbers and a bit a vertex, two buffers of 32
+// MiB.
 // Time: O(n rounds + m), expected, for m edges.
 template <class Index>
-StreamReport local_max_stream(EdgeSource& file, Index n, bool weighted, const std::string& folder, std::uint64_t seed,
-                              StreamProgress& progress, Run& run, Index* mate) {
-    if (weighted) return StreamLocalMax<Index, true>(file, n, folder, seed, progress, run).match(mate);
+StreamReport local_max_stream(EdgeSource& file, Index n, bool weighted, const std::string& folder,
+                              std::uint64_t seed, StreamProgress& progress, Run& run, Index* mate) {
+    if (weighted)
+        return StreamLocalMax<Index, true>(file, n, folder, seed, progress, run).match(mate);
     return StreamLocalMax<Index, false>(file, n, folder, seed, progress, run).match(mate);
 }
 

@@ -1,14 +1,17 @@
 // Assignment of least total cost: every row gets a column of its own, by shortest augmenting paths.
 //
-// Costs c[p] stand beside the entries. Duals u of rows and v of columns keep every reduced cost c - u_i - v_j at least 0, and
-// that of matched entries at 0; so the cost of the matching is least. A search grows a tree of shortest paths from a free row,
-// Dijkstra's way over reduced costs, to the nearest free column, and no further; then the duals of the tree move by what is
-// missing to that distance, and the path is exchanged.
+// Costs c[p] stand beside the entries. Duals u of rows and v of columns keep every reduced cost c -
+// u_i - v_j at least 0, and that of matched entries at 0; so the cost of the matching is least. A
+// search grows a tree of shortest paths from a free row, Dijkstra's way over reduced costs, to the
+// nearest free column, and no further; then the duals of the tree move by what is missing to that
+// distance, and the path is exchanged.
 //
-// Duff, Koster: On algorithms for permuting large entries to the diagonal of a sparse matrix (SIAM J. Matrix Anal. Appl. 22,
-// 2001): sparse Dijkstra that stops early. Jonker, Volgenant: A shortest augmenting path algorithm for dense and sparse linear
-// assignment problems (Computing 38, 1987): column reduction, augmenting row reduction. Carpaneto, Toth: Primal-dual algorithms
-// for the assignment problem (Discrete Appl. Math. 18, 1987): the sparse start. Names: u, v as there; level is the distance of
+// Duff, Koster: On algorithms for permuting large entries to the diagonal of a sparse matrix (SIAM
+// J. Matrix Anal. Appl. 22,
+// 2001): sparse Dijkstra that stops early. Jonker, Volgenant: A shortest augmenting path algorithm
+// for dense and sparse linear assignment problems (Computing 38, 1987): column reduction,
+// augmenting row reduction. Carpaneto, Toth: Primal-dual algorithms for the assignment problem
+// (Discrete Appl. Math. 18, 1987): the sparse start. Names: u, v as there; level is the distance of
 // the row that is scanned, best that of the nearest free column seen.
 #pragma once
 
@@ -39,8 +42,9 @@ class Assignment {
     Assignment(const Csr<Index>& a, const double* cost, double* u, Run& run)
         : a_(a), c_(cost), u_(u), run_(run), meter_(run), col_(a.n_cols), col_of_(a.n_rows, none) {}
 
-    // Reads: the matrix, n_rows <= n_cols. Writes mates and duals. Returns whether every row got a column; free columns, of which
-    // there are some where there are more columns than rows, then have the largest v. Time: O(n_rows (nnz log n_cols)), rarely.
+    // Reads: the matrix, n_rows <= n_cols. Writes mates and duals. Returns whether every row got a
+    // column; free columns, of which there are some where there are more columns than rows, then
+    // have the largest v. Time: O(n_rows (nnz log n_cols)), rarely.
     bool solve(Matching<Index> m, double* v) {
         const bool feasible = start() && reduce_rows() && search_all();
         for (Index j = 0; j < a_.n_cols; ++j) {
@@ -57,8 +61,9 @@ class Assignment {
         col_of_[i] = j;
     }
 
-    // Duals: each column's least cost (0 where columns stay free: theirs must remain the largest), each row's least reduced cost.
-    // Rows take a free column of reduced cost 0, or one whose row has another such column.
+    // Duals: each column's least cost (0 where columns stay free: theirs must remain the largest),
+    // each row's least reduced cost. Rows take a free column of reduced cost 0, or one whose row
+    // has another such column.
     bool start() {
         auto timer = run_.time("start");
         const bool square = a_.n_rows == a_.n_cols;
@@ -74,7 +79,8 @@ class Assignment {
             for (Index p = a_.indptr[i]; p < a_.indptr[i + 1]; ++p) {
                 const Index j = a_.indices[p];
                 const double h = c_[p] - col_[j].v;
-                if (h < least || (h == least && col_[to].mate != none && col_[j].mate == none)) least = h, to = j;
+                if (h < least || (h == least && col_[to].mate != none && col_[j].mate == none))
+                    least = h, to = j;
             }
             if (to == none) return false;
             u_[i] = least;
@@ -85,8 +91,8 @@ class Assignment {
         return true;
     }
 
-    // Free rows bid for their best column, and lower its dual until their second best would do as well; whose column is taken
-    // bids next. Where the two are equal, it waits for the next round.
+    // Free rows bid for their best column, and lower its dual until their second best would do as
+    // well; whose column is taken bids next. Where the two are equal, it waits for the next round.
     bool reduce_rows() {
         auto timer = run_.time("reduce");
         std::int64_t left = 4 * (static_cast<std::int64_t>(a_.nnz()) + a_.n_rows);
@@ -124,7 +130,8 @@ class Assignment {
             else second = h, next = j;
         }
         strictly = first < second && next != none;
-        if (!strictly && next != none && first == second && col_[best].mate != none) std::swap(best, next);
+        if (!strictly && next != none && first == second && col_[best].mate != none)
+            std::swap(best, next);
         Column& col = col_[best];
         u_[i] = strictly ? second : first;
         if (strictly) col.v -= second - first;
@@ -136,22 +143,26 @@ class Assignment {
     }
 
     bool whole_costs() const {
-        return std::all_of(c_, c_ + a_.nnz(), [](double c) { return c == std::floor(c) && std::abs(c) < 0x1p52; });
+        return std::all_of(c_, c_ + a_.nnz(),
+                           [](double c) { return c == std::floor(c) && std::abs(c) < 0x1p52; });
     }
 
-    // Row by row. Where costs are whole numbers, many paths are equally short, and free rows search together whenever that
-    // gains more of them than as much work spent row by row, by the latest experience with either.
+    // Row by row. Where costs are whole numbers, many paths are equally short, and free rows search
+    // together whenever that gains more of them than as much work spent row by row, by the latest
+    // experience with either.
     bool search_all() {
         auto timer = run_.time("search");
         const bool whole = free_.size() > probe && whole_costs();
         if (whole) seen_ = Buffer<Index>(a_.n_cols, 0), at_ = Buffer<Index>(a_.n_rows);
-        double round_cost = static_cast<double>(a_.nnz()), gain = static_cast<double>(free_.size()) / 4;
+        double round_cost = static_cast<double>(a_.nnz()),
+               gain = static_cast<double>(free_.size()) / 4;
         for (Index round = 1; !free_.empty(); ++round) {
             std::int64_t before = scanned_;
             std::size_t searched = 0;
             for (; searched < probe && !free_.empty(); ++searched, free_.pop_back())
                 if (!search(free_.back())) return false;
-            const double cost = static_cast<double>(scanned_ - before) / static_cast<double>(searched);
+            const double cost =
+                static_cast<double>(scanned_ - before) / static_cast<double>(searched);
             const std::size_t n_free = free_.size();
             gain = std::min(gain, static_cast<double>(n_free));
             if (!whole || cost * gain < round_cost) continue;
@@ -163,7 +174,8 @@ class Assignment {
         return true;
     }
 
-    // Distances from all free rows at once, one move of the duals, and then as many paths of reduced cost 0 as share no vertex.
+    // Distances from all free rows at once, one move of the duals, and then as many paths of
+    // reduced cost 0 as share no vertex.
     bool search_together(Index round) {
         begin();
         for (const Index i : free_) {

@@ -1,8 +1,9 @@
 """A maximum matching of least cost, and of the largest smallest entry, told in the user's rows and columns.
 
-The core gives every row a column of its own. That is the whole problem where the rows, or the columns, can all be
-matched. Elsewhere the Dulmage-Mendelsohn parts make two such problems of it: a maximum matching pairs all rows of the
-horizontal and square parts with columns of these parts, and all columns of the vertical part with rows of that part.
+The core gives every row a column of its own. That is the whole problem where the rows, or the
+columns, can all be matched. Elsewhere the Dulmage-Mendelsohn parts make two such problems of it: a
+maximum matching pairs all rows of the horizontal and square parts with columns of these parts, and
+all columns of the vertical part with rows of that part.
 """
 
 from typing import Any, NamedTuple
@@ -36,8 +37,8 @@ class _Assigned(NamedTuple):
 def least_cost(graph: BipartiteCSR, cost: FloatArray) -> LeastCost:
     """Return a maximum matching of least cost, and duals that prove it.
 
-    Duals of unmatched rows and columns are the largest of their side. Time: that of the core; memory: as much again as
-    the matrix where the core needs the transpose.
+    Duals of unmatched rows and columns are the largest of their side. Time: that of the core;
+    memory: as much again as the matrix where the core needs the transpose.
     """
     found = None
     if graph.n_major <= graph.n_minor:
@@ -46,14 +47,21 @@ def least_cost(graph: BipartiteCSR, cost: FloatArray) -> LeastCost:
         A = _csr(graph, cost).tocsc()
         if transposed := _assign_all(graph.n_major, *_indices(A, graph.dtype), A.data):
             found = transposed.flipped()
-    found = _assign_parts(graph, _csr(graph, cost)) if found is None else found.flipped() if graph.flipped else found
+    found = (
+        _assign_parts(graph, _csr(graph, cost))
+        if found is None
+        else found.flipped()
+        if graph.flipped
+        else found
+    )
     _balance(found)
     return LeastCost(Matching(found.row_mate, found.col_mate), found.row_dual, found.col_dual)
 
 
 def _csr(graph: BipartiteCSR, cost: FloatArray) -> Any:
     """Return the majors as rows of a SciPy matrix."""
-    # SciPy looks at every index to choose a type of its own unless it is given the arrays one by one.
+    # SciPy looks at every index to choose a type of its own unless it is given the arrays one by
+    # one.
     A = sp.csr_array((graph.n_major, graph.n_minor))
     A.indptr, A.indices, A.data = graph.indptr, graph.indices[: graph.nnz], cost
     return A
@@ -64,7 +72,9 @@ def _indices(A: Any, dtype: np.dtype[Any]) -> tuple[IndexArray, IndexArray]:
     return A.indptr.astype(dtype, copy=False), A.indices.astype(dtype, copy=False)
 
 
-def _assign_all(n_cols: int, indptr: IndexArray, indices: IndexArray, cost: FloatArray) -> _Assigned | None:
+def _assign_all(
+    n_cols: int, indptr: IndexArray, indices: IndexArray, cost: FloatArray
+) -> _Assigned | None:
     """Match all rows of the matrix in these arrays, which has at least as many columns; None if that cannot be done."""
     sides = indptr.size - 1, n_cols
     found = _Assigned(*(np.empty(n, kind) for kind in (indptr.dtype, np.float64) for n in sides))
@@ -81,13 +91,21 @@ def _assign_parts(graph: BipartiteCSR, A: Any) -> _Assigned:
     col_below = (matching.col_mate >= 0) & row_below[matching.col_mate]
     if graph.flipped:
         A = A.T
-    whole = _Assigned(*(np.full(n, fill, kind) for fill, kind in ((-1, graph.dtype), (0, np.float64)) for n in A.shape))
+    whole = _Assigned(
+        *(
+            np.full(n, fill, kind)
+            for fill, kind in ((-1, graph.dtype), (0, np.float64))
+            for n in A.shape
+        )
+    )
     for below in (False, True):
         i, j = np.flatnonzero(row_below == below), np.flatnonzero(col_below == below)
         B = A[i][:, j].tocsc() if below else A[i][:, j].tocsr()
         part = _assign_all(i.size if below else j.size, *_indices(B, graph.dtype), B.data)
         if part is None:
-            raise AssertionError("a part of the Dulmage-Mendelsohn decomposition has no matching that covers it")
+            raise AssertionError(
+                "a part of the Dulmage-Mendelsohn decomposition has no matching that covers it"
+            )
         part = part.flipped() if below else part
         pairs = np.flatnonzero(part.row_mate >= 0)
         whole.row_mate[i[pairs]] = j[part.row_mate[pairs]]
@@ -100,8 +118,9 @@ def _assign_parts(graph: BipartiteCSR, A: Any) -> _Assigned:
 def _join(A: Any, whole: _Assigned, row_below: BoolArray, col_below: BoolArray) -> None:
     """Shift the duals of the first part against those of the second, so that the whole is proved optimal.
 
-    Entries that couple rows of the first part with columns of the second must not cost less than their duals add up to,
-    and no dual may be above those of the unmatched rows (all in the second part) and columns (all in the first).
+    Entries that couple rows of the first part with columns of the second must not cost less than
+    their duals add up to, and no dual may be above those of the unmatched rows (all in the second
+    part) and columns (all in the first).
     """
     u, v = whole.row_dual, whole.col_dual
     coupling = ~row_below[A.row] & col_below[A.col]
@@ -116,7 +135,10 @@ def _join(A: Any, whole: _Assigned, row_below: BoolArray, col_below: BoolArray) 
 
 
 def _balance(found: _Assigned) -> None:
-    """Give both sides duals around the same value: a shift that nothing else depends on. Whole duals stay whole."""
+    """Give both sides duals around the same value: a shift that nothing else depends on.
+
+    Whole duals stay whole.
+    """
     u, v = found.row_dual, found.col_dual
     if u.size and v.size:
         shift = np.rint((v.max() + v.min() - u.max() - u.min()) / 4)
@@ -124,12 +146,14 @@ def _balance(found: _Assigned) -> None:
         v -= shift
 
 
-def bottleneck(graph: BipartiteCSR, weight: FloatArray) -> tuple[Matching, float, BoolArray, BoolArray]:
+def bottleneck(
+    graph: BipartiteCSR, weight: FloatArray
+) -> tuple[Matching, float, BoolArray, BoolArray]:
     """Return a maximum matching whose smallest weight is largest, that weight, and a cover of all larger entries.
 
-    The cover, as flags of rows and columns, has fewer members than the matching has pairs. By bisection over the
-    weights; each trial starts from the largest matching known to lie above its threshold. Time: O(log nnz) maximum
-    matchings.
+    The cover, as flags of rows and columns, has fewer members than the matching has pairs. By
+    bisection over the weights; each trial starts from the largest matching known to lie above its
+    threshold. Time: O(log nnz) maximum matchings.
     """
     best = Matching.start(graph)
     auto.improve(graph, best, Run())
@@ -165,7 +189,9 @@ def matched_entries(graph: BipartiteCSR, matching: Matching) -> IndexArray:
     return entries if matching.cardinality == entries.size else entries[entries >= 0]
 
 
-def _smallest(graph: BipartiteCSR, weight: FloatArray, matching: Matching, values: FloatArray) -> int:
+def _smallest(
+    graph: BipartiteCSR, weight: FloatArray, matching: Matching, values: FloatArray
+) -> int:
     """Return the place among the ascending values of the smallest weight of a matching."""
     return int(np.searchsorted(values, weight[matched_entries(graph, matching)].min()))
 
@@ -176,7 +202,9 @@ def _above(graph: BipartiteCSR, weight: FloatArray, threshold: float) -> Biparti
     before = np.zeros(keep.size + 1, graph.dtype)
     np.cumsum(keep, out=before[1:])
     indices = graph.indices[: graph.nnz][keep]
-    return BipartiteCSR(graph.n_rows, graph.n_cols, before[graph.indptr], indices, graph.backend, graph.flipped)
+    return BipartiteCSR(
+        graph.n_rows, graph.n_cols, before[graph.indptr], indices, graph.backend, graph.flipped
+    )
 
 
 def _copy(matching: Matching) -> Matching:

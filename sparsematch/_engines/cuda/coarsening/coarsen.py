@@ -12,7 +12,10 @@ from sparsematch._types.graph import groups, places
 
 
 def wrong_mate(mate: IndexArray) -> int:
-    """Return the first vertex whose mate is not matched with it, or -1. Time: O(n), and the host waits."""
+    """Return the first vertex whose mate is not matched with it, or -1.
+
+    Time: O(n), and the host waits.
+    """
     xp = namespace(mate)
     own = xp.arange(mate.size, dtype=mate.dtype)
     inside = (mate >= 0) & (mate < mate.size) & (mate != own)
@@ -20,12 +23,14 @@ def wrong_mate(mate: IndexArray) -> int:
     return int(wrong[0]) if wrong.size else -1
 
 
-def contract(graph: BipartiteCSR, values: Any, mate: IndexArray, join: bool, run: Run) -> tuple[Any, Any, Any, Any]:
+def contract(
+    graph: BipartiteCSR, values: Any, mate: IndexArray, join: bool, run: Run
+) -> tuple[Any, Any, Any, Any]:
     """Return the aggregates of the vertices, and indptr, indices and values of the coarse matrix.
 
-    Entries are sorted by their coarse place, then by their fine place as an unordered pair: both triangles of a
-    symmetric matrix are added up in the same order, so that the coarse one is symmetric to the last bit.
-    Time: that of two sorts.
+    Entries are sorted by their coarse place, then by their fine place as an unordered pair: both
+    triangles of a symmetric matrix are added up in the same order, so that the coarse one is
+    symmetric to the last bit. Time: that of two sorts.
     """
     xp, n, dtype = namespace(graph.indptr), graph.n_rows, graph.dtype
     rows, cols = places(graph)
@@ -33,7 +38,8 @@ def contract(graph: BipartiteCSR, values: Any, mate: IndexArray, join: bool, run
     own = xp.arange(n, dtype=dtype)
     begins = (target < 0) & ((mate < 0) | (own < mate))
     number = xp.cumsum(begins, dtype=dtype) - 1
-    head = xp.where(target >= 0, target, own)  # the vertex of a pair, or alone, that stands for this one
+    # the vertex of a pair, or alone, that stands for this one
+    head = xp.where(target >= 0, target, own)
     head = xp.where(mate[head] >= 0, xp.minimum(head, mate[head]), head)
     labels = number[head]
     n_coarse = int(begins.sum()) if n else 0
@@ -79,5 +85,7 @@ def _add_up(code: Any, values: Any, dtype: Any) -> tuple[Any, Any]:
     bounds = xp.concatenate([first.astype(xp.int64), xp.full(1, code.size, xp.int64)])
     arguments = bounds, xp.ascontiguousarray(values).view(real), np.int32(width), sums.view(real)
     kernel = "add_up_float" if real == np.float32 else "add_up_double"
-    compile.load("coarsening/coarsen", dtype).launch(kernel, first.size * width, np.int64(first.size), *arguments)
+    compile.load("coarsening/coarsen", dtype).launch(
+        kernel, first.size * width, np.int64(first.size), *arguments
+    )
     return code[first], sums

@@ -1,8 +1,11 @@
-// What alternating paths reach: from majors to all unseen minors in their lists, from these to their mates, level by level.
+// What alternating paths reach: from majors to all unseen minors in their lists, from these to
+// their mates, level by level.
 //
-// The search under the certificate of Koenig (1931), the coarse parts of Dulmage and Mendelsohn (1958) and the component of a
-// pivot (Fleischer, Hendrickson, Pinar, IPDPS workshops 2000). Two searches run at a time, each on half of the blocks.
-// Invariant: a minor is claimed once, by one atomic operation on its bit, and whoever claims it queues its mate.
+// The search under the certificate of Koenig (1931), the coarse parts of Dulmage and Mendelsohn
+// (1958) and the component of a pivot (Fleischer, Hendrickson, Pinar, IPDPS workshops 2000). Two
+// searches run at a time, each on half of the blocks.
+// Invariant: a minor is claimed once, by one atomic operation on its bit, and whoever claims it
+// queues its mate.
 #include "core/device.cuh"
 #include "core/level_queue.cuh"
 
@@ -29,14 +32,16 @@ DEVICE void visit(const Search& s, Index p, Index end, Index owner, bool crowded
     append(s.majors, end, i, fresh && i != UNMATCHED);
 }
 
-// Writes: bits of seen by atomic claims, the next level. Time: O(entries of this level / threads + HUB / 2^shift).
+// Writes: bits of seen by atomic claims, the next level. Time: O(entries of this level / threads +
+// HUB / 2^shift).
 DEVICE void expand(const Search& s, Index width, Index n_hubs, Share share, int* free_found) {
     if (share.count == 0) return;
     const Index end = s.majors.begin + width, hubs_end = s.hubs.begin + n_hubs;
     const long long jobs = static_cast<long long>(width) << s.shift, lanes = 1ll << s.shift;
     const bool crowded = jobs > share.count;
     for (long long t = share.index; t < jobs; t += share.count) {
-        const Index v = load(s.majors.queue + s.majors.begin + (t >> s.shift)), lane = static_cast<Index>(t & (lanes - 1));
+        const Index v = load(s.majors.queue + s.majors.begin + (t >> s.shift)),
+                    lane = static_cast<Index>(t & (lanes - 1));
         const Index first = s.indptr[v], last = s.indptr[v + 1];
         const bool hub = last - first >= HUB;
         const Index owner = s.owner ? load(s.owner + s.major_mate[v]) : 0;
@@ -47,7 +52,8 @@ DEVICE void expand(const Search& s, Index width, Index n_hubs, Share share, int*
     for (Index h = s.hubs.begin; h < hubs_end; ++h) {
         const Index v = load(s.hubs.queue + h), last = s.indptr[v + 1];
         const Index owner = s.owner ? load(s.owner + s.major_mate[v]) : 0;
-        for (Index p = s.indptr[v] + share.index; p < last; p += share.count) visit(s, p, end, owner, true, free_found);
+        for (Index p = s.indptr[v] + share.index; p < last; p += share.count)
+            visit(s, p, end, owner, true, free_found);
     }
 }
 
@@ -56,14 +62,16 @@ KERNEL seed(Index n_major, const Index* __restrict__ mate, Index* queue, Index* 
     list_all(n_major, queue, count, [&](Index v) { return mate[v] == UNMATCHED; });
 }
 
-// Reads: lists and mates of two searches, their queues with the first level in place. Writes: bits of the minors reached, their
-// owners where these are asked for; flags: whether a minor reached is free, whether the levels did not suffice. count: three
-// numbers for each queue: majors, hubs, majors, hubs. Time: O(nnz / threads) and a barrier per level.
+// Reads: lists and mates of two searches, their queues with the first level in place. Writes: bits
+// of the minors reached, their owners where these are asked for; flags: whether a minor reached is
+// free, whether the levels did not suffice. count: three numbers for each queue: majors, hubs,
+// majors, hubs. Time: O(nnz / threads) and a barrier per level.
 KERNEL __launch_bounds__(512)
-    reach(const Index* indptr_0, const Index* indices_0, const Index* mate_0, Bits* seen_0, Index* queue_0, Index* hubs_0,
-          int shift_0, const Index* major_mate_0, Index* owner_0, const Index* indptr_1, const Index* indices_1,
-          const Index* mate_1, Bits* seen_1, Index* queue_1, Index* hubs_1, int shift_1, const Index* major_mate_1,
-          Index* owner_1, bool owned, int max_levels, Index* count, int* flags, int* barrier) {
+    reach(const Index* indptr_0, const Index* indices_0, const Index* mate_0, Bits* seen_0,
+          Index* queue_0, Index* hubs_0, int shift_0, const Index* major_mate_0, Index* owner_0,
+          const Index* indptr_1, const Index* indices_1, const Index* mate_1, Bits* seen_1,
+          Index* queue_1, Index* hubs_1, int shift_1, const Index* major_mate_1, Index* owner_1,
+          bool owned, int max_levels, Index* count, int* flags, int* barrier) {
     Search s[2] = {
         {indptr_0,
          indices_0,
@@ -87,7 +95,8 @@ KERNEL __launch_bounds__(512)
     if (!owned) s[0].owner = s[1].owner = nullptr;
     for (int level = 0;; ++level) {
         Index width[2], n_hubs[2];
-        for (int k = 0; k < 2; ++k) width[k] = width_of(s[k].majors), n_hubs[k] = width_of(s[k].hubs);
+        for (int k = 0; k < 2; ++k)
+            width[k] = width_of(s[k].majors), n_hubs[k] = width_of(s[k].hubs);
         const bool busy[2] = {width[0] + n_hubs[0] > 0, width[1] + n_hubs[1] > 0};
         if (!busy[0] && !busy[1]) break;
         if (max_levels && level == max_levels) {

@@ -24,10 +24,12 @@ class Search(NamedTuple):
     seen : ndarray of uint32
         A bit for each minor: those that are not to be visited, to begin with, and those that were.
     queue : ndarray
-        Room for one major more than there are minors and for those that the search begins with, which stand first.
+        Room for one major more than there are minors and for those that the search begins with,
+        which stand first.
     major_mate, owner : ndarray, optional
-        The minor matched with each major; whose region each minor belongs to: that of the major from which it was
-        reached, and of those to begin with, whatever stands there for their mates.
+        The minor matched with each major; whose region each minor belongs to: that of the major
+        from which it was reached, and of those to begin with, whatever stands there for their
+        mates.
     """
 
     graph: BipartiteCSR
@@ -38,7 +40,9 @@ class Search(NamedTuple):
     owner: IndexArray | None = None
 
 
-def from_free(graph: BipartiteCSR, major_mate: IndexArray, minor_mate: IndexArray, count: IndexArray) -> Search:
+def from_free(
+    graph: BipartiteCSR, major_mate: IndexArray, minor_mate: IndexArray, count: IndexArray
+) -> Search:
     """Prepare a search from all majors that are free; how many there are is written to the first of the counts."""
     xp, dtype = namespace(graph.indptr), graph.dtype
     queue = xp.empty(graph.n_major, dtype)
@@ -56,7 +60,8 @@ def reach(first: Search, second: Search | None, count: IndexArray, *, max_levels
     Returns
     -------
     ndarray of int32, shape (2,)
-        Whether one of them met a free minor, which ends nothing; whether `max_levels` (0: as many as there are) did.
+        Whether one of them met a free minor, which ends nothing; whether `max_levels` (0: as many
+        as there are) did.
     """
     xp, dtype = namespace(count), first.graph.dtype
     flags, owned = xp.zeros(4, np.int32), np.bool_(first.owner is not None)
@@ -64,8 +69,18 @@ def reach(first: Search, second: Search | None, count: IndexArray, *, max_levels
     for search in (first, second or first):
         graph = search.graph
         hubs = xp.empty(graph.nnz // _HUB + 1, dtype)
-        arguments += [graph.indptr, graph.indices, search.mate, search.seen, search.queue, hubs, np.int32(share(graph))]
-        arguments += [search.mate if array is None else array for array in (search.major_mate, search.owner)]
+        arguments += [
+            graph.indptr,
+            graph.indices,
+            search.mate,
+            search.seen,
+            search.queue,
+            hubs,
+            np.int32(share(graph)),
+        ]
+        arguments += [
+            search.mate if array is None else array for array in (search.major_mate, search.owner)
+        ]
     end = owned, np.int32(max_levels), count, flags[2:], flags
     compile.load("core/alternating_bfs", dtype).launch_resident("reach", *arguments, *end)
     return flags[2:]

@@ -1,12 +1,15 @@
 // Is this a matching, is it maximal: each found out by looking at every row, column and entry once.
 #include "core/device.cuh"
 
-// Reads: the lists and both mates, which are within range. Writes: first, by atomic minimum, where the first flaw is: 2 v if
-// major v and its mate disagree, 2 v + 1 if their pair is no entry, 2 n_major + j if minor j and its mate disagree.
+// Reads: the lists and both mates, which are within range. Writes: first, by atomic minimum, where
+// the first flaw is: 2 v if major v and its mate disagree, 2 v + 1 if their pair is no entry, 2
+// n_major + j if minor j and its mate disagree.
 // Time: O(nnz / threads + degree).
-KERNEL wrong_pair(Index n_major, Index n_minor, const Index* __restrict__ indptr, const Index* __restrict__ indices,
-                  const Index* __restrict__ major_mate, const Index* __restrict__ minor_mate, long long* first) {
-    for (long long t = thread_index(); t < static_cast<long long>(n_major) + n_minor; t += thread_count()) {
+KERNEL wrong_pair(Index n_major, Index n_minor, const Index* __restrict__ indptr,
+                  const Index* __restrict__ indices, const Index* __restrict__ major_mate,
+                  const Index* __restrict__ minor_mate, long long* first) {
+    for (long long t = thread_index(); t < static_cast<long long>(n_major) + n_minor;
+         t += thread_count()) {
         if (t >= n_major) {
             const Index j = static_cast<Index>(t - n_major), v = minor_mate[j];
             if (v != UNMATCHED && major_mate[v] != j) minimum(first, 2ll * n_major + j);
@@ -21,25 +24,30 @@ KERNEL wrong_pair(Index n_major, Index n_minor, const Index* __restrict__ indptr
     }
 }
 
-// Reads: the lists of the free majors, both mates. Writes: pair, of some entry whose ends are both free, by the thread that
-// wins the first number, which is -1 before. Time: O(nnz / threads + degree).
+// Reads: the lists of the free majors, both mates. Writes: pair, of some entry whose ends are both
+// free, by the thread that wins the first number, which is -1 before. Time: O(nnz / threads +
+// degree).
 KERNEL free_pair(Index n_major, const Index* __restrict__ indptr, const Index* __restrict__ indices,
-                 const Index* __restrict__ major_mate, const Index* __restrict__ minor_mate, Index* pair) {
+                 const Index* __restrict__ major_mate, const Index* __restrict__ minor_mate,
+                 Index* pair) {
     for (Index v = thread_index(); v < n_major; v += thread_count()) {
         if (major_mate[v] != UNMATCHED) continue;
         for (Index p = indptr[v]; p < indptr[v + 1]; ++p)
             if (minor_mate[indices[p]] == UNMATCHED) {
-                if (compare_and_swap(pair, UNMATCHED, v) == UNMATCHED) pair[1] = indices[p];  // the winner's own
+                // the winner's own
+                if (compare_and_swap(pair, UNMATCHED, v) == UNMATCHED) pair[1] = indices[p];
                 break;
             }
     }
 }
 
-// Reads: the mates of the majors, the minors that alternating paths from free majors reach. Writes: for each vertex of its
-// own, whether it is in Koenig's cover: majors that are not reached, minors that are.
-KERNEL cover(Index n_major, Index n_minor, const Index* __restrict__ major_mate, const Bits* reached, bool* major_cover,
-             bool* minor_cover) {
-    for (long long t = thread_index(); t < static_cast<long long>(n_major) + n_minor; t += thread_count()) {
+// Reads: the mates of the majors, the minors that alternating paths from free majors reach. Writes:
+// for each vertex of its own, whether it is in Koenig's cover: majors that are not reached, minors
+// that are.
+KERNEL cover(Index n_major, Index n_minor, const Index* __restrict__ major_mate,
+             const Bits* reached, bool* major_cover, bool* minor_cover) {
+    for (long long t = thread_index(); t < static_cast<long long>(n_major) + n_minor;
+         t += thread_count()) {
         if (t >= n_major) {
             minor_cover[t - n_major] = has(reached, static_cast<Index>(t - n_major));
         } else {

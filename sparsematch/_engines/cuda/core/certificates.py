@@ -14,7 +14,10 @@ _ROW, _COLUMN, _ENTRY = 3, 4, 5
 
 
 def wrong_pair(graph: BipartiteCSR, matching: Matching) -> tuple[int, int, int] | None:
-    """Return the first thing wrong with a matching whose mates are within range. Time: O(n_rows + n_cols + nnz)."""
+    """Return the first thing wrong with a matching whose mates are within range.
+
+    Time: O(n_rows + n_cols + nnz).
+    """
     n_major, n_minor = graph.n_major, graph.n_minor
     if not n_major + n_minor:
         return None
@@ -51,7 +54,10 @@ def free_pair(graph: BipartiteCSR, matching: Matching) -> tuple[int, int] | None
 
 
 def vertex_cover(graph: BipartiteCSR, matching: Matching) -> VertexCover | None:
-    """Return Koenig's cover, or None if the matching is not maximum. Time: O(n_rows + n_cols + nnz)."""
+    """Return Koenig's cover, or None if the matching is not maximum.
+
+    Time: O(n_rows + n_cols + nnz).
+    """
     xp, dtype = namespace(graph.indptr), graph.dtype
     mates = graph.orient(matching.row_mate, matching.col_mate)
     count = xp.zeros(12, dtype)

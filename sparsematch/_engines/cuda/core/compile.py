@@ -1,8 +1,8 @@
 """CUDA sources compiled on first use, and launched on the current stream.
 
-One module per `.cu` file, index type and set of macros. CuPy keeps compiled modules on disk under a key made of the
-text and the options; headers found by the compiler would not be part of it, so the text has them in place of its
-includes.
+One module per `.cu` file, index type and set of macros. CuPy keeps compiled modules on disk under a
+key made of the text and the options; headers found by the compiler would not be part of it, so the
+text has them in place of its includes.
 """
 
 import functools
@@ -32,15 +32,20 @@ class Kernels:
     @functools.cached_property
     def _resident(
         self,
-    ) -> Any:  # another module: CuPy launches all kernels of one of these as if they waited for each other
-        return self._cupy.RawModule(code=self._code, options=self._options, enable_cooperative_groups=True)
+        # another module: CuPy launches all kernels of one of these as if they waited for each other
+    ) -> Any:
+        return self._cupy.RawModule(
+            code=self._code, options=self._options, enable_cooperative_groups=True
+        )
 
     def launch(self, kernel: str, n: int, *arguments: Any, threads: int = 256) -> None:
         """Start a kernel with one thread per item, n in all, as far as the grid goes; kernels stride over the rest."""
         blocks = max(1, min(-(-n // threads), 65_536))
         self._free.get_function(kernel)((blocks,), (threads,), arguments)
 
-    def launch_resident(self, kernel: str, *arguments: Any, threads: int = 512, blocks_per_processor: int = 1) -> None:
+    def launch_resident(
+        self, kernel: str, *arguments: Any, threads: int = 512, blocks_per_processor: int = 1
+    ) -> None:
         """Start a kernel whose blocks are all on the device at the same time, so that they may wait for each other."""
         blocks = _processors(self._cupy.cuda.Device().id) * blocks_per_processor
         self._resident.get_function(kernel)((blocks,), (threads,), arguments)
@@ -61,7 +66,11 @@ def load(name: str, dtype: np.dtype[Any], **macros: int) -> Kernels:
 
 def options(dtype: np.dtype[Any], **macros: int) -> tuple[str, ...]:
     """Return what the compiler is told: the language and the macros."""
-    return ("-std=c++17", f"-DIndex={INDEX[dtype]}", *(f"-D{key}={value}" for key, value in sorted(macros.items())))
+    return (
+        "-std=c++17",
+        f"-DIndex={INDEX[dtype]}",
+        *(f"-D{key}={value}" for key, value in sorted(macros.items())),
+    )
 
 
 def source(name: str) -> str:

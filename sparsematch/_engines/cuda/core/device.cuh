@@ -1,9 +1,10 @@
 // What every kernel stands on: the device operations, spelled once.
 //
-// The same kernel text compiles in two ways: by NVRTC for a GPU, and as threaded C++ where SPARSEMATCH_HOST is defined (a
-// block is one thread then, a warp has one lane), so that tests and sanitizers run it without a GPU. A kernel therefore uses
-// nothing but what stands here, works with blocks of any size, and lets no thread leave before a barrier that others reach.
-// Index is int or long long, given on the compiler's command line.
+// The same kernel text compiles in two ways: by NVRTC for a GPU, and as threaded C++ where
+// SPARSEMATCH_HOST is defined (a block is one thread then, a warp has one lane), so that tests and
+// sanitizers run it without a GPU. A kernel therefore uses nothing but what stands here, works with
+// blocks of any size, and lets no thread leave before a barrier that others reach. Index is int or
+// long long, given on the compiler's command line.
 #pragma once
 
 #define UNMATCHED (static_cast<Index>(-1))
@@ -20,7 +21,8 @@
 typedef unsigned int Bits;
 typedef unsigned long long Wide;
 
-// ---- Where a thread stands. Loops over n items stride by the whole grid: for (i = thread_index(); i < n; i += thread_count())
+// ---- Where a thread stands. Loops over n items stride by the whole grid: for (i = thread_index();
+// i < n; i += thread_count())
 DEVICE long long thread_index() { return blockIdx.x * (long long)blockDim.x + threadIdx.x; }
 DEVICE long long thread_count() { return gridDim.x * (long long)blockDim.x; }
 DEVICE int block_index() { return blockIdx.x; }
@@ -32,7 +34,8 @@ DEVICE int lane_in_warp() { return threadIdx.x & 31; }
 DEVICE int warp_in_block() { return threadIdx.x >> 5; }
 DEVICE int warps_in_block() { return blockDim.x >> 5; }
 
-// ---- Memory that other threads write meanwhile. Relaxed: no order between different addresses is promised.
+// ---- Memory that other threads write meanwhile. Relaxed: no order between different addresses is
+// promised.
 template <class T>
 DEVICE T load(const T* p) {
     return *static_cast<const volatile T*>(p);
@@ -52,15 +55,23 @@ DEVICE double as_number(Wide bits) { return __longlong_as_double(static_cast<lon
 DEVICE void prefetch(const void* p) { asm volatile("prefetch.global.L2 [%0];" ::"l"(p)); }
 
 // Each returns what was there before.
-DEVICE int compare_and_swap(int* p, int expected, int desired) { return atomicCAS(p, expected, desired); }
+DEVICE int compare_and_swap(int* p, int expected, int desired) {
+    return atomicCAS(p, expected, desired);
+}
 DEVICE long long compare_and_swap(long long* p, long long expected, long long desired) {
     return (long long)atomicCAS((Wide*)p, (Wide)expected, (Wide)desired);
 }
-DEVICE Wide compare_and_swap(Wide* p, Wide expected, Wide desired) { return atomicCAS(p, expected, desired); }
+DEVICE Wide compare_and_swap(Wide* p, Wide expected, Wide desired) {
+    return atomicCAS(p, expected, desired);
+}
 DEVICE int exchange(int* p, int value) { return atomicExch(p, value); }
-DEVICE long long exchange(long long* p, long long value) { return (long long)atomicExch((Wide*)p, (Wide)value); }
+DEVICE long long exchange(long long* p, long long value) {
+    return (long long)atomicExch((Wide*)p, (Wide)value);
+}
 DEVICE int add(int* p, int value) { return atomicAdd(p, value); }
-DEVICE long long add(long long* p, long long value) { return (long long)atomicAdd((Wide*)p, (Wide)value); }
+DEVICE long long add(long long* p, long long value) {
+    return (long long)atomicAdd((Wide*)p, (Wide)value);
+}
 DEVICE Wide add(Wide* p, Wide value) { return atomicAdd(p, value); }
 DEVICE int maximum(int* p, int value) { return atomicMax(p, value); }
 DEVICE long long maximum(long long* p, long long value) { return atomicMax(p, value); }
@@ -102,7 +113,8 @@ DEVICE Wide least_in_warp(Wide value) {
 // Ticks of the processor's clock, to tell where time goes.
 DEVICE long long ticks() { return clock64(); }
 
-// Appends the values of the lanes that want to; one atomic addition for all lanes that are here together.
+// Appends the values of the lanes that want to; one atomic addition for all lanes that are here
+// together.
 template <class T, class Count>
 DEVICE void push(T* queue, Count* count, T value, bool wanted) {
     const unsigned here = __activemask(), wanting = __ballot_sync(here, wanted);
@@ -135,7 +147,8 @@ DEVICE void push_each(T* queue, Count* count, const T (&values)[N], const bool (
     }
 }
 
-// Adds one to a counter that the thread names, once for all lanes here that name the same. Returns a number of its own for each.
+// Adds one to a counter that the thread names, once for all lanes here that name the same. Returns
+// a number of its own for each.
 template <class T>
 DEVICE T take_number(T* counts, T at) {
     const unsigned same = __match_any_sync(__activemask(), at);
@@ -147,8 +160,9 @@ DEVICE T take_number(T* counts, T at) {
     return __shfl_sync(same, first, leader) + static_cast<T>(__popc(same & ((1u << lane) - 1)));
 }
 
-// All blocks of a cooperative launch wait for each other; afterwards each sees what any wrote before. `barrier` is two ints,
-// zero at the launch. What the blocks add to the first makes 2^31 together, so its highest bit turns when the last has come.
+// All blocks of a cooperative launch wait for each other; afterwards each sees what any wrote
+// before. `barrier` is two ints, zero at the launch. What the blocks add to the first makes 2^31
+// together, so its highest bit turns when the last has come.
 DEVICE void sync_grid(int* barrier) {
     __syncthreads();
     if (threadIdx.x == 0) {
@@ -162,9 +176,10 @@ DEVICE void sync_grid(int* barrier) {
     __syncthreads();
 }
 
-// One thread of every block of a cooperative launch brings a number whose lowest 12 bits are zero, waits for the others, and gets
-// the sum above the count of blocks. `before` is what stood in the word when it was last complete, zero at first; two words
-// are to be used in turn. Unlike after a barrier, what others wrote is not seen, but for what atomics did that they had answers of.
+// One thread of every block of a cooperative launch brings a number whose lowest 12 bits are zero,
+// waits for the others, and gets the sum above the count of blocks. `before` is what stood in the
+// word when it was last complete, zero at first; two words are to be used in turn. Unlike after a
+// barrier, what others wrote is not seen, but for what atomics did that they had answers of.
 DEVICE Wide sum_over_grid(Wide* word, Wide before, Wide mine) {
     atomicAdd(word, mine + 1);
     Wide sum;
@@ -174,10 +189,12 @@ DEVICE Wide sum_over_grid(Wide* word, Wide before, Wide mine) {
 }
 #endif
 
-// The same numbers as thread_index(), given out warp by warp to one block after the other: a few items are then done by all
-// processors, not by the first few, where they would queue for the cache. `block` of `blocks`.
+// The same numbers as thread_index(), given out warp by warp to one block after the other: a few
+// items are then done by all processors, not by the first few, where they would queue for the
+// cache. `block` of `blocks`.
 DEVICE long long spread_index(int block, int blocks) {
-    return (static_cast<long long>(warp_in_block()) * blocks + block) * lanes_in_warp() + lane_in_warp();
+    return (static_cast<long long>(warp_in_block()) * blocks + block) * lanes_in_warp() +
+           lane_in_warp();
 }
 DEVICE long long spread_index() { return spread_index(block_index(), block_count()); }
 
@@ -188,7 +205,8 @@ DEVICE unsigned scatter(unsigned x) {
     return x ^ (x >> 16);
 }
 
-// A bijection of 0 .. n-1 that leaves no trace of the order: mixes `bits` bits, the fewest that hold n - 1, until it falls below n.
+// A bijection of 0 .. n-1 that leaves no trace of the order: mixes `bits` bits, the fewest that
+// hold n - 1, until it falls below n.
 DEVICE Index shuffle(Index v, Index n, int bits, unsigned seed) {
     const Wide mask = (Wide(1) << bits) - 1;
     const int half = (bits + 1) / 2;
@@ -203,8 +221,8 @@ DEVICE Index shuffle(Index v, Index n, int bits, unsigned seed) {
     return static_cast<Index>(x);
 }
 
-// Places for what the threads of a block have to put down, n for each; one addition to the counter for all of them. Every thread of
-// the block must call it. Returns where its places begin.
+// Places for what the threads of a block have to put down, n for each; one addition to the counter
+// for all of them. Every thread of the block must call it. Returns where its places begin.
 template <class T>
 DEVICE T reserve(T* count, int n) {
     SHARED int together;
@@ -239,14 +257,16 @@ DEVICE void list_all(Index n, Index* queue, Index* count, Wanted wanted) {
         bool mine[EACH];
         int total = 0;
         for (int k = 0; k < EACH; ++k) {
-            const long long v = base + static_cast<long long>(k) * threads_in_block() + thread_in_block();
+            const long long v =
+                base + static_cast<long long>(k) * threads_in_block() + thread_in_block();
             mine[k] = v < n && wanted(static_cast<Index>(v));
             total += mine[k];
         }
         Index at = reserve(count, total);
         for (int k = 0; k < EACH; ++k)
             if (mine[k])
-                queue[at++] = static_cast<Index>(base + static_cast<long long>(k) * threads_in_block() + thread_in_block());
+                queue[at++] = static_cast<Index>(
+                    base + static_cast<long long>(k) * threads_in_block() + thread_in_block());
     }
 }
 

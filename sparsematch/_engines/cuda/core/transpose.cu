@@ -1,37 +1,45 @@
 // Transpose: the lists of the minors, from those of the majors.
 //
-// Counting sort in two passes. Invariant: an entry has a place of its own among those of its minor, given out by an atomic
-// addition; so the entries of a list come in no particular order, which no reader relies on.
+// Counting sort in two passes. Invariant: an entry has a place of its own among those of its minor,
+// given out by an atomic addition; so the entries of a list come in no particular order, which no
+// reader relies on.
 #include "core/device.cuh"
 
 enum { LONG = 2048 };  // entries above which a list is left to a whole block
 
-// Reads: indices. Writes: counts, zero before, by atomic addition; place: of each entry among those of its minor (own entry).
+// Reads: indices. Writes: counts, zero before, by atomic addition; place: of each entry among those
+// of its minor (own entry).
 // Time: O(nnz / threads).
 KERNEL count(Index nnz, const Index* __restrict__ indices, Index* counts, Index* place) {
-    for (Index p = thread_index(); p < nnz; p += thread_count()) place[p] = add(counts + indices[p], static_cast<Index>(1));
+    for (Index p = thread_index(); p < nnz; p += thread_count())
+        place[p] = add(counts + indices[p], static_cast<Index>(1));
 }
 
-// Reads: the lists of the majors, the place of each entry, where the list of each minor begins. Writes: the lists of the
-// minors, each entry once; the majors with very many entries. 2^shift neighbouring threads share a major. Time: O(nnz / threads
-// + LONG / 2^shift).
-KERNEL fill(Index n_major, const Index* __restrict__ indptr, const Index* __restrict__ indices, const Index* __restrict__ place,
-            const Index* __restrict__ begin, Index* transposed, Index* long_majors, Index* n_long, int shift) {
+// Reads: the lists of the majors, the place of each entry, where the list of each minor begins.
+// Writes: the lists of the minors, each entry once; the majors with very many entries. 2^shift
+// neighbouring threads share a major. Time: O(nnz / threads + LONG / 2^shift).
+KERNEL fill(Index n_major, const Index* __restrict__ indptr, const Index* __restrict__ indices,
+            const Index* __restrict__ place, const Index* __restrict__ begin, Index* transposed,
+            Index* long_majors, Index* n_long, int shift) {
     const long long lanes = 1ll << shift;
-    for (long long t = thread_index(); t < static_cast<long long>(n_major) << shift; t += thread_count()) {
+    for (long long t = thread_index(); t < static_cast<long long>(n_major) << shift;
+         t += thread_count()) {
         const Index v = static_cast<Index>(t >> shift);
         if (indptr[v + 1] - indptr[v] > LONG) {
             if ((t & (lanes - 1)) == 0) long_majors[add(n_long, static_cast<Index>(1))] = v;
             continue;
         }
-        for (Index p = indptr[v] + static_cast<Index>(t & (lanes - 1)); p < indptr[v + 1]; p += static_cast<Index>(lanes))
+        for (Index p = indptr[v] + static_cast<Index>(t & (lanes - 1)); p < indptr[v + 1];
+             p += static_cast<Index>(lanes))
             transposed[begin[indices[p]] + place[p]] = v;  // a place of its own
     }
 }
 
-// The same for the majors with very many entries, a block for each. Time: O(their entries / threads of a block).
-KERNEL fill_long(const Index* __restrict__ indptr, const Index* __restrict__ indices, const Index* __restrict__ place,
-                 const Index* __restrict__ begin, Index* transposed, const Index* __restrict__ long_majors,
+// The same for the majors with very many entries, a block for each. Time: O(their entries / threads
+// of a block).
+KERNEL fill_long(const Index* __restrict__ indptr, const Index* __restrict__ indices,
+                 const Index* __restrict__ place, const Index* __restrict__ begin,
+                 Index* transposed, const Index* __restrict__ long_majors,
                  const Index* __restrict__ n_long) {
     for (Index r = block_index(); r < *n_long; r += block_count()) {
         const Index v = long_majors[r];

@@ -16,8 +16,8 @@ _LONG = 2048
 def transpose(graph: BipartiteCSR, run: Run) -> BipartiteCSR:
     """Return the transpose of the graph, built the first time. No list of it is in order.
 
-    Workspace: an index per entry, one per minor. Time: O(n_rows + n_cols + nnz). The seconds that the run is told are
-    those of the host, which does not wait.
+    Workspace: an index per entry, one per minor. Time: O(n_rows + n_cols + nnz). The seconds that
+    the run is told are those of the host, which does not wait.
     """
     if run.transposed is None:
         begin = perf_counter()
@@ -36,7 +36,8 @@ def share(graph: BipartiteCSR) -> int:
 def _build(graph: BipartiteCSR) -> BipartiteCSR:
     xp, dtype, nnz = namespace(graph.indptr), graph.dtype, graph.nnz
     kernels = compile.load("core/transpose", dtype)
-    counts = xp.zeros(graph.n_minor + 1, dtype)  # the first stays zero, so that their running sum is where lists begin
+    # the first stays zero, so that their running sum is where lists begin
+    counts = xp.zeros(graph.n_minor + 1, dtype)
     place, indices = xp.empty(nnz, dtype), xp.empty(nnz, dtype)
     if nnz:
         kernels.launch("count", nnz, dtype.type(nnz), graph.indices, counts[1:], place)
@@ -45,6 +46,15 @@ def _build(graph: BipartiteCSR) -> BipartiteCSR:
         shift = share(graph)
         arrays = graph.indptr, graph.indices, place, begin, indices
         long = xp.empty(nnz // _LONG + 1, dtype), xp.zeros(1, dtype)
-        kernels.launch("fill", graph.n_major << shift, dtype.type(graph.n_major), *arrays, *long, np.int32(shift))
+        kernels.launch(
+            "fill",
+            graph.n_major << shift,
+            dtype.type(graph.n_major),
+            *arrays,
+            *long,
+            np.int32(shift),
+        )
         kernels.launch("fill_long", 1 << 19, *arrays, *long, threads=1024)
-    return BipartiteCSR(graph.n_rows, graph.n_cols, begin, indices, graph.backend, not graph.flipped, nnz)
+    return BipartiteCSR(
+        graph.n_rows, graph.n_cols, begin, indices, graph.backend, not graph.flipped, nnz
+    )

@@ -1,8 +1,10 @@
-// Union and find with compare-and-swap, after Jaiganesh, Burtscher: A high-performance connected components implementation for
-// GPUs (HPDC 2018). Invariant: up[v] <= v, so a root is the least of its tree, and trees are joined at their roots only.
+// Union and find with compare-and-swap, after Jaiganesh, Burtscher: A high-performance connected
+// components implementation for GPUs (HPDC 2018). Invariant: up[v] <= v, so a root is the least of
+// its tree, and trees are joined at their roots only.
 #pragma once
 
-// Halves the path on the way: every write replaces a pointer by one further up, in whatever order they come.
+// Halves the path on the way: every write replaces a pointer by one further up, in whatever order
+// they come.
 template <class T>
 DEVICE T find(T* up, T v) {
     T u = load(up + v);
@@ -15,16 +17,16 @@ DEVICE T find(T* up, T v) {
     return v;
 }
 
-// The same without a write. Who writes the root to the vertex afterwards may do so while others look for theirs, but not while they
-// halve paths: these would put back what they have read before.
+// The same without a write. Who writes the root to the vertex afterwards may do so while others
+// look for theirs, but not while they halve paths: these would put back what they have read before.
 template <class T>
 DEVICE T root_of(const T* up, T v) {
     for (T u; (u = load(up + v)) != v;) v = u;
     return v;
 }
 
-// Safe: a root is put under another by one compare-and-swap; the loser looks for the root again. Returns what root a has then,
-// as far as is known.
+// Safe: a root is put under another by one compare-and-swap; the loser looks for the root again.
+// Returns what root a has then, as far as is known.
 template <class T>
 DEVICE T join(T* up, T a, T b) {
     a = find(up, a), b = find(up, b);

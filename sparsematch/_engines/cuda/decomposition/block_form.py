@@ -17,7 +17,9 @@ def block_labels(graph: BipartiteCSR, matching: Matching, run: Run) -> BlockLabe
     A transpose that the engine has left in the run is used, else one is built.
     """
     by_row, by_col = graph.orient(graph, transpose(graph, run))
-    return strong_components.block_labels(by_row, by_col, matching, coarse_parts(by_row, by_col, matching))
+    return strong_components.block_labels(
+        by_row, by_col, matching, coarse_parts(by_row, by_col, matching)
+    )
 
 
 def form_order(matching: Matching, labels: BlockLabels) -> FormOrder:
@@ -28,13 +30,27 @@ def form_order(matching: Matching, labels: BlockLabels) -> FormOrder:
     row_mate, col_mate = matching.row_mate, matching.col_mate
     xp, dtype, n_groups = namespace(row_mate), row_mate.dtype, labels.n_square + 3
     n_rows, n_cols, n_square = (dtype.type(n) for n in (*matching.shape, labels.n_square))
-    kernels, place = compile.load("decomposition/block_permutation", dtype), xp.empty(row_mate.size, dtype)
-    count = xp.zeros(n_groups + 1, dtype)  # the first stays zero, so that the running sum is where groups begin
+    kernels, place = (
+        compile.load("decomposition/block_permutation", dtype),
+        xp.empty(row_mate.size, dtype),
+    )
+    # the first stays zero, so that the running sum is where groups begin
+    count = xp.zeros(n_groups + 1, dtype)
     kernels.launch("tally", row_mate.size, n_rows, labels.row_group, count[1:], place)
     begin = xp.cumsum(count, dtype=dtype)
     row_perm, col_perm = xp.empty(row_mate.size, dtype), xp.empty(col_mate.size, dtype)
     sizes, bounds = (n_rows, n_cols, n_square), xp.zeros(4, dtype)
-    arrays = labels.row_group, place, begin, row_mate, col_mate, row_perm, col_perm, bounds[3:], bounds
+    arrays = (
+        labels.row_group,
+        place,
+        begin,
+        row_mate,
+        col_mate,
+        row_perm,
+        col_perm,
+        bounds[3:],
+        bounds,
+    )
     kernels.launch("seat", max(row_mate.size, col_mate.size), *sizes, *arrays)
     first_square, first_vertical, rank, _ = bounds.tolist()
     return FormOrder(row_perm, col_perm, begin, first_square, first_vertical, rank)

@@ -1,6 +1,7 @@
 """Coarse Dulmage-Mendelsohn parts on the device: what alternating paths from free rows and from free columns reach.
 
-Dulmage, Mendelsohn, Coverings of bipartite graphs (Canadian J. Math. 10, 1958). The two searches run at the same time.
+Dulmage, Mendelsohn, Coverings of bipartite graphs (Canadian J. Math. 10, 1958). The two searches
+run at the same time.
 """
 
 from typing import Any, NamedTuple

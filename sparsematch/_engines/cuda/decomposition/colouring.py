@@ -17,10 +17,10 @@ if TYPE_CHECKING:
 def find_rest(square: "Square", rest: IndexArray) -> None:
     """Label the components of the rows that are listed, those of all segments in the same rounds.
 
-    None of them is in a small piece, and pieces that become small are solved as they are. Each round finds one
-    component at least for every colour of the others; the colours are in no order, so that the number of rounds grows
-    with the logarithm of the number of components.
-    Workspace: eight indices per row.
+    None of them is in a small piece, and pieces that become small are solved as they are. Each
+    round finds one component at least for every colour of the others; the colours are in no order,
+    so that the number of rounds grows with the logarithm of the number of components. Workspace:
+    eight indices per row.
     """
     xp, dtype = namespace(rest), rest.dtype
     n_rows = square.by_row.n_rows if rest.size else 0
@@ -29,22 +29,37 @@ def find_rest(square: "Square", rest: IndexArray) -> None:
         key = _round(square, rest, colour, queued)
         order = xp.argsort(key)
         rest, key = rest[order], key[order]
-        # A segment begins where its label says, a part of it as many places later as there are rows of it before.
+        # A segment begins where its label says, a part of it as many places later as there are rows
+        # of it before.
         segment = key >> 32
         place = segment + xp.searchsorted(key, key) - xp.searchsorted(key, segment << 32)
         sizes = dtype.type(rest.size)
-        arrays = rest, key, place, square.matching.row_mate, square.label, square.rows_in, square.cols_in
+        arrays = (
+            rest,
+            key,
+            place,
+            square.matching.row_mate,
+            square.label,
+            square.rows_in,
+            square.cols_in,
+        )
         compile.load("decomposition/colouring", dtype).launch("relabel", rest.size, sizes, *arrays)
         rest = rest[(key & 1).astype(bool)]
         rest = solve_pieces(square, rest)
 
 
-def _round(square: "Square", rest: IndexArray, colour: IndexArray, queued: IndexArray) -> IndexArray:
+def _round(
+    square: "Square", rest: IndexArray, colour: IndexArray, queued: IndexArray
+) -> IndexArray:
     """Find the first component of every colour; return what sorts the rows by segment, colour, and whether found."""
     graph, back, mates = square.by_row, square.by_col, square.matching
     xp, dtype = namespace(rest), rest.dtype
     kernels, size = compile.load("decomposition/colouring", dtype), rest.size
-    n, shift, n_bits = dtype.type(size), np.int32(share(graph)), np.int32(max(size - 1, 1).bit_length())
+    n, shift, n_bits = (
+        dtype.type(size),
+        np.int32(share(graph)),
+        np.int32(max(size - 1, 1).bit_length()),
+    )
     queues = xp.empty(size, dtype), xp.empty(size, dtype)
     found, barrier = bits(xp, graph.n_rows), xp.zeros(2, np.int32)
     kernels.launch("paint", size, n, rest, n_bits, colour, queued)

@@ -1,8 +1,9 @@
-// Connected components: rows and columns that entries join, by union and find with compare-and-swap.
+// Connected components: rows and columns that entries join, by union and find with
+// compare-and-swap.
 //
-// Union and find as in joined.cuh; two entries of each list first, so that most of the others have nothing left to join
-// (Sutton, Ben-Nun, Barak: Optimizing parallel graph connectivity computation via subgraph sampling, IPDPS 2018). Vertices are
-// the rows, then the columns.
+// Union and find as in joined.cuh; two entries of each list first, so that most of the others have
+// nothing left to join (Sutton, Ben-Nun, Barak: Optimizing parallel graph connectivity computation
+// via subgraph sampling, IPDPS 2018). Vertices are the rows, then the columns.
 #include "core/device.cuh"
 #include "core/union_find.cuh"
 
@@ -11,14 +12,18 @@ KERNEL plant(long long n, long long* up) {
     for (long long v = thread_index(); v < n; v += thread_count()) up[v] = v;
 }
 
-enum { FIRST = 2, LONG = 2048 };  // entries that are joined at first; above which a list is left to a whole block
+// entries that are joined at first; above which a list is left to a whole block
+enum { FIRST = 2, LONG = 2048 };
 
-// The first entries of each list: they make most of what there is one tree. Writes: up. Time: O(n_major / threads).
-KERNEL join_first(Index n_major, const Index* __restrict__ indptr, const Index* __restrict__ indices, long long major_offset,
-                  long long minor_offset, long long* up) {
+// The first entries of each list: they make most of what there is one tree. Writes: up. Time:
+// O(n_major / threads).
+KERNEL join_first(Index n_major, const Index* __restrict__ indptr,
+                  const Index* __restrict__ indices, long long major_offset, long long minor_offset,
+                  long long* up) {
     for (Index k = thread_index(); k < n_major; k += thread_count()) {
         const Index end = indptr[k + 1] - indptr[k] > FIRST ? indptr[k] + FIRST : indptr[k + 1];
-        for (Index p = indptr[k]; p < end; ++p) join(up, major_offset + k, minor_offset + indices[p]);
+        for (Index p = indptr[k]; p < end; ++p)
+            join(up, major_offset + k, minor_offset + indices[p]);
     }
 }
 
@@ -27,9 +32,10 @@ KERNEL flatten(long long n, long long* up) {
     for (long long v = thread_index(); v < n; v += thread_count()) store(up + v, root_of(up, v));
 }
 
-// Entries begin, begin + step, ... below end: most minors are under the root already, and one look tells.
-DEVICE void join_list(long long* up, long long v, const Index* indices, Index begin, Index end, Index step,
-                      long long minor_offset) {
+// Entries begin, begin + step, ... below end: most minors are under the root already, and one look
+// tells.
+DEVICE void join_list(long long* up, long long v, const Index* indices, Index begin, Index end,
+                      Index step, long long minor_offset) {
     if (begin >= end) return;
     for (long long root = find(up, v); begin < end; begin += step) {
         const long long w = minor_offset + indices[begin];
@@ -37,26 +43,33 @@ DEVICE void join_list(long long* up, long long v, const Index* indices, Index be
     }
 }
 
-// The others. Reads: the lists, of majors that 2^shift neighbouring threads share. Writes: up; the majors with very many
-// entries. Time: O(nnz / threads + LONG / 2^shift).
-KERNEL join_others(Index n_major, const Index* __restrict__ indptr, const Index* __restrict__ indices, long long major_offset,
-                   long long minor_offset, int shift, long long* up, Index* long_majors, Index* n_long) {
+// The others. Reads: the lists, of majors that 2^shift neighbouring threads share. Writes: up; the
+// majors with very many entries. Time: O(nnz / threads + LONG / 2^shift).
+KERNEL join_others(Index n_major, const Index* __restrict__ indptr,
+                   const Index* __restrict__ indices, long long major_offset,
+                   long long minor_offset, int shift, long long* up, Index* long_majors,
+                   Index* n_long) {
     const Index lanes = static_cast<Index>(1) << shift;
-    for (long long t = thread_index(); t < static_cast<long long>(n_major) << shift; t += thread_count()) {
+    for (long long t = thread_index(); t < static_cast<long long>(n_major) << shift;
+         t += thread_count()) {
         const Index k = static_cast<Index>(t >> shift), lane = static_cast<Index>(t & (lanes - 1));
         const Index begin = indptr[k], end = indptr[k + 1];
-        if (end - begin <= LONG) join_list(up, major_offset + k, indices, begin + FIRST + lane, end, lanes, minor_offset);
+        if (end - begin <= LONG)
+            join_list(up, major_offset + k, indices, begin + FIRST + lane, end, lanes,
+                      minor_offset);
         else if (lane == 0) long_majors[add(n_long, static_cast<Index>(1))] = k;
     }
 }
 
-// The same for the majors with very many entries, a block for each. Time: O(their entries / threads of a block).
-KERNEL join_long(const Index* __restrict__ indptr, const Index* __restrict__ indices, long long major_offset,
-                 long long minor_offset, long long* up, const Index* __restrict__ long_majors,
-                 const Index* __restrict__ n_long) {
+// The same for the majors with very many entries, a block for each. Time: O(their entries / threads
+// of a block).
+KERNEL join_long(const Index* __restrict__ indptr, const Index* __restrict__ indices,
+                 long long major_offset, long long minor_offset, long long* up,
+                 const Index* __restrict__ long_majors, const Index* __restrict__ n_long) {
     for (Index r = block_index(); r < *n_long; r += block_count()) {
         const Index k = long_majors[r], begin = indptr[k] + FIRST + thread_in_block();
-        join_list(up, major_offset + k, indices, begin, indptr[k + 1], static_cast<Index>(threads_in_block()), minor_offset);
+        join_list(up, major_offset + k, indices, begin, indptr[k + 1],
+                  static_cast<Index>(threads_in_block()), minor_offset);
     }
 }
 
@@ -67,5 +80,6 @@ KERNEL roots(long long n, const long long* __restrict__ up, Index* is_root) {
 
 // Reads: the trees, the running number of roots. Writes: the label of its own vertex.
 KERNEL label(long long n, long long* up, const Index* __restrict__ number, Index* labels) {
-    for (long long v = thread_index(); v < n; v += thread_count()) labels[v] = number[find(up, v)] - 1;
+    for (long long v = thread_index(); v < n; v += thread_count())
+        labels[v] = number[find(up, v)] - 1;
 }

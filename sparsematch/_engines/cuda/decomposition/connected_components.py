@@ -15,8 +15,8 @@ _LONG = 2048
 def connected_components(graph: BipartiteCSR) -> Components:
     """Return the component of every row and column. Time: O(n_rows + n_cols + nnz), nearly.
 
-    Labels ascend with the first row, then the first column, of a component. Workspace: 24 bytes at most per row and
-    column.
+    Labels ascend with the first row, then the first column, of a component. Workspace: 24 bytes at
+    most per row and column.
     """
     xp, dtype, (n_rows, n_cols) = namespace(graph.indptr), graph.dtype, graph.shape
     size = n_rows + n_cols
@@ -31,7 +31,9 @@ def connected_components(graph: BipartiteCSR) -> Components:
         long = xp.empty(graph.nnz // _LONG + 1, dtype), xp.zeros(1, dtype)
         kernels.launch("join_first", graph.n_major, sizes, *lists, up)
         kernels.launch("flatten", size, n, up)
-        kernels.launch("join_others", graph.n_major << shift, sizes, *lists, np.int32(shift), up, *long)
+        kernels.launch(
+            "join_others", graph.n_major << shift, sizes, *lists, np.int32(shift), up, *long
+        )
         kernels.launch("join_long", 1 << 19, *lists, up, *long, threads=1024)
     is_root, labels = xp.empty(size, dtype), xp.empty(size, dtype)
     kernels.launch("roots", size, n, up, is_root)

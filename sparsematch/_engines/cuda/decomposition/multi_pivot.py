@@ -17,8 +17,8 @@ _PATIENCE = 64
 def reach_both_ways(square: "Square", pivot: Any) -> tuple[Any, Any]:
     """Return the columns that the pivot or another row leads to, and the rows that lead there, as bits.
 
-    The pivot is an array of one row, int64. Bits outside what is in question are set as well. Workspace: an index per
-    row and column, twice that where the search is long.
+    The pivot is an array of one row, int64. Bits outside what is in question are set as well.
+    Workspace: an index per row and column, twice that where the search is long.
     """
     state = _State(square)
     state.kernels.launch("start_at", 1, pivot, square.matching.row_mate, *state.first_level())
@@ -35,7 +35,10 @@ class _State:
         xp = namespace(graph.indptr)
         self.kernels = compile.load("decomposition/multi_pivot", graph.dtype)
         self.seen = ~square.cols_in, ~square.rows_in
-        self.queues = xp.empty(graph.n_rows + _ROOTS, graph.dtype), xp.empty(graph.n_cols + _ROOTS, graph.dtype)
+        self.queues = (
+            xp.empty(graph.n_rows + _ROOTS, graph.dtype),
+            xp.empty(graph.n_cols + _ROOTS, graph.dtype),
+        )
         self.count = xp.zeros(12, graph.dtype)
         self._square = square
 
@@ -46,8 +49,12 @@ class _State:
     def search(self, owners: Any = (None, None), *, max_levels: int = 0) -> Any:
         """Go on until nothing new is met, or for so many levels; return the flags of `reach`."""
         square, mates = self._square, self._square.matching
-        along_rows = Search(square.by_row, mates.col_mate, self.seen[0], self.queues[0], mates.row_mate, owners[0])
-        along_cols = Search(square.by_col, mates.row_mate, self.seen[1], self.queues[1], mates.col_mate, owners[1])
+        along_rows = Search(
+            square.by_row, mates.col_mate, self.seen[0], self.queues[0], mates.row_mate, owners[0]
+        )
+        along_cols = Search(
+            square.by_col, mates.row_mate, self.seen[1], self.queues[1], mates.col_mate, owners[1]
+        )
         return reach(along_rows, along_cols, self.count, max_levels=max_levels)
 
 

@@ -1,16 +1,21 @@
-// Strong components of small pieces that no entry joins, each by one block: see strong_components.cu, 3.
+// Strong components of small pieces that no entry joins, each by one block: see
+// strong_components.cu, 3.
 //
-// Where only small pieces are left, one depth-first search in each is done sooner than rounds over all of them: thousands run
-// at the same time, each in memory of its own processor. Pieces by union and find (joined.cuh); components after Pearce, A
-// space-efficient algorithm for finding strongly connected components (Information Processing Letters 116, 2016).
-// Invariant: as in strong_components.cu. A piece becomes a segment of its own, and stays one if it does not fit.
+// Where only small pieces are left, one depth-first search in each is done sooner than rounds over
+// all of them: thousands run at the same time, each in memory of its own processor. Pieces by union
+// and find (joined.cuh); components after Pearce, A space-efficient algorithm for finding strongly
+// connected components (Information Processing Letters 116, 2016).
+// Invariant: as in strong_components.cu. A piece becomes a segment of its own, and stays one if it
+// does not fit.
 #include "core/device.cuh"
 #include "core/union_find.cuh"
 
-// Rows of a piece that is looked at, and of one that a block of a single warp takes; what these blocks can hold: four numbers of
+// Rows of a piece that is looked at, and of one that a block of a single warp takes; what these
+// blocks can hold: four numbers of
 // 16 bits for a row, one for an entry that leads to another.
 enum { LARGE = 2048, SMALL = 128, LARGE_ROOM = 16384, SMALL_ROOM = 2560 };
-enum { LONG = 4096 };  // entries of a list that is too long for a thread: a piece with one does not fit
+// entries of a list that is too long for a thread: a piece with one does not fit
+enum { LONG = 4096 };
 enum { NOT_A_ROOT = 0x8000, BATCH = 4 };
 
 typedef unsigned short Short;
@@ -23,26 +28,32 @@ struct Graph {
 
 // Writes: each row of the list is a tree by itself.
 KERNEL plant(Index n, const Index* __restrict__ list, Index* up, Index* size) {
-    for (Index k = thread_index(); k < n; k += thread_count()) up[list[k]] = list[k], size[list[k]] = 0;  // own entries
+    // own entries
+    for (Index k = thread_index(); k < n; k += thread_count())
+        up[list[k]] = list[k], size[list[k]] = 0;
 }
 
-// Reads: the lists of the rows, labels. Writes: up; joins what is in one segment. Time: O(nnz / threads), nearly.
-KERNEL join_rows(Index n, const Index* __restrict__ list, const Index* __restrict__ indptr, const Index* __restrict__ indices,
-                 const Index* __restrict__ col_mate, const Bits* __restrict__ cols_in, const Index* __restrict__ label,
-                 Index* up, int shift) {
+// Reads: the lists of the rows, labels. Writes: up; joins what is in one segment. Time: O(nnz /
+// threads), nearly.
+KERNEL join_rows(Index n, const Index* __restrict__ list, const Index* __restrict__ indptr,
+                 const Index* __restrict__ indices, const Index* __restrict__ col_mate,
+                 const Bits* __restrict__ cols_in, const Index* __restrict__ label, Index* up,
+                 int shift) {
     const Index lanes = static_cast<Index>(1) << shift;
-    for (long long t = thread_index(); t < static_cast<long long>(n) << shift; t += thread_count()) {
+    for (long long t = thread_index(); t < static_cast<long long>(n) << shift;
+         t += thread_count()) {
         const Index i = list[t >> shift];
         Index root = i;
-        for (Index p = indptr[i] + static_cast<Index>(t & (lanes - 1)); p < indptr[i + 1]; p += lanes) {
+        for (Index p = indptr[i] + static_cast<Index>(t & (lanes - 1)); p < indptr[i + 1];
+             p += lanes) {
             const Index j = indices[p], k = has(cols_in, j) ? col_mate[j] : i;
             if (k != i && label[k] == label[i]) root = join(up, root, k);
         }
     }
 }
 
-// Writes: of each row its root, and a place in its piece, given out by an atomic addition; the size of the piece, which nobody
-// counts on once it is too large.
+// Writes: of each row its root, and a place in its piece, given out by an atomic addition; the size
+// of the piece, which nobody counts on once it is too large.
 KERNEL measure(Index n, const Index* __restrict__ list, Index* up, Index* size, Index* place) {
     for (Index k = thread_index(); k < n; k += thread_count()) {
         const Index i = list[k], root = root_of(up, i);
@@ -51,10 +62,12 @@ KERNEL measure(Index n, const Index* __restrict__ list, Index* up, Index* size, 
     }
 }
 
-// Reads: the pieces' sizes. Writes, for each root: where its piece begins, a stretch of its segment given out by an atomic
-// addition to what is taken there, or -1; the lists of pieces of either size.
-KERNEL divide(Index n, const Index* __restrict__ list, const Index* __restrict__ up, const Index* __restrict__ size,
-              const Index* __restrict__ label, Index* taken, Index* begin, Index* small, Index* large, Index* count) {
+// Reads: the pieces' sizes. Writes, for each root: where its piece begins, a stretch of its segment
+// given out by an atomic addition to what is taken there, or -1; the lists of pieces of either
+// size.
+KERNEL divide(Index n, const Index* __restrict__ list, const Index* __restrict__ up,
+              const Index* __restrict__ size, const Index* __restrict__ label, Index* taken,
+              Index* begin, Index* small, Index* large, Index* count) {
     for (Index k = thread_index(); k < n; k += thread_count()) {
         const Index i = list[k];
         const bool root = up[i] == i, fits = root && size[i] <= LARGE;
@@ -64,9 +77,11 @@ KERNEL divide(Index n, const Index* __restrict__ list, const Index* __restrict__
     }
 }
 
-// Writes: the label of each row: where its piece begins, or what is left of its segment behind the pieces; the rows by piece.
-KERNEL seat(Index n, const Index* __restrict__ list, const Index* __restrict__ up, const Index* __restrict__ begin,
-            const Index* __restrict__ taken, const Index* __restrict__ place, Index* label, Index* order) {
+// Writes: the label of each row: where its piece begins, or what is left of its segment behind the
+// pieces; the rows by piece.
+KERNEL seat(Index n, const Index* __restrict__ list, const Index* __restrict__ up,
+            const Index* __restrict__ begin, const Index* __restrict__ taken,
+            const Index* __restrict__ place, Index* label, Index* order) {
     for (Index k = thread_index(); k < n; k += thread_count()) {
         const Index i = list[k], at = begin[up[i]];
         label[i] = at >= 0 ? at : label[i] + taken[label[i]];  // own entry
@@ -74,10 +89,11 @@ KERNEL seat(Index n, const Index* __restrict__ list, const Index* __restrict__ u
     }
 }
 
-// The rows that one leads to in its piece, by their places there. Calls see(place). A few entries at a time, so that their loads
-// overlap. No row of another piece has the same label.
+// The rows that one leads to in its piece, by their places there. Calls see(place). A few entries
+// at a time, so that their loads overlap. No row of another piece has the same label.
 template <class See>
-DEVICE void each_arc(const Graph& g, Index i, Index first, Index last, Index begin, const Index* place, See see) {
+DEVICE void each_arc(const Graph& g, Index i, Index first, Index last, Index begin,
+                     const Index* place, See see) {
     for (Index p = first; p < last; p += BATCH) {
         Index k[BATCH], label[BATCH], at[BATCH];
         for (int u = 0; u < BATCH; ++u) k[u] = p + u < last ? g.indices[p + u] : UNMATCHED;
@@ -90,10 +106,12 @@ DEVICE void each_arc(const Graph& g, Index i, Index first, Index last, Index beg
     }
 }
 
-// One thread. Depth-first search from every row: low of a row, 0 before, is the least number of those that it is known to reach
-// and that are not done; the rows on the way stand at the beginning of `stack`, those whose component is not known at its end.
-// Components end last to first. Writes, in cursor, where the component of each row begins.
-DEVICE void find_components(int n, Short* cursor, Short* end, Short* low, Short* stack, const Short* arcs) {
+// One thread. Depth-first search from every row: low of a row, 0 before, is the least number of
+// those that it is known to reach and that are not done; the rows on the way stand at the beginning
+// of `stack`, those whose component is not known at its end. Components end last to first. Writes,
+// in cursor, where the component of each row begins.
+DEVICE void find_components(int n, Short* cursor, Short* end, Short* low, Short* stack,
+                            const Short* arcs) {
     int number = 1, component = n, waiting = n, left = n;
     for (int first = 0; first < n; ++first) {
         if (low[first]) continue;
@@ -105,7 +123,8 @@ DEVICE void find_components(int n, Short* cursor, Short* end, Short* low, Short*
             for (; at < last && next < 0; ++at) {
                 const int w = arcs[at];
                 if (!low[w]) next = w;
-                else if (low[w] < least) least = low[w], end[v] = static_cast<Short>(last | NOT_A_ROOT);
+                else if (low[w] < least)
+                    least = low[w], end[v] = static_cast<Short>(last | NOT_A_ROOT);
             }
             low[v] = static_cast<Short>(least);
             if (next >= 0) {  // this entry is looked at again
@@ -120,7 +139,8 @@ DEVICE void find_components(int n, Short* cursor, Short* end, Short* low, Short*
                 while (waiting < n && low[stack[waiting]] >= least) ++waiting;
                 left -= waiting - from + 1, number -= waiting - from + 1;
                 for (int k = from; k < waiting; ++k)
-                    low[stack[k]] = static_cast<Short>(component), cursor[stack[k]] = static_cast<Short>(left);
+                    low[stack[k]] = static_cast<Short>(component),
+                    cursor[stack[k]] = static_cast<Short>(left);
                 low[v] = static_cast<Short>(component--), cursor[v] = static_cast<Short>(left);
             }
             if (!depth) break;
@@ -129,10 +149,10 @@ DEVICE void find_components(int n, Short* cursor, Short* end, Short* low, Short*
     }
 }
 
-// One block. Copies the arcs of a piece of n rows; a row has room for all its entries or, with `exact`, for its arcs. Returns how
-// much was needed for all; what does not fit is not there.
-DEVICE int copy_arcs(const Graph& g, const Index* order, const Index* place, Index begin, int n, Short* memory, int room,
-                     bool exact) {
+// One block. Copies the arcs of a piece of n rows; a row has room for all its entries or, with
+// `exact`, for its arcs. Returns how much was needed for all; what does not fit is not there.
+DEVICE int copy_arcs(const Graph& g, const Index* order, const Index* place, Index begin, int n,
+                     Short* memory, int room, bool exact) {
     SHARED int n_arcs;
     Short *cursor = memory, *end = cursor + n, *low = end + n, *arcs = low + 2 * n;
     if (thread_in_block() == 0) n_arcs = 0;
@@ -148,7 +168,8 @@ DEVICE int copy_arcs(const Graph& g, const Index* order, const Index* place, Ind
         const int at = add(&n_arcs, degree);
         cursor[k] = end[k] = static_cast<Short>(at), low[k] = 0;
         if (4 * n + at + degree <= room)
-            each_arc(g, i, first, last, begin, place, [&](Index to) { arcs[end[k]++] = static_cast<Short>(to); });
+            each_arc(g, i, first, last, begin, place,
+                     [&](Index to) { arcs[end[k]++] = static_cast<Short>(to); });
     }
     sync_block();
     const int total = 4 * n + n_arcs;
@@ -156,9 +177,11 @@ DEVICE int copy_arcs(const Graph& g, const Index* order, const Index* place, Ind
     return total;
 }
 
-// One block. The piece that begins here, of n rows: copies its arcs, lets one thread search, writes the labels, clears the bits.
-// Returns whether it fits. Safe: no other block has to do with its rows.
-DEVICE bool solve(const Graph& g, const Index* order, const Index* place, Index begin, int n, Short* memory, int room) {
+// One block. The piece that begins here, of n rows: copies its arcs, lets one thread search, writes
+// the labels, clears the bits. Returns whether it fits. Safe: no other block has to do with its
+// rows.
+DEVICE bool solve(const Graph& g, const Index* order, const Index* place, Index begin, int n,
+                  Short* memory, int room) {
     Short *cursor = memory, *end = cursor + n, *low = end + n, *stack = low + n, *arcs = stack + n;
     if (copy_arcs(g, order, place, begin, n, memory, room, false) > room &&
         copy_arcs(g, order, place, begin, n, memory, room, true) > room)
@@ -175,25 +198,31 @@ DEVICE bool solve(const Graph& g, const Index* order, const Index* place, Index 
     return true;
 }
 
-// The small pieces, one after the other in each block; one with too many entries joins the large ones.
-KERNEL solve_small(const Index* __restrict__ indptr, const Index* __restrict__ indices, const Index* __restrict__ row_mate,
-                   const Index* __restrict__ col_mate, Index* label, Bits* rows_in, Bits* cols_in,
-                   const Index* __restrict__ order, const Index* __restrict__ place, const Index* __restrict__ begin,
-                   const Index* __restrict__ size, const Index* __restrict__ small, Index* large, Index* count) {
+// The small pieces, one after the other in each block; one with too many entries joins the large
+// ones.
+KERNEL solve_small(const Index* __restrict__ indptr, const Index* __restrict__ indices,
+                   const Index* __restrict__ row_mate, const Index* __restrict__ col_mate,
+                   Index* label, Bits* rows_in, Bits* cols_in, const Index* __restrict__ order,
+                   const Index* __restrict__ place, const Index* __restrict__ begin,
+                   const Index* __restrict__ size, const Index* __restrict__ small, Index* large,
+                   Index* count) {
     SHARED Short memory[SMALL_ROOM];
     const Graph g = {indptr, indices, row_mate, col_mate, label, rows_in, cols_in};
     for (Index r = block_index(); r < count[0]; r += block_count()) {
         const Index root = small[r];
-        if (solve(g, order, place, begin[root], static_cast<int>(size[root]), memory, SMALL_ROOM)) continue;
+        if (solve(g, order, place, begin[root], static_cast<int>(size[root]), memory, SMALL_ROOM))
+            continue;
         if (thread_in_block() == 0) large[add(count + 1, static_cast<Index>(1))] = root;
         sync_block();
     }
 }
 
-KERNEL solve_large(const Index* __restrict__ indptr, const Index* __restrict__ indices, const Index* __restrict__ row_mate,
-                   const Index* __restrict__ col_mate, Index* label, Bits* rows_in, Bits* cols_in,
-                   const Index* __restrict__ order, const Index* __restrict__ place, const Index* __restrict__ begin,
-                   const Index* __restrict__ size, const Index* __restrict__ large, const Index* __restrict__ count) {
+KERNEL solve_large(const Index* __restrict__ indptr, const Index* __restrict__ indices,
+                   const Index* __restrict__ row_mate, const Index* __restrict__ col_mate,
+                   Index* label, Bits* rows_in, Bits* cols_in, const Index* __restrict__ order,
+                   const Index* __restrict__ place, const Index* __restrict__ begin,
+                   const Index* __restrict__ size, const Index* __restrict__ large,
+                   const Index* __restrict__ count) {
     SHARED Short memory[LARGE_ROOM];
     const Graph g = {indptr, indices, row_mate, col_mate, label, rows_in, cols_in};
     for (Index r = block_index(); r < count[1]; r += block_count()) {
@@ -204,6 +233,8 @@ KERNEL solve_large(const Index* __restrict__ indptr, const Index* __restrict__ i
 }
 
 // Queues the rows of the list whose component is not known.
-KERNEL list_left(Index n, const Index* __restrict__ list, const Bits* rows_in, Index* left, Index* n_left) {
-    for (Index k = thread_index(); k < n; k += thread_count()) push(left, n_left, list[k], has(rows_in, list[k]));
+KERNEL list_left(Index n, const Index* __restrict__ list, const Bits* rows_in, Index* left,
+                 Index* n_left) {
+    for (Index k = thread_index(); k < n; k += thread_count())
+        push(left, n_left, list[k], has(rows_in, list[k]));
 }

@@ -1,4 +1,7 @@
-"""Blocks of the square part on the device, in block upper triangular order. See strong_components.cu."""
+"""Blocks of the square part on the device, in block upper triangular order.
+
+See strong_components.cu.
+"""
 
 from dataclasses import dataclass, replace
 from typing import Any
@@ -17,8 +20,9 @@ from sparsematch._types.bipartite import BipartiteCSR
 from sparsematch._types.labels import BlockLabels
 from sparsematch._types.matching import Matching
 
-#: Segments as large as one in 2^_SMALL of all rows, and not less than _FEW, get a pivot of their own, so many of them;
-#: no more when for so many the component was less than that share of the segment.
+#: Segments as large as one in 2^_SMALL of all rows, and not less than _FEW, get a pivot of their
+#: own, so many of them; no more when for so many the component was less than that share of the
+#: segment.
 _SMALL, _FEW, _PIVOTS, _MISSES = 4, 1 << 14, 8, 2
 
 
@@ -33,7 +37,8 @@ class Square:
     matching : Matching
         A maximum one.
     label : ndarray, shape (n_rows,)
-        Where in the order a row's segment begins, or its block when that is known; -1 horizontal part, -2 vertical.
+        Where in the order a row's segment begins, or its block when that is known; -1 horizontal
+        part, -2 vertical.
     rows_in, cols_in : ndarray of uint32
         A bit for each row and column whose block is still to be found.
     """
@@ -46,17 +51,22 @@ class Square:
     cols_in: Any
 
 
-def block_labels(by_row: BipartiteCSR, by_col: BipartiteCSR, matching: Matching, parts: CoarseParts) -> BlockLabels:
+def block_labels(
+    by_row: BipartiteCSR, by_col: BipartiteCSR, matching: Matching, parts: CoarseParts
+) -> BlockLabels:
     """Return the group of every row; the matching must be maximum.
 
-    Workspace: six indices per row, two per column, and what sorting the rest takes. Time: O(n_rows + n_cols + nnz), a
-    barrier per level of each search, three waits for the device, two for each pivot and each round over the rest.
+    Workspace: six indices per row, two per column, and what sorting the rest takes. Time: O(n_rows
+    + n_cols + nnz), a barrier per level of each search, three waits for the device, two for each
+    pivot and each round over the rest.
     """
     xp, dtype, n_rows = namespace(by_row.indptr), by_row.dtype, by_row.n_rows
     if not n_rows:
         return BlockLabels(xp.empty(0, dtype), 0)
     kernels = compile.load("decomposition/strong_components", dtype)
-    square = Square(by_row, by_col, matching, xp.empty(n_rows, dtype), bits(xp, n_rows), bits(xp, by_row.n_cols))
+    square = Square(
+        by_row, by_col, matching, xp.empty(n_rows, dtype), bits(xp, n_rows), bits(xp, by_row.n_cols)
+    )
     size, from_row = _peel(square, parts)
     if size[0] > size[1] + size[2]:
         _split_core(square, size, from_row)
@@ -64,7 +74,16 @@ def block_labels(by_row: BipartiteCSR, by_col: BipartiteCSR, matching: Matching,
     kernels.launch("mark", n_rows, dtype.type(n_rows), square.label, begins)
     blocks = xp.cumsum(begins, dtype=dtype)
     group = xp.empty(n_rows, dtype)
-    kernels.launch("number", n_rows, dtype.type(n_rows), matching.row_mate, square.label, blocks, blocks[-1:], group)
+    kernels.launch(
+        "number",
+        n_rows,
+        dtype.type(n_rows),
+        matching.row_mate,
+        square.label,
+        blocks,
+        blocks[-1:],
+        group,
+    )
     return BlockLabels(group, int(blocks[-1]))
 
 
@@ -80,9 +99,13 @@ def _peel(square: Square, parts: CoarseParts) -> tuple[list[int], IndexArray]:
     from_row, to_col = xp.zeros(n_rows, dtype), xp.zeros(graph.n_cols, dtype)
     inside = square.rows_in, square.cols_in
     size = xp.zeros(3, dtype)
-    kernels.launch_resident("square_part", n, mates.row_mate, *parts, square.label, from_row, *inside, size)
+    kernels.launch_resident(
+        "square_part", n, mates.row_mate, *parts, square.label, from_row, *inside, size
+    )
     lists = graph.indptr, graph.indices, back.indptr, back.indices
-    kernels.launch("degrees", n_rows << int(shift), n, *lists, mates.row_mate, *inside, from_row, to_col, shift)
+    kernels.launch(
+        "degrees", n_rows << int(shift), n, *lists, mates.row_mate, *inside, from_row, to_col, shift
+    )
     queues = xp.empty(n_rows, dtype), xp.empty(n_rows, dtype)
     counts, barrier = xp.zeros(6, dtype), xp.zeros(2, np.int32)
     state = from_row, to_col, bits(xp, n_rows), *queues, counts, size[1:], shift, barrier
@@ -123,9 +146,18 @@ def _listed(square: Square, n: int, begin: int = -1) -> IndexArray:
     graph = square.by_row
     xp, dtype = namespace(graph.indptr), graph.dtype
     rest = xp.empty(n, dtype)
-    arrays = dtype.type(graph.n_rows), square.rows_in, dtype.type(begin), square.label, rest, xp.zeros(1, dtype)
+    arrays = (
+        dtype.type(graph.n_rows),
+        square.rows_in,
+        dtype.type(begin),
+        square.label,
+        rest,
+        xp.zeros(1, dtype),
+    )
     if n:
-        compile.load("decomposition/strong_components", dtype).launch("list_rest", -(-graph.n_rows // 8), *arrays)
+        compile.load("decomposition/strong_components", dtype).launch(
+            "list_rest", -(-graph.n_rows // 8), *arrays
+        )
     return rest
 
 
@@ -142,12 +174,15 @@ def _split_at_pivots(
         if misses >= _MISSES or (turn and length < max(core >> _SMALL, _FEW)):
             break
         segments.remove((length, start))
-        part, degree = (square, from_row) if whole and not turn else _segment(square, start, from_row)
+        part, degree = (
+            (square, from_row) if whole and not turn else _segment(square, start, from_row)
+        )
         left = _split(square, part, start, degree)
         found, apart = length - sum(k for k, _ in left), left[1][0]
         segments, n_rest = segments + left, n_rest - found
         if found < length >> _SMALL:
-            misses += _MISSES if apart > length - (length >> _SMALL) else 1  # one that meets hardly any row tells all
+            # one that meets hardly any row tells all
+            misses += _MISSES if apart > length - (length >> _SMALL) else 1
     return n_rest
 
 
@@ -156,8 +191,19 @@ def _segment(square: Square, start: int, from_row: IndexArray) -> tuple[Square, 
     graph = square.by_row
     xp, dtype, n_rows = namespace(graph.indptr), graph.dtype, graph.n_rows
     degree, rows, cols = xp.empty(n_rows, dtype), bits(xp, n_rows), bits(xp, graph.n_cols)
-    arrays = square.matching.row_mate, square.label, square.rows_in, from_row, dtype.type(start), rows, cols, degree
-    compile.load("decomposition/strong_components", dtype).launch("pick", n_rows, dtype.type(n_rows), *arrays)
+    arrays = (
+        square.matching.row_mate,
+        square.label,
+        square.rows_in,
+        from_row,
+        dtype.type(start),
+        rows,
+        cols,
+        degree,
+    )
+    compile.load("decomposition/strong_components", dtype).launch(
+        "pick", n_rows, dtype.type(n_rows), *arrays
+    )
     return replace(square, rows_in=rows, cols_in=cols), degree
 
 

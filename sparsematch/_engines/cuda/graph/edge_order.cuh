@@ -1,9 +1,11 @@
-// What the kernels for general graphs share: the one strict order of the edges, bit by bit that of graph.hpp, and the choice
-// of the best edge of each vertex of a list, whatever the lengths of the lists are.
+// What the kernels for general graphs share: the one strict order of the edges, bit by bit that of
+// graph.hpp, and the choice of the best edge of each vertex of a list, whatever the lengths of the
+// lists are.
 //
-// LANES neighbouring threads look at the list of a vertex, and UNROLL entries each at once. Lists of more than LONG entries are
-// cut to parts, which warps take after the others; what the parts found is put together at last.
-// Macros: WEIGHT, bytes of a weight, 0: all edges weigh the same; LANES; UNROLL; LONG; PART, entries of a part.
+// LANES neighbouring threads look at the list of a vertex, and UNROLL entries each at once. Lists
+// of more than LONG entries are cut to parts, which warps take after the others; what the parts
+// found is put together at last. Macros: WEIGHT, bytes of a weight, 0: all edges weigh the same;
+// LANES; UNROLL; LONG; PART, entries of a part.
 #pragma once
 
 #ifndef WEIGHT  // what a driver that asks for nothing gets
@@ -18,7 +20,8 @@
 #define LANES WARP
 #endif
 
-#define ALIVE (static_cast<Index>(-2))  // as a choice: none may be chosen, but not all neighbours are taken
+// as a choice: none may be chosen, but not all neighbours are taken
+#define ALIVE (static_cast<Index>(-2))
 
 #if WEIGHT == 4
 typedef Bits Key;
@@ -26,10 +29,11 @@ typedef Bits Key;
 typedef Wide Key;
 #endif
 
-// What is counted in a turn. There are three tallies by turns: one is filled, one still read, one cleared.
+// What is counted in a turn. There are three tallies by turns: one is filled, one still read, one
+// cleared.
 enum { OPEN, LOST, PARTS, LONGS, TALLY };
-// What is kept from launch to launch: turns and rounds so far, whether nothing is left to do, vertices matched, entries looked
-// at; the words that one block leaves for the others; the barrier.
+// What is kept from launch to launch: turns and rounds so far, whether nothing is left to do,
+// vertices matched, entries looked at; the words that one block leaves for the others; the barrier.
 enum { TURN = 3 * TALLY, ROUNDS, DONE, MATCHED, SCANNED, WORD, BARRIER = WORD + 3 };
 
 struct Adjacency {
@@ -38,7 +42,8 @@ struct Adjacency {
     Wide seed;
 };
 
-// Lists that were cut: of each part, the vertex, which part it is, the best that it has; of each list, the vertex, its first part.
+// Lists that were cut: of each part, the vertex, which part it is, the best that it has; of each
+// list, the vertex, its first part.
 struct Cuts {
     Index *vertex, *number, *best, *owner, *first;
     Key* key;
@@ -81,7 +86,8 @@ DEVICE Wide edge_hash(Index u, Index v, Wide seed) {
     return hash(low * 0xd6e8feb86659fd93ull + high * 0xa0761d6478bd642full + seed);
 }
 DEVICE Wide vertex_hash(Index v, Wide round, Wide seed) {
-    return hash(static_cast<Wide>(v) * 0xd6e8feb86659fd93ull + round * 0xa0761d6478bd642full + seed);
+    return hash(static_cast<Wide>(v) * 0xd6e8feb86659fd93ull + round * 0xa0761d6478bd642full +
+                seed);
 }
 
 // The modulus as an integer, which keeps the order.
@@ -117,15 +123,17 @@ DEVICE Best best_of(Best mine, int lanes, Index u, Wide seed) {
     return mine;
 }
 
-// The best that may be chosen among entries p, p + step, ... of the list of u, `left` places to its end. may(v): v itself if it
-// may, else ALIVE or UNMATCHED. The key of an edge is looked at first: most need no more.
+// The best that may be chosen among entries p, p + step, ... of the list of u, `left` places to its
+// end. may(v): v itself if it may, else ALIVE or UNMATCHED. The key of an edge is looked at first:
+// most need no more.
 template <class May>
 DEVICE Best scan(const Adjacency& g, Index u, Index p, Index left, Index step, May may) {
     Best best = {0, UNMATCHED};
     for (; left > 0; left -= UNROLL * step, p += UNROLL * step) {
         Best here[UNROLL];
         for (int k = 0; k < UNROLL; ++k) here[k].v = k * step < left ? g.indices[p + k * step] : u;
-        for (int k = 0; k < UNROLL; ++k) here[k].key = WEIGHT && k * step < left ? modulus(g.weight[p + k * step]) : 0;
+        for (int k = 0; k < UNROLL; ++k)
+            here[k].key = WEIGHT && k * step < left ? modulus(g.weight[p + k * step]) : 0;
         for (int k = 0; k < UNROLL; ++k) {
             if (here[k].v == u) continue;
             if (!WEIGHT) here[k].key = edge_hash(u, here[k].v, g.seed);
@@ -137,23 +145,27 @@ DEVICE Best scan(const Adjacency& g, Index u, Index p, Index left, Index step, M
     return best;
 }
 
-// Leaves a list to be looked at part by part. Safe: places of its own, given out by atomic additions.
+// Leaves a list to be looked at part by part. Safe: places of its own, given out by atomic
+// additions.
 DEVICE void cut(const Cuts& cuts, Wide* tally, Index u, Index degree) {
     const Index n = (degree - 1) / PART + 1;
-    const Wide at = add(tally + PARTS, static_cast<Wide>(n)), place = add(tally + LONGS, static_cast<Wide>(1));
+    const Wide at = add(tally + PARTS, static_cast<Wide>(n)),
+               place = add(tally + LONGS, static_cast<Wide>(1));
     cuts.owner[place] = u;
     cuts.first[place] = static_cast<Index>(at);
     for (Index k = 0; k < n; ++k) cuts.vertex[at + k] = u, cuts.number[at + k] = k;
 }
 
-// Each vertex of a list (nullptr: 0 .. count - 1) makes its choice. rule.scan(u, begin, degree, from, to, lane, lanes): the best
-// among entries from .. to of the list of u that this lane of so many finds; rule.take(u, best) keeps it, a write of u's own.
-// Returns the entries looked at.
+// Each vertex of a list (nullptr: 0 .. count - 1) makes its choice. rule.scan(u, begin, degree,
+// from, to, lane, lanes): the best among entries from .. to of the list of u that this lane of so
+// many finds; rule.take(u, best) keeps it, a write of u's own. Returns the entries looked at.
 template <class Rule>
-DEVICE Wide choose(const Adjacency& g, const Rule& rule, const Index* list, Wide count, const Cuts& cuts, Wide* tally) {
+DEVICE Wide choose(const Adjacency& g, const Rule& rule, const Index* list, Wide count,
+                   const Cuts& cuts, Wide* tally) {
     const int lane = lane_in_warp() % LANES;
     Wide scanned = 0;
-    for (Wide base = thread_index() / WARP * (WARP / LANES); base < count; base += thread_count() / LANES) {
+    for (Wide base = thread_index() / WARP * (WARP / LANES); base < count;
+         base += thread_count() / LANES) {
         const Wide k = base + lane_in_warp() / LANES;
         Index u = 0, begin = 0, degree = 0;
         if (k < count) {
@@ -163,7 +175,8 @@ DEVICE Wide choose(const Adjacency& g, const Rule& rule, const Index* list, Wide
         }
         const bool is_long = degree > LONG;
         const Index upto = is_long ? 0 : degree;
-        const Best best = best_of(rule.scan(u, begin, degree, 0, upto, lane, LANES), LANES, u, g.seed);
+        const Best best =
+            best_of(rule.scan(u, begin, degree, 0, upto, lane, LANES), LANES, u, g.seed);
         if (k >= count || lane) continue;
         scanned += degree;
         if (is_long) cut(cuts, tally, u, degree);
@@ -172,15 +185,20 @@ DEVICE Wide choose(const Adjacency& g, const Rule& rule, const Index* list, Wide
     return scanned;
 }
 
-// The same for the lists that were cut, by the whole grid between barriers. Safe: each part, and each list, by one warp.
+// The same for the lists that were cut, by the whole grid between barriers. Safe: each part, and
+// each list, by one warp.
 template <class Rule>
-DEVICE void choose_long(const Adjacency& g, const Rule& rule, const Cuts& cuts, const Wide* tally, int* barrier) {
-    const Wide n_parts = load(tally + PARTS), n_long = load(tally + LONGS), warps = thread_count() / WARP;
+DEVICE void choose_long(const Adjacency& g, const Rule& rule, const Cuts& cuts, const Wide* tally,
+                        int* barrier) {
+    const Wide n_parts = load(tally + PARTS), n_long = load(tally + LONGS),
+               warps = thread_count() / WARP;
     if (!n_long) return;
     for (Wide k = thread_index() / WARP; k < n_parts; k += warps) {
-        const Index u = cuts.vertex[k], begin = g.indptr[u], degree = g.indptr[u + 1] - begin, from = cuts.number[k] * PART;
+        const Index u = cuts.vertex[k], begin = g.indptr[u], degree = g.indptr[u + 1] - begin,
+                    from = cuts.number[k] * PART;
         const Index to = degree - from > PART ? from + PART : degree;
-        const Best best = best_of(rule.scan(u, begin, degree, from, to, lane_in_warp(), WARP), WARP, u, g.seed);
+        const Best best =
+            best_of(rule.scan(u, begin, degree, from, to, lane_in_warp(), WARP), WARP, u, g.seed);
         if (lane_in_warp() == 0) cuts.key[k] = best.key, cuts.best[k] = best.v;
     }
     sync_grid(barrier);

@@ -1,11 +1,14 @@
-// Local max: an edge that comes before all its neighbours is matched; what is left is looked at again, round by round.
+// Local max: an edge that comes before all its neighbours is matched; what is left is looked at
+// again, round by round.
 //
-// Birn, Osipov, Sanders, Schulz, Sitchinava (Euro-Par 2013), section 2, around the vertices instead of the edges: a vertex points
-// at the best of its free neighbours (the paper's candidate C[v]), and two that point at each other are matched. Only vertices
-// that have lost their choice choose anew (Manne, Bisseling, PPAM 2007); nothing is sorted or copied. While few have lost it,
-// one block goes on alone: it looks for the losers among the neighbours of those just matched, so that a long chain of
-// vertices each of which waits for the next costs no pass over all that wait.
-// Invariant: between two turns, a vertex without a mate points at the first edge, in the strict order, to one without a mate.
+// Birn, Osipov, Sanders, Schulz, Sitchinava (Euro-Par 2013), section 2, around the vertices instead
+// of the edges: a vertex points at the best of its free neighbours (the paper's candidate C[v]),
+// and two that point at each other are matched. Only vertices that have lost their choice choose
+// anew (Manne, Bisseling, PPAM 2007); nothing is sorted or copied. While few have lost it, one
+// block goes on alone: it looks for the losers among the neighbours of those just matched, so that
+// a long chain of vertices each of which waits for the next costs no pass over all that wait.
+// Invariant: between two turns, a vertex without a mate points at the first edge, in the strict
+// order, to one without a mate.
 #include "core/device.cuh"
 #include "graph/edge_order.cuh"
 
@@ -25,19 +28,21 @@ struct Free {
     DEVICE void take(Index u, const Best& best) const { choice[u] = best.v; }
 };
 
-// The first choice of all vertices, but of those with long lists. Reads: the graph. Writes: choice, own entries; cuts.
+// The first choice of all vertices, but of those with long lists. Reads: the graph. Writes: choice,
+// own entries; cuts.
 // Time: O(nnz / threads).
-KERNEL point(Index n, const Index* indptr, const Index* indices, const Key* weight, Wide seed, Index* choice, Index* cut_words,
-             Key* cut_keys, Index room, Wide* control) {
+KERNEL point(Index n, const Index* indptr, const Index* indices, const Key* weight, Wide seed,
+             Index* choice, Index* cut_words, Key* cut_keys, Index room, Wide* control) {
     const Adjacency g = {indptr, indices, weight, seed};
     const Cuts cuts = cuts_in(cut_words, cut_keys, room);
     choose(g, Free{g, nullptr, choice}, nullptr, static_cast<Wide>(n), cuts, control);
 }
 
-// Matches pairs that point at each other, and parts the rest of the open vertices (nullptr: all): those that still wait, and
-// those whose choice was taken. Safe: choices are only read; a vertex writes its own mate, its bit by an atomic.
-DEVICE Wide match(const Index* open, Wide count, const Index* choice, Index* mate, Bits* taken, Index* next, Index* lost,
-                  Wide* tally) {
+// Matches pairs that point at each other, and parts the rest of the open vertices (nullptr: all):
+// those that still wait, and those whose choice was taken. Safe: choices are only read; a vertex
+// writes its own mate, its bit by an atomic.
+DEVICE Wide match(const Index* open, Wide count, const Index* choice, Index* mate, Bits* taken,
+                  Index* next, Index* lost, Wide* tally) {
     Wide matched = 0;
     for (Wide base = thread_index(); base < count; base += ITEMS * thread_count()) {
         Index v[ITEMS], c[ITEMS], d[ITEMS];
@@ -46,7 +51,8 @@ DEVICE Wide match(const Index* open, Wide count, const Index* choice, Index* mat
             const Wide at = base + k * thread_count();
             v[k] = at >= count ? UNMATCHED : open ? open[at] : static_cast<Index>(at);
         }
-        for (int k = 0; k < ITEMS; ++k) c[k] = v[k] < 0 || (open && mate[v[k]] != UNMATCHED) ? UNMATCHED : choice[v[k]];
+        for (int k = 0; k < ITEMS; ++k)
+            c[k] = v[k] < 0 || (open && mate[v[k]] != UNMATCHED) ? UNMATCHED : choice[v[k]];
         for (int k = 0; k < ITEMS; ++k) d[k] = c[k] < 0 ? UNMATCHED : choice[c[k]];
         for (int k = 0; k < ITEMS; ++k) {
             waits[k] = c[k] >= 0 && d[k] != v[k];
@@ -62,11 +68,12 @@ DEVICE Wide match(const Index* open, Wide count, const Index* choice, Index* mat
     return matched;
 }
 
-// Rounds by one block, while few vertices have lost their choice: those choose, pairs match, and the neighbours that pointed at
-// them are the next. Leaves word how many are left, and in which of two lists. Safe: steps are parted by the block's barrier, a
-// pair is matched by who sets the bit of its smaller end.
-DEVICE void go_alone(const Adjacency& g, const Free& rule, Index* mate, Bits* taken, Index* from, Index* to, Wide count,
-                     Wide rounds, Wide limit, Wide* control) {
+// Rounds by one block, while few vertices have lost their choice: those choose, pairs match, and
+// the neighbours that pointed at them are the next. Leaves word how many are left, and in which of
+// two lists. Safe: steps are parted by the block's barrier, a pair is matched by who sets the bit
+// of its smaller end.
+DEVICE void go_alone(const Adjacency& g, const Free& rule, Index* mate, Bits* taken, Index* from,
+                     Index* to, Wide count, Wide rounds, Wide limit, Wide* control) {
     SHARED Index met[2 * NARROW];
     SHARED Wide n_met, n_next, matched, scanned;
     const int warp = warp_in_block(), warps = warps_in_block(), lane = lane_in_warp();
@@ -76,7 +83,8 @@ DEVICE void go_alone(const Adjacency& g, const Free& rule, Index* mate, Bits* ta
         if (thread_in_block() == 0) n_met = n_next = 0;
         for (Wide k = warp; k < count; k += warps) {
             const Index u = from[k], begin = g.indptr[u], degree = g.indptr[u + 1] - begin;
-            const Best best = best_of(rule.scan(u, begin, degree, 0, degree, lane, WARP), WARP, u, g.seed);
+            const Best best =
+                best_of(rule.scan(u, begin, degree, 0, degree, lane, WARP), WARP, u, g.seed);
             if (lane == 0) rule.take(u, best), add(&scanned, static_cast<Wide>(degree));
         }
         sync_block();
@@ -114,11 +122,13 @@ DEVICE void go_alone(const Adjacency& g, const Free& rule, Index* mate, Bits* ta
     control[SCANNED] += scanned;
 }
 
-// Rounds until nobody has lost a choice, or as many as `limit` in all launches. Reads: the graph. Writes: mate, and the
-// workspace: taken, a bit a vertex; choice; lists, three numbers a vertex. Time: O(nnz / threads + rounds), expected.
-KERNEL __launch_bounds__(512, 2) match_rounds(Index n, const Index* indptr, const Index* indices, const Key* weight, Wide seed,
-                                              Index* mate, Bits* taken, Index* choice, Index* lists, Index* cut_words,
-                                              Key* cut_keys, Index room, Wide narrow, Wide limit, Wide* control) {
+// Rounds until nobody has lost a choice, or as many as `limit` in all launches. Reads: the graph.
+// Writes: mate, and the workspace: taken, a bit a vertex; choice; lists, three numbers a vertex.
+// Time: O(nnz / threads + rounds), expected.
+KERNEL __launch_bounds__(512, 2)
+    match_rounds(Index n, const Index* indptr, const Index* indices, const Key* weight, Wide seed,
+                 Index* mate, Bits* taken, Index* choice, Index* lists, Index* cut_words,
+                 Key* cut_keys, Index room, Wide narrow, Wide limit, Wide* control) {
     const Adjacency g = {indptr, indices, weight, seed};
     const Cuts cuts = cuts_in(cut_words, cut_keys, room);
     const Free rule = {g, taken, choice};
@@ -129,7 +139,8 @@ KERNEL __launch_bounds__(512, 2) match_rounds(Index n, const Index* indptr, cons
         choose_long(g, rule, cuts, tally_of(control, turn), barrier);
         Index *open = lists + (turn & 1) * n, *next = lists + (~turn & 1) * n;
         const Wide n_open = turn ? load(tally_of(control, turn) + OPEN) : n;
-        matched += match(turn ? open : nullptr, n_open, choice, mate, taken, next, lost, tally_of(control, turn + 1));
+        matched += match(turn ? open : nullptr, n_open, choice, mate, taken, next, lost,
+                         tally_of(control, turn + 1));
         clear_tally(control, turn);
         sync_grid(barrier);
         ++turn;
@@ -137,7 +148,8 @@ KERNEL __launch_bounds__(512, 2) match_rounds(Index n, const Index* indptr, cons
         count = load(tally_of(control, turn) + LOST);
         const Index* losers = lost;
         if (count && count <= narrow) {
-            if (block_index() == 0) go_alone(g, rule, mate, taken, lost, open, count, rounds, limit, control);
+            if (block_index() == 0)
+                go_alone(g, rule, mate, taken, lost, open, count, rounds, limit, control);
             sync_grid(barrier);
             count = control[WORD];
             if (control[WORD + 1]) losers = open;

@@ -21,7 +21,8 @@ NARROW = 256
 def improve(graph: Graph, mate: IndexArray, run: Run) -> None:
     """Match the graph; waits for the device.
 
-    Reads: the graph. Writes: mate. Workspace: 4 indices and a bit for each vertex. Time: O(n + nnz), expected.
+    Reads: the graph. Writes: mate. Workspace: 4 indices and a bit for each vertex. Time: O(n +
+    nnz), expected.
     """
     begin = perf_counter()
     if not graph.n:
@@ -29,7 +30,9 @@ def improve(graph: Graph, mate: IndexArray, run: Run) -> None:
         return
     words, account = match(graph, mate, run)
     matched, live = zip(*account, strict=True)
-    general.tell("local_max", begin, run, words, graph.nnz + words[general.SCANNED], matched[1:], live[:-1])
+    general.tell(
+        "local_max", begin, run, words, graph.nnz + words[general.SCANNED], matched[1:], live[:-1]
+    )
 
 
 def match(
@@ -46,6 +49,8 @@ def match(
 
     def launch(limit: int) -> None:
         size = {"threads": 512, "blocks_per_processor": 2}
-        kernels.launch_resident("match_rounds", n, *arrays, seed, *state, np.uint64(limit), control, **size)
+        kernels.launch_resident(
+            "match_rounds", n, *arrays, seed, *state, np.uint64(limit), control, **size
+        )
 
     return general.run_rounds(graph, mate, run, control, launch)

@@ -15,7 +15,8 @@ from sparsematch._types.run_info import StepInfo
 #: Entries of a part of a list that is too long for a few threads.
 PART = 1024
 
-#: Where common_graph.cuh keeps account: tallies; what is kept from launch to launch; words for the other blocks.
+#: Where common_graph.cuh keeps account: tallies; what is kept from launch to launch; words for the
+#: other blocks.
 TURN, ROUNDS, DONE, MATCHED, SCANNED, CONTROL = 12, 13, 14, 15, 16, 21
 
 #: Rounds of one launch: on a long chain they are many, and between launches Ctrl-C is heard.
@@ -27,7 +28,13 @@ def shape(graph: Graph) -> dict[str, int]:
     mean = graph.nnz / max(graph.n, 1)
     lanes = 2 if mean <= 8 else 4 if mean <= 24 else 8
     weight = 0 if graph.weight is None else graph.weight.dtype.itemsize
-    return {"WEIGHT": weight, "LANES": lanes, "UNROLL": 2 if mean <= 16 else 4, "LONG": 32 * lanes, "PART": PART}
+    return {
+        "WEIGHT": weight,
+        "LANES": lanes,
+        "UNROLL": 2 if mean <= 16 else 4,
+        "LONG": 32 * lanes,
+        "PART": PART,
+    }
 
 
 def load(name: str, graph: Graph, **macros: int) -> compile.Kernels:
@@ -54,7 +61,8 @@ def run_rounds(
 ) -> tuple[list[int], list[tuple[int, int]]]:
     """Launch until nothing is left to do; return the words of account, and before each launch: matched, live edges.
 
-    A launch does as many rounds as it is told to, one if details are wanted, counting from the first of all. Waits.
+    A launch does as many rounds as it is told to, one if details are wanted, counting from the
+    first of all. Waits.
     """
     account: list[tuple[int, int]] = []
     words, rounds = [0] * CONTROL, 0
@@ -69,10 +77,18 @@ def run_rounds(
 
 
 def tell(
-    name: str, begin: float, run: Run, words: list[int], edges: int, matched: tuple[int, ...], live: tuple[int, ...]
+    name: str,
+    begin: float,
+    run: Run,
+    words: list[int],
+    edges: int,
+    matched: tuple[int, ...],
+    live: tuple[int, ...],
 ) -> None:
     """Tell what the kernels did, from the words of account; `matched` and `live` by round, if details are wanted."""
-    step = StepInfo(name, perf_counter() - begin, words[ROUNDS], edges=edges, cardinality=words[MATCHED] // 2)
+    step = StepInfo(
+        name, perf_counter() - begin, words[ROUNDS], edges=edges, cardinality=words[MATCHED] // 2
+    )
     run.steps.append(step._replace(matched=matched, live_edges=live) if run.detailed else step)
 
 
@@ -80,7 +96,9 @@ def _live_edges(graph: Graph, mate: IndexArray) -> int:
     """Return the number of edges with both ends free; waits for the device."""
     count = namespace(mate).zeros(1, np.uint64)
     n, indptr, indices, _ = lists(graph)
-    load("graph/validate", graph).launch("count_live", 32 * graph.n, n, indptr, indices, mate, count)
+    load("graph/validate", graph).launch(
+        "count_live", 32 * graph.n, n, indptr, indices, mate, count
+    )
     return int(count[0]) // 2
 
 
@@ -98,7 +116,10 @@ def survey_graph(graph: Graph, run: Run) -> GraphSurvey:
 
 
 def matched_weight(graph: Graph, mate: IndexArray) -> Any:
-    """Return the sum of the moduli of the matched edges, an array of shape (). Time: O(n log(degree))."""
+    """Return the sum of the moduli of the matched edges, an array of shape ().
+
+    Time: O(n log(degree)).
+    """
     xp = namespace(mate)
     if graph.weight is None or not graph.n:
         return (mate >= 0).sum() / 2.0

@@ -1,11 +1,13 @@
-// What must be known of a graph before it is matched, from one pass over its entries; and what is asked of a matching of it.
+// What must be known of a graph before it is matched, from one pass over its entries; and what is
+// asked of a matching of it.
 //
-// Both triangles are summed up to a 64-bit fingerprint, each entry hashed by its place and modulus as an unordered pair: equal
-// sums tell that each entry has its partner, without a search for it.
+// Both triangles are summed up to a 64-bit fingerprint, each entry hashed by its place and modulus
+// as an unordered pair: equal sums tell that each entry has its partner, without a search for it.
 #include "core/device.cuh"
 #include "graph/edge_order.cuh"
 
-enum { BALANCE, FALLS, INFINITE };  // what is found: the upper triangle's fingerprint less the lower one's; flags
+// what is found: the upper triangle's fingerprint less the lower one's; flags
+enum { BALANCE, FALLS, INFINITE };
 
 // What one thread has seen.
 struct Seen {
@@ -14,7 +16,8 @@ struct Seen {
 };
 
 // Looks at entries from .. to of a list that begins at `begin`, by lanes of which this is one.
-DEVICE void look(const Adjacency& g, Index u, Index begin, Index from, Index to, int lane, int lanes, Seen& seen) {
+DEVICE void look(const Adjacency& g, Index u, Index begin, Index from, Index to, int lane,
+                 int lanes, Seen& seen) {
     Index p = begin + from + lane;
     for (Index left = to - from - lane; left > 0; left -= UNROLL * lanes, p += UNROLL * lanes) {
         Index v[UNROLL], last[UNROLL];
@@ -28,8 +31,8 @@ DEVICE void look(const Adjacency& g, Index u, Index begin, Index from, Index to,
         for (int k = 0; k < UNROLL; ++k) {
             if (k * lanes < left) seen.falls |= v[k] <= last[k];
             if (v[k] == u) continue;
-            seen.infinite |=
-                WEIGHT && key[k] >= (WEIGHT == 4 ? static_cast<Key>(0x7f800000) : static_cast<Key>(0x7ffull << 52));
+            seen.infinite |= WEIGHT && key[k] >= (WEIGHT == 4 ? static_cast<Key>(0x7f800000)
+                                                              : static_cast<Key>(0x7ffull << 52));
             const Wide print = edge_hash(u, v[k], key[k]);
             seen.balance += v[k] > u ? print : 0 - print;
         }
@@ -43,9 +46,10 @@ DEVICE void tell(Wide* found, const Seen& seen) {
     if (seen.infinite) store(found + INFINITE, static_cast<Wide>(1));
 }
 
-// All lists but the long ones, which are cut. Reads: the graph. Writes: found, cuts. Time: O(nnz / threads).
-KERNEL survey(Index n, const Index* indptr, const Index* indices, const Key* weight, Index* cut_words, Key* cut_keys,
-              Index room, Wide* control, Wide* found) {
+// All lists but the long ones, which are cut. Reads: the graph. Writes: found, cuts. Time: O(nnz /
+// threads).
+KERNEL survey(Index n, const Index* indptr, const Index* indices, const Key* weight,
+              Index* cut_words, Key* cut_keys, Index room, Wide* control, Wide* found) {
     const Adjacency g = {indptr, indices, weight, 0};
     const Cuts cuts = cuts_in(cut_words, cut_keys, room);
     const int lane = lane_in_warp() % LANES;
@@ -59,22 +63,25 @@ KERNEL survey(Index n, const Index* indptr, const Index* indices, const Key* wei
 }
 
 // The lists that were cut, a warp for each part. As `survey`.
-KERNEL survey_long(const Index* indptr, const Index* indices, const Key* weight, Index* cut_words, Key* cut_keys, Index room,
-                   Wide* control, Wide* found) {
+KERNEL survey_long(const Index* indptr, const Index* indices, const Key* weight, Index* cut_words,
+                   Key* cut_keys, Index room, Wide* control, Wide* found) {
     const Adjacency g = {indptr, indices, weight, 0};
     const Cuts cuts = cuts_in(cut_words, cut_keys, room);
     Seen seen = {0, false, false};
     for (Wide k = thread_index() / WARP; k < control[PARTS]; k += thread_count() / WARP) {
-        const Index u = cuts.vertex[k], begin = indptr[u], degree = indptr[u + 1] - begin, from = cuts.number[k] * PART;
-        look(g, u, begin, from, degree - from > PART ? from + PART : degree, lane_in_warp(), WARP, seen);
+        const Index u = cuts.vertex[k], begin = indptr[u], degree = indptr[u + 1] - begin,
+                    from = cuts.number[k] * PART;
+        look(g, u, begin, from, degree - from > PART ? from + PART : degree, lane_in_warp(), WARP,
+             seen);
     }
     tell(found, seen);
 }
 
 #if WEIGHT
-// The modulus of the weight of each matched pair, at its smaller end, elsewhere zero. Reads: the graph, whose lists ascend, and
-// mate. Writes: sums, own entries. Time: O(n log(degree) / threads).
-KERNEL pair_weights(Index n, const Index* indptr, const Index* indices, const Key* weight, const Index* mate, double* sums) {
+// The modulus of the weight of each matched pair, at its smaller end, elsewhere zero. Reads: the
+// graph, whose lists ascend, and mate. Writes: sums, own entries. Time: O(n log(degree) / threads).
+KERNEL pair_weights(Index n, const Index* indptr, const Index* indices, const Key* weight,
+                    const Index* mate, double* sums) {
     for (long long u = thread_index(); u < n; u += thread_count()) {
         double own = 0;
         if (mate[u] > u) {
@@ -91,8 +98,10 @@ KERNEL pair_weights(Index n, const Index* indptr, const Index* indices, const Ke
 }
 #endif
 
-// Edges with both ends free, each counted at both of them. Reads: the graph, mate. Writes: count. Time: O(nnz / threads).
-KERNEL count_live(Index n, const Index* indptr, const Index* indices, const Index* mate, Wide* count) {
+// Edges with both ends free, each counted at both of them. Reads: the graph, mate. Writes: count.
+// Time: O(nnz / threads).
+KERNEL count_live(Index n, const Index* indptr, const Index* indices, const Index* mate,
+                  Wide* count) {
     Wide live = 0;
     for (Wide u = thread_index() / WARP; u < static_cast<Wide>(n); u += thread_count() / WARP) {
         if (mate[u] != UNMATCHED) continue;

@@ -16,13 +16,15 @@ from sparsematch._types.run_info import StepInfo
 SUMMARY = "Breadth-first search from all free rows, in lockstep; all paths of a phase at once (APFB, APsB)."
 OPTIONS: dict[str, bool | float] = {"stop_early": False, "roots": True, "constant_threads": True}
 
-#: As in frontier.cuh: entries in a chunk of a long list, counts in a tally, where the account begins.
+#: As in frontier.cuh: entries in a chunk of a long list, counts in a tally, where the account
+#: begins.
 HUB, TALLY, STATS = 128, 3, 25
 NEXT, ENDS = 0, 1
 
 #: Entries of a frontier, without roots threads' work, that are left to one block.
 ALONE = 256
-#: Entries per block up to which a frontier is narrow, and levels after which all blocks share it anew.
+#: Entries per block up to which a frontier is narrow, and levels after which all blocks share it
+#: anew.
 NARROW, STAY = 256, 64
 #: Of the kernel without roots that stays on the device: threads of a block, blocks of a processor.
 THREADS, BLOCKS = 512, 1
@@ -35,10 +37,17 @@ def improve(graph: BipartiteCSR, matching: Matching, run: Run) -> None:
     """Make the matching maximum: in one launch with roots, as in ms_bfs.cu; else by ``Search``."""
     begin = perf_counter()
     constant_threads, roots, stop_early = (
-        bool(run.options.get(key, OPTIONS[key])) for key in ("constant_threads", "roots", "stop_early")
+        bool(run.options.get(key, OPTIONS[key]))
+        for key in ("constant_threads", "roots", "stop_early")
     )
     if constant_threads and roots:
-        limits = {"narrow": NARROW, "stay": STAY, "patience": int(not stop_early), "graft": _INT_MAX, "alone": ALONE}
+        limits = {
+            "narrow": NARROW,
+            "stay": STAY,
+            "patience": int(not stop_early),
+            "graft": _INT_MAX,
+            "alone": ALONE,
+        }
         report = ms_bfs.search(graph, matching, run, LOCKSTEP=1, **limits)
         cardinality = matching.cardinality if run.detailed else 0
         ms_bfs.account("apfb", report, begin, run, cardinality)
@@ -50,7 +59,14 @@ def improve(graph: BipartiteCSR, matching: Matching, run: Run) -> None:
         phases, levels, found = search.by_launches()
     cardinality = matching.cardinality if run.detailed else 0
     run.steps.append(
-        StepInfo("apfb", perf_counter() - begin, phases, levels, augmentations=found, cardinality=cardinality)
+        StepInfo(
+            "apfb",
+            perf_counter() - begin,
+            phases,
+            levels,
+            augmentations=found,
+            cardinality=cardinality,
+        )
     )
 
 
@@ -88,7 +104,10 @@ class Search:
         )
 
     def in_one_launch(self, detailed: bool) -> tuple[int, int, int]:
-        """Run all phases, and return how many, their levels and their paths if they are wanted. CT in the paper."""
+        """Run all phases, and return how many, their levels and their paths if they are wanted.
+
+        CT in the paper.
+        """
         self._kernels.launch_resident(
             "apfb",
             *self._common,
@@ -109,7 +128,12 @@ class Search:
             n, tail, ends = roots, 0, 0
             while n and not (ends and self._stop_early):
                 reached = self._step(_LEVEL if tail else _ROOTS, phase, n, tail, ends)
-                n, tail, ends, levels = reached[NEXT], tail + reached[NEXT], ends + reached[ENDS], levels + 1
+                n, tail, ends, levels = (
+                    reached[NEXT],
+                    tail + reached[NEXT],
+                    ends + reached[ENDS],
+                    levels + 1,
+                )
             phase += 1
             if not ends:
                 return phase, levels, found
@@ -118,10 +142,19 @@ class Search:
             self._step(_FLIP, phase, ends)
             found += ends
 
-    def _step(self, which: int, phase: int, n: int, tail: int = 0, ends: int = 0, *, items: int = 0) -> list[int]:
+    def _step(
+        self, which: int, phase: int, n: int, tail: int = 0, ends: int = 0, *, items: int = 0
+    ) -> list[int]:
         """Launch one step with a thread for each of n vertices, or of `items`, and read what it counted."""
         turn, index = self._turn, self._index
-        state = np.int32(which), index(phase), np.int32(turn % 3), index(n), index(tail), index(ends)
+        state = (
+            np.int32(which),
+            index(phase),
+            np.int32(turn % 3),
+            index(n),
+            index(tail),
+            index(ends),
+        )
         self._kernels.launch("step", max(n, items), *self._common, *state)
         self._turn += 1
         at = turn % 3 * TALLY

@@ -1,15 +1,19 @@
-// Cheap start: each free row takes a free column of its own, the first that it finds or one drawn at random.
+// Cheap start: each free row takes a free column of its own, the first that it finds or one drawn
+// at random.
 //
-// Duff, Kaya, Ucar (ACM TOMS 38, 2011), simple greedy, in rounds without order. Invariant: a column is taken by one atomic
-// on its bit, and its row alone writes both mates afterwards, so that they agree when the kernel ends. The result is
-// maximal: a row gives up only after it has seen all its columns taken, and no column is ever released. At random, rows
-// come in a shuffled order too: where both follow a mesh's numbering, free rows and free columns end up far apart.
+// Duff, Kaya, Ucar (ACM TOMS 38, 2011), simple greedy, in rounds without order. Invariant: a column
+// is taken by one atomic on its bit, and its row alone writes both mates afterwards, so that they
+// agree when the kernel ends. The result is maximal: a row gives up only after it has seen all its
+// columns taken, and no column is ever released. At random, rows come in a shuffled order too:
+// where both follow a mesh's numbering, free rows and free columns end up far apart.
 #include "core/device.cuh"
 #include "matching/start_common.cuh"
 
-// Reads: indptr, indices; row_mate if warm. Writes: taken, by atomics; mates of pairs that it made. Time: O(nnz / threads + degree).
-KERNEL cheap(Index n_rows, const Index* __restrict__ indptr, const Index* __restrict__ indices, Index* row_mate,
-             Index* col_mate, Bits* taken, bool warm, bool at_random, int bits, unsigned seed) {
+// Reads: indptr, indices; row_mate if warm. Writes: taken, by atomics; mates of pairs that it made.
+// Time: O(nnz / threads + degree).
+KERNEL cheap(Index n_rows, const Index* __restrict__ indptr, const Index* __restrict__ indices,
+             Index* row_mate, Index* col_mate, Bits* taken, bool warm, bool at_random, int bits,
+             unsigned seed) {
     for (Index t = thread_index(); t < n_rows; t += thread_count()) {
         const Index i = at_random ? shuffle(t, n_rows, bits, seed) : t;
         if (warm && row_mate[i] != UNMATCHED) continue;  // own entry: no other thread writes it

@@ -28,7 +28,11 @@ def improve(graph: BipartiteCSR, matching: Matching, run: Run) -> None:
     if warm:
         kernels.launch("mark", taken.size, index(graph.n_minor), col_mate, taken)
     at_random = np.bool_(run.options.get("random", OPTIONS["random"]))
-    order = at_random, np.int32(max(graph.n_major - 1, 0).bit_length()), np.uint32(run.seed & 0xFFFFFFFF)
+    order = (
+        at_random,
+        np.int32(max(graph.n_major - 1, 0).bit_length()),
+        np.uint32(run.seed & 0xFFFFFFFF),
+    )
     arrays = graph.indptr, graph.indices, row_mate, col_mate, taken
     kernels.launch("cheap", graph.n_major, index(graph.n_major), *arrays, np.bool_(warm), *order)
     run.steps.append(StepInfo("cheap", perf_counter() - begin))

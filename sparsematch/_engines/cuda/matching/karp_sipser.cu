@@ -1,20 +1,26 @@
-// Karp-Sipser: match columns and rows of degree one while they are found (always right), then pick, and go on.
+// Karp-Sipser: match columns and rows of degree one while they are found (always right), then pick,
+// and go on.
 //
-// Karp, Sipser: Maximum matchings in sparse random graphs (FOCS 1981), from the lists of the rows alone. A column knows how many
-// live rows it has, and their sum, which is the last one's number when one is left: both in one word, so that they change
-// together. Matching a column of degree one removes its row, and no other column loses a row without being told: such chains are
-// followed by the thread that has begun one. Rows of degree one are found by looking: a few passes over the rows.
-// Invariants: a row belongs to who sets its bit, `gone`, and then a column to who sets its bit, `taken`; neither is given back.
-// The word of a column counts every live row, and some that are not: so a last row that has gone already is possible, and found out.
+// Karp, Sipser: Maximum matchings in sparse random graphs (FOCS 1981), from the lists of the rows
+// alone. A column knows how many live rows it has, and their sum, which is the last one's number
+// when one is left: both in one word, so that they change together. Matching a column of degree one
+// removes its row, and no other column loses a row without being told: such chains are followed by
+// the thread that has begun one. Rows of degree one are found by looking: a few passes over the
+// rows. Invariants: a row belongs to who sets its bit, `gone`, and then a column to who sets its
+// bit, `taken`; neither is given back. The word of a column counts every live row, and some that
+// are not: so a last row that has gone already is possible, and found out.
 #include "core/device.cuh"
 #include "matching/start_common.cuh"
 
-enum { LONG = 1024 };  // entries of a list that a thread would take too long to go through only to tell its columns
+// entries of a list that a thread would take too long to go through only to tell its columns
+enum { LONG = 1024 };
 
 struct Start {
     const Index *indptr, *indices;
     Index *row_mate, *col_mate;
-    Wide* live;  // of a column: the sum of its rows, times 2^32, and how many they are. Sums may overflow, counts do not
+    // of a column: the sum of its rows, times 2^32, and how many they are. Sums may overflow,
+    // counts do not
+    Wide* live;
     Bits *taken, *gone;
     unsigned seed;
 };
@@ -23,10 +29,13 @@ struct Start {
 DEVICE Wide word_of(Index i) { return static_cast<Wide>(i) << 32 | 1; }
 DEVICE unsigned rows_left(Wide live) { return static_cast<unsigned>(live); }
 
-// The free column of a row with the fewest live rows, if the row has no more free columns than `most`.
+// The free column of a row with the fewest live rows, if the row has no more free columns than
+// `most`.
 DEVICE Index fewest(const Start& s, Index i, Index most) {
     const Index first = s.indptr[i], degree = s.indptr[i + 1] - first;
-    Index at = degree > 1 ? static_cast<Index>(scatter(static_cast<unsigned>(i) ^ s.seed) % static_cast<unsigned>(degree)) : 0;
+    Index at = degree > 1 ? static_cast<Index>(scatter(static_cast<unsigned>(i) ^ s.seed) %
+                                               static_cast<unsigned>(degree))
+                          : 0;
     Index best = UNMATCHED, n = 0;
     unsigned least = 0;
     for (Index k = 0; k < degree; ++k) {
@@ -41,8 +50,8 @@ DEVICE Index fewest(const Start& s, Index i, Index most) {
     return best;
 }
 
-// Matches a row that is ours with column j, or with another if that has just been taken; tells its other columns that it has gone.
-// Returns one that is left with one row, if there is any.
+// Matches a row that is ours with column j, or with another if that has just been taken; tells its
+// other columns that it has gone. Returns one that is left with one row, if there is any.
 DEVICE Index take(const Start& s, Index i, Index j) {
     const Index first = s.indptr[i], last = s.indptr[i + 1];
     while (j != UNMATCHED && !claim(s.taken, j)) j = fewest(s, i, last - first);
@@ -66,29 +75,34 @@ DEVICE void follow(const Start& s, Index j) {
     }
 }
 
-// Reads: lists, row_mate. Writes: live, zero before, by atomic addition. 2^shift threads share a list. Time: O(nnz / threads).
+// Reads: lists, row_mate. Writes: live, zero before, by atomic addition. 2^shift threads share a
+// list. Time: O(nnz / threads).
 KERNEL count(Index n_rows, const Index* __restrict__ indptr, const Index* __restrict__ indices,
              const Index* __restrict__ row_mate, Wide* live, int shift) {
     const long long lanes = 1ll << shift;
-    for (long long t = thread_index(); t < static_cast<long long>(n_rows) << shift; t += thread_count()) {
+    for (long long t = thread_index(); t < static_cast<long long>(n_rows) << shift;
+         t += thread_count()) {
         const Index i = static_cast<Index>(t >> shift);
         if (row_mate[i] != UNMATCHED) continue;
-        for (Index p = indptr[i] + static_cast<Index>(t & (lanes - 1)); p < indptr[i + 1]; p += static_cast<Index>(lanes))
+        for (Index p = indptr[i] + static_cast<Index>(t & (lanes - 1)); p < indptr[i + 1];
+             p += static_cast<Index>(lanes))
             add(live + indices[p], word_of(i));
     }
 }
 
-// Columns of degree one. Reads: lists. Writes: mates of pairs that it made, live, taken, gone. Time: O(nnz / threads), and the
-// longest chain.
-KERNEL columns(Index n_cols, const Index* __restrict__ indptr, const Index* __restrict__ indices, Index* row_mate,
-               Index* col_mate, Wide* live, Bits* taken, Bits* gone, unsigned seed) {
+// Columns of degree one. Reads: lists. Writes: mates of pairs that it made, live, taken, gone.
+// Time: O(nnz / threads), and the longest chain.
+KERNEL columns(Index n_cols, const Index* __restrict__ indptr, const Index* __restrict__ indices,
+               Index* row_mate, Index* col_mate, Wide* live, Bits* taken, Bits* gone,
+               unsigned seed) {
     const Start s = {indptr, indices, row_mate, col_mate, live, taken, gone, seed};
     for (Index j = thread_index(); j < n_cols; j += thread_count()) follow(s, j);
 }
 
 // Rows with up to `most` free columns take that of fewest live rows. Reads and writes as `columns`.
-KERNEL rows(Index n_rows, const Index* __restrict__ indptr, const Index* __restrict__ indices, Index* row_mate, Index* col_mate,
-            Wide* live, Bits* taken, Bits* gone, unsigned seed, Index most, int bits) {
+KERNEL rows(Index n_rows, const Index* __restrict__ indptr, const Index* __restrict__ indices,
+            Index* row_mate, Index* col_mate, Wide* live, Bits* taken, Bits* gone, unsigned seed,
+            Index most, int bits) {
     const Start s = {indptr, indices, row_mate, col_mate, live, taken, gone, seed};
     for (long long t = thread_index(); t < stretches(n_rows) * STRETCH; t += thread_count()) {
         const Index i = visited(t, n_rows, bits, seed);
@@ -98,9 +112,11 @@ KERNEL rows(Index n_rows, const Index* __restrict__ indptr, const Index* __restr
     }
 }
 
-// How many lists have one entry. Reads: indptr. Writes: single, by atomics. Time: O(n_rows / threads).
+// How many lists have one entry. Reads: indptr. Writes: single, by atomics. Time: O(n_rows /
+// threads).
 KERNEL count_single(Index n_rows, const Index* __restrict__ indptr, Index* single) {
     Index mine = 0;
-    for (Index i = thread_index(); i < n_rows; i += thread_count()) mine += indptr[i + 1] - indptr[i] == 1;
+    for (Index i = thread_index(); i < n_rows; i += thread_count())
+        mine += indptr[i + 1] - indptr[i] == 1;
     add_of_block(single, mine);
 }

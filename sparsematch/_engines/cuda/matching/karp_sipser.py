@@ -25,18 +25,33 @@ _STRETCH = 32
 def improve(graph: BipartiteCSR, matching: Matching, run: Run) -> None:
     """Make the matching maximal; with `degree_one_only`, add only pairs that some maximum matching contains.
 
-    Reads: the graph. Writes: both mates. Workspace: 8 bytes for each column, a bit for each row and column. Time:
-    O(nnz).
+    Reads: the graph. Writes: both mates. Workspace: 8 bytes for each column, a bit for each row and
+    column. Time: O(nnz).
     """
     begin = perf_counter()
     row_mate, col_mate = graph.orient(matching.row_mate, matching.col_mate)
-    kernels, dtype, xp = compile.load("matching/karp_sipser", graph.dtype), graph.dtype, namespace(graph.indptr)
-    n_rows, n_cols, seed = dtype.type(graph.n_major), dtype.type(graph.n_minor), np.uint32(run.seed & 0xFFFFFFFF)
-    taken, gone = xp.zeros(graph.n_minor // 32 + 1, np.uint32), xp.zeros(graph.n_major // 32 + 1, np.uint32)
+    kernels, dtype, xp = (
+        compile.load("matching/karp_sipser", graph.dtype),
+        graph.dtype,
+        namespace(graph.indptr),
+    )
+    n_rows, n_cols, seed = (
+        dtype.type(graph.n_major),
+        dtype.type(graph.n_minor),
+        np.uint32(run.seed & 0xFFFFFFFF),
+    )
+    taken, gone = (
+        xp.zeros(graph.n_minor // 32 + 1, np.uint32),
+        xp.zeros(graph.n_major // 32 + 1, np.uint32),
+    )
     if run.warm or run.steps:
         kernels.launch("mark", taken.size, n_cols, col_mate, taken)
         kernels.launch("mark", gone.size, n_rows, row_mate, gone)
-    live, shift, lists = xp.zeros(graph.n_minor, np.uint64), share(graph), (graph.indptr, graph.indices)
+    live, shift, lists = (
+        xp.zeros(graph.n_minor, np.uint64),
+        share(graph),
+        (graph.indptr, graph.indices),
+    )
     kernels.launch("count", graph.n_major << shift, n_rows, *lists, row_mate, live, np.int32(shift))
     state = *lists, row_mate, col_mate, live, taken, gone, seed
     kernels.launch("columns", graph.n_minor, n_cols, *state)

@@ -1,8 +1,10 @@
-// Minimum-degree start: rows with short lists first, and each takes the free column that the fewest rows have.
+// Minimum-degree start: rows with short lists first, and each takes the free column that the fewest
+// rows have.
 //
-// Static minimum degree (Duff, Kaya, Ucar, ACM TOMS 38, 2011, one-sided), all rows of a class of lengths at once. Degrees are
-// those of the matrix. Invariant: a column is taken by one atomic on its bit, and its row alone writes both mates. The result
-// is maximal: a row gives up only after it has seen all its columns taken, and no column is ever released.
+// Static minimum degree (Duff, Kaya, Ucar, ACM TOMS 38, 2011, one-sided), all rows of a class of
+// lengths at once. Degrees are those of the matrix. Invariant: a column is taken by one atomic on
+// its bit, and its row alone writes both mates. The result is maximal: a row gives up only after it
+// has seen all its columns taken, and no column is ever released.
 #include "core/device.cuh"
 #include "matching/start_common.cuh"
 
@@ -13,10 +15,10 @@ KERNEL count(Index nnz, const Index* __restrict__ indices, int* degree) {
     for (long long p = thread_index(); p < nnz; p += thread_count()) add(degree + indices[p], 1);
 }
 
-// The free column of fewest rows among entries at .. at + size of a list, seen by lanes of which this is one: degree, a number
-// drawn for the pair, entry; all ones if there is none.
-DEVICE Wide least(const Index* list, Index at, Index size, int lane, int lanes, const Bits* taken, const int* degree,
-                  unsigned seed) {
+// The free column of fewest rows among entries at .. at + size of a list, seen by lanes of which
+// this is one: degree, a number drawn for the pair, entry; all ones if there is none.
+DEVICE Wide least(const Index* list, Index at, Index size, int lane, int lanes, const Bits* taken,
+                  const int* degree, unsigned seed) {
     Wide best = ~Wide(0);
     for (Index k = lane; k < size; k += lanes) {
         const Index j = list[at + k];
@@ -29,17 +31,20 @@ DEVICE Wide least(const Index* list, Index at, Index size, int lane, int lanes, 
     return best;
 }
 
-// Rows with more than `above` and at most `upto` entries, each by one thread. Reads: indptr, indices, degree. Writes: taken, by
-// atomics; mates of pairs that it made. Time: O(nnz / threads), times the tries that others were first in.
-KERNEL choose(Index n_rows, const Index* __restrict__ indptr, const Index* __restrict__ indices, const int* __restrict__ degree,
-              Index* row_mate, Index* col_mate, Bits* taken, Index above, Index upto, int bits, unsigned seed) {
+// Rows with more than `above` and at most `upto` entries, each by one thread. Reads: indptr,
+// indices, degree. Writes: taken, by atomics; mates of pairs that it made. Time: O(nnz / threads),
+// times the tries that others were first in.
+KERNEL choose(Index n_rows, const Index* __restrict__ indptr, const Index* __restrict__ indices,
+              const int* __restrict__ degree, Index* row_mate, Index* col_mate, Bits* taken,
+              Index above, Index upto, int bits, unsigned seed) {
     for (long long t = thread_index(); t < stretches(n_rows) * STRETCH; t += thread_count()) {
         const Index i = visited(t, n_rows, bits, seed);
         if (i == UNMATCHED) continue;
         const Index begin = indptr[i], size = indptr[i + 1] - begin;
         if (size <= above || size > upto || row_mate[i] != UNMATCHED) continue;  // own entry
         while (true) {
-            const Wide best = least(indices, begin, size, 0, 1, taken, degree, seed ^ static_cast<unsigned>(i));
+            const Wide best =
+                least(indices, begin, size, 0, 1, taken, degree, seed ^ static_cast<unsigned>(i));
             if (best == ~Wide(0)) break;
             const Index j = indices[begin + static_cast<Index>(best & 0xFFFFFFFF)];
             if (!claim(taken, j)) continue;
@@ -50,20 +55,24 @@ KERNEL choose(Index n_rows, const Index* __restrict__ indptr, const Index* __res
     }
 }
 
-// Rows with more than `above` entries, each by one warp, which looks at a window of the list after another. As `choose`.
-KERNEL choose_long(Index n_rows, const Index* __restrict__ indptr, const Index* __restrict__ indices,
-                   const int* __restrict__ degree, Index* row_mate, Index* col_mate, Bits* taken, Index above, int bits,
+// Rows with more than `above` entries, each by one warp, which looks at a window of the list after
+// another. As `choose`.
+KERNEL choose_long(Index n_rows, const Index* __restrict__ indptr,
+                   const Index* __restrict__ indices, const int* __restrict__ degree,
+                   Index* row_mate, Index* col_mate, Bits* taken, Index above, int bits,
                    unsigned seed) {
     const long long warps = thread_count() / WARP;
     for (long long t = thread_index() / WARP; t < stretches(n_rows) * STRETCH; t += warps) {
         const Index i = visited(t, n_rows, bits, seed);  // the same in all lanes
         if (i == UNMATCHED) continue;
         const Index begin = indptr[i], size = indptr[i + 1] - begin;
-        if (size <= above || broadcast(row_mate[i], 0) != UNMATCHED) continue;  // the same in all lanes
+        // the same in all lanes
+        if (size <= above || broadcast(row_mate[i], 0) != UNMATCHED) continue;
         for (Index at = 0; at < size;) {
             const Index part = size - at < WINDOW ? size - at : WINDOW;
             const unsigned draw = seed ^ static_cast<unsigned>(i);
-            const Wide best = least_in_warp(least(indices, begin + at, part, lane_in_warp(), WARP, taken, degree, draw));
+            const Wide best = least_in_warp(
+                least(indices, begin + at, part, lane_in_warp(), WARP, taken, degree, draw));
             if (best == ~Wide(0)) {
                 at += WINDOW;
                 continue;
@@ -80,7 +89,8 @@ KERNEL choose_long(Index n_rows, const Index* __restrict__ indptr, const Index* 
     }
 }
 
-// The sum of the squares of the lengths of all lists. Reads: indptr. Writes: sum, by atomics. Time: O(n_rows / threads).
+// The sum of the squares of the lengths of all lists. Reads: indptr. Writes: sum, by atomics. Time:
+// O(n_rows / threads).
 KERNEL squares(Index n_rows, const Index* __restrict__ indptr, Wide* sum) {
     SHARED Wide together;
     if (thread_in_block() == 0) together = 0;

@@ -1,10 +1,14 @@
-// What the search of ms_bfs is made of: the graph as it reads it, a frontier's entries, and where new ones go.
+// What the search of ms_bfs is made of: the graph as it reads it, a frontier's entries, and where
+// new ones go.
 #pragma once
 
 #define NONE (static_cast<Index>(-1))
-#define MORE (static_cast<Index>(-2))  // in the last slot of a row: the rest of its list is long, and stands in indices
-#define LINK(k) (static_cast<Index>(-3) - (k))  // in a slot: the list goes on in the k-th row of slots; it is its own inverse
-#define LINKED 15                               // rows of slots that a list may have beside its first
+// in the last slot of a row: the rest of its list is long, and stands in indices
+#define MORE (static_cast<Index>(-2))
+// in a slot: the list goes on in the k-th row of slots; it is its own inverse
+#define LINK(k) (static_cast<Index>(-3) - (k))
+// rows of slots that a list may have beside its first
+#define LINKED 15
 
 #ifndef WIDTH  // what a driver that asks for nothing gets
 #define LOCKSTEP 0
@@ -21,13 +25,14 @@
 #define LANES WARP
 #endif
 
-// How a column was reached: from a row, which itself was reached by its mate, NONE if it is a root; and in which tree.
+// How a column was reached: from a row, which itself was reached by its mate, NONE if it is a root;
+// and in which tree.
 struct alignas(16) Link {
     Index row, column, root, unused;
 };
 
-// A row of the frontier: how it was reached, its tree, and what part of its list comes next: 0, the first; a LINK, a row of
-// slots; else a part of a long list.
+// A row of the frontier: how it was reached, its tree, and what part of its list comes next: 0, the
+// first; a LINK, a row of slots; else a part of a long list.
 struct alignas(16) Entry {
     Index row, column, root, part;
 };
@@ -45,9 +50,10 @@ struct Control {
     Wide votes[2];
 };
 
-// When a frontier is narrow, in entries for each block; how many levels a block then goes on alone; and at how many eighths
-// of the depth at which it found its last path a phase ends, 0: with the level that finds one. In lockstep, up to how many
-// entries are left to the first block, and narrow ones are shared by all.
+// When a frontier is narrow, in entries for each block; how many levels a block then goes on alone;
+// and at how many eighths of the depth at which it found its last path a phase ends, 0: with the
+// level that finds one. In lockstep, up to how many entries are left to the first block, and narrow
+// ones are shared by all.
 struct Limits {
     int narrow, stay, patience, alone;
 };
@@ -62,7 +68,8 @@ struct Search {
     Control* control;
 };
 
-// Shared memory, used in one way at a time: entries that a warp collects, or two frontiers of a block.
+// Shared memory, used in one way at a time: entries that a warp collects, or two frontiers of a
+// block.
 #define MEMORY 32768
 #define STAGED (2 * WARP)
 #define CAPACITY static_cast<int>(MEMORY / 2 / sizeof(Entry))
@@ -86,7 +93,8 @@ struct Queue {
         Index first = 0;
         if (lane_in_warp() == 0 && size) first = add(count, static_cast<Index>(size));
         first = broadcast(first, 0);
-        if (lane_in_warp() < size) entries[first + lane_in_warp()] = staged[n + lane_in_warp()];  // own place
+        // own place
+        if (lane_in_warp() < size) entries[first + lane_in_warp()] = staged[n + lane_in_warp()];
         sync_warp();
     }
 };
@@ -110,8 +118,8 @@ struct Nearby {
     }
 };
 
-// What a block brings to a vote, and what they bring together: in how many blocks the frontier goes on, in how many there is no
-// room for it, and how many paths were found.
+// What a block brings to a vote, and what they bring together: in how many blocks the frontier goes
+// on, in how many there is no room for it, and how many paths were found.
 enum { ALIVE = 12, CROWDED = 24, FOUND = 36 };
 
 // The two words of a vote in turn, and what stood there when each was complete.
@@ -122,12 +130,16 @@ struct Votes {
 
 // One thread of each block calls take; all threads then call close with what it returned.
 DEVICE Wide take(const Votes& votes, bool alive, bool crowded, Index found) {
-    const Wide mine = (Wide(alive) << ALIVE) + (Wide(crowded) << CROWDED) + (static_cast<Wide>(found) << FOUND);
+    const Wide mine =
+        (Wide(alive) << ALIVE) + (Wide(crowded) << CROWDED) + (static_cast<Wide>(found) << FOUND);
     return sum_over_grid(votes.word, votes.before, mine);
 }
-DEVICE void close(Votes& votes, Wide sum) { votes = Votes{votes.next, votes.word, votes.before_next, votes.before + sum}; }
+DEVICE void close(Votes& votes, Wide sum) {
+    votes = Votes{votes.next, votes.word, votes.before_next, votes.before + sum};
+}
 
-// Adds what the block's warps found to the round, and waits for all blocks; `found` is the same in all lanes of a warp.
+// Adds what the block's warps found to the round, and waits for all blocks; `found` is the same in
+// all lanes of a warp.
 DEVICE void end_round(Control* control, Index round, Index found, Index deep, int* barrier) {
     SHARED Index sum;
     if (thread_in_block() == 0) sum = 0;
@@ -136,11 +148,13 @@ DEVICE void end_round(Control* control, Index round, Index found, Index deep, in
     sync_block();
     if (thread_in_block() == 0 && sum) add(&control->rounds[round % 3].found, sum);
     if (thread_in_block() == 0 && deep) maximum(&control->rounds[round % 3].deep, deep);
-    if (thread_index() == 0) control->rounds[(round + 1) % 3] = Round{0, 0, 0, 0};  // was read a round ago
+    // was read a round ago
+    if (thread_index() == 0) control->rounds[(round + 1) % 3] = Round{0, 0, 0, 0};
     sync_grid(barrier);
 }
 
-// Applies the paths found, each by one thread: trees share no vertex, so no other thread has to do with these columns.
+// Applies the paths found, each by one thread: trees share no vertex, so no other thread has to do
+// with these columns.
 DEVICE void augment(const Search& s, Index n_roots) {
     for (Index r = thread_index(); r < n_roots; r += thread_count()) {
         Index j = s.leaf[r];
@@ -155,7 +169,8 @@ DEVICE void augment(const Search& s, Index n_roots) {
     }
 }
 
-// Where the time goes, as the first thread sees it: 0 planting, 1 wide levels, 2 narrow levels, 3 augmenting.
+// Where the time goes, as the first thread sees it: 0 planting, 1 wide levels, 2 narrow levels, 3
+// augmenting.
 DEVICE void clock(Control* control, int kind, long long& since) {
     if (thread_index() != 0) return;
     const long long now = ticks();

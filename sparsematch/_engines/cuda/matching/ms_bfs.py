@@ -1,7 +1,8 @@
 """Breadth-first search from all free rows at once, in one kernel that stays on the device until it finds no more.
 
-The blocks of `search` are all resident and wait for each other by themselves, so that a level costs no launch and no
-word to the host. What it needs to know it reads on the device; the host reads nothing back unless details are wanted.
+The blocks of `search` are all resident and wait for each other by themselves, so that a level costs
+no launch and no word to the host. What it needs to know it reads on the device; the host reads
+nothing back unless details are wanted.
 """
 
 from time import perf_counter
@@ -28,21 +29,25 @@ ROOM = 128
 #: Entries of a frontier per block up to which blocks go on alone, for how many levels.
 NARROW, STAY = 640, 32
 
-#: A phase that has found something ends when it is so many eighths as deep as when it found the last.
+#: A phase that has found something ends when it is so many eighths as deep as when it found the
+#: last.
 PATIENCE = 16
 
-#: Levels of a phase from which on its trees are kept for the next: to grow them again would take longer.
+#: Levels of a phase from which on its trees are kept for the next: to grow them again would take
+#: longer.
 GRAFT = 100
 
 
-#: Words in which the kernels keep account: of three rounds, four each; what is in ACCOUNT; clock ticks; and votes.
+#: Words in which the kernels keep account: of three rounds, four each; what is in ACCOUNT; clock
+#: ticks; and votes.
 ROUNDS, ACCOUNT, KINDS, VOTES = 12, 6, ("plant", "wide", "narrow", "augment"), 2
 
 
 def improve(graph: BipartiteCSR, matching: Matching, run: Run) -> None:
     """Make the matching maximum.
 
-    Reads: the graph. Writes: both mates. Workspace: 4 indices for each column, 6 and its slots for each row.
+    Reads: the graph. Writes: both mates. Workspace: 4 indices for each column, 6 and its slots for
+    each row.
     """
     begin = perf_counter()
     account("ms_bfs", search(graph, matching, run), begin, run)
@@ -65,8 +70,8 @@ def account(name: str, report: Any, begin: float, run: Run, cardinality: int = 0
 def shape(graph: BipartiteCSR) -> dict[str, int]:
     """Return the macros that suit lists of this length.
 
-    Short lists stand in slots, where a row is found without its bounds. Two small blocks on a processor hide each
-    other's waits, but a long list keeps a large one busy.
+    Short lists stand in slots, where a row is found without its bounds. Two small blocks on a
+    processor hide each other's waits, but a long list keeps a large one busy.
     """
     mean = graph.indices.size / max(graph.n_major, 1)
     width = 4 if mean <= 3 else 8 if mean <= 8 else 16 if mean <= 15 else 0
@@ -111,7 +116,18 @@ def search(
     queue = xp.empty(4 * (n_rows + linked + graph.indices.size // macros["PART"] + 1), dtype)
     kernels.launch("count_free", -(-n_cols // 8), index(n_cols), col_mate, control)
     bits = np.int32(max(n_rows - 1, 0).bit_length())
-    kernels.launch("collect", -(-n_rows // 8), index(n_rows), bits, seed, graph.indptr, row_mate, roots, leaf, control)
+    kernels.launch(
+        "collect",
+        -(-n_rows // 8),
+        index(n_rows),
+        bits,
+        seed,
+        graph.indptr,
+        row_mate,
+        roots,
+        leaf,
+        control,
+    )
     if width:
         kernels.launch("spread", n_rows * width, index(n_rows), graph.indptr, graph.indices, slots)
     lists = graph.indptr, graph.indices, slots, roots

@@ -21,7 +21,8 @@ OPTIONS: dict[str, bool | float] = {"k": 0.7, "adaptive": True, "active_list": T
 def improve(graph: BipartiteCSR, matching: Matching, run: Run) -> None:
     """Make the matching maximum.
 
-    Reads: the graph and its transpose. Writes: both mates. Time: O(n nnz) at worst, mostly a few passes.
+    Reads: the graph and its transpose. Writes: both mates. Time: O(n nnz) at worst, mostly a few
+    passes.
     """
     transposed = transpose(graph, run)
     begin = perf_counter()
@@ -47,10 +48,14 @@ def play(graph: BipartiteCSR, transposed: BipartiteCSR, matching: Matching, run:
     """Start the kernel; what it returns has relabellings, their levels and rounds of pushes from STATS on."""
     xp, index = namespace(graph.indptr), graph.dtype.type
     n_major, n_minor, entries = graph.n_major, graph.n_minor, graph.indices.size
-    given: dict[str, Any] = {name: run.options.get(name, default) for name, default in OPTIONS.items()}
+    given: dict[str, Any] = {
+        name: run.options.get(name, default) for name, default in OPTIONS.items()
+    }
     push_shift, shift = share(entries, n_major), share(entries, n_minor)
     tallies: IndexArray = xp.zeros(STATS + 3, graph.dtype)
-    compile.load("matching/push_relabel", graph.dtype, THREADS=THREADS, BLOCKS=BLOCKS).launch_resident(
+    compile.load(
+        "matching/push_relabel", graph.dtype, THREADS=THREADS, BLOCKS=BLOCKS
+    ).launch_resident(
         "push_relabel",
         index(n_major),
         index(n_minor),

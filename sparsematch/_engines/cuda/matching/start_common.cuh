@@ -1,22 +1,28 @@
 // What the starts share: a bit for each column that has a mate, an order of the rows.
 #pragma once
 
-// The columns that a matching to begin with has taken. Reads: col_mate. Writes: taken, own word. Time: O(n_cols / threads).
+// The columns that a matching to begin with has taken. Reads: col_mate. Writes: taken, own word.
+// Time: O(n_cols / threads).
 KERNEL mark(Index n_cols, const Index* __restrict__ col_mate, Bits* taken) {
     for (Index w = thread_index(); w < n_cols / 32 + 1; w += thread_count()) {
         Bits bits = 0;
-        for (int k = 0; k < 32 && w * 32 + k < n_cols; ++k) bits |= static_cast<Bits>(col_mate[w * 32 + k] != UNMATCHED) << k;
+        for (int k = 0; k < 32 && w * 32 + k < n_cols; ++k)
+            bits |= static_cast<Bits>(col_mate[w * 32 + k] != UNMATCHED) << k;
         taken[w] = bits;
     }
 }
 
 #define STRETCH 32  // rows that are visited in their own order
 
-// Stretches of rows that a warp reads together, in an order that leaves no trace of theirs: drift needs more than one.
-DEVICE long long stretches(Index n_rows) { return (static_cast<long long>(n_rows) + STRETCH - 1) / STRETCH; }
+// Stretches of rows that a warp reads together, in an order that leaves no trace of theirs: drift
+// needs more than one.
+DEVICE long long stretches(Index n_rows) {
+    return (static_cast<long long>(n_rows) + STRETCH - 1) / STRETCH;
+}
 // The t-th row of this order, or none.
 DEVICE Index visited(long long t, Index n_rows, int bits, unsigned seed) {
-    const Index from = shuffle(static_cast<Index>(t / STRETCH), static_cast<Index>(stretches(n_rows)), bits, seed);
+    const Index from =
+        shuffle(static_cast<Index>(t / STRETCH), static_cast<Index>(stretches(n_rows)), bits, seed);
     const long long i = static_cast<long long>(from) * STRETCH + t % STRETCH;
     return i < n_rows ? static_cast<Index>(i) : UNMATCHED;
 }

@@ -1,33 +1,38 @@
-// Karp-Sipser: match vertices of degree one while there are any (always right), then pick, and go on.
+// Karp-Sipser: match vertices of degree one while there are any (always right), then pick, and go
+// on.
 //
-// Karp, Sipser: Maximum matchings in sparse random graphs (FOCS 1981), on both sides with exact degrees; a pick takes the
-// live column of least degree. What bounds it is memory: every removal touches the lists of two vertices at random places.
-// So what is touched most is kept smallest (live_side.hpp), and vertices are taken in batches, each step of a batch prefetching
-// what the next reads.
-// Matching row i with column j lowers the degrees of the other columns in i and of the other rows in j: two halves that have
-// nothing in common. So there are two keepers, one of the rows' degrees and one of the columns'. That of the columns, which goes
-// through rows in order where no vertex has degree one, has less to wait for from memory, so it also makes all pairs and tells
-// the other, who only then removes the column. That of the rows proposes pairs for rows that have come down to one live column.
-// It may be late, with degrees higher than the true ones, but never ahead: such a row has no other column indeed. Neither looks
-// at what the other writes: two rings carry pairs. Two workers are one keeper each, or one is both in turns.
-// Many workers share the degrees instead: karp_sipser_shared.hpp.
+// Karp, Sipser: Maximum matchings in sparse random graphs (FOCS 1981), on both sides with exact
+// degrees; a pick takes the live column of least degree. What bounds it is memory: every removal
+// touches the lists of two vertices at random places. So what is touched most is kept smallest
+// (live_side.hpp), and vertices are taken in batches, each step of a batch prefetching what the
+// next reads.
+// Matching row i with column j lowers the degrees of the other columns in i and of the other rows
+// in j: two halves that have nothing in common. So there are two keepers, one of the rows' degrees
+// and one of the columns'. That of the columns, which goes through rows in order where no vertex
+// has degree one, has less to wait for from memory, so it also makes all pairs and tells the other,
+// who only then removes the column. That of the rows proposes pairs for rows that have come down to
+// one live column. It may be late, with degrees higher than the true ones, but never ahead: such a
+// row has no other column indeed. Neither looks at what the other writes: two rings carry pairs.
+// Two workers are one keeper each, or one is both in turns. Many workers share the degrees instead:
+// karp_sipser_shared.hpp.
 #pragma once
 
 #include <algorithm>
 #include <atomic>
 
 #include "core/csr.hpp"
-#include "matching/karp_sipser/owner_threads.hpp"
-#include "matching/karp_sipser/residual_degrees.hpp"
 #include "core/run_context.hpp"
 #include "core/spsc_ring.hpp"
+#include "matching/karp_sipser/owner_threads.hpp"
+#include "matching/karp_sipser/residual_degrees.hpp"
 
 namespace sparsematch {
 
 template <class Index>
 class KarpSipser {
     static constexpr int batch = 32, picks = 16;
-    static constexpr std::size_t in_flight = 128;  // pairs of which the keeper of rows may not have heard when a pick is made
+    // pairs of which the keeper of rows may not have heard when a pick is made
+    static constexpr std::size_t in_flight = 128;
     static constexpr auto many = LiveSide<Index>::many;
 
     struct Pair {
@@ -36,9 +41,10 @@ class KarpSipser {
     };
 
   public:
-    KarpSipser(const Csr<Index>& a, const Csr<Index>& transposed, Matching<Index> m, bool with_xor, Run& run)
-        : m_(m), run_(run), rows_(a, m.row_mate, with_xor), cols_(transposed, m.col_mate, with_xor), gone_(a.n_cols),
-          next_pick_(a.n_rows) {}
+    KarpSipser(const Csr<Index>& a, const Csr<Index>& transposed, Matching<Index> m, bool with_xor,
+               Run& run)
+        : m_(m), run_(run), rows_(a, m.row_mate, with_xor), cols_(transposed, m.col_mate, with_xor),
+          gone_(a.n_cols), next_pick_(a.n_rows) {}
 
     void count() {
         count_both(rows_, cols_, run_);
@@ -60,8 +66,9 @@ class KarpSipser {
     const LiveSide<Index>& cols() const { return cols_; }
 
   private:
-    // Vertices of degree one as long as there are any, and pairs that are picked in between if `next_pick_` is not at the end.
-    // Where the two have to wait for each other, as the system has other work for a core, one does it all.
+    // Vertices of degree one as long as there are any, and pairs that are picked in between if
+    // `next_pick_` is not at the end. Where the two have to wait for each other, as the system has
+    // other work for a core, one does it all.
     void match() {
         over_ = run_.team.size() == 1;
         heard_ = heard_ & ~std::size_t{1};
@@ -71,7 +78,8 @@ class KarpSipser {
             if (rank == 1) keep_cols();
         });
         Meter meter(run_, 0);
-        while (!run_.stopped() && (row_turn(meter) || col_turn(meter, true) || propose_rows(1) || take_cols(1, meter))) {
+        while (!run_.stopped() && (row_turn(meter) || col_turn(meter, true) || propose_rows(1) ||
+                                   take_cols(1, meter))) {
         }
     }
 
@@ -85,15 +93,22 @@ class KarpSipser {
             const std::size_t heard = 2 * to_rows_.received() + (row_queue_.size() == 0);
             if (heard != told) heard_ = told = heard;
             if (propose_rows(1)) continue;
-            patience_.wait([&] { return over_ || to_rows_.has_news() || (row_queue_.size() > 0 && to_cols_.has_room()); });
+            patience_.wait([&] {
+                return over_ || to_rows_.has_news() ||
+                       (row_queue_.size() > 0 && to_cols_.has_room());
+            });
         }
         over_ = true;
     }
 
-    // Some of what there is to do at once; false if there is nothing. Less than a batch of degree one comes last.
-    bool row_turn(Meter& meter) { return hear(meter) || propose_rows(batch) || look(rows_, row_queue_, rows_looked_at_); }
+    // Some of what there is to do at once; false if there is nothing. Less than a batch of degree
+    // one comes last.
+    bool row_turn(Meter& meter) {
+        return hear(meter) || propose_rows(batch) || look(rows_, row_queue_, rows_looked_at_);
+    }
 
-    // Of pairs that have been made: the rows are gone, and the columns, which their other rows lose.
+    // Of pairs that have been made: the rows are gone, and the columns, which their other rows
+    // lose.
     bool hear(Meter& meter) {
         Pair pairs[batch];
         Index gone[batch];
@@ -130,18 +145,23 @@ class KarpSipser {
         Meter meter(run_, 1);
         while (!run_.stopped() && !over_ && !patience_.lost()) {
             const std::size_t heard = heard_;
-            if (col_turn(meter, to_rows_.sent() - heard / 2 <= in_flight) || take_cols(1, meter)) continue;
+            if (col_turn(meter, to_rows_.sent() - heard / 2 <= in_flight) || take_cols(1, meter))
+                continue;
             if (next_pick_ == rows_.lists.n_rows && heard == 2 * to_rows_.sent() + 1) break;
-            patience_.wait([&] { return over_ || heard_ != heard || (to_cols_.has_news() && to_rows_.has_room()); });
+            patience_.wait([&] {
+                return over_ || heard_ != heard || (to_cols_.has_news() && to_rows_.has_room());
+            });
         }
         over_ = true;
     }
 
     bool col_turn(Meter& meter, bool may_pick) {
-        return answer() || take_cols(batch, meter) || look(cols_, col_queue_, cols_looked_at_) || (may_pick && pick(meter));
+        return answer() || take_cols(batch, meter) || look(cols_, col_queue_, cols_looked_at_) ||
+               (may_pick && pick(meter));
     }
 
-    // Makes the proposed pairs whose ends are free. No other column has to hear of it: the row has none.
+    // Makes the proposed pairs whose ends are free. No other column has to hear of it: the row has
+    // none.
     bool answer() {
         Pair pairs[batch];
         if (!to_rows_.has_room()) return false;
@@ -174,7 +194,8 @@ class KarpSipser {
         return true;
     }
 
-    // The rows in order: each its column with the fewest live rows, or any where all that are left have very many.
+    // The rows in order: each its column with the fewest live rows, or any where all that are left
+    // have very many.
     bool pick(Meter& meter) {
         Index& i = next_pick_;
         if (i == rows_.lists.n_rows || !to_rows_.has_room()) return false;
@@ -183,7 +204,8 @@ class KarpSipser {
         for (; i < rows_.lists.n_rows && n < picks; ++i) {
             if (!rows_.free.test(i)) continue;
             Index j = rows_.find_least(i, cols_);
-            if (j == UNMATCHED<Index>) j = rows_.find(i, [&](Index w) { return cols_.free.test(w); });
+            if (j == UNMATCHED<Index>)
+                j = rows_.find(i, [&](Index w) { return cols_.free.test(w); });
             if (j == UNMATCHED<Index>) continue;
             make(i, j);
             gone[n++] = i;
@@ -211,7 +233,8 @@ class KarpSipser {
         return left > 0;
     }
 
-    // Up to a batch from the queue: those that still have degree one, and their lists have been asked for.
+    // Up to a batch from the queue: those that still have degree one, and their lists have been
+    // asked for.
     static int take(const LiveSide<Index>& side, DegreeOne<Index>& queue, Index* taken) {
         int n = 0;
         for (auto left = std::min<std::size_t>(batch, queue.size()); left > 0; --left) {
@@ -223,11 +246,11 @@ class KarpSipser {
         return n;
     }
 
-    // The vertices of one side have gone, and their places in indptr have been asked for: their neighbours lose one, and those
-    // left with one are queued. Most lists are short, and nobody can predict where they end: so they are read once only, while
-    // the degrees are asked for.
-    static void remove(const LiveSide<Index>& side, const Index* gone, int n, LiveSide<Index>& other, DegreeOne<Index>& queue,
-                       Meter& meter) {
+    // The vertices of one side have gone, and their places in indptr have been asked for: their
+    // neighbours lose one, and those left with one are queued. Most lists are short, and nobody can
+    // predict where they end: so they are read once only, while the degrees are asked for.
+    static void remove(const LiveSide<Index>& side, const Index* gone, int n,
+                       LiveSide<Index>& other, DegreeOne<Index>& queue, Meter& meter) {
         constexpr int some = 256;
         Index lowered[some];
         int n_lowered = 0;
@@ -254,28 +277,32 @@ class KarpSipser {
     LiveSide<Index> rows_, cols_;  // both `free` and both mates are of the keeper of columns
     Bitmap gone_;                  // columns of which the keeper of rows has heard
     DegreeOne<Index> row_queue_, col_queue_;
-    Index rows_looked_at_ = 0, cols_looked_at_ = 0;  // those of degree one among them have been queued
-    Index next_pick_;                                // the row that chooses next
-    Index* forced_ = nullptr;                        // as Forced has them
+    // those of degree one among them have been queued
+    Index rows_looked_at_ = 0, cols_looked_at_ = 0;
+    Index next_pick_;          // the row that chooses next
+    Index* forced_ = nullptr;  // as Forced has them
     Index n_by_row_ = 0, n_by_col_ = 0;
     Ring<Pair, batch> to_rows_, to_cols_;
     Patience patience_;
-    // Twice the pairs that have been heard of, and one more if all that followed from them has been done, too.
+    // Twice the pairs that have been heard of, and one more if all that followed from them has been
+    // done, too.
     alignas(64) std::atomic<std::size_t> heard_{0};
     std::atomic<bool> over_{false};
 };
 
-// So far each match was right: what is left is to match the core of free vertices that still have live neighbours, and a maximum
-// matching of the core makes the whole maximum.
+// So far each match was right: what is left is to match the core of free vertices that still have
+// live neighbours, and a maximum matching of the core makes the whole maximum.
 template <class Index>
 void mark_settled(const LiveSide<Index>& side, bool* settled) {
-    for (Index v = 0; v < side.lists.n_rows; ++v) settled[v] = !side.free.test(v) | (side.degree[v] == 0);
+    for (Index v = 0; v < side.lists.n_rows; ++v)
+        settled[v] = !side.free.test(v) | (side.degree[v] == 0);
 }
 
 template <class Index, class Workers>
 void karp_sipser_by(Workers&& workers, Matching<Index> m, const Options& options, Run& run) {
     const auto &rows = workers.rows(), &cols = workers.cols();
-    const bool warm = std::any_of(m.row_mate, m.row_mate + rows.lists.n_rows, [](Index j) { return j != UNMATCHED<Index>; });
+    const bool warm = std::any_of(m.row_mate, m.row_mate + rows.lists.n_rows,
+                                  [](Index j) { return j != UNMATCHED<Index>; });
     {
         auto timer = run.time("degrees");
         workers.count();
@@ -294,12 +321,17 @@ void karp_sipser_by(Workers&& workers, Matching<Index> m, const Options& options
     workers.match_rest();
 }
 
-// Reads: both orientations. Writes: both mates. Workspace: a byte and two bits per vertex, and the queues. Time: O(nnz).
+// Reads: both orientations. Writes: both mates. Workspace: a byte and two bits per vertex, and the
+// queues. Time: O(nnz).
 template <class Index>
-void karp_sipser(const Csr<Index>& a, const Csr<Index>* transposed, Matching<Index> m, const Options& options, Run& run) {
+void karp_sipser(const Csr<Index>& a, const Csr<Index>* transposed, Matching<Index> m,
+                 const Options& options, Run& run) {
     constexpr int few = 3;  // up to so many workers, two that share nothing are faster
-    if (run.team.size() > few) karp_sipser_by(SharedKarpSipser<Index>(a, *transposed, m, run), m, options, run);
-    else karp_sipser_by(KarpSipser<Index>(a, *transposed, m, options.neighbour_xor, run), m, options, run);
+    if (run.team.size() > few)
+        karp_sipser_by(SharedKarpSipser<Index>(a, *transposed, m, run), m, options, run);
+    else
+        karp_sipser_by(KarpSipser<Index>(a, *transposed, m, options.neighbour_xor, run), m, options,
+                       run);
 }
 
 }  // namespace sparsematch

@@ -1,8 +1,8 @@
 // Karp-Sipser by many workers, who share the degrees of both sides.
 //
-// A pair is claimed by taking two bits, a degree is lowered by an atomic subtraction. So every worker keeps taking lines of memory
-// from the others' caches, and two of them win little; but what is lost does not grow with their number (karp_sipser.hpp has the
-// way that pays for a few).
+// A pair is claimed by taking two bits, a degree is lowered by an atomic subtraction. So every
+// worker keeps taking lines of memory from the others' caches, and two of them win little; but what
+// is lost does not grow with their number (karp_sipser.hpp has the way that pays for a few).
 // Invariant: the degree of a live vertex counts its entries whose other end has not been removed.
 #pragma once
 
@@ -11,8 +11,8 @@
 #include <vector>
 
 #include "core/csr.hpp"
-#include "matching/karp_sipser/residual_degrees.hpp"
 #include "core/run_context.hpp"
+#include "matching/karp_sipser/residual_degrees.hpp"
 
 namespace sparsematch {
 
@@ -31,7 +31,8 @@ class SharedKarpSipser {
   public:
     SharedKarpSipser(const Csr<Index>& a, const Csr<Index>& transposed, Matching<Index> m, Run& run)
         : run_(run), side_{{a, m.row_mate, false}, {transposed, m.col_mate, false}} {
-        for (int rank = 0; rank < run.team.size(); ++rank) lanes_.push_back(std::make_unique<Lane>(run, rank));
+        for (int rank = 0; rank < run.team.size(); ++rank)
+            lanes_.push_back(std::make_unique<Lane>(run, rank));
     }
 
     void count() { count_both(side_[0], side_[1], run_); }
@@ -57,13 +58,15 @@ class SharedKarpSipser {
     const LiveSide<Index>& cols() const { return side_[1]; }
 
   private:
-    // Runs visit(lane, v, a later v) over all vertices of a side. Queues are worked off when they fill a batch, and at the end.
+    // Runs visit(lane, v, a later v) over all vertices of a side. Queues are worked off when they
+    // fill a batch, and at the end.
     template <class Visit>
     void sweep(Index n, const Visit& visit) {
         run_.team.loop(n, 1 << 13, [&](int rank, std::int64_t begin, std::int64_t end) {
             Lane& lane = *lanes_[rank];
             for (auto v = begin; v < end && !run_.stopped(); ++v) {
-                visit(lane, static_cast<Index>(v), static_cast<Index>(std::min(v + ahead, end - 1)));
+                visit(lane, static_cast<Index>(v),
+                      static_cast<Index>(std::min(v + ahead, end - 1)));
                 while (drain(lane, batch)) {
                 }
             }
@@ -85,7 +88,8 @@ class SharedKarpSipser {
         return worked;
     }
 
-    // Takes up to a batch of vertices v of degree one, matches each to its last neighbour, and removes both.
+    // Takes up to a batch of vertices v of degree one, matches each to its last neighbour, and
+    // removes both.
     void take_batch(Lane& lane, int s) {
         const LiveSide<Index>& side = side_[s];
         Index taken[batch];
@@ -143,7 +147,8 @@ class SharedKarpSipser {
         if (lane.matched[0].size() >= picks) remove_retired(lane);
     }
 
-    // Matches v, of side s, and w if both are free; columns are taken before rows, so that two workers cannot wait for each other.
+    // Matches v, of side s, and w if both are free; columns are taken before rows, so that two
+    // workers cannot wait for each other.
     bool claim(int s, Index v, Index w) {
         LiveSide<Index>&rows = side_[0], &cols = side_[1];
         const Index i = s == 0 ? v : w, j = s == 0 ? w : v;
@@ -158,7 +163,8 @@ class SharedKarpSipser {
         return true;
     }
 
-    // A repeated entry, a capped degree, or a column that another worker was about to take may have hidden a neighbour.
+    // A repeated entry, a capped degree, or a column that another worker was about to take may have
+    // hidden a neighbour.
     void match_maximal() {
         for (Index i = 0; i < side_[0].lists.n_rows; ++i) {
             if (!side_[0].free.test(i)) continue;
@@ -169,8 +175,10 @@ class SharedKarpSipser {
     template <bool Write>
     [[gnu::always_inline]] void prefetch_degrees(int s, Index v) const {
         const Csr<Index>& lists = side_[s].lists;
-        const Index first = lists.indptr[v], last = std::min<Index>(lists.indptr[v + 1], first + 64);
-        for (Index p = first; p < last; ++p) __builtin_prefetch(&side_[1 - s].degree[lists.indices[p]], Write);
+        const Index first = lists.indptr[v],
+                    last = std::min<Index>(lists.indptr[v + 1], first + 64);
+        for (Index p = first; p < last; ++p)
+            __builtin_prefetch(&side_[1 - s].degree[lists.indices[p]], Write);
     }
 
     // v has been matched: its neighbours lose one, and those left with one are queued.
@@ -181,7 +189,8 @@ class SharedKarpSipser {
         for (Index p = first; p < last; ++p) {
             std::uint8_t& degree = side_[1 - s].degree[lists.indices[p]];
             const bool counted = peek(degree) != many;
-            lane.queue[1 - s].push_if(lists.indices[p], counted && std::atomic_ref(degree).fetch_sub(1) == 2);
+            lane.queue[1 - s].push_if(lists.indices[p],
+                                      counted && std::atomic_ref(degree).fetch_sub(1) == 2);
         }
         lane.meter.charge(last - first);
     }

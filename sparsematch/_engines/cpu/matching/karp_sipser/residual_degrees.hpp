@@ -1,6 +1,8 @@
-// One side of a graph as Karp-Sipser sees it: how many live neighbours each vertex has, and which have come down to one.
+// One side of a graph as Karp-Sipser sees it: how many live neighbours each vertex has, and which
+// have come down to one.
 //
-// Degrees take one byte, and free vertices one bit: they are what is touched at random, so they are kept small.
+// Degrees take one byte, and free vertices one bit: they are what is touched at random, so they are
+// kept small.
 #pragma once
 
 #include <algorithm>
@@ -18,13 +20,16 @@ struct LiveSide {
     static constexpr std::uint8_t many = 255;  // stands for 255 or more, and is never lowered
 
     LiveSide(const Csr<Index>& lists, Index* mate, bool with_xor)
-        : lists(lists), mate(mate), degree(lists.n_rows), neighbours(with_xor ? lists.n_rows : 0), free(lists.n_rows) {}
+        : lists(lists), mate(mate), degree(lists.n_rows), neighbours(with_xor ? lists.n_rows : 0),
+          free(lists.n_rows) {}
 
     void find_free() { free.mark_free(lists.n_rows, mate); }
-    // Degrees, and the exclusive or of the neighbours if it is wanted; the free vertices of both sides are known. Those that are
-    // matched count as having many, so that they are neither queued nor picked.
+    // Degrees, and the exclusive or of the neighbours if it is wanted; the free vertices of both
+    // sides are known. Those that are matched count as having many, so that they are neither queued
+    // nor picked.
     void count(const LiveSide& other, Meter&& meter) {
-        const bool all = other.free.count() == static_cast<std::size_t>(other.lists.n_rows), with_xor = neighbours.size() > 0;
+        const bool all = other.free.count() == static_cast<std::size_t>(other.lists.n_rows),
+                   with_xor = neighbours.size() > 0;
         for (Index v = 0; v < lists.n_rows; ++v) {
             const Index first = lists.indptr[v], last = lists.indptr[v + 1];
             Index live = last - first, sum = 0;
@@ -49,14 +54,15 @@ struct LiveSide {
             if (live(lists.indices[p])) return lists.indices[p];
         return UNMATCHED<Index>;
     }
-    // The same for a vertex that has come down to one: its degree may not tell yet that this one has gone, too.
+    // The same for a vertex that has come down to one: its degree may not tell yet that this one
+    // has gone, too.
     template <class Live>
     Index find_last(Index v, const Live& live) const {
         if (neighbours.size() == 0 || degree[v] != 1) return find(v, live);
         return live(neighbours[v]) ? neighbours[v] : UNMATCHED<Index>;
     }
-    // The live neighbour with the fewest live neighbours itself, if its degree is exact. Without a branch in the loop: it could
-    // not be predicted.
+    // The live neighbour with the fewest live neighbours itself, if its degree is exact. Without a
+    // branch in the loop: it could not be predicted.
     Index find_least(Index v, const LiveSide& other) const {
         Index best = UNMATCHED<Index>;
         std::uint8_t fewest = many;
@@ -67,11 +73,14 @@ struct LiveSide {
         }
         return best;
     }
-    // Asks for what is read first of a vertex of degree one, and then for the beginning of its list.
+    // Asks for what is read first of a vertex of degree one, and then for the beginning of its
+    // list.
     [[gnu::always_inline]] void prefetch(Index v) const {
         __builtin_prefetch(neighbours.size() > 0 ? &neighbours[v] : &lists.indptr[v]);
     }
-    [[gnu::always_inline]] void prefetch_list(Index v) const { __builtin_prefetch(&lists.indices[lists.indptr[v]]); }
+    [[gnu::always_inline]] void prefetch_list(Index v) const {
+        __builtin_prefetch(&lists.indices[lists.indptr[v]]);
+    }
 
     const Csr<Index>& lists;
     Index* mate;
@@ -88,7 +97,8 @@ void count_both(LiveSide<Index>& rows, LiveSide<Index>& cols, Run& run) {
     run.team.both([&](int s, int rank) { side[s]->count(*side[1 - s], Meter(run, rank)); });
 }
 
-// A stack that keeps or drops what is put on it without a branch: about one vertex in four comes down to degree one.
+// A stack that keeps or drops what is put on it without a branch: about one vertex in four comes
+// down to degree one.
 template <class Index>
 class DegreeOne {
   public:
@@ -101,14 +111,16 @@ class DegreeOne {
         items_[size_] = v;
         size_ += wanted;
     }
-    // Vertices lose a neighbour each; those left with one are pushed. Nothing but the degrees is read from memory in between: a
-    // byte that is written may be part of anything, as far as the compiler knows.
+    // Vertices lose a neighbour each; those left with one are pushed. Nothing but the degrees is
+    // read from memory in between: a byte that is written may be part of anything, as far as the
+    // compiler knows.
     void push_lowered(const Index* vertices, std::size_t n, std::uint8_t* degree) {
         reserve(n);
         Index* top = items_.data() + size_;
         for (std::size_t k = 0; k < n; ++k) {
             const Index w = vertices[k];
-            const std::uint8_t before = degree[w], after = before - (before != LiveSide<Index>::many);
+            const std::uint8_t before = degree[w],
+                               after = before - (before != LiveSide<Index>::many);
             degree[w] = after;
             *top = w;
             top += after == 1;
