@@ -224,7 +224,7 @@ def test_form_order(A):
     """Rows by group, columns after their mates, the unmatched ones first; boundaries as the host counts them."""
     graph, matching = prepared(A)
     labels = operations.block_labels(graph, matching, Run())
-    order, group = operations.form_order(matching, labels), host(labels.row_group)
+    order, group = operations.block_permutation(matching, labels), host(labels.row_group)
     rows, cols = host(order.row_perm), host(order.col_perm)
     starts = np.concatenate([[0], np.cumsum(np.bincount(group, minlength=labels.n_square + 3))])
     assert np.array_equal(group[rows], np.sort(group))

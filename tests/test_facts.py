@@ -26,21 +26,21 @@ def cube(n):
 def test_points_of_a_mesh_share_columns_with_their_neighbours(n):
     """Those of a grid with four others, one step aside in both directions."""
     for A in (grid(n), scrambled(grid(n), 1)):
-        assert facts.close_majors(as_bipartite(A)) == pytest.approx(4, rel=0.25)
+        assert facts.shared_pair_density(as_bipartite(A)) == pytest.approx(4, rel=0.25)
 
 
 @pytest.mark.parametrize(
     ("shape", "degree"), [((30_000, 30_000), 8), ((30_000, 60_000), 12), ((100_000, 90_000), 3)]
 )
 def test_rows_with_random_columns_share_hardly_any(shape, degree):
-    assert facts.close_majors(as_bipartite(random_matrix(*shape, degree, 5))) < 0.25
+    assert facts.shared_pair_density(as_bipartite(random_matrix(*shape, degree, 5))) < 0.25
 
 
 @pytest.mark.parametrize(
     "A", [sp.csr_array((0, 7)), sp.csr_array((7, 0)), sp.csr_array(np.ones((1, 9)))]
 )
 def test_nothing_to_share(A):
-    assert facts.close_majors(as_bipartite(A)) == 0
+    assert facts.shared_pair_density(as_bipartite(A)) == 0
 
 
 def test_without_locality_there_is_no_transpose():

@@ -11,7 +11,7 @@ from strategies import larger, matrices, partial_matching
 def in_plain_python(A, row_mate, col_mate):
     """Rows in order of ascending degree, each takes its free column of least degree; of several, the first.
 
-    Degrees are told apart as far as a byte goes.
+    DegreeStatistics are told apart as far as a byte goes.
     """
     degree = np.minimum(np.bincount(A.indices[: A.indptr[-1]], minlength=A.shape[1]), 254)
     for i in np.argsort(np.minimum(np.diff(A.indptr), 255), kind="stable"):

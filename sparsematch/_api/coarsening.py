@@ -93,7 +93,7 @@ def coarsen(
     G, graph, values = _read(G)
     mate = _read_mates(matching, graph)
     run = Run(resolve_workers(workers))
-    labels, indptr, indices, sums = operations(graph.backend).contract(
+    labels, indptr, indices, sums = operations(graph.backend).galerkin_product(
         graph, values, mate, bool(join_unmatched), run
     )
     if G.data.dtype.kind == "u" and sums.dtype.kind == "i":  # the same sums, but for what they mean

@@ -196,7 +196,7 @@ def _assemble(graph: BipartiteCSR, matching: Matching, labels: BlockLabels) -> B
     dtype, (n_rows, n_cols), n_square = graph.dtype, graph.shape, labels.n_square
     row_perm, col_perm, starts, first_square, first_vertical, rank = operations(
         graph.backend
-    ).form_order(matching, labels)
+    ).block_permutation(matching, labels)
     n_free = n_cols - rank
     coarse_rows = [0, first_square, first_vertical, rank, n_rows]
     coarse_cols = [0, n_free, first_square + n_free, first_vertical + n_free, n_cols]

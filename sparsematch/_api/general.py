@@ -190,11 +190,11 @@ def maximal_matching(
 @advising
 def _checked(graph: Graph, run: Run, symmetrize: bool, name: str = "G") -> Graph:
     """Return the graph without repeats, once it is known that both triangles agree and the weights are finite."""
-    survey_graph = operations(graph.backend).survey_graph
-    survey = survey_graph(graph, run)
+    validate_graph = operations(graph.backend).validate_graph
+    survey = validate_graph(graph, run)
     if not survey.ascending:
         graph = add_up_repeats(graph)
-        survey = survey_graph(graph, run)
+        survey = validate_graph(graph, run)
     if not survey.finite:
         i, j, value = first_infinite(graph)
         raise ValueError(f"{name}[{i}, {j}] is {value}, but weights must be finite")

@@ -22,8 +22,14 @@ from sparsematch._types.bipartite import BipartiteCSR
 from sparsematch._types.edge_file import EdgeFile, EdgeReport
 from sparsematch._types.errors import unknown_choice, wrong_type
 from sparsematch._types.factors import BlockLU, BlockPlan
-from sparsematch._types.graph import Graph, GraphSurvey
-from sparsematch._types.labels import BlockLabels, Components, FormOrder, HallViolators, VertexCover
+from sparsematch._types.graph import Graph, GraphProperties
+from sparsematch._types.labels import (
+    BlockLabels,
+    BlockPermutation,
+    Components,
+    HallViolators,
+    VertexCover,
+)
 from sparsematch._types.matching import Matching
 from sparsematch._types.run_info import EngineInfo, StepInfo
 from sparsematch._types.weighted import LeastCost
@@ -125,7 +131,7 @@ class Operations:
         set; the matching must be maximum, and the run be the one that found it, or an empty one.
     connected_components
         Components of the graph.
-    form_order
+    block_permutation
         The permutations of the block form, given the groups of the rows.
     order_by_label
         The stable order that sorts labels in ``range(n_labels)``, where each begins, and at last
@@ -153,21 +159,21 @@ class Operations:
     steady_diagonal
         Whether the pivots of a matrix, by columns and its values, are expected to stay on the
         diagonal.
-    first_look
+    quick_analysis
         The block form of a matrix by columns, what its values are like and a plan, in one go. The
         third argument is what is known: a perfect matching, or the form. None if it is neither, and
         no matching is near at hand. No plan if the diagonal is poorer than the last argument
         allows.
     block_lu
         Room for a factorisation by a plan, of numbers like the ones given.
-    survey_graph
+    validate_graph
         What one pass over a general graph tells.
     matched_weight
         The sum of the moduli of the edges of a matching of a general graph, each once; on a GPU, an
         array of shape ().
     wrong_mate
         The first vertex of a general graph whose mate is not matched with it, or -1.
-    contract
+    galerkin_product
         The aggregate of each vertex, and indptr, indices and values of the coarse matrix, given a
         square matrix by rows or by columns, its values, a matching of a general graph, and whether
         unmatched vertices join others.
@@ -183,7 +189,7 @@ class Operations:
     vertex_cover: Callable[[BipartiteCSR, Matching], VertexCover | None]
     block_labels: Callable[[BipartiteCSR, Matching, Run], BlockLabels]
     connected_components: Callable[[BipartiteCSR], Components]
-    form_order: Callable[[Matching, BlockLabels], FormOrder]
+    block_permutation: Callable[[Matching, BlockLabels], BlockPermutation]
     order_by_label: Callable[[IndexArray, int], tuple[IndexArray, IndexArray]] = (
         _in_host_memory_only
     )
@@ -203,12 +209,12 @@ class Operations:
     is_canonical: Callable[[IndexArray, IndexArray], bool] = _in_host_memory_only
     take: Callable[[NDArray[Any], IndexArray], NDArray[Any]] = _in_host_memory_only
     steady_diagonal: Callable[[IndexArray, IndexArray, NDArray[Any]], bool] = _in_host_memory_only
-    first_look: Callable[..., Any] = _in_host_memory_only
+    quick_analysis: Callable[..., Any] = _in_host_memory_only
     block_lu: Callable[[BlockPlan, NDArray[Any]], BlockLU] = _in_host_memory_only
-    survey_graph: Callable[[Graph, Run], GraphSurvey] = _in_host_memory_only
+    validate_graph: Callable[[Graph, Run], GraphProperties] = _in_host_memory_only
     matched_weight: Callable[[Graph, IndexArray], Any] = _in_host_memory_only
     wrong_mate: Callable[[IndexArray], int] = _in_host_memory_only
-    contract: Callable[
+    galerkin_product: Callable[
         [BipartiteCSR, NDArray[Any], IndexArray, bool, Run], tuple[Any, Any, Any, Any]
     ] = _in_host_memory_only
     match_edges: Callable[[EdgeFile, IndexArray, bool, str, Run, Any], EdgeReport] = (

@@ -37,7 +37,7 @@ class BlockPlan(Protocol):
         """
 
 
-class FirstLook(NamedTuple):
+class QuickAnalysis(NamedTuple):
     """What is found out about a square matrix with a perfect matching before it is factorised for the first time.
 
     Attributes

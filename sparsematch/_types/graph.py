@@ -2,7 +2,7 @@
 
 The weight of an edge is the modulus of its entries; the diagonal is no edge. What is looked at here
 is the structure; whether both triangles agree, and the values are finite, is for the back-end to
-tell in one pass (`survey_graph`).
+tell in one pass (`validate_graph`).
 """
 
 from dataclasses import dataclass
@@ -47,7 +47,7 @@ class Graph:
         return self.indptr.dtype
 
 
-class GraphSurvey(NamedTuple):
+class GraphProperties(NamedTuple):
     """What one pass over the entries tells about a graph.
 
     Attributes

@@ -24,7 +24,7 @@ class BlockLabels:
     n_square: int
 
 
-class FormOrder(NamedTuple):
+class BlockPermutation(NamedTuple):
     """The permutations of a block triangular form.
 
     Attributes

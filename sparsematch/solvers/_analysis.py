@@ -13,7 +13,7 @@ from sparsematch._engines.registry import operations
 from sparsematch._types.arrays import BoolArray, IndexArray
 from sparsematch._types.block_form import BlockForm, square_form
 from sparsematch._types.errors import unknown_choice
-from sparsematch._types.factors import BlockLU, BlockPlan, FirstLook
+from sparsematch._types.factors import BlockLU, BlockPlan, QuickAnalysis
 from sparsematch._types.matching import Matching
 from sparsematch.solvers._errors import structurally_singular
 from sparsematch.solvers._lu import BlockTriangularLU
@@ -75,7 +75,7 @@ class Analysis:
     """
 
     def __init__(
-        self, pattern: Pattern, look: FirstLook, make_outside: Make, may_exchange: bool
+        self, pattern: Pattern, look: QuickAnalysis, make_outside: Make, may_exchange: bool
     ) -> None:
         self._pattern, self._make_outside, self._may_exchange = pattern, make_outside, may_exchange
         self._forced: BoolArray | None = None
@@ -229,13 +229,13 @@ def prepare(A: Any, matching: Any, pivoting: str, solver: Any) -> tuple[Analysis
     poor = _POOR if pivoting == "auto" else -1.0  # not even a good diagonal is good enough
     if matching is not None or pivoting == "structure":
         poor = math.inf
-    first_look = operations(graph.backend).first_look
-    look = first_look(graph, values, None, poor) if matching is None else None
+    quick_analysis = operations(graph.backend).quick_analysis
+    look = quick_analysis(graph, values, None, poor) if matching is None else None
     if look is None:
         form = block_form(graph, matching)
         if form.structural_rank < graph.n_rows:
             raise structurally_singular(A)
-        look = first_look(graph, values, (form.row_perm, form.col_perm, form.row_blocks), poor)
+        look = quick_analysis(graph, values, (form.row_perm, form.col_perm, form.row_blocks), poor)
     may_exchange = poor == _POOR and look.plan is not None and look.poor > 0
     if look.plan is None:
         look = _exchange(pattern, values, look)
@@ -244,7 +244,7 @@ def prepare(A: Any, matching: Any, pivoting: str, solver: Any) -> tuple[Analysis
     )
 
 
-def _exchange(pattern: Pattern, values: NDArray[Any], look: FirstLook) -> FirstLook:
+def _exchange(pattern: Pattern, values: NDArray[Any], look: QuickAnalysis) -> QuickAnalysis:
     """Put the transversal with the largest product on the diagonal, if there is one: the blocks stay what they are."""
     best, graph = _best_diagonal(pattern, values), pattern.graph
     cols = look.col_perm if best is None else best.row_mate[look.row_perm]

@@ -152,7 +152,7 @@ def sort_by_label(
 ) -> None:
     """Write the stable order."""
 
-def form_order(
+def block_permutation(
     row_group: IndexArray,
     row_mate: IndexArray,
     n_square: int,
@@ -173,7 +173,7 @@ def take_diagonal(
 ) -> bool:
     """Match along the diagonal if it is there in full, and tell whether it is."""
 
-def depth(
+def bfs_depth_to(
     n_minor: int,
     indptr: IndexArray,
     indices: IndexArray,
@@ -184,10 +184,10 @@ def depth(
 ) -> int:
     """Return the levels a breadth-first search needs to see so many majors."""
 
-def degree_facts(indptr: IndexArray, /) -> tuple[int, int]:
+def degree_statistics(indptr: IndexArray, /) -> tuple[int, int]:
     """Return the sum of the squared degrees of the majors, and how many majors have one entry."""
 
-def close_rows(n_minor: int, indptr: IndexArray, indices: IndexArray, /) -> float:
+def shared_pair_density(n_minor: int, indptr: IndexArray, indices: IndexArray, /) -> float:
     """Return with how many others a major shares two minors, in the mean, by a sample."""
 
 def renumber(
@@ -208,7 +208,7 @@ def renumber(
     `major_order` has room for one more.
     """
 
-def carry(
+def permute_matching(
     major_place: IndexArray,
     minor_order: IndexArray,
     minor_mate: IndexArray,
@@ -218,7 +218,7 @@ def carry(
 ) -> None:
     """Write a matching in the new numbers."""
 
-def restore(
+def unpermute_matching(
     major_order: IndexArray,
     minor_order: IndexArray,
     new_major_mate: IndexArray,
@@ -259,7 +259,7 @@ def take(values: NDArray[Any], places: IndexArray, /) -> NDArray[Any]:
 def steady_diagonal(indptr: IndexArray, rows: IndexArray, values: NDArray[Any], /) -> bool:
     """Tell whether all entries on the diagonal are at least a tenth of the largest of their column."""
 
-def first_look(
+def quick_analysis(
     indptr: IndexArray,
     indices: IndexArray,
     values: NDArray[Any],
@@ -295,7 +295,7 @@ def match_graph(
 ) -> dict[str, Any]:
     """Run one engine for general graphs on mates that are all -1."""
 
-def survey_graph(
+def validate_graph(
     indptr: IndexArray, indices: IndexArray, weight: FloatArray | None, workers: int, /
 ) -> tuple[bool, bool, bool]:
     """Tell whether neighbours ascend strictly, both triangles agree, and weights are finite."""
@@ -308,7 +308,7 @@ def matched_weight(
 def wrong_mate(mate: IndexArray, /) -> int:
     """Return the first vertex whose mate is out of range, itself, or not matched with it; -1: there is none."""
 
-def contract(
+def galerkin_product(
     indptr: IndexArray,
     indices: IndexArray,
     values: NDArray[Any],

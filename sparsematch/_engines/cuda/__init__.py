@@ -68,10 +68,10 @@ register_operations(
         vertex_cover=advising(check.vertex_cover),
         block_labels=advising(operations.block_labels),
         connected_components=advising(connected_components.connected_components),
-        form_order=advising(operations.form_order),
+        block_permutation=advising(operations.block_permutation),
         wrong_mate=advising(coarsen.wrong_mate),
-        contract=advising(coarsen.contract),
-        survey_graph=advising(general.survey_graph),
+        galerkin_product=advising(coarsen.galerkin_product),
+        validate_graph=advising(general.validate_graph),
         matched_weight=advising(general.matched_weight),
     ),
 )

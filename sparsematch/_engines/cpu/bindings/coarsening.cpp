@@ -23,18 +23,18 @@ Index run_wrong_mate(In<Index> mate) {
 }
 
 template <class Index, class Value>
-nb::tuple run_contract(In<Index> indptr, In<Index> indices, In<Value> values, In<Index> mate,
-                       bool join, int workers) {
+nb::tuple run_galerkin_product(In<Index> indptr, In<Index> indices, In<Value> values,
+                               In<Index> mate, bool join, int workers) {
     const auto g = view(static_cast<Index>(mate.size()), indptr, indices);
     Aggregates<Index> parts;
     Coarse<Index, Value> out;
     Signals signals;
     {
         nb::gil_scoped_release release;
-        Team team(workers);
-        Run run(team, Signals::poll, &signals, 0, false);
+        ThreadTeam team(workers);
+        RunContext run(team, Signals::poll, &signals, 0, false);
         parts = make_aggregates(g, values.data(), mate.data(), join, run);
-        if (!run.stopped()) out = contract(g, values.data(), parts, run);
+        if (!run.stopped()) out = galerkin_product(g, values.data(), parts, run);
     }
     signals.rethrow();
     const std::size_t n = parts.count, nnz = out.indptr[n];
@@ -45,8 +45,9 @@ nb::tuple run_contract(In<Index> indptr, In<Index> indices, In<Value> values, In
 
 template <class Index, class Value>
 void bind_contract(nb::module_& m) {
-    m.def("contract", run_contract<Index, Value>, "indptr"_a.noconvert(), "indices"_a.noconvert(),
-          "values"_a.noconvert(), "mate"_a.noconvert(), "join"_a, "workers"_a);
+    m.def("galerkin_product", run_galerkin_product<Index, Value>, "indptr"_a.noconvert(),
+          "indices"_a.noconvert(), "values"_a.noconvert(), "mate"_a.noconvert(), "join"_a,
+          "workers"_a);
 }
 
 template <class Index>

@@ -45,7 +45,7 @@ nb::list engines() {
     return out;
 }
 
-nb::dict report(const Run& run) {
+nb::dict report(const RunContext& run) {
     nb::dict out;
     const auto& s = run.stats;
     out["phases"] = s.phases;
@@ -92,8 +92,8 @@ nb::dict run_engine(const std::string& name, Index n_cols, In<Index> indptr, In<
     nb::dict out;
     {
         nb::gil_scoped_release release;
-        Team team(workers);
-        Run run(team, Signals::poll, &signals, edge_limit, detailed);
+        ThreadTeam team(workers);
+        RunContext run(team, Signals::poll, &signals, edge_limit, detailed);
         run.settled = settled;
         run.forced.rows = forced_rows;
         improve(a, transposed ? &t : nullptr, m, o, run);
@@ -111,7 +111,7 @@ template <class Index>
 void run_transpose(Index n_cols, In<Index> indptr, In<Index> indices, Out<Index> t_indptr,
                    Out<Index> t_indices, int workers) {
     nb::gil_scoped_release release;
-    Team team(workers);
+    ThreadTeam team(workers);
     transpose(team, view(n_cols, indptr, indices), t_indptr.data(), t_indices.data());
 }
 
@@ -140,7 +140,7 @@ nb::tuple run_free_entry(Index n_cols, In<Index> indptr, In<Index> indices, In<I
 template <class Index>
 bool run_cover(Index n_cols, In<Index> indptr, In<Index> indices, In<Index> row_mate,
                In<Index> col_mate, Out<bool> row_cover, Out<bool> col_cover) {
-    return interruptible([&](Run& run) {
+    return interruptible([&](RunContext& run) {
         return koenig_cover(view(n_cols, indptr, indices), view(row_mate, col_mate),
                             row_cover.data(), col_cover.data(), run);
     });
@@ -157,7 +157,7 @@ Index run_block_labels(Index n_cols, In<Index> indptr, In<Index> indices, nb::ob
     if (transposed)
         t = view(a.n_rows, nb::cast<In<Index>>(t_indptr), nb::cast<In<Index>>(t_indices));
     const void* const rows = forced.is_none() ? nullptr : nb::cast<In<Index>>(forced).data();
-    return interruptible([&](Run& run) {
+    return interruptible([&](RunContext& run) {
         run.forced = {const_cast<void*>(rows), by_row, by_col};
         return block_labels(a, transposed ? &t : nullptr, view(row_mate, col_mate),
                             row_group.data(), run);
@@ -175,7 +175,7 @@ template <class Index>
 Index run_hall_violators(Index n_cols, In<Index> indptr, In<Index> indices, Out<Index> row_mate,
                          Out<Index> col_mate, Out<Index> row_piece, Out<Index> col_piece,
                          Out<Index> rows, Out<Index> mates, Out<Index> starts) {
-    return interruptible([&](Run& run) {
+    return interruptible([&](RunContext& run) {
         const auto a = view(n_cols, indptr, indices);
         HallViolators<Index> search(a, {row_mate.data(), col_mate.data()}, run);
         const Index n = search.label(row_piece.data(), col_piece.data());
@@ -192,12 +192,12 @@ void run_sort_by_label(In<Index> label, Index n_labels, Out<Index> order, Out<In
 }
 
 template <class Index>
-void run_form_order(In<Index> group, In<Index> row_mate, Index n_square, Out<Index> row_perm,
-                    Out<Index> col_perm, Out<Index> starts) {
+void run_block_permutation(In<Index> group, In<Index> row_mate, Index n_square, Out<Index> row_perm,
+                           Out<Index> col_perm, Out<Index> starts) {
     nb::gil_scoped_release release;
-    form_order(group.data(), row_mate.data(), static_cast<Index>(row_perm.size()),
-               static_cast<Index>(col_perm.size()), n_square, row_perm.data(), col_perm.data(),
-               starts.data());
+    block_permutation(group.data(), row_mate.data(), static_cast<Index>(row_perm.size()),
+                      static_cast<Index>(col_perm.size()), n_square, row_perm.data(),
+                      col_perm.data(), starts.data());
 }
 
 template <class Index>
@@ -209,26 +209,26 @@ bool run_take_diagonal(Index n_cols, In<Index> indptr, In<Index> indices, Out<In
 }
 
 template <class Index>
-Index run_depth(Index n_cols, In<Index> indptr, In<Index> indices, In<Index> t_indptr,
-                In<Index> t_indices, Index rows) {
+Index run_bfs_depth_to(Index n_cols, In<Index> indptr, In<Index> indices, In<Index> t_indptr,
+                       In<Index> t_indices, Index rows) {
     nb::gil_scoped_release release;
-    Team team(1);
-    Run run(team, nullptr, nullptr, 0, false);
+    ThreadTeam team(1);
+    RunContext run(team, nullptr, nullptr, 0, false);
     const auto a = view(n_cols, indptr, indices);
-    return depth(a, view(a.n_rows, t_indptr, t_indices), rows, run);
+    return bfs_depth_to(a, view(a.n_rows, t_indptr, t_indices), rows, run);
 }
 
 template <class Index>
-nb::tuple run_degree_facts(In<Index> indptr) {
+nb::tuple run_degree_statistics(In<Index> indptr) {
     const Csr<Index> a{static_cast<Index>(indptr.size() - 1), 0, indptr.data(), nullptr};
-    const auto [squares, ones] = degree_facts(a);
+    const auto [squares, ones] = degree_statistics(a);
     return nb::make_tuple(squares, ones);
 }
 
 template <class Index>
-double run_close_rows(Index n_cols, In<Index> indptr, In<Index> indices) {
+double run_shared_pair_density(Index n_cols, In<Index> indptr, In<Index> indices) {
     nb::gil_scoped_release release;
-    return close_rows(view(n_cols, indptr, indices));
+    return shared_pair_density(view(n_cols, indptr, indices));
 }
 
 template <class Index>
@@ -238,8 +238,8 @@ void run_renumber(Index n_cols, In<Index> indptr, In<Index> indices, In<Index> t
     Signals signals;
     {
         nb::gil_scoped_release release;
-        Team team(workers);
-        Run run(team, Signals::poll, &signals, 0, false);
+        ThreadTeam team(workers);
+        RunContext run(team, Signals::poll, &signals, 0, false);
         const auto a = view(n_cols, indptr, indices);
         const Csr<Index> t{a.n_cols, a.n_rows, t_indptr.data(), t_indices.data()};
         renumber(a, t, row_order.data(), row_place.data(), col_order.data(), new_indptr.data(),
@@ -249,21 +249,22 @@ void run_renumber(Index n_cols, In<Index> indptr, In<Index> indices, In<Index> t
 }
 
 template <class Index>
-void run_restore(In<Index> row_order, In<Index> col_order, In<Index> new_row_mate,
-                 In<Index> new_col_mate, Out<Index> row_mate, Out<Index> col_mate, int workers) {
+void run_unpermute_matching(In<Index> row_order, In<Index> col_order, In<Index> new_row_mate,
+                            In<Index> new_col_mate, Out<Index> row_mate, Out<Index> col_mate,
+                            int workers) {
     nb::gil_scoped_release release;
-    Team team(workers);
-    restore(static_cast<Index>(row_mate.size()), static_cast<Index>(col_mate.size()),
-            row_order.data(), col_order.data(), new_row_mate.data(), new_col_mate.data(),
-            Matching<Index>{row_mate.data(), col_mate.data()}, team);
+    ThreadTeam team(workers);
+    unpermute_matching(static_cast<Index>(row_mate.size()), static_cast<Index>(col_mate.size()),
+                       row_order.data(), col_order.data(), new_row_mate.data(), new_col_mate.data(),
+                       Matching<Index>{row_mate.data(), col_mate.data()}, team);
 }
 
 template <class Index>
-void run_carry(In<Index> row_place, In<Index> col_order, In<Index> col_mate,
-               Out<Index> new_row_mate, Out<Index> new_col_mate) {
+void run_permute_matching(In<Index> row_place, In<Index> col_order, In<Index> col_mate,
+                          Out<Index> new_row_mate, Out<Index> new_col_mate) {
     nb::gil_scoped_release release;
-    carry(static_cast<Index>(col_order.size()), row_place.data(), col_order.data(), col_mate.data(),
-          Matching<Index>{new_row_mate.data(), new_col_mate.data()});
+    permute_matching(static_cast<Index>(col_order.size()), row_place.data(), col_order.data(),
+                     col_mate.data(), Matching<Index>{new_row_mate.data(), new_col_mate.data()});
 }
 
 // Returns the engine's account, and under "feasible" whether every row has a column.
@@ -275,8 +276,8 @@ nb::dict run_assignment(Index n_cols, In<Index> indptr, In<Index> indices, In<do
     nb::dict out;
     {
         nb::gil_scoped_release release;
-        Team team(1);
-        Run run(team, Signals::poll, &signals, 0, detailed);
+        ThreadTeam team(1);
+        RunContext run(team, Signals::poll, &signals, 0, detailed);
         const auto a = view(n_cols, indptr, indices);
         bool feasible;
         {
@@ -334,24 +335,26 @@ void bind(nb::module_& m) {
           "mates"_a.noconvert(), "starts"_a.noconvert());
     m.def("take_diagonal", &run_take_diagonal<Index>, "n_cols"_a, "indptr"_a.noconvert(),
           "indices"_a.noconvert(), "row_mate"_a.noconvert(), "col_mate"_a.noconvert());
-    m.def("depth", &run_depth<Index>, "n_cols"_a, "indptr"_a.noconvert(), "indices"_a.noconvert(),
-          "t_indptr"_a.noconvert(), "t_indices"_a.noconvert(), "rows"_a);
-    m.def("degree_facts", &run_degree_facts<Index>, "indptr"_a.noconvert());
-    m.def("close_rows", &run_close_rows<Index>, "n_cols"_a, "indptr"_a.noconvert(),
-          "indices"_a.noconvert());
+    m.def("bfs_depth_to", &run_bfs_depth_to<Index>, "n_cols"_a, "indptr"_a.noconvert(),
+          "indices"_a.noconvert(), "t_indptr"_a.noconvert(), "t_indices"_a.noconvert(), "rows"_a);
+    m.def("degree_statistics", &run_degree_statistics<Index>, "indptr"_a.noconvert());
+    m.def("shared_pair_density", &run_shared_pair_density<Index>, "n_cols"_a,
+          "indptr"_a.noconvert(), "indices"_a.noconvert());
     m.def("renumber", &run_renumber<Index>, "n_cols"_a, "indptr"_a.noconvert(),
           "indices"_a.noconvert(), "t_indptr"_a.noconvert(), "t_indices"_a.noconvert(),
           "row_order"_a.noconvert(), "row_place"_a.noconvert(), "col_order"_a.noconvert(),
           "new_indptr"_a.noconvert(), "workers"_a);
-    m.def("carry", &run_carry<Index>, "row_place"_a.noconvert(), "col_order"_a.noconvert(),
-          "col_mate"_a.noconvert(), "new_row_mate"_a.noconvert(), "new_col_mate"_a.noconvert());
-    m.def("restore", &run_restore<Index>, "row_order"_a.noconvert(), "col_order"_a.noconvert(),
-          "new_row_mate"_a.noconvert(), "new_col_mate"_a.noconvert(), "row_mate"_a.noconvert(),
-          "col_mate"_a.noconvert(), "workers"_a);
+    m.def("permute_matching", &run_permute_matching<Index>, "row_place"_a.noconvert(),
+          "col_order"_a.noconvert(), "col_mate"_a.noconvert(), "new_row_mate"_a.noconvert(),
+          "new_col_mate"_a.noconvert());
+    m.def("unpermute_matching", &run_unpermute_matching<Index>, "row_order"_a.noconvert(),
+          "col_order"_a.noconvert(), "new_row_mate"_a.noconvert(), "new_col_mate"_a.noconvert(),
+          "row_mate"_a.noconvert(), "col_mate"_a.noconvert(), "workers"_a);
     m.def("sort_by_label", &run_sort_by_label<Index>, "label"_a.noconvert(), "n_labels"_a,
           "order"_a.noconvert(), "starts"_a.noconvert());
-    m.def("form_order", &run_form_order<Index>, "group"_a.noconvert(), "row_mate"_a.noconvert(),
-          "n_square"_a, "row_perm"_a.noconvert(), "col_perm"_a.noconvert(), "starts"_a.noconvert());
+    m.def("block_permutation", &run_block_permutation<Index>, "group"_a.noconvert(),
+          "row_mate"_a.noconvert(), "n_square"_a, "row_perm"_a.noconvert(),
+          "col_perm"_a.noconvert(), "starts"_a.noconvert());
 }
 
 }  // namespace

@@ -64,8 +64,8 @@ nb::dict run_match_graph(const std::string& name, In<Index> indptr, In<Index> in
     nb::dict out;
     {
         nb::gil_scoped_release release;
-        Team team(workers);
-        Run run(team, Signals::poll, &signals, 0, detailed);
+        ThreadTeam team(workers);
+        RunContext run(team, Signals::poll, &signals, 0, detailed);
         match(g, mate.data(), o, run);
         const auto matched = std::count_if(mate.data(), mate.data() + g.n,
                                            [](Index v) { return v != UNMATCHED<Index>; });
@@ -87,15 +87,15 @@ nb::dict run_match_graph(const std::string& name, In<Index> indptr, In<Index> in
 }
 
 template <class Index>
-nb::tuple run_survey_graph(In<Index> indptr, In<Index> indices, nb::object weight, int workers) {
+nb::tuple run_validate_graph(In<Index> indptr, In<Index> indices, nb::object weight, int workers) {
     const auto g = view_graph(indptr, indices, weight);
-    GraphSurvey found;
+    GraphProperties found;
     Signals signals;
     {
         nb::gil_scoped_release release;
-        Team team(workers);
-        Run run(team, Signals::poll, &signals, 0, false);
-        found = survey_graph(g, run);
+        ThreadTeam team(workers);
+        RunContext run(team, Signals::poll, &signals, 0, false);
+        found = validate_graph(g, run);
     }
     signals.rethrow();
     return nb::make_tuple(found.ascending, found.symmetric, found.finite);
@@ -113,8 +113,8 @@ void bind(nb::module_& m) {
     m.def("match_graph", run_match_graph<Index>, "name"_a, "indptr"_a.noconvert(),
           "indices"_a.noconvert(), "weight"_a.none(), "mate"_a.noconvert(), "workers"_a,
           "detailed"_a, "seed"_a, "options"_a);
-    m.def("survey_graph", run_survey_graph<Index>, "indptr"_a.noconvert(), "indices"_a.noconvert(),
-          "weight"_a.none(), "workers"_a);
+    m.def("validate_graph", run_validate_graph<Index>, "indptr"_a.noconvert(),
+          "indices"_a.noconvert(), "weight"_a.none(), "workers"_a);
     m.def("matched_weight", run_matched_weight<Index>, "indptr"_a.noconvert(),
           "indices"_a.noconvert(), "weight"_a.none(), "mate"_a.noconvert());
 }

@@ -121,8 +121,8 @@ nb::tuple factorise(BlockLU<Index, Value>& lu, In<Value> values, bool again) {
     Outcome outcome;
     {
         nb::gil_scoped_release release;
-        Team team(1);
-        Run run(team, Signals::poll, &signals, 0, false);
+        ThreadTeam team(1);
+        RunContext run(team, Signals::poll, &signals, 0, false);
         outcome = again ? lu.refactorise(values.data(), run) : lu.factorise(values.data(), run);
     }
     signals.rethrow();
@@ -140,9 +140,10 @@ void solve(const BlockLU<Index, Value>& lu, Matrix<Value> x, Index first, Index 
 // else the block form, the largest modulus, the 1-norm, the number of poor pivots, and a plan, or
 // None in its place if their rows are more than `poor_share` of the entries.
 template <class Index, class Value>
-nb::object run_first_look(In<Index> indptr, In<Index> indices, In<Value> values, nb::object given,
-                          std::int64_t few_entries, std::int64_t many_entries, double poor_share,
-                          Index few_rows, double work_per_entry, double fill, Index always_inside) {
+nb::object run_quick_analysis(In<Index> indptr, In<Index> indices, In<Value> values,
+                              nb::object given, std::int64_t few_entries, std::int64_t many_entries,
+                              double poor_share, Index few_rows, double work_per_entry, double fill,
+                              Index always_inside) {
     const auto n = static_cast<Index>(indptr.size() - 1);
     const auto a = view(n, indptr, indices);
     if (values.size() < static_cast<std::size_t>(a.nnz()))
@@ -162,9 +163,9 @@ nb::object run_first_look(In<Index> indptr, In<Index> indices, In<Value> values,
     PoorPivots poor;
     const auto n_blocks = [&] { return static_cast<std::size_t>(form.n_blocks()); };
     std::unique_ptr<BlockPlan<Index>> plan;
-    const bool found = interruptible([&](Run& run) {
+    const bool found = interruptible([&](RunContext& run) {
         if (form.starts.empty()) {
-            FirstLook<Index> look(a, run);
+            QuickAnalysis<Index> look(a, run);
             if (!(mates ? look.take(mates) : look.match({few_entries, many_entries})) ||
                 run.stopped())
                 return false;
@@ -234,7 +235,7 @@ void bind_lu(nb::module_& m, const char* name) {
                                    static_cast<Index>(indptr.size() - 1), values.data());
         },
         "indptr"_a.noconvert(), "rows"_a.noconvert(), "values"_a.noconvert());
-    m.def("first_look", &run_first_look<Index, Value>, "indptr"_a.noconvert(),
+    m.def("quick_analysis", &run_quick_analysis<Index, Value>, "indptr"_a.noconvert(),
           "indices"_a.noconvert(), "values"_a.noconvert(), "given"_a.none(), "few_entries"_a,
           "many_entries"_a, "poor_share"_a, "few_rows"_a, "work_per_entry"_a, "fill"_a,
           "always_inside"_a);

@@ -59,8 +59,8 @@ auto interruptible(const Call& call) {
     Signals signals;
     const auto result = [&] {
         nb::gil_scoped_release release;
-        Team team(1);
-        Run run(team, Signals::poll, &signals, 0, false);
+        ThreadTeam team(1);
+        RunContext run(team, Signals::poll, &signals, 0, false);
         return call(run);
     }();
     signals.rethrow();

@@ -44,8 +44,8 @@ std::int64_t run_largest_vertex(const std::string& path, const nb::tuple& layout
     std::int64_t largest;
     {
         nb::gil_scoped_release release;
-        Team team(1);
-        Run run(team, Watch::poll, &watch, 0, false);
+        ThreadTeam team(1);
+        RunContext run(team, Watch::poll, &watch, 0, false);
         largest = largest_vertex(file, watch.progress, run);
     }
     watch.signals.rethrow();
@@ -61,8 +61,8 @@ nb::dict run_match_edges(const std::string& path, const nb::tuple& layout,
     StreamReport report;
     {
         nb::gil_scoped_release release;
-        Team team(1);
-        Run run(team, Watch::poll, &watch, 0, false);
+        ThreadTeam team(1);
+        RunContext run(team, Watch::poll, &watch, 0, false);
         const auto n = static_cast<Index>(mate.size());
         report =
             local_max_stream(file, n, weighted, folder, seed, watch.progress, run, mate.data());

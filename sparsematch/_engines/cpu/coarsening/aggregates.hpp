@@ -84,14 +84,14 @@ Index heaviest_matched(const Csr<Index>& g, const Value* values, const Index* ma
 // they join.
 template <class Index, class Value>
 Aggregates<Index> make_aggregates(const Csr<Index>& g, const Value* values, const Index* mate,
-                                  bool join, Run& run) {
+                                  bool join, RunContext& run) {
     const Index n = g.n_rows;
     Aggregates<Index> out{mate, 0, Buffer<Index>(n), Buffer<Index>(n), {}, {}};
     if (join) {
         out.next = Buffer<Index>(n);
         // Meanwhile next[v] is the neighbour that v goes to.
         run.team.each([&](int rank) {
-            Meter meter(run, rank);
+            WorkCounter counter(run, rank);
             std::vector<std::pair<Index, Value>> row;
             const Index size = run.team.size(),
                         from = static_cast<Index>(static_cast<std::int64_t>(n) * rank / size),
@@ -99,7 +99,7 @@ Aggregates<Index> make_aggregates(const Csr<Index>& g, const Value* values, cons
             for (Index v = from; v < to; ++v) {
                 out.next[v] =
                     mate[v] == UNMATCHED<Index> ? heaviest_matched(g, values, mate, v, row) : -1;
-                if (mate[v] == UNMATCHED<Index> && !meter.charge(g.degree(v))) break;
+                if (mate[v] == UNMATCHED<Index> && !counter.add(g.degree(v))) break;
             }
         });
         if (run.stopped()) return out;

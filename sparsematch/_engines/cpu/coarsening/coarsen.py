@@ -13,14 +13,14 @@ def wrong_mate(mate: IndexArray) -> int:
     return _core.wrong_mate(mate)
 
 
-def contract(
+def galerkin_product(
     graph: BipartiteCSR, values: Any, mate: IndexArray, join: bool, run: Run
 ) -> tuple[Any, Any, Any, Any]:
     """Return the aggregates of the vertices, and indptr, indices and values of the coarse matrix.
 
     Time: O(n + nnz).
     """
-    labels, indptr, indices, sums = _core.contract(
+    labels, indptr, indices, sums = _core.galerkin_product(
         graph.indptr, graph.indices[: graph.nnz], values, mate, join, run.workers
     )
     # C++ and NumPy may name the same type differently, which would be seen where it is printed.

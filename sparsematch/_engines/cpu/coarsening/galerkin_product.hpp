@@ -23,7 +23,8 @@ struct Coarse {
 template <class Index, class Value>
 class Contraction {
   public:
-    Contraction(const Csr<Index>& g, const Value* values, const Aggregates<Index>& parts, Run& run)
+    Contraction(const Csr<Index>& g, const Value* values, const Aggregates<Index>& parts,
+                RunContext& run)
         : g_(g), values_(values), parts_(parts), run_(run), bound_(parts.count + 1),
           indices_(g.nnz()), sums_(g.nnz()) {}
 
@@ -36,9 +37,9 @@ class Contraction {
         const bool alone = run_.team.size() == 1;
         Buffer<Index> indptr(parts_.count + 1, Index{0});
         run_.team.loop(parts_.count, grain, [&](int rank, Index begin, Index end) {
-            Meter meter(run_, rank);
+            WorkCounter counter(run_, rank);
             typename Mirror<Value>::Sums prints{};
-            for (Index c = begin; c < end && meter.charge(bound_[c + 1] - bound_[c]); ++c) {
+            for (Index c = begin; c < end && counter.add(bound_[c + 1] - bound_[c]); ++c) {
                 prefetch(c);
                 const Index base = alone ? indptr[c] : bound_[c],
                             size = gather(c, base, scratch[rank], prints);
@@ -183,13 +184,13 @@ class Contraction {
         // them. Each thread looks at all of them and writes to rows of its own; the upper triangle
         // is only read.
         run_.team.each([&](int rank) {
-            Meter meter(run_, rank);
+            WorkCounter counter(run_, rank);
             const auto n = static_cast<std::int64_t>(parts_.count);
             const auto from = static_cast<Index>(n * rank / run_.team.size());
             const auto to = static_cast<Index>(n * (rank + 1) / run_.team.size());
             Index* next = bound_.data();  // in each row, where the next lower entry is
             std::copy(out.indptr.data() + from, out.indptr.data() + to, next + from);
-            for (Index c = 0; c < to && meter.charge(out.indptr[c + 1] - out.indptr[c]); ++c)
+            for (Index c = 0; c < to && counter.add(out.indptr[c + 1] - out.indptr[c]); ++c)
                 for (Index p = out.indptr[c + 1]; p-- > out.indptr[c] && out.indices[p] > c;)
                     if (const Index d = out.indices[p]; d >= from && d < to)
                         out.values[next[d]++] = Mirror<Value>::apply(kind, out.values[p]);
@@ -199,7 +200,7 @@ class Contraction {
     const Csr<Index>& g_;
     const Value* values_;
     const Aggregates<Index>& parts_;
-    Run& run_;
+    RunContext& run_;
     // where each row begins among indices_ and sums_ if there are several threads
     Buffer<Index> bound_;
     Buffer<Index> indices_;  // rows, each with room for all entries of its fine rows
@@ -210,8 +211,8 @@ class Contraction {
 // Reads: g, values. Workspace: as much as the graph, and a number for each aggregate and thread.
 // Time: O(n + nnz log(longest row) / threads).
 template <class Index, class Value>
-Coarse<Index, Value> contract(const Csr<Index>& g, const Value* values,
-                              const Aggregates<Index>& parts, Run& run) {
+Coarse<Index, Value> galerkin_product(const Csr<Index>& g, const Value* values,
+                                      const Aggregates<Index>& parts, RunContext& run) {
     return Contraction<Index, Value>(g, values, parts, run).make();
 }
 

@@ -65,9 +65,9 @@ PairReport<Index> free_entry(const Csr<Index>& a, Matching<Index> m) {
 // `row_seen` gets the mates of these. Workspace: an index per column, written as far as the search
 // goes, and a bit per row.
 template <class Index>
-class Reach {
+class AlternatingSearch {
   public:
-    Reach(const Csr<Index>& a, const Index* col_mate, Bitmap& row_seen, Bitmap& seen)
+    AlternatingSearch(const Csr<Index>& a, const Index* col_mate, Bitmap& row_seen, Bitmap& seen)
         : a_(a), col_mate_(col_mate), row_seen_(row_seen), seen_(seen),
           queue_(static_cast<std::size_t>(a.n_cols) + 1),
           wide_(static_cast<std::size_t>(a.n_cols) / 16 + 64) {}
@@ -75,16 +75,16 @@ class Reach {
     void from(Index i) { tail_ = expand(i, tail_); }
     // Goes on until there is nothing new, or the run is stopped. False as soon as it meets a free
     // column.
-    bool run(Run& run) {
-        Meter meter(run);
+    bool run(RunContext& run) {
+        WorkCounter counter(run);
         while (head_ < tail_ && !run.stopped())
-            if (!(tail_ - head_ < wide_ ? one_by_one(meter) : in_order(meter))) return false;
+            if (!(tail_ - head_ < wide_ ? one_by_one(counter) : in_order(counter))) return false;
         return true;
     }
 
   private:
     // While few are in the queue.
-    bool one_by_one(Meter& meter) {
+    bool one_by_one(WorkCounter& counter) {
         const Index *const queue = queue_.data(), *const mate = col_mate_,
                            *const indptr = a_.indptr;
         std::size_t head = head_, tail = tail_;
@@ -98,7 +98,7 @@ class Reach {
             const Index i = mate[queue[head]];
             if (i == UNMATCHED<Index>) return false;
             row_seen_.set(i);
-            going = meter.charge(a_.degree(i));
+            going = counter.add(a_.degree(i));
             tail = expand(i, tail);
         }
         head_ = head;
@@ -108,7 +108,7 @@ class Reach {
 
     // All that is in the queue, by ascending row: many lists are near to each other then. What is
     // new is found afterwards: no store has to wait for where the queue ends.
-    bool in_order(Meter& meter) {
+    bool in_order(WorkCounter& counter) {
         Bitmap rows(a_.n_rows), fresh(a_.n_cols);
         for (; head_ < tail_; ++head_) {
             if (head_ + 16 < tail_) __builtin_prefetch(&col_mate_[queue_[head_ + 16]]);
@@ -120,7 +120,7 @@ class Reach {
         each(rows, true, a_.n_rows, [&](Index i) {
             for (Index p = a_.indptr[i], last = a_.indptr[i + 1]; p < last; ++p)
                 fresh.set(a_.indices[p]);
-            meter.charge(a_.degree(i));
+            counter.add(a_.degree(i));
         });
         fresh.remove(seen_);
         seen_.merge(fresh);
@@ -153,11 +153,11 @@ class Reach {
 // column.
 template <class Index>
 bool reach_from_free(const Csr<Index>& a, Matching<Index> m, Bitmap& row_reached,
-                     Bitmap& col_reached, Run& run) {
+                     Bitmap& col_reached, RunContext& run) {
     Index n_free = 0;
     for (Index i = 0; i < a.n_rows; ++i) n_free += m.row_mate[i] == UNMATCHED<Index>;
     if (n_free == 0) return true;
-    Reach<Index> search(a, m.col_mate, row_reached, col_reached);
+    AlternatingSearch<Index> search(a, m.col_mate, row_reached, col_reached);
     for (Index i = 0; i < a.n_rows; ++i)
         if (m.row_mate[i] == UNMATCHED<Index>) {
             row_reached.set(i);
@@ -171,7 +171,7 @@ bool reach_from_free(const Csr<Index>& a, Matching<Index> m, Bitmap& row_reached
 // written, if the matching is not maximum.
 template <class Index>
 bool koenig_cover(const Csr<Index>& a, Matching<Index> m, bool* row_cover, bool* col_cover,
-                  Run& run) {
+                  RunContext& run) {
     Bitmap rows(a.n_rows), cols(a.n_cols);
     if (!reach_from_free(a, m, rows, cols, run)) return false;
     for (Index i = 0; i < a.n_rows; ++i) row_cover[i] = !rows.test(i);

@@ -16,20 +16,20 @@
 namespace sparsematch {
 
 template <class Word>
-class Broadcast {
+class PublishedLists {
     struct List {
-        List(std::size_t room, std::size_t workers) : words(room), heard(workers, 0) {}
+        List(std::size_t room, std::size_t workers) : words(room), consumed(workers, 0) {}
         Buffer<Word> words;
         std::size_t n = 0;
         // how many words of each list this worker has read
-        std::vector<std::size_t> heard;
-        alignas(64) std::atomic<std::size_t> told{0};  // words that the others may read
+        std::vector<std::size_t> consumed;
+        alignas(64) std::atomic<std::size_t> published{0};  // words that the others may read
     };
 
   public:
-    Broadcast() = default;
+    PublishedLists() = default;
     // Each worker has room for so many words in all.
-    Broadcast(std::size_t workers, std::size_t room) {
+    PublishedLists(std::size_t workers, std::size_t room) {
         for (std::size_t k = 0; k < workers; ++k)
             lists_.push_back(std::make_unique<List>(room, workers));
     }
@@ -44,16 +44,18 @@ class Broadcast {
         own.n += n;
     }
     // The others may read all that this worker has added.
-    void tell(int rank) { lists_[rank]->told.store(lists_[rank]->n, std::memory_order_release); }
+    void publish(int rank) {
+        lists_[rank]->published.store(lists_[rank]->n, std::memory_order_release);
+    }
 
-    // Calls use(words, n) for what others have told since this worker last listened.
+    // Calls use(words, n) for what others have published since this worker last listened.
     template <class Use>
-    void hear(int rank, const Use& use) {
+    void consume(int rank, const Use& use) {
         for (std::size_t k = 0; k < lists_.size(); ++k) {
             if (k == static_cast<std::size_t>(rank)) continue;
-            std::size_t& heard = lists_[rank]->heard[k];
-            const std::size_t begin = heard,
-                              end = heard = lists_[k]->told.load(std::memory_order_acquire);
+            std::size_t& consumed = lists_[rank]->consumed[k];
+            const std::size_t begin = consumed,
+                              end = consumed = lists_[k]->published.load(std::memory_order_acquire);
             if (begin < end) use(lists_[k]->words.data() + begin, end - begin);
         }
     }

@@ -1,10 +1,10 @@
 // One run of an engine: the options it was given, the counts it reports, and how it learns that it
 // should stop.
 //
-// An engine charges its meter for every edge it scans. The meter settles about every 64 thousand
-// edges: there the caller's thread asks whether the user pressed Ctrl-C, and everybody learns that
-// the run was stopped or has used up its allowance. An engine that is told to stop returns at once
-// with a valid matching.
+// An engine charges its counter for every edge it scans. The counter settles about every 64
+// thousand edges: there the caller's thread asks whether the user pressed Ctrl-C, and everybody
+// learns that the run was stopped or has used up its allowance. An engine that is told to stop
+// returns at once with a valid matching.
 #pragma once
 
 #include <atomic>
@@ -68,14 +68,14 @@ struct Forced {
     }
 };
 
-class Run {
+class RunContext {
     using Clock = std::chrono::steady_clock;
 
   public:
     // poll(context) is called on the caller's thread now and then; true means stop.
     using Poll = bool (*)(void* context);
 
-    Run(Team& team, Poll poll, void* context, std::int64_t edge_limit, bool detailed)
+    RunContext(ThreadTeam& team, Poll poll, void* context, std::int64_t edge_limit, bool detailed)
         : team(team), detailed(detailed), edge_limit_(edge_limit), poll_(poll), context_(context) {}
 
     bool stopped() const { return stop_.load(std::memory_order_relaxed); }
@@ -84,14 +84,14 @@ class Run {
     bool exhausted() const { return edge_limit() > 0 && edges() > edge_limit(); }
     // Raises the allowance by work that is not to be counted against it. One thread at a time, here
     // and in expect.
-    void allow(std::int64_t edges) {
+    void extend_budget(std::int64_t edges) {
         if (edge_limit() <= 0) return;
         edge_limit_.store(edge_limit() + edges, std::memory_order_relaxed);
         refunded_ += static_cast<double>(edges);
     }
     // Uses up the allowance at once if going on as before will, the whole being `factor` times what
     // has been done.
-    void expect(double factor) {
+    void stop_if_projected_over(double factor) {
         if (edge_limit() > 0 && (static_cast<double>(edges()) - refunded_) * factor >
                                     static_cast<double>(edge_limit()) - refunded_)
             edge_limit_.store(1, std::memory_order_relaxed);
@@ -100,7 +100,7 @@ class Run {
     std::int64_t edges() const { return edges_.load(std::memory_order_relaxed); }
 
     // Books edges scanned by one thread. Returns false when the run was stopped.
-    bool settle(std::int64_t edges, int rank) {
+    bool flush(std::int64_t edges, int rank) {
         edges_.fetch_add(edges, std::memory_order_relaxed);
         if (rank == 0 && poll_) {
             const auto now = Clock::now();
@@ -112,7 +112,7 @@ class Run {
         return !stopped();
     }
 
-    Team& team;
+    ThreadTeam& team;
     const bool detailed;
     Statistics stats;
     Settled settled;
@@ -122,7 +122,7 @@ class Run {
     // were asked for.
     auto time(const char* step) {
         struct Timer {
-            Run* run;
+            RunContext* run;
             const char* step;
             Clock::time_point start;
             ~Timer() {
@@ -151,23 +151,23 @@ class Run {
 };
 
 // One thread's account of the edges it scanned.
-class Meter {
+class WorkCounter {
   public:
-    explicit Meter(Run& run, int rank = 0) : run_(run), rank_(rank) {}
-    Meter(const Meter&) = delete;
-    ~Meter() { run_.settle(spent_, rank_); }
+    explicit WorkCounter(RunContext& run, int rank = 0) : run_(run), rank_(rank) {}
+    WorkCounter(const WorkCounter&) = delete;
+    ~WorkCounter() { run_.flush(spent_, rank_); }
 
     // False: stop now.
-    bool charge(std::int64_t edges) {
+    bool add(std::int64_t edges) {
         spent_ += edges;
-        return spent_ < quantum || settle();
+        return spent_ < quantum || flush();
     }
 
   private:
     static constexpr std::int64_t quantum = 1 << 16;
-    bool settle() { return run_.settle(std::exchange(spent_, 0), rank_); }
+    bool flush() { return run_.flush(std::exchange(spent_, 0), rank_); }
 
-    Run& run_;
+    RunContext& run_;
     int rank_;
     std::int64_t spent_ = 0;
 };

@@ -17,10 +17,10 @@
 
 namespace sparsematch {
 
-class Team {
+class ThreadTeam {
   public:
     // With as many of the workers as the system has threads for.
-    explicit Team(int workers) {
+    explicit ThreadTeam(int workers) {
         try {
             threads_.reserve(workers - 1);
             for (int rank = 1; rank < workers; ++rank)
@@ -28,9 +28,9 @@ class Team {
         } catch (const std::system_error&) {
         }
     }
-    Team(const Team&) = delete;
-    Team& operator=(const Team&) = delete;
-    ~Team() {
+    ThreadTeam(const ThreadTeam&) = delete;
+    ThreadTeam& operator=(const ThreadTeam&) = delete;
+    ~ThreadTeam() {
         job_ = nullptr;
         turn_.fetch_add(1, std::memory_order_release);
         turn_.notify_all();

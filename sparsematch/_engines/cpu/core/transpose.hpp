@@ -32,7 +32,7 @@ class Transposer {
     using Word = std::make_unsigned_t<Index>;
 
   public:
-    Transposer(Team& team, const Csr<Index>& a, Index* indptr, Index* indices)
+    Transposer(ThreadTeam& team, const Csr<Index>& a, Index* indptr, Index* indices)
         : team_(team), a_(a), indptr_(indptr), indices_(indices) {
         const auto wanted = std::clamp<std::int64_t>(a.nnz() / bucket_entries, 1, most_buckets);
         std::int64_t n = wanted;
@@ -172,7 +172,7 @@ class Transposer {
             indices_[place[col(p)]++] = static_cast<Index>(words[p] >> shift);
     }
 
-    Team& team_;
+    ThreadTeam& team_;
     const Csr<Index>& a_;
     Index *indptr_, *indices_;
     Buffer<Index> cols_;        // of entries whose words have no room for them
@@ -184,7 +184,7 @@ class Transposer {
 };
 
 template <class Index>
-void transpose(Team& team, const Csr<Index>& a, Index* indptr, Index* indices) {
+void transpose(ThreadTeam& team, const Csr<Index>& a, Index* indptr, Index* indices) {
     Transposer<Index>(team, a, indptr, indices).run();
 }
 

@@ -14,7 +14,13 @@ from sparsematch._engines.cpu.ordering.features import degrees, is_ordered
 from sparsematch._engines.registry import Run
 from sparsematch._types.arrays import IndexArray
 from sparsematch._types.bipartite import BipartiteCSR
-from sparsematch._types.labels import BlockLabels, Components, FormOrder, HallViolators, VertexCover
+from sparsematch._types.labels import (
+    BlockLabels,
+    BlockPermutation,
+    Components,
+    HallViolators,
+    VertexCover,
+)
 from sparsematch._types.matching import Matching
 
 #: The core's codes of what is wrong, with the sides exchanged.
@@ -152,7 +158,7 @@ def order_by_label(labels: IndexArray, n_labels: int) -> tuple[IndexArray, Index
     return order, starts
 
 
-def form_order(matching: Matching, labels: BlockLabels) -> FormOrder:
+def block_permutation(matching: Matching, labels: BlockLabels) -> BlockPermutation:
     """Sort the rows by group, in ascending order within one. Time: O(n_rows + n_cols).
 
     Where the whole matrix is one block the order of its rows is written over their labels: fresh
@@ -166,8 +172,10 @@ def form_order(matching: Matching, labels: BlockLabels) -> FormOrder:
     )
     col_perm = np.empty_like(matching.col_mate)
     starts = np.empty(n_square + 4, row_perm.dtype)
-    _core.form_order(labels.row_group, matching.row_mate, n_square, row_perm, col_perm, starts)
+    _core.block_permutation(
+        labels.row_group, matching.row_mate, n_square, row_perm, col_perm, starts
+    )
     first_square, first_vertical, rank = starts[[1, n_square + 1, n_square + 2]].tolist()
     if rank < n_cols:
         col_perm[: n_cols - rank] = np.flatnonzero(matching.col_mate < 0)
-    return FormOrder(row_perm, col_perm, starts, first_square, first_vertical, rank)
+    return BlockPermutation(row_perm, col_perm, starts, first_square, first_vertical, rank)

@@ -24,8 +24,8 @@ void sort_by_label(const Index* label, Index n, Index n_labels, Index* order, In
 // those of Blocks::components with n blocks; starts has n + 4 places. row_perm may be group itself
 // if all rows are in one.
 template <class Index>
-void form_order(const Index* group, const Index* row_mate, Index n_rows, Index n_cols, Index n,
-                Index* row_perm, Index* col_perm, Index* starts) {
+void block_permutation(const Index* group, const Index* row_mate, Index n_rows, Index n_cols,
+                       Index n, Index* row_perm, Index* col_perm, Index* starts) {
     constexpr Index chunk = 64;
     // of rows, and whether all of them are in one group
     const auto each_chunk = [&](const auto& use) {

@@ -31,7 +31,7 @@ template <class Index>
 class Blocks {
   public:
     // `group` has a place for each row, and is written step by step.
-    Blocks(const Csr<Index>& a, Matching<Index> m, Index* group, Run& run)
+    Blocks(const Csr<Index>& a, Matching<Index> m, Index* group, RunContext& run)
         : a_(a), m_(m), run_(run), vertical_row_(a.n_rows), horizontal_row_(a.n_rows),
           horizontal_col_(a.n_cols), settled_row_(a.n_rows), settled_col_(a.n_cols), group_(group),
           component_(a.n_cols) {}
@@ -135,7 +135,7 @@ class Blocks {
         Buffer<unsigned char> arcs(a_.n_rows, 0);
         Buffer<Index> queue(static_cast<std::size_t>(a_.n_rows) + 1);
         std::size_t head = 0, tail = 0;
-        Meter meter(run_);
+        WorkCounter counter(run_);
         const auto fewer = [](unsigned char n) -> unsigned char {
             return n - ((n != 0) & (n != many));
         };
@@ -146,13 +146,13 @@ class Blocks {
                 for (Index p = a_.indptr[i], last = a_.indptr[i + 1]; p < last; ++p)
                     n -= settled_col_.test(a_.indices[p]);
             arcs[i] = std::clamp<Index>(n, 0, many);
-            meter.charge(n + 1);
+            counter.add(n + 1);
         });
         if (few_settled)
             each(settled_col_, true, a_.n_cols, [&](Index j) {
                 for (Index p = t.indptr[j], last = t.indptr[j + 1]; p < last; ++p)
                     arcs[t.indices[p]] = fewer(arcs[t.indices[p]]);
-                meter.charge(t.degree(j));
+                counter.add(t.degree(j));
             });
         each(settled_row_, false, a_.n_rows, [&](Index i) {
             queue[tail] = i;
@@ -164,7 +164,7 @@ class Blocks {
             if (head + 8 < tail)
                 __builtin_prefetch(&t.indices[t.indptr[m_.row_mate[queue[head + 8]]]]);
             const Index i = queue[head], j = m_.row_mate[i];
-            if (!meter.charge(t.degree(j))) return;
+            if (!counter.add(t.degree(j))) return;
             group_[i] = component_--;
             settled_row_.set(i);
             settled_col_.set(j);
@@ -289,7 +289,7 @@ class Blocks {
 
     const Csr<Index>& a_;
     Matching<Index> m_;
-    Run& run_;
+    RunContext& run_;
     Bitmap vertical_row_, horizontal_row_, horizontal_col_, settled_row_, settled_col_;
     Index* group_;  // of rows that were forced, or that trimming has settled
     Index component_;
@@ -302,7 +302,7 @@ class Blocks {
 // in the square part. Time: O(n_rows + n_cols + nnz).
 template <class Index>
 Index block_labels(const Csr<Index>& a, const Csr<Index>* t, Matching<Index> m, Index* row_group,
-                   Run& run) {
+                   RunContext& run) {
     Blocks<Index> blocks(a, m, row_group, run);
     blocks.coarse_parts(t);
     return run.stopped() ? 0 : blocks.components(t);

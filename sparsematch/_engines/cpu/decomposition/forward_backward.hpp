@@ -23,7 +23,7 @@ class LargeComponents {
 
     // Searches among the vertices that are not settled.
     LargeComponents(const Csr<Index>& a, Matching<Index> m, const Bitmap& settled_row,
-                    const Bitmap& settled_col, Run& run)
+                    const Bitmap& settled_col, RunContext& run)
         : a_(a), m_(m), settled_row_(settled_row), settled_col_(settled_col), run_(run),
           left_(a.n_cols - settled_col.count()) {}
 
@@ -120,7 +120,7 @@ class LargeComponents {
         col.copy(without);
         row.set(pivot);
         col.set(m.row_mate[pivot]);
-        Reach<Index> search(a, m.col_mate, row, col);
+        AlternatingSearch<Index> search(a, m.col_mate, row, col);
         search.from(pivot);
         search.run(run_);
     }
@@ -204,7 +204,7 @@ class LargeComponents {
 
     // Finds all that the pivot reaches, and of what leads to it most of what is missing.
     bool close(unsigned char bit) {
-        Meter meter(run_);
+        WorkCounter counter(run_);
         Buffer<Index> list(left_ + 1);
         std::size_t n = 0;
         each_few(member | bit | bit * first_told, bit, [&](Index j) { list[n++] = j; });
@@ -218,7 +218,7 @@ class LargeComponents {
                 n += (s & bit) == 0 && s < settled;
                 state_[k] = s | bit;
             }
-            if (!meter.charge(a_.degree(i))) return false;
+            if (!counter.add(a_.degree(i))) return false;
         }
         n = 0;
         const Rows rows = this->rows();
@@ -233,7 +233,7 @@ class LargeComponents {
                 rows.tell(i, j);
                 list[n] = j;
                 n += !(state_[j] & bit * first_leads);
-                if (!meter.charge(a_.degree(i))) return false;
+                if (!counter.add(a_.degree(i))) return false;
             }
         }
         return true;
@@ -294,22 +294,22 @@ class LargeComponents {
 
     // Rows begin..end-1, in this order or the opposite one.
     bool up(Index begin, Index end) {
-        Meter meter(run_);
+        WorkCounter counter(run_);
         const Rows rows = this->rows();
         for (Index i = begin; i < end;) {
             const Index stop = std::min<Index>(end - i, stride) + i, first = a_.indptr[i];
             for (; i < stop; ++i) rows.visit(i);
-            if (!meter.charge(a_.indptr[stop] - first + stride)) return false;
+            if (!counter.add(a_.indptr[stop] - first + stride)) return false;
         }
         return true;
     }
     bool down(Index end, Index begin) {
-        Meter meter(run_);
+        WorkCounter counter(run_);
         const Rows rows = this->rows();
         for (Index i = end; i > begin;) {
             const Index stop = i - std::min<Index>(i - begin, stride), last = a_.indptr[i];
             while (i > stop) rows.visit(--i);
-            if (!meter.charge(last - a_.indptr[stop] + stride)) return false;
+            if (!counter.add(last - a_.indptr[stop] + stride)) return false;
         }
         return true;
     }
@@ -344,7 +344,7 @@ class LargeComponents {
     const Csr<Index>& a_;
     Matching<Index> m_;
     const Bitmap &settled_row_, &settled_col_;
-    Run& run_;
+    RunContext& run_;
     std::size_t left_;
     int size_ = 0;
     Buffer<unsigned char> state_;  // of a column

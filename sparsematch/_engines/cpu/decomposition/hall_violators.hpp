@@ -28,8 +28,8 @@ template <class Index>
 class HallViolators {
   public:
     // The matching must be maximum; it stays so, but changes.
-    HallViolators(const Csr<Index>& a, Matching<Index> m, Run& run)
-        : a_(a), m_(m), run_(run), meter_(run), seen_(a.n_cols),
+    HallViolators(const Csr<Index>& a, Matching<Index> m, RunContext& run)
+        : a_(a), m_(m), run_(run), counter_(run), seen_(a.n_cols),
           queue_(static_cast<std::size_t>(a.n_rows) + 1), local_(a.n_cols, UNMATCHED<Index>) {}
 
     // Writes the piece of each row and column of the vertical part, UNMATCHED elsewhere; pieces are
@@ -213,14 +213,14 @@ class HallViolators {
         }
         for (Index k = 1; k < tail; ++k) seen_.clear(m_.row_mate[queue_[k]]);
         work_ += read;
-        meter_.charge(read);
+        counter_.add(read);
         return tail;
     }
 
     const Csr<Index>& a_;
     Matching<Index> m_;
-    Run& run_;
-    Meter meter_;
+    RunContext& run_;
+    WorkCounter counter_;
     Bitmap seen_;  // columns; all clear between searches
     Buffer<Index> queue_, parent_, local_;
     std::int64_t cheap_ = 1'000'000;  // entries to be read for smaller violators, in all

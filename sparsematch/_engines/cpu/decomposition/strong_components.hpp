@@ -48,16 +48,16 @@ class StrongComponents {
 
     // Completes the components of the first n vertices and of all that they reach; `component` is
     // the next number and counts down. Time: O(n + arcs).
-    void find(Index n, Index& component, Run& run) {
-        Meter meter(run);
+    void find(Index n, Index& component, RunContext& run) {
+        WorkCounter counter(run);
         component_ = component;
         for (Index v = 0; v < n && !run.stopped(); ++v)
-            if (number_[v] == 0) search(v, meter);
+            if (number_[v] == 0) search(v, counter);
         component = component_;
     }
 
   private:
-    void search(Index start, Meter& meter) {
+    void search(Index start, WorkCounter& counter) {
         const Index* const heads = heads_;
         Visit* top = path_.data();
         *top = enter(start);
@@ -73,7 +73,7 @@ class StrongComponents {
                 least = std::min(least, number);
             }
             edges += next - top->next + 1;
-            if (edges > (1 << 12) && !meter.charge(std::exchange(edges, 0))) return;
+            if (edges > (1 << 12) && !counter.add(std::exchange(edges, 0))) return;
             if (child != UNMATCHED<Index>) {
                 top->next = next + 1;
                 top->least = least;
@@ -86,7 +86,7 @@ class StrongComponents {
             else waiting_[n_waiting_++] = v;
             if (top == path_.data()) {
                 if (!root) complete(v, in_horizontal<Index>);
-                meter.charge(edges);
+                counter.add(edges);
                 return;
             }
             --top;

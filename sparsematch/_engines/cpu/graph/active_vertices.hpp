@@ -10,7 +10,8 @@ namespace sparsematch {
 template <class Index>
 class Remaining {
   public:
-    Remaining(Index n, Run& run) : n_(n), run_(run), vertex_(n), size_((n + block - 1) / block, 0) {
+    Remaining(Index n, RunContext& run)
+        : n_(n), run_(run), vertex_(n), size_((n + block - 1) / block, 0) {
         for (std::size_t b = 0; b < size_.size(); ++b) size_[b] = end_of(b) - first_of(b);
         left_ = n;
     }
@@ -18,7 +19,7 @@ class Remaining {
     std::int64_t size() const { return left_; }
     void clear() { left_ = 0; }
 
-    // Calls keep(v, meter) for each vertex in the list, and keeps those for which it returned true.
+    // Calls keep(v, counter) for each vertex in the list, and keeps those for which it returned true.
     // Returns false when the run was stopped: the list is then of no use. Threads: keep writes what
     // belongs to v only. ask(v) is called some time before, to prefetch what keep will read.
     template <class Keep, class Ask>
@@ -27,10 +28,10 @@ class Remaining {
         const std::int64_t blocks = size_.size();
         run_.team.loop(blocks, left_ < few ? blocks : 1,
                        [&](int rank, std::int64_t begin, std::int64_t end) {
-                           Meter meter(run_, rank);
+                           WorkCounter counter(run_, rank);
                            std::int64_t kept = 0;
                            for (std::int64_t b = begin; b < end && !run_.stopped(); ++b)
-                               kept += sweep_block(b, keep, ask, meter);
+                               kept += sweep_block(b, keep, ask, counter);
                            left.fetch_add(kept, std::memory_order_relaxed);
                        });
         left_ = left.load(std::memory_order_relaxed);
@@ -59,7 +60,7 @@ class Remaining {
         each([&](Index v) {
             for (Index p = g.indptr[v]; p < g.indptr[v + 1]; ++p)
                 edges += g.indices[p] > v && !taken(g.indices[p]);
-            if ((seen += g.degree(v)) > 1 << 16 && run_.settle(0, 0)) seen = 0;
+            if ((seen += g.degree(v)) > 1 << 16 && run_.flush(0, 0)) seen = 0;
         });
         return edges;
     }
@@ -73,27 +74,27 @@ class Remaining {
     Index end_of(std::int64_t b) const { return std::min<std::int64_t>((b + 1) * block, n_); }
 
     template <class Keep, class Ask>
-    Index sweep_block(std::int64_t b, const Keep& keep, const Ask& ask, Meter& meter) {
+    Index sweep_block(std::int64_t b, const Keep& keep, const Ask& ask, WorkCounter& counter) {
         Index* list = vertex_.data() + first_of(b);
         Index kept = 0;
         if (full_) {
             for (Index v = first_of(b); v < end_of(b); ++v) {
                 list[kept] = v;
-                kept += keep(v, meter);
+                kept += keep(v, counter);
             }
         } else {
             for (Index k = 0; k < size_[b]; ++k) {
                 const Index v = list[k];
                 if (k + ahead < size_[b]) ask(list[k + ahead]);
                 list[kept] = v;
-                kept += keep(v, meter);
+                kept += keep(v, counter);
             }
         }
         return size_[b] = kept;
     }
 
     const Index n_;
-    Run& run_;
+    RunContext& run_;
     // the list of a block begins where its vertices would stand if all were in it
     Buffer<Index> vertex_;
     Buffer<Index> size_;

@@ -17,7 +17,7 @@
 namespace sparsematch {
 
 template <class Index>
-using MatchGraph = void (*)(const Graph<Index>&, Index*, const GraphOptions&, Run&);
+using MatchGraph = void (*)(const Graph<Index>&, Index*, const GraphOptions&, RunContext&);
 
 // Every option by name; what it means and its default stand with its field.
 using GraphField = std::variant<bool GraphOptions::*, double GraphOptions::*>;

@@ -7,7 +7,7 @@ from typing import NamedTuple
 from sparsematch._engines.cpu import _core
 from sparsematch._engines.registry import Run
 from sparsematch._types.arrays import IndexArray
-from sparsematch._types.graph import Graph, GraphSurvey
+from sparsematch._types.graph import Graph, GraphProperties
 from sparsematch._types.run_info import StepInfo
 
 
@@ -52,9 +52,11 @@ def improve(name: str) -> Callable[[Graph, IndexArray, Run], None]:
     return match
 
 
-def survey_graph(graph: Graph, run: Run) -> GraphSurvey:
+def validate_graph(graph: Graph, run: Run) -> GraphProperties:
     """Return what one pass over the entries tells. Time: O(n + nnz)."""
-    return GraphSurvey(*_core.survey_graph(graph.indptr, graph.indices, graph.weight, run.workers))
+    return GraphProperties(
+        *_core.validate_graph(graph.indptr, graph.indices, graph.weight, run.workers)
+    )
 
 
 def matched_weight(graph: Graph, mate: IndexArray) -> float:

@@ -15,19 +15,19 @@ namespace sparsematch {
 template <class Index, bool Weighted>
 class GlobalPaths {
   public:
-    GlobalPaths(const Graph<Index>& g, Index* mate, Run& run)
+    GlobalPaths(const Graph<Index>& g, Index* mate, RunContext& run)
         : g_(g), run_(run), mate_(mate), strand_(g.n), end_(g.n), path_(g.n + 1), weight_(g.n + 1),
           best_(g.n + 2) {}
 
     void improve(Edge<Index>* edges, std::int64_t m) {
-        Meter meter(run_);
+        WorkCounter counter(run_);
         while (m > 0 && !run_.stopped()) {
             ++run_.stats.phases;
             if (run_.detailed) run_.stats.rounds.push_back({0, m});
             {
                 const auto timer = run_.time("grow");
                 for (Index v = 0; v < g_.n; ++v) strand_[v] = {}, end_[v] = {v, false};
-                for (std::int64_t k = 0; k < m && meter.charge(1); ++k) grow(edges[k]);
+                for (std::int64_t k = 0; k < m && counter.add(1); ++k) grow(edges[k]);
             }
             {
                 const auto timer = run_.time("match");
@@ -38,7 +38,7 @@ class GlobalPaths {
             }
             if (run_.detailed) run_.stats.rounds.back().matched = matched_;
             const auto timer = run_.time("list");
-            if (!meter.charge(m)) return;
+            if (!counter.add(m)) return;
             m = std::remove_if(edges, edges + m,
                                [&](const auto& e) { return !is_free(e.u) || !is_free(e.v); }) -
                 edges;
@@ -127,7 +127,7 @@ class GlobalPaths {
     }
 
     const Graph<Index>& g_;
-    Run& run_;
+    RunContext& run_;
     Index* mate_;
     Buffer<Strand> strand_;
     Buffer<End> end_;
@@ -140,7 +140,7 @@ class GlobalPaths {
 // Reads: g. Writes: mate. Workspace: 16 to 24 bytes an edge, 68 to 100 a vertex. Time: O(m log m)
 // for m edges.
 template <class Index>
-void gpa(const Graph<Index>& g, Index* mate, const GraphOptions& options, Run& run) {
+void gpa(const Graph<Index>& g, Index* mate, const GraphOptions& options, RunContext& run) {
     with_or_without_weights(g, [&]<bool Weighted>() {
         const EdgeOrder<Index, Weighted> order(g, options.seed);
         Buffer<Edge<Index>> edges(g.nnz() / 2 + 1);

@@ -12,14 +12,14 @@ namespace sparsematch {
 
 // Reads: g. Writes: mate. Workspace: 16 to 24 bytes an edge. Time: O(m log m) for m edges.
 template <class Index>
-void greedy(const Graph<Index>& g, Index* mate, const GraphOptions& options, Run& run) {
+void greedy(const Graph<Index>& g, Index* mate, const GraphOptions& options, RunContext& run) {
     with_or_without_weights(g, [&]<bool Weighted>() {
         const EdgeOrder<Index, Weighted> order(g, options.seed);
         Buffer<Edge<Index>> edges(g.nnz() / 2 + 1);
         const std::int64_t m = sorted_edges(g, order, edges.data(), run);
         const auto timer = run.time("match");
-        Meter meter(run);
-        for (std::int64_t k = 0; k < m && meter.charge(1); ++k) {
+        WorkCounter counter(run);
+        for (std::int64_t k = 0; k < m && counter.add(1); ++k) {
             const auto [key, u, v] = edges[k];
             if (mate[u] != UNMATCHED<Index> || mate[v] != UNMATCHED<Index>) continue;
             mate[u] = v;

@@ -12,12 +12,12 @@ namespace sparsematch {
 
 // Reads: g. Writes: mate. Workspace: one number and a bit a vertex. Time: O(n + nnz).
 template <class Index>
-void hem(const Graph<Index>& g, Index* mate, const GraphOptions& options, Run& run) {
+void hem(const Graph<Index>& g, Index* mate, const GraphOptions& options, RunContext& run) {
     Buffer<Index> turn(g.n);
     {
         const auto timer = run.time("shuffle");
         for (Index v = 0; v < g.n; ++v) {
-            if ((v & 0xffff) == 0 && !run.settle(0, 0)) return;
+            if ((v & 0xffff) == 0 && !run.flush(0, 0)) return;
             const std::uint64_t k =
                 vertex_hash(v, 0, options.seed) % (static_cast<std::uint64_t>(v) + 1);
             turn[v] = turn[k];
@@ -29,14 +29,14 @@ void hem(const Graph<Index>& g, Index* mate, const GraphOptions& options, Run& r
         constexpr Index ahead = 8;  // whose list is asked for while that of another is read
         const EdgeOrder<Index, Weighted> order(g, options.seed);
         Bitmap taken(g.n);
-        Meter meter(run);
+        WorkCounter counter(run);
         for (Index k = 0; k < g.n; ++k) {
             if (k + 2 * ahead < g.n) __builtin_prefetch(&g.indptr[turn[k + 2 * ahead]]);
             if (k + ahead < g.n) order.prefetch(turn[k + ahead]);
             const Index v = turn[k];
             if (taken.test(v)) continue;
             const Index w = order.best(v, [&](Index u) { return !taken.test(u); }).vertex;
-            if (!meter.charge(g.degree(v))) return;
+            if (!counter.add(g.degree(v))) return;
             if (w == UNMATCHED<Index>) continue;
             mate[v] = w, mate[w] = v;
             taken.set(v), taken.set(w);

@@ -18,7 +18,7 @@ namespace sparsematch {
 template <class Index, bool Weighted>
 class LocalMax {
   public:
-    LocalMax(const Graph<Index>& g, Index* mate, const GraphOptions& options, Run& run)
+    LocalMax(const Graph<Index>& g, Index* mate, const GraphOptions& options, RunContext& run)
         : g_(g), order_(g, options.seed), run_(run), mate_(mate), choice_(g.n), taken_(g.n),
           remaining_(g.n, run) {}
 
@@ -47,28 +47,28 @@ class LocalMax {
     bool choose() {
         const auto timer = run_.time("choose");
         if (run_.stats.phases == 1)
-            return remaining_.sweep([&](Index v, Meter& meter) {
+            return remaining_.sweep([&](Index v, WorkCounter& counter) {
                 choice_[v] = order_.best(v, [](Index) { return true; }).vertex;
-                meter.charge(g_.degree(v));
+                counter.add(g_.degree(v));
                 return choice_[v] != UNMATCHED<Index>;
             });
         return remaining_.sweep(
-            [&](Index v, Meter& meter) {
-                return !taken_.test(choice_[v]) || choose_anew(v, meter);
+            [&](Index v, WorkCounter& counter) {
+                return !taken_.test(choice_[v]) || choose_anew(v, counter);
             },
             [&](Index v) { order_.prefetch(v); });
     }
 
-    bool choose_anew(Index v, Meter& meter) {
+    bool choose_anew(Index v, WorkCounter& counter) {
         choice_[v] = order_.best(v, [&](Index w) { return !taken_.test(w); }).vertex;
-        meter.charge(g_.degree(v));
+        counter.add(g_.degree(v));
         return choice_[v] != UNMATCHED<Index>;
     }
 
     // Matches pairs that chose each other; they leave the list.
     bool match() {
         const auto timer = run_.time("match");
-        return remaining_.sweep([&](Index v, Meter&) {
+        return remaining_.sweep([&](Index v, WorkCounter&) {
             if (choice_[choice_[v]] != v) return true;
             mate_[v] = choice_[v];
             taken_.set(v);
@@ -80,15 +80,15 @@ class LocalMax {
     // that their edges ascend.
     bool follow() {
         const auto timer = run_.time("follow");
-        Meter meter(run_);
+        WorkCounter counter(run_);
         Buffer<Index> stack(remaining_.size());
         bool running = true;
         remaining_.each([&](Index root) {
             std::int64_t height = 0;
             stack[height++] = root;
-            while (height > 0 && (running = running && meter.charge(1))) {
+            while (height > 0 && (running = running && counter.add(1))) {
                 const Index v = stack[height - 1];
-                if (taken_.test(v) || (taken_.test(choice_[v]) && !choose_anew(v, meter))) {
+                if (taken_.test(v) || (taken_.test(choice_[v]) && !choose_anew(v, counter))) {
                     --height;
                 } else if (const Index w = choice_[v]; choice_[w] != v) {
                     stack[height++] = w;
@@ -106,7 +106,7 @@ class LocalMax {
 
     const Graph<Index>& g_;
     const EdgeOrder<Index, Weighted> order_;
-    Run& run_;
+    RunContext& run_;
     Index* mate_;
     Buffer<Index> choice_;  // the neighbour that a vertex points at
     Bitmap taken_;          // the matched vertices
@@ -117,7 +117,7 @@ class LocalMax {
 // Reads: g. Writes: mate. Workspace: two numbers and a bit a vertex. Time: O(m), expected, for m
 // edges.
 template <class Index>
-void local_max(const Graph<Index>& g, Index* mate, const GraphOptions& options, Run& run) {
+void local_max(const Graph<Index>& g, Index* mate, const GraphOptions& options, RunContext& run) {
     with_or_without_weights(
         g, [&]<bool Weighted>() { LocalMax<Index, Weighted>(g, mate, options, run).improve(); });
 }

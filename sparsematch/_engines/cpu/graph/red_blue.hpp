@@ -18,7 +18,7 @@ namespace sparsematch {
 template <class Index, bool Weighted, bool Threads>
 class RedBlue {
   public:
-    RedBlue(const Graph<Index>& g, Index* mate, const GraphOptions& options, Run& run)
+    RedBlue(const Graph<Index>& g, Index* mate, const GraphOptions& options, RunContext& run)
         : g_(g), order_(g, options.seed), options_(options), run_(run), mate_(mate), taken_(g.n),
           red_(g.n), proposal_(g.n), proposals_(g.n), remaining_(g.n, run) {}
 
@@ -48,8 +48,8 @@ class RedBlue {
     // dead (line 23)?
     bool colour() {
         const auto timer = run_.time("colour");
-        return remaining_.sweep([&](Index v, Meter& meter) {
-            if (red_.test(v) && is_dead(v, meter)) return false;
+        return remaining_.sweep([&](Index v, WorkCounter& counter) {
+            if (red_.test(v) && is_dead(v, counter)) return false;
             if (is_blue(hash_of(v), options_.p)) red_.clear(v);
             else red_.set(v);
             proposals_.reset(v);
@@ -61,11 +61,11 @@ class RedBlue {
     // their locks.
     bool propose() {
         const auto timer = run_.time("propose");
-        return remaining_.sweep([&](Index v, Meter& meter) {
+        return remaining_.sweep([&](Index v, WorkCounter& counter) {
             if (red_.test(v)) return true;
-            const auto [key, w] = select(v, meter);
+            const auto [key, w] = select(v, counter);
             proposal_[v] = w;
-            if (w == UNMATCHED<Index>) return !is_dead(v, meter);
+            if (w == UNMATCHED<Index>) return !is_dead(v, counter);
             proposals_.make(w, key, v, [&](std::uint64_t other, Index maker) {
                 if constexpr (Weighted) return order_.before(key, v, w, other, maker, w);
                 else return v < maker;
@@ -77,7 +77,7 @@ class RedBlue {
     // Lines 27 to 33: those who match leave the list.
     bool match() {
         const auto timer = run_.time("match");
-        return remaining_.sweep([&](Index v, Meter&) {
+        return remaining_.sweep([&](Index v, WorkCounter&) {
             const Index w = red_.test(v) ? proposals_.maker(v) : proposal_[v];
             if (w == UNMATCHED<Index> || (!red_.test(v) && proposals_.maker(w) != v)) return true;
             mate_[v] = w;
@@ -89,9 +89,9 @@ class RedBlue {
 
     // The red neighbour that a blue vertex proposes to: the best, or without weights the first from
     // a hashed entry on.
-    Pick select(Index v, Meter& meter) const {
+    Pick select(Index v, WorkCounter& counter) const {
         if constexpr (Weighted) {
-            meter.charge(g_.degree(v));
+            counter.add(g_.degree(v));
             return order_.best(v, [&](Index w) { return red_.test(w); });
         }
         const Index begin = g_.indptr[v], degree = g_.degree(v),
@@ -99,25 +99,25 @@ class RedBlue {
         for (Index k = 0; k < degree; ++k) {
             const Index w = g_.indices[begin + (k < degree - skip ? skip + k : skip + k - degree)];
             if (!red_.test(w)) continue;
-            meter.charge(k + 1);
+            counter.add(k + 1);
             return {0, w};
         }
-        meter.charge(degree);
+        counter.add(degree);
         return {0, UNMATCHED<Index>};
     }
 
     // Whether v has no free neighbour, of whichever colour.
-    bool is_dead(Index v, Meter& meter) const {
+    bool is_dead(Index v, WorkCounter& counter) const {
         Index p = g_.indptr[v];
         while (p < g_.indptr[v + 1] && (g_.indices[p] == v || taken_.test(g_.indices[p]))) ++p;
-        meter.charge(p - g_.indptr[v]);
+        counter.add(p - g_.indptr[v]);
         return p == g_.indptr[v + 1];
     }
 
     const Graph<Index>& g_;
     const EdgeOrder<Index, Weighted> order_;
     const GraphOptions& options_;
-    Run& run_;
+    RunContext& run_;
     Index* mate_;
     Bitmap taken_;            // the matched vertices
     Bitmap red_;              // free ones only
@@ -129,7 +129,7 @@ class RedBlue {
 // Reads: g. Writes: mate. Workspace: 24 to 32 bytes and two bits a vertex. Time: O(nnz) a round,
 // O(log n) rounds on random graphs.
 template <class Index>
-void red_blue(const Graph<Index>& g, Index* mate, const GraphOptions& options, Run& run) {
+void red_blue(const Graph<Index>& g, Index* mate, const GraphOptions& options, RunContext& run) {
     with_or_without_weights(g, [&]<bool Weighted>() {
         if (run.team.size() > 1) RedBlue<Index, Weighted, true>(g, mate, options, run).improve();
         else RedBlue<Index, Weighted, false>(g, mate, options, run).improve();

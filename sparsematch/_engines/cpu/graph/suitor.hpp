@@ -17,7 +17,7 @@ namespace sparsematch {
 template <class Index, bool Weighted, bool Threads>
 class Suitor {
   public:
-    Suitor(const Graph<Index>& g, Index* mate, const GraphOptions& options, Run& run)
+    Suitor(const Graph<Index>& g, Index* mate, const GraphOptions& options, RunContext& run)
         : g_(g), order_(g, options.seed), run_(run), mate_(mate), suitors_(g.n), proposers_(g.n),
           losers_(g.n) {}
 
@@ -46,14 +46,14 @@ class Suitor {
         const auto timer = run_.time("first");
         run_.team.loop(g_.n, grain, [&](int rank, Index begin, Index end) {
             Writer losers(losers_);
-            Meter meter(run_, rank);
+            WorkCounter counter(run_, rank);
             typename Order::Pick pick[few];
             for (Index v = begin; v < end; v += few) {
                 const Index n = std::min<Index>(few, end - v);
                 for (Index k = 0; k < n; ++k) {
                     pick[k] = order_.best(v + k, [](Index) { return true; });
                     if (pick[k].vertex != UNMATCHED<Index>) suitors_.prefetch(pick[k].vertex);
-                    if (!meter.charge(g_.degree(v + k))) return;
+                    if (!counter.add(g_.degree(v + k))) return;
                 }
                 for (Index k = 0; k < n; ++k) propose(v + k, pick[k], losers);
             }
@@ -70,13 +70,13 @@ class Suitor {
         run_.team.loop(proposers_.size(), grain,
                        [&](int rank, std::int64_t begin, std::int64_t end) {
                            Writer losers(losers_);
-                           Meter meter(run_, rank);
+                           WorkCounter counter(run_, rank);
                            for (std::int64_t k = begin; k < end; ++k) {
                                if (k + 2 * ahead < end)
                                    __builtin_prefetch(&g_.indptr[proposers_[k + 2 * ahead]]);
                                if (k + ahead < end) order_.prefetch(proposers_[k + ahead]);
                                propose(proposers_[k], best(proposers_[k]), losers);
-                               if (!meter.charge(g_.degree(proposers_[k]))) return;
+                               if (!counter.add(g_.degree(proposers_[k]))) return;
                            }
                        });
         ++run_.stats.phases;
@@ -113,7 +113,7 @@ class Suitor {
 
     const Graph<Index>& g_;
     const Order order_;
-    Run& run_;
+    RunContext& run_;
     Index* mate_;
     Proposals<Index, Threads> suitors_;
     Worklist<Threads, Index> proposers_, losers_;
@@ -122,7 +122,7 @@ class Suitor {
 // Reads: g. Writes: mate. Workspace: 24 to 32 bytes a vertex. Time: O(m log(degree)), expected,
 // where the weights are random.
 template <class Index>
-void suitor(const Graph<Index>& g, Index* mate, const GraphOptions& options, Run& run) {
+void suitor(const Graph<Index>& g, Index* mate, const GraphOptions& options, RunContext& run) {
     with_or_without_weights(g, [&]<bool Weighted>() {
         if (run.team.size() > 1) Suitor<Index, Weighted, true>(g, mate, options, run).improve();
         else Suitor<Index, Weighted, false>(g, mate, options, run).improve();

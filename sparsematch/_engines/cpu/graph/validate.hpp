@@ -10,7 +10,7 @@
 
 namespace sparsematch {
 
-struct GraphSurvey {
+struct GraphProperties {
     bool ascending = true;  // neighbours ascend strictly
     bool symmetric = true;  // both triangles have the same fingerprint; meant if neighbours ascend
     bool finite = true;     // all weights off the diagonal are
@@ -71,14 +71,14 @@ class GraphSum {
 
 // Reads: the graph. Time: O(n + nnz / threads).
 template <class Index>
-GraphSurvey survey_graph(const Graph<Index>& g, Run& run) {
+GraphProperties validate_graph(const Graph<Index>& g, RunContext& run) {
     std::atomic<std::uint64_t> balance{0};
     std::atomic<bool> ascending{true}, finite{true};
     with_or_without_weights(g, [&]<bool Weighted>() {
         run.team.loop(g.n, 4096, [&](int rank, Index begin, Index end) {
-            Meter meter(run, rank);
+            WorkCounter counter(run, rank);
             GraphSum<Index, Weighted> sum;
-            for (Index u = begin; u < end && meter.charge(g.degree(u)); ++u) sum.add(g, u);
+            for (Index u = begin; u < end && counter.add(g.degree(u)); ++u) sum.add(g, u);
             balance.fetch_add(sum.balance(), std::memory_order_relaxed);
             if (!sum.ascending()) ascending.store(false, std::memory_order_relaxed);
             if (!sum.finite()) finite.store(false, std::memory_order_relaxed);

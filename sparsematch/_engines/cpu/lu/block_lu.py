@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from sparsematch._engines.cpu import _core
 from sparsematch._types.arrays import BoolArray, IndexArray
 from sparsematch._types.bipartite import BipartiteCSR
-from sparsematch._types.factors import BlockLU, BlockPlan, FirstLook
+from sparsematch._types.factors import BlockLU, BlockPlan, QuickAnalysis
 
 #: Multiplications per entry of L + U above which supernodes pay.
 _WORK_PER_ENTRY = 105.0
@@ -61,17 +61,17 @@ def is_canonical(indptr: IndexArray, indices: IndexArray) -> bool:
     return _core.is_canonical(indptr, indices)
 
 
-def first_look(
+def quick_analysis(
     graph: BipartiteCSR, values: NDArray[Any], given: Any = None, poor: float = math.inf
-) -> FirstLook | None:
+) -> QuickAnalysis | None:
     """Return the block form of a matrix, what its values are like, and a plan; None if it takes longer to match.
 
     `graph` must be flipped; `given` is what is known, the `row_mate` of a perfect matching or the
     three arrays of the form. Time: O(n + nnz) and the orderings.
     """
     limits = _FEW_ENTRIES, _MANY_ENTRIES, poor, _FEW_ROWS, _WORK_PER_ENTRY, _FILL, _ALWAYS_INSIDE
-    found = _core.first_look(graph.indptr, graph.indices, values, given, *limits)
-    return FirstLook(*found) if found else None
+    found = _core.quick_analysis(graph.indptr, graph.indices, values, given, *limits)
+    return QuickAnalysis(*found) if found else None
 
 
 def take(values: NDArray[Any], places: IndexArray) -> NDArray[Any]:

@@ -37,8 +37,8 @@ class BlockLU {
 
     // Factorises anew, pivots chosen by the values. After `singular` and `overfull`, block
     // `trouble` is the one.
-    Outcome factorise(const Value* a, Run& run) {
-        Meter meter(run);
+    Outcome factorise(const Value* a, RunContext& run) {
+        WorkCounter counter(run);
         l_row.clear(), l.clear(), u_row.clear(), u.clear();
         const auto room = static_cast<std::size_t>(plan.foreseen);
         l_row.reserve(room), l.reserve(room), u_row.reserve(room), u.reserve(room);
@@ -49,25 +49,25 @@ class BlockLU {
             if (small || plan.outside[k] > 0) skip(k);
             const Outcome outcome = plan.outside[k] > 0 ? Outcome::done
                                     : small             ? number(k, a)
-                                                        : block(k, a, meter);
+                                                        : block(k, a, counter);
             if (outcome != Outcome::done) return outcome;
         }
         l_start[size()] = static_cast<std::int64_t>(l.size()),
         u_start[size()] = static_cast<std::int64_t>(u.size());
         for (std::size_t p = 0; p < upper_row.size(); ++p) upper_row[p] = place_[plan.upper_row[p]];
         take_upper(a);
-        return meter.charge(0) ? Outcome::done : Outcome::stopped;
+        return counter.add(0) ? Outcome::done : Outcome::stopped;
     }
 
     // The same pivots, new numbers. `unstable`: a pivot has become too small beside its column;
     // factorise anew.
-    Outcome refactorise(const Value* a, Run& run) {
-        Meter meter(run);
+    Outcome refactorise(const Value* a, RunContext& run) {
+        WorkCounter counter(run);
         largest_u = 0;
         for (Index k = 0; k < plan.n_blocks(); ++k) {
             trouble = k;
             if (plan.outside[k] > 0) continue;
-            const Outcome outcome = plan.size(k) == 1 ? number(k, a) : replay(k, a, meter);
+            const Outcome outcome = plan.size(k) == 1 ? number(k, a) : replay(k, a, counter);
             if (outcome != Outcome::done) return outcome;
         }
         take_upper(a);
@@ -113,7 +113,7 @@ class BlockLU {
         for (std::size_t p = 0; p < upper.size(); ++p) upper[p] = a[plan.upper_from[p]];
     }
 
-    Outcome block(Index k, const Value* a, Meter& meter) {
+    Outcome block(Index k, const Value* a, WorkCounter& counter) {
         first_ = plan.starts[k], m_ = plan.size(k);
         prepare(a);
         const double* most = plan.most.data() + first_;
@@ -125,7 +125,7 @@ class BlockLU {
             prune(c);
             if (static_cast<double>(l.size() + u.size() - before) > most[c])
                 return clear_x(), Outcome::overfull;
-            if (!meter.charge(work)) return clear_x(), Outcome::stopped;
+            if (!counter.add(work)) return clear_x(), Outcome::stopped;
         }
         for (auto p = l_start[first_]; p < static_cast<std::int64_t>(l.size()); ++p)
             l_row[p] = done_[l_row[p]];
@@ -241,7 +241,7 @@ class BlockLU {
         }
     }
 
-    Outcome replay(Index k, const Value* a, Meter& meter) {
+    Outcome replay(Index k, const Value* a, WorkCounter& counter) {
         first_ = plan.starts[k], m_ = plan.size(k);
         x_.assign(static_cast<std::size_t>(m_), Value(0));
         const Index* place = place_.data() + first_;
@@ -259,7 +259,7 @@ class BlockLU {
                 work += end - l_start[first_ + j];
             }
             if (!take_pivot(c)) return clear_x(), Outcome::unstable;
-            if (!meter.charge(work)) return clear_x(), Outcome::stopped;
+            if (!counter.add(work)) return clear_x(), Outcome::stopped;
         }
         return Outcome::done;
     }

@@ -44,27 +44,28 @@ struct SquareForm {
 };
 
 template <class Index>
-class FirstLook {
+class QuickAnalysis {
   public:
-    FirstLook(const Csr<Index>& columns, Run& run)
+    QuickAnalysis(const Csr<Index>& columns, RunContext& run)
         : a_(columns), run_(run), mates_(2 * static_cast<std::size_t>(a_.n_rows), UNMATCHED<Index>),
           m_{mates_.data(), mates_.data() + a_.n_rows} {}
 
     // Up to `few` entries, searches go on until they are done. Up to `many`, they are given up
     // after ten looks at each entry; from there on, only the diagonal is tried.
-    struct Patience {
+    struct BoundedSpin {
         std::int64_t few, many;
     };
 
     // Pairs every column with a row. False where that cannot be done, or is left to others. Time:
     // O(nnz), or O(n nnz) of few entries.
-    bool match(Patience patience) {
+    bool match(BoundedSpin patience) {
         if (take_diagonal(a_, m_)) return true;
         if (a_.nnz() > patience.many) return false;
         cheap<Index>(a_, nullptr, m_, Options{}, run_);
         if (is_perfect()) return true;
         if (a_.nnz() > patience.few) {
-            Run brief(run_.team, nullptr, nullptr, 10 * static_cast<std::int64_t>(a_.nnz()), false);
+            RunContext brief(run_.team, nullptr, nullptr, 10 * static_cast<std::int64_t>(a_.nnz()),
+                             false);
             single_source_bfs<Index>(a_, nullptr, m_, Options{}, brief);
         } else {
             single_source_bfs<Index>(a_, nullptr, m_, Options{}, run_);
@@ -99,7 +100,7 @@ class FirstLook {
     }
 
     const Csr<Index>& a_;
-    Run& run_;
+    RunContext& run_;
     Buffer<Index> mates_;
     const Matching<Index> m_;  // of columns, as its rows, with rows
 };

@@ -14,7 +14,12 @@ import numpy as np
 from sparsematch._engines.cpu import _core
 from sparsematch._engines.cpu.core.run_engine import step, transpose
 from sparsematch._engines.cpu.ordering.bfs_renumbering import Renumbered, renumber
-from sparsematch._engines.cpu.ordering.features import Degrees, degrees, is_clustered, is_ordered
+from sparsematch._engines.cpu.ordering.features import (
+    DegreeStatistics,
+    degrees,
+    has_locality,
+    is_ordered,
+)
 from sparsematch._engines.registry import Run
 from sparsematch._types.arrays import BoolArray
 from sparsematch._types.bipartite import BipartiteCSR
@@ -223,21 +228,21 @@ def _finish_renumbered(
     run.renumbered = copy.give(matching, run.workers)
 
 
-def _is_beyond_cheap(graph: BipartiteCSR, facts: Degrees) -> bool:
+def _is_beyond_cheap(graph: BipartiteCSR, facts: DegreeStatistics) -> bool:
     """Tell, of a matrix in no order, whether the cheap start is sure to leave too much to be worth its pass."""
     if facts.are_skewed:
         return facts.mean > _DENSE
     return graph.n_minor < _SQUARE * graph.n_major and facts.mean < _FULL
 
 
-def _may_be_mesh(graph: BipartiteCSR, facts: Degrees) -> bool:
+def _may_be_mesh(graph: BipartiteCSR, facts: DegreeStatistics) -> bool:
     """Tell whether it is worth a transpose to find out how far apart rows are; of few entries it is needed later."""
-    return facts.ones < _MANY_ONES and (facts.mean <= _DENSE or is_clustered(graph))
+    return facts.ones < _MANY_ONES and (facts.mean <= _DENSE or has_locality(graph))
 
 
 def _levels(graph: BipartiteCSR, run: Run) -> int:
     """Return how many levels a breadth-first search needs to reach `_BALL` rows."""
     transposed = transpose(graph, run)
-    return _core.depth(
+    return _core.bfs_depth_to(
         graph.n_minor, graph.indptr, graph.indices, transposed.indptr, transposed.indices, _BALL
     )

@@ -66,13 +66,13 @@ void take_random_each(Csr<Index> a, Matching<Index> m, Index begin, Index end, s
 
 // Reads: the lists of free rows. Writes: both mates. Time: O(nnz).
 template <bool Threads, class Index>
-void cheap_with(const Csr<Index>& a, Matching<Index> m, const Options& options, Run& run) {
+void cheap_with(const Csr<Index>& a, Matching<Index> m, const Options& options, RunContext& run) {
     constexpr Index piece = 1024;
     run.team.loop(a.n_rows, 8 * piece, [&](int rank, Index begin, Index end) {
-        Meter meter(run, rank);
+        WorkCounter counter(run, rank);
         for (Index next; begin < end; begin = next) {
             next = end - begin > piece ? begin + piece : end;
-            if (!meter.charge(a.indptr[next] - a.indptr[begin])) return;
+            if (!counter.add(a.indptr[next] - a.indptr[begin])) return;
             if (options.random) take_random_each<Threads>(a, m, begin, next, options.seed);
             else take_first_each<Threads>(a, m, begin, next);
         }
@@ -93,7 +93,7 @@ bool take_diagonal(const Csr<Index>& a, Matching<Index> m) {
 
 template <class Index>
 void cheap(const Csr<Index>& a, const Csr<Index>*, Matching<Index> m, const Options& options,
-           Run& run) {
+           RunContext& run) {
     if (run.team.size() > 1) cheap_with<true>(a, m, options, run);
     else cheap_with<false>(a, m, options, run);
 }

@@ -19,7 +19,7 @@ namespace sparsematch {
 
 template <class Index>
 using Improve = void (*)(const Csr<Index>&, const Csr<Index>*, Matching<Index>, const Options&,
-                         Run&);
+                         RunContext&);
 
 // Every option by name; what it means and its default stand with its field.
 using Field = std::variant<bool Options::*, double Options::*>;

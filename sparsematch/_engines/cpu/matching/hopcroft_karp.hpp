@@ -31,8 +31,8 @@ class HopcroftKarp {
     };
 
   public:
-    HopcroftKarp(const Csr<Index>& a, Matching<Index> m, const Options& options, Run& run)
-        : a_(a), m_(m), options_(options), run_(run), meter_(run), row_(a.n_rows, Row{}),
+    HopcroftKarp(const Csr<Index>& a, Matching<Index> m, const Options& options, RunContext& run)
+        : a_(a), m_(m), options_(options), run_(run), counter_(run), row_(a.n_rows, Row{}),
           seen_(a.n_cols), cols_(a.n_cols + std::size_t{1}) {}
 
     // Reads: the matrix. Writes: both mates. Workspace: three indices per row, two indices and a
@@ -91,7 +91,7 @@ class HopcroftKarp {
                 cols_[n] = a_.indices[p];
                 n += seen_.insert(a_.indices[p]);
             }
-            if (!meter_.charge(row.last - row.next)) return -1;
+            if (!counter_.add(row.last - row.next)) return -1;
         }
         return n;
     }
@@ -130,7 +130,7 @@ class HopcroftKarp {
                             : row_[k].level < base_)
                     child = k;
             }
-            if (!meter_.charge(row.next - begin)) return;
+            if (!counter_.add(row.next - begin)) return;
             if (child == UNMATCHED<Index>) {
                 path_.pop_back();
                 continue;
@@ -154,8 +154,8 @@ class HopcroftKarp {
     const Csr<Index>& a_;
     const Matching<Index> m_;
     const Options& options_;
-    Run& run_;
-    Meter meter_;
+    RunContext& run_;
+    WorkCounter counter_;
     Buffer<Row> row_;
     Bitmap seen_;         // columns looked at by the layering at hand
     Buffer<Index> cols_;  // that the level at hand has seen first
@@ -166,7 +166,7 @@ class HopcroftKarp {
 
 template <class Index>
 void hopcroft_karp(const Csr<Index>& a, const Csr<Index>*, Matching<Index> m,
-                   const Options& options, Run& run) {
+                   const Options& options, RunContext& run) {
     HopcroftKarp<Index>(a, m, options, run).improve();
 }
 

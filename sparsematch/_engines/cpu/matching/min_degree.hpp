@@ -69,7 +69,7 @@ class ColumnKeys {
     // the first in the matrix, if the list ascends. Key and column in one word: a minimum, where a
     // comparison that decides on both would be a branch. No key is below one, which is found early
     // in the lists that are long.
-    Index best(const Csr<Index>& a, Index i, Meter& meter) const {
+    Index best(const Csr<Index>& a, Index i, WorkCounter& counter) const {
         std::uint64_t least = nothing;
         Index p = a.indptr[i];
         for (const Index last = a.indptr[i + 1]; p < last && least >> shift > 1;)
@@ -78,7 +78,7 @@ class ColumnKeys {
                 least = std::min(least,
                                  std::uint64_t{key_[j]} << shift | static_cast<std::uint64_t>(j));
             }
-        meter.charge(p - a.indptr[i]);
+        counter.add(p - a.indptr[i]);
         return least < nothing ? static_cast<Index>(least & ((std::uint64_t{1} << shift) - 1))
                                : UNMATCHED<Index>;
     }
@@ -100,7 +100,7 @@ class ColumnKeys {
 
 // Rows sorted by degree, ascending; stable. Each worker counts, then places, the rows of its share.
 template <class Index>
-Buffer<Index> rows_by_degree(const Csr<Index>& a, Team& team) {
+Buffer<Index> rows_by_degree(const Csr<Index>& a, ThreadTeam& team) {
     constexpr Index cap = 255;
     using Places = std::array<Index, cap + 1>;
     std::vector<Places> place(team.size(), Places{});
@@ -131,7 +131,7 @@ class MinDegree {
     static constexpr int batch = Threads ? 16 : 1;
 
   public:
-    MinDegree(const Csr<Index>& a, Matching<Index> m, Run& run)
+    MinDegree(const Csr<Index>& a, Matching<Index> m, RunContext& run)
         : a_(a), m_(m), run_(run), keys_(run.team.size()),
           taken_(Threads ? run.team.size() : 0, a.n_rows) {}
 
@@ -146,13 +146,13 @@ class MinDegree {
         }
         const auto timer = run_.time("choose");
         run_.team.loop(a_.n_rows, grain, [&](int rank, std::int64_t begin, std::int64_t end) {
-            Meter meter(run_, rank);
+            WorkCounter counter(run_, rank);
             if constexpr (Threads)
-                taken_.hear(rank,
-                            [&](const Index* cols, std::size_t n) { keys_[rank].take(cols, n); });
+                taken_.consume(
+                    rank, [&](const Index* cols, std::size_t n) { keys_[rank].take(cols, n); });
             for (auto k = begin; k < end; k += batch)
-                if (!choose(rank, k, std::min<std::int64_t>(k + batch, end), meter)) return;
-            if constexpr (Threads) taken_.tell(rank);
+                if (!choose(rank, k, std::min<std::int64_t>(k + batch, end), counter)) return;
+            if constexpr (Threads) taken_.publish(rank);
         });
     }
 
@@ -168,7 +168,7 @@ class MinDegree {
 
     // Rows k to end of the order choose, then claim what they have chosen: the claims' misses
     // overlap.
-    bool choose(int rank, std::int64_t k, std::int64_t end, Meter& meter) {
+    bool choose(int rank, std::int64_t k, std::int64_t end, WorkCounter& counter) {
         ColumnKeys<Threads, Index>& keys = keys_[rank];
         Index row[batch], col[batch];
         int n = 0;
@@ -177,7 +177,7 @@ class MinDegree {
             if (k + 16 < a_.n_rows) __builtin_prefetch(&a_.indices[a_.indptr[order_[k + 16]]]);
             const Index i = order_[k];
             if (m_.row_mate[i] != UNMATCHED<Index>) continue;
-            const Index j = keys.best(a_, i, meter);
+            const Index j = keys.best(a_, i, counter);
             if (j == UNMATCHED<Index>) continue;
             if constexpr (Threads) __builtin_prefetch(&m_.col_mate[j], 1);
             row[n] = i;
@@ -188,7 +188,7 @@ class MinDegree {
             // somebody was first: choose again
             while (j != UNMATCHED<Index> && !claim(row[c], j)) {
                 keys.take(j);
-                j = keys.best(a_, row[c], meter);
+                j = keys.best(a_, row[c], counter);
             }
             if (j == UNMATCHED<Index>) continue;
             keys.take(j);
@@ -207,15 +207,15 @@ class MinDegree {
 
     const Csr<Index>& a_;
     const Matching<Index> m_;
-    Run& run_;
+    RunContext& run_;
     std::vector<ColumnKeys<Threads, Index>> keys_;
-    Broadcast<Index> taken_;  // columns, where there are several workers
+    PublishedLists<Index> taken_;  // columns, where there are several workers
     Buffer<Index> order_;
 };
 
 template <class Index>
 void min_degree(const Csr<Index>& a, const Csr<Index>*, Matching<Index> m, const Options&,
-                Run& run) {
+                RunContext& run) {
     if (run.team.size() > 1) MinDegree<true, Index>(a, m, run).improve();
     else MinDegree<false, Index>(a, m, run).improve();
 }

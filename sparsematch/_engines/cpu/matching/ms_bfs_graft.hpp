@@ -49,14 +49,14 @@ class MsBfsGraft {
 
       public:
         Scanner(MsBfsGraft& graft, int rank)
-            : meter(graft.run_, rank), graft_(graft), writer_(graft.forest_) {}
+            : counter(graft.run_, rank), graft_(graft), writer_(graft.forest_) {}
         ~Scanner() { flush(); }
         void push(Index col, Index parent, Index root) {
             __builtin_prefetch(&graft_.m_.col_mate[col]);
             claims_[size_] = {col, parent, root};
             if (++size_ == batch) flush();
         }
-        Meter meter;
+        WorkCounter counter;
 
       private:
         void flush() {
@@ -81,7 +81,7 @@ class MsBfsGraft {
 
   public:
     MsBfsGraft(const Csr<Index>& a, const Csr<Index>* transposed, Matching<Index> m,
-               const Options& options, Run& run)
+               const Options& options, RunContext& run)
         : a_(a), t_(transposed), m_(m), options_(options), run_(run), roots_(free_rows(a, m)),
           n_roots_(roots_.size()), link_(a.n_rows), visited_(a.n_cols), open_(a.n_cols),
           in_tree_(a.n_rows), finished_(a.n_rows), forest_(a.n_rows), kept_(a.n_rows),
@@ -173,9 +173,9 @@ class MsBfsGraft {
         const Index first = a_.indptr[i], last = a_.indptr[i + 1];
         for (Index p = first; p < last; ++p) {
             if (!visited_.claim<Threads>(a_.indices[p])) continue;
-            if (attach(a_.indices[p], i, root, scanner)) return scanner.meter.charge(p + 1 - first);
+            if (attach(a_.indices[p], i, root, scanner)) return scanner.counter.add(p + 1 - first);
         }
-        return scanner.meter.charge(last - first);
+        return scanner.counter.add(last - first);
     }
 
     // Algorithm 5: claimed column j becomes a child of row i. True if it is free, which finishes
@@ -214,7 +214,7 @@ class MsBfsGraft {
                                    attach(j, i, root, scanner);
                                    break;
                                }
-                               if (!scanner.meter.charge(p - first)) return;
+                               if (!scanner.counter.add(p - first)) return;
                            }
                        });
     }
@@ -295,7 +295,7 @@ class MsBfsGraft {
     const Csr<Index>* t_;
     const Matching<Index> m_;
     const Options& options_;
-    Run& run_;
+    RunContext& run_;
     std::vector<Index> roots_;
     std::size_t n_roots_, level_begin_ = 0;
     bool from_roots_ = true;
@@ -309,7 +309,7 @@ class MsBfsGraft {
 
 template <class Index>
 void ms_bfs_graft(const Csr<Index>& a, const Csr<Index>* transposed, Matching<Index> m,
-                  const Options& options, Run& run) {
+                  const Options& options, RunContext& run) {
     if (run.team.size() > 1) MsBfsGraft<true, Index>(a, transposed, m, options, run).improve();
     else MsBfsGraft<false, Index>(a, transposed, m, options, run).improve();
 }

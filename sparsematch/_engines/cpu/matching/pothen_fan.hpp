@@ -29,18 +29,18 @@ class PothenFan {
         Index via;              // the column this frame descended through
     };
     struct Lane {
-        Lane(Run& run, int rank, std::size_t n_cols) : mine(n_cols), meter(run, rank) {}
+        Lane(RunContext& run, int rank, std::size_t n_cols) : mine(n_cols), counter(run, rank) {}
         std::vector<Frame> path;
         std::vector<Index> trail;  // columns visited by the search at hand
         Bitmap mine;               // the same as a set
         Index leaf = UNMATCHED<Index>;
         bool turned_away = false;  // by a column that another search may give back
         std::int64_t found = 0, path_edges = 0;
-        Meter meter;
+        WorkCounter counter;
     };
 
   public:
-    PothenFan(const Csr<Index>& a, Matching<Index> m, const Options& options, Run& run)
+    PothenFan(const Csr<Index>& a, Matching<Index> m, const Options& options, RunContext& run)
         : a_(a), m_(m), options_(options), run_(run), look_(a.n_rows), visited_(a.n_cols),
           dead_(a.n_cols), open_(a.n_cols) {
         run.team.both([&](int part, int) {
@@ -110,7 +110,7 @@ class PothenFan {
         const Index begin = p;
         while (p < last && !(open_.test(a_.indices[p]) && visited_.claim<Threads>(a_.indices[p])))
             ++p;
-        lane.meter.charge(p - begin);
+        lane.counter.add(p - begin);
         if (p == last) return false;
         lane.leaf = a_.indices[p];
         return true;
@@ -131,7 +131,7 @@ class PothenFan {
                 lane.turned_away = true;
             }
         }
-        lane.meter.charge(before - (frame.last - frame.next));
+        lane.counter.add(before - (frame.last - frame.next));
         return found;
     }
 
@@ -151,7 +151,7 @@ class PothenFan {
     const Csr<Index>& a_;
     const Matching<Index> m_;
     const Options& options_;
-    Run& run_;
+    RunContext& run_;
     std::vector<Index> free_;
     Buffer<Index> look_;
     // columns: entered this phase; entered by searches that failed for good; free
@@ -161,7 +161,7 @@ class PothenFan {
 
 template <class Index>
 void pothen_fan(const Csr<Index>& a, const Csr<Index>*, Matching<Index> m, const Options& options,
-                Run& run) {
+                RunContext& run) {
     if (run.team.size() > 1) PothenFan<true, Index>(a, m, options, run).improve();
     else PothenFan<false, Index>(a, m, options, run).improve();
 }

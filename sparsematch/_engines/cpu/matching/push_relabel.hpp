@@ -23,8 +23,8 @@ template <class Index>
 class PushRelabel {
   public:
     PushRelabel(const Csr<Index>& a, const Csr<Index>& transposed, Matching<Index> m,
-                const Options& options, Run& run)
-        : a_(a), t_(transposed), m_(m), options_(options), run_(run), meter_(run),
+                const Options& options, RunContext& run)
+        : a_(a), t_(transposed), m_(m), options_(options), run_(run), counter_(run),
           infinite_(std::min(a.n_rows, a.n_cols) + 1), active_(free_rows(a, m)), label_(a.n_cols),
           queue_(static_cast<std::size_t>(a.n_cols) + active_.size() + 1),
           count_(static_cast<std::size_t>(infinite_) + 1), row_seen_(a.n_rows) {}
@@ -88,7 +88,7 @@ class PushRelabel {
             for (Index p = first; p < last; ++p) look(p);
         else
             for (Index p = last; p-- > first;) look(p);
-        meter_.charge(last - first);
+        counter_.add(last - first);
         // no free column can be reached from here, ever
         if (least >= infinite_) return UNMATCHED<Index>;
         const Index old = m_.col_mate[best];
@@ -157,7 +157,7 @@ class PushRelabel {
                 queue_[size] = t_.indices[p];
                 size += row_seen_.insert(t_.indices[p]);
             }
-            if (!meter_.charge(last - first)) break;
+            if (!counter_.add(last - first)) break;
         }
         return size;
     }
@@ -181,8 +181,8 @@ class PushRelabel {
     const Csr<Index>&a_, &t_;
     const Matching<Index> m_;
     const Options& options_;
-    Run& run_;
-    Meter meter_;
+    RunContext& run_;
+    WorkCounter counter_;
     const Index infinite_;
     std::vector<Index> active_;  // a ring
     std::size_t head_ = 0, n_active_ = 0;
@@ -194,7 +194,7 @@ class PushRelabel {
 
 template <class Index>
 void push_relabel(const Csr<Index>& a, const Csr<Index>* transposed, Matching<Index> m,
-                  const Options& options, Run& run) {
+                  const Options& options, RunContext& run) {
     PushRelabel<Index>(a, *transposed, m, options, run).improve();
 }
 

@@ -30,11 +30,11 @@ class SingleSourceBfs {
     // One worker's search. Row queue[k + 1] is the mate of column trail[k]; parent[k] is the place
     // in the queue of the row through which that column was reached.
     struct Lane {
-        Lane(const Csr<Index>& a, Run& run, int rank)
-            : rank(rank), meter(run, rank), visited(a.n_cols), parent(a.n_cols),
+        Lane(const Csr<Index>& a, RunContext& run, int rank)
+            : rank(rank), counter(run, rank), visited(a.n_cols), parent(a.n_cols),
               queue(a.n_cols + std::size_t{1}), trail(a.n_cols + std::size_t{1}) {}
         const int rank;
-        Meter meter;
+        WorkCounter counter;
         Bitmap visited;
         Buffer<Index> parent, queue, trail;
         Index n_trail = 0;
@@ -69,7 +69,7 @@ class SingleSourceBfs {
     };
 
   public:
-    SingleSourceBfs(const Csr<Index>& a, Matching<Index> m, Run& run)
+    SingleSourceBfs(const Csr<Index>& a, Matching<Index> m, RunContext& run)
         : a_(a), m_(m), run_(run), hidden_(a.n_cols),
           everywhere_(run.edge_limit() > 2 * static_cast<std::int64_t>(a.nnz())) {}
 
@@ -86,7 +86,7 @@ class SingleSourceBfs {
         const auto n = static_cast<std::int64_t>(roots.size());
         for (int rank = 0; rank < std::min<std::int64_t>(run_.team.size(), n); ++rank)
             lanes_.push_back(std::make_unique<Lane>(a_, run_, rank));
-        if constexpr (Threads) buried_ = Broadcast<Index>(lanes_.size(), a_.n_cols);
+        if constexpr (Threads) buried_ = PublishedLists<Index>(lanes_.size(), a_.n_cols);
         std::atomic<std::int64_t> next{0};
         run_.team.each([&](int rank) {
             if (rank >= static_cast<int>(lanes_.size())) return;
@@ -143,7 +143,7 @@ class SingleSourceBfs {
         for (;;) {
             if constexpr (Threads)
                 if (lane.searched % 16 == 0)
-                    buried_.hear(lane.rank, [&](const Index* cols, std::size_t n) {
+                    buried_.consume(lane.rank, [&](const Index* cols, std::size_t n) {
                         for (std::size_t k = 0; k < n; ++k) lane.visited.set(cols[k]);
                     });
             const std::uint64_t flips = n_flips_.load(std::memory_order_acquire);
@@ -173,7 +173,7 @@ class SingleSourceBfs {
             for (; next < std::min(lane.n_trail, head + 4); ++next)
                 prefetch_mates(lane.queue[next + 1]);
             const Index i = lane.queue[head];
-            if (!lane.meter.charge(a_.degree(i))) return -1;
+            if (!lane.counter.add(a_.degree(i))) return -1;
             edges += a_.degree(i);
             const Index known = lane.n_trail;
             lane.n_trail = append_unseen(i, lane.visited, lane.trail.data(), known);
@@ -265,7 +265,7 @@ class SingleSourceBfs {
     void bury(Lane& lane, std::int64_t edges, std::size_t n_roots) {
         if constexpr (Threads) {
             buried_.add(lane.rank, lane.trail.data(), lane.n_trail);
-            buried_.tell(lane.rank);
+            buried_.publish(lane.rank);
         }
         lane.buried_edges += edges;
         if (++lane.searched < searches_at_once && lane.buried_edges < edges_at_once) return;
@@ -276,19 +276,19 @@ class SingleSourceBfs {
     // With the turn.
     void account(Lane& lane, std::size_t n_roots) {
         // No edge is scanned twice by searches that fail: only the others can use up an allowance.
-        run_.allow(std::exchange(lane.buried_edges, 0));
+        run_.extend_budget(std::exchange(lane.buried_edges, 0));
         const std::int64_t before = run_.stats.phases,
                            k = run_.stats.phases += std::exchange(lane.searched, 0);
         if (k / searches_at_once > before / searches_at_once && run_.stats.augmentations > k / 2)
-            run_.expect(growth(n_roots, k));
+            run_.stop_if_projected_over(growth(n_roots, k));
     }
 
     const Csr<Index>& a_;
     const Matching<Index> m_;
-    Run& run_;
+    RunContext& run_;
     std::vector<std::unique_ptr<Lane>> lanes_;
     // columns of trees that failed, where there are several workers
-    Broadcast<Index> buried_;
+    PublishedLists<Index> buried_;
     Bitmap hidden_;                              // columns, by the caller
     alignas(64) std::atomic<bool> busy_{false};  // somebody has the turn
     // twice the paths that have been flipped, and one while one is
@@ -298,7 +298,7 @@ class SingleSourceBfs {
 
 template <class Index>
 void single_source_bfs(const Csr<Index>& a, const Csr<Index>*, Matching<Index> m, const Options&,
-                       Run& run) {
+                       RunContext& run) {
     if (run.team.size() > 1) SingleSourceBfs<true, Index>(a, m, run).improve();
     else SingleSourceBfs<false, Index>(a, m, run).improve();
 }

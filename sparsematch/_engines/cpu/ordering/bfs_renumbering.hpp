@@ -27,10 +27,10 @@ template <class Index>
 
 // The vertices of one side that a breadth-first search has met, in the order in which it met them.
 template <class Index>
-class Met {
+class VisitOrder {
   public:
     // `order` has room for all n.
-    Met(Index n, Index* order) : n_(n), order_(order), seen_(n) {}
+    VisitOrder(Index n, Index* order) : n_(n), order_(order), seen_(n) {}
 
     Index size() const { return size_; }
     const Index* order() const { return order_; }
@@ -43,7 +43,7 @@ class Met {
     // tell(k, size): of each list.
     template <class Tell>
     void add_neighbours(const Csr<Index>& lists, const Index* from, Index begin, Index end,
-                        Index known, Meter& meter, const Tell& tell) {
+                        Index known, WorkCounter& counter, const Tell& tell) {
         Index size = size_;
         for (Index k = begin; k < end; ++k) {
             if (known - k > 32) __builtin_prefetch(&lists.indptr[from[k + 32]]);
@@ -60,7 +60,7 @@ class Met {
                     if (seen_.insert(lists.indices[p])) order_[size++] = lists.indices[p];
             }
             tell(k, last - first);
-            if (!meter.charge(last - first)) break;
+            if (!counter.add(last - first)) break;
         }
         size_ = size;
     }
@@ -75,22 +75,22 @@ class Met {
 // How many levels it takes from some row until `rows` rows are seen: the median of three searches.
 // Few: no locality.
 template <class Index>
-Index depth(const Csr<Index>& a, const Csr<Index>& transposed, Index rows, Run& run) {
-    Meter meter(run);
+Index bfs_depth_to(const Csr<Index>& a, const Csr<Index>& transposed, Index rows, RunContext& run) {
+    WorkCounter counter(run);
     Index levels[3] = {};
     Buffer<Index> row_list(a.n_rows), col_list(a.n_cols);
     const auto silent = [](Index, Index) {};
     for (int k = 0; k < 3 && a.n_rows > 0; ++k) {
-        Met<Index> met_rows(a.n_rows, row_list.data()), met_cols(a.n_cols, col_list.data());
+        VisitOrder<Index> met_rows(a.n_rows, row_list.data()), met_cols(a.n_cols, col_list.data());
         met_rows.add(static_cast<Index>(hash(k + 7) % a.n_rows));
         for (Index row = 0, col = 0;
              row < met_rows.size() && met_rows.size() < rows && !run.stopped(); ++levels[k]) {
             const Index row_end = met_rows.size();
             met_cols.add_neighbours(a, met_rows.order(), std::exchange(row, row_end), row_end,
-                                    row_end, meter, silent);
+                                    row_end, counter, silent);
             const Index col_end = met_cols.size();
             met_rows.add_neighbours(transposed, met_cols.order(), std::exchange(col, col_end),
-                                    col_end, col_end, meter, silent);
+                                    col_end, col_end, counter, silent);
         }
     }
     std::sort(levels, levels + 3);
@@ -123,7 +123,7 @@ class Renumbering {
   public:
     // row_order has room for one more.
     Renumbering(const Csr<Index>& a, const Csr<Index>& transposed, Index* row_order,
-                Index* row_place, Index* col_order, Index* indptr, Run& run)
+                Index* row_place, Index* col_order, Index* indptr, RunContext& run)
         : a_(a), t_(transposed), row_order_(row_order), row_place_(row_place), indptr_(indptr),
           run_(run), nnz_(a.nnz()), entries_(nnz_), cols_(a.n_cols, col_order) {}
 
@@ -131,17 +131,17 @@ class Renumbering {
     void search() {
         std::fill_n(row_place_, a_.n_rows, UNMATCHED<Index>);
         indptr_[0] = 0;
-        patience_.start();
+        spin_.start();
         if (run_.team.size() > 1)
             run_.team.each([this](int rank) {
                 if (rank == 0) meet_rows();
                 if (rank == 1) meet_cols();
             });
-        Meter meter(run_);
+        WorkCounter counter(run_);
         while (!run_.stopped() &&
                (cols_read_ < cols_.size() || rows_read_ < n_rows_ || next_root())) {
-            read_rows(n_rows_, n_rows_, meter);
-            read_cols(cols_.size(), cols_.size(), meter);
+            read_rows(n_rows_, n_rows_, counter);
+            read_cols(cols_.size(), cols_.size(), counter);
         }
         // Those that are left have no entries.
         for (Index j = 0; j < a_.n_cols && cols_.size() < a_.n_cols; ++j) cols_.add(j);
@@ -158,9 +158,9 @@ class Renumbering {
         const Index middle = run_.team.size() > 1 ? half_.n_rows : a_.n_rows;
         const Index before = middle < a_.n_rows ? indptr_[middle + 1] : nnz_;
         run_.team.each([&](int rank) {
-            Meter meter(run_, rank);
-            if (rank == 0) fill({}, 0, middle, before, indices, meter);
-            if (rank == 1) fill(half_, middle, a_.n_rows, nnz_ - before, indices, meter);
+            WorkCounter counter(run_, rank);
+            if (rank == 0) fill({}, 0, middle, before, indices, counter);
+            if (rank == 1) fill(half_, middle, a_.n_rows, nnz_ - before, indices, counter);
         });
     }
 
@@ -168,23 +168,23 @@ class Renumbering {
     // ---- the worker who meets columns
 
     void meet_cols() {
-        Meter meter(run_, 1);
-        while (!run_.stopped() && !over_ && !patience_.lost()) {
+        WorkCounter counter(run_, 1);
+        while (!run_.stopped() && !over_ && !spin_.gave_up()) {
             const Index known = rows_known_;
             if (rows_read_ == known) {
-                patience_.wait([&] { return over_ || rows_known_ != known; });
+                spin_.wait_until([&] { return over_ || rows_known_ != known; });
                 continue;
             }
-            read_rows(std::min<Index>(known - rows_read_, batch) + rows_read_, known, meter);
+            read_rows(std::min<Index>(known - rows_read_, batch) + rows_read_, known, counter);
             cols_known_ = cols_.size();
             rows_heard_ = rows_read_;
         }
         over_ = true;
     }
 
-    void read_rows(Index end, Index known, Meter& meter) {
+    void read_rows(Index end, Index known, WorkCounter& counter) {
         cols_.add_neighbours(
-            a_, row_order_, rows_read_, end, known, meter,
+            a_, row_order_, rows_read_, end, known, counter,
             [this](Index k, Index size) { indptr_[k + 1] = std::exchange(size_, size_ + size); });
         rows_read_ = end;
     }
@@ -192,16 +192,16 @@ class Renumbering {
     // ---- the worker who meets rows
 
     void meet_rows() {
-        Meter meter(run_, 0);
-        for (bool more = true; more && !run_.stopped() && !over_ && !patience_.lost();) {
+        WorkCounter counter(run_, 0);
+        for (bool more = true; more && !run_.stopped() && !over_ && !spin_.gave_up();) {
             // in this order: the other writes them the other way round
             const Index heard = rows_heard_, known = cols_known_;
             if (cols_read_ < known) {
-                read_cols(std::min<Index>(known - cols_read_, batch) + cols_read_, known, meter);
+                read_cols(std::min<Index>(known - cols_read_, batch) + cols_read_, known, counter);
             } else if (heard == n_rows_) {
                 more = next_root();
             } else {
-                patience_.wait(
+                spin_.wait_until(
                     [&] { return over_ || cols_known_ != known || rows_heard_ != heard; });
                 continue;
             }
@@ -210,7 +210,7 @@ class Renumbering {
         over_ = true;
     }
 
-    void read_cols(Index end, Index known, Meter& meter) {
+    void read_cols(Index end, Index known, WorkCounter& counter) {
         const Index* const cols = cols_.order();
         Index n = n_rows_, total = n_entries_;
         for (Index k = cols_read_; k < end; ++k) {
@@ -220,7 +220,7 @@ class Renumbering {
             const Index first = t_.indptr[cols[k]], last = t_.indptr[cols[k] + 1];
             for (Index p = first; p < last; ++p) entries_[total++] = number(t_.indices[p], n);
             entries_[total - 1] |= end_mark;
-            if (!meter.charge(last - first)) break;
+            if (!counter.add(last - first)) break;
         }
         n_rows_ = n;
         n_entries_ = total;
@@ -257,10 +257,10 @@ class Renumbering {
     // Fills the lists of rows begin..end-1, which have `left` entries, with the columns after
     // `from` in ascending order. Where the next entry of a row goes stands in indptr, which so
     // comes to say where the next list begins.
-    void fill(Half from, Index begin, Index end, Index left, Index* indices, Meter& meter) {
+    void fill(Half from, Index begin, Index end, Index left, Index* indices, WorkCounter& counter) {
         constexpr Index stride = 1 << 12;
         Index col = from.n_cols, p = from.n_entries;
-        while (left > 0 && meter.charge(stride)) {
+        while (left > 0 && counter.add(stride)) {
             for (const Index stop = std::min(nnz_ - p, stride) + p; p < stop; ++p) {
                 const Index row = entries_[p] & ~end_mark;
                 if (begin <= row && row < end) {
@@ -274,14 +274,14 @@ class Renumbering {
 
     const Csr<Index>&a_, &t_;
     Index *const row_order_, *const row_place_, *const indptr_;
-    Run& run_;
+    RunContext& run_;
     const Index nnz_;
     Buffer<Index> entries_;  // the columns' lists, one after the other
-    Met<Index> cols_;
+    VisitOrder<Index> cols_;
     Index rows_read_ = 0, size_ = 0;  // and how many entries these rows have
     alignas(64) Index cols_read_ = 0, n_rows_ = 0, n_entries_ = 0, root_ = 0;
     Half half_;
-    Patience patience_;
+    BoundedSpin spin_;
     // to the worker who meets columns
     alignas(64) std::atomic<Index> rows_known_{0};
     alignas(64) std::atomic<Index> cols_known_{0}, rows_heard_{0};  // to the one who meets rows
@@ -291,7 +291,7 @@ class Renumbering {
 // Workspace: the indices of the transpose, which are replaced by those of the renumbered matrix.
 template <class Index>
 void renumber(const Csr<Index>& a, const Csr<Index>& transposed, Index* row_order, Index* row_place,
-              Index* col_order, Index* indptr, Index* indices, Run& run) {
+              Index* col_order, Index* indptr, Index* indices, RunContext& run) {
     Renumbering<Index> renumbering(a, transposed, row_order, row_place, col_order, indptr, run);
     renumbering.search();
     if (!run.stopped()) renumbering.write(indices);
@@ -300,8 +300,8 @@ void renumber(const Csr<Index>& a, const Csr<Index>& transposed, Index* row_orde
 // Carries a matching into the renumbering: the inverse of restore. By one thread: it writes all
 // over the mates.
 template <class Index>
-void carry(Index n_cols, const Index* row_place, const Index* col_order, const Index* col_mate,
-           Matching<Index> to) {
+void permute_matching(Index n_cols, const Index* row_place, const Index* col_order,
+                      const Index* col_mate, Matching<Index> to) {
     for (Index k = 0; k < n_cols; ++k)
         if (const Index i = col_mate[col_order[k]]; i != UNMATCHED<Index>)
             to.match(row_place[i], k);
@@ -312,8 +312,9 @@ void carry(Index n_cols, const Index* row_place, const Index* col_order, const I
 // side is written by one: two that write to the same lines of memory hold each other up. Time:
 // O(n_rows + n_cols).
 template <class Index>
-void restore(Index n_rows, Index n_cols, const Index* row_order, const Index* col_order,
-             const Index* new_row_mate, const Index* new_col_mate, Matching<Index> to, Team& team) {
+void unpermute_matching(Index n_rows, Index n_cols, const Index* row_order, const Index* col_order,
+                        const Index* new_row_mate, const Index* new_col_mate, Matching<Index> to,
+                        ThreadTeam& team) {
     const auto name = [](const Index* order, Index place) {
         return place == UNMATCHED<Index> ? UNMATCHED<Index> : order[place];
     };

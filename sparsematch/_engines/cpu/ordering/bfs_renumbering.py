@@ -40,7 +40,7 @@ class Renumbered:
         """Carry a matching of the original into the copy."""
         _, given = self.graph.orient(matching.row_mate, matching.col_mate)
         own = self.graph.orient(self.matching.row_mate, self.matching.col_mate)
-        _core.carry(self.major_place, self.minor_order, given, *own)
+        _core.permute_matching(self.major_place, self.minor_order, given, *own)
 
     def give(self, matching: Matching, workers: int) -> "Renumbered":
         """Carry the matching of the copy back to the original, and return what `carry_back` needs.
@@ -50,7 +50,7 @@ class Renumbered:
         minor_order = self.minor_order.copy()
         found = self.graph.orient(self.matching.row_mate, self.matching.col_mate)
         mates = self.graph.orient(matching.row_mate, matching.col_mate)
-        _core.restore(self.major_order, minor_order, *found, *mates, workers)
+        _core.unpermute_matching(self.major_order, minor_order, *found, *mates, workers)
         nothing = minor_order[:0].copy()
         kept = (nothing, minor_order) if self.graph.flipped else (self.major_order, nothing)
         return replace(self, major_order=kept[0], major_place=nothing, minor_order=kept[1])

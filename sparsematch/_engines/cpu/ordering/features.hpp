@@ -11,15 +11,15 @@
 namespace sparsematch {
 
 // The sum of the squared degrees of the rows, and how many rows have one entry.
-struct DegreeFacts {
+struct DegreeStatistics {
     std::uint64_t squares = 0;
     std::int64_t ones = 0;
 };
 
 // Reads: indptr. Time: O(n_rows).
 template <class Index>
-DegreeFacts degree_facts(const Csr<Index>& a) {
-    DegreeFacts facts;
+DegreeStatistics degree_statistics(const Csr<Index>& a) {
+    DegreeStatistics facts;
     for (Index i = 0; i < a.n_rows; ++i) {
         const auto degree = static_cast<std::uint64_t>(a.degree(i));
         facts.squares += degree * degree;
@@ -34,7 +34,7 @@ DegreeFacts degree_facts(const Csr<Index>& a) {
 // sample have, one counts; a row that repeats a column shares it twice.
 // Reads: the matrix. Workspace: two bytes per column. Time: O(n_cols + nnz / 16).
 template <class Index>
-double close_rows(const Csr<Index>& a) {
+double shared_pair_density(const Csr<Index>& a) {
     constexpr int most = 1024;                 // rows of the sample
     constexpr Index few = 1 << 16, part = 16;  // rows from which a part is read, and which
     constexpr Index run = 64;                  // of these are read one after the other

@@ -12,7 +12,7 @@ _SKEWED = 4.0  # mean square of the degrees over squared mean: random graphs hav
 _CLOSE = 0.25
 
 
-class Degrees(NamedTuple):
+class DegreeStatistics(NamedTuple):
     """What the degrees of the majors tell: their mean, how uneven they are, the fraction of ones."""
 
     mean: float
@@ -25,11 +25,11 @@ class Degrees(NamedTuple):
         return self.spread > _SKEWED
 
 
-def degrees(graph: BipartiteCSR) -> Degrees:
+def degrees(graph: BipartiteCSR) -> DegreeStatistics:
     """Return what the degrees tell. Time: O(n_major)."""
     n, mean = graph.n_major, graph.nnz / graph.n_major
-    squares, ones = _core.degree_facts(graph.indptr)
-    return Degrees(mean, squares / n / mean**2, ones / n)
+    squares, ones = _core.degree_statistics(graph.indptr)
+    return DegreeStatistics(mean, squares / n / mean**2, ones / n)
 
 
 def is_ordered(graph: BipartiteCSR) -> bool:
@@ -47,17 +47,17 @@ def is_ordered(graph: BipartiteCSR) -> bool:
     return float(np.median(abs(here - there))) < 0.05 * float(np.median(abs(here - here[::-1])))
 
 
-def close_majors(graph: BipartiteCSR) -> float:
+def shared_pair_density(graph: BipartiteCSR) -> float:
     """Return with how many others a major shares two minors, in the mean, by a sample.
 
     Time: O(n_minor + nnz / 16).
     """
-    return _core.close_rows(graph.n_minor, graph.indptr, graph.indices)
+    return _core.shared_pair_density(graph.n_minor, graph.indptr, graph.indices)
 
 
-def is_clustered(graph: BipartiteCSR) -> bool:
+def has_locality(graph: BipartiteCSR) -> bool:
     """Tell whether majors share minors with each other as in a mesh.
 
-    Time: that of `close_majors`.
+    Time: that of `shared_pair_density`.
     """
-    return close_majors(graph) >= _CLOSE
+    return shared_pair_density(graph) >= _CLOSE

@@ -50,7 +50,7 @@ class StreamLocalMax {
 
   public:
     StreamLocalMax(EdgeSource& file, Index n, const std::string& folder, std::uint64_t seed,
-                   StreamProgress& progress, Run& run)
+                   StreamProgress& progress, RunContext& run)
         : file_(file), n_(n), seed_(seed), order_(no_graph_, seed), scratch_(folder),
           progress_(progress), run_(run), vertex_(n, Vertex{0, UNMATCHED<Index>}), matched_(n) {
         matched_.fill(false);
@@ -96,7 +96,7 @@ class StreamLocalMax {
             if (!scratch_.write(chunk_.data(), kept)) return fail(EdgeFault::unwritable);
             left += kept;
             report_.scanned += n, progress_.done += n;
-            if (!run_.settle(n, 0)) return 0;
+            if (!run_.flush(n, 0)) return 0;
         }
         scratch_.end();
         return left;
@@ -177,7 +177,7 @@ class StreamLocalMax {
     const EdgeOrder<Index, Weighted> order_;
     Scratch<Edge> scratch_;
     StreamProgress& progress_;
-    Run& run_;
+    RunContext& run_;
     Buffer<Vertex> vertex_;
     Bitmap matched_;
     std::vector<Edge> chunk_;
@@ -189,14 +189,15 @@ class StreamLocalMax {
 // Time: O(n rounds + m), expected, for m edges.
 template <class Index>
 StreamReport local_max_stream(EdgeSource& file, Index n, bool weighted, const std::string& folder,
-                              std::uint64_t seed, StreamProgress& progress, Run& run, Index* mate) {
+                              std::uint64_t seed, StreamProgress& progress, RunContext& run,
+                              Index* mate) {
     if (weighted)
         return StreamLocalMax<Index, true>(file, n, folder, seed, progress, run).match(mate);
     return StreamLocalMax<Index, false>(file, n, folder, seed, progress, run).match(mate);
 }
 
 // The largest number of a vertex; -1: there are no edges; -2: the file cannot be read.
-inline std::int64_t largest_vertex(EdgeSource& file, StreamProgress& progress, Run& run) {
+inline std::int64_t largest_vertex(EdgeSource& file, StreamProgress& progress, RunContext& run) {
     std::int64_t largest = -1;
     progress = {0, 0, file.count()};
     if (!file.rewind()) return -2;
@@ -208,7 +209,7 @@ inline std::int64_t largest_vertex(EdgeSource& file, StreamProgress& progress, R
             largest = std::max({largest, e.u, e.v});
         }
         progress.done += n;
-        if (!run.settle(n, 0)) break;
+        if (!run.flush(n, 0)) break;
     }
     return largest;
 }

@@ -39,8 +39,9 @@ class Assignment {
     };
 
   public:
-    Assignment(const Csr<Index>& a, const double* cost, double* u, Run& run)
-        : a_(a), c_(cost), u_(u), run_(run), meter_(run), col_(a.n_cols), col_of_(a.n_rows, none) {}
+    Assignment(const Csr<Index>& a, const double* cost, double* u, RunContext& run)
+        : a_(a), c_(cost), u_(u), run_(run), counter_(run), col_(a.n_cols),
+          col_of_(a.n_rows, none) {}
 
     // Reads: the matrix, n_rows <= n_cols. Writes mates and duals. Returns whether every row got a
     // column; free columns, of which there are some where there are more columns than rows, then
@@ -86,7 +87,7 @@ class Assignment {
             u_[i] = least;
             if (col_[to].mate == none) match(i, to);
             else free_.push_back(i);
-            if (!meter_.charge(a_.degree(i))) return false;
+            if (!counter_.add(a_.degree(i))) return false;
         }
         return true;
     }
@@ -107,7 +108,7 @@ class Assignment {
                         waiting.push_back(i);
                         break;
                     }
-                    if (!meter_.charge(degree)) return false;
+                    if (!counter_.add(degree)) return false;
                     bool strictly;
                     const Index displaced = bid(i, strictly);
                     if (displaced != none && !strictly) waiting.push_back(displaced);
@@ -207,7 +208,7 @@ class Assignment {
                 ++p;
             }
             scanned_ += p - first + 1;
-            if (!meter_.charge(p - first + 1)) return false;
+            if (!counter_.add(p - first + 1)) return false;
             if (to == none) {
                 path_.pop_back();
                 continue;
@@ -265,7 +266,7 @@ class Assignment {
             else push(d, j);
         }
         scanned_ += a_.degree(i);
-        return meter_.charge(a_.degree(i));
+        return counter_.add(a_.degree(i));
     }
 
     // The row of the nearest column that is not scanned yet and nearer than the end, if any.
@@ -315,8 +316,8 @@ class Assignment {
     const Csr<Index>& a_;
     const double* c_;
     double* u_;
-    Run& run_;
-    Meter meter_;
+    RunContext& run_;
+    WorkCounter counter_;
     Buffer<Column> col_;
     Buffer<Index> col_of_;
     Buffer<Index> seen_, at_;

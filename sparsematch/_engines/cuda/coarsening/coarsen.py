@@ -23,7 +23,7 @@ def wrong_mate(mate: IndexArray) -> int:
     return int(wrong[0]) if wrong.size else -1
 
 
-def contract(
+def galerkin_product(
     graph: BipartiteCSR, values: Any, mate: IndexArray, join: bool, run: Run
 ) -> tuple[Any, Any, Any, Any]:
     """Return the aggregates of the vertices, and indptr, indices and values of the coarse matrix.

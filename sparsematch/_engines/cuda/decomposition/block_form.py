@@ -7,7 +7,7 @@ from sparsematch._engines.cuda.decomposition.coarse_parts import coarse_parts
 from sparsematch._engines.registry import Run
 from sparsematch._types.arrays import namespace
 from sparsematch._types.bipartite import BipartiteCSR
-from sparsematch._types.labels import BlockLabels, FormOrder
+from sparsematch._types.labels import BlockLabels, BlockPermutation
 from sparsematch._types.matching import Matching
 
 
@@ -22,8 +22,8 @@ def block_labels(graph: BipartiteCSR, matching: Matching, run: Run) -> BlockLabe
     )
 
 
-def form_order(matching: Matching, labels: BlockLabels) -> FormOrder:
-    """Sort the rows by group, in no particular order within one. See form_order.cu.
+def block_permutation(matching: Matching, labels: BlockLabels) -> BlockPermutation:
+    """Sort the rows by group, in no particular order within one. See block_permutation.cu.
 
     Workspace: an index per row. Time: O(n_rows + n_cols), a wait for the device.
     """
@@ -53,4 +53,4 @@ def form_order(matching: Matching, labels: BlockLabels) -> FormOrder:
     )
     kernels.launch("seat", max(row_mate.size, col_mate.size), *sizes, *arrays)
     first_square, first_vertical, rank, _ = bounds.tolist()
-    return FormOrder(row_perm, col_perm, begin, first_square, first_vertical, rank)
+    return BlockPermutation(row_perm, col_perm, begin, first_square, first_vertical, rank)

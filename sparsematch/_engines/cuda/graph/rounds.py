@@ -9,7 +9,7 @@ import numpy as np
 from sparsematch._engines.cuda.core import compile
 from sparsematch._engines.registry import Run
 from sparsematch._types.arrays import IndexArray, namespace
-from sparsematch._types.graph import Graph, GraphSurvey
+from sparsematch._types.graph import Graph, GraphProperties
 from sparsematch._types.run_info import StepInfo
 
 #: Entries of a part of a list that is too long for a few threads.
@@ -102,17 +102,17 @@ def _live_edges(graph: Graph, mate: IndexArray) -> int:
     return int(count[0]) // 2
 
 
-def survey_graph(graph: Graph, run: Run) -> GraphSurvey:
+def validate_graph(graph: Graph, run: Run) -> GraphProperties:
     """Return what one pass over the entries tells; waits for the device once. Time: O(n + nnz)."""
     if not graph.n:
-        return GraphSurvey(ascending=True, symmetric=True, finite=True)
+        return GraphProperties(ascending=True, symmetric=True, finite=True)
     kernels, (n, *arrays), cut = load("graph/validate", graph), lists(graph), cuts(graph)
     control = namespace(graph.indptr).zeros(CONTROL + 3, np.uint64)
     found = control[CONTROL:]
     kernels.launch("survey", shape(graph)["LANES"] * graph.n, n, *arrays, *cut, control, found)
     kernels.launch("survey_long", 1 << 18, *arrays, *cut, control, found)
     balance, falls, infinite = found.tolist()
-    return GraphSurvey(ascending=not falls, symmetric=not balance, finite=not infinite)
+    return GraphProperties(ascending=not falls, symmetric=not balance, finite=not infinite)
 
 
 def matched_weight(graph: Graph, mate: IndexArray) -> Any:

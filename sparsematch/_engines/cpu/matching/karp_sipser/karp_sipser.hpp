@@ -33,7 +33,7 @@ class KarpSipser {
     static constexpr int batch = 32, picks = 16;
     // pairs of which the keeper of rows may not have heard when a pick is made
     static constexpr std::size_t in_flight = 128;
-    static constexpr auto many = LiveSide<Index>::many;
+    static constexpr auto many = ResidualSide<Index>::many;
 
     struct Pair {
         Index row, col;
@@ -42,13 +42,13 @@ class KarpSipser {
 
   public:
     KarpSipser(const Csr<Index>& a, const Csr<Index>& transposed, Matching<Index> m, bool with_xor,
-               Run& run)
+               RunContext& run)
         : m_(m), run_(run), rows_(a, m.row_mate, with_xor), cols_(transposed, m.col_mate, with_xor),
-          gone_(a.n_cols), next_pick_(a.n_rows) {}
+          removed_(a.n_cols), next_pick_(a.n_rows) {}
 
     void count() {
         count_both(rows_, cols_, run_);
-        gone_.copy_inverse(cols_.free);
+        removed_.copy_inverse(cols_.free);
     }
     // All of these pairs are forced: noted down if that is wanted.
     void match_degree_one(Forced* forced) {
@@ -62,8 +62,8 @@ class KarpSipser {
         match();
     }
 
-    const LiveSide<Index>& rows() const { return rows_; }
-    const LiveSide<Index>& cols() const { return cols_; }
+    const ResidualSide<Index>& rows() const { return rows_; }
+    const ResidualSide<Index>& cols() const { return cols_; }
 
   private:
     // Vertices of degree one as long as there are any, and pairs that are picked in between if
@@ -72,30 +72,29 @@ class KarpSipser {
     void match() {
         over_ = run_.team.size() == 1;
         heard_ = heard_ & ~std::size_t{1};
-        patience_.start();
+        spin_.start();
         run_.team.each([&](int rank) {
             if (rank == 0) keep_rows();
             if (rank == 1) keep_cols();
         });
-        Meter meter(run_, 0);
-        while (!run_.stopped() && (row_turn(meter) || col_turn(meter, true) || propose_rows(1) ||
-                                   take_cols(1, meter))) {
+        WorkCounter counter(run_, 0);
+        while (!run_.stopped() && (row_turn(counter) || col_turn(counter, true) ||
+                                   propose_rows(1) || take_cols(1, counter))) {
         }
     }
 
     // ---- the keeper of rows
 
     void keep_rows() {
-        Meter meter(run_, 0);
+        WorkCounter counter(run_, 0);
         std::size_t told = heard_;
-        while (!run_.stopped() && !over_ && !patience_.lost()) {
-            if (row_turn(meter)) continue;
-            const std::size_t heard = 2 * to_rows_.received() + (row_queue_.size() == 0);
+        while (!run_.stopped() && !over_ && !spin_.gave_up()) {
+            if (row_turn(counter)) continue;
+            const std::size_t heard = 2 * to_rows_.popped() + (row_queue_.size() == 0);
             if (heard != told) heard_ = told = heard;
             if (propose_rows(1)) continue;
-            patience_.wait([&] {
-                return over_ || to_rows_.has_news() ||
-                       (row_queue_.size() > 0 && to_cols_.has_room());
+            spin_.wait_until([&] {
+                return over_ || !to_rows_.empty() || (row_queue_.size() > 0 && to_cols_.has_room());
             });
         }
         over_ = true;
@@ -103,26 +102,26 @@ class KarpSipser {
 
     // Some of what there is to do at once; false if there is nothing. Less than a batch of degree
     // one comes last.
-    bool row_turn(Meter& meter) {
-        return hear(meter) || propose_rows(batch) || look(rows_, row_queue_, rows_looked_at_);
+    bool row_turn(WorkCounter& counter) {
+        return hear(counter) || propose_rows(batch) || look(rows_, row_queue_, rows_looked_at_);
     }
 
     // Of pairs that have been made: the rows are gone, and the columns, which their other rows
     // lose.
-    bool hear(Meter& meter) {
+    bool hear(WorkCounter& counter) {
         Pair pairs[batch];
         Index gone[batch];
-        const int n = to_rows_.receive(pairs);
+        const int n = to_rows_.pop_batch(pairs);
         int n_gone = 0;
         for (int k = 0; k < n; ++k) {
             const auto [i, j, last] = pairs[k];
-            gone_.set(j);
+            removed_.set(j);
             rows_.degree[i] = many;  // so that it is not queued any more
             gone[n_gone] = j;
             n_gone += !last;
             __builtin_prefetch(&cols_.lists.indptr[j]);
         }
-        remove(cols_, gone, n_gone, rows_, row_queue_, meter);
+        remove(cols_, gone, n_gone, rows_, row_queue_, counter);
         return n > 0;
     }
 
@@ -132,32 +131,33 @@ class KarpSipser {
         Index taken[batch];
         const int n = take(rows_, row_queue_, taken);
         for (int k = 0; k < n; ++k) {
-            const Index j = rows_.find_last(taken[k], [&](Index w) { return !gone_.test(w); });
-            if (j != UNMATCHED<Index>) to_cols_.send({taken[k], j, false});
+            const Index j = rows_.find_last(taken[k], [&](Index w) { return !removed_.test(w); });
+            if (j != UNMATCHED<Index>) to_cols_.push({taken[k], j, false});
         }
-        to_cols_.hand_over();
+        to_cols_.publish();
         return true;
     }
 
     // ---- the keeper of columns
 
     void keep_cols() {
-        Meter meter(run_, 1);
-        while (!run_.stopped() && !over_ && !patience_.lost()) {
+        WorkCounter counter(run_, 1);
+        while (!run_.stopped() && !over_ && !spin_.gave_up()) {
             const std::size_t heard = heard_;
-            if (col_turn(meter, to_rows_.sent() - heard / 2 <= in_flight) || take_cols(1, meter))
+            if (col_turn(counter, to_rows_.pushed() - heard / 2 <= in_flight) ||
+                take_cols(1, counter))
                 continue;
-            if (next_pick_ == rows_.lists.n_rows && heard == 2 * to_rows_.sent() + 1) break;
-            patience_.wait([&] {
-                return over_ || heard_ != heard || (to_cols_.has_news() && to_rows_.has_room());
+            if (next_pick_ == rows_.lists.n_rows && heard == 2 * to_rows_.pushed() + 1) break;
+            spin_.wait_until([&] {
+                return over_ || heard_ != heard || (!to_cols_.empty() && to_rows_.has_room());
             });
         }
         over_ = true;
     }
 
-    bool col_turn(Meter& meter, bool may_pick) {
-        return answer() || take_cols(batch, meter) || look(cols_, col_queue_, cols_looked_at_) ||
-               (may_pick && pick(meter));
+    bool col_turn(WorkCounter& counter, bool may_pick) {
+        return answer() || take_cols(batch, counter) || look(cols_, col_queue_, cols_looked_at_) ||
+               (may_pick && pick(counter));
     }
 
     // Makes the proposed pairs whose ends are free. No other column has to hear of it: the row has
@@ -165,18 +165,18 @@ class KarpSipser {
     bool answer() {
         Pair pairs[batch];
         if (!to_rows_.has_room()) return false;
-        const int n = to_cols_.receive(pairs);
+        const int n = to_cols_.pop_batch(pairs);
         for (int k = 0; k < n; ++k)
             if (rows_.free.test(pairs[k].row) && cols_.free.test(pairs[k].col)) {
                 make(pairs[k].row, pairs[k].col);
                 if (forced_) forced_[n_by_row_++] = pairs[k].row;
             }
-        to_rows_.hand_over();
+        to_rows_.publish();
         return n > 0;
     }
 
     // Columns of degree one.
-    bool take_cols(std::size_t enough, Meter& meter) {
+    bool take_cols(std::size_t enough, WorkCounter& counter) {
         if (col_queue_.size() < enough || !to_rows_.has_room()) return false;
         Index taken[batch], gone[batch];
         const int n = take(cols_, col_queue_, taken);
@@ -189,14 +189,14 @@ class KarpSipser {
             if (forced_) forced_[rows_.lists.n_rows - ++n_by_col_] = i;
             gone[n_gone++] = i;
         }
-        to_rows_.hand_over();
-        remove(rows_, gone, n_gone, cols_, col_queue_, meter);
+        to_rows_.publish();
+        remove(rows_, gone, n_gone, cols_, col_queue_, counter);
         return true;
     }
 
     // The rows in order: each its column with the fewest live rows, or any where all that are left
     // have very many.
-    bool pick(Meter& meter) {
+    bool pick(WorkCounter& counter) {
         Index& i = next_pick_;
         if (i == rows_.lists.n_rows || !to_rows_.has_room()) return false;
         Index gone[picks];
@@ -210,8 +210,8 @@ class KarpSipser {
             make(i, j);
             gone[n++] = i;
         }
-        to_rows_.hand_over();
-        remove(rows_, gone, n, cols_, col_queue_, meter);
+        to_rows_.publish();
+        remove(rows_, gone, n, cols_, col_queue_, counter);
         return true;
     }
 
@@ -219,14 +219,14 @@ class KarpSipser {
         rows_.free.clear(i);
         cols_.free.clear(j);
         m_.match(i, j);
-        to_rows_.send({i, j, cols_.degree[j] == 1});
+        to_rows_.push({i, j, cols_.degree[j] == 1});
         cols_.degree[j] = many;  // so that no row picks it
     }
 
     // ---- both
 
     // Queues the vertices of degree one among the next thousand.
-    static bool look(const LiveSide<Index>& side, DegreeOne<Index>& queue, Index& next) {
+    static bool look(const ResidualSide<Index>& side, DegreeOneStack<Index>& queue, Index& next) {
         const Index left = side.lists.n_rows - next, end = next + std::min<Index>(left, 1024);
         queue.reserve(end - next);
         for (; next < end; ++next) queue.push_if(next, side.degree[next] == 1);
@@ -235,7 +235,7 @@ class KarpSipser {
 
     // Up to a batch from the queue: those that still have degree one, and their lists have been
     // asked for.
-    static int take(const LiveSide<Index>& side, DegreeOne<Index>& queue, Index* taken) {
+    static int take(const ResidualSide<Index>& side, DegreeOneStack<Index>& queue, Index* taken) {
         int n = 0;
         for (auto left = std::min<std::size_t>(batch, queue.size()); left > 0; --left) {
             taken[n] = queue.pop();
@@ -249,14 +249,15 @@ class KarpSipser {
     // The vertices of one side have gone, and their places in indptr have been asked for: their
     // neighbours lose one, and those left with one are queued. Most lists are short, and nobody can
     // predict where they end: so they are read once only, while the degrees are asked for.
-    static void remove(const LiveSide<Index>& side, const Index* gone, int n,
-                       LiveSide<Index>& other, DegreeOne<Index>& queue, Meter& meter) {
+    static void remove(const ResidualSide<Index>& side, const Index* gone, int n,
+                       ResidualSide<Index>& other, DegreeOneStack<Index>& queue,
+                       WorkCounter& counter) {
         constexpr int some = 256;
         Index lowered[some];
         int n_lowered = 0;
         const auto lower = [&] {
             queue.push_lowered(lowered, n_lowered, other.degree.data());
-            meter.charge(n_lowered);
+            counter.add(n_lowered);
             n_lowered = 0;
         };
         const bool with_xor = other.neighbours.size() > 0;
@@ -273,17 +274,17 @@ class KarpSipser {
     }
 
     const Matching<Index> m_;
-    Run& run_;
-    LiveSide<Index> rows_, cols_;  // both `free` and both mates are of the keeper of columns
-    Bitmap gone_;                  // columns of which the keeper of rows has heard
-    DegreeOne<Index> row_queue_, col_queue_;
+    RunContext& run_;
+    ResidualSide<Index> rows_, cols_;  // both `free` and both mates are of the keeper of columns
+    Bitmap removed_;                   // columns of which the keeper of rows has heard
+    DegreeOneStack<Index> row_queue_, col_queue_;
     // those of degree one among them have been queued
     Index rows_looked_at_ = 0, cols_looked_at_ = 0;
     Index next_pick_;          // the row that chooses next
     Index* forced_ = nullptr;  // as Forced has them
     Index n_by_row_ = 0, n_by_col_ = 0;
-    Ring<Pair, batch> to_rows_, to_cols_;
-    Patience patience_;
+    SpscRing<Pair, batch> to_rows_, to_cols_;
+    BoundedSpin spin_;
     // Twice the pairs that have been heard of, and one more if all that followed from them has been
     // done, too.
     alignas(64) std::atomic<std::size_t> heard_{0};
@@ -293,13 +294,13 @@ class KarpSipser {
 // So far each match was right: what is left is to match the core of free vertices that still have
 // live neighbours, and a maximum matching of the core makes the whole maximum.
 template <class Index>
-void mark_settled(const LiveSide<Index>& side, bool* settled) {
+void mark_settled(const ResidualSide<Index>& side, bool* settled) {
     for (Index v = 0; v < side.lists.n_rows; ++v)
         settled[v] = !side.free.test(v) | (side.degree[v] == 0);
 }
 
 template <class Index, class Workers>
-void karp_sipser_by(Workers&& workers, Matching<Index> m, const Options& options, Run& run) {
+void karp_sipser_by(Workers&& workers, Matching<Index> m, const Options& options, RunContext& run) {
     const auto &rows = workers.rows(), &cols = workers.cols();
     const bool warm = std::any_of(m.row_mate, m.row_mate + rows.lists.n_rows,
                                   [](Index j) { return j != UNMATCHED<Index>; });
@@ -325,7 +326,7 @@ void karp_sipser_by(Workers&& workers, Matching<Index> m, const Options& options
 // queues. Time: O(nnz).
 template <class Index>
 void karp_sipser(const Csr<Index>& a, const Csr<Index>* transposed, Matching<Index> m,
-                 const Options& options, Run& run) {
+                 const Options& options, RunContext& run) {
     constexpr int few = 3;  // up to so many workers, two that share nothing are faster
     if (run.team.size() > few)
         karp_sipser_by(SharedKarpSipser<Index>(a, *transposed, m, run), m, options, run);

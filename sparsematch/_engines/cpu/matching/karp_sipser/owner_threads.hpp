@@ -19,17 +19,18 @@ namespace sparsematch {
 template <class Index>
 class SharedKarpSipser {
     static constexpr int batch = 32, ahead = 8, picks = 16;
-    static constexpr auto many = LiveSide<Index>::many;
+    static constexpr auto many = ResidualSide<Index>::many;
 
     struct Lane {  // one worker's work at hand, by side
-        Lane(Run& run, int rank) : meter(run, rank) {}
-        DegreeOne<Index> queue[2];      // vertices that have come down to degree one
-        std::vector<Index> matched[2];  // their neighbours have still to be told
-        Meter meter;
+        Lane(RunContext& run, int rank) : counter(run, rank) {}
+        DegreeOneStack<Index> queue[2];  // vertices that have come down to degree one
+        std::vector<Index> matched[2];   // their neighbours have still to be told
+        WorkCounter counter;
     };
 
   public:
-    SharedKarpSipser(const Csr<Index>& a, const Csr<Index>& transposed, Matching<Index> m, Run& run)
+    SharedKarpSipser(const Csr<Index>& a, const Csr<Index>& transposed, Matching<Index> m,
+                     RunContext& run)
         : run_(run), side_{{a, m.row_mate, false}, {transposed, m.col_mate, false}} {
         for (int rank = 0; rank < run.team.size(); ++rank)
             lanes_.push_back(std::make_unique<Lane>(run, rank));
@@ -54,8 +55,8 @@ class SharedKarpSipser {
         match_maximal();
     }
 
-    const LiveSide<Index>& rows() const { return side_[0]; }
-    const LiveSide<Index>& cols() const { return side_[1]; }
+    const ResidualSide<Index>& rows() const { return side_[0]; }
+    const ResidualSide<Index>& cols() const { return side_[1]; }
 
   private:
     // Runs visit(lane, v, a later v) over all vertices of a side. Queues are worked off when they
@@ -91,7 +92,7 @@ class SharedKarpSipser {
     // Takes up to a batch of vertices v of degree one, matches each to its last neighbour, and
     // removes both.
     void take_batch(Lane& lane, int s) {
-        const LiveSide<Index>& side = side_[s];
+        const ResidualSide<Index>& side = side_[s];
         Index taken[batch];
         int n = 0;
         for (auto left = std::min<std::size_t>(batch, lane.queue[s].size()); left > 0; --left) {
@@ -132,7 +133,7 @@ class SharedKarpSipser {
     // Free row i takes its live column with the fewest live rows.
     void pick(Lane& lane, Index i) {
         const Csr<Index>& lists = side_[0].lists;
-        lane.meter.charge(lists.degree(i));
+        lane.counter.add(lists.degree(i));
         Index best = UNMATCHED<Index>;
         std::uint8_t fewest = many;
         for (Index p = lists.indptr[i]; p < lists.indptr[i + 1]; ++p) {
@@ -150,7 +151,7 @@ class SharedKarpSipser {
     // Matches v, of side s, and w if both are free; columns are taken before rows, so that two
     // workers cannot wait for each other.
     bool claim(int s, Index v, Index w) {
-        LiveSide<Index>&rows = side_[0], &cols = side_[1];
+        ResidualSide<Index>&rows = side_[0], &cols = side_[1];
         const Index i = s == 0 ? v : w, j = s == 0 ? w : v;
         if (!rows.free.test(i) || !cols.free.template take<true>(j)) return false;
         if (!rows.free.template take<true>(i)) {
@@ -192,11 +193,11 @@ class SharedKarpSipser {
             lane.queue[1 - s].push_if(lists.indices[p],
                                       counted && std::atomic_ref(degree).fetch_sub(1) == 2);
         }
-        lane.meter.charge(last - first);
+        lane.counter.add(last - first);
     }
 
-    Run& run_;
-    LiveSide<Index> side_[2];  // rows, columns
+    RunContext& run_;
+    ResidualSide<Index> side_[2];  // rows, columns
     std::vector<std::unique_ptr<Lane>> lanes_;
 };
 

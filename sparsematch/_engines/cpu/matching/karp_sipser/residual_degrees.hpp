@@ -16,10 +16,10 @@ namespace sparsematch {
 
 // The vertices of one side, with the lists that lead to the other.
 template <class Index>
-struct LiveSide {
+struct ResidualSide {
     static constexpr std::uint8_t many = 255;  // stands for 255 or more, and is never lowered
 
-    LiveSide(const Csr<Index>& lists, Index* mate, bool with_xor)
+    ResidualSide(const Csr<Index>& lists, Index* mate, bool with_xor)
         : lists(lists), mate(mate), degree(lists.n_rows), neighbours(with_xor ? lists.n_rows : 0),
           free(lists.n_rows) {}
 
@@ -27,14 +27,14 @@ struct LiveSide {
     // Degrees, and the exclusive or of the neighbours if it is wanted; the free vertices of both
     // sides are known. Those that are matched count as having many, so that they are neither queued
     // nor picked.
-    void count(const LiveSide& other, Meter&& meter) {
+    void count(const ResidualSide& other, WorkCounter&& counter) {
         const bool all = other.free.count() == static_cast<std::size_t>(other.lists.n_rows),
                    with_xor = neighbours.size() > 0;
         for (Index v = 0; v < lists.n_rows; ++v) {
             const Index first = lists.indptr[v], last = lists.indptr[v + 1];
             Index live = last - first, sum = 0;
             if (!all || with_xor) {
-                if (!meter.charge(live)) return;
+                if (!counter.add(live)) return;
                 live = 0;
                 for (Index p = first; p < last; ++p) {
                     if (!other.free.test(lists.indices[p])) continue;
@@ -63,7 +63,7 @@ struct LiveSide {
     }
     // The live neighbour with the fewest live neighbours itself, if its degree is exact. Without a
     // branch in the loop: it could not be predicted.
-    Index find_least(Index v, const LiveSide& other) const {
+    Index find_least(Index v, const ResidualSide& other) const {
         Index best = UNMATCHED<Index>;
         std::uint8_t fewest = many;
         for (Index p = lists.indptr[v]; p < lists.indptr[v + 1]; ++p) {
@@ -91,16 +91,16 @@ struct LiveSide {
 
 // The free vertices of both sides and their degrees, by two workers if there are so many.
 template <class Index>
-void count_both(LiveSide<Index>& rows, LiveSide<Index>& cols, Run& run) {
-    LiveSide<Index>* const side[] = {&rows, &cols};
+void count_both(ResidualSide<Index>& rows, ResidualSide<Index>& cols, RunContext& run) {
+    ResidualSide<Index>* const side[] = {&rows, &cols};
     run.team.both([&](int s, int) { side[s]->find_free(); });
-    run.team.both([&](int s, int rank) { side[s]->count(*side[1 - s], Meter(run, rank)); });
+    run.team.both([&](int s, int rank) { side[s]->count(*side[1 - s], WorkCounter(run, rank)); });
 }
 
 // A stack that keeps or drops what is put on it without a branch: about one vertex in four comes
 // down to degree one.
 template <class Index>
-class DegreeOne {
+class DegreeOneStack {
   public:
     std::size_t size() const { return size_; }
     Index pop() { return items_[--size_]; }
@@ -120,7 +120,7 @@ class DegreeOne {
         for (std::size_t k = 0; k < n; ++k) {
             const Index w = vertices[k];
             const std::uint8_t before = degree[w],
-                               after = before - (before != LiveSide<Index>::many);
+                               after = before - (before != ResidualSide<Index>::many);
             degree[w] = after;
             *top = w;
             top += after == 1;
