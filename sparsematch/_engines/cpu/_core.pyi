@@ -236,16 +236,14 @@ def block_plan(
     row_perm: IndexArray,
     col_perm: IndexArray,
     starts: IndexArray,
-    forced: BoolArray,
-    work_per_entry: float,
-    fill: float,
-    always_inside: int,
+    external_only: BoolArray,
+    limits: tuple[float, float, int],
     /,
 ) -> BlockPlan:
-    """Cut a square matrix, given by columns, into blocks; forced ones, and ones too heavy, are left to others."""
+    """Plan a square matrix, given by columns, by blocks; some are left to an external solver."""
 
 def survey(indptr: IndexArray, values: NDArray[Any], /) -> tuple[float, float]:
-    """Return the largest modulus and the largest sum of moduli of a column, not finite if an entry is not."""
+    """Return the largest absolute value and the 1-norm, not finite if an entry is not."""
 
 def equal(x: IndexArray, y: IndexArray, /) -> bool:
     """Tell whether two arrays of the same type are equal."""
@@ -264,16 +262,10 @@ def quick_analysis(
     indices: IndexArray,
     values: NDArray[Any],
     given: IndexArray | tuple[IndexArray, IndexArray, IndexArray] | None,
-    few_entries: int,
-    many_entries: int,
-    poor_share: float,
-    few_rows: int,
-    work_per_entry: float,
-    fill: float,
-    always_inside: int,
+    limits: tuple[int, int, float, int, tuple[float, float, int]],
     /,
 ) -> tuple[Any, ...] | None:
-    """Return row_perm, col_perm, starts, the largest modulus, the 1-norm, the number of poor pivots, and a plan."""
+    """Return row_perm, col_perm, starts, largest absolute value, 1-norm, weak pivots, and a plan."""
 
 def block_lu(plan: BlockPlan, values: NDArray[Any], /) -> BlockLU:
     """Make room for a factorisation; of `values`, only the type counts."""

@@ -1,8 +1,9 @@
-// The solver's door: block plans and factorisations as Python objects, their arrays copied out, the
-// GIL released in between.
+// Bindings of the solvers: block plans and factorisations as Python objects, their arrays copied
+// out, the GIL released in between.
 #include <nanobind/nanobind.h>
 #include <nanobind/ndarray.h>
 #include <nanobind/stl/complex.h>
+#include <nanobind/stl/tuple.h>
 #include <nanobind/stl/vector.h>
 
 #include <algorithm>
@@ -40,21 +41,37 @@ auto copied(const std::vector<T>& from) {
 }
 
 template <class Index>
+std::vector<Index> to_vector(const In<Index>& from) {
+    return {from.data(), from.data() + from.size()};
+}
+template <class Index>
+std::vector<Index> to_vector(nb::handle from) {
+    return to_vector(nb::cast<In<Index>>(from));
+}
+
+// limits: work_per_entry, fill, always_inside.
+template <class Index>
+typename BlockPlan<Index>::Limits plan_limits(nb::handle limits) {
+    const auto [work_per_entry, fill, always_inside] =
+        nb::cast<std::tuple<double, double, Index>>(limits);
+    return {work_per_entry, fill, always_inside};
+}
+
+template <class Index>
 BlockPlan<Index>* make_plan(In<Index> indptr, In<Index> indices, In<Index> row_perm,
-                            In<Index> col_perm, In<Index> starts, In<bool> forced,
-                            double work_per_entry, double fill, Index always_inside) {
+                            In<Index> col_perm, In<Index> starts, In<bool> external_only,
+                            nb::tuple limits) {
+    const auto a = view(static_cast<Index>(row_perm.size()), indptr, indices);
+    const auto checked = plan_limits<Index>(limits);
     nb::gil_scoped_release release;
-    const auto n = static_cast<Index>(row_perm.size());
-    const auto a = view(n, indptr, indices);
-    const auto n_blocks = static_cast<Index>(starts.size() - 1);
-    Planner<Index> planner(a, row_perm.data(), col_perm.data(), n_blocks, starts.data(),
-                           forced.data(), nullptr, {work_per_entry, fill, always_inside});
+    Planner<Index> planner(a, {to_vector(row_perm), to_vector(col_perm), to_vector(starts)},
+                           external_only.data(), nullptr, checked);
     return new BlockPlan<Index>(planner.make());
 }
 
 // The block's columns: indptr, rows, the places of the entries in the user's values, and how many
-// entries L + U would have if pivots stay on the diagonal; 0 if rows and columns are in no order
-// that helps.
+// entries L + U would have if pivots stay on the diagonal; 0 if rows and columns are in the user's
+// order.
 template <class Index>
 nb::tuple block(const BlockPlan<Index>& plan, Index k, bool ascending) {
     const Index first = plan.starts[k];
@@ -75,7 +92,7 @@ nb::tuple block(const BlockPlan<Index>& plan, Index k, bool ascending) {
             std::tie(rows.data()[p], from.data()[p]) = column[p - indptr[c]];
     }
     return nb::make_tuple(copied(indptr), rows, from,
-                          plan.outside[k] > BlockPlan<Index>::as_given ? plan.outside[k] : 0.0);
+                          plan.external[k] > BlockPlan<Index>::as_given ? plan.external[k] : 0.0);
 }
 
 template <class Index>
@@ -97,14 +114,14 @@ void bind_plan(nb::module_& m, const char* name) {
                      [](const Plan& plan) {
                          std::vector<Index> out;
                          for (Index k = 0; k < plan.n_blocks(); ++k)
-                             if (plan.outside[k] > 0) out.push_back(k);
+                             if (plan.external[k] > 0) out.push_back(k);
                          return out;
                      })
         .def_prop_ro("n_upper", [](const Plan& plan) { return plan.upper_row.size(); })
         .def("block", &block<Index>, "k"_a, "ascending"_a);
     m.def("block_plan", &make_plan<Index>, "indptr"_a.noconvert(), "indices"_a.noconvert(),
           "row_perm"_a.noconvert(), "col_perm"_a.noconvert(), "starts"_a.noconvert(),
-          "forced"_a.noconvert(), "work_per_entry"_a, "fill"_a, "always_inside"_a);
+          "external_only"_a.noconvert(), "limits"_a);
     m.def(
         "equal",
         [](In<Index> x, In<Index> y) {
@@ -132,67 +149,38 @@ nb::tuple factorise(BlockLU<Index, Value>& lu, In<Value> values, bool again) {
 template <class Index, class Value>
 void solve(const BlockLU<Index, Value>& lu, Matrix<Value> x, Index first, Index last, int side) {
     nb::gil_scoped_release release;
-    BackSubstitution<Index, Value>(lu, x.data(), static_cast<std::int64_t>(x.shape(1)))
+    TriangularSolve<Index, Value>(lu, x.data(), static_cast<std::int64_t>(x.shape(1)))
         .run(first, last, static_cast<Side>(side));
 }
 
-// given: None, the mates of the rows, or a form. Returns None where no perfect matching is at hand;
-// else the block form, the largest modulus, the 1-norm, the number of poor pivots, and a plan, or
-// None in its place if their rows are more than `poor_share` of the entries.
+// given: None, the mates of the rows, or the three arrays of a form. Returns None where no perfect
+// matching is at hand; else the form, the largest absolute value, the 1-norm, the number of weak
+// pivots, and a plan, or None in its place where the diagonal is too weak.
 template <class Index, class Value>
 nb::object run_quick_analysis(In<Index> indptr, In<Index> indices, In<Value> values,
-                              nb::object given, std::int64_t few_entries, std::int64_t many_entries,
-                              double poor_share, Index few_rows, double work_per_entry, double fill,
-                              Index always_inside) {
+                              nb::object given, nb::tuple limits) {
     const auto n = static_cast<Index>(indptr.size() - 1);
     const auto a = view(n, indptr, indices);
     if (values.size() < static_cast<std::size_t>(a.nnz()))
         throw nb::value_error("there are fewer values than entries");
     SquareForm<Index> form;
     const Index* mates = nullptr;
-    if (nb::isinstance<nb::tuple>(given)) {
-        const auto array = [&](int k) {
-            const auto from = nb::cast<In<Index>>(given[k]);
-            return std::vector<Index>(from.data(), from.data() + from.size());
-        };
-        form = {array(0), array(1), array(2)};
-    } else if (!given.is_none()) {
-        mates = nb::cast<In<Index>>(given).data();
-    }
-    Survey seen;
-    PoorPivots poor;
-    const auto n_blocks = [&] { return static_cast<std::size_t>(form.n_blocks()); };
-    std::unique_ptr<BlockPlan<Index>> plan;
-    const bool found = interruptible([&](RunContext& run) {
-        if (form.starts.empty()) {
-            QuickAnalysis<Index> look(a, run);
-            if (!(mates ? look.take(mates) : look.match({few_entries, many_entries})) ||
-                run.stopped())
-                return false;
-            form = look.form();
-            if (run.stopped()) return false;
-        }
-        seen = survey(indptr.data(), n, values.data());
-        const Index *rows = form.row_perm.data(), *cols = form.col_perm.data(),
-                    *starts = form.starts.data();
-        Buffer<bool> steady(n_blocks(), false);
-        if (std::isfinite(seen.norm))
-            poor =
-                poor_diagonal(a, rows, cols, starts, form.n_blocks(), values.data(),
-                              BlockLU<Index, Value>::diagonal_preference, few_rows, steady.data());
-        if (static_cast<double>(poor.rows) > poor_share * static_cast<double>(a.nnz())) return true;
-        const Buffer<bool> forced(n_blocks(), false);
-        const typename BlockPlan<Index>::Limits limits{work_per_entry, fill, always_inside};
-        plan = std::make_unique<BlockPlan<Index>>(Planner<Index>(a, rows, cols, form.n_blocks(),
-                                                                 starts, forced.data(),
-                                                                 steady.data(), limits)
-                                                      .make());
+    if (nb::isinstance<nb::tuple>(given))
+        form = {to_vector<Index>(given[0]), to_vector<Index>(given[1]), to_vector<Index>(given[2])};
+    else if (!given.is_none()) mates = nb::cast<In<Index>>(given).data();
+    const QuickLimits<Index> quick_limits{
+        nb::cast<std::int64_t>(limits[0]), nb::cast<std::int64_t>(limits[1]),
+        nb::cast<double>(limits[2]), nb::cast<Index>(limits[3]), plan_limits<Index>(limits[4])};
+    QuickAnalysis<Index> found;
+    interruptible([&](RunContext& run) {
+        found = quick_analysis(a, values.data(), std::move(form), mates, quick_limits, run);
         return true;
     });
-    if (!found) return nb::none();
-    return nb::make_tuple(copied(form.row_perm), copied(form.col_perm), copied(form.starts),
-                          seen.largest, seen.norm, poor.number,
-                          nb::cast(plan.release(), nb::rv_policy::take_ownership));
+    if (found.form.starts.empty()) return nb::none();
+    return nb::make_tuple(copied(found.form.row_perm), copied(found.form.col_perm),
+                          copied(found.form.starts), found.norms.largest, found.norms.norm,
+                          found.n_weak,
+                          nb::cast(found.plan.release(), nb::rv_policy::take_ownership));
 }
 
 template <class Index, class Value>
@@ -211,10 +199,11 @@ void bind_lu(nb::module_& m, const char* name) {
     m.def(
         "survey",
         [](In<Index> indptr, In<Value> values) {
-            Survey out;
+            ValueNorms out;
             {
                 nb::gil_scoped_release release;
-                out = survey(indptr.data(), static_cast<Index>(indptr.size() - 1), values.data());
+                out = value_norms(indptr.data(), static_cast<Index>(indptr.size() - 1),
+                                  values.data());
             }
             return nb::make_tuple(out.largest, out.norm);
         },
@@ -236,9 +225,7 @@ void bind_lu(nb::module_& m, const char* name) {
         },
         "indptr"_a.noconvert(), "rows"_a.noconvert(), "values"_a.noconvert());
     m.def("quick_analysis", &run_quick_analysis<Index, Value>, "indptr"_a.noconvert(),
-          "indices"_a.noconvert(), "values"_a.noconvert(), "given"_a.none(), "few_entries"_a,
-          "many_entries"_a, "poor_share"_a, "few_rows"_a, "work_per_entry"_a, "fill"_a,
-          "always_inside"_a);
+          "indices"_a.noconvert(), "values"_a.noconvert(), "given"_a.none(), "limits"_a);
 }
 
 }  // namespace

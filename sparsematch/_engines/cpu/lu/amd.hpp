@@ -30,7 +30,7 @@ struct EliminationCost {
 };
 
 template <class Index>
-class DegreeOrdering {
+class Amd {
   public:
     // Reads: the graph without its diagonal, edge {i, j} in both lists, no repeats; vertex i's list
     // is the length[i] numbers at pool[begin[i]]; the pool is used up. Writes: order, the vertices

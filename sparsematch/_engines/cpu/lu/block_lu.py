@@ -11,16 +11,16 @@ from sparsematch._types.arrays import BoolArray, IndexArray
 from sparsematch._types.bipartite import BipartiteCSR
 from sparsematch._types.factors import BlockLU, BlockPlan, QuickAnalysis
 
-#: Multiplications per entry of L + U above which supernodes pay.
+#: Multiplications per entry of L + U above which supernodes pay: left to an external solver.
 _WORK_PER_ENTRY = 105.0
 #: Entries of L + U per entry of a block above which its ordering is given up: it is too heavy
 #: already.
 _FILL = 40.0
-#: Blocks of so few rows are not worth judging.
+#: Blocks of so few rows are factorised by the core, whatever they cost.
 _ALWAYS_INSIDE = 16
 #: Rows of a block in which pivots that move fill less than it costs to prevent that.
 _FEW_ROWS = 500
-#: Entries up to which a matching is found with a first look, and up to which it is tried there.
+#: Entries up to which a quick analysis finds a matching, and up to which it tries to.
 _FEW_ENTRIES, _MANY_ENTRIES = 1 << 14, 1 << 20
 
 
@@ -29,25 +29,28 @@ def block_plan(
     row_perm: IndexArray,
     col_perm: IndexArray,
     row_blocks: IndexArray,
-    forced: BoolArray,
+    external_only: BoolArray,
 ) -> BlockPlan:
-    """Cut a matrix into blocks by its block form. `graph` must be flipped.
+    """Plan the factorisation of a matrix by its block form. `graph` must be flipped.
 
     Time: O(n + nnz) and the orderings.
     """
     limits = _WORK_PER_ENTRY, _FILL, _ALWAYS_INSIDE
     return _core.block_plan(
-        graph.indptr, graph.indices, row_perm, col_perm, row_blocks, forced, *limits
+        graph.indptr, graph.indices, row_perm, col_perm, row_blocks, external_only, limits
     )
 
 
 def survey(graph: BipartiteCSR, values: NDArray[Any]) -> tuple[float, float]:
-    """Return the largest modulus and the 1-norm, which is not finite if a value is not. `graph` must be flipped."""
+    """Return the largest absolute value and the 1-norm, not finite if a value is not.
+
+    `graph` must be flipped.
+    """
     return _core.survey(graph.indptr, values)
 
 
 def equal(x: IndexArray, y: IndexArray) -> bool:
-    """Tell whether two arrays of indices are equal, in no time if they are short."""
+    """Tell whether two arrays of indices are equal, at no cost if they are short."""
     if x.dtype != y.dtype or not x.flags.c_contiguous:
         return np.array_equal(x, y)
     return _core.equal(x, y)
@@ -62,20 +65,21 @@ def is_canonical(indptr: IndexArray, indices: IndexArray) -> bool:
 
 
 def quick_analysis(
-    graph: BipartiteCSR, values: NDArray[Any], given: Any = None, poor: float = math.inf
+    graph: BipartiteCSR, values: NDArray[Any], given: Any = None, weak_share: float = math.inf
 ) -> QuickAnalysis | None:
-    """Return the block form of a matrix, what its values are like, and a plan; None if it takes longer to match.
+    """Return the block form of a matrix, checks of its values, and a plan; None: no quick matching.
 
     `graph` must be flipped; `given` is what is known, the `row_mate` of a perfect matching or the
     three arrays of the form. Time: O(n + nnz) and the orderings.
     """
-    limits = _FEW_ENTRIES, _MANY_ENTRIES, poor, _FEW_ROWS, _WORK_PER_ENTRY, _FILL, _ALWAYS_INSIDE
-    found = _core.quick_analysis(graph.indptr, graph.indices, values, given, *limits)
+    plan_limits = _WORK_PER_ENTRY, _FILL, _ALWAYS_INSIDE
+    limits = _FEW_ENTRIES, _MANY_ENTRIES, weak_share, _FEW_ROWS, plan_limits
+    found = _core.quick_analysis(graph.indptr, graph.indices, values, given, limits)
     return QuickAnalysis(*found) if found else None
 
 
 def take(values: NDArray[Any], places: IndexArray) -> NDArray[Any]:
-    """Return the values at places that a plan has named."""
+    """Return the values at the places that a plan names."""
     return _core.take(values, places)
 
 

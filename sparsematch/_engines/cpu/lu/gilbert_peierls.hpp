@@ -1,5 +1,5 @@
-// The numbers of a block triangular factorisation: L U = P B for each diagonal block B of a plan,
-// the entries above kept as they are, and the same again for new values with the same pivots.
+// The numerical block triangular factorisation: L U = P B for each diagonal block B of a plan, the
+// entries above kept as they are, and the same again for new values with the same pivots.
 //
 // Gilbert, Peierls, Sparse partial pivoting in time proportional to arithmetic operations (SIAM J.
 // Sci. Stat. Comput. 9, 1988); Eisenstat, Liu, Exploiting structural symmetry in a sparse partial
@@ -24,38 +24,38 @@
 
 namespace sparsematch {
 
-enum class Outcome { done, singular, unstable, overfull, stopped };
+enum class Outcome { done, singular, unstable, fill_exceeded, stopped };
 
 template <class Index, class Value>
 class BlockLU {
   public:
-    static constexpr double diagonal_preference = 0.01, refactor_tolerance = 1e-3;
+    static constexpr double refactor_tolerance = 1e-3;
 
     explicit BlockLU(const BlockPlan<Index>& plan)
         : plan(plan), l_start(size() + 1), l_end(size()), u_start(size() + 1), pivot(size(), 1),
           row_of(size()), upper_row(plan.upper_row), upper(plan.upper_row.size()) {}
 
-    // Factorises anew, pivots chosen by the values. After `singular` and `overfull`, block
-    // `trouble` is the one.
+    // Factorises anew, pivots chosen by the values. After `singular` and `fill_exceeded`, `trouble`
+    // is the block where.
     Outcome factorise(const Value* a, RunContext& run) {
         WorkCounter counter(run);
         l_row.clear(), l.clear(), u_row.clear(), u.clear();
-        const auto room = static_cast<std::size_t>(plan.foreseen);
+        const auto room = static_cast<std::size_t>(plan.expected_entries);
         l_row.reserve(room), l.reserve(room), u_row.reserve(room), u.reserve(room);
         largest_u = 0;
         for (Index k = 0; k < plan.n_blocks(); ++k) {
             trouble = k;
             const bool small = plan.size(k) == 1;
-            if (small || plan.outside[k] > 0) skip(k);
-            const Outcome outcome = plan.outside[k] > 0 ? Outcome::done
-                                    : small             ? number(k, a)
-                                                        : block(k, a, counter);
+            if (small || plan.external[k] > 0) skip(k);
+            const Outcome outcome = plan.external[k] > 0 ? Outcome::done
+                                    : small              ? one_by_one(k, a)
+                                                         : block(k, a, counter);
             if (outcome != Outcome::done) return outcome;
         }
         l_start[size()] = static_cast<std::int64_t>(l.size()),
         u_start[size()] = static_cast<std::int64_t>(u.size());
         for (std::size_t p = 0; p < upper_row.size(); ++p) upper_row[p] = place_[plan.upper_row[p]];
-        take_upper(a);
+        gather_upper(a);
         return counter.add(0) ? Outcome::done : Outcome::stopped;
     }
 
@@ -66,11 +66,11 @@ class BlockLU {
         largest_u = 0;
         for (Index k = 0; k < plan.n_blocks(); ++k) {
             trouble = k;
-            if (plan.outside[k] > 0) continue;
-            const Outcome outcome = plan.size(k) == 1 ? number(k, a) : replay(k, a, counter);
+            if (plan.external[k] > 0) continue;
+            const Outcome outcome = plan.size(k) == 1 ? one_by_one(k, a) : replay(k, a, counter);
             if (outcome != Outcome::done) return outcome;
         }
-        take_upper(a);
+        gather_upper(a);
         return Outcome::done;
     }
 
@@ -90,8 +90,9 @@ class BlockLU {
 
   private:
     static constexpr Index none = -1;
+    static constexpr std::int64_t none64 = -1;
 
-    // Columns without L and U: numbers, and blocks that somebody else factorises.
+    // Columns without L and U: those of 1 x 1 blocks, and of blocks left to an external solver.
     void skip(Index k) {
         place_.resize(size());
         for (Index c = plan.starts[k]; c < plan.starts[k + 1]; ++c) {
@@ -100,7 +101,7 @@ class BlockLU {
             u_start[c] = static_cast<std::int64_t>(u.size());
         }
     }
-    Outcome number(Index k, const Value* a) {
+    Outcome one_by_one(Index k, const Value* a) {
         const Index c = plan.starts[k];
         Value v = 0;
         for (auto p = plan.inner_start[c]; p < plan.inner_start[c + 1]; ++p)
@@ -109,7 +110,7 @@ class BlockLU {
         largest_u = std::max(largest_u, magnitude(v));
         return v == Value(0) ? Outcome::singular : Outcome::done;
     }
-    void take_upper(const Value* a) {
+    void gather_upper(const Value* a) {
         for (std::size_t p = 0; p < upper.size(); ++p) upper[p] = a[plan.upper_from[p]];
     }
 
@@ -121,10 +122,10 @@ class BlockLU {
         for (Index c = 0; c < m_; ++c) {
             reach(c);
             const std::int64_t work = eliminate(c, a);
-            if (!choose(c)) return clear_x(), Outcome::singular;
+            if (!choose_pivot(c)) return clear_x(), Outcome::singular;
             prune(c);
             if (static_cast<double>(l.size() + u.size() - before) > most[c])
-                return clear_x(), Outcome::overfull;
+                return clear_x(), Outcome::fill_exceeded;
             if (!counter.add(work)) return clear_x(), Outcome::stopped;
         }
         for (auto p = l_start[first_]; p < static_cast<std::int64_t>(l.size()); ++p)
@@ -201,7 +202,7 @@ class BlockLU {
         return work;
     }
 
-    bool choose(Index c) {
+    bool choose_pivot(Index c) {
         double best = 0;
         Index row = none;
         for (const Index r : candidates_)
@@ -258,12 +259,12 @@ class BlockLU {
                 for (auto p = l_start[first_ + j]; p < end; ++p) x_[l_row[p]] -= l[p] * v;
                 work += end - l_start[first_ + j];
             }
-            if (!take_pivot(c)) return clear_x(), Outcome::unstable;
+            if (!replay_pivot(c)) return clear_x(), Outcome::unstable;
             if (!counter.add(work)) return clear_x(), Outcome::stopped;
         }
         return Outcome::done;
     }
-    bool take_pivot(Index c) {
+    bool replay_pivot(Index c) {
         const double* scale = pivot_scale_.data() + first_;
         const Value v = std::exchange(x_[c - first_], Value(0));
         double best = 0;
@@ -278,7 +279,6 @@ class BlockLU {
         return true;
     }
 
-    static constexpr std::int64_t none64 = -1;
     Index first_ = 0, m_ = 0, top_ = 0;
     std::vector<Value> x_;
     std::vector<double> scale_, pivot_scale_;

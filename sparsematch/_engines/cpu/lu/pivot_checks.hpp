@@ -1,5 +1,5 @@
-// What can be said of the values of a matrix in one look: how large they are, and whether the
-// diagonal will do for pivots.
+// What one pass over the values of a matrix tells: its norms, and whether pivots will stay on the
+// diagonal.
 #pragma once
 
 #include <algorithm>
@@ -9,22 +9,23 @@
 #include <vector>
 
 #include "core/csr.hpp"
+#include "lu/square_form.hpp"
 
 namespace sparsematch {
 
-// Cheap, and never more than the modulus times the root of two: for comparisons.
+// For comparisons: cheap, and between the absolute value and the root of two times it.
 inline double magnitude(double v) { return std::abs(v); }
 inline double magnitude(std::complex<double> v) { return std::abs(v.real()) + std::abs(v.imag()); }
 
-struct Survey {
-    double largest = 0;  // modulus
-    double norm = 0;     // largest sum of moduli of a column; not finite if an entry is not
+struct ValueNorms {
+    double largest = 0;  // absolute value
+    double norm = 0;     // 1-norm; not finite if an entry is not
 };
 
 // indptr: where each of the n columns begins. Time: O(n + nnz).
 template <class Index, class Value>
-Survey survey(const Index* indptr, Index n, const Value* values) {
-    Survey out;
+ValueNorms value_norms(const Index* indptr, Index n, const Value* values) {
+    ValueNorms out;
     double total = 0;
     for (Index j = 0; j < n; ++j) {
         double sum = 0, most = 0;
@@ -34,14 +35,16 @@ Survey survey(const Index* indptr, Index n, const Value* values) {
         }
         out.largest = std::max(out.largest, most);
         out.norm = std::max(out.norm, sum);
-        total += sum * 0;  // NaN as soon as an entry is not finite; a maximum passes it over
+        total += sum * 0;  // NaN as soon as an entry is not finite; a maximum ignores it
     }
     out.norm += total;
     return out;
 }
 
-// A pivot as large as this share of its column, rows as they are, is expected to stay on the
-// diagonal.
+// A diagonal entry stays the pivot if, rows scaled, it is at least this share of the largest of its
+// column.
+inline constexpr double diagonal_preference = 0.01;
+// Before elimination, rows as they are: one as large as this share is expected to stay.
 inline constexpr double steady_share = 0.1;
 
 // Whether all entries on the diagonal are that large. Time: O(n + nnz).
@@ -59,36 +62,34 @@ bool steady_diagonal(const Index* indptr, const Index* rows, Index n, const Valu
     return true;
 }
 
-// How poor the diagonal is.
-struct PoorPivots {
+// Pivots that will hardly stay on the diagonal.
+struct WeakPivots {
     std::int64_t number = 0;
     std::int64_t rows = 0;  // of their blocks, if more than `few`: what a pivot that moves may fill
 };
 
-// Looks for columns whose pivot will hardly stay on the diagonal: the entry there is small beside
-// the largest of its column in the block, rows scaled. Writes: steady, for each block whether all
-// its pivots are expected to stay. a: the columns of a matrix in the block form that the other
-// arguments describe. Time: O(n + nnz).
+// Columns whose diagonal entry is small beside the largest of its column in the block, rows scaled.
+// Writes: steady, for each block whether all its pivots are expected to stay. a: the columns of a
+// matrix in this block form. Time: O(n + nnz).
 template <class Index, class Value>
-PoorPivots poor_diagonal(const Csr<Index>& a, const Index* row_perm, const Index* col_perm,
-                         const Index* starts, Index n_blocks, const Value* values,
-                         double preference, Index few, bool* steady) {
+WeakPivots weak_pivots(const Csr<Index>& a, const SquareForm<Index>& form, const Value* values,
+                       Index few, bool* steady) {
     const auto n = static_cast<std::size_t>(a.n_rows);
     std::vector<Index> place(n);
     std::vector<double> largest(n, 0);
-    for (Index k = 0; k < a.n_rows; ++k) place[row_perm[k]] = k;
+    for (Index k = 0; k < a.n_rows; ++k) place[form.row_perm[k]] = k;
     const auto each = [&](Index first, Index c, auto&& visit) {
-        const Index j = col_perm[c];
-        if (n_blocks == 1)  // rows are in order
+        const Index j = form.col_perm[c];
+        if (form.n_blocks() == 1)  // rows are in order
             for (Index p = a.indptr[j]; p < a.indptr[j + 1]; ++p)
                 visit(a.indices[p], magnitude(values[p]));
         else
             for (Index p = a.indptr[j]; p < a.indptr[j + 1]; ++p)
                 if (const Index r = place[a.indices[p]]; r >= first) visit(r, magnitude(values[p]));
     };
-    PoorPivots poor;
-    for (Index k = 0; k < n_blocks; ++k) {
-        const Index first = starts[k], end = starts[k + 1];
+    WeakPivots weak;
+    for (Index k = 0; k < form.n_blocks(); ++k) {
+        const Index first = form.starts[k], end = form.starts[k + 1];
         steady[k] = true;
         if (end - first == 1) continue;
         for (Index c = first; c < end; ++c)
@@ -101,12 +102,12 @@ PoorPivots poor_diagonal(const Csr<Index>& a, const Index* row_perm, const Index
                 best = std::max(best, scaled), most = std::max(most, v);
                 if (r == c) diagonal = scaled, there = v;
             });
-            if (diagonal < preference * best)
-                ++poor.number, poor.rows += end - first > few ? end - first : 0;
+            if (diagonal < diagonal_preference * best)
+                ++weak.number, weak.rows += end - first > few ? end - first : 0;
             if (!(there > 0 && there >= steady_share * most)) steady[k] = false;
         }
     }
-    return poor;
+    return weak;
 }
 
 }  // namespace sparsematch

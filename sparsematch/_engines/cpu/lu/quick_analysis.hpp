@@ -1,69 +1,43 @@
-// What a first factorisation wants to know of a matrix, in one go: a small matrix is factorised
-// sooner than an interpreter makes the calls one by one. The steps are those of their own headers:
-// diagonal or cheap matching, single-source searches for what is left, strong components, a look at
-// the values.
+// The analysis of a first factorisation in one call: a small matrix is factorised faster than an
+// interpreter makes the calls one by one. The steps have their own headers: diagonal or cheap
+// matching, single-source searches for the rest, strong components, checks of the values, a plan.
 //
-// The matrix comes by columns: what the other headers call a row is a column here, and block lower
+// The matrix comes by columns: what other packages call a row is a column here, and block lower
 // triangular is block upper.
 #pragma once
 
 #include <algorithm>
+#include <cmath>
 #include <cstdint>
+#include <memory>
 #include <vector>
 
 #include "decomposition/dulmage_mendelsohn.hpp"
 #include "lu/pivot_checks.hpp"
+#include "lu/symbolic.hpp"
 #include "matching/cheap.hpp"
 #include "matching/single_source_bfs.hpp"
 
 namespace sparsematch {
 
-// Whether these are compressed columns of a square matrix, every column ascending without repeats.
-// Time: O(n + nnz).
+// A perfect matching of a square matrix within limits, and its block form.
 template <class Index>
-bool is_canonical(const Index* indptr, Index n, const Index* indices, std::size_t room) {
-    if (indptr[0] != 0 || indptr[n] < 0 || static_cast<std::size_t>(indptr[n]) > room) return false;
-    for (Index j = 0; j < n; ++j)  // before an index is read: no start lies beyond the end
-        if (indptr[j + 1] < indptr[j]) return false;
-    for (Index j = 0; j < n; ++j) {
-        Index last = -1;
-        bool rises = true;
-        for (Index p = indptr[j]; p < indptr[j + 1]; ++p)
-            rises &= indices[p] > last, last = indices[p];
-        if (!rises || last >= n) return false;
-    }
-    return true;
-}
-
-// A block form without horizontal and vertical parts: the permuted matrix is A[row_perm][:,
-// col_perm].
-template <class Index>
-struct SquareForm {
-    std::vector<Index> row_perm, col_perm, starts;
-    Index n_blocks() const { return static_cast<Index>(starts.size()) - 1; }
-};
-
-template <class Index>
-class QuickAnalysis {
+class QuickForm {
   public:
-    QuickAnalysis(const Csr<Index>& columns, RunContext& run)
+    QuickForm(const Csr<Index>& columns, RunContext& run)
         : a_(columns), run_(run), mates_(2 * static_cast<std::size_t>(a_.n_rows), UNMATCHED<Index>),
           m_{mates_.data(), mates_.data() + a_.n_rows} {}
 
-    // Up to `few` entries, searches go on until they are done. Up to `many`, they are given up
-    // after ten looks at each entry; from there on, only the diagonal is tried.
-    struct BoundedSpin {
-        std::int64_t few, many;
-    };
-
-    // Pairs every column with a row. False where that cannot be done, or is left to others. Time:
-    // O(nnz), or O(n nnz) of few entries.
-    bool match(BoundedSpin patience) {
+    // Matches every column. Up to few_entries, searches run to the end; up to many_entries, they
+    // stop after ten scans of each entry; beyond, only the diagonal is tried. False: there is no
+    // perfect matching, or none was found within these limits. Time: O(nnz), or O(n nnz) of few
+    // entries.
+    bool match(std::int64_t few_entries, std::int64_t many_entries) {
         if (take_diagonal(a_, m_)) return true;
-        if (a_.nnz() > patience.many) return false;
+        if (a_.nnz() > many_entries) return false;
         cheap<Index>(a_, nullptr, m_, Options{}, run_);
         if (is_perfect()) return true;
-        if (a_.nnz() > patience.few) {
+        if (a_.nnz() > few_entries) {
             RunContext brief(run_.team, nullptr, nullptr, 10 * static_cast<std::int64_t>(a_.nnz()),
                              false);
             single_source_bfs<Index>(a_, nullptr, m_, Options{}, brief);
@@ -72,8 +46,8 @@ class QuickAnalysis {
         }
         return is_perfect();
     }
-    // Takes a matching of the rows with the columns. False: not all are matched.
-    bool take(const Index* row_mate) {
+    // The mates of the user's rows. False: not all are matched.
+    bool adopt_matching(const Index* row_mate) {
         for (Index i = 0; i < a_.n_cols; ++i)
             if (row_mate[i] != UNMATCHED<Index>) m_.match(row_mate[i], i);
         return is_perfect();
@@ -104,5 +78,49 @@ class QuickAnalysis {
     Buffer<Index> mates_;
     const Matching<Index> m_;  // of columns, as its rows, with rows
 };
+
+template <class Index>
+struct QuickLimits {
+    std::int64_t few_entries, many_entries;  // QuickForm::match
+    double weak_share;  // rows of weak pivots' blocks, per entry, above which no plan is made
+    Index few_rows;     // of a block whose weak pivots do not count
+    typename BlockPlan<Index>::Limits plan;
+};
+
+template <class Index>
+struct QuickAnalysis {
+    SquareForm<Index> form;  // empty: no perfect matching is at hand
+    ValueNorms norms;
+    std::int64_t n_weak = 0;                 // weak pivots
+    std::unique_ptr<BlockPlan<Index>> plan;  // null: the diagonal is too weak
+};
+
+// a: the columns of a square matrix. Given: its form, if it is not empty; else the mates of its
+// rows, if they are not null; else neither. Time: O(n + nnz), the matching, and the orderings.
+template <class Index, class Value>
+QuickAnalysis<Index> quick_analysis(const Csr<Index>& a, const Value* values,
+                                    SquareForm<Index> given, const Index* row_mate,
+                                    const QuickLimits<Index>& limits, RunContext& run) {
+    QuickAnalysis<Index> out{std::move(given), {}, 0, nullptr};
+    SquareForm<Index>& form = out.form;
+    if (form.starts.empty()) {
+        QuickForm<Index> quick(a, run);
+        const bool matched = row_mate ? quick.adopt_matching(row_mate)
+                                      : quick.match(limits.few_entries, limits.many_entries);
+        if (matched && !run.stopped()) form = quick.form();
+        if (form.starts.empty()) return out;
+    }
+    out.norms = value_norms(a.indptr, a.n_rows, values);
+    Buffer<bool> steady(static_cast<std::size_t>(form.n_blocks()), false);
+    WeakPivots weak;
+    if (std::isfinite(out.norms.norm))
+        weak = weak_pivots(a, form, values, limits.few_rows, steady.data());
+    out.n_weak = weak.number;
+    if (static_cast<double>(weak.rows) > limits.weak_share * static_cast<double>(a.nnz()))
+        return out;
+    Planner<Index> planner(a, form, nullptr, steady.data(), limits.plan);
+    out.plan = std::make_unique<BlockPlan<Index>>(planner.make());
+    return out;
+}
 
 }  // namespace sparsematch

@@ -1,11 +1,11 @@
-// A matrix in block upper triangular form, cut into what is factorised (the diagonal blocks) and
-// what is only multiplied with (the entries above them), with the place in the user's values that
-// each entry comes from: new values need no search.
+// The symbolic analysis: a matrix in block upper triangular form, split into what is factorised (the
+// diagonal blocks) and what is only multiplied with (the entries above them). Each entry knows its
+// place in the user's values, so that new values need no search.
 //
 // The outline is KLU's: Davis, Palamadai Natarajan, Algorithm 907: KLU, a direct sparse solver for
-// circuit simulation problems (ACM TOMS 37, 2010). Here each diagonal block is judged: one that a
-// factorisation without supernodes would be slow on is left to a solver from outside, with its rows
-// and columns in the user's order.
+// circuit simulation problems (ACM TOMS 37, 2010). Here the cost of each diagonal block is
+// estimated: one on which a factorisation without supernodes would be slow is left to an external
+// solver, with its rows and columns in the user's order.
 #pragma once
 
 #include <algorithm>
@@ -14,35 +14,36 @@
 
 #include "core/csr.hpp"
 #include "lu/amd.hpp"
+#include "lu/square_form.hpp"
 
 namespace sparsematch {
 
 template <class Index>
 struct BlockPlan {
-    // A block that exceeds one of the first two is left to others.
+    // A block that exceeds one of the first two is left to an external solver.
     struct Limits {
         double work_per_entry;  // multiplications per entry of L + U
         double fill;            // entries of L + U per entry of the block
-        Index always_inside;    // a block with at most this many rows is not judged
+        Index always_inside;    // a block with at most this many rows is factorised here
     };
 
     Index n = 0;
     std::vector<Index> starts;              // block k is rows and columns starts[k]...starts[k + 1]
     std::vector<Index> row_perm, col_perm;  // the permuted matrix is A[row_perm][:, col_perm]
-    // Blocks that somebody else factorises, if above 0: so many entries L + U would have, in an
-    // order that its rows and columns are in, if pivots stay on the diagonal; as_given if they are
-    // in the user's order.
-    std::vector<double> outside;
+    // 0: factorised here. Above: left to an external solver; the entries that L + U would have in
+    // the order that its rows and columns are in, if pivots stay on the diagonal; as_given if that
+    // is the user's order.
+    std::vector<double> external;
     static constexpr double as_given = 1;
     // Column j of the diagonal blocks: rows (counted within the block) and places in the values;
     // the same above the blocks, rows counted within the matrix.
     std::vector<std::int64_t> inner_start, upper_start;
     std::vector<Index> inner_row, inner_from, upper_row, upper_from;
-    // entries of L + U up to a column of a block: beyond, too many pivots have left their places
+    // entries of L + U up to a column of a block: beyond, too many pivots have left the diagonal
     std::vector<double> most;
 
-    // entries of L of all blocks that are factorised here, if pivots stay
-    std::int64_t foreseen = 0;
+    // entries of L of all blocks that are factorised here, if pivots stay on the diagonal
+    std::int64_t expected_entries = 0;
 
     Index n_blocks() const { return static_cast<Index>(starts.size()) - 1; }
     Index size(Index k) const { return starts[k + 1] - starts[k]; }
@@ -51,30 +52,29 @@ struct BlockPlan {
 template <class Index>
 class Planner {
   public:
-    // a: the columns of a square matrix (its transpose as a Csr); the other arguments: a block form
-    // of it without horizontal and vertical parts; forced: blocks to be left to others; steady:
-    // blocks whose pivots will stay on the diagonal, so that an order is of use to others as well
-    // (null: none). Time: O(n + nnz), and the orderings.
-    Planner(const Csr<Index>& a, const Index* row_perm, const Index* col_perm, Index n_blocks,
-            const Index* starts, const bool* forced, const bool* steady,
-            typename BlockPlan<Index>::Limits limits)
-        : a_(a), forced_(forced), steady_(steady), limits_(limits), place_(a.n_rows),
+    // a: the columns of a square matrix (its transpose as a Csr), in this form; external_only:
+    // blocks to be left to an external solver (null: none); steady: blocks whose pivots will stay
+    // on the diagonal, so that an order is of use to that solver as well (null: none). Time: O(n +
+    // nnz), and the orderings.
+    Planner(const Csr<Index>& a, SquareForm<Index> form, const bool* external_only,
+            const bool* steady, typename BlockPlan<Index>::Limits limits)
+        : a_(a), external_only_(external_only), steady_(steady), limits_(limits), place_(a.n_rows),
           local_(a.nnz()), column_(a.n_rows + std::size_t{1}), cursor_(a.n_rows) {
         plan_.n = a.n_rows;
-        plan_.row_perm.assign(row_perm, row_perm + a.n_rows);
-        plan_.col_perm.assign(col_perm, col_perm + a.n_rows);
-        plan_.starts.assign(starts, starts + n_blocks + 1);
-        plan_.outside.assign(static_cast<std::size_t>(n_blocks), 0);
+        plan_.external.assign(static_cast<std::size_t>(form.n_blocks()), 0);
         plan_.most.resize(static_cast<std::size_t>(a.n_rows));
+        plan_.row_perm = std::move(form.row_perm);
+        plan_.col_perm = std::move(form.col_perm);
+        plan_.starts = std::move(form.starts);
     }
 
     BlockPlan<Index> make() {
         locate();
         for (Index k = 0; k < plan_.n_blocks(); ++k)
-            if (plan_.size(k) > 1) arrange(k);
+            if (plan_.size(k) > 1) plan_block(k);
             else ++n_inner_;
         locate();
-        cut();
+        split_entries();
         return std::move(plan_);
     }
 
@@ -83,16 +83,17 @@ class Planner {
         for (Index k = 0; k < plan_.n; ++k) place_[plan_.row_perm[k]] = k;
     }
 
-    // Orders the rows and columns of one block, or leaves it to others.
-    void arrange(Index k) {
+    // Orders the rows and columns of one block, or leaves it to an external solver.
+    void plan_block(Index k) {
         const Index first = plan_.starts[k], m = plan_.size(k);
         const std::int64_t entries = translate(first, m);
         n_inner_ += entries;
         EliminationCost cost;
         const bool must = m <= limits_.always_inside,
-                   ordered = !forced_[k] && find_order(k, m, entries, must, cost);
+                   ordered = !(external_only_ && external_only_[k]) &&
+                             find_order(k, m, entries, must, cost);
         if (!ordered) {
-            plan_.outside[k] = BlockPlan<Index>::as_given;
+            plan_.external[k] = BlockPlan<Index>::as_given;
             ascend(plan_.row_perm.data() + first, m);
             ascend(plan_.col_perm.data() + first, m);
             return;
@@ -101,26 +102,26 @@ class Planner {
         reorder(plan_.col_perm.data() + first);
         const double filled = 2 * cost.entries + static_cast<double>(m);
         if (!must && 2 * cost.work > limits_.work_per_entry * filled) {
-            plan_.outside[k] = filled;
+            plan_.external[k] = filled;
             return;
         }
-        // A heavy block has less to lose by going elsewhere.
+        // A block near the limit of work loses less by being given to an external solver.
         const double share = 2 * cost.work > 0.35 * limits_.work_per_entry * filled ? 1.2 : 1.6;
-        double* ahead = plan_.most.data() + first;
-        ordering_.accumulate(ahead);
-        plan_.foreseen += static_cast<std::int64_t>(cost.entries);
+        double* most = plan_.most.data() + first;
+        amd_.accumulate(most);
+        plan_.expected_entries += static_cast<std::int64_t>(cost.entries);
         for (Index c = 0; c < m; ++c)
-            ahead[c] = 1000 + share * (2 * ahead[c] + static_cast<double>(c + 1));
+            most[c] = 1000 + share * (2 * most[c] + static_cast<double>(c + 1));
     }
 
     bool find_order(Index k, Index m, std::int64_t entries, bool must, EliminationCost& cost) {
-        // An order of B + B^T is a good one for others where B is close to it.
-        const bool alike = 2 * symmetrise(m) >= entries - m,
-                   useful = alike && steady_ && steady_[k];
+        // An external solver, too, profits from an order of B + B^T where B is nearly symmetric.
+        const bool near_symmetric = 2 * symmetrise(m) >= entries - m,
+                   useful = near_symmetric && steady_ && steady_[k];
         order_.resize(static_cast<std::size_t>(m));
         const double most = must ? 1e300 : limits_.fill * static_cast<double>(entries) / 2;
         const double work = must || useful ? 1e300 : limits_.work_per_entry;
-        return ordering_.run(m, begin_, length_, pool_, most, work, order_.data(), cost) &&
+        return amd_.run(m, begin_, length_, pool_, most, work, order_.data(), cost) &&
                (must || useful ||
                 2 * cost.work <= work * (2 * cost.entries + static_cast<double>(m)));
     }
@@ -154,8 +155,8 @@ class Planner {
     }
 
     // The graph of B + B^T without its diagonal, as lists in the pool with room at their ends. An
-    // entry and its mirror make one edge: columns are gone through in order, and in each column the
-    // cursor stands behind the mirrors that had their turn. Returns how many entries have one.
+    // entry and its mirror make one edge: columns are processed in order, and the cursor of each
+    // column is behind the mirrors already joined. Returns how many entries have a mirror.
     std::int64_t symmetrise(Index m) {
         const auto size = static_cast<std::size_t>(m);
         length_.assign(size, 0), begin_.resize(size);
@@ -190,7 +191,7 @@ class Planner {
     }
 
     // Sorts the entries into those of diagonal blocks and those above.
-    void cut() {
+    void split_entries() {
         const auto size = static_cast<std::size_t>(plan_.n),
                    nnz = static_cast<std::size_t>(a_.nnz());
         const auto n_inner = static_cast<std::size_t>(n_inner_);
@@ -215,10 +216,10 @@ class Planner {
     }
 
     const Csr<Index>& a_;
-    const bool *forced_, *steady_;
+    const bool *external_only_, *steady_;
     const typename BlockPlan<Index>::Limits limits_;
     BlockPlan<Index> plan_;
-    DegreeOrdering<Index> ordering_;
+    Amd<Index> amd_;
     Buffer<Index> place_, local_, column_, cursor_;
     std::vector<Index> order_, old_, length_, pool_;
     std::vector<std::int64_t> begin_;

@@ -2,8 +2,8 @@
 // last to the first, each followed by a multiplication with the columns above it; for the transpose
 // from the first to the last.
 //
-// The right-hand sides are rows of x: entry (c, s) is x[c * width + s], c counted by pivot. Blocks
-// that somebody else factorises are passed over, the entries above them are not; the caller solves
+// The right-hand sides are the columns of x: entry (c, s) is x[c * width + s], c counted by pivot.
+// Blocks left to an external solver are skipped, the entries above them are not; the caller solves
 // them in between.
 #pragma once
 
@@ -17,21 +17,21 @@ namespace sparsematch {
 enum class Side { plain, transposed, adjoint };
 
 template <class Index, class Value>
-class BackSubstitution {
+class TriangularSolve {
   public:
-    BackSubstitution(const BlockLU<Index, Value>& lu, Value* x, std::int64_t width)
+    TriangularSolve(const BlockLU<Index, Value>& lu, Value* x, std::int64_t width)
         : lu_(lu), x_(x), width_(width) {}
 
     // Blocks first...last - 1. Time: O(entries of L, U and above, times width).
     void run(Index first, Index last, Side side) {
         if (side == Side::plain) {
             for (Index k = last; k-- > first;) {
-                if (lu_.plan.outside[k] == 0) solve(k);
-                above(k);
+                if (lu_.plan.external[k] == 0) solve(k);
+                subtract_upper(k);
             }
         } else {
             for (Index k = first; k < last; ++k)
-                side == Side::adjoint ? backwards<true>(k) : backwards<false>(k);
+                side == Side::adjoint ? solve_transposed<true>(k) : solve_transposed<false>(k);
         }
     }
 
@@ -58,32 +58,32 @@ class BackSubstitution {
                 subtract(first + lu_.u_row[p], c, lu_.u[p]);
         }
     }
-    void above(Index k) {
+    void subtract_upper(Index k) {
         for (Index c = lu_.plan.starts[k]; c < lu_.plan.starts[k + 1]; ++c)
             for (auto p = lu_.plan.upper_start[c]; p < lu_.plan.upper_start[c + 1]; ++p)
                 subtract(lu_.upper_row[p], c, lu_.upper[p]);
     }
 
     template <bool Conjugate>
-    static Value turn(Value v) {
+    static Value conjugate(Value v) {
         if constexpr (Conjugate && !std::is_same_v<Value, double>) return std::conj(v);
         else return v;
     }
     template <bool Conjugate>
-    void backwards(Index k) {
+    void solve_transposed(Index k) {
         const Index first = lu_.plan.starts[k], end = lu_.plan.starts[k + 1];
         for (Index c = first; c < end; ++c)
             for (auto p = lu_.plan.upper_start[c]; p < lu_.plan.upper_start[c + 1]; ++p)
-                subtract(c, lu_.upper_row[p], turn<Conjugate>(lu_.upper[p]));
-        if (lu_.plan.outside[k] > 0) return;
+                subtract(c, lu_.upper_row[p], conjugate<Conjugate>(lu_.upper[p]));
+        if (lu_.plan.external[k] > 0) return;
         for (Index c = first; c < end; ++c) {
             for (auto p = lu_.u_start[c]; p < lu_.u_start[c + 1]; ++p)
-                subtract(c, first + lu_.u_row[p], turn<Conjugate>(lu_.u[p]));
-            divide(c, turn<Conjugate>(lu_.pivot[c]));
+                subtract(c, first + lu_.u_row[p], conjugate<Conjugate>(lu_.u[p]));
+            divide(c, conjugate<Conjugate>(lu_.pivot[c]));
         }
         for (Index c = end; c-- > first;)
             for (auto p = lu_.l_start[c]; p < lu_.l_end[c]; ++p)
-                subtract(c, first + lu_.l_row[p], turn<Conjugate>(lu_.l[p]));
+                subtract(c, first + lu_.l_row[p], conjugate<Conjugate>(lu_.l[p]));
     }
 
     const BlockLU<Index, Value>& lu_;
