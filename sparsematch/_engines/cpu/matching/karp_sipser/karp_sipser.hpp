@@ -23,7 +23,7 @@
 #include "core/csr.hpp"
 #include "core/run_context.hpp"
 #include "core/spsc_ring.hpp"
-#include "matching/karp_sipser/owner_threads.hpp"
+#include "matching/karp_sipser/shared_degrees.hpp"
 #include "matching/karp_sipser/residual_degrees.hpp"
 
 namespace sparsematch {
