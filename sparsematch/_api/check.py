@@ -175,8 +175,10 @@ def vertex_cover(A: Any, matching: Any) -> VertexCover:
     --------
     maximum_transversal, is_maximum
 
-    Notes ----- The cover of D. Koenig, Graphok es matrixok (Matematikai es Fizikai Lapok 38, 1931),
-    by a search for alternating paths. Time: O(n_rows + n_cols + nnz).
+    Notes
+    -----
+    The cover of D. Koenig, Graphok es matrixok (Matematikai es Fizikai Lapok 38, 1931), by a search
+    for alternating paths. Time: O(n_rows + n_cols + nnz).
 
     Examples
     --------

@@ -65,11 +65,13 @@ def coarsen(
     approximate_matching : Finds the matching.
     coarsening_hierarchy : Does both again and again.
 
-    Notes ----- Time: O(n + nnz), and a sort of each row. The type of the values is kept if they are
-    real or complex numbers in single or double precision; integers and booleans are added up in 64
-    bits (on a GPU, booleans in double precision). The ones of P are of the same type, or its real
-    part's. The result does not depend on the number of workers, and is symmetric, or Hermitian, to
-    the last bit if `G` is.
+    Notes
+    -----
+    Time: O(n + nnz), and a sort of each row. The type of the values is kept if they are real or
+    complex numbers in single or double precision; integers and booleans are added up in 64 bits (on
+    a GPU, booleans in double precision). The ones of P are of the same type, or its real part's.
+    The result does not depend on the number of workers, and is symmetric, or Hermitian, to the last
+    bit if `G` is.
 
     In CSC, "row" above is to be read as "column".
 

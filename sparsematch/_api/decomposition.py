@@ -61,9 +61,11 @@ def block_triangular_form(
     is_reducible : Only whether there is more than one block.
     connected_components : Blocks with no entries between them at all.
 
-    Notes ----- Pothen, Fan, Computing the block triangular form of a sparse matrix (ACM TOMS 16,
-    1990). Which rows and columns belong to each part and block does not depend on the matching, but
-    the order may. Time: that of `maximum_transversal`, and O(n_rows + n_cols + nnz) for the rest.
+    Notes
+    -----
+    Pothen, Fan, Computing the block triangular form of a sparse matrix (ACM TOMS 16, 1990). Which
+    rows and columns belong to each part and block does not depend on the matching, but the order
+    may. Time: that of `maximum_transversal`, and O(n_rows + n_cols + nnz) for the rest.
 
     Examples
     --------
@@ -129,8 +131,10 @@ def is_reducible(A: Any, *, workers: int | None = None, device: str | None = Non
     --------
     block_triangular_form
 
-    Notes ----- Rows and columns are permuted independently of each other. Time: that of
-    `maximum_transversal`, and O(n_rows + n_cols + nnz).
+    Notes
+    -----
+    Rows and columns are permuted independently of each other. Time: that of `maximum_transversal`,
+    and O(n_rows + n_cols + nnz).
 
     Examples
     --------
@@ -174,9 +178,11 @@ def connected_components(A: Any, *, device: str | None = None) -> Components:
     --------
     block_triangular_form : Splits further, into blocks with entries above the diagonal only.
 
-    Notes ----- These are components of the bipartite graph of rows and columns, so the matrix need
-    not be square. Those of SciPy's function of the same name belong to the graph whose adjacency
-    matrix is given. Time: nearly O(n_rows + n_cols + nnz).
+    Notes
+    -----
+    These are components of the bipartite graph of rows and columns, so the matrix need not be
+    square. Those of SciPy's function of the same name belong to the graph whose adjacency matrix is
+    given. Time: nearly O(n_rows + n_cols + nnz).
 
     Examples
     --------

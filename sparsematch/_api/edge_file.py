@@ -83,14 +83,23 @@ def match_edge_file(
     write_edge_file : Writes such a file.
     approximate_matching : The same in memory.
 
-    Notes ----- Memory: 16 bytes a vertex (24 with int64), the mates, and some 100 MB at most for
-    buffers. Time: expected, O(n log n + m) for m edges, most of it for reading.
+    Notes
+    -----
+    Memory: 16 bytes a vertex (24 with int64), the mates, and some 100 MB at most for buffers. Time:
+    expected, O(n log n + m) for m edges, most of it for reading.
 
-    Examples -------- >>> import pathlib, tempfile >>> import numpy as np >>> from sparsematch
-    import match_edge_file >>> edges = np.array([(0, 1, 5.0), (1, 2, 3.0), (2, 3, 2.0)],
-    dtype=[("u", "i4"), ("v", "i4"), ("weight", "f8")]) >>> with tempfile.TemporaryDirectory() as
-    folder: ...     path = pathlib.Path(folder) / "edges.npy" ...     np.save(path, edges) ...
-    match_edge_file(path).mate.tolist() [1, 0, 3, 2]
+    Examples
+    --------
+    >>> import pathlib, tempfile
+    >>> import numpy as np
+    >>> from sparsematch import match_edge_file
+    >>> edge = [("u", "i4"), ("v", "i4"), ("weight", "f8")]
+    >>> edges = np.array([(0, 1, 5.0), (1, 2, 3.0), (2, 3, 2.0)], dtype=edge)
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     path = pathlib.Path(folder) / "edges.npy"
+    ...     np.save(path, edges)
+    ...     match_edge_file(path).mate.tolist()
+    [1, 0, 3, 2]
     """
     if not isinstance(weights, bool | np.bool_):
         raise wrong_type("weights", weights, "True or False")
@@ -135,10 +144,12 @@ def write_edge_file(path: str | os.PathLike[str], edges: Any) -> int:
     --------
     match_edge_file
 
-    Notes ----- The first chunk tells the types: vertices are int32 if they are of that type or a
-    smaller one, weights float32 if they are that, else int64 and float64. Those of a matrix are
-    int32 if it has fewer than 2**31 rows. The file holds one array with the fields ``u``, ``v`` and
-    perhaps ``weight``, which ``numpy.load(path, mmap_mode="r")`` reads.
+    Notes
+    -----
+    The first chunk tells the types: vertices are int32 if they are of that type or a smaller one,
+    weights float32 if they are that, else int64 and float64. Those of a matrix are int32 if it has
+    fewer than 2**31 rows. The file holds one array with the fields ``u``, ``v`` and perhaps
+    ``weight``, which ``numpy.load(path, mmap_mode="r")`` reads.
 
     Examples
     --------

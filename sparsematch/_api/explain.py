@@ -60,16 +60,20 @@ def explain_singularity(
         inconsistent, `matching` is not a matching of `A`, or a name or number is none of the
         choices.
 
-    See Also -------- is_structurally_singular : Only whether it is. block_triangular_form : The
-    over-determined part is its vertical, the under-determined its horizontal part.
+    See Also
+    --------
+    is_structurally_singular : Only whether it is.
+    block_triangular_form :
+        The over-determined part is its vertical, the under-determined its horizontal part.
     sparsematch.plot.spy_conflicts : A picture of the conflicts.
 
-    Notes ----- Hall, On representatives of subsets (J. London Math. Soc. 10, 1935). A conflict is
-    what alternating paths reach from one unmatched row: its other rows are matched to all columns
-    they have. That makes it minimal, not the smallest of all; of the unmatched rows of a piece
-    those are searched first that come to an end soon. Where a piece has one row too many only,
-    there is no other conflict. Time: that of `maximum_transversal`, and nearly O(n_rows + n_cols +
-    nnz).
+    Notes
+    -----
+    Hall, On representatives of subsets (J. London Math. Soc. 10, 1935). A conflict is what
+    alternating paths reach from one unmatched row: its other rows are matched to all columns they
+    have. That makes it minimal, not the smallest of all; of the unmatched rows of a piece those are
+    searched first that come to an end soon. Where a piece has one row too many only, there is no
+    other conflict. Time: that of `maximum_transversal`, and nearly O(n_rows + n_cols + nnz).
 
     Examples
     --------

@@ -97,11 +97,13 @@ def approximate_matching(
     maximal_matching : When weights do not matter.
     maximum_transversal : The exact matching of rows with columns.
 
-    Notes ----- Birn, Osipov, Sanders, Schulz, Sitchinava, Efficient parallel and external matching
-    (Euro-Par 2013), for ``"local_max"``; Fagginger Auer, Bisseling, A GPU algorithm for greedy
-    graph matching (Facing the Multicore-Challenge II, 2012), for ``"red_blue"``. Time: O(nnz),
-    expected, for ``"local_max"``; the pages of the engines tell that of the others. Edges are
-    ordered by weight, then by a hash of their ends and the seed, so that no two are equal.
+    Notes
+    -----
+    Birn, Osipov, Sanders, Schulz, Sitchinava, Efficient parallel and external matching (Euro-Par
+    2013), for ``"local_max"``; Fagginger Auer, Bisseling, A GPU algorithm for greedy graph matching
+    (Facing the Multicore-Challenge II, 2012), for ``"red_blue"``. Time: O(nnz), expected, for
+    ``"local_max"``; the pages of the engines tell that of the others. Edges are ordered by weight,
+    then by a hash of their ends and the seed, so that no two are equal.
 
     Examples
     --------

@@ -120,10 +120,12 @@ def maximum_transversal(
     block_triangular_form : What the matching says about the structure of the matrix.
     sparsematch.csgraph.maximum_bipartite_matching : The same with SciPy's signature.
 
-    Notes ----- Duff, Kaya, Ucar, Design, implementation, and analysis of maximum transversal
-    algorithms (ACM TOMS 38, 2011), compares most of the engines. In the worst case time is
-    O(sqrt(n) nnz) for ``"hopcroft_karp"`` and O(n nnz) for the others; on most matrices it is a few
-    passes over the entries. Ctrl-C stops a run.
+    Notes
+    -----
+    Duff, Kaya, Ucar, Design, implementation, and analysis of maximum transversal algorithms (ACM
+    TOMS 38, 2011), compares most of the engines. In the worst case time is O(sqrt(n) nnz) for
+    ``"hopcroft_karp"`` and O(n nnz) for the others; on most matrices it is a few passes over the
+    entries. Ctrl-C stops a run.
 
     Examples
     --------
@@ -138,8 +140,9 @@ def maximum_transversal(
 
     Which steps it took:
 
-    >>> matching, info = maximum_transversal(A, method="hopcroft_karp", init="cheap",
-    return_info=True) >>> [step.engine for step in info.steps] ['cheap', 'hopcroft_karp']
+    >>> _, info = maximum_transversal(A, method="hopcroft_karp", init="cheap", return_info=True)
+    >>> [step.engine for step in info.steps]
+    ['cheap', 'hopcroft_karp']
     """
     threads = resolve_workers(workers)
     graph = as_bipartite(A, device=device, threads=threads)
@@ -240,8 +243,11 @@ def is_structurally_singular(
     ValueError
         If the index arrays of `A` are inconsistent, or `workers` is out of range.
 
-    See Also -------- structural_rank block_triangular_form : Its horizontal and vertical parts are
-    where a singular matrix has too many columns or rows.
+    See Also
+    --------
+    structural_rank
+    block_triangular_form :
+        Its horizontal and vertical parts are where a singular matrix has too many columns or rows.
 
     Notes
     -----

@@ -64,11 +64,13 @@ def maximum_product_transversal(
     bottleneck_transversal, maximum_sum_transversal : Other measures of large.
     maximum_transversal : When values do not matter.
 
-    Notes ----- Shortest augmenting paths over the costs ``-log(abs(a))``: Duff, Koster, On
-    algorithms for permuting large entries to the diagonal of a sparse matrix (SIAM J. Matrix Anal.
-    Appl. 22, 2001); Olschowka, Neumaier, A new pivoting strategy for Gaussian elimination (Linear
-    Algebra Appl. 240, 1996), for the scaling. In the worst case time is O(n nnz log n); on most
-    matrices it is a few passes over the entries. Ctrl-C stops a run.
+    Notes
+    -----
+    Shortest augmenting paths over the costs ``-log(abs(a))``: Duff, Koster, On algorithms for
+    permuting large entries to the diagonal of a sparse matrix (SIAM J. Matrix Anal. Appl. 22,
+    2001); Olschowka, Neumaier, A new pivoting strategy for Gaussian elimination (Linear Algebra
+    Appl. 240, 1996), for the scaling. In the worst case time is O(n nnz log n); on most matrices it
+    is a few passes over the entries. Ctrl-C stops a run.
 
     Examples
     --------
@@ -127,9 +129,11 @@ def maximum_sum_transversal(A: Any) -> WeightedTransversal:
         If the index arrays of `A` are inconsistent, or an entry is NaN or infinite, naming the
         first.
 
-    See Also -------- maximum_product_transversal : Does not depend on how rows and columns are
-    scaled, and scales them. scipy.sparse.csgraph.min_weight_full_bipartite_matching : Signed
-    weights, for matrices of full rank.
+    See Also
+    --------
+    maximum_product_transversal : Independent of how rows and columns are scaled; scales them.
+    scipy.sparse.csgraph.min_weight_full_bipartite_matching :
+        Signed weights, for matrices of full rank.
 
     Examples
     --------
@@ -177,8 +181,10 @@ def bottleneck_transversal(A: Any) -> WeightedTransversal:
     --------
     maximum_product_transversal, maximum_sum_transversal
 
-    Notes ----- Bisection over the moduli, each maximum matching starting from the last one that
-    fits: time O(log nnz) times that of `maximum_transversal`.
+    Notes
+    -----
+    Bisection over the moduli, each maximum matching starting from the last one that fits: time
+    O(log nnz) times that of `maximum_transversal`.
 
     Examples
     --------
@@ -232,9 +238,11 @@ def is_optimal_transversal(
     --------
     maximum_product_transversal, maximum_sum_transversal, bottleneck_transversal
 
-    Notes ----- The proof. No dual exceeds that of an unmatched vertex of its side, so the duals at
-    the ends of any maximum transversal add up to no less than at the ends of this one; its entries
-    cost no less than their duals, those of this one as much. Time: O(n_rows + n_cols + nnz).
+    Notes
+    -----
+    The proof. No dual exceeds that of an unmatched vertex of its side, so the duals at the ends of
+    any maximum transversal add up to no less than at the ends of this one; its entries cost no less
+    than their duals, those of this one as much. Time: O(n_rows + n_cols + nnz).
 
     Examples
     --------

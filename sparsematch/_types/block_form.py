@@ -168,9 +168,13 @@ class BlockForm:
             underconstrained, overconstrained, square)`` for the columns. Lists of the same name
             pair up to the matching, except those of the unmatched.
 
-        Examples -------- >>> from scipy.sparse import csr_array >>> from sparsematch import
-        block_triangular_form >>> rows, cols = block_triangular_form(csr_array([[1, 1, 0], [0, 0,
-        1], [0, 0, 1]])).to_pyomo() >>> rows.underconstrained, rows.overconstrained, rows.unmatched
+        Examples
+        --------
+        >>> from scipy.sparse import csr_array
+        >>> from sparsematch import block_triangular_form
+        >>> A = csr_array([[1, 1, 0], [0, 0, 1], [0, 0, 1]])
+        >>> rows, cols = block_triangular_form(A).to_pyomo()
+        >>> rows.underconstrained, rows.overconstrained, rows.unmatched
         ([0], [1], [2])
         """
         return conventions.partitions(

@@ -204,9 +204,11 @@ def analyse(
     --------
     BlockTriangularLU : Analysis and factorisation in one.
 
-    Notes ----- Davis, Palamadai Natarajan, Algorithm 907: KLU (ACM TOMS 37, 2010); within blocks,
-    Amestoy, Davis, Duff, An approximate minimum degree ordering algorithm (SIAM J. Matrix Anal.
-    Appl. 17, 1996). Time: that of `block_triangular_form`, and nearly O(n + nnz) for the orderings.
+    Notes
+    -----
+    Davis, Palamadai Natarajan, Algorithm 907: KLU (ACM TOMS 37, 2010); within blocks, Amestoy,
+    Davis, Duff, An approximate minimum degree ordering algorithm (SIAM J. Matrix Anal. Appl. 17,
+    1996). Time: that of `block_triangular_form`, and nearly O(n + nnz) for the orderings.
 
     Examples
     --------

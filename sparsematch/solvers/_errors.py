@@ -23,11 +23,18 @@ class SingularMatrixError(RuntimeError):
         Of the user's matrix: those of the conflicts in the report, or those of the diagonal block
         that is numerically singular.
 
-    Examples -------- >>> from scipy.sparse import csc_array >>> from sparsematch.solvers import
-    SingularMatrixError, splu >>> try: ...     splu(csc_array([[1.0, 2.0, 0.0], [2.0, 4.0, 0.0],
-    [0.0, 1.0, 1.0]])) ... except SingularMatrixError as error: ...     print(error,
-    sorted(error.rows.tolist())) numerically singular: a block of 2 rows and columns (rows 0, 1;
-    columns 0, 1) has no inverse [0, 1]
+    Examples
+    --------
+    >>> from scipy.sparse import csc_array
+    >>> from sparsematch.solvers import SingularMatrixError, splu
+    >>> try:
+    ...     splu(csc_array([[1.0, 2.0, 0.0], [2.0, 4.0, 0.0], [0.0, 1.0, 1.0]]))
+    ... except SingularMatrixError as error:
+    ...     message, rows = str(error), sorted(error.rows.tolist())
+    >>> message
+    'numerically singular: a block of 2 rows and columns (rows 0, 1; columns 0, 1) has no inverse'
+    >>> rows
+    [0, 1]
     """
 
     def __init__(

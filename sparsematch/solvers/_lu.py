@@ -59,10 +59,12 @@ class BlockTriangularLU:
     --------
     analyse, splu, spsolve
 
-    Notes ----- Gilbert, Peierls, Sparse partial pivoting in time proportional to arithmetic
-    operations (SIAM J. Sci. Stat. Comput. 9, 1988). A pivot is taken from the diagonal if it is at
-    least a hundredth of the largest in its column, rows scaled by their largest entry. Solving does
-    not write to the object: several threads may share it.
+    Notes
+    -----
+    Gilbert, Peierls, Sparse partial pivoting in time proportional to arithmetic operations (SIAM J.
+    Sci. Stat. Comput. 9, 1988). A pivot is taken from the diagonal if it is at least a hundredth of
+    the largest in its column, rows scaled by their largest entry. Solving does not write to the
+    object: several threads may share it.
 
     Examples
     --------

@@ -33,8 +33,10 @@ def to_superlu(row_perm: Any, col_perm: Any) -> tuple[NDArray[Any], NDArray[Any]
     --------
     from_superlu : The way back.
 
-    Notes ----- Both conventions are inverses of each other, so the two functions do the same; the
-    names say which is meant.
+    Notes
+    -----
+    Both conventions are inverses of each other, so the two functions do the same; the names say
+    which is meant.
 
     Examples
     --------
