@@ -9,7 +9,7 @@ import sparsematch as sm
 from sparsematch import solvers
 from sparsematch._engines.cpu.lu import block_lu as core_limits
 from sparsematch.demo import build_circuit
-from sparsematch.solvers import _outside
+from sparsematch.solvers import _external
 from test_solvers import check, systems
 
 
@@ -47,9 +47,9 @@ def test_few_poor_pivots_in_large_blocks():
 @pytest.mark.parametrize("kind", [float, complex])
 def test_a_heavy_block_keeps_its_order_while_pivots_stay(monkeypatch, kind):
     """SuperLU is called for the order that was found, and for one of its own where the diagonal has become small."""
-    asked, real = [], _outside.splu
+    asked, real = [], _external.splu
     monkeypatch.setattr(
-        _outside, "splu", lambda A, **options: asked.append(options) or real(A, **options)
+        _external, "splu", lambda A, **options: asked.append(options) or real(A, **options)
     )
     n = 90
     dense = heavy(monkeypatch, n, kind)
@@ -92,7 +92,7 @@ def test_others_get_ascending_columns(monkeypatch, name, module):
     pytest.importorskip(module)
     seen = []
 
-    class Own(_outside.SuperLUFactor):
+    class Own(_external.SuperLUFactor):
         def __init__(self, indptr, rows, values, memory):
             seen.append(
                 sp.csc_array((values, rows, indptr)).has_canonical_format and "foreseen" in memory

@@ -17,7 +17,7 @@ from sparsematch._types.factors import BlockLU, BlockPlan, QuickAnalysis
 from sparsematch._types.matching import Matching
 from sparsematch.solvers._errors import structurally_singular
 from sparsematch.solvers._lu import BlockTriangularLU
-from sparsematch.solvers._outside import Make, SuperLUFactor, find_solver
+from sparsematch.solvers._external import Make, SuperLUFactor, find_solver
 from sparsematch.solvers._pattern import Pattern, Survey, read_pattern
 
 _PIVOTING = ("auto", "structure", "product")

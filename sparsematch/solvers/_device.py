@@ -8,7 +8,7 @@ from sparsematch._types.block_form import BlockForm
 from sparsematch._types.errors import unknown_choice, wrong_type
 from sparsematch.solvers._device_solvers import DeviceFactor, find_device_solver
 from sparsematch.solvers._errors import SingularMatrixError
-from sparsematch.solvers._outside import Singular
+from sparsematch.solvers._external import Singular
 
 _PIVOTING = ("auto", "structure", "product")
 

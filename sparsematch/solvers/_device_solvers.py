@@ -11,7 +11,7 @@ from collections.abc import Callable
 from typing import Any, Protocol
 
 from sparsematch._types.errors import unknown_choice
-from sparsematch.solvers._outside import Singular
+from sparsematch.solvers._external import Singular
 
 
 class DeviceFactor(Protocol):

@@ -12,7 +12,7 @@ from sparsematch._engines.registry import operations
 from sparsematch._types.errors import unknown_choice, wrong_type
 from sparsematch._types.factors import OUTCOMES
 from sparsematch.solvers._errors import numerically_singular
-from sparsematch.solvers._outside import OutsideFactor, Singular
+from sparsematch.solvers._external import OutsideFactor, Singular
 from sparsematch.solvers._permutations import inverse
 
 if TYPE_CHECKING:
