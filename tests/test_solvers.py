@@ -11,7 +11,7 @@ from scipy.sparse.linalg import splu as scipy_splu
 import sparsematch as sm
 from sparsematch import solvers
 from sparsematch._engines.cpu.lu import block_lu as core_limits
-from sparsematch.solvers import _analysis
+from sparsematch.solvers import _plan
 
 FORMS = ("csr", "csc", "coo")
 
@@ -104,21 +104,60 @@ def test_blocks_outside(all_outside):
         assert np.isfinite(lu.growth)
 
 
-def test_a_block_that_fills_up_is_left_to_others():
-    """An arrow with its tip first whose small diagonal moves every pivot: far more fill than the order foresaw."""
-    n = 400
-    rng = np.random.default_rng(5)
-    A = sp.random_array(
-        (n, n), density=0.012, random_state=rng, format="csc"
-    ) + 1e-9 * sp.eye_array(n, format="csc")
-    A = sp.csc_array(
-        A + sp.csc_array((np.ones(n), (np.arange(n), np.roll(np.arange(n), 1))), shape=(n, n))
-    )
-    analysis = solvers.analyse(A, matching=np.arange(n))
+@pytest.fixture
+def replanned(monkeypatch):
+    """The blocks that have been planned anew, with the plans before and after."""
+    made, real = [], _plan.FactorisationPlan.replan_block
+
+    def replan_block(self, k, values):
+        made.append((k, self, real(self, k, values)))
+        return made[-1][2]
+
+    monkeypatch.setattr(_plan.FactorisationPlan, "replan_block", replan_block)
+    return made
+
+
+def filling(n=400, density=0.006, seed=7):
+    """A random matrix on a cycle, with a tiny diagonal: every pivot moves, against the order."""
+    rng = np.random.default_rng(seed)
+    A = sp.random_array((n, n), density=density, random_state=rng, format="csc")
+    cycle = sp.csc_array((np.ones(n), (np.arange(n), np.roll(np.arange(n), 1))), shape=(n, n))
+    return sp.csc_array(A + 1e-9 * sp.eye_array(n, format="csc") + cycle)
+
+
+def test_a_block_that_fills_up_is_left_to_an_external_solver(replanned):
+    A, b = filling(), np.random.default_rng(1).standard_normal(400)
+    analysis = solvers.analyse(A, matching=np.arange(400))
+    assert analysis.outside == []
     lu = analysis.factorise(A)
-    b = rng.standard_normal(n)
+    ((k, before, after),) = replanned
+    assert lu.analysis.outside == [k]
+    assert lu.analysis is not analysis
+    assert analysis.outside == [], "an analysis never changes"
+    assert not before.external_only.any()
+    assert after.external_only.tolist() == [i == k for i in range(analysis.n_blocks)]
+    lu.refactorise(2 * A)
+    later = lu.analysis.factorise(A)
+    assert len(replanned) == 1, "the new plan is kept"
+    assert np.allclose(2 * A @ lu.solve(b), b)
+    assert np.allclose(A @ later.solve(b), b)
+
+
+def test_values_choose_the_diagonal_of_a_block_that_fills_up(replanned):
+    """Where pivoting may follow the values, that is tried before the block is given away."""
+    A, n = filling().tocoo(), 400
+    analysis = solvers.analyse(A)
+    on_diagonal = analysis.form.matching.row_mate[A.row] == A.col
+    A.data = np.where(on_diagonal, 1e-9, np.random.default_rng(7).uniform(0.1, 1.1, A.nnz))
+    lu = analysis.factorise(A)
+    ((_, before, after),) = replanned
+    assert before.may_exchange
+    assert not after.may_exchange
+    assert lu.analysis.outside == []
+    diagonal = A.tocsr()[lu.analysis.form.row_perm][:, lu.analysis.form.col_perm].diagonal()
+    assert diagonal.min() >= 0.1
+    b = np.random.default_rng(1).standard_normal(n)
     assert np.allclose(A @ lu.solve(b), b)
-    assert np.allclose(A @ analysis.factorise(A).solve(b), b)
 
 
 def test_no_search_for_new_values(monkeypatch):
@@ -129,8 +168,8 @@ def test_no_search_for_new_values(monkeypatch):
     def forbidden(*args, **kwargs):
         raise AssertionError("the pattern was searched again")
 
-    monkeypatch.setattr(_analysis, "block_form", forbidden)
-    monkeypatch.setattr(_analysis.Analysis, "_make_cut", forbidden)
+    for step in ("block_form", "_analyse_blocks", "_make_plan"):
+        monkeypatch.setattr(_plan, step, forbidden)
     lu = analysis.factorise(A)
     lu.refactorise(A)
     analysis.factorise(A.data)

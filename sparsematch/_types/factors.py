@@ -46,7 +46,7 @@ class QuickAnalysis(NamedTuple):
         Its block form.
     largest, norm : float
         The largest modulus, and the 1-norm; not finite if a value is not.
-    poor : int
+    weak_pivots : int
         How many pivots will hardly stay on the diagonal, by their values.
     plan : BlockPlan or None
         What to factorise; None if the diagonal is too poor to start with.
@@ -57,7 +57,7 @@ class QuickAnalysis(NamedTuple):
     row_blocks: IndexArray
     largest: float
     norm: float
-    poor: int
+    weak_pivots: int
     plan: BlockPlan | None
 
 
@@ -88,4 +88,4 @@ class BlockLU(Protocol):
 
 
 #: How a factorisation went: the first result of ``BlockLU.factorise`` is a place in here.
-OUTCOMES = ("done", "singular", "unstable", "overfull", "stopped")
+OUTCOMES = ("done", "singular", "unstable", "fill_exceeded", "stopped")

@@ -1,6 +1,6 @@
 """Factorisations of single blocks by other libraries: one small class each, behind one shape.
 
-A solver from outside is a class that is made of a block, by columns, and of values for it. It
+An external solver is a class that is made of a block, by columns, and of values for it. It
 solves, and takes new values for the same pattern. What it learns of the pattern the first time, it
 may leave in `memory` for the next of its kind. If rows and columns come in an order that makes
 little fill when pivots stay on the diagonal, `memory` tells how many entries the factors then have,
@@ -31,7 +31,7 @@ class Singular(Exception):
     """A block has no inverse."""
 
 
-class OutsideFactor(Protocol):
+class ExternalFactor(Protocol):
     """The factorisation of one block.
 
     Attributes
@@ -242,9 +242,9 @@ class KluFactor:
         return np.asarray(x.conj() if trans == "H" else x)
 
 
-Make = Callable[[IndexArray, IndexArray, Values, dict[str, Any]], OutsideFactor]
+MakeExternal = Callable[[IndexArray, IndexArray, Values, dict[str, Any]], ExternalFactor]
 
-SOLVERS: dict[str, Make] = {
+SOLVERS: dict[str, MakeExternal] = {
     "superlu": SuperLUFactor,
     "umfpack": UmfpackFactor,
     "pardiso": PardisoFactor,
@@ -252,7 +252,7 @@ SOLVERS: dict[str, Make] = {
 }
 
 
-def find_solver(name: Any) -> Make:
+def find_solver(name: Any) -> MakeExternal:
     """Look up a solver by its name, or take a class with its shape as it is; ``"auto"`` is SuperLU."""
     if callable(name):
         return name

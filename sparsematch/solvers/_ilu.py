@@ -5,18 +5,18 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
-from scipy.sparse.linalg import LinearOperator
 from scipy.sparse.linalg import spilu as _spilu
 
 from sparsematch._api.transversal import maximum_transversal
 from sparsematch._api.weighted import maximum_product_transversal
 from sparsematch._types.errors import unknown_choice, wrong_type
 from sparsematch.solvers._errors import structurally_singular
+from sparsematch.solvers._operator import InverseOperator
 
 _PIVOTING = ("structure", "product")
 
 
-class TransversalILU:
+class TransversalILU(InverseOperator):
     """An incomplete factorisation of ``(R A C)[p]``: rows and columns scaled, matched entries on the diagonal.
 
     Attributes
@@ -47,7 +47,7 @@ class TransversalILU:
         self, A: Any, row_perm: Any, row_scale: Any, col_scale: Any, options: dict[str, Any]
     ) -> None:
         self.row_perm, self.row_scale, self.col_scale = row_perm, row_scale, col_scale
-        self.shape: tuple[int, int] = A.shape
+        self.shape = A.shape
         self.dtype = A.dtype
         scaled = (sp.diags_array(row_scale) @ A @ sp.diags_array(col_scale)).tocsr()[row_perm]
         self.ilu = _spilu(scaled.tocsc(), **options)
@@ -81,18 +81,6 @@ class TransversalILU:
         out = np.empty_like(b)
         out[self.row_perm] = self.ilu.solve(cols * b, trans)
         return rows * out
-
-    def matvec(self, b: Any) -> NDArray[Any]:
-        """Apply it as a preconditioner, as in ``gmres(A, b, M=ilu)``."""
-        return self.solve(b)
-
-    def rmatvec(self, b: Any) -> NDArray[Any]:
-        """Apply the conjugate transpose."""
-        return self.solve(b, "H")
-
-    def as_operator(self) -> LinearOperator:
-        """Return it as a SciPy LinearOperator."""
-        return LinearOperator(self.shape, self.solve, rmatvec=self.rmatvec, dtype=self.dtype)
 
 
 def spilu(

@@ -1,0 +1,41 @@
+"""What factorisations offer to iterative solvers: the inverse as a linear operator."""
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.sparse.linalg import LinearOperator
+
+
+class InverseOperator:
+    """A factorisation that may be passed to SciPy's iterative solvers as ``M``."""
+
+    shape: tuple[int, int]
+    dtype: np.dtype[Any]
+
+    def solve(self, b: Any, trans: str = "N") -> NDArray[Any]:
+        """Solve a linear system."""
+        raise NotImplementedError
+
+    def matvec(self, b: Any) -> NDArray[Any]:
+        """Apply the inverse: what makes this a preconditioner, as in ``gmres(A, b, M=lu)``."""
+        return self.solve(b)
+
+    def rmatvec(self, b: Any) -> NDArray[Any]:
+        """Apply the inverse of the conjugate transpose."""
+        return self.solve(b, "H")
+
+    def matmat(self, b: Any) -> NDArray[Any]:
+        """Apply the inverse to several columns."""
+        return self.solve(b)
+
+    def as_operator(self) -> LinearOperator:
+        """Return the inverse as a SciPy LinearOperator."""
+        return LinearOperator(
+            self.shape,
+            self.solve,
+            rmatvec=self.rmatvec,
+            matmat=self.solve,
+            rmatmat=self.rmatvec,
+            dtype=self.dtype,
+        )

@@ -1,0 +1,191 @@
+"""How a matrix is to be factorised: its blocks, the orders within them, what factorises which.
+
+Both an analysis and the factors hold a plan, and it is never changed: where pivots bring far more
+fill than was foreseen, `FactorisationPlan.replan_block` makes another one.
+"""
+
+import math
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+import scipy.sparse as sp
+from numpy.typing import NDArray
+
+from sparsematch._api.decomposition import block_form
+from sparsematch._api.weighted import maximum_product_transversal
+from sparsematch._engines.registry import operations
+from sparsematch._types.arrays import BoolArray, IndexArray
+from sparsematch._types.errors import unknown_choice
+from sparsematch._types.factors import BlockLU, BlockPlan, QuickAnalysis
+from sparsematch._types.matching import Matching
+from sparsematch.solvers._errors import structurally_singular
+from sparsematch.solvers._external import MakeExternal, SuperLUFactor, find_solver
+from sparsematch.solvers._pattern import Pattern, Survey, read_pattern
+
+_PIVOTING = ("auto", "structure", "product")
+
+#: The rows of weak pivots in large blocks may hold this share of the entries of the matrix; beyond
+#: that, the values are to choose better pivots.
+_MAX_WEAK_SHARE = 0.125
+
+
+class ExternalBlock(NamedTuple):
+    """A diagonal block by columns, left to an external solver.
+
+    Attributes
+    ----------
+    indptr, rows : ndarray
+        Its pattern.
+    places : ndarray
+        Where its values are among those of the matrix.
+    memory : dict
+        What its solvers have learnt about the pattern; they write to it.
+    """
+
+    indptr: IndexArray
+    rows: IndexArray
+    places: IndexArray
+    memory: dict[str, Any]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class FactorisationPlan:
+    """What all factorisations of matrices with one pattern have in common.
+
+    Attributes
+    ----------
+    pattern : Pattern
+        The pattern.
+    row_perm, col_perm, starts : ndarray
+        The block triangular form, and where its diagonal blocks begin.
+    blocks : BlockPlan
+        The matrix cut into blocks by the core.
+    make_external : callable
+        The external solver.
+    external : dict of int to ExternalBlock
+        Blocks that are left to it.
+    external_only : ndarray of bool, shape (n_blocks,)
+        Blocks in which the core's factors have filled up.
+    may_exchange : bool
+        Whether the values may still choose another diagonal.
+    """
+
+    pattern: Pattern
+    row_perm: IndexArray
+    col_perm: IndexArray
+    starts: IndexArray
+    blocks: BlockPlan
+    make_external: MakeExternal
+    external: dict[int, ExternalBlock]
+    external_only: BoolArray
+    may_exchange: bool
+
+    @property
+    def n_blocks(self) -> int:
+        """Number of diagonal blocks."""
+        return self.starts.size - 1
+
+    def new_numbers(self, values: NDArray[Any]) -> BlockLU:
+        """Allocate the numbers of a factorisation."""
+        return operations(self.pattern.graph.backend).block_lu(self.blocks, values)
+
+    def replan_block(self, k: int, values: NDArray[Any]) -> "FactorisationPlan":
+        """Return a plan for values whose pivots bring far more fill to block k than was foreseen.
+
+        Once, the values choose the diagonal; after that, such a block is left to the external
+        solver.
+        """
+        external_only, cols = self.external_only, self.col_perm
+        if self.may_exchange:
+            cols = _exchange(self.pattern, values, self.row_perm, cols)
+        else:
+            external_only = external_only.copy()
+            external_only[k] = True
+        form = self.row_perm, cols, self.starts
+        return _make_plan(self.pattern, form, None, self.make_external, external_only, False)
+
+
+def _make_plan(
+    pattern: Pattern,
+    form: tuple[IndexArray, IndexArray, IndexArray],
+    blocks: BlockPlan | None,
+    make_external: MakeExternal,
+    external_only: BoolArray,
+    may_exchange: bool,
+) -> FactorisationPlan:
+    """Cut the matrix into blocks, unless that is done, and the external ones out of it."""
+    graph, external = pattern.graph, {}
+    if blocks is None:
+        blocks = operations(graph.backend).block_plan(graph, *form, external_only)
+    ascending = make_external is not SuperLUFactor  # which accepts any order
+    for k in blocks.outside:
+        indptr, rows, places, foreseen = blocks.block(k, ascending)
+        memory = {"foreseen": foreseen} if foreseen else {}
+        external[k] = ExternalBlock(indptr, rows, places, memory)
+    return FactorisationPlan(
+        pattern, *form, blocks, make_external, external, external_only, may_exchange
+    )
+
+
+def plan_factorisation(
+    A: Any, matching: Any, pivoting: str, solver: Any
+) -> tuple[FactorisationPlan, Survey]:
+    """Analyse a matrix as `analyse` does; also return its values, surveyed."""
+    if not isinstance(pivoting, str) or pivoting not in _PIVOTING:
+        raise unknown_choice("pivoting", pivoting, _PIVOTING)
+    make_external = find_solver(solver)
+    pattern = read_pattern(A)
+    values = pattern.arrange(A.data) if A.format == pattern.layout else pattern.any_values(A)
+    max_weak_share = _MAX_WEAK_SHARE if pivoting == "auto" else -1.0  # no diagonal is good enough
+    if matching is not None or pivoting == "structure":
+        max_weak_share = math.inf
+    found = _analyse_blocks(A, pattern, values, matching, max_weak_share)
+    form, blocks = found[:3], found.plan
+    may_exchange = pivoting == "auto" and matching is None and blocks is not None
+    if blocks is None:
+        cols = _exchange(pattern, values, found.row_perm, found.col_perm)
+        form = found.row_perm, cols, found.row_blocks
+    plan = _make_plan(
+        pattern,
+        form,
+        blocks,
+        make_external,
+        np.zeros(found.row_blocks.size - 1, bool),
+        may_exchange and found.weak_pivots > 0,
+    )
+    return plan, Survey(values, found.largest, found.norm)
+
+
+def _analyse_blocks(
+    A: Any, pattern: Pattern, values: NDArray[Any], matching: Any, max_weak_share: float
+) -> QuickAnalysis:
+    """Find the block form in one call of the core; by matching and block search if it gives up."""
+    graph = pattern.graph
+    quick_analysis = operations(graph.backend).quick_analysis
+    if matching is None and (found := quick_analysis(graph, values, None, max_weak_share)):
+        return found
+    form = block_form(graph, matching)
+    if form.structural_rank < graph.n_rows:
+        raise structurally_singular(A)
+    known = form.row_perm, form.col_perm, form.row_blocks
+    return quick_analysis(graph, values, known, max_weak_share)
+
+
+def _exchange(
+    pattern: Pattern, values: NDArray[Any], row_perm: IndexArray, col_perm: IndexArray
+) -> IndexArray:
+    """Return the columns that put the transversal with the largest product on the diagonal.
+
+    Those given if there is none without zeros. The blocks stay what they are.
+    """
+    best = _best_diagonal(pattern, values)
+    return best.row_mate[row_perm] if best.is_perfect else col_perm
+
+
+def _best_diagonal(pattern: Pattern, values: NDArray[Any]) -> Matching:
+    graph, magnitude = pattern.graph, np.abs(values)
+    if magnitude.size and magnitude.min() > 0 and magnitude.max() < math.inf:
+        return operations(graph.backend).least_cost(graph, -np.log(magnitude)).matching
+    columns = sp.csc_array((values, graph.indices, graph.indptr), shape=graph.shape)
+    return maximum_product_transversal(columns, scaling=False).matching
