@@ -71,12 +71,21 @@ def test_links_lead_somewhere(page):
 
 def test_every_engine_has_a_page():
     """One page per registered engine, with the stem of its name, and no page for an engine that is not there."""
-    pages = {page.stem for page in ALGORITHMS.glob("*.md")} - {
-        "index",
-        "block_triangular_form",
-        "weighted",
-    }
-    assert pages == {engine.name for engine in sparsematch.engines(backend=None)}
+    others = {"index", "block_triangular_form", "weighted"}
+    pages = {page.stem for page in ALGORITHMS.glob("*.md")} - others
+    engines = {engine.name for engine in sparsematch.engines(backend=None)}
+    assert not engines - pages, "these engines have no page in docs/algorithms"
+    assert not pages - engines, "these pages in docs/algorithms are of no engine"
+
+
+def page_of(engine):
+    """The text of an engine's page."""
+    page = ALGORITHMS / f"{engine.name}.md"
+    assert page.exists(), (
+        f"the engine {engine.name!r} has no page: write {name_of(page)} with the headings of the"
+        " others, and list it in docs/algorithms/index.md"
+    )
+    return page.read_text(encoding="utf-8")
 
 
 def facts_of(page):
@@ -85,7 +94,7 @@ def facts_of(page):
 
 
 def test_page_tells_what_the_registry_knows(engine):
-    page = (ALGORITHMS / f"{engine.name}.md").read_text(encoding="utf-8")
+    page = page_of(engine)
     assert f"(`{engine.name}`)" in page.splitlines()[0]
     for option, default in engine.options.items():
         assert f"`{option}` (default `{default!r}`)" in page
@@ -99,7 +108,7 @@ def test_page_tells_what_the_registry_knows(engine):
 
 def test_page_tells_what_the_registry_knows_of_an_approximate_engine(approximate):
     """The page of `auto` is that of the exact engine of this name."""
-    page = (ALGORITHMS / f"{approximate.name}.md").read_text(encoding="utf-8")
+    page = page_of(approximate)
     if approximate.name == "auto":
         assert "`local_max`" in page
         return
@@ -118,7 +127,7 @@ def test_page_tells_of_the_engine_on_a_gpu():
     """An engine for both has a section on what is different there; all options are on the page, with defaults."""
     on_host = {engine.name for engine in sparsematch.engines()}
     for engine in sparsematch.engines(backend="cupy"):
-        page = (ALGORITHMS / f"{engine.name}.md").read_text(encoding="utf-8")
+        page = page_of(engine)
         assert ("\n## On a GPU\n" if engine.name in on_host else "\nOn a GPU.") in page
         for option, default in engine.options.items():
             assert f"`{option}` (default `{default!r}`)" in " ".join(page.split())
@@ -126,7 +135,7 @@ def test_page_tells_of_the_engine_on_a_gpu():
 
 def test_algorithm_pages_have_the_same_headings():
     for engine in sparsematch.engines():
-        page = (ALGORITHMS / f"{engine.name}.md").read_text(encoding="utf-8")
+        page = page_of(engine)
         headings = re.findall(r"^## (.*)$", page, re.MULTILINE)
         assert headings[0] == "How it works"
         assert headings[-2:] == ["When it wins", "Example"]
