@@ -21,7 +21,8 @@ import scipy.sparse
 __all__ = ["FORMATS", "UnreadableFile", "read_matrix", "read_names"]
 
 FORMATS = (
-    "Matrix Market (.mtx, .mm), SciPy (.npz), Harwell-Boeing and Rutherford-Boeing (.hb, .rb, .rua and the like); "
+    "Matrix Market (.mtx, .mm), SciPy (.npz), Harwell-Boeing and Rutherford-Boeing (.hb, .rb, .rua "
+    "and the like); "
     "the text formats also compressed (.gz, .bz2)"
 )
 
@@ -31,7 +32,7 @@ _HARWELL_BOEING = re.compile(r"\.(hb|rb|[rcpi][suhzr][ae])")  # .rua: Real, Unsy
 
 
 class UnreadableFile(Exception):
-    """A matrix file is missing, of an unknown kind, or malformed; the text says which, and of which file."""
+    """A matrix file is missing, of an unknown kind, or malformed; the message says which."""
 
 
 def read_matrix(path: str | os.PathLike[str]) -> Any:
@@ -136,7 +137,7 @@ def _reader_of(path: Path) -> tuple[Callable[[Path, _Opener | None], Any], _Open
 
 
 def _is_an_interrupt(error: BaseException | None) -> bool:
-    """Tell whether Ctrl-C is behind an error: an import that it hits fails with a message of its own."""
+    """Tell whether Ctrl-C is behind an error: an interrupted import fails with another one."""
     while error is not None and not isinstance(error, KeyboardInterrupt):
         error = error.__cause__ or error.__context__
     return error is not None
@@ -152,7 +153,7 @@ def _check_is_file(path: Path) -> None:
 
 
 def _call_reader(reader: Callable[..., Any], source: Any) -> Any:
-    """Ask for sparse arrays where the reader can be asked: which kind is its default depends on SciPy's version."""
+    """Read as sparse arrays where the reader has a choice; its default depends on the version."""
     choice = {"spmatrix": False} if "spmatrix" in inspect.signature(reader).parameters else {}
     return reader(source, **choice)
 
@@ -172,7 +173,8 @@ def _read_harwell_boeing(path: Path, opener: _Opener | None) -> Any:
             return _call_reader(scipy.io.hb_read, stream)
         except (ValueError, DeprecationWarning) as error:
             raise UnreadableFile(
-                f"{_reason(error)}. (SciPy reads assembled, real or integer, unsymmetric Harwell-Boeing files with "
+                f"{_reason(error)}. (SciPy reads assembled, real or integer, unsymmetric "
+                "Harwell-Boeing files with "
                 "blanks between the numbers; for other types use the matrix's Matrix Market file)"
             ) from error
 
@@ -185,7 +187,7 @@ def _read_npz(path: Path, _opener: _Opener | None) -> Any:
 
 
 def _as_compressed(matrix: Any) -> Any:
-    """Make it CSR unless it is compressed already; a dense array has an entry where it is not zero."""
+    """Convert to CSR unless it is compressed; a dense array has an entry where it is not zero."""
     if len(matrix.shape) != 2:
         raise UnreadableFile(f"holds an array of shape {matrix.shape}, not a matrix")
     if not scipy.sparse.issparse(matrix) or matrix.format not in ("csr", "csc"):

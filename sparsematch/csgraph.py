@@ -1,4 +1,6 @@
-"""Drop-in for the matching functions of ``scipy.sparse.csgraph``: same names, signatures, results, and messages.
+"""Drop-in for the matching functions of ``scipy.sparse.csgraph``.
+
+Names, signatures, results and messages are the same.
 
 Change the import, and nothing else. Unlike SciPy's, these functions do not take exponential time on
 some matrices, and bear repeated entries. Which of several maximum matchings is returned may differ,
@@ -77,7 +79,7 @@ def maximum_bipartite_matching(graph: Any, perm_type: str = "row") -> NDArray[np
 
 
 def structural_rank(graph: Any) -> np.int64:
-    """Compute the structural rank of a sparse matrix: the largest rank that a matrix with this pattern can have.
+    """Compute the structural rank: the largest rank that a matrix with this pattern can have.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""A worked example that needs no file: the equations of a circuit, analysed and solved block by block.
+"""A worked example without a file: a circuit's equations, solved block by block.
 
 Modified nodal analysis of networks of resistors and capacitors, driven by ideal voltage sources:
 the unknowns are the node voltages and the currents of the sources, the equations are Kirchhoff's
@@ -37,7 +37,7 @@ _STEP = 1e-6  # seconds of the implicit Euler step that turns a capacitor into a
 
 @dataclass(frozen=True)
 class Circuit:
-    """A circuit's equations ``matrix @ x = rhs``: `n_nodes` node voltages, then the source currents.
+    """The equations ``matrix @ x = rhs`` of a circuit, node voltages before source currents.
 
     `sources` lists, for each source, its node (the other end is ground or another node).
     """
@@ -145,7 +145,7 @@ def _conductances(nodes: NDArray[Any], rng: np.random.Generator) -> list[_Entry]
 
 
 def _source(branch: int, node: int, sensed: list[tuple[int, float]]) -> list[_Entry]:
-    """Place a source between ground and `node`: it feeds its current, and fixes the voltage relative to `sensed`."""
+    """Place a source between ground and `node`, fixing its voltage relative to `sensed`."""
     return [
         (node, branch, 1.0),
         (branch, node, 1.0),
@@ -154,7 +154,7 @@ def _source(branch: int, node: int, sensed: list[tuple[int, float]]) -> list[_En
 
 
 def short_circuit(circuit: Circuit) -> Circuit:
-    """Add a second voltage source across the first one: the classic mistake that makes the equations singular."""
+    """Add a second voltage source across the first one, a classic: the equations are singular."""
     n, node = circuit.matrix.shape[0], circuit.sources[0]
     new = sp.coo_array(([1.0], ([node], [0])), shape=(n, 1))
     matrix = sp.block_array([[circuit.matrix, new], [new.T, None]], format="csc")
@@ -211,7 +211,7 @@ def solve_by_blocks(
 
 
 def run(n_nodes: int = 3000, *, seed: int = 0) -> Result:
-    """Build the circuit, analyse it, solve it whole and block by block, and analyse the circuit with a mistake.
+    """Build, analyse and solve the circuit, whole and by blocks; then analyse it with a mistake.
 
     Parameters
     ----------

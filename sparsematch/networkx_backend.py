@@ -60,7 +60,9 @@ def should_run(name: str, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> b
 
 
 def hopcroft_karp_matching(G: Any, top_nodes: _Nodes = None) -> dict[Any, Any]:
-    """Find a maximum matching of a bipartite graph; `networkx.bipartite.maximum_matching` is the same function.
+    """Find a maximum matching of a bipartite graph.
+
+    `networkx.bipartite.maximum_matching` is the same function.
 
     Parameters
     ----------

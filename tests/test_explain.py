@@ -1,4 +1,4 @@
-"""Explanations: the pieces are those of the definition, every conflict is one and is minimal, the advice works."""
+"""Explanations: pieces by definition, every conflict one and minimal, advice that works."""
 
 import csv
 import json
@@ -20,7 +20,7 @@ DATA = Path(__file__).resolve().parents[2] / "shared" / "data"
 
 
 def sides(A, why):
-    """Each part with the matrix whose rows are too many in it, and names of the fields from that side."""
+    """Each part, the matrix whose rows are too many in it, and its fields from that side."""
     A = sp.csr_array(A)
     yield why.overdetermined, A, ("rows", "cols")
     yield why.underdetermined, sp.csr_array(A.T), ("cols", "rows")
@@ -122,7 +122,7 @@ def test_every_proper_subset_has_enough(A):
 
 @given(matrices() | larger())
 def test_no_other_conflict_on_fewer_of_its_columns(A):
-    """Small matrices are within the budget: without any one of its columns, the rows that are left can be matched."""
+    """Small matrices are within the budget: without any one column, the rows can be matched."""
     for part, B, (many, few) in sides(A, sm.explain_singularity(A)):
         for piece in part:
             cols = getattr(piece.conflict, few).tolist()
@@ -138,7 +138,7 @@ def test_no_other_conflict_on_fewer_of_its_columns(A):
 
 @given(matrices())
 def test_the_advice_works(A):
-    """Without any one candidate a row less is too many; the missing entries give full rank, each of them raises it."""
+    """Without any one candidate a row less is too many; the missing entries give full rank."""
     why, dense = sm.explain_singularity(A), sp.csr_array(A)
     dense = sp.csr_array(
         (np.ones(dense.nnz), dense.indices, dense.indptr), shape=dense.shape
@@ -183,7 +183,7 @@ def test_any_engine_and_a_given_matching(exact):
 
 
 def test_a_short_conflict_is_found_among_many():
-    """Two rows with one and the same column, in a piece with 300 rows too many: not the first conflict that comes."""
+    """Two rows with the same column, among 300 rows too many: not the first conflict found."""
     rng = np.random.default_rng(5)
     dense = sp.random_array((600, 300), density=0.03, random_state=rng, format="lil")
     dense[450] = 0
@@ -301,7 +301,7 @@ def test_wrong_matrix():
 
 
 def slow_cases():
-    """Shapes on which a search that forgets its budget, or copies per piece, takes quadratic time."""
+    """Shapes on which a search without its budget, or a copy per piece, is quadratic."""
     n = 60_000
     yield "no entries", sp.csr_array((n, n))
     yield "one column", sp.csr_array(np.ones((n, 1)))

@@ -1,4 +1,4 @@
-"""What is found out before a factorisation: the form, whether pivots will stay, and that index arrays are right."""
+"""The analysis: the form, whether pivots will stay, and that index arrays are right."""
 
 import numpy as np
 import pytest
@@ -33,7 +33,7 @@ def test_a_poor_diagonal_is_exchanged():
 
 
 def test_few_poor_pivots_in_large_blocks():
-    """A handful of them fills a block: the values are asked, and the pivots that they name need not move."""
+    """A handful of them fills a block: the values name pivots that need not move."""
     A = build_circuit(4500, seed=7).matrix
     rng = np.random.default_rng(0)
     A = A[rng.permutation(A.shape[0])][:, rng.permutation(A.shape[0])]
@@ -46,7 +46,7 @@ def test_few_poor_pivots_in_large_blocks():
 
 @pytest.mark.parametrize("kind", [float, complex])
 def test_a_heavy_block_keeps_its_order_while_pivots_stay(monkeypatch, kind):
-    """SuperLU is called for the order that was found, and for one of its own where the diagonal has become small."""
+    """SuperLU keeps the order found, and orders anew where the diagonal has become small."""
     asked, real = [], _external.splu
     monkeypatch.setattr(
         _external, "splu", lambda A, **options: asked.append(options) or real(A, **options)

@@ -1,4 +1,4 @@
-"""Systems solved block by block: against dense algebra, in every format, with new values, and when there is none."""
+"""Systems solved block by block: every format, new values, and no solution."""
 
 import numpy as np
 import pytest
@@ -17,7 +17,7 @@ FORMS = ("csr", "csc", "coo")
 
 
 def staircase(rng, sizes, density=0.3, kind=float):
-    """A matrix whose diagonal blocks are dense enough, entries above them, and rows and columns in random order."""
+    """Dense enough diagonal blocks, entries above them, rows and columns in random order."""
     n = sum(sizes)
     A, start = np.triu(rng.random((n, n)) < density / 3, 1) * rng.standard_normal((n, n)), 0
     for m in sizes:
@@ -33,7 +33,7 @@ def staircase(rng, sizes, density=0.3, kind=float):
 
 @st.composite
 def systems(draw):
-    """A dense non-singular matrix, the same sparse, and a right-hand side of one or two dimensions."""
+    """A dense nonsingular matrix, the same sparse, and a right-hand side or several."""
     rng = np.random.default_rng(draw(st.integers(0, 2**32)))
     sizes = draw(st.lists(st.integers(1, 12), min_size=1, max_size=8))
     kind = draw(st.sampled_from((float, complex)))

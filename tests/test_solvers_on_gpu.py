@@ -1,4 +1,4 @@
-"""Systems on a GPU, or on the stand-in for one: against dense algebra, with new values, and when there is none."""
+"""Systems on a GPU, or on the stand-in for one: new values, and no solution."""
 
 import sys
 import types
@@ -102,7 +102,7 @@ def test_spsolve_and_factorized():
 
 
 def test_singular():
-    """By the pattern, by a block of one entry, by what is factorised: nothing is explained on the host."""
+    """By the pattern, by a block of one entry, by the solver: no explanation on the host."""
     with pytest.raises(
         solvers.SingularMatrixError, match=r"structurally singular.*A\.get\(\)"
     ) as caught:
@@ -210,7 +210,7 @@ def nvmath(monkeypatch):
 
 
 def test_cudss(nvmath):
-    """Planned once, factorised for each matrix, solved for each right-hand side; its matching off, or as asked."""
+    """Planned once, factorised for each matrix; its matching off, or as asked."""
     rng = np.random.default_rng(8)
     for kind, pivoting, expected in (
         (float, "auto", 5),

@@ -1,4 +1,4 @@
-"""Solvers on real matrices: as small a backward error as SuperLU, and pivots that serve the same values again."""
+"""Solvers on real matrices: errors as small as SuperLU's, pivots that serve again."""
 
 import csv
 import functools

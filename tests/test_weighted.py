@@ -1,4 +1,4 @@
-"""Weighted transversals: against brute force and SciPy, their duals, their scaling, the check of these."""
+"""Weighted transversals: against brute force and SciPy, duals, scaling, their check."""
 
 import numpy as np
 import pytest
@@ -127,7 +127,8 @@ def test_rows_and_columns_that_are_left():
     assert (found.unmatched_rows.tolist(), found.unmatched_cols.tolist()) == ([1, 3], [0, 2])
     assert np.exp(found.objective) == pytest.approx(16)
     assert str(found) == (
-        "WeightedTransversal(4x4, product, cardinality 2)\n  unmatched rows: 2 (1, 3)\n  unmatched columns: 2 (0, 2)"
+        "WeightedTransversal(4x4, product, cardinality 2)\n  unmatched rows: 2 (1, 3)\n  unmatched "
+        "columns: 2 (0, 2)"
     )
     assert not found.is_perfect
 
@@ -160,7 +161,7 @@ def test_the_check_finds_what_is_wrong(job):
 
 
 def test_factors_out_of_range_are_cut_off():
-    """A chain whose duals differ by more than doubles can hold: the matching stands, the factors are cut off."""
+    """Duals that differ by more than doubles can hold: the factors are cut off."""
     n = 20
     A = sp.diags_array([np.full(n, 1e-200), np.full(n - 1, 1e200)], offsets=[0, 1], format="csr")
     with pytest.warns(RuntimeWarning, match="cut off"):

@@ -1,4 +1,4 @@
-"""Weighted transversals of every kind of input; wrong input; long calls, which let others work and can be stopped."""
+"""Weighted transversals: every kind of input, wrong input, calls that are interrupted."""
 
 import signal
 import sys
@@ -21,7 +21,7 @@ from weights import JOBS, check, check_scaling, with_values
 @pytest.mark.parametrize("form", ["csr", "csc", "coo"])
 @pytest.mark.parametrize("index", [np.int32, np.int64])
 def test_types(dtype, form, index):
-    """Any numbers, either index type, three formats; the result has the index type, and the matrix is not touched."""
+    """Any numbers, index type and format; the result has the type; nothing is modified."""
     D = np.array([[3, 1, 0], [100, 7, 2], [0, 5, 9]]).astype(dtype)
     A = sp.csr_array(D).asformat(form)
     if form != "coo":

@@ -1,4 +1,4 @@
-"""Weighted transversals of real matrices: the duals prove them, scaled entries lie in [0, 1], SciPy finds no better."""
+"""Weighted transversals of real matrices: proved by duals, scaled to at most 1."""
 
 import csv
 from pathlib import Path

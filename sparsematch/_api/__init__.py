@@ -1,1 +1,1 @@
-"""What users say: each function reads its arguments once, names the steps, and leaves the work to the engines."""
+"""The public functions: each checks its arguments and leaves the work to the engines."""

@@ -145,7 +145,7 @@ def is_maximum(A: Any, matching: Any) -> bool:
 
 
 def vertex_cover(A: Any, matching: Any) -> VertexCover:
-    """Find as many rows and columns as a maximum matching has pairs, which together contain every entry.
+    """Find rows and columns that contain every entry, as many as a maximum matching has pairs.
 
     No cover can be smaller than a matching, since each pair needs a row or column of its own. So a
     cover of the same size proves that the matching is maximum and the cover minimum, and anyone can
@@ -194,7 +194,8 @@ def vertex_cover(A: Any, matching: Any) -> VertexCover:
     cover = operations(graph.backend).vertex_cover(graph, given)
     if cover is None:
         raise ValueError(
-            f"matching is not maximum: there is an augmenting path, so {given.cardinality} pairs are too few"
+            f"matching is not maximum: there is an augmenting path, so {given.cardinality} pairs "
+            "are too few"
         )
     return cover
 

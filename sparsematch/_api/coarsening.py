@@ -199,7 +199,7 @@ def coarsening_hierarchy(
 
 
 def _read(G: Any) -> tuple[Any, BipartiteCSR, Any]:
-    """Return the matrix in compressed rows or columns, its view, and its values in a type that is added up."""
+    """Return the matrix by rows or columns, its view, and its values in a type that is summed."""
     if on_gpu(G) and not sp.issparse(G):
         G = G if getattr(G, "format", None) in ("csr", "csc") else G.tocsr()
     else:
@@ -231,7 +231,7 @@ def _added_up_in(data: Any, backend: str) -> Any:
 
 
 def _read_mates(matching: Any, graph: BipartiteCSR) -> IndexArray:
-    """Return the mates, in the type of the indices, once they are known to be those of a matching of a graph."""
+    """Return the mates of a matching of a graph, checked, in the type of the indices."""
     given = matching.row_mate if isinstance(matching, Matching) else matching
     if on_gpu(given) != (graph.backend == "cupy"):
         here, there = ("on a GPU", "in host memory")[:: 1 if on_gpu(given) else -1]
@@ -248,7 +248,8 @@ def _read_mates(matching: Any, graph: BipartiteCSR) -> IndexArray:
     v = operations(graph.backend).wrong_mate(mate)
     if v >= 0:
         raise ValueError(
-            f"matching is not one of a graph: the mate of vertex {v} is {int(given[v])}, whose mate is not {v}; "
+            f"matching is not one of a graph: the mate of vertex {v} is {int(given[v])}, whose "
+            f"mate is not {v}; "
             "approximate_matching gives such mates"
         )
     return mate

@@ -1,4 +1,4 @@
-"""What a maximum transversal says about a matrix: block triangular form, reducibility, connected components."""
+"""Block triangular form, reducibility and connected components of a matrix."""
 
 from typing import Any
 
@@ -20,7 +20,9 @@ def block_triangular_form(
     workers: int | None = None,
     device: str | None = None,
 ) -> BlockForm:
-    """Permute rows and columns to block upper triangular form: the Dulmage-Mendelsohn decomposition, coarse and fine.
+    """Permute rows and columns to block upper triangular form.
+
+    This is the Dulmage-Mendelsohn decomposition, coarse and fine.
 
     The coarse decomposition separates where a matrix has more columns than rows can be matched with
     (horizontal part), where more rows than columns (vertical part), and the rest (square part). The
@@ -151,7 +153,9 @@ def is_reducible(A: Any, *, workers: int | None = None, device: str | None = Non
 
 
 def connected_components(A: Any, *, device: str | None = None) -> Components:
-    """Find the connected components of a matrix: the finest block diagonal form under row and column permutations.
+    """Find the connected components of a matrix.
+
+    They are the finest block diagonal form under permutations of rows and columns.
 
     Parameters
     ----------

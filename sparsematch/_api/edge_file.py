@@ -34,7 +34,9 @@ def match_edge_file(
     scratch: str | os.PathLike[str] | None = None,
     progress: Callable[[int, int, int], object] | None = None,
 ) -> GraphMatching:
-    """Find a heavy matching of the graph whose edges are in a file, with memory for its vertices alone.
+    """Find a heavy matching of a graph whose edges are in a file.
+
+    Memory is needed for the vertices alone.
 
     The matching is that of ``approximate_matching(G, method="local_max")``. The file is read from
     front to back a few times; what is left of the edges after two of these passes is usually a
@@ -117,7 +119,7 @@ def match_edge_file(
 
 
 def write_edge_file(path: str | os.PathLike[str], edges: Any) -> int:
-    """Write the edges of a graph to a file, for `match_edge_file` or any other reader of NumPy's format.
+    """Write the edges of a graph to a file in NumPy's format, as `match_edge_file` reads it.
 
     Parameters
     ----------

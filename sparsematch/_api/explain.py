@@ -23,7 +23,9 @@ def explain_singularity(
     method: str = "auto",
     workers: int | None = None,
 ) -> Explanation:
-    """Say why a matrix is structurally singular: which rows have too few columns, and which columns too few rows.
+    """Explain why a matrix is structurally singular.
+
+    The explanation names sets of rows with too few columns, and of columns with too few rows.
 
     Rows are read as equations, columns as variables. The over-determined part, equations with too
     few variables between them, and the under-determined part, variables in too few equations, are

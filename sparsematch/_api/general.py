@@ -37,7 +37,9 @@ def approximate_matching(
     options: Mapping[str, Any] | None = None,
     return_info: bool = False,
 ) -> GraphMatching:
-    """Find a heavy matching of a graph: edges of great total weight, no two at the same vertex, none left to add.
+    """Find a heavy matching of a graph.
+
+    Its edges have a great total weight, no two share a vertex, and none can be added.
 
     In about the time of a few passes over the edges. This is what coarsening by matching starts
     from: multilevel partitioning, algebraic multigrid, clustering.
@@ -140,7 +142,9 @@ def maximal_matching(
     symmetrize: bool = False,
     device: str | None = None,
 ) -> GraphMatching:
-    """Find a maximal matching of a graph: edges with no vertex in common, to which none can be added.
+    """Find a maximal matching of a graph.
+
+    Its edges have no vertex in common, and none can be added.
 
     It has at least half as many pairs as a maximum one, and usually nine tenths. Values are
     ignored: every entry off the diagonal counts, explicit zeros too.
@@ -191,7 +195,7 @@ def maximal_matching(
 
 @advising
 def _checked(graph: Graph, run: Run, symmetrize: bool, name: str = "G") -> Graph:
-    """Return the graph without repeats, once it is known that both triangles agree and the weights are finite."""
+    """Return the graph without duplicates, checked: symmetric, weights finite."""
     validate_graph = operations(graph.backend).validate_graph
     survey = validate_graph(graph, run)
     if not survey.ascending:
@@ -208,7 +212,8 @@ def _checked(graph: Graph, run: Run, symmetrize: bool, name: str = "G") -> Graph
         i, j = place
         what = "no entry" if graph.weight is None else "not of the same modulus"
         raise ValueError(
-            f"{name} must be symmetric: {name}[{i}, {j}] is an entry, but {name}[{j}, {i}] is {what}; "
+            f"{name} must be symmetric: {name}[{i}, {j}] is an entry, but {name}[{j}, {i}] is "
+            f"{what}; "
             "symmetrize=True takes the larger of the two"
         )
     return graph

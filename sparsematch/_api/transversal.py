@@ -171,7 +171,9 @@ def maximum_transversal(
 def structural_rank(
     A: Any, *, method: str = "auto", workers: int | None = None, device: str | None = None
 ) -> int:
-    """Count the pairs of a maximum transversal: the largest rank that a matrix with this pattern can have.
+    """Count the pairs of a maximum transversal.
+
+    It is the largest rank that a matrix with this pattern can have.
 
     Parameters
     ----------
@@ -219,7 +221,7 @@ def structural_rank(
 def is_structurally_singular(
     A: Any, *, workers: int | None = None, device: str | None = None
 ) -> bool:
-    """Tell whether a matrix is rank deficient by its pattern alone, whatever the values of its entries.
+    """Tell whether a matrix is rank deficient whatever the values of its entries.
 
     Parameters
     ----------
@@ -273,7 +275,7 @@ def maximum_matching(
     workers: int | None = None,
     device: str | None = None,
 ) -> tuple[Matching, Run]:
-    """Find a maximum matching of a graph, by exact engines only; also return the run, with what it may have built."""
+    """Find a maximum matching by exact engines only; also return the run, with its by-products."""
     select(method, graph.backend, "exact", argument="method")
     run = Run(resolve_workers(workers), warm=initial is not None)
     matching = _start(graph, initial, name, device)

@@ -323,7 +323,10 @@ def _factors(
             row_scale[rows] = 1 / (matched * col_scale[cols])
     for scale in (row_scale, col_scale):
         if scale.size and not (scale.min() >= _SMALLEST and scale.max() <= _LARGEST):
-            text = "factors beyond the range of doubles are cut off; row_dual and col_dual hold their logarithms"
+            text = (
+                "factors beyond the range of doubles are cut off; row_dual and col_dual hold their "
+                "logarithms"
+            )
             warnings.warn(text, RuntimeWarning, stacklevel=stack_level())
             np.clip(np.nan_to_num(scale, copy=False, nan=1.0), _SMALLEST, _LARGEST, out=scale)
     return row_scale, col_scale

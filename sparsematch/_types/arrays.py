@@ -20,7 +20,7 @@ FloatArray: TypeAlias = NDArray[np.float64]
 
 
 def namespace(array: Any) -> Any:
-    """Return the module whose functions work on an array: numpy, or cupy, which whoever made the array has imported."""
+    """Return the module whose functions work on an array: numpy, or cupy, imported already."""
     return np if isinstance(array, np.ndarray) else sys.modules["cupy"]
 
 
@@ -48,14 +48,16 @@ def import_cupy() -> Any:
         import cupy
     except ImportError as error:
         raise ImportError(
-            f"device='cuda' needs CuPy, which cannot be imported ({error}): install sparsematch[cuda12] or "
+            f"device='cuda' needs CuPy, which cannot be imported ({error}): install "
+            "sparsematch[cuda12] or "
             "sparsematch[cuda13], by the CUDA version that nvidia-smi shows"
         ) from error
     try:
         n_devices = cupy.cuda.runtime.getDeviceCount()
     except cupy.cuda.runtime.CUDARuntimeError as error:
         raise RuntimeError(
-            f"device='cuda' needs an NVIDIA GPU and its driver: {error}; nvidia-smi tells whether they are there"
+            f"device='cuda' needs an NVIDIA GPU and its driver: {error}; nvidia-smi tells whether "
+            "they are there"
         ) from error
     if not n_devices:
         raise RuntimeError(
@@ -74,8 +76,10 @@ def advising(function: Callable[_P, _R]) -> Callable[_P, _R]:
         except MemoryError as error:
             if not getattr(error, "__notes__", ()) and type(error).__module__.startswith("cupy"):
                 error.add_note(
-                    "The memory of the GPU does not suffice; the matrix is as it was. CuPy keeps freed memory: "
-                    "cupy.get_default_memory_pool().free_all_blocks() gives it back. In host memory, A.get() can be "
+                    "The memory of the GPU does not suffice; the matrix is as it was. CuPy keeps "
+                    "freed memory: "
+                    "cupy.get_default_memory_pool().free_all_blocks() gives it back. In host "
+                    "memory, A.get() can be "
                     "solved."
                 )
             raise

@@ -147,18 +147,19 @@ def as_bipartite(
 
 
 def as_compressed(A: Any, name: str, *, expected: str = "a SciPy sparse array or matrix") -> Any:
-    """Return a CSR or CSC matrix in host memory as it is, convert other sparse matrices, refuse the rest."""
+    """Return a CSR or CSC matrix as it is, convert other sparse ones, refuse the rest."""
     if not issparse(A):
         if on_gpu(A):
             raise TypeError(
-                f"{name} is on a GPU, but this is done in host memory only; {name}.get() copies it there"
+                f"{name} is on a GPU, but this is done in host memory only; {name}.get() copies it "
+                "there"
             )
         A = _from_other_library(A, name, expected)
     return A if A.format in ("csr", "csc") else compress(A, name)
 
 
 def pydata_to_scipy(A: Any) -> Any:
-    """Convert a pydata/sparse array, without importing that library; return anything else as it is."""
+    """Convert a pydata/sparse array without importing that library; return the rest as it is."""
     kind = getattr(sys.modules.get("sparse"), "SparseArray", None)
     return A.to_scipy_sparse() if kind is not None and isinstance(A, kind) else A
 
@@ -188,7 +189,7 @@ def _copy_to_gpu(graph: BipartiteCSR) -> BipartiteCSR:
 
 
 def _view_on_gpu(A: Any, name: str) -> BipartiteCSR:
-    """View a matrix of cupyx.scipy.sparse; waits for the device once, to know that the arrays are consistent."""
+    """View a matrix of cupyx.scipy.sparse; one synchronisation, to check its arrays."""
     if not hasattr(A, "format"):
         raise wrong_type(name, A, "a sparse array or matrix of SciPy or CuPy")
     if A.ndim != 2:
@@ -202,7 +203,8 @@ def _view_on_gpu(A: Any, name: str) -> BipartiteCSR:
     here, there = xp.cuda.runtime.getDevice(), first.device.id
     if here != there:
         raise ValueError(
-            f"{name} is on GPU {there}, but the current one is {here}: call within cupy.cuda.Device({there})"
+            f"{name} is on GPU {there}, but the current one is {here}: call within "
+            f"cupy.cuda.Device({there})"
         )
     if not first.dtype == second.dtype == _INT32 or n_rows > _INT32_MAX or n_cols > _INT32_MAX:
         first, second = _as_int64(first, name, fields[0]), _as_int64(second, name, fields[1])
@@ -309,7 +311,8 @@ def _refuse_indptr(graph: BipartiteCSR, name: str) -> NoReturn:
             f"{name}.indptr decreases at {major} {k}: from {indptr[k]} to {indptr[k + 1]}"
         )
     raise ValueError(
-        f"{name}.indptr[-1] is {indptr[-1]}, but {name}.indices holds {graph.indices.size} entries only"
+        f"{name}.indptr[-1] is {indptr[-1]}, but {name}.indices holds {graph.indices.size} entries "
+        "only"
     )
 
 
@@ -320,5 +323,6 @@ def _refuse_indices(graph: BipartiteCSR, name: str) -> NoReturn:
     major, _ = graph.orient("row", "column")
     _, minors = graph.orient("rows", "columns")
     raise ValueError(
-        f"{name}.indices[{p}] is {used[p]}, in {major} {k}, but the matrix has {graph.n_minor} {minors}"
+        f"{name}.indices[{p}] is {used[p]}, in {major} {k}, but the matrix has {graph.n_minor} "
+        f"{minors}"
     )

@@ -87,7 +87,7 @@ class BlockForm:
 
     @property
     def n_blocks(self) -> int:
-        """Number of fine blocks: those of the square part, and one each for a horizontal and a vertical part."""
+        """Number of fine blocks, a horizontal and a vertical part being one each."""
         return self.row_blocks.size - 1
 
     @property
@@ -182,7 +182,7 @@ class BlockForm:
         )
 
     def to_pyomo_blocks(self) -> tuple[list[list[int]], list[list[int]]]:
-        """Return what Pyomo's ``block_triangularize`` returns: the blocks of a block **lower** triangular form.
+        """Return what Pyomo's ``block_triangularize`` does: a block **lower** triangular form.
 
         Returns
         -------
@@ -207,7 +207,7 @@ class BlockForm:
         ]
 
     def to_matlab(self) -> tuple[IndexArray, ...]:
-        """Return what MATLAB's ``[p, q, r, s, cc, rr] = dmperm(A)`` returns: the same arrays, counted from 1.
+        """Return the arrays of MATLAB's ``[p, q, r, s, cc, rr] = dmperm(A)``, counted from 1.
 
         Examples
         --------

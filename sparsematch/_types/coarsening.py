@@ -1,4 +1,4 @@
-"""The results of coarsening: a smaller matrix and the way back to the larger one; and a pile of these."""
+"""The results of coarsening: a smaller matrix and the way back to the larger, or several."""
 
 from dataclasses import dataclass
 from typing import Any, NamedTuple
@@ -165,7 +165,7 @@ def aggregation_operator(kind: Any, labels: Any, n_coarse: int, dtype: Any) -> A
 
 
 def compressed(kind: Any, shape: tuple[int, int], data: Any, indices: Any, indptr: Any) -> Any:
-    """Return a matrix of these arrays as they are, ascending and without repeats; constructors would check or cast."""
+    """Return a matrix of these arrays, sorted and without duplicates, neither checked nor cast."""
     A = kind(shape, dtype=data.dtype)
     A.data, A.indices, A.indptr = data, indices, indptr
     A.has_canonical_format = True

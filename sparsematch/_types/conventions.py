@@ -1,4 +1,4 @@
-"""The layouts of Pyomo and MATLAB: what is counted from 1 there, named there, or in another order."""
+"""The layouts of Pyomo and MATLAB, which differ in names, order and the first index."""
 
 from collections.abc import Iterable, Mapping
 from typing import Any, NamedTuple
@@ -19,7 +19,7 @@ class RowPartition(NamedTuple):
 
 
 class ColPartition(NamedTuple):
-    """The columns of each part, with the fields of Pyomo's ``ColPartition``, which are in another order."""
+    """The columns of each part, in the order of Pyomo's ``ColPartition``."""
 
     unmatched: list[int]
     underconstrained: list[int]

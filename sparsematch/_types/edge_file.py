@@ -1,4 +1,4 @@
-"""The view of a file of edges: where its records are, and of what type, as NumPy's header says; and the writer's part.
+"""A file of edges: where its records are and of what type, and how one is written.
 
 The format is NumPy's own: a ``.npy`` file of one dimension with the fields `u`, `v` and, if it has
 weights, `weight`.
@@ -18,7 +18,8 @@ _INDEX, _WEIGHT = (
     (np.dtype(np.float32), np.dtype(np.float64)),
 )
 _EXPECTED = (
-    "a .npy file of one dimension with the fields 'u' and 'v' (both int32 or both int64) and, if it has weights, "
+    "a .npy file of one dimension with the fields 'u' and 'v' (both int32 or both int64) and, if "
+    "it has weights, "
     "'weight' (float32 or float64), as write_edge_file makes it"
 )
 
@@ -56,7 +57,7 @@ class EdgeFile:
 
     @property
     def layout(self) -> tuple[int, ...]:
-        """What the core is told: offset, count, bytes of a record, offsets of the fields, bytes of their types."""
+        """Arguments of the core: offset, count, bytes of a record, offsets and bytes of fields."""
         weight = self._field("weight") if self.weighted else (np.dtype("V0"), 0)
         places = self._field("u")[1], self._field("v")[1], weight[1]
         return (
@@ -129,7 +130,8 @@ def as_edge_file(path: str | os.PathLike[str]) -> EdgeFile:
     size = Path(path).stat().st_size
     if size < offset + shape[0] * record.itemsize:
         raise ValueError(
-            f"{path} has {size} bytes, but {shape[0]} edges need {offset + shape[0] * record.itemsize}"
+            f"{path} has {size} bytes, but {shape[0]} edges need "
+            f"{offset + shape[0] * record.itemsize}"
         )
     return EdgeFile(path, offset, shape[0], record)
 
@@ -145,7 +147,8 @@ def write_chunks(path: str, chunks: Iterator[tuple[Any, ...]]) -> int:
                 _write_header(stream, record, 0)
             if len(arrays) != len(record.names or ()):
                 raise ValueError(
-                    f"chunk {k} of edges has {len(arrays)} arrays, but the first has {len(record.names or ())}"
+                    f"chunk {k} of edges has {len(arrays)} arrays, but the first has "
+                    f"{len(record.names or ())}"
                 )
             edges = np.empty(arrays[0].size, record)
             for name, array in zip(record.names or (), arrays, strict=True):
@@ -164,7 +167,7 @@ def write_chunks(path: str, chunks: Iterator[tuple[Any, ...]]) -> int:
 
 
 def record_of(arrays: list[Any]) -> np.dtype[Any]:
-    """Return the record that holds such arrays: the smallest types that do without loss, but for integer weights."""
+    """Return the smallest record for such arrays without loss; integer weights are doubles."""
     index = (
         np.int32
         if all(a.dtype.itemsize < 4 or a.dtype == np.int32 for a in arrays[:2])
@@ -177,7 +180,7 @@ def record_of(arrays: list[Any]) -> np.dtype[Any]:
 
 
 def _write_header(stream: Any, record: np.dtype[Any], count: int) -> None:
-    """Write the header; NumPy leaves room for a larger count, so that it has the same length afterwards."""
+    """Write the header; NumPy pads it for a larger count, so its length stays the same."""
     npy.write_array_header_1_0(
         stream, {"descr": npy.dtype_to_descr(record), "fortran_order": False, "shape": (count,)}
     )
@@ -196,7 +199,8 @@ def _read_chunk(chunk: Any, k: int) -> list[Any]:
             )
         if array.dtype.kind not in kinds and array.size:
             raise TypeError(
-                f"{name} of chunk {k} must hold {'numbers' if name == 'weight' else 'integers'}, not {array.dtype}"
+                f"{name} of chunk {k} must hold {'numbers' if name == 'weight' else 'integers'}, "
+                f"not {array.dtype}"
             )
         if name != "weight" and array.size and array.min() < 0:
             raise ValueError(

@@ -1,4 +1,4 @@
-"""Exceptions worded in one way: each names the argument, the value that was given, and what would have been right.
+"""Exceptions worded in one way: the argument, the value given, the choices.
 
 The functions return an exception, so that ``raise`` stands where the mistake is found.
 """
@@ -24,7 +24,7 @@ def unknown_choice(argument: str, value: Any, choices: Iterable[str]) -> TypeErr
 
 
 def stack_level() -> int:
-    """Return the `stacklevel` with which the function that asks warns at the line outside this package."""
+    """Return the `stacklevel` of a warning at the line that called this package."""
     package = __name__.partition(".")[0]
     level, frame = 1, sys._getframe(1)
     while frame.f_back and frame.f_globals.get("__name__", "").partition(".")[0] == package:

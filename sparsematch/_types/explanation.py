@@ -1,4 +1,4 @@
-"""Why a matrix is structurally singular: pieces with too many rows or columns, and a conflict of each."""
+"""Why a matrix is structurally singular: pieces with too many rows or columns, and conflicts."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -14,7 +14,7 @@ from sparsematch._types.matching import Matching
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class DeficientPiece:
-    """A connected piece of a matrix that has more rows than columns, or more columns than rows, and its conflict.
+    """A connected piece of a matrix with more rows than columns or the reverse, and its conflict.
 
     All arrays are ascending indices of the user's matrix, of its index type.
 
@@ -45,17 +45,20 @@ class DeficientPiece:
 
     @property
     def candidates(self) -> IndexArray:
-        """The rows, or columns, of which to drop one: without it the conflict is gone, and the surplus is one less."""
+        """The rows, or columns, one of which to drop: that resolves the conflict."""
         return self.conflict.rows if self.side == "rows" else self.conflict.cols
 
     def __repr__(self) -> str:
         conflict = f"conflict {self.conflict.rows.size}x{self.conflict.cols.size}"
-        return f"DeficientPiece({self.rows.size}x{self.cols.size}, {self.side} {self.surplus} too many, {conflict})"
+        return (
+            f"DeficientPiece({self.rows.size}x{self.cols.size}, {self.side} {self.surplus} too "
+            f"many, {conflict})"
+        )
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class DeficientPieces(Sequence[DeficientPiece]):
-    """The connected pieces of the over- or of the under-determined part, those with the shortest conflict first.
+    """The connected pieces of the over- or under-determined part, shortest conflict first.
 
     A sequence of `DeficientPiece`, each made when it is asked for: there may be as many as rows.
 
@@ -109,7 +112,7 @@ class DeficientPieces(Sequence[DeficientPiece]):
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class Explanation:
-    """Why a matrix is structurally singular, or not square enough: what ``str`` of it tells, as data.
+    """Why a matrix is structurally singular, or not square enough; ``str`` of it tells.
 
     Attributes
     ----------
@@ -164,7 +167,7 @@ class Explanation:
 
     @property
     def missing_entries(self) -> tuple[IndexArray, IndexArray]:
-        """As few new entries (rows, columns) as give the pattern full rank: one for each that is short of it.
+        """The fewest new entries (rows, columns) that give the pattern full rank.
 
         They are one choice of many: an entry raises the rank if and only if its row is in
         ``overdetermined.rows`` and its column in ``underdetermined.cols``.
@@ -253,4 +256,7 @@ class Explanation:
             for n, noun in ((over, "row"), (under, "column"))
             if n
         ]
-        return f"Explanation({n_rows}x{n_cols}, structural rank {self.structural_rank}: {', '.join(faults) or 'full'})"
+        return (
+            f"Explanation({n_rows}x{n_cols}, structural rank {self.structural_rank}: "
+            f"{', '.join(faults) or 'full'})"
+        )

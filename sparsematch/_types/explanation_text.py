@@ -1,4 +1,4 @@
-"""How an explanation reads: rows are equations, columns are variables, and the shortest conflicts come first."""
+"""The text of an explanation: rows are equations, columns are variables."""
 
 from __future__ import annotations
 
@@ -100,10 +100,11 @@ def _details(why: Explanation, piece: DeficientPiece, max_names: int) -> list[st
 
 
 def _repair(why: Explanation, max_names: int) -> list[str]:
-    """Which single entries raise the rank: all between the rows of the one part and the columns of the other."""
+    """Say which entries raise the rank: between rows of one part and columns of the other."""
     rows, cols = why.overdetermined.rows, why.underdetermined.cols
     return [
-        f"To raise the rank by one, put a variable of the under-determined part ({cols.size:,}) into an equation",
+        f"To raise the rank by one, put a variable of the under-determined part ({cols.size:,}) "
+        "into an equation",
         f"of the over-determined part ({rows.size:,}); no other new entry helps.",
         _missing(why),
     ]

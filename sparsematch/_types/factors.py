@@ -1,4 +1,4 @@
-"""What the solvers ask of a back-end: a plan of a matrix in block form, and the numbers of a factorisation by it."""
+"""What the solvers need of a back-end: a plan of the blocks, and numbers by that plan."""
 
 from typing import Any, NamedTuple, Protocol
 
@@ -8,7 +8,7 @@ from sparsematch._types.arrays import IndexArray
 
 
 class BlockPlan(Protocol):
-    """A matrix cut into diagonal blocks and what stands above them, with the place of each entry in the values.
+    """A matrix cut into diagonal blocks and what stands above them.
 
     Attributes
     ----------
@@ -38,7 +38,7 @@ class BlockPlan(Protocol):
 
 
 class QuickAnalysis(NamedTuple):
-    """What is found out about a square matrix with a perfect matching before it is factorised for the first time.
+    """What a first analysis finds about a square matrix with a perfect matching.
 
     Attributes
     ----------
@@ -81,10 +81,16 @@ class BlockLU(Protocol):
     @property
     def largest_u(self) -> float: ...
     def factorise(self, values: NDArray[Any], again: bool, /) -> tuple[int, int]:
-        """Compute the numbers, again with the same pivots or anew: how it went (``OUTCOMES``), and the block where."""
+        """Compute the numbers, again with the same pivots or anew.
+
+        Returns how it went, a place in ``OUTCOMES``, and in which block.
+        """
 
     def solve(self, x: NDArray[Any], first: int, last: int, side: int, /) -> None:
-        """Solve with blocks first...last - 1 in place, `x` ordered by pivot rows; side 0, 1, 2: A, A^T, A^H."""
+        """Solve with blocks first...last - 1 in place, `x` ordered by pivot rows.
+
+        Side 0, 1, 2: A, its transpose, its conjugate transpose.
+        """
 
 
 #: How a factorisation went: the first result of ``BlockLU.factorise`` is a place in here.

@@ -1,4 +1,4 @@
-"""The view of a symmetric matrix as a general graph: a vertex for each row, an edge for each pair of entries.
+"""A symmetric matrix as a general graph: a vertex for each row, an edge for two entries.
 
 The weight of an edge is the modulus of its entries; the diagonal is no edge. What is looked at here
 is the structure; whether both triangles agree, and the values are finite, is for the back-end to
@@ -107,7 +107,7 @@ def as_graph(G: Any, *, weights: bool = True, name: str = "G", device: str | Non
 
 
 def read_weights(data: Any, nnz: int, name: str) -> FloatArray:
-    """Return numbers whose moduli are those of the values: the values themselves if they are doubles."""
+    """Return values of the same magnitude as these: themselves if they are doubles."""
     if data.dtype.kind not in "biufc":
         raise TypeError(f"{name}.data must hold numbers, not {data.dtype}")
     if data.ndim != 1 or data.size < nnz:
@@ -124,7 +124,7 @@ def read_weights(data: Any, nnz: int, name: str) -> FloatArray:
 
 
 def add_up_repeats(graph: Graph) -> Graph:
-    """Return the graph with entries in the same place added up, and neighbours in ascending order; a copy."""
+    """Return a copy of the graph, duplicates added up, neighbours ascending."""
     code, order = _sorted_codes(graph)
     first, group = groups(code)
     if graph.weight is None:
@@ -133,7 +133,7 @@ def add_up_repeats(graph: Graph) -> Graph:
 
 
 def take_larger(graph: Graph) -> Graph:
-    """Return the graph in which each edge weighs the larger of its two entries, one of which may be absent."""
+    """Return the graph whose edges weigh the larger of two entries, one of which may be absent."""
     xp = namespace(graph.indptr)
     rows, cols = places(graph)
     code = xp.concatenate([rows * graph.n + cols, cols * graph.n + rows])
@@ -205,7 +205,7 @@ def places(graph: Graph | BipartiteCSR) -> tuple[Any, Any]:
 
 
 def _sorted_codes(graph: Graph) -> tuple[Any, Any]:
-    """Return the places of the entries as numbers in ascending order, and the order that sorts them."""
+    """Return the places of the entries as ascending numbers, and the order that sorts them."""
     rows, cols = places(graph)
     code = rows * graph.n + cols
     order = namespace(code).argsort(code, kind="stable")
@@ -221,7 +221,7 @@ def groups(code: Any) -> tuple[Any, Any]:
 
 
 def _add_up(values: Any, first: Any, group: Any) -> Any:
-    """Return the sum of each group of values as a double, added from the first to the last: the same on every run."""
+    """Return the sum of each group as a double, added in order: the same on every run."""
     xp = namespace(values)
     total = xp.zeros(int(first.size), np.float64)
     if xp is np:

@@ -1,4 +1,4 @@
-"""The result of every engine for general graphs: a matching whose two sides are the same vertices."""
+"""The result of engines for general graphs: both sides are the same vertices."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -50,7 +50,7 @@ class GraphMatching(Matching):
 
     @property
     def weight(self) -> float:
-        """The sum of the moduli of the matched edges, each counted once; without weights, the number of pairs."""
+        """The sum of the magnitudes of the matched edges; without weights, the number of pairs."""
         return float(self.weight_sum)
 
     @property
@@ -90,4 +90,7 @@ class GraphMatching(Matching):
         return copy
 
     def __repr__(self) -> str:
-        return f"GraphMatching({self.mate.size} vertices, cardinality {self.cardinality}, weight {self.weight:g})"
+        return (
+            f"GraphMatching({self.mate.size} vertices, cardinality {self.cardinality}, weight "
+            f"{self.weight:g})"
+        )

@@ -1,4 +1,4 @@
-"""What the back-ends say about rows and columns: connected component, group in the block form, cover, violators."""
+"""Labels of rows and columns: component, group in the block form, cover, violators."""
 
 from dataclasses import dataclass
 from typing import NamedTuple
@@ -8,7 +8,7 @@ from sparsematch._types.arrays import IndexArray
 
 @dataclass(frozen=True, slots=True, eq=False)
 class BlockLabels:
-    """Where each row stands in the block triangular form; a matched column stands where its mate does.
+    """Where each row stands in the block triangular form; a matched column is with its mate.
 
     Attributes
     ----------
@@ -86,7 +86,7 @@ class VertexCover(NamedTuple):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class HallViolators:
-    """The connected pieces of the vertical part, and a minimal Hall violator of each; of the horizontal part likewise.
+    """The connected pieces of the vertical (horizontal) part, and a minimal Hall violator of each.
 
     Attributes
     ----------

@@ -289,20 +289,22 @@ def copy_to_gpu(initial: Any) -> Any:
 def _read_mates(
     mates: Any, own: tuple[str, int], other: tuple[str, int], graph: BipartiteCSR, name: str
 ) -> IndexArray:
-    """Copy the mates of one side; `own` and `other` are (what a vertex is called, how many there are)."""
+    """Copy the mates of one side; `own` and `other` are (noun for a vertex, how many)."""
     (vertex, size), (partner, limit) = own, other
     given = _read_vector(mates, graph, name)
     if given.dtype.kind not in "iu" and given.size:
         raise wrong_type(name, given[0], f"made of integers, the mate of each {vertex} or -1")
     if given.size != size:
         raise ValueError(
-            f"{name} is not a matching of this matrix: the mates of the {vertex}s have length {given.size}, not {size}"
+            f"{name} is not a matching of this matrix: the mates of the {vertex}s have length "
+            f"{given.size}, not {size}"
         )
     wrong = namespace(given).flatnonzero((given < UNMATCHED) | (given >= limit))
     if wrong.size:
         k = wrong[0]
         raise ValueError(
-            f"{name} is not a matching of this matrix: {vertex} {k} is paired with {partner} {given[k]}, "
+            f"{name} is not a matching of this matrix: {vertex} {k} is paired with {partner} "
+            f"{given[k]}, "
             f"but {partner}s are counted from 0 and there are {limit} of them (-1 means unmatched)"
         )
     return given.astype(graph.dtype)
@@ -313,7 +315,8 @@ def _read_vector(mates: Any, graph: BipartiteCSR, name: str) -> NDArray[Any]:
     here = on_gpu(mates)
     if here and graph.backend == "numpy":
         raise TypeError(
-            f"{name} is on a GPU, but the matrix is in host memory; get() copies arrays and matchings there"
+            f"{name} is on a GPU, but the matrix is in host memory; get() copies arrays and "
+            "matchings there"
         )
     if not here and graph.backend == "cupy":
         raise wrong_type(
@@ -343,6 +346,7 @@ def _invert(row_mate: IndexArray, n_cols: int, name: str) -> IndexArray:
         i = rows[robbed[0]]
         j = row_mate[i]
         raise ValueError(
-            f"{name} is not a matching of this matrix: row {i} is paired with column {j}, but row {col_mate[j]} is too"
+            f"{name} is not a matching of this matrix: row {i} is paired with column {j}, but row "
+            f"{col_mate[j]} is too"
         )
     return col_mate

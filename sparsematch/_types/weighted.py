@@ -127,7 +127,7 @@ class WeightedTransversal:
         )
 
     def scale(self, A: Any) -> Any:
-        """Return the matrix with its rows and columns multiplied by the factors, its rows in their old order.
+        """Return the matrix with its rows and columns multiplied by the factors, not reordered.
 
         Parameters
         ----------
@@ -148,7 +148,8 @@ class WeightedTransversal:
         """
         if self.row_scale is None or self.col_scale is None:
             raise ValueError(
-                "there are no factors: only maximum_product_transversal(A, scaling=True) computes them"
+                "there are no factors: only maximum_product_transversal(A, scaling=True) computes "
+                "them"
             )
         if not sp.issparse(A):
             raise wrong_type("A", A, "a SciPy sparse array or matrix")
@@ -157,7 +158,7 @@ class WeightedTransversal:
         return (sp.diags_array(self.row_scale) @ A @ sp.diags_array(self.col_scale)).tocsr()
 
     def permute(self, A: Any) -> Any:
-        """Return the matrix, scaled if there are factors, with its rows reordered to put the pairs on the diagonal.
+        """Return the matrix, scaled if there are factors, rows reordered: pairs on the diagonal.
 
         Parameters
         ----------

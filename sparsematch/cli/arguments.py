@@ -11,16 +11,19 @@ from sparsematch.cli import commands, graph_commands
 __all__ = ["build_parser"]
 
 _EXIT_STATUS = (
-    "exit status: 0 done; 1 structurally singular, with --check; 2 wrong usage; 3 the matrix file cannot be read; "
+    "exit status: 0 done; 1 structurally singular, with --check; 2 wrong usage; 3 the matrix file "
+    "cannot be read; "
     "4 the result cannot be produced; 130 interrupted"
 )
 
 
 def build_parser() -> argparse.ArgumentParser:
-    """Build the parser; the choices of ``--method`` and ``--init`` are the engines that are registered."""
+    """Build the parser; ``--method`` and ``--init`` offer the registered engines."""
     parser = argparse.ArgumentParser(
         prog="sparsematch",
-        description="Maximum transversals, structural rank and block triangular form of sparse matrices.",
+        description=(
+            "Maximum transversals, structural rank and block triangular form of sparse matrices."
+        ),
         epilog=_EXIT_STATUS,
     )
     parser.add_argument(

@@ -18,8 +18,17 @@ from sparsematch.cli import summary
 from sparsematch.cli.progress import Progress, make_progress
 
 __all__ = [
-    "CannotProduce", "btf", "check_outputs", "demo", "explain", "match", "print_json", "print_written", "rank", "read",
-]  # fmt: skip
+    "CannotProduce",
+    "btf",
+    "check_outputs",
+    "demo",
+    "explain",
+    "match",
+    "print_json",
+    "print_written",
+    "rank",
+    "read",
+]
 
 _DONE, _SINGULAR = 0, 1
 

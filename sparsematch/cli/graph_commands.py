@@ -150,7 +150,7 @@ def _rounded(progress: Progress) -> dict[str, float]:
 
 
 def _save_levels(name: str, hierarchy: CoarseningHierarchy) -> None:
-    """Write the vertex of each level that each vertex of the matrix is part of: a line of an array for each level."""
+    """Write, for each level, the vertex that each vertex of the matrix is part of."""
     labels = np.array([hierarchy.aggregates(k) for k in range(len(hierarchy))])
     _write(
         name,

@@ -1,4 +1,4 @@
-"""Which step is running and since when: one line on a terminal, and the seconds of each step for the report."""
+"""Progress: the step that is running, on a terminal, and the seconds of each for the report."""
 
 import shutil
 import sys
@@ -35,7 +35,10 @@ class Progress:
 
     @contextmanager
     def step(self, key: str, words: str | Callable[[], str]) -> Iterator[None]:
-        """Run the body as the step `key`, shown as `words`, or what they say now; its time goes to ``seconds[key]``."""
+        """Run the body as the step `key`, shown as `words`, or as what they return now.
+
+        Its time goes to ``seconds[key]``.
+        """
         start = time.perf_counter()
         ended = threading.Event()
         ticker = threading.Thread(target=self._tick, args=(words, start, ended), daemon=True)

@@ -1,4 +1,4 @@
-"""What ``sparsematch demo`` tells about the circuit of `sparsematch.demo`, for people and for programs."""
+"""What ``sparsematch demo`` prints about the circuit of `sparsematch.demo`."""
 
 from typing import Any
 
@@ -50,8 +50,10 @@ def text(result: Result) -> str:
 def _model(result: Result) -> list[str]:
     f = facts(result)
     return [
-        f"A circuit of {f['n_nodes']:,} nodes: {STAGES} networks of resistors and capacitors, driven one by another",
-        f"through amplifiers (two of them close feedback loops), with {f['n_sources']} ideal voltage sources in all.",
+        f"A circuit of {f['n_nodes']:,} nodes: {STAGES} networks of resistors and capacitors, "
+        "driven one by another",
+        f"through amplifiers (two of them close feedback loops), with {f['n_sources']} ideal "
+        "voltage sources in all.",
         f"Modified nodal analysis: {f['n_rows']:,} equations, {f['n_entries']:,} entries.",
     ]
 

@@ -1,4 +1,4 @@
-"""The answer: facts as a flat dictionary of numbers and strings for programs, and words made from it for people.
+"""The result as a flat dictionary for programs, and as text for people.
 
 The keys are documented in docs/howto/command_line.md and are stable: keys may be added, none
 changes its meaning.
@@ -26,7 +26,7 @@ _INDICES_LISTED, _INDICES_SHOWN = 100, 8
 
 
 def rank_facts(file: str, matrix: Any, matching: Matching, maximum: bool = True) -> dict[str, Any]:
-    """Facts about the matrix and its structural rank (of which a matching that is not maximum is a lower bound)."""
+    """Describe the matrix and its structural rank, or a lower bound for it."""
     n_rows, n_cols = (int(n) for n in matrix.shape)
     rank = int(matching.cardinality)
     facts = {
@@ -109,7 +109,8 @@ def run_facts(run: RunInfo, seconds: dict[str, float]) -> dict[str, Any]:
 def text(facts: dict[str, Any]) -> str:
     """Word the facts for a person."""
     lines = [
-        f"{facts['file']}: {facts['n_rows']:,} x {facts['n_cols']:,}, {facts['n_entries']:,} entries",
+        f"{facts['file']}: {facts['n_rows']:,} x {facts['n_cols']:,}, {facts['n_entries']:,} "
+        "entries",
         line("structural rank", _rank_words(facts)),
     ]
     if "diagonal_entries_before" in facts:
@@ -121,7 +122,10 @@ def text(facts: dict[str, Any]) -> str:
 
 def explanation_text(facts: dict[str, Any], explanation: str) -> str:
     """Put an explanation between the name of the file and how it was found."""
-    head = f"{facts['file']}: {facts['n_rows']:,} x {facts['n_cols']:,}, {facts['n_entries']:,} entries"
+    head = (
+        f"{facts['file']}: {facts['n_rows']:,} x {facts['n_cols']:,}, {facts['n_entries']:,} "
+        "entries"
+    )
     return "\n".join([head, "", explanation, "", *_run_lines(facts)])
 
 

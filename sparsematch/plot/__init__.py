@@ -1,4 +1,6 @@
-"""Pictures of sparse matrices, of their block triangular forms and of their conflicts (matplotlib, imported on need).
+"""Pictures of sparse matrices, their block triangular forms and their conflicts.
+
+matplotlib is imported when the first one is drawn.
 
 A picture is an image with one cell for every entry of a small matrix and one cell for many entries
 of a large one, the darker the more, so that twenty rows and a million rows are drawn by the same

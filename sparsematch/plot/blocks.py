@@ -81,7 +81,7 @@ def spy_blocks(
 
 
 def _panels(shape: tuple[int, int], figure: Any) -> tuple[Any, Any, Any]:
-    """Side by side, or one above the other when the matrix is wide; a very long matrix is not drawn to scale."""
+    """Lay out two pictures, side by side or stacked; a very long matrix is not to scale."""
     from matplotlib.figure import Figure
     from matplotlib.ticker import MaxNLocator, StrMethodFormatter
 
@@ -123,7 +123,7 @@ def _draw_parts(ax: Any, form: BlockForm) -> None:
 
 
 def _draw_outlines(ax: Any, form: BlockForm) -> int:
-    """Outline the blocks that are large enough to be seen as boxes, and return how many those are."""
+    """Outline the blocks that are large enough to be seen, and return how many those are."""
     from matplotlib.collections import PatchCollection
     from matplotlib.patches import Rectangle
 

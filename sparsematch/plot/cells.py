@@ -1,4 +1,4 @@
-"""What all pictures share: the entries of a matrix as an image, the colours of the parts, matplotlib itself."""
+"""What all pictures share: entries as an image, colours of the parts, matplotlib."""
 
 import os
 from pathlib import Path
@@ -18,7 +18,7 @@ PARTS = {  # shade of the coarse part, face and edge of its blocks, meaning
 
 
 def check_picture(path: str | os.PathLike[str]) -> None:
-    """Raise ImportError without matplotlib, ValueError if it cannot write a picture of `path`'s kind."""
+    """Raise ImportError without matplotlib, ValueError if it cannot write this kind of picture."""
     import_matplotlib()
     from matplotlib.backend_bases import FigureCanvasBase
 
@@ -26,7 +26,8 @@ def check_picture(path: str | os.PathLike[str]) -> None:
     kind = Path(path).suffix.lower().removeprefix(".")
     if kind not in kinds:
         raise ValueError(
-            f"{kind or 'a name without ending'!r} is not a kind of picture; the kinds are {', '.join(kinds)}"
+            f"{kind or 'a name without ending'!r} is not a kind of picture; the kinds are "
+            f"{', '.join(kinds)}"
         )
 
 
@@ -69,7 +70,7 @@ def draw_entries(ax: Any, rows: NDArray[Any], cols: NDArray[Any], shape: tuple[i
 
 
 def _darkness(counts: NDArray[Any], exact: bool) -> NDArray[Any]:
-    """Opacity of each cell: an entry is always seen, and denser cells are darker on a logarithmic scale."""
+    """Opacity of each cell: one entry can be seen, more are darker on a logarithmic scale."""
     if exact:
         return (counts > 0).astype(float)
     scale = np.log1p(counts) / np.log1p(max(counts.max(), 2))

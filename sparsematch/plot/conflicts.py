@@ -13,7 +13,7 @@ _NAMED = 24  # rows or columns of a conflict, whose names are all written; of mo
 def spy_conflicts(
     A: Any, why: Explanation | None = None, *, title: str | None = None, figure: Any = None
 ) -> Any:
-    """Draw why a matrix is structurally singular: where its shortest conflicts are, and each of them with its names.
+    """Draw why a matrix is structurally singular: its shortest conflicts, with their names.
 
     Parameters
     ----------

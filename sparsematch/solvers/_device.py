@@ -104,7 +104,9 @@ class DeviceLU:
         self._take(A)
 
     def refactorise(self, A: Any) -> None:
-        """Take a matrix with the same pattern. No matching, no block search and, by cuDSS, no ordering is done.
+        """Factorise a matrix with the same pattern, without matching and block search.
+
+        cuDSS does not order it again either.
 
         Parameters
         ----------
@@ -168,7 +170,8 @@ class DeviceLU:
             raise wrong_type("b", b, f"an array of numbers, not of {b.dtype}")
         if b.ndim not in (1, 2) or b.shape[0] != self.shape[0]:
             raise ValueError(
-                f"b has shape {b.shape}, but must have shape ({self.shape[0]},) or ({self.shape[0]}, k)"
+                f"b has shape {b.shape}, but must have shape ({self.shape[0]},) or "
+                f"({self.shape[0]}, k)"
             )
         if b.ndim == 2:
             columns = [self.solve(b[:, k], trans) for k in range(b.shape[1])]
@@ -185,10 +188,13 @@ class DeviceLU:
             self.shape[0],
             "1 block" if self.form.n_blocks == 1 else f"{self.form.n_blocks} blocks",
         )
-        return f"DeviceLU({n}x{n}, {blocks}, {self.n_factorised} rows factorised by {self._make.__name__})"
+        return (
+            f"DeviceLU({n}x{n}, {blocks}, {self.n_factorised} rows factorised by "
+            f"{self._make.__name__})"
+        )
 
     def _cut(self, A: Any) -> None:
-        """Cut the permuted matrix into six parts: before, between and behind, and what stands above those."""
+        """Cut the permuted matrix into six parts: three diagonal ones, and those above them."""
         import cupy
 
         n = self.shape[0]
@@ -298,12 +304,14 @@ def _arrays(A: Any) -> tuple[Any, Any]:
 
 
 def _structurally_singular(form: BlockForm) -> SingularMatrixError:
-    """Name the rows and columns of the over-determined part; the explanation would need host memory."""
+    """Name rows and columns of the over-determined part; more would need host memory."""
     n, rank = form.shape[0], form.structural_rank
     rows, cols = form.vertical
     text = (
-        f"structurally singular: {n} rows and columns, but rank {rank} at most, whatever the values. {rows.size} rows "
-        f"have entries in {cols.size} columns only. sparsematch.explain_singularity(A.get()), which copies the matrix "
+        f"structurally singular: {n} rows and columns, but rank {rank} at most, whatever the "
+        f"values. {rows.size} rows "
+        f"have entries in {cols.size} columns only. sparsematch.explain_singularity(A.get()), "
+        "which copies the matrix "
         "to host memory, says which"
     )
     return SingularMatrixError(text, rows, cols)

@@ -25,7 +25,7 @@ class DeviceFactor(Protocol):
 
 
 class CudssFactor:
-    """cuDSS, through nvmath-python: analysed once, factorised for each matrix. The transpose, if asked for, apart.
+    """cuDSS, through nvmath-python: analysed once, the transpose apart if it is needed.
 
     It pivots within small blocks only, and where it has no pivot it takes another number. So its
     matching of largest product is on, unless what is on the diagonal is to stay there.
@@ -84,7 +84,8 @@ class CusolverFactor:
     def __init__(self, A: Any, product: bool | None) -> None:
         if product:
             raise ValueError(
-                "pivoting='product' is for cuDSS, but the solver is cuSOLVER's QR, which has no pivots"
+                "pivoting='product' is for cuDSS, but the solver is cuSOLVER's QR, which has no "
+                "pivots"
             )
         self._A = {"N": A}
 
@@ -107,12 +108,13 @@ class CusolverFactor:
 
 
 class HostSuperLUFactor:
-    """SciPy's SuperLU in host memory, its factors copied to the GPU, where CuPy solves with them."""
+    """SciPy's SuperLU in host memory; CuPy solves with a copy of its factors on the GPU."""
 
     def __init__(self, A: Any, product: bool | None) -> None:
         if product:
             raise ValueError(
-                "pivoting='product' is for cuDSS, but the solver is SuperLU, which has pivots of its own"
+                "pivoting='product' is for cuDSS, but the solver is SuperLU, which has pivots of "
+                "its own"
             )
         self.refactorise(A)
 
@@ -142,7 +144,7 @@ DEVICE_SOLVERS: dict[str, MakeOnDevice] = {
 
 
 def find_device_solver(name: Any) -> MakeOnDevice:
-    """Look up a solver by its name; ``"auto"`` is cuDSS where nvmath-python is installed, else cuSOLVER."""
+    """Look up a solver; ``"auto"`` is cuDSS where nvmath-python is installed, else cuSOLVER."""
     if name == "auto":
         name = "cudss" if importlib.util.find_spec("nvmath") else "cusolver"
     if not isinstance(name, str) or name not in DEVICE_SOLVERS:

@@ -57,7 +57,7 @@ def structurally_singular(A: Any, note: str = "") -> SingularMatrixError:
 
 
 def numerically_singular(A: Any, rows: IndexArray, cols: IndexArray) -> SingularMatrixError:
-    """Describe a matrix with a diagonal block that has no inverse; zeros among its values may explain why."""
+    """Describe a matrix with a singular diagonal block; zeros among its values may explain it."""
     A = sp.csc_array(A)
     if not A.data.all():
         A = A.copy()

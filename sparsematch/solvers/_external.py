@@ -46,7 +46,7 @@ class ExternalFactor(Protocol):
         """Take new values, in the order of the columns; raise Singular."""
 
     def solve(self, b: Values, trans: str) -> Values:
-        """Solve with A ("N"), its transpose ("T"), or its conjugate transpose ("H"); `b` has two dimensions."""
+        """Solve with A ("N"), its transpose ("T") or conjugate transpose ("H"); `b` is a matrix."""
 
 
 class SuperLUFactor:
@@ -117,7 +117,7 @@ def _superlu(
 
 
 def _renumbered(indptr: IndexArray, rows: IndexArray, place: IndexArray) -> dict[str, Any]:
-    """Renumber rows and columns alike, so that the diagonal, which SuperLU prefers for pivots, stays the diagonal."""
+    """Renumber rows and columns alike: the diagonal, preferred for pivots, stays the diagonal."""
     n = indptr.size - 1
     new_cols, new_rows = np.repeat(place, np.diff(indptr)), place[rows]
     take = np.lexsort((new_rows, new_cols))
@@ -253,7 +253,7 @@ SOLVERS: dict[str, MakeExternal] = {
 
 
 def find_solver(name: Any) -> MakeExternal:
-    """Look up a solver by its name, or take a class with its shape as it is; ``"auto"`` is SuperLU."""
+    """Look up a solver by name; a class is returned as it is, and ``"auto"`` is SuperLU."""
     if callable(name):
         return name
     if not isinstance(name, str) or name not in ("auto", *SOLVERS):

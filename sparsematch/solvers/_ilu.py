@@ -1,4 +1,4 @@
-"""Incomplete factorisations of a matrix whose large entries have been brought to the diagonal first."""
+"""Incomplete factorisations with large entries brought to the diagonal first."""
 
 from typing import Any
 
@@ -17,7 +17,9 @@ _PIVOTING = ("structure", "product")
 
 
 class TransversalILU(InverseOperator):
-    """An incomplete factorisation of ``(R A C)[p]``: rows and columns scaled, matched entries on the diagonal.
+    """An incomplete factorisation of ``(R A C)[p]``, matched entries on its diagonal.
+
+    R and C scale the rows and columns.
 
     Attributes
     ----------

@@ -274,7 +274,7 @@ class BlockTriangularLU(InverseOperator):
 
     @property
     def growth(self) -> float:
-        """The largest entry of U over the largest of the matrix: much above 1, and digits were lost.
+        """The largest entry of U over the largest of the matrix: digits are lost if it is large.
 
         NaN if an external solver does not report it.
         """

@@ -1,4 +1,6 @@
-"""Where the entries of a matrix stand, kept so that new values can be put there: the first half of a factorisation.
+"""The pattern of a matrix, kept so that new values can be put in their places.
+
+This is the first half of an analysis.
 
 Solvers want compressed columns, sorted, without repeats. A matrix that comes so is taken as it is;
 of any other, the place of each of its entries in that order is kept, and new values go there
@@ -22,7 +24,7 @@ Values = NDArray[Any]
 
 
 class Survey(NamedTuple):
-    """Values by columns, as float64 or complex128, with their largest modulus and the 1-norm of the matrix."""
+    """Values by columns, float64 or complex128, their largest magnitude and the 1-norm."""
 
     values: Values
     largest: float
@@ -84,7 +86,7 @@ class Pattern:
         return self.arrange(self._read_matrix(A) if sp.issparse(A) else self._read_values(A))
 
     def arrange(self, data: Values) -> Values:
-        """Return values that come in the order of the matrix by columns, as float64 or complex128."""
+        """Return values in the order of the matrix by columns, as float64 or complex128."""
         nnz = self.arrays[-1].size
         if data.size < nnz:
             raise ValueError(f"A.data holds {data.size} values for {nnz} entries")
@@ -103,7 +105,8 @@ class Pattern:
         A = _compress(A)
         if A.shape != self.graph.shape:
             raise ValueError(
-                f"A has shape {A.shape}, but the matrix that was analysed has shape {self.graph.shape}"
+                f"A has shape {A.shape}, but the matrix that was analysed has shape "
+                f"{self.graph.shape}"
             )
         if A.format != self.layout:
             A = A.asformat(self.layout)
@@ -111,7 +114,8 @@ class Pattern:
         for now, then in zip(_index_arrays(A), self.arrays, strict=True):
             if not equal(now, then):
                 raise ValueError(
-                    "A has another pattern than the matrix that was analysed: analyse it anew, or give it the same "
+                    "A has another pattern than the matrix that was analysed: analyse it anew, or "
+                    "give it the same "
                     "entries, explicit zeros included, in the same order"
                 )
         return A.data
@@ -121,7 +125,8 @@ class Pattern:
             raise wrong_type("A", A, "a SciPy sparse array or matrix, or an array of values")
         if A.shape != self.arrays[-1].shape:
             raise ValueError(
-                f"there are values of shape {A.shape} for a matrix with {self.arrays[-1].size} entries"
+                f"there are values of shape {A.shape} for a matrix with {self.arrays[-1].size} "
+                "entries"
             )
         return A
 
@@ -171,7 +176,7 @@ def _index_arrays(A: Any) -> tuple[IndexArray, ...]:
 
 
 def _columns(A: Any) -> tuple[IndexArray, IndexArray] | None:
-    """Return copies of the index arrays of a square CSC matrix; None if they must be put in order, or are not right."""
+    """Return copies of the index arrays of a square canonical CSC matrix; None of any other."""
     indptr, indices, n = A.indptr, A.indices, A.shape[0]
     if (
         indptr.dtype != indices.dtype

@@ -1,4 +1,4 @@
-"""Between the two ways of writing a permutation: ours says what comes to a place, SuperLU's where a thing goes."""
+"""The two conventions for a permutation: what comes to a place, and where a thing goes."""
 
 from typing import Any
 
