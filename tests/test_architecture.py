@@ -1,4 +1,4 @@
-"""The rules of the house that a program can check: sizes, the tree, includes, and that every name is tested."""
+"""What a program can check of the architecture: tree, includes, sizes; every name is tested."""
 
 import ast
 import functools
@@ -8,143 +8,154 @@ from pathlib import Path
 import pytest
 
 import sparsematch
+from source_sizes import functions
 from sparsematch import csgraph, solvers
 
 ROOT = Path(__file__).resolve().parents[1]
 PACKAGE = ROOT / "sparsematch"
-CPU = PACKAGE / "_engines" / "cpu"
-CUDA = PACKAGE / "_engines" / "cuda"
-PYTHON = sorted(PACKAGE.rglob("*.py"))
-CORE = sorted([*CPU.rglob("*.hpp"), *CPU.rglob("*.cpp")])
-KERNELS = sorted([*CUDA.rglob("*.cu"), *CUDA.rglob("*.cuh")])
-TESTS = sorted((ROOT / "tests").rglob("*.py"))
+ENGINES = PACKAGE / "_engines"
+CPU = ENGINES / "cpu"
+CUDA = ENGINES / "cuda"
+
+
+def files(folder, *suffixes):
+    return sorted(path for path in folder.rglob("*") if path.suffix in suffixes)
+
+
+PYTHON = files(PACKAGE, ".py", ".pyi")
+CORE = files(ENGINES, ".hpp", ".cpp")
+KERNELS = files(ENGINES, ".cu", ".cuh")
+TESTS = files(ROOT / "tests", ".py", ".hpp")
+BENCHMARKS = files(ROOT / "benchmarks", ".py")
+EVERYTHING = PYTHON + CORE + KERNELS + TESTS + BENCHMARKS
 
 # The soft limits are 300, 50 and 15 lines; this is where they end.
 LINES_OF_A_FILE = 350
 LINES_OF_A_FUNCTION = 60
 LINES_OF_A_PUBLIC_FUNCTION = 25
 
-#: The files that Python calls.
-DOORS = {"coarsening.cpp", "nanobind_helpers.hpp", "stream.cpp", "graph.cpp", "core.cpp", "lu.cpp"}
+#: The packages of a back-end, the same in each, and what may be included there beside their own.
+#: For Python, import-linter holds the same table (pyproject.toml).
+MAY_INCLUDE = {
+    "core": set(),
+    "ordering": {"core"},
+    "matching": {"core", "ordering"},
+    "decomposition": {"core", "ordering", "matching"},
+    "weighted": {"core", "matching", "decomposition"},
+    "graph": {"core"},
+    "coarsening": {"core", "graph"},
+    "stream": {"core", "graph"},
+    "lu": {"core", "matching", "decomposition"},
+}
+MAY_INCLUDE["bindings"] = set(MAY_INCLUDE)
 
 
 def name_of(path):
     return str(path.relative_to(ROOT))
 
 
-def functions(path):
-    """Every function of a file, with the number of its lines of code: without signature, docstring and blank lines."""
-    lines = path.read_text(encoding="utf-8").splitlines()
-    for node in ast.walk(ast.parse("\n".join(lines))):
-        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
-            body = node.body[ast.get_docstring(node) is not None :]
-            code = lines[body[0].lineno - 1 : node.end_lineno] if body else []
-            yield node.name, sum(bool(line.strip()) for line in code)
-
-
-@pytest.mark.parametrize("path", PYTHON + CORE + KERNELS + TESTS, ids=name_of)
-def test_no_file_is_long(path):
-    assert len(path.read_text(encoding="utf-8").splitlines()) <= LINES_OF_A_FILE
-
-
-@pytest.mark.parametrize("path", PYTHON, ids=name_of)
-def test_no_function_is_long(path):
-    def limit(name):
-        public = path.parent.name == "_api" and not name.startswith("_")
-        return LINES_OF_A_PUBLIC_FUNCTION if public else LINES_OF_A_FUNCTION
-
-    assert {name: length for name, length in functions(path) if length > limit(name)} == {}
-
-
 def test_the_tree():
-    """A porch and three rooms; what is new here is put into one of them on purpose."""
-    porch = {
-        "__init__.py",
-        "__main__.py",
-        "_io.py",
-        "cli",
-        "csgraph.py",
-        "demo.py",
-        "plot",
-        "py.typed",
-        "solvers",
-    }
-    porch |= {"networkx_backend.py"}
-    rooms = {"_api", "_engines", "_types"}
+    """Public modules over three packages; a new entry is added here on purpose."""
+    public = {"__init__.py", "__main__.py", "_io.py", "cli", "csgraph.py", "demo.py"}
+    public |= {"networkx_backend.py", "plot", "py.typed", "solvers"}
     here = {path.name for path in PACKAGE.iterdir() if path.name != "__pycache__"}
-    assert here == porch | rooms
-    back_ends = {
-        path.name
-        for path in (PACKAGE / "_engines").iterdir()
-        if path.is_dir() and path.name != "__pycache__"
-    }
-    assert back_ends == {"cpu", "cuda", "reference"}
+    assert here == public | {"_api", "_engines", "_types"}
 
 
-@pytest.mark.parametrize("path", CORE, ids=name_of)
-def test_an_algorithm_includes_neither_python_nor_nanobind(path):
-    """A header includes headers of its own folder and the standard library; the door alone knows Python."""
-    included = re.findall(
-        r"^#include [<\"]([^>\"]+)[>\"]", path.read_text(encoding="utf-8"), re.MULTILINE
-    )
-    own = {str(header.relative_to(CPU)) for header in CORE}
-    foreign = [
-        header
-        for header in included
-        if header not in own and not re.fullmatch(r"[a-z_]+|sys/mman\.h", header)
-    ]
-    if path.name in DOORS:
-        assert all(header.startswith("nanobind/") for header in foreign)
-    else:
-        assert foreign == []
+def folders(path):
+    return {x.name for x in path.iterdir() if x.is_dir() and x.name != "__pycache__"}
 
 
-@pytest.mark.parametrize("path", CORE, ids=name_of)
-def test_a_core_file_says_what_it_is(path):
-    """Every file of the core opens with a comment, and every header is included once only."""
+def test_the_same_concept_has_the_same_package_in_every_back_end():
+    assert folders(ENGINES) == {"cpu", "cuda", "reference"}
+    assert folders(CPU) == set(MAY_INCLUDE)
+    assert folders(CUDA) <= set(MAY_INCLUDE) - {"bindings"}
+    assert [path.name for path in CORE + KERNELS if path.parent in (CPU, CUDA)] == []
+
+
+def included(path):
+    """What a file includes, as (opening bracket, header)."""
+    text = path.read_text(encoding="utf-8")
+    return re.findall(r"^\s*#\s*include\s*([<\"])([^>\"]+)", text, re.MULTILINE)
+
+
+@pytest.mark.parametrize("path", CORE + KERNELS, ids=name_of)
+def test_a_file_includes_what_its_package_may(path):
+    """Headers are named from the folder of the back-end on."""
+    back_end, package = path.relative_to(ENGINES).parts[:2]
+    ours = {header for bracket, header in included(path) if bracket == '"'}
+    ours -= {"host.hpp"} if path.name == "device.cuh" else set()  # of the tests without a GPU
+    assert [header for header in ours if not (ENGINES / back_end / header).is_file()] == []
+    allowed = {package} | MAY_INCLUDE[package]
+    assert sorted(h for h in ours if h.split("/")[0] not in allowed) == []
+
+
+@pytest.mark.parametrize("path", CORE + KERNELS, ids=name_of)
+def test_a_file_includes_nothing_foreign(path):
+    """C++ has the standard library, and the bindings nanobind; NVRTC knows no headers but ours."""
+    known = "" if path in KERNELS else r"[a-z_]+|sys/mman\.h"
+    if path.parent.name == "bindings":
+        known += "|nanobind/.*"
+    foreign = {header for bracket, header in included(path) if bracket == "<"}
+    assert [header for header in foreign if not re.fullmatch(known, header)] == []
+
+
+@pytest.mark.parametrize("path", CORE + KERNELS, ids=name_of)
+def test_a_source_file_says_what_it_is(path):
+    """It opens with a comment; a header is included once only, a kernel starts with the device."""
     text = path.read_text(encoding="utf-8")
     assert re.match(r"// \S", text)
-    assert path.suffix == ".cpp" or "#pragma once" in text
+    if path.suffix == ".cu":
+        assert included(path)[:1] == [('"', "core/device.cuh")]
+    assert path.suffix in (".cpp", ".cu") or "#pragma once" in text
 
 
-@pytest.mark.parametrize("path", KERNELS, ids=name_of)
-def test_a_kernel_file_says_what_it_is_and_includes_ours_only(path):
-    """NVRTC knows no other headers, and where a kernel runs as threaded C++, none are needed but `host.hpp`."""
-    text = path.read_text(encoding="utf-8")
-    assert re.match(r"// \S", text)
-    included = re.findall(r"^#include (\S+)$", text, re.MULTILINE)
-    ours = {f'"{header.relative_to(CUDA)}"' for header in KERNELS}
-    ours |= {'"host.hpp"'} if path.name == "device.cuh" else set()
-    assert set(included) <= ours
-    assert included[:1] == ['"core/device.cuh"'] if path.suffix == ".cu" else "#pragma once" in text
-
-
-@pytest.mark.parametrize("path", PYTHON, ids=name_of)
+@pytest.mark.parametrize("path", [p for p in PYTHON if p.suffix == ".py"], ids=name_of)
 def test_a_python_file_says_what_it_is(path):
     assert ast.get_docstring(ast.parse(path.read_text(encoding="utf-8")))
 
 
+def lines_of(path):
+    return path.read_text(encoding="utf-8").splitlines()
+
+
+def test_no_file_is_long():
+    assert {name_of(p): n for p in EVERYTHING if (n := len(lines_of(p))) > LINES_OF_A_FILE} == {}
+
+
+def too_large(size, limit):
+    """The functions beyond a limit, each by file and name."""
+    return {
+        f"{name_of(path)}:{f.line} {f.name}": size(f)
+        for path in EVERYTHING
+        for f in functions(path)
+        if size(f) > limit(path, f.name)
+    }
+
+
+def test_no_function_is_long():
+    def limit(path, name):
+        public = path.parent.name == "_api" and not name.startswith("_")
+        return LINES_OF_A_PUBLIC_FUNCTION if public else LINES_OF_A_FUNCTION
+
+    assert too_large(lambda f: f.code_lines, limit) == {}
+
+
 @pytest.mark.every_backend
 def test_an_engine_has_a_file_of_its_name(engine):
-    if engine.backend == "cupy":
-        assert list(CUDA.rglob(f"{engine.name}.py"))
-        return
-    files = {
-        "auto": CPU / "matching" / "auto.py",
-        "reference": PACKAGE / "_engines" / "reference" / "augment.py",
-    }
-    assert (
-        files[engine.name].exists()
-        if engine.name in files
-        else list(CPU.rglob(f"{engine.name}.hpp"))
-    )
+    if engine.name == "reference":
+        assert (ENGINES / "reference" / "augment.py").exists()
+    else:
+        folder = CPU if engine.backend == "numpy" else CUDA
+        suffix = ".hpp" if engine.backend == "numpy" and engine.name != "auto" else ".py"
+        assert list((folder / "matching").rglob(engine.name + suffix))
 
 
 def test_nothing_is_left_for_later():
     words = ["TO" + "DO", "FIX" + "ME", "X" + "XX", "NotImplemented" + "Error"]
     found = [
         (name_of(path), word)
-        for path in PYTHON + CORE + KERNELS + TESTS
+        for path in EVERYTHING
         for word in words
         if re.search(rf"\b{word}\b", path.read_text(encoding="utf-8"))
     ]
@@ -163,16 +174,15 @@ def identifiers(path):
 def test_every_public_name_is_tested(name):
     assert any(
         name in identifiers(path)
-        for path in TESTS
-        if path.name not in ("test_architecture.py", "conftest.py")
+        for path in files(ROOT / "tests", ".py")
+        if path.name not in (Path(__file__).name, "conftest.py")
     )
 
 
 @pytest.mark.parametrize(
     "module", [sparsematch, csgraph, solvers], ids=lambda module: module.__name__
 )
-def test_the_porch_shows_public_names_only(module):
-    """What `dir` shows beside the names of __all__ are modules and what the file itself imports, not strays."""
+def test_a_public_module_lists_its_names(module):
     assert all(hasattr(module, name) for name in module.__all__)
     assert sorted(module.__all__) == list(module.__all__)
 
