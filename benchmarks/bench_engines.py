@@ -1,11 +1,11 @@
-"""Every engine of the registry on every matrix, with pytest-benchmark; transposes, checks of the input and SciPy apart.
+"""Every engine of the registry on every matrix, with pytest-benchmark, and SciPy.
 
-    pytest benchmarks/bench_engines.py                      # all; SCALE=17 in the environment:
-    about 2**17 rows pytest benchmarks/bench_engines.py -k "mesh and graft"
+    pytest benchmarks/bench_engines.py                  # SCALE=17 in the environment: 2**17 rows
+    pytest benchmarks/bench_engines.py -k "mesh and graft"
 
-An exact engine starts from the matching that `cheap` makes, a heuristic and `auto` from nothing.
-What an engine is given, a copy of its start and the transpose, is made outside the timed part; so
-is the check of what it returns.
+An exact engine starts from the matching that `cheap` makes, a heuristic and `auto` from the empty
+one. A copy of the initial matching and the transpose are made outside the timed part, and have
+benchmarks of their own; so has the check of the input. The result is checked outside, too.
 """
 
 import functools

@@ -167,7 +167,7 @@ def table(args):
 
 
 def main():
-    """Print the table, and write it where it was asked for."""
+    """Print the table, and write it to the file that is given."""
     args = parse()
     lines = [conditions(args), ""]
     print(*lines, sep="\n", flush=True)

@@ -1,10 +1,10 @@
-"""Matching of a file of edges that would not fit in memory: time, rounds, and the peak of the process's memory.
+"""Matching of a file of edges that would not fit in memory: time, rounds and peak memory.
 
-python benchmarks/edge_file.py --edges 200_000_000 --vertices 10_000_000 [--folder FOLDER]
+    python benchmarks/edge_file.py --edges 200_000_000 --vertices 10_000_000 [--folder FOLDER]
 
 A random graph is written chunk by chunk and matched in a process of its own, whose peak Linux
-tells; then the file is deleted. Before that, `--check` edges of the same kind are matched in a file
-and in memory: the matching must be one.
+reports; then the file is deleted. Before that, `--check` edges of the same kind are matched in a
+file and in memory: the matchings must be equal.
 """
 
 import argparse
@@ -92,13 +92,11 @@ def main():
         ]
         out = subprocess.run(command, check=True, capture_output=True, text=True).stdout
         seconds, peak, rounds, scanned, live, pairs = json.loads(out)
-        print(
-            f"{given.edges:,} edges, {path.stat().st_size / 1e9:.2f} GB; {given.vertices:,} vertices, {pairs:,} pairs"
-        )
+        size = path.stat().st_size / 1e9
+        print(f"{given.edges:,} edges, {size:.2f} GB; {given.vertices:,} vertices, {pairs:,} pairs")
         print(f"{seconds:.1f} s, peak of resident memory {peak / 2**20:,.0f} MiB")
-        print(
-            f"{rounds} rounds, {scanned / given.edges:.2f} times the edges read; left per round: {live}"
-        )
+        print(f"{rounds} rounds, {scanned / given.edges:.2f} times the edges read")
+        print(f"left per round: {live}")
 
 
 if __name__ == "__main__":

@@ -1,17 +1,17 @@
-"""Measure the engines for general graphs, and networkit's suitor matcher where it is installed; print a markdown table.
+"""Measure the engines for general graphs and networkit's suitor matcher; print a markdown table.
 
-    python benchmarks/general.py                                 # times on graphs of about 2^18
-    vertices python benchmarks/general.py --scale 20 delaunay random_4    # larger ones, these two
-    python benchmarks/general.py --unit passes                   # the same as multiples of one pass
-    over the edges python benchmarks/general.py --quality --folder FOLDER     # weights against gpa;
-    FOLDER: of these matrices too
+    python benchmarks/general.py                                # graphs of about 2^18 vertices
+    python benchmarks/general.py --scale 20 delaunay random_4   # larger ones, these two
+    python benchmarks/general.py --unit passes                  # multiples of a pass over the edges
+    python benchmarks/general.py --quality --folder FOLDER      # weights relative to gpa; with
+                                                                # FOLDER, of its matrices, too
 
-Times are medians after one call that is not counted, of the engine alone: what `info.seconds`
-tells. "call" is `approximate_matching(G)` as a user makes it, the check of the matrix inside. Two
-numbers are those with one and two workers. networkit is timed without the making of its graph, on
-lists as they come and on lists sorted by weight, the sorting not counted; the better one is shown.
-A pass over the edges is one product of the matrix with a vector. Engines that find the same
-matching by design must have found it; the others must find a maximal one.
+Times are medians after one call that is not counted, of the engine alone: `info.seconds`. "call" is
+`approximate_matching(G)` as a user makes it, the check of the matrix included. Two numbers are
+those with one and two workers. networkit is left out where it is not installed, and timed without
+building its graph, on lists as they come and on lists sorted by weight, the sorting not counted;
+the better one is shown. A pass over the edges is one product of the matrix with a vector. Engines
+that find the same matching by design must have found it; the others must find a maximal one.
 """
 
 import argparse
@@ -112,9 +112,8 @@ def speed(name, args):
 def print_speed(args):
     """The table of times."""
     names = ["call", *(e.name for e in ENGINES), *(["networkit"] if networkit else [])]
-    print(
-        f"Times in {'passes over the edges' if args.unit == 'passes' else 'ms'}, {args.weights} weights.\n"
-    )
+    unit = "passes over the edges" if args.unit == "passes" else "ms"
+    print(f"Times in {unit}, {args.weights} weights.\n")
     print(line(["graph", "vertices", "edges", "pass, ms", *names]))
     print(line(["---", *["---:"] * (len(names) + 3)]))
     for name in args.names or graphs.NAMES:
@@ -122,7 +121,7 @@ def print_speed(args):
 
 
 def symmetric_matrix(path):
-    """The moduli off the diagonal of a symmetric matrix of real values, or None if it is not one."""
+    """The magnitudes off the diagonal of a symmetric matrix of real values; None of another."""
     A = sp.csr_array(sp.load_npz(path))
     if A.dtype.kind not in "fiu" or A.shape[0] != A.shape[1]:
         return None

@@ -1,13 +1,13 @@
-"""Time the engines for matrices on a GPU, the block form, and the host's on the same matrices; print a table.
+"""Time the engines on a GPU, the block form, and the host's on the same matrices; print a table.
 
-    python benchmarks/gpu.py                    all matrices, about 2**20 rows
-    python benchmarks/gpu.py grid --scale 16    one, smaller
-    python benchmarks/gpu.py --write FILE       the same, put between the marks of FILE
+    python benchmarks/gpu.py                    # all matrices, about 2**20 rows
+    python benchmarks/gpu.py grid --scale 16    # one, smaller
+    python benchmarks/gpu.py --write FILE       # the same, put between the marks of FILE
 
 Needs CuPy and an NVIDIA GPU. A figure is the median time between two events on the device around a
-whole call, start and transposes included, for a matrix that is there already; compilation and the
-transfer are not in it. Every result is certified on the device, and all engines must reach the same
-cardinality.
+whole call, initialisation and transposes included, for a matrix that is there already; compilation
+and the transfer are not included. Every result is certified on the device, and all engines must
+reach the same cardinality.
 """
 
 import argparse
@@ -29,7 +29,7 @@ BEGIN, END = "<!-- GPU table: written by benchmarks/gpu.py -->", "<!-- end of th
 
 
 def timed(call, repeats):
-    """Return the median in ms between two events, after a call that warms up, and the last result."""
+    """Return the median in ms between two events, after a warm-up, and the last result."""
     call()
     times = []
     for _ in range(repeats):
@@ -97,7 +97,7 @@ def parse():
 
 
 def main():
-    """Print the table, and write it where it was asked for."""
+    """Print the table, and write it to the file that is given."""
     args = parse()
     device = cp.cuda.runtime.getDeviceProperties(cp.cuda.Device().id)["name"].decode()
     versions = (

@@ -1,8 +1,8 @@
-"""General graphs for the benchmarks: the families of paper and practice, as symmetric matrices with edge weights.
+"""General graphs for the benchmarks: symmetric matrices with edge weights.
 
 A generator takes a numpy Generator and the number of vertices wanted, and returns the two ends of
-the edges and their lengths, or None where an edge has none. The way in is `build`. The families are
-those of Birn et al. (Euro-Par 2013): Delaunay triangulations and geometric graphs weighted by
+the edges and their lengths, or None where an edge has none. The entry point is `build`. The
+families are those of Birn et al. (Euro-Par 2013): Delaunay triangulations and geometric graphs weighted by
 length, random graphs with alpha n edges; and beside them a grid and a power-law graph.
 """
 
@@ -55,7 +55,7 @@ def grid(rng, n):
 
 
 def kron(rng, n):
-    """A Kronecker graph as Graph500 draws it: a few vertices with a very long list, many with none."""
+    """A Kronecker graph as Graph500 draws it: a few vertices of very high degree, many of none."""
     bits = int(np.log2(n))
     u, v = np.zeros((2, _EDGE_FACTOR << bits), np.int64)
     for _ in range(bits):
@@ -81,7 +81,7 @@ NAMES = (*GENERATORS, "delaunay_scrambled", "rgg_scrambled", "grid_scrambled")
 
 
 def build(name, n, weights="random", seed=2013):
-    """Return the matrix of the named graph with about n vertices; "random", "length" or "unit" weights."""
+    """The matrix of a graph of about n vertices; weights are "random", "length" or "unit"."""
     rng = np.random.default_rng([seed, n])
     family = name.removesuffix("_scrambled")
     u, v, length = GENERATORS[family](rng, n)

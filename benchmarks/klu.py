@@ -1,4 +1,4 @@
-"""SuiteSparse's KLU through ctypes, for comparison: analyse, factorise, refactorise, solve; matrices of doubles."""
+"""SuiteSparse's KLU through ctypes, for comparison, for matrices of doubles."""
 
 import ctypes
 import ctypes.util
@@ -8,7 +8,7 @@ import numpy as np
 
 
 def load():
-    """Return the system's library, or the one within PyKLU from PyPI; None where neither is installed."""
+    """Return the system's library, or the one within PyKLU from PyPI; None if there is neither."""
     found = ctypes.util.find_library("klu")
     if found is None and importlib.util.find_spec("PyKLU"):
         module = importlib.util.find_spec("PyKLU._klu")
@@ -38,7 +38,7 @@ class Klu:
         return ctypes.c_void_p(array.ctypes.data)
 
     def factorise(self, values):
-        """Factorise anew."""
+        """Factorise new values with the same pivots."""
         self._free[0](ctypes.byref(self._numeric), self._common)
         arrays = (self._pointer(array) for array in (self._indptr, self._indices, values))
         self._numeric = ctypes.c_void_p(

@@ -1,7 +1,7 @@
-"""Matrices for the benchmarks: one small function per class, each in the order nature gives it and scrambled.
+"""Matrices for the benchmarks: one small function per class, in natural order and scrambled.
 
 A generator takes a numpy Generator and the number of rows wanted, and returns a CSR array of ones.
-The way in is `build`.
+The entry point is `build`.
 """
 
 import numpy as np
@@ -34,7 +34,7 @@ def grid(rng, n):
 
 
 def mesh(rng, n):
-    """Neighbours in a Delaunay triangulation of random points, numbered in strips across the square."""
+    """Neighbours in a Delaunay triangulation of random points, numbered in strips."""
     points = rng.random((n, 2))
     strip = np.floor(points[:, 0] * np.sqrt(n) / 4)
     points = points[np.lexsort((points[:, 1], strip))]
@@ -58,7 +58,7 @@ def dense_random(rng, n):
 
 
 def power_law(rng, n):
-    """Six entries a row with Zipf-like columns and milder rows: web and social graphs, strongly deficient."""
+    """Six entries a row, Zipf-like columns, milder rows: web and social graphs, very deficient."""
 
     def draw(exponent):
         weight = np.cumsum((np.arange(n) + 10.0) ** -exponent)
@@ -68,7 +68,7 @@ def power_law(rng, n):
 
 
 def circuit(rng, n):
-    """A device diagonal, couplings to near nodes, a few nets with thousands of pins; the rows in random order."""
+    """A diagonal, couplings to near nodes, a few nets with thousands of pins; rows permuted."""
     near = rng.integers(0, n, 2 * n)
     far = (near + np.rint(rng.laplace(0, 30, near.size)).astype(np.int64)) % n
     pins = rng.integers(0, n, n // 10)
@@ -79,7 +79,7 @@ def circuit(rng, n):
 
 
 def linear_program(rng, n):
-    """Twice as many columns as rows: a staircase of blocks, and linking rows with very many entries."""
+    """Twice as many columns as rows: a staircase of blocks, linking rows with many entries."""
     n_cols = 2 * n
     cols = np.repeat(np.arange(n_cols), rng.integers(1, 6, n_cols))
     block = cols // 400 * 200

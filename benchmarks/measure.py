@@ -41,7 +41,7 @@ def median(call, clock, repeats):
 
 
 def transversal(A, workers):
-    """`maximum_transversal` as a user calls it: the checks of the matrix and any transposes are inside."""
+    """`maximum_transversal` as a user calls it: checks of the matrix and transposes included."""
     import sparsematch
 
     def check(matching):
@@ -87,7 +87,7 @@ def scipy(A, workers):
 def measure(what, path, *, workers=1, repeats=3, limit=20.0):
     """Run the child; return its figures, or None when it did not finish within the limit."""
     command = [sys.executable, __file__, what, path, str(workers), str(repeats)]
-    # Unbuffered, so that reading the first line takes nothing of the second.
+    # Unbuffered, so that reading the first line consumes nothing of the second.
     with subprocess.Popen(
         command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, bufsize=0
     ) as process:

@@ -1,14 +1,14 @@
-"""Measure maximum_product_transversal against SciPy's min_weight_full_bipartite_matching, and print a markdown table.
+"""Measure maximum_product_transversal against min_weight_full_bipartite_matching of SciPy.
 
-    python benchmarks/weighted.py FOLDER                     # the .npz matrices there with more
-    than 50,000 entries python benchmarks/weighted.py FOLDER --entries 0 --limit 60
+    python benchmarks/weighted.py FOLDER             # its .npz matrices of more than 50,000 entries
+    python benchmarks/weighted.py FOLDER --entries 0 --limit 60
 
-Matrices without a full matching are left out, since SciPy refuses them, and so are those with equal
-values only. Times are medians of processor time after one call that is not counted. Ours is the
-call as a user makes it: checks, logarithms, search, factors. SciPy's is the search alone, on costs
-made outside the timed part and shifted away from zero; it runs in a process of its own and is
-stopped at the limit. Every result of ours is proved by its duals, and SciPy's objective, where it
-finished, must be the same. "rounded" is `approximate=True`.
+Prints a markdown table. Matrices without a full matching are left out, since SciPy refuses them,
+and so are those with equal values only. Times are medians of processor time after one call that is
+not counted. Ours is the call as a user makes it: checks, logarithms, search, factors. SciPy's is
+the search alone, on costs made outside the timed part and shifted away from zero; it runs in a
+process of its own and is stopped at the limit. Every result of ours is proved by its duals, and
+SciPy's objective, where it finished, must be the same. "rounded" is `approximate=True`.
 """
 
 import argparse

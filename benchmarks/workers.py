@@ -1,12 +1,12 @@
-"""Measure what more workers win, beside what the machine has to give at that moment.
+"""Measure the speed-up by several workers, beside what the machine had to give at that moment.
 
-    python benchmarks/workers.py FILE.npz ...                      # files written by
-    scipy.sparse.save_npz python benchmarks/workers.py --workers 4 --rounds 25 FILE.npz ...
+    python benchmarks/workers.py FILE.npz ...        # files written by scipy.sparse.save_npz
+    python benchmarks/workers.py --workers 4 --rounds 25 FILE.npz ...
 
-The cores of a shared machine are often half of a core: two of them may be the two threads of one,
-or others' programs run on the rest of it. So a control goes along, which needs no memory at all: a
-hash, by one thread and by as many as there are workers. In each round all four calls take turns, by
-wall clock; ratios are those of the medians.
+Two cores of a shared machine may be the two threads of one core, or run other programs, too. So a
+control that needs no memory is measured with them: a hash, by one thread and by as many as there
+are workers. Each round makes all four calls in turn, in wall clock; ratios are those of the
+medians.
 """
 
 import argparse
@@ -39,7 +39,7 @@ def control(n):
 
 
 def medians(calls, rounds):
-    """Median wall clock of each call in milliseconds; they take turns."""
+    """Median wall clock of each call in milliseconds; the calls alternate."""
 
     def seconds(call):
         begin = time.perf_counter()
@@ -60,9 +60,8 @@ def parse():
     parser.add_argument("--rounds", type=int, default=15, help="for each matrix (default 15)")
     args = parser.parse_args()
     if args.workers < 2 or args.rounds < 1:
-        parser.error(
-            f"--workers {args.workers} --rounds {args.rounds}: expected at least 2 workers and 1 round"
-        )
+        found = f"--workers {args.workers} --rounds {args.rounds}"
+        parser.error(f"{found}: expected at least 2 workers and 1 round")
     return args
 
 
@@ -70,9 +69,8 @@ def main():
     """Print a line for each matrix."""
     args = parse()
     n = args.workers
-    print(
-        f"{'':14s} {'1 worker, ms':>14s} {f'{n} workers, ms':>14s} {'times as fast':>14s} {'control':>14s}"
-    )
+    names = ["1 worker, ms", f"{n} workers, ms", "times as fast", "control"]
+    print(f"{'':14s}", *(f"{name:>14s}" for name in names))
     for path in args.files:
         A = sp.csr_array(sp.load_npz(path))
         A.sort_indices()
@@ -82,10 +80,8 @@ def main():
         controls = [lambda k=k: control(k) for k in (1, n)]
         medians(transversals, 1)  # warm up
         one, several, hash_one, hash_all = medians(transversals + controls, args.rounds)
-        print(
-            f"{path.stem:14s} {one:14.1f} {several:14.1f} {one / several:14.2f} {n * hash_one / hash_all:9.2f} of {n}",
-            flush=True,
-        )
+        times = f"{path.stem:14s} {one:14.1f} {several:14.1f} {one / several:14.2f}"
+        print(f"{times} {n * hash_one / hash_all:9.2f} of {n}", flush=True)
     return 0
 
 

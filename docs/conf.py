@@ -1,4 +1,4 @@
-"""How Sphinx builds these pages: `sphinx-build -W -b html docs docs/_build/html`, or `tox -e docs`."""
+"""Configuration of Sphinx: `sphinx-build -W -b html docs docs/_build/html`, or `tox -e docs`."""
 
 import os
 import re
@@ -73,8 +73,8 @@ def engine_table():
         kind, transpose = engine.kind, engine.transpose
         if kind == "approximate":
             kind, transpose = f"{kind}, {engine.guarantee:g}" if engine.guarantee else kind, ""
-        facts = where, kind, options, transpose, workers, engine.summary
-        lines.append(f"| {link} | {' | '.join(facts)} |")
+        cells = where, kind, options, transpose, workers, engine.summary
+        lines.append(f"| {link} | {' | '.join(cells)} |")
     return "\n".join(lines)
 
 
@@ -90,7 +90,7 @@ myst_substitutions = {"engine_table": engine_table(), "command_line_help": comma
 
 
 def one_download(app, name, source):
-    """Offer the program of a page of the gallery as it is, and not as a notebook or packed as well."""
+    """Offer the program of a page of the gallery as it is, without a notebook or an archive."""
     if name.startswith("gallery_pages/"):
         others = r" *\.\. container:: sphx-glr-download sphx-glr-download-(jupyter|zip)\n\n.*\n"
         source[0] = re.sub(others, "", source[0])

@@ -1,5 +1,6 @@
 """How the tests run one engine alone, and make the matrices that several of them need."""
 
+import os
 import subprocess
 import sys
 
@@ -10,9 +11,12 @@ import gpu_calls
 import oracle
 import sparsematch
 
+#: The cores that this process may use.
+CORES = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
+
 
 def solve(A, engine, options=None, **how):
-    """The matching that this engine alone makes of A, from nothing or from `initial`, and what it reports.
+    """The matching that this engine alone makes of A, from `initial` or none, and its report.
 
     A is in host memory and so is the answer, wherever the engine works.
     """
@@ -46,7 +50,7 @@ def scrambled(A, seed):
 
 
 def grid(n, width=None):
-    """The pattern of the five-point operator on a grid with n by n points, or n by `width`, without its diagonal."""
+    """Five-point operator on n by n points, or n by `width`: its pattern without the diagonal."""
     place = np.arange(n * (width or n), dtype=np.int32).reshape(n, -1)
     here = np.concatenate([place[1:].ravel(), place[:, 1:].ravel()])
     there = np.concatenate([place[:-1].ravel(), place[:, :-1].ravel()])
@@ -65,7 +69,7 @@ def random_matrix(n_rows, n_cols, degree, seed):
 
 
 def frozen(A):
-    """A copy of a csr or csc matrix that nobody can write to."""
+    """A copy of a csr or csc matrix that is read-only."""
     A = A.copy()
     for array in (A.data, A.indices, A.indptr):
         array.flags.writeable = False
@@ -80,7 +84,7 @@ def in_a_new_process(code, *arguments):
 
 
 def certify(A, m, rank=None):
-    """Fail unless the matching is maximum, by a cover as small as the matching is large: found by us, checked here."""
+    """Fail unless the matching is maximum: the library finds a cover of its size, checked here."""
     oracle.assert_matching(A, m.row_mate, m.col_mate)
     cover = sparsematch.vertex_cover(A, m)
     rows, cols = np.zeros(A.shape[0], bool), np.zeros(A.shape[1], bool)

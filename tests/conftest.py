@@ -12,7 +12,7 @@ from calls import variants
 from gallery import GALLERY
 from gpu_calls import MISSING
 
-# A Python that a test starts finds the modules that this one does. Given -P, it does not look in
+# A Python that a test starts finds the modules that this one does. Given -P, it does not search
 # the folder where it is started: in a clone that would be the source of the package, without its
 # compiled core.
 os.environ["PYTHONPATH"] = os.pathsep.join(filter(None, sys.path))
@@ -46,7 +46,7 @@ def case(engine, *more, name=""):
 
 
 def pytest_generate_tests(metafunc):
-    """Give a test that asks for `engine`, `exact`, `compiled` (exact and fast), `variant` or `matrix` each in turn.
+    """Parametrise by `engine`, `exact`, `compiled` (exact and fast), `variant` and `matrix`.
 
     `approximate` are the engines for general graphs, the others those for matrices. The engines are
     those for matrices in host memory; where the test is marked `every_backend`, all.

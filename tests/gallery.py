@@ -98,7 +98,7 @@ def one_column():
 
 @keep
 def greedy_trap():
-    """Taking the first free column in order leaves the last row with nothing: one augmenting path through all rows."""
+    """First free columns leave none for the last row: one augmenting path through all rows."""
     n = 9
     i = np.arange(n)
     return pattern(np.r_[i, i[:-1]], np.r_[np.r_[i[:-1], 0], i[:-1] + 1], (n, n))
@@ -106,7 +106,7 @@ def greedy_trap():
 
 @keep
 def many_traps():
-    """Independent pairs of rows in each of which the first choice is wrong: many disjoint paths in one phase."""
+    """Pairs of rows whose first choice is wrong: many disjoint paths in one phase."""
     block = picture("xx", "x.")
     return sp.kron(sp.eye_array(6), block, format="csr")
 
@@ -230,7 +230,7 @@ def random_rectangular():
 
 @keep
 def scrambled_grid():
-    """A five-point grid in random order: simple search without memory of dead ends takes exponential time."""
+    """A five-point grid, randomly permuted: a search that forgets dead ends is exponential."""
     n, rng = 7, np.random.default_rng(13)
     path = sp.diags_array([np.ones(n - 1), np.ones(n - 1)], offsets=[-1, 1])
     grid = (sp.kron(path, sp.eye_array(n)) + sp.kron(sp.eye_array(n), path)).tocsr()

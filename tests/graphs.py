@@ -1,4 +1,4 @@
-"""Symmetric matrices for the tests of general graphs, and the oracle of their matchings: without the library."""
+"""Symmetric matrices for the tests of general graphs, and an independent oracle of matchings."""
 
 import itertools
 
@@ -12,7 +12,7 @@ _WORD = 2**64 - 1
 
 
 def graph(n, edges, weights=None, form="csr", dtype=np.int32):
-    """The symmetric matrix of these pairs, as they come: loops once, repeats left in both triangles."""
+    """The symmetric matrix of these pairs as given: loops once, repeats in both triangles."""
     edges = np.asarray(edges, np.int64).reshape(-1, 2)
     weights = np.ones(len(edges)) if weights is None else np.asarray(weights, float)
     u, v = edges.T
@@ -27,7 +27,7 @@ def graph(n, edges, weights=None, form="csr", dtype=np.int32):
 
 @st.composite
 def graphs(draw, max_side=16, max_edges=40, dtypes=INDEX_TYPES):
-    """Any graph: loops, repeats, neighbours in no order, few different weights or many, zeros and negative ones."""
+    """Any graph: loops, repeats, unsorted neighbours, weights with ties, zero and negative."""
     n = draw(st.integers(1, max_side))
     ends = st.integers(0, n - 1)
     edges = draw(st.lists(st.tuples(ends, ends), max_size=max_edges))
@@ -61,7 +61,7 @@ def path(weights):
 
 
 def edges_of(G):
-    """The edges of a symmetric matrix as {(u, v): weight}, u < v: entries in the same place added up."""
+    """The edges of a symmetric matrix as {(u, v): weight}, u < v; duplicate entries added."""
     A = sp.coo_array(G).copy()
     A.sum_duplicates()
     return {
@@ -78,7 +78,7 @@ def assert_maximal(G, mate):
     for v in np.flatnonzero(mate != -1).tolist():
         u = int(mate[v])
         assert 0 <= u < len(mate)
-        assert mate[u] == v, "each pair is told alike by both ends"
+        assert mate[u] == v, "both ends of a pair agree"
         assert (min(u, v), max(u, v)) in edges, "each pair is an edge"
     assert not [pair for pair in edges if mate[pair[0]] == mate[pair[1]] == -1]
 
@@ -119,7 +119,7 @@ def greedy(G, weights=True, seed=0):
 
 
 def red_blue(G, weights, seed, p=0.53406):
-    """Algorithm 3 of Fagginger Auer and Bisseling: who is matched with whom, and how many after each round."""
+    """Algorithm 3 of Fagginger Auer and Bisseling: the mates, and how many after each round."""
     n, edges, C = G.shape[0], edges_of(G), sp.coo_array(G)
     # Lists as they are stored: a walk through one may begin at a loop.
     lists = [sorted(set(C.col[C.row == v].tolist())) for v in range(n)]

@@ -1,4 +1,4 @@
-"""Independent truth: nothing here calls the library.
+"""Independent test oracle: nothing here calls the library.
 
 A matching is right when every pair is an entry and both sides agree. It is maximum when a vertex
 cover of the same size exists (Koenig): `koenig_cover` finds it by a plain search, `is_cover` checks
@@ -31,7 +31,7 @@ def assert_matching(A, row_mate, col_mate):
     rows, cols = np.flatnonzero(row_mate != -1), np.flatnonzero(col_mate != -1)
     assert len(rows) == len(cols), "as many matched rows as matched columns"
     assert np.all((row_mate[rows] >= 0) & (row_mate[rows] < A.shape[1])), "a row's mate is a column"
-    assert np.array_equal(col_mate[row_mate[rows]], rows), "each pair is told alike by both sides"
+    assert np.array_equal(col_mate[row_mate[rows]], rows), "both sides of a pair agree"
     i, j = entries(A)
     seen = np.zeros(A.shape[0], bool)
     seen[i[row_mate[i] == j]] = True
@@ -90,7 +90,7 @@ def alternating(A, row_mate, col_mate):
 
 
 def rank(A):
-    """The structural rank, by augmenting paths from one row after the other (the simplest algorithm there is)."""
+    """The structural rank, by augmenting paths from one row after the other."""
     pattern = as_csr(A)
     col_mate = [-1] * A.shape[1]
 
@@ -107,7 +107,7 @@ def rank(A):
 
 
 def rank_by_brute_force(A):
-    """The structural rank of a small matrix, by the set of all sets of columns that can be matched."""
+    """The structural rank of a small matrix, by all sets of columns that can be matched."""
     dense = as_csr(A).toarray() != 0
     possible = {frozenset()}
     for row in dense:
@@ -121,7 +121,7 @@ def rank_by_brute_force(A):
 
 
 def coarse_parts(A, row_mate, col_mate):
-    """The coarse parts by their definition, as two lists of letters: h, s or v for every row and every column.
+    """The coarse parts by their definition: h, s or v for every row and for every column.
 
     Vertical is what alternating paths reach from the free rows, horizontal what they reach from the
     free columns.

@@ -1,4 +1,4 @@
-"""Random matrices for hypothesis: every shape, format and index type, with repeats, and in no order."""
+"""Random matrices for hypothesis: every shape, format, index type; duplicates, unsorted."""
 
 import numpy as np
 import scipy.sparse as sp
@@ -11,14 +11,14 @@ FORMATS = ("csr", "csc", "coo")
 
 
 def with_index_type(A, dtype):
-    """A copy of a csr or csc matrix whose two index arrays have this type (SciPy's constructors choose by content)."""
+    """A copy of a csr or csc matrix with index arrays of this type, which SciPy would choose."""
     A = A.copy()
     A.indptr, A.indices = A.indptr.astype(dtype), A.indices.astype(dtype)
     return A
 
 
 def build(rows, cols, shape, form="csr", dtype=np.int32):
-    """The matrix of these entries in one of the formats, repeats kept, each row or column in the order given."""
+    """The matrix of these entries in one of the formats, duplicates and their order kept."""
     if form == "coo":
         coords = np.asarray(rows, dtype), np.asarray(cols, dtype)
         return sp.coo_array((np.ones(len(rows)), coords), shape=shape)
@@ -29,7 +29,7 @@ def build(rows, cols, shape, form="csr", dtype=np.int32):
 
 @st.composite
 def matrices(draw, max_side=20, max_entries=50, forms=FORMATS, dtypes=INDEX_TYPES):
-    """A matrix with up to max_side rows and columns; sides of different sizes are as likely as equal ones."""
+    """A matrix of up to max_side rows and columns; unequal sides are as likely as equal ones."""
     n_rows = draw(st.integers(0, max_side))
     n_cols = draw(st.just(n_rows) | st.integers(0, max_side))
     places = st.tuples(st.integers(0, max(n_rows - 1, 0)), st.integers(0, max(n_cols - 1, 0)))
@@ -42,7 +42,7 @@ def matrices(draw, max_side=20, max_entries=50, forms=FORMATS, dtypes=INDEX_TYPE
 
 @st.composite
 def larger(draw, max_side=80, forms=FORMATS):
-    """Larger matrices, drawn by their density alone: around the density where maximum matchings are hardest."""
+    """Larger matrices, of densities around that where maximum matchings are hardest."""
     rng = np.random.default_rng(draw(st.integers(1, 2**32)))
     shape = draw(st.integers(1, max_side)), draw(st.integers(1, max_side))
     n = int(max(shape) * draw(st.floats(0.2, 5)))

@@ -1,4 +1,4 @@
-"""The searches behind the block form: with the transpose and without, in natural order and in none."""
+"""The searches behind the block form: with the transpose and without, ordered and permuted."""
 
 import numpy as np
 import pytest
@@ -19,7 +19,7 @@ from strategies import INDEX_TYPES, with_index_type
 
 @st.composite
 def digraphs(draw):
-    """A matrix with its diagonal, entries near it, a few far away: components of all sizes, found by sweeps or not.
+    """A matrix with its diagonal, entries near it and a few far away: components of all sizes.
 
     Its rows and columns in natural order or scrambled, some left out, so that a part of it may be
     deficient; repeats.
@@ -47,7 +47,7 @@ def digraphs(draw):
 
 
 def found(graph, *engines, **settings):
-    """The matching that these engines find, one after the other, and the run with what they have left there."""
+    """The matching that these engines find, one after the other, and their run."""
     matching, run = Matching.start(graph), Run(**settings)
     for engine in engines:
         step(engine, graph, matching, run, keep_forced=engine == "karp_sipser")
@@ -55,7 +55,7 @@ def found(graph, *engines, **settings):
 
 
 def check(A):
-    """Every way of finding the blocks against plain Python, and against SciPy where the matching is perfect."""
+    """Every way to the blocks against plain Python; against SciPy for perfect matchings."""
     graph = as_bipartite(A)
     matching, with_transpose = found(graph, "push_relabel")
     # of which the second rearranges pairs
@@ -80,7 +80,7 @@ def check(A):
 
 
 def parts(labels, matching):
-    """The blocks as sets of rows, the two parts that are none told apart."""
+    """The blocks as sets of rows, the horizontal and vertical parts apart."""
     group = np.minimum(labels.row_group, labels.n_square + 1)
     inner = (group > 0) & (group <= labels.n_square)
     blocks = {frozenset(np.flatnonzero(group == g).tolist()) for g in set(group[inner].tolist())}
@@ -97,7 +97,7 @@ def test_every_search_finds_the_same_blocks(A):
 
 
 def chain(*sizes):
-    """Circles of these sizes, one after the other, each with an entry in the columns of the next."""
+    """Cycles of these sizes, one after the other, each with an entry in the columns of the next."""
     n = sum(sizes)
     ends = np.cumsum(sizes)
     back = sp.coo_array((np.ones(len(sizes)), (ends - 1, ends - np.array(sizes))), shape=(n, n))
@@ -142,7 +142,7 @@ def test_what_vertices_of_degree_one_force(degree):
 
 
 def test_forced_pairs_stand_in_the_order_in_which_they_were_found():
-    """A row of degree one has no columns but its own and earlier ones; a column of degree one no rows but such."""
+    """A row forced by its degree has its own column and earlier ones; a column likewise."""
     graph = as_bipartite(random_matrix(2000, 2000, 2.5, 139))
     matching, run = found(graph, "karp_sipser", options={"degree_one_only": True})
     majors, by_row, by_col = run.forced

@@ -1,4 +1,4 @@
-"""is_matching, is_maximal, is_maximum, vertex_cover and connected_components, against the oracle and by hand."""
+"""Certificates, vertex covers and connected components, against the oracle and by hand."""
 
 import numpy as np
 import pytest
@@ -108,7 +108,7 @@ def test_read_only_arrays():
 
 @given(matrices() | larger())
 def test_connected_components_against_scipy(A):
-    """The same parts as SciPy finds in the symmetric matrix [0 A; A' 0], whatever they are called."""
+    """The same parts as SciPy finds in the symmetric matrix [0 A; A' 0], up to their labels."""
     found = sm.connected_components(A)
     B = oracle.as_csr(A)
     both = sp.block_array(

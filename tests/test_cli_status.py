@@ -1,4 +1,4 @@
-"""How the command line ends: its exit status, and one sentence on standard error instead of a traceback."""
+"""How the command line ends: its exit status, and one sentence instead of a traceback."""
 
 import json
 import os

@@ -1,4 +1,4 @@
-"""Coarsening: the product of SciPy is the oracle, the aggregates are looked at one by one."""
+"""Coarsening: SciPy's product is the oracle, the aggregates are checked one by one."""
 
 import numpy as np
 import pytest
@@ -76,7 +76,7 @@ def expected_labels(G, mate, join):
 
 @st.composite
 def square(draw, max_side=14, max_entries=50):
-    """Any square matrix with repeats, in no order; values whose sums are exact."""
+    """Any square matrix with duplicates, unsorted; values whose sums are exact."""
     n = draw(st.integers(0, max_side))
     places = st.tuples(*[st.integers(0, max(n - 1, 0))] * 2)
     entries = draw(st.lists(places, max_size=max_entries if n else 0))
@@ -160,7 +160,7 @@ def isolated(G):
     "kind", ["symmetric", "hermitian", "skew", "complex_symmetric", "skew_hermitian", "single"]
 )
 def test_what_is_symmetric_stays_so_to_the_last_bit(kind, on_gpu):
-    """Sums of rounded numbers depend on the order, and the matching of the next level asks for equal moduli."""
+    """Rounded sums depend on the order, and the next level needs equal magnitudes."""
     rng = np.random.default_rng(5)
     A = sp.triu(random_graph(400, 12, seed=3), 1, format="csr")
     A.data = rng.standard_normal(A.nnz) * 10.0 ** rng.integers(-8, 8, A.nnz)

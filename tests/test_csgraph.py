@@ -1,4 +1,4 @@
-"""The drop-in for scipy.sparse.csgraph: the same signatures, results and messages, without the traps."""
+"""The drop-in for scipy.sparse.csgraph: the same signatures, results and messages."""
 
 import inspect
 

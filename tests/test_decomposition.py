@@ -13,7 +13,7 @@ from strategies import INDEX_TYPES, larger, matrices, with_index_type
 
 
 def check(A, form):
-    """Everything that the layout promises, against the matrix itself and the definition of the parts."""
+    """Everything that the layout promises, against the matrix and the definition of the parts."""
     p, q, r, s, cc, rr = form
     n_rows, n_cols = A.shape
     assert sorted(p.tolist()) == list(range(n_rows))
@@ -28,7 +28,7 @@ def check(A, form):
 
 
 def block_of(starts, places):
-    """The number of the block of each place; where blocks are empty, the one that has room."""
+    """The number of the block of each place; where blocks are empty, the one that is not."""
     return np.searchsorted(starts, places, side="right") - 1
 
 
@@ -76,7 +76,7 @@ def check_diagonals(i, j, rr, cc, form):
 
 
 def check_fine(A, form):
-    """The fine blocks: the horizontal part, the strong components of the square part, the vertical part."""
+    """The fine blocks: horizontal part, strong components of the square part, vertical part."""
     p, q, r, s, cc, rr = form
     square = oracle.as_csr(A)[p[rr[1] : rr[2]]][:, q[cc[2] : cc[3]]]
     n = square.shape[0]
@@ -182,7 +182,7 @@ def test_blocks_known_by_construction():
 
 
 def test_many_blocks_of_random_sizes():
-    """Irreducible blocks of known sizes, coupled upwards and scrambled, come back with those sizes."""
+    """Irreducible blocks of known sizes, coupled upwards and scrambled, keep those sizes."""
     rng = np.random.default_rng(101)
     sizes = rng.integers(1, 9, size=80)
     blocks = [

@@ -1,4 +1,4 @@
-"""The circuit of the demonstration is what it says it is, and the solution by blocks is the solution."""
+"""The circuit of the demonstration has the promised zeros, and the solution by blocks solves it."""
 
 import numpy as np
 import pytest

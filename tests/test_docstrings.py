@@ -1,4 +1,4 @@
-"""The examples in the docstrings run, and every public function says what it takes and what it gives."""
+"""The examples in the docstrings run; public functions document parameters and results."""
 
 import doctest
 import importlib

@@ -105,7 +105,7 @@ def test_writer_takes_chunks(file):
     assert sm.match_edge_file(file, n_vertices=3).mate.tolist() == [-1] * 3
 
 
-def test_records_with_room_between_the_fields(file):
+def test_records_with_padding_between_the_fields(file):
     record = np.dtype(
         {
             "names": ["v", "x", "u", "weight"],
@@ -238,7 +238,7 @@ def test_bad_arguments(file, call, error, words):
         call(file)
 
 
-#: Peak of the process before and after the call, in bytes: Linux tells it, and forgets it on
+#: Peak of the process before and after the call, in bytes: Linux reports it, and resets it on
 #: request.
 MEMORY = """
 import sys
@@ -258,10 +258,10 @@ print(peak() - before)
 @pytest.mark.large
 @pytest.mark.skipif(
     not os.path.exists("/proc/self/status"),
-    reason="only Linux tells the peak of a process's memory",
+    reason="only Linux reports the peak of a process's memory",
 )
 def test_memory_does_not_grow_with_the_edges(tmp_path):
-    """A file of 160 MB after one of 16 MB: buffers may be filled further, the edges are not held."""
+    """A file of 160 MB after one of 16 MB: buffers may grow, the edges are not held."""
     rng, n = np.random.default_rng(53), 1 << 18
     for name, chunks in (("small", 1), ("large", 10)):
         edges = (
@@ -279,15 +279,15 @@ CTRL_C = """
 import sys
 import sparsematch as sm
 
-def tell(*_):
-    global told
-    if not told:
+def reset(*_):
+    global done
+    if not done:
         print("working", flush=True)
-    told = True
+    done = True
 
-told = False
+done = False
 try:
-    sm.match_edge_file(sys.argv[1], scratch=sys.argv[2], progress=tell)
+    sm.match_edge_file(sys.argv[1], scratch=sys.argv[2], progress=reset)
     print("done")
 except KeyboardInterrupt:
     print("interrupted", flush=True)

@@ -18,7 +18,7 @@ pytestmark = pytest.mark.every_backend
 
 
 def check(A, engine, options, m):
-    """Valid; maximal from a heuristic (unless it was told to stop early), maximum from an exact engine."""
+    """Valid; maximum from an exact engine, else maximal unless an option stops it early."""
     if engine.kind == "exact":
         oracle.assert_maximum(A, m.row_mate, m.col_mate)
     elif options.get("degree_one_only"):
@@ -85,7 +85,7 @@ def test_a_maximum_matching_is_left_as_it_is(exact, matrix):
 
 
 def test_input_is_only_read(engine, variant):
-    """Read-only arrays are accepted, and the arrays of a writable matrix are the same bytes afterwards."""
+    """Read-only arrays are accepted, and a writable matrix has the same bytes afterwards."""
     for make, form in product(GALLERY.values(), [sp.csr_array, sp.csc_array]):
         A = form(make())
         solve(frozen(A), engine, variant, workers=2)
@@ -104,29 +104,35 @@ def test_one_worker_gives_one_answer(engine, variant):
     assert np.array_equal(first.row_mate, second.row_mate)
 
 
-def test_report(engine, variant):
-    """Every step is accounted for. "auto" has no step of its own: it lists those of the engines it runs."""
-    A = random_matrix(400, 400, 3, seed=23)
-    m, info = solve(A, engine, variant)
+def test_every_step_is_listed(engine, variant):
+    """The engine auto has no step of its own: it lists those of the engines it runs."""
+    m, info = solve(random_matrix(400, 400, 3, seed=23), engine, variant)
     names = [step.engine for step in info.steps]
     known = {e.name for e in sm.engines(backend=engine.backend)}
     assert names == [engine.name] if engine.name != "auto" else set(names) <= known
     assert (info.cardinality, info.workers) == (m.cardinality, 1)
-    for step in info.steps:
-        assert step.seconds > 0
-        # kernels do not count all that the host's engines do
-        assert step.edges > 0 or engine.backend == "cupy"
-        assert step.phases >= 0
-        assert step.levels >= 0
-        assert step.augmentations >= 0
-        if step.engine != "push_relabel" and engine.backend == "numpy":  # which has no paths
-            assert step.path_edges >= step.augmentations
+    assert all(step.seconds > 0 for step in info.steps)
     assert info.seconds == pytest.approx(sum(step.seconds for step in info.steps))
-    if engine.kind == "exact" and engine.name != "auto" and engine.backend == "numpy":
-        assert step.augmentations == m.cardinality, (
-            "a path for each matched pair, nothing having been matched before"
-        )
-        assert step.phases >= 1
+
+
+def test_an_engine_reports_its_work(engine, variant):
+    if engine.backend == "cupy":
+        pytest.skip("kernels do not count all that the host's engines do")
+    if engine.name == "auto":
+        pytest.skip("lists the steps of other engines")
+    m, info = solve(random_matrix(400, 400, 3, seed=23), engine, variant)
+    (step,) = info.steps
+    wanted = f"{engine.name} must report this, as registry.Engine says: "
+    assert step.cardinality == m.cardinality, wanted + "cardinality, the pairs it leaves"
+    assert step.edges > 0, wanted + "edges, the entries it reads"
+    if engine.kind == "heuristic":
+        return
+    assert step.phases >= 1, wanted + "phases, its rounds or searches"
+    assert step.augmentations == m.cardinality, wanted + "augmentations, one for each pair it adds"
+    assert step.levels == 0 or step.levels >= step.phases, wanted + "one level in a phase at least"
+    odd = step.path_edges >= step.augmentations and (step.path_edges - step.augmentations) % 2 == 0
+    no_paths = engine.name == "push_relabel" and step.path_edges == 0
+    assert odd or no_paths, wanted + "path_edges, the sum of the paths' lengths, each of them odd"
 
 
 def test_transposes_are_built_when_needed_only(engine):
@@ -182,8 +188,7 @@ def test_every_option_makes_a_difference(engine, variant):
     if engine.backend == "cupy":
         pytest.skip("two runs on a GPU differ anyway")
     # another way to the same answer: it changes the time alone
-    same_by_design = {"neighbour_sum", "neighbour_xor"}
-    if not variant or same_by_design & variant.keys():
+    if not variant or "neighbour_xor" in variant:
         return
     assert any(statistics(A, engine, variant) != statistics(A, engine, {}) for A in trials)
 
@@ -199,15 +204,19 @@ def test_the_seed_makes_a_difference_where_chance_is_asked_for():
     assert len(results) == 3
 
 
-def test_heuristics_agree_on_where_they_must(engine):
-    """On a tree, Karp and Sipser's rule alone is exact; every other heuristic finds half of the maximum at least."""
+def test_a_heuristic_finds_most_of_the_maximum(engine):
+    """Any maximal matching has half of the pairs; on sparse random matrices these have more."""
+    if engine.kind == "exact":
+        pytest.skip("finds all")
     A = random_matrix(500, 500, 0.9, seed=53)
-    best = oracle.rank(A)
-    m, _ = solve(A, engine)
-    assert m.cardinality >= best / 2
-    if engine.name == "karp_sipser":
-        forest = sp.diags_array(
-            [np.ones(400), np.ones(399)], offsets=[0, 1], shape=(400, 400), format="csr"
-        )
-        forest = scrambled(forest, seed=59)
-        assert solve(forest, engine, {"degree_one_only": True})[0].cardinality == 400
+    assert solve(A, engine)[0].cardinality >= 0.9 * oracle.rank(A)
+
+
+def test_the_degree_one_rule_is_exact_on_a_forest(engine):
+    if "degree_one_only" not in engine.options:
+        pytest.skip("has no such rule")
+    path = sp.diags_array(
+        [np.ones(400), np.ones(399)], offsets=[0, 1], shape=(400, 400), format="csr"
+    )
+    m, _ = solve(scrambled(path, seed=59), engine, {"degree_one_only": True})
+    assert m.cardinality == 400

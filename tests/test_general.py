@@ -29,7 +29,7 @@ SAME = {"auto", "greedy", "suitor", "local_max"}
 
 
 def solve(G, engine, **how):
-    """The matching that this engine makes of G; both are in host memory, wherever the engine works."""
+    """The matching that this engine makes of G; both in host memory, wherever it runs."""
     call = gpu_calls.approximate if engine.backend == "cupy" else sm.approximate_matching
     return call(G, method=engine.name, **how)
 
@@ -48,7 +48,7 @@ def test_random_graphs(approximate):
 
 @pytest.mark.every_backend
 def test_one_matching_under_one_order(approximate):
-    """On every back-end and any number of threads: the oracle takes the edges one by one."""
+    """On every back-end and any number of threads: the oracle processes the edges one by one."""
     if approximate.name not in SAME:
         pytest.skip("another matching by design")
 
@@ -196,7 +196,7 @@ def test_formats_and_types():
 
 
 def test_repeats_are_added_up():
-    """Three edges of a path; the outer ones are repeated, and heavier together than the one between."""
+    """Three edges of a path; the outer ones are duplicates, heavier in sum than the inner one."""
     G = graph(4, [(0, 1), (0, 1), (1, 2), (2, 3), (2, 3)], [2, 2, 3, 2, 2])
     assert sm.approximate_matching(G).mate.tolist() == [1, 0, 3, 2]
     cancelled = graph(2, [(0, 1), (0, 1)], [2, -2])
@@ -211,7 +211,7 @@ def test_zeros_are_edges_and_come_last():
 
 @given(graphs(), st.booleans())
 def test_a_matrix_that_is_not_symmetric_is_refused_by_its_first_entry(G, weights):
-    """Entries below the diagonal are thrown away; the first one, by rows, that is left without a partner is named."""
+    """The lower triangle is dropped; the message names the first unpaired entry by rows."""
     upper = sp.csr_array(sp.triu(G, format="csr"))
     edges = sorted(edges_of(upper))
     if not edges:

@@ -1,4 +1,4 @@
-"""What each engine for general graphs does beyond the contract: its definition, its work, its threads."""
+"""What each engine for general graphs does beyond the contract: definition, work, threads."""
 
 import networkx as nx
 import numpy as np
@@ -31,9 +31,9 @@ def test_red_blue_tells_of_its_rounds(weights):
     G = random_graph(400, 6, seed=41)
     _, matched = red_blue(G, weights, seed_of(3))
     m = sm.approximate_matching(G, method="red_blue", weights=weights, rng=3, return_info=True)
-    told = m.info.steps[0].matched
-    assert list(told[: len(matched)]) == matched
-    assert set(told[len(matched) :]) <= {2 * m.cardinality}, (
+    published = m.info.steps[0].matched
+    assert list(published[: len(matched)]) == matched
+    assert set(published[len(matched) :]) <= {2 * m.cardinality}, (
         "the rest of the rounds only finds dead vertices"
     )
 
@@ -98,7 +98,7 @@ def test_hem_by_its_definition():
 
 @pytest.mark.parametrize("method", ["local_max", "suitor"])
 def test_linear_work_and_few_rounds(method):
-    """At most four looks for each edge, at most 3 log2(n) rounds: weights and no weights, even and skewed degrees."""
+    """At most four scans of each edge and 3 log2(n) rounds, weighted or not, skewed or not."""
     hubs = np.random.default_rng(67).zipf(1.7, (2, 60_000)).clip(1, 9_999)
     for G in (
         random_graph(20_000, 8, seed=71),
@@ -114,7 +114,7 @@ def test_linear_work_and_few_rounds(method):
 @pytest.mark.parametrize("method", THREADED)
 @pytest.mark.parametrize("ascending", [True, False])
 def test_long_path_of_ascending_weights(method, ascending):
-    """One edge after another comes before its neighbours: a round for each of them would never end."""
+    """Edges dominate one after another: a round for each would never end."""
     n = 200_001
     weights = np.arange(1.0, n + 1)
     G = path(weights if ascending else weights[::-1])
@@ -151,7 +151,7 @@ def test_many_vertices_and_workers(method, kind):
 
 
 def test_entries_that_differ_in_one_place_are_seen():
-    """The fingerprint of both triangles: one value, one place, or two places exchanged."""
+    """The fingerprint of both triangles: one value, one place, or two places swapped."""
     G = random_graph(1000, 6, seed=83)
     G.sort_indices()
     for k in (0, G.nnz // 2, G.nnz - 1):

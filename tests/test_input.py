@@ -1,4 +1,4 @@
-"""Every way to call the library wrongly: which exception, and that its message names what was given."""
+"""Every way to call the library wrongly: which exception, and a message that names the value."""
 
 import re
 
@@ -158,7 +158,7 @@ def test_as_many_columns_as_32_bits_can_number(n, dtype):
 
 
 def test_index_arrays_in_any_memory_layout():
-    """Arrays with strides, and with room behind the last entry, are read as they are meant."""
+    """Arrays with strides, and with padding behind the last entry, are read as they are meant."""
     B = A.copy()
     B.indices = np.repeat(B.indices, 2)[::2]
     assert not B.indices.flags.c_contiguous
@@ -254,7 +254,7 @@ def test_positional_arguments_are_refused():
         sm.maximum_transversal(A, nonsense=1)
 
 
-# A start, and what is wrong with it.
+# An initial matching, and what is wrong with it.
 STARTS = {
     "not an entry": (([2, -1, -1], [-1, -1, 0, -1]), ("row 0", "column 2", "A[0, 2]")),
     "one array, not an entry": ([-1, -1, 0], ("row 2", "column 0", "A[2, 0]")),

@@ -21,8 +21,8 @@ import sparsematch as sm
 from calls import grid, scrambled
 
 A, small = scrambled(grid(2000), seed=199), grid(4)
-runs = [(e.name, workers) for e in sm.engines("exact") for workers in (1, 2) if e.multithreaded or workers == 1]
-for name, workers in runs:
+exact = sm.engines("exact")
+for name, workers in [(e.name, n) for e in exact for n in (1, 2)[: 1 + e.multithreaded]]:
     sm.structural_rank(small, method=name)
     try:
         print(f"working: {name} with {workers}", flush=True)

@@ -1,4 +1,4 @@
-"""Matrix files: every format round trips, and everything else is refused in one sentence that names the file."""
+"""Matrix files: every format round trips; others are refused in a sentence that names the file."""
 
 import bz2
 import gzip

@@ -1,4 +1,4 @@
-"""The back-end of NetworkX: the same answers and errors, found by name, and Pyomo's own tests run on it."""
+"""The back-end of NetworkX: equal answers and errors, found by name, Pyomo's tests run on it."""
 
 import os
 import re
@@ -96,7 +96,7 @@ def test_conversion_keeps_the_graph():
 
 @pytest.fixture(scope="module")
 def environment(tmp_path_factory):
-    """Where another Python finds the back-end: that of the installed package, or as an installation would make it."""
+    """Where another Python finds the back-end: of the installed package, or laid out like it."""
     folder = tmp_path_factory.mktemp("installed")
     declared = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["entry-points"][
         "networkx.backends"

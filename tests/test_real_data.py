@@ -1,4 +1,4 @@
-"""Real matrices against published structural ranks and block counts, and against counts made by other programs."""
+"""Real matrices against published structural ranks and block counts, and other programs."""
 
 import csv
 import functools

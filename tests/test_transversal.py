@@ -1,4 +1,4 @@
-"""maximum_transversal, structural_rank, is_structurally_singular, and the Matching they speak of."""
+"""maximum_transversal, structural_rank, is_structurally_singular, and their Matching."""
 
 import numpy as np
 import pytest
@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 import oracle
 import sparsematch as sm
-from calls import in_a_new_process, random_matrix, solve
+from calls import CORES, in_a_new_process, random_matrix, solve
 from gallery import GALLERY
 from strategies import larger, matrices, partial_matching
 
@@ -74,7 +74,7 @@ def test_ways_to_give_a_start(how, matrix):
 
 
 def test_scipys_answer_is_a_start():
-    """Both of SciPy's permutations can be handed on: columns of rows as they are, rows of columns in a pair."""
+    """Both of SciPy's results are accepted: columns of rows alone, rows of columns in a pair."""
     A = random_matrix(60, 60, 3, seed=67)
     A.sum_duplicates()
     row_mate = sp.csgraph.maximum_bipartite_matching(A, perm_type="column")
@@ -125,7 +125,7 @@ def test_workers_come_from_the_argument_or_from_the_context():
             assert used() == 4
         assert sm.get_workers() == 2
     assert sm.get_workers() == 1
-    assert used(workers=-1) >= 1
+    assert used(workers=-1) == CORES
     with pytest.raises(RuntimeError, match="on purpose"), sm.set_workers(2):
         raise RuntimeError("on purpose")
     assert sm.get_workers() == 1
@@ -141,21 +141,17 @@ def test_report_of_the_whole_call():
     assert info.steps[1].augmentations == 6, "one path for each trap"
     assert info.steps[1].path_edges == 6 * 3, "each of them three entries long"
     assert info.steps[1].phases >= 1
-    assert all(step.seconds >= 0 for step in info.steps)
+    assert all(step.seconds > 0 for step in info.steps)
 
 
-def test_details_add_up():
-    """The times of the parts stay below the time of the step; the frontier has a width for each level."""
-    A = random_matrix(20000, 20000, 3, seed=79)
-    for engine in sm.engines("exact"):
-        if engine.name == "reference":
-            continue
-        _, info = solve(A, engine)
-        step = info.steps[-1]
-        assert sum(step.seconds_by_step.values()) <= step.seconds * 1.01 + 1e-3
-        assert all(seconds >= 0 for seconds in step.seconds_by_step.values())
-        assert len(step.frontier) in (0, step.levels)
-        assert all(width > 0 for width in step.frontier)
+def test_details_add_up(compiled):
+    """The parts take no longer than the step; the frontier has a width for each level."""
+    _, info = solve(random_matrix(20000, 20000, 3, seed=79), compiled)
+    step = info.steps[-1]
+    assert 0 < sum(step.seconds_by_step.values()) <= step.seconds * 1.01 + 1e-3
+    assert all(seconds > 0 for seconds in step.seconds_by_step.values())
+    assert len(step.frontier) == (step.levels if step.engine == "ms_bfs_graft" else 0)
+    assert all(width > 0 for width in step.frontier)
 
 
 def test_structural_rank_is_a_plain_number(exact):

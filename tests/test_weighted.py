@@ -11,7 +11,16 @@ import sparsematch as sm
 from calls import random_matrix
 from gallery import GALLERY
 from strategies import larger
-from weights import JOBS, KINDS, best_weight, check, check_scaling, moduli, weighted, with_values
+from weights import (
+    JOBS,
+    KINDS,
+    best_weight,
+    check,
+    check_scaling,
+    magnitudes,
+    weighted,
+    with_values,
+)
 
 
 @pytest.mark.parametrize("job", JOBS)
@@ -19,7 +28,7 @@ from weights import JOBS, KINDS, best_weight, check, check_scaling, moduli, weig
 def test_against_brute_force(job, A):
     found = JOBS[job](A)
     check(A, found, job)
-    size, most = best_weight(moduli(A), job)
+    size, most = best_weight(magnitudes(A), job)
     assert found.cardinality == size
     assert found.objective == pytest.approx(most, rel=1e-12, abs=1e-9)
     assert sm.is_optimal_transversal(A, found)

@@ -1,4 +1,4 @@
-"""What the tests of weighted transversals share: values for matrices, brute force, and the checks of a result."""
+"""What the tests of weighted transversals share: values, brute force, checks of a result."""
 
 import itertools
 
@@ -19,7 +19,7 @@ JOBS = {
 
 
 def with_values(A, rng, kind="wide"):
-    """A copy of A with random values: over many orders of magnitude, small integers with ties, or with zeros."""
+    """A copy of A with random values: badly scaled, small integers with ties, or with zeros."""
     A = A.copy()
     if kind == "wide":
         A.data = rng.choice([-1, 1], A.data.size) * 10 ** rng.uniform(-12, 12, A.data.size)
@@ -40,13 +40,13 @@ def weighted(draw, **how):
     )
 
 
-def moduli(A):
-    """The moduli as a dense array, entries in the same place added up."""
+def magnitudes(A):
+    """The magnitudes as a dense array, duplicate entries added up."""
     return np.abs(sp.coo_array(A).toarray())
 
 
 def weight(job, values):
-    """What the job makes as large as possible, of the moduli of the matched entries."""
+    """What the job makes as large as possible, of the magnitudes of the matched entries."""
     if job == "bottleneck":
         return min(values, default=np.inf)
     return float(np.sum(np.log(values) if job == "product" else values))
@@ -65,8 +65,8 @@ def best_weight(D, job):
 
 
 def check(A, found, job):
-    """Fail unless the matching is one, is maximum, weighs what it says, and the duals prove that this is the most."""
-    D = moduli(A)
+    """Fail unless the matching is maximum, has its stated weight, and its duals prove that best."""
+    D = magnitudes(A)
     A = sp.csr_array(D)
     m = found.matching
     oracle.assert_matching(A, m.row_mate, m.col_mate)
@@ -87,7 +87,7 @@ def check(A, found, job):
 
 def check_scaling(A, found):
     """Scaled entries lie within [0, 1], matched ones are 1."""
-    S = sp.csr_array(moduli(A))
+    S = sp.csr_array(magnitudes(A))
     S.data *= (
         found.row_scale[np.repeat(np.arange(S.shape[0]), np.diff(S.indptr))]
         * found.col_scale[S.indices]

@@ -21,7 +21,7 @@ from sparsematch.plot import spy_conflicts
 
 
 def incidence(model, variables):
-    """The matrix of a model, given as a dict from each equation to its variables, and the names of both."""
+    """The matrix of a model given as {equation: variables}, and the names of both."""
     columns = {name: j for j, name in enumerate(variables.split())}
     A = sp.lil_array((len(model), len(columns)))
     for i, used in enumerate(model.values()):
@@ -129,8 +129,8 @@ plt.show()
 # In a larger matrix
 # ------------------
 #
-# The first mistake again, in a circuit of several hundred equations, in no order. The conflict is
-# as short as before.
+# The first mistake again, in a circuit of several hundred equations, randomly permuted. The
+# conflict is as short as before.
 
 A = short_circuit(build_circuit(600, seed=7)).matrix
 order = np.random.default_rng(23).permutation(A.shape[0])

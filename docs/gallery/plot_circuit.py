@@ -27,9 +27,8 @@ from sparsematch.plot import spy_blocks
 
 circuit = build_circuit(1500, seed=7)
 A, b = circuit.matrix, circuit.rhs
-print(
-    f"{A.shape[0]} equations, {A.nnz} entries, {np.count_nonzero(A.diagonal() == 0)} zeros on the diagonal"
-)
+zeros = np.count_nonzero(A.diagonal() == 0)
+print(f"{A.shape[0]} equations, {A.nnz} entries, {zeros} zeros on the diagonal")
 
 # %%
 # The block form
@@ -41,9 +40,8 @@ print(
 
 form = block_triangular_form(A)
 sizes = np.diff(form.row_blocks)
-print(
-    f"{form.n_blocks} blocks, {np.count_nonzero(sizes == 1)} of them of one entry; the largest has {sizes.max()} rows"
-)
+single = np.count_nonzero(sizes == 1)
+print(f"{form.n_blocks} blocks, {single} of them of one entry; the largest has {sizes.max()} rows")
 
 spy_blocks(A, form, title="a cascade of twelve stages", figure=plt.figure(figsize=(11, 6.2)))
 plt.show()

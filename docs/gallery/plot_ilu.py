@@ -5,7 +5,7 @@ An incomplete factorisation, saved
 An incomplete LU factorisation drops small entries, and is used as a preconditioner. With small or
 zero pivots it breaks down, or comes to its end and is of no use. Large entries on the diagonal are
 the remedy: :func:`sparsematch.maximum_product_transversal` permutes the rows so that the product of
-the diagonal is largest, and scales rows and columns so that the diagonal is 1 in modulus and
+the diagonal is largest, and scales rows and columns so that the diagonal is 1 in magnitude and
 nothing else is larger.
 """
 
@@ -13,8 +13,8 @@ nothing else is larger.
 # A matrix
 # --------
 #
-# Convection and diffusion on a square, whose equations came in no order, and equations and unknowns
-# in all kinds of units.
+# Convection and diffusion on a square. The equations are randomly permuted, and equations and
+# unknowns are badly scaled.
 
 import matplotlib.pyplot as plt
 import numpy as np
@@ -43,9 +43,8 @@ print(f"{n} equations, {A.nnz} entries, {np.count_nonzero(A.diagonal())} of them
 
 best = maximum_product_transversal(A)
 B = sp.csc_array(best.permute(A))
-print(
-    f"diagonal from {np.abs(B.diagonal()).min():.3f} to {np.abs(B.diagonal()).max():.3f} in modulus"
-)
+diagonal = np.abs(B.diagonal())
+print(f"diagonal from {diagonal.min():.3f} to {diagonal.max():.3f} in magnitude")
 print(f"largest entry {np.abs(B.data).max():.3f}")
 
 figure, axes = plt.subplots(1, 2, figsize=(10.5, 4.8), layout="constrained")
@@ -67,7 +66,7 @@ for ax, matrix, title in (axes[0], A, "as given"), (axes[1], B, "permuted and sc
         xlabel="column",
         ylabel="row",
     )
-figure.colorbar(dots, ax=axes, label="modulus", shrink=0.8)
+figure.colorbar(dots, ax=axes, label="magnitude", shrink=0.8)
 plt.show()
 
 # %%
@@ -84,9 +83,8 @@ for fill in 3, 8:
         label = f"{name}, fill {fill}"
         try:
             preconditioners[label] = ilu = spilu(matrix, drop_tol=1e-3, fill_factor=fill)
-            print(
-                f"{label}: {ilu.L.nnz + ilu.U.nnz} entries, smallest pivot {np.abs(ilu.U.diagonal()).min():.0e}"
-            )
+            pivot = np.abs(ilu.U.diagonal()).min()
+            print(f"{label}: {ilu.L.nnz + ilu.U.nnz} entries, smallest pivot {pivot:.0e}")
         except RuntimeError as error:
             print(f"{label}: {error}")
 

@@ -2,7 +2,7 @@
 How heavy, how fast: engines for general graphs
 ===============================================
 
-The figures of two papers on approximate matching, measured anew on small graphs while this page was
+The figures of two papers on approximate matching, remeasured on small graphs while this page was
 built: Fagginger Auer and Bisseling (2012), who introduced ``red_blue``, and Birn, Osipov, Sanders,
 Schulz and Sitchinava (2013), from whom ``local_max`` is. ``benchmarks/paper_figures.py`` draws them
 at full size, with more graphs and times.
@@ -84,7 +84,7 @@ plt.show()
 # ----------
 #
 # Each round of ``local_max`` removes some three quarters of the edges, so that all rounds together
-# look at little more than each edge once. Where weights grow along a path, as lengths do in a
+# scan each edge little more than once. Where weights grow along a path, as lengths do in a
 # triangulation, it takes longer.
 
 figure, ax = plt.subplots(figsize=(6, 3.8), layout="constrained")
@@ -132,4 +132,4 @@ for ax in (left, right):
 plt.show()
 
 # %%
-# :doc:`/howto/coarsen_a_graph` says which engine to take for what.
+# :doc:`/howto/coarsen_a_graph` says which engine to choose for what.

@@ -54,10 +54,10 @@ Y = (Y + sp.diags_array(-Y.sum(axis=1))).tocoo()
 # Equations and their derivatives
 # -------------------------------
 #
-# The unknowns are the angle and the modulus of the voltage at each bus. A bus with a load has two
+# The unknowns are the angle and the magnitude of the voltage at each bus. A bus with a load has two
 # equations, for the active and the reactive power. At a generator the second one says that the
-# modulus is 1, and at the substation both unknowns are given. Such an equation has a single entry,
-# and is kept: all buses are then numbered alike.
+# magnitude is 1, and at the substation both unknowns are given. Such an equation has a single
+# entry, and is kept: all buses are then numbered alike.
 
 i, k = Y.coords
 diagonal = i == k
@@ -69,13 +69,13 @@ rows, cols = np.append(rows[kept], given), np.append(cols[kept], given)
 
 def mismatch_and_jacobian(state):
     """The residuals of all equations, and their derivatives."""
-    angle, modulus = state[:n], state[n:]
-    voltage = modulus * np.exp(1j * angle)
+    angle, magnitude = state[:n], state[n:]
+    voltage = magnitude * np.exp(1j * angle)
     flow = voltage[i] * np.conj(Y.data * voltage[k])
     total = np.bincount(i, flow.real, n) + 1j * np.bincount(i, flow.imag, n)
     by_angle = -1j * flow + np.where(diagonal, 1j * total[i], 0)
-    by_modulus = flow / modulus[k] + np.where(diagonal, total[i] / modulus[i], 0)
-    values = np.concatenate([by_angle.real, by_modulus.real, by_angle.imag, by_modulus.imag])
+    by_magnitude = flow / magnitude[k] + np.where(diagonal, total[i] / magnitude[i], 0)
+    values = np.concatenate([by_angle.real, by_magnitude.real, by_angle.imag, by_magnitude.imag])
     values = np.append(values[kept], np.ones(len(given)))
     residual = np.concatenate([(total - power).real, (total - power).imag])
     residual[0] = angle[0]
@@ -126,9 +126,8 @@ def solve_power_flow(renew, steps):
 
 state, newton = solve_power_flow(renew=True, steps=7)
 _, kept_factors = solve_power_flow(renew=False, steps=16)
-print(
-    f"voltages from {state[n:].min():.3f} to {state[n:].max():.3f}, angles up to {np.abs(state[:n]).max():.2f} rad"
-)
+angle, voltage = np.abs(state[:n]).max(), state[n:]
+print(f"voltages from {voltage.min():.3f} to {voltage.max():.3f}, angles up to {angle:.2f} rad")
 
 # %%
 # With new values in each step the number of correct digits doubles; with the first factorisation

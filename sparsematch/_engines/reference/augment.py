@@ -42,6 +42,7 @@ def improve(graph: BipartiteCSR, matching: Matching, run: Run) -> None:
             edges=edges,
             augmentations=augmentations,
             path_edges=path_edges,
+            cardinality=matching.cardinality,
         )
     )
 
