@@ -4,7 +4,7 @@ A broken model, explained
 
 A model with a mistake often gives a matrix that is singular whatever its values. A solver says that
 it is, and :func:`sparsematch.explain_singularity` says why: equations that are too many for the
-variables in them, and variables that are too many for the equations that they are in.
+variables in them, and variables that are too many for the equations that contain them.
 :func:`sparsematch.plot.spy_conflicts` draws both.
 
 :doc:`/howto/explain_a_singular_matrix` has these examples in full, with the terms and how to use
@@ -41,8 +41,8 @@ def explain(model, variables):
 # Two sources across one node
 # ---------------------------
 #
-# Three nodes, resistors between them, and a voltage source at node 1. Somebody has connected a
-# second source where the first one is.
+# Three nodes, resistors between them, and a voltage source at node 1. A second source is
+# connected by mistake where the first one is.
 
 circuit = {
     "currents at node 1": "v1 v2 i_A i_B",
@@ -62,7 +62,7 @@ spy_conflicts(A, why, title="two sources across one node", figure=plt.figure(fig
 plt.show()
 
 # %%
-# A resistance in one of the sources puts its current into its own equation, which mends the model.
+# A resistance in one of the sources puts its current into its own equation, which corrects the model.
 
 circuit["source B"] = "v1 i_B"
 A, why = explain(circuit, "v1 v2 v3 i_A i_B")

@@ -36,7 +36,7 @@ print(f"{A.shape[0]} equations, {A.nnz} entries, {zeros} zeros on the diagonal")
 #
 # The form depends on the pattern alone. Each large block is a stage, or the stages of a loop. A
 # block of a single entry is a voltage that an amplifier sets, or the current that it delivers,
-# which follows once the voltages are known. What an amplifier senses stands above the blocks.
+# which follows once the voltages are known. What an amplifier senses is above the blocks.
 
 form = block_triangular_form(A)
 sizes = np.diff(form.row_blocks)
@@ -50,8 +50,8 @@ plt.show()
 # Two ways to solve
 # -----------------
 #
-# :func:`sparsematch.solvers.splu` factorises the blocks, and multiplies with what stands above
-# them. SciPy's ``splu`` factorises the whole matrix. Both solutions leave a residual of rounding
+# :func:`sparsematch.solvers.splu` factorises the blocks, and multiplies with the entries
+# above them. SciPy's ``splu`` factorises the whole matrix. Both solutions leave a residual of rounding
 # errors.
 
 by_blocks = solvers.splu(A)
@@ -100,7 +100,7 @@ plt.show()
 
 # %%
 # Where the line of the second way leaves that of the first, a few pivots have been poor: others
-# were taken in their place, which brings fill. Then ``growth``, the largest entry of U over the
+# were chosen in their place, which causes fill. Then ``growth``, the largest entry of U over the
 # largest of the matrix, is large as well:
 
 for pivoting in "auto", "structure":
