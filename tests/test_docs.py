@@ -1,4 +1,4 @@
-"""The prose: every example runs, every engine has its page, every link leads somewhere, the benchmark command works."""
+"""The pages: examples run, engines are described, links lead somewhere, the benchmark works."""
 
 import doctest
 import re
@@ -70,7 +70,7 @@ def test_links_lead_somewhere(page):
 
 
 def test_every_engine_has_a_page():
-    """One page per registered engine, with the stem of its name, and no page for an engine that is not there."""
+    """One page per registered engine, with the stem of its name, and no other page."""
     others = {"index", "block_triangular_form", "weighted"}
     pages = {page.stem for page in ALGORITHMS.glob("*.md")} - others
     engines = {engine.name for engine in sparsematch.engines(backend=None)}
@@ -124,7 +124,7 @@ def test_page_tells_what_the_registry_knows_of_an_approximate_engine(approximate
 
 
 def test_page_tells_of_the_engine_on_a_gpu():
-    """An engine for both has a section on what is different there; all options are on the page, with defaults."""
+    """An engine for both has a section on the differences; all options are there, with defaults."""
     on_host = {engine.name for engine in sparsematch.engines()}
     for engine in sparsematch.engines(backend="cupy"):
         page = page_of(engine)
@@ -144,7 +144,7 @@ def test_algorithm_pages_have_the_same_headings():
 
 
 def test_readme_has_a_quick_start_of_two_commands():
-    """The first block installs and runs the main job, the second runs the tests; and it fits one screen."""
+    """The first block installs and runs, the second runs the tests; and it fits one screen."""
     text = (ROOT / "README.md").read_text(encoding="utf-8")
     start = text.split("## Quick start", 1)[1].split("\n## ", 1)[0]
     commands = re.findall(r"```bash\n(.*?)```", start, re.DOTALL)

@@ -62,7 +62,8 @@ spy_conflicts(A, why, title="two sources across one node", figure=plt.figure(fig
 plt.show()
 
 # %%
-# A resistance in one of the sources puts its current into its own equation, which corrects the model.
+# A resistance in one of the sources puts its current into its own equation, and corrects the
+# model.
 
 circuit["source B"] = "v1 i_B"
 A, why = explain(circuit, "v1 v2 v3 i_A i_B")

@@ -51,8 +51,8 @@ plt.show()
 # -----------------
 #
 # :func:`sparsematch.solvers.splu` factorises the blocks, and multiplies with the entries
-# above them. SciPy's ``splu`` factorises the whole matrix. Both solutions leave a residual of rounding
-# errors.
+# above them. SciPy's ``splu`` factorises the whole matrix. Both solutions leave a residual of
+# rounding errors.
 
 by_blocks = solvers.splu(A)
 whole = splu(A)
