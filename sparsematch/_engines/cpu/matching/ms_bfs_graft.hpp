@@ -19,9 +19,9 @@
 #include <vector>
 
 #include "core/csr.hpp"
+#include "core/free_rows.hpp"
 #include "core/run_context.hpp"
 #include "core/worklist.hpp"
-#include "matching/free_rows.hpp"
 
 namespace sparsematch {
 

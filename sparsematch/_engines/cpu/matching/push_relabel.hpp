@@ -14,8 +14,8 @@
 #include <vector>
 
 #include "core/csr.hpp"
+#include "core/free_rows.hpp"
 #include "core/run_context.hpp"
-#include "matching/free_rows.hpp"
 
 namespace sparsematch {
 
