@@ -3,8 +3,7 @@
 //
 // A Csr is a bipartite graph seen from its rows; the transpose is the same type seen from its
 // columns, so that an algorithm which searches from the columns is the same code called with both
-// arguments flipped. Here and elsewhere a function that only prefetches is always inlined: left to
-// itself GCC takes it for one without effect, and drops the calls.
+// arguments flipped.
 #pragma once
 
 #include <atomic>
@@ -14,6 +13,7 @@
 #include <cstring>
 #include <memory>
 #include <new>
+#include <span>
 #include <type_traits>
 #include <utility>
 
@@ -35,6 +35,9 @@ struct Csr {
 
     Index nnz() const { return indptr[n_rows]; }
     Index degree(Index i) const { return indptr[i + 1] - indptr[i]; }
+    std::span<const Index> neighbours(Index i) const {
+        return {indices + indptr[i], indices + indptr[i + 1]};
+    }
 };
 
 // row_mate[i] == j if and only if col_mate[j] == i; UNMATCHED elsewhere.

@@ -18,6 +18,7 @@
 #include <utility>
 #include <vector>
 
+#include "core/append_unseen.hpp"
 #include "core/certificates.hpp"
 #include "core/csr.hpp"
 #include "decomposition/minimal_violator.hpp"
@@ -205,10 +206,8 @@ class HallViolators {
              ++head) {
             const Index r = queue_[head], old = tail;
             read += a_.degree(r) + 1;
-            for (Index p = a_.indptr[r]; p < a_.indptr[r + 1]; ++p) {
-                queue_[tail] = m_.col_mate[a_.indices[p]];
-                tail += seen_.insert(a_.indices[p]);
-            }
+            tail = append_unseen(a_.neighbours(r), seen_, queue_.data(), tail,
+                                 [&](Index j) { return m_.col_mate[j]; });
             if (parent_.size()) std::fill(parent_.begin() + old, parent_.begin() + tail, head);
         }
         for (Index k = 1; k < tail; ++k) seen_.clear(m_.row_mate[queue_[k]]);

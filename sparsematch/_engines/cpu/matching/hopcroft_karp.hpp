@@ -15,6 +15,7 @@
 #include <type_traits>
 #include <vector>
 
+#include "core/append_unseen.hpp"
 #include "core/csr.hpp"
 #include "core/free_rows.hpp"
 #include "core/run_context.hpp"
@@ -86,11 +87,8 @@ class HopcroftKarp {
             if (head + 8 < queue_.size())
                 __builtin_prefetch(&a_.indices[row_[queue_[head + 8]].next]);
             const Row row = row_[queue_[head]];
-            // each is written, and stays if it is new: no branch to mispredict
-            for (Index p = row.next; p < row.last; ++p) {
-                cols_[n] = a_.indices[p];
-                n += seen_.insert(a_.indices[p]);
-            }
+            const std::span unsearched(a_.indices + row.next, a_.indices + row.last);
+            n = append_unseen(unsearched, seen_, cols_.data(), n);
             if (!counter_.add(row.last - row.next)) return -1;
         }
         return n;

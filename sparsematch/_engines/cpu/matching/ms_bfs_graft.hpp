@@ -20,6 +20,7 @@
 
 #include "core/csr.hpp"
 #include "core/free_rows.hpp"
+#include "core/prefetch.hpp"
 #include "core/run_context.hpp"
 #include "core/worklist.hpp"
 
@@ -151,22 +152,13 @@ class MsBfsGraft {
                                return from_roots_ ? roots_[k] : forest_[begin_level + k].row;
                            };
                            for (auto k = begin; k < end; ++k) {
-                               prefetch_list(a_, k, end, row);
+                               PrefetchAhead<8>::lists(a_, row, k, end);
                                const Index root =
                                    from_roots_ ? roots_[k] : forest_[begin_level + k].root;
                                if (!finished_.test(root) && !scan_row(row(k), root, scanner))
                                    return;
                            }
                        });
-    }
-
-    // Lists lie at random places: the k-th one's begin is asked for 16 turns ahead, the list itself
-    // 8.
-    template <class Vertex>
-    [[gnu::always_inline]] static void prefetch_list(const Csr<Index>& lists, std::int64_t k,
-                                                     std::int64_t end, const Vertex& vertex) {
-        if (k + 16 < end) __builtin_prefetch(&lists.indptr[vertex(k + 16)]);
-        if (k + 8 < end) __builtin_prefetch(&lists.indices[lists.indptr[vertex(k + 8)]]);
     }
 
     bool scan_row(Index i, Index root, Scanner& scanner) {
@@ -198,7 +190,7 @@ class MsBfsGraft {
                            Scanner scanner(*this, rank);
                            for (auto k = begin; k < end; ++k) {
                                const Index j = columns(k);
-                               if (!whole) prefetch_list(*t_, k, end, columns);
+                               if (!whole) PrefetchAhead<8>::lists(*t_, columns, k, end);
                                if (visited_.test(j)) {
                                    if (whole && j % 64 == 0 && visited_.full_word(j)) k += 63;
                                    continue;

@@ -13,8 +13,10 @@
 
 #include <vector>
 
+#include "core/append_unseen.hpp"
 #include "core/csr.hpp"
 #include "core/free_rows.hpp"
+#include "core/prefetch.hpp"
 #include "core/run_context.hpp"
 
 namespace sparsematch {
@@ -63,8 +65,8 @@ class PushRelabel {
     // columns in them: asked for a few turns ahead.
     [[gnu::always_inline]] void prefetch() const {
         if (n_active_ <= 16) return;
-        __builtin_prefetch(&a_.indptr[active_[place(16)]]);
-        __builtin_prefetch(&a_.indices[a_.indptr[active_[place(9)]]]);
+        const auto next = [&](std::size_t k) [[gnu::always_inline]] { return active_[place(k)]; };
+        PrefetchAhead<8>::lists(a_, next, std::size_t{0}, n_active_);
         const Index soon = active_[place(4)], first = a_.indptr[soon],
                     last = std::min(a_.indptr[soon + 1], first + 8);
         for (Index p = first; p < last; ++p) {
@@ -145,19 +147,14 @@ class PushRelabel {
         count_[infinite_] = a_.n_cols - end;
     }
 
-    // Writes the rows that columns begin..end-1 of the queue meet behind them; returns where they
-    // end. Each is written, and stays if it is new: no branch to mispredict.
+    // Appends to the queue the unseen rows of its columns begin..end-1; returns where they end.
     Index meet_rows(Index begin, Index end) {
+        Index* const queue = queue_.data();
         Index size = end;
         for (Index k = begin; k < end; ++k) {
-            if (end - k > 24) __builtin_prefetch(&t_.indptr[queue_[k + 24]]);
-            if (end - k > 12) __builtin_prefetch(&t_.indices[t_.indptr[queue_[k + 12]]]);
-            const Index first = t_.indptr[queue_[k]], last = t_.indptr[queue_[k] + 1];
-            for (Index p = first; p < last; ++p) {
-                queue_[size] = t_.indices[p];
-                size += row_seen_.insert(t_.indices[p]);
-            }
-            if (!counter_.add(last - first)) break;
+            PrefetchAhead<12>::lists(t_, queue, k, end);
+            size = append_unseen(t_.neighbours(queue[k]), row_seen_, queue, size);
+            if (!counter_.add(t_.degree(queue[k]))) break;
         }
         return size;
     }
@@ -165,15 +162,14 @@ class PushRelabel {
     // Puts their mates, which are met for the first time too, in the place of rows begin..end-1 of
     // the queue, and labels them.
     Index follow_mates(Index begin, Index end, Index level) {
+        Index* const queue = queue_.data();
         Index size = begin;
         for (Index k = begin; k < end; ++k) {
-            if (end - k > 32) __builtin_prefetch(&m_.row_mate[queue_[k + 32]]);
-            if (end - k > 16)
-                __builtin_prefetch(&label_[std::max<Index>(m_.row_mate[queue_[k + 16]], 0)], 1);
-            const Index j = m_.row_mate[queue_[k]];
+            PrefetchAhead<16>::mate_values(label_.data(), m_.row_mate, queue, k, end);
+            const Index j = m_.row_mate[queue[k]];
             if (j == UNMATCHED<Index>) continue;
             label_[j] = level;
-            queue_[size++] = j;
+            queue[size++] = j;
         }
         return size;
     }

@@ -18,6 +18,7 @@
 #include <thread>
 #include <vector>
 
+#include "core/append_unseen.hpp"
 #include "core/csr.hpp"
 #include "core/free_rows.hpp"
 #include "core/published_lists.hpp"
@@ -176,7 +177,7 @@ class SingleSourceBfs {
             if (!lane.counter.add(a_.degree(i))) return -1;
             edges += a_.degree(i);
             const Index known = lane.n_trail;
-            lane.n_trail = append_unseen(i, lane.visited, lane.trail.data(), known);
+            lane.n_trail = append_unseen(a_.neighbours(i), lane.visited, lane.trail.data(), known);
             enter(lane, head, known);
         }
         return edges;
@@ -193,18 +194,6 @@ class SingleSourceBfs {
         if (a_.degree(i) > 16) return;
         for (Index p = a_.indptr[i]; p < a_.indptr[i + 1]; ++p)
             __builtin_prefetch(&m_.col_mate[a_.indices[p]]);
-    }
-
-    // Appends the unseen columns of row i to a list of n, which has room for one more than there
-    // are; returns how many it then holds. Each column is written, and stays if it is new: no
-    // branch to mispredict.
-    Index append_unseen(Index i, Bitmap& visited, Index* list, Index n) const {
-        const Index* const indices = a_.indices;
-        for (Index p = a_.indptr[i], last = a_.indptr[i + 1]; p < last; ++p) {
-            list[n] = indices[p];
-            n += visited.insert(indices[p]);
-        }
-        return n;
     }
 
     // Puts the mates of the columns from place k of the trail on in the queue, until one has none:

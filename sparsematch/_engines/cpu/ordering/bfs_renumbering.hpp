@@ -12,18 +12,13 @@
 #include <limits>
 #include <utility>
 
+#include "core/append_unseen.hpp"
 #include "core/csr.hpp"
+#include "core/prefetch.hpp"
 #include "core/run_context.hpp"
 #include "core/spsc_ring.hpp"
 
 namespace sparsematch {
-
-// Asks for both ends of a list: most are shorter than two lines of the cache.
-template <class Index>
-[[gnu::always_inline]] inline void prefetch_list(const Csr<Index>& lists, Index v) {
-    __builtin_prefetch(&lists.indices[lists.indptr[v]]);
-    __builtin_prefetch(&lists.indices[lists.indptr[v + 1] - 1]);
-}
 
 // The vertices of one side that a breadth-first search has met, in the order in which it met them.
 template <class Index>
@@ -46,21 +41,17 @@ class VisitOrder {
                         Index known, WorkCounter& counter, const Tell& tell) {
         Index size = size_;
         for (Index k = begin; k < end; ++k) {
-            if (known - k > 32) __builtin_prefetch(&lists.indptr[from[k + 32]]);
-            if (known - k > 16) prefetch_list(lists, from[k + 16]);
-            const Index first = lists.indptr[from[k]], last = lists.indptr[from[k] + 1];
-            if (last - first <= n_ - size) {
-                // Each is written, and stays if it is new: no branch to mispredict.
-                for (Index p = first; p < last; ++p) {
-                    order_[size] = lists.indices[p];
-                    size += seen_.insert(lists.indices[p]);
-                }
-            } else {
-                for (Index p = first; p < last; ++p)
-                    if (seen_.insert(lists.indices[p])) order_[size++] = lists.indices[p];
+            PrefetchAhead<16>::lists(lists, from, k, known);
+            const auto neighbours = lists.neighbours(from[k]);
+            const Index degree = lists.degree(from[k]);
+            if (degree <= n_ - size) {
+                size = append_unseen(neighbours, seen_, order_, size);
+            } else {  // order_ has no room for one more
+                for (const Index w : neighbours)
+                    if (seen_.insert(w)) order_[size++] = w;
             }
-            tell(k, last - first);
-            if (!counter.add(last - first)) break;
+            tell(k, degree);
+            if (!counter.add(degree)) break;
         }
         size_ = size;
     }
@@ -214,8 +205,7 @@ class Renumbering {
         const Index* const cols = cols_.order();
         Index n = n_rows_, total = n_entries_;
         for (Index k = cols_read_; k < end; ++k) {
-            if (known - k > 32) __builtin_prefetch(&t_.indptr[cols[k + 32]]);
-            if (known - k > 16) prefetch_list(t_, cols[k + 16]);
+            PrefetchAhead<16>::lists(t_, cols, k, known);
             if (known - k > 6) prefetch_places(cols[k + 6]);
             const Index first = t_.indptr[cols[k]], last = t_.indptr[cols[k] + 1];
             for (Index p = first; p < last; ++p) entries_[total++] = number(t_.indices[p], n);
