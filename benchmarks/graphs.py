@@ -2,8 +2,8 @@
 
 A generator takes a numpy Generator and the number of vertices wanted, and returns the two ends of
 the edges and their lengths, or None where an edge has none. The entry point is `build`. The
-families are those of Birn et al. (Euro-Par 2013): Delaunay triangulations and geometric graphs weighted by
-length, random graphs with alpha n edges; and beside them a grid and a power-law graph.
+families are those of Birn et al. (Euro-Par 2013): Delaunay triangulations and geometric graphs
+weighted by length, random graphs with alpha n edges; and a grid and a power-law graph.
 """
 
 import numpy as np

@@ -1,12 +1,13 @@
-"""The figures of two papers on approximate matching, measured anew on this machine.
+"""The figures of two papers on approximate matching, remeasured on this machine.
 
-python benchmarks/paper_figures.py [FIGURE ...] [--out FOLDER] [--largest 18] [--data FOLDER]
+    python benchmarks/paper_figures.py [FIGURE ...] [--out FOLDER] [--largest 18] [--data FOLDER]
 
 red_blue_rounds         Fagginger Auer, Bisseling (2012), Fig. 2: vertices matched, round by round
-red_blue_probability    the same, Fig. 3: what the probability of blue does, on ecology1 (a 1000 x
-1000 grid) local_max_quality       Birn et al. (2013), Figs. 2, 3, 6-9: weight relative to gpa
-local_max_times         the same, Figs. 2, 3, 5-11: running time; with the engines of a GPU if there
-is one local_max_rounds        the same, section 3: edges left, round by round
+red_blue_probability    the same, Fig. 3: the effect of the probability of blue, on ecology1, which
+                        is a grid of 1000 x 1000
+local_max_quality       Birn et al. (2013), Figs. 2, 3, 6-9: weight relative to gpa
+local_max_times         the same, Figs. 2, 3, 5-11: running time; on a GPU, too, if there is one
+local_max_rounds        the same, section 3: edges left, round by round
 
 Needs matplotlib. Real matrices are read from a folder of .npz files; without it their panels are
 left out, and so are engines that are not there. Times are the shortest of several calls of the
@@ -15,25 +16,25 @@ engine, with one worker.
 
 import argparse
 import sys
-from functools import cache
 from pathlib import Path
 
 import numpy as np
 import scipy.sparse as sp
 
-import sparsematch
 from graphs import build
+from paper_data import (
+    FAMILIES,
+    family,
+    fastest,
+    fastest_on_gpu,
+    gpu,
+    match,
+    methods,
+    real_matrices,
+    sizes,
+    weight_ratios,
+)
 
-DATA = Path(__file__).parents[2] / "shared" / "data"
-FAMILIES = {
-    "delaunay": ("Delaunay", "length", 3),
-    "rgg": ("random geometric", "length", 7),
-    "random_4": ("random, alpha = 4", "random", 4),
-    "random_16": ("random, alpha = 16", "random", 16),
-    "random_64": ("random, alpha = 64", "random", 64),
-}
-#: Of a family no graph with more edges than these is made.
-MOST_EDGES = 1 << 22
 STYLES = {
     "gpa": ("C7", "s"),
     "greedy": ("C1", "v"),
@@ -42,94 +43,6 @@ STYLES = {
     "red_blue": ("C3", "D"),
     "hem": ("C4", "P"),
 }
-
-
-def match(G, method, **how):
-    """A matching, and the account of its engine."""
-    matching = sparsematch.approximate_matching(G, method=method, return_info=True, rng=1, **how)
-    return matching, matching.info.steps[0]
-
-
-def fastest(G, method, repeats=3, **how):
-    """The shortest time of the engine, the check of the matrix excluded."""
-    results = [
-        sparsematch.approximate_matching(G, method=method, rng=1, **how) for _ in range(repeats)
-    ]
-    return min(m.info.steps[0].seconds for m in results)
-
-
-def methods(*wanted, backend="numpy"):
-    """Those of the engines that are there."""
-    there = {engine.name for engine in sparsematch.engines("approximate", backend=backend)}
-    missing = [name for name in wanted if name not in there]
-    if missing:
-        print(f"left out, not there: {', '.join(missing)}", file=sys.stderr)
-    return [name for name in wanted if name in there]
-
-
-def gpu():
-    """Return the module of sparse matrices on a GPU, or None."""
-    try:
-        import cupy
-        from cupyx.scipy import sparse
-
-        return sparse if cupy.cuda.runtime.getDeviceCount() else None
-    except Exception:
-        return None
-
-
-@cache
-def sizes(name, largest):
-    """The exponents of the numbers of vertices."""
-    edges = FAMILIES[name][2]
-    return [
-        k
-        for k in range(10, largest + 1, 2 if largest > 14 else 1)
-        if edges << k <= max(MOST_EDGES, edges << 10)
-    ]
-
-
-@cache
-def family(name, exponent):
-    return build(name, 1 << exponent, FAMILIES[name][1])
-
-
-@cache
-def real_matrices(folder, least=1000):
-    """The symmetric matrices with different values, by name, the smallest first."""
-    found = {}
-    for path in sorted(Path(folder).glob("*.npz")):
-        try:
-            A = sp.csr_array(sp.load_npz(path))
-        except (ValueError, KeyError, OSError):
-            continue
-        if A.shape[0] != A.shape[1] or A.shape[0] > 200_000 or A.dtype.kind not in "fci":
-            continue
-        A.sum_duplicates()
-        modulus = sp.csr_array(abs(A))
-        edges = sp.triu(modulus, 1)
-        if (
-            edges.nnz >= least
-            and np.unique(edges.data).size > 1
-            and (modulus != modulus.T).nnz == 0
-        ):
-            found[path.stem] = modulus
-    if not found:
-        print(
-            f"no symmetric matrices with values in {folder}: their panels are left out",
-            file=sys.stderr,
-        )
-    return dict(sorted(found.items(), key=lambda item: item[1].nnz))
-
-
-def weight_ratios(graphs, names):
-    """The weight of each engine's matching of each graph, relative to that of gpa."""
-    ratios = {name: [] for name in names}
-    for G in graphs:
-        unit = match(G, "gpa")[0].weight
-        for name in names:
-            ratios[name].append(match(G, name)[0].weight / unit)
-    return ratios
 
 
 def panels(plt, count, wide=3, size=(4.2, 3.4)):
@@ -241,7 +154,7 @@ def local_max_quality(plt, given):
         _curves(ax, [1 << k for k in exponents], ratios)
         ax.set(title=title, xlabel="vertices", ylim=(0.78, 1.015))
         ax.set_xscale("log", base=2)
-        _tell(title, ratios)
+        _print_means(title, ratios)
     if real:
         ratios = weight_ratios(real.values(), names)
         order = np.argsort(ratios["local_max"])
@@ -249,7 +162,7 @@ def local_max_quality(plt, given):
             axes[-1], range(len(real)), {k: np.array(v)[order] for k, v in ratios.items()}, line=""
         )
         axes[-1].set(title="real matrices", xlabel="matrix, by the weight of local_max")
-        _tell("real matrices", ratios)
+        _print_means("real matrices", ratios)
     for ax in axes:
         ax.axhline(1, color=STYLES["gpa"][0], linewidth=1)
         ax.set_ylabel("weight / weight of gpa")
@@ -269,7 +182,7 @@ def _curves(ax, x, ratios, line="-"):
         )
 
 
-def _tell(title, ratios):
+def _print_means(title, ratios):
     means = (f"{name} {np.exp(np.mean(np.log(y))):.4f}" for name, y in ratios.items())
     print(f"{title}: weight relative to gpa, geometric mean: {', '.join(means)}")
 
@@ -287,7 +200,8 @@ def local_max_times(plt, given):
             y = [fastest(G, method) * 2e9 / G.nnz for G in graphs]
             ax.plot([1 << k for k in exponents], y, *_style(method), markersize=4, label=method)
         for method in there:
-            y = [_on_gpu(on_gpu.csr_matrix(sp.csr_matrix(G)), method) * 2e9 / G.nnz for G in graphs]
+            on_device = [on_gpu.csr_matrix(sp.csr_matrix(G)) for G in graphs]
+            y = [fastest_on_gpu(G, method) * 2e9 / G.nnz for G in on_device]
             ax.plot(
                 [1 << k for k in exponents],
                 y,
@@ -321,17 +235,6 @@ def local_max_times(plt, given):
 def _style(method, line="-"):
     color, marker = STYLES[method]
     return (f"{marker}{line}{color}",)
-
-
-def _on_gpu(G, method, repeats=5):
-    """The shortest time of a call on the device, waited for."""
-    import cupy
-    from cupyx.profiler import benchmark
-
-    call = lambda: sparsematch.approximate_matching(G, method=method, rng=1)
-    times = benchmark(call, n_repeat=repeats, n_warmup=1)
-    cupy.cuda.Device().synchronize()
-    return float(times.gpu_times.min())
 
 
 def local_max_rounds(plt, given):
@@ -407,9 +310,7 @@ def main():
         default=18,
         help="exponent of the largest number of vertices (default: 18)",
     )
-    parser.add_argument(
-        "--data", default=str(DATA), help=f"folder of real matrices (default: {DATA})"
-    )
+    parser.add_argument("--data", help="folder of real matrices")
     given = parser.parse_args()
     import matplotlib
 

@@ -130,6 +130,8 @@ def main():
         cells, ratio = row(path, A, args)
         ratios.append(ratio)
         print(line([*cells, three(ratio)]), flush=True)
+    if not ratios:
+        raise SystemExit(f"no matrix to measure in {args.folder}")
     mean = np.exp(np.mean(np.log(ratios)))
     print(f"\ngeometric mean of {len(ratios)} ratios: {three(mean)}, least {three(min(ratios))}")
 
