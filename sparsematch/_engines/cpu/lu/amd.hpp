@@ -6,7 +6,7 @@
 // Paper's names: A_i and E_i are the two parts of the list of variable i, elements first; L_e the
 // list of element e; nv, w and degree as there. Elements are appended to the pool, which is not
 // compacted: the caller bounds the fill, and with it the pool. Vertices that are equal from the
-// start are merged before it: Ashcraft, Compressed graphs and the minimum degree algorithm (SIAM J.
+// start are merged first: Ashcraft, Compressed graphs and the minimum degree algorithm (SIAM J.
 // Sci. Comput. 16, 1995).
 // Invariant: L_e of a living element holds living variables only, and degree[e] is their number,
 // merged ones counted.
@@ -16,18 +16,15 @@
 #include <bit>
 #include <cmath>
 #include <cstdint>
+#include <span>
 #include <utility>
 #include <vector>
 
 #include "core/csr.hpp"
+#include "lu/degree_lists.hpp"
+#include "lu/elimination_cost.hpp"
 
 namespace sparsematch {
-
-// What a factorisation L L^T in the order found costs at most.
-struct EliminationCost {
-    double entries = 0;  // below the diagonal
-    double work = 0;     // multiplications
-};
 
 template <class Index>
 class Amd {
@@ -35,8 +32,8 @@ class Amd {
     // Reads: the graph without its diagonal, edge {i, j} in both lists, no repeats; vertex i's list
     // is the length[i] numbers at pool[begin[i]]; the pool is used up. Writes: order, the vertices
     // in order of elimination, and the cost. Returns false, and no order, when L would have more
-    // than `most` entries, or, as far as that can be foreseen, need more than `work`
-    // multiplications for each. Time: O(n nnz) at worst, nearly O(nnz) in practice.
+    // than `most` entries, or, as far as can be estimated, need more than `work` multiplications
+    // for each. Time: O(n nnz) at worst, nearly O(nnz) in practice.
     bool run(Index n, const std::vector<std::int64_t>& begin, const std::vector<Index>& length,
              std::vector<Index>& pool, double most, double work, Index* order,
              EliminationCost& cost) {
@@ -58,11 +55,16 @@ class Amd {
   private:
     static constexpr Index none = -1;
 
-    // What is asked of a vertex, a variable or an element, side by side; its list in the pool.
+    // What a step reads of a vertex, a variable or an element, side by side; its list in the pool.
     struct Vertex {
         std::int64_t begin, w;
         Index length, n_elements, nv, degree;
     };
+    std::span<const Index> list(Index i) const {
+        return {pool_.data() + v_[i].begin, static_cast<std::size_t>(v_[i].length)};
+    }
+    std::span<const Index> elements(Index i) const { return list(i).first(v_[i].n_elements); }
+    std::span<const Index> variables(Index i) const { return list(i).subspan(v_[i].n_elements); }
 
     bool eliminate(Index n, const std::vector<std::int64_t>& begin,
                    const std::vector<Index>& length, double most, double work, Index* order,
@@ -70,22 +72,21 @@ class Amd {
         prepare(n, begin, length);
         cost = {};
         while (eliminated_ < n_) {
-            const Index p = least();
-            if (take_leaf(p)) {
-                charge(v_[p].nv, cost);
-                entries_.push_back(cost.entries);
-                v_[p].nv = 0;
+            const Index p = lists_.pop_least();
+            pivots_.push_back(p);
+            if (eliminate_leaf(p)) {
+                add_cost(p, std::exchange(v_[p].nv, 0), cost);
                 continue;
             }
             const Index weight = form_element(p);
             measure_overlap(p);
             const Index grown = update_degrees(p, weight);
-            merge_twins(p);
+            merge_indistinguishable(p);
             finish(p, grown);
-            charge(grown, cost);
-            entries_.push_back(cost.entries);
+            add_cost(p, grown, cost);
+            const double degree = v_[p].degree;
             if (cost.entries > most ||
-                (v_[p].degree > work / 2 && is_heavy(v_[p].degree, work, cost)))
+                (2 * degree > work && cost.will_exceed(work, degree, n_ - eliminated_, n_)))
                 return false;
         }
         write_order(order);
@@ -95,43 +96,41 @@ class Amd {
     void prepare(Index n, const std::vector<std::int64_t>& begin,
                  const std::vector<Index>& length) {
         const auto size = static_cast<std::size_t>(n);
-        n_ = n, eliminated_ = 0, least_ = 0, stamp_ = 2, largest_ = 0;
+        n_ = n, eliminated_ = 0, stamp_ = 2, largest_ = 0;
         mask_ = std::bit_floor(size) - 1;
-        next_.resize(size), previous_.resize(size), hash_.resize(size);
-        parent_.assign(size, none);
-        head_.assign(size + 1, none), bucket_.assign(size, none);
-        pivots_.clear(), last_.clear(), entries_.clear();
-        // A vertex that nearly all others touch would be looked at in every step: it goes last.
+        lists_.clear(size), hash_.resize(size);
+        parent_.assign(size, none), bucket_.assign(size, none);
+        pivots_.clear(), dense_.clear(), entries_.clear();
+        // A vertex that nearly all others touch would be scanned in every step: it goes last.
         const double dense = std::max(16.0, 10 * std::sqrt(static_cast<double>(n)));
         v_.resize(size);
         std::int64_t entries = 0;
         for (Index i = 0; i < n; ++i)
             v_[i] = {begin[i], 1, length[i], 0, 1, length[i]}, entries += length[i];
-        if (entries >= 8 * std::int64_t{n}) merge_equal(dense);
+        if (entries >= 8 * std::int64_t{n}) compress(dense);
         for (Index i = 0; i < n; ++i) {
-            if (v_[i].degree > dense) v_[i].nv = 0, last_.push_back(i), ++eliminated_;
-            else if (v_[i].nv > 0) insert(i);
+            if (v_[i].degree > dense) v_[i].nv = 0, dense_.push_back(i), ++eliminated_;
+            else if (v_[i].nv > 0) lists_.insert(i, v_[i].degree);
         }
     }
 
-    // Neighbours that have all other neighbours in common. Told by sums of scattered numbers: that
-    // two be equal by chance will not happen, and would cost some fill.
-    void merge_equal(double dense) {
+    // Merges neighbours that have all other neighbours in common, recognised by sums of hashes: two
+    // that are equal by chance are unlikely, and would cost some fill.
+    void compress(double dense) {
         const auto size = static_cast<std::size_t>(n_);
         std::vector<std::uint64_t> sum(size);
         for (Index i = 0; i < n_; ++i) sum[i] = hash(static_cast<std::uint64_t>(i));
         std::vector<std::uint64_t> closed(sum);
         for (Index i = 0; i < n_; ++i)
-            for (auto q = v_[i].begin; q < v_[i].begin + v_[i].length; ++q)
-                closed[i] += sum[pool_[q]];
+            for (const Index j : list(i)) closed[i] += sum[j];
         Index merged = 0;
         for (Index i = 0; i < n_; ++i) {
             if (v_[i].degree > dense) continue;
             Index& first = bucket_[closed[i] & mask_];
             Index j = first;
-            while (j != none && closed[j] != closed[i]) j = next_[j];
+            while (j != none && closed[j] != closed[i]) j = lists_.next[j];
             if (j != none) v_[i].nv = 0, parent_[i] = j, ++v_[j].nv, ++merged;
-            else next_[i] = first, first = i;
+            else lists_.next[i] = first, first = i;
         }
         std::fill(bucket_.begin(), bucket_.end(), none);
         if (merged == 0) return;
@@ -145,70 +144,49 @@ class Amd {
         }
     }
 
-    void insert(Index i) {
-        const Index d = v_[i].degree;
-        next_[i] = head_[d], previous_[i] = none;
-        if (head_[d] != none) previous_[head_[d]] = i;
-        head_[d] = i;
-        least_ = std::min(least_, d);
-    }
-    void unlink(Index i) {
-        if (next_[i] != none) previous_[next_[i]] = previous_[i];
-        if (previous_[i] != none) next_[previous_[i]] = next_[i];
-        else head_[v_[i].degree] = next_[i];
-    }
-    Index least() {
-        while (head_[least_] == none) ++least_;
-        const Index p = head_[least_];
-        unlink(p);
-        pivots_.push_back(p);
-        return p;
-    }
-
-    // Whether p has no neighbours, or one and no elements. It leaves no element then: its neighbour
-    // only loses it.
-    bool take_leaf(Index p) {
+    // If p has no neighbours, or one and no elements, it leaves no element: its neighbour only loses
+    // it. False: neither.
+    bool eliminate_leaf(Index p) {
         if (v_[p].n_elements > 0) return false;
         Index only = none;
-        for (std::int64_t q = v_[p].begin; q < v_[p].begin + v_[p].length; ++q) {
-            if (v_[pool_[q]].nv == 0) continue;
+        for (const Index i : list(p)) {
+            if (v_[i].nv == 0) continue;
             if (only != none) return false;
-            only = pool_[q];
+            only = i;
         }
         eliminated_ += v_[p].nv;
         v_[p].degree = only == none ? 0 : v_[only].nv;
         if (only == none) return true;
-        unlink(only);
+        lists_.unlink(only, v_[only].degree);
         v_[only].degree -= v_[p].nv;
-        insert(only);
+        lists_.insert(only, v_[only].degree);
         return true;
     }
 
     // L_p, the union of A_p and of the L_e of all e in E_p, which it absorbs. Its variables have nv
     // < 0 from here to finish.
     Index form_element(Index p) {
-        eliminated_ += v_[p].nv;
         const Index weight = v_[p].nv;
-        v_[p].nv = -weight;
+        eliminated_ += weight, v_[p].nv = -weight;
         const auto at = static_cast<std::int64_t>(pool_.size());
         Index degree = 0;
-        auto take = [&](std::int64_t from, Index count) {
+        const auto add = [&](std::int64_t from, Index count) {
             for (std::int64_t q = from; q < from + count; ++q) {
                 const Index i = pool_[q], nvi = v_[i].nv;
                 if (nvi <= 0) continue;
                 degree += nvi;
                 v_[i].nv = -nvi;
                 pool_.push_back(i);
-                unlink(i);
+                lists_.unlink(i, v_[i].degree);
             }
         };
         for (std::int64_t q = v_[p].begin; q < v_[p].begin + v_[p].n_elements; ++q) {
             const Index e = pool_[q];
             if (v_[e].w == 0) continue;
-            take(v_[e].begin, v_[e].length);
+            add(v_[e].begin, v_[e].length);
             v_[e].w = 0;
         }
-        take(v_[p].begin + v_[p].n_elements, v_[p].length - v_[p].n_elements);
+        add(v_[p].begin + v_[p].n_elements, v_[p].length - v_[p].n_elements);
         v_[p].begin = at;
         v_[p].length = static_cast<Index>(static_cast<std::int64_t>(pool_.size()) - at);
         v_[p].degree = degree;
@@ -217,106 +195,109 @@ class Amd {
 
     // w[e] - stamp becomes |L_e \ L_p| for every element that touches L_p.
     void measure_overlap(Index p) {
-        for (std::int64_t q = v_[p].begin; q < v_[p].begin + v_[p].length; ++q) {
-            const Index i = pool_[q], nvi = -v_[i].nv;
-            for (std::int64_t t = v_[i].begin; t < v_[i].begin + v_[i].n_elements; ++t) {
-                const Index e = pool_[t];
+        for (const Index i : list(p)) {
+            const Index nvi = -v_[i].nv;
+            for (const Index e : elements(i)) {
                 if (v_[e].w >= stamp_) v_[e].w -= nvi;
                 else if (v_[e].w != 0) v_[e].w = v_[e].degree + stamp_ - nvi;
             }
         }
     }
 
-    // Lists of the variables of L_p lose what is dead or inside L_p and gain p; one that has
-    // nothing else is eliminated along with p. Returns how many p now stands for. What stays is no
-    // better than a coin to foretell: no branches.
+    // The lists of the variables of L_p lose what is dead or inside L_p and gain p; a variable that
+    // has nothing else is eliminated along with p. Returns how many p now stands for.
     Index update_degrees(Index p, Index weight) {
-        for (std::int64_t q = v_[p].begin; q < v_[p].begin + v_[p].length; ++q) {
-            const Index i = pool_[q];
-            const std::int64_t from = v_[i].begin, variables = from + v_[i].n_elements,
-                               end = from + v_[i].length;
-            std::int64_t to = from;
-            Index d = 0;
-            std::uint64_t sum = 0;
-            for (std::int64_t t = from; t < variables; ++t) {
-                const Index e = pool_[t];
-                if (v_[e].w == 0) continue;
-                if (const std::int64_t outside = v_[e].w - stamp_; outside > 0) {
-                    d += static_cast<Index>(outside), sum += static_cast<std::uint64_t>(e),
-                        pool_[to++] = e;
-                } else {
-                    v_[e].w = 0;  // L_e lies inside L_p
-                }
-            }
-            const std::int64_t split = to;
-            if (end - variables < 5) {
-                for (std::int64_t t = variables; t < end; ++t) {
-                    const Index j = pool_[t];
-                    if (v_[j].nv > 0)
-                        d += v_[j].nv, sum += static_cast<std::uint64_t>(j), pool_[to++] = j;
-                }
-            } else {
-                for (std::int64_t t = variables; t < end; ++t) {
-                    const Index j = pool_[t], nvj = v_[j].nv;
-                    const bool stays = nvj > 0;
-                    d += stays ? nvj : 0, sum += stays ? static_cast<std::uint64_t>(j) : 0;
-                    pool_[to] = j, to += stays;
-                }
-            }
-            if (d == 0) {
+        for (const Index i : list(p)) {
+            const Kept kept = prune(i);
+            if (kept.degree == 0) {
                 const Index nvi = -v_[i].nv;
-                parent_[i] = p, weight += nvi, v_[p].degree -= nvi, eliminated_ += nvi,
-                v_[i].nv = 0;
+                parent_[i] = p, v_[i].nv = 0;
+                weight += nvi, v_[p].degree -= nvi, eliminated_ += nvi;
                 continue;
             }
-            // p, or an element that p absorbs, was in the list of i, so that there is room for one
-            // more.
-            pool_[to] = pool_[split], pool_[split] = pool_[from], pool_[from] = p;
-            v_[i].n_elements = static_cast<Index>(split - from + 1);
-            v_[i].length = static_cast<Index>(to - from + 1);
-            v_[i].degree = std::min(v_[i].degree, d);
-            hash_[i] = static_cast<Index>(sum & mask_);
-            next_[i] = bucket_[hash_[i]], bucket_[hash_[i]] = i;
+            put_first(p, i, kept);
+            v_[i].degree = std::min(v_[i].degree, kept.degree);
+            hash_[i] = static_cast<Index>(kept.hash & mask_);
+            lists_.next[i] = std::exchange(bucket_[hash_[i]], i);
         }
         largest_ = std::max<std::int64_t>(largest_, v_[p].degree);
         stamp_ += largest_ + 1;
         return weight;
     }
 
-    // Variables with equal lists are eliminated together.
-    void merge_twins(Index p) {
-        for (std::int64_t q = v_[p].begin; q < v_[p].begin + v_[p].length; ++q) {
-            if (v_[pool_[q]].nv == 0) continue;
-            Index i = bucket_[hash_[pool_[q]]];
-            bucket_[hash_[pool_[q]]] = none;
-            for (; i != none && next_[i] != none; i = next_[i], ++stamp_) {
-                for (std::int64_t t = v_[i].begin + 1; t < v_[i].begin + v_[i].length; ++t)
-                    v_[pool_[t]].w = stamp_;
-                for (Index before = i, j = next_[i]; j != none; j = next_[j]) {
-                    if (same_lists(i, j))
-                        v_[i].nv += v_[j].nv, v_[j].nv = 0, parent_[j] = i,
-                                              next_[before] = next_[j];
-                    else before = j;
-                }
+    // What is left of a list: elements up to `split`, variables up to `end`; their degrees outside
+    // L_p, and numbers, summed up.
+    struct Kept {
+        std::int64_t split, end;
+        Index degree;
+        std::uint64_t hash;
+    };
+
+    // Takes elements that are dead or inside L_p, and variables that are not outside L_p, out of the
+    // list of i. Elements inside L_p die.
+    Kept prune(Index i) {
+        std::int64_t to = v_[i].begin;
+        Index degree = 0;
+        std::uint64_t hash = 0;
+        const auto keep = [&](Index k, Index outside) {
+            degree += outside, hash += static_cast<std::uint64_t>(k), pool_[to++] = k;
+        };
+        for (const Index e : elements(i)) {
+            const std::int64_t outside = v_[e].w - stamp_;
+            if (v_[e].w != 0 && outside > 0) keep(e, static_cast<Index>(outside));
+            else v_[e].w = 0;
+        }
+        const std::int64_t split = to;
+        for (const Index j : variables(i))
+            if (v_[j].nv > 0) keep(j, v_[j].nv);
+        return {split, to, degree, hash};
+    }
+
+    // p, or an element that p absorbs, was in the list of i, so that there is room for one more.
+    void put_first(Index p, Index i, const Kept& kept) {
+        const std::int64_t begin = v_[i].begin;
+        pool_[kept.end] = pool_[kept.split], pool_[kept.split] = pool_[begin], pool_[begin] = p;
+        v_[i].n_elements = static_cast<Index>(kept.split - begin + 1);
+        v_[i].length = static_cast<Index>(kept.end - begin + 1);
+    }
+
+    // Variables with equal lists, which are in one bucket, are eliminated together.
+    void merge_indistinguishable(Index p) {
+        for (const Index k : list(p)) {
+            if (v_[k].nv == 0) continue;
+            Index i = std::exchange(bucket_[hash_[k]], none);
+            for (; i != none && lists_.next[i] != none; i = lists_.next[i], ++stamp_)
+                merge_equal_of_bucket(i);
+        }
+    }
+    // Merges into i those behind it in its bucket that have its list.
+    void merge_equal_of_bucket(Index i) {
+        for (const Index k : list(i).subspan(1)) v_[k].w = stamp_;
+        for (Index before = i, j = lists_.next[i]; j != none; j = lists_.next[j]) {
+            if (same_lists(i, j)) {
+                v_[i].nv += v_[j].nv, v_[j].nv = 0;
+                parent_[j] = i, lists_.next[before] = lists_.next[j];
+            } else {
+                before = j;
             }
         }
     }
     bool same_lists(Index i, Index j) const {
         if (v_[i].length != v_[j].length || v_[i].n_elements != v_[j].n_elements) return false;
-        for (std::int64_t t = v_[j].begin + 1; t < v_[j].begin + v_[j].length; ++t)
-            if (v_[pool_[t]].w != stamp_) return false;
+        for (const Index k : list(j).subspan(1))
+            if (v_[k].w != stamp_) return false;
         return true;
     }
 
     void finish(Index p, Index weight) {
         std::int64_t to = v_[p].begin;
-        for (std::int64_t q = v_[p].begin; q < v_[p].begin + v_[p].length; ++q) {
-            const Index i = pool_[q], nvi = -v_[i].nv;
+        for (const Index i : list(p)) {
+            const Index nvi = -v_[i].nv;
             if (nvi <= 0) continue;
             v_[i].nv = nvi;
             v_[i].degree =
                 std::min<Index>(v_[i].degree + v_[p].degree - nvi, n_ - eliminated_ - nvi);
-            insert(i);
+            lists_.insert(i, v_[i].degree);
             pool_[to++] = i;
         }
         pool_.resize(static_cast<std::size_t>(to));
@@ -325,20 +306,10 @@ class Amd {
         if (v_[p].length == 0) v_[p].w = 0;
     }
 
-    void charge(Index weight, EliminationCost& cost) const {
-        const double k = weight, d = static_cast<double>(v_[pivots_.back()].degree) +
-                                     static_cast<double>(last_.size());
-        cost.entries += k * d + k * (k - 1) / 2;
-        cost.work += k * d * d + k * (k - 1) * d + k * (k - 1) * (2 * k - 1) / 6;
-    }
-
-    // Degrees hardly fall any more until few vertices are left: if all that come have this one, is
-    // the whole too heavy?
-    bool is_heavy(Index degree, double work, const EliminationCost& cost) const {
-        const double d = degree,
-                     rest = std::max<double>(static_cast<double>(n_ - eliminated_) - d, 0);
-        return cost.work + rest * d * d + d * d * d / 3 >
-               work * (cost.entries + rest * d + d * d / 2 + 0.5 * n_);
+    // The cost of a pivot that stands for `weight` vertices.
+    void add_cost(Index p, Index weight, EliminationCost& cost) {
+        cost.add(weight, static_cast<double>(v_[p].degree) + static_cast<double>(dense_.size()));
+        entries_.push_back(cost.entries);
     }
 
     // A pivot is followed by those that were merged into it.
@@ -347,7 +318,7 @@ class Amd {
         Index n_pivots = 0;
         for (const Index p : pivots_) place[p] = n_pivots++;
         std::vector<Index> count(static_cast<std::size_t>(n_pivots) + 1, 0);
-        for (const Index i : last_) parent_[i] = i;
+        for (const Index i : dense_) parent_[i] = i;
         for (Index i = 0; i < n_; ++i)
             if (parent_[i] == none) ++count[place[i] + 1];
             else if (parent_[i] != i) ++count[place[root(i)] + 1];
@@ -356,9 +327,9 @@ class Amd {
         for (Index i = 0; i < n_; ++i)
             if (parent_[i] != none && parent_[i] != i) order[count[place[root(i)]]++] = i;
         ends_.assign(count.begin(), count.end() - 1);
-        std::stable_sort(last_.begin(), last_.end(),
+        std::stable_sort(dense_.begin(), dense_.end(),
                          [&](Index a, Index b) { return v_[a].degree < v_[b].degree; });
-        std::copy(last_.begin(), last_.end(), order + n_ - static_cast<Index>(last_.size()));
+        std::copy(dense_.begin(), dense_.end(), order + n_ - static_cast<Index>(dense_.size()));
     }
     Index root(Index i) {
         Index r = i;
@@ -368,11 +339,11 @@ class Amd {
     }
 
     std::vector<Vertex> v_;
-    Index n_ = 0, eliminated_ = 0, least_ = 0;
+    DegreeLists<Index> lists_;  // variables in none of them: next links their hash bucket
+    Index n_ = 0, eliminated_ = 0;
     std::int64_t stamp_ = 0, largest_ = 0;
     std::uint64_t mask_ = 0;
-    std::vector<Index> pool_, head_, next_, previous_, bucket_, hash_, parent_;
-    std::vector<Index> pivots_, last_, ends_;
+    std::vector<Index> pool_, bucket_, hash_, parent_, pivots_, dense_, ends_;
     std::vector<double> entries_;
 };
 
