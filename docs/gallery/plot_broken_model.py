@@ -55,7 +55,7 @@ A, why = explain(circuit, "v1 v2 v3 i_A i_B")
 
 # %%
 # On the left the equations of the over-determined conflict are shaded in the matrix, and the
-# variables of the under-determined one. Beside it the two stand alone, with their names: the
+# variables of the under-determined one. Beside it are the two alone, with their names: the
 # voltage is set twice, and how the current divides between the sources is not set at all.
 
 spy_conflicts(A, why, title="two sources across one node", figure=plt.figure(figsize=(11, 4.2)))
