@@ -227,7 +227,7 @@ def test_a_matrix_that_is_not_symmetric_is_refused_by_its_first_entry(G, weights
 def test_symmetrize_takes_the_larger():
     G = sp.csr_array(np.array([[0.0, 1, 0, 0], [-9, 0, 5, 0], [0, 5, 0, 1], [0, 0, 2, 0]]))
     with pytest.raises(
-        ValueError, match=r"G\[0, 1\] is an entry, but G\[1, 0\] is not of the same modulus"
+        ValueError, match=r"G\[0, 1\] is an entry, but G\[1, 0\] is not of the same absolute value"
     ):
         sm.approximate_matching(G)
     m = sm.approximate_matching(G, symmetrize=True)

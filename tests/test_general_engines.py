@@ -157,7 +157,7 @@ def test_entries_that_differ_in_one_place_are_seen():
     for k in (0, G.nnz // 2, G.nnz - 1):
         H = G.copy()
         H.data[k] = np.nextafter(H.data[k], 2)
-        with pytest.raises(ValueError, match="not of the same modulus"):
+        with pytest.raises(ValueError, match="not of the same absolute value"):
             sm.approximate_matching(H)
         sm.maximal_matching(H)
     square = sp.csr_array(([1.0] * 4, ([0, 1, 3, 2], [3, 2, 1, 0])), shape=(4, 4))

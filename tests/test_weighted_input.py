@@ -35,7 +35,7 @@ def test_types(dtype, form, index):
             assert not array.flags.writeable
 
 
-def test_modulus_of_complex_and_of_extreme_numbers():
+def test_absolute_values_of_complex_and_of_extreme_numbers():
     A = sp.csr_array([[3 + 4j, 4.9], [1j, 1]])
     assert sm.maximum_sum_transversal(A).objective == pytest.approx(6)
     low = np.iinfo(np.int64).min

@@ -129,7 +129,7 @@ def is_maximum(A: Any, matching: Any) -> bool:
 
     Notes
     -----
-    Nothing is matched anew: one search decides. Time: O(n_rows + n_cols + nnz).
+    Nothing is matched again: one search decides. Time: O(n_rows + n_cols + nnz).
 
     Examples
     --------

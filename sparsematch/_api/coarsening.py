@@ -41,8 +41,8 @@ def coarsen(
     join_unmatched : bool, optional
         What becomes of an unmatched vertex. By default it stays alone, so that aggregates are of
         one or two vertices. If True, it joins the aggregate of its heaviest matched neighbour, if
-        it has one: that of the entries, in its row, of largest modulus. Then the leaves of a star
-        go with its centre instead of staying behind.
+        it has one: that of the entries, in its row, of largest absolute value. Then the leaves of a
+        star go with its centre instead of staying behind.
     workers : int, optional
         Number of threads, -1 for all cores. By default that of `set_workers`, which is 1. On a GPU
         this is ignored.

@@ -49,7 +49,8 @@ def match_edge_file(
         and perhaps ``weight``, float32 or float64: what `write_edge_file` makes, or NumPy. Each
         edge stands there once, or repeatedly and in either direction, in any order. Where an edge
         is repeated the heaviest counts: unlike entries of a matrix, repeats are not added up, which
-        would take a sort. Loops are skipped. The weight of an edge is the modulus of the number.
+        would take a sort. Loops are skipped. The weight of an edge is the absolute value of the
+        number.
     n_vertices : int, optional
         Number of vertices; by default one more than the largest in the file, which takes another
         pass to find.

@@ -9,8 +9,9 @@ from sparsematch._api.transversal import maximum_matching
 from sparsematch._engines.registry import Run, operations
 from sparsematch._types.arrays import IndexArray
 from sparsematch._types.bipartite import BipartiteCSR, as_bipartite
+from sparsematch._types.deficient_pieces import DeficientPieces
 from sparsematch._types.errors import wrong_type
-from sparsematch._types.explanation import DeficientPieces, Explanation
+from sparsematch._types.explanation import Explanation
 from sparsematch._types.matching import Matching
 
 

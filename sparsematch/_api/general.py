@@ -47,10 +47,10 @@ def approximate_matching(
     Parameters
     ----------
     G : sparse array or matrix, shape (n, n)
-        A symmetric matrix: each off-diagonal entry is half of an edge, whose weight is the modulus
-        of the entry. The diagonal is ignored. Entries in the same place are added up. Explicit
-        zeros are edges of weight zero, matched last. A matrix of ``cupyx.scipy.sparse`` is worked
-        on by its GPU and answered with CuPy arrays. It is not modified.
+        A symmetric matrix: each off-diagonal entry is half of an edge, whose weight is the absolute
+        value of the entry. The diagonal is ignored. Entries in the same place are added up.
+        Explicit zeros are edges of weight zero, matched last. A matrix of ``cupyx.scipy.sparse`` is
+        worked on by its GPU and answered with CuPy arrays. It is not modified.
     method : str, optional
         ``"auto"``, or a name from ``engines("approximate")``. ``"greedy"``, ``"suitor"`` and
         ``"local_max"`` find the same matching, at least half as heavy as the heaviest; ``"gpa"``
@@ -210,7 +210,7 @@ def _checked(graph: Graph, run: Run, symmetrize: bool, name: str = "G") -> Graph
         return take_larger(graph)
     if (place := one_sided_entry(graph)) is not None:
         i, j = place
-        what = "no entry" if graph.weight is None else "not of the same modulus"
+        what = "no entry" if graph.weight is None else "not of the same absolute value"
         raise ValueError(
             f"{name} must be symmetric: {name}[{i}, {j}] is an entry, but {name}[{j}, {i}] is "
             f"{what}; "

@@ -1,40 +1,34 @@
 """Weighted transversals: the entries that are large, on the diagonal."""
 
-import warnings
 from typing import Any
 
 import numpy as np
 
 from sparsematch._api.check import read_matching
 from sparsematch._engines.registry import operations
-from sparsematch._types.arrays import FloatArray
-from sparsematch._types.bipartite import BipartiteCSR
-from sparsematch._types.errors import stack_level, wrong_type
-from sparsematch._types.matching import Matching
-from sparsematch._types.weighted import WeightedCSR, WeightedTransversal, as_weighted
-
-_LARGEST, _SMALLEST = np.finfo(np.float64).max, np.finfo(np.float64).tiny
+from sparsematch._types.errors import wrong_type
+from sparsematch._types.weighted import WeightedTransversal, as_weighted
 
 
 def maximum_product_transversal(
     A: Any, *, scaling: bool = True, approximate: bool = False
 ) -> WeightedTransversal:
-    """Find the transversal with the largest product of moduli, and scale the matrix so that its entries become 1.
+    """Find the transversal with the largest product of magnitudes, and factors that scale it to 1.
 
     Among all maximum transversals. With its entries on the diagonal a matrix needs less pivoting,
-    and incomplete factorisations and iterative solvers have something to stand on. This is what
-    MC64 computes as job 5.
+    and incomplete factorisations and iterative solvers are more robust. This is what MC64 computes
+    as job 5.
 
     Parameters
     ----------
     A : sparse array or matrix, shape (n_rows, n_cols)
-        Of real or complex numbers; of these, the modulus counts. Entries in the same place are
-        added up, and zeros, explicit or from such a sum, are no candidates. It is not modified.
+        Of real or complex numbers; of these, the absolute value counts. Entries in the same place
+        are added up, and zeros, explicit or from such a sum, are no candidates. It is not modified.
     scaling : bool, optional
         Whether to compute the factors of rows and columns.
     approximate : bool, optional
-        Whether moduli are rounded to powers of 2 before the search, which is then faster: scaled
-        entries are still at most 1, and matched ones above 1/2. The factors are powers of 2.
+        Whether absolute values are rounded to powers of 2 before the search, which is then faster:
+        scaled entries are still at most 1, and matched ones above 1/2. The factors are powers of 2.
 
     Returns
     -------
@@ -88,33 +82,20 @@ def maximum_product_transversal(
     _check_flag("scaling", scaling)
     _check_flag("approximate", approximate)
     weighted = as_weighted(A)
-    with np.errstate(divide="ignore"):
-        cost = _whole_logarithm(weighted.modulus) if approximate else -np.log(weighted.modulus)
-    matching, row_dual, col_dual = operations(weighted.graph.backend).least_cost(
-        weighted.graph, cost
-    )
-    matched = _matched(weighted, matching)
-    row_scale = col_scale = None
-    if scaling:
-        row_scale, col_scale = _factors(matched, matching, row_dual, col_dual, approximate)
-    if approximate:
-        row_dual, col_dual = row_dual * np.log(2), col_dual * np.log(2)
-    objective = float(np.log(matched).sum())
-    return _freeze(
-        "product", matching, objective, row_dual, col_dual, row_scale, col_scale, bool(approximate)
-    )
+    product = operations(weighted.graph.backend).maximum_product
+    return product(weighted, bool(scaling), bool(approximate))
 
 
 def maximum_sum_transversal(A: Any) -> WeightedTransversal:
-    """Find the transversal with the largest sum of moduli.
+    """Find the transversal with the largest sum of absolute values.
 
     Among all maximum transversals: pairs are never given up for the sum. MC64's job 4.
 
     Parameters
     ----------
     A : sparse array or matrix, shape (n_rows, n_cols)
-        Of real or complex numbers; of these, the modulus counts. Entries in the same place are
-        added up, and zeros are no candidates. It is not modified.
+        Of real or complex numbers; of these, the absolute value counts. Entries in the same place
+        are added up, and zeros are no candidates. It is not modified.
 
     Returns
     -------
@@ -144,27 +125,24 @@ def maximum_sum_transversal(A: Any) -> WeightedTransversal:
     (8.0, [1, 0])
     """
     weighted = as_weighted(A)
-    found = operations(weighted.graph.backend).least_cost(weighted.graph, -weighted.modulus)
-    return _freeze(
-        "sum", found.matching, float(_matched(weighted, found.matching).sum()), *found[1:]
-    )
+    return operations(weighted.graph.backend).maximum_sum(weighted)
 
 
 def bottleneck_transversal(A: Any) -> WeightedTransversal:
-    """Find the transversal whose smallest modulus is largest.
+    """Find the transversal whose smallest absolute value is largest.
 
     Among all maximum transversals. MC64's jobs 2 and 3.
 
     Parameters
     ----------
     A : sparse array or matrix, shape (n_rows, n_cols)
-        Of real or complex numbers; of these, the modulus counts. Entries in the same place are
-        added up, and zeros are no candidates. It is not modified.
+        Of real or complex numbers; of these, the absolute value counts. Entries in the same place
+        are added up, and zeros are no candidates. It is not modified.
 
     Returns
     -------
     WeightedTransversal
-        With ``matching``, ``objective`` (the smallest modulus of a matched entry), and in
+        With ``matching``, ``objective`` (the smallest absolute value of a matched entry), and in
         ``row_dual`` and ``col_dual`` ones for the rows and columns of a cover of all larger
         entries: there are fewer of these than pairs, so any other maximum transversal has an entry
         that is not larger either.
@@ -183,8 +161,8 @@ def bottleneck_transversal(A: Any) -> WeightedTransversal:
 
     Notes
     -----
-    Bisection over the moduli, each maximum matching starting from the last one that fits: time
-    O(log nnz) times that of `maximum_transversal`.
+    Bisection over the absolute values, each maximum matching starting from the last one that fits:
+    time O(log nnz) times that of `maximum_transversal`.
 
     Examples
     --------
@@ -195,11 +173,7 @@ def bottleneck_transversal(A: Any) -> WeightedTransversal:
     (3.0, [1, 0])
     """
     weighted = as_weighted(A)
-    matching, smallest, *cover = operations(weighted.graph.backend).bottleneck(
-        weighted.graph, weighted.modulus
-    )
-    row_dual, col_dual = (side.astype(np.float64) for side in cover)
-    return _freeze("bottleneck", matching, smallest, row_dual, col_dual)
+    return operations(weighted.graph.backend).bottleneck(weighted)
 
 
 def is_optimal_transversal(
@@ -207,7 +181,7 @@ def is_optimal_transversal(
 ) -> bool:
     """Tell whether a weighted transversal is what it says, by its duals alone.
 
-    Nothing is matched anew: one look at each entry, and one search for an augmenting path.
+    Nothing is matched again: one pass over the entries, and one search for an augmenting path.
 
     Parameters
     ----------
@@ -216,9 +190,9 @@ def is_optimal_transversal(
     transversal : WeightedTransversal
         What one of the functions below returned.
     tolerance : float, optional
-        By how much costs (logarithms, or moduli for a sum) may differ from what the duals say. By
-        default a few thousand roundings of the largest dual or cost; ``0.7``, above log(2), suits
-        an approximate result.
+        By how much costs (logarithms, or absolute values for a sum) may differ from what the duals
+        say. By default a few thousand roundings of the largest dual or cost; ``0.7``, above log(2),
+        suits an approximate result.
 
     Returns
     -------
@@ -264,103 +238,10 @@ def is_optimal_transversal(
         given = read_matching(graph, matching, "transversal.matching")
     except ValueError:
         return False
-    if operations(graph.backend).vertex_cover(graph, given) is None:
+    offered = operations(graph.backend)
+    if offered.vertex_cover(graph, given) is None:
         return False
-    if transversal.job == "bottleneck":
-        return _is_bottleneck(weighted, transversal)
-    return _is_least_cost(weighted, transversal, tolerance)
-
-
-def _is_bottleneck(weighted: WeightedCSR, transversal: WeightedTransversal) -> bool:
-    u, v = transversal.row_dual, transversal.col_dual
-    covered = _dual_sums(weighted.graph, u, v) >= 1
-    smallest = _matched(weighted, transversal.matching).min(initial=np.inf)
-    fewer = u.sum() + v.sum() < transversal.cardinality or transversal.cardinality == 0
-    larger = weighted.modulus > transversal.objective
-    signs = u.min(initial=0) >= 0 and v.min(initial=0) >= 0
-    return bool(smallest == transversal.objective and fewer and signs and covered[larger].all())
-
-
-def _is_least_cost(
-    weighted: WeightedCSR, transversal: WeightedTransversal, tolerance: float | None
-) -> bool:
-    u, v, matching = transversal.row_dual, transversal.col_dual, transversal.matching
-    cost = -np.log(weighted.modulus) if transversal.job == "product" else -weighted.modulus
-    if tolerance is None:
-        tolerance = 2.0**-40 * max(np.abs(side).max(initial=0) for side in (u, v, cost))
-    slack = cost - _dual_sums(weighted.graph, u, v)
-    tight = slack[operations(weighted.graph.backend).matched_entries(weighted.graph, matching)]
-    if slack.min(initial=0) < -tolerance or tight.max(initial=0) > tolerance:
-        return False
-    free_rows, free_cols = matching.row_mate < 0, matching.col_mate < 0
-    return all(
-        side.max(initial=-np.inf) <= side[free].min(initial=np.inf) + tolerance
-        for side, free in ((u, free_rows), (v, free_cols))
-    )
-
-
-def _whole_logarithm(modulus: FloatArray) -> FloatArray:
-    """Return the costs -log2(modulus), rounded down."""
-    fraction, exponent = np.frexp(modulus)
-    return (fraction == 0.5) - exponent.astype(np.float64)
-
-
-def _factors(
-    matched: FloatArray,
-    matching: Matching,
-    row_dual: FloatArray,
-    col_dual: FloatArray,
-    approximate: bool,
-) -> tuple[FloatArray, FloatArray]:
-    """Return what the duals are the logarithms of; the rows' are corrected by what rounding has left of the pairs."""
-    with np.errstate(all="ignore"):
-        power = np.exp2 if approximate else np.exp
-        row_scale, col_scale = power(row_dual), power(col_dual)
-        if not approximate:
-            rows, cols = (
-                (slice(None), matching.row_mate) if matching.is_perfect else matching.pairs()
-            )
-            row_scale[rows] = 1 / (matched * col_scale[cols])
-    for scale in (row_scale, col_scale):
-        if scale.size and not (scale.min() >= _SMALLEST and scale.max() <= _LARGEST):
-            text = (
-                "factors beyond the range of doubles are cut off; row_dual and col_dual hold their "
-                "logarithms"
-            )
-            warnings.warn(text, RuntimeWarning, stacklevel=stack_level())
-            np.clip(np.nan_to_num(scale, copy=False, nan=1.0), _SMALLEST, _LARGEST, out=scale)
-    return row_scale, col_scale
-
-
-def _matched(weighted: WeightedCSR, matching: Matching) -> FloatArray:
-    """Return the moduli of the pairs, by ascending row."""
-    return weighted.modulus[
-        operations(weighted.graph.backend).matched_entries(weighted.graph, matching)
-    ]
-
-
-def _dual_sums(graph: BipartiteCSR, row_dual: FloatArray, col_dual: FloatArray) -> FloatArray:
-    """Return, for each entry, the sum of the duals of its row and column."""
-    major, minor = graph.orient(row_dual, col_dual)
-    return np.repeat(major, np.diff(graph.indptr)) + minor[graph.indices[: graph.nnz]]
-
-
-def _freeze(
-    job: str,
-    matching: Matching,
-    objective: float,
-    row_dual: FloatArray,
-    col_dual: FloatArray,
-    row_scale: FloatArray | None = None,
-    col_scale: FloatArray | None = None,
-    approximate: bool = False,
-) -> WeightedTransversal:
-    for array in (row_dual, col_dual, row_scale, col_scale):
-        if array is not None:
-            array.flags.writeable = False
-    return WeightedTransversal(
-        matching.freeze(), job, objective, row_dual, col_dual, row_scale, col_scale, approximate
-    )
+    return offered.is_optimal(weighted, transversal, tolerance)
 
 
 def _check_flag(argument: str, value: Any) -> None:

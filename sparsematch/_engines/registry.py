@@ -32,7 +32,7 @@ from sparsematch._types.labels import (
 )
 from sparsematch._types.matching import Matching
 from sparsematch._types.run_info import EngineInfo, StepInfo
-from sparsematch._types.weighted import LeastCost
+from sparsematch._types.weighted import LeastCost, WeightedCSR, WeightedTransversal
 
 #: The modules that register the engines of each back-end.
 _MODULES = {
@@ -139,11 +139,16 @@ class Operations:
     least_cost
         A maximum matching of least cost, given a finite cost for each entry, and its duals. No
         entry may be repeated.
+    maximum_product
+        The weighted transversal with the largest product; whether factors are wanted, and whether
+        magnitudes are rounded.
+    maximum_sum
+        The weighted transversal with the largest sum.
     bottleneck
-        A maximum matching whose smallest weight is largest, this weight, and flags of rows and
-        columns that cover all larger entries and are fewer than the pairs.
-    matched_entries
-        Where the pairs of a matching stand among the entries, by ascending row.
+        The weighted transversal whose smallest magnitude is largest.
+    is_optimal
+        Whether the duals prove a weighted transversal optimal, given its tolerance; its matching
+        must be maximum.
     block_plan
         What to factorise, given the columns of a square matrix, its block form, and flags of blocks
         not to be touched.
@@ -197,10 +202,12 @@ class Operations:
         _in_host_memory_only
     )
     least_cost: Callable[[BipartiteCSR, FloatArray], LeastCost] = _in_host_memory_only
-    bottleneck: Callable[
-        [BipartiteCSR, FloatArray], tuple[Matching, float, BoolArray, BoolArray]
-    ] = _in_host_memory_only
-    matched_entries: Callable[[BipartiteCSR, Matching], IndexArray] = _in_host_memory_only
+    maximum_product: Callable[[WeightedCSR, bool, bool], WeightedTransversal] = _in_host_memory_only
+    maximum_sum: Callable[[WeightedCSR], WeightedTransversal] = _in_host_memory_only
+    bottleneck: Callable[[WeightedCSR], WeightedTransversal] = _in_host_memory_only
+    is_optimal: Callable[[WeightedCSR, WeightedTransversal, float | None], bool] = (
+        _in_host_memory_only
+    )
     block_plan: Callable[
         [BipartiteCSR, IndexArray, IndexArray, IndexArray, BoolArray], BlockPlan
     ] = _in_host_memory_only

@@ -45,7 +45,7 @@ class QuickAnalysis(NamedTuple):
     row_perm, col_perm, row_blocks : ndarray
         Its block form.
     largest, norm : float
-        The largest modulus, and the 1-norm; not finite if a value is not.
+        The largest absolute value, and the 1-norm; not finite if a value is not.
     weak_pivots : int
         How many pivots will hardly stay on the diagonal, by their values.
     plan : BlockPlan or None

@@ -1,8 +1,8 @@
 """A symmetric matrix as a general graph: a vertex for each row, an edge for two entries.
 
-The weight of an edge is the modulus of its entries; the diagonal is no edge. What is looked at here
-is the structure; whether both triangles agree, and the values are finite, is for the back-end to
-tell in one pass (`validate_graph`).
+The weight of an edge is the absolute value of its entries; the diagonal is no edge. What is looked
+at here is the structure; whether both triangles agree, and the values are finite, is for the
+back-end to tell in one pass (`validate_graph`).
 """
 
 from dataclasses import dataclass
@@ -27,7 +27,7 @@ class Graph:
         The neighbours of vertex v are ``indices[indptr[v]:indptr[v + 1]]``, in ascending order,
         without repeats. Loops are skipped by whoever reads them.
     weight : ndarray of float64 (on a GPU also float32), shape (nnz,), or None
-        The weight of an edge is the modulus of this. None: all edges weigh the same.
+        The weight of an edge is the absolute value of this. None: all edges weigh the same.
     backend : str
         Where the arrays live: ``"numpy"`` or ``"cupy"``.
     nnz : int
@@ -55,8 +55,9 @@ class GraphProperties(NamedTuple):
     ascending : bool
         Whether the neighbours of each vertex ascend strictly: no entry is repeated.
     symmetric : bool
-        Whether each entry has a partner of the same modulus across the diagonal. Told by a 64-bit
-        fingerprint of both triangles: where they differ it says so, but for one case in 2**64.
+        Whether each entry has a partner of the same absolute value across the diagonal. Told by a
+        64-bit fingerprint of both triangles: where they differ it says so, but for one case in
+        2**64.
     finite : bool
         Whether all weights off the diagonal are.
     """
@@ -149,7 +150,7 @@ def take_larger(graph: Graph) -> Graph:
 
 
 def one_sided_entry(graph: Graph) -> tuple[int, int] | None:
-    """Return the first entry whose partner across the diagonal is absent, or is of another modulus.
+    """Return the first entry whose partner across the diagonal is absent or differs in magnitude.
 
     The entries must ascend. Those of a graph on a GPU are copied to the host: this is the way to an
     error.
@@ -161,8 +162,8 @@ def one_sided_entry(graph: Graph) -> tuple[int, int] | None:
     here, there = rows * graph.n + cols, mirrored[order]
     differ = here != there
     if graph.weight is not None:
-        modulus = np.abs(graph.weight)
-        differ |= modulus != modulus[order]
+        magnitude = np.abs(graph.weight)
+        differ |= magnitude != magnitude[order]
     if not differ.any():
         return None
     p = int(np.flatnonzero(differ)[0])

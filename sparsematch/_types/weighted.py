@@ -1,4 +1,4 @@
-"""The moduli of a matrix beside its pattern, and the result of every weighted engine."""
+"""The magnitudes of a matrix beside its pattern, and the result of every weighted engine."""
 
 from dataclasses import dataclass
 from typing import Any, NamedTuple
@@ -7,7 +7,7 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from sparsematch._types.arrays import FloatArray, IndexArray
+from sparsematch._types.arrays import BoolArray, FloatArray, IndexArray
 from sparsematch._types.bipartite import BipartiteCSR, as_bipartite, as_compressed
 from sparsematch._types.errors import wrong_type
 from sparsematch._types.matching import Matching
@@ -15,18 +15,18 @@ from sparsematch._types.matching import Matching
 
 @dataclass(frozen=True, slots=True)
 class WeightedCSR:
-    """A pattern and the moduli of its entries, all of them positive and finite, no entry twice.
+    """A pattern and the magnitudes of its entries, all of them positive and finite, no entry twice.
 
     Attributes
     ----------
     graph : BipartiteCSR
         The pattern, without the entries whose value is zero.
-    modulus : ndarray of float64, shape (nnz,)
+    magnitude : ndarray of float64, shape (nnz,)
         One for each of ``graph.indices``.
     """
 
     graph: BipartiteCSR
-    modulus: FloatArray
+    magnitude: FloatArray
 
 
 class LeastCost(NamedTuple):
@@ -58,11 +58,12 @@ class WeightedTransversal:
         As many pairs as the entries that are not zero allow, and of all such matchings one of
         greatest weight.
     job : {"product", "sum", "bottleneck"}
-        What is greatest: the product of the moduli of the matched entries, their sum, or the
-        smallest of them.
+        What is greatest: the product of the absolute values of the matched entries, their sum, or
+        the smallest of them.
     objective : float
-        The sum of the natural logarithms of the moduli (``"product"``), the sum of the moduli
-        (``"sum"``), or the smallest modulus (``"bottleneck"``; infinite for the empty matching).
+        The sum of the natural logarithms of the absolute values (``"product"``), the sum of the
+        absolute values (``"sum"``), or the smallest absolute value (``"bottleneck"``; infinite for
+        the empty matching).
     row_dual, col_dual : ndarray of float64, shapes (n_rows,), (n_cols,)
         For ``"product"`` and ``"sum"``, with the cost ``c = -log(abs(a))`` and ``c = -abs(a)``: no
         entry costs less than ``row_dual[i] + col_dual[j]``, matched ones cost as much, and no
@@ -71,7 +72,7 @@ class WeightedTransversal:
         than the pairs; zeros elsewhere.
     row_scale, col_scale : ndarray of float64 or None
         For ``"product"``: positive factors of the rows and columns that make matched entries 1 in
-        modulus, and leave none larger. None for the other jobs, and where no scaling was wanted.
+        magnitude, and leave none larger. None for the other jobs, and where no scaling was wanted.
     approximate : bool
         Whether scaled matched entries are only known to lie above 1/2.
 
@@ -96,6 +97,14 @@ class WeightedTransversal:
     row_scale: FloatArray | None = None
     col_scale: FloatArray | None = None
     approximate: bool = False
+
+    def freeze(self) -> "WeightedTransversal":
+        """Make the arrays read-only, and return the object."""
+        self.matching.freeze()
+        for array in (self.row_dual, self.col_dual, self.row_scale, self.col_scale):
+            if array is not None:
+                array.flags.writeable = False
+        return self
 
     @property
     def shape(self) -> tuple[int, int]:
@@ -199,7 +208,7 @@ class WeightedTransversal:
 
 
 def as_weighted(A: Any, *, name: str = "A") -> WeightedCSR:
-    """View a sparse matrix as a bipartite graph with the moduli of its entries as weights.
+    """View a sparse matrix as a bipartite graph with the magnitudes of its entries as weights.
 
     Parameters
     ----------
@@ -219,7 +228,7 @@ def as_weighted(A: Any, *, name: str = "A") -> WeightedCSR:
     TypeError
         If `A` is not a sparse matrix, or its entries are not numbers.
     ValueError
-        If its index arrays are inconsistent, or the modulus of an entry is not a finite double,
+        If its index arrays are inconsistent, or the magnitude of an entry is not a finite double,
         naming the first.
     """
     A = as_compressed(A, name)
@@ -229,26 +238,27 @@ def as_weighted(A: Any, *, name: str = "A") -> WeightedCSR:
         raise TypeError(f"{name}.data must hold numbers, not {data.dtype}")
     if data.ndim != 1 or data.size < graph.nnz:
         raise ValueError(f"{name}.data has shape {data.shape}, but there are {graph.nnz} entries")
-    if _is_repetitive(graph):
+    if _has_duplicates(graph):
         graph, data = _add_up(graph, data)
-    modulus = _modulus(data[: graph.nnz])
-    if modulus.size:
+    magnitude = _magnitude(data[: graph.nnz])
+    if magnitude.size:
         # The largest is NaN if one of them is.
-        if not np.isfinite(modulus.max()):
-            _refuse_value(graph, data, modulus, name)
-        if modulus.min() == 0:
-            graph, modulus = _leave_out_zeros(graph, modulus)
-    return WeightedCSR(graph, modulus)
+        if not np.isfinite(magnitude.max()):
+            _refuse_value(graph, data, magnitude, name)
+        if magnitude.min() == 0:
+            keep = magnitude != 0
+            graph, magnitude = keep_entries(graph, keep), magnitude[keep]
+    return WeightedCSR(graph, magnitude)
 
 
-def _modulus(data: NDArray[Any]) -> FloatArray:
+def _magnitude(data: NDArray[Any]) -> FloatArray:
     with np.errstate(over="ignore", under="ignore", invalid="ignore"):
         if data.dtype.kind in "biu":
-            data = data.astype(np.float64)  # the smallest integer has no modulus of its own type
+            data = data.astype(np.float64)  # the smallest integer has no counterpart of its type
         return np.abs(data).astype(np.float64, copy=False)
 
 
-def _is_repetitive(graph: BipartiteCSR) -> bool:
+def _has_duplicates(graph: BipartiteCSR) -> bool:
     """Tell whether indices in some row or column may be repeated: they do not strictly ascend."""
     indices, starts = graph.indices[: graph.nnz], graph.indptr[1:-1]
     falls = indices[1:] <= indices[:-1]
@@ -268,13 +278,11 @@ def _add_up(graph: BipartiteCSR, data: NDArray[Any]) -> tuple[BipartiteCSR, NDAr
     return _with_arrays(graph, A.indptr, A.indices), A.data
 
 
-def _leave_out_zeros(graph: BipartiteCSR, modulus: FloatArray) -> tuple[BipartiteCSR, FloatArray]:
-    keep = modulus != 0
+def keep_entries(graph: BipartiteCSR, keep: BoolArray) -> BipartiteCSR:
+    """Return the graph of those entries that are flagged."""
     before = np.zeros(keep.size + 1, graph.dtype)
     np.cumsum(keep, out=before[1:])
-    return _with_arrays(graph, before[graph.indptr], graph.indices[: graph.nnz][keep]), modulus[
-        keep
-    ]
+    return _with_arrays(graph, before[graph.indptr], graph.indices[: graph.nnz][keep])
 
 
 def _with_arrays(graph: BipartiteCSR, indptr: Any, indices: Any) -> BipartiteCSR:
@@ -283,8 +291,10 @@ def _with_arrays(graph: BipartiteCSR, indptr: Any, indices: Any) -> BipartiteCSR
     return BipartiteCSR(graph.n_rows, graph.n_cols, indptr, indices, graph.backend, graph.flipped)
 
 
-def _refuse_value(graph: BipartiteCSR, data: NDArray[Any], modulus: FloatArray, name: str) -> None:
-    p = int(np.flatnonzero(~np.isfinite(modulus))[0])
+def _refuse_value(
+    graph: BipartiteCSR, data: NDArray[Any], magnitude: FloatArray, name: str
+) -> None:
+    p = int(np.flatnonzero(~np.isfinite(magnitude))[0])
     major = int(np.searchsorted(graph.indptr, p, side="right")) - 1
     i, j = graph.orient(major, int(graph.indices[p]))
     why = "is not finite" if not np.isfinite(data[p]) else "is too large for a double"

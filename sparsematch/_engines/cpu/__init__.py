@@ -13,7 +13,7 @@ from sparsematch._engines.cpu.graph import engines as general
 from sparsematch._engines.cpu.lu import block_lu as solver
 from sparsematch._engines.cpu.matching import auto
 from sparsematch._engines.cpu.stream import edge_file
-from sparsematch._engines.cpu.weighted import transversals as weighted
+from sparsematch._engines.cpu.weighted import least_cost, optimality, transversals
 from sparsematch._engines.registry import Engine, Operations, Run, register, register_operations
 from sparsematch._types.bipartite import BipartiteCSR
 from sparsematch._types.matching import Matching
@@ -87,9 +87,11 @@ def _register_operations() -> None:
             steady_diagonal=solver.steady_diagonal,
             quick_analysis=solver.quick_analysis,
             block_lu=solver.block_lu,
-            least_cost=weighted.least_cost,
-            bottleneck=weighted.bottleneck,
-            matched_entries=weighted.matched_entries,
+            least_cost=least_cost.least_cost,
+            maximum_product=transversals.maximum_product,
+            maximum_sum=transversals.maximum_sum,
+            bottleneck=transversals.bottleneck,
+            is_optimal=optimality.is_optimal,
             validate_graph=general.validate_graph,
             matched_weight=general.matched_weight,
             wrong_mate=coarsen.wrong_mate,

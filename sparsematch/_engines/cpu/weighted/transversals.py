@@ -1,186 +1,93 @@
-"""A maximum matching of least cost, and of the largest smallest entry, told in the user's rows and columns.
+"""The transversals with the largest product, sum or smallest magnitude, proved by duals."""
 
-The core gives every row a column of its own. That is the whole problem where the rows, or the
-columns, can all be matched. Elsewhere the Dulmage-Mendelsohn parts make two such problems of it: a
-maximum matching pairs all rows of the horizontal and square parts with columns of these parts, and
-all columns of the vertical part with rows of that part.
-"""
-
-from typing import Any, NamedTuple
+import warnings
 
 import numpy as np
-import scipy.sparse as sp
-from numpy.typing import NDArray
 
 from sparsematch._engines.cpu import _core
-from sparsematch._engines.cpu.decomposition.block_form import block_labels, vertex_cover
+from sparsematch._engines.cpu.decomposition.block_form import vertex_cover
 from sparsematch._engines.cpu.matching import auto
+from sparsematch._engines.cpu.weighted.least_cost import least_cost
 from sparsematch._engines.registry import Run
-from sparsematch._types.arrays import BoolArray, FloatArray, IndexArray
+from sparsematch._types.arrays import FloatArray, IndexArray
 from sparsematch._types.bipartite import BipartiteCSR
+from sparsematch._types.errors import stack_level
 from sparsematch._types.matching import Matching
-from sparsematch._types.weighted import LeastCost
+from sparsematch._types.weighted import WeightedCSR, WeightedTransversal, keep_entries
+
+_LARGEST, _SMALLEST = np.finfo(np.float64).max, np.finfo(np.float64).tiny
 
 
-class _Assigned(NamedTuple):
-    """What the core found: the column of each row and its inverse, the duals of both sides."""
+def maximum_product(weighted: WeightedCSR, scaling: bool, approximate: bool) -> WeightedTransversal:
+    """Return the transversal with the largest product, with factors if `scaling` is set.
 
-    row_mate: NDArray[Any]
-    col_mate: NDArray[Any]
-    row_dual: FloatArray
-    col_dual: FloatArray
-
-    def flipped(self) -> "_Assigned":
-        return _Assigned(self.col_mate, self.row_mate, self.col_dual, self.row_dual)
-
-
-def least_cost(graph: BipartiteCSR, cost: FloatArray) -> LeastCost:
-    """Return a maximum matching of least cost, and duals that prove it.
-
-    Duals of unmatched rows and columns are the largest of their side. Time: that of the core;
-    memory: as much again as the matrix where the core needs the transpose.
+    Approximate: by magnitudes rounded to powers of 2. Time: that of `least_cost`.
     """
-    found = None
-    if graph.n_major <= graph.n_minor:
-        found = _assign_all(graph.n_minor, graph.indptr, graph.indices, cost)
-    else:
-        A = _csr(graph, cost).tocsc()
-        if transposed := _assign_all(graph.n_major, *_indices(A, graph.dtype), A.data):
-            found = transposed.flipped()
-    found = (
-        _assign_parts(graph, _csr(graph, cost))
-        if found is None
-        else found.flipped()
-        if graph.flipped
-        else found
-    )
-    _balance(found)
-    return LeastCost(Matching(found.row_mate, found.col_mate), found.row_dual, found.col_dual)
+    graph, magnitude = weighted.graph, weighted.magnitude
+    with np.errstate(divide="ignore"):
+        cost = _rounded_cost(magnitude) if approximate else -np.log(magnitude)
+    matching, row_dual, col_dual = least_cost(graph, cost)
+    matched = magnitude[matched_entries(graph, matching)]
+    row_scale = col_scale = None
+    if scaling:
+        row_scale, col_scale = _factors(matched, matching, row_dual, col_dual, approximate)
+    if approximate:
+        row_dual, col_dual = row_dual * np.log(2), col_dual * np.log(2)
+    return WeightedTransversal(
+        matching,
+        "product",
+        float(np.log(matched).sum()),
+        row_dual,
+        col_dual,
+        row_scale,
+        col_scale,
+        approximate,
+    ).freeze()
 
 
-def _csr(graph: BipartiteCSR, cost: FloatArray) -> Any:
-    """Return the majors as rows of a SciPy matrix."""
-    # SciPy looks at every index to choose a type of its own unless it is given the arrays one by
-    # one.
-    A = sp.csr_array((graph.n_major, graph.n_minor))
-    A.indptr, A.indices, A.data = graph.indptr, graph.indices[: graph.nnz], cost
-    return A
+def maximum_sum(weighted: WeightedCSR) -> WeightedTransversal:
+    """Return the transversal with the largest sum. Time: that of `least_cost`."""
+    matching, row_dual, col_dual = least_cost(weighted.graph, -weighted.magnitude)
+    total = float(weighted.magnitude[matched_entries(weighted.graph, matching)].sum())
+    return WeightedTransversal(matching, "sum", total, row_dual, col_dual).freeze()
 
 
-def _indices(A: Any, dtype: np.dtype[Any]) -> tuple[IndexArray, IndexArray]:
-    """Return the index arrays of a SciPy matrix, which may have chosen a type of its own."""
-    return A.indptr.astype(dtype, copy=False), A.indices.astype(dtype, copy=False)
+def bottleneck(weighted: WeightedCSR) -> WeightedTransversal:
+    """Return the transversal whose smallest magnitude is largest, and a cover of larger entries.
 
-
-def _assign_all(
-    n_cols: int, indptr: IndexArray, indices: IndexArray, cost: FloatArray
-) -> _Assigned | None:
-    """Match all rows of the matrix in these arrays, which has at least as many columns; None if that cannot be done."""
-    sides = indptr.size - 1, n_cols
-    found = _Assigned(*(np.empty(n, kind) for kind in (indptr.dtype, np.float64) for n in sides))
-    report = _core.assignment(n_cols, indptr, indices, cost, *found, False)
-    return found if report["feasible"] else None
-
-
-def _assign_parts(graph: BipartiteCSR, A: Any) -> _Assigned:
-    """Match what can be matched, in the user's rows and columns."""
-    matching, run = Matching.start(graph), Run()
-    auto.improve(graph, matching, run)
-    labels = block_labels(graph, matching, run)
-    row_below = labels.row_group > labels.n_square  # in the vertical part
-    col_below = (matching.col_mate >= 0) & row_below[matching.col_mate]
-    if graph.flipped:
-        A = A.T
-    whole = _Assigned(
-        *(
-            np.full(n, fill, kind)
-            for fill, kind in ((-1, graph.dtype), (0, np.float64))
-            for n in A.shape
-        )
-    )
-    for below in (False, True):
-        i, j = np.flatnonzero(row_below == below), np.flatnonzero(col_below == below)
-        B = A[i][:, j].tocsc() if below else A[i][:, j].tocsr()
-        part = _assign_all(i.size if below else j.size, *_indices(B, graph.dtype), B.data)
-        if part is None:
-            raise AssertionError(
-                "a part of the Dulmage-Mendelsohn decomposition has no matching that covers it"
-            )
-        part = part.flipped() if below else part
-        pairs = np.flatnonzero(part.row_mate >= 0)
-        whole.row_mate[i[pairs]] = j[part.row_mate[pairs]]
-        whole.col_mate[j[part.row_mate[pairs]]] = i[pairs]
-        whole.row_dual[i], whole.col_dual[j] = part.row_dual, part.col_dual
-    _join(A.tocoo(), whole, row_below, col_below)
-    return whole
-
-
-def _join(A: Any, whole: _Assigned, row_below: BoolArray, col_below: BoolArray) -> None:
-    """Shift the duals of the first part against those of the second, so that the whole is proved optimal.
-
-    Entries that couple rows of the first part with columns of the second must not cost less than
-    their duals add up to, and no dual may be above those of the unmatched rows (all in the second
-    part) and columns (all in the first).
+    The cover, its rows and columns flagged by duals of 1, has fewer members than the matching has
+    pairs. By bisection over the magnitudes; each trial starts from the largest matching known to
+    lie above its threshold. Time: O(log nnz) maximum matchings.
     """
-    u, v = whole.row_dual, whole.col_dual
-    coupling = ~row_below[A.row] & col_below[A.col]
-    i, j = A.row[coupling], A.col[coupling]
-    shift = max(0.0, np.max(u[i] + v[j] - A.data[coupling], initial=0.0))
-    if (free := whole.col_mate < 0).any():
-        shift = max(shift, np.max(v[col_below], initial=-np.inf) - v[free].min())
-    if (free := whole.row_mate < 0).any():
-        shift = max(shift, np.max(u[~row_below], initial=-np.inf) - u[free].min())
-    u[~row_below] -= shift
-    v[~col_below] += shift
-
-
-def _balance(found: _Assigned) -> None:
-    """Give both sides duals around the same value: a shift that nothing else depends on.
-
-    Whole duals stay whole.
-    """
-    u, v = found.row_dual, found.col_dual
-    if u.size and v.size:
-        shift = np.rint((v.max() + v.min() - u.max() - u.min()) / 4)
-        u += shift
-        v -= shift
-
-
-def bottleneck(
-    graph: BipartiteCSR, weight: FloatArray
-) -> tuple[Matching, float, BoolArray, BoolArray]:
-    """Return a maximum matching whose smallest weight is largest, that weight, and a cover of all larger entries.
-
-    The cover, as flags of rows and columns, has fewer members than the matching has pairs. By
-    bisection over the weights; each trial starts from the largest matching known to lie above its
-    threshold. Time: O(log nnz) maximum matchings.
-    """
+    graph, magnitude = weighted.graph, weighted.magnitude
     best = Matching.start(graph)
     auto.improve(graph, best, Run())
     rank = best.cardinality
-    cover = np.zeros(graph.n_rows, bool), np.zeros(graph.n_cols, bool)
+    row_dual, col_dual = np.zeros(graph.n_rows), np.zeros(graph.n_cols)
     if rank == 0:
-        return best, np.inf, *cover
-    values = np.unique(weight)
-    low, high, below = _smallest(graph, weight, best, values), len(values), Matching.start(graph)
+        return WeightedTransversal(best, "bottleneck", np.inf, row_dual, col_dual).freeze()
+    values = np.unique(magnitude)
+    low, high, below = _smallest(weighted, best, values), len(values), Matching.start(graph)
     while high - low > 1:
         middle = (low + high) // 2
-        trial, matching = _above(graph, weight, values[middle]), _copy(below)
+        trial = keep_entries(graph, magnitude >= values[middle])
+        matching = Matching(below.row_mate.copy(), below.col_mate.copy())
         auto.improve(trial, matching, Run(warm=True))
         if matching.cardinality == rank:
-            low, best = _smallest(graph, weight, matching, values), matching
+            low, best = _smallest(weighted, matching, values), matching
         else:
             high, below = middle, matching
     if high < len(values):
-        found = vertex_cover(_above(graph, weight, values[high]), below)
-        if found is None:
+        cover = vertex_cover(keep_entries(graph, magnitude >= values[high]), below)
+        if cover is None:
             raise AssertionError("a matching that an exact engine made is not maximum")
-        cover[0][found.rows], cover[1][found.cols] = True, True
-    return best, float(values[low]), *cover
+        row_dual[cover.rows], col_dual[cover.cols] = 1, 1
+    smallest = float(values[low])
+    return WeightedTransversal(best, "bottleneck", smallest, row_dual, col_dual).freeze()
 
 
 def matched_entries(graph: BipartiteCSR, matching: Matching) -> IndexArray:
-    """Return where the pairs stand among the entries, by ascending row. Time: O(n_major + nnz)."""
+    """Return where the pairs are among the entries, by ascending row. Time: O(n_major + nnz)."""
     major_mate, minor_mate = graph.orient(matching.row_mate, matching.col_mate)
     entries: IndexArray = np.empty_like(major_mate)
     _core.matched_entries(graph.n_minor, graph.indptr, graph.indices, major_mate, entries)
@@ -189,23 +96,39 @@ def matched_entries(graph: BipartiteCSR, matching: Matching) -> IndexArray:
     return entries if matching.cardinality == entries.size else entries[entries >= 0]
 
 
-def _smallest(
-    graph: BipartiteCSR, weight: FloatArray, matching: Matching, values: FloatArray
-) -> int:
-    """Return the place among the ascending values of the smallest weight of a matching."""
-    return int(np.searchsorted(values, weight[matched_entries(graph, matching)].min()))
+def _smallest(weighted: WeightedCSR, matching: Matching, values: FloatArray) -> int:
+    """Return the place among the ascending values of the smallest magnitude of a matching."""
+    matched = weighted.magnitude[matched_entries(weighted.graph, matching)]
+    return int(np.searchsorted(values, matched.min()))
 
 
-def _above(graph: BipartiteCSR, weight: FloatArray, threshold: float) -> BipartiteCSR:
-    """Return the graph of the entries that reach a threshold."""
-    keep = weight >= threshold
-    before = np.zeros(keep.size + 1, graph.dtype)
-    np.cumsum(keep, out=before[1:])
-    indices = graph.indices[: graph.nnz][keep]
-    return BipartiteCSR(
-        graph.n_rows, graph.n_cols, before[graph.indptr], indices, graph.backend, graph.flipped
-    )
+def _rounded_cost(magnitude: FloatArray) -> FloatArray:
+    """Return the costs -log2(magnitude), rounded down."""
+    fraction, exponent = np.frexp(magnitude)
+    return (fraction == 0.5) - exponent.astype(np.float64)
 
 
-def _copy(matching: Matching) -> Matching:
-    return Matching(matching.row_mate.copy(), matching.col_mate.copy())
+def _factors(
+    matched: FloatArray,
+    matching: Matching,
+    row_dual: FloatArray,
+    col_dual: FloatArray,
+    approximate: bool,
+) -> tuple[FloatArray, FloatArray]:
+    """Return the exponentials of the duals, the rows' corrected so that pairs are scaled to 1."""
+    with np.errstate(all="ignore"):
+        power = np.exp2 if approximate else np.exp
+        row_scale, col_scale = power(row_dual), power(col_dual)
+        if not approximate:
+            whole = slice(None), matching.row_mate
+            rows, cols = whole if matching.is_perfect else matching.pairs()
+            row_scale[rows] = 1 / (matched * col_scale[cols])
+    for scale in (row_scale, col_scale):
+        if scale.size and not (scale.min() >= _SMALLEST and scale.max() <= _LARGEST):
+            text = (
+                "factors beyond the range of doubles are cut off; row_dual and col_dual hold their "
+                "logarithms"
+            )
+            warnings.warn(text, RuntimeWarning, stacklevel=stack_level())
+            np.clip(np.nan_to_num(scale, copy=False, nan=1.0), _SMALLEST, _LARGEST, out=scale)
+    return row_scale, col_scale
