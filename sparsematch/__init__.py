@@ -30,7 +30,8 @@ from sparsematch._api.weighted import (
 from sparsematch._api.workers import get_workers, set_workers
 from sparsematch._types.block_form import BlockForm
 from sparsematch._types.coarsening import CoarseLevel, Coarsening, CoarseningHierarchy
-from sparsematch._types.explanation import DeficientPiece, DeficientPieces, Explanation
+from sparsematch._types.deficient_pieces import DeficientPiece, DeficientPieces
+from sparsematch._types.explanation import Explanation
 from sparsematch._types.graph_matching import GraphMatching
 from sparsematch._types.labels import Components, VertexCover
 from sparsematch._types.matching import Matching

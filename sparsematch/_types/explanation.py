@@ -1,113 +1,19 @@
-"""Why a matrix is structurally singular: pieces with too many rows or columns, and conflicts."""
+"""Why a matrix is structurally singular: pieces with conflicts, as data and as text.
 
-from collections.abc import Iterator, Sequence
+In the text rows are equations, columns are variables.
+"""
+
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, overload
+from typing import Any
 
 import numpy as np
 
-from sparsematch._types import explanation_text
 from sparsematch._types.arrays import IndexArray
-from sparsematch._types.block_form import Part
+from sparsematch._types.deficient_pieces import DeficientPiece, DeficientPieces
 from sparsematch._types.matching import Matching
 
-
-@dataclass(frozen=True, slots=True, eq=False, repr=False)
-class DeficientPiece:
-    """A connected piece of a matrix with more rows than columns or the reverse, and its conflict.
-
-    All arrays are ascending indices of the user's matrix, of its index type.
-
-    Attributes
-    ----------
-    side : str
-        Of what there are too many: ``"rows"`` in an over-determined piece, ``"columns"`` in an
-        under-determined one.
-    rows, cols : ndarray
-        The piece. The rows of an over-determined piece have no entries elsewhere, nor have the
-        columns of an under-determined one.
-    conflict : Part
-        A minimal Hall violator, ``conflict.rows`` and ``conflict.cols``. Over-determined: the rows
-        have entries in these columns only, and there is one column less than there are rows; any
-        choice of fewer of these rows can be matched. Under-determined: the same with rows and
-        columns exchanged.
-    """
-
-    side: str
-    rows: IndexArray
-    cols: IndexArray
-    conflict: Part
-
-    @property
-    def surplus(self) -> int:
-        """How many rows, or columns, are too many."""
-        return abs(self.rows.size - self.cols.size)
-
-    @property
-    def candidates(self) -> IndexArray:
-        """The rows, or columns, one of which to drop: that resolves the conflict."""
-        return self.conflict.rows if self.side == "rows" else self.conflict.cols
-
-    def __repr__(self) -> str:
-        conflict = f"conflict {self.conflict.rows.size}x{self.conflict.cols.size}"
-        return (
-            f"DeficientPiece({self.rows.size}x{self.cols.size}, {self.side} {self.surplus} too "
-            f"many, {conflict})"
-        )
-
-
-@dataclass(frozen=True, slots=True, eq=False, repr=False)
-class DeficientPieces(Sequence[DeficientPiece]):
-    """The connected pieces of the over- or under-determined part, shortest conflict first.
-
-    A sequence of `DeficientPiece`, each made when it is asked for: there may be as many as rows.
-
-    Attributes
-    ----------
-    side : str
-        Of what there are too many: ``"rows"`` or ``"columns"``.
-    rows, cols : ndarray
-        All rows and columns of the pieces, ascending: the vertical or the horizontal part of the
-        block form.
-    surplus : int
-        How many rows, or columns, are too many in all.
-    """
-
-    side: str
-    rows: IndexArray
-    cols: IndexArray
-    # The four arrays of all pieces, one piece after the other, and where each begins.
-    _grouped: tuple[IndexArray, ...]
-    _starts: tuple[IndexArray, ...]
-
-    @property
-    def surplus(self) -> int:
-        """How many rows, or columns, are too many in all."""
-        return abs(self.rows.size - self.cols.size)
-
-    def __len__(self) -> int:
-        return self._starts[0].size - 1
-
-    @overload
-    def __getitem__(self, k: int) -> DeficientPiece: ...
-    @overload
-    def __getitem__(self, k: slice) -> list[DeficientPiece]: ...
-    def __getitem__(self, k: int | slice) -> DeficientPiece | list[DeficientPiece]:
-        if isinstance(k, slice):
-            return [self[place] for place in range(*k.indices(len(self)))]
-        place = range(len(self))[k]
-        rows, cols, *conflict = (
-            np.sort(array[starts[place] : starts[place + 1]])
-            for array, starts in zip(self._grouped, self._starts, strict=True)
-        )
-        return DeficientPiece(self.side, rows, cols, Part(*conflict))
-
-    def __iter__(self) -> Iterator[DeficientPiece]:
-        return (self[k] for k in range(len(self)))
-
-    def __repr__(self) -> str:
-        pieces = "1 piece" if len(self) == 1 else f"{len(self)} pieces"
-        return f"DeficientPieces({pieces}, {self.side} {self.surplus} too many)"
+_ROW, _COL = "equation", "variable"
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
@@ -202,7 +108,15 @@ class Explanation:
         str
             Several lines, without a line break at the end.
         """
-        return explanation_text.text(self, max_pieces, max_names)
+        lines = [_headline(self)]
+        for part in (self.overdetermined, self.underdetermined):
+            if part:
+                lines += ["", *_part(self, part, max_pieces, max_names)]
+        if self.is_singular:
+            lines += ["", *_repair(self)]
+        if len(lines) > 1 and (self.row_names is None or self.col_names is None):
+            lines += ["", "Rows and columns are counted from 0."]
+        return "\n".join(lines)
 
     def to_dict(self, *, max_pieces: int | None = None) -> dict[str, Any]:
         """Return everything in numbers, strings, lists and dicts, as `json` can write it.
@@ -260,3 +174,109 @@ class Explanation:
             f"Explanation({n_rows}x{n_cols}, structural rank {self.structural_rank}: "
             f"{', '.join(faults) or 'full'})"
         )
+
+
+def _headline(why: Explanation) -> str:
+    n_rows, n_cols = why.shape
+    rank, size = why.structural_rank, f"{_count(n_rows, _ROW)}, {_count(n_cols, _COL)}"
+    if why.is_singular:
+        singular = "singular" if n_rows == n_cols else "rank deficient"
+        return f"Structurally {singular}: {size}, but rank {rank:,} at most, whatever the values."
+    if n_rows == n_cols:
+        return f"Structurally non-singular: {size}, rank {rank:,} for almost all values."
+    return f"Full structural rank, but not square: {size}, rank {rank:,} for almost all values."
+
+
+def _part(why: Explanation, part: DeficientPieces, max_pieces: int, max_names: int) -> list[str]:
+    over = part.side == "rows"
+    kind = "Over-determined" if over else "Under-determined"
+    if part.rows.size + part.cols.size == sum(indices.size for indices in part[0].conflict):
+        return [f"{kind}: {_words(part[0])}", *_details(why, part[0], max_names)]
+    noun, other = (_ROW, _COL) if over else (_COL, _ROW)
+    n_many, n_few = (part.rows.size, part.cols.size) if over else (part.cols.size, part.rows.size)
+    lines = [
+        f"{kind}: {_count(n_many, noun)} with {_count(n_few, other)}, {part.surplus:,} too many"
+    ]
+    if len(part) > 1:
+        lines[0] += f", in {len(part):,} separate pieces"
+    for number, piece in enumerate(part[:max_pieces], start=1):
+        words = _words(piece)
+        lines.append(f"  {number}. {words}" if len(part) > 1 else f"  {words}")
+        lines += [f"   {line}" for line in _details(why, piece, max_names)]
+    if len(part) > max_pieces:
+        lines.append(
+            f"  and {_count(len(part) - max_pieces, 'more piece')}, none with a shorter conflict"
+        )
+    return lines
+
+
+def _words(piece: DeficientPiece) -> str:
+    """Tell what is wrong with a conflict."""
+    n_rows, n_cols = (indices.size for indices in piece.conflict)
+    if piece.side == "rows":
+        between = f"{_count(n_rows, _ROW)} with only {_count(n_cols, _COL)} between them"
+        return between if n_cols else "1 equation without variables"
+    return (
+        f"{_count(n_cols, _COL)} in only {_count(n_rows, _ROW)}"
+        if n_rows
+        else "1 variable in no equation"
+    )
+
+
+def _details(why: Explanation, piece: DeficientPiece, max_names: int) -> list[str]:
+    """Name what takes part in a conflict, and tell what resolves it."""
+    over, (rows, cols) = piece.side == "rows", piece.conflict
+    lists = [
+        ("equations", _names(rows, why.row_name, max_names)),
+        ("variables", _names(cols, why.col_name, max_names)),
+    ]
+    lines = [f"  {label}: {names}" for label, names in (lists if over else lists[::-1]) if names]
+    if rest := piece.surplus - 1:
+        noun, size = (
+            _count(rest, f"more {_ROW if over else _COL}"),
+            f"{piece.rows.size:,} x {piece.cols.size:,}",
+        )
+        lines.append(f"  beside it, {noun} too many in the same piece of {size}")
+    many = piece.candidates.size > 1
+    if over:
+        advice = "drop one of these equations (any will do)" if many else "drop this equation"
+        return [
+            *lines,
+            f"  to do: {advice}, or bring another variable into {'one of them' if many else 'it'}",
+        ]
+    advice = "fix one of these variables (any will do)" if many else "fix this variable"
+    return [
+        *lines,
+        f"  to do: {advice}, or write another equation with {'one of them' if many else 'it'}",
+    ]
+
+
+def _repair(why: Explanation) -> list[str]:
+    """Say which entries raise the rank: between rows of one part and columns of the other."""
+    rows, cols = why.overdetermined.rows, why.underdetermined.cols
+    return [
+        f"To raise the rank by one, put a variable of the under-determined part ({cols.size:,}) "
+        "into an equation",
+        f"of the over-determined part ({rows.size:,}); no other new entry helps.",
+        _missing(why),
+    ]
+
+
+def _missing(why: Explanation) -> str:
+    """Tell how many entries are missing, and one choice of them."""
+    rows, cols = why.missing_entries
+    first = zip(rows[:3].tolist(), cols[:3].tolist(), strict=True)
+    pairs = [f"{why.col_name(j)} in {why.row_name(i)}" for i, j in first]
+    more = f" and {rows.size - len(pairs):,} more" if rows.size > len(pairs) else ""
+    return f"For full rank it takes {rows.size:,}, for example {', '.join(pairs)}{more}."
+
+
+def _names(indices: IndexArray, name: Callable[[int], str], max_names: int) -> str:
+    shown = [name(k) for k in indices[:max_names].tolist()]
+    hidden = indices.size - len(shown)
+    return ", ".join(shown) + (f" and {hidden:,} more" if hidden else "")
+
+
+def _count(number: int, noun: str) -> str:
+    """Return the number with its noun, in the plural unless it is one."""
+    return f"{number:,} {noun}" if number == 1 else f"{number:,} {noun}s"

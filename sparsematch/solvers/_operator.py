@@ -1,5 +1,6 @@
 """What factorisations offer to iterative solvers: the inverse as a linear operator."""
 
+from abc import ABC, abstractmethod
 from typing import Any
 
 import numpy as np
@@ -7,15 +8,15 @@ from numpy.typing import NDArray
 from scipy.sparse.linalg import LinearOperator
 
 
-class InverseOperator:
+class InverseOperator(ABC):
     """A factorisation that may be passed to SciPy's iterative solvers as ``M``."""
 
     shape: tuple[int, int]
     dtype: np.dtype[Any]
 
+    @abstractmethod
     def solve(self, b: Any, trans: str = "N") -> NDArray[Any]:
         """Solve a linear system."""
-        raise NotImplementedError
 
     def matvec(self, b: Any) -> NDArray[Any]:
         """Apply the inverse: what makes this a preconditioner, as in ``gmres(A, b, M=lu)``."""
