@@ -171,22 +171,12 @@ def coarsening_hierarchy(
     True
     """
     _check_limits(min_vertices, max_levels, max_ratio)
-    how: dict[str, Any] = {
-        "method": method,
-        "weights": weights,
-        "workers": workers,
-        "options": options,
-    }
+    how: Any = {"method": method, "weights": weights, "workers": workers, "options": options}
     levels: list[CoarseLevel] = []
     while True:
         n = getattr(G, "shape", (0,))[0]
-        stopped_by = (
-            "min_vertices"
-            if n <= min_vertices
-            else "max_levels"
-            if len(levels) + 1 >= max_levels
-            else None
-        )
+        stopped_by = "max_levels" if len(levels) + 1 >= max_levels else None
+        stopped_by = "min_vertices" if n <= min_vertices else stopped_by
         if not (levels and stopped_by):  # the first is matched in any case: it may be no graph
             matching = approximate_matching(G, rng=rng, symmetrize=symmetrize, **how)
         if stopped_by is None:
@@ -249,8 +239,7 @@ def _read_mates(matching: Any, graph: BipartiteCSR) -> IndexArray:
     if v >= 0:
         raise ValueError(
             f"matching is not one of a graph: the mate of vertex {v} is {int(given[v])}, whose "
-            f"mate is not {v}; "
-            "approximate_matching gives such mates"
+            f"mate is not {v}; approximate_matching gives such mates"
         )
     return mate
 

@@ -1,10 +1,9 @@
-"""The one result of every matching engine, and what is accepted as a start."""
+"""The one result of every matching engine."""
 
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from sparsematch._types import conventions
 from sparsematch._types.arrays import (
@@ -16,7 +15,7 @@ from sparsematch._types.arrays import (
     on_gpu,
 )
 from sparsematch._types.bipartite import BipartiteCSR
-from sparsematch._types.errors import wrong_type
+from sparsematch._types.mates import invert, is_pair, read_mates
 
 #: What can be wrong with a matching, once every mate is within range: row i, column j.
 FLAWS = {
@@ -190,7 +189,7 @@ class Matching:
             If `given` is neither, or pairs something that is no row or column, or a column twice.
         """
         row_mate = conventions.row_mate_of(conventions.pairs_of(given, "given"), shape, "given")
-        return cls(row_mate, _invert(row_mate, shape[1], "given")).freeze()
+        return cls(row_mate, invert(row_mate, shape[1], "given")).freeze()
 
     @classmethod
     @advising
@@ -224,23 +223,18 @@ class Matching:
         """
         n_rows, n_cols = graph.shape
         if initial is None:
-            mates = namespace(graph.indptr).empty(
-                n_rows + n_cols, graph.dtype
-            )  # one large block comes cheaper than two
+            # one large block comes cheaper than two
+            mates = namespace(graph.indptr).empty(n_rows + n_cols, graph.dtype)
             mates.fill(UNMATCHED)
             return cls(mates[:n_rows], mates[n_rows:])
         if isinstance(initial, cls):
             initial = (initial.row_mate, initial.col_mate)
-        if (
-            isinstance(initial, tuple | list)
-            and len(initial) == 2
-            and all(np.ndim(mate) == 1 for mate in initial)
-        ):
-            row_mate = _read_mates(initial[0], ("row", n_rows), ("column", n_cols), graph, name)
-            col_mate = _read_mates(initial[1], ("column", n_cols), ("row", n_rows), graph, name)
-            return cls(row_mate, col_mate)
-        row_mate = _read_mates(initial, ("row", n_rows), ("column", n_cols), graph, name)
-        return cls(row_mate, _invert(row_mate, n_cols, name))
+        rows, cols = ("row", n_rows), ("column", n_cols)
+        if is_pair(initial):
+            row_mate = read_mates(initial[0], rows, cols, graph, name)
+            return cls(row_mate, read_mates(initial[1], cols, rows, graph, name))
+        row_mate = read_mates(initial, rows, cols, graph, name)
+        return cls(row_mate, invert(row_mate, n_cols, name))
 
     def freeze(self) -> "Matching":
         """Make the arrays read-only, and return the matching. CuPy knows no read-only arrays."""
@@ -277,76 +271,6 @@ def copy_to_gpu(initial: Any) -> Any:
     """Copy what a caller gave as a matching to the current GPU; what is there stays."""
     if isinstance(initial, Matching):
         initial = (initial.row_mate, initial.col_mate)
-    if (
-        isinstance(initial, tuple | list)
-        and len(initial) == 2
-        and all(np.ndim(mate) == 1 for mate in initial)
-    ):
+    if is_pair(initial):
         return tuple(copy_to_gpu(mates) for mates in initial)
     return initial if on_gpu(initial) else import_cupy().asarray(np.asarray(initial))
-
-
-def _read_mates(
-    mates: Any, own: tuple[str, int], other: tuple[str, int], graph: BipartiteCSR, name: str
-) -> IndexArray:
-    """Copy the mates of one side; `own` and `other` are (noun for a vertex, how many)."""
-    (vertex, size), (partner, limit) = own, other
-    given = _read_vector(mates, graph, name)
-    if given.dtype.kind not in "iu" and given.size:
-        raise wrong_type(name, given[0], f"made of integers, the mate of each {vertex} or -1")
-    if given.size != size:
-        raise ValueError(
-            f"{name} is not a matching of this matrix: the mates of the {vertex}s have length "
-            f"{given.size}, not {size}"
-        )
-    wrong = namespace(given).flatnonzero((given < UNMATCHED) | (given >= limit))
-    if wrong.size:
-        k = wrong[0]
-        raise ValueError(
-            f"{name} is not a matching of this matrix: {vertex} {k} is paired with {partner} "
-            f"{given[k]}, "
-            f"but {partner}s are counted from 0 and there are {limit} of them (-1 means unmatched)"
-        )
-    return given.astype(graph.dtype)
-
-
-def _read_vector(mates: Any, graph: BipartiteCSR, name: str) -> NDArray[Any]:
-    expected = "a Matching, a pair (row_mate, col_mate) or one array row_mate"
-    here = on_gpu(mates)
-    if here and graph.backend == "numpy":
-        raise TypeError(
-            f"{name} is on a GPU, but the matrix is in host memory; get() copies arrays and "
-            "matchings there"
-        )
-    if not here and graph.backend == "cupy":
-        raise wrong_type(
-            name,
-            mates,
-            "made of CuPy arrays like the matrix; cupy.asarray copies arrays to the GPU",
-        )
-    try:
-        given = mates if here else np.asarray(mates)
-    except ValueError:  # sequences of different lengths
-        raise ValueError(f"{name} must be {expected}") from None
-    if given.ndim == 0:
-        raise wrong_type(name, mates, expected)
-    if given.ndim > 1:
-        raise ValueError(f"{name} must be {expected}, but has {given.ndim} dimensions")
-    return given
-
-
-def _invert(row_mate: IndexArray, n_cols: int, name: str) -> IndexArray:
-    """Return the mates of the columns, given those of the rows."""
-    xp = namespace(row_mate)
-    col_mate: IndexArray = xp.full(n_cols, UNMATCHED, row_mate.dtype)
-    rows = xp.flatnonzero(row_mate >= 0)
-    col_mate[row_mate[rows]] = rows
-    robbed = xp.flatnonzero(col_mate[row_mate[rows]] != rows)
-    if robbed.size:
-        i = rows[robbed[0]]
-        j = row_mate[i]
-        raise ValueError(
-            f"{name} is not a matching of this matrix: row {i} is paired with column {j}, but row "
-            f"{col_mate[j]} is too"
-        )
-    return col_mate

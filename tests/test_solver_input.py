@@ -1,0 +1,116 @@
+"""What solvers accept and refuse: patterns, duplicates, singular matrices, wrong arguments."""
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+
+import sparsematch as sm
+from sparsematch import solvers
+from test_solvers import check, leave_all_blocks
+
+
+def test_the_pattern_is_checked():
+    A = sp.csr_array(np.array([[1.0, 2, 0], [0, 3, 4], [5, 0, 6]]))
+    analysis = solvers.analyse(A)
+    B = A.copy()
+    B.indices[:2] = 2, 0
+    with pytest.raises(ValueError, match="another pattern"):
+        analysis.factorise(B)
+    with pytest.raises(ValueError, match="shape"):
+        analysis.factorise(A[:2])
+    with pytest.raises(ValueError, match=r"values of shape \(5,\) for a matrix with 6 entries"):
+        analysis.factorise(A.data[1:])
+    with pytest.raises(TypeError, match="array of values"):
+        analysis.factorise([1.0] * 6)
+    # the same pattern in another format
+    check(A.toarray(), analysis.factorise(A.tocsc()), np.ones(3))
+
+
+def test_duplicates_are_added():
+    """In compressed and coordinate form, sorted or not, int32 or int64."""
+    rows, cols, values = (
+        np.array([0, 1, 0, 0, 1]),
+        np.array([1, 0, 1, 0, 1]),
+        np.array([1.0, 2, 3, 4, 5]),
+    )
+    dense = np.array([[4.0, 4], [2, 5]])
+    for dtype in (np.int32, np.int64):
+        coo = sp.coo_array((values, (rows.astype(dtype), cols.astype(dtype))), shape=(2, 2))
+        order = np.argsort(rows, kind="stable")
+        indptr = np.array([0, 3, 5], dtype)
+        csr = sp.csr_array((values[order], cols[order].astype(dtype), indptr), shape=(2, 2))
+        for A in (coo, csr, csr.T):
+            expected = dense.T if A.format == "csc" else dense
+            lu = solvers.splu(A)
+            check(expected, lu, np.array([1.0, 2]))
+            lu.refactorise(A.data)
+            check(expected, lu, np.array([1.0, 2]))
+
+
+def test_structurally_singular():
+    A = sp.csc_array(np.array([[1.0, 1, 0], [2, 0, 0], [3, 0, 0]]))
+    with pytest.raises(solvers.SingularMatrixError) as caught:
+        solvers.splu(A)
+    assert isinstance(caught.value, RuntimeError)
+    assert sorted(caught.value.rows) == [1, 2]
+    assert caught.value.cols.tolist() == [0]
+    assert str(sm.explain_singularity(A)) in str(caught.value)
+    assert str(caught.value.report) == str(sm.explain_singularity(A))
+
+
+def test_numerically_singular(monkeypatch):
+    """In the core and by an external solver; stored zeros explain why, where they do."""
+    leave_all_blocks(monkeypatch)
+    for dense in (
+        np.array([[1.0, 2, 9], [2, 4, 8], [0, 0, 1]]),
+        np.kron(np.eye(1), np.ones((5, 5))),
+    ):
+        with pytest.raises(solvers.SingularMatrixError, match="numerically singular") as caught:
+            solvers.splu(sp.csc_array(dense))
+        assert caught.value.report is None
+        assert caught.value.rows.size == caught.value.cols.size
+    A = sp.csc_array(np.array([[1.0, 2], [3, 4]]))
+    A.data[:2] = 0
+    with pytest.raises(solvers.SingularMatrixError, match="not counting entries that are zero"):
+        solvers.splu(A)
+
+
+def test_after_an_error_there_is_nothing():
+    A = sp.csc_array(np.array([[1.0, 2], [3, 4]]))
+    lu = solvers.splu(A)
+    with pytest.raises(solvers.SingularMatrixError):
+        lu.refactorise(np.ones(4))
+    assert "failed" in repr(lu)
+    with pytest.raises(RuntimeError, match="nothing to solve with"):
+        lu.solve(np.ones(2))
+    lu.refactorise(A)
+    assert np.allclose(A @ lu.solve(np.ones(2)), 1)
+
+
+def test_bad_input():
+    A = sp.csc_array(np.eye(3))
+    lu = solvers.splu(A)
+    for call, error, text in (
+        (lambda: solvers.splu(np.eye(3)), TypeError, "SciPy sparse"),
+        (lambda: solvers.splu(sp.csc_array((2, 3))), ValueError, r"square, but has shape \(2, 3\)"),
+        (lambda: solvers.splu(A, solver="mumps"), ValueError, "'mumps'.*'superlu'"),
+        (
+            lambda: solvers.splu(A, pivoting="best"),
+            ValueError,
+            "'best'.*'auto', 'structure', 'product'",
+        ),
+        (lambda: solvers.spilu(A, pivoting=1), TypeError, "pivoting"),
+        (lambda: solvers.splu(A * np.nan), ValueError, r"A\[0, 0\] is nan"),
+        (lambda: lu.solve(np.ones(2)), ValueError, r"shape \(2,\)"),
+        (lambda: lu.solve(np.ones(3), "X"), ValueError, "'X'.*'N', 'T', 'H'"),
+        (lambda: lu.solve(np.array(["a"] * 3)), TypeError, "numbers"),
+    ):
+        with pytest.raises(error, match=text):
+            call()
+
+
+def test_empty():
+    lu = solvers.splu(sp.csc_array((0, 0)))
+    assert lu.solve(np.empty(0)).shape == (0,)
+    assert lu.solve(np.empty((0, 2))).shape == (0, 2)
+    assert solvers.splu(sp.csc_array(np.eye(2))).solve(np.empty((2, 0))).shape == (2, 0)
