@@ -32,7 +32,7 @@ _HARWELL_BOEING = re.compile(r"\.(hb|rb|[rcpi][suhzr][ae])")  # .rua: Real, Unsy
 
 
 class UnreadableFile(Exception):
-    """A matrix file is missing, of an unknown kind, or malformed; the message says which."""
+    """A matrix file is missing, unrecognised or malformed; the message says which."""
 
 
 def read_matrix(path: str | os.PathLike[str]) -> Any:
@@ -41,7 +41,7 @@ def read_matrix(path: str | os.PathLike[str]) -> Any:
     Parameters
     ----------
     path : str or path-like
-        The end of the name says what the file is: ``.mtx`` or ``.mm`` (Matrix Market), ``.npz``
+        The file extension says what the file is: ``.mtx`` or ``.mm`` (Matrix Market), ``.npz``
         (`scipy.sparse.save_npz`), ``.hb``, ``.rb`` or a Harwell-Boeing type such as ``.rua``. The
         text formats may be compressed: ``.mtx.gz``, ``.rua.bz2``.
 
@@ -54,7 +54,7 @@ def read_matrix(path: str | os.PathLike[str]) -> Any:
     Raises
     ------
     UnreadableFile
-        The file is missing, is not of a known kind, or is malformed.
+        The file is missing, has an unrecognised extension, or is malformed.
 
     Examples
     --------
@@ -131,9 +131,7 @@ def _reader_of(path: Path) -> tuple[Callable[[Path, _Opener | None], Any], _Open
         return _read_harwell_boeing, opener
     if kind == ".npz" and opener is None:
         return _read_npz, None
-    raise UnreadableFile(
-        f"{path}: the end of the name is not one of a known kind of matrix file: {FORMATS}"
-    )
+    raise UnreadableFile(f"{path}: unrecognised file extension; a matrix file is {FORMATS}")
 
 
 def _is_an_interrupt(error: BaseException | None) -> bool:

@@ -3,8 +3,8 @@
 Names, signatures, results and messages are the same.
 
 Change the import, and nothing else. Unlike SciPy's, these functions do not take exponential time on
-some matrices, and bear repeated entries. Which of several maximum matchings is returned may differ,
-as it may between versions of SciPy.
+some matrices, and accept duplicate entries. Which of several maximum matchings is returned may
+differ, as it may between versions of SciPy.
 """
 
 from typing import Any

@@ -86,7 +86,7 @@ def build_circuit(n_nodes: int = 3000, *, seed: int = 0) -> Circuit:
     Returns
     -------
     Circuit
-        The matrix is square, structurally non-singular and reducible, and has zeros on its
+        The matrix is square, structurally nonsingular and reducible, and has zeros on its
         diagonal.
 
     Examples
@@ -169,7 +169,7 @@ def solve_by_blocks(
     Parameters
     ----------
     A : (n, n) sparse matrix or array
-        Structurally non-singular.
+        Structurally nonsingular.
     b : (n,) ndarray
         The right-hand side.
     form : BlockForm

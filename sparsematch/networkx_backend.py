@@ -51,7 +51,7 @@ def convert_to_nx(result: Any, *, name: str | None = None) -> Any:
 def can_run(name: str, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> bool | str:
     """Tell NetworkX whether a call is for us, or why not."""
     graph = args[0] if args else kwargs["G"]
-    return "sparsematch takes undirected graphs only" if graph.is_directed() else True
+    return "sparsematch accepts undirected graphs only" if graph.is_directed() else True
 
 
 def should_run(name: str, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> bool:

@@ -118,7 +118,7 @@ def test_summaries_are_for_people(folder, capsys):
     assert "rows 0, 1 (counted from 0)" in out
     assert main(["rank", str(folder / "full.npz")]) == 0
     out = capsys.readouterr().out
-    assert "30 of 30: structurally non-singular" in out
+    assert "30 of 30: structurally nonsingular" in out
     assert "ms, match " in out
     assert main(["match", str(folder / "wide.mtx")]) == 0
     assert "2 of 2: full" in capsys.readouterr().out
@@ -205,7 +205,7 @@ def test_workers_and_seed(folder, capsys):
 def test_demo(capsys, tmp_path):
     assert main(["demo", "--nodes", "300"]) == 0
     out = capsys.readouterr().out
-    assert "324 of 324: structurally non-singular" in out
+    assert "324 of 324: structurally nonsingular" in out
     assert "324 of 325: structurally SINGULAR" in out
     assert "the equations of source 0 and source 24 fix one voltage" in out
     status, facts = run_json(capsys, "demo", "--nodes", "300", "--seed", "4")

@@ -52,7 +52,7 @@ def test_text(folder, capsys):
     assert "counted from 0" not in out
     assert "explain " in out.splitlines()[-1]
     assert explain(folder, "full") == 0
-    assert "Structurally non-singular" in capsys.readouterr().out
+    assert "Structurally nonsingular" in capsys.readouterr().out
 
 
 def test_json(folder, capsys):

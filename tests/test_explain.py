@@ -220,7 +220,7 @@ def test_text_without_names():
 
 def test_text_of_what_is_not_singular():
     assert str(sm.explain_singularity(GALLERY["identity"]())).startswith(
-        "Structurally non-singular: 5 equations"
+        "Structurally nonsingular: 5 equations"
     )
     assert "Full structural rank, but not square" in str(
         sm.explain_singularity(GALLERY["full_tall"]())

@@ -180,9 +180,9 @@ def test_missing_directory_and_empty(tmp_path, name):
 @pytest.mark.parametrize(
     "name", ["a.txt", "a", "a.gz", "a.npz.gz", "mtx", "a.mtx.zip", "a.rux", "a.mat"]
 )
-def test_unknown_ending(tmp_path, name):
+def test_unrecognised_extension(tmp_path, name):
     (tmp_path / name).write_text(BANNER)
     with pytest.raises(
-        UnreadableFile, match=r"not one of a known kind of matrix file: Matrix Market"
+        UnreadableFile, match=r"unrecognised file extension; a matrix file is Matrix Market"
     ):
         read_matrix(tmp_path / name)

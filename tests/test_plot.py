@@ -144,7 +144,7 @@ def test_kind_of_picture():
     check_picture("A.PDF")
     with pytest.raises(ValueError, match=r"'xyz' is not a kind of picture; the kinds are .*png"):
         check_picture("a.xyz")
-    with pytest.raises(ValueError, match="'a name without ending'"):
+    with pytest.raises(ValueError, match="'a name without extension'"):
         check_picture("png")
 
 

@@ -33,7 +33,7 @@ def coarsen(
     ----------
     G : sparse array or matrix, shape (n, n)
         Any square matrix: it need not be symmetric. Entries in the same place are added up. A
-        matrix of ``cupyx.scipy.sparse`` is worked on by its GPU and answered with such matrices. It
+        matrix of ``cupyx.scipy.sparse`` is processed on its GPU; results are such matrices. It
         is not modified.
     matching : GraphMatching or array of int, shape (n,)
         As `approximate_matching` gives it, or its mates: where ``mate[v]`` is w, ``mate[w]`` is v,

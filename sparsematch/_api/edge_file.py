@@ -47,10 +47,9 @@ def match_edge_file(
     path : str or path-like
         A ``.npy`` file of one dimension with the fields ``u`` and ``v``, both int32 or both int64,
         and perhaps ``weight``, float32 or float64: what `write_edge_file` makes, or NumPy. Each
-        edge stands there once, or repeatedly and in either direction, in any order. Where an edge
-        is repeated the heaviest counts: unlike entries of a matrix, repeats are not added up, which
-        would take a sort. Loops are skipped. The weight of an edge is the absolute value of the
-        number.
+        edge stands there once or more often, in either direction and any order. Of duplicates the
+        heaviest counts: unlike entries of a matrix they are not added up, which would need a sort.
+        Loops are skipped. The weight of an edge is the absolute value of the number.
     n_vertices : int, optional
         Number of vertices; by default one more than the largest in the file, which takes another
         pass to find.
@@ -127,9 +126,9 @@ def write_edge_file(path: str | os.PathLike[str], edges: Any) -> int:
     path : str or path-like
         The file, by custom with a name that ends in ``.npy``. One that is there is overwritten.
     edges : sparse array or matrix, or iterable of tuples
-        A symmetric matrix without repeats, of which the upper triangle is written and the diagonal
-        left out; or chunks of edges, each a tuple of arrays ``(u, v)`` or ``(u, v, weight)``: a
-        generator of these need not hold more than one in memory.
+        A symmetric matrix without duplicates, of which the upper triangle is written and the
+        diagonal left out; or chunks of edges, each a tuple of arrays ``(u, v)`` or ``(u, v,
+        weight)``: a generator of these need not hold more than one in memory.
 
     Returns
     -------
@@ -149,9 +148,9 @@ def write_edge_file(path: str | os.PathLike[str], edges: Any) -> int:
 
     Notes
     -----
-    The first chunk tells the types: vertices are int32 if they are of that type or a smaller one,
-    weights float32 if they are that, else int64 and float64. Those of a matrix are int32 if it has
-    fewer than 2**31 rows. The file holds one array with the fields ``u``, ``v`` and perhaps
+    The first chunk determines the types: vertices are int32 if they are of that type or a smaller
+    one, weights float32 if they are that, else int64 and float64. Those of a matrix are int32 if it
+    has fewer than 2**31 rows. The file holds one array with the fields ``u``, ``v`` and perhaps
     ``weight``, which ``numpy.load(path, mmap_mode="r")`` reads.
 
     Examples

@@ -52,7 +52,7 @@ def explain_singularity(
     Explanation
         ``print`` it to read it; ``overdetermined`` and ``underdetermined`` list the pieces, those
         with the shortest conflict first. Both are empty if `A` is square and structurally
-        non-singular.
+        nonsingular.
 
     Raises
     ------

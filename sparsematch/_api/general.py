@@ -12,7 +12,7 @@ from sparsematch._types.arrays import UNMATCHED, advising, namespace
 from sparsematch._types.errors import wrong_type
 from sparsematch._types.graph import (
     Graph,
-    add_up_repeats,
+    add_up_duplicates,
     as_graph,
     first_infinite,
     one_sided_entry,
@@ -50,14 +50,14 @@ def approximate_matching(
         A symmetric matrix: each off-diagonal entry is half of an edge, whose weight is the absolute
         value of the entry. The diagonal is ignored. Entries in the same place are added up.
         Explicit zeros are edges of weight zero, matched last. A matrix of ``cupyx.scipy.sparse`` is
-        worked on by its GPU and answered with CuPy arrays. It is not modified.
+        processed on its GPU; results are CuPy arrays. It is not modified.
     method : str, optional
         ``"auto"``, or a name from ``engines("approximate")``. ``"greedy"``, ``"suitor"`` and
         ``"local_max"`` find the same matching, at least half as heavy as the heaviest; ``"gpa"``
         finds a heavier one in more time, ``"hem"`` and ``"red_blue"`` a lighter one. A GPU has
         engines of its own: ``engines("approximate", backend="cupy")``.
     weights : bool, optional
-        False: all edges weigh the same, and values are not looked at.
+        False: all edges weigh the same, and values are ignored.
     rng : int or numpy.random.Generator, optional
         Seeds the order among edges of equal weight, and the random choices of ``"hem"`` and
         ``"red_blue"``. By default a fixed seed. The same seed gives the same matching with any
@@ -66,7 +66,7 @@ def approximate_matching(
         Number of threads, -1 for all cores. By default that of `set_workers`, which is 1. On a GPU
         this is ignored.
     symmetrize : bool, optional
-        Whether a matrix that is not symmetric is taken as well: an edge then weighs the larger of
+        Whether a matrix that is not symmetric is accepted: an edge then weighs the larger of
         its two entries, of which one may be absent.
     device : {None, "cuda"}, optional
         ``"cuda"``: copy a matrix in host memory to the current GPU, and work there. By default the
@@ -74,8 +74,8 @@ def approximate_matching(
     options : dict, optional
         Options of the engine; ``engines("approximate")`` lists them with their defaults.
     return_info : bool, optional
-        Whether ``info`` is to tell what each round matched and left, which takes another pass over
-        the edges for each.
+        Whether ``info`` is to report what each round matched and left, which takes another pass
+        over the edges for each.
 
     Returns
     -------
@@ -104,7 +104,7 @@ def approximate_matching(
     Birn, Osipov, Sanders, Schulz, Sitchinava, Efficient parallel and external matching (Euro-Par
     2013), for ``"local_max"``; Fagginger Auer, Bisseling, A GPU algorithm for greedy graph matching
     (Facing the Multicore-Challenge II, 2012), for ``"red_blue"``. Time: O(nnz), expected, for
-    ``"local_max"``; the pages of the engines tell that of the others. Edges are ordered by weight,
+    ``"local_max"``; the pages of the engines give that of the others. Edges are ordered by weight,
     then by a hash of their ends and the seed, so that no two are equal.
 
     Examples
@@ -199,7 +199,7 @@ def _checked(graph: Graph, run: Run, symmetrize: bool, name: str = "G") -> Graph
     validate_graph = operations(graph.backend).validate_graph
     survey = validate_graph(graph, run)
     if not survey.ascending:
-        graph = add_up_repeats(graph)
+        graph = add_up_duplicates(graph)
         survey = validate_graph(graph, run)
     if not survey.finite:
         i, j, value = first_infinite(graph)

@@ -59,21 +59,21 @@ def maximum_transversal(
     """Find a maximum transversal: as many entries as possible, no two in the same row or column.
 
     In other words a maximum matching of the rows and columns of a sparse matrix. Values are
-    ignored: every stored entry counts, explicit zeros and repeated entries too. The matrix is not
+    ignored: every stored entry counts, explicit zeros and duplicates too. The matrix is not
     modified.
 
     Parameters
     ----------
     A : sparse array or matrix, shape (n_rows, n_cols)
         CSR and CSC are read in place, COO is converted, other formats are converted with a warning.
-        A matrix of ``cupyx.scipy.sparse`` is worked on by its GPU and answered with CuPy arrays.
+        A matrix of ``cupyx.scipy.sparse`` is processed on its GPU; results are CuPy arrays.
     method : str, optional
         The exact engine: ``"auto"``, or a name from ``engines("exact")``. ``"none"`` leaves out the
-        exact part; the result is then what `init` makes of `initial`, and only maximal. A GPU has
-        engines of its own: ``engines("exact", backend="cupy")``.
+        exact algorithm; the result is then what `init` makes of `initial`, and only maximal. A GPU
+        has engines of its own: ``engines("exact", backend="cupy")``.
     init : str, optional
         The heuristic that goes first: a name from ``engines("heuristic")``, ``"none"``, or
-        ``"auto"``, which is what the exact engine likes best.
+        ``"auto"``, which is what suits the exact engine.
     initial : Matching, (row_mate, col_mate) or row_mate, optional
         A matching of `A` to start from, such as that of an earlier version of the matrix or the
         result of SciPy's ``maximum_bipartite_matching(A, perm_type="column")``. It is copied.
@@ -85,7 +85,7 @@ def maximum_transversal(
         ``"cuda"``: copy a matrix in host memory to the current GPU, `initial` with it, and work
         there. By default the work is done where the matrix is.
     rng : int or numpy.random.Generator, optional
-        Seeds the choices of a start with the option ``random``. By default a fixed seed.
+        Seeds the choices of an initialisation with the option ``random``. By default a fixed seed.
     options : dict, optional
         Options of the engines named by `init` and `method`; ``engines()`` lists them with their
         defaults.
@@ -138,7 +138,7 @@ def maximum_transversal(
     >>> A[matching.as_permutation()].diagonal().tolist()
     [1, 1, 1]
 
-    Which steps it took:
+    The steps of a run:
 
     >>> _, info = maximum_transversal(A, method="hopcroft_karp", init="cheap", return_info=True)
     >>> [step.engine for step in info.steps]

@@ -40,15 +40,15 @@ class BipartiteCSR:
         The shape of the user's matrix, flipped or not.
     indptr, indices : ndarray of int32 or int64, C-contiguous
         Entries ``indptr[k]:indptr[k + 1]`` of `indices` belong to the k-th row (column if
-        `flipped`). Unsorted and repeated indices are legal. `indices` may be longer than
+        `flipped`). Unsorted and duplicate indices are legal. `indices` may be longer than
         ``indptr[-1]``.
     backend : str
         Where the arrays live: ``"numpy"`` for host memory, ``"cupy"`` for that of a GPU.
     flipped : bool
         Whether `indptr` runs over the columns.
     known_nnz : int
-        The number of entries where `indptr` is on a device, so that nobody waits for it; -1: to be
-        read there.
+        The number of entries where `indptr` is on a device, so that no thread waits for it; -1: to
+        be read there.
     """
 
     n_rows: int
@@ -244,7 +244,7 @@ def _check(graph: BipartiteCSR, name: str, threads: int = 1) -> None:
     nnz = graph.nnz
     if indptr[0] != 0 or nnz > indices.size or np.count_nonzero(indptr[1:] < indptr[:-1]):
         _refuse_indptr(graph, name)
-    # Read as unsigned, a negative index is a very large one: the largest tells about both ends of
+    # Read as unsigned, a negative index is a very large one: the largest bounds both ends of
     # the range.
     if nnz and _largest(indices[:nnz].view(_UNSIGNED[graph.dtype]), threads) >= graph.n_minor:
         _refuse_indices(graph, name)

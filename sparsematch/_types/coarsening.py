@@ -16,9 +16,9 @@ class Coarsening(NamedTuple):
     Attributes
     ----------
     matrix : sparse array or matrix, shape (n_coarse, n_coarse)
-        ``P.T @ G @ P``, indices ascending, without repeats: entries between the same two aggregates
-        are added up, those within one are on the diagonal. CSC if the fine matrix is, else CSR; an
-        array if that is one.
+        ``P.T @ G @ P``, indices ascending, without duplicates: entries between the same two
+        aggregates are added up, those within one are on the diagonal. CSC if the fine matrix is,
+        else CSR; an array if that is one.
     prolongation : sparse array or matrix, shape (n, n_coarse)
         P: a 1 in each row, in the column of the aggregate that the vertex is in. CSR.
 

@@ -58,7 +58,7 @@ class DeficientPiece:
 class DeficientPieces(Sequence[DeficientPiece]):
     """The connected pieces of the over- or under-determined part, shortest conflict first.
 
-    A sequence of `DeficientPiece`, each made when it is asked for: there may be as many as rows.
+    A sequence of `DeficientPiece`, each made on access: there may be as many as rows.
 
     Attributes
     ----------

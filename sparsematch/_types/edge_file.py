@@ -76,7 +76,7 @@ class EdgeFile:
 
 
 class EdgeReport(NamedTuple):
-    """What the pass over a file of edges tells; the mates are written elsewhere.
+    """What the pass over a file of edges reports; the mates are written elsewhere.
 
     Attributes
     ----------

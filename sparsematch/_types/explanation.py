@@ -18,7 +18,7 @@ _ROW, _COL = "equation", "variable"
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class Explanation:
-    """Why a matrix is structurally singular, or not square enough; ``str`` of it tells.
+    """Why a matrix is structurally singular, or not square enough; ``str`` of it says why.
 
     Attributes
     ----------
@@ -94,7 +94,7 @@ class Explanation:
         return self.col_names[j] if self.col_names else f"column {j}"
 
     def text(self, *, max_pieces: int = 3, max_names: int = 12) -> str:
-        """Tell an engineer what is wrong, in terms of equations (rows) and variables (columns).
+        """Say what is wrong, in terms of equations (rows) and variables (columns).
 
         Parameters
         ----------
@@ -152,12 +152,12 @@ class Explanation:
     def _piece_dict(self, piece: DeficientPiece) -> dict[str, Any]:
         arrays = piece.rows, piece.cols, *piece.conflict
         names = "rows", "cols", "conflict_rows", "conflict_cols"
-        facts = {name: array.tolist() for name, array in zip(names, arrays, strict=True)}
+        out = {name: array.tolist() for name, array in zip(names, arrays, strict=True)}
         if self.row_names is not None:
-            facts["conflict_row_names"] = [self.row_names[i] for i in facts["conflict_rows"]]
+            out["conflict_row_names"] = [self.row_names[i] for i in out["conflict_rows"]]
         if self.col_names is not None:
-            facts["conflict_col_names"] = [self.col_names[j] for j in facts["conflict_cols"]]
-        return facts
+            out["conflict_col_names"] = [self.col_names[j] for j in out["conflict_cols"]]
+        return out
 
     def __str__(self) -> str:
         return self.text()
@@ -183,7 +183,7 @@ def _headline(why: Explanation) -> str:
         singular = "singular" if n_rows == n_cols else "rank deficient"
         return f"Structurally {singular}: {size}, but rank {rank:,} at most, whatever the values."
     if n_rows == n_cols:
-        return f"Structurally non-singular: {size}, rank {rank:,} for almost all values."
+        return f"Structurally nonsingular: {size}, rank {rank:,} for almost all values."
     return f"Full structural rank, but not square: {size}, rank {rank:,} for almost all values."
 
 
@@ -211,7 +211,7 @@ def _part(why: Explanation, part: DeficientPieces, max_pieces: int, max_names: i
 
 
 def _words(piece: DeficientPiece) -> str:
-    """Tell what is wrong with a conflict."""
+    """Say what is wrong with a conflict."""
     n_rows, n_cols = (indices.size for indices in piece.conflict)
     if piece.side == "rows":
         between = f"{_count(n_rows, _ROW)} with only {_count(n_cols, _COL)} between them"
@@ -224,7 +224,7 @@ def _words(piece: DeficientPiece) -> str:
 
 
 def _details(why: Explanation, piece: DeficientPiece, max_names: int) -> list[str]:
-    """Name what takes part in a conflict, and tell what resolves it."""
+    """Name the members of a conflict, and say what resolves it."""
     over, (rows, cols) = piece.side == "rows", piece.conflict
     lists = [
         ("equations", _names(rows, why.row_name, max_names)),
@@ -263,7 +263,7 @@ def _repair(why: Explanation) -> list[str]:
 
 
 def _missing(why: Explanation) -> str:
-    """Tell how many entries are missing, and one choice of them."""
+    """Say how many entries are missing, and name one choice of them."""
     rows, cols = why.missing_entries
     first = zip(rows[:3].tolist(), cols[:3].tolist(), strict=True)
     pairs = [f"{why.col_name(j)} in {why.row_name(i)}" for i, j in first]

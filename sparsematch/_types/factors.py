@@ -32,7 +32,7 @@ class BlockPlan(Protocol):
     def block(self, k: int, ascending: bool, /) -> tuple[IndexArray, IndexArray, IndexArray, float]:
         """Return the columns of block k: indptr, rows, and the place of each entry in the values.
 
-        Rows are ascending in each column if that is asked for. Last, how many entries L + U would
+        Rows are ascending in each column if that is wanted. Last, how many entries L + U would
         have if pivots stayed on the diagonal; 0: they are in no order that helps.
         """
 
@@ -49,7 +49,7 @@ class QuickAnalysis(NamedTuple):
     weak_pivots : int
         How many pivots will hardly stay on the diagonal, by their values.
     plan : BlockPlan or None
-        What to factorise; None if the diagonal is too poor to start with.
+        What to factorise; None if the diagonal has too many weak pivots.
     """
 
     row_perm: IndexArray
@@ -81,7 +81,7 @@ class BlockLU(Protocol):
     @property
     def largest_u(self) -> float: ...
     def factorise(self, values: NDArray[Any], again: bool, /) -> tuple[int, int]:
-        """Compute the numbers, again with the same pivots or anew.
+        """Compute the numbers, with the same pivots or with new ones.
 
         Returns how it went, a place in ``OUTCOMES``, and in which block.
         """

@@ -1,8 +1,8 @@
 """A symmetric matrix as a general graph: a vertex for each row, an edge for two entries.
 
-The weight of an edge is the absolute value of its entries; the diagonal is no edge. What is looked
-at here is the structure; whether both triangles agree, and the values are finite, is for the
-back-end to tell in one pass (`validate_graph`).
+The weight of an edge is the absolute value of its entries; the diagonal is no edge. Here only
+the structure is checked; whether both triangles agree, and the values are finite, the back-end
+finds in one pass (`validate_graph`).
 """
 
 from dataclasses import dataclass
@@ -25,7 +25,7 @@ class Graph:
         Number of vertices.
     indptr, indices : ndarray of int32 or int64, C-contiguous
         The neighbours of vertex v are ``indices[indptr[v]:indptr[v + 1]]``, in ascending order,
-        without repeats. Loops are skipped by whoever reads them.
+        without duplicates. Loops are skipped when they are read.
     weight : ndarray of float64 (on a GPU also float32), shape (nnz,), or None
         The weight of an edge is the absolute value of this. None: all edges weigh the same.
     backend : str
@@ -48,14 +48,14 @@ class Graph:
 
 
 class GraphProperties(NamedTuple):
-    """What one pass over the entries tells about a graph.
+    """What one pass over the entries finds about a graph.
 
     Attributes
     ----------
     ascending : bool
-        Whether the neighbours of each vertex ascend strictly: no entry is repeated.
+        Whether the neighbours of each vertex ascend strictly: there are no duplicates.
     symmetric : bool
-        Whether each entry has a partner of the same absolute value across the diagonal. Told by a
+        Whether each entry has a partner of the same absolute value across the diagonal. Found by a
         64-bit fingerprint of both triangles: where they differ it says so, but for one case in
         2**64.
     finite : bool
@@ -69,7 +69,7 @@ class GraphProperties(NamedTuple):
 
 @advising
 def as_graph(G: Any, *, weights: bool = True, name: str = "G", device: str | None = None) -> Graph:
-    """View a square sparse matrix as a graph, without a look at its values.
+    """View a square sparse matrix as a graph, without reading its values.
 
     Parameters
     ----------
@@ -124,7 +124,7 @@ def read_weights(data: Any, nnz: int, name: str) -> FloatArray:
     return weight
 
 
-def add_up_repeats(graph: Graph) -> Graph:
+def add_up_duplicates(graph: Graph) -> Graph:
     """Return a copy of the graph, duplicates added up, neighbours ascending."""
     code, order = _sorted_codes(graph)
     first, group = groups(code)

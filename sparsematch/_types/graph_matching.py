@@ -55,7 +55,7 @@ class GraphMatching(Matching):
 
     @property
     def cardinality(self) -> int:
-        """Number of matched pairs, counted anew each time: O(n)."""
+        """Number of matched pairs, counted each time: O(n)."""
         return int(namespace(self.mate).count_nonzero(self.mate >= 0)) // 2
 
     @property

@@ -60,7 +60,7 @@ class Matching:
 
     @property
     def cardinality(self) -> int:
-        """Number of matched pairs, counted anew each time: O(n_rows)."""
+        """Number of matched pairs, counted each time: O(n_rows)."""
         return int(namespace(self.row_mate).count_nonzero(self.row_mate >= 0))
 
     @property
@@ -175,7 +175,7 @@ class Matching:
         given : dict or (RowPartition, ColPartition)
             What ``maximum_matching`` or ``dulmage_mendelsohn`` return of a matrix.
         shape : (int, int)
-            Rows and columns of the matrix, which it does not tell.
+            Rows and columns of the matrix, which `given` leaves open.
 
         Returns
         -------

@@ -1,4 +1,4 @@
-"""What is known about an engine, and what is told about a run."""
+"""What is known about an engine, and what a run reports."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -60,7 +60,7 @@ class StepInfo(NamedTuple):
     levels : int
         Breadth-first levels in all phases.
     edges : int
-        Entries looked at; 0 from an engine on a GPU that does not count them.
+        Entries scanned; 0 from an engine on a GPU that does not count them.
     augmentations : int
         Augmenting paths applied.
     path_edges : int

@@ -259,7 +259,7 @@ def _magnitude(data: NDArray[Any]) -> FloatArray:
 
 
 def _has_duplicates(graph: BipartiteCSR) -> bool:
-    """Tell whether indices in some row or column may be repeated: they do not strictly ascend."""
+    """Tell whether some row or column may have duplicates: its indices do not strictly ascend."""
     indices, starts = graph.indices[: graph.nnz], graph.indptr[1:-1]
     falls = indices[1:] <= indices[:-1]
     falls[starts[(starts > 0) & (starts < graph.nnz)] - 1] = False

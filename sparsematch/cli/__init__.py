@@ -1,6 +1,6 @@
 """The command line: ``sparsematch rank | match | btf | explain | coarsen | match-edges | demo``.
 
-`main` is the only public name. `arguments` says what can be asked, `commands` and `graph_commands`
+`main` is the only public name. `arguments` declares the options, `commands` and `graph_commands`
 do it, `summary` words the answer for people and for programs, `progress` shows the running step.
 Matrix files are read by `sparsematch._io`.
 

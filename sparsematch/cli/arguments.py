@@ -1,4 +1,4 @@
-"""What can be asked on the command line, as one argparse parser."""
+"""The command line, as one argparse parser."""
 
 import argparse
 from collections.abc import Callable
@@ -113,7 +113,7 @@ def _add_coarsen(adders: Any) -> None:
     command.add_argument(
         "--symmetrize",
         action="store_true",
-        help="take a matrix that is not symmetric, the larger of two entries",
+        help="accept a matrix that is not symmetric: the larger of two entries counts",
     )
     command.add_argument(
         "--min-vertices",
@@ -211,7 +211,7 @@ def _add_file(command: argparse.ArgumentParser) -> None:
 def _add_engine_options(command: argparse.ArgumentParser, heuristic_alone: bool = False) -> None:
     methods = _choices("exact", "auto", *(["none"] if heuristic_alone else []))
     inits = _choices("heuristic", "auto", "none")
-    note = "; none: the start alone, only maximal" if heuristic_alone else ""
+    note = "; none: the initialisation alone, only maximal" if heuristic_alone else ""
     command.add_argument(
         "--method", choices=methods, default="auto", help=f"exact engine (default auto{note})"
     )
@@ -219,7 +219,7 @@ def _add_engine_options(command: argparse.ArgumentParser, heuristic_alone: bool 
         "--init",
         choices=inits,
         default="auto",
-        help="heuristic that makes the start (default auto)",
+        help="heuristic for the initialisation (default auto)",
     )
     command.add_argument(
         "--workers",

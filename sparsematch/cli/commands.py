@@ -1,6 +1,6 @@
 """The commands.
 
-Each reads, calls the public API, writes what was asked for, and returns the exit status.
+Each reads, calls the public API, writes the outputs, and returns the exit status.
 """
 
 import json
@@ -34,7 +34,7 @@ _DONE, _SINGULAR = 0, 1
 
 
 class CannotProduce(Exception):
-    """What was asked for cannot be produced: a file cannot be written, or matplotlib is missing."""
+    """An output cannot be produced: a file cannot be written, or matplotlib is missing."""
 
 
 def rank(arguments: Namespace) -> int:
@@ -161,7 +161,7 @@ def _finish(
     progress: Progress,
     arrays: dict[str, Any],
 ) -> int:
-    """Save, print in the form that was asked for, and choose the exit status."""
+    """Save, print as JSON or text, and choose the exit status."""
     _save(arguments, arrays, facts)
     facts = {"command": arguments.name, **facts, **summary.run_facts(run, progress.seconds)}
     if arrays and arguments.arrays:

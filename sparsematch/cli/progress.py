@@ -25,7 +25,7 @@ class Progress:
     stream : text stream
         Where the line goes, usually ``sys.stderr``.
     quiet : bool
-        Show nothing, only take the times.
+        Show nothing, only measure.
     """
 
     def __init__(self, stream: TextIO, quiet: bool = False) -> None:

@@ -71,7 +71,7 @@ def _analysis(result: Result) -> list[str]:
         ),
         line(
             "structural rank",
-            f"{f['structural_rank']:,} of {f['n_rows']:,}: structurally non-singular",
+            f"{f['structural_rank']:,} of {f['n_rows']:,}: structurally nonsingular",
         ),
         line("block form", f"{f['n_blocks']:,} blocks: {large}, and {ones:,} of size 1"),
         line("time", f"{result.seconds_analyse:.4f} s"),

@@ -149,7 +149,7 @@ def _rank_words(facts: dict[str, Any]) -> str:
         return f"{words}: " + (
             f"structurally SINGULAR, short by {missing:,}"
             if missing
-            else "structurally non-singular"
+            else "structurally nonsingular"
         )
     return f"{words}: " + (
         f"structurally rank DEFICIENT, short by {missing:,}" if missing else "full"

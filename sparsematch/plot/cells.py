@@ -26,7 +26,7 @@ def check_picture(path: str | os.PathLike[str]) -> None:
     kind = Path(path).suffix.lower().removeprefix(".")
     if kind not in kinds:
         raise ValueError(
-            f"{kind or 'a name without ending'!r} is not a kind of picture; the kinds are "
+            f"{kind or 'a name without extension'!r} is not a kind of picture; the kinds are "
             f"{', '.join(kinds)}"
         )
 

@@ -73,8 +73,8 @@ def splu(A: Any, *, matching: Any = None, pivoting: str = "auto", solver: Any = 
     Parameters
     ----------
     A : sparse array or matrix, shape (n, n)
-        In any format; CSC spares a conversion. A matrix of ``cupyx.scipy.sparse`` is worked on by
-        its GPU.
+        In any format; CSC spares a conversion. A matrix of ``cupyx.scipy.sparse`` is processed
+        on its GPU.
     matching, pivoting, solver
         As those of `analyse`, or of `DeviceLU` if `A` is on a GPU.
 
@@ -179,7 +179,7 @@ def factorized(A: Any, **options: Any) -> Callable[[Any], NDArray[Any]]:
     Returns
     -------
     callable
-        It takes a right-hand side, or several as columns, and returns the solution.
+        It maps a right-hand side, or several as columns, to the solution.
 
     Raises
     ------

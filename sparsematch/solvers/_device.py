@@ -46,7 +46,7 @@ class DeviceLU:
         entries, as cuDSS pivots within small blocks only. The other solvers have pivots of their
         own, or need none.
     solver : {"auto", "cudss", "cusolver", "superlu"}, optional
-        ``"cudss"`` needs nvmath-python 1.0; it is taken by default where that is installed.
+        ``"cudss"`` needs nvmath-python 1.0; it is the default where that is installed.
         ``"cusolver"``, the default elsewhere, comes with CuPy: a QR factorisation for each
         right-hand side. ``"superlu"`` copies the matrix to host memory, is factorised there by
         SciPy, and copies the factors back.
@@ -128,7 +128,7 @@ class DeviceLU:
             )
         ):
             raise ValueError(
-                "A has another pattern than the matrix that was analysed: factorise it anew"
+                "A has another pattern than the matrix that was analysed: factorise it by itself"
             )
         self._take(A)
 
@@ -289,7 +289,7 @@ class DeviceLU:
 
 
 def _canonical(A: Any) -> Any:
-    """Return a copy in CSR, sorted and without repeats, of a square matrix on a GPU."""
+    """Return a copy in CSR, sorted and without duplicates, of a square matrix on a GPU."""
     if not on_gpu(A) or not hasattr(A, "format"):
         raise wrong_type("A", A, "a sparse matrix of CuPy")
     if A.ndim != 2 or A.shape[0] != A.shape[1]:

@@ -1,6 +1,6 @@
 """Factorisations on a GPU by other libraries: one small class each, behind one shape.
 
-Each is made of a CSR matrix of cupyx.scipy.sparse, int32 indices, sorted, no repeats, float64 or
+Each is made of a CSR matrix of cupyx.scipy.sparse, int32 indices, sorted, no duplicates, float64 or
 complex128.
 """
 
@@ -18,7 +18,7 @@ class DeviceFactor(Protocol):
     """The factorisation of one matrix on a GPU."""
 
     def refactorise(self, A: Any) -> None:
-        """Take a matrix with the same pattern."""
+        """Factorise a matrix with the same pattern."""
 
     def solve(self, b: Any, trans: str) -> Any:
         """Solve with A ("N") or its transpose ("T"); `b` has one dimension. Raise Singular."""
@@ -37,7 +37,7 @@ class CudssFactor:
         self._solver("N")
 
     def refactorise(self, A: Any) -> None:
-        """Take a matrix with the same pattern."""
+        """Factorise a matrix with the same pattern."""
         self._A = A
         for trans, (solver, kept) in self._solvers.items():
             # in other arrays it would have to be analysed again
@@ -90,7 +90,7 @@ class CusolverFactor:
         self._A = {"N": A}
 
     def refactorise(self, A: Any) -> None:
-        """Take a matrix with the same pattern."""
+        """Factorise a matrix with the same pattern."""
         self._A = {"N": A}
 
     def solve(self, b: Any, trans: str) -> Any:
@@ -119,7 +119,7 @@ class HostSuperLUFactor:
         self.refactorise(A)
 
     def refactorise(self, A: Any) -> None:
-        """Take any matrix."""
+        """Factorise any matrix."""
         from cupyx.scipy.sparse.linalg import splu
 
         try:

@@ -3,7 +3,7 @@
 An external solver is a class that is made of a block, by columns, and of values for it. It
 solves, and takes new values for the same pattern. What it learns of the pattern the first time, it
 may leave in `memory` for the next of its kind. If rows and columns come in an order that makes
-little fill when pivots stay on the diagonal, `memory` tells how many entries the factors then have,
+little fill when pivots stay on the diagonal, `memory` says how many entries the factors then have,
 as ``"foreseen"``.
 """
 
@@ -23,7 +23,7 @@ from sparsematch._types.errors import unknown_choice
 Values = NDArray[Any]
 
 
-#: What SuperLU is told where pivots are expected to stay on the diagonal.
+#: Options of SuperLU where pivots are expected to stay on the diagonal.
 _ON_THE_DIAGONAL: dict[str, Any] = {"diag_pivot_thresh": 0.1, "options": {"SymmetricMode": True}}
 
 
@@ -43,7 +43,7 @@ class ExternalFactor(Protocol):
     nnz: int
 
     def refactorise(self, values: Values) -> None:
-        """Take new values, in the order of the columns; raise Singular."""
+        """Factorise new values, in the order of the columns; raise Singular."""
 
     def solve(self, b: Values, trans: str) -> Values:
         """Solve with A ("N"), its transpose ("T") or conjugate transpose ("H"); `b` is a matrix."""
@@ -67,7 +67,7 @@ class SuperLUFactor:
         self.refactorise(values)
 
     def refactorise(self, values: Values) -> None:
-        """Take new values."""
+        """Factorise new values."""
         memory = self._memory
         self._renumbered = False
         steady = operations("numpy").steady_diagonal
@@ -106,7 +106,7 @@ def _superlu(
 ) -> Any:
     n = indptr.size - 1
     A = sp.csc_array((n, n), dtype=values.dtype)
-    A.data, A.indices, A.indptr = values, rows, indptr  # no need to look at them
+    A.data, A.indices, A.indptr = values, rows, indptr  # which are right: no checks
     A.has_canonical_format = True
     try:
         return splu(A, permc_spec=ordering, **options)
@@ -146,7 +146,7 @@ class UmfpackFactor:
         self.refactorise(values)
 
     def refactorise(self, values: Values) -> None:
-        """Take new values."""
+        """Factorise new values."""
         self._A = sp.csc_matrix((values, self._A.indices, self._A.indptr), shape=self._A.shape)
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", self._umfpack.UmfpackWarning)  # of what is raised here
@@ -172,7 +172,7 @@ class UmfpackFactor:
 class PardisoFactor:
     """A block factorised by MKL's PARDISO, through pypardiso; real numbers only.
 
-    The transpose, if asked for, apart.
+    The transpose, if it is needed, apart.
     """
 
     def __init__(
@@ -193,7 +193,7 @@ class PardisoFactor:
         self.refactorise(values)
 
     def refactorise(self, values: Values) -> None:
-        """Take new values."""
+        """Factorise new values."""
         transposed = sp.csr_matrix((values, self._rows, self._indptr), shape=self._shape)
         self._A = sp.csr_matrix(transposed.T), transposed
         self._solvers[0].factorize(self._A[0])
@@ -222,7 +222,7 @@ class KluFactor:
         self.refactorise(values)
 
     def refactorise(self, values: Values) -> None:
-        """Take new values, with pivots of their own."""
+        """Factorise new values, with pivots of their own."""
         from sksparse import klu
 
         A = sp.csc_array((values, self._rows, self._indptr), shape=self._shape)

@@ -2,8 +2,8 @@
 
 This is the first half of an analysis.
 
-Solvers want compressed columns, sorted, without repeats. A matrix that comes so is taken as it is;
-of any other, the place of each of its entries in that order is kept, and new values go there
+Solvers want compressed columns, sorted, without duplicates. A matrix that comes so is used as it
+is; of any other, the place of each of its entries in that order is kept, and new values go there
 without a conversion.
 """
 
@@ -38,7 +38,7 @@ class Pattern:
     Attributes
     ----------
     graph : BipartiteCSR
-        Flipped; every column ascending and without repeats. The arrays are copies.
+        Flipped; every column ascending and without duplicates. The arrays are copies.
     layout : str
         The format that the matrix came in: ``"csr"``, ``"csc"`` or ``"coo"``.
     arrays : tuple of ndarray
@@ -46,7 +46,7 @@ class Pattern:
     order : ndarray or None
         Entry p of the columns is entry ``order[p]`` of the matrix; None: the entries are in order.
     starts : ndarray or None
-        Where each group of repeats begins; None: there are none.
+        Where each group of duplicates begins; None: there are none.
     """
 
     graph: BipartiteCSR
@@ -114,7 +114,7 @@ class Pattern:
         for now, then in zip(_index_arrays(A), self.arrays, strict=True):
             if not equal(now, then):
                 raise ValueError(
-                    "A has another pattern than the matrix that was analysed: analyse it anew, or "
+                    "A has another pattern than the matrix that was analysed: analyse it, or "
                     "give it the same "
                     "entries, explicit zeros included, in the same order"
                 )
