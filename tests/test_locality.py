@@ -79,8 +79,8 @@ def test_a_matching_is_carried_there_and_back(A, workers):
     rows, cols = (mates.astype(graph.dtype) for mates in partial_matching(A, rng))
     given, back = Matching(rows, cols), Matching.start(graph)
     copy = renumber(graph, back, transpose(graph, Run()), workers)
-    copy.take(given)
-    copy.give(back, workers)
+    copy.permute_matching(given)
+    copy.unpermute_matching(back, workers)
     assert np.array_equal(back.row_mate, rows)
     assert np.array_equal(back.col_mate, cols)
 

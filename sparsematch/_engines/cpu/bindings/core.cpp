@@ -8,8 +8,10 @@
 #include "decomposition/hall_violators.hpp"
 #include "matching/cheap.hpp"
 #include "matching/engine_table.hpp"
-#include "ordering/bfs_renumbering.hpp"
 #include "ordering/features.hpp"
+#include "ordering/parallel_bfs_renumbering.hpp"
+#include "ordering/permute_matching.hpp"
+#include "ordering/visit_order.hpp"
 #include "weighted/assignment.hpp"
 
 using namespace sparsematch;
@@ -242,8 +244,9 @@ void run_renumber(Index n_cols, In<Index> indptr, In<Index> indices, In<Index> t
         RunContext run(team, Signals::poll, &signals, 0, false);
         const auto a = view(n_cols, indptr, indices);
         const Csr<Index> t{a.n_cols, a.n_rows, t_indptr.data(), t_indices.data()};
-        renumber(a, t, row_order.data(), row_place.data(), col_order.data(), new_indptr.data(),
-                 t_indices.data(), run);
+        const Renumbered<Index> to{row_order.data(), row_place.data(), col_order.data(),
+                                   new_indptr.data(), t_indices.data()};
+        renumber(a, t, to, run);
     }
     signals.rethrow();
 }

@@ -10,7 +10,7 @@ import numpy as np
 from sparsematch._engines.cpu import _core
 from sparsematch._engines.cpu.core.run_engine import Forced, transpose
 from sparsematch._engines.cpu.ordering.bfs_renumbering import Renumbered
-from sparsematch._engines.cpu.ordering.features import degrees, is_ordered
+from sparsematch._engines.cpu.ordering.features import degree_statistics, is_ordered
 from sparsematch._engines.registry import Run
 from sparsematch._types.arrays import IndexArray
 from sparsematch._types.bipartite import BipartiteCSR
@@ -71,7 +71,7 @@ def block_labels(graph: BipartiteCSR, matching: Matching, run: Run) -> BlockLabe
     a depth-first search; where that would wait for memory at every vertex, it is built.
     """
     if isinstance(run.renumbered, Renumbered):
-        return run.renumbered.carry_back(
+        return run.renumbered.pull_labels(
             _block_labels(run.renumbered.graph, run.renumbered.matching, Run())
         )
     if run.transposed is None and _is_scattered(graph, matching):
@@ -103,7 +103,7 @@ def _is_scattered(graph: BipartiteCSR, matching: Matching) -> bool:
     """
     if graph.n_major < _MANY or 2 * matching.cardinality < graph.n_minor or is_ordered(graph):
         return False
-    return not degrees(graph).are_skewed
+    return not degree_statistics(graph).are_skewed
 
 
 def hall_violators(

@@ -19,7 +19,7 @@ from sparsematch._engines.cpu.core.run_engine import step, transpose
 from sparsematch._engines.cpu.ordering.bfs_renumbering import Renumbered, renumber
 from sparsematch._engines.cpu.ordering.features import (
     DegreeStatistics,
-    degrees,
+    degree_statistics,
     has_locality,
     is_ordered,
 )
@@ -129,7 +129,7 @@ class Features:
     @cached_property
     def degrees(self) -> DegreeStatistics:
         """What the degrees of the majors are like."""
-        return degrees(self.graph)
+        return degree_statistics(self.graph)
 
     @property
     def dense(self) -> bool:
@@ -298,7 +298,7 @@ def _solve_renumbered(
     _run_stages(stages, copy.graph, copy.matching, inner)
     run.transposes_built += inner.transposes_built
     run.transpose_seconds += inner.transpose_seconds
-    run.renumbered = copy.give(matching, run.workers)
+    run.renumbered = copy.unpermute_matching(matching, run.workers)
 
 
 def _renumber(graph: BipartiteCSR, matching: Matching, run: Run, workers: int) -> Renumbered:
@@ -310,5 +310,5 @@ def _renumber(graph: BipartiteCSR, matching: Matching, run: Run, workers: int) -
     copy = renumber(graph, scratch, transpose(graph, run), workers)
     run.transposed = None
     if run.warm:
-        copy.take(matching)
+        copy.permute_matching(matching)
     return copy

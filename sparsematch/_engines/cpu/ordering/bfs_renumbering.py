@@ -1,6 +1,6 @@
 """A copy of a graph in breadth-first order: neighbours in the graph are near in memory.
 
-See locality.hpp.
+The search is in bfs_renumbering.hpp.
 """
 
 from dataclasses import dataclass, replace
@@ -16,7 +16,7 @@ from sparsematch._types.matching import Matching
 
 @dataclass(frozen=True, slots=True)
 class Renumbered:
-    """The copy, a matching of it, and the way back.
+    """The copy, a matching of it, and how its numbers map to those of the original.
 
     Attributes
     ----------
@@ -36,16 +36,16 @@ class Renumbered:
     major_place: IndexArray
     minor_order: IndexArray
 
-    def take(self, matching: Matching) -> None:
-        """Carry a matching of the original into the copy."""
+    def permute_matching(self, matching: Matching) -> None:
+        """Write a matching of the original into that of the copy, which is empty."""
         _, given = self.graph.orient(matching.row_mate, matching.col_mate)
         own = self.graph.orient(self.matching.row_mate, self.matching.col_mate)
         _core.permute_matching(self.major_place, self.minor_order, given, *own)
 
-    def give(self, matching: Matching, workers: int) -> "Renumbered":
-        """Carry the matching of the copy back to the original, and return what `carry_back` needs.
+    def unpermute_matching(self, matching: Matching, workers: int) -> "Renumbered":
+        """Write the matching of the copy into one of the original; return what `pull_labels` needs.
 
-        `matching` may be the one whose arrays `renumber` was given.
+        `matching` may be the workspace that `renumber` was given.
         """
         minor_order = self.minor_order.copy()
         found = self.graph.orient(self.matching.row_mate, self.matching.col_mate)
@@ -55,29 +55,29 @@ class Renumbered:
         kept = (nothing, minor_order) if self.graph.flipped else (self.major_order, nothing)
         return replace(self, major_order=kept[0], major_place=nothing, minor_order=kept[1])
 
-    def carry_back(self, labels: BlockLabels) -> BlockLabels:
-        """Carry the groups of the copy's rows back to those of the original."""
+    def pull_labels(self, labels: BlockLabels) -> BlockLabels:
+        """Return the groups of the original's rows, given those of the copy's."""
         if labels.n_square == 1 and self.matching.is_perfect:
-            return labels  # all rows are in one
+            return labels  # all rows are in one group
         group = np.empty_like(labels.row_group)
         group[self.minor_order if self.graph.flipped else self.major_order] = labels.row_group
         return BlockLabels(group, labels.n_square)
 
 
 def renumber(
-    graph: BipartiteCSR, room: Matching, transposed: BipartiteCSR, workers: int
+    graph: BipartiteCSR, workspace: Matching, transposed: BipartiteCSR, workers: int
 ) -> Renumbered:
-    """Copy the graph in breadth-first order, with the empty matching. Uses up the transpose, whose indices it replaces.
+    """Copy the graph in breadth-first order, with the empty matching.
 
-    Workspace: an index per entry and per major, and the arrays of `room`, a matching whose values
-    are lost: the places of the majors and the order of the minors stay in them. Time: O(n_rows +
-    n_cols + nnz).
+    The indices of the transpose are replaced by those of the copy, and the mates of `workspace`, a
+    matching of the graph, by the places of the majors and the order of the minors. Workspace: an
+    index per entry and per major. Time: O(n_rows + n_cols + nnz).
     """
-    major_place, minor_order = graph.orient(room.row_mate, room.col_mate)
-    major_order, indptr = np.empty(graph.n_major + 1, graph.dtype), np.empty_like(graph.indptr)
+    major_place, minor_order = graph.orient(workspace.row_mate, workspace.col_mate)
+    major_order, indptr = np.empty_like(major_place), np.empty_like(graph.indptr)
     lists = graph.n_minor, graph.indptr, graph.indices, transposed.indptr, transposed.indices
     _core.renumber(*lists, major_order, major_place, minor_order, indptr, workers)
     copy = BipartiteCSR(
         graph.n_rows, graph.n_cols, indptr, transposed.indices, graph.backend, graph.flipped
     )
-    return Renumbered(copy, Matching.start(copy), major_order[:-1], major_place, minor_order)
+    return Renumbered(copy, Matching.start(copy), major_order, major_place, minor_order)

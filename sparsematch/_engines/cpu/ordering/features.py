@@ -1,4 +1,4 @@
-"""Cheap facts of a graph, from which an engine and its helpers are chosen: samples, and a pass over the degrees."""
+"""Features by which an engine is chosen: samples of a graph, and a pass over its degrees."""
 
 from typing import NamedTuple
 
@@ -7,13 +7,24 @@ import numpy as np
 from sparsematch._engines.cpu import _core
 from sparsematch._types.bipartite import BipartiteCSR
 
-_SKEWED = 4.0  # mean square of the degrees over squared mean: random graphs have 1 + 1 / mean
-# other majors with which a major shares two minors: a mesh has several, a random graph hardly any
-_CLOSE = 0.25
+#: From this spread on few majors have most of the entries.
+SKEWED_SPREAD = 4.0
+
+#: Other majors with which a major shares two minors: a mesh has several, a random graph hardly any.
+MESH_PAIR_DENSITY = 0.25
 
 
 class DegreeStatistics(NamedTuple):
-    """What the degrees of the majors tell: their mean, how uneven they are, the fraction of ones."""
+    """Of the majors' degrees.
+
+    Attributes
+    ----------
+    mean : float
+    spread : float
+        The mean square over the squared mean: in random graphs 1 + 1 / mean.
+    ones : float
+        The fraction of degree one.
+    """
 
     mean: float
     spread: float
@@ -22,18 +33,21 @@ class DegreeStatistics(NamedTuple):
     @property
     def are_skewed(self) -> bool:
         """Whether few majors have most of the entries."""
-        return self.spread > _SKEWED
+        return self.spread > SKEWED_SPREAD
 
 
-def degrees(graph: BipartiteCSR) -> DegreeStatistics:
-    """Return what the degrees tell. Time: O(n_major)."""
+def degree_statistics(graph: BipartiteCSR) -> DegreeStatistics:
+    """Return the statistics of the majors' degrees. Time: O(n_major)."""
     n, mean = graph.n_major, graph.nnz / graph.n_major
     squares, ones = _core.degree_statistics(graph.indptr)
     return DegreeStatistics(mean, squares / n / mean**2, ones / n)
 
 
 def is_ordered(graph: BipartiteCSR) -> bool:
-    """Tell whether neighbouring rows have neighbouring columns, by a sample: much nearer than those of any two rows."""
+    """Tell whether neighbouring rows have neighbouring columns, by a sample.
+
+    That is, much nearer to each other than those of any two rows.
+    """
     if graph.n_major < 1024:
         return True
     rows = np.linspace(0, graph.n_major - 2, 512).astype(np.int64)
@@ -48,7 +62,7 @@ def is_ordered(graph: BipartiteCSR) -> bool:
 
 
 def shared_pair_density(graph: BipartiteCSR) -> float:
-    """Return with how many others a major shares two minors, in the mean, by a sample.
+    """Return with how many others a major shares two minors on average, by a sample.
 
     Time: O(n_minor + nnz / 16).
     """
@@ -60,4 +74,4 @@ def has_locality(graph: BipartiteCSR) -> bool:
 
     Time: that of `shared_pair_density`.
     """
-    return shared_pair_density(graph) >= _CLOSE
+    return shared_pair_density(graph) >= MESH_PAIR_DENSITY
