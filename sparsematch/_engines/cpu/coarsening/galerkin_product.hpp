@@ -4,7 +4,7 @@
 // Gustavson (ACM TOMS 4, 1978): a row of the result is gathered through a marker of all columns.
 // Rows are independent of each other; each is written where it fits in any case, then all are moved
 // together. Sums are taken in the order of the fine rows, whatever the number of threads. Where G
-// is symmetric (mirror.hpp), so is the result, to the last bit.
+// is symmetric (symmetry.hpp), so is the result, to the last bit.
 #pragma once
 
 #include <algorithm>

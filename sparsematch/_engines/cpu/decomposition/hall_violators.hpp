@@ -10,7 +10,7 @@
 // free row that has few entries is matched instead of one with more that it reaches soon, since
 // rows with few entries make short sets. Then a piece's search goes through its free rows with a
 // limit that doubles, until one is closed or the work is spent. What it finds is shrunk as long as
-// that is cheap (smaller_conflict.hpp).
+// that is cheap (minimal_violator.hpp).
 #pragma once
 
 #include <algorithm>

@@ -4,7 +4,7 @@
 // Edges are compared by weight, then by a hash of both ends and the seed, then by their ends: no
 // two are equal. Under such an order greedy, suitor and local max have the same result (Manne,
 // Halappanavar, IPDPS 2014, and Birn et al., Euro-Par 2013), so that it depends neither on the
-// engine nor on the threads. common_graph.cuh spells the same for a GPU, bit by bit.
+// engine nor on the threads. edge_order.cuh spells the same for a GPU, bit by bit.
 #pragma once
 
 #include <bit>
