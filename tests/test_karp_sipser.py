@@ -1,4 +1,7 @@
-"""What Karp-Sipser says is settled, whoever does it: one keeper, two, workers who share; two who cannot run at once."""
+"""Karp-Sipser: what it says is settled, by one owner thread, two, or shared degrees.
+
+Also: two owner threads that cannot run at the same time, and interrupts.
+"""
 
 import os
 import signal
@@ -32,7 +35,7 @@ def start(A, workers, **options):
 
 @given(matrices() | larger(), st.sampled_from(WORKERS), st.booleans())
 def test_the_core_is_enough_for_a_maximum_matching(A, workers, with_xor):
-    """A search that neither starts from settled vertices nor enters them finds all that there is to find."""
+    """A search that never visits settled vertices still finds a maximum matching."""
     graph, matching, settled, run = start(A, workers, neighbour_xor=with_xor)
     done = step("single_source_bfs", graph, matching, run, settled=settled)
     assert done.cardinality == oracle.rank(A)
@@ -52,8 +55,8 @@ def test_a_large_core(workers):
 @pytest.mark.skipif(
     not hasattr(os, "sched_setaffinity"), reason="this system does not bind a process to a core"
 )
-def test_two_keepers_on_one_core():
-    """Whoever has to wait for the other too long goes on alone; nothing that was on its way is lost."""
+def test_two_owner_threads_on_one_core():
+    """A thread that waits for the other too long goes on alone; no pair in a ring is lost."""
     A = random_matrix(200_000, 200_000, 4, seed=3)
     cores, results = os.sched_getaffinity(0), []
 
@@ -77,7 +80,7 @@ def test_two_keepers_on_one_core():
 )
 @pytest.mark.parametrize("workers", WORKERS)
 def test_an_interrupted_start_leaves_a_valid_matching(workers):
-    """Pairs that one keeper has made, and the other has not yet heard of, are written on both sides."""
+    """Pairs that the row owner has not consumed yet are written on both sides."""
     graph, stopped = as_bipartite(random_matrix(1_000_000, 1_000_000, 4, seed=3)), 0
     run = Run(workers)
     transpose(graph, run)

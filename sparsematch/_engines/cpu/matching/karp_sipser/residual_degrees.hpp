@@ -1,8 +1,7 @@
-// One side of a graph as Karp-Sipser sees it: how many live neighbours each vertex has, and which
-// have come down to one.
+// Residual degrees: how many live neighbours each vertex of one side has left, and the stack of
+// those that have come down to one.
 //
-// Degrees take one byte, and free vertices one bit: they are what is touched at random, so they are
-// kept small.
+// Degrees take one byte and free vertices one bit: both are read and written at random.
 #pragma once
 
 #include <algorithm>
@@ -25,8 +24,7 @@ struct ResidualSide {
 
     void find_free() { free.mark_free(lists.n_rows, mate); }
     // Degrees, and the exclusive or of the neighbours if it is wanted; the free vertices of both
-    // sides are known. Those that are matched count as having many, so that they are neither queued
-    // nor picked.
+    // sides are known. Matched vertices get the degree `many`: they are neither queued nor picked.
     void count(const ResidualSide& other, WorkCounter&& counter) {
         const bool all = other.free.count() == static_cast<std::size_t>(other.lists.n_rows),
                    with_xor = neighbours.size() > 0;
@@ -47,34 +45,32 @@ struct ResidualSide {
             if (with_xor) neighbours[v] = sum;
         }
     }
-    // The first neighbour that is live, if there is one.
+    // The first live neighbour, if there is one.
     template <class Live>
     Index find(Index v, const Live& live) const {
         for (Index p = lists.indptr[v]; p < lists.indptr[v + 1]; ++p)
             if (live(lists.indices[p])) return lists.indices[p];
         return UNMATCHED<Index>;
     }
-    // The same for a vertex that has come down to one: its degree may not tell yet that this one
-    // has gone, too.
+    // The last live neighbour of a vertex that has come down to one. There may be none: a degree
+    // can lag behind.
     template <class Live>
     Index find_last(Index v, const Live& live) const {
         if (neighbours.size() == 0 || degree[v] != 1) return find(v, live);
         return live(neighbours[v]) ? neighbours[v] : UNMATCHED<Index>;
     }
-    // The live neighbour with the fewest live neighbours itself, if its degree is exact. Without a
-    // branch in the loop: it could not be predicted.
+    // The neighbour of least degree below `many`. Branch-free (decision 0005).
     Index find_least(Index v, const ResidualSide& other) const {
         Index best = UNMATCHED<Index>;
-        std::uint8_t fewest = many;
+        std::uint8_t least = many;
         for (Index p = lists.indptr[v]; p < lists.indptr[v + 1]; ++p) {
-            const std::uint8_t d = other.degree[lists.indices[p]];
-            best = d < fewest ? lists.indices[p] : best;
-            fewest = std::min(d, fewest);
+            const std::uint8_t d = peek(other.degree[lists.indices[p]]);
+            best = d < least ? lists.indices[p] : best;
+            least = std::min(d, least);
         }
         return best;
     }
-    // Asks for what is read first of a vertex of degree one, and then for the beginning of its
-    // list.
+    // Prefetches what is read first of a vertex of degree one, then the beginning of its list.
     [[gnu::always_inline]] void prefetch(Index v) const {
         __builtin_prefetch(neighbours.size() > 0 ? &neighbours[v] : &lists.indptr[v]);
     }
@@ -97,13 +93,14 @@ void count_both(ResidualSide<Index>& rows, ResidualSide<Index>& cols, RunContext
     run.team.both([&](int s, int rank) { side[s]->count(*side[1 - s], WorkCounter(run, rank)); });
 }
 
-// A stack that keeps or drops what is put on it without a branch: about one vertex in four comes
-// down to degree one.
+// Vertices of one side that have come down to degree one. Pushed branch-free (decision 0005): about
+// one in four of those whose degree falls.
 template <class Index>
 class DegreeOneStack {
   public:
+    static constexpr int batch = 32;
+
     std::size_t size() const { return size_; }
-    Index pop() { return items_[--size_]; }
     void reserve(std::size_t more) {
         if (size_ + more >= items_.size()) items_.resize(2 * (size_ + more) + 64);
     }
@@ -111,9 +108,8 @@ class DegreeOneStack {
         items_[size_] = v;
         size_ += wanted;
     }
-    // Vertices lose a neighbour each; those left with one are pushed. Nothing but the degrees is
-    // read from memory in between: a byte that is written may be part of anything, as far as the
-    // compiler knows.
+    // Lowers the degrees of these vertices by one, and pushes those left with one. Pointers are
+    // local: a byte that is written may alias anything.
     void push_lowered(const Index* vertices, std::size_t n, std::uint8_t* degree) {
         reserve(n);
         Index* top = items_.data() + size_;
@@ -126,6 +122,26 @@ class DegreeOneStack {
             top += after == 1;
         }
         size_ = top - items_.data();
+    }
+    // Pushes the vertices of degree one among the next thousand; false if none were left to scan.
+    bool scan(const ResidualSide<Index>& side, Index& next) {
+        const Index left = side.lists.n_rows - next, end = next + std::min<Index>(left, 1024);
+        reserve(end - next);
+        for (; next < end; ++next) push_if(next, side.degree[next] == 1);
+        return left > 0;
+    }
+    // Pops up to a batch of vertices, of which it keeps those still wanted, their lists prefetched;
+    // returns how many.
+    template <class Wanted>
+    int pop_batch(const ResidualSide<Index>& side, Index* popped, const Wanted& wanted) {
+        int n = 0;
+        for (auto left = std::min<std::size_t>(batch, size_); left > 0; --left) {
+            popped[n] = items_[--size_];
+            side.prefetch(popped[n]);
+            n += wanted(popped[n]);
+        }
+        for (int k = 0; k < n; ++k) side.prefetch_list(popped[k]);
+        return n;
     }
 
   private:
