@@ -133,7 +133,7 @@ def test_as_a_program(folder):
     assert run_module().returncode == 2
 
 
-def test_reader_of_the_output_goes_away(folder):
+def test_output_into_a_closed_pipe(folder):
     command = [sys.executable, "-P", "-m", "sparsematch", "btf", str(folder / "full.npz")]
     with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as child:
         child.stdout.close()

@@ -186,7 +186,7 @@ def test_what_is_symmetric_stays_so_to_the_last_bit(kind, on_gpu):
         G = matrix
 
 
-def test_one_sided_values_are_left_as_they_are():
+def test_one_sided_values_stay_one_sided():
     """Only what was symmetric is made symmetric."""
     rng = np.random.default_rng(7)
     G = random_graph(300, 8, seed=4)

@@ -36,7 +36,7 @@ def test_examples(name):
 @pytest.mark.parametrize(
     "name", [name for name, value in PUBLIC.items() if inspect.isfunction(value)]
 )
-def test_a_function_says_what_it_takes_and_gives(name):
+def test_a_function_documents_parameters_and_results(name):
     text, function = inspect.getdoc(PUBLIC[name]), PUBLIC[name]
     parameters = inspect.signature(function).parameters
     needed = ["Parameters"] * bool(parameters) + ["Returns", "See Also", "Examples"]

@@ -83,14 +83,14 @@ def test_large_enough_for_several_chunks_and_scratch_files(file, tmp_path):
 
 
 @pytest.mark.parametrize("form", ["csr", "csc", "coo", "lil"])
-def test_writer_takes_matrices(file, form):
+def test_writer_accepts_matrices(file, form):
     G = random_graph(300, 5, seed=43)
     sm.write_edge_file(file, G.asformat(form))
     assert sm.match_edge_file(file, n_vertices=300) == sm.approximate_matching(G)
     assert np.load(file).dtype == RECORDS[2]
 
 
-def test_writer_takes_chunks(file):
+def test_writer_accepts_chunks(file):
     u, v = np.arange(10), np.arange(1, 11)
     assert sm.write_edge_file(file, ((u + 10 * k, v + 10 * k) for k in range(3))) == 30
     assert np.load(file).dtype == RECORDS[3]
@@ -164,7 +164,7 @@ def test_bad_files(file, edges, record, how, words):
         sm.match_edge_file(save(file, edges, record), **how)
 
 
-def test_weights_that_do_not_count_are_not_looked_at(file):
+def test_weights_that_do_not_count_are_not_read(file):
     save(file, [(0, 1, np.nan)])
     assert sm.match_edge_file(file, weights=False).weight == 1
 

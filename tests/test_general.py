@@ -111,7 +111,7 @@ def test_at_least_half_of_the_optimum(approximate):
 
 
 @pytest.mark.every_backend
-def test_without_weights_values_are_not_looked_at(approximate):
+def test_without_weights_values_are_not_read(approximate):
     G = random_graph(200, 4, seed=19)
     H = G.copy()
     H.data[:] = np.nan
@@ -224,7 +224,7 @@ def test_a_matrix_that_is_not_symmetric_is_refused_by_its_first_entry(G, weights
     assert m.mate.tolist() == greedy(G, weights).tolist()
 
 
-def test_symmetrize_takes_the_larger():
+def test_symmetrize_keeps_the_larger():
     G = sp.csr_array(np.array([[0.0, 1, 0, 0], [-9, 0, 5, 0], [0, 5, 0, 1], [0, 0, 2, 0]]))
     with pytest.raises(
         ValueError, match=r"G\[0, 1\] is an entry, but G\[1, 0\] is not of the same absolute value"

@@ -27,7 +27,7 @@ def seed_of(rng):
 
 
 @pytest.mark.parametrize("weights", [True, False])
-def test_red_blue_tells_of_its_rounds(weights):
+def test_red_blue_reports_its_rounds(weights):
     G = random_graph(400, 6, seed=41)
     _, matched = red_blue(G, weights, seed_of(3))
     m = sm.approximate_matching(G, method="red_blue", weights=weights, rng=3, return_info=True)

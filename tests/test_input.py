@@ -237,7 +237,7 @@ def test_senseless_numbers(method, option, value):
         sm.maximum_transversal(A, method=method, options={option: value})
 
 
-def test_whole_numbers_are_numbers():
+def test_real_options_accept_integers():
     assert sm.maximum_transversal(A, method="ms_bfs_graft", options={"alpha": 4}).cardinality == 3
 
 

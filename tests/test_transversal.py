@@ -56,7 +56,7 @@ def test_no_method_keeps_the_start():
 
 
 @pytest.mark.parametrize("how", ["matching", "pair", "rows", "list"])
-def test_ways_to_give_a_start(how, matrix):
+def test_forms_of_an_initial_matching(how, matrix):
     row_mate, col_mate = partial_matching(matrix, np.random.default_rng(61))
     start = {
         "matching": lambda: sm.maximum_transversal(
@@ -83,7 +83,7 @@ def test_scipys_answer_is_a_start():
     assert sum(step.augmentations for step in info.steps) == 0
 
 
-def test_result_is_fresh_and_nobody_writes_to_it():
+def test_result_is_a_read_only_copy():
     A = GALLERY["even_cycle"]()
     row_mate = sm.maximum_transversal(A).row_mate.copy()
     m = sm.maximum_transversal(A, initial=row_mate)
