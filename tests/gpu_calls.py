@@ -1,4 +1,7 @@
-"""How the tests reach the back-end for GPUs: with a GPU by CuPy, else by a stand-in and the kernels as threaded C++."""
+"""How the tests reach the back-end for GPUs.
+
+With a GPU by CuPy, else by a stand-in and the kernels as threaded C++.
+"""
 
 import functools
 import threading
@@ -99,13 +102,13 @@ def on_device(A, mates=None):
 
 
 def approximate(G, **how):
-    """The matching of a general graph that the GPU makes, in host memory."""
+    """The matching of a general graph that the GPU computes, in host memory."""
     with one_call:
         return sparsematch.approximate_matching(to_gpu(G), **how).get()
 
 
 def solve(A, engine, options=None, *, initial=None, **how):
-    """The matching that this engine alone makes of A, in host memory, and what it reports."""
+    """The matching of A by this engine alone, in host memory, and what it reports."""
     method, init = (engine.name, "none") if engine.kind == "exact" else ("none", engine.name)
     if initial is not None:
         initial = mates_to_gpu(initial)

@@ -1,4 +1,7 @@
-"""Matrices on a GPU through the public calls: where the answers live, what is refused, that none depends on luck."""
+"""Matrices on a GPU through the public calls.
+
+Where the results live, what is refused, and that none depends on luck.
+"""
 
 import sys
 from itertools import product
@@ -35,7 +38,7 @@ def lives_on_gpu(*things):
 
 
 def check_everything(A):
-    """Every public call, on the matrix on the GPU, says what it says of the matrix in host memory."""
+    """Every public call returns the same for the matrix on the GPU and in host memory."""
     B, rank = to_gpu(A), oracle.rank(A)
     m = sm.maximum_transversal(B, method=METHOD)
     assert lives_on_gpu(m.row_mate, m.col_mate)
@@ -122,7 +125,7 @@ def test_a_start_is_copied(A, seed):
 
 
 def test_device(matrix):
-    """A matrix in host memory is copied when the call says so, and answered on the GPU; the start goes with it."""
+    """A matrix in host memory is copied on request, the start too; the results are on the GPU."""
     m = sm.maximum_transversal(matrix, device="cuda", method=METHOD)
     assert lives_on_gpu(m.row_mate, m.col_mate)
     oracle.assert_maximum(matrix, host(m.row_mate), host(m.col_mate))

@@ -8,14 +8,51 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from sparsematch._engines.cuda.core import alternating_bfs, transpose
 from sparsematch._engines.cuda.core import compile as cuda_compile
+from sparsematch._engines.cuda.decomposition import (
+    connected_components,
+    multi_pivot,
+    strong_components,
+)
+from sparsematch._engines.cuda.graph import local_max
 from sparsematch._engines.cuda.graph import rounds as general
-from sparsematch._engines.cuda.matching import ms_bfs
+from sparsematch._engines.cuda.matching import apfb, ms_bfs, start_common
 
 FOLDER = Path(str(resources("sparsematch._engines.cuda")))
 SOURCES = sorted(
     path.relative_to(FOLDER).with_suffix("").as_posix() for path in FOLDER.rglob("*.cu")
 )
+
+#: What the drivers pass to the compiler.
+SEARCH = {
+    "LOCKSTEP": 0,
+    "UNROLL": 2,
+    "PART": ms_bfs.PART,
+    "ROOM": ms_bfs.ROOM,
+    "THREADS": 512,
+    "BLOCKS": 2,
+}
+LISTS = {"WEIGHT": 8, "LANES": 8, "UNROLL": 2, "LONG": 256, "PART": general.PART}
+MACROS = {
+    "core/alternating_bfs": {"HUB": alternating_bfs.HUB},
+    "core/transpose": {"LONG": transpose.LONG},
+    "decomposition/connected_components": {
+        "FIRST": connected_components.FIRST,
+        "LONG": connected_components.LONG,
+    },
+    "decomposition/multi_pivot": {"ROOTS": multi_pivot.ROOTS},
+    "decomposition/strong_components": {"THREADS": strong_components.THREADS},
+    "graph/local_max": LISTS | {"NARROW": local_max.NARROW},
+    "graph/red_blue": LISTS,
+    "graph/validate": LISTS,
+    "matching/apfb": apfb.MACROS,
+    "matching/cheap": {"STRETCH": start_common.STRETCH},
+    "matching/karp_sipser": {"STRETCH": start_common.STRETCH},
+    "matching/min_degree": {"STRETCH": start_common.STRETCH},
+    "matching/ms_bfs": SEARCH | {"WIDTH": 0, "LANES": 8},
+    "matching/push_relabel": apfb.MACROS,
+}
 
 #: What `ms_bfs` is compiled for, by the mean length of a list.
 SHAPES = {"short": (4, 4), "mesh": (8, 8), "long": (16, 16), "skewed": (0, 8), "dense": (0, 32)}
@@ -43,7 +80,7 @@ def compile_text(nvrtc, name, architecture, dtype, **macros):
     options = [
         f"--gpu-architecture={architecture}",
         "-default-device",
-        *cuda_compile.options(np.dtype(dtype), **macros),
+        *cuda_compile.options(np.dtype(dtype), **(MACROS.get(name, {}) | macros)),
     ]
     program, size = ctypes.c_void_p(), ctypes.c_size_t()
     text = cuda_compile.source(name).encode()
@@ -69,17 +106,8 @@ def test_compiles(nvrtc, name, dtype, architecture):
 @pytest.mark.parametrize("lockstep", [0, 1])
 def test_every_shape_of_the_search_compiles(nvrtc, lockstep, shape, dtype):
     width, lanes = SHAPES[shape]
-    macros = {
-        "LOCKSTEP": lockstep,
-        "UNROLL": 2,
-        "PART": ms_bfs.PART,
-        "ROOM": ms_bfs.ROOM,
-        "THREADS": 512,
-        "BLOCKS": 2,
-    }
-    assert compile_text(
-        nvrtc, "matching/ms_bfs", "sm_90", dtype, WIDTH=width, LANES=lanes, **macros
-    ) == (0, "")
+    macros = {"LOCKSTEP": lockstep, "WIDTH": width, "LANES": lanes}
+    assert compile_text(nvrtc, "matching/ms_bfs", "sm_90", dtype, **macros) == (0, "")
 
 
 @pytest.mark.parametrize("dtype", [np.int32, np.int64], ids=["int32", "int64"])

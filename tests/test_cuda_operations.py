@@ -1,4 +1,4 @@
-"""What the CUDA back-end does beside matching, on the kernels compiled as threaded C++ where there is no GPU."""
+"""What the CUDA back-end does beside matching; as threaded C++ where there is no GPU."""
 
 import numpy as np
 import pytest
@@ -13,8 +13,11 @@ from gpu_calls import host, on_device
 from sparsematch._engines.cuda.core import certificates as check
 from sparsematch._engines.cuda.core.transpose import transpose
 from sparsematch._engines.cuda.decomposition import block_form as operations
-from sparsematch._engines.cuda.decomposition import connected_components, strong_components
-from sparsematch._engines.cuda.decomposition import multi_pivot as regions
+from sparsematch._engines.cuda.decomposition import (
+    connected_components,
+    multi_pivot,
+    strong_components,
+)
 from sparsematch._engines.registry import Run
 from strategies import larger, matrices, partial_matching
 
@@ -22,7 +25,7 @@ pytestmark = pytest.mark.skipif(bool(gpu_calls.MISSING), reason=str(gpu_calls.MI
 
 
 def prepared(A, mates=None):
-    """The view of A and a matching of it, both on the device: a maximum one unless mates are given."""
+    """The view of A and a matching of it on the device: a maximum one unless mates are given."""
     if mates is None:
         m = sm.maximum_transversal(A)
         mates = m.row_mate, m.col_mate
@@ -30,7 +33,7 @@ def prepared(A, mates=None):
 
 
 def check_labels(A):
-    """The groups are the parts by their definition, the blocks the strong components, in an order without arcs back."""
+    """The groups are the parts by their definition, the blocks the strong components, in order."""
     graph, matching = prepared(A)
     labels = operations.block_labels(graph, matching, Run())
     group, n = host(labels.row_group), labels.n_square
@@ -77,7 +80,7 @@ def many_components(n_blocks, seed):
 
 
 def chain_of_cycles(n):
-    """Pairs of rows, each leading to the next: nothing can be peeled, and every component leads to all that follow."""
+    """Pairs of rows, each leading to the next: nothing is trimmed, and all are reached."""
     i = np.arange(2 * n)
     arcs = [(i, i), (i, i ^ 1), (i[:-2:2], i[2::2])]
     return sp.csr_array(
@@ -89,7 +92,7 @@ def chain_of_cycles(n):
 
 
 def pieces(seed):
-    """Blocks that nothing joins: small and sparse, larger, and with more entries than the memory of a block holds."""
+    """Blocks that nothing joins: small and sparse, larger, too full for the memory of a block."""
     rng = np.random.default_rng(seed)
     sizes = [*rng.integers(1, 40, size=60).tolist(), 150, 400, 700]
     sparse = [random_matrix(n, n, 2, seed + k) + sp.eye_array(n) for k, n in enumerate(sizes)]
@@ -98,7 +101,7 @@ def pieces(seed):
 
 
 def fans(n):
-    """Two cycles of two rows, the first row of each with entries in n columns whose rows lead nowhere."""
+    """Two cycles of two rows, the first of each with entries in n columns that lead nowhere."""
     A = sp.lil_array(sp.eye_array(n + 4))
     A[0, 1:], A[2, 3:], A[1, 0], A[3, 2] = 1, 1, 1, 1
     A[0, 2:4] = 0
@@ -131,13 +134,13 @@ LARGER = {
 def test_block_labels_of_larger_matrices(case, as_if_large, monkeypatch):
     """Once as they are; once as if every search were long and every segment large."""
     if as_if_large:
-        monkeypatch.setattr(regions, "_PATIENCE", 1)
+        monkeypatch.setattr(multi_pivot, "PIVOT_LEVELS", 1)
         monkeypatch.setattr(strong_components, "_FEW", 1)
     check_labels(LARGER[case]())
 
 
 def test_wrong_pair(matrix):
-    """The same verdict as that of the host, on matchings and on what is made of them by exchanging mates."""
+    """The same result as on the host, for matchings and after mates were exchanged."""
     rng = np.random.default_rng(49)
     for form in (sp.csr_array, sp.csc_array):
         A = form(matrix)
@@ -221,7 +224,7 @@ def test_transpose(A):
 
 @given(matrices() | larger())
 def test_form_order(A):
-    """Rows by group, columns after their mates, the unmatched ones first; boundaries as the host counts them."""
+    """Rows by group, columns after their mates, unmatched ones first; boundaries as on the host."""
     graph, matching = prepared(A)
     labels = operations.block_labels(graph, matching, Run())
     order, group = operations.block_permutation(matching, labels), host(labels.row_group)

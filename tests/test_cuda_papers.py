@@ -1,4 +1,4 @@
-"""The GPU engines of two papers in all of the papers' variants, by the whole grid and by one block alone."""
+"""The GPU engines of two papers in all variants, by the whole grid and by one block alone."""
 
 from itertools import product
 
@@ -35,7 +35,7 @@ VARIANTS = [("apfb", options) for options in APFB] + [("push_relabel", options) 
 
 
 def hubs(n=1500):
-    """Two rows and two columns with lists that are cut up or given to a block; most rows compete for few columns."""
+    """Two rows and two columns with long lists; most rows compete for few columns."""
     rng = np.random.default_rng(3)
     rows = np.r_[np.zeros(n), np.ones(n // 2), np.arange(n), np.arange(n), rng.integers(n, size=n)]
     cols = np.r_[
@@ -84,7 +84,7 @@ def test_every_variant_is_exact(name, options, shape):
 
 
 def test_a_phase_that_finds_a_path_gains_one():
-    """Many ends in one tree, and few free rows: without roots too, each phase but the last adds a pair."""
+    """Many ends in one tree, few free rows: without roots too, a phase but the last adds a pair."""
     A = sp.csr_array(np.r_[np.ones((1, 40)), np.eye(40)[:39]])
     mates = np.r_[-1, np.arange(39)], np.r_[np.arange(1, 40), -1]
     for options in APFB:

@@ -1,4 +1,6 @@
-"""A stand-in for CuPy where there is no GPU: NumPy behind arrays that, like CuPy's, do not turn into NumPy's.
+"""A stand-in for CuPy where there is no GPU.
+
+NumPy behind arrays that, like CuPy's, do not turn into NumPy's.
 
 It has what the package and its tests use, and is as strict: an array is copied to the host by `get`
 only, functions of NumPy refuse it, a 0-d result stays an array. What CuPy cannot do besides, only a
@@ -30,6 +32,7 @@ class ndarray:
         self.host = np.asarray(array)
 
     __cuda_array_interface__ = property(lambda self: self.host.__array_interface__)
+    data = property(lambda self: types.SimpleNamespace(ptr=self.host.ctypes.data))
     device = property(lambda self: types.SimpleNamespace(id=0))
     shape = property(lambda self: self.host.shape)
     dtype = property(lambda self: self.host.dtype)
@@ -138,7 +141,7 @@ def wrap(value):
 
 
 def call(function, *args, **kwargs):
-    """What the function does with the arrays behind; an array of NumPy among the arguments is refused."""
+    """Call the function on the arrays behind; an array of NumPy among the arguments is refused."""
     for value in (*args, *kwargs.values()):
         refuse_host_arrays(*(value if isinstance(value, tuple | list) else (value,)))
     return wrap(function(*unwrap(args), **{k: unwrap(v) for k, v in kwargs.items()}))
@@ -233,7 +236,7 @@ def on_device(A):
 
 
 def _linalg(module):
-    """The solvers of cupyx.scipy.sparse.linalg that the package calls, as strict about what they are given."""
+    """The solvers of cupyx.scipy.sparse.linalg that are called here, as strict about arguments."""
     from scipy.sparse import linalg
 
     def on_host(A, b=None):

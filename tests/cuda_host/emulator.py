@@ -25,6 +25,12 @@ THREADS = 4
 
 
 @functools.cache
+def _by_value(form):
+    """A struct of C that is laid out as a NumPy type."""
+    return np.ctypeslib.as_ctypes_type(form)
+
+
+@functools.cache
 def build(name, dtype, macros=(), sanitize=""):
     """Compile the kernels of one source file to a shared library, and open it."""
     text = cuda_compile.source(name)
@@ -58,12 +64,13 @@ def build(name, dtype, macros=(), sanitize=""):
     return ctypes.CDLL(str(library))
 
 
-class Kernels:
+class Kernels(cuda_compile.Layouts):
     """The kernels of one source file; every launch runs on a few threads."""
 
     def __init__(self, name, dtype, **macros):
+        self.name, self.dtype = name, np.dtype(dtype)
         self._library = build(
-            name, np.dtype(dtype), tuple(sorted(macros.items())), os.environ.get("SANITIZER", "")
+            name, self.dtype, tuple(sorted(macros.items())), os.environ.get("SANITIZER", "")
         )
 
     def launch(self, kernel, n, *arguments, threads=256):
@@ -91,7 +98,9 @@ class Kernels:
 
 
 def _argument(value):
-    """What a kernel is handed: CuPy passes arrays as pointers and NumPy scalars by value, and so does this."""
+    """The argument of a kernel: as CuPy does, arrays as pointers, scalars and structs by value."""
+    if isinstance(value, cuda_compile.Struct):
+        return _by_value(value.record.dtype).from_buffer_copy(value.record.tobytes())
     if isinstance(value, np.ndarray):
         assert value.flags.c_contiguous
         return ctypes.c_void_p(value.ctypes.data)

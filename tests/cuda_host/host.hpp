@@ -1,4 +1,4 @@
-// The operations of common.cuh as threaded C++: a block is one thread, a warp has one lane, the
+// The operations of device.cuh as threaded C++: a block is one thread, a warp has one lane, the
 // grid is as many threads as a test starts. Each thread says which block it is (enter), then calls
 // the kernel as a plain function.
 #pragma once
@@ -51,6 +51,10 @@ DEVICE void store(T* p, U value) {
     std::atomic_ref<T>(*p).store(static_cast<T>(value), std::memory_order_relaxed);
 }
 DEVICE Bits load_old(const Bits* p) { return load(p); }
+template <class T>
+DEVICE T load_constant(const T* p) {
+    return *p;
+}
 DEVICE void prefetch(const void*) {}
 DEVICE float as_number(Bits bits) { return std::bit_cast<float>(bits); }
 DEVICE double as_number(Wide bits) { return std::bit_cast<double>(bits); }
@@ -124,7 +128,7 @@ DEVICE void push_each(T* queue, Count* count, const T (&values)[N], const bool (
 }
 
 template <class T>
-DEVICE T take_number(T* counts, T at) {
+DEVICE T draw_number(T* counts, T at) {
     return add(counts + at, T{1});
 }
 

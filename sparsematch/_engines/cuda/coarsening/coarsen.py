@@ -1,4 +1,7 @@
-"""Coarsening on the device: labels from prefix sums, the product by sorting entries by their coarse places."""
+"""Coarsening on the device.
+
+Labels from prefix sums, the Galerkin product by sorting entries by their coarse places.
+"""
 
 from typing import Any
 
@@ -52,19 +55,22 @@ def galerkin_product(
 
 
 def _joined(rows: Any, cols: Any, values: Any, mate: Any) -> Any:
-    """Return the matched neighbour that each unmatched vertex goes to, or -1: that of the heaviest entries."""
+    """Return the matched neighbour that each unmatched vertex joins, or -1.
+
+    It is that of the heaviest entries.
+    """
     xp, n = namespace(rows), mate.size
-    asking = xp.flatnonzero((mate[rows] < 0) & (mate[cols] >= 0))
-    code = rows[asking] * n + cols[asking]
+    joining = xp.flatnonzero((mate[rows] < 0) & (mate[cols] >= 0))
+    code = rows[joining] * n + cols[joining]
     order = xp.argsort(code, kind="stable")
-    code, sums = _add_up(code[order], values[asking][order], mate.dtype)
-    code, moduli = code[::-1], xp.abs(sums)[::-1]
-    known = xp.flatnonzero(moduli == moduli)  # NaN is not
-    code, moduli = code[known], moduli[known]
-    order = xp.argsort(moduli, kind="stable")
+    code, sums = _add_up(code[order], values[joining][order], mate.dtype)
+    code, magnitudes = code[::-1], xp.abs(sums)[::-1]
+    known = xp.flatnonzero(magnitudes == magnitudes)  # NaN is not
+    code, magnitudes = code[known], magnitudes[known]
+    order = xp.argsort(magnitudes, kind="stable")
     order = order[xp.argsort(code[order] // n, kind="stable")]
     code = code[order]
-    # The last one of a row is the heaviest, and of several the one to the smallest neighbour.
+    # the last one of a row is the heaviest, and of several the one to the smallest neighbour
     ends = xp.ones(code.size, bool)
     ends[:-1] = code[1:] // n != code[:-1] // n
     code = code[ends]

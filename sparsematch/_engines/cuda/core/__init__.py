@@ -1,1 +1,1 @@
-"""What every package of the CUDA back-end builds on: compilation, transpose, alternating searches, certificates."""
+"""Compilation, device primitives, transpose, alternating searches, certificates."""

@@ -1,25 +1,32 @@
-"""Searches along alternating paths, two at a time: what certificate, coarse parts and strong components are made of."""
+"""Alternating breadth-first searches, two at a time.
+
+Certificates, coarse parts and strong components are made of them.
+"""
 
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from sparsematch._engines.cuda.core import compile
-from sparsematch._engines.cuda.core.transpose import share
+from sparsematch._engines.cuda.core.device import bit_set, lanes_of
 from sparsematch._types.arrays import IndexArray, namespace
 from sparsematch._types.bipartite import BipartiteCSR
 
-_HUB = 4096  # as in reach.cu
+#: Entries from which a list is left to all threads, one level later.
+HUB = 4096
+
+#: Numbers that two searches count in, and where those of the second begin.
+COUNTS, SECOND = 12, 6
 
 
-class Search(NamedTuple):
+class AlternatingSearch(NamedTuple):
     """One search.
 
     Attributes
     ----------
     graph : BipartiteCSR
         From its majors to its minors.
-    mate : ndarray
+    minor_mate : ndarray
         The major matched with each minor, or -1.
     seen : ndarray of uint32
         A bit for each minor: those that are not to be visited, to begin with, and those that were.
@@ -33,7 +40,7 @@ class Search(NamedTuple):
     """
 
     graph: BipartiteCSR
-    mate: IndexArray
+    minor_mate: IndexArray
     seen: Any
     queue: IndexArray
     major_mate: IndexArray | None = None
@@ -42,20 +49,24 @@ class Search(NamedTuple):
 
 def from_free(
     graph: BipartiteCSR, major_mate: IndexArray, minor_mate: IndexArray, count: IndexArray
-) -> Search:
-    """Prepare a search from all majors that are free; how many there are is written to the first of the counts."""
+) -> AlternatingSearch:
+    """Prepare a search from all free majors, whose number is written to the first of the counts."""
     xp, dtype = namespace(graph.indptr), graph.dtype
     queue = xp.empty(graph.n_major, dtype)
     if graph.n_major:
         sizes = dtype.type(graph.n_major)
-        compile.load("core/alternating_bfs", dtype).launch(
-            "seed", -(-graph.n_major // 8), sizes, major_mate, queue, count
-        )
-    return Search(graph, minor_mate, bits(xp, graph.n_minor), queue)
+        _kernels(dtype).launch("seed", -(-graph.n_major // 8), sizes, major_mate, queue, count)
+    return AlternatingSearch(graph, minor_mate, bit_set(xp, graph.n_minor), queue)
 
 
-def reach(first: Search, second: Search | None, count: IndexArray, *, max_levels: int = 0) -> Any:
-    """Run one or two searches; `count` has twelve numbers, the first and the seventh the majors they begin with.
+def reach(
+    first: AlternatingSearch,
+    second: AlternatingSearch | None,
+    count: IndexArray,
+    *,
+    max_levels: int = 0,
+) -> Any:
+    """Run one or two searches; the first counts of each are the majors that they begin with.
 
     Returns
     -------
@@ -63,29 +74,27 @@ def reach(first: Search, second: Search | None, count: IndexArray, *, max_levels
         Whether one of them met a free minor, which ends nothing; whether `max_levels` (0: as many
         as there are) did.
     """
-    xp, dtype = namespace(count), first.graph.dtype
-    flags, owned = xp.zeros(4, np.int32), np.bool_(first.owner is not None)
-    arguments: list[Any] = []
-    for search in (first, second or first):
-        graph = search.graph
-        hubs = xp.empty(graph.nnz // _HUB + 1, dtype)
-        arguments += [
-            graph.indptr,
-            graph.indices,
-            search.mate,
-            search.seen,
-            search.queue,
-            hubs,
-            np.int32(share(graph)),
-        ]
-        arguments += [
-            search.mate if array is None else array for array in (search.major_mate, search.owner)
-        ]
-    end = owned, np.int32(max_levels), count, flags[2:], flags
-    compile.load("core/alternating_bfs", dtype).launch_resident("reach", *arguments, *end)
+    xp, kernels = namespace(count), _kernels(first.graph.dtype)
+    flags = xp.zeros(4, np.int32)
+    searches = (
+        kernels.struct(
+            "AlternatingSearch",
+            indptr=search.graph.indptr,
+            indices=search.graph.indices,
+            minor_mate=search.minor_mate,
+            major_mate=search.major_mate,
+            seen=search.seen,
+            owner=search.owner,
+            queue=search.queue,
+            hubs=xp.empty(search.graph.nnz // HUB + 1, search.graph.dtype),
+            widths=widths,
+            shift=lanes_of(search.graph),
+        )
+        for search, widths in ((first, count), (second or first, count[SECOND:]))
+    )
+    kernels.launch_resident("reach", *searches, np.int32(max_levels), flags[2:], flags)
     return flags[2:]
 
 
-def bits(xp: Any, n: int) -> Any:
-    """Return a set that holds none of n vertices."""
-    return xp.zeros(n // 32 + 1, np.uint32)
+def _kernels(dtype: np.dtype[Any]) -> compile.Kernels:
+    return compile.load("core/alternating_bfs", dtype, HUB=HUB)

@@ -1,4 +1,4 @@
-// Is this a matching, is it maximal: each found out by looking at every row, column and entry once.
+// Whether this is a matching, whether it is maximal, from one pass over rows, columns and entries.
 #include "core/device.cuh"
 
 // Reads: the lists and both mates, which are within range. Writes: first, by atomic minimum, where

@@ -3,13 +3,13 @@
 import numpy as np
 
 from sparsematch._engines.cuda.core import compile
-from sparsematch._engines.cuda.core.alternating_bfs import from_free, reach
+from sparsematch._engines.cuda.core.alternating_bfs import COUNTS, from_free, reach
 from sparsematch._types.arrays import namespace
 from sparsematch._types.bipartite import BipartiteCSR
 from sparsematch._types.labels import VertexCover
 from sparsematch._types.matching import Matching
 
-#: Keys of FLAWS: a row, a column that its mate does not know of, a pair that is no entry.
+#: Keys of FLAWS: a row, a column whose mate has another, a pair that is no entry.
 _ROW, _COLUMN, _ENTRY = 3, 4, 5
 
 
@@ -60,7 +60,7 @@ def vertex_cover(graph: BipartiteCSR, matching: Matching) -> VertexCover | None:
     """
     xp, dtype = namespace(graph.indptr), graph.dtype
     mates = graph.orient(matching.row_mate, matching.col_mate)
-    count = xp.zeros(12, dtype)
+    count = xp.zeros(COUNTS, dtype)
     search = from_free(graph, *mates, count)
     if int(reach(search, None, count)[0]):
         return None

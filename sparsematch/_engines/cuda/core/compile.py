@@ -3,26 +3,80 @@
 One module per `.cu` file, index type and set of macros. CuPy keeps compiled modules on disk under a
 key made of the text and the options; headers found by the compiler would not be part of it, so the
 text has them in place of its includes.
+
+What a kernel gets by value is declared once, as a struct in the source: `layout` reads it there,
+and `Kernels.struct` fills it by the names of its fields. Constants that a driver and its kernels
+share stand in the driver and reach the compiler as macros.
 """
 
 import functools
 import re
+from dataclasses import dataclass
 from importlib.resources import files
 from typing import Any
 
 import numpy as np
 
+from sparsematch._types.bipartite import BipartiteCSR
+from sparsematch._types.graph import Graph
+
 INDEX = {np.dtype(np.int32): "int", np.dtype(np.int64): "long long"}
 _INCLUDE = re.compile(r'^#include "([\w/]+\.cuh)"$', re.MULTILINE)
+_STRUCT = r"^struct (?:alignas\(\d+\) )?{} {{(.*?)^}};"
+_FIELD = re.compile(r"(?:const )?(\w+(?: long)?)(<\w+>)?(?=[\s*])\s*(.+)", re.DOTALL)
+_DECLARATOR = re.compile(r"(\*?)\s*(\w+)(?:\[(\d+)\])?")
+_TYPES = {
+    "bool": "?",
+    "int": "i4",
+    "unsigned": "u4",
+    "long long": "i8",
+    "Wide": "u8",
+    "double": "f8",
+}
 
 
-class Kernels:
+@dataclass(frozen=True, slots=True)
+class Struct:
+    """A struct to pass by value; its arrays stay alive as long as it does."""
+
+    record: Any
+    arrays: tuple[Any, ...]
+
+
+class Layouts:
+    """The structs of one source file for one index type, as the host sees them."""
+
+    name: str
+    dtype: np.dtype[Any]
+
+    def struct(self, name: str, **fields: Any) -> Struct:
+        """Return a struct of the source with these fields: arrays, None, scalars or structs."""
+        form = layout(self.name, self.dtype, name)
+        if form.names is None or set(fields) != set(form.names):
+            raise TypeError(f"{self.name}: {name} has fields {form.names}, not {tuple(fields)}")
+        values = [fields[field] for field in form.names]
+        return Struct(np.array(tuple(_by_value(v) for v in values), form), tuple(values))
+
+    def csr(self, graph: BipartiteCSR | Graph) -> Struct:
+        """Return the lists of a graph."""
+        return self.struct("Csr", indptr=graph.indptr, indices=graph.indices)
+
+    def zeros(self, xp: Any, name: str) -> Any:
+        """Return a struct of the source in device memory, all zero."""
+        return xp.zeros(layout(self.name, self.dtype, name).itemsize, np.uint8)
+
+    def read(self, name: str, memory: Any) -> Any:
+        """Return what `zeros` made, as a record in host memory; waits for the device."""
+        return memory.get().view(layout(self.name, self.dtype, name))[0]
+
+
+class Kernels(Layouts):
     """The kernels of one source file, compiled for one index type on the current device."""
 
     def __init__(self, name: str, dtype: np.dtype[Any], **macros: int) -> None:
         import cupy
 
-        self._cupy = cupy
+        self.name, self.dtype, self._cupy = name, dtype, cupy
         self._code, self._options = source(name), options(dtype, **macros)
 
     @functools.cached_property
@@ -39,16 +93,19 @@ class Kernels:
         )
 
     def launch(self, kernel: str, n: int, *arguments: Any, threads: int = 256) -> None:
-        """Start a kernel with one thread per item, n in all, as far as the grid goes; kernels stride over the rest."""
+        """Start a kernel with one thread per item, n in all, as far as the grid goes.
+
+        Kernels stride over the rest.
+        """
         blocks = max(1, min(-(-n // threads), 65_536))
-        self._free.get_function(kernel)((blocks,), (threads,), arguments)
+        self._free.get_function(kernel)((blocks,), (threads,), passed(arguments))
 
     def launch_resident(
         self, kernel: str, *arguments: Any, threads: int = 512, blocks_per_processor: int = 1
     ) -> None:
-        """Start a kernel whose blocks are all on the device at the same time, so that they may wait for each other."""
+        """Start a kernel whose blocks are on the device together, so that they may wait."""
         blocks = _processors(self._cupy.cuda.Device().id) * blocks_per_processor
-        self._resident.get_function(kernel)((blocks,), (threads,), arguments)
+        self._resident.get_function(kernel)((blocks,), (threads,), passed(arguments))
 
 
 @functools.cache
@@ -60,12 +117,12 @@ def _processors(device: int) -> int:
 
 @functools.cache
 def load(name: str, dtype: np.dtype[Any], **macros: int) -> Kernels:
-    """Compile ``<package>/<stem>.cu`` for an index type, the first time in this process; -D macros with their values."""
+    """Compile ``<package>/<stem>.cu``, the first time in this process; -D macros by their names."""
     return Kernels(name, dtype, **macros)
 
 
 def options(dtype: np.dtype[Any], **macros: int) -> tuple[str, ...]:
-    """Return what the compiler is told: the language and the macros."""
+    """Return the options of the compiler: the language and the macros."""
     return (
         "-std=c++17",
         f"-DIndex={INDEX[dtype]}",
@@ -73,8 +130,12 @@ def options(dtype: np.dtype[Any], **macros: int) -> tuple[str, ...]:
     )
 
 
+@functools.cache
 def source(name: str) -> str:
-    """Return the text of ``name.cu`` with its headers in place; messages still point into the files as they are."""
+    """Return the text of ``name.cu`` with its headers in place.
+
+    Messages of the compiler still point into the files as they are.
+    """
     folder = files("sparsematch._engines.cuda")
 
     def header(match: re.Match[str]) -> str:
@@ -83,3 +144,48 @@ def source(name: str) -> str:
         return f'#line 1 "{match[1]}"\n{text}#line {after} "{name}.cu"'
 
     return f'#line 1 "{name}.cu"\n' + _INCLUDE.sub(header, (folder / f"{name}.cu").read_text())
+
+
+@functools.cache
+def layout(name: str, dtype: np.dtype[Any], struct: str) -> np.dtype[Any]:
+    """Return a struct of ``name.cu`` or its headers as a NumPy type, laid out as the compiler does.
+
+    Its fields are pointers, numbers, arrays of numbers, and structs of this kind.
+    """
+    found = re.search(_STRUCT.format(struct), source(name), re.MULTILINE | re.DOTALL)
+    if found is None:
+        raise TypeError(f"{name} has no struct {struct}")
+    fields: list[Any] = []
+    for statement in re.sub(r"//.*", "", found[1]).split(";")[:-1]:
+        kind, template, declarators = _fields(statement.strip())
+        for star, field, size in _DECLARATOR.findall(declarators):
+            if star or template:
+                of = np.dtype(np.uintp)
+            elif kind in _TYPES:
+                of = np.dtype(_TYPES[kind])
+            else:
+                of = dtype if kind == "Index" else layout(name, dtype, kind)
+            fields.append((field, of, (int(size),)) if size else (field, of))
+    return np.dtype(fields, align=True)
+
+
+def _fields(statement: str) -> tuple[str, str | None, str]:
+    """Return the type of a declaration, its template argument, and its declarators."""
+    match = _FIELD.fullmatch(statement)
+    if match is None:
+        raise TypeError(f"{statement!r} is no field that a driver can fill")
+    return match[1], match[2], match[3]
+
+
+def _by_value(value: Any) -> Any:
+    """Return what stands in a record for a field: the address of an array, a number, a tuple."""
+    if isinstance(value, Struct):
+        return value.record.item()
+    if value is None:
+        return 0
+    return value if isinstance(value, int | float | np.generic) else value.data.ptr
+
+
+def passed(arguments: tuple[Any, ...]) -> tuple[Any, ...]:
+    """Return the arguments as CuPy takes them: an array of one struct is passed by value."""
+    return tuple(a.record if isinstance(a, Struct) else a for a in arguments)

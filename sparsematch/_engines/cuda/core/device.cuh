@@ -1,8 +1,8 @@
-// What every kernel stands on: the device operations, spelled once.
+// Device operations, spelled once.
 //
 // The same kernel text compiles in two ways: by NVRTC for a GPU, and as threaded C++ where
 // SPARSEMATCH_HOST is defined (a block is one thread then, a warp has one lane), so that tests and
-// sanitizers run it without a GPU. A kernel therefore uses nothing but what stands here, works with
+// sanitizers run it without a GPU. A kernel therefore uses no operations but these, works with
 // blocks of any size, and lets no thread leave before a barrier that others reach. Index is int or
 // long long, given on the compiler's command line.
 #pragma once
@@ -21,7 +21,7 @@
 typedef unsigned int Bits;
 typedef unsigned long long Wide;
 
-// ---- Where a thread stands. Loops over n items stride by the whole grid: for (i = thread_index();
+// ---- Position of a thread. Loops over n items stride by the whole grid: for (i = thread_index();
 // i < n; i += thread_count())
 DEVICE long long thread_index() { return blockIdx.x * (long long)blockDim.x + threadIdx.x; }
 DEVICE long long thread_count() { return gridDim.x * (long long)blockDim.x; }
@@ -40,8 +40,13 @@ template <class T>
 DEVICE T load(const T* p) {
     return *static_cast<const volatile T*>(p);
 }
-// What stood there at the last barrier or later: answered by the processor's own cache.
+// The value at the last barrier or a later one: from the processor's own cache.
 DEVICE Bits load_old(const Bits* p) { return __ldca(p); }
+// What no thread writes while the kernel runs: through the read-only cache.
+template <class T>
+DEVICE T load_constant(const T* p) {
+    return __ldg(p);
+}
 template <class T>
 DEVICE void store(T* p, T value) {
     *static_cast<volatile T*>(p) = value;
@@ -51,10 +56,10 @@ DEVICE void store(T* p, T value) {
 DEVICE float as_number(Bits bits) { return __uint_as_float(bits); }
 DEVICE double as_number(Wide bits) { return __longlong_as_double(static_cast<long long>(bits)); }
 
-// Says that what stands there will be read soon.
+// Prefetches to the second-level cache.
 DEVICE void prefetch(const void* p) { asm volatile("prefetch.global.L2 [%0];" ::"l"(p)); }
 
-// Each returns what was there before.
+// Each returns the value before.
 DEVICE int compare_and_swap(int* p, int expected, int desired) {
     return atomicCAS(p, expected, desired);
 }
@@ -81,7 +86,7 @@ DEVICE Bits bit_or(Bits* p, Bits bits) { return atomicOr(p, bits); }
 DEVICE Wide bit_or(Wide* p, Wide bits) { return atomicOr(p, bits); }
 DEVICE Bits bit_and(Bits* p, Bits bits) { return atomicAnd(p, bits); }
 
-// Everything written before it is seen by whoever sees something written after it.
+// Whoever sees something written after it sees everything written before it.
 DEVICE void fence() { __threadfence(); }
 
 // ---- Together: every thread of the block, every lane of the warp.
@@ -92,17 +97,17 @@ DEVICE void sync_warp() { __syncwarp(); }
 DEVICE Bits ballot(bool mine) { return __ballot_sync(~0u, mine); }
 DEVICE int count_bits(Bits set) { return __popc(set); }
 DEVICE int count_lanes_before(Bits set) { return __popc(set & ((1u << (threadIdx.x & 31)) - 1)); }
-// What the given lane holds; all lanes must call it.
+// The value of the given lane; all lanes must call it.
 template <class T>
 DEVICE T broadcast(T value, int lane) {
     return __shfl_sync(~0u, value, lane);
 }
-// What the lane holds whose number differs in these bits; all lanes must call it.
+// The value of the lane whose number differs in these bits; all lanes must call it.
 template <class T>
 DEVICE T across(T value, int bits) {
     return __shfl_xor_sync(~0u, value, bits);
 }
-// The least of what the lanes hold; all lanes must call it.
+// The least value of all lanes; all lanes must call it.
 DEVICE Wide least_in_warp(Wide value) {
     for (int step = 16; step; step >>= 1) {
         const Wide other = __shfl_xor_sync(~0u, value, step);
@@ -110,11 +115,10 @@ DEVICE Wide least_in_warp(Wide value) {
     }
     return value;
 }
-// Ticks of the processor's clock, to tell where time goes.
+// Ticks of the processor's clock.
 DEVICE long long ticks() { return clock64(); }
 
-// Appends the values of the lanes that want to; one atomic addition for all lanes that are here
-// together.
+// Appends the values of the lanes that want to; one atomic addition for all active lanes.
 template <class T, class Count>
 DEVICE void push(T* queue, Count* count, T value, bool wanted) {
     const unsigned here = __activemask(), wanting = __ballot_sync(here, wanted);
@@ -147,10 +151,10 @@ DEVICE void push_each(T* queue, Count* count, const T (&values)[N], const bool (
     }
 }
 
-// Adds one to a counter that the thread names, once for all lanes here that name the same. Returns
-// a number of its own for each.
+// Adds one to a counter that the thread names, once for all active lanes that name the same.
+// Returns a number of its own for each.
 template <class T>
-DEVICE T take_number(T* counts, T at) {
+DEVICE T draw_number(T* counts, T at) {
     const unsigned same = __match_any_sync(__activemask(), at);
     unsigned lane;
     asm("mov.u32 %0, %%laneid;" : "=r"(lane));
@@ -162,7 +166,7 @@ DEVICE T take_number(T* counts, T at) {
 
 // All blocks of a cooperative launch wait for each other; afterwards each sees what any wrote
 // before. `barrier` is two ints, zero at the launch. What the blocks add to the first makes 2^31
-// together, so its highest bit turns when the last has come.
+// together, so its highest bit turns when the last has arrived.
 DEVICE void sync_grid(int* barrier) {
     __syncthreads();
     if (threadIdx.x == 0) {
@@ -176,10 +180,10 @@ DEVICE void sync_grid(int* barrier) {
     __syncthreads();
 }
 
-// One thread of every block of a cooperative launch brings a number whose lowest 12 bits are zero,
-// waits for the others, and gets the sum above the count of blocks. `before` is what stood in the
-// word when it was last complete, zero at first; two words are to be used in turn. Unlike after a
-// barrier, what others wrote is not seen, but for what atomics did that they had answers of.
+// One thread of every block of a cooperative launch adds a number whose lowest 12 bits are zero,
+// waits for the others, and gets the sum above the count of blocks. `before` is the word when it
+// was last complete, zero at first; two words are to be used in turn. Unlike after a barrier, what
+// others wrote is not seen, except by atomics that had returned.
 DEVICE Wide sum_over_grid(Wide* word, Wide before, Wide mine) {
     atomicAdd(word, mine + 1);
     Wide sum;
@@ -189,9 +193,9 @@ DEVICE Wide sum_over_grid(Wide* word, Wide before, Wide mine) {
 }
 #endif
 
-// The same numbers as thread_index(), given out warp by warp to one block after the other: a few
-// items are then done by all processors, not by the first few, where they would queue for the
-// cache. `block` of `blocks`.
+// The same numbers as thread_index(), dealt warp by warp to one block after the other: a few items
+// are then done by all processors, not by the first few, where they would queue for the cache.
+// `block` of `blocks`.
 DEVICE long long spread_index(int block, int blocks) {
     return (static_cast<long long>(warp_in_block()) * blocks + block) * lanes_in_warp() +
            lane_in_warp();
@@ -221,8 +225,8 @@ DEVICE Index shuffle(Index v, Index n, int bits, unsigned seed) {
     return static_cast<Index>(x);
 }
 
-// Places for what the threads of a block have to put down, n for each; one addition to the counter
-// for all of them. Every thread of the block must call it. Returns where its places begin.
+// Reserves n places for each thread of a block; one addition to the counter for all of them. Every
+// thread of the block must call it. Returns where its places begin.
 template <class T>
 DEVICE T reserve(T* count, int n) {
     SHARED int together;
@@ -233,7 +237,7 @@ DEVICE T reserve(T* count, int n) {
     sync_block();
     if (thread_in_block() == 0 && together) first = add(count, static_cast<T>(together));
     sync_block();
-    return first + static_cast<T>(at);  // whoever has none reads what means nothing
+    return first + static_cast<T>(at);  // undefined for a thread without places
 }
 
 // Adds the numbers of all threads of the block; all must call it.
@@ -270,10 +274,28 @@ DEVICE void list_all(Index n, Index* queue, Index* count, Wanted wanted) {
     }
 }
 
-// ---- A set of vertices, one bit each.
+// ---- A set of vertices, one bit each, that other threads change meanwhile.
 DEVICE bool has(const Bits* set, Index v) { return load(set + (v >> 5)) >> (v & 31) & 1; }
 // Whether it was this thread that put v in.
 DEVICE bool claim(Bits* set, Index v) {
     const Bits bit = 1u << (v & 31);
     return !(bit_or(set + (v >> 5), bit) & bit);
 }
+DEVICE void insert(Bits* set, Index v) { bit_or(set + (v >> 5), 1u << (v & 31)); }
+DEVICE void remove(Bits* set, Index v) { bit_and(set + (v >> 5), ~(1u << (v & 31))); }
+// Whether v is in a set that no thread changes meanwhile.
+DEVICE bool is_in(const Bits* set, Index v) { return set[v >> 5] >> (v & 31) & 1; }
+
+// ---- An array that no thread writes while the kernel runs, as a field of a struct; as a parameter
+// it is const __restrict__.
+template <class T>
+struct ReadOnly {
+    const T* data;
+    DEVICE T operator[](long long k) const { return load_constant(data + k); }
+    DEVICE ReadOnly operator+(long long k) const { return {data + k}; }
+};
+
+// Lists of vertices: that of v is indices[indptr[v]] .. indices[indptr[v + 1] - 1].
+struct Csr {
+    ReadOnly<Index> indptr, indices;
+};

@@ -2,10 +2,8 @@
 //
 // Counting sort in two passes. Invariant: an entry has a place of its own among those of its minor,
 // given out by an atomic addition; so the entries of a list come in no particular order, which no
-// reader relies on.
+// reader relies on. LONG: entries above which a list is left to a whole block.
 #include "core/device.cuh"
-
-enum { LONG = 2048 };  // entries above which a list is left to a whole block
 
 // Reads: indices. Writes: counts, zero before, by atomic addition; place: of each entry among those
 // of its minor (own entry).

@@ -2,22 +2,21 @@
 
 from time import perf_counter
 
-import numpy as np
-
 from sparsematch._engines.cuda.core import compile
+from sparsematch._engines.cuda.core.device import lanes_of
 from sparsematch._engines.registry import Run
 from sparsematch._types.arrays import namespace
 from sparsematch._types.bipartite import BipartiteCSR
 
-#: Entries above which a list is left to a whole block, as in transpose.cu.
-_LONG = 2048
+#: Entries above which a list is left to a whole block.
+LONG = 2048
 
 
 def transpose(graph: BipartiteCSR, run: Run) -> BipartiteCSR:
     """Return the transpose of the graph, built the first time. No list of it is in order.
 
-    Workspace: an index per entry, one per minor. Time: O(n_rows + n_cols + nnz). The seconds that
-    the run is told are those of the host, which does not wait.
+    Workspace: an index per entry, one per minor. Time: O(n_rows + n_cols + nnz). The seconds
+    counted are those of the host, which does not wait.
     """
     if run.transposed is None:
         begin = perf_counter()
@@ -27,15 +26,9 @@ def transpose(graph: BipartiteCSR, run: Run) -> BipartiteCSR:
     return run.transposed
 
 
-def share(graph: BipartiteCSR) -> int:
-    """Return how many threads a list is shared by, as a power of two: about one for every two entries."""
-    mean = graph.nnz // max(graph.n_major, 1)
-    return min(max(mean, 1).bit_length() - 1, 5)
-
-
 def _build(graph: BipartiteCSR) -> BipartiteCSR:
     xp, dtype, nnz = namespace(graph.indptr), graph.dtype, graph.nnz
-    kernels = compile.load("core/transpose", dtype)
+    kernels = compile.load("core/transpose", dtype, LONG=LONG)
     # the first stays zero, so that their running sum is where lists begin
     counts = xp.zeros(graph.n_minor + 1, dtype)
     place, indices = xp.empty(nnz, dtype), xp.empty(nnz, dtype)
@@ -43,16 +36,16 @@ def _build(graph: BipartiteCSR) -> BipartiteCSR:
         kernels.launch("count", nnz, dtype.type(nnz), graph.indices, counts[1:], place)
     begin = xp.cumsum(counts, dtype=dtype)
     if nnz:
-        shift = share(graph)
+        shift = lanes_of(graph)
         arrays = graph.indptr, graph.indices, place, begin, indices
-        long = xp.empty(nnz // _LONG + 1, dtype), xp.zeros(1, dtype)
+        long = xp.empty(nnz // LONG + 1, dtype), xp.zeros(1, dtype)
         kernels.launch(
             "fill",
-            graph.n_major << shift,
+            graph.n_major << int(shift),
             dtype.type(graph.n_major),
             *arrays,
             *long,
-            np.int32(shift),
+            shift,
         )
         kernels.launch("fill_long", 1 << 19, *arrays, *long, threads=1024)
     return BipartiteCSR(

@@ -17,16 +17,16 @@ DEVICE T find(T* up, T v) {
     return v;
 }
 
-// The same without a write. Who writes the root to the vertex afterwards may do so while others
-// look for theirs, but not while they halve paths: these would put back what they have read before.
+// The same without a write. The root may be written to the vertex afterwards while others search
+// for theirs, but not while they halve paths: these would put back what they have read before.
 template <class T>
 DEVICE T root_of(const T* up, T v) {
     for (T u; (u = load(up + v)) != v;) v = u;
     return v;
 }
 
-// Safe: a root is put under another by one compare-and-swap; the loser looks for the root again.
-// Returns what root a has then, as far as is known.
+// Safe: a root is put under another by one compare-and-swap; the loser searches for the root again.
+// Returns the root of a then, as far as is known.
 template <class T>
 DEVICE T join(T* up, T a, T b) {
     a = find(up, a), b = find(up, b);

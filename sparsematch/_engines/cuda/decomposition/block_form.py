@@ -1,4 +1,4 @@
-"""What the back-end does beside matching, told in the user's rows and columns; all of it on the device."""
+"""Block labels and permutations in the user's rows and columns, all of it on the device."""
 
 from sparsematch._engines.cuda.core import compile
 from sparsematch._engines.cuda.core.transpose import transpose
@@ -30,27 +30,25 @@ def block_permutation(matching: Matching, labels: BlockLabels) -> BlockPermutati
     row_mate, col_mate = matching.row_mate, matching.col_mate
     xp, dtype, n_groups = namespace(row_mate), row_mate.dtype, labels.n_square + 3
     n_rows, n_cols, n_square = (dtype.type(n) for n in (*matching.shape, labels.n_square))
-    kernels, place = (
-        compile.load("decomposition/block_permutation", dtype),
-        xp.empty(row_mate.size, dtype),
-    )
+    kernels = compile.load("decomposition/block_permutation", dtype)
+    place = xp.empty(row_mate.size, dtype)
     # the first stays zero, so that the running sum is where groups begin
     count = xp.zeros(n_groups + 1, dtype)
     kernels.launch("tally", row_mate.size, n_rows, labels.row_group, count[1:], place)
     begin = xp.cumsum(count, dtype=dtype)
     row_perm, col_perm = xp.empty(row_mate.size, dtype), xp.empty(col_mate.size, dtype)
-    sizes, bounds = (n_rows, n_cols, n_square), xp.zeros(4, dtype)
-    arrays = (
-        labels.row_group,
-        place,
-        begin,
-        row_mate,
-        col_mate,
-        row_perm,
-        col_perm,
-        bounds[3:],
-        bounds,
+    order = kernels.struct(
+        "BlockOrder",
+        group=labels.row_group,
+        place=place,
+        begin=begin,
+        row_mate=row_mate,
+        col_mate=col_mate,
+        row_perm=row_perm,
+        col_perm=col_perm,
     )
-    kernels.launch("seat", max(row_mate.size, col_mate.size), *sizes, *arrays)
+    sizes, bounds = (n_rows, n_cols, n_square), xp.zeros(4, dtype)
+    n = max(row_mate.size, col_mate.size)
+    kernels.launch("permute", n, *sizes, order, bounds[3:], bounds)
     first_square, first_vertical, rank, _ = bounds.tolist()
     return BlockPermutation(row_perm, col_perm, begin, first_square, first_vertical, rank)

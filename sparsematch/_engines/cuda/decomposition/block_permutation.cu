@@ -5,28 +5,31 @@
 // addition; so the rows of a group come in no particular order.
 #include "core/device.cuh"
 
+struct BlockOrder {
+    ReadOnly<Index> group, place, begin, row_mate, col_mate;
+    Index *row_perm, *col_perm;
+};
+
 // Reads: groups. Writes: count, zero before, by atomic addition; place: of each row in its group
 // (own entry).
 KERNEL tally(Index n_rows, const Index* __restrict__ group, Index* count, Index* place) {
     for (Index i = thread_index(); i < n_rows; i += thread_count())
-        place[i] = take_number(count, group[i]);
+        place[i] = draw_number(count, group[i]);
 }
 
 // Reads: groups, places, where each of the n_square + 3 groups begins, the mates. Writes: the
 // permutations, each entry once; bounds: the rows before the square part, before the vertical one,
 // before the unmatched ones.
-KERNEL seat(Index n_rows, Index n_cols, Index n_square, const Index* __restrict__ group,
-            const Index* __restrict__ place, const Index* __restrict__ begin,
-            const Index* __restrict__ row_mate, const Index* __restrict__ col_mate, Index* row_perm,
-            Index* col_perm, Index* n_free, Index* bounds) {
-    const Index rank = begin[n_square + 2];
+KERNEL permute(Index n_rows, Index n_cols, Index n_square, BlockOrder o, Index* n_free,
+               Index* bounds) {
+    const Index rank = o.begin[n_square + 2];
     for (Index i = thread_index(); i < n_rows; i += thread_count()) {
-        const Index at = begin[group[i]] + place[i], j = row_mate[i];
-        row_perm[at] = i;  // a place of its own
-        if (j != UNMATCHED) col_perm[n_cols - rank + at] = j;
+        const Index at = o.begin[o.group[i]] + o.place[i], j = o.row_mate[i];
+        o.row_perm[at] = i;  // a place of its own
+        if (j != UNMATCHED) o.col_perm[n_cols - rank + at] = j;
     }
     if (rank < n_cols)
-        list_all(n_cols, col_perm, n_free, [&](Index j) { return col_mate[j] == UNMATCHED; });
+        list_all(n_cols, o.col_perm, n_free, [&](Index j) { return o.col_mate[j] == UNMATCHED; });
     if (thread_index() == 0)
-        bounds[0] = begin[1], bounds[1] = begin[n_square + 1], bounds[2] = rank;
+        bounds[0] = o.begin[1], bounds[1] = o.begin[n_square + 1], bounds[2] = rank;
 }

@@ -1,4 +1,6 @@
-"""Coarse Dulmage-Mendelsohn parts on the device: what alternating paths from free rows and from free columns reach.
+"""Coarse Dulmage-Mendelsohn parts on the device, by alternating paths.
+
+The vertical part is what free rows reach, the horizontal part what free columns reach.
 
 Dulmage, Mendelsohn, Coverings of bipartite graphs (Canadian J. Math. 10, 1958). The two searches
 run at the same time.
@@ -6,14 +8,16 @@ run at the same time.
 
 from typing import Any, NamedTuple
 
-from sparsematch._engines.cuda.core.alternating_bfs import from_free, reach
+from sparsematch._engines.cuda.core.alternating_bfs import COUNTS, SECOND, from_free, reach
 from sparsematch._types.arrays import namespace
 from sparsematch._types.bipartite import BipartiteCSR
 from sparsematch._types.matching import Matching
 
 
 class CoarseParts(NamedTuple):
-    """The vertical part by its columns, the horizontal one by its rows; their mates and the free vertices belong there.
+    """The vertical part by its columns, the horizontal one by its rows.
+
+    Their mates and the free vertices belong there.
 
     Attributes
     ----------
@@ -30,8 +34,8 @@ def coarse_parts(by_row: BipartiteCSR, by_col: BipartiteCSR, matching: Matching)
 
     Workspace: an index per row and column. Time: O(n_rows + n_cols + nnz), a barrier per level.
     """
-    count = namespace(by_row.indptr).zeros(12, by_row.dtype)
+    count = namespace(by_row.indptr).zeros(COUNTS, by_row.dtype)
     from_rows = from_free(by_row, matching.row_mate, matching.col_mate, count)
-    from_cols = from_free(by_col, matching.col_mate, matching.row_mate, count[6:])
+    from_cols = from_free(by_col, matching.col_mate, matching.row_mate, count[SECOND:])
     reach(from_rows, from_cols, count)
     return CoarseParts(from_rows.seen, from_cols.seen)

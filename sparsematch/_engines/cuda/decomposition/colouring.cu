@@ -1,7 +1,16 @@
-// Strong components of what peeling and the pivot have left, all segments of it at a time: see
-// strong_components.cu, 4.
+// Strong components by colouring, of what trimming and the pivot have left, all segments of it at a
+// time: see strong_components.cu, 4.
 #include "core/device.cuh"
 #include "core/level_queue.cuh"
+
+// What the rows lead to, or what leads to them: their lists, or those of their columns; the mates of
+// what these name, and what of it is in question.
+struct Arcs {
+    Csr lists;
+    ReadOnly<Index> mate;
+    const Bits* inside;
+    int shift;  // 2^shift neighbouring threads share a list
+};
 
 // A bijection on [0, 2^bits) that leaves no order, so that chains of components break up in few
 // rounds.
@@ -20,71 +29,69 @@ KERNEL paint(Index n, const Index* __restrict__ list, int bits, Index* colour, I
     }
 }
 
-// Reads: the lists of the rows, labels. Writes: colours, by atomic maximum, until none would rise
-// within its segment; queued, by exchange: whoever is first to name the coming level queues the
-// row. Two queues take turns. Time: a barrier per level.
+// Reads: the rows' arcs, labels. Writes: colours, by atomic maximum, until none would rise within
+// its segment; queued, by exchange: the first to name the next level queues the row. Two queues of n
+// rows in rotation. Time: a barrier per level.
 KERNEL __launch_bounds__(512)
-    spread(Index n, const Index* __restrict__ list, const Index* __restrict__ indptr,
-           const Index* __restrict__ indices, const Index* __restrict__ col_mate,
-           const Bits* cols_in, const Index* __restrict__ label, Index* colour, Index* queued,
-           Index* queue_0, Index* queue_1, Index* count, int shift, int* barrier) {
-    const Index lanes = static_cast<Index>(1) << shift;
-    Levels q{queue_1, count, 0, 0};
+    spread(Index n, const Index* __restrict__ list, Arcs arcs, const Index* __restrict__ label,
+           Index* colour, Index* queued, Index* queues, Index* count, int* barrier) {
+    const Index lanes = static_cast<Index>(1) << arcs.shift;
+    LevelQueue q = level_queue(queues + n, count);
+    const Index* from = list;
     Index width = n;
     while (width > 0) {
-        clear_ahead(q);
-        for (long long t = spread_index(); t < static_cast<long long>(width) << shift;
+        q.clear_following();
+        const Index next = static_cast<Index>(q.widths.turn);
+        for (long long t = spread_index(); t < static_cast<long long>(width) << arcs.shift;
              t += thread_count()) {
-            const Index i =
-                q.level ? load((q.level & 1 ? queue_1 : queue_0) + (t >> shift)) : list[t >> shift];
-            const Index mine = load(colour + i);
-            for (Index p = indptr[i] + static_cast<Index>(t & (lanes - 1)); p < indptr[i + 1];
+            const Index i = load(from + (t >> arcs.shift)), mine = load(colour + i);
+            const Index end = arcs.lists.indptr[i + 1];
+            for (Index p = arcs.lists.indptr[i] + static_cast<Index>(t & (lanes - 1)); p < end;
                  p += lanes) {
-                const Index j = indices[p], k = has(cols_in, j) ? col_mate[j] : i;
+                const Index j = arcs.lists.indices[p], k = has(arcs.inside, j) ? arcs.mate[j] : i;
                 const bool rises = k != i && label[k] == label[i] && load(colour + k) < mine &&
                                    maximum(colour + k, mine) < mine;
-                const Index coming = static_cast<Index>(q.level + 1);
-                append(q, 0, k, rises && exchange(queued + k, coming) != coming);
+                q.append(0, k, rises && exchange(queued + k, next) != next);
             }
         }
         sync_grid(barrier);
-        ++q.level;
-        q.queue = q.level & 1 ? queue_0 : queue_1;  // of the level after
-        width = width_of(q);
+        q.advance(0);
+        width = q.width();
+        from = q.values;
+        q.values = q.values == queues ? queues + n : queues;
     }
 }
 
 // Reads: the lists of the columns, colours. Writes: found, by atomic claims: what leads to a row
 // that has kept its own colour, under this colour. Time: O(nnz / threads), a barrier per level.
-KERNEL __launch_bounds__(512)
-    collect(Index n, const Index* __restrict__ list, int bits, const Index* __restrict__ indptr,
-            const Index* __restrict__ indices, const Index* __restrict__ row_mate,
-            const Bits* rows_in, const Index* __restrict__ colour, Bits* found, Index* queue,
-            Index* count, int shift, int* barrier) {
-    const Index lanes = static_cast<Index>(1) << shift;
-    Levels q{queue, count, 0, 0};
+KERNEL __launch_bounds__(512) collect(Index n, const Index* __restrict__ list, int bits, Arcs arcs,
+                                      const Index* __restrict__ colour, Bits* found, Index* queue,
+                                      Index* count, int* barrier) {
+    const Index lanes = static_cast<Index>(1) << arcs.shift;
+    LevelQueue q = level_queue(queue, count);
     for (Index k = thread_index(); k < n; k += thread_count()) {
         const bool root = colour[list[k]] == colour_of(k, bits);
         if (root) claim(found, list[k]);
         push(queue, count, list[k], root);
     }
     sync_grid(barrier);
-    while (const Index width = width_of(q)) {
+    while (const Index width = q.width()) {
         const Index end = q.begin + width;
-        clear_ahead(q);
-        for (long long t = spread_index(); t < static_cast<long long>(width) << shift;
+        q.clear_following();
+        for (long long t = spread_index(); t < static_cast<long long>(width) << arcs.shift;
              t += thread_count()) {
-            const Index i = load(queue + q.begin + (t >> shift)), j = row_mate[i];
-            for (Index p = indptr[j] + static_cast<Index>(t & (lanes - 1)); p < indptr[j + 1];
+            const Index i = load(queue + q.begin + (t >> arcs.shift)), j = arcs.mate[i];
+            const Index last = arcs.lists.indptr[j + 1];
+            for (Index p = arcs.lists.indptr[j] + static_cast<Index>(t & (lanes - 1)); p < last;
                  p += lanes) {
-                const Index k = indices[p];
-                append(
-                    q, end, k,
-                    has(rows_in, k) && colour[k] == colour[i] && !has(found, k) && claim(found, k));
+                const Index k = arcs.lists.indices[p];
+                q.append(end, k,
+                         has(arcs.inside, k) && colour[k] == colour[i] && !has(found, k) &&
+                             claim(found, k));
             }
         }
         sync_grid(barrier);
-        advance(q, width);
+        q.advance(width);
     }
 }
 
@@ -109,7 +116,7 @@ KERNEL relabel(Index n, const Index* __restrict__ list, const long long* __restr
         const Index i = list[k];
         label[i] = static_cast<Index>(place[k]);  // own entry: a row is in the list once
         if (key[k] & 1) continue;
-        bit_and(rows_in + (i >> 5), ~(1u << (i & 31)));
-        bit_and(cols_in + (row_mate[i] >> 5), ~(1u << (row_mate[i] & 31)));
+        remove(rows_in, i);
+        remove(cols_in, row_mate[i]);
     }
 }

@@ -1,23 +1,21 @@
-"""The components that peeling and the pivot have left, in rounds. See rest_components.cu."""
+"""Strong components by colouring, of what trimming and the pivot have left. See colouring.cu."""
 
-from typing import TYPE_CHECKING
+import functools
 
 import numpy as np
 
 from sparsematch._engines.cuda.core import compile
-from sparsematch._engines.cuda.core.alternating_bfs import bits
-from sparsematch._engines.cuda.core.transpose import share
-from sparsematch._engines.cuda.decomposition.small_components import solve_pieces
+from sparsematch._engines.cuda.core.device import bit_set, index_bits, lanes_of
+from sparsematch._engines.cuda.decomposition.small_components import solve_components
+from sparsematch._engines.cuda.decomposition.square import Square
 from sparsematch._types.arrays import IndexArray, namespace
 
-if TYPE_CHECKING:
-    from sparsematch._engines.cuda.decomposition.strong_components import Square
 
-
-def find_rest(square: "Square", rest: IndexArray) -> None:
+def colour_components(square: Square, rest: IndexArray) -> None:
     """Label the components of the rows that are listed, those of all segments in the same rounds.
 
-    None of them is in a small piece, and pieces that become small are solved as they are. Each
+    None of them is in a small component of the symmetric graph; those that become small are solved
+    by `solve_components`. Each
     round finds one component at least for every colour of the others; the colours are in no order,
     so that the number of rounds grows with the logarithm of the number of components. Workspace:
     eight indices per row.
@@ -45,31 +43,28 @@ def find_rest(square: "Square", rest: IndexArray) -> None:
         )
         compile.load("decomposition/colouring", dtype).launch("relabel", rest.size, sizes, *arrays)
         rest = rest[(key & 1).astype(bool)]
-        rest = solve_pieces(square, rest)
+        rest = solve_components(square, rest)
 
 
-def _round(
-    square: "Square", rest: IndexArray, colour: IndexArray, queued: IndexArray
-) -> IndexArray:
-    """Find the first component of every colour; return what sorts the rows by segment, colour, and whether found."""
+def _round(square: Square, rest: IndexArray, colour: IndexArray, queued: IndexArray) -> IndexArray:
+    """Find the first component of every colour.
+
+    Return keys that sort the rows by segment, colour, and whether they are in it.
+    """
     graph, back, mates = square.by_row, square.by_col, square.matching
     xp, dtype = namespace(rest), rest.dtype
     kernels, size = compile.load("decomposition/colouring", dtype), rest.size
-    n, shift, n_bits = (
-        dtype.type(size),
-        np.int32(share(graph)),
-        np.int32(max(size - 1, 1).bit_length()),
-    )
-    queues = xp.empty(size, dtype), xp.empty(size, dtype)
-    found, barrier = bits(xp, graph.n_rows), xp.zeros(2, np.int32)
+    n, n_bits, queues = dtype.type(size), index_bits(max(size, 2)), xp.empty(2 * size, dtype)
+    found, barrier = bit_set(xp, graph.n_rows), xp.zeros(2, np.int32)
     kernels.launch("paint", size, n, rest, n_bits, colour, queued)
-    along_rows = graph.indptr, graph.indices, mates.col_mate, square.cols_in, square.label
-    state = colour, queued, *queues, xp.zeros(3, dtype)
-    kernels.launch_resident("spread", n, rest, *along_rows, *state, shift, barrier)
+    arcs = functools.partial(kernels.struct, "Arcs", shift=lanes_of(graph))
+    ahead = arcs(lists=kernels.csr(graph), mate=mates.col_mate, inside=square.cols_in)
+    colours = square.label, colour, queued, queues, xp.zeros(3, dtype)
+    kernels.launch_resident("spread", n, rest, ahead, *colours, barrier)
     barrier.fill(0)
-    along_cols = back.indptr, back.indices, mates.row_mate, square.rows_in
-    found_by = colour, found, queues[0], xp.zeros(3, dtype)
-    kernels.launch_resident("collect", n, rest, n_bits, *along_cols, *found_by, shift, barrier)
+    behind = arcs(lists=kernels.csr(back), mate=mates.row_mate, inside=square.rows_in)
+    state = colour, found, queues, xp.zeros(3, dtype)
+    kernels.launch_resident("collect", n, rest, n_bits, behind, *state, barrier)
     key = xp.empty(size, np.int64)
     kernels.launch("keys", size, n, rest, square.label, colour, found, key)
     return key

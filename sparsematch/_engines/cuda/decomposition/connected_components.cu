@@ -1,9 +1,10 @@
 // Connected components: rows and columns that entries join, by union and find with
 // compare-and-swap.
 //
-// Union and find as in joined.cuh; two entries of each list first, so that most of the others have
+// Union and find as in union_find.cuh; two entries of each list first, so that most of the others have
 // nothing left to join (Sutton, Ben-Nun, Barak: Optimizing parallel graph connectivity computation
-// via subgraph sampling, IPDPS 2018). Vertices are the rows, then the columns.
+// via subgraph sampling, IPDPS 2018). Vertices are the rows, then the columns. FIRST: entries that
+// are joined at first; LONG: entries above which a list is left to a whole block.
 #include "core/device.cuh"
 #include "core/union_find.cuh"
 
@@ -11,9 +12,6 @@
 KERNEL plant(long long n, long long* up) {
     for (long long v = thread_index(); v < n; v += thread_count()) up[v] = v;
 }
-
-// entries that are joined at first; above which a list is left to a whole block
-enum { FIRST = 2, LONG = 2048 };
 
 // The first entries of each list: they make most of what there is one tree. Writes: up. Time:
 // O(n_major / threads).
@@ -32,8 +30,7 @@ KERNEL flatten(long long n, long long* up) {
     for (long long v = thread_index(); v < n; v += thread_count()) store(up + v, root_of(up, v));
 }
 
-// Entries begin, begin + step, ... below end: most minors are under the root already, and one look
-// tells.
+// Entries begin, begin + step, ... below end: most minors are under the root already.
 DEVICE void join_list(long long* up, long long v, const Index* indices, Index begin, Index end,
                       Index step, long long minor_offset) {
     if (begin >= end) return;

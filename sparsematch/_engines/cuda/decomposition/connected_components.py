@@ -3,13 +3,15 @@
 import numpy as np
 
 from sparsematch._engines.cuda.core import compile
-from sparsematch._engines.cuda.core.transpose import share
+from sparsematch._engines.cuda.core.device import lanes_of
 from sparsematch._types.arrays import namespace
 from sparsematch._types.bipartite import BipartiteCSR
 from sparsematch._types.labels import Components
 
-#: Entries above which a list is left to a whole block, as in connected_components.cu.
-_LONG = 2048
+#: Entries that are joined at first; entries above which a list is left to a whole block.
+FIRST, LONG = 2, 2048
+
+_NAME = "decomposition/connected_components"
 
 
 def connected_components(graph: BipartiteCSR) -> Components:
@@ -22,18 +24,16 @@ def connected_components(graph: BipartiteCSR) -> Components:
     size = n_rows + n_cols
     if not size:
         return Components(0, xp.empty(0, dtype), xp.empty(0, dtype))
-    kernels, n = compile.load("decomposition/connected_components", dtype), np.int64(size)
+    kernels, n = compile.load(_NAME, dtype, FIRST=FIRST, LONG=LONG), np.int64(size)
     up = xp.empty(size, np.int64)
     kernels.launch("plant", size, n, up)
     if graph.nnz:
-        shift, sizes = share(graph), dtype.type(graph.n_major)
+        shift, sizes = lanes_of(graph), dtype.type(graph.n_major)
         lists = graph.indptr, graph.indices, *(np.int64(k) for k in graph.orient(0, n_rows))
-        long = xp.empty(graph.nnz // _LONG + 1, dtype), xp.zeros(1, dtype)
+        long = xp.empty(graph.nnz // LONG + 1, dtype), xp.zeros(1, dtype)
         kernels.launch("join_first", graph.n_major, sizes, *lists, up)
         kernels.launch("flatten", size, n, up)
-        kernels.launch(
-            "join_others", graph.n_major << shift, sizes, *lists, np.int32(shift), up, *long
-        )
+        kernels.launch("join_others", graph.n_major << int(shift), sizes, *lists, shift, up, *long)
         kernels.launch("join_long", 1 << 19, *lists, up, *long, threads=1024)
     is_root, labels = xp.empty(size, dtype), xp.empty(size, dtype)
     kernels.launch("roots", size, n, up, is_root)

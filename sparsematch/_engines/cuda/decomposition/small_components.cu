@@ -3,16 +3,15 @@
 //
 // Where only small pieces are left, one depth-first search in each is done sooner than rounds over
 // all of them: thousands run at the same time, each in memory of its own processor. Pieces by union
-// and find (joined.cuh); components after Pearce, A space-efficient algorithm for finding strongly
-// connected components (Information Processing Letters 116, 2016).
+// and find (union_find.cuh); components after Pearce, A space-efficient algorithm for finding
+// strongly connected components (Information Processing Letters 116, 2016).
 // Invariant: as in strong_components.cu. A piece becomes a segment of its own, and stays one if it
 // does not fit.
 #include "core/device.cuh"
 #include "core/union_find.cuh"
 
-// Rows of a piece that is looked at, and of one that a block of a single warp takes; what these
-// blocks can hold: four numbers of
-// 16 bits for a row, one for an entry that leads to another.
+// Rows of a piece at most, and of one that is left to a block of a single warp; what these blocks
+// can hold: four numbers of 16 bits for a row, one for an entry that leads to another.
 enum { LARGE = 2048, SMALL = 128, LARGE_ROOM = 16384, SMALL_ROOM = 2560 };
 // entries of a list that is too long for a thread: a piece with one does not fit
 enum { LONG = 4096 };
@@ -20,10 +19,18 @@ enum { NOT_A_ROOT = 0x8000, BATCH = 4 };
 
 typedef unsigned short Short;
 
-struct Graph {
-    const Index *indptr, *indices, *row_mate, *col_mate;
+// The square part, and which rows and columns of it are in question.
+struct Square {
+    Csr rows;
+    ReadOnly<Index> row_mate, col_mate;
     Index* label;
     Bits *rows_in, *cols_in;
+};
+
+// The rows by piece, and the place of each in its own; of a root, where its piece begins, and its
+// size.
+struct Pieces {
+    ReadOnly<Index> order, place, begin, size;
 };
 
 // Writes: each row of the list is a tree by itself.
@@ -35,25 +42,22 @@ KERNEL plant(Index n, const Index* __restrict__ list, Index* up, Index* size) {
 
 // Reads: the lists of the rows, labels. Writes: up; joins what is in one segment. Time: O(nnz /
 // threads), nearly.
-KERNEL join_rows(Index n, const Index* __restrict__ list, const Index* __restrict__ indptr,
-                 const Index* __restrict__ indices, const Index* __restrict__ col_mate,
-                 const Bits* __restrict__ cols_in, const Index* __restrict__ label, Index* up,
-                 int shift) {
+KERNEL join_rows(Index n, const Index* __restrict__ list, Square g, Index* up, int shift) {
     const Index lanes = static_cast<Index>(1) << shift;
     for (long long t = thread_index(); t < static_cast<long long>(n) << shift;
          t += thread_count()) {
         const Index i = list[t >> shift];
         Index root = i;
-        for (Index p = indptr[i] + static_cast<Index>(t & (lanes - 1)); p < indptr[i + 1];
-             p += lanes) {
-            const Index j = indices[p], k = has(cols_in, j) ? col_mate[j] : i;
-            if (k != i && label[k] == label[i]) root = join(up, root, k);
+        for (Index p = g.rows.indptr[i] + static_cast<Index>(t & (lanes - 1));
+             p < g.rows.indptr[i + 1]; p += lanes) {
+            const Index j = g.rows.indices[p], k = has(g.cols_in, j) ? g.col_mate[j] : i;
+            if (k != i && g.label[k] == g.label[i]) root = join(up, root, k);
         }
     }
 }
 
 // Writes: of each row its root, and a place in its piece, given out by an atomic addition; the size
-// of the piece, which nobody counts on once it is too large.
+// of the piece, which is not read once it is too large.
 KERNEL measure(Index n, const Index* __restrict__ list, Index* up, Index* size, Index* place) {
     for (Index k = thread_index(); k < n; k += thread_count()) {
         const Index i = list[k], root = root_of(up, i);
@@ -63,15 +67,15 @@ KERNEL measure(Index n, const Index* __restrict__ list, Index* up, Index* size, 
 }
 
 // Reads: the pieces' sizes. Writes, for each root: where its piece begins, a stretch of its segment
-// given out by an atomic addition to what is taken there, or -1; the lists of pieces of either
+// given out by an atomic addition to what is assigned there, or -1; the lists of pieces of either
 // size.
 KERNEL divide(Index n, const Index* __restrict__ list, const Index* __restrict__ up,
-              const Index* __restrict__ size, const Index* __restrict__ label, Index* taken,
+              const Index* __restrict__ size, const Index* __restrict__ label, Index* assigned,
               Index* begin, Index* small, Index* large, Index* count) {
     for (Index k = thread_index(); k < n; k += thread_count()) {
         const Index i = list[k];
         const bool root = up[i] == i, fits = root && size[i] <= LARGE;
-        if (root) begin[i] = fits ? label[i] + add(taken + label[i], size[i]) : -1;
+        if (root) begin[i] = fits ? label[i] + add(assigned + label[i], size[i]) : -1;
         push(small, count, i, fits && size[i] <= SMALL);
         push(large, count + 1, i, fits && size[i] > SMALL);
     }
@@ -79,28 +83,28 @@ KERNEL divide(Index n, const Index* __restrict__ list, const Index* __restrict__
 
 // Writes: the label of each row: where its piece begins, or what is left of its segment behind the
 // pieces; the rows by piece.
-KERNEL seat(Index n, const Index* __restrict__ list, const Index* __restrict__ up,
-            const Index* __restrict__ begin, const Index* __restrict__ taken,
-            const Index* __restrict__ place, Index* label, Index* order) {
+KERNEL sort_rows(Index n, const Index* __restrict__ list, const Index* __restrict__ up,
+                 const Index* __restrict__ begin, const Index* __restrict__ assigned,
+                 const Index* __restrict__ place, Index* label, Index* order) {
     for (Index k = thread_index(); k < n; k += thread_count()) {
         const Index i = list[k], at = begin[up[i]];
-        label[i] = at >= 0 ? at : label[i] + taken[label[i]];  // own entry
-        if (at >= 0) order[at + place[i]] = i;                 // a place of its own
+        label[i] = at >= 0 ? at : label[i] + assigned[label[i]];  // own entry
+        if (at >= 0) order[at + place[i]] = i;                    // a place of its own
     }
 }
 
 // The rows that one leads to in its piece, by their places there. Calls see(place). A few entries
 // at a time, so that their loads overlap. No row of another piece has the same label.
 template <class See>
-DEVICE void each_arc(const Graph& g, Index i, Index first, Index last, Index begin,
-                     const Index* place, See see) {
+DEVICE void each_arc(const Square& g, const Pieces& pieces, Index i, Index first, Index last,
+                     Index begin, See see) {
     for (Index p = first; p < last; p += BATCH) {
         Index k[BATCH], label[BATCH], at[BATCH];
-        for (int u = 0; u < BATCH; ++u) k[u] = p + u < last ? g.indices[p + u] : UNMATCHED;
+        for (int u = 0; u < BATCH; ++u) k[u] = p + u < last ? g.rows.indices[p + u] : UNMATCHED;
         for (int u = 0; u < BATCH; ++u)
             if (k[u] != UNMATCHED) k[u] = g.col_mate[k[u]];
         for (int u = 0; u < BATCH; ++u)
-            if (k[u] != UNMATCHED) label[u] = load(g.label + k[u]), at[u] = place[k[u]];
+            if (k[u] != UNMATCHED) label[u] = load(g.label + k[u]), at[u] = pieces.place[k[u]];
         for (int u = 0; u < BATCH; ++u)
             if (k[u] != UNMATCHED && k[u] != i && label[u] == begin) see(at[u]);
     }
@@ -151,24 +155,25 @@ DEVICE void find_components(int n, Short* cursor, Short* end, Short* low, Short*
 
 // One block. Copies the arcs of a piece of n rows; a row has room for all its entries or, with
 // `exact`, for its arcs. Returns how much was needed for all; what does not fit is not there.
-DEVICE int copy_arcs(const Graph& g, const Index* order, const Index* place, Index begin, int n,
-                     Short* memory, int room, bool exact) {
+DEVICE int copy_arcs(const Square& g, const Pieces& pieces, Index begin, int n, Short* memory,
+                     int room, bool exact) {
     SHARED int n_arcs;
     Short *cursor = memory, *end = cursor + n, *low = end + n, *arcs = low + 2 * n;
     if (thread_in_block() == 0) n_arcs = 0;
     sync_block();
     for (int k = thread_in_block(); k < n; k += threads_in_block()) {
-        const Index i = order[begin + k], first = g.indptr[i], last = g.indptr[i + 1];
+        const Index i = pieces.order[begin + k], first = g.rows.indptr[i],
+                    last = g.rows.indptr[i + 1];
         const bool fits_in = last - first <= LONG;
         int degree = fits_in ? static_cast<int>(last - first) : room;
         if (fits_in && exact) {
             degree = 0;
-            each_arc(g, i, first, last, begin, place, [&](Index) { ++degree; });
+            each_arc(g, pieces, i, first, last, begin, [&](Index) { ++degree; });
         }
         const int at = add(&n_arcs, degree);
         cursor[k] = end[k] = static_cast<Short>(at), low[k] = 0;
         if (4 * n + at + degree <= room)
-            each_arc(g, i, first, last, begin, place,
+            each_arc(g, pieces, i, first, last, begin,
                      [&](Index to) { arcs[end[k]++] = static_cast<Short>(to); });
     }
     sync_block();
@@ -177,22 +182,22 @@ DEVICE int copy_arcs(const Graph& g, const Index* order, const Index* place, Ind
     return total;
 }
 
-// One block. The piece that begins here, of n rows: copies its arcs, lets one thread search, writes
-// the labels, clears the bits. Returns whether it fits. Safe: no other block has to do with its
-// rows.
-DEVICE bool solve(const Graph& g, const Index* order, const Index* place, Index begin, int n,
-                  Short* memory, int room) {
+// One block. The piece of a root: copies its arcs, lets one thread search, writes the labels, clears
+// the bits. Returns whether it fits. Safe: no other block reads or writes its rows.
+DEVICE bool solve(const Square& g, const Pieces& pieces, Index root, Short* memory, int room) {
+    const Index begin = pieces.begin[root];
+    const int n = static_cast<int>(pieces.size[root]);
     Short *cursor = memory, *end = cursor + n, *low = end + n, *stack = low + n, *arcs = stack + n;
-    if (copy_arcs(g, order, place, begin, n, memory, room, false) > room &&
-        copy_arcs(g, order, place, begin, n, memory, room, true) > room)
+    if (copy_arcs(g, pieces, begin, n, memory, room, false) > room &&
+        copy_arcs(g, pieces, begin, n, memory, room, true) > room)
         return false;
     if (thread_in_block() == 0) find_components(n, cursor, end, low, stack, arcs);
     sync_block();
     for (int k = thread_in_block(); k < n; k += threads_in_block()) {
-        const Index i = order[begin + k], j = g.row_mate[i];
+        const Index i = pieces.order[begin + k], j = g.row_mate[i];
         store(g.label + i, begin + static_cast<Index>(cursor[k]));
-        bit_and(g.rows_in + (i >> 5), ~(1u << (i & 31)));
-        bit_and(g.cols_in + (j >> 5), ~(1u << (j & 31)));
+        remove(g.rows_in, i);
+        remove(g.cols_in, j);
     }
     sync_block();
     return true;
@@ -200,34 +205,21 @@ DEVICE bool solve(const Graph& g, const Index* order, const Index* place, Index 
 
 // The small pieces, one after the other in each block; one with too many entries joins the large
 // ones.
-KERNEL solve_small(const Index* __restrict__ indptr, const Index* __restrict__ indices,
-                   const Index* __restrict__ row_mate, const Index* __restrict__ col_mate,
-                   Index* label, Bits* rows_in, Bits* cols_in, const Index* __restrict__ order,
-                   const Index* __restrict__ place, const Index* __restrict__ begin,
-                   const Index* __restrict__ size, const Index* __restrict__ small, Index* large,
+KERNEL solve_small(Square g, Pieces pieces, const Index* __restrict__ small, Index* large,
                    Index* count) {
     SHARED Short memory[SMALL_ROOM];
-    const Graph g = {indptr, indices, row_mate, col_mate, label, rows_in, cols_in};
     for (Index r = block_index(); r < count[0]; r += block_count()) {
-        const Index root = small[r];
-        if (solve(g, order, place, begin[root], static_cast<int>(size[root]), memory, SMALL_ROOM))
-            continue;
-        if (thread_in_block() == 0) large[add(count + 1, static_cast<Index>(1))] = root;
+        if (solve(g, pieces, small[r], memory, SMALL_ROOM)) continue;
+        if (thread_in_block() == 0) large[add(count + 1, static_cast<Index>(1))] = small[r];
         sync_block();
     }
 }
 
-KERNEL solve_large(const Index* __restrict__ indptr, const Index* __restrict__ indices,
-                   const Index* __restrict__ row_mate, const Index* __restrict__ col_mate,
-                   Index* label, Bits* rows_in, Bits* cols_in, const Index* __restrict__ order,
-                   const Index* __restrict__ place, const Index* __restrict__ begin,
-                   const Index* __restrict__ size, const Index* __restrict__ large,
+KERNEL solve_large(Square g, Pieces pieces, const Index* __restrict__ large,
                    const Index* __restrict__ count) {
     SHARED Short memory[LARGE_ROOM];
-    const Graph g = {indptr, indices, row_mate, col_mate, label, rows_in, cols_in};
     for (Index r = block_index(); r < count[1]; r += block_count()) {
-        const Index root = large[r];
-        solve(g, order, place, begin[root], static_cast<int>(size[root]), memory, LARGE_ROOM);
+        solve(g, pieces, large[r], memory, LARGE_ROOM);
         sync_block();
     }
 }

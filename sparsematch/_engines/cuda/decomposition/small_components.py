@@ -1,66 +1,49 @@
 """The strong components of small pieces that no entry joins, a block of threads for each piece.
 
-See pieces.cu.
+See small_components.cu.
 """
 
-from typing import TYPE_CHECKING
-
-import numpy as np
-
 from sparsematch._engines.cuda.core import compile
-from sparsematch._engines.cuda.core.transpose import share
+from sparsematch._engines.cuda.core.device import lanes_of
+from sparsematch._engines.cuda.decomposition.square import Square
 from sparsematch._types.arrays import IndexArray, namespace
 
-if TYPE_CHECKING:
-    from sparsematch._engines.cuda.decomposition.strong_components import Square
-
-#: Threads that take the small pieces, a warp each; threads of a block for a large one, and of all
-#: these blocks.
-_WARPS, _CREW, _CREWS = 1 << 18, 128, 1 << 17
+#: Threads for the small pieces, a warp each; threads of a block for a large one, and of all these
+#: blocks.
+_SMALL_THREADS, _BLOCK, _LARGE_THREADS = 1 << 18, 128, 1 << 17
 
 
-def solve_pieces(square: "Square", rest: IndexArray) -> IndexArray:
-    """Label the components of the small pieces among the rows that are listed; return the rows of the others.
+def solve_components(square: Square, rest: IndexArray) -> IndexArray:
+    """Label the components of the small pieces among the rows listed; return the other rows.
 
     Two rows are in one piece if entries join them within their segment, in whatever direction.
     Workspace: six indices per row. Time: O(n_rows + nnz), a wait for the device.
     """
     if not rest.size:
         return rest
-    graph, mates, xp, dtype = square.by_row, square.matching, namespace(rest), rest.dtype
-    kernels, size, n = (
-        compile.load("decomposition/small_components", dtype),
-        rest.size,
-        dtype.type(rest.size),
-    )
+    graph, xp, dtype, size = square.by_row, namespace(rest), rest.dtype, rest.size
+    kernels = compile.load("decomposition/small_components", dtype)
+    shift, listed = lanes_of(graph), (dtype.type(size), rest)
     up, sizes, place, begin, order = xp.empty((5, graph.n_rows), dtype)
-    taken, lists, count = (
-        xp.zeros(graph.n_rows, dtype),
-        xp.empty((2, size), dtype),
-        xp.zeros(3, dtype),
+    assigned, count = xp.zeros(graph.n_rows, dtype), xp.zeros(3, dtype)
+    small, large = xp.empty((2, size), dtype)
+    part = kernels.struct(
+        "Square",
+        rows=kernels.csr(graph),
+        row_mate=square.matching.row_mate,
+        col_mate=square.matching.col_mate,
+        label=square.label,
+        rows_in=square.rows_in,
+        cols_in=square.cols_in,
     )
-    kernels.launch("plant", size, n, rest, up, sizes)
-    shift = share(graph)
-    arcs = graph.indptr, graph.indices, mates.col_mate, square.cols_in, square.label
-    kernels.launch("join_rows", size << shift, n, rest, *arcs, up, np.int32(shift))
-    kernels.launch("measure", size, n, rest, up, sizes, place)
-    kernels.launch("divide", size, n, rest, up, sizes, square.label, taken, begin, *lists, count)
-    kernels.launch("seat", size, n, rest, up, begin, taken, place, square.label, order)
-    part = (
-        graph.indptr,
-        graph.indices,
-        mates.row_mate,
-        mates.col_mate,
-        square.label,
-        square.rows_in,
-        square.cols_in,
-    )
-    kernels.launch(
-        "solve_small", _WARPS, *part, order, place, begin, sizes, *lists, count, threads=32
-    )
-    kernels.launch(
-        "solve_large", _CREWS, *part, order, place, begin, sizes, lists[1], count, threads=_CREW
-    )
-    left = lists[0]
-    kernels.launch("list_left", size, n, rest, square.rows_in, left, count[2:])
-    return left[: int(count[2])]
+    pieces = kernels.struct("Pieces", order=order, place=place, begin=begin, size=sizes)
+    kernels.launch("plant", size, *listed, up, sizes)
+    kernels.launch("join_rows", size << int(shift), *listed, part, up, shift)
+    kernels.launch("measure", size, *listed, up, sizes, place)
+    divided = assigned, begin, small, large, count
+    kernels.launch("divide", size, *listed, up, sizes, square.label, *divided)
+    kernels.launch("sort_rows", size, *listed, up, begin, assigned, place, square.label, order)
+    kernels.launch("solve_small", _SMALL_THREADS, part, pieces, small, large, count, threads=32)
+    kernels.launch("solve_large", _LARGE_THREADS, part, pieces, large, count, threads=_BLOCK)
+    kernels.launch("list_left", size, *listed, square.rows_in, small, count[2:])
+    return small[: int(count[2])]

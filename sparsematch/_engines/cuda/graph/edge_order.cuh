@@ -1,26 +1,19 @@
 // What the kernels for general graphs share: the one strict order of the edges, bit by bit that of
-// graph.hpp, and the choice of the best edge of each vertex of a list, whatever the lengths of the
-// lists are.
+// the core's graph.hpp, and the choice of the best edge of each vertex of a list, whatever the
+// lengths of the lists are.
 //
-// LANES neighbouring threads look at the list of a vertex, and UNROLL entries each at once. Lists
-// of more than LONG entries are cut to parts, which warps take after the others; what the parts
-// found is put together at last. Macros: WEIGHT, bytes of a weight, 0: all edges weigh the same;
-// LANES; UNROLL; LONG; PART, entries of a part.
+// LANES neighbouring threads scan the list of a vertex, and UNROLL entries each at once. Lists of
+// more than LONG entries are cut to parts, which warps process after the others; the results of the
+// parts are combined at last. Macros: WEIGHT, bytes of a weight, 0: all edges weigh the same; LANES;
+// UNROLL; LONG; PART, entries of a part.
 #pragma once
 
-#ifndef WEIGHT  // what a driver that asks for nothing gets
-#define WEIGHT 8
-#define LANES 8
-#define UNROLL 2
-#define LONG 256
-#define PART 1024
-#endif
 #if LANES > WARP  // on the host
 #undef LANES
 #define LANES WARP
 #endif
 
-// as a choice: none may be chosen, but not all neighbours are taken
+// as a choice: no neighbour may be chosen, but not all are taken
 #define ALIVE (static_cast<Index>(-2))
 
 #if WEIGHT == 4
@@ -29,12 +22,19 @@ typedef Bits Key;
 typedef Wide Key;
 #endif
 
-// What is counted in a turn. There are three tallies by turns: one is filled, one still read, one
-// cleared.
-enum { OPEN, LOST, PARTS, LONGS, TALLY };
-// What is kept from launch to launch: turns and rounds so far, whether nothing is left to do,
-// vertices matched, entries looked at; the words that one block leaves for the others; the barrier.
-enum { TURN = 3 * TALLY, ROUNDS, DONE, MATCHED, SCANNED, WORD, BARRIER = WORD + 3 };
+// What is counted in a turn.
+struct Tally {
+    Wide open, lost, parts, longs;
+};
+
+// Kept from launch to launch, zero at the first.
+struct Control {
+    Tally tallies[3];
+    Wide turn, rounds, done;      // turns and rounds so far; whether nothing is left to do
+    Wide matched, scanned;        // vertices matched, entries scanned
+    Wide left, swapped, reached;  // written by one block for the others
+    int barrier[2];
+};
 
 struct Adjacency {
     const Index *indptr, *indices;
@@ -42,37 +42,22 @@ struct Adjacency {
     Wide seed;
 };
 
-// Lists that were cut: of each part, the vertex, which part it is, the best that it has; of each
-// list, the vertex, its first part.
+// Lists that were cut: of each part, the vertex, which part it is, its best edge; of each list, the
+// vertex, its first part.
 struct Cuts {
     Index *vertex, *number, *best, *owner, *first;
     Key* key;
 };
 
-DEVICE Cuts cuts_in(Index* words, Key* keys, Wide room) {
-    return {words, words + room, words + 2 * room, words + 3 * room, words + 4 * room, keys};
+DEVICE LevelCounter<Tally> counter_of(Control* control, Wide turn) {
+    return {control->tallies, static_cast<int>(turn)};
 }
+DEVICE Tally* tally_of(Control* control, Wide turn) { return counter_of(control, turn).written(); }
 
-DEVICE Wide* tally_of(Wide* control, Wide turn) { return control + turn % 3 * TALLY; }
-
-// Clears the tally of the turn after the next, which nobody reads any more.
-DEVICE void clear_tally(Wide* control, Wide turn) {
-    if (thread_index() == 0)
-        for (int k = 0; k < TALLY; ++k) tally_of(control, turn + 2)[k] = 0;
+// Clears the tally of the turn after the next, which is not read any more.
+DEVICE void clear_tally(Control* control, Wide turn) {
+    if (thread_index() == 0) *counter_of(control, turn + 1).following() = Tally{0, 0, 0, 0};
 }
-
-// Adds what the threads of a block hold to a number; all threads of the block must call it.
-DEVICE void add_up(Wide* sum, Wide mine) {
-    SHARED Wide together;
-    if (thread_in_block() == 0) together = 0;
-    sync_block();
-    if (mine) add(&together, mine);
-    sync_block();
-    if (thread_in_block() == 0 && together) add(sum, together);
-}
-
-// Whether v is in a set that nobody changes meanwhile.
-DEVICE bool is_in(const Bits* set, Index v) { return set[v >> 5] >> (v & 31) & 1; }
 
 // ---- The order of the edges.
 DEVICE Wide hash(Wide x) {
@@ -90,8 +75,8 @@ DEVICE Wide vertex_hash(Index v, Wide round, Wide seed) {
                 seed);
 }
 
-// The modulus as an integer, which keeps the order.
-DEVICE Key modulus(Key weight) { return weight & (~static_cast<Key>(0) >> 1); }
+// The magnitude as an integer, which keeps the order.
+DEVICE Key magnitude(Key weight) { return weight & (~static_cast<Key>(0) >> 1); }
 
 // Whether edge {u, v} comes before edge {u, w}, given their keys.
 DEVICE bool before(Key key_v, Index v, Key key_w, Index w, Index u, Wide seed) {
@@ -114,7 +99,7 @@ DEVICE bool is_better(const Best& a, const Best& b, Index u, Wide seed) {
     return before(a.key, a.v, b.key, b.v, u, seed);
 }
 
-// The best of what so many neighbouring lanes have; all lanes of the warp must call it.
+// The best of so many neighbouring lanes; all lanes of the warp must call it.
 DEVICE Best best_of(Best mine, int lanes, Index u, Wide seed) {
     for (int bit = lanes >> 1; bit; bit >>= 1) {
         const Best other = {across(mine.key, bit), across(mine.v, bit)};
@@ -124,8 +109,8 @@ DEVICE Best best_of(Best mine, int lanes, Index u, Wide seed) {
 }
 
 // The best that may be chosen among entries p, p + step, ... of the list of u, `left` places to its
-// end. may(v): v itself if it may, else ALIVE or UNMATCHED. The key of an edge is looked at first:
-// most need no more.
+// end. may(v): v itself if it may, else ALIVE or UNMATCHED. The key of an edge is compared
+// first: most need no more.
 template <class May>
 DEVICE Best scan(const Adjacency& g, Index u, Index p, Index left, Index step, May may) {
     Best best = {0, UNMATCHED};
@@ -133,7 +118,7 @@ DEVICE Best scan(const Adjacency& g, Index u, Index p, Index left, Index step, M
         Best here[UNROLL];
         for (int k = 0; k < UNROLL; ++k) here[k].v = k * step < left ? g.indices[p + k * step] : u;
         for (int k = 0; k < UNROLL; ++k)
-            here[k].key = WEIGHT && k * step < left ? modulus(g.weight[p + k * step]) : 0;
+            here[k].key = WEIGHT && k * step < left ? magnitude(g.weight[p + k * step]) : 0;
         for (int k = 0; k < UNROLL; ++k) {
             if (here[k].v == u) continue;
             if (!WEIGHT) here[k].key = edge_hash(u, here[k].v, g.seed);
@@ -145,12 +130,12 @@ DEVICE Best scan(const Adjacency& g, Index u, Index p, Index left, Index step, M
     return best;
 }
 
-// Leaves a list to be looked at part by part. Safe: places of its own, given out by atomic
+// Leaves a list to be scanned part by part. Safe: places of its own, given out by atomic
 // additions.
-DEVICE void cut(const Cuts& cuts, Wide* tally, Index u, Index degree) {
+DEVICE void cut(const Cuts& cuts, Tally* tally, Index u, Index degree) {
     const Index n = (degree - 1) / PART + 1;
-    const Wide at = add(tally + PARTS, static_cast<Wide>(n)),
-               place = add(tally + LONGS, static_cast<Wide>(1));
+    const Wide at = add(&tally->parts, static_cast<Wide>(n)),
+               place = add(&tally->longs, static_cast<Wide>(1));
     cuts.owner[place] = u;
     cuts.first[place] = static_cast<Index>(at);
     for (Index k = 0; k < n; ++k) cuts.vertex[at + k] = u, cuts.number[at + k] = k;
@@ -158,10 +143,10 @@ DEVICE void cut(const Cuts& cuts, Wide* tally, Index u, Index degree) {
 
 // Each vertex of a list (nullptr: 0 .. count - 1) makes its choice. rule.scan(u, begin, degree,
 // from, to, lane, lanes): the best among entries from .. to of the list of u that this lane of so
-// many finds; rule.take(u, best) keeps it, a write of u's own. Returns the entries looked at.
+// many finds; rule.set(u, best) stores it, a write of u's own. Returns the entries scanned.
 template <class Rule>
 DEVICE Wide choose(const Adjacency& g, const Rule& rule, const Index* list, Wide count,
-                   const Cuts& cuts, Wide* tally) {
+                   const Cuts& cuts, Tally* tally) {
     const int lane = lane_in_warp() % LANES;
     Wide scanned = 0;
     for (Wide base = thread_index() / WARP * (WARP / LANES); base < count;
@@ -180,7 +165,7 @@ DEVICE Wide choose(const Adjacency& g, const Rule& rule, const Index* list, Wide
         if (k >= count || lane) continue;
         scanned += degree;
         if (is_long) cut(cuts, tally, u, degree);
-        else rule.take(u, best);
+        else rule.set(u, best);
     }
     return scanned;
 }
@@ -188,9 +173,9 @@ DEVICE Wide choose(const Adjacency& g, const Rule& rule, const Index* list, Wide
 // The same for the lists that were cut, by the whole grid between barriers. Safe: each part, and
 // each list, by one warp.
 template <class Rule>
-DEVICE void choose_long(const Adjacency& g, const Rule& rule, const Cuts& cuts, const Wide* tally,
+DEVICE void choose_long(const Adjacency& g, const Rule& rule, const Cuts& cuts, const Tally* tally,
                         int* barrier) {
-    const Wide n_parts = load(tally + PARTS), n_long = load(tally + LONGS),
+    const Wide n_parts = load(&tally->parts), n_long = load(&tally->longs),
                warps = thread_count() / WARP;
     if (!n_long) return;
     for (Wide k = thread_index() / WARP; k < n_parts; k += warps) {
@@ -210,7 +195,7 @@ DEVICE void choose_long(const Adjacency& g, const Rule& rule, const Cuts& cuts, 
             if (is_better(found, best, u, g.seed)) best = found;
         }
         best = best_of(best, WARP, u, g.seed);
-        if (lane_in_warp() == 0) rule.take(u, best);
+        if (lane_in_warp() == 0) rule.set(u, best);
     }
     sync_grid(barrier);
 }

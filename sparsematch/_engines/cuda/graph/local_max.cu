@@ -1,19 +1,26 @@
-// Local max: an edge that comes before all its neighbours is matched; what is left is looked at
-// again, round by round.
+// Local max: an edge that comes before all its neighbours is matched, round by round on what is left.
 //
 // Birn, Osipov, Sanders, Schulz, Sitchinava (Euro-Par 2013), section 2, around the vertices instead
 // of the edges: a vertex points at the best of its free neighbours (the paper's candidate C[v]),
 // and two that point at each other are matched. Only vertices that have lost their choice choose
-// anew (Manne, Bisseling, PPAM 2007); nothing is sorted or copied. While few have lost it, one
-// block goes on alone: it looks for the losers among the neighbours of those just matched, so that
-// a long chain of vertices each of which waits for the next costs no pass over all that wait.
+// anew (Manne, Bisseling, PPAM 2007); nothing is sorted or copied. While NARROW or fewer have lost
+// it, one block goes on alone: it searches for the losers among the neighbours of those just matched,
+// so that a long chain of vertices each of which waits for the next costs no pass over all that wait.
 // Invariant: between two turns, a vertex without a mate points at the first edge, in the strict
 // order, to one without a mate.
 #include "core/device.cuh"
+#include "core/level_queue.cuh"
 #include "graph/edge_order.cuh"
 
-#define NARROW 256  // vertices that lost their choice up to which one block goes on alone
-#define ITEMS 4     // vertices that a thread looks at together
+#define ITEMS 4  // vertices that a thread processes together
+
+// Workspace: a bit a vertex; its choice; three lists: the open vertices of a turn and of the next, in
+// rotation, and those that have lost their choice.
+struct LocalMax {
+    Index* mate;
+    Bits* taken;
+    Index *choice, *lists;
+};
 
 // Points at the best free neighbour. Taken may be nullptr: all are free.
 struct Free {
@@ -25,24 +32,22 @@ struct Free {
         const auto may = [&](Index v) { return taken && is_in(taken, v) ? UNMATCHED : v; };
         return ::scan(g, u, begin + from + lane, to - from - lane, lanes, may);
     }
-    DEVICE void take(Index u, const Best& best) const { choice[u] = best.v; }
+    DEVICE void set(Index u, const Best& best) const { choice[u] = best.v; }
 };
 
 // The first choice of all vertices, but of those with long lists. Reads: the graph. Writes: choice,
 // own entries; cuts.
 // Time: O(nnz / threads).
-KERNEL point(Index n, const Index* indptr, const Index* indices, const Key* weight, Wide seed,
-             Index* choice, Index* cut_words, Key* cut_keys, Index room, Wide* control) {
-    const Adjacency g = {indptr, indices, weight, seed};
-    const Cuts cuts = cuts_in(cut_words, cut_keys, room);
-    choose(g, Free{g, nullptr, choice}, nullptr, static_cast<Wide>(n), cuts, control);
+KERNEL point(Index n, Adjacency g, Cuts cuts, Index* choice, Control* control) {
+    const Free rule = {g, nullptr, choice};
+    choose(g, rule, nullptr, static_cast<Wide>(n), cuts, control->tallies);
 }
 
 // Matches pairs that point at each other, and parts the rest of the open vertices (nullptr: all):
 // those that still wait, and those whose choice was taken. Safe: choices are only read; a vertex
 // writes its own mate, its bit by an atomic.
-DEVICE Wide match(const Index* open, Wide count, const Index* choice, Index* mate, Bits* taken,
-                  Index* next, Index* lost, Wide* tally) {
+DEVICE Wide match(const LocalMax& s, const Index* open, Wide count, Index* next, Index* lost,
+                  Tally* tally) {
     Wide matched = 0;
     for (Wide base = thread_index(); base < count; base += ITEMS * thread_count()) {
         Index v[ITEMS], c[ITEMS], d[ITEMS];
@@ -52,28 +57,28 @@ DEVICE Wide match(const Index* open, Wide count, const Index* choice, Index* mat
             v[k] = at >= count ? UNMATCHED : open ? open[at] : static_cast<Index>(at);
         }
         for (int k = 0; k < ITEMS; ++k)
-            c[k] = v[k] < 0 || (open && mate[v[k]] != UNMATCHED) ? UNMATCHED : choice[v[k]];
-        for (int k = 0; k < ITEMS; ++k) d[k] = c[k] < 0 ? UNMATCHED : choice[c[k]];
+            c[k] = v[k] < 0 || (open && s.mate[v[k]] != UNMATCHED) ? UNMATCHED : s.choice[v[k]];
+        for (int k = 0; k < ITEMS; ++k) d[k] = c[k] < 0 ? UNMATCHED : s.choice[c[k]];
         for (int k = 0; k < ITEMS; ++k) {
             waits[k] = c[k] >= 0 && d[k] != v[k];
-            loses[k] = waits[k] && d[k] >= 0 && choice[d[k]] == c[k];
+            loses[k] = waits[k] && d[k] >= 0 && s.choice[d[k]] == c[k];
             if (c[k] < 0 || waits[k]) continue;
-            mate[v[k]] = c[k];
-            bit_or(taken + (v[k] >> 5), 1u << (v[k] & 31));
+            s.mate[v[k]] = c[k];
+            insert(s.taken, v[k]);
             ++matched;
         }
-        push_each(next, tally + OPEN, v, waits);
-        push_each(lost, tally + LOST, v, loses);
+        push_each(next, &tally->open, v, waits);
+        push_each(lost, &tally->lost, v, loses);
     }
     return matched;
 }
 
 // Rounds by one block, while few vertices have lost their choice: those choose, pairs match, and
-// the neighbours that pointed at them are the next. Leaves word how many are left, and in which of
-// two lists. Safe: steps are parted by the block's barrier, a pair is matched by who sets the bit
+// the neighbours that pointed at them are the next. Writes how many are left, and in which of two
+// lists. Safe: steps are parted by the block's barrier, a pair is matched by who sets the bit
 // of its smaller end.
-DEVICE void go_alone(const Adjacency& g, const Free& rule, Index* mate, Bits* taken, Index* from,
-                     Index* to, Wide count, Wide rounds, Wide limit, Wide* control) {
+DEVICE void go_alone(const Adjacency& g, const Free& rule, const LocalMax& s, Index* from,
+                     Index* to, Wide count, Wide rounds, Wide limit, Control* control) {
     SHARED Index met[2 * NARROW];
     SHARED Wide n_met, n_next, matched, scanned;
     const int warp = warp_in_block(), warps = warps_in_block(), lane = lane_in_warp();
@@ -85,15 +90,15 @@ DEVICE void go_alone(const Adjacency& g, const Free& rule, Index* mate, Bits* ta
             const Index u = from[k], begin = g.indptr[u], degree = g.indptr[u + 1] - begin;
             const Best best =
                 best_of(rule.scan(u, begin, degree, 0, degree, lane, WARP), WARP, u, g.seed);
-            if (lane == 0) rule.take(u, best), add(&scanned, static_cast<Wide>(degree));
+            if (lane == 0) rule.set(u, best), add(&scanned, static_cast<Wide>(degree));
         }
         sync_block();
         for (Wide k = thread_in_block(); k < count; k += threads_in_block()) {
             const Index u = from[k], v = rule.choice[u];
-            if (v < 0 || rule.choice[v] != u || !claim(taken, u < v ? u : v)) continue;
-            claim(taken, u < v ? v : u);
-            mate[u] = v;
-            mate[v] = u;
+            if (v < 0 || rule.choice[v] != u || !claim(s.taken, u < v ? u : v)) continue;
+            insert(s.taken, u < v ? v : u);
+            s.mate[u] = v;
+            s.mate[v] = u;
             const Wide at = add(&n_met, static_cast<Wide>(2));
             met[at] = u;
             met[at + 1] = v;
@@ -103,7 +108,7 @@ DEVICE void go_alone(const Adjacency& g, const Free& rule, Index* mate, Bits* ta
             const Index v = met[k], end = g.indptr[v + 1];
             for (Index p = g.indptr[v] + lane; p < end; p += WARP) {
                 const Index u = g.indices[p];
-                push(to, &n_next, u, rule.choice[u] == v && !has(taken, u));
+                push(to, &n_next, u, rule.choice[u] == v && !has(s.taken, u));
             }
         }
         if (thread_in_block() == 0) matched += n_met;
@@ -115,54 +120,47 @@ DEVICE void go_alone(const Adjacency& g, const Free& rule, Index* mate, Bits* ta
         sync_block();
     }
     if (thread_in_block()) return;
-    control[WORD] = count;
-    control[WORD + 1] = swapped;
-    control[WORD + 2] = rounds;
-    control[MATCHED] += matched;
-    control[SCANNED] += scanned;
+    control->left = count;
+    control->swapped = swapped;
+    control->reached = rounds;
+    control->matched += matched;
+    control->scanned += scanned;
 }
 
-// Rounds until nobody has lost a choice, or as many as `limit` in all launches. Reads: the graph.
-// Writes: mate, and the workspace: taken, a bit a vertex; choice; lists, three numbers a vertex.
-// Time: O(nnz / threads + rounds), expected.
-KERNEL __launch_bounds__(512, 2)
-    match_rounds(Index n, const Index* indptr, const Index* indices, const Key* weight, Wide seed,
-                 Index* mate, Bits* taken, Index* choice, Index* lists, Index* cut_words,
-                 Key* cut_keys, Index room, Wide narrow, Wide limit, Wide* control) {
-    const Adjacency g = {indptr, indices, weight, seed};
-    const Cuts cuts = cuts_in(cut_words, cut_keys, room);
-    const Free rule = {g, taken, choice};
-    int* const barrier = reinterpret_cast<int*>(control + BARRIER);
-    Index* const lost = lists + 2 * static_cast<Wide>(n);
-    Wide turn = control[TURN], rounds = control[ROUNDS], matched = 0, scanned = 0, count = 1;
+// Rounds until none has lost a choice, or as many as `limit` in all launches. Reads: the graph.
+// Writes: mate, and the workspace. Time: O(nnz / threads + rounds), expected.
+KERNEL __launch_bounds__(512, 2) match_rounds(Index n, Adjacency g, Cuts cuts, LocalMax s,
+                                              Wide narrow, Wide limit, Control* control) {
+    const Free rule = {g, s.taken, s.choice};
+    int* const barrier = control->barrier;
+    Index* const lost = s.lists + 2 * static_cast<Wide>(n);
+    Wide turn = control->turn, rounds = control->rounds, matched = 0, scanned = 0, count = 1;
     for (bool first = true; count && (first || rounds < limit); first = false) {
         choose_long(g, rule, cuts, tally_of(control, turn), barrier);
-        Index *open = lists + (turn & 1) * n, *next = lists + (~turn & 1) * n;
-        const Wide n_open = turn ? load(tally_of(control, turn) + OPEN) : n;
-        matched += match(turn ? open : nullptr, n_open, choice, mate, taken, next, lost,
-                         tally_of(control, turn + 1));
+        Index *open = s.lists + (turn & 1) * n, *next = s.lists + (~turn & 1) * n;
+        const Wide n_open = turn ? load(&tally_of(control, turn)->open) : n;
+        matched += match(s, turn ? open : nullptr, n_open, next, lost, tally_of(control, turn + 1));
         clear_tally(control, turn);
         sync_grid(barrier);
         ++turn;
         ++rounds;
-        count = load(tally_of(control, turn) + LOST);
+        count = load(&tally_of(control, turn)->lost);
         const Index* losers = lost;
         if (count && count <= narrow) {
-            if (block_index() == 0)
-                go_alone(g, rule, mate, taken, lost, open, count, rounds, limit, control);
+            if (block_index() == 0) go_alone(g, rule, s, lost, open, count, rounds, limit, control);
             sync_grid(barrier);
-            count = control[WORD];
-            if (control[WORD + 1]) losers = open;
-            rounds = control[WORD + 2];
+            count = control->left;
+            if (control->swapped) losers = open;
+            rounds = control->reached;
         }
         if (!count) break;
         scanned += choose(g, rule, losers, count, cuts, tally_of(control, turn));
         sync_grid(barrier);
     }
-    add_up(control + MATCHED, matched);
-    add_up(control + SCANNED, scanned);
+    add_of_block(&control->matched, matched);
+    add_of_block(&control->scanned, scanned);
     if (thread_index()) return;
-    control[TURN] = turn;
-    control[ROUNDS] = rounds;
-    control[DONE] = count == 0;
+    control->turn = turn;
+    control->rounds = rounds;
+    control->done = count == 0;
 }

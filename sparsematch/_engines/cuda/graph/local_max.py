@@ -1,20 +1,25 @@
-"""Local max: each vertex points at the best of its free neighbours, pairs that point at each other are matched."""
+"""Local max: vertices point at their best free neighbour, and mutual choices are matched."""
 
 from time import perf_counter
+from typing import Any
 
 import numpy as np
 
+from sparsematch._engines.cuda.core.device import bit_set
 from sparsematch._engines.cuda.graph import rounds as general
 from sparsematch._engines.registry import Run
 from sparsematch._types.arrays import IndexArray, namespace
 from sparsematch._types.graph import Graph
 from sparsematch._types.run_info import StepInfo
 
-SUMMARY = "Vertices point at the best of their free neighbours; pairs that point at each other are matched."
+SUMMARY = (
+    "Vertices point at the best of their free neighbours; pairs that point at each other are "
+    "matched."
+)
 OPTIONS: dict[str, bool | float] = {}
 GUARANTEE = 0.5
 
-#: Vertices that have lost their choice up to which one block goes on alone, as in local_max.cu.
+#: Vertices that have lost their choice up to which one block goes on alone.
 NARROW = 256
 
 
@@ -29,28 +34,27 @@ def improve(graph: Graph, mate: IndexArray, run: Run) -> None:
         run.steps.append(StepInfo("local_max", perf_counter() - begin))
         return
     words, account = match(graph, mate, run)
-    matched, live = zip(*account, strict=True)
-    general.tell(
-        "local_max", begin, run, words, graph.nnz + words[general.SCANNED], matched[1:], live[:-1]
-    )
+    edges = graph.nnz + int(words["scanned"])
+    general.report("local_max", begin, run, words, edges, account)
 
 
 def match(
     graph: Graph, mate: IndexArray, run: Run, narrow: int = NARROW, **macros: int
-) -> tuple[list[int], list[tuple[int, int]]]:
+) -> tuple[Any, list[tuple[int, int]]]:
     """Run the kernels; return the account of `run_rounds`."""
-    xp, (n, *arrays) = namespace(mate), general.lists(graph)
-    kernels, cuts = general.load("graph/local_max", graph, **macros), general.cuts(graph, **macros)
-    lanes, seed = (general.shape(graph) | macros)["LANES"], np.uint64(run.seed)
-    control, taken = xp.zeros(general.CONTROL, np.uint64), xp.zeros(graph.n // 32 + 1, np.uint32)
+    xp, n = namespace(mate), graph.dtype.type(graph.n)
+    kernels = general.load("graph/local_max", graph, NARROW=NARROW, **macros)
+    lanes, control = (general.shape(graph) | macros)["LANES"], kernels.zeros(xp, "Control")
+    work = general.adjacency(kernels, graph, run.seed), general.cuts(kernels, graph, **macros)
     choice, lists = xp.empty(graph.n, graph.dtype), xp.empty(3 * graph.n, graph.dtype)
-    kernels.launch("point", lanes * graph.n, n, *arrays, seed, choice, *cuts, control)
-    state = mate, taken, choice, lists, *cuts, np.uint64(0 if run.detailed else narrow)
+    kernels.launch("point", lanes * graph.n, n, *work, choice, control)
+    taken = bit_set(xp, graph.n)
+    state = kernels.struct("LocalMax", mate=mate, taken=taken, choice=choice, lists=lists)
+    limit_alone = np.uint64(0 if run.detailed else narrow)
 
     def launch(limit: int) -> None:
-        size = {"threads": 512, "blocks_per_processor": 2}
-        kernels.launch_resident(
-            "match_rounds", n, *arrays, seed, *state, np.uint64(limit), control, **size
-        )
+        how = {"threads": 512, "blocks_per_processor": 2}
+        rest = state, limit_alone, np.uint64(limit), control
+        kernels.launch_resident("match_rounds", n, *work, *rest, **how)
 
     return general.run_rounds(graph, mate, run, control, launch)

@@ -1,17 +1,29 @@
 // Red-blue: vertices are coloured at random, the blue propose to red neighbours, the red take one
-// of those who propose to them.
+// of those that propose to them.
 //
 // Fagginger Auer, Bisseling (Facing the Multicore-Challenge II, 2012), Alg. 3. The colour of a
-// vertex is a hash of its number and the round, so it stands nowhere (the paper: MD5). A red vertex
-// does not search its list for proposals: whoever proposes to it writes itself down there, unless a
-// better one has. So every red vertex that got a proposal is matched, and blue ones alone read
-// lists. A vertex that has no free neighbour is dead; that is noticed when it is blue.
-// Invariant: a step reads what earlier steps have written, parted by barriers; the matching depends
-// on the seed alone.
+// vertex is a hash of its number and the round, so it is not stored (the paper: MD5). A red vertex
+// does not search its list for proposals: a vertex that proposes to it writes its number there,
+// unless a better one has. So every red vertex that got a proposal is matched, and blue ones alone
+// read lists. A vertex that has no free neighbour is dead; that is noticed when it is blue.
+// Invariant: a step reads what earlier steps have written, separated by barriers; the matching
+// depends on the seed alone.
 #include "core/device.cuh"
+#include "core/level_queue.cuh"
 #include "graph/edge_order.cuh"
 
-#define ITEMS 4  // vertices that a thread looks at together
+#define ITEMS 4  // vertices that a thread processes together
+
+// Workspace: a bit a vertex; to which it proposes and the key of that edge, the best that proposes to
+// it; three lists: the active vertices of a round and of the next, in rotation, and the blue ones.
+struct RedBlue {
+    Index* mate;
+    Bits* taken;
+    Index *proposal, *pick;
+    Key* key;
+    Index* lists;
+    Wide blue_below;
+};
 
 DEVICE bool is_blue(Wide hash, Wide blue_below) { return (hash >> 11) < blue_below; }
 
@@ -19,16 +31,11 @@ DEVICE bool is_blue(Wide hash, Wide blue_below) { return (hash >> 11) < blue_bel
 // list from a random place on.
 struct Propose {
     const Adjacency& g;
-    const Bits* taken;
-    Wide round, blue_below;
-    Index* proposal;
-    Key* key;
+    const RedBlue& s;
+    Wide round;
 
-    DEVICE Index may(Index v) const {
-        return is_in(taken, v)                                      ? UNMATCHED
-               : is_blue(vertex_hash(v, round, g.seed), blue_below) ? ALIVE
-                                                                    : v;
-    }
+    DEVICE bool blue(Index v) const { return is_blue(vertex_hash(v, round, g.seed), s.blue_below); }
+    DEVICE Index may(Index v) const { return is_in(s.taken, v) ? UNMATCHED : blue(v) ? ALIVE : v; }
 #if WEIGHT
     DEVICE Best scan(Index u, Index begin, Index, Index from, Index to, int lane, int lanes) const {
         return ::scan(g, u, begin + from + lane, to - from - lane, lanes,
@@ -48,28 +55,29 @@ struct Propose {
             if (open && at < to) {
                 const Index left = degree - first,
                             v = g.indices[begin + (at < left ? at + first : at - left)];
-                const Index says = v == u ? UNMATCHED : may(v);
-                if (says >= 0 || best.v == UNMATCHED) best = {static_cast<Key>(degree - at), says};
+                const Index to = v == u ? UNMATCHED : may(v);
+                if (to >= 0 || best.v == UNMATCHED) best = {static_cast<Key>(degree - at), to};
             }
             if ((ballot(best.v >= 0) & own) || at - lane + lanes >= to) open = false;
         }
         return best;
     }
 #endif
-    DEVICE void take(Index u, const Best& best) const {
-        proposal[u] = best.v;
+    DEVICE void set(Index u, const Best& best) const {
+        s.proposal[u] = best.v;
 #if WEIGHT
-        key[u] = best.key;
+        s.key[u] = best.key;
 #endif
     }
 };
 
-// Matches what the last round has agreed on, and parts the rest of the active vertices: who goes
-// on, and who is blue now. The first time all are active. Safe: a vertex writes its own mate and
-// proposal, its bit by an atomic; picks are only read.
+// Matches what the last round has agreed on, and lists the rest of the active vertices: those that
+// stay active, and those that are blue now. The first time all are active. Safe: a vertex writes its
+// own mate and proposal, its bit by an atomic; picks are only read.
 template <bool FIRST>
-DEVICE Wide part(Index n, const Index* active, Wide count, const Propose& rule, Index* pick,
-                 Index* mate, Bits* taken, Index* next, Index* blue, Wide* tally) {
+DEVICE Wide match(Index n, const Propose& rule, const Index* active, Wide count, Index* next,
+                  Index* blue, Tally* tally) {
+    const RedBlue& s = rule.s;
     Wide matched = 0;
     for (Wide base = thread_index(); base < count; base += ITEMS * thread_count()) {
         Index v[ITEMS];
@@ -78,83 +86,74 @@ DEVICE Wide part(Index n, const Index* active, Wide count, const Propose& rule, 
             const Wide at = base + k * thread_count();
             v[k] = at >= count ? UNMATCHED : FIRST ? static_cast<Index>(at) : active[at];
             goes_on[k] = v[k] >= 0;
-            if (FIRST && v[k] >= 0) rule.proposal[v[k]] = ALIVE, pick[v[k]] = n;
+            if (FIRST && v[k] >= 0) s.proposal[v[k]] = ALIVE, s.pick[v[k]] = n;
         }
         for (int k = 0; k < ITEMS && !FIRST; ++k) {
             if (v[k] < 0) continue;
-            const Index to = rule.proposal[v[k]];
-            Index other = pick[v[k]];
-            if (other == n && to >= 0 && pick[to] == v[k]) other = to;
+            const Index to = s.proposal[v[k]];
+            Index other = s.pick[v[k]];
+            if (other == n && to >= 0 && s.pick[to] == v[k]) other = to;
             goes_on[k] = other == n && to != UNMATCHED;
             if (other == n) continue;
-            mate[v[k]] = other;
-            bit_or(taken + (v[k] >> 5), 1u << (v[k] & 31));
+            s.mate[v[k]] = other;
+            insert(s.taken, v[k]);
             ++matched;
         }
-        for (int k = 0; k < ITEMS; ++k)
-            proposes[k] =
-                goes_on[k] && is_blue(vertex_hash(v[k], rule.round, rule.g.seed), rule.blue_below);
-        push_each(next, tally + OPEN, v, goes_on);
-        push_each(blue, tally + LOST, v, proposes);
+        for (int k = 0; k < ITEMS; ++k) proposes[k] = goes_on[k] && rule.blue(v[k]);
+        push_each(next, &tally->open, v, goes_on);
+        push_each(blue, &tally->lost, v, proposes);
     }
     return matched;
 }
 
-// Writes each blue vertex down where it proposes to, unless the one that stands there is better.
-// Safe: by compare-and-swap.
-DEVICE void respond(const Adjacency& g, const Index* blue, Wide count, const Propose& rule, Index n,
-                    Index* pick) {
+// Writes each blue vertex to the one that it proposes to, unless a better one is there. Safe: by
+// compare-and-swap.
+DEVICE void respond(Index n, const Propose& rule, const Index* blue, Wide count) {
+    const RedBlue& s = rule.s;
     for (Wide k = thread_index(); k < count; k += thread_count()) {
-        const Index u = blue[k], v = rule.proposal[u];
+        const Index u = blue[k], v = s.proposal[u];
         if (v < 0) continue;
 #if WEIGHT
-        for (Index stands = load(pick + v);
-             stands == n ||
-             (stands != u && before(rule.key[u], u, rule.key[stands], stands, v, g.seed));)
-            stands = compare_and_swap(pick + v, stands, u) == stands ? u : load(pick + v);
+        for (Index now = load(s.pick + v);
+             now == n || (now != u && before(s.key[u], u, s.key[now], now, v, rule.g.seed));)
+            now = compare_and_swap(s.pick + v, now, u) == now ? u : load(s.pick + v);
 #else
-        minimum(pick + v, u);
+        minimum(s.pick + v, u);
 #endif
     }
 }
 
 // Rounds until no vertex is active, or as many as `limit` in all launches; what the last of a
-// launch agreed on is matched by the next. Reads: the graph. Writes: mate, and the workspace:
-// taken, a bit a vertex; proposal, pick, and the key of the proposal; lists, three numbers a
-// vertex. Time: O(nnz / threads) a round.
+// launch agreed on is matched by the next. Reads: the graph. Writes: mate, and the workspace. Time:
+// O(nnz / threads) a round.
 KERNEL __launch_bounds__(512, 2)
-    match_rounds(Index n, const Index* indptr, const Index* indices, const Key* weight, Wide seed,
-                 Index* mate, Bits* taken, Index* proposal, Index* pick, Key* key, Index* lists,
-                 Index* cut_words, Key* cut_keys, Index room, Wide blue_below, Wide limit,
-                 Wide* control) {
-    const Adjacency g = {indptr, indices, weight, seed};
-    const Cuts cuts = cuts_in(cut_words, cut_keys, room);
-    int* const barrier = reinterpret_cast<int*>(control + BARRIER);
-    Index* const blue = lists + 2 * static_cast<Wide>(n);
-    Wide turn = control[TURN], matched = 0, scanned = 0, count = 1;
+    match_rounds(Index n, Adjacency g, Cuts cuts, RedBlue s, Wide limit, Control* control) {
+    int* const barrier = control->barrier;
+    Index* const blue = s.lists + 2 * static_cast<Wide>(n);
+    Wide turn = control->turn, matched = 0, scanned = 0, count = 1;
     while (true) {
-        const Propose rule = {g, taken, turn, blue_below, proposal, key};
-        Index *active = lists + (turn & 1) * n, *next = lists + (~turn & 1) * n;
-        Wide* const tally = tally_of(control, turn + 1);
+        const Propose rule = {g, s, turn};
+        Index *active = s.lists + (turn & 1) * n, *next = s.lists + (~turn & 1) * n;
+        Tally* const tally = tally_of(control, turn + 1);
         if (turn)
-            matched += part<false>(n, active, load(tally_of(control, turn) + OPEN), rule, pick,
-                                   mate, taken, next, blue, tally);
-        else part<true>(n, active, n, rule, pick, mate, taken, next, blue, tally);
+            matched += match<false>(n, rule, active, load(&tally_of(control, turn)->open), next,
+                                    blue, tally);
+        else match<true>(n, rule, active, n, next, blue, tally);
         clear_tally(control, turn);
         sync_grid(barrier);
-        count = load(tally + OPEN);
+        count = load(&tally->open);
         if (!count) break;
-        const Wide n_blue = load(tally + LOST);
+        const Wide n_blue = load(&tally->lost);
         scanned += choose(g, rule, blue, n_blue, cuts, tally);
         sync_grid(barrier);
         choose_long(g, rule, cuts, tally, barrier);
-        respond(g, blue, n_blue, rule, n, pick);
+        respond(n, rule, blue, n_blue);
         sync_grid(barrier);
         if (++turn >= limit) break;
     }
-    add_up(control + MATCHED, matched);
-    add_up(control + SCANNED, scanned);
+    add_of_block(&control->matched, matched);
+    add_of_block(&control->scanned, scanned);
     if (thread_index()) return;
-    control[TURN] = control[ROUNDS] = turn;
-    control[DONE] = count == 0;
+    control->turn = control->rounds = turn;
+    control->done = count == 0;
 }

@@ -1,9 +1,11 @@
-"""Red-blue: vertices are coloured at random, blue ones propose to red neighbours, which take the best proposal."""
+"""Red-blue: vertices are coloured at random; blue ones propose, red ones take the best proposal."""
 
 from time import perf_counter
+from typing import Any
 
 import numpy as np
 
+from sparsematch._engines.cuda.core.device import bit_set
 from sparsematch._engines.cuda.graph import rounds as general
 from sparsematch._engines.registry import Run
 from sparsematch._types.arrays import IndexArray, namespace
@@ -26,27 +28,33 @@ def improve(graph: Graph, mate: IndexArray, run: Run) -> None:
         run.steps.append(StepInfo("red_blue", perf_counter() - begin))
         return
     words, account = match(graph, mate, run)
-    matched, live = zip(*account, strict=True)
     # what a round agrees on is matched by the next launch, and the last launch has no round
-    general.tell("red_blue", begin, run, words, words[general.SCANNED], matched[2:], live[1:-1])
+    general.report("red_blue", begin, run, words, int(words["scanned"]), account[1:])
 
 
 def match(
     graph: Graph, mate: IndexArray, run: Run, **macros: int
-) -> tuple[list[int], list[tuple[int, int]]]:
+) -> tuple[Any, list[tuple[int, int]]]:
     """Run the kernel; return the account of `run_rounds`."""
-    xp, lists = namespace(mate), general.lists(graph)
-    kernels, cuts = general.load("graph/red_blue", graph, **macros), general.cuts(graph, **macros)
-    control, taken = xp.zeros(general.CONTROL, np.uint64), xp.zeros(graph.n // 32 + 1, np.uint32)
-    proposal, pick = (xp.empty(graph.n, graph.dtype) for _ in range(2))  # to whom; of whom the best
-    # who is active in this round and in the next, who is blue
-    queues = xp.empty(3 * graph.n, graph.dtype)
-    keys = xp.empty(graph.n if graph.weight is not None else 0, cuts[1].dtype)
-    blue_below = np.uint64(int(run.options.get("p", OPTIONS["p"]) * 2.0**53))
-    state = np.uint64(run.seed), mate, taken, proposal, pick, keys, queues, *cuts, blue_below
+    xp, n, dtype = namespace(mate), graph.dtype.type(graph.n), graph.dtype
+    kernels = general.load("graph/red_blue", graph, **macros)
+    work = general.adjacency(kernels, graph, run.seed), general.cuts(kernels, graph, **macros)
+    control, weight = kernels.zeros(xp, "Control"), graph.weight
+    proposal, pick = xp.empty((2, graph.n), dtype)  # to which; the best of those that propose
+    state = kernels.struct(
+        "RedBlue",
+        mate=mate,
+        taken=bit_set(xp, graph.n),
+        proposal=proposal,
+        pick=pick,
+        key=None if weight is None else xp.empty(graph.n, f"u{weight.dtype.itemsize}"),
+        # active in this round and in the next, blue
+        lists=xp.empty(3 * graph.n, dtype),
+        blue_below=np.uint64(int(run.options.get("p", OPTIONS["p"]) * 2.0**53)),
+    )
 
     def launch(limit: int) -> None:
-        size = {"threads": 512, "blocks_per_processor": 2}
-        kernels.launch_resident("match_rounds", *lists, *state, np.uint64(limit), control, **size)
+        how = {"threads": 512, "blocks_per_processor": 2}
+        kernels.launch_resident("match_rounds", n, *work, state, np.uint64(limit), control, **how)
 
     return general.run_rounds(graph, mate, run, control, launch)

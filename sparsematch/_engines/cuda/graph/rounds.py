@@ -1,4 +1,4 @@
-"""What the drivers of the kernels for general graphs share, and what is asked of such a graph beside matching."""
+"""What the drivers of the kernels for general graphs share; properties and weights of graphs."""
 
 from collections.abc import Callable
 from time import perf_counter
@@ -15,16 +15,15 @@ from sparsematch._types.run_info import StepInfo
 #: Entries of a part of a list that is too long for a few threads.
 PART = 1024
 
-#: Where common_graph.cuh keeps account: tallies; what is kept from launch to launch; words for the
-#: other blocks.
-TURN, ROUNDS, DONE, MATCHED, SCANNED, CONTROL = 12, 13, 14, 15, 16, 21
-
-#: Rounds of one launch: on a long chain they are many, and between launches Ctrl-C is heard.
+#: Rounds of one launch: on a long chain they are many, and between launches Ctrl-C interrupts.
 LIMIT = 50_000
 
 
 def shape(graph: Graph) -> dict[str, int]:
-    """Return the macros that suit lists of this length: how many threads share one, entries that each reads at once."""
+    """Return the macros that suit lists of this length.
+
+    How many threads share a list, and how many entries each reads at once.
+    """
     mean = graph.nnz / max(graph.n, 1)
     lanes = 2 if mean <= 8 else 4 if mean <= 24 else 8
     weight = 0 if graph.weight is None else graph.weight.dtype.itemsize
@@ -42,87 +41,91 @@ def load(name: str, graph: Graph, **macros: int) -> compile.Kernels:
     return compile.load(name, graph.dtype, **(shape(graph) | macros))
 
 
-def lists(graph: Graph) -> tuple[Any, ...]:
-    """Return the arguments that tell a kernel the graph."""
-    weight = namespace(graph.indptr).empty(0, np.uint8) if graph.weight is None else graph.weight
-    return graph.dtype.type(graph.n), graph.indptr, graph.indices, weight
+def adjacency(kernels: compile.Kernels, graph: Graph, seed: int = 0) -> compile.Struct:
+    """Return the graph as the kernels read it."""
+    lists = {"indptr": graph.indptr, "indices": graph.indices}
+    return kernels.struct("Adjacency", **lists, weight=graph.weight, seed=np.uint64(seed))
 
 
-def cuts(graph: Graph, **macros: int) -> tuple[Any, Any, Any]:
-    """Return the workspace for long lists, and how many parts it holds."""
+def cuts(kernels: compile.Kernels, graph: Graph, **macros: int) -> compile.Struct:
+    """Return the workspace for long lists."""
     xp, macros = namespace(graph.indptr), shape(graph) | macros
     room = graph.nnz // macros["PART"] + graph.nnz // macros["LONG"] + 1
-    keys = xp.empty(room, np.uint32 if macros["WEIGHT"] == 4 else np.uint64)
-    return xp.empty(5 * room, graph.dtype), keys, graph.dtype.type(room)
+    vertex, number, best, owner, first = xp.empty((5, room), graph.dtype)
+    key = xp.empty(room, np.uint32 if macros["WEIGHT"] == 4 else np.uint64)
+    of_parts = {"vertex": vertex, "number": number, "best": best, "key": key}
+    return kernels.struct("Cuts", **of_parts, owner=owner, first=first)
 
 
 def run_rounds(
     graph: Graph, mate: IndexArray, run: Run, control: Any, launch: Callable[[int], None]
-) -> tuple[list[int], list[tuple[int, int]]]:
-    """Launch until nothing is left to do; return the words of account, and before each launch: matched, live edges.
+) -> tuple[Any, list[tuple[int, int]]]:
+    """Launch until nothing is left to do; return the record of control, and what was matched.
 
-    A launch does as many rounds as it is told to, one if details are wanted, counting from the
-    first of all. Waits.
+    The latter before each launch, with the live edges. A launch does as many rounds as it is told
+    to, one if details are wanted, counting from the first of all. Waits.
     """
     account: list[tuple[int, int]] = []
-    words, rounds = [0] * CONTROL, 0
-    while not words[DONE]:
+    kernels, rounds, words = load("graph/validate", graph), 0, None
+    while words is None or not words["done"]:
         if run.detailed:
-            account.append((words[MATCHED], _live_edges(graph, mate)))
+            account.append(
+                (int(words["matched"]) if words is not None else 0, _live_edges(graph, mate))
+            )
         rounds += 1 if run.detailed else LIMIT
         launch(rounds)
-        words = control.tolist()
-    account.append((words[MATCHED], 0))
+        words = kernels.read("Control", control)
+    account.append((int(words["matched"]), 0))
     return words, account
 
 
-def tell(
-    name: str,
-    begin: float,
-    run: Run,
-    words: list[int],
-    edges: int,
-    matched: tuple[int, ...],
-    live: tuple[int, ...],
+def report(
+    name: str, begin: float, run: Run, words: Any, edges: int, account: list[tuple[int, int]]
 ) -> None:
-    """Tell what the kernels did, from the words of account; `matched` and `live` by round, if details are wanted."""
-    step = StepInfo(
-        name, perf_counter() - begin, words[ROUNDS], edges=edges, cardinality=words[MATCHED] // 2
-    )
-    run.steps.append(step._replace(matched=matched, live_edges=live) if run.detailed else step)
+    """Report what the kernels did, from the record of control.
+
+    The account is by round, if details are wanted: vertices matched after it, live edges before.
+    """
+    cardinality = int(words["matched"]) // 2
+    seconds, rounds = perf_counter() - begin, int(words["rounds"])
+    step = StepInfo(name, seconds, rounds, edges=edges, cardinality=cardinality)
+    if run.detailed:
+        matched, live = zip(*account, strict=True)
+        step = step._replace(matched=matched[1:], live_edges=live[:-1])
+    run.steps.append(step)
 
 
 def _live_edges(graph: Graph, mate: IndexArray) -> int:
     """Return the number of edges with both ends free; waits for the device."""
-    count = namespace(mate).zeros(1, np.uint64)
-    n, indptr, indices, _ = lists(graph)
-    load("graph/validate", graph).launch(
-        "count_live", 32 * graph.n, n, indptr, indices, mate, count
-    )
+    kernels, count = load("graph/validate", graph), namespace(mate).zeros(1, np.uint64)
+    n, g = graph.dtype.type(graph.n), adjacency(kernels, graph)
+    kernels.launch("count_live", 32 * graph.n, n, g, mate, count)
     return int(count[0]) // 2
 
 
 def validate_graph(graph: Graph, run: Run) -> GraphProperties:
-    """Return what one pass over the entries tells; waits for the device once. Time: O(n + nnz)."""
+    """Return the properties, from one pass over the entries; waits once. Time: O(n + nnz)."""
     if not graph.n:
         return GraphProperties(ascending=True, symmetric=True, finite=True)
-    kernels, (n, *arrays), cut = load("graph/validate", graph), lists(graph), cuts(graph)
-    control = namespace(graph.indptr).zeros(CONTROL + 3, np.uint64)
-    found = control[CONTROL:]
-    kernels.launch("survey", shape(graph)["LANES"] * graph.n, n, *arrays, *cut, control, found)
-    kernels.launch("survey_long", 1 << 18, *arrays, *cut, control, found)
-    balance, falls, infinite = found.tolist()
+    kernels, xp = load("graph/validate", graph), namespace(graph.indptr)
+    n, g, cut = graph.dtype.type(graph.n), adjacency(kernels, graph), cuts(kernels, graph)
+    control, properties = kernels.zeros(xp, "Control"), kernels.zeros(xp, "Properties")
+    kernels.launch("survey", shape(graph)["LANES"] * graph.n, n, g, cut, control, properties)
+    kernels.launch("survey_long", 1 << 18, g, cut, control, properties)
+    found = kernels.read("Properties", properties)
+    balance, falls, infinite = (bool(found[key]) for key in ("balance", "falls", "infinite"))
     return GraphProperties(ascending=not falls, symmetric=not balance, finite=not infinite)
 
 
 def matched_weight(graph: Graph, mate: IndexArray) -> Any:
-    """Return the sum of the moduli of the matched edges, an array of shape ().
+    """Return the sum of the magnitudes of the matched edges, an array of shape ().
 
     Time: O(n log(degree)).
     """
     xp = namespace(mate)
     if graph.weight is None or not graph.n:
         return (mate >= 0).sum() / 2.0
-    weights = xp.empty(graph.n, np.float64)
-    load("graph/validate", graph).launch("pair_weights", graph.n, *lists(graph), mate, weights)
+    kernels, weights = load("graph/validate", graph), xp.empty(graph.n, np.float64)
+    n, g = graph.dtype.type(graph.n), adjacency(kernels, graph)
+    kernels.launch("pair_weights", graph.n, n, g, mate, weights)
     return weights.sum()

@@ -1,22 +1,25 @@
-// What must be known of a graph before it is matched, from one pass over its entries; and what is
-// asked of a matching of it.
+// Properties of a graph that matching relies on, from one pass over its entries; weights and live
+// edges of a matching of it.
 //
-// Both triangles are summed up to a 64-bit fingerprint, each entry hashed by its place and modulus
-// as an unordered pair: equal sums tell that each entry has its partner, without a search for it.
+// Both triangles are summed up to a 64-bit fingerprint, each entry hashed by its place and magnitude
+// as an unordered pair: equal sums show that each entry has its partner, without a search for it.
 #include "core/device.cuh"
+#include "core/level_queue.cuh"
 #include "graph/edge_order.cuh"
 
-// what is found: the upper triangle's fingerprint less the lower one's; flags
-enum { BALANCE, FALLS, INFINITE };
+// Of all entries: the upper triangle's fingerprint less the lower one's; flags.
+struct Properties {
+    Wide balance, falls, infinite;
+};
 
-// What one thread has seen.
+// Of the entries of one thread.
 struct Seen {
     Wide balance;
     bool falls, infinite;
 };
 
-// Looks at entries from .. to of a list that begins at `begin`, by lanes of which this is one.
-DEVICE void look(const Adjacency& g, Index u, Index begin, Index from, Index to, int lane,
+// Reads entries from .. to of a list that begins at `begin`, by lanes of which this is one.
+DEVICE void read(const Adjacency& g, Index u, Index begin, Index from, Index to, int lane,
                  int lanes, Seen& seen) {
     Index p = begin + from + lane;
     for (Index left = to - from - lane; left > 0; left -= UNROLL * lanes, p += UNROLL * lanes) {
@@ -25,7 +28,7 @@ DEVICE void look(const Adjacency& g, Index u, Index begin, Index from, Index to,
         for (int k = 0; k < UNROLL; ++k) {
             const Index at = p + k * lanes;
             v[k] = k * lanes < left ? g.indices[at] : u;
-            key[k] = WEIGHT && k * lanes < left ? modulus(g.weight[at]) : 0;
+            key[k] = WEIGHT && k * lanes < left ? magnitude(g.weight[at]) : 0;
             last[k] = k * lanes < left && at > begin ? g.indices[at - 1] : UNMATCHED;
         }
         for (int k = 0; k < UNROLL; ++k) {
@@ -40,58 +43,52 @@ DEVICE void look(const Adjacency& g, Index u, Index begin, Index from, Index to,
 }
 
 // Safe: atomic additions, one a block; flags are only ever set.
-DEVICE void tell(Wide* found, const Seen& seen) {
-    add_up(found + BALANCE, seen.balance);
-    if (seen.falls) store(found + FALLS, static_cast<Wide>(1));
-    if (seen.infinite) store(found + INFINITE, static_cast<Wide>(1));
+DEVICE void add_up(Properties* found, const Seen& seen) {
+    add_of_block(&found->balance, seen.balance);
+    if (seen.falls) store(&found->falls, static_cast<Wide>(1));
+    if (seen.infinite) store(&found->infinite, static_cast<Wide>(1));
 }
 
 // All lists but the long ones, which are cut. Reads: the graph. Writes: found, cuts. Time: O(nnz /
 // threads).
-KERNEL survey(Index n, const Index* indptr, const Index* indices, const Key* weight,
-              Index* cut_words, Key* cut_keys, Index room, Wide* control, Wide* found) {
-    const Adjacency g = {indptr, indices, weight, 0};
-    const Cuts cuts = cuts_in(cut_words, cut_keys, room);
+KERNEL survey(Index n, Adjacency g, Cuts cuts, Control* control, Properties* found) {
     const int lane = lane_in_warp() % LANES;
     Seen seen = {0, false, false};
     for (Wide u = thread_index() / LANES; u < static_cast<Wide>(n); u += thread_count() / LANES) {
-        const Index begin = indptr[u], degree = indptr[u + 1] - begin;
-        if (degree <= LONG) look(g, static_cast<Index>(u), begin, 0, degree, lane, LANES, seen);
-        else if (lane == 0) cut(cuts, control, static_cast<Index>(u), degree);
+        const Index begin = g.indptr[u], degree = g.indptr[u + 1] - begin;
+        if (degree <= LONG) read(g, static_cast<Index>(u), begin, 0, degree, lane, LANES, seen);
+        else if (lane == 0) cut(cuts, control->tallies, static_cast<Index>(u), degree);
     }
-    tell(found, seen);
+    add_up(found, seen);
 }
 
 // The lists that were cut, a warp for each part. As `survey`.
-KERNEL survey_long(const Index* indptr, const Index* indices, const Key* weight, Index* cut_words,
-                   Key* cut_keys, Index room, Wide* control, Wide* found) {
-    const Adjacency g = {indptr, indices, weight, 0};
-    const Cuts cuts = cuts_in(cut_words, cut_keys, room);
+KERNEL survey_long(Adjacency g, Cuts cuts, const Control* control, Properties* found) {
     Seen seen = {0, false, false};
-    for (Wide k = thread_index() / WARP; k < control[PARTS]; k += thread_count() / WARP) {
-        const Index u = cuts.vertex[k], begin = indptr[u], degree = indptr[u + 1] - begin,
+    for (Wide k = thread_index() / WARP; k < control->tallies[0].parts;
+         k += thread_count() / WARP) {
+        const Index u = cuts.vertex[k], begin = g.indptr[u], degree = g.indptr[u + 1] - begin,
                     from = cuts.number[k] * PART;
-        look(g, u, begin, from, degree - from > PART ? from + PART : degree, lane_in_warp(), WARP,
+        read(g, u, begin, from, degree - from > PART ? from + PART : degree, lane_in_warp(), WARP,
              seen);
     }
-    tell(found, seen);
+    add_up(found, seen);
 }
 
 #if WEIGHT
-// The modulus of the weight of each matched pair, at its smaller end, elsewhere zero. Reads: the
+// The magnitude of the weight of each matched pair, at its smaller end, elsewhere zero. Reads: the
 // graph, whose lists ascend, and mate. Writes: sums, own entries. Time: O(n log(degree) / threads).
-KERNEL pair_weights(Index n, const Index* indptr, const Index* indices, const Key* weight,
-                    const Index* mate, double* sums) {
+KERNEL pair_weights(Index n, Adjacency g, const Index* mate, double* sums) {
     for (long long u = thread_index(); u < n; u += thread_count()) {
         double own = 0;
         if (mate[u] > u) {
-            Index from = indptr[u], to = indptr[u + 1] - 1;
+            Index from = g.indptr[u], to = g.indptr[u + 1] - 1;
             while (from < to) {
                 const Index middle = from + (to - from) / 2;
-                if (indices[middle] < mate[u]) from = middle + 1;
+                if (g.indices[middle] < mate[u]) from = middle + 1;
                 else to = middle;
             }
-            own = static_cast<double>(as_number(modulus(weight[from])));
+            own = static_cast<double>(as_number(magnitude(g.weight[from])));
         }
         sums[u] = own;
     }
@@ -100,13 +97,12 @@ KERNEL pair_weights(Index n, const Index* indptr, const Index* indices, const Ke
 
 // Edges with both ends free, each counted at both of them. Reads: the graph, mate. Writes: count.
 // Time: O(nnz / threads).
-KERNEL count_live(Index n, const Index* indptr, const Index* indices, const Index* mate,
-                  Wide* count) {
+KERNEL count_live(Index n, Adjacency g, const Index* mate, Wide* count) {
     Wide live = 0;
     for (Wide u = thread_index() / WARP; u < static_cast<Wide>(n); u += thread_count() / WARP) {
         if (mate[u] != UNMATCHED) continue;
-        for (Index p = indptr[u] + lane_in_warp(); p < indptr[u + 1]; p += WARP)
-            live += indices[p] != static_cast<Index>(u) && mate[indices[p]] == UNMATCHED;
+        for (Index p = g.indptr[u] + lane_in_warp(); p < g.indptr[u + 1]; p += WARP)
+            live += g.indices[p] != static_cast<Index>(u) && mate[g.indices[p]] == UNMATCHED;
     }
-    add_up(count, live);
+    add_of_block(count, live);
 }

@@ -1,4 +1,7 @@
-"""APFB and APsB: breadth-first search from all free majors at once, level by level, and flipping of the paths."""
+"""APFB and APsB: breadth-first search from all free majors at once, all paths of a phase flipped.
+
+See apfb.cu.
+"""
 
 from time import perf_counter
 from typing import Any
@@ -6,20 +9,22 @@ from typing import Any
 import numpy as np
 
 from sparsematch._engines.cuda.core import compile
+from sparsematch._engines.cuda.core.device import bit_set, index_bits, lane_shift, seed_of
 from sparsematch._engines.cuda.matching import ms_bfs
 from sparsematch._engines.registry import Run
-from sparsematch._types.arrays import IndexArray, namespace
+from sparsematch._types.arrays import namespace
 from sparsematch._types.bipartite import BipartiteCSR
 from sparsematch._types.matching import Matching
 from sparsematch._types.run_info import StepInfo
 
-SUMMARY = "Breadth-first search from all free rows, in lockstep; all paths of a phase at once (APFB, APsB)."
+SUMMARY = (
+    "Breadth-first search from all free rows, in lockstep; all paths of a phase at once "
+    "(APFB, APsB)."
+)
 OPTIONS: dict[str, bool | float] = {"stop_early": False, "roots": True, "constant_threads": True}
 
-#: As in frontier.cuh: entries in a chunk of a long list, counts in a tally, where the account
-#: begins.
-HUB, TALLY, STATS = 128, 3, 25
-NEXT, ENDS = 0, 1
+#: Entries in a chunk of a long list.
+HUB = 128
 
 #: Entries of a frontier, without roots threads' work, that are left to one block.
 ALONE = 256
@@ -28,13 +33,14 @@ ALONE = 256
 NARROW, STAY = 256, 64
 #: Of the kernel without roots that stays on the device: threads of a block, blocks of a processor.
 THREADS, BLOCKS = 512, 1
+MACROS = {"HUB": HUB, "THREADS": THREADS, "BLOCKS": BLOCKS}
 _INT_MAX = 2**31 - 1
 
 _PLANT, _ROOTS, _LEVEL, _SETTLE, _FLIP = range(5)
 
 
 def improve(graph: BipartiteCSR, matching: Matching, run: Run) -> None:
-    """Make the matching maximum: in one launch with roots, as in ms_bfs.cu; else by ``Search``."""
+    """Make the matching maximum: in one launch with roots, as in ms_bfs.cu; else by ``Phases``."""
     begin = perf_counter()
     constant_threads, roots, stop_early = (
         bool(run.options.get(key, OPTIONS[key]))
@@ -48,59 +54,81 @@ def improve(graph: BipartiteCSR, matching: Matching, run: Run) -> None:
             "graft": _INT_MAX,
             "alone": ALONE,
         }
-        report = ms_bfs.search(graph, matching, run, LOCKSTEP=1, **limits)
+        report = ms_bfs.search(graph, matching, run, limits, LOCKSTEP=1)
         cardinality = matching.cardinality if run.detailed else 0
         ms_bfs.account("apfb", report, begin, run, cardinality)
         return
-    search = Search(graph, matching, run)
-    if constant_threads:
-        phases, levels, found = search.in_one_launch(run.detailed)
-    else:
-        phases, levels, found = search.by_launches()
-    cardinality = matching.cardinality if run.detailed else 0
-    run.steps.append(
-        StepInfo(
-            "apfb",
-            perf_counter() - begin,
-            phases,
-            levels,
-            augmentations=found,
-            cardinality=cardinality,
-        )
+    phases = Phases(graph, matching, run)
+    done = phases.in_one_launch(run.detailed) if constant_threads else phases.by_launches()
+    seconds, cardinality = perf_counter() - begin, matching.cardinality if run.detailed else 0
+    facts: dict[str, Any] = {"augmentations": done[2], "cardinality": cardinality}
+    run.steps.append(StepInfo("apfb", seconds, done[0], done[1], **facts))
+
+
+def list_shift(entries: int, vertices: int) -> int:
+    """Return how many threads read a list, as a power of two: one for every four entries."""
+    return lane_shift(entries - vertices, vertices, each=4, most=3)
+
+
+def forest(kernels: compile.Kernels, lists: BipartiteCSR, **fields: Any) -> compile.Struct:
+    """Return the search of resident_bfs.cuh with its workspace."""
+    xp, dtype = namespace(lists.indptr), lists.dtype
+    return kernels.struct(
+        "Forest",
+        lists=kernels.csr(lists),
+        seen=bit_set(xp, lists.n_minor),
+        hubs=xp.empty(4 * (lists.indices.size // HUB + 1), dtype),
+        **fields,
     )
 
 
-def share(entries: int, vertices: int) -> int:
-    """Return how many threads read a list, as a power of two: one for every four entries of the mean list."""
-    mean = entries // max(vertices, 1)
-    return min(max(-(-mean // 4) - 1, 0).bit_length(), 3)
-
-
-class Search:
+class Phases:
     """What the kernels work on, and the order of their launches."""
 
     def __init__(self, graph: BipartiteCSR, matching: Matching, run: Run) -> None:
-        xp, index = namespace(graph.indptr), graph.dtype.type
-        n_major, n_minor, entries = graph.n_major, graph.n_minor, graph.indices.size
-        self._index, self._n_major = index, n_major
-        self._kernels = compile.load("matching/apfb", graph.dtype, THREADS=THREADS, BLOCKS=BLOCKS)
-        self._stop_early = bool(run.options.get("stop_early", OPTIONS["stop_early"]))
-        self._roots = bool(run.options.get("roots", OPTIONS["roots"]))
-        self._shift = share(entries, n_major)
-        self._tallies: IndexArray = xp.zeros(STATS + 3, graph.dtype)
-        self._barrier: Any = xp.zeros(2, np.int32)
-        self._common = (
-            index(n_major),
-            index(n_minor),
-            graph.indptr,
-            graph.indices,
-            *graph.orient(matching.row_mate, matching.col_mate),
-            xp.empty(5 * n_major + 3 * n_minor + 4 * (entries // HUB + 1), graph.dtype),
-            xp.empty((n_major >> 5) + (n_minor >> 5) + 2, np.uint32),
-            self._tallies,
-            np.bool_(self._roots),
-            np.uint32(run.seed & 0xFFFFFFFF),
-            np.int32(max(n_major - 1, 0).bit_length()),
+        xp, dtype, n_major, n_minor = (
+            namespace(graph.indptr),
+            graph.dtype,
+            graph.n_major,
+            graph.n_minor,
+        )
+        self._n_major, self._turn = n_major, 0
+        self._kernels = compile.load("matching/apfb", dtype, **MACROS)
+        self._stop_early, self._roots = (
+            bool(run.options.get(key, OPTIONS[key])) for key in ("stop_early", "roots")
+        )
+        one_launch = bool(run.options.get("constant_threads", OPTIONS["constant_threads"]))
+        shift = list_shift(graph.indices.size, n_major)
+        major_mate, minor_mate = graph.orient(matching.row_mate, matching.col_mate)
+        self._control = self._kernels.zeros(xp, "Control")
+        search = forest(
+            self._kernels,
+            graph,
+            mates=minor_mate,
+            queue=xp.empty(n_major, dtype),
+            control=self._control,
+            shift=shift if one_launch else 0,
+            alone=ALONE >> shift,
+            salt=seed_of(run),
+        )
+        root, leaf = xp.empty((2, n_major), dtype)
+        self._state = self._kernels.struct(
+            "Apfb",
+            forest=search,
+            n_major=n_major,
+            n_minor=n_minor,
+            major_mate=major_mate,
+            minor_mate=minor_mate,
+            links=xp.empty(2 * n_minor, dtype),
+            root=root,
+            leaf=leaf,
+            roots=xp.empty(2 * n_major, dtype),
+            ends=xp.empty(n_minor, dtype),
+            passed=bit_set(xp, n_major),
+            seed=seed_of(run),
+            shuffle_bits=index_bits(n_major),
+            with_roots=self._roots,
+            stop_early=self._stop_early,
         )
 
     def in_one_launch(self, detailed: bool) -> tuple[int, int, int]:
@@ -108,54 +136,41 @@ class Search:
 
         CT in the paper.
         """
-        self._kernels.launch_resident(
-            "apfb",
-            *self._common,
-            np.bool_(self._stop_early),
-            np.int32(self._shift),
-            self._index(ALONE >> self._shift),
-            self._barrier,
-            threads=THREADS,
-            blocks_per_processor=BLOCKS,
-        )
-        return tuple(self._tallies[STATS:].tolist()) if detailed else (0, 0, 0)
+        barrier = namespace(self._control).zeros(2, np.int32)
+        how = {"threads": THREADS, "blocks_per_processor": BLOCKS}
+        self._kernels.launch_resident("apfb", self._state, barrier, **how)
+        if not detailed:
+            return 0, 0, 0
+        done = self._kernels.read("Control", self._control)
+        return int(done["phases"]), int(done["levels"]), int(done["found"])
 
     def by_launches(self) -> tuple[int, int, int]:
-        """Run level by level, the host reading three numbers after each. MT in the paper."""
-        phase = levels = found = self._turn = roots = 0
+        """Run level by level, the host reading a tally after each. MT in the paper."""
+        phase = levels = found = roots = 0
         while True:
-            roots = self._step(_PLANT, phase, roots, items=self._n_major)[NEXT]
+            roots, _ = self._step(_PLANT, phase, roots, items=self._n_major)
             n, tail, ends = roots, 0, 0
             while n and not (ends and self._stop_early):
-                reached = self._step(_LEVEL if tail else _ROOTS, phase, n, tail, ends)
-                n, tail, ends, levels = (
-                    reached[NEXT],
-                    tail + reached[NEXT],
-                    ends + reached[ENDS],
-                    levels + 1,
-                )
+                n, met = self._step(_LEVEL if tail else _ROOTS, phase, n, tail, ends)
+                tail, ends, levels = tail + n, ends + met, levels + 1
             phase += 1
             if not ends:
                 return phase, levels, found
             if not self._roots:
-                ends = self._step(_SETTLE, phase, ends)[NEXT]
+                ends, _ = self._step(_SETTLE, phase, ends)
             self._step(_FLIP, phase, ends)
             found += ends
 
     def _step(
-        self, which: int, phase: int, n: int, tail: int = 0, ends: int = 0, *, items: int = 0
-    ) -> list[int]:
-        """Launch one step with a thread for each of n vertices, or of `items`, and read what it counted."""
-        turn, index = self._turn, self._index
-        state = (
-            np.int32(which),
-            index(phase),
-            np.int32(turn % 3),
-            index(n),
-            index(tail),
-            index(ends),
-        )
-        self._kernels.launch("step", max(n, items), *self._common, *state)
+        self, kind: int, phase: int, n: int, tail: int = 0, ends: int = 0, *, items: int = 0
+    ) -> tuple[int, int]:
+        """Launch a step with a thread for each of n vertices, or of `items`; return its counts.
+
+        They are the vertices of the next level, or on a list, and the ends met.
+        """
+        turn, kernels = self._turn % 3, self._kernels
+        step = kernels.struct("Step", kind=kind, turn=turn, phase=phase, n=n, tail=tail, ends=ends)
+        kernels.launch("step", max(n, items), self._state, step)
         self._turn += 1
-        at = turn % 3 * TALLY
-        return self._tallies[at : at + TALLY].tolist()
+        tally = kernels.read("Control", self._control)["of_grid"][turn]
+        return int(tally["next"]), int(tally["ends"])

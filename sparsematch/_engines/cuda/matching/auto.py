@@ -1,4 +1,4 @@
-"""The choice among the engines of this back-end: from the shape, and from how uneven the lists are."""
+"""The choice among the engines of this back-end, by the shape and how uneven the lists are."""
 
 from sparsematch._engines.cuda.core.transpose import transpose
 from sparsematch._engines.cuda.matching import cheap, karp_sipser, min_degree, ms_bfs
@@ -20,7 +20,7 @@ LONG, UNEVEN, HUBS = 8, 1.5, 20.0
 
 #: Where more than this share of the majors have one entry, the Karp-Sipser start goes first: on
 #: random matrices with about three entries a row it saves more than it takes. With fewer than so
-#: many entries in the mean (roads) all starts come out alike; with more than so many, lists that
+#: many entries on average (roads) all starts come out alike; with more than so many, lists that
 #: are so uneven take longer in it than it saves.
 PENDANT, SPARSE, DENSER = 0.12, 2.75, 4
 

@@ -4,19 +4,19 @@
 // Karp, Sipser: Maximum matchings in sparse random graphs (FOCS 1981), from the lists of the rows
 // alone. A column knows how many live rows it has, and their sum, which is the last one's number
 // when one is left: both in one word, so that they change together. Matching a column of degree one
-// removes its row, and no other column loses a row without being told: such chains are followed by
-// the thread that has begun one. Rows of degree one are found by looking: a few passes over the
-// rows. Invariants: a row belongs to who sets its bit, `gone`, and then a column to who sets its
-// bit, `taken`; neither is given back. The word of a column counts every live row, and some that
-// are not: so a last row that has gone already is possible, and found out.
+// removes its row and lowers the degrees of the row's other columns: such chains are followed by the
+// thread that has begun one. Rows of degree one are found by a few passes over the rows.
+// Invariants: a row belongs to the thread that sets its bit, `gone`, and then a column to the one
+// that sets its bit, `taken`; neither is given back. The word of a column counts every live row, and
+// some that are not: its last row may be gone, which the claim on the row finds out.
 #include "core/device.cuh"
 #include "matching/start_common.cuh"
 
-// entries of a list that a thread would take too long to go through only to tell its columns
+// entries of a list whose columns' words would take a thread too long to lower
 enum { LONG = 1024 };
 
-struct Start {
-    const Index *indptr, *indices;
+struct KarpSipser {
+    Csr lists;
     Index *row_mate, *col_mate;
     // of a column: the sum of its rows, times 2^32, and how many they are. Sums may overflow,
     // counts do not
@@ -31,15 +31,15 @@ DEVICE unsigned rows_left(Wide live) { return static_cast<unsigned>(live); }
 
 // The free column of a row with the fewest live rows, if the row has no more free columns than
 // `most`.
-DEVICE Index fewest(const Start& s, Index i, Index most) {
-    const Index first = s.indptr[i], degree = s.indptr[i + 1] - first;
+DEVICE Index fewest(const KarpSipser& s, Index i, Index most) {
+    const Index first = s.lists.indptr[i], degree = s.lists.indptr[i + 1] - first;
     Index at = degree > 1 ? static_cast<Index>(scatter(static_cast<unsigned>(i) ^ s.seed) %
                                                static_cast<unsigned>(degree))
                           : 0;
     Index best = UNMATCHED, n = 0;
     unsigned least = 0;
     for (Index k = 0; k < degree; ++k) {
-        const Index j = s.indices[first + at];
+        const Index j = s.lists.indices[first + at];
         if (++at == degree) at = 0;
         if (j == best || has(s.taken, j)) continue;
         if (++n > most) return UNMATCHED;
@@ -50,15 +50,15 @@ DEVICE Index fewest(const Start& s, Index i, Index most) {
     return best;
 }
 
-// Matches a row that is ours with column j, or with another if that has just been taken; tells its
-// other columns that it has gone. Returns one that is left with one row, if there is any.
-DEVICE Index take(const Start& s, Index i, Index j) {
-    const Index first = s.indptr[i], last = s.indptr[i + 1];
+// Matches a row that this thread owns with column j, or with another if that has just been taken;
+// lowers the words of its other columns. Returns one that is left with one row, if there is any.
+DEVICE Index match_row(const KarpSipser& s, Index i, Index j) {
+    const Index first = s.lists.indptr[i], last = s.lists.indptr[i + 1];
     while (j != UNMATCHED && !claim(s.taken, j)) j = fewest(s, i, last - first);
     if (j != UNMATCHED) s.row_mate[i] = j, s.col_mate[j] = i;
     Index next = UNMATCHED;
     for (Index p = first; p < last && last - first <= LONG; ++p) {
-        const Index k = s.indices[p];
+        const Index k = s.lists.indices[p];
         if (k == j || has(s.taken, k)) continue;
         if (rows_left(add(s.live + k, Wide(0) - word_of(i))) == 2) next = k;
     }
@@ -66,12 +66,12 @@ DEVICE Index take(const Start& s, Index i, Index j) {
 }
 
 // Matches column j if it has one live row, and what then has one, and so on.
-DEVICE void follow(const Start& s, Index j) {
+DEVICE void follow(const KarpSipser& s, Index j) {
     while (j != UNMATCHED) {
         const Wide live = load(s.live + j);
         const Index i = static_cast<Index>(live >> 32);
         if (rows_left(live) != 1 || has(s.taken, j) || !claim(s.gone, i)) return;
-        j = take(s, i, j);
+        j = match_row(s, i, j);
     }
 }
 
@@ -92,23 +92,17 @@ KERNEL count(Index n_rows, const Index* __restrict__ indptr, const Index* __rest
 
 // Columns of degree one. Reads: lists. Writes: mates of pairs that it made, live, taken, gone.
 // Time: O(nnz / threads), and the longest chain.
-KERNEL columns(Index n_cols, const Index* __restrict__ indptr, const Index* __restrict__ indices,
-               Index* row_mate, Index* col_mate, Wide* live, Bits* taken, Bits* gone,
-               unsigned seed) {
-    const Start s = {indptr, indices, row_mate, col_mate, live, taken, gone, seed};
+KERNEL columns(Index n_cols, KarpSipser s) {
     for (Index j = thread_index(); j < n_cols; j += thread_count()) follow(s, j);
 }
 
 // Rows with up to `most` free columns take that of fewest live rows. Reads and writes as `columns`.
-KERNEL rows(Index n_rows, const Index* __restrict__ indptr, const Index* __restrict__ indices,
-            Index* row_mate, Index* col_mate, Wide* live, Bits* taken, Bits* gone, unsigned seed,
-            Index most, int bits) {
-    const Start s = {indptr, indices, row_mate, col_mate, live, taken, gone, seed};
+KERNEL rows(Index n_rows, KarpSipser s, Index most, int bits) {
     for (long long t = thread_index(); t < stretches(n_rows) * STRETCH; t += thread_count()) {
-        const Index i = visited(t, n_rows, bits, seed);
-        if (i == UNMATCHED || has(gone, i)) continue;
+        const Index i = visited(t, n_rows, bits, s.seed);
+        if (i == UNMATCHED || has(s.gone, i)) continue;
         const Index j = fewest(s, i, most);
-        if (j != UNMATCHED && claim(gone, i)) follow(s, take(s, i, j));
+        if (j != UNMATCHED && claim(s.gone, i)) follow(s, match_row(s, i, j));
     }
 }
 

@@ -4,8 +4,8 @@ from time import perf_counter
 
 import numpy as np
 
-from sparsematch._engines.cuda.core import compile
-from sparsematch._engines.cuda.core.transpose import share
+from sparsematch._engines.cuda.core.device import lanes_of, seed_of
+from sparsematch._engines.cuda.matching import start_common
 from sparsematch._engines.registry import Run
 from sparsematch._types.arrays import namespace
 from sparsematch._types.bipartite import BipartiteCSR
@@ -18,53 +18,43 @@ OPTIONS: dict[str, bool | float] = {"degree_one_only": False}
 #: Passes over the rows: those with up to so many free columns; the last one is for all others.
 ONE, FEW = (1, 1), (2,)
 
-#: Rows that are visited in their own order, as in taken.cuh.
-_STRETCH = 32
-
 
 def improve(graph: BipartiteCSR, matching: Matching, run: Run) -> None:
-    """Make the matching maximal; with `degree_one_only`, add only pairs that some maximum matching contains.
+    """Make the matching maximal.
 
-    Reads: the graph. Writes: both mates. Workspace: 8 bytes for each column, a bit for each row and
-    column. Time: O(nnz).
+    With `degree_one_only`, add only pairs that some maximum matching contains. Reads: the graph.
+    Writes: both mates. Workspace: 8 bytes for each column, a bit for each row and column. Time:
+    O(nnz).
     """
     begin = perf_counter()
     row_mate, col_mate = graph.orient(matching.row_mate, matching.col_mate)
-    kernels, dtype, xp = (
-        compile.load("matching/karp_sipser", graph.dtype),
-        graph.dtype,
-        namespace(graph.indptr),
+    kernels, index = start_common.load("matching/karp_sipser", graph.dtype), graph.dtype.type
+    n_rows, n_cols = index(graph.n_major), index(graph.n_minor)
+    warm, shift = run.warm or bool(run.steps), lanes_of(graph)
+    live = namespace(graph.indptr).zeros(graph.n_minor, np.uint64)
+    state = kernels.struct(
+        "KarpSipser",
+        lists=kernels.csr(graph),
+        row_mate=row_mate,
+        col_mate=col_mate,
+        live=live,
+        taken=start_common.matched(kernels, col_mate, warm),
+        gone=start_common.matched(kernels, row_mate, warm),
+        seed=seed_of(run),
     )
-    n_rows, n_cols, seed = (
-        dtype.type(graph.n_major),
-        dtype.type(graph.n_minor),
-        np.uint32(run.seed & 0xFFFFFFFF),
-    )
-    taken, gone = (
-        xp.zeros(graph.n_minor // 32 + 1, np.uint32),
-        xp.zeros(graph.n_major // 32 + 1, np.uint32),
-    )
-    if run.warm or run.steps:
-        kernels.launch("mark", taken.size, n_cols, col_mate, taken)
-        kernels.launch("mark", gone.size, n_rows, row_mate, gone)
-    live, shift, lists = (
-        xp.zeros(graph.n_minor, np.uint64),
-        share(graph),
-        (graph.indptr, graph.indices),
-    )
-    kernels.launch("count", graph.n_major << shift, n_rows, *lists, row_mate, live, np.int32(shift))
-    state = *lists, row_mate, col_mate, live, taken, gone, seed
-    kernels.launch("columns", graph.n_minor, n_cols, *state)
-    bits = np.int32((-(-graph.n_major // _STRETCH) - 1).bit_length() if graph.n_major else 0)
+    lists = graph.indptr, graph.indices
+    kernels.launch("count", graph.n_major << int(shift), n_rows, *lists, row_mate, live, shift)
+    kernels.launch("columns", graph.n_minor, n_cols, state)
+    bits = start_common.stretch_bits(graph.n_major)
     one_only = run.options.get("degree_one_only", OPTIONS["degree_one_only"])
-    for most in ONE if one_only else (*ONE, *FEW, np.iinfo(dtype).max):
-        kernels.launch("rows", graph.n_major, n_rows, *state, dtype.type(most), bits)
+    for most in ONE if one_only else (*ONE, *FEW, np.iinfo(graph.dtype).max):
+        kernels.launch("rows", graph.n_major, n_rows, state, index(most), bits)
     run.steps.append(StepInfo("karp_sipser", perf_counter() - begin))
 
 
 def single(graph: BipartiteCSR) -> float:
     """Return the share of the majors that have one entry; waits for the device."""
     count, n = namespace(graph.indptr).zeros(1, graph.dtype), graph.n_major
-    kernels = compile.load("matching/karp_sipser", graph.dtype)
+    kernels = start_common.load("matching/karp_sipser", graph.dtype)
     kernels.launch("count_single", -(-n // 8), graph.dtype.type(n), graph.indptr, count)
     return int(count[0]) / max(n, 1)

@@ -8,22 +8,28 @@
 #include "core/device.cuh"
 #include "matching/start_common.cuh"
 
-#define WINDOW 128  // entries of a long list among which the least is looked for
+#define WINDOW 128  // entries of a long list among which the least is chosen
+
+struct MinDegree {
+    Csr lists;
+    ReadOnly<int> degree;  // of a column
+    Index *row_mate, *col_mate;
+    Bits* taken;
+};
 
 // How many rows a column has. Reads: indices. Writes: degree, by atomics. Time: O(nnz / threads).
 KERNEL count(Index nnz, const Index* __restrict__ indices, int* degree) {
     for (long long p = thread_index(); p < nnz; p += thread_count()) add(degree + indices[p], 1);
 }
 
-// The free column of fewest rows among entries at .. at + size of a list, seen by lanes of which
+// The free column of fewest rows among entries at .. at + size of a list, which lanes share of which
 // this is one: degree, a number drawn for the pair, entry; all ones if there is none.
-DEVICE Wide least(const Index* list, Index at, Index size, int lane, int lanes, const Bits* taken,
-                  const int* degree, unsigned seed) {
+DEVICE Wide least(const MinDegree& s, Index at, Index size, int lane, int lanes, unsigned seed) {
     Wide best = ~Wide(0);
     for (Index k = lane; k < size; k += lanes) {
-        const Index j = list[at + k];
-        if (has(taken, j)) continue;
-        const int rows = degree[j] < 0xFFFFF ? degree[j] : 0xFFFFF;
+        const Index j = s.lists.indices[at + k];
+        if (has(s.taken, j)) continue;
+        const int rows = s.degree[j] < 0xFFFFF ? s.degree[j] : 0xFFFFF;
         const Wide draw = scatter(static_cast<unsigned>(j) ^ seed) & 0xFFF;
         const Wide key = static_cast<Wide>(rows) << 44 | draw << 32 | static_cast<unsigned>(k);
         if (key < best) best = key;
@@ -31,57 +37,49 @@ DEVICE Wide least(const Index* list, Index at, Index size, int lane, int lanes, 
     return best;
 }
 
-// Rows with more than `above` and at most `upto` entries, each by one thread. Reads: indptr,
-// indices, degree. Writes: taken, by atomics; mates of pairs that it made. Time: O(nnz / threads),
-// times the tries that others were first in.
-KERNEL choose(Index n_rows, const Index* __restrict__ indptr, const Index* __restrict__ indices,
-              const int* __restrict__ degree, Index* row_mate, Index* col_mate, Bits* taken,
-              Index above, Index upto, int bits, unsigned seed) {
+// Rows with more than `above` and at most `upto` entries, each by one thread. Reads: lists, degree.
+// Writes: taken, by atomics; mates of pairs that it made. Time: O(nnz / threads), times the attempts
+// in which another thread was first.
+KERNEL choose(Index n_rows, MinDegree s, Index above, Index upto, int bits, unsigned seed) {
     for (long long t = thread_index(); t < stretches(n_rows) * STRETCH; t += thread_count()) {
         const Index i = visited(t, n_rows, bits, seed);
         if (i == UNMATCHED) continue;
-        const Index begin = indptr[i], size = indptr[i + 1] - begin;
-        if (size <= above || size > upto || row_mate[i] != UNMATCHED) continue;  // own entry
+        const Index begin = s.lists.indptr[i], size = s.lists.indptr[i + 1] - begin;
+        if (size <= above || size > upto || s.row_mate[i] != UNMATCHED) continue;  // own entry
         while (true) {
-            const Wide best =
-                least(indices, begin, size, 0, 1, taken, degree, seed ^ static_cast<unsigned>(i));
+            const Wide best = least(s, begin, size, 0, 1, seed ^ static_cast<unsigned>(i));
             if (best == ~Wide(0)) break;
-            const Index j = indices[begin + static_cast<Index>(best & 0xFFFFFFFF)];
-            if (!claim(taken, j)) continue;
-            row_mate[i] = j;
-            col_mate[j] = i;
+            const Index j = s.lists.indices[begin + static_cast<Index>(best & 0xFFFFFFFF)];
+            if (!claim(s.taken, j)) continue;
+            s.row_mate[i] = j;
+            s.col_mate[j] = i;
             break;
         }
     }
 }
 
-// Rows with more than `above` entries, each by one warp, which looks at a window of the list after
-// another. As `choose`.
-KERNEL choose_long(Index n_rows, const Index* __restrict__ indptr,
-                   const Index* __restrict__ indices, const int* __restrict__ degree,
-                   Index* row_mate, Index* col_mate, Bits* taken, Index above, int bits,
-                   unsigned seed) {
+// Rows with more than `above` entries, each by one warp, window by window of the list. As `choose`.
+KERNEL choose_long(Index n_rows, MinDegree s, Index above, int bits, unsigned seed) {
     const long long warps = thread_count() / WARP;
     for (long long t = thread_index() / WARP; t < stretches(n_rows) * STRETCH; t += warps) {
         const Index i = visited(t, n_rows, bits, seed);  // the same in all lanes
         if (i == UNMATCHED) continue;
-        const Index begin = indptr[i], size = indptr[i + 1] - begin;
+        const Index begin = s.lists.indptr[i], size = s.lists.indptr[i + 1] - begin;
         // the same in all lanes
-        if (size <= above || broadcast(row_mate[i], 0) != UNMATCHED) continue;
+        if (size <= above || broadcast(s.row_mate[i], 0) != UNMATCHED) continue;
         for (Index at = 0; at < size;) {
             const Index part = size - at < WINDOW ? size - at : WINDOW;
             const unsigned draw = seed ^ static_cast<unsigned>(i);
-            const Wide best = least_in_warp(
-                least(indices, begin + at, part, lane_in_warp(), WARP, taken, degree, draw));
+            const Wide best = least_in_warp(least(s, begin + at, part, lane_in_warp(), WARP, draw));
             if (best == ~Wide(0)) {
                 at += WINDOW;
                 continue;
             }
-            const Index j = indices[begin + at + static_cast<Index>(best & 0xFFFFFFFF)];
+            const Index j = s.lists.indices[begin + at + static_cast<Index>(best & 0xFFFFFFFF)];
             bool mine = false;
-            if (lane_in_warp() == 0 && claim(taken, j)) {
-                row_mate[i] = j;
-                col_mate[j] = static_cast<Index>(i);
+            if (lane_in_warp() == 0 && claim(s.taken, j)) {
+                s.row_mate[i] = j;
+                s.col_mate[j] = static_cast<Index>(i);
                 mine = true;
             }
             if (ballot(mine)) break;
@@ -92,15 +90,10 @@ KERNEL choose_long(Index n_rows, const Index* __restrict__ indptr,
 // The sum of the squares of the lengths of all lists. Reads: indptr. Writes: sum, by atomics. Time:
 // O(n_rows / threads).
 KERNEL squares(Index n_rows, const Index* __restrict__ indptr, Wide* sum) {
-    SHARED Wide together;
-    if (thread_in_block() == 0) together = 0;
-    sync_block();
     Wide mine = 0;
     for (Index i = thread_index(); i < n_rows; i += thread_count()) {
         const Wide size = indptr[i + 1] - indptr[i];
         mine += size * size;
     }
-    if (mine) add(&together, mine);
-    sync_block();
-    if (thread_in_block() == 0) add(sum, together);
+    add_of_block(sum, mine);
 }

@@ -1,16 +1,17 @@
-"""Breadth-first search from all free rows at once, in one kernel that stays on the device until it finds no more.
+"""Breadth-first search from all free rows at once, in one kernel, until no path is left.
 
 The blocks of `search` are all resident and wait for each other by themselves, so that a level costs
-no launch and no word to the host. What it needs to know it reads on the device; the host reads
-nothing back unless details are wanted.
+no launch and no transfer. The host reads nothing back unless details are wanted.
 """
 
+from collections.abc import Callable
 from time import perf_counter
 from typing import Any
 
 import numpy as np
 
 from sparsematch._engines.cuda.core import compile
+from sparsematch._engines.cuda.core.device import bit_set, index_bits, seed_of
 from sparsematch._engines.registry import Run
 from sparsematch._types.arrays import namespace
 from sparsematch._types.bipartite import BipartiteCSR
@@ -26,21 +27,14 @@ PART = 128
 #: Entries of a block's own frontier that are not too many for it.
 ROOM = 128
 
-#: Entries of a frontier per block up to which blocks go on alone, for how many levels.
-NARROW, STAY = 640, 32
+#: As in ms_bfs.cuh. A frontier is narrow up to so many entries per block, and blocks then go on by
+#: themselves for so many levels. A phase that has found something ends when it is so many eighths
+#: as deep as when it found the last; its trees are kept for the next from so many levels on, when
+#: growing them again would take longer.
+LIMITS = {"narrow": 640, "stay": 32, "patience": 16, "graft": 100, "alone": 0}
 
-#: A phase that has found something ends when it is so many eighths as deep as when it found the
-#: last.
-PATIENCE = 16
-
-#: Levels of a phase from which on its trees are kept for the next: to grow them again would take
-#: longer.
-GRAFT = 100
-
-
-#: Words in which the kernels keep account: of three rounds, four each; what is in ACCOUNT; clock
-#: ticks; and votes.
-ROUNDS, ACCOUNT, KINDS, VOTES = 12, 6, ("plant", "wide", "narrow", "augment"), 2
+#: What the ticks of the control are counted for.
+KINDS = ("plant", "wide", "narrow", "augment")
 
 
 def improve(graph: BipartiteCSR, matching: Matching, run: Run) -> None:
@@ -53,18 +47,19 @@ def improve(graph: BipartiteCSR, matching: Matching, run: Run) -> None:
     account("ms_bfs", search(graph, matching, run), begin, run)
 
 
-def account(name: str, report: Any, begin: float, run: Run, cardinality: int = 0) -> None:
-    """Tell what the kernels did, if details are wanted."""
+def account(
+    name: str, report: Callable[[], Any], begin: float, run: Run, cardinality: int = 0
+) -> None:
+    """Report what the kernels did, if details are wanted."""
     if not run.detailed:
         run.steps.append(StepInfo(name, perf_counter() - begin))
         return
-    words = report.tolist()  # waits
-    seconds = perf_counter() - begin
-    _, _, phases, levels, found, _ = words[ROUNDS : ROUNDS + ACCOUNT]
-    ticks = report[ROUNDS + ACCOUNT :].view(np.int64).tolist()[: len(KINDS)]
+    done = report()  # waits
+    seconds, ticks = perf_counter() - begin, done["ticks"].tolist()
+    phases, levels, found = (int(done[key]) for key in ("phases", "levels", "found"))
     steps = {kind: seconds * t / max(sum(ticks), 1) for kind, t in zip(KINDS, ticks, strict=True)}
-    facts = {"augmentations": found, "cardinality": cardinality, "seconds_by_step": steps}
-    run.steps.append(StepInfo(name, seconds, phases, levels, **facts))
+    facts: dict[str, Any] = {"augmentations": found, "cardinality": cardinality}
+    run.steps.append(StepInfo(name, seconds, phases, levels, **facts, seconds_by_step=steps))
 
 
 def shape(graph: BipartiteCSR) -> dict[str, int]:
@@ -94,45 +89,42 @@ def search(
     graph: BipartiteCSR,
     matching: Matching,
     run: Run,
-    *,
-    narrow: int = NARROW,
-    stay: int = STAY,
-    patience: int = PATIENCE,
-    graft: int = GRAFT,
-    alone: int = 0,
+    limits: dict[str, int] | None = None,
     **macros: int,
-) -> Any:
-    """Run the kernels; return the words that they keep account in."""
+) -> Callable[[], Any]:
+    """Run the kernels; return what reads their control."""
     xp, dtype, n_rows, n_cols = namespace(graph.indptr), graph.dtype, graph.n_major, graph.n_minor
     macros = shape(graph) | macros
+    kernels, index = compile.load("matching/ms_bfs", dtype, **macros), dtype.type
     row_mate, col_mate = graph.orient(matching.row_mate, matching.col_mate)
-    kernels = compile.load("matching/ms_bfs", dtype, **macros)
-    index, seed, width = dtype.type, np.uint32(run.seed & 0xFFFFFFFF), macros["WIDTH"]
+    width, control = macros["WIDTH"], kernels.zeros(xp, "Control")
     linked = graph.indices.size // (width - 2) + 1 if width else 0
-    control = xp.zeros(ROUNDS + ACCOUNT + (len(KINDS) + VOTES) * 8 // dtype.itemsize, dtype)
-    link, slots = xp.empty(4 * n_cols, dtype), xp.empty(max((n_rows + linked) * width, 1), dtype)
-    visited, barrier = xp.zeros(n_cols // 32 + 1, np.uint32), xp.zeros(2, np.int32)
-    roots, leaf = xp.empty(n_rows, dtype), xp.empty(n_rows, dtype)
-    queue = xp.empty(4 * (n_rows + linked + graph.indices.size // macros["PART"] + 1), dtype)
+    slots = xp.empty(max((n_rows + linked) * width, 1), dtype)
+    roots, leaf = xp.empty((2, n_rows), dtype)
     kernels.launch("count_free", -(-n_cols // 8), index(n_cols), col_mate, control)
-    bits = np.int32(max(n_rows - 1, 0).bit_length())
-    kernels.launch(
-        "collect",
-        -(-n_rows // 8),
-        index(n_rows),
-        bits,
-        seed,
-        graph.indptr,
-        row_mate,
-        roots,
-        leaf,
-        control,
-    )
+    order = index(n_rows), index_bits(n_rows), seed_of(run)
+    arrays = graph.indptr, row_mate, roots, leaf, control
+    kernels.launch("collect", -(-n_rows // 8), *order, *arrays)
     if width:
-        kernels.launch("spread", n_rows * width, index(n_rows), graph.indptr, graph.indices, slots)
-    lists = graph.indptr, graph.indices, slots, roots
-    state = row_mate, col_mate, visited, link, leaf, queue, control, barrier
-    limits = np.int32(narrow), np.int32(stay), np.int32(patience), np.int32(graft), np.int32(alone)
-    size = {"threads": macros["THREADS"], "blocks_per_processor": macros["BLOCKS"]}
-    kernels.launch_resident("search", index(n_cols), *lists, *state, seed, *limits, **size)
-    return control
+        lists = graph.indptr, graph.indices, slots
+        kernels.launch("spread", n_rows * width, index(n_rows), *lists)
+    entries = n_rows + linked + graph.indices.size // macros["PART"] + 1
+    state = kernels.struct(
+        "MsBfs",
+        indptr=graph.indptr,
+        indices=graph.indices,
+        slots=slots,
+        roots=roots,
+        row_mate=row_mate,
+        col_mate=col_mate,
+        visited=bit_set(xp, n_cols),
+        link=xp.empty(4 * n_cols, dtype),
+        leaf=leaf,
+        queue=xp.empty(4 * entries, dtype),
+        control=control,
+    )
+    bounds = kernels.struct("Limits", **(LIMITS | (limits or {})))
+    how = {"threads": macros["THREADS"], "blocks_per_processor": macros["BLOCKS"]}
+    barrier = xp.zeros(2, np.int32)
+    kernels.launch_resident("search", index(n_cols), state, bounds, seed_of(run), barrier, **how)
+    return lambda: kernels.read("Control", control)

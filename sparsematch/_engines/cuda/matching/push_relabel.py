@@ -1,4 +1,4 @@
-"""G-PR: push-relabel with all free majors at once, and labels made exact by breadth-first search now and then."""
+"""G-PR: push-relabel with all free majors at once, and exact labels at intervals."""
 
 from time import perf_counter
 from typing import Any
@@ -6,10 +6,19 @@ from typing import Any
 import numpy as np
 
 from sparsematch._engines.cuda.core import compile
+from sparsematch._engines.cuda.core.device import index_bits, seed_of
 from sparsematch._engines.cuda.core.transpose import transpose
-from sparsematch._engines.cuda.matching.apfb import ALONE, BLOCKS, HUB, STATS, THREADS, share
+from sparsematch._engines.cuda.matching.apfb import (
+    ALONE,
+    BLOCKS,
+    HUB,
+    MACROS,
+    THREADS,
+    forest,
+    list_shift,
+)
 from sparsematch._engines.registry import Run
-from sparsematch._types.arrays import IndexArray, namespace
+from sparsematch._types.arrays import namespace
 from sparsematch._types.bipartite import BipartiteCSR
 from sparsematch._types.matching import Matching
 from sparsematch._types.run_info import StepInfo
@@ -27,60 +36,69 @@ def improve(graph: BipartiteCSR, matching: Matching, run: Run) -> None:
     transposed = transpose(graph, run)
     begin = perf_counter()
     before = _cardinality(matching) if run.detailed else 0
-    tallies = play(graph, transposed, matching, run)
+    kernels = compile.load("matching/push_relabel", graph.dtype, **MACROS)
+    control = push(kernels, graph, transposed, matching, run)
     phases = levels = after = 0
     if run.detailed:
-        phases, levels, _ = tallies[STATS:].tolist()
+        done = kernels.read("Control", control)
+        phases, levels = int(done["phases"]), int(done["levels"])
         after = _cardinality(matching)
-    run.steps.append(
-        StepInfo(
-            "push_relabel",
-            perf_counter() - begin,
-            phases,
-            levels,
-            augmentations=after - before,
-            cardinality=after,
-        )
-    )
+    facts: dict[str, Any] = {"augmentations": after - before, "cardinality": after}
+    run.steps.append(StepInfo("push_relabel", perf_counter() - begin, phases, levels, **facts))
 
 
-def play(graph: BipartiteCSR, transposed: BipartiteCSR, matching: Matching, run: Run) -> IndexArray:
-    """Start the kernel; what it returns has relabellings, their levels and rounds of pushes from STATS on."""
-    xp, index = namespace(graph.indptr), graph.dtype.type
-    n_major, n_minor, entries = graph.n_major, graph.n_minor, graph.indices.size
+def push(
+    kernels: compile.Kernels,
+    graph: BipartiteCSR,
+    transposed: BipartiteCSR,
+    matching: Matching,
+    run: Run,
+) -> Any:
+    """Start the kernel; return its control, with relabellings as phases, and their levels."""
+    xp, dtype, entries = namespace(graph.indptr), graph.dtype, graph.indices.size
+    n_major, n_minor = graph.n_major, graph.n_minor
     given: dict[str, Any] = {
         name: run.options.get(name, default) for name, default in OPTIONS.items()
     }
-    push_shift, shift = share(entries, n_major), share(entries, n_minor)
-    tallies: IndexArray = xp.zeros(STATS + 3, graph.dtype)
-    compile.load(
-        "matching/push_relabel", graph.dtype, THREADS=THREADS, BLOCKS=BLOCKS
-    ).launch_resident(
-        "push_relabel",
-        index(n_major),
-        index(n_minor),
-        graph.indptr,
-        graph.indices,
-        transposed.indptr,
-        transposed.indices,
-        *graph.orient(matching.row_mate, matching.col_mate),
-        xp.empty(2 * (n_major + n_minor) + 4 * (entries // HUB + 1), graph.dtype),
-        xp.empty((n_major >> 5) + 1, np.uint32),
-        tallies,
-        xp.zeros(2, np.int32),
-        np.float64(given["k"]),
-        np.bool_(given["adaptive"]),
-        np.bool_(given["active_list"]),
-        np.bool_(given["shrink"]),
-        np.int32(push_shift),
-        np.int32(shift),
-        index(ALONE >> max(push_shift, shift)),
-        np.int32(max(n_major - 1, 0).bit_length()),
-        np.uint32(run.seed & 0xFFFFFFFF),
-        threads=THREADS,
-        blocks_per_processor=BLOCKS,
+    major_mate, minor_mate = graph.orient(matching.row_mate, matching.col_mate)
+    push_shift, shift = list_shift(entries, n_major), list_shift(entries, n_minor)
+    control = kernels.zeros(xp, "Control")
+    label, queue = xp.empty((2, n_minor), dtype)
+    active, spare = xp.empty((2, n_major), dtype)
+    state = kernels.struct(
+        "PushRelabel",
+        forest=forest(
+            kernels,
+            transposed,
+            mates=major_mate,
+            queue=queue,
+            control=control,
+            shift=shift,
+            alone=ALONE >> max(push_shift, shift),
+            salt=seed_of(run),
+        ),
+        majors=kernels.csr(graph),
+        n_major=n_major,
+        n_minor=n_minor,
+        infinite=min(n_major, n_minor) + 1,
+        major_mate=major_mate,
+        minor_mate=minor_mate,
+        label=label,
+        active=active,
+        spare=spare,
+        long_lists=xp.empty(entries // HUB + 1, dtype),
+        push_shift=push_shift,
+        shuffle_bits=index_bits(n_major),
+        seed=seed_of(run),
+        use_list=given["active_list"],
+        shrink=given["shrink"],
+        adaptive=given["adaptive"],
+        complete=False,
+        k=given["k"],
     )
-    return tallies
+    how = {"threads": THREADS, "blocks_per_processor": BLOCKS}
+    kernels.launch_resident("push_relabel", state, xp.zeros(2, np.int32), **how)
+    return control
 
 
 def _cardinality(matching: Matching) -> int:

@@ -1,27 +1,29 @@
 // Breadth-first levels inside a kernel whose blocks stay on the device from the first level to the
 // last.
 //
-// A level reads one stretch of a queue and appends the next. What the threads count meanwhile
-// stands in a tally, and there are three of them in turn: one is filled, one is still read by
-// threads that come late from the barrier, one is cleared. So a level costs one barrier. A frontier
-// of a few vertices is left to the first block, which needs no barrier of the grid, and has tallies
-// of its own since the others may still read the last one; they wait until the frontier has grown.
-// Lists longer than HUB are cut to chunks, which warps take after the other vertices. Whoever is
-// reached is claimed by a bit, so the trees have no vertex in common.
+// A level reads one stretch of a queue and appends the next; what the threads count meanwhile is a
+// Tally. A frontier of a few vertices is left to the first block, which needs no barrier of the grid,
+// and has tallies of its own since the others may still read the last one; they wait until the
+// frontier has grown. Lists longer than HUB are cut to chunks, which warps process after the other
+// vertices. Whatever is reached is claimed by a bit, so the trees have no vertex in common. Macros:
+// HUB, entries in a chunk; THREADS of a block, BLOCKS of a processor.
 #pragma once
 
-#ifndef THREADS  // what a driver that asks for nothing gets: of a block, blocks of a processor
-#define THREADS 512
-#define BLOCKS 1
-#endif
+// the logarithm of the threads that share a chunk; entries at a time
+enum { CREW = 5, BATCH = 4 };
 
-// entries in a chunk; the logarithm of the threads that share it; entries at a time
-enum { HUB = 128, CREW = 5, BATCH = 4 };
-// what is counted in a turn, and how many counts that makes
-enum { NEXT, ENDS, HUBS, TALLY };
-// Where the first block leaves word for the others, twice as one word may still be read when the
-// other is left; what the host is told.
-enum { STATE = 6 * TALLY, ROUND = STATE + 4, STATS = ROUND + 3 };
+// What is counted in a turn: vertices of the next level, ends of paths, chunks of long lists.
+struct Tally {
+    Index next, ends, hubs;
+};
+
+// Zero at the launch. What the first block leaves for the others stands twice, as one may still be
+// read when the other is written; the last three are for the host.
+struct Control {
+    Tally of_grid[3], of_block[3];
+    Index progress[4], round[3];
+    Index phases, levels, found;
+};
 
 // The threads that do a level: of the grid, or of one block that goes ahead alone.
 struct Team {
@@ -33,25 +35,21 @@ struct Team {
 typedef Index Several[BATCH];
 typedef bool Which[BATCH];
 
-struct Lists {
-    const Index *indptr, *indices;
-};
-
-// How far a search has come; the same in every thread of its team.
+// How far a search is; the same in every thread of its team.
 struct Progress {
     Index n, tail, ends;  // of the frontier; of the queue; of the list of ends
     int levels;
-    int turn, alone_turn;  // which of the three tallies it is, for the grid and for a block alone
+    int turn, alone_turn;  // of the tallies, for the grid and for a block alone
 };
 
-// What a search stands on: the lists that it follows, the mates of the vertices that these name, a
-// bit for each of those.
+// A search: the lists that it follows, the mates of the vertices that these name, a bit for each of
+// those.
 struct Forest {
-    Lists lists;
+    Csr lists;
     const Index* mates;
     Bits* seen;
     Index *queue, *hubs;  // hubs: nullptr where no list is long
-    Index* tallies;
+    Control* control;
     int shift;    // 2^shift neighbouring threads share a list
     Index alone;  // frontiers up to this size are left to the first block
     unsigned salt;
@@ -67,37 +65,39 @@ DEVICE void wait(const Team& team) {
     else sync_grid(team.barrier);
 }
 
-DEVICE Index* tally_of(Index* tallies, int turn) { return tallies + turn % 3 * TALLY; }
-DEVICE Index* tally_of(const Team& team, Index* tallies, const Progress& at) {
-    return team.alone ? tally_of(tallies + 3 * TALLY, at.alone_turn) : tally_of(tallies, at.turn);
+DEVICE LevelCounter<Tally> counter_of(const Team& team, Control* control, const Progress& at) {
+    if (team.alone) return {control->of_block, at.alone_turn};
+    return {control->of_grid, at.turn};
+}
+DEVICE Tally* tally_of(const Team& team, Control* control, const Progress& at) {
+    return counter_of(team, control, at).written();
 }
 
-// The tally after the one given was read by all before the last barrier, so its clearing disturbs
-// nobody.
-DEVICE void clear_next(Index* tallies, int turn) {
-    Index* next = tally_of(tallies, turn + 1);
-    for (int k = 0; k < TALLY; ++k) store(next + k, static_cast<Index>(0));
+DEVICE void clear(Tally* tally) {
+    store(&tally->next, static_cast<Index>(0));
+    store(&tally->ends, static_cast<Index>(0));
+    store(&tally->hubs, static_cast<Index>(0));
 }
 
 // Ends a turn: after the barrier its tally is complete.
-DEVICE const Index* close_turn(const Team& team, Index* tallies, Progress& at) {
-    if (team.alone) tallies += 3 * TALLY;
-    int& turn = team.alone ? at.alone_turn : at.turn;
-    if (team.index == 0) clear_next(tallies, turn);
+DEVICE const Tally* close_turn(const Team& team, Control* control, Progress& at) {
+    const LevelCounter<Tally> counter = counter_of(team, control, at);
+    if (team.index == 0) clear(counter.following());
     wait(team);
-    return tally_of(tallies, turn++);
+    ++(team.alone ? at.alone_turn : at.turn);
+    return counter.written();
 }
 
 DEVICE void clear(const Team& team, Bits* set, Index n) {
     for (long long k = team.index; k <= n >> 5; k += team.count) set[k] = 0;  // own words
 }
 
-// Looks at the entries from, from + step, ... below `to` of a list, BATCH at a time so that their
-// loads overlap, and so do the claims. The list is read from the place `turned` on, round to where
-// it began. take(the j, their mates, which are claimed now).
-template <class Take>
-DEVICE void look(const Forest& f, const Index* list, Index degree, Index from, Index to, Index step,
-                 Index turned, bool open, Take take) {
+// Scans the entries from, from + step, ... below `to` of a list, BATCH at a time so that their loads
+// overlap, and so do the claims. The list is read from the place `turned` on, round to where it
+// began. visit(the j, their mates, which are claimed now).
+template <class Visit>
+DEVICE void scan(const Forest& f, ReadOnly<Index> list, Index degree, Index from, Index to,
+                 Index step, Index turned, bool open, Visit visit) {
     for (Index k = from; k < to; k += BATCH * step) {
         Index j[BATCH], mate[BATCH];
         Bits before[BATCH];
@@ -106,7 +106,7 @@ DEVICE void look(const Forest& f, const Index* list, Index degree, Index from, I
             const Index at = k + u * step, p = at + turned;
             j[u] = at < to ? list[p < degree ? p : p - degree] : UNMATCHED;
         }
-        if (!open) return;  // asked for late: it is known no sooner than the list
+        if (!open) return;  // tested late: it is known no sooner than the list
         for (int u = 0; u < BATCH; ++u) {
             before[u] = j[u] != UNMATCHED ? load(f.seen + (j[u] >> 5)) : ~0u;
             mate[u] = j[u] != UNMATCHED ? f.mates[j[u]] : UNMATCHED;
@@ -117,7 +117,7 @@ DEVICE void look(const Forest& f, const Index* list, Index degree, Index from, I
             else before[u] = ~0u;
         }
         for (int u = 0; u < BATCH; ++u) claimed[u] = !(before[u] >> (j[u] & 31) & 1);
-        take(j, mate, claimed);
+        visit(j, mate, claimed);
     }
 }
 
@@ -135,66 +135,66 @@ DEVICE void cut(Index* hubs, Index* count, Index v, Index degree) {
     for (Index c = 0; c < chunks; ++c) hubs[2 * (at + c)] = v, hubs[2 * (at + c) + 1] = c * HUB;
 }
 
-// Each vertex of the frontier looks at its list, unless enter(v) says that it need not. take(what
-// enter said, v, the j, their mates, which were claimed).
-template <class Enter, class Take>
-DEVICE void expand(const Team& team, const Forest& f, const Index* frontier, Index n, Index* tally,
-                   Enter enter, Take take) {
+// Scans the list of each vertex of the frontier, unless enter(v) is not open. visit(what enter
+// returned, v, the j, their mates, which were claimed).
+template <class Enter, class Visit>
+DEVICE void expand(const Team& team, const Forest& f, const Index* frontier, Index n, Tally* tally,
+                   Enter enter, Visit visit) {
     const Index lanes = static_cast<Index>(1) << f.shift;
     for (long long w = team.index; w < static_cast<long long>(n) << f.shift; w += team.count) {
         const Index v = frontier[w >> f.shift], lane = static_cast<Index>(w & (lanes - 1));
         const Index first = f.lists.indptr[v], degree = f.lists.indptr[v + 1] - first;
-        const auto said = enter(v);
+        const auto entry = enter(v);
         if (f.hubs && degree > HUB) {
-            if (lane == 0 && said.open) cut(f.hubs, tally + HUBS, v, degree);
+            if (lane == 0 && entry.open) cut(f.hubs, &tally->hubs, v, degree);
             continue;
         }
-        look(f, f.lists.indices + first, degree, lane, degree, lanes, start_of(f, v, degree),
-             said.open, [&](const Several& j, const Several& mate, const Which& claimed) {
-                 take(said, v, j, mate, claimed);
+        scan(f, f.lists.indices + first, degree, lane, degree, lanes, start_of(f, v, degree),
+             entry.open, [&](const Several& j, const Several& mate, const Which& claimed) {
+                 visit(entry, v, j, mate, claimed);
              });
     }
 }
 
-template <class Enter, class Take>
-DEVICE void expand_hubs(const Team& team, const Forest& f, Index n, Enter enter, Take take) {
+template <class Enter, class Visit>
+DEVICE void expand_hubs(const Team& team, const Forest& f, Index n, Enter enter, Visit visit) {
     for (long long w = team.index; w < static_cast<long long>(n) << CREW; w += team.count) {
         const Index* chunk = f.hubs + 2 * (w >> CREW);
         const Index v = chunk[0], begin = chunk[1],
                     lane = static_cast<Index>(w & ((1 << CREW) - 1));
         const Index first = f.lists.indptr[v], degree = f.lists.indptr[v + 1] - first;
-        const auto said = enter(v);
-        look(f, f.lists.indices + first, degree, begin + lane,
+        const auto entry = enter(v);
+        scan(f, f.lists.indices + first, degree, begin + lane,
              begin + HUB < degree ? begin + HUB : degree, static_cast<Index>(1 << CREW),
-             static_cast<Index>(0), said.open,
+             static_cast<Index>(0), entry.open,
              [&](const Several& j, const Several& mate, const Which& claimed) {
-                 take(said, v, j, mate, claimed);
+                 visit(entry, v, j, mate, claimed);
              });
     }
 }
 
-// One level of the team's. Pushes go to queue + tail and are counted in the turn's tally.
-template <class Enter, class Take>
+// One level of the team. Pushes go to queue + tail and are counted in the turn's tally.
+template <class Enter, class Visit>
 DEVICE void do_level(const Team& team, const Forest& f, const Index* frontier, Progress& at,
-                     Enter enter, Take take) {
-    Index* tally = tally_of(team, f.tallies, at);
-    const auto reach = [&](const auto& said, Index v, const Several& j, const Several& mate,
-                           const Which& claimed) { take(at, tally, said, v, j, mate, claimed); };
+                     Enter enter, Visit visit) {
+    Tally* tally = tally_of(team, f.control, at);
+    const auto reach = [&](const auto& entry, Index v, const Several& j, const Several& mate,
+                           const Which& claimed) { visit(at, tally, entry, v, j, mate, claimed); };
     expand(team, f, frontier, at.n, tally, enter, reach);
     if (f.hubs) {
         wait(team);
-        expand_hubs(team, f, load(tally + HUBS), enter, reach);
+        expand_hubs(team, f, load(&tally->hubs), enter, reach);
     }
-    const Index* done = close_turn(team, f.tallies, at);
-    at.n = load(done + NEXT);
+    const Tally* done = close_turn(team, f.control, at);
+    at.n = load(&done->next);
     at.tail += at.n;
-    at.ends += load(done + ENDS);
+    at.ends += load(&done->ends);
     ++at.levels;
 }
 
-// The first block leaves word how far it has come, the others read it. A barrier of the grid comes
-// before the next such word, so nobody reads late.
-DEVICE void hand_over(const Team& grid, Index* state, Progress& at) {
+// The first block writes how far it is, the others read it. A barrier of the grid precedes the next
+// such write, so none reads late.
+DEVICE void publish(const Team& grid, Index* state, Progress& at) {
     if (grid.index == 0)
         state[0] = at.n, state[1] = at.tail, state[2] = at.ends, state[3] = at.levels;
     sync_grid(grid.barrier);
@@ -204,9 +204,9 @@ DEVICE void hand_over(const Team& grid, Index* state, Progress& at) {
 // Levels until the frontier is empty, or so many ends are found that it is enough. Level 0 reads
 // `roots`, the others the queue. Safe: a vertex is claimed by one thread, which alone writes what
 // belongs to it.
-template <class Enter, class Take>
+template <class Enter, class Visit>
 DEVICE void grow(const Team& grid, const Forest& f, const Index* roots, Index enough, Progress& at,
-                 Enter enter, Take take) {
+                 Enter enter, Visit visit) {
     const auto goes_on = [&] { return at.n > 0 && at.ends < enough; };
     const Index* frontier = roots;
     while (goes_on()) {
@@ -214,11 +214,11 @@ DEVICE void grow(const Team& grid, const Forest& f, const Index* roots, Index en
         const Team team = alone ? one_block(grid.barrier) : grid;
         if (!alone || block_index() == 0) {
             do {
-                do_level(team, f, frontier, at, enter, take);
+                do_level(team, f, frontier, at, enter, visit);
                 frontier = f.queue + (at.tail - at.n);
             } while (alone && goes_on() && at.n <= f.alone);
         }
-        if (alone) hand_over(grid, f.tallies + STATE, at);
+        if (alone) publish(grid, f.control->progress, at);
         frontier = f.queue + (at.tail - at.n);
     }
 }

@@ -1,7 +1,8 @@
-// What the starts share: a bit for each column that has a mate, an order of the rows.
+// What the starts share: a bit for each column that has a mate, an order of the rows. STRETCH:
+// neighbouring rows that are visited in their own order.
 #pragma once
 
-// The columns that a matching to begin with has taken. Reads: col_mate. Writes: taken, own word.
+// The columns that are matched at the beginning. Reads: col_mate. Writes: taken, own word.
 // Time: O(n_cols / threads).
 KERNEL mark(Index n_cols, const Index* __restrict__ col_mate, Bits* taken) {
     for (Index w = thread_index(); w < n_cols / 32 + 1; w += thread_count()) {
@@ -11,8 +12,6 @@ KERNEL mark(Index n_cols, const Index* __restrict__ col_mate, Bits* taken) {
         taken[w] = bits;
     }
 }
-
-#define STRETCH 32  // rows that are visited in their own order
 
 // Stretches of rows that a warp reads together, in an order that leaves no trace of theirs: drift
 // needs more than one.

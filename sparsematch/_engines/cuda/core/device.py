@@ -1,0 +1,36 @@
+"""What the drivers share: the threads of a list, sets of vertices, seeds."""
+
+from typing import Any
+
+import numpy as np
+
+from sparsematch._engines.registry import Run
+from sparsematch._types.bipartite import BipartiteCSR
+
+
+def lane_shift(entries: int, lists: int, *, each: int = 2, most: int = 5) -> int:
+    """Return how many threads share a list, as a power of two.
+
+    About one for `each` entries of the mean list, 2^most at most.
+    """
+    return min((max(entries // max(lists, 1), 0) // each).bit_length(), most)
+
+
+def lanes_of(graph: BipartiteCSR) -> np.int32:
+    """Return the `lane_shift` of the lists of the majors."""
+    return np.int32(lane_shift(graph.nnz, graph.n_major))
+
+
+def bit_set(xp: Any, n: int) -> Any:
+    """Return a set that holds none of n vertices, one bit each."""
+    return xp.zeros(n // 32 + 1, np.uint32)
+
+
+def index_bits(n: int) -> np.int32:
+    """Return the bits of the largest of n numbers: what `shuffle` mixes."""
+    return np.int32(max(n - 1, 0).bit_length())
+
+
+def seed_of(run: Run) -> np.uint32:
+    """Return the low bits of the seed."""
+    return np.uint32(run.seed & 0xFFFFFFFF)

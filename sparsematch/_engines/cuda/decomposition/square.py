@@ -1,0 +1,33 @@
+"""The square part of the coarse decomposition, while its blocks are searched for."""
+
+from dataclasses import dataclass
+from typing import Any
+
+from sparsematch._types.arrays import IndexArray
+from sparsematch._types.bipartite import BipartiteCSR
+from sparsematch._types.matching import Matching
+
+
+@dataclass(slots=True)
+class Square:
+    """The square part, and what is known of its order.
+
+    Attributes
+    ----------
+    by_row, by_col : BipartiteCSR
+        The matrix both ways.
+    matching : Matching
+        A maximum one.
+    label : ndarray, shape (n_rows,)
+        Where in the order a row's segment begins, or its block when that is known; -1 horizontal
+        part, -2 vertical.
+    rows_in, cols_in : ndarray of uint32
+        A bit for each row and column whose block is still to be found.
+    """
+
+    by_row: BipartiteCSR
+    by_col: BipartiteCSR
+    matching: Matching
+    label: IndexArray
+    rows_in: Any
+    cols_in: Any

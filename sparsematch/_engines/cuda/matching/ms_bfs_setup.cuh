@@ -1,0 +1,63 @@
+// What ms_bfs prepares by launches of their own: roots, and lists in rows of slots.
+#pragma once
+
+// How many columns are free. Reads: col_mate. Time: O(n_cols / threads).
+KERNEL count_free(Index n_cols, const Index* __restrict__ col_mate, Control* control) {
+    Index mine = 0;
+    for (Index j = thread_index(); j < n_cols; j += thread_count())
+        mine += col_mate[j] == UNMATCHED;
+    add_of_block(&control->free_columns, mine);
+}
+
+// The free rows that have entries, in an order that does not depend on their numbers. Reads: indptr,
+// row_mate. Writes: roots and leaf, places that the block reserved by one addition. Time: O(n_rows /
+// threads).
+KERNEL collect(Index n_rows, int bits, unsigned seed, const Index* __restrict__ indptr,
+               const Index* __restrict__ row_mate, Index* roots, Index* leaf, Control* control) {
+    constexpr int EACH = 8;
+    const long long size = threads_in_block() * EACH;
+    for (long long base = block_index() * size; base < n_rows; base += block_count() * size) {
+        Index mine[EACH];
+        int n = 0;
+        for (int k = 0; k < EACH; ++k) {
+            const long long t = base + k * threads_in_block() + thread_in_block();
+            mine[k] = t < n_rows ? shuffle(static_cast<Index>(t), n_rows, bits, seed) : UNMATCHED;
+            if (mine[k] >= 0 &&
+                (row_mate[mine[k]] != UNMATCHED || indptr[mine[k]] == indptr[mine[k] + 1]))
+                mine[k] = UNMATCHED;
+            n += mine[k] >= 0;
+        }
+        Index at = reserve(&control->n_roots, n);
+        for (int k = 0; k < EACH; ++k)
+            if (mine[k] >= 0) {
+                roots[at] = mine[k];
+                leaf[at++] = UNMATCHED;
+            }
+    }
+}
+
+// The rows of slots, as ms_bfs.cuh draws them. Reads: indptr, indices. Writes: slots, own entry.
+// Time: O((n_rows * WIDTH + nnz) / threads).
+KERNEL spread(Index n_rows, const Index* __restrict__ indptr, const Index* __restrict__ indices,
+              Index* slots) {
+#if WIDTH
+    for (long long t = thread_index(); t < static_cast<long long>(n_rows) * WIDTH;
+         t += thread_count()) {
+        const Index i = static_cast<Index>(t / WIDTH), slot = static_cast<Index>(t % WIDTH);
+        const Index begin = indptr[i], degree = indptr[i + 1] - begin,
+                    more = n_rows + begin / (WIDTH - 2);
+        const Index linked = degree > WIDTH ? (degree - 2) / (WIDTH - 2) : 0;
+        if (slot < WIDTH - 1 || !linked)
+            slots[t] = slot < degree ? indices[begin + slot] : UNMATCHED;
+        else slots[t] = linked > LINKED ? MORE : LINK(more);
+        if (linked > LINKED) continue;
+        for (Index r = 0; r < linked; ++r) {
+            const Index p = WIDTH - 1 + r * (WIDTH - 2) + slot,
+                        next = 2 * r + 1 + slot - (WIDTH - 2);
+            Index* at = slots + static_cast<long long>(more + r) * WIDTH + slot;
+            if (slot < WIDTH - 2) *at = p < degree ? indices[begin + p] : UNMATCHED;
+            else *at = next < linked ? LINK(more + next) : UNMATCHED;
+        }
+    }
+#endif
+}

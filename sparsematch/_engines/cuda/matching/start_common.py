@@ -1,0 +1,30 @@
+"""What the drivers of the starts share: the vertices matched before, an order of the rows."""
+
+from typing import Any
+
+import numpy as np
+
+from sparsematch._engines.cuda.core import compile
+from sparsematch._engines.cuda.core.device import bit_set, index_bits
+from sparsematch._types.arrays import IndexArray, namespace
+
+#: Neighbouring rows that are visited in their own order.
+STRETCH = 32
+
+
+def load(name: str, dtype: np.dtype[Any]) -> compile.Kernels:
+    """Return the kernels of a start."""
+    return compile.load(name, dtype, STRETCH=STRETCH)
+
+
+def stretch_bits(n: int) -> np.int32:
+    """Return the bits of the number of the last stretch of n rows."""
+    return index_bits(-(-n // STRETCH))
+
+
+def matched(kernels: compile.Kernels, mate: IndexArray, warm: bool) -> Any:
+    """Return the vertices that have a mate, one bit each; none have unless the start is warm."""
+    taken = bit_set(namespace(mate), mate.size)
+    if warm:
+        kernels.launch("mark", taken.size, mate.dtype.type(mate.size), mate, taken)
+    return taken
