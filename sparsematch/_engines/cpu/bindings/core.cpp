@@ -4,6 +4,8 @@
 #include "bindings/nanobind_helpers.hpp"
 #include "core/certificates.hpp"
 #include "core/transpose.hpp"
+#include "decomposition/block_permutation.hpp"
+#include "decomposition/connected_components.hpp"
 #include "decomposition/dulmage_mendelsohn.hpp"
 #include "decomposition/hall_violators.hpp"
 #include "matching/cheap.hpp"

@@ -1,4 +1,4 @@
-// From labels to permutations: counting sorts, and the labels of the weakly connected parts.
+// From labels to permutations: counting sorts.
 #pragma once
 
 #include <algorithm>
@@ -65,32 +65,6 @@ void block_permutation(const Index* group, const Index* row_mate, Index n_rows, 
     });
     for (Index g = n + 3; g > 0; --g) starts[g] = starts[g - 1];
     starts[0] = 0;
-}
-
-// Weakly connected parts: rows and columns joined by entries. Labels ascend with the first row,
-// then the first column, of a part. Union by smaller index with path halving. Time: nearly linear.
-template <class Index>
-Index connected_components(const Csr<Index>& a, Index* row_label, Index* col_label) {
-    const std::size_t n_rows = a.n_rows, n_cols = a.n_cols;
-    Buffer<std::size_t> up(n_rows + n_cols);
-    for (std::size_t v = 0; v < up.size(); ++v) up[v] = v;
-    const auto find = [&](std::size_t v) {
-        while (up[v] != v) v = up[v] = up[up[v]];
-        return v;
-    };
-    for (Index i = 0; i < a.n_rows; ++i)
-        for (Index p = a.indptr[i]; p < a.indptr[i + 1]; ++p) {
-            const std::size_t r = find(i), c = find(n_rows + a.indices[p]);
-            if (r < c) up[c] = r;
-            else up[r] = c;
-        }
-    Index n = 0;
-    const auto label = [&](std::size_t v) -> Index& {
-        return v < n_rows ? row_label[v] : col_label[v - n_rows];
-    };
-    // the root comes first
-    for (std::size_t v = 0; v < up.size(); ++v) label(v) = up[v] == v ? n++ : label(find(v));
-    return n;
 }
 
 }  // namespace sparsematch

@@ -21,6 +21,7 @@
 #include "core/append_unseen.hpp"
 #include "core/certificates.hpp"
 #include "core/csr.hpp"
+#include "core/union_find.hpp"
 #include "decomposition/minimal_violator.hpp"
 
 namespace sparsematch {
@@ -36,29 +37,21 @@ class HallViolators {
     // Writes the piece of each row and column of the vertical part, UNMATCHED elsewhere; pieces are
     // numbered by their first rows. Returns how many there are. Workspace: an index per row, two
     // bits per vertex.
-    // Time: nearly linear, by union of rows that share a column, smaller number first, with path
-    // halving.
+    // Time: nearly linear, by union of rows that share a column.
     Index label(Index* row_piece, Index* col_piece) const {
         Bitmap row(a_.n_rows), col(a_.n_cols);
         reach_from_free(a_, m_, row, col, run_);
-        Buffer<Index> up(a_.n_rows);
-        const auto find = [&](Index i) {
-            while (up[i] != i) i = up[i] = up[up[i]];
-            return i;
-        };
-        for (Index i = 0; i < a_.n_rows; ++i) up[i] = i;
+        UnionFind<Index> sets(a_.n_rows);
         for (Index i = 0; i < a_.n_rows; ++i) {
             if (!row.test(i)) continue;
-            for (Index p = a_.indptr[i]; p < a_.indptr[i + 1]; ++p) {
-                // a column stands where its mate does
-                const Index r = find(i), s = find(m_.col_mate[a_.indices[p]]);
-                if (r < s) up[s] = r;
-                else up[r] = s;
-            }
+            // a column is where its mate is
+            for (const Index j : a_.neighbours(i)) sets.unite(i, m_.col_mate[j]);
         }
         Index n = 0;
-        for (Index i = 0; i < a_.n_rows; ++i)  // the root comes first
-            row_piece[i] = !row.test(i) ? UNMATCHED<Index> : up[i] == i ? n++ : row_piece[find(i)];
+        for (Index i = 0; i < a_.n_rows; ++i) {  // the root comes first
+            const Index root = sets.find(i);
+            row_piece[i] = !row.test(i) ? UNMATCHED<Index> : root == i ? n++ : row_piece[root];
+        }
         for (Index j = 0; j < a_.n_cols; ++j)
             col_piece[j] = col.test(j) ? row_piece[m_.col_mate[j]] : UNMATCHED<Index>;
         return n;

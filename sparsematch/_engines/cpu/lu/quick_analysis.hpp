@@ -12,6 +12,7 @@
 #include <memory>
 #include <vector>
 
+#include "decomposition/block_permutation.hpp"
 #include "decomposition/dulmage_mendelsohn.hpp"
 #include "lu/pivot_checks.hpp"
 #include "lu/symbolic.hpp"

@@ -1,0 +1,64 @@
+// The coarse Dulmage-Mendelsohn parts, from a maximum matching: the vertical one is what alternating
+// paths from free rows reach, the horizontal one what reaches a free column.
+//
+// Dulmage, Mendelsohn: Coverings of bipartite graphs (1958); Pothen, Fan (ACM TOMS 16, 1990).
+#pragma once
+
+#include "core/certificates.hpp"
+#include "core/csr.hpp"
+
+namespace sparsematch {
+
+// Settled: in a coarse part, or in a block of the square part that is already known.
+struct CoarseParts {
+    template <class Index>
+    explicit CoarseParts(const Csr<Index>& a)
+        : vertical_row(a.n_rows), horizontal_row(a.n_rows), horizontal_col(a.n_cols),
+          settled_row(a.n_rows), settled_col(a.n_cols) {}
+    Bitmap vertical_row, horizontal_row, horizontal_col, settled_row, settled_col;
+};
+
+// The horizontal part without the transpose: rows with an entry in a column of it, in passes over
+// the rows that are left, as long as they find much. What they miss is left to depth-first search.
+template <class Index>
+void sweep_horizontal(const Csr<Index>& a, Matching<Index> m, CoarseParts& parts) {
+    Bitmap &row = parts.horizontal_row, &col = parts.horizontal_col;
+    std::size_t found = 0;
+    for (Index j = 0; j < a.n_cols; ++j)
+        if (m.col_mate[j] == UNMATCHED<Index>) {
+            col.set(j);
+            ++found;
+        }
+    const auto touches = [&](Index i) {
+        for (Index p = a.indptr[i]; p < a.indptr[i + 1]; ++p)
+            if (col.test(a.indices[p])) return true;
+        return false;
+    };
+    for (std::size_t left = a.n_rows; found > 0 && found > left / 16; left -= found) {
+        found = 0;
+        for (Index i = 0; i < a.n_rows; ++i) {
+            if (row.test(i) || parts.vertical_row.test(i) || !touches(i)) continue;
+            row.set(i);
+            col.set(m.row_mate[i]);
+            ++found;
+        }
+    }
+}
+
+// Settles the vertical part, and the horizontal one as far as it is cheap to find.
+template <class Index>
+void settle_coarse_parts(const Csr<Index>& a, const Csr<Index>* t, Matching<Index> m,
+                         CoarseParts& parts, RunContext& run) {
+    if (any_free(m.row_mate, a.n_rows)) {
+        reach_from_free(a, m, parts.vertical_row, parts.settled_col, run);
+        parts.settled_row.copy(parts.vertical_row);
+    }
+    if (any_free(m.col_mate, a.n_cols)) {
+        if (t) reach_from_free(*t, m.flipped(), parts.horizontal_col, parts.horizontal_row, run);
+        else sweep_horizontal(a, m, parts);
+        parts.settled_row.merge(parts.horizontal_row);
+        parts.settled_col.merge(parts.horizontal_col);
+    }
+}
+
+}  // namespace sparsematch
