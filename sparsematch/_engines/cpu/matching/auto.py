@@ -4,7 +4,7 @@ The choice was made on data: the benchmark matrices in natural and in scrambled 
 ones. No engine is best everywhere, but each has matrices on which it needs few passes over the
 entries and others on which it needs hundreds; so every exact algorithm but the last gets an
 allowance of entries to scan, and the next goes on from the matching it leaves. `RULES` is the whole
-choice: the first rule that applies is followed.
+choice, but for small matrices: the first rule that applies is followed.
 """
 
 from collections.abc import Callable
@@ -118,7 +118,6 @@ class Features:
 
     def __init__(self, graph: BipartiteCSR, run: Run) -> None:
         self.graph, self.run = graph, run
-        self.small = graph.nnz < SMALL_ENTRIES
         self.near_perfect = False  # until the cheap initialisation says otherwise
 
     @cached_property
@@ -139,7 +138,7 @@ class Features:
     @property
     def beyond_cheap(self) -> bool:
         """Whether the cheap initialisation is sure to leave too much to be worth its pass."""
-        if self.small or self.ordered or self.run.warm:
+        if self.ordered or self.run.warm:
             return False
         if self.degrees.are_skewed:
             return self.dense
@@ -179,7 +178,6 @@ class Rule(NamedTuple):
 
 
 RULES = (
-    Rule(lambda f: f.small, None, SMALL_STAGES),
     Rule(lambda f: f.near_perfect, None, NEAR_PERFECT_STAGES),
     Rule(lambda f: f.ordered, None, ORDERED_STAGES),
     Rule(lambda f: f.degrees.are_skewed and f.dense, "min_degree", RANDOM_STAGES),
@@ -199,11 +197,15 @@ def improve(graph: BipartiteCSR, matching: Matching, run: Run) -> None:
     """
     if graph.n_rows == graph.n_cols and not run.warm and _match_diagonal(graph, matching, run):
         return
+    if graph.nnz < SMALL_ENTRIES:
+        if step("cheap", graph, matching, run, workers=1).cardinality < min(graph.shape):
+            _run_stages(SMALL_STAGES, graph, matching, run)
+        return
     features = Features(graph, run)
     if not features.beyond_cheap:
         # By one thread: where two meet, a sweep through a well numbered matrix leaves free rows far
         # from free columns.
-        workers = 1 if features.small or features.ordered else None
+        workers = 1 if features.ordered else None
         rank = step("cheap", graph, matching, run, workers=workers).cardinality
         if rank == min(graph.shape):
             return
