@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 import sparsematch as sm
 from calls import grid, scrambled
 from sparsematch._engines.cpu.core.run_engine import transpose
+from sparsematch._engines.cpu.core.workspace import Workspace
 from sparsematch._engines.cpu.ordering.bfs_renumbering import renumber
 from sparsematch._engines.registry import Run
 from sparsematch._types.bipartite import as_bipartite
@@ -22,7 +23,9 @@ WORKERS = (1, 2, 3)
 
 
 def renumbered(graph, workers=1):
-    return renumber(graph, Matching.start(graph), transpose(graph, Run(workers)), workers)
+    return renumber(
+        graph, Workspace.of(Matching.start(graph)), transpose(graph, Run(workers)), workers
+    )
 
 
 def lists(graph):
@@ -78,7 +81,7 @@ def test_a_matching_is_carried_there_and_back(A, workers):
     graph, rng = as_bipartite(A), np.random.default_rng(1)
     rows, cols = (mates.astype(graph.dtype) for mates in partial_matching(A, rng))
     given, back = Matching(rows, cols), Matching.start(graph)
-    copy = renumber(graph, back, transpose(graph, Run()), workers)
+    copy = renumber(graph, Workspace.of(back), transpose(graph, Run()), workers)
     copy.permute_matching(given)
     copy.unpermute_matching(back, workers)
     assert np.array_equal(back.row_mate, rows)

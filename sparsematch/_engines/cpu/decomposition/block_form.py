@@ -9,6 +9,7 @@ import numpy as np
 
 from sparsematch._engines.cpu import _core
 from sparsematch._engines.cpu.core.run_engine import Forced, transpose
+from sparsematch._engines.cpu.core.workspace import Workspace
 from sparsematch._engines.cpu.ordering.bfs_renumbering import Renumbered
 from sparsematch._engines.cpu.ordering.features import degree_statistics, is_ordered
 from sparsematch._engines.registry import Run
@@ -161,16 +162,12 @@ def order_by_label(labels: IndexArray, n_labels: int) -> tuple[IndexArray, Index
 def block_permutation(matching: Matching, labels: BlockLabels) -> BlockPermutation:
     """Sort the rows by group, in ascending order within one. Time: O(n_rows + n_cols).
 
-    Where the whole matrix is one block the order of its rows is written over their labels: fresh
-    memory costs time.
+    Where the whole matrix is one block, the labels are the workspace for the order of its rows.
     """
     n_square, n_cols = labels.n_square, matching.col_mate.size
-    row_perm = (
-        labels.row_group
-        if n_square == 1 and matching.is_perfect
-        else np.empty_like(matching.row_mate)
-    )
-    col_perm = np.empty_like(matching.col_mate)
+    one_block = n_square == 1 and matching.is_perfect
+    rows = labels.row_group if one_block else np.empty_like(matching.row_mate)
+    row_perm, col_perm = Workspace(rows, np.empty_like(matching.col_mate))
     starts = np.empty(n_square + 4, row_perm.dtype)
     _core.block_permutation(
         labels.row_group, matching.row_mate, n_square, row_perm, col_perm, starts

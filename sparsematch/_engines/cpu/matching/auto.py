@@ -16,6 +16,7 @@ import numpy as np
 
 from sparsematch._engines.cpu import _core
 from sparsematch._engines.cpu.core.run_engine import step, transpose
+from sparsematch._engines.cpu.core.workspace import Workspace
 from sparsematch._engines.cpu.ordering.bfs_renumbering import Renumbered, renumber
 from sparsematch._engines.cpu.ordering.features import (
     DegreeStatistics,
@@ -308,8 +309,8 @@ def _renumber(graph: BipartiteCSR, matching: Matching, run: Run, workers: int) -
 
     Uses up the transpose.
     """
-    scratch = Matching.start(graph) if run.warm else matching
-    copy = renumber(graph, scratch, transpose(graph, run), workers)
+    workspace = Workspace.of(Matching.start(graph) if run.warm else matching)
+    copy = renumber(graph, workspace, transpose(graph, run), workers)
     run.transposed = None
     if run.warm:
         copy.permute_matching(matching)

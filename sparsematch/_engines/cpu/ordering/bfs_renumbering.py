@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from sparsematch._engines.cpu import _core
+from sparsematch._engines.cpu.core.workspace import Workspace
 from sparsematch._types.arrays import IndexArray
 from sparsematch._types.bipartite import BipartiteCSR
 from sparsematch._types.labels import BlockLabels
@@ -45,7 +46,7 @@ class Renumbered:
     def unpermute_matching(self, matching: Matching, workers: int) -> "Renumbered":
         """Write the matching of the copy into one of the original; return what `pull_labels` needs.
 
-        `matching` may be the workspace that `renumber` was given.
+        `matching` may be the one whose mates `renumber` has used as workspace.
         """
         minor_order = self.minor_order.copy()
         found = self.graph.orient(self.matching.row_mate, self.matching.col_mate)
@@ -65,15 +66,15 @@ class Renumbered:
 
 
 def renumber(
-    graph: BipartiteCSR, workspace: Matching, transposed: BipartiteCSR, workers: int
+    graph: BipartiteCSR, workspace: Workspace, transposed: BipartiteCSR, workers: int
 ) -> Renumbered:
     """Copy the graph in breadth-first order, with the empty matching.
 
-    The indices of the transpose are replaced by those of the copy, and the mates of `workspace`, a
-    matching of the graph, by the places of the majors and the order of the minors. Workspace: an
-    index per entry and per major. Time: O(n_rows + n_cols + nnz).
+    The indices of the transpose are replaced by those of the copy; the places of the majors and the
+    order of the minors stay in the workspace. Workspace beside it: an index per entry and per
+    major. Time: O(n_rows + n_cols + nnz).
     """
-    major_place, minor_order = graph.orient(workspace.row_mate, workspace.col_mate)
+    major_place, minor_order = graph.orient(*workspace)
     major_order, indptr = np.empty_like(major_place), np.empty_like(graph.indptr)
     lists = graph.n_minor, graph.indptr, graph.indices, transposed.indptr, transposed.indices
     _core.renumber(*lists, major_order, major_place, minor_order, indptr, workers)
