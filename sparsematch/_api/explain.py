@@ -137,14 +137,7 @@ def _pieces(graph: BipartiteCSR, matching: Matching, run: Run, side: str) -> Def
         many, few = few, many
     sizes = np.diff(found.starts)
     listed = _listed(many), _listed(few)
-    totals = np.bincount(listed[0][1], minlength=sizes.size).astype(graph.dtype)
-    order = np.arange(sizes.size, dtype=graph.dtype)
-    # of conflicts with as many members, the one of the smaller piece first
-    for key in totals, sizes:
-        order = order[operations(graph.backend).order_by_label(key[order], int(key.max()) + 1)[0]]
-    rank = np.empty(sizes.size, graph.dtype)
-    rank[order] = np.arange(sizes.size)
-
+    rank = _rank_pieces(graph, sizes, np.bincount(listed[0][1], minlength=sizes.size))
     groups = [_group(graph, rank, *members) for members in listed]
     pieces = np.repeat(np.arange(sizes.size), sizes)
     groups.append(_group(graph, rank, found.members, pieces))
@@ -160,6 +153,19 @@ def _pieces(graph: BipartiteCSR, matching: Matching, run: Run, side: str) -> Def
     for array in (rows, cols):
         array.flags.writeable = False
     return DeficientPieces(side, rows, cols, grouped, starts)
+
+
+def _rank_pieces(graph: BipartiteCSR, sizes: IndexArray, totals: Any) -> IndexArray:
+    """Return the place of each piece: shortest conflict first, of these the smallest piece.
+
+    `sizes` are those of the conflicts, `totals` those of the pieces.
+    """
+    order = np.arange(sizes.size, dtype=graph.dtype)
+    for key in totals.astype(graph.dtype), sizes:
+        order = order[operations(graph.backend).order_by_label(key[order], int(key.max()) + 1)[0]]
+    rank = np.empty(sizes.size, graph.dtype)
+    rank[order] = np.arange(sizes.size)
+    return rank
 
 
 def _listed(labels: IndexArray) -> tuple[IndexArray, IndexArray]:
