@@ -1,4 +1,4 @@
-"""The facts from which `auto` chooses: what they say of meshes and of random matrices, and what is done about it."""
+"""The features by which `auto` chooses, on meshes and on random matrices, and its choice."""
 
 import numpy as np
 import pytest
@@ -7,8 +7,8 @@ import scipy.sparse as sp
 import sparsematch as sm
 from calls import certify, grid, random_matrix, scrambled
 from sparsematch._engines.cpu.core.run_engine import step
-from sparsematch._engines.cpu.decomposition import block_form as operations
-from sparsematch._engines.cpu.ordering import features as facts
+from sparsematch._engines.cpu.decomposition import block_form
+from sparsematch._engines.cpu.ordering import features
 from sparsematch._engines.registry import Run
 from sparsematch._types.bipartite import as_bipartite
 from sparsematch._types.matching import Matching
@@ -26,21 +26,21 @@ def cube(n):
 def test_points_of_a_mesh_share_columns_with_their_neighbours(n):
     """Those of a grid with four others, one step aside in both directions."""
     for A in (grid(n), scrambled(grid(n), 1)):
-        assert facts.shared_pair_density(as_bipartite(A)) == pytest.approx(4, rel=0.25)
+        assert features.shared_pair_density(as_bipartite(A)) == pytest.approx(4, rel=0.25)
 
 
 @pytest.mark.parametrize(
     ("shape", "degree"), [((30_000, 30_000), 8), ((30_000, 60_000), 12), ((100_000, 90_000), 3)]
 )
 def test_rows_with_random_columns_share_hardly_any(shape, degree):
-    assert facts.shared_pair_density(as_bipartite(random_matrix(*shape, degree, 5))) < 0.25
+    assert features.shared_pair_density(as_bipartite(random_matrix(*shape, degree, 5))) < 0.25
 
 
 @pytest.mark.parametrize(
     "A", [sp.csr_array((0, 7)), sp.csr_array((7, 0)), sp.csr_array(np.ones((1, 9)))]
 )
 def test_nothing_to_share(A):
-    assert facts.shared_pair_density(as_bipartite(A)) == 0
+    assert features.shared_pair_density(as_bipartite(A)) == 0
 
 
 def test_without_locality_there_is_no_transpose():
@@ -63,17 +63,17 @@ def test_a_scrambled_mesh_is_told_from_a_random_matrix():
     ("n", "in_order", "built"), [(450, False, True), (450, True, False), (60, False, False)]
 )
 def test_blocks_of_a_matching_that_was_given(n, in_order, built):
-    """Where a depth-first search would hop all over memory the transpose is built; the blocks are the same."""
+    """The transpose is built where a depth-first search would miss the cache at every vertex."""
     one_way = sp.csr_array(sp.triu(grid(n)) + sp.eye_array(n * n))
     A = one_way if in_order else scrambled(one_way, 13)
     graph, run, matching = as_bipartite(A), Run(), sm.maximum_transversal(A)
-    assert operations.block_labels(graph, matching, run).n_square == n * n
+    assert block_form.block_labels(graph, matching, run).n_square == n * n
     assert (run.transposed is not None) == built
 
 
 @pytest.mark.parametrize("seed", [17, 19, 23])
 def test_the_core_is_searched_from_where_less_is_free(seed):
-    """Fewer searches, and each finds more: either way round, and with the matrix stored by rows or by columns."""
+    """From the side with fewer free vertices, with the matrix stored by rows or by columns."""
     A = random_matrix(20_000, 19_900, 3, seed)
     for B in (A, sp.csr_array(A.T), sp.csc_array(A)):
         graph, run = as_bipartite(B), Run()

@@ -1,4 +1,4 @@
-"""Breadth-first order: the copy is the matrix renumbered, in the order of one search whatever the number of workers."""
+"""Breadth-first renumbering: the copy is the same matrix, for any number of workers."""
 
 import os
 import threading
@@ -36,15 +36,15 @@ def lists(graph):
 
 
 def search(graph):
-    """Both orders by the book: one queue, neighbours in the order of their lists, roots in the order of the majors."""
+    """Both orders by the textbook: one queue, lists and roots in the order of the matrix."""
     forward, backward = lists(graph), lists(transpose(graph, Run()))
     majors, minors = {}, {}
     for root in range(graph.n_major):
         queue = [root] if forward[root] and root not in majors else []
         majors.update(dict.fromkeys(queue))
         while queue:
-            met = [j for i in queue for j in forward[i]]
-            new_minors = [j for j in dict.fromkeys(met) if j not in minors]
+            reached = [j for i in queue for j in forward[i]]
+            new_minors = [j for j in dict.fromkeys(reached) if j not in minors]
             minors.update(dict.fromkeys(new_minors))
             queue = [
                 i
@@ -52,15 +52,15 @@ def search(graph):
                 if i not in majors
             ]
             majors.update(dict.fromkeys(queue))
-    empty = [range(n) for n in (graph.n_major, graph.n_minor)]
+    sides = [range(n) for n in (graph.n_major, graph.n_minor)]
     return [
-        [*met, *(v for v in all_ if v not in met)]
-        for met, all_ in zip((majors, minors), empty, strict=True)
+        [*visited, *(v for v in side if v not in visited)]
+        for visited, side in zip((majors, minors), sides, strict=True)
     ]
 
 
 def assert_renumbered(graph, copy):
-    """Each list of the copy is that of the same major, in the new numbers and in ascending order."""
+    """Each list of the copy is that of the same major, in the new numbers, ascending."""
     place = np.empty(graph.n_minor, int)
     place[copy.minor_order] = np.arange(graph.n_minor)
     before = lists(graph)
@@ -77,7 +77,7 @@ def test_the_copy_is_the_matrix_in_breadth_first_order(A, workers):
 
 
 @given(matrices() | larger(), st.sampled_from(WORKERS))
-def test_a_matching_is_carried_there_and_back(A, workers):
+def test_a_matching_is_permuted_there_and_back(A, workers):
     graph, rng = as_bipartite(A), np.random.default_rng(1)
     rows, cols = (mates.astype(graph.dtype) for mates in partial_matching(A, rng))
     given, back = Matching(rows, cols), Matching.start(graph)
@@ -89,7 +89,7 @@ def test_a_matching_is_carried_there_and_back(A, workers):
 
 
 def several_meshes():
-    """Two scrambled meshes, a matching and an empty row side by side: several roots, searches of any width."""
+    """Two scrambled meshes, a matching and an empty row: several roots, searches of any width."""
     return sp.csr_array(
         sp.block_diag(
             [scrambled(grid(90), 1), sp.eye(500), sp.csr_array((1, 2)), scrambled(grid(40), 2)]
@@ -110,7 +110,7 @@ def test_several_components(workers):
     not hasattr(os, "sched_setaffinity"), reason="this system does not bind a process to a core"
 )
 def test_two_workers_on_one_core():
-    """Whoever has to wait for the other too long goes on alone, from where the two have come."""
+    """Where waiting takes too long one thread does the rest, and the order is the same."""
     graph, copies = as_bipartite(scrambled(grid(400), 3)), []
     alone = renumbered(graph)
 

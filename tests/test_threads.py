@@ -124,8 +124,8 @@ def test_no_thread_is_left_running(engine):
     for workers in (2, 4):
         solve(MATRICES[0], engine, workers=workers)
     # the system may list a thread for a moment after it was joined
-    patience = time.monotonic() + 10
-    while len(os.listdir("/proc/self/task")) > before and time.monotonic() < patience:
+    deadline = time.monotonic() + 10
+    while len(os.listdir("/proc/self/task")) > before and time.monotonic() < deadline:
         time.sleep(0.01)
     assert len(os.listdir("/proc/self/task")) <= before
 
@@ -159,7 +159,7 @@ def test_more_workers_than_rows(engine):
     "san.so" in os.environ.get("LD_PRELOAD", ""), reason="a sanitizer needs all the addresses"
 )
 def test_threads_that_cannot_be_had():
-    """Where the system refuses threads, a call does with fewer or raises; it does not take the interpreter down."""
+    """Where the system refuses threads, a call uses fewer or raises; it does not crash."""
     code = """
 import resource
 import sparsematch as sm

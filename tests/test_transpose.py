@@ -1,4 +1,4 @@
-"""The transpose that the engines search in: SciPy's, in ascending order, for any number of workers."""
+"""The transpose: the same as SciPy's, in ascending order, for any number of workers."""
 
 import numpy as np
 import pytest

@@ -1,8 +1,10 @@
-// Checks in linear time: the certificates of what an engine returned.
+// Certificates of what an engine returned, checked in linear time.
 //
 // Koenig (1931): a matching is maximum exactly when some choice of one end of each matched entry
 // covers all entries.
 #pragma once
+
+#include <algorithm>
 
 #include "core/alternating_search.hpp"
 #include "core/csr.hpp"
@@ -25,23 +27,21 @@ struct PairReport {
     Index i, j;
 };
 
-// Is this a matching of this matrix? The first wrong pair, if not. Time: O(n_rows + n_cols +
-// entries of matched rows).
+// The first pair that makes this no matching of this matrix. Time: O(n_rows + n_cols + entries of
+// matched rows).
 template <class Index>
 PairReport<Index> check_matching(const Csr<Index>& a, Matching<Index> m) {
-    const auto named = [](Index mate) { return mate != UNMATCHED<Index>; };
     for (Index i = 0; i < a.n_rows; ++i) {
         const Index j = m.row_mate[i];
-        if (!named(j)) continue;
+        if (j == UNMATCHED<Index>) continue;
         if (j < 0 || j >= a.n_cols) return {PairFault::col_out_of_range, i, j};
         if (m.col_mate[j] != i) return {PairFault::col_disagrees, i, j};
-        bool entry = false;
-        for (Index p = a.indptr[i]; p < a.indptr[i + 1] && !entry; ++p) entry = a.indices[p] == j;
-        if (!entry) return {PairFault::no_entry, i, j};
+        if (std::ranges::find(a.neighbours(i), j) == a.neighbours(i).end())
+            return {PairFault::no_entry, i, j};
     }
     for (Index j = 0; j < a.n_cols; ++j) {
         const Index i = m.col_mate[j];
-        if (!named(i)) continue;
+        if (i == UNMATCHED<Index>) continue;
         if (i < 0 || i >= a.n_rows) return {PairFault::row_out_of_range, i, j};
         if (m.row_mate[i] != j) return {PairFault::row_disagrees, i, j};
     }
@@ -53,13 +53,12 @@ template <class Index>
 PairReport<Index> free_entry(const Csr<Index>& a, Matching<Index> m) {
     for (Index i = 0; i < a.n_rows; ++i)
         if (m.row_mate[i] == UNMATCHED<Index>)
-            for (Index p = a.indptr[i]; p < a.indptr[i + 1]; ++p)
-                if (m.col_mate[a.indices[p]] == UNMATCHED<Index>)
-                    return {PairFault::none, i, a.indices[p]};
+            for (const Index j : a.neighbours(i))
+                if (m.col_mate[j] == UNMATCHED<Index>) return {PairFault::none, i, j};
     return {PairFault::none, UNMATCHED<Index>, UNMATCHED<Index>};
 }
 
-// Everything that alternating paths from the free rows reach. False as soon as one reaches a free
+// Marks what alternating paths from the free rows reach. False as soon as one reaches a free
 // column.
 template <class Index>
 bool reach_from_free(const Csr<Index>& a, Matching<Index> m, Bitmap& row_reached,

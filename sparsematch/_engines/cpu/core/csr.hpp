@@ -1,5 +1,5 @@
-// What flows through the CPU core: the pattern of a matrix, a matching of it, and the two
-// containers every algorithm uses.
+// The data types of the CPU core: the pattern of a matrix, a matching of it, and the two containers
+// every algorithm uses.
 //
 // A Csr is a bipartite graph seen from its rows; the transpose is the same type seen from its
 // columns, so that an algorithm which searches from the columns is the same code called with both
@@ -53,7 +53,7 @@ struct Matching {
     Matching flipped() const { return {col_mate, row_mate}; }
 };
 
-// Whether any of n mates is UNMATCHED, the one value below zero: read without a branch for each.
+// Whether any of n mates is UNMATCHED, the one value below zero. Branch-free.
 template <class Index>
 bool any_free(const Index* mate, std::size_t n) {
     Index all = 0;
@@ -61,8 +61,8 @@ bool any_free(const Index* mate, std::size_t n) {
     return all < 0;
 }
 
-// Uninitialised array. Large ones ask for huge pages: the algorithms gather at random, and address
-// translation is half of a miss.
+// Uninitialised array. Large ones request huge pages: the algorithms gather at random, and address
+// translation is half the cost of a miss.
 template <class T>
 class Buffer {
     static_assert(std::is_trivially_copyable_v<T>);
@@ -116,7 +116,7 @@ class Bitmap {
     bool test(std::size_t k) const {
         return word(k).load(std::memory_order_relaxed) >> (k & 63) & 1;
     }
-    // As test, and what was written before the bit was claimed is seen too.
+    // As test, and what was written before the bit was claimed is visible.
     bool test_acquire(std::size_t k) const {
         return word(k).load(std::memory_order_acquire) >> (k & 63) & 1;
     }
@@ -130,8 +130,8 @@ class Bitmap {
     void fill(bool value) {
         std::memset(words_.data(), value ? 0xff : 0, words_.size() * sizeof(std::uint64_t));
     }
-    // Bit k says whether wanted(k), of n bits. A word at a time: bits set one by one would each
-    // wait for the one before. any(begin, size): whether one of these may be wanted.
+    // Bit k says whether wanted(k), of n bits. A word at a time, since bits set one by one depend
+    // on each other. any(begin, size): whether one of these may be wanted.
     template <class Wanted, class Any>
     void mark(std::size_t n, const Wanted& wanted, const Any& any) {
         for (std::size_t begin = 0; begin < n; begin += 64) {
@@ -183,8 +183,7 @@ class Bitmap {
         __builtin_prefetch(&words_[k >> 6], 1);
     }
 
-    // Sets the bit and tells whether this caller was the one who set it. Threads: several callers
-    // at a time.
+    // Sets the bit; true for the one caller that set it. Threads: several callers at a time.
     template <bool Threads>
     bool claim(std::size_t k) {
         if constexpr (Threads) {
@@ -196,29 +195,19 @@ class Bitmap {
             return true;
         }
     }
-    // As claim, of one thread, without a branch.
+    // As claim, of one thread and branch-free.
     bool insert(std::size_t k) {
         std::uint64_t& w = words_[k >> 6];
         const std::uint64_t before = w;
         w = before | bit(k);
         return !(before >> (k & 63) & 1);
     }
-    // The opposite: clears the bit and tells whether this caller was the one who cleared it.
-    template <bool Threads>
-    bool take(std::size_t k) {
-        if constexpr (Threads) {
-            return test(k) && (word(k).fetch_and(~bit(k), std::memory_order_acq_rel) & bit(k));
-        } else {
-            if (!(words_[k >> 6] & bit(k))) return false;
-            words_[k >> 6] &= ~bit(k);
-            return true;
-        }
+    // Clears the bit; true for the one caller that cleared it. Several callers at a time.
+    bool clear_claim(std::size_t k) {
+        return test(k) && (word(k).fetch_and(~bit(k), std::memory_order_acq_rel) & bit(k));
     }
-    template <bool Threads>
-    void give(std::size_t k) {
-        if constexpr (Threads) word(k).fetch_or(bit(k), std::memory_order_acq_rel);
-        else set(k);
-    }
+    // As set, with several callers at a time.
+    void set_shared(std::size_t k) { word(k).fetch_or(bit(k), std::memory_order_acq_rel); }
     template <bool Threads>
     void release(std::size_t k) {
         if constexpr (Threads) word(k).fetch_and(~bit(k), std::memory_order_acq_rel);
@@ -247,8 +236,7 @@ void each(const Bitmap& bitmap, bool value, Index n, const Use& use) {
     }
 }
 
-// Access to a word that another thread may write meanwhile: relaxed, it compiles to a plain move,
-// and is no data race.
+// Access to a word that another thread may write meanwhile: a plain move, and no data race.
 template <class T>
 T peek(const T& place, std::memory_order order = std::memory_order_relaxed) {
     return std::atomic_ref<T>(const_cast<T&>(place)).load(order);
@@ -259,8 +247,7 @@ void poke(T& place, std::type_identity_t<T> value,
     std::atomic_ref<T>(place).store(value, order);
 }
 
-// A fixed scatter of the bits of x (splitmix64's finisher): seeds choices without a generator's
-// state.
+// A fixed scatter of the bits of x (the finaliser of splitmix64): random choices without a state.
 inline std::uint64_t hash(std::uint64_t x) {
     x += 0x9e3779b97f4a7c15u;
     x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9u;

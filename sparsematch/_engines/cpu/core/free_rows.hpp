@@ -10,7 +10,7 @@ namespace sparsematch {
 
 template <class Index>
 std::vector<Index> free_rows(const Csr<Index>& a, const Matching<Index>& m) {
-    constexpr Index stretch = 64;
+    constexpr Index stretch = 64;  // rows skipped at once where all are matched
     std::vector<Index> rows;
     for (Index begin = 0, size; begin < a.n_rows; begin += size) {
         size = std::min(a.n_rows - begin, stretch);
@@ -18,7 +18,7 @@ std::vector<Index> free_rows(const Csr<Index>& a, const Matching<Index>& m) {
         std::size_t n = rows.size();
         rows.resize(n + size + 1);
         for (Index i = begin; i < begin + size; ++i) {
-            rows[n] = i;  // each is written, and stays if it is searchable: no branch to mispredict
+            rows[n] = i;  // branch-free selection (decision 0005)
             n += (m.row_mate[i] == UNMATCHED<Index>)&(a.degree(i) > 0);
         }
         rows.resize(n);

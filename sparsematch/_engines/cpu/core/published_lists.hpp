@@ -1,8 +1,5 @@
-// What each worker of a team has to tell all the others, in lists that they read as far as these
-// go, when it suits them.
-//
-// A set that all write would be taken from cache to cache all the time. A list has one writer, and
-// its lines move once.
+// Lists with one writer each, which the other threads of a team consume as far as they have been
+// published (decision 0005).
 #pragma once
 
 #include <algorithm>
@@ -21,14 +18,14 @@ class PublishedLists {
         List(std::size_t room, std::size_t workers) : words(room), consumed(workers, 0) {}
         Buffer<Word> words;
         std::size_t n = 0;
-        // how many words of each list this worker has read
+        // how many words of each list this thread has consumed
         std::vector<std::size_t> consumed;
         alignas(64) std::atomic<std::size_t> published{0};  // words that the others may read
     };
 
   public:
     PublishedLists() = default;
-    // Each worker has room for so many words in all.
+    // Each thread can add so many words in all.
     PublishedLists(std::size_t workers, std::size_t room) {
         for (std::size_t k = 0; k < workers; ++k)
             lists_.push_back(std::make_unique<List>(room, workers));
@@ -43,12 +40,12 @@ class PublishedLists {
         std::copy_n(words, n, own.words.data() + own.n);
         own.n += n;
     }
-    // The others may read all that this worker has added.
+    // The others may read all that this thread has added.
     void publish(int rank) {
         lists_[rank]->published.store(lists_[rank]->n, std::memory_order_release);
     }
 
-    // Calls use(words, n) for what others have published since this worker last listened.
+    // Calls use(words, n) for what each other thread has published since the last call.
     template <class Use>
     void consume(int rank, const Use& use) {
         for (std::size_t k = 0; k < lists_.size(); ++k) {

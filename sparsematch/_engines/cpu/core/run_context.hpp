@@ -1,10 +1,9 @@
-// One run of an engine: the options it was given, the counts it reports, and how it learns that it
-// should stop.
+// One run of an engine: its options, the counts it reports, and when it stops.
 //
-// An engine charges its counter for every edge it scans. The counter settles about every 64
-// thousand edges: there the caller's thread asks whether the user pressed Ctrl-C, and everybody
-// learns that the run was stopped or has used up its allowance. An engine that is told to stop
-// returns at once with a valid matching.
+// An engine adds every edge it scans to its thread's WorkCounter, which flushes to the run about
+// every 64 thousand edges. Then the calling thread polls for Ctrl-C, and every thread sees whether
+// the run was stopped or its edge budget is exhausted. A stopped engine returns at once with a
+// valid matching.
 #pragma once
 
 #include <atomic>
@@ -41,24 +40,23 @@ struct Statistics {
         double seconds;
     };
     std::vector<Step> steps;             // time per kind of step, in order of first use
-    std::vector<std::int64_t> frontier;  // vertices per level, in order; only if asked for
+    std::vector<std::int64_t> frontier;  // vertices per level, in order; only if detailed
     struct Round {
         // vertices matched by its end; edges with both ends free at its beginning
         std::int64_t matched, live_edges;
     };
-    std::vector<Round> rounds;  // of an engine for general graphs; only if asked for
+    std::vector<Round> rounds;  // of an engine for general graphs; only if detailed
 };
 
-// Rows and columns that no augmenting path needs to touch, one flag each; absent unless the caller
-// wants them.
+// Rows and columns that no augmenting path needs to visit, a flag each; null unless requested.
 struct Settled {
     bool *row = nullptr, *col = nullptr;
     explicit operator bool() const { return row != nullptr; }
 };
 
-// Rows whose pair was forced, in the order in which that was found out: the row had come down to
-// one column, or its column to that row. Those from the front, these from the back of an array with
-// room for all. Absent unless the caller wants them.
+// Rows whose pair was forced, in the order in which that was found: from the front of an array with
+// room for all those that had come down to one column, from its back those whose column had come
+// down to one row. Null unless requested.
 struct Forced {
     void* rows = nullptr;                 // of the engine's index type
     std::int64_t by_row = 0, by_col = 0;  // how many
@@ -79,18 +77,16 @@ class RunContext {
         : team(team), detailed(detailed), edge_limit_(edge_limit), poll_(poll), context_(context) {}
 
     bool stopped() const { return stop_.load(std::memory_order_relaxed); }
-    // The allowance is used up: an engine stops at its next safe point, the matching still short of
-    // maximum.
+    // The budget is spent: the engine stops where it next can, short of maximum.
     bool exhausted() const { return edge_limit() > 0 && edges() > edge_limit(); }
-    // Raises the allowance by work that is not to be counted against it. One thread at a time, here
-    // and in expect.
+    // Raises the budget by work that is not to be counted against it. One thread at a time, here
+    // and in stop_if_projected_over.
     void extend_budget(std::int64_t edges) {
         if (edge_limit() <= 0) return;
         edge_limit_.store(edge_limit() + edges, std::memory_order_relaxed);
         refunded_ += static_cast<double>(edges);
     }
-    // Uses up the allowance at once if going on as before will, the whole being `factor` times what
-    // has been done.
+    // Exhausts the budget at once if all the work, `factor` times that done so far, would.
     void stop_if_projected_over(double factor) {
         if (edge_limit() > 0 && (static_cast<double>(edges()) - refunded_) * factor >
                                     static_cast<double>(edge_limit()) - refunded_)
@@ -99,7 +95,7 @@ class RunContext {
     std::int64_t edge_limit() const { return edge_limit_.load(std::memory_order_relaxed); }
     std::int64_t edges() const { return edges_.load(std::memory_order_relaxed); }
 
-    // Books edges scanned by one thread. Returns false when the run was stopped.
+    // Adds edges scanned by one thread. False: the run was stopped.
     bool flush(std::int64_t edges, int rank) {
         edges_.fetch_add(edges, std::memory_order_relaxed);
         if (rank == 0 && poll_) {
@@ -118,8 +114,7 @@ class RunContext {
     Settled settled;
     Forced forced;
 
-    // Adds the life of the returned object to the time of the step; costs nothing unless details
-    // were asked for.
+    // Adds the lifetime of the returned object to the time of the step, if detailed.
     auto time(const char* step) {
         struct Timer {
             RunContext* run;
@@ -150,7 +145,7 @@ class RunContext {
     Clock::time_point polled_ = Clock::now();
 };
 
-// One thread's account of the edges it scanned.
+// The edges that one thread has scanned and not flushed yet.
 class WorkCounter {
   public:
     explicit WorkCounter(RunContext& run, int rank = 0) : run_(run), rank_(rank) {}

@@ -1,5 +1,5 @@
-// How two workers of a team exchange messages without a lock: single-producer single-consumer
-// rings, and bounded spinning. The idiom: decision 0005.
+// Messages between two threads without a lock: single-producer single-consumer rings, and bounded
+// spinning (decision 0005).
 #pragma once
 
 #include <algorithm>
@@ -10,7 +10,7 @@
 
 namespace sparsematch {
 
-// A ring of words from one worker to the other, pushed and popped in batches.
+// A ring of words from one thread to the other, pushed and popped in batches.
 template <class Word, int batch>
 class SpscRing {
   public:
@@ -46,11 +46,8 @@ class SpscRing {
     alignas(64) std::size_t next_out_ = 0, seen_in_ = 0;
 };
 
-// How two workers wait for each other: they spin, for waits last microseconds. A worker that slept
-// might be woken on the core of the other, and two that sleep in turns are never moved to separate
-// cores by the scheduler; two that yield are, within milliseconds. The spin is given up when the
-// workers have hardly ever run at the same time, as the system has other work for one of their
-// cores: then one worker does it all.
+// How two threads wait for each other: they spin and yield. Given up where they have hardly ever
+// run at the same time, as the system has other work for a core: one of them then does the rest.
 class BoundedSpin {
     using Clock = std::chrono::steady_clock;
 
@@ -84,7 +81,7 @@ class BoundedSpin {
 
     static constexpr Clock::duration least = std::chrono::milliseconds(20);
     Clock::time_point begin_;
-    alignas(64) std::atomic<Clock::rep> waited_{0};  // by both, together
+    alignas(64) std::atomic<Clock::rep> waited_{0};  // by both threads
     std::atomic<bool> gave_up_{false};
 };
 

@@ -1,10 +1,9 @@
-// Threads for one call: a team is born with the call and joined at its end, so nothing runs on
+// Threads for one call: a team is started by the call and joined at its end, so nothing runs
 // afterwards and fork is safe.
 //
-// Work is handed out as parallel loops. The calling thread is rank 0 and works too; the others
-// sleep in the kernel between loops (futex through std::atomic::wait), they never spin on a shared
-// machine. A loop too short to repay waking them runs on the caller alone, which is what keeps
-// narrow BFS levels cheap.
+// Work comes as parallel loops. The calling thread is rank 0 and works too; the others sleep in the
+// kernel between loops (futex through std::atomic::wait). A loop too short to repay waking them
+// runs on the caller alone, which keeps narrow breadth-first levels cheap.
 #pragma once
 
 #include <algorithm>
@@ -19,7 +18,7 @@ namespace sparsematch {
 
 class ThreadTeam {
   public:
-    // With as many of the workers as the system has threads for.
+    // With fewer threads if the system refuses to start more.
     explicit ThreadTeam(int workers) {
         try {
             threads_.reserve(workers - 1);
@@ -60,8 +59,7 @@ class ThreadTeam {
         });
     }
 
-    // Calls body(rank, begin, end) on pieces of [0, n); pieces of `grain` are handed out on demand,
-    // so uneven ones balance.
+    // Calls body(rank, begin, end) on pieces of [0, n), of `grain` each and scheduled dynamically.
     template <class Body>
     void loop(std::int64_t n, std::int64_t grain, const Body& body) {
         if (threads_.empty() || n <= grain) {

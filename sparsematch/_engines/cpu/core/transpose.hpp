@@ -1,14 +1,15 @@
-// The transpose of a pattern, by a counting sort in two rounds.
+// The transpose of a pattern, by a counting sort in two passes.
 //
-// Written straight to their places, the entries of a large matrix hit memory at random. So they are
-// first dealt into buckets of neighbouring columns, which are small enough for the second-level
-// cache, and then sorted by column within each bucket. In between, an entry stands where the
-// bucket's indices will be: its row, and in the same word, if there is room, which of the bucket's
-// columns it is in.
-// Stable: the indices within a list of the result ascend, for any number of workers.
+// A single pass would write the entries of a large matrix to random addresses. So the first pass
+// distributes them to buckets of consecutive columns, each small enough for the second-level cache,
+// and the second sorts each bucket by column. Between the passes the entries of a bucket are stored
+// where its indices will be: the row and, packed into the same word if it fits (decision 0005), the
+// column within the bucket.
+// Invariant: both passes are stable, so the indices of each list ascend, for any number of threads.
 //
 // Reads: the pattern. Writes: indptr (n_cols + 1) and indices (nnz) of the transpose. Workspace: a
-// bucket for each worker, and an index per entry where there is no room. Time: O(nnz).
+// bucket per thread, and an index per entry where a word cannot hold both. Time: O(nnz + n_rows +
+// n_cols).
 #pragma once
 
 #include <algorithm>
@@ -25,8 +26,8 @@ namespace sparsematch {
 template <class Index>
 class Transposer {
     static constexpr std::int64_t bucket_entries = 1 << 13;
-    // the lines that are being written fit in the first-level cache
-    static constexpr std::int64_t most_buckets = 512;
+    // the cache lines being written fit in the first level
+    static constexpr std::int64_t max_buckets = 512;
     static constexpr int shift = 40;
     static constexpr Index ahead = 16;  // entries of a bucket
     using Word = std::make_unsigned_t<Index>;
@@ -34,9 +35,9 @@ class Transposer {
   public:
     Transposer(ThreadTeam& team, const Csr<Index>& a, Index* indptr, Index* indices)
         : team_(team), a_(a), indptr_(indptr), indices_(indices) {
-        const auto wanted = std::clamp<std::int64_t>(a.nnz() / bucket_entries, 1, most_buckets);
+        const auto wanted = std::clamp<std::int64_t>(a.nnz() / bucket_entries, 1, max_buckets);
         std::int64_t n = wanted;
-        for (choose_buckets(n); !fits_word() && n <= most_buckets;) choose_buckets(n *= 2);
+        for (choose_buckets(n); !fits_word() && n <= max_buckets;) choose_buckets(n *= 2);
         if (!fits_word()) choose_buckets(wanted);
     }
 
@@ -49,9 +50,8 @@ class Transposer {
   private:
     // ---- buckets
 
-    // Their width is an odd number: where all columns are as long, buckets of a power of two begin
-    // in the same set of the cache, and are written in step. And just below such a power it takes a
-    // bit less.
+    // Their width is odd: with columns of equal length, buckets of a power of two would all begin
+    // in the same set of the cache.
     void choose_buckets(std::int64_t wanted) {
         const auto width =
             (static_cast<std::uint64_t>(std::max<Index>(a_.n_cols, 1)) - 1) / wanted | 1;
@@ -74,7 +74,7 @@ class Transposer {
                8 * static_cast<int>(sizeof(Index));
     }
 
-    // One run of rows for each worker, with about as many entries.
+    // Consecutive rows for each thread, with about the same number of entries.
     void split_rows() {
         const int n = team_.size();
         for (int rank = 0; rank <= n; ++rank) {
@@ -88,14 +88,14 @@ class Transposer {
         first_row_[0] = 0;
     }
 
-    // ---- the two rounds
+    // ---- the two passes
 
     template <bool Packed>
     void sort_by() {
         if constexpr (!Packed) cols_ = Buffer<Index>(a_.nnz());
-        touch();
+        touch_pages();
         count();
-        deal<Packed>();
+        distribute<Packed>();
         team_.each([&](int rank) {
             std::vector<Word> words;
             std::vector<Index> place;
@@ -104,9 +104,9 @@ class Transposer {
         indptr_[a_.n_cols] = a_.nnz();
     }
 
-    // The result is fresh memory, most likely. Of workers who write to a page of it at the same
-    // time, each has one cleared.
-    void touch() {
+    // The result is mostly fresh memory: of threads that fault on the same page at the same time,
+    // each would clear one.
+    void touch_pages() {
         if (team_.size() == 1) return;
         constexpr Index page = 4096 / sizeof(Index);
         team_.loop(a_.nnz(), 1 << 19, [&](int, Index begin, Index end) {
@@ -114,7 +114,7 @@ class Transposer {
         });
     }
 
-    // place_[rank][b]: where the worker's first entry of bucket b goes.
+    // place_[rank][b]: where this thread's first entry of bucket b goes.
     void count() {
         place_.assign(team_.size(), std::vector<Index>(n_buckets_, 0));
         team_.each([&](int rank) {
@@ -130,7 +130,7 @@ class Transposer {
     }
 
     template <bool Packed>
-    void deal() {
+    void distribute() {
         team_.each([&](int rank) {
             Index* const place = place_[rank].data();
             const Index* const first_col = first_col_.data();
@@ -138,7 +138,7 @@ class Transposer {
                 for (Index p = a_.indptr[i]; p < a_.indptr[i + 1]; ++p) {
                     const Index j = a_.indices[p], b = bucket(j), to = place[b]++,
                                 col = j - first_col[b];
-                    // no hardware follows that many streams
+                    // more streams than a hardware prefetcher follows
                     __builtin_prefetch(&indices_[to + ahead], 1);
                     if constexpr (Packed) {
                         indices_[to] = static_cast<Index>(static_cast<Word>(i) << col_bits_ |
@@ -152,7 +152,7 @@ class Transposer {
         });
     }
 
-    // Sorts the entries of bucket b by column, in place by way of a copy.
+    // Sorts the entries of bucket b by column, from a copy.
     template <bool Packed>
     void sort(Index b, std::vector<Word>& words, std::vector<Index>& place) {
         const Index begin = begin_[b], n = begin_[b + 1] - begin;
@@ -175,10 +175,10 @@ class Transposer {
     ThreadTeam& team_;
     const Csr<Index>& a_;
     Index *indptr_, *indices_;
-    Buffer<Index> cols_;        // of entries whose words have no room for them
+    Buffer<Index> cols_;        // of the entries, if they do not fit into their words
     std::uint64_t factor_ = 0;  // 2^shift over the width of a bucket
     Index n_buckets_ = 0;
-    int col_bits_ = 0;  // that tell the columns of a bucket apart
+    int col_bits_ = 0;  // of a column within its bucket
     std::vector<Index> first_col_, first_row_, begin_;
     std::vector<std::vector<Index>> place_;
 };

@@ -23,7 +23,7 @@ class Worklist {
         resize(size);
     }
 
-    // One thread's end of the list; what it holds is handed over when it goes out of scope.
+    // One thread's end of the list; flushed when it goes out of scope.
     class Writer {
         static constexpr std::size_t block = 256;
 

@@ -1,10 +1,9 @@
-// The cheap start: every free row takes the first free column of its list.
+// The cheap initialisation: every free row is matched to the first free column of its list.
 //
 // Duff, Kaya, Ucar: Design, implementation, and analysis of maximum transversal algorithms (ACM
-// TOMS 38, 2011), section 3.1. With `random` each list is read from a hashed place on, which
-// spreads the choices of neighbouring rows.
-// Invariant: a column, once matched, stays matched, so that one look at each edge makes the
-// matching maximal.
+// TOMS 38, 2011), section 3.1. With `random` each list is scanned from a hashed place on,
+// which spreads the choices of neighbouring rows.
+// Invariant: a matched column stays matched, so one scan of each list makes the matching maximal.
 #pragma once
 
 #include <algorithm>
@@ -14,9 +13,10 @@
 
 namespace sparsematch {
 
-// Gives column j to row i if it is free.
+// Matches column j to row i if it is free; the row's mate is left to the caller. Threads: by
+// compare-and-swap.
 template <bool Threads, class Index>
-bool take_column(Matching<Index> m, Index i, Index j) {
+bool claim_column(Matching<Index> m, Index i, Index j) {
     if constexpr (Threads) {
         Index expected = UNMATCHED<Index>;
         return peek(m.col_mate[j]) == expected &&
@@ -28,39 +28,40 @@ bool take_column(Matching<Index> m, Index i, Index j) {
     }
 }
 
-// Row i takes the first free column in p..last.
+// Matches row i to the first free column in p..last.
 template <bool Threads, class Index>
-bool take_first(const Index* indices, Matching<Index> m, Index i, Index p, Index last) {
+bool match_first(const Index* indices, Matching<Index> m, Index i, Index p, Index last) {
     for (; p < last; ++p)
-        if (const Index j = indices[p]; take_column<Threads>(m, i, j)) {
+        if (const Index j = indices[p]; claim_column<Threads>(m, i, j)) {
             m.row_mate[i] = j;
             return true;
         }
     return false;
 }
 
-// The same for row after row. Pointers are held here, so that no write to a mate makes anybody read
-// them again; most rows get their first column, so that it is looked at before any loop.
+// The same for each of some rows. Most get their first column, which is tried before any loop; the
+// arguments are copies, so that writes to mates cannot alias them.
 template <bool Threads, class Index>
-void take_first_each(Csr<Index> a, Matching<Index> m, Index begin, Index end) {
+void match_first_each(Csr<Index> a, Matching<Index> m, Index begin, Index end) {
     for (Index i = begin, first = a.indptr[begin], last; i < end; ++i, first = last) {
         last = a.indptr[i + 1];
         if (m.row_mate[i] != UNMATCHED<Index> || first == last) continue;
         const Index j = a.indices[first];
-        if (take_column<Threads>(m, i, j)) m.row_mate[i] = j;
-        else take_first<Threads>(a.indices, m, i, first + 1, last);
+        if (claim_column<Threads>(m, i, j)) m.row_mate[i] = j;
+        else match_first<Threads>(a.indices, m, i, first + 1, last);
     }
 }
 
 // The same from a hashed place on in each list.
 template <bool Threads, class Index>
-void take_random_each(Csr<Index> a, Matching<Index> m, Index begin, Index end, std::uint64_t seed) {
+void match_random_each(Csr<Index> a, Matching<Index> m, Index begin, Index end,
+                       std::uint64_t seed) {
     for (Index i = begin; i < end; ++i) {
         const Index first = a.indptr[i], last = a.indptr[i + 1];
         if (m.row_mate[i] != UNMATCHED<Index> || first == last) continue;
         const Index start = first + static_cast<Index>(hash(seed ^ i) % (last - first));
-        if (!take_first<Threads>(a.indices, m, i, start, last))
-            take_first<Threads>(a.indices, m, i, first, start);
+        if (!match_first<Threads>(a.indices, m, i, start, last))
+            match_first<Threads>(a.indices, m, i, first, start);
     }
 }
 
@@ -73,8 +74,8 @@ void cheap_with(const Csr<Index>& a, Matching<Index> m, const Options& options, 
         for (Index next; begin < end; begin = next) {
             next = end - begin > piece ? begin + piece : end;
             if (!counter.add(a.indptr[next] - a.indptr[begin])) return;
-            if (options.random) take_random_each<Threads>(a, m, begin, next, options.seed);
-            else take_first_each<Threads>(a, m, begin, next);
+            if (options.random) match_random_each<Threads>(a, m, begin, next, options.seed);
+            else match_first_each<Threads>(a, m, begin, next);
         }
     });
 }

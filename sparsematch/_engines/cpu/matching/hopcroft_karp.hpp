@@ -62,7 +62,7 @@ class HopcroftKarp {
     // Breadth-first levels of the rows, down to the first that sees a free column. False if there
     // is none.
     bool layer(const std::vector<Index>& free, std::size_t n_free) {
-        if (base_ > infinite / 2) {  // levels would come to an end
+        if (base_ > infinite / 2) {  // levels would overflow
             for (Row& row : row_) row.level = 0;
             base_ = 1;
         }
@@ -71,7 +71,7 @@ class HopcroftKarp {
         seen_.fill(false);
         for (deepest_ = base_ + 1; !queue_.empty(); ++deepest_) {
             ++run_.stats.levels;
-            const Index n = see();
+            const Index n = list_columns();
             if (n < 0) return false;
             queue_.clear();
             if (enter_mates(n)) return true;
@@ -79,12 +79,11 @@ class HopcroftKarp {
         return false;
     }
 
-    // Lists the columns that the rows in the queue are the first to see. Returns how many, or -1 to
-    // stop.
-    Index see() {
+    // Lists the unseen columns of the rows in the queue. Returns how many, or -1 to stop.
+    Index list_columns() {
         Index n = 0;
         for (std::size_t head = 0; head < queue_.size(); ++head) {
-            if (head + 8 < queue_.size())
+            if (queue_.size() - head > 8)
                 __builtin_prefetch(&a_.indices[row_[queue_[head + 8]].next]);
             const Row row = row_[queue_[head]];
             const std::span unsearched(a_.indices + row.next, a_.indices + row.last);
@@ -94,8 +93,7 @@ class HopcroftKarp {
         return n;
     }
 
-    // The mates of the columns are the next level; true if one of them has none, so that no level
-    // is needed.
+    // The mates of the n columns are the next level. True if one column is free: the last level.
     bool enter_mates(Index n) {
         Index n_free = 0;
         for (Index k = 0; k < n; ++k) n_free += m_.col_mate[cols_[k]] == UNMATCHED<Index>;
@@ -103,8 +101,8 @@ class HopcroftKarp {
         queue_.resize(n);
         for (Index k = 0; k < n; ++k) queue_[k] = m_.col_mate[cols_[k]];
         for (Index k = 0; k < n; ++k) {
-            if (k + 16 < n) __builtin_prefetch(&row_[queue_[k + 16]], 1);
-            if (k + 16 < n) __builtin_prefetch(&a_.indptr[queue_[k + 16]]);
+            if (n - k > 16) __builtin_prefetch(&row_[queue_[k + 16]], 1);
+            if (n - k > 16) __builtin_prefetch(&a_.indptr[queue_[k + 16]]);
             enter(queue_[k], deepest_);
         }
         return false;
@@ -138,13 +136,13 @@ class HopcroftKarp {
         }
     }
 
-    // Each row of the path stands on the entry its pointer has just passed.
+    // Each row of the path is matched by the entry that its pointer has just passed.
     void augment() {
         ++run_.stats.augmentations;
         run_.stats.path_edges += 2 * static_cast<std::int64_t>(path_.size()) - 1;
         for (auto row = path_.rbegin(); row != path_.rend(); ++row) {
             m_.match(*row, a_.indices[row_[*row].next - 1]);
-            // of no use to another search of the phase
+            // no other search of the phase enters it
             if (row_[*row].level < deepest_) row_[*row].level = 0;
         }
     }
@@ -155,8 +153,8 @@ class HopcroftKarp {
     RunContext& run_;
     WorkCounter counter_;
     Buffer<Row> row_;
-    Bitmap seen_;         // columns looked at by the layering at hand
-    Buffer<Index> cols_;  // that the level at hand has seen first
+    Bitmap seen_;         // columns reached in this phase
+    Buffer<Index> cols_;  // those reached first from this level
     std::vector<Index> queue_, path_;
     // the level of free rows in this phase; the first level that is too deep
     Level base_ = 1, deepest_ = 0;

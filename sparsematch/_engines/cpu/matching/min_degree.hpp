@@ -200,7 +200,7 @@ class MinDegree {
 
     // Alone, what a worker takes to be free is.
     bool claim(Index i, Index j) const {
-        if constexpr (Threads) return take_column<true>(m_, i, j);
+        if constexpr (Threads) return claim_column<true>(m_, i, j);
         m_.col_mate[j] = i;
         return true;
     }

@@ -40,8 +40,7 @@ class MsBfsGraft {
     };
     using Forest = Worklist<Threads, Node>;
 
-    // Claimed columns on their way into the forest: mates and links lie at random places, so a
-    // batch is asked for at once.
+    // Claimed columns on their way into the forest, in batches whose mates and links are prefetched.
     class Scanner {
         static constexpr int batch = 64;
         struct Claim {
@@ -67,7 +66,7 @@ class MsBfsGraft {
                 const Index row = graft_.m_.col_mate[claims_[k].col];
                 poke(graft_.link_[row].root, claims_[k].root);
                 poke(graft_.link_[row].parent, claims_[k].parent);
-                // after the link: whoever sees the bit sees it
+                // after the link: a thread that sees the bit sees the link
                 graft_.in_tree_.template claim<Threads>(row);
                 writer_.push({row, claims_[k].root});
             }
@@ -182,7 +181,8 @@ class MsBfsGraft {
         return true;
     }
 
-    // Algorithm 6: each unvisited column of `columns` looks for a row in a tree that still grows.
+    // Algorithm 6: each unvisited column of `columns` is attached to a row of a tree that still
+    // grows, if it has one.
     template <class Columns>
     void bottom_up(std::size_t n, const Columns& columns, bool whole = false) {
         run_.team.loop(static_cast<std::int64_t>(n), grain,

@@ -3,13 +3,12 @@
 //
 // Pothen, Fan: Computing the block triangular form of a sparse matrix (ACM TOMS 16, 1990); fairness
 // after Duff, Kaya, Ucar (2011); threads after Azad et al. (IPDPS 2012): a column is claimed before
-// it is entered, so searches never meet. Lookahead: each row keeps a pointer into its list; a
-// column once matched stays matched, so that the pointer only moves on, and all lookaheads of a run
-// cost one pass over the edges.
-// Invariant: a column is visited at most once a phase. A search that failed without having been
-// turned away by a column that a successful (or unfinished) search holds can never succeed, nor can
-// any search through its columns: they stay visited for good, which is what makes deficient
-// matrices cheap.
+// it is entered, so the searches are disjoint. Lookahead: each row keeps a pointer into its list; a
+// matched column stays matched, so the pointer only moves on, and all lookaheads of a run cost one
+// pass over the edges.
+// Invariant: a column is visited at most once a phase. A search that failed, without being blocked
+// by a column that a successful or unfinished search has claimed, can never succeed, nor can any
+// search through its columns: these stay visited, which makes deficient matrices cheap.
 #pragma once
 
 #include <algorithm>
@@ -31,22 +30,22 @@ class PothenFan {
     struct Lane {
         Lane(RunContext& run, int rank, std::size_t n_cols) : mine(n_cols), counter(run, rank) {}
         std::vector<Frame> path;
-        std::vector<Index> trail;  // columns visited by the search at hand
+        std::vector<Index> trail;  // columns visited by this search
         Bitmap mine;               // the same as a set
         Index leaf = UNMATCHED<Index>;
-        bool turned_away = false;  // by a column that another search may give back
+        bool blocked = false;  // by a column that is unvisited again in the next phase
         std::int64_t found = 0, path_edges = 0;
         WorkCounter counter;
     };
 
   public:
     PothenFan(const Csr<Index>& a, Matching<Index> m, const Options& options, RunContext& run)
-        : a_(a), m_(m), options_(options), run_(run), look_(a.n_rows), visited_(a.n_cols),
+        : a_(a), m_(m), options_(options), run_(run), lookahead_(a.n_rows), visited_(a.n_cols),
           dead_(a.n_cols), open_(a.n_cols) {
         run.team.both([&](int part, int) {
             if (part == 0) free_ = free_rows(a, m);
             if (part == 1) {
-                std::copy_n(a.indptr, a.n_rows, look_.data());
+                std::copy_n(a.indptr, a.n_rows, lookahead_.data());
                 open_.mark_free(a.n_cols, m.col_mate);
             }
         });
@@ -63,8 +62,8 @@ class PothenFan {
             visited_.copy(dead_);
             forward_ = !options_.fairness || run_.stats.phases % 2 == 0;
             auto timer = run_.time("search");
-            // Few large pieces: rows that follow each other are often neighbours, and two searches
-            // there are in each other's way. The few that are left at last take long, each of them.
+            // Few large pieces: consecutive rows are often neighbours, whose searches would block
+            // each other. Towards the end few rows are left, and each of their searches is long.
             const auto grain =
                 std::max<std::int64_t>(1, static_cast<std::int64_t>(n) / (8 * run_.team.size()));
             run_.team.loop(static_cast<std::int64_t>(n), grain,
@@ -84,14 +83,14 @@ class PothenFan {
 
   private:
     void search(Lane& lane, Index root) {
-        lane.turned_away = false;
+        lane.blocked = false;
         bool found = enter(lane, root, UNMATCHED<Index>);
         while (!found && !lane.path.empty() && !run_.stopped()) {
             const Index j = next_column(lane);
             if (j == UNMATCHED<Index>) lane.path.pop_back();
             else found = enter(lane, m_.col_mate[j], j);
         }
-        const bool failed_for_good = !found && !lane.turned_away && !run_.stopped();
+        const bool failed_for_good = !found && !lane.blocked && !run_.stopped();
         for (Index j : lane.trail) {
             lane.mine.clear(j);
             if (failed_for_good) dead_.claim<Threads>(j);
@@ -106,7 +105,7 @@ class PothenFan {
     bool enter(Lane& lane, Index i, Index via) {
         const Index last = a_.indptr[i + 1];
         lane.path.push_back({i, a_.indptr[i], last, via});
-        Index& p = look_[i];  // a row is entered by one search a phase
+        Index& p = lookahead_[i];  // a row is entered by one search a phase
         const Index begin = p;
         while (p < last && !(open_.test(a_.indices[p]) && visited_.claim<Threads>(a_.indices[p])))
             ++p;
@@ -127,16 +126,16 @@ class PothenFan {
                 found = j;
                 lane.trail.push_back(j);
                 lane.mine.set(j);
-            } else if (!lane.turned_away && !lane.mine.test(j) && !dead_.test(j)) {
-                lane.turned_away = true;
+            } else if (!lane.blocked && !lane.mine.test(j) && !dead_.test(j)) {
+                lane.blocked = true;
             }
         }
         lane.counter.add(before - (frame.last - frame.next));
         return found;
     }
 
-    // Flips the path. Its columns were claimed by this search, and its rows are reached through
-    // them alone.
+    // Augments along the path. Safe: its columns were claimed by this search, and its rows are
+    // reached only through them.
     void augment(Lane& lane) {
         Index j = lane.leaf;
         open_.release<Threads>(j);
@@ -153,7 +152,7 @@ class PothenFan {
     const Options& options_;
     RunContext& run_;
     std::vector<Index> free_;
-    Buffer<Index> look_;
+    Buffer<Index> lookahead_;
     // columns: entered this phase; entered by searches that failed for good; free
     Bitmap visited_, dead_, open_;
     bool forward_ = true;

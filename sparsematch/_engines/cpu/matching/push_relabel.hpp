@@ -1,13 +1,13 @@
-// Push-relabel: free rows push themselves onto their nearest column, and the row thrown out becomes
+// Push-relabel: an active row pushes itself onto its nearest column, and the displaced row becomes
 // active in its place.
 //
 // Kaya, Langguth, Manne, Ucar: Push-relabel based algorithms for the maximum transversal problem
-// (Computers & OR 40, 2013);
-// Deveci et al. (ICPP 2013), Algorithms 1 and 2, with rows and columns exchanged. The paper's psi
-// of a column is label[j]: a lower bound on its distance to a free column, counted in columns (half
-// of psi, so that it fits the index type); psi of a row is never stored, being the least label of
-// its list plus one. First in, first out; exact labels at the start and after every k (n_rows +
-// n_cols) relabels; gap: when no column has label d any more, no column above d reaches a free one.
+// (Computers & OR 40, 2013); Deveci et al. (ICPP 2013), Algorithms 1 and 2, with rows and columns
+// exchanged. The paper's psi of a column is label[j]: a lower bound on its distance to a free
+// column, counted in columns (half of psi, so that it fits the index type); psi of a row is not
+// stored, being the least label of its list plus one. First in, first out; exact labels initially
+// and after every k (n_rows + n_cols) relabels; gap: when no column has label d any more, no column
+// above d reaches a free one.
 // Invariant: labels only rise, and a matched column stays matched.
 #pragma once
 
@@ -37,32 +37,30 @@ class PushRelabel {
     void improve() {
         const double pace =
             options_.k * (static_cast<double>(a_.n_rows) + static_cast<double>(a_.n_cols));
-        const auto patience = static_cast<std::int64_t>(std::max(pace, 1.0));
+        const auto interval = static_cast<std::int64_t>(std::max(pace, 1.0));
         n_active_ = active_.size();
-        std::int64_t relabels = patience;
+        std::int64_t relabels = interval;
         while (n_active_ > 0 && !run_.stopped()) {
-            if (relabels >= patience) {
+            if (relabels >= interval) {
                 if (run_.exhausted()) return;
                 relabel_globally();
                 relabels = 0;
             }
             prefetch();
-            const Index thrown_out = push(active_[head_], relabels);
+            const Index displaced = push(active_[head_], relabels);
             head_ = head_ + 1 == active_.size() ? 0 : head_ + 1;
             --n_active_;
-            if (thrown_out != UNMATCHED<Index>) active_[place(n_active_++)] = thrown_out;
+            if (displaced != UNMATCHED<Index>) active_[place(n_active_++)] = displaced;
         }
     }
 
   private:
-    // Where the k-th active row from the head on stands: a ring, as more rows than at the start are
-    // never free.
+    // Of the k-th active row from the head: a ring, as there are never more than initially.
     std::size_t place(std::size_t k) const {
         return head_ + k < active_.size() ? head_ + k : head_ + k - active_.size();
     }
 
-    // The lists of the next active rows lie at random places, and so do the labels and mates of the
-    // columns in them: asked for a few turns ahead.
+    // What the next pushes read: their lists, then the labels and mates of the first columns.
     [[gnu::always_inline]] void prefetch() const {
         if (n_active_ <= 16) return;
         const auto next = [&](std::size_t k) [[gnu::always_inline]] { return active_[place(k)]; };
@@ -75,21 +73,21 @@ class PushRelabel {
         }
     }
 
-    // Row i takes its column of least label. Returns the row that had it, or UNMATCHED.
+    // Matches row i to its column of least label. Returns the displaced row, or UNMATCHED.
     Index push(Index i, std::int64_t& relabels) {
         const Index first = a_.indptr[i], last = a_.indptr[i + 1];
         Index least = infinite_, second = infinite_, best = UNMATCHED<Index>;
-        const auto look = [&](Index p) {
+        const auto scan = [&](Index p) {
             const Index j = a_.indices[p], d = label_[j];
-            const bool less = d < least;  // no branch: none could be predicted
+            const bool less = d < least;  // branch-free selection (decision 0005)
             second = less ? least : j == best ? second : std::min(second, d);
             best = less ? j : best;
             least = less ? d : least;
         };
         if (forward_)
-            for (Index p = first; p < last; ++p) look(p);
+            for (Index p = first; p < last; ++p) scan(p);
         else
-            for (Index p = last; p-- > first;) look(p);
+            for (Index p = last; p-- > first;) scan(p);
         counter_.add(last - first);
         // no free column can be reached from here, ever
         if (least >= infinite_) return UNMATCHED<Index>;
@@ -102,8 +100,8 @@ class PushRelabel {
         return old;
     }
 
-    // The row now on column j will, when thrown out, find its second best: the label of j rises to
-    // that distance.
+    // The row now matched to column j will, when displaced, choose its second best: the label of j
+    // rises to that distance.
     void raise(Index j, Index from, Index to) {
         to = std::max<Index>(to, from);
         if (to == from) return;
@@ -112,8 +110,8 @@ class PushRelabel {
         if (--count_[from] == 0 && options_.gap && from > 0) close_gap(from);
     }
 
-    // No column has label d: those above it have lost their way to a free column. Looked for at
-    // most once per n_cols scanned.
+    // No column has label d: from those above it no free column can be reached any more. At most
+    // once per n_cols edges scanned.
     void close_gap(Index d) {
         if (run_.edges() + 1 < next_gap_) return;
         next_gap_ = run_.edges() + a_.n_cols;
@@ -125,8 +123,7 @@ class PushRelabel {
         }
     }
 
-    // Exact distances, by breadth-first search from the free columns against the direction of the
-    // pushes.
+    // Exact distances, by breadth-first search from the free columns.
     void relabel_globally() {
         auto timer = run_.time("global relabel");
         ++run_.stats.phases;
@@ -139,7 +136,7 @@ class PushRelabel {
             if (m_.col_mate[j] == UNMATCHED<Index>) label_[queue_[end++] = j] = 0;
         count_[0] = end;
         for (; begin < end; ++run_.stats.levels) {
-            const Index rows = meet_rows(begin, end);
+            const Index rows = append_rows(begin, end);
             if (run_.stopped()) return;
             begin = std::exchange(end, follow_mates(end, rows, ++level));
             count_[level] = end - begin;
@@ -148,7 +145,7 @@ class PushRelabel {
     }
 
     // Appends to the queue the unseen rows of its columns begin..end-1; returns where they end.
-    Index meet_rows(Index begin, Index end) {
+    Index append_rows(Index begin, Index end) {
         Index* const queue = queue_.data();
         Index size = end;
         for (Index k = begin; k < end; ++k) {
@@ -159,8 +156,7 @@ class PushRelabel {
         return size;
     }
 
-    // Puts their mates, which are met for the first time too, in the place of rows begin..end-1 of
-    // the queue, and labels them.
+    // Replaces rows begin..end-1 of the queue by their mates, which are new too, and labels these.
     Index follow_mates(Index begin, Index end, Index level) {
         Index* const queue = queue_.data();
         Index size = begin;

@@ -1,5 +1,5 @@
-// Cheap facts of a matrix, from which an engine is chosen: what a pass over the degrees tells, and
-// what a sample of rows does.
+// Features of a matrix by which an engine is chosen: statistics of the degrees, and locality by a
+// sample of rows.
 #pragma once
 
 #include <algorithm>
@@ -19,19 +19,19 @@ struct DegreeStatistics {
 // Reads: indptr. Time: O(n_rows).
 template <class Index>
 DegreeStatistics degree_statistics(const Csr<Index>& a) {
-    DegreeStatistics facts;
+    DegreeStatistics statistics;
     for (Index i = 0; i < a.n_rows; ++i) {
         const auto degree = static_cast<std::uint64_t>(a.degree(i));
-        facts.squares += degree * degree;
-        facts.ones += degree == 1;
+        statistics.squares += degree * degree;
+        statistics.ones += degree == 1;
     }
-    return facts;
+    return statistics;
 }
 
-// With how many other rows a row shares two columns, in the mean: with several in a mesh, with
-// hardly any where columns are drawn at random. By a sample: the columns of some rows are marked,
-// few of all columns, and a part of all rows looks for these marks. Of a column that two of the
-// sample have, one counts; a row that repeats a column shares it twice.
+// With how many other rows a row shares two columns, on average: several in a mesh, hardly any where
+// columns are random. An estimate: the columns of some sample rows are marked, few of all columns,
+// and a part of all rows is scanned for marks. A column of two sample rows is marked for one of
+// them; a row that repeats a column shares it twice.
 // Reads: the matrix. Workspace: two bytes per column. Time: O(n_cols + nnz / 16).
 template <class Index>
 double shared_pair_density(const Csr<Index>& a) {
@@ -40,25 +40,24 @@ double shared_pair_density(const Csr<Index>& a) {
     constexpr Index run = 64;                  // of these are read one after the other
     if (a.n_rows == 0) return 0;
     const Index parts = a.n_rows < few ? 1 : part;
-    // of the sample's row: which other row has its mark
+    // the sample rows; which row last shared an unpaired column with each
     std::vector<Index> sample(1), last(1 + most, UNMATCHED<Index>);
     Buffer<std::uint16_t> mark(a.n_cols, 0);
     int n = 0;
     for (Index marked = 0; n < most && marked <= a.n_cols / 16;) {
         const Index i = static_cast<Index>(hash(++n) % a.n_rows);
         sample.push_back(i);
-        for (Index p = a.indptr[i]; p < a.indptr[i + 1]; ++p)
-            mark[a.indices[p]] = static_cast<std::uint16_t>(n);
+        for (const Index j : a.neighbours(i)) mark[j] = static_cast<std::uint16_t>(n);
         marked += a.degree(i) + 1;
     }
     std::int64_t pairs = 0;
     for (Index begin = 0; begin < a.n_rows; begin += std::min<Index>(a.n_rows - begin, run * parts))
         for (Index i = begin, end = begin + std::min<Index>(a.n_rows - begin, run); i < end; ++i)
-            for (Index p = a.indptr[i]; p < a.indptr[i + 1]; ++p) {
-                const auto of = mark[a.indices[p]];
-                if (of == 0 || sample[of] == i) continue;
-                pairs += last[of] == i;
-                last[of] = last[of] == i ? UNMATCHED<Index> : i;
+            for (const Index j : a.neighbours(i)) {
+                const auto k = mark[j];
+                if (k == 0 || sample[k] == i) continue;
+                pairs += last[k] == i;
+                last[k] = last[k] == i ? UNMATCHED<Index> : i;
             }
     return static_cast<double>(pairs) * parts / n;
 }

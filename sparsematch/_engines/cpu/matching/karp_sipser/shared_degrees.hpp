@@ -140,9 +140,9 @@ class SharedKarpSipser {
     bool claim(int s, Index v, Index w) {
         ResidualSide<Index>&rows = side_[0], &cols = side_[1];
         const Index i = s == 0 ? v : w, j = s == 0 ? w : v;
-        if (!rows.free.test(i) || !cols.free.template take<true>(j)) return false;
-        if (!rows.free.template take<true>(i)) {
-            cols.free.template give<true>(j);
+        if (!rows.free.test(i) || !cols.free.clear_claim(j)) return false;
+        if (!rows.free.clear_claim(i)) {
+            cols.free.set_shared(j);
             return false;
         }
         rows.mate[i] = j;
