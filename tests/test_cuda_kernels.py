@@ -1,6 +1,8 @@
 """Every CUDA kernel compiles by NVRTC, which needs no driver, for the architectures in use."""
 
+import contextlib
 import ctypes
+import re
 from importlib.metadata import PackageNotFoundError, files
 from importlib.resources import files as resources
 from pathlib import Path
@@ -117,3 +119,40 @@ def test_every_type_of_weights_compiles(nvrtc, name, weight, dtype):
     for lanes, unroll in ((2, 2), (4, 2), (8, 4)):
         macros = {"LANES": lanes, "UNROLL": unroll, "LONG": 32 * lanes, "PART": general.PART}
         assert compile_text(nvrtc, name, "sm_90", dtype, WEIGHT=weight, **macros) == (0, "")
+
+
+def layouts(name, dtype):
+    """The structs of a source that a driver can fill, as the host lays them out."""
+    for struct in re.findall(r"^struct (?:alignas.16. )?(\w+) {", cuda_compile.source(name), re.M):
+        with contextlib.suppress(TypeError):  # one with member functions
+            yield struct, cuda_compile.layout(name, np.dtype(dtype), struct)
+
+
+@pytest.mark.parametrize("dtype", [np.int32, np.int64], ids=["int32", "int64"])
+@pytest.mark.parametrize("name", SOURCES)
+def test_structs_are_laid_out_as_the_compiler_does(nvrtc, name, dtype, monkeypatch):
+    claims = [
+        f"static_assert({what} == {value});"
+        for struct, form in layouts(name, dtype)
+        for what, value in [
+            (f"sizeof({struct})", form.itemsize),
+            *((f"__builtin_offsetof({struct}, {f})", form.fields[f][1]) for f in form.names),
+        ]
+    ]
+    text = cuda_compile.source(name) + "\n".join(claims)
+    monkeypatch.setattr(cuda_compile, "source", lambda _: text)
+    assert compile_text(nvrtc, name, "sm_90", dtype) == (0, "")
+    assert any("sizeof(Csr)" in claim for claim in claims)
+
+
+def test_a_struct_is_filled_by_its_fields():
+    kernels = cuda_compile.Layouts()
+    kernels.name, kernels.dtype = "matching/ms_bfs", np.dtype(np.int64)
+    limits = {"narrow": 1, "stay": 2, "depth_eighths": 3, "graft": 4, "alone": 5}
+    assert kernels.struct("Limits", **limits).record.item() == (1, 2, 3, 4, 5)
+    for wrong in (limits | {"wide": 6}, {"narrow": 1}):
+        with pytest.raises(TypeError, match="Limits has fields"):
+            kernels.struct("Limits", **wrong)
+    for name in ("Nothing", "InStep"):
+        with pytest.raises(TypeError, match=r"struct|driver"):
+            kernels.struct(name)

@@ -1,7 +1,8 @@
 """The back-end for matrices in the memory of an NVIDIA GPU: its engines and operations, registered.
 
-A driver `name.py` says what it is by SUMMARY, OPTIONS and `improve`. Nothing here imports CuPy: the
-list of engines is the same on every machine, and whoever brings a matrix on a GPU has imported it.
+A driver `name.py` describes itself by SUMMARY, OPTIONS and `improve`. Nothing here imports CuPy:
+the list of engines is the same on every machine, and where there is a matrix on a GPU, CuPy has
+been imported.
 """
 
 from types import ModuleType

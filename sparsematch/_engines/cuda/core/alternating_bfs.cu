@@ -5,8 +5,8 @@
 // (1958) and the component of a pivot (Fleischer, Hendrickson, Pinar, IPDPS workshops 2000). Two
 // searches run at a time, each on half of the blocks. HUB: entries from which a list is left to all
 // threads of its search, one level later.
-// Invariant: a minor is claimed once, by one atomic operation on its bit, and whoever claims it
-// queues its mate.
+// Invariant: a minor is claimed once, by one atomic operation on its bit, and the thread that
+// claims it queues its mate.
 #include "core/device.cuh"
 #include "core/level_queue.cuh"
 
@@ -26,7 +26,7 @@ struct Frontier {
     LevelQueue majors, hubs;
 };
 
-// Safe: who claims a minor alone names its owner and queues its mate.
+// Safe: the thread that claims a minor alone names its owner and queues its mate.
 DEVICE void visit(const AlternatingSearch& s, const LevelQueue& majors, Index p, Index end,
                   Index owner, bool crowded, int* free_found) {
     const Index j = s.indices[p], i = s.minor_mate[j];

@@ -23,8 +23,9 @@ from sparsematch._types.graph import Graph
 INDEX = {np.dtype(np.int32): "int", np.dtype(np.int64): "long long"}
 _INCLUDE = re.compile(r'^#include "([\w/]+\.cuh)"$', re.MULTILINE)
 _STRUCT = r"^struct (?:alignas\(\d+\) )?{} {{(.*?)^}};"
-_FIELD = re.compile(r"(?:const )?(\w+(?: long)?)(<\w+>)?(?=[\s*])\s*(.+)", re.DOTALL)
+_FIELD = re.compile(r"(?:const )?(\w+(?: long)?)(<\w+>)?(?=[\s*])\s*([\w\s*,\[\]]+)")
 _DECLARATOR = re.compile(r"(\*?)\s*(\w+)(?:\[(\d+)\])?")
+_NUMBERS = (int, float, np.generic)
 _TYPES = {
     "bool": "?",
     "int": "i4",
@@ -52,10 +53,11 @@ class Layouts:
     def struct(self, name: str, **fields: Any) -> Struct:
         """Return a struct of the source with these fields: arrays, None, scalars or structs."""
         form = layout(self.name, self.dtype, name)
-        if form.names is None or set(fields) != set(form.names):
-            raise TypeError(f"{self.name}: {name} has fields {form.names}, not {tuple(fields)}")
-        values = [fields[field] for field in form.names]
-        return Struct(np.array(tuple(_by_value(v) for v in values), form), tuple(values))
+        names = form.names or ()
+        if fields.keys() != set(names):
+            raise TypeError(f"{self.name}: {name} has fields {names}, not {tuple(fields)}")
+        values = [fields[field] for field in names]
+        return Struct(np.array(tuple(map(_by_value, values)), form), tuple(values))
 
     def csr(self, graph: BipartiteCSR | Graph) -> Struct:
         """Return the lists of a graph."""
@@ -179,11 +181,11 @@ def _fields(statement: str) -> tuple[str, str | None, str]:
 
 def _by_value(value: Any) -> Any:
     """Return what stands in a record for a field: the address of an array, a number, a tuple."""
+    if isinstance(value, _NUMBERS):
+        return value
     if isinstance(value, Struct):
         return value.record.item()
-    if value is None:
-        return 0
-    return value if isinstance(value, int | float | np.generic) else value.data.ptr
+    return 0 if value is None else value.data.ptr
 
 
 def passed(arguments: tuple[Any, ...]) -> tuple[Any, ...]:

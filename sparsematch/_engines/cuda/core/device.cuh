@@ -86,7 +86,7 @@ DEVICE Bits bit_or(Bits* p, Bits bits) { return atomicOr(p, bits); }
 DEVICE Wide bit_or(Wide* p, Wide bits) { return atomicOr(p, bits); }
 DEVICE Bits bit_and(Bits* p, Bits bits) { return atomicAnd(p, bits); }
 
-// Whoever sees something written after it sees everything written before it.
+// A thread that sees something written after it sees everything written before it.
 DEVICE void fence() { __threadfence(); }
 
 // ---- Together: every thread of the block, every lane of the warp.

@@ -38,7 +38,7 @@ KERNEL start_at(const long long* pivot, const Index* __restrict__ row_mate, Firs
 }
 
 // Reads: the pivot, the rows in question. Writes: root: the pivot and others drawn at random, -1
-// where none was found; its region in both directions; the first level of two searches. Safe: who
+// where none was found; its region in both directions; the first level of two searches. Safe: the thread that
 // claims a column has the root to itself.
 KERNEL plant(Index n_rows, const long long* pivot, const Index* __restrict__ row_mate,
              const Bits* rows_in, Index* root, FirstLevels f, Index* col_owner, Index* row_owner) {

@@ -131,7 +131,7 @@ DEVICE void find_components(int n, Short* cursor, Short* end, Short* low, Short*
                     least = low[w], end[v] = static_cast<Short>(last | NOT_A_ROOT);
             }
             low[v] = static_cast<Short>(least);
-            if (next >= 0) {  // this entry is looked at again
+            if (next >= 0) {  // this entry is scanned again
                 cursor[v] = static_cast<Short>(at - 1);
                 stack[depth++] = static_cast<Short>(v);
                 low[v = next] = static_cast<Short>(number++);

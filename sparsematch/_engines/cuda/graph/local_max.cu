@@ -75,7 +75,7 @@ DEVICE Wide match(const LocalMax& s, const Index* open, Wide count, Index* next,
 
 // Rounds by one block, while few vertices have lost their choice: those choose, pairs match, and
 // the neighbours that pointed at them are the next. Writes how many are left, and in which of two
-// lists. Safe: steps are parted by the block's barrier, a pair is matched by who sets the bit
+// lists. Safe: steps are separated by the block's barrier, a pair is matched by the thread that sets the bit
 // of its smaller end.
 DEVICE void go_alone(const Adjacency& g, const Free& rule, const LocalMax& s, Index* from,
                      Index* to, Wide count, Wide rounds, Wide limit, Control* control) {

@@ -1,5 +1,5 @@
-// Red-blue: vertices are coloured at random, the blue propose to red neighbours, the red take one
-// of those that propose to them.
+// Red-blue: vertices are coloured at random, the blue propose to red neighbours, the red choose
+// one of those that propose to them.
 //
 // Fagginger Auer, Bisseling (Facing the Multicore-Challenge II, 2012), Alg. 3. The colour of a
 // vertex is a hash of its number and the round, so it is not stored (the paper: MD5). A red vertex

@@ -62,8 +62,8 @@ def run_rounds(
 ) -> tuple[Any, list[tuple[int, int]]]:
     """Launch until nothing is left to do; return the record of control, and what was matched.
 
-    The latter before each launch, with the live edges. A launch does as many rounds as it is told
-    to, one if details are wanted, counting from the first of all. Waits.
+    The latter before each launch, with the live edges. A launch does so many rounds, one if
+    details are wanted, counting from the first of all. Waits.
     """
     account: list[tuple[int, int]] = []
     kernels, rounds, words = load("graph/validate", graph), 0, None

@@ -50,7 +50,7 @@ def improve(graph: BipartiteCSR, matching: Matching, run: Run) -> None:
         limits = {
             "narrow": NARROW,
             "stay": STAY,
-            "patience": int(not stop_early),
+            "depth_eighths": int(not stop_early),
             "graft": _INT_MAX,
             "alone": ALONE,
         }

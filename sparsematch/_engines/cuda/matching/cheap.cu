@@ -1,5 +1,5 @@
-// Cheap start: each free row takes a free column of its own, the first that it finds or one drawn
-// at random.
+// Cheap start: each free row is matched with a free column of its own, the first that it finds or
+// one drawn at random.
 //
 // Duff, Kaya, Ucar (ACM TOMS 38, 2011), simple greedy, in rounds without order. Invariant: a column
 // is taken by one atomic on its bit, and its row alone writes both mates afterwards, so that they

@@ -1,4 +1,4 @@
-"""Cheap start: each free row takes a free column of its own."""
+"""Cheap start: each free row is matched with a free column of its own."""
 
 from time import perf_counter
 

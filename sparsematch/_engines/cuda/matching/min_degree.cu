@@ -1,5 +1,5 @@
-// Minimum-degree start: rows with short lists first, and each takes the free column that the fewest
-// rows have.
+// Minimum-degree start: rows with short lists first, each with the free column that the fewest rows
+// have.
 //
 // Static minimum degree (Duff, Kaya, Ucar, ACM TOMS 38, 2011, one-sided), all rows of a class of
 // lengths at once. Degrees are those of the matrix. Invariant: a column is taken by one atomic on

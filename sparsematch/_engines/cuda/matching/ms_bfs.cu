@@ -267,7 +267,7 @@ DEVICE Index grow(const MsBfs& s, const Limits& limits, Index count, Index enoug
         if (more) last = level;
         found += more;
         if (found >= enough) break;
-        if (!LOCKSTEP && found && level * 8 >= last * limits.patience + 64) break;
+        if (!LOCKSTEP && found && level * 8 >= last * limits.depth_eighths + 64) break;
     }
     return found;
 }
@@ -290,7 +290,7 @@ KERNEL __launch_bounds__(THREADS, BLOCKS)
         clock(control, 0, launch.since);
         level = 0;
         const unsigned turn = scatter(seed + static_cast<unsigned>(phase++));
-        const Index enough = limits.patience ? most - total : 1;
+        const Index enough = limits.depth_eighths ? most - total : 1;
         const Index found = grow(s, limits, load(&now->pushed), enough, turn, level, launch);
         levels += level;
         total += found;

@@ -63,7 +63,7 @@ struct Control {
 // level that finds one; the levels of a phase from which on its trees are kept. In lockstep, up to
 // how many entries are left to the first block, and narrow frontiers are shared by all.
 struct Limits {
-    int narrow, stay, patience, graft, alone;
+    int narrow, stay, depth_eighths, graft, alone;
 };
 
 struct MsBfs {

@@ -31,7 +31,7 @@ ROOM = 128
 #: themselves for so many levels. A phase that has found something ends when it is so many eighths
 #: as deep as when it found the last; its trees are kept for the next from so many levels on, when
 #: growing them again would take longer.
-LIMITS = {"narrow": 640, "stay": 32, "patience": 16, "graft": 100, "alone": 0}
+LIMITS = {"narrow": 640, "stay": 32, "depth_eighths": 16, "graft": 100, "alone": 0}
 
 #: What the ticks of the control are counted for.
 KINDS = ("plant", "wide", "narrow", "augment")

@@ -186,7 +186,7 @@ DEVICE Index relabel(const Team& grid, PushRelabel& s, Index n, Progress& at) {
     at.n = at.tail = load(&tally->next), at.ends = 0;
     const Index active = n > 0 ? load(&tally->hubs) : s.n_major + 1;
     const int before = at.levels;
-    // Safe: a minor is reached through its mate only, and who claimed that one writes its label.
+    // Safe: a minor is reached through its mate only, and the thread that claimed that one writes its label.
     const auto visit = [&s, before](const Progress& at, Tally* tally, Open, Index, const Several& j,
                                     const Several& mate, const Which& claimed) {
         Which onward, end;
