@@ -19,7 +19,7 @@ if gpu_calls.HAS_GPU:  # the stand-in for one has other things to show than spee
 
 
 def long_ladder(n):
-    """A bidiagonal matrix whose last row needs the first column: the only augmenting path goes through all rows."""
+    """Bidiagonal, the last row needs the first column: one augmenting path through all rows."""
     i = np.arange(n)
     return pattern(np.r_[i, i[:-1]], np.r_[np.r_[i[:-1], 0], i[:-1] + 1], (n, n))
 
@@ -65,7 +65,7 @@ def test_random_near_the_threshold(degree):
 
 
 def test_repeats(compiled):
-    """Every entry a hundred times, in random order: more entries in a row than there are columns."""
+    """Every entry a hundred times, shuffled: more entries in a row than there are columns."""
     rng = np.random.default_rng(139)
     B = random_matrix(300, 280, 2.5, seed=149).tocoo()
     order = rng.permutation(100 * B.nnz)
@@ -94,7 +94,7 @@ def test_extreme_shapes(compiled, shape):
 
 
 def test_deficient_square(exact):
-    """Blocks of more rows than columns: most searches fail, and what failed is not searched again and again."""
+    """Blocks of more rows than columns: most searches fail, what failed is not searched again."""
     block = sp.csr_array(np.ones((7, 3)))
     A = scrambled(sp.kron(sp.eye_array(60), sp.hstack([block, sp.csr_array((7, 4))])), seed=157)
     m, _ = solve(A, exact)
@@ -102,7 +102,7 @@ def test_deficient_square(exact):
 
 
 def test_deep_strong_components():
-    """A cycle through all rows is one block, the path that is left without its last entry is all blocks of one."""
+    """A cycle through all rows is one block; without its last entry, all blocks have one row."""
     n = 300_000
     i = np.arange(n)
     cycle = pattern(np.r_[i, i], np.r_[i, (i + 1) % n], (n, n))

@@ -1,4 +1,4 @@
-"""The minimum degree start against what it says of itself, in a few lines of Python."""
+"""The minimum degree heuristic against its definition, in a few lines of Python."""
 
 import numpy as np
 import scipy.sparse as sp
@@ -9,9 +9,9 @@ from strategies import larger, matrices, partial_matching
 
 
 def in_plain_python(A, row_mate, col_mate):
-    """Rows in order of ascending degree, each takes its free column of least degree; of several, the first.
+    """Rows by ascending degree, each matched to its free column of least degree, the first of these.
 
-    DegreeStatistics are told apart as far as a byte goes.
+    Degrees are compared as far as a byte holds them.
     """
     degree = np.minimum(np.bincount(A.indices[: A.indptr[-1]], minlength=A.shape[1]), 254)
     for i in np.argsort(np.minimum(np.diff(A.indptr), 255), kind="stable"):

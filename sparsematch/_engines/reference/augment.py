@@ -72,7 +72,7 @@ def search(
 
 
 def augment(row_mate: IndexArray, col_mate: IndexArray, parent: dict[int, int], leaf: int) -> int:
-    """Exchange matched and unmatched entries along the path that ends at the leaf; return its length."""
+    """Augment along the path that ends at the leaf; return its length."""
     length, j = 0, leaf
     while True:
         i = parent[j]

@@ -1,4 +1,4 @@
-"""Labels of the block triangular form from the definitions, quadratic and readable: the oracle of the tests.
+"""Labels of the block triangular form from the definitions: quadratic, the oracle of the tests.
 
 Dulmage, Mendelsohn, Coverings of bipartite graphs (Canadian J. Math. 10, 1958); Pothen, Fan,
 Computing the block triangular form of a sparse matrix (ACM TOMS 16, 1990). Given a maximum

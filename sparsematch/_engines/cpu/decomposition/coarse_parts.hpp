@@ -1,5 +1,5 @@
-// The coarse Dulmage-Mendelsohn parts, from a maximum matching: the vertical one is what alternating
-// paths from free rows reach, the horizontal one what reaches a free column.
+// The coarse Dulmage-Mendelsohn parts, from a maximum matching: the vertical one is what
+// alternating paths from free rows reach, the horizontal one what reaches a free column.
 //
 // Dulmage, Mendelsohn: Coverings of bipartite graphs (1958); Pothen, Fan (ACM TOMS 16, 1990).
 #pragma once

@@ -7,8 +7,8 @@
 // A depth-first search finds them all, but waits for memory at every vertex. Most vertices are
 // settled before it by searches that can prefetch, or read in order. If Karp-Sipser was the start:
 // pairs forced by vertices of degree one are components. With the transpose: trimming (trim.hpp).
-// With it or without: large components (forward_backward.hpp, sweeps.hpp), each of which becomes one
-// vertex.
+// With it or without: large components (forward_backward.hpp, sweeps.hpp), each of which becomes
+// one vertex.
 #pragma once
 
 #include <algorithm>

@@ -20,8 +20,8 @@ class ForwardBackward {
     }
 
     // Searches among the vertices that are not settled. Writes: the components found. Workspace: a
-    // byte per column, eight bits per vertex, and that of AlternatingSearch. Time: O(n_rows + n_cols
-    // + nnz).
+    // byte per column, eight bits per vertex, and that of AlternatingSearch. Time: O(n_rows +
+    // n_cols + nnz).
     void search() {
         found_.state = Buffer<VertexState>(a_.n_cols, VertexState());
         std::size_t left = found_.left = a_.n_cols - col_.count();

@@ -144,8 +144,8 @@ class Amd {
         }
     }
 
-    // If p has no neighbours, or one and no elements, it leaves no element: its neighbour only loses
-    // it. False: neither.
+    // If p has no neighbours, or one and no elements, it leaves no element: its neighbour only
+    // loses it. False: neither.
     bool eliminate_leaf(Index p) {
         if (v_[p].n_elements > 0) return false;
         Index only = none;
@@ -233,8 +233,8 @@ class Amd {
         std::uint64_t hash;
     };
 
-    // Takes elements that are dead or inside L_p, and variables that are not outside L_p, out of the
-    // list of i. Elements inside L_p die.
+    // Takes elements that are dead or inside L_p, and variables that are not outside L_p, out of
+    // the list of i. Elements inside L_p die.
     Kept prune(Index i) {
         std::int64_t to = v_[i].begin;
         Index degree = 0;

@@ -1,6 +1,6 @@
-// The symbolic analysis: a matrix in block upper triangular form, split into what is factorised (the
-// diagonal blocks) and what is only multiplied with (the entries above them). Each entry knows its
-// place in the user's values, so that new values need no search.
+// The symbolic analysis: a matrix in block upper triangular form, split into what is factorised
+// (the diagonal blocks) and what is only multiplied with (the entries above them). Each entry knows
+// its place in the user's values, so that new values need no search.
 //
 // The outline is KLU's: Davis, Palamadai Natarajan, Algorithm 907: KLU, a direct sparse solver for
 // circuit simulation problems (ACM TOMS 37, 2010). Here the cost of each diagonal block is

@@ -28,10 +28,10 @@ DegreeStatistics degree_statistics(const Csr<Index>& a) {
     return statistics;
 }
 
-// With how many other rows a row shares two columns, on average: several in a mesh, hardly any where
-// columns are random. An estimate: the columns of some sample rows are marked, few of all columns,
-// and a part of all rows is scanned for marks. A column of two sample rows is marked for one of
-// them; a row that repeats a column shares it twice.
+// With how many other rows a row shares two columns, on average: several in a mesh, hardly any
+// where columns are random. An estimate: the columns of some sample rows are marked, few of all
+// columns, and a part of all rows is scanned for marks. A column of two sample rows is marked for
+// one of them; a row that repeats a column shares it twice.
 // Reads: the matrix. Workspace: two bytes per column. Time: O(n_cols + nnz / 16).
 template <class Index>
 double shared_pair_density(const Csr<Index>& a) {

@@ -39,7 +39,8 @@ def _raise(file: EdgeFile, fault: tuple[int, int, int, int, float], folder: str,
     kind, edge, u, v, weight = fault
     if kind == _UNREADABLE:
         raise OSError(
-            f"{file.path} or the scratch files in {folder or 'no folder'} cannot be read to their end"
+            f"{file.path} or the scratch files in {folder or 'no folder'}"
+            " cannot be read to their end"
         )
     if kind == _UNWRITABLE:
         raise OSError(f"cannot write scratch files in {folder}: is there room?")

@@ -3,8 +3,8 @@
 #include "core/device.cuh"
 #include "core/level_queue.cuh"
 
-// What the rows lead to, or what leads to them: their lists, or those of their columns; the mates of
-// what these name, and what of it is in question.
+// What the rows lead to, or what leads to them: their lists, or those of their columns; the mates
+// of what these name, and what of it is in question.
 struct Arcs {
     Csr lists;
     ReadOnly<Index> mate;
@@ -30,8 +30,8 @@ KERNEL paint(Index n, const Index* __restrict__ list, int bits, Index* colour, I
 }
 
 // Reads: the rows' arcs, labels. Writes: colours, by atomic maximum, until none would rise within
-// its segment; queued, by exchange: the first to name the next level queues the row. Two queues of n
-// rows in rotation. Time: a barrier per level.
+// its segment; queued, by exchange: the first to name the next level queues the row. Two queues of
+// n rows in rotation. Time: a barrier per level.
 KERNEL __launch_bounds__(512)
     spread(Index n, const Index* __restrict__ list, Arcs arcs, const Index* __restrict__ label,
            Index* colour, Index* queued, Index* queues, Index* count, int* barrier) {

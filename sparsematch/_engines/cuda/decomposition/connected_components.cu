@@ -1,10 +1,10 @@
 // Connected components: rows and columns that entries join, by union and find with
 // compare-and-swap.
 //
-// Union and find as in union_find.cuh; two entries of each list first, so that most of the others have
-// nothing left to join (Sutton, Ben-Nun, Barak: Optimizing parallel graph connectivity computation
-// via subgraph sampling, IPDPS 2018). Vertices are the rows, then the columns. FIRST: entries that
-// are joined at first; LONG: entries above which a list is left to a whole block.
+// Union and find as in union_find.cuh; two entries of each list first, so that most of the others
+// have nothing left to join (Sutton, Ben-Nun, Barak: Optimizing parallel graph connectivity
+// computation via subgraph sampling, IPDPS 2018). Vertices are the rows, then the columns. FIRST:
+// entries that are joined at first; LONG: entries above which a list is left to a whole block.
 #include "core/device.cuh"
 #include "core/union_find.cuh"
 

@@ -1,11 +1,12 @@
 // Many rows of one strong component, so that searches from all of them take few levels where one
 // alone would take thousands.
 //
-// ROOTS rows drawn at random grow regions, each row of the graph joining that of the first root that
-// reaches it; the same along the columns. A row in two regions shows that the root that reached it
-// leads to the root that it reaches. Roots that lead to each other in the graph of these arcs are in
-// one component. All that follows from it is sound; that it finds many is likely where one component
-// is nearly everything. After the multi-pivot searches of Slota, Rajamanickam, Madduri (IPDPS 2014).
+// ROOTS rows drawn at random grow regions, each row of the graph joining that of the first root
+// that reaches it; the same along the columns. A row in two regions shows that the root that
+// reached it leads to the root that it reaches. Roots that lead to each other in the graph of these
+// arcs are in one component. All that follows from it is sound; that it finds many is likely where
+// one component is nearly everything. After the multi-pivot searches of Slota, Rajamanickam,
+// Madduri (IPDPS 2014).
 #include "core/device.cuh"
 
 #define WORDS (ROOTS / 32)
@@ -38,8 +39,8 @@ KERNEL start_at(const long long* pivot, const Index* __restrict__ row_mate, Firs
 }
 
 // Reads: the pivot, the rows in question. Writes: root: the pivot and others drawn at random, -1
-// where none was found; its region in both directions; the first level of two searches. Safe: the thread that
-// claims a column has the root to itself.
+// where none was found; its region in both directions; the first level of two searches. Safe: the
+// thread that claims a column has the root to itself.
 KERNEL plant(Index n_rows, const long long* pivot, const Index* __restrict__ row_mate,
              const Bits* rows_in, Index* root, FirstLevels f, Index* col_owner, Index* row_owner) {
     for (Index t = thread_index(); t < ROOTS; t += thread_count()) {

@@ -182,8 +182,8 @@ DEVICE int copy_arcs(const Square& g, const Pieces& pieces, Index begin, int n, 
     return total;
 }
 
-// One block. The piece of a root: copies its arcs, lets one thread search, writes the labels, clears
-// the bits. Returns whether it fits. Safe: no other block reads or writes its rows.
+// One block. The piece of a root: copies its arcs, lets one thread search, writes the labels,
+// clears the bits. Returns whether it fits. Safe: no other block reads or writes its rows.
 DEVICE bool solve(const Square& g, const Pieces& pieces, Index root, Short* memory, int room) {
     const Index begin = pieces.begin[root];
     const int n = static_cast<int>(pieces.size[root]);

@@ -7,10 +7,10 @@
 // 2. forward-backward: what a pivot reaches and is reached from is its component; before it comes
 //    what leads to it, behind it what does neither, then what it leads to (Fleischer, Hendrickson,
 //    Pinar, IPDPS workshops 2000). The searches are multi_pivot.cu's.
-// 3. small_components.cu: small pieces of the rest, which no entry joins, by depth-first search, one
-//    in each block of threads. Before 2 where trimming leaves few rows.
-// 4. colouring.cu: each of the others gets the largest number that leads to it; a row that keeps its
-//    own and what it is reached from under this number are a component, the first of those with it
+// 3. small_components.cu: small pieces of the rest, which no entry joins, by depth-first search,
+//    one in each block of threads. Before 2 where trimming leaves few rows.
+// 4. colouring.cu: each of the others gets the largest number that leads to it; a row that keeps
+//    its own and what it is reached from under this number are a component, the first of those with it
 //    (Orzan, PhD thesis, Amsterdam 2004).
 // Invariant: the label of a row is where in the order its segment begins, or its block when that is
 // known; segments are split in place, so labels of different segments never change their order.
@@ -166,9 +166,9 @@ KERNEL settle(Index n_first, Index n_last, Index n_square, const Index* __restri
     }
 }
 
-// Reads: what was reached forward and backward. Writes: class of its own row: 0 leads to the pivot, 1
-// is its component, 2 neither, 3 it leads there, 4 not in question; how many there are of each but
-// the last.
+// Reads: what was reached forward and backward. Writes: class of its own row: 0 leads to the pivot,
+// 1 is its component, 2 neither, 3 it leads there, 4 not in question; how many there are of each
+// but the last.
 KERNEL __launch_bounds__(512)
     classify(Index n_rows, const Index* __restrict__ row_mate, const Bits* rows_in,
              const Bits* ahead_cols, const Bits* behind_rows, signed char* of_row, Index* count) {
@@ -182,8 +182,8 @@ KERNEL __launch_bounds__(512)
     for (int k = 0; k < 4; ++k) add_of_block(count + k, mine[k]);
 }
 
-// Reads: classes, where each begins. Writes: the labels; clears the bits of the rows whose component
-// this is.
+// Reads: classes, where each begins. Writes: the labels; clears the bits of the rows whose
+// component this is.
 KERNEL split(Index n_rows, const Index* __restrict__ row_mate,
              const signed char* __restrict__ of_row, const Index* __restrict__ start, Index* label,
              Bits* rows_in, Bits* cols_in) {

@@ -4,8 +4,8 @@
 //
 // LANES neighbouring threads scan the list of a vertex, and UNROLL entries each at once. Lists of
 // more than LONG entries are cut to parts, which warps process after the others; the results of the
-// parts are combined at last. Macros: WEIGHT, bytes of a weight, 0: all edges weigh the same; LANES;
-// UNROLL; LONG; PART, entries of a part.
+// parts are combined at last. Macros: WEIGHT, bytes of a weight, 0: all edges weigh the same;
+// LANES; UNROLL; LONG; PART, entries of a part.
 #pragma once
 
 #if LANES > WARP  // on the host

@@ -1,11 +1,13 @@
-// Local max: an edge that comes before all its neighbours is matched, round by round on what is left.
+// Local max: an edge that comes before all its neighbours is matched, round by round on what is
+// left.
 //
 // Birn, Osipov, Sanders, Schulz, Sitchinava (Euro-Par 2013), section 2, around the vertices instead
 // of the edges: a vertex points at the best of its free neighbours (the paper's candidate C[v]),
 // and two that point at each other are matched. Only vertices that have lost their choice choose
 // anew (Manne, Bisseling, PPAM 2007); nothing is sorted or copied. While NARROW or fewer have lost
-// it, one block goes on alone: it searches for the losers among the neighbours of those just matched,
-// so that a long chain of vertices each of which waits for the next costs no pass over all that wait.
+// it, one block goes on alone: it searches for the losers among the neighbours of those just
+// matched, so that a long chain of vertices each of which waits for the next costs no pass over all
+// that wait.
 // Invariant: between two turns, a vertex without a mate points at the first edge, in the strict
 // order, to one without a mate.
 #include "core/device.cuh"
@@ -14,8 +16,8 @@
 
 #define ITEMS 4  // vertices that a thread processes together
 
-// Workspace: a bit a vertex; its choice; three lists: the open vertices of a turn and of the next, in
-// rotation, and those that have lost their choice.
+// Workspace: a bit a vertex; its choice; three lists: the open vertices of a turn and of the next,
+// in rotation, and those that have lost their choice.
 struct LocalMax {
     Index* mate;
     Bits* taken;
@@ -75,8 +77,8 @@ DEVICE Wide match(const LocalMax& s, const Index* open, Wide count, Index* next,
 
 // Rounds by one block, while few vertices have lost their choice: those choose, pairs match, and
 // the neighbours that pointed at them are the next. Writes how many are left, and in which of two
-// lists. Safe: steps are separated by the block's barrier, a pair is matched by the thread that sets the bit
-// of its smaller end.
+// lists. Safe: steps are separated by the block's barrier, a pair is matched by the thread that
+// sets the bit of its smaller end.
 DEVICE void go_alone(const Adjacency& g, const Free& rule, const LocalMax& s, Index* from,
                      Index* to, Wide count, Wide rounds, Wide limit, Control* control) {
     SHARED Index met[2 * NARROW];

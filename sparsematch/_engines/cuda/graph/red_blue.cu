@@ -14,8 +14,9 @@
 
 #define ITEMS 4  // vertices that a thread processes together
 
-// Workspace: a bit a vertex; to which it proposes and the key of that edge, the best that proposes to
-// it; three lists: the active vertices of a round and of the next, in rotation, and the blue ones.
+// Workspace: a bit a vertex; to which it proposes and the key of that edge, the best that proposes
+// to it; three lists: the active vertices of a round and of the next, in rotation, and the blue
+// ones.
 struct RedBlue {
     Index* mate;
     Bits* taken;
@@ -72,8 +73,8 @@ struct Propose {
 };
 
 // Matches what the last round has agreed on, and lists the rest of the active vertices: those that
-// stay active, and those that are blue now. The first time all are active. Safe: a vertex writes its
-// own mate and proposal, its bit by an atomic; picks are only read.
+// stay active, and those that are blue now. The first time all are active. Safe: a vertex writes
+// its own mate and proposal, its bit by an atomic; picks are only read.
 template <bool FIRST>
 DEVICE Wide match(Index n, const Propose& rule, const Index* active, Wide count, Index* next,
                   Index* blue, Tally* tally) {

@@ -1,8 +1,9 @@
 // Properties of a graph that matching relies on, from one pass over its entries; weights and live
 // edges of a matching of it.
 //
-// Both triangles are summed up to a 64-bit fingerprint, each entry hashed by its place and magnitude
-// as an unordered pair: equal sums show that each entry has its partner, without a search for it.
+// Both triangles are summed up to a 64-bit fingerprint, each entry hashed by its place and
+// magnitude as an unordered pair: equal sums show that each entry has its partner, without a search
+// for it.
 #include "core/device.cuh"
 #include "core/level_queue.cuh"
 #include "graph/edge_order.cuh"

@@ -4,8 +4,8 @@
 // Deveci, Kaya, Ucar, Catalyurek: GPU accelerated maximum cardinality matching algorithms for
 // bipartite graphs (Euro-Par 2013), Algorithms 1 to 4. The paper's columns are the majors here, its
 // rows the minors; predecessor is links, bfs_array is queue and seen, cmatch and rmatch are
-// major_mate and minor_mate, bfs_array[root] of a finished tree is leaf[root], an rmatch of -2 is an
-// entry of ends. GPUBFS-WR where with_roots, else GPUBFS; APsB where stop_early, else APFB.
+// major_mate and minor_mate, bfs_array[root] of a finished tree is leaf[root], an rmatch of -2 is
+// an entry of ends. GPUBFS-WR where with_roots, else GPUBFS; APsB where stop_early, else APFB.
 // Corrected: one fetch-or on a bit of `seen` claims a minor, all else is written by the thread that
 // claimed it, so the trees are disjoint and nothing is left to fix; one end only is flipped in a
 // tree, so a phase that finds a path gains one. Kernel apfb does all of GPUBFS, with a constant
@@ -163,8 +163,8 @@ KERNEL __launch_bounds__(THREADS, BLOCKS) apfb(Apfb s, int* barrier) {
         control->phases = phase + 1, control->levels = at.levels, control->found = found;
 }
 
-// One step of a phase, with as many threads as it has vertices; the host reads the tally of the turn
-// after each, and decides on the next.
+// One step of a phase, with as many threads as it has vertices; the host reads the tally of the
+// turn after each, and decides on the next.
 KERNEL step(Apfb s, Step step) {
     const Team team = whole_grid(nullptr);
     const LevelCounter<Tally> counter = {s.forest.control->of_grid, step.turn};

@@ -2,13 +2,13 @@
 // and go on.
 //
 // Karp, Sipser: Maximum matchings in sparse random graphs (FOCS 1981), from the lists of the rows
-// alone. A column counts its live rows, and adds them up, which gives the last one's number
-// when one is left: both in one word, so that they change together. Matching a column of degree one
-// removes its row and lowers the degrees of the row's other columns: such chains are followed by the
-// thread that has begun one. Rows of degree one are found by a few passes over the rows.
+// alone. A column counts its live rows, and adds them up, which gives the last one's number when
+// one is left: both in one word, so that they change together. Matching a column of degree one
+// removes its row and lowers the degrees of the row's other columns: such chains are followed by
+// the thread that has begun one. Rows of degree one are found by a few passes over the rows.
 // Invariants: a row belongs to the thread that sets its bit, `gone`, and then a column to the one
-// that sets its bit, `taken`; neither is given back. The word of a column counts every live row, and
-// some that are not: its last row may be gone, which the claim on the row finds out.
+// that sets its bit, `taken`; neither is given back. The word of a column counts every live row,
+// and some that are not: its last row may be gone, which the claim on the row finds out.
 #include "core/device.cuh"
 #include "matching/start_common.cuh"
 
@@ -96,7 +96,8 @@ KERNEL columns(Index n_cols, KarpSipser s) {
     for (Index j = thread_index(); j < n_cols; j += thread_count()) follow(s, j);
 }
 
-// Rows with up to `most` free columns are matched with that of fewest live rows. Reads and writes as `columns`.
+// Rows with up to `most` free columns are matched with that of fewest live rows. Reads and writes
+// as `columns`.
 KERNEL rows(Index n_rows, KarpSipser s, Index most, int bits) {
     for (long long t = thread_index(); t < stretches(n_rows) * STRETCH; t += thread_count()) {
         const Index i = visited(t, n_rows, bits, s.seed);

@@ -22,8 +22,8 @@ KERNEL count(Index nnz, const Index* __restrict__ indices, int* degree) {
     for (long long p = thread_index(); p < nnz; p += thread_count()) add(degree + indices[p], 1);
 }
 
-// The free column of fewest rows among entries at .. at + size of a list, which lanes share of which
-// this is one: degree, a number drawn for the pair, entry; all ones if there is none.
+// The free column of fewest rows among entries at .. at + size of a list, which lanes share of
+// which this is one: degree, a number drawn for the pair, entry; all ones if there is none.
 DEVICE Wide least(const MinDegree& s, Index at, Index size, int lane, int lanes, unsigned seed) {
     Wide best = ~Wide(0);
     for (Index k = lane; k < size; k += lanes) {
@@ -38,8 +38,8 @@ DEVICE Wide least(const MinDegree& s, Index at, Index size, int lane, int lanes,
 }
 
 // Rows with more than `above` and at most `upto` entries, each by one thread. Reads: lists, degree.
-// Writes: taken, by atomics; mates of pairs that it made. Time: O(nnz / threads), times the attempts
-// in which another thread was first.
+// Writes: taken, by atomics; mates of pairs that it made. Time: O(nnz / threads), times the
+// attempts in which another thread was first.
 KERNEL choose(Index n_rows, MinDegree s, Index above, Index upto, int bits, unsigned seed) {
     for (long long t = thread_index(); t < stretches(n_rows) * STRETCH; t += thread_count()) {
         const Index i = visited(t, n_rows, bits, seed);

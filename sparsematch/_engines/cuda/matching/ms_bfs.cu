@@ -6,8 +6,8 @@
 // share no vertex and all paths found in a phase are applied at once, without repair. A row whose
 // tree has its path is not expanded any more. Grafting, top-down: after a deep phase the trees
 // without a path stay, and all their rows are expanded again. In lockstep a frontier of a few
-// entries is left to the first block, blocks that share a narrow one wait for each other after every
-// level, and a phase ends when nothing is left to visit.
+// entries is left to the first block, blocks that share a narrow one wait for each other after
+// every level, and a phase ends when nothing is left to visit.
 // Invariant: the mates are a valid matching whenever all blocks stand at the barrier between
 // phases.
 #include "core/device.cuh"
@@ -35,8 +35,9 @@ DEVICE void prefetch_row(const MsBfs& s, Index row) {
 #define AT_ONCE (WIDTH > 0 && WIDTH <= 8)
 
 // Claims columns for a tree; returns how many paths it found, for the warp. Unless EAGER it tests
-// first: that spares atomics where most columns are visited, and costs a wait. Safe: one atomic gives
-// the bit to one tree, which alone writes the link; a root's leaf is set by one compare-and-swap.
+// first: that spares atomics where most columns are visited, and costs a wait. Safe: one atomic
+// gives the bit to one tree, which alone writes the link; a root's leaf is set by one
+// compare-and-swap.
 template <bool EAGER, int N, class Queue>
 DEVICE Index visit(const MsBfs& s, const Entry& at, const Index (&list)[N], Queue& next) {
     Index found = 0;
@@ -97,8 +98,8 @@ DEVICE Index visit_list(const MsBfs& s, const Entry& at, bool wanted, unsigned t
     return found;
 }
 
-// Expands the entries of a frontier, a few by each warp at a time; `warp` of `warps` that share them.
-// Returns the paths found.
+// Expands the entries of a frontier, a few by each warp at a time; `warp` of `warps` that share
+// them. Returns the paths found.
 template <bool EAGER, class Queue>
 DEVICE Index expand(const MsBfs& s, const Entry* from, Index count, Index warp, Index warps,
                     unsigned turn, Queue& next) {
@@ -155,8 +156,8 @@ DEVICE Done level_of_grid(const MsBfs& s, const Frontier& f, const Launch& launc
     return {found, 1};
 }
 
-// A few levels of a narrow frontier: each block goes on with what it finds itself, in shared memory,
-// and puts back what is left. Schedule: a policy of ms_bfs_schedules.cuh.
+// A few levels of a narrow frontier: each block goes on with what it finds itself, in shared
+// memory, and puts back what is left. Schedule: a policy of ms_bfs_schedules.cuh.
 template <class Schedule>
 DEVICE Done levels_of_block(const MsBfs& s, const Frontier& f, const Limits& limits,
                             Launch& launch) {

@@ -2,10 +2,10 @@
 // what is counted.
 //
 // Macros: LOCKSTEP, whether a level begins when the last one is complete, as in apfb; WIDTH, slots
-// of a row that stand in a row of their own, 0: all lists are read from indices; LANES, threads of a
-// warp that share a row; UNROLL, entries that a thread reads at once; PART, entries of a long list
-// that make an entry of the frontier; ROOM, entries of its own frontier that are not too many for a
-// block; THREADS of a block, BLOCKS of a processor.
+// of a row that stand in a row of their own, 0: all lists are read from indices; LANES, threads of
+// a warp that share a row; UNROLL, entries that a thread reads at once; PART, entries of a long
+// list that make an entry of the frontier; ROOM, entries of its own frontier that are not too many
+// for a block; THREADS of a block, BLOCKS of a processor.
 //
 // Rows of slots, here with WIDTH 8; row i of the matrix is row i of the slots:
 //
@@ -14,9 +14,10 @@
 //     in linked row k     | j | j | j | j | j | j  | LINK | LINK  |
 //     too many            | j | j | j | j | j | j  | j  | MORE    |   the rest: in indices
 //
-// The linked rows of row i follow each other from n_rows + indptr[i] / (WIDTH - 2) on, where no other
-// list has any. The r-th links the (2 r + 1)-th and the (2 r + 2)-th: a binary tree, so that all are
-// reached in few levels. Row 0 of them is linked by the first row. A slot without a link is -1.
+// The linked rows of row i follow each other from n_rows + indptr[i] / (WIDTH - 2) on, where no
+// other list has any. The r-th links the (2 r + 1)-th and the (2 r + 2)-th: a binary tree, so that
+// all are reached in few levels. Row 0 of them is linked by the first row. A slot without a link is
+// -1.
 #pragma once
 
 // in the last slot of a row: the rest of its list is long, and stands in indices
@@ -59,9 +60,9 @@ struct Control {
 };
 
 // When a frontier is narrow, in entries for each block; how many levels a block then goes on by
-// itself; at how many eighths of the depth at which it found its last path a phase ends, 0: with the
-// level that finds one; the levels of a phase from which on its trees are kept. In lockstep, up to
-// how many entries are left to the first block, and narrow frontiers are shared by all.
+// itself; at how many eighths of the depth at which it found its last path a phase ends, 0: with
+// the level that finds one; the levels of a phase from which on its trees are kept. In lockstep, up
+// to how many entries are left to the first block, and narrow frontiers are shared by all.
 struct Limits {
     int narrow, stay, depth_eighths, graft, alone;
 };
@@ -82,8 +83,8 @@ struct MsBfs {
 #define STAGED (2 * WARP)
 #define CAPACITY static_cast<int>(MEMORY / 2 / sizeof(Entry))
 
-// A round by all blocks: a frontier, where the next one goes, what draws the order of the lists, how
-// many trees more are to have a path.
+// A round by all blocks: a frontier, where the next one goes, what draws the order of the lists,
+// how many trees more are to have a path.
 struct Frontier {
     const Entry* from;
     Index count;

@@ -1,8 +1,8 @@
 // How the blocks share a narrow frontier: policies of `levels_of_block`.
 //
-// A policy says how many blocks share the frontier, up to how many entries a block goes on by itself
-// from n of its own, and after each level whether the round ends. `begin` and `ends` are called by
-// all threads of the block, the latter behind its barrier.
+// A policy says how many blocks share the frontier, up to how many entries a block goes on by
+// itself from n of its own, and after each level whether the round ends. `begin` and `ends` are
+// called by all threads of the block, the latter behind its barrier.
 #pragma once
 
 // A block's counts while it goes on by itself, by level in rotation: entries that it pushed, paths

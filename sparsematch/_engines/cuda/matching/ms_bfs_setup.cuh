@@ -9,9 +9,9 @@ KERNEL count_free(Index n_cols, const Index* __restrict__ col_mate, Control* con
     add_of_block(&control->free_columns, mine);
 }
 
-// The free rows that have entries, in an order that does not depend on their numbers. Reads: indptr,
-// row_mate. Writes: roots and leaf, places that the block reserved by one addition. Time: O(n_rows /
-// threads).
+// The free rows that have entries, in an order that does not depend on their numbers. Reads:
+// indptr, row_mate. Writes: roots and leaf, places that the block reserved by one addition. Time:
+// O(n_rows / threads).
 KERNEL collect(Index n_rows, int bits, unsigned seed, const Index* __restrict__ indptr,
                const Index* __restrict__ row_mate, Index* roots, Index* leaf, Control* control) {
     constexpr int EACH = 8;

@@ -5,11 +5,11 @@
 // algorithm on GPUs (ICPP 2013), Algorithms 3 to 9. The paper's columns are the majors here and its
 // rows the minors; psi of a minor is label, counted in minors (half of psi); psi of a major is
 // never stored. G-PR-First where use_list is false, G-PR-Shr where shrink, else NoShr. Corrected:
-// an exchange on minor_mate makes a push linear: a major that is displaced is active exactly once, in
-// the place of the one that displaced it. So one list replaces A_c, A_p and iA, and nothing is rolled
-// back or fixed. A major is given up only if the last exact labels show that it reaches no free
-// minor; with none active, exact labels are computed once more and prove it. Invariants: a matched
-// minor stays matched; labels only rise between two relabellings.
+// an exchange on minor_mate makes a push linear: a major that is displaced is active exactly once,
+// in the place of the one that displaced it. So one list replaces A_c, A_p and iA, and nothing is
+// rolled back or fixed. A major is given up only if the last exact labels show that it reaches no
+// free minor; with none active, exact labels are computed once more and prove it. Invariants: a
+// matched minor stays matched; labels only rise between two relabellings.
 #include "core/device.cuh"
 #include "core/level_queue.cuh"
 #include "matching/resident_bfs.cuh"
@@ -186,7 +186,8 @@ DEVICE Index relabel(const Team& grid, PushRelabel& s, Index n, Progress& at) {
     at.n = at.tail = load(&tally->next), at.ends = 0;
     const Index active = n > 0 ? load(&tally->hubs) : s.n_major + 1;
     const int before = at.levels;
-    // Safe: a minor is reached through its mate only, and the thread that claimed that one writes its label.
+    // Safe: a minor is reached through its mate only, and the thread that claimed that one writes
+    // its label.
     const auto visit = [&s, before](const Progress& at, Tally* tally, Open, Index, const Several& j,
                                     const Several& mate, const Which& claimed) {
         Which onward, end;
@@ -278,8 +279,9 @@ DEVICE Index list_active(const Team& grid, PushRelabel& s, Progress& at) {
     });
 }
 
-// The whole algorithm. Reads: the lists of both sides. Writes: both mates. Workspace: two indices per
-// minor, two per major, one for HUB / 4 entries; a bit per major; control and barrier, zero before.
+// The whole algorithm. Reads: the lists of both sides. Writes: both mates. Workspace: two indices
+// per minor, two per major, one for HUB / 4 entries; a bit per major; control and barrier, zero
+// before.
 // Time: O(n nnz / threads), mostly a few passes.
 KERNEL __launch_bounds__(THREADS, BLOCKS) push_relabel(PushRelabel s, int* barrier) {
     const Team grid = whole_grid(barrier);

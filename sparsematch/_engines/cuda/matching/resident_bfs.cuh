@@ -2,11 +2,11 @@
 // last.
 //
 // A level reads one stretch of a queue and appends the next; what the threads count meanwhile is a
-// Tally. A frontier of a few vertices is left to the first block, which needs no barrier of the grid,
-// and has tallies of its own since the others may still read the last one; they wait until the
-// frontier has grown. Lists longer than HUB are cut to chunks, which warps process after the other
-// vertices. Whatever is reached is claimed by a bit, so the trees have no vertex in common. Macros:
-// HUB, entries in a chunk; THREADS of a block, BLOCKS of a processor.
+// Tally. A frontier of a few vertices is left to the first block, which needs no barrier of the
+// grid, and has tallies of its own since the others may still read the last one; they wait until
+// the frontier has grown. Lists longer than HUB are cut to chunks, which warps process after the
+// other vertices. Whatever is reached is claimed by a bit, so the trees have no vertex in common.
+// Macros: HUB, entries in a chunk; THREADS of a block, BLOCKS of a processor.
 #pragma once
 
 // the logarithm of the threads that share a chunk; entries at a time
@@ -92,9 +92,9 @@ DEVICE void clear(const Team& team, Bits* set, Index n) {
     for (long long k = team.index; k <= n >> 5; k += team.count) set[k] = 0;  // own words
 }
 
-// Scans the entries from, from + step, ... below `to` of a list, BATCH at a time so that their loads
-// overlap, and so do the claims. The list is read from the place `turned` on, round to where it
-// began. visit(the j, their mates, which are claimed now).
+// Scans the entries from, from + step, ... below `to` of a list, BATCH at a time so that their
+// loads overlap, and so do the claims. The list is read from the place `turned` on, round to where
+// it began. visit(the j, their mates, which are claimed now).
 template <class Visit>
 DEVICE void scan(const Forest& f, ReadOnly<Index> list, Index degree, Index from, Index to,
                  Index step, Index turned, bool open, Visit visit) {

@@ -89,7 +89,8 @@ class SharedKarpSipser {
         return worked;
     }
 
-    // Matches up to a batch of vertices of degree one, each to its last neighbour, and removes both.
+    // Matches up to a batch of vertices of degree one, each to its last neighbour, and removes
+    // both.
     void match_batch(Worker& worker, int s) {
         const ResidualSide<Index>& side = side_[s];
         Index popped[batch];
@@ -151,8 +152,8 @@ class SharedKarpSipser {
         return true;
     }
 
-    // A repeated entry, a capped degree, or a column that another worker was about to claim may have
-    // hidden a neighbour.
+    // A repeated entry, a capped degree, or a column that another worker was about to claim may
+    // have hidden a neighbour.
     void match_maximal() {
         for (Index i = 0; i < side_[0].lists.n_rows; ++i) {
             if (!side_[0].free.test(i)) continue;
