@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 import sparsematch as sm
 from calls import grid, random_matrix
-from sparsematch._engines.cpu.core.run_engine import step
+from sparsematch._engines.cpu.core.run_engine import run_engine
 from sparsematch._engines.cpu.decomposition import block_form as operations
 from sparsematch._engines.reference import block_form as reference
 from sparsematch._engines.registry import Run
@@ -50,7 +50,7 @@ def found(graph, *engines, **settings):
     """The matching that these engines find, one after the other, and their run."""
     matching, run = Matching.start(graph), Run(**settings)
     for engine in engines:
-        step(engine, graph, matching, run, keep_forced=engine == "karp_sipser")
+        run_engine(engine, graph, matching, run, keep_forced=engine == "karp_sipser")
     return matching, run
 
 

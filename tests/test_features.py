@@ -6,7 +6,7 @@ import scipy.sparse as sp
 
 import sparsematch as sm
 from calls import certify, grid, random_matrix, scrambled
-from sparsematch._engines.cpu.core.run_engine import step
+from sparsematch._engines.cpu.core.run_engine import run_engine
 from sparsematch._engines.cpu.decomposition import block_form
 from sparsematch._engines.cpu.ordering import features
 from sparsematch._engines.registry import Run
@@ -81,7 +81,7 @@ def test_the_core_is_searched_from_where_less_is_free(seed):
             Matching.start(graph),
             (np.zeros(graph.n_major, bool), np.zeros(graph.n_minor, bool)),
         )
-        step("karp_sipser", graph, matching, run, settled=settled)
+        run_engine("karp_sipser", graph, matching, run, settled=settled)
         mates = graph.orient(matching.row_mate, matching.col_mate)
         free = [
             np.count_nonzero((mate < 0) & ~done) for mate, done in zip(mates, settled, strict=True)

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 import oracle
 import sparsematch as sm
 from calls import random_matrix
-from sparsematch._engines.cpu.core.run_engine import step, transpose
+from sparsematch._engines.cpu.core.run_engine import run_engine, transpose
 from sparsematch._engines.registry import Run
 from sparsematch._types.bipartite import as_bipartite
 from sparsematch._types.matching import Matching
@@ -29,7 +29,7 @@ def start(A, workers, **options):
     graph, run = as_bipartite(A), Run(workers, 0, options)
     matching = Matching.start(graph)
     settled = np.zeros(graph.n_major, bool), np.zeros(graph.n_minor, bool)
-    step("karp_sipser", graph, matching, run, settled=settled)
+    run_engine("karp_sipser", graph, matching, run, settled=settled)
     return graph, matching, settled, run
 
 
@@ -37,7 +37,7 @@ def start(A, workers, **options):
 def test_the_core_is_enough_for_a_maximum_matching(A, workers, with_xor):
     """A search that never visits settled vertices still finds a maximum matching."""
     graph, matching, settled, run = start(A, workers, neighbour_xor=with_xor)
-    done = step("single_source_bfs", graph, matching, run, settled=settled)
+    done = run_engine("single_source_bfs", graph, matching, run, settled=settled)
     assert done.cardinality == oracle.rank(A)
 
 
@@ -47,7 +47,7 @@ def test_a_large_core(workers):
     graph, matching, settled, run = start(A, workers)
     core = int(np.count_nonzero(~settled[0]))
     assert 0 < core < graph.n_major / 2
-    assert step(
+    assert run_engine(
         "single_source_bfs", graph, matching, run, settled=settled
     ).cardinality == sm.structural_rank(A)
 
@@ -90,7 +90,7 @@ def test_an_interrupted_start_leaves_a_valid_matching(workers):
             matching = Matching.start(graph)
             signal.setitimer(signal.ITIMER_REAL, seconds)
             try:
-                step("karp_sipser", graph, matching, run)
+                run_engine("karp_sipser", graph, matching, run)
             except KeyboardInterrupt:
                 stopped += 1
             finally:

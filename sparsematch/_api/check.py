@@ -2,6 +2,7 @@
 
 from typing import Any
 
+from sparsematch._engines.operations import CertificateOps
 from sparsematch._engines.registry import operations
 from sparsematch._types.bipartite import BipartiteCSR, as_bipartite
 from sparsematch._types.errors import wrong_type
@@ -97,7 +98,7 @@ def is_maximal(A: Any, matching: Any) -> bool:
     """
     graph = as_bipartite(A)
     given = read_matching(graph, matching, "matching")
-    return operations(graph.backend).free_pair(graph, given) is None
+    return operations(CertificateOps, graph.backend).free_pair(graph, given) is None
 
 
 def is_maximum(A: Any, matching: Any) -> bool:
@@ -141,7 +142,7 @@ def is_maximum(A: Any, matching: Any) -> bool:
     """
     graph = as_bipartite(A)
     given = read_matching(graph, matching, "matching")
-    return operations(graph.backend).vertex_cover(graph, given) is not None
+    return operations(CertificateOps, graph.backend).vertex_cover(graph, given) is not None
 
 
 def vertex_cover(A: Any, matching: Any) -> VertexCover:
@@ -191,7 +192,7 @@ def vertex_cover(A: Any, matching: Any) -> VertexCover:
     """
     graph = as_bipartite(A)
     given = read_matching(graph, matching, "matching")
-    cover = operations(graph.backend).vertex_cover(graph, given)
+    cover = operations(CertificateOps, graph.backend).vertex_cover(graph, given)
     if cover is None:
         raise ValueError(
             f"matching is not maximum: there is an augmenting path, so {given.cardinality} pairs "
@@ -207,7 +208,7 @@ def read_matching(graph: BipartiteCSR, given: Any, name: str) -> Matching:
             name, given, "a Matching, a pair (row_mate, col_mate) or one array row_mate"
         )
     matching = Matching.start(graph, given, name=name)
-    flaw = operations(graph.backend).wrong_pair(graph, matching)
+    flaw = operations(CertificateOps, graph.backend).wrong_pair(graph, matching)
     if flaw:
         code, i, j = flaw
         raise ValueError(f"{name} is not a matching of this matrix: {FLAWS[code].format(i=i, j=j)}")

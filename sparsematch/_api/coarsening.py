@@ -10,6 +10,7 @@ import scipy.sparse as sp
 from sparsematch._api.general import approximate_matching
 from sparsematch._api.transversal import Rng
 from sparsematch._api.workers import resolve_workers
+from sparsematch._engines.operations import CoarseningOps
 from sparsematch._engines.registry import Run, operations
 from sparsematch._types.arrays import IndexArray, on_gpu
 from sparsematch._types.bipartite import BipartiteCSR, as_bipartite, as_compressed
@@ -95,7 +96,7 @@ def coarsen(
     G, graph, values = _read(G)
     mate = _read_mates(matching, graph)
     run = Run(resolve_workers(workers))
-    labels, indptr, indices, sums = operations(graph.backend).galerkin_product(
+    labels, indptr, indices, sums = operations(CoarseningOps, graph.backend).galerkin_product(
         graph, values, mate, bool(join_unmatched), run
     )
     if G.data.dtype.kind == "u" and sums.dtype.kind == "i":  # the same sums, but for what they mean
@@ -235,7 +236,7 @@ def _read_mates(matching: Any, graph: BipartiteCSR) -> IndexArray:
         mate = mate.clip(-2, graph.n_rows).astype(graph.dtype)
     if graph.backend == "numpy":
         mate = np.ascontiguousarray(mate)
-    v = operations(graph.backend).wrong_mate(mate)
+    v = operations(CoarseningOps, graph.backend).wrong_mate(mate)
     if v >= 0:
         raise ValueError(
             f"matching is not one of a graph: the mate of vertex {v} is {int(given[v])}, whose "

@@ -4,6 +4,7 @@ from typing import Any
 
 from sparsematch._api.transversal import maximum_matching
 from sparsematch._api.workers import resolve_workers
+from sparsematch._engines.operations import DecompositionOps
 from sparsematch._engines.registry import operations
 from sparsematch._types.arrays import advising, namespace
 from sparsematch._types.bipartite import BipartiteCSR, as_bipartite
@@ -99,7 +100,7 @@ def block_form(
     maximum, run = maximum_matching(
         graph, matching, name="matching", method=method, workers=workers, device=device
     )
-    labels = operations(graph.backend).block_labels(graph, maximum, run)
+    labels = operations(DecompositionOps, graph.backend).block_labels(graph, maximum, run)
     del run  # and with it what the engine has left there
     return _assemble(graph, maximum, labels)
 
@@ -148,7 +149,8 @@ def is_reducible(A: Any, *, workers: int | None = None, device: str | None = Non
     graph = as_bipartite(A, device=device, threads=resolve_workers(workers))
     matching, run = maximum_matching(graph, workers=workers)
     rank = matching.cardinality
-    n_square = operations(graph.backend).block_labels(graph, matching, run).n_square
+    block_labels = operations(DecompositionOps, graph.backend).block_labels
+    n_square = block_labels(graph, matching, run).n_square
     return (rank < graph.n_cols) + n_square + (rank < graph.n_rows) > 1
 
 
@@ -197,7 +199,7 @@ def connected_components(A: Any, *, device: str | None = None) -> Components:
     (2, [0, 1, 0], [0, 1, 0])
     """
     graph = as_bipartite(A, device=device)
-    return operations(graph.backend).connected_components(graph)
+    return operations(DecompositionOps, graph.backend).connected_components(graph)
 
 
 @advising
@@ -205,7 +207,7 @@ def _assemble(graph: BipartiteCSR, matching: Matching, labels: BlockLabels) -> B
     """Sort rows and columns by group, and say where the blocks begin. Time: O(n_rows + n_cols)."""
     dtype, (n_rows, n_cols), n_square = graph.dtype, graph.shape, labels.n_square
     row_perm, col_perm, starts, first_square, first_vertical, rank = operations(
-        graph.backend
+        DecompositionOps, graph.backend
     ).block_permutation(matching, labels)
     n_free = n_cols - rank
     coarse_rows = [0, first_square, first_vertical, rank, n_rows]

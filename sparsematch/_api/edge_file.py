@@ -11,6 +11,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from sparsematch._api.transversal import Rng, read_seed
+from sparsematch._engines.operations import StreamOps
 from sparsematch._engines.registry import Run, operations
 from sparsematch._types.arrays import UNMATCHED
 from sparsematch._types.edge_file import EdgeFile, EdgeReport, as_edge_file, write_chunks
@@ -112,7 +113,7 @@ def match_edge_file(
     mate = np.full(_n_vertices(file, n_vertices, progress), UNMATCHED, file.dtype)
     weighted = bool(weights) and file.weighted
     with tempfile.TemporaryDirectory(prefix="sparsematch-", dir=scratch) as folder:
-        report = operations("numpy").match_edges(
+        report = operations(StreamOps, "numpy").match_edges(
             file, mate, weighted, folder, Run(seed=seed), progress
         )
     return _result(mate, report, perf_counter() - begin)
@@ -179,7 +180,7 @@ def write_edge_file(path: str | os.PathLike[str], edges: Any) -> int:
 
 def _n_vertices(file: EdgeFile, given: Any, progress: Any) -> int:
     if given is None:
-        return operations("numpy").largest_vertex(file, progress) + 1
+        return operations(StreamOps, "numpy").largest_vertex(file, progress) + 1
     if isinstance(given, bool) or not hasattr(given, "__index__"):
         raise wrong_type("n_vertices", given, "an integer")
     n = operator.index(given)

@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 
 from sparsematch._api.transversal import maximum_matching
+from sparsematch._engines.operations import DecompositionOps
 from sparsematch._engines.registry import Run, operations
 from sparsematch._types.arrays import IndexArray
 from sparsematch._types.bipartite import BipartiteCSR, as_bipartite
@@ -131,7 +132,8 @@ def _pieces(graph: BipartiteCSR, matching: Matching, run: Run, side: str) -> Def
     none = np.empty(0, graph.dtype)
     if np.all((matching.row_mate if side == "rows" else matching.col_mate) >= 0):
         return DeficientPieces(side, none, none, (none,) * 4, (np.zeros(1, graph.dtype),) * 4)
-    found = operations(graph.backend).hall_violators(graph, matching, run, side == "columns")
+    hall_violators = operations(DecompositionOps, graph.backend).hall_violators
+    found = hall_violators(graph, matching, run, side == "columns")
     many, few = found.row_piece, found.col_piece
     if side == "columns":
         many, few = few, many
@@ -161,8 +163,10 @@ def _rank_pieces(graph: BipartiteCSR, sizes: IndexArray, totals: Any) -> IndexAr
     `sizes` are those of the conflicts, `totals` those of the pieces.
     """
     order = np.arange(sizes.size, dtype=graph.dtype)
+    order_by_label = operations(DecompositionOps, graph.backend).order_by_label
     for key in totals.astype(graph.dtype), sizes:
-        order = order[operations(graph.backend).order_by_label(key[order], int(key.max()) + 1)[0]]
+        by_key, _ = order_by_label(key[order], int(key.max()) + 1)
+        order = order[by_key]
     rank = np.empty(sizes.size, graph.dtype)
     rank[order] = np.arange(sizes.size)
     return rank
@@ -178,5 +182,6 @@ def _group(
     graph: BipartiteCSR, rank: IndexArray, vertices: IndexArray, pieces: Any
 ) -> tuple[IndexArray, IndexArray]:
     """Sort vertices by the rank of their piece; also return where each piece begins."""
-    order, starts = operations(graph.backend).order_by_label(rank[pieces], rank.size)
+    order_by_label = operations(DecompositionOps, graph.backend).order_by_label
+    order, starts = order_by_label(rank[pieces], rank.size)
     return vertices[order], starts

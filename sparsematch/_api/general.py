@@ -7,6 +7,7 @@ import numpy as np
 
 from sparsematch._api.transversal import Rng, read_seed
 from sparsematch._api.workers import resolve_workers
+from sparsematch._engines.operations import GraphOps
 from sparsematch._engines.registry import Run, operations, read_options, select
 from sparsematch._types.arrays import UNMATCHED, advising, namespace
 from sparsematch._types.errors import wrong_type
@@ -196,7 +197,7 @@ def maximal_matching(
 @advising
 def _checked(graph: Graph, run: Run, symmetrize: bool, name: str = "G") -> Graph:
     """Return the graph without duplicates, checked: symmetric, weights finite."""
-    validate_graph = operations(graph.backend).validate_graph
+    validate_graph = operations(GraphOps, graph.backend).validate_graph
     survey = validate_graph(graph, run)
     if not survey.ascending:
         graph = add_up_duplicates(graph)
@@ -220,7 +221,7 @@ def _checked(graph: Graph, run: Run, symmetrize: bool, name: str = "G") -> Graph
 
 
 def _result(graph: Graph, mate: Any, run: Run, method: str, guarantee: float) -> GraphMatching:
-    weight = operations(graph.backend).matched_weight(graph, mate)
+    weight = operations(GraphOps, graph.backend).matched_weight(graph, mate)
     (step,) = run.steps
     info = RunInfo(
         method=method,

@@ -5,6 +5,7 @@ from typing import Any
 import numpy as np
 
 from sparsematch._api.check import read_matching
+from sparsematch._engines.operations import CertificateOps, WeightedOps
 from sparsematch._engines.registry import operations
 from sparsematch._types.errors import wrong_type
 from sparsematch._types.weighted import WeightedTransversal, as_weighted
@@ -82,7 +83,7 @@ def maximum_product_transversal(
     _check_flag("scaling", scaling)
     _check_flag("approximate", approximate)
     weighted = as_weighted(A)
-    product = operations(weighted.graph.backend).maximum_product
+    product = operations(WeightedOps, weighted.graph.backend).maximum_product
     return product(weighted, bool(scaling), bool(approximate))
 
 
@@ -125,7 +126,7 @@ def maximum_sum_transversal(A: Any) -> WeightedTransversal:
     (8.0, [1, 0])
     """
     weighted = as_weighted(A)
-    return operations(weighted.graph.backend).maximum_sum(weighted)
+    return operations(WeightedOps, weighted.graph.backend).maximum_sum(weighted)
 
 
 def bottleneck_transversal(A: Any) -> WeightedTransversal:
@@ -173,7 +174,7 @@ def bottleneck_transversal(A: Any) -> WeightedTransversal:
     (3.0, [1, 0])
     """
     weighted = as_weighted(A)
-    return operations(weighted.graph.backend).bottleneck(weighted)
+    return operations(WeightedOps, weighted.graph.backend).bottleneck(weighted)
 
 
 def is_optimal_transversal(
@@ -238,10 +239,9 @@ def is_optimal_transversal(
         given = read_matching(graph, matching, "transversal.matching")
     except ValueError:
         return False
-    offered = operations(graph.backend)
-    if offered.vertex_cover(graph, given) is None:
+    if operations(CertificateOps, graph.backend).vertex_cover(graph, given) is None:
         return False
-    return offered.is_optimal(weighted, transversal, tolerance)
+    return operations(WeightedOps, graph.backend).is_optimal(weighted, transversal, tolerance)
 
 
 def _check_flag(argument: str, value: Any) -> None:

@@ -16,6 +16,7 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 from scipy.sparse.linalg import splu
 
+from sparsematch._engines.operations import LuOps
 from sparsematch._engines.registry import operations
 from sparsematch._types.arrays import IndexArray
 from sparsematch._types.errors import unknown_choice
@@ -70,7 +71,7 @@ class SuperLUFactor:
         """Factorise new values."""
         memory = self._memory
         self._renumbered = False
-        steady = operations("numpy").steady_diagonal
+        steady = operations(LuOps, "numpy").steady_diagonal
         foreseen = memory.get("foreseen")
         if foreseen and steady(self._indptr, self._rows, values):
             self._lu = _superlu(values, self._rows, self._indptr, "NATURAL", **_ON_THE_DIAGONAL)

@@ -6,6 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csc_array
 
+from sparsematch._engines.operations import LuOps
 from sparsematch._engines.registry import operations
 from sparsematch._types.arrays import IndexArray
 from sparsematch._types.factors import OUTCOMES, BlockLU
@@ -111,9 +112,9 @@ class BlockFactors:
         solve(x, begin, n_blocks, side)
 
     def _factorise_external(self, values: NDArray[Any]) -> None:
-        take = operations(self.plan.pattern.graph.backend).take
+        gather = operations(LuOps, self.plan.pattern.graph.backend).gather
         for k, (indptr, rows, places, memory) in self.plan.external.items():
-            own = take(values, places)
+            own = gather(values, places)
             try:
                 if k in self._external:
                     self._external[k].refactorise(own)

@@ -15,6 +15,7 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
+from sparsematch._engines.operations import LuOps
 from sparsematch._engines.registry import operations
 from sparsematch._types.arrays import IndexArray
 from sparsematch._types.bipartite import BipartiteCSR, as_bipartite, as_compressed
@@ -67,7 +68,7 @@ class Pattern:
         """
         data = self.any_values(A)
         return self.refuse_infinite(
-            Survey(data, *operations(self.graph.backend).survey(self.graph, data))
+            Survey(data, *operations(LuOps, self.graph.backend).value_norms(self.graph, data))
         )
 
     def refuse_infinite(self, survey: Survey) -> Survey:
@@ -110,7 +111,7 @@ class Pattern:
             )
         if A.format != self.layout:
             A = A.asformat(self.layout)
-        equal = operations(self.graph.backend).equal
+        equal = operations(LuOps, self.graph.backend).equal_indices
         for now, then in zip(_index_arrays(A), self.arrays, strict=True):
             if not equal(now, then):
                 raise ValueError(
@@ -186,7 +187,7 @@ def _columns(A: Any) -> tuple[IndexArray, IndexArray] | None:
     ):
         return None
     indptr, indices = indptr.copy(), indices[: indptr[-1]].copy()
-    return (indptr, indices) if operations("numpy").is_canonical(indptr, indices) else None
+    return (indptr, indices) if operations(LuOps, "numpy").is_canonical(indptr, indices) else None
 
 
 def _positions(layout: str, arrays: tuple[IndexArray, ...]) -> tuple[IndexArray, IndexArray]:

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from sparsematch._api.decomposition import block_form
 from sparsematch._api.weighted import maximum_product_transversal
+from sparsematch._engines.operations import LuOps, WeightedOps
 from sparsematch._engines.registry import operations
 from sparsematch._types.arrays import BoolArray, IndexArray
 from sparsematch._types.errors import unknown_choice
@@ -88,7 +89,7 @@ class FactorisationPlan:
 
     def new_numbers(self, values: NDArray[Any]) -> BlockLU:
         """Allocate the numbers of a factorisation."""
-        return operations(self.pattern.graph.backend).block_lu(self.blocks, values)
+        return operations(LuOps, self.pattern.graph.backend).block_lu(self.blocks, values)
 
     def replan_block(self, k: int, values: NDArray[Any]) -> "FactorisationPlan":
         """Return a plan for values whose pivots bring far more fill to block k than was foreseen.
@@ -117,7 +118,7 @@ def _make_plan(
     """Cut the matrix into blocks, unless that is done, and the external ones out of it."""
     graph, external = pattern.graph, {}
     if blocks is None:
-        blocks = operations(graph.backend).block_plan(graph, *form, external_only)
+        blocks = operations(LuOps, graph.backend).block_plan(graph, *form, external_only)
     ascending = make_external is not SuperLUFactor  # which accepts any order
     for k in blocks.outside:
         indptr, rows, places, foreseen = blocks.block(k, ascending)
@@ -162,7 +163,7 @@ def _analyse_blocks(
 ) -> QuickAnalysis:
     """Find the block form in one call of the core; by matching and block search if it gives up."""
     graph = pattern.graph
-    quick_analysis = operations(graph.backend).quick_analysis
+    quick_analysis = operations(LuOps, graph.backend).quick_analysis
     if matching is None and (found := quick_analysis(graph, values, None, max_weak_share)):
         return found
     form = block_form(graph, matching)
@@ -186,6 +187,6 @@ def _exchange(
 def _best_diagonal(pattern: Pattern, values: NDArray[Any]) -> Matching:
     graph, magnitude = pattern.graph, np.abs(values)
     if magnitude.size and magnitude.min() > 0 and magnitude.max() < math.inf:
-        return operations(graph.backend).least_cost(graph, -np.log(magnitude)).matching
+        return operations(WeightedOps, graph.backend).least_cost(graph, -np.log(magnitude)).matching
     columns = sp.csc_array((values, graph.indices, graph.indptr), shape=graph.shape)
     return maximum_product_transversal(columns, scaling=False).matching

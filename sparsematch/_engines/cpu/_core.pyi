@@ -1,7 +1,7 @@
 """The C++ core.
 
 Arrays of one call are all int32 or all int64; major is what `indptr` runs over, minor what
-`indices` names.
+`indices` names. Of two arrays in a tuple the first is that of the majors.
 """
 
 from collections.abc import Callable, Mapping
@@ -9,140 +9,117 @@ from typing import Any
 
 from numpy.typing import NDArray
 
+from sparsematch._engines.cpu.core.csr import Csr, GraphArrays, Settings
 from sparsematch._types.arrays import BoolArray, FloatArray, IndexArray
 from sparsematch._types.factors import BlockLU, BlockPlan
 
-def engines() -> list[tuple[str, bool, str, bool, dict[str, bool | float], str]]:
-    """List (name, exact, transpose, threads, options with their defaults, summary)."""
+_Indices = tuple[IndexArray, IndexArray]
+_Flags = tuple[BoolArray, BoolArray]
+_Form = tuple[IndexArray, IndexArray, IndexArray]
+_PlanLimits = tuple[float, float, int]
+_Layout = tuple[int, ...]
+_Progress = Callable[[int, int, int], object] | None
 
-def run(
-    name: str,
-    n_minor: int,
-    indptr: IndexArray,
-    indices: IndexArray,
-    t_indptr: IndexArray | None,
-    t_indices: IndexArray | None,
-    major_mate: IndexArray,
-    minor_mate: IndexArray,
-    workers: int,
-    edge_limit: int,
-    detailed: bool,
-    seed: int,
-    options: Mapping[str, bool | float],
-    settled_major: BoolArray | None,
-    settled_minor: BoolArray | None,
-    forced: IndexArray | None,
-    /,
-) -> dict[str, Any]:
-    """Run one engine on the mates."""
+def transpose(matrix: Csr, lists: _Indices, workers: int, /) -> None:
+    """Write the indptr and indices of the transpose."""
 
-def transpose(
-    n_minor: int,
-    indptr: IndexArray,
-    indices: IndexArray,
-    t_indptr: IndexArray,
-    t_indices: IndexArray,
-    workers: int,
-    /,
-) -> None:
-    """Write the transpose."""
-
-def assignment(
-    n_minor: int,
-    indptr: IndexArray,
-    indices: IndexArray,
-    cost: FloatArray,
-    major_mate: IndexArray,
-    minor_mate: IndexArray,
-    major_dual: FloatArray,
-    minor_dual: FloatArray,
-    detailed: bool,
-    /,
-) -> dict[str, Any]:
-    """Match every major at least cost; ``"feasible"`` in the account tells whether that can be done."""
-
-def matched_entries(
-    n_minor: int,
-    indptr: IndexArray,
-    indices: IndexArray,
-    major_mate: IndexArray,
-    entry: IndexArray,
-    /,
-) -> None:
-    """Write where the matched entry of each major stands, or -1."""
-
-def check_matching(
-    n_minor: int,
-    indptr: IndexArray,
-    indices: IndexArray,
-    major_mate: IndexArray,
-    minor_mate: IndexArray,
-    /,
-) -> tuple[int, int, int]:
+def check_matching(matrix: Csr, mates: _Indices, /) -> tuple[int, int, int]:
     """Return (what is wrong, major, minor), starting with 0 if nothing is."""
 
-def check_maximal(
-    n_minor: int,
-    indptr: IndexArray,
-    indices: IndexArray,
-    major_mate: IndexArray,
-    minor_mate: IndexArray,
-    /,
-) -> tuple[int, int]:
+def free_entry(matrix: Csr, mates: _Indices, /) -> tuple[int, int]:
     """Return an entry whose ends are both free, or (-1, -1)."""
 
-def cover(
-    n_minor: int,
-    indptr: IndexArray,
-    indices: IndexArray,
-    major_mate: IndexArray,
-    minor_mate: IndexArray,
-    major_cover: BoolArray,
-    minor_cover: BoolArray,
-    /,
-) -> bool:
+def vertex_cover(matrix: Csr, mates: _Indices, cover: _Flags, /) -> bool:
     """Write the cover if the matching is maximum, and tell whether it is."""
 
-def block_labels(
-    n_minor: int,
-    indptr: IndexArray,
-    indices: IndexArray,
-    t_indptr: IndexArray | None,
-    t_indices: IndexArray | None,
-    major_mate: IndexArray,
-    minor_mate: IndexArray,
-    major_group: IndexArray,
+def engines() -> list[tuple[Any, ...]]:
+    """List the fields of `EngineEntry` of each engine."""
+
+def run_engine(
+    name: str,
+    matrix: Csr,
+    transposed: Csr | None,
+    mates: _Indices,
+    settings: Settings,
+    options: Mapping[str, bool | float],
+    settled: _Flags | None,
     forced: IndexArray | None,
-    forced_by_major: int,
-    forced_by_minor: int,
+    /,
+) -> tuple[tuple[Any, ...], tuple[int, int]]:
+    """Improve the mates; return the fields of `StepInfo` from phases on, and of `Forced`.
+
+    Options of other engines are passed over.
+    """
+
+def take_diagonal(matrix: Csr, mates: _Indices, /) -> bool:
+    """Match along the diagonal if it is there in full, and tell whether it is."""
+
+def degree_statistics(indptr: IndexArray, /) -> tuple[int, int]:
+    """Return the sum of the squared degrees of the majors, and how many have one entry."""
+
+def shared_pair_density(matrix: Csr, /) -> float:
+    """Return with how many others a major shares two minors, on average, by a sample."""
+
+def bfs_depth_to(matrix: Csr, transposed: Csr, majors: int, /) -> int:
+    """Return the levels a breadth-first search needs to see so many majors."""
+
+def renumber(
+    matrix: Csr,
+    transposed: _Indices,
+    major_order: IndexArray,
+    major_place: IndexArray,
+    minor_order: IndexArray,
+    new_indptr: IndexArray,
+    workers: int,
+    /,
+) -> None:
+    """Write the breadth-first order of both sides, and the lists in these numbers.
+
+    Their indices replace those of the transpose. `major_order` has room for one more.
+    """
+
+def permute_matching(
+    major_place: IndexArray,
+    minor_order: IndexArray,
+    minor_mate: IndexArray,
+    new_mates: _Indices,
+    /,
+) -> None:
+    """Write a matching in the new numbers."""
+
+def unpermute_matching(
+    major_order: IndexArray,
+    minor_order: IndexArray,
+    new_mates: _Indices,
+    mates: _Indices,
+    workers: int,
+    /,
+) -> None:
+    """Write a matching in the old numbers."""
+
+def block_labels(
+    matrix: Csr,
+    transposed: Csr | None,
+    mates: _Indices,
+    major_group: IndexArray,
+    forced: tuple[IndexArray, int, int] | None,
     /,
 ) -> int:
     """Write the group of each major; return how many blocks the square part has."""
 
-def connected_components(
-    n_minor: int,
-    indptr: IndexArray,
-    indices: IndexArray,
-    major_label: IndexArray,
-    minor_label: IndexArray,
-    /,
-) -> int:
+def connected_components(matrix: Csr, labels: _Indices, /) -> int:
     """Write the components' numbers, and return how many there are."""
 
 def hall_violators(
-    n_minor: int,
-    indptr: IndexArray,
-    indices: IndexArray,
-    major_mate: IndexArray,
-    minor_mate: IndexArray,
-    major_piece: IndexArray,
-    minor_piece: IndexArray,
+    matrix: Csr,
+    mates: _Indices,
+    pieces: _Indices,
     members: IndexArray,
     partners: IndexArray,
     starts: IndexArray,
     /,
 ) -> int:
-    """Write the pieces with too many majors, and one minimal violator of each; return how many.
+    """Write the pieces with too many majors, and a minimal violator of each; return how many.
 
     The mates change.
     """
@@ -156,174 +133,98 @@ def block_permutation(
     row_group: IndexArray,
     row_mate: IndexArray,
     n_square: int,
-    row_perm: IndexArray,
-    col_perm: IndexArray,
+    perms: _Indices,
     starts: IndexArray,
     /,
 ) -> None:
-    """Write the permutations of the block form, but for the free columns, and where each group begins."""
+    """Write the permutations of the block form, but for free columns, and where groups begin."""
 
-def take_diagonal(
-    n_minor: int,
-    indptr: IndexArray,
-    indices: IndexArray,
-    major_mate: IndexArray,
-    minor_mate: IndexArray,
-    /,
+def assignment(
+    matrix: Csr, cost: FloatArray, mates: _Indices, duals: tuple[FloatArray, FloatArray], /
 ) -> bool:
-    """Match along the diagonal if it is there in full, and tell whether it is."""
+    """Match every major at least cost, and tell whether that can be done."""
 
-def bfs_depth_to(
-    n_minor: int,
-    indptr: IndexArray,
-    indices: IndexArray,
-    t_indptr: IndexArray,
-    t_indices: IndexArray,
-    majors: int,
-    /,
-) -> int:
-    """Return the levels a breadth-first search needs to see so many majors."""
+def matched_entries(matrix: Csr, major_mate: IndexArray, entry: IndexArray, /) -> None:
+    """Write where the matched entry of each major stands, or -1."""
 
-def degree_statistics(indptr: IndexArray, /) -> tuple[int, int]:
-    """Return the sum of the squared degrees of the majors, and how many majors have one entry."""
-
-def shared_pair_density(n_minor: int, indptr: IndexArray, indices: IndexArray, /) -> float:
-    """Return with how many others a major shares two minors, in the mean, by a sample."""
-
-def renumber(
-    n_minor: int,
-    indptr: IndexArray,
-    indices: IndexArray,
-    t_indptr: IndexArray,
-    t_indices: IndexArray,
-    major_order: IndexArray,
-    major_place: IndexArray,
-    minor_order: IndexArray,
-    new_indptr: IndexArray,
-    workers: int,
-    /,
-) -> None:
-    """Write the breadth-first order of both sides, and the lists in these numbers; their indices replace t_indices.
-
-    `major_order` has room for one more.
-    """
-
-def permute_matching(
-    major_place: IndexArray,
-    minor_order: IndexArray,
-    minor_mate: IndexArray,
-    new_major_mate: IndexArray,
-    new_minor_mate: IndexArray,
-    /,
-) -> None:
-    """Write a matching in the new numbers."""
-
-def unpermute_matching(
-    major_order: IndexArray,
-    minor_order: IndexArray,
-    new_major_mate: IndexArray,
-    new_minor_mate: IndexArray,
-    major_mate: IndexArray,
-    minor_mate: IndexArray,
-    workers: int,
-    /,
-) -> None:
-    """Write a matching in the old numbers."""
-
-def block_plan(
-    indptr: IndexArray,
-    indices: IndexArray,
-    row_perm: IndexArray,
-    col_perm: IndexArray,
-    starts: IndexArray,
-    external_only: BoolArray,
-    limits: tuple[float, float, int],
-    /,
-) -> BlockPlan:
-    """Plan a square matrix, given by columns, by blocks; some are left to an external solver."""
-
-def survey(indptr: IndexArray, values: NDArray[Any], /) -> tuple[float, float]:
-    """Return the largest absolute value and the 1-norm, not finite if an entry is not."""
-
-def equal(x: IndexArray, y: IndexArray, /) -> bool:
-    """Tell whether two arrays of the same type are equal."""
-
-def is_canonical(indptr: IndexArray, indices: IndexArray, /) -> bool:
-    """Tell whether these are compressed columns of a square matrix, each ascending without repeats."""
-
-def take(values: NDArray[Any], places: IndexArray, /) -> NDArray[Any]:
-    """Return the values at these places, which are not checked."""
-
-def steady_diagonal(indptr: IndexArray, rows: IndexArray, values: NDArray[Any], /) -> bool:
-    """Tell whether all entries on the diagonal are at least a tenth of the largest of their column."""
-
-def quick_analysis(
-    indptr: IndexArray,
-    indices: IndexArray,
-    values: NDArray[Any],
-    given: IndexArray | tuple[IndexArray, IndexArray, IndexArray] | None,
-    limits: tuple[int, int, float, int, tuple[float, float, int]],
-    /,
-) -> tuple[Any, ...] | None:
-    """Return row_perm, col_perm, starts, largest absolute value, 1-norm, weak pivots, and a plan."""
-
-def block_lu(plan: BlockPlan, values: NDArray[Any], /) -> BlockLU:
-    """Make room for a factorisation; of `values`, only the type counts."""
-
-def graph_engines() -> list[tuple[str, float, bool, dict[str, bool | float], str]]:
-    """List (name, guarantee, threads, options with their defaults, summary) of the engines for general graphs."""
+def graph_engines() -> list[tuple[Any, ...]]:
+    """List the fields of `EngineEntry` of each engine for general graphs."""
 
 def match_graph(
     name: str,
-    indptr: IndexArray,
-    indices: IndexArray,
-    weight: FloatArray | None,
+    graph: GraphArrays,
     mate: IndexArray,
-    workers: int,
-    detailed: bool,
-    seed: int,
+    settings: Settings,
     options: Mapping[str, bool | float],
     /,
-) -> dict[str, Any]:
-    """Run one engine for general graphs on mates that are all -1."""
+) -> tuple[Any, ...]:
+    """Write mates that are all -1; return the fields of `StepInfo` from phases on."""
 
-def validate_graph(
-    indptr: IndexArray, indices: IndexArray, weight: FloatArray | None, workers: int, /
-) -> tuple[bool, bool, bool]:
+def validate_graph(graph: GraphArrays, workers: int, /) -> tuple[bool, bool, bool]:
     """Tell whether neighbours ascend strictly, both triangles agree, and weights are finite."""
 
-def matched_weight(
-    indptr: IndexArray, indices: IndexArray, weight: FloatArray | None, mate: IndexArray, /
-) -> float:
-    """Add up the moduli of the matched edges, each once."""
+def matched_weight(graph: GraphArrays, mate: IndexArray, /) -> float:
+    """Add up the absolute values of the matched edges, each once."""
 
 def wrong_mate(mate: IndexArray, /) -> int:
-    """Return the first vertex whose mate is out of range, itself, or not matched with it; -1: there is none."""
+    """Return the first vertex whose mate is out of range, itself or not matched with it, or -1."""
 
 def galerkin_product(
-    indptr: IndexArray,
-    indices: IndexArray,
-    values: NDArray[Any],
-    mate: IndexArray,
-    join: bool,
-    workers: int,
-    /,
+    matrix: Csr, values: NDArray[Any], mate: IndexArray, join: bool, workers: int, /
 ) -> tuple[IndexArray, IndexArray, IndexArray, NDArray[Any]]:
     """Return the aggregates of a matching, and the coarse matrix: indptr, indices, values."""
 
 def match_edges(
     path: str,
-    layout: tuple[int, ...],
+    layout: _Layout,
     folder: str,
     mate: IndexArray,
     weighted: bool,
     seed: int,
-    tell: Callable[[int, int, int], object] | None,
+    tell: _Progress,
     /,
 ) -> dict[str, Any]:
     """Match the edges of a file; the mates are written, and all -1 before."""
 
-def largest_vertex(
-    path: str, layout: tuple[int, ...], tell: Callable[[int, int, int], object] | None, /
-) -> int:
+def largest_vertex(path: str, layout: _Layout, tell: _Progress, /) -> int:
     """Return the largest vertex of a file of edges; -1: it has none; -2: it cannot be read."""
+
+def block_plan(
+    columns: Csr, form: _Form, external_only: BoolArray, limits: _PlanLimits, /
+) -> BlockPlan:
+    """Plan the factorisation of a square matrix, given by columns, by its block form.
+
+    `form`: row_perm, col_perm, row_blocks; `limits`: multiplications per entry of L + U, entries of
+    L + U per entry, and rows up to which these do not count.
+    """
+
+def value_norms(indptr: IndexArray, values: NDArray[Any], /) -> tuple[float, float]:
+    """Return the largest absolute value and the 1-norm, not finite if a value is not."""
+
+def equal_indices(x: IndexArray, y: IndexArray, /) -> bool:
+    """Tell whether two arrays of the same type are equal."""
+
+def is_canonical(indptr: IndexArray, indices: IndexArray, /) -> bool:
+    """Tell whether these are columns of a square matrix, each ascending without repeats."""
+
+def gather(values: NDArray[Any], places: IndexArray, /) -> NDArray[Any]:
+    """Return the values at these places, which are not checked."""
+
+def steady_diagonal(indptr: IndexArray, rows: IndexArray, values: NDArray[Any], /) -> bool:
+    """Tell whether all diagonal entries are at least a tenth of the largest of their column."""
+
+def quick_analysis(
+    columns: Csr,
+    values: NDArray[Any],
+    given: IndexArray | _Form | None,
+    limits: tuple[int, int, float, int, _PlanLimits],
+    /,
+) -> tuple[Any, ...] | None:
+    """Return the fields of `QuickAnalysis`; None: no perfect matching is at hand.
+
+    `limits`: entries up to which a matching is found, and tried; the share of rows in blocks with
+    weak pivots above which no plan is made, and rows of a block that do not count; see `block_plan`.
+    """
+
+def block_lu(plan: BlockPlan, values: NDArray[Any], /) -> BlockLU:
+    """Make room for a factorisation; of `values`, only the type counts."""

@@ -1,14 +1,9 @@
 // Bindings of the solvers: block plans and factorisations as Python objects, their arrays copied
 // out, the GIL released in between.
-#include <nanobind/nanobind.h>
-#include <nanobind/ndarray.h>
 #include <nanobind/stl/complex.h>
-#include <nanobind/stl/tuple.h>
 #include <nanobind/stl/vector.h>
 
 #include <algorithm>
-#include <tuple>
-#include <utility>
 #include <vector>
 
 #include "bindings/nanobind_helpers.hpp"
@@ -25,47 +20,48 @@ template <class T>
 using Matrix = nb::ndarray<T, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
 
 template <class T>
-auto owned(T* data, std::size_t n) {
-    nb::capsule owner(data, [](void* p) noexcept { delete[] static_cast<T*>(p); });
-    return nb::ndarray<nb::numpy, T, nb::ndim<1>>(data, {n}, owner);
-}
-template <class T>
 auto copied(const T* from, std::size_t n) {
-    auto* data = new T[n];
-    std::copy(from, from + n, data);
-    return owned(data, n);
+    Buffer<T> out(n);
+    std::copy(from, from + n, out.data());
+    return owned(std::move(out), n);
 }
 template <class T>
 auto copied(const std::vector<T>& from) {
     return copied(from.data(), from.size());
 }
 
+// row_perm, col_perm, starts.
 template <class Index>
-std::vector<Index> to_vector(const In<Index>& from) {
-    return {from.data(), from.data() + from.size()};
-}
+using FormArg = std::tuple<In<Index>, In<Index>, In<Index>>;
+
 template <class Index>
-std::vector<Index> to_vector(nb::handle from) {
-    return to_vector(nb::cast<In<Index>>(from));
+SquareForm<Index> read_form(const FormArg<Index>& given) {
+    const auto vector = [](const In<Index>& from) {
+        return std::vector<Index>(from.data(), from.data() + from.size());
+    };
+    const auto& [row_perm, col_perm, starts] = given;
+    return {vector(row_perm), vector(col_perm), vector(starts)};
 }
 
-// limits: work_per_entry, fill, always_inside.
+// BlockPlan::Limits, QuickLimits.
 template <class Index>
-typename BlockPlan<Index>::Limits plan_limits(nb::handle limits) {
-    const auto [work_per_entry, fill, always_inside] =
-        nb::cast<std::tuple<double, double, Index>>(limits);
+using PlanLimits = std::tuple<double, double, Index>;
+template <class Index>
+using QuickLimitsArg = std::tuple<std::int64_t, std::int64_t, double, Index, PlanLimits<Index>>;
+
+template <class Index>
+typename BlockPlan<Index>::Limits read_limits(const PlanLimits<Index>& given) {
+    const auto [work_per_entry, fill, always_inside] = given;
     return {work_per_entry, fill, always_inside};
 }
 
 template <class Index>
-BlockPlan<Index>* make_plan(In<Index> indptr, In<Index> indices, In<Index> row_perm,
-                            In<Index> col_perm, In<Index> starts, In<bool> external_only,
-                            nb::tuple limits) {
-    const auto a = view(static_cast<Index>(row_perm.size()), indptr, indices);
-    const auto checked = plan_limits<Index>(limits);
+BlockPlan<Index>* make_plan(CsrArg<Index> matrix, FormArg<Index> form, In<bool> external_only,
+                            PlanLimits<Index> limits) {
     nb::gil_scoped_release release;
-    Planner<Index> planner(a, {to_vector(row_perm), to_vector(col_perm), to_vector(starts)},
-                           external_only.data(), nullptr, checked);
+    const auto a = matrix.view();
+    Planner<Index> planner(a, read_form<Index>(form), external_only.data(), nullptr,
+                           read_limits<Index>(limits));
     return new BlockPlan<Index>(planner.make());
 }
 
@@ -118,31 +114,19 @@ void bind_plan(nb::module_& m, const char* name) {
                          return out;
                      })
         .def_prop_ro("n_upper", [](const Plan& plan) { return plan.upper_row.size(); })
-        .def("block", &block<Index>, "k"_a, "ascending"_a);
-    m.def("block_plan", &make_plan<Index>, "indptr"_a.noconvert(), "indices"_a.noconvert(),
-          "row_perm"_a.noconvert(), "col_perm"_a.noconvert(), "starts"_a.noconvert(),
-          "external_only"_a.noconvert(), "limits"_a);
-    m.def(
-        "equal",
-        [](In<Index> x, In<Index> y) {
-            return std::equal(x.data(), x.data() + x.size(), y.data(), y.data() + y.size());
-        },
-        "x"_a.noconvert(), "y"_a.noconvert());
-    m.def("is_canonical", &run_is_canonical<Index>, "indptr"_a.noconvert(),
-          "indices"_a.noconvert());
+        .def("block", &block<Index>);
+    m.def("block_plan", make_plan<Index>);
+    m.def("equal_indices", [](In<Index> x, In<Index> y) {
+        return std::equal(x.data(), x.data() + x.size(), y.data(), y.data() + y.size());
+    });
+    m.def("is_canonical", run_is_canonical<Index>);
 }
 
 template <class Index, class Value>
 nb::tuple factorise(BlockLU<Index, Value>& lu, In<Value> values, bool again) {
-    Signals signals;
-    Outcome outcome;
-    {
-        nb::gil_scoped_release release;
-        ThreadTeam team(1);
-        RunContext run(team, Signals::poll, &signals, 0, false);
-        outcome = again ? lu.refactorise(values.data(), run) : lu.factorise(values.data(), run);
-    }
-    signals.rethrow();
+    const Outcome outcome = interruptible(1, [&](RunContext& run) {
+        return again ? lu.refactorise(values.data(), run) : lu.factorise(values.data(), run);
+    });
     return nb::make_tuple(static_cast<int>(outcome), lu.trouble);
 }
 
@@ -157,24 +141,20 @@ void solve(const BlockLU<Index, Value>& lu, Matrix<Value> x, Index first, Index 
 // matching is at hand; else the form, the largest absolute value, the 1-norm, the number of weak
 // pivots, and a plan, or None in its place where the diagonal is too weak.
 template <class Index, class Value>
-nb::object run_quick_analysis(In<Index> indptr, In<Index> indices, In<Value> values,
-                              nb::object given, nb::tuple limits) {
-    const auto n = static_cast<Index>(indptr.size() - 1);
-    const auto a = view(n, indptr, indices);
+nb::object run_quick_analysis(CsrArg<Index> matrix, In<Value> values, nb::object given,
+                              QuickLimitsArg<Index> limits) {
+    const auto a = matrix.view();
     if (values.size() < static_cast<std::size_t>(a.nnz()))
         throw nb::value_error("there are fewer values than entries");
     SquareForm<Index> form;
     const Index* mates = nullptr;
-    if (nb::isinstance<nb::tuple>(given))
-        form = {to_vector<Index>(given[0]), to_vector<Index>(given[1]), to_vector<Index>(given[2])};
+    if (nb::isinstance<nb::tuple>(given)) form = read_form<Index>(nb::cast<FormArg<Index>>(given));
     else if (!given.is_none()) mates = nb::cast<In<Index>>(given).data();
-    const QuickLimits<Index> quick_limits{
-        nb::cast<std::int64_t>(limits[0]), nb::cast<std::int64_t>(limits[1]),
-        nb::cast<double>(limits[2]), nb::cast<Index>(limits[3]), plan_limits<Index>(limits[4])};
-    QuickAnalysis<Index> found;
-    interruptible([&](RunContext& run) {
-        found = quick_analysis(a, values.data(), std::move(form), mates, quick_limits, run);
-        return true;
+    const auto [few_entries, many_entries, weak_share, few_rows, plan] = limits;
+    const QuickLimits<Index> quick{few_entries, many_entries, weak_share, few_rows,
+                                   read_limits<Index>(plan)};
+    auto found = interruptible(1, [&](RunContext& run) {
+        return quick_analysis(a, values.data(), std::move(form), mates, quick, run);
     });
     if (found.form.starts.empty()) return nb::none();
     return nb::make_tuple(copied(found.form.row_perm), copied(found.form.col_perm),
@@ -184,59 +164,46 @@ nb::object run_quick_analysis(In<Index> indptr, In<Index> indices, In<Value> val
 }
 
 template <class Index, class Value>
-void bind_lu(nb::module_& m, const char* name) {
+void bind_factors(nb::module_& m, const char* name) {
     using LU = BlockLU<Index, Value>;
     nb::class_<LU>(m, name)
-        .def("factorise", &factorise<Index, Value>, "values"_a.noconvert(), "again"_a)
-        .def("solve", &solve<Index, Value>, "x"_a.noconvert(), "first"_a, "last"_a, "side"_a)
+        .def("factorise", &factorise<Index, Value>)
+        .def("solve", &solve<Index, Value>)
         .def_prop_ro(
             "row_of", [](const LU& lu) { return copied(lu.row_of); }, nb::rv_policy::move)
         .def_prop_ro("entries", &LU::entries)
         .def_ro("largest_u", &LU::largest_u);
     m.def(
-        "block_lu", [](const BlockPlan<Index>& plan, In<Value>) { return new LU(plan); }, "plan"_a,
-        "values"_a.noconvert(), nb::keep_alive<0, 1>());
-    m.def(
-        "survey",
-        [](In<Index> indptr, In<Value> values) {
-            ValueNorms out;
-            {
-                nb::gil_scoped_release release;
-                out = value_norms(indptr.data(), static_cast<Index>(indptr.size() - 1),
-                                  values.data());
-            }
-            return nb::make_tuple(out.largest, out.norm);
-        },
-        "indptr"_a.noconvert(), "values"_a.noconvert());
-    m.def(
-        "take",
-        [](In<Value> values, In<Index> places) {
-            auto* data = new Value[places.size()];
-            for (std::size_t p = 0; p < places.size(); ++p)
-                data[p] = values.data()[places.data()[p]];
-            return owned(data, places.size());
-        },
-        "values"_a.noconvert(), "places"_a.noconvert());
-    m.def(
-        "steady_diagonal",
-        [](In<Index> indptr, In<Index> rows, In<Value> values) {
-            return steady_diagonal(indptr.data(), rows.data(),
-                                   static_cast<Index>(indptr.size() - 1), values.data());
-        },
-        "indptr"_a.noconvert(), "rows"_a.noconvert(), "values"_a.noconvert());
-    m.def("quick_analysis", &run_quick_analysis<Index, Value>, "indptr"_a.noconvert(),
-          "indices"_a.noconvert(), "values"_a.noconvert(), "given"_a.none(), "limits"_a);
+        "block_lu", [](const BlockPlan<Index>& plan, In<Value>) { return new LU(plan); },
+        nb::keep_alive<0, 1>());
+    m.def("value_norms", [](In<Index> indptr, In<Value> values) {
+        nb::gil_scoped_release release;
+        const auto n = static_cast<Index>(indptr.size() - 1);
+        const auto found = value_norms(indptr.data(), n, values.data());
+        return std::pair(found.largest, found.norm);
+    });
+    m.def("gather", [](In<Value> values, In<Index> places) {
+        Buffer<Value> out(places.size());
+        for (std::size_t p = 0; p < places.size(); ++p) out[p] = values.data()[places.data()[p]];
+        return owned(std::move(out), places.size());
+    });
+    m.def("steady_diagonal", [](In<Index> indptr, In<Index> rows, In<Value> values) {
+        return steady_diagonal(indptr.data(), rows.data(), static_cast<Index>(indptr.size() - 1),
+                               values.data());
+    });
+    m.def("quick_analysis", run_quick_analysis<Index, Value>, nb::arg(), nb::arg(),
+          nb::arg().none(), nb::arg());
 }
 
 }  // namespace
 
-void bind_solver(nb::module_& m) {
+void bind_lu(nb::module_& m) {
     bind_plan<std::int32_t>(m, "BlockPlan32");
     bind_plan<std::int64_t>(m, "BlockPlan64");
-    bind_lu<std::int32_t, double>(m, "BlockLU32");
-    bind_lu<std::int64_t, double>(m, "BlockLU64");
-    bind_lu<std::int32_t, std::complex<double>>(m, "BlockLUComplex32");
-    bind_lu<std::int64_t, std::complex<double>>(m, "BlockLUComplex64");
+    bind_factors<std::int32_t, double>(m, "BlockLU32");
+    bind_factors<std::int64_t, double>(m, "BlockLU64");
+    bind_factors<std::int32_t, std::complex<double>>(m, "BlockLUComplex32");
+    bind_factors<std::int64_t, std::complex<double>>(m, "BlockLUComplex64");
 }
 
 }  // namespace sparsematch

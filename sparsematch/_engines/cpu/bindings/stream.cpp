@@ -8,26 +8,24 @@ using namespace sparsematch;
 
 namespace {
 
-// Ctrl-C, and a function of the user's that is told how far the work is; what either raises is
-// thrown after the run.
-struct Watch {
-    Signals signals;
+// Ctrl-C, and a function of the user's that is told how far the work is.
+struct Watch : Signals {
     StreamProgress progress;
     nb::object tell;
 
+    explicit Watch(nb::object tell) : tell(std::move(tell)) {}
     static bool poll(void* self) {
         auto& watch = *static_cast<Watch*>(self);
-        if (Signals::poll(&watch.signals)) return true;
+        if (Signals::poll(static_cast<Signals*>(&watch))) return true;
         nb::gil_scoped_acquire gil;
         if (watch.tell.is_none()) return false;
         try {
             watch.tell(watch.progress.round, watch.progress.done, watch.progress.total);
             return false;
         } catch (nb::python_error& error) {
-            watch.signals.type = nb::borrow(error.type()),
-            watch.signals.value = nb::borrow(error.value());
-            watch.signals.traceback = nb::borrow(error.traceback());
-            return watch.signals.raised = true;
+            watch.type = nb::borrow(error.type()), watch.value = nb::borrow(error.value());
+            watch.traceback = nb::borrow(error.traceback());
+            return watch.raised = true;
         }
     }
 };
@@ -40,16 +38,9 @@ EdgeLayout read_layout(const nb::tuple& t) {
 
 std::int64_t run_largest_vertex(const std::string& path, const nb::tuple& layout, nb::object tell) {
     EdgeSource file(path, read_layout(layout));
-    Watch watch{{}, {}, std::move(tell)};
-    std::int64_t largest;
-    {
-        nb::gil_scoped_release release;
-        ThreadTeam team(1);
-        RunContext run(team, Watch::poll, &watch, 0, false);
-        largest = largest_vertex(file, watch.progress, run);
-    }
-    watch.signals.rethrow();
-    return largest;
+    Watch watch(std::move(tell));
+    return interruptible(
+        1, {}, watch, [&](RunContext& run) { return largest_vertex(file, watch.progress, run); });
 }
 
 template <class Index>
@@ -57,17 +48,11 @@ nb::dict run_match_edges(const std::string& path, const nb::tuple& layout,
                          const std::string& folder, Out<Index> mate, bool weighted,
                          std::uint64_t seed, nb::object tell) {
     EdgeSource file(path, read_layout(layout));
-    Watch watch{{}, {}, std::move(tell)};
-    StreamReport report;
-    {
-        nb::gil_scoped_release release;
-        ThreadTeam team(1);
-        RunContext run(team, Watch::poll, &watch, 0, false);
+    Watch watch(std::move(tell));
+    const auto report = interruptible(1, {}, watch, [&](RunContext& run) {
         const auto n = static_cast<Index>(mate.size());
-        report =
-            local_max_stream(file, n, weighted, folder, seed, watch.progress, run, mate.data());
-    }
-    watch.signals.rethrow();
+        return local_max_stream(file, n, weighted, folder, seed, watch.progress, run, mate.data());
+    });
     nb::dict out;
     const auto& [kind, edge, ends] = report.fault;
     out["fault"] = nb::make_tuple(static_cast<int>(kind), edge, ends.u, ends.v, ends.weight);
@@ -84,13 +69,13 @@ nb::dict run_match_edges(const std::string& path, const nb::tuple& layout,
 
 template <class Index>
 void bind(nb::module_& m) {
-    m.def("match_edges", run_match_edges<Index>, "path"_a, "layout"_a, "folder"_a,
-          "mate"_a.noconvert(), "weighted"_a, "seed"_a, "tell"_a.none());
+    m.def("match_edges", run_match_edges<Index>, "path"_a, "layout"_a, "folder"_a, "mate"_a,
+          "weighted"_a, "seed"_a, "tell"_a.none());
 }
 
 }  // namespace
 
-void sparsematch::bind_edge_file(nb::module_& m) {
+void sparsematch::bind_stream(nb::module_& m) {
     m.def("largest_vertex", run_largest_vertex, "path"_a, "layout"_a, "tell"_a.none());
     bind<std::int32_t>(m);
     bind<std::int64_t>(m);

@@ -3,6 +3,7 @@
 from typing import Any
 
 from sparsematch._engines.cpu import _core
+from sparsematch._engines.cpu.core.csr import csr
 from sparsematch._engines.registry import Run
 from sparsematch._types.arrays import IndexArray
 from sparsematch._types.bipartite import BipartiteCSR
@@ -21,7 +22,7 @@ def galerkin_product(
     Time: O(n + nnz).
     """
     labels, indptr, indices, sums = _core.galerkin_product(
-        graph.indptr, graph.indices[: graph.nnz], values, mate, join, run.workers
+        csr(graph), values, mate, join, run.workers
     )
     # C++ and NumPy may name the same type differently, which would be seen where it is printed.
     labels, indptr, indices = (array.view(graph.dtype) for array in (labels, indptr, indices))

@@ -1,1 +1,14 @@
-"""What every package of the CPU back-end builds on: views, run context, threads, transpose, certificates."""
+"""What the CPU packages build on: views, run context, threads, transpose, certificates."""
+
+from sparsematch._engines.cpu.core import certificates
+from sparsematch._engines.operations import CertificateOps
+from sparsematch._engines.registry import register_operations
+
+register_operations(
+    "numpy",
+    CertificateOps(
+        wrong_pair=certificates.wrong_pair,
+        free_pair=certificates.free_pair,
+        vertex_cover=certificates.vertex_cover,
+    ),
+)

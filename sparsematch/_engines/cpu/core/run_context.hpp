@@ -1,4 +1,4 @@
-// One run of an engine: its options, the counts it reports, and when it stops.
+// One run of an engine: its settings, the counts it reports, and when it stops.
 //
 // An engine adds every edge it scans to its thread's WorkCounter, which flushes to the run about
 // every 64 thousand edges. Then the calling thread polls for Ctrl-C, and every thread sees whether
@@ -15,22 +15,11 @@
 
 namespace sparsematch {
 
-// The options of all engines; an engine reads those which its row in table.hpp names.
-struct Options {
-    bool random = false;           // cheap: start each list at a hashed place
-    bool degree_one_only = false;  // karp_sipser: no picks once the degree-1 vertices are used up
-    // karp_sipser: know the last live neighbour instead of looking for it
-    bool neighbour_xor = false;
-    bool hkdw = false;  // hopcroft_karp: Duff and Wiberg's second round of searches
-    // pothen_fan, push_relabel: alternate the direction in which lists are scanned
-    bool fairness = true;
-    bool grafting = true;   // ms_bfs_graft
-    bool direction = true;  // ms_bfs_graft: bottom-up levels where the frontier is large
-    double alpha = 5.0;     // ms_bfs_graft: a frontier is large above unvisited / alpha
-    // push_relabel: relabel globally after k (n_rows + n_cols) relabels
-    double k = 1.0;
-    bool gap = true;  // push_relabel
-    std::uint64_t seed = 0;
+// What a caller sets of a run.
+struct RunSettings {
+    std::int64_t edge_limit = 0;  // edges after which an engine stops, short of its goal; 0: never
+    bool detailed = false;        // time per kind of step and vertices per level are wanted
+    std::uint64_t seed = 0;       // of random choices
 };
 
 struct Statistics {
@@ -73,8 +62,10 @@ class RunContext {
     // poll(context) is called on the caller's thread now and then; true means stop.
     using Poll = bool (*)(void* context);
 
-    RunContext(ThreadTeam& team, Poll poll, void* context, std::int64_t edge_limit, bool detailed)
-        : team(team), detailed(detailed), edge_limit_(edge_limit), poll_(poll), context_(context) {}
+    explicit RunContext(ThreadTeam& team, const RunSettings& settings = {}, Poll poll = nullptr,
+                        void* context = nullptr)
+        : team(team), detailed(settings.detailed), seed(settings.seed),
+          edge_limit_(settings.edge_limit), poll_(poll), context_(context) {}
 
     bool stopped() const { return stop_.load(std::memory_order_relaxed); }
     // The budget is spent: the engine stops where it next can, short of maximum.
@@ -110,6 +101,7 @@ class RunContext {
 
     ThreadTeam& team;
     const bool detailed;
+    const std::uint64_t seed;
     Statistics stats;
     Settled settled;
     Forced forced;

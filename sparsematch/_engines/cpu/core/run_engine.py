@@ -11,6 +11,7 @@ from typing import NamedTuple
 import numpy as np
 
 from sparsematch._engines.cpu import _core
+from sparsematch._engines.cpu.core.csr import csr, mates
 from sparsematch._engines.registry import Run
 from sparsematch._types.arrays import BoolArray, IndexArray
 from sparsematch._types.bipartite import BipartiteCSR
@@ -18,15 +19,17 @@ from sparsematch._types.matching import Matching
 from sparsematch._types.run_info import StepInfo
 
 
-class Row(NamedTuple):
-    """One row of the core's table of engines."""
+class EngineEntry(NamedTuple):
+    """A row of one of the core's tables of engines: see `EngineInfo`, and `Engine` for ranges."""
 
     name: str
-    exact: bool
-    transpose: str
-    threads: bool
-    options: dict[str, bool | float]
+    kind: str
     summary: str
+    options: dict[str, bool | float]
+    ranges: dict[str, tuple[float, float]]
+    transpose: str
+    multithreaded: bool
+    guarantee: float
 
 
 class Forced(NamedTuple):
@@ -46,10 +49,10 @@ class Forced(NamedTuple):
     by_minor: int
 
 
-ROWS = {row[0]: Row(*row) for row in _core.engines()}
+ENGINES = {row[0]: EngineEntry(*row) for row in _core.engines()}
 
 
-def step(
+def run_engine(
     name: str,
     graph: BipartiteCSR,
     matching: Matching,
@@ -95,51 +98,30 @@ def step(
     StepInfo
         The account; ``exhausted`` tells whether the limit stopped the engine.
     """
-    row = ROWS[name]
-    if from_minor or row.transpose == "required":
+    needs = ENGINES[name].transpose
+    if from_minor or needs == "required":
         transpose(graph, run)
-    major, minor = graph, run.transposed if row.transpose != "unused" else None
-    mates = graph.orient(matching.row_mate, matching.col_mate)
+    major, minor = graph, run.transposed if needs != "unused" else None
+    pair = mates(graph, matching)
     if from_minor and run.transposed:
-        major, minor, mates = run.transposed, graph if minor else None, mates[::-1]
+        major, minor, pair = run.transposed, graph if minor else None, pair[::-1]
         settled = settled and settled[::-1]
-    given = {**run.options, **options} if options else run.options
-    chosen = {key: given[key] for key in row.options.keys() & given.keys()} if given else {}
-    settled_major, settled_minor = settled or (None, None)
     forced = np.empty(major.n_major, graph.dtype) if keep_forced else None
+    settings = workers or run.workers, edge_limit, run.detailed, run.seed
     begin = perf_counter()
-    report = _core.run(
+    account, n_forced = _core.run_engine(
         name,
-        major.n_minor,
-        major.indptr,
-        major.indices,
-        minor.indptr if minor else None,
-        minor.indices if minor else None,
-        *mates,
-        workers or run.workers,
-        edge_limit,
-        run.detailed,
-        run.seed,
-        chosen,
-        settled_major,
-        settled_minor,
+        csr(major),
+        csr(minor) if minor else None,
+        pair,
+        settings,
+        {**run.options, **options} if options else run.options,
+        settled,
         forced,
     )
     if forced is not None:
-        run.forced = Forced(forced, *report["forced"])
-    info = StepInfo(
-        name,
-        perf_counter() - begin,
-        report["phases"],
-        report["levels"],
-        report["edges"],
-        report["augmentations"],
-        report["path_edges"],
-        report["cardinality"],
-        report["exhausted"],
-        report["seconds"],
-        tuple(report["frontier"]),
-    )
+        run.forced = Forced(forced, *n_forced)
+    info = StepInfo(name, perf_counter() - begin, *account)
     run.steps.append(info)
     return info
 
@@ -150,7 +132,7 @@ def transpose(graph: BipartiteCSR, run: Run) -> BipartiteCSR:
         begin = perf_counter()
         indptr = np.empty(graph.n_minor + 1, graph.dtype)
         indices = np.empty(graph.nnz, graph.dtype)
-        _core.transpose(graph.n_minor, graph.indptr, graph.indices, indptr, indices, run.workers)
+        _core.transpose(csr(graph), (indptr, indices), run.workers)
         run.transposed = BipartiteCSR(
             graph.n_rows, graph.n_cols, indptr, indices, graph.backend, not graph.flipped
         )

@@ -8,6 +8,7 @@ triangular becomes block lower.
 import numpy as np
 
 from sparsematch._engines.cpu import _core
+from sparsematch._engines.cpu.core.csr import csr, mates
 from sparsematch._engines.cpu.core.run_engine import Forced, transpose
 from sparsematch._engines.cpu.core.workspace import Workspace
 from sparsematch._engines.cpu.ordering.bfs_renumbering import Renumbered
@@ -20,48 +21,10 @@ from sparsematch._types.labels import (
     BlockPermutation,
     Components,
     HallViolators,
-    VertexCover,
 )
 from sparsematch._types.matching import Matching
 
-#: The core's codes of what is wrong, with the sides exchanged.
-_EXCHANGED = {3: 4, 4: 3, 5: 5}
-
 _MANY = 3 << 16  # majors: where fewer stand is in the cache
-
-
-def wrong_pair(graph: BipartiteCSR, matching: Matching) -> tuple[int, int, int] | None:
-    """Return the first thing wrong with a matching whose mates are within range.
-
-    Time: O(n_rows + n_cols + nnz).
-    """
-    mates = graph.orient(matching.row_mate, matching.col_mate)
-    code, major, minor = _core.check_matching(graph.n_minor, graph.indptr, graph.indices, *mates)
-    if code == 0:
-        return None
-    return (_EXCHANGED[code] if graph.flipped else code, *graph.orient(major, minor))
-
-
-def free_pair(graph: BipartiteCSR, matching: Matching) -> tuple[int, int] | None:
-    """Return an entry whose row and column are both unmatched. Time: O(n_major + nnz)."""
-    mates = graph.orient(matching.row_mate, matching.col_mate)
-    pair = _core.check_maximal(graph.n_minor, graph.indptr, graph.indices, *mates)
-    return None if pair[0] < 0 else graph.orient(*pair)
-
-
-def vertex_cover(graph: BipartiteCSR, matching: Matching) -> VertexCover | None:
-    """Return Koenig's cover, or None if the matching is not maximum.
-
-    Time: O(n_rows + n_cols + nnz).
-    """
-    mates = graph.orient(matching.row_mate, matching.col_mate)
-    in_cover = np.empty(graph.n_rows, bool), np.empty(graph.n_cols, bool)
-    if not _core.cover(
-        graph.n_minor, graph.indptr, graph.indices, *mates, *graph.orient(*in_cover)
-    ):
-        return None
-    rows, cols = (np.flatnonzero(side).astype(graph.dtype, copy=False) for side in in_cover)
-    return VertexCover(rows, cols)
 
 
 def block_labels(graph: BipartiteCSR, matching: Matching, run: Run) -> BlockLabels:
@@ -82,14 +45,10 @@ def block_labels(graph: BipartiteCSR, matching: Matching, run: Run) -> BlockLabe
 
 def _block_labels(graph: BipartiteCSR, matching: Matching, run: Run) -> BlockLabels:
     """Return the group of every row, found with what is in the run."""
-    mates = graph.orient(matching.row_mate, matching.col_mate)
-    t_indptr, t_indices = (
-        (run.transposed.indptr, run.transposed.indices) if run.transposed else (None, None)
-    )
-    forced = run.forced if run.transposed and isinstance(run.forced, Forced) else (None, 0, 0)
+    transposed = csr(run.transposed) if run.transposed else None
+    forced = run.forced if transposed and isinstance(run.forced, Forced) else None
     group = np.empty(graph.n_major, graph.dtype)
-    lists = graph.n_minor, graph.indptr, graph.indices, t_indptr, t_indices
-    n_square = _core.block_labels(*lists, *mates, group, *forced)
+    n_square = _core.block_labels(csr(graph), transposed, mates(graph, matching), group, forced)
     if graph.flipped:
         by_col, group = group, np.full(graph.n_rows, n_square + 2, graph.dtype)
         matched = matching.row_mate >= 0
@@ -117,22 +76,12 @@ def hall_violators(
     """
     searched = graph if graph.flipped == of_cols else transpose(graph, run)
     pieces = np.empty(graph.n_rows, graph.dtype), np.empty(graph.n_cols, graph.dtype)
-    mates, labels = (
-        searched.orient(matching.row_mate.copy(), matching.col_mate.copy()),
-        searched.orient(*pieces),
-    )
+    searched_mates = searched.orient(matching.row_mate.copy(), matching.col_mate.copy())
     members, partners, starts = (
         np.empty(searched.n_major + extra, graph.dtype) for extra in (0, 0, 1)
     )
     n_pieces = _core.hall_violators(
-        searched.n_minor,
-        searched.indptr,
-        searched.indices,
-        *mates,
-        *labels,
-        members,
-        partners,
-        starts,
+        csr(searched), searched_mates, searched.orient(*pieces), members, partners, starts
     )
     starts = starts[: n_pieces + 1].copy()
     return HallViolators(
@@ -143,9 +92,7 @@ def hall_violators(
 def connected_components(graph: BipartiteCSR) -> Components:
     """Return the component of every row and column. Time: O(n_rows + n_cols + nnz), nearly."""
     labels = np.empty(graph.n_rows, graph.dtype), np.empty(graph.n_cols, graph.dtype)
-    n_components = _core.connected_components(
-        graph.n_minor, graph.indptr, graph.indices, *graph.orient(*labels)
-    )
+    n_components = _core.connected_components(csr(graph), graph.orient(*labels))
     return Components(n_components, *labels)
 
 
@@ -169,9 +116,8 @@ def block_permutation(matching: Matching, labels: BlockLabels) -> BlockPermutati
     rows = labels.row_group if one_block else np.empty_like(matching.row_mate)
     row_perm, col_perm = Workspace(rows, np.empty_like(matching.col_mate))
     starts = np.empty(n_square + 4, row_perm.dtype)
-    _core.block_permutation(
-        labels.row_group, matching.row_mate, n_square, row_perm, col_perm, starts
-    )
+    perms = row_perm, col_perm
+    _core.block_permutation(labels.row_group, matching.row_mate, n_square, perms, starts)
     first_square, first_vertical, rank = starts[[1, n_square + 1, n_square + 2]].tolist()
     if rank < n_cols:
         col_perm[: n_cols - rank] = np.flatnonzero(matching.col_mate < 0)

@@ -1,12 +1,7 @@
-// The table of engines for general graphs: what Python is told about each, and the function that
-// runs it.
+// The table of engines for general graphs: to add one, write its header and a row here.
 #pragma once
 
-#include <string_view>
-#include <utility>
-#include <variant>
-#include <vector>
-
+#include "core/engine_table.hpp"
 #include "graph/gpa.hpp"
 #include "graph/greedy.hpp"
 #include "graph/hem.hpp"
@@ -16,64 +11,35 @@
 
 namespace sparsematch {
 
+// Of a graph and its mates, all UNMATCHED.
 template <class Index>
-using MatchGraph = void (*)(const Graph<Index>&, Index*, const GraphOptions&, RunContext&);
+using MatchGraph = EngineCall<const Graph<Index>&, Index*>;
 
-// Every option by name; what it means and its default stand with its field.
-using GraphField = std::variant<bool GraphOptions::*, double GraphOptions::*>;
-inline const std::pair<std::string_view, GraphField> graph_fields[] = {
-    {"p", &GraphOptions::p},
-};
-
-// One row per engine: to add one, write its header and register it here.
-struct GraphRow {
-    const char* name;
-    double guarantee;  // the share of the greatest weight that it reaches at least; 0: none
-    bool threads;      // makes use of more than one worker
-    std::vector<std::string_view> options;
-    const char* summary;
-    MatchGraph<std::int32_t> match32;
-    MatchGraph<std::int64_t> match64;
-};
-#define MATCH(name) name<std::int32_t>, name<std::int64_t>
-inline const GraphRow graph_table[] = {
+inline const EngineTable<MatchGraph> graph_engines{{
     {"greedy",
-     0.5,
-     false,
-     {},
+     {.kind = "approximate", .guarantee = 0.5},
      "All edges by descending weight, each matched if both ends are free.",
-     MATCH(greedy)},
+     SPARSEMATCH_ENGINE(greedy)},
     {"hem",
-     0,
-     false,
-     {},
+     {.kind = "approximate"},
      "Vertices in a random order, each takes its heaviest edge to a free neighbour.",
-     MATCH(hem)},
+     SPARSEMATCH_ENGINE(hem)},
     {"gpa",
-     0.5,
-     false,
-     {},
+     {.kind = "approximate", .guarantee = 0.5},
      "Heavy edges grow into paths and even cycles, each matched at its best.",
-     MATCH(gpa)},
+     SPARSEMATCH_ENGINE(gpa)},
     {"suitor",
-     0.5,
-     true,
-     {},
+     {.kind = "approximate", .multithreaded = true, .guarantee = 0.5},
      "Each vertex proposes to the best that would prefer it; who is displaced proposes anew.",
-     MATCH(suitor)},
+     SPARSEMATCH_ENGINE(suitor)},
     {"red_blue",
-     0,
-     true,
-     {"p"},
+     {.kind = "approximate", .multithreaded = true},
      "Blue vertices propose to red ones, colours are drawn anew each round.",
-     MATCH(red_blue)},
+     SPARSEMATCH_ENGINE(red_blue)},
     {"local_max",
-     0.5,
-     true,
-     {},
+     {.kind = "approximate", .multithreaded = true, .guarantee = 0.5},
      "Edges heavier than all their neighbours are matched, round by round.",
-     MATCH(local_max)},
-};
-#undef MATCH
+     SPARSEMATCH_ENGINE(local_max)},
+}};
 
 }  // namespace sparsematch

@@ -10,6 +10,7 @@
 #include <bit>
 
 #include "core/csr.hpp"
+#include "core/options.hpp"
 #include "core/run_context.hpp"
 
 namespace sparsematch {
@@ -24,13 +25,6 @@ struct Graph {
 
     Index nnz() const { return indptr[n]; }
     Index degree(Index v) const { return indptr[v + 1] - indptr[v]; }
-};
-
-// The options of all engines for general graphs; an engine reads those which its row in
-// graph_table.hpp names.
-struct GraphOptions {
-    double p = 0.53406;  // red_blue: probability of blue
-    std::uint64_t seed = 0;
 };
 
 // A hash of the unordered pair, and one of a vertex in a round.

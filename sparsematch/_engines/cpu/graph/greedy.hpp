@@ -12,9 +12,9 @@ namespace sparsematch {
 
 // Reads: g. Writes: mate. Workspace: 16 to 24 bytes an edge. Time: O(m log m) for m edges.
 template <class Index>
-void greedy(const Graph<Index>& g, Index* mate, const GraphOptions& options, RunContext& run) {
+void greedy(const Graph<Index>& g, Index* mate, const NoOptions&, RunContext& run) {
     with_or_without_weights(g, [&]<bool Weighted>() {
-        const EdgeOrder<Index, Weighted> order(g, options.seed);
+        const EdgeOrder<Index, Weighted> order(g, run.seed);
         Buffer<Edge<Index>> edges(g.nnz() / 2 + 1);
         const std::int64_t m = sorted_edges(g, order, edges.data(), run);
         const auto timer = run.time("match");

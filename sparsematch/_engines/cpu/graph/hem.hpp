@@ -12,14 +12,14 @@ namespace sparsematch {
 
 // Reads: g. Writes: mate. Workspace: one number and a bit a vertex. Time: O(n + nnz).
 template <class Index>
-void hem(const Graph<Index>& g, Index* mate, const GraphOptions& options, RunContext& run) {
+void hem(const Graph<Index>& g, Index* mate, const NoOptions&, RunContext& run) {
     Buffer<Index> turn(g.n);
     {
         const auto timer = run.time("shuffle");
         for (Index v = 0; v < g.n; ++v) {
             if ((v & 0xffff) == 0 && !run.flush(0, 0)) return;
             const std::uint64_t k =
-                vertex_hash(v, 0, options.seed) % (static_cast<std::uint64_t>(v) + 1);
+                vertex_hash(v, 0, run.seed) % (static_cast<std::uint64_t>(v) + 1);
             turn[v] = turn[k];
             turn[k] = v;
         }
@@ -27,7 +27,7 @@ void hem(const Graph<Index>& g, Index* mate, const GraphOptions& options, RunCon
     const auto timer = run.time("match");
     with_or_without_weights(g, [&]<bool Weighted>() {
         constexpr Index ahead = 8;  // whose list is asked for while that of another is read
-        const EdgeOrder<Index, Weighted> order(g, options.seed);
+        const EdgeOrder<Index, Weighted> order(g, run.seed);
         Bitmap taken(g.n);
         WorkCounter counter(run);
         for (Index k = 0; k < g.n; ++k) {

@@ -18,8 +18,8 @@ namespace sparsematch {
 template <class Index, bool Weighted>
 class LocalMax {
   public:
-    LocalMax(const Graph<Index>& g, Index* mate, const GraphOptions& options, RunContext& run)
-        : g_(g), order_(g, options.seed), run_(run), mate_(mate), choice_(g.n), taken_(g.n),
+    LocalMax(const Graph<Index>& g, Index* mate, RunContext& run)
+        : g_(g), order_(g, run.seed), run_(run), mate_(mate), choice_(g.n), taken_(g.n),
           remaining_(g.n, run) {}
 
     void improve() {
@@ -117,9 +117,9 @@ class LocalMax {
 // Reads: g. Writes: mate. Workspace: two numbers and a bit a vertex. Time: O(m), expected, for m
 // edges.
 template <class Index>
-void local_max(const Graph<Index>& g, Index* mate, const GraphOptions& options, RunContext& run) {
+void local_max(const Graph<Index>& g, Index* mate, const NoOptions&, RunContext& run) {
     with_or_without_weights(
-        g, [&]<bool Weighted>() { LocalMax<Index, Weighted>(g, mate, options, run).improve(); });
+        g, [&]<bool Weighted>() { LocalMax<Index, Weighted>(g, mate, run).improve(); });
 }
 
 }  // namespace sparsematch

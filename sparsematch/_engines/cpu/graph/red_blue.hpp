@@ -15,11 +15,20 @@
 
 namespace sparsematch {
 
+struct RedBlueOptions {
+    // Probability of blue.
+    double p = 0.53406;
+
+    static constexpr auto fields() {
+        return std::tuple{Option{"p", &RedBlueOptions::p, 0.01, 0.99}};
+    }
+};
+
 template <class Index, bool Weighted, bool Threads>
 class RedBlue {
   public:
-    RedBlue(const Graph<Index>& g, Index* mate, const GraphOptions& options, RunContext& run)
-        : g_(g), order_(g, options.seed), options_(options), run_(run), mate_(mate), taken_(g.n),
+    RedBlue(const Graph<Index>& g, Index* mate, const RedBlueOptions& options, RunContext& run)
+        : g_(g), order_(g, run.seed), options_(options), run_(run), mate_(mate), taken_(g.n),
           red_(g.n), proposal_(g.n), proposals_(g.n), remaining_(g.n, run) {}
 
     void improve() {
@@ -40,9 +49,7 @@ class RedBlue {
   private:
     using Pick = typename EdgeOrder<Index, Weighted>::Pick;
 
-    std::uint64_t hash_of(Index v) const {
-        return vertex_hash(v, run_.stats.phases, options_.seed);
-    }
+    std::uint64_t hash_of(Index v) const { return vertex_hash(v, run_.stats.phases, run_.seed); }
 
     // Lines 5 to 10 of the paper. A vertex that was red and is free still had no proposal: is it
     // dead (line 23)?
@@ -116,7 +123,7 @@ class RedBlue {
 
     const Graph<Index>& g_;
     const EdgeOrder<Index, Weighted> order_;
-    const GraphOptions& options_;
+    const RedBlueOptions& options_;
     RunContext& run_;
     Index* mate_;
     Bitmap taken_;            // the matched vertices
@@ -129,7 +136,7 @@ class RedBlue {
 // Reads: g. Writes: mate. Workspace: 24 to 32 bytes and two bits a vertex. Time: O(nnz) a round,
 // O(log n) rounds on random graphs.
 template <class Index>
-void red_blue(const Graph<Index>& g, Index* mate, const GraphOptions& options, RunContext& run) {
+void red_blue(const Graph<Index>& g, Index* mate, const RedBlueOptions& options, RunContext& run) {
     with_or_without_weights(g, [&]<bool Weighted>() {
         if (run.team.size() > 1) RedBlue<Index, Weighted, true>(g, mate, options, run).improve();
         else RedBlue<Index, Weighted, false>(g, mate, options, run).improve();

@@ -17,8 +17,8 @@ namespace sparsematch {
 template <class Index, bool Weighted, bool Threads>
 class Suitor {
   public:
-    Suitor(const Graph<Index>& g, Index* mate, const GraphOptions& options, RunContext& run)
-        : g_(g), order_(g, options.seed), run_(run), mate_(mate), suitors_(g.n), proposers_(g.n),
+    Suitor(const Graph<Index>& g, Index* mate, RunContext& run)
+        : g_(g), order_(g, run.seed), run_(run), mate_(mate), suitors_(g.n), proposers_(g.n),
           losers_(g.n) {}
 
     void improve() {
@@ -122,10 +122,10 @@ class Suitor {
 // Reads: g. Writes: mate. Workspace: 24 to 32 bytes a vertex. Time: O(m log(degree)), expected,
 // where the weights are random.
 template <class Index>
-void suitor(const Graph<Index>& g, Index* mate, const GraphOptions& options, RunContext& run) {
+void suitor(const Graph<Index>& g, Index* mate, const NoOptions&, RunContext& run) {
     with_or_without_weights(g, [&]<bool Weighted>() {
-        if (run.team.size() > 1) Suitor<Index, Weighted, true>(g, mate, options, run).improve();
-        else Suitor<Index, Weighted, false>(g, mate, options, run).improve();
+        if (run.team.size() > 1) Suitor<Index, Weighted, true>(g, mate, run).improve();
+        else Suitor<Index, Weighted, false>(g, mate, run).improve();
     });
 }
 

@@ -7,6 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sparsematch._engines.cpu import _core
+from sparsematch._engines.cpu.core.csr import csr
 from sparsematch._types.arrays import BoolArray, IndexArray
 from sparsematch._types.bipartite import BipartiteCSR
 from sparsematch._types.factors import BlockLU, BlockPlan, QuickAnalysis
@@ -36,24 +37,22 @@ def block_plan(
     Time: O(n + nnz) and the orderings.
     """
     limits = _WORK_PER_ENTRY, _FILL, _ALWAYS_INSIDE
-    return _core.block_plan(
-        graph.indptr, graph.indices, row_perm, col_perm, row_blocks, external_only, limits
-    )
+    return _core.block_plan(csr(graph), (row_perm, col_perm, row_blocks), external_only, limits)
 
 
-def survey(graph: BipartiteCSR, values: NDArray[Any]) -> tuple[float, float]:
+def value_norms(graph: BipartiteCSR, values: NDArray[Any]) -> tuple[float, float]:
     """Return the largest absolute value and the 1-norm, not finite if a value is not.
 
     `graph` must be flipped.
     """
-    return _core.survey(graph.indptr, values)
+    return _core.value_norms(graph.indptr, values)
 
 
-def equal(x: IndexArray, y: IndexArray) -> bool:
+def equal_indices(x: IndexArray, y: IndexArray) -> bool:
     """Tell whether two arrays of indices are equal, at no cost if they are short."""
     if x.dtype != y.dtype or not x.flags.c_contiguous:
         return np.array_equal(x, y)
-    return _core.equal(x, y)
+    return _core.equal_indices(x, y)
 
 
 def is_canonical(indptr: IndexArray, indices: IndexArray) -> bool:
@@ -74,13 +73,13 @@ def quick_analysis(
     """
     plan_limits = _WORK_PER_ENTRY, _FILL, _ALWAYS_INSIDE
     limits = _FEW_ENTRIES, _MANY_ENTRIES, weak_share, _FEW_ROWS, plan_limits
-    found = _core.quick_analysis(graph.indptr, graph.indices, values, given, limits)
+    found = _core.quick_analysis(csr(graph), values, given, limits)
     return QuickAnalysis(*found) if found else None
 
 
-def take(values: NDArray[Any], places: IndexArray) -> NDArray[Any]:
+def gather(values: NDArray[Any], places: IndexArray) -> NDArray[Any]:
     """Return the values at the places that a plan names."""
-    return _core.take(values, places)
+    return _core.gather(values, places)
 
 
 def steady_diagonal(indptr: IndexArray, rows: IndexArray, values: NDArray[Any]) -> bool:

@@ -36,14 +36,13 @@ class QuickForm {
     bool match(std::int64_t few_entries, std::int64_t many_entries) {
         if (take_diagonal(a_, m_)) return true;
         if (a_.nnz() > many_entries) return false;
-        cheap<Index>(a_, nullptr, m_, Options{}, run_);
+        cheap<Index>(a_, nullptr, m_, CheapOptions{}, run_);
         if (is_perfect()) return true;
         if (a_.nnz() > few_entries) {
-            RunContext brief(run_.team, nullptr, nullptr, 10 * static_cast<std::int64_t>(a_.nnz()),
-                             false);
-            single_source_bfs<Index>(a_, nullptr, m_, Options{}, brief);
+            RunContext brief(run_.team, {.edge_limit = 10 * static_cast<std::int64_t>(a_.nnz())});
+            single_source_bfs<Index>(a_, nullptr, m_, NoOptions{}, brief);
         } else {
-            single_source_bfs<Index>(a_, nullptr, m_, Options{}, run_);
+            single_source_bfs<Index>(a_, nullptr, m_, NoOptions{}, run_);
         }
         return is_perfect();
     }

@@ -15,7 +15,8 @@ from typing import NamedTuple
 import numpy as np
 
 from sparsematch._engines.cpu import _core
-from sparsematch._engines.cpu.core.run_engine import step, transpose
+from sparsematch._engines.cpu.core.csr import csr, mates
+from sparsematch._engines.cpu.core.run_engine import run_engine, transpose
 from sparsematch._engines.cpu.core.workspace import Workspace
 from sparsematch._engines.cpu.ordering.bfs_renumbering import Renumbered, renumber
 from sparsematch._engines.cpu.ordering.features import (
@@ -157,8 +158,7 @@ class Features:
         if many_ones or (self.dense and not has_locality(self.graph)):
             return 0
         graph, back = self.graph, transpose(self.graph, self.run)
-        lists = graph.n_minor, graph.indptr, graph.indices, back.indptr, back.indices
-        return _core.bfs_depth_to(*lists, BFS_SAMPLE_ROWS)
+        return _core.bfs_depth_to(csr(graph), csr(back), BFS_SAMPLE_ROWS)
 
     @property
     def mesh(self) -> bool:
@@ -199,7 +199,7 @@ def improve(graph: BipartiteCSR, matching: Matching, run: Run) -> None:
     if graph.n_rows == graph.n_cols and not run.warm and _match_diagonal(graph, matching, run):
         return
     if graph.nnz < SMALL_ENTRIES:
-        if step("cheap", graph, matching, run, workers=1).cardinality < min(graph.shape):
+        if run_engine("cheap", graph, matching, run, workers=1).cardinality < min(graph.shape):
             _run_stages(SMALL_STAGES, graph, matching, run)
         return
     features = Features(graph, run)
@@ -207,7 +207,7 @@ def improve(graph: BipartiteCSR, matching: Matching, run: Run) -> None:
         # By one thread: where two meet, a sweep through a well numbered matrix leaves free rows far
         # from free columns.
         workers = 1 if features.ordered else None
-        rank = step("cheap", graph, matching, run, workers=workers).cardinality
+        rank = run_engine("cheap", graph, matching, run, workers=workers).cardinality
         if rank == min(graph.shape):
             return
         features.near_perfect = graph.n_major - rank < NEAR_PERFECT_SHARE * graph.n_major
@@ -230,8 +230,7 @@ _Settled = tuple[BoolArray, BoolArray]
 def _match_diagonal(graph: BipartiteCSR, matching: Matching, run: Run) -> bool:
     """Match along the diagonal if it has no zero; otherwise the scan ends at the first one."""
     begin = perf_counter()
-    mates = graph.orient(matching.row_mate, matching.col_mate)
-    found = _core.take_diagonal(graph.n_minor, graph.indptr, graph.indices, *mates)
+    found = _core.take_diagonal(csr(graph), mates(graph, matching))
     if found:
         seconds = perf_counter() - begin
         run.steps.append(StepInfo("diagonal", seconds, edges=graph.nnz, cardinality=graph.n_rows))
@@ -246,7 +245,7 @@ def _restart(
         matching.row_mate.fill(UNMATCHED)
         matching.col_mate.fill(UNMATCHED)
     keep_forced = settled is not None and not run.warm
-    step(engine, graph, matching, run, settled=settled, keep_forced=keep_forced)
+    run_engine(engine, graph, matching, run, settled=settled, keep_forced=keep_forced)
 
 
 def _run_stages(
@@ -263,7 +262,7 @@ def _run_stages(
     """
     from_minor = settled is not None and _has_fewer_minors(graph, matching, settled)
     for engine, passes, workers in stages:
-        done = step(
+        done = run_engine(
             engine,
             graph,
             matching,
@@ -284,9 +283,9 @@ def _run_stages(
 
 def _has_fewer_minors(graph: BipartiteCSR, matching: Matching, settled: _Settled) -> bool:
     """Tell whether the core has fewer free minors than majors: fewer searches, each finds more."""
-    mates = graph.orient(matching.row_mate, matching.col_mate)
+    pair = mates(graph, matching)
     majors, minors = (
-        np.count_nonzero(~done[mate < 0]) for done, mate in zip(settled, mates, strict=True)
+        np.count_nonzero(~done[mate < 0]) for done, mate in zip(settled, pair, strict=True)
     )
     return bool(minors < majors)
 
@@ -297,7 +296,7 @@ def _solve_renumbered(
     """Solve a copy in breadth-first order, and carry its matching back."""
     copy = _renumber(graph, matching, run, workers)
     inner = Run(run.workers, run.seed, run.options, run.detailed, steps=run.steps)
-    step("cheap", copy.graph, copy.matching, inner, workers=1)
+    run_engine("cheap", copy.graph, copy.matching, inner, workers=1)
     _run_stages(stages, copy.graph, copy.matching, inner)
     run.transposes_built += inner.transposes_built
     run.transpose_seconds += inner.transpose_seconds

@@ -9,9 +9,17 @@
 #include <algorithm>
 
 #include "core/csr.hpp"
+#include "core/options.hpp"
 #include "core/run_context.hpp"
 
 namespace sparsematch {
+
+struct CheapOptions {
+    // Start each list at a hashed place.
+    bool random = false;
+
+    static constexpr auto fields() { return std::tuple{Option{"random", &CheapOptions::random}}; }
+};
 
 // Matches column j to row i if it is free; the row's mate is left to the caller. Threads: by
 // compare-and-swap.
@@ -67,14 +75,15 @@ void match_random_each(Csr<Index> a, Matching<Index> m, Index begin, Index end,
 
 // Reads: the lists of free rows. Writes: both mates. Time: O(nnz).
 template <bool Threads, class Index>
-void cheap_with(const Csr<Index>& a, Matching<Index> m, const Options& options, RunContext& run) {
+void cheap_with(const Csr<Index>& a, Matching<Index> m, const CheapOptions& options,
+                RunContext& run) {
     constexpr Index piece = 1024;
     run.team.loop(a.n_rows, 8 * piece, [&](int rank, Index begin, Index end) {
         WorkCounter counter(run, rank);
         for (Index next; begin < end; begin = next) {
             next = end - begin > piece ? begin + piece : end;
             if (!counter.add(a.indptr[next] - a.indptr[begin])) return;
-            if (options.random) match_random_each<Threads>(a, m, begin, next, options.seed);
+            if (options.random) match_random_each<Threads>(a, m, begin, next, run.seed);
             else match_first_each<Threads>(a, m, begin, next);
         }
     });
@@ -93,7 +102,7 @@ bool take_diagonal(const Csr<Index>& a, Matching<Index> m) {
 }
 
 template <class Index>
-void cheap(const Csr<Index>& a, const Csr<Index>*, Matching<Index> m, const Options& options,
+void cheap(const Csr<Index>& a, const Csr<Index>*, Matching<Index> m, const CheapOptions& options,
            RunContext& run) {
     if (run.team.size() > 1) cheap_with<true>(a, m, options, run);
     else cheap_with<false>(a, m, options, run);

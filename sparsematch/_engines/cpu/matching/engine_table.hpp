@@ -1,11 +1,7 @@
-// The table of engines: what Python is told about each, and the function that runs it.
+// The table of engines: to add one, write its header and a row here.
 #pragma once
 
-#include <string_view>
-#include <utility>
-#include <variant>
-#include <vector>
-
+#include "core/engine_table.hpp"
 #include "matching/cheap.hpp"
 #include "matching/hopcroft_karp.hpp"
 #include "matching/karp_sipser/karp_sipser.hpp"
@@ -17,103 +13,45 @@
 
 namespace sparsematch {
 
+// Of a matrix, its transpose (null: not built) and a matching.
 template <class Index>
-using Improve = void (*)(const Csr<Index>&, const Csr<Index>*, Matching<Index>, const Options&,
-                         RunContext&);
+using Improve = EngineCall<const Csr<Index>&, const Csr<Index>*, Matching<Index>>;
 
-// Every option by name; what it means and its default stand with its field.
-using Field = std::variant<bool Options::*, double Options::*>;
-inline const std::pair<std::string_view, Field> fields[] = {
-    {"random", &Options::random},
-    {"degree_one_only", &Options::degree_one_only},
-    {"neighbour_xor", &Options::neighbour_xor},
-    {"hkdw", &Options::hkdw},
-    {"fairness", &Options::fairness},
-    {"grafting", &Options::grafting},
-    {"direction", &Options::direction},
-    {"alpha", &Options::alpha},
-    {"k", &Options::k},
-    {"gap", &Options::gap},
-};
-
-// One row per engine: to add one, write its header and register it here.
-struct Row {
-    const char* name;
-    bool exact;             // maximum, not just maximal
-    const char* transpose;  // "required" or "unused"
-    bool threads;           // makes use of more than one worker
-    std::vector<std::string_view> options;
-    const char* summary;
-    Improve<std::int32_t> improve32;
-    Improve<std::int64_t> improve64;
-};
-#define IMPROVE(name) name<std::int32_t>, name<std::int64_t>
-inline const Row table[] = {
+inline const EngineTable<Improve> bipartite_engines{{
     {"cheap",
-     false,
-     "unused",
-     true,
-     {"random"},
+     {.kind = "heuristic", .multithreaded = true},
      "Each row takes its first free column.",
-     IMPROVE(cheap)},
+     SPARSEMATCH_ENGINE(cheap)},
     {"min_degree",
-     false,
-     "unused",
-     true,
-     {},
+     {.kind = "heuristic", .multithreaded = true},
      "Rows by ascending degree, each takes its free column of smallest degree.",
-     IMPROVE(min_degree)},
+     SPARSEMATCH_ENGINE(min_degree)},
     {"karp_sipser",
-     false,
-     "required",
-     true,
-     {"degree_one_only", "neighbour_xor"},
+     {.kind = "heuristic", .transpose = "required", .multithreaded = true},
      "Vertices of degree one first, degrees kept exact as vertices are matched.",
-     IMPROVE(karp_sipser)},
+     SPARSEMATCH_ENGINE(karp_sipser)},
     {"hopcroft_karp",
-     true,
-     "unused",
-     false,
-     {"hkdw"},
+     {.kind = "exact"},
      "Shortest augmenting paths, a maximal set of disjoint ones in each phase.",
-     IMPROVE(hopcroft_karp)},
+     SPARSEMATCH_ENGINE(hopcroft_karp)},
     {"pothen_fan",
-     true,
-     "unused",
-     true,
-     {"fairness"},
+     {.kind = "exact", .multithreaded = true},
      "Depth-first searches with lookahead, disjoint in each phase; the direction of scanning "
      "alternates.",
-     IMPROVE(pothen_fan)},
+     SPARSEMATCH_ENGINE(pothen_fan)},
     {"push_relabel",
-     true,
-     "required",
-     false,
-     {"k", "fairness", "gap"},
+     {.kind = "exact", .transpose = "required"},
      "Free rows push themselves onto their nearest column, first in, first out; global "
      "relabelling.",
-     IMPROVE(push_relabel)},
+     SPARSEMATCH_ENGINE(push_relabel)},
     {"single_source_bfs",
-     true,
-     "unused",
-     true,
-     {},
+     {.kind = "exact", .multithreaded = true},
      "One breadth-first search per free row; what failed searches saw is never looked at again.",
-     IMPROVE(single_source_bfs)},
+     SPARSEMATCH_ENGINE(single_source_bfs)},
     {"ms_bfs_graft",
-     true,
-     "required",
-     true,
-     {"grafting", "direction", "alpha"},
+     {.kind = "exact", .transpose = "required", .multithreaded = true},
      "Breadth-first from all free rows at once; trees are grafted from phase to phase.",
-     IMPROVE(ms_bfs_graft)},
-};
-#undef IMPROVE
-
-inline const Field* find_field(std::string_view name) {
-    for (const auto& [known, field] : fields)
-        if (known == name) return &field;
-    return nullptr;
-}
+     SPARSEMATCH_ENGINE(ms_bfs_graft)},
+}};
 
 }  // namespace sparsematch

@@ -18,9 +18,19 @@
 #include "core/append_unseen.hpp"
 #include "core/csr.hpp"
 #include "core/free_rows.hpp"
+#include "core/options.hpp"
 #include "core/run_context.hpp"
 
 namespace sparsematch {
+
+struct HopcroftKarpOptions {
+    // Duff and Wiberg's second round of searches.
+    bool hkdw = false;
+
+    static constexpr auto fields() {
+        return std::tuple{Option{"hkdw", &HopcroftKarpOptions::hkdw}};
+    }
+};
 
 template <class Index>
 class HopcroftKarp {
@@ -32,7 +42,8 @@ class HopcroftKarp {
     };
 
   public:
-    HopcroftKarp(const Csr<Index>& a, Matching<Index> m, const Options& options, RunContext& run)
+    HopcroftKarp(const Csr<Index>& a, Matching<Index> m, const HopcroftKarpOptions& options,
+                 RunContext& run)
         : a_(a), m_(m), options_(options), run_(run), counter_(run), row_(a.n_rows, Row{}),
           seen_(a.n_cols), cols_(a.n_cols + std::size_t{1}) {}
 
@@ -149,7 +160,7 @@ class HopcroftKarp {
 
     const Csr<Index>& a_;
     const Matching<Index> m_;
-    const Options& options_;
+    const HopcroftKarpOptions& options_;
     RunContext& run_;
     WorkCounter counter_;
     Buffer<Row> row_;
@@ -162,7 +173,7 @@ class HopcroftKarp {
 
 template <class Index>
 void hopcroft_karp(const Csr<Index>& a, const Csr<Index>*, Matching<Index> m,
-                   const Options& options, RunContext& run) {
+                   const HopcroftKarpOptions& options, RunContext& run) {
     HopcroftKarp<Index>(a, m, options, run).improve();
 }
 

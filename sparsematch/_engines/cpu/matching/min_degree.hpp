@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "core/csr.hpp"
+#include "core/options.hpp"
 #include "core/published_lists.hpp"
 #include "core/run_context.hpp"
 #include "matching/cheap.hpp"
@@ -214,7 +215,7 @@ class MinDegree {
 };
 
 template <class Index>
-void min_degree(const Csr<Index>& a, const Csr<Index>*, Matching<Index> m, const Options&,
+void min_degree(const Csr<Index>& a, const Csr<Index>*, Matching<Index> m, const NoOptions&,
                 RunContext& run) {
     if (run.team.size() > 1) MinDegree<true, Index>(a, m, run).improve();
     else MinDegree<false, Index>(a, m, run).improve();

@@ -20,11 +20,26 @@
 
 #include "core/csr.hpp"
 #include "core/free_rows.hpp"
+#include "core/options.hpp"
 #include "core/prefetch.hpp"
 #include "core/run_context.hpp"
 #include "core/worklist.hpp"
 
 namespace sparsematch {
+
+struct MsBfsGraftOptions {
+    // Graft the trees of a phase onto those of the next.
+    bool grafting = true;
+    // Bottom-up levels where the frontier is large: above unvisited / alpha.
+    bool direction = true;
+    double alpha = 5.0;
+
+    static constexpr auto fields() {
+        return std::tuple{Option{"grafting", &MsBfsGraftOptions::grafting},
+                          Option{"direction", &MsBfsGraftOptions::direction},
+                          Option{"alpha", &MsBfsGraftOptions::alpha}};
+    }
+};
 
 template <bool Threads, class Index>
 class MsBfsGraft {
@@ -81,7 +96,7 @@ class MsBfsGraft {
 
   public:
     MsBfsGraft(const Csr<Index>& a, const Csr<Index>* transposed, Matching<Index> m,
-               const Options& options, RunContext& run)
+               const MsBfsGraftOptions& options, RunContext& run)
         : a_(a), t_(transposed), m_(m), options_(options), run_(run), roots_(free_rows(a, m)),
           n_roots_(roots_.size()), link_(a.n_rows), visited_(a.n_cols), open_(a.n_cols),
           in_tree_(a.n_rows), finished_(a.n_rows), forest_(a.n_rows), kept_(a.n_rows),
@@ -286,7 +301,7 @@ class MsBfsGraft {
     const Csr<Index>& a_;
     const Csr<Index>* t_;
     const Matching<Index> m_;
-    const Options& options_;
+    const MsBfsGraftOptions& options_;
     RunContext& run_;
     std::vector<Index> roots_;
     std::size_t n_roots_, level_begin_ = 0;
@@ -301,7 +316,7 @@ class MsBfsGraft {
 
 template <class Index>
 void ms_bfs_graft(const Csr<Index>& a, const Csr<Index>* transposed, Matching<Index> m,
-                  const Options& options, RunContext& run) {
+                  const MsBfsGraftOptions& options, RunContext& run) {
     if (run.team.size() > 1) MsBfsGraft<true, Index>(a, transposed, m, options, run).improve();
     else MsBfsGraft<false, Index>(a, transposed, m, options, run).improve();
 }

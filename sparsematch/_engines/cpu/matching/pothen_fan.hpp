@@ -17,9 +17,19 @@
 
 #include "core/csr.hpp"
 #include "core/free_rows.hpp"
+#include "core/options.hpp"
 #include "core/run_context.hpp"
 
 namespace sparsematch {
+
+struct PothenFanOptions {
+    // Alternate the direction in which lists are scanned.
+    bool fairness = true;
+
+    static constexpr auto fields() {
+        return std::tuple{Option{"fairness", &PothenFanOptions::fairness}};
+    }
+};
 
 template <bool Threads, class Index>
 class PothenFan {
@@ -39,7 +49,8 @@ class PothenFan {
     };
 
   public:
-    PothenFan(const Csr<Index>& a, Matching<Index> m, const Options& options, RunContext& run)
+    PothenFan(const Csr<Index>& a, Matching<Index> m, const PothenFanOptions& options,
+              RunContext& run)
         : a_(a), m_(m), options_(options), run_(run), lookahead_(a.n_rows), visited_(a.n_cols),
           dead_(a.n_cols), open_(a.n_cols) {
         run.team.both([&](int part, int) {
@@ -149,7 +160,7 @@ class PothenFan {
 
     const Csr<Index>& a_;
     const Matching<Index> m_;
-    const Options& options_;
+    const PothenFanOptions& options_;
     RunContext& run_;
     std::vector<Index> free_;
     Buffer<Index> lookahead_;
@@ -159,8 +170,8 @@ class PothenFan {
 };
 
 template <class Index>
-void pothen_fan(const Csr<Index>& a, const Csr<Index>*, Matching<Index> m, const Options& options,
-                RunContext& run) {
+void pothen_fan(const Csr<Index>& a, const Csr<Index>*, Matching<Index> m,
+                const PothenFanOptions& options, RunContext& run) {
     if (run.team.size() > 1) PothenFan<true, Index>(a, m, options, run).improve();
     else PothenFan<false, Index>(a, m, options, run).improve();
 }

@@ -16,16 +16,32 @@
 #include "core/append_unseen.hpp"
 #include "core/csr.hpp"
 #include "core/free_rows.hpp"
+#include "core/options.hpp"
 #include "core/prefetch.hpp"
 #include "core/run_context.hpp"
 
 namespace sparsematch {
 
+struct PushRelabelOptions {
+    // Relabel globally after k (n_rows + n_cols) relabels.
+    double k = 1.0;
+    // Alternate the direction in which lists are scanned.
+    bool fairness = true;
+    // Relabel columns above an empty label at once.
+    bool gap = true;
+
+    static constexpr auto fields() {
+        return std::tuple{Option{"k", &PushRelabelOptions::k},
+                          Option{"fairness", &PushRelabelOptions::fairness},
+                          Option{"gap", &PushRelabelOptions::gap}};
+    }
+};
+
 template <class Index>
 class PushRelabel {
   public:
     PushRelabel(const Csr<Index>& a, const Csr<Index>& transposed, Matching<Index> m,
-                const Options& options, RunContext& run)
+                const PushRelabelOptions& options, RunContext& run)
         : a_(a), t_(transposed), m_(m), options_(options), run_(run), counter_(run),
           infinite_(std::min(a.n_rows, a.n_cols) + 1), active_(free_rows(a, m)), label_(a.n_cols),
           queue_(static_cast<std::size_t>(a.n_cols) + active_.size() + 1),
@@ -172,7 +188,7 @@ class PushRelabel {
 
     const Csr<Index>&a_, &t_;
     const Matching<Index> m_;
-    const Options& options_;
+    const PushRelabelOptions& options_;
     RunContext& run_;
     WorkCounter counter_;
     const Index infinite_;
@@ -186,7 +202,7 @@ class PushRelabel {
 
 template <class Index>
 void push_relabel(const Csr<Index>& a, const Csr<Index>* transposed, Matching<Index> m,
-                  const Options& options, RunContext& run) {
+                  const PushRelabelOptions& options, RunContext& run) {
     PushRelabel<Index>(a, *transposed, m, options, run).improve();
 }
 

@@ -21,6 +21,7 @@
 #include "core/append_unseen.hpp"
 #include "core/csr.hpp"
 #include "core/free_rows.hpp"
+#include "core/options.hpp"
 #include "core/published_lists.hpp"
 #include "core/run_context.hpp"
 
@@ -286,7 +287,7 @@ class SingleSourceBfs {
 };
 
 template <class Index>
-void single_source_bfs(const Csr<Index>& a, const Csr<Index>*, Matching<Index> m, const Options&,
+void single_source_bfs(const Csr<Index>& a, const Csr<Index>*, Matching<Index> m, const NoOptions&,
                        RunContext& run) {
     if (run.team.size() > 1) SingleSourceBfs<true, Index>(a, m, run).improve();
     else SingleSourceBfs<false, Index>(a, m, run).improve();

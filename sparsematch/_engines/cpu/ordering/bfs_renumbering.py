@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from sparsematch._engines.cpu import _core
+from sparsematch._engines.cpu.core.csr import csr
 from sparsematch._engines.cpu.core.workspace import Workspace
 from sparsematch._types.arrays import IndexArray
 from sparsematch._types.bipartite import BipartiteCSR
@@ -41,7 +42,7 @@ class Renumbered:
         """Write a matching of the original into that of the copy, which is empty."""
         _, given = self.graph.orient(matching.row_mate, matching.col_mate)
         own = self.graph.orient(self.matching.row_mate, self.matching.col_mate)
-        _core.permute_matching(self.major_place, self.minor_order, given, *own)
+        _core.permute_matching(self.major_place, self.minor_order, given, own)
 
     def unpermute_matching(self, matching: Matching, workers: int) -> "Renumbered":
         """Write the matching of the copy into one of the original; return what `pull_labels` needs.
@@ -51,7 +52,7 @@ class Renumbered:
         minor_order = self.minor_order.copy()
         found = self.graph.orient(self.matching.row_mate, self.matching.col_mate)
         mates = self.graph.orient(matching.row_mate, matching.col_mate)
-        _core.unpermute_matching(self.major_order, minor_order, *found, *mates, workers)
+        _core.unpermute_matching(self.major_order, minor_order, found, mates, workers)
         nothing = minor_order[:0].copy()
         kept = (nothing, minor_order) if self.graph.flipped else (self.major_order, nothing)
         return replace(self, major_order=kept[0], major_place=nothing, minor_order=kept[1])
@@ -76,8 +77,8 @@ def renumber(
     """
     major_place, minor_order = graph.orient(*workspace)
     major_order, indptr = np.empty_like(major_place), np.empty_like(graph.indptr)
-    lists = graph.n_minor, graph.indptr, graph.indices, transposed.indptr, transposed.indices
-    _core.renumber(*lists, major_order, major_place, minor_order, indptr, workers)
+    back = transposed.indptr, transposed.indices
+    _core.renumber(csr(graph), back, major_order, major_place, minor_order, indptr, workers)
     copy = BipartiteCSR(
         graph.n_rows, graph.n_cols, indptr, transposed.indices, graph.backend, graph.flipped
     )

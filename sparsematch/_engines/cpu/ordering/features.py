@@ -5,6 +5,7 @@ from typing import NamedTuple
 import numpy as np
 
 from sparsematch._engines.cpu import _core
+from sparsematch._engines.cpu.core.csr import csr
 from sparsematch._types.bipartite import BipartiteCSR
 
 #: From this spread on few majors have most of the entries.
@@ -66,7 +67,7 @@ def shared_pair_density(graph: BipartiteCSR) -> float:
 
     Time: O(n_minor + nnz / 16).
     """
-    return _core.shared_pair_density(graph.n_minor, graph.indptr, graph.indices)
+    return _core.shared_pair_density(csr(graph))
 
 
 def has_locality(graph: BipartiteCSR) -> bool:

@@ -1,1 +1,16 @@
 """Transversals that maximise the product or the smallest of the matched entries."""
+
+from sparsematch._engines.cpu.weighted import least_cost, optimality, transversals
+from sparsematch._engines.operations import WeightedOps
+from sparsematch._engines.registry import register_operations
+
+register_operations(
+    "numpy",
+    WeightedOps(
+        least_cost=least_cost.least_cost,
+        maximum_product=transversals.maximum_product,
+        maximum_sum=transversals.maximum_sum,
+        bottleneck=transversals.bottleneck,
+        is_optimal=optimality.is_optimal,
+    ),
+)

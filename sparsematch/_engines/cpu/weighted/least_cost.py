@@ -74,8 +74,8 @@ def _assign_all(
     """Match all rows of a matrix with at least as many columns; None if that cannot be done."""
     sides = indptr.size - 1, n_cols
     found = _Assigned(*(np.empty(n, kind) for kind in (indptr.dtype, np.float64) for n in sides))
-    report = _core.assignment(n_cols, indptr, indices, cost, *found, False)
-    return found if report["feasible"] else None
+    matrix = n_cols, indptr, indices
+    return found if _core.assignment(matrix, cost, found[:2], found[2:]) else None
 
 
 def _assign_parts(graph: BipartiteCSR, A: Any) -> _Assigned:

@@ -5,7 +5,8 @@ import warnings
 import numpy as np
 
 from sparsematch._engines.cpu import _core
-from sparsematch._engines.cpu.decomposition.block_form import vertex_cover
+from sparsematch._engines.cpu.core.certificates import vertex_cover
+from sparsematch._engines.cpu.core.csr import csr
 from sparsematch._engines.cpu.matching import auto
 from sparsematch._engines.cpu.weighted.least_cost import least_cost
 from sparsematch._engines.registry import Run
@@ -90,7 +91,7 @@ def matched_entries(graph: BipartiteCSR, matching: Matching) -> IndexArray:
     """Return where the pairs are among the entries, by ascending row. Time: O(n_major + nnz)."""
     major_mate, minor_mate = graph.orient(matching.row_mate, matching.col_mate)
     entries: IndexArray = np.empty_like(major_mate)
-    _core.matched_entries(graph.n_minor, graph.indptr, graph.indices, major_mate, entries)
+    _core.matched_entries(csr(graph), major_mate, entries)
     if graph.flipped:
         return entries[minor_mate[minor_mate >= 0]]
     return entries if matching.cardinality == entries.size else entries[entries >= 0]

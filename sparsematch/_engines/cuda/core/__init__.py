@@ -1,1 +1,15 @@
 """Compilation, device primitives, transpose, alternating searches, certificates."""
+
+from sparsematch._engines.cuda.core import certificates
+from sparsematch._engines.operations import CertificateOps
+from sparsematch._engines.registry import register_operations
+from sparsematch._types.arrays import advising
+
+register_operations(
+    "cupy",
+    CertificateOps(
+        wrong_pair=advising(certificates.wrong_pair),
+        free_pair=advising(certificates.free_pair),
+        vertex_cover=advising(certificates.vertex_cover),
+    ),
+)

@@ -1,1 +1,15 @@
 """Dulmage-Mendelsohn decomposition and strong components."""
+
+from sparsematch._engines.cuda.decomposition import block_form, connected_components
+from sparsematch._engines.operations import DecompositionOps
+from sparsematch._engines.registry import register_operations
+from sparsematch._types.arrays import advising
+
+register_operations(
+    "cupy",
+    DecompositionOps(
+        block_labels=advising(block_form.block_labels),
+        connected_components=advising(connected_components.connected_components),
+        block_permutation=advising(block_form.block_permutation),
+    ),
+)

@@ -1,1 +1,19 @@
 """Matching engines for general graphs."""
+
+from sparsematch._engines.cuda.core.drivers import register_driver
+from sparsematch._engines.cuda.graph import local_max, red_blue, rounds
+from sparsematch._engines.operations import GraphOps
+from sparsematch._engines.registry import register_operations
+from sparsematch._types.arrays import advising
+
+register_driver("auto", "approximate", local_max, guarantee=local_max.GUARANTEE)
+register_driver("local_max", "approximate", local_max, guarantee=local_max.GUARANTEE)
+register_driver("red_blue", "approximate", red_blue, ranges=red_blue.RANGES)
+
+register_operations(
+    "cupy",
+    GraphOps(
+        validate_graph=advising(rounds.validate_graph),
+        matched_weight=advising(rounds.matched_weight),
+    ),
+)

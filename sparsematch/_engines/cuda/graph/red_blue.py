@@ -14,7 +14,7 @@ from sparsematch._types.run_info import StepInfo
 
 SUMMARY = "Random colours; blue vertices propose, red ones take the best proposal."
 OPTIONS: dict[str, bool | float] = {"p": 0.53406}
-GUARANTEE = 0.0
+RANGES = {"p": (0.01, 0.99)}
 
 
 def improve(graph: Graph, mate: IndexArray, run: Run) -> None:

@@ -1,1 +1,20 @@
 """Initialisation heuristics, exact engines and the choice between them."""
+
+from sparsematch._engines.cuda.core.drivers import register_driver
+from sparsematch._engines.cuda.matching import (
+    apfb,
+    auto,
+    cheap,
+    karp_sipser,
+    min_degree,
+    ms_bfs,
+    push_relabel,
+)
+
+register_driver("auto", "exact", auto, transpose="optional")
+register_driver("cheap", "heuristic", cheap)
+register_driver("min_degree", "heuristic", min_degree)
+register_driver("karp_sipser", "heuristic", karp_sipser)
+register_driver("ms_bfs", "exact", ms_bfs, default_init="cheap")
+register_driver("apfb", "exact", apfb, default_init="cheap")
+register_driver("push_relabel", "exact", push_relabel, default_init="cheap", transpose="required")

@@ -30,6 +30,7 @@
 #include <atomic>
 
 #include "core/csr.hpp"
+#include "core/options.hpp"
 #include "core/run_context.hpp"
 #include "core/spsc_ring.hpp"
 #include "matching/karp_sipser/owners.hpp"
@@ -37,6 +38,18 @@
 #include "matching/karp_sipser/shared_degrees.hpp"
 
 namespace sparsematch {
+
+struct KarpSipserOptions {
+    // No picks once the vertices of degree one are used up.
+    bool degree_one_only = false;
+    // Keep the last live neighbour of each vertex instead of searching its list.
+    bool neighbour_xor = false;
+
+    static constexpr auto fields() {
+        return std::tuple{Option{"degree_one_only", &KarpSipserOptions::degree_one_only},
+                          Option{"neighbour_xor", &KarpSipserOptions::neighbour_xor}};
+    }
+};
 
 // How far the row owner has come, in one word: how many pairs it has consumed, and whether it is
 // idle, all that followed from them being done.
@@ -153,7 +166,8 @@ void mark_settled(const ResidualSide<Index>& side, bool* settled) {
 }
 
 template <class Index, class Workers>
-void karp_sipser_by(Workers&& workers, Matching<Index> m, const Options& options, RunContext& run) {
+void karp_sipser_by(Workers&& workers, Matching<Index> m, const KarpSipserOptions& options,
+                    RunContext& run) {
     const auto &rows = workers.rows(), &cols = workers.cols();
     const bool warm = std::any_of(m.row_mate, m.row_mate + rows.lists.n_rows,
                                   [](Index j) { return j != UNMATCHED<Index>; });
@@ -179,7 +193,7 @@ void karp_sipser_by(Workers&& workers, Matching<Index> m, const Options& options
 // stacks. Time: O(nnz).
 template <class Index>
 void karp_sipser(const Csr<Index>& a, const Csr<Index>* transposed, Matching<Index> m,
-                 const Options& options, RunContext& run) {
+                 const KarpSipserOptions& options, RunContext& run) {
     constexpr int few = 3;  // up to so many workers, two that share nothing are faster
     if (run.team.size() > few)
         karp_sipser_by(SharedKarpSipser<Index>(a, *transposed, m, run), m, options, run);

@@ -1,0 +1,48 @@
+// What Python calls of the matching package: its engines.
+#include "bindings/engine_helpers.hpp"
+#include "matching/cheap.hpp"
+#include "matching/engine_table.hpp"
+
+using namespace sparsematch;
+
+namespace {
+
+// settled, forced: see run_engine.py. Returns the fields of StepInfo, and how many pairs were
+// forced by their row and by their column.
+template <class Index>
+nb::tuple run_improve(const std::string& name, CsrArg<Index> matrix,
+                      const std::optional<CsrArg<Index>>& transposed, Sides<Index> mates,
+                      const SettingsArg& settings, const nb::dict& options,
+                      std::optional<Sides<bool>> settled, std::optional<Out<Index>> forced) {
+    const auto improve = find_engine(bipartite_engines, name).template call<Index>();
+    const OptionValues values = option_values(options);
+    const auto a = matrix.view(), t = transposed ? transposed->view() : Csr<Index>{};
+    const auto m = view(mates);
+    const auto report = run_engine(settings, m.row_mate, a.n_rows, [&](RunContext& run) {
+        if (settled) run.settled = {settled->first.data(), settled->second.data()};
+        if (forced) run.forced.rows = forced->data();
+        improve(values, run, a, transposed ? &t : nullptr, m);
+    });
+    return nb::make_tuple(step_info(report),
+                          nb::make_tuple(report.forced.by_row, report.forced.by_col));
+}
+
+template <class Index>
+bool run_take_diagonal(CsrArg<Index> a, Sides<Index> mates) {
+    nb::gil_scoped_release release;
+    return take_diagonal(a.view(), view(mates));
+}
+
+template <class Index>
+void bind(nb::module_& m) {
+    m.def("run_engine", run_improve<Index>);
+    m.def("take_diagonal", run_take_diagonal<Index>);
+}
+
+}  // namespace
+
+void sparsematch::bind_matching(nb::module_& m) {
+    m.def("engines", [] { return list_engines(bipartite_engines); });
+    bind<std::int32_t>(m);
+    bind<std::int64_t>(m);
+}

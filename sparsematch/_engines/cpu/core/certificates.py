@@ -1,0 +1,41 @@
+"""Is a matching valid, maximal, maximum: told in the user's rows and columns."""
+
+import numpy as np
+
+from sparsematch._engines.cpu import _core
+from sparsematch._engines.cpu.core.csr import csr, mates
+from sparsematch._types.bipartite import BipartiteCSR
+from sparsematch._types.labels import VertexCover
+from sparsematch._types.matching import Matching
+
+#: The core's codes of what is wrong, with the sides exchanged.
+_EXCHANGED = {3: 4, 4: 3, 5: 5}
+
+
+def wrong_pair(graph: BipartiteCSR, matching: Matching) -> tuple[int, int, int] | None:
+    """Return the first thing wrong with a matching whose mates are within range.
+
+    Time: O(n_rows + n_cols + nnz).
+    """
+    code, major, minor = _core.check_matching(csr(graph), mates(graph, matching))
+    if code == 0:
+        return None
+    return (_EXCHANGED[code] if graph.flipped else code, *graph.orient(major, minor))
+
+
+def free_pair(graph: BipartiteCSR, matching: Matching) -> tuple[int, int] | None:
+    """Return an entry whose row and column are both unmatched. Time: O(n_major + nnz)."""
+    pair = _core.free_entry(csr(graph), mates(graph, matching))
+    return None if pair[0] < 0 else graph.orient(*pair)
+
+
+def vertex_cover(graph: BipartiteCSR, matching: Matching) -> VertexCover | None:
+    """Return Koenig's cover, or None if the matching is not maximum.
+
+    Time: O(n_rows + n_cols + nnz).
+    """
+    in_cover = np.empty(graph.n_rows, bool), np.empty(graph.n_cols, bool)
+    if not _core.vertex_cover(csr(graph), mates(graph, matching), graph.orient(*in_cover)):
+        return None
+    rows, cols = (np.flatnonzero(side).astype(graph.dtype, copy=False) for side in in_cover)
+    return VertexCover(rows, cols)

@@ -1,0 +1,24 @@
+"""How matrices, matchings and settings reach the compiled core: as tuples, made in no time."""
+
+from sparsematch._types.arrays import FloatArray, IndexArray
+from sparsematch._types.bipartite import BipartiteCSR
+from sparsematch._types.matching import Matching
+
+#: A pattern: n_minor, indptr, indices. The core's rows are the majors of the graph.
+Csr = tuple[int, IndexArray, IndexArray]
+
+#: A general graph: indptr, indices, weights.
+GraphArrays = tuple[IndexArray, IndexArray, FloatArray | None]
+
+#: How an engine runs: workers, limit of entries (0: none), whether details are wanted, seed.
+Settings = tuple[int, int, bool, int]
+
+
+def csr(graph: BipartiteCSR) -> Csr:
+    """Return the pattern of a graph."""
+    return graph.n_rows if graph.flipped else graph.n_cols, graph.indptr, graph.indices
+
+
+def mates(graph: BipartiteCSR, matching: Matching) -> tuple[IndexArray, IndexArray]:
+    """Return the mates of the majors and of the minors."""
+    return graph.orient(matching.row_mate, matching.col_mate)

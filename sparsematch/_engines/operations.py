@@ -1,0 +1,217 @@
+"""What a back-end does beside matching, by concept, in terms of the user's rows and columns.
+
+Each package of a back-end registers the operations of its concept when it is imported. What it
+leaves out is not done where its matrices live: calling it raises TypeError.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+from numpy.typing import NDArray
+
+from sparsematch._engines.registry import Run
+from sparsematch._types.arrays import BoolArray, FloatArray, IndexArray
+from sparsematch._types.bipartite import BipartiteCSR
+from sparsematch._types.edge_file import EdgeFile, EdgeReport
+from sparsematch._types.factors import BlockLU, BlockPlan
+from sparsematch._types.graph import Graph, GraphProperties
+from sparsematch._types.labels import (
+    BlockLabels,
+    BlockPermutation,
+    Components,
+    HallViolators,
+    VertexCover,
+)
+from sparsematch._types.matching import Matching
+from sparsematch._types.weighted import LeastCost, WeightedCSR, WeightedTransversal
+
+_Values = NDArray[Any]
+_Tell = Callable[[int, int, int], object] | None
+
+
+def _in_host_memory_only(*_: Any) -> Any:
+    raise TypeError(
+        "the matrix is on a GPU, but this is done in host memory only; A.get() copies it there"
+    )
+
+
+@dataclass(frozen=True, kw_only=True)
+class CertificateOps:
+    """Whether a matching is valid, maximal, maximum.
+
+    Attributes
+    ----------
+    wrong_pair
+        The first thing wrong with a matching: (key of ``FLAWS``, row, column), or None.
+    free_pair
+        An entry whose row and column are both unmatched, or None: the matching is maximal.
+    vertex_cover
+        A cover as large as the matching, or None: there is an augmenting path.
+    """
+
+    wrong_pair: Callable[[BipartiteCSR, Matching], tuple[int, int, int] | None] = (
+        _in_host_memory_only
+    )
+    free_pair: Callable[[BipartiteCSR, Matching], tuple[int, int] | None] = _in_host_memory_only
+    vertex_cover: Callable[[BipartiteCSR, Matching], VertexCover | None] = _in_host_memory_only
+
+
+@dataclass(frozen=True, kw_only=True)
+class DecompositionOps:
+    """Blocks and components of a matrix.
+
+    Matchings must be maximum, and a run the one that found the matching, or an empty one.
+
+    Attributes
+    ----------
+    block_labels
+        The group of every row.
+    connected_components
+        Components of the graph.
+    block_permutation
+        The permutations of the block form, given the groups of the rows.
+    order_by_label
+        The stable order that sorts labels in ``range(n_labels)``, where each begins, and at last
+        where all end.
+    hall_violators
+        Pieces and violators of the vertical part, or of the horizontal one if the last argument is
+        set.
+    """
+
+    block_labels: Callable[[BipartiteCSR, Matching, Run], BlockLabels] = _in_host_memory_only
+    connected_components: Callable[[BipartiteCSR], Components] = _in_host_memory_only
+    block_permutation: Callable[[Matching, BlockLabels], BlockPermutation] = _in_host_memory_only
+    order_by_label: Callable[[IndexArray, int], tuple[IndexArray, IndexArray]] = (
+        _in_host_memory_only
+    )
+    hall_violators: Callable[[BipartiteCSR, Matching, Run, bool], HallViolators] = (
+        _in_host_memory_only
+    )
+
+
+@dataclass(frozen=True, kw_only=True)
+class WeightedOps:
+    """Matchings of weighted matrices.
+
+    Attributes
+    ----------
+    least_cost
+        A maximum matching of least cost, given a finite cost for each entry, and its duals. No
+        entry may be repeated.
+    maximum_product
+        The weighted transversal with the largest product; whether factors are wanted, and whether
+        magnitudes are rounded.
+    maximum_sum
+        The weighted transversal with the largest sum.
+    bottleneck
+        The weighted transversal whose smallest magnitude is largest.
+    is_optimal
+        Whether the duals prove a weighted transversal optimal, given its tolerance; its matching
+        must be maximum.
+    """
+
+    least_cost: Callable[[BipartiteCSR, FloatArray], LeastCost] = _in_host_memory_only
+    maximum_product: Callable[[WeightedCSR, bool, bool], WeightedTransversal] = _in_host_memory_only
+    maximum_sum: Callable[[WeightedCSR], WeightedTransversal] = _in_host_memory_only
+    bottleneck: Callable[[WeightedCSR], WeightedTransversal] = _in_host_memory_only
+    is_optimal: Callable[[WeightedCSR, WeightedTransversal, float | None], bool] = (
+        _in_host_memory_only
+    )
+
+
+@dataclass(frozen=True, kw_only=True)
+class GraphOps:
+    """General graphs beside their matching.
+
+    Attributes
+    ----------
+    validate_graph
+        What one pass over the graph tells.
+    matched_weight
+        The sum of the absolute values of the edges of a matching, each once; on a GPU, an array of
+        shape ().
+    """
+
+    validate_graph: Callable[[Graph, Run], GraphProperties] = _in_host_memory_only
+    matched_weight: Callable[[Graph, IndexArray], Any] = _in_host_memory_only
+
+
+@dataclass(frozen=True, kw_only=True)
+class CoarseningOps:
+    """Coarsening by a matching of a general graph.
+
+    Attributes
+    ----------
+    wrong_mate
+        The first vertex whose mate is not matched with it, or -1.
+    galerkin_product
+        The aggregate of each vertex, and indptr, indices and values of the coarse matrix, given a
+        square matrix by rows or by columns, its values, mates, and whether unmatched vertices join
+        others.
+    """
+
+    wrong_mate: Callable[[IndexArray], int] = _in_host_memory_only
+    galerkin_product: Callable[
+        [BipartiteCSR, _Values, IndexArray, bool, Run], tuple[Any, Any, Any, Any]
+    ] = _in_host_memory_only
+
+
+@dataclass(frozen=True, kw_only=True)
+class StreamOps:
+    """Graphs in files of edges; the last argument is a function that is told of progress.
+
+    Attributes
+    ----------
+    match_edges
+        What `EdgeReport` has, given a file, mates to be written, whether weights count, the folder
+        of scratch files, and the run.
+    largest_vertex
+        The largest number of a vertex, or -1.
+    """
+
+    match_edges: Callable[[EdgeFile, IndexArray, bool, str, Run, _Tell], EdgeReport] = (
+        _in_host_memory_only
+    )
+    largest_vertex: Callable[[EdgeFile, _Tell], int] = _in_host_memory_only
+
+
+@dataclass(frozen=True, kw_only=True)
+class LuOps:
+    """Factorisation of square matrices by columns.
+
+    Attributes
+    ----------
+    block_plan
+        What to factorise, given the columns of a matrix, its block form, and flags of blocks not to
+        be touched.
+    block_lu
+        Room for a factorisation by a plan, of numbers like the ones given.
+    quick_analysis
+        The block form of a matrix, norms of its values and a plan, in one call. The third argument
+        is what is known: a perfect matching, or the form; None if neither is. Nothing is returned
+        where no matching is near at hand, and no plan where the diagonal is weaker than the last
+        argument allows.
+    value_norms
+        The largest absolute value and the 1-norm, given the values; not finite if one of them is
+        not.
+    steady_diagonal
+        Whether pivots are expected to stay on the diagonal, given indptr, rows and values.
+    is_canonical
+        Whether index arrays are those of the columns of a square matrix, ascending without repeats.
+    equal_indices
+        Whether two arrays of indices are equal.
+    gather
+        The values at places that a plan names.
+    """
+
+    block_plan: Callable[
+        [BipartiteCSR, IndexArray, IndexArray, IndexArray, BoolArray], BlockPlan
+    ] = _in_host_memory_only
+    block_lu: Callable[[BlockPlan, _Values], BlockLU] = _in_host_memory_only
+    quick_analysis: Callable[..., Any] = _in_host_memory_only
+    value_norms: Callable[[BipartiteCSR, _Values], tuple[float, float]] = _in_host_memory_only
+    steady_diagonal: Callable[[IndexArray, IndexArray, _Values], bool] = _in_host_memory_only
+    is_canonical: Callable[[IndexArray, IndexArray], bool] = _in_host_memory_only
+    equal_indices: Callable[[IndexArray, IndexArray], bool] = _in_host_memory_only
+    gather: Callable[[_Values, IndexArray], _Values] = _in_host_memory_only
