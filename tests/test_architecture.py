@@ -28,11 +28,15 @@ KERNELS = files(ENGINES, ".cu", ".cuh")
 TESTS = files(ROOT / "tests", ".py", ".hpp")
 BENCHMARKS = files(ROOT / "benchmarks", ".py")
 EVERYTHING = PYTHON + CORE + KERNELS + TESTS + BENCHMARKS
+OTHERS = [ROOT / "pyproject.toml", ROOT / "tox.ini", CPU / "CMakeLists.txt", ROOT / "docs/conf.py"]
+OTHERS += [*files(ROOT / "docs/gallery", ".py"), *files(ROOT / ".ci", "")]
 
 # The soft limits are 300, 50 and 15 lines; this is where they end.
 LINES_OF_A_FILE = 350
 LINES_OF_A_FUNCTION = 60
 LINES_OF_A_PUBLIC_FUNCTION = 25
+PARAMETERS = 10
+COLUMNS = 100
 
 #: The packages of a back-end, the same in each, and what may be included there beside their own.
 #: For Python, import-linter holds the same table (pyproject.toml).
@@ -123,6 +127,16 @@ def test_no_file_is_long():
     assert {name_of(p): n for p in EVERYTHING if (n := len(lines_of(p))) > LINES_OF_A_FILE} == {}
 
 
+def test_no_line_is_long():
+    found = [
+        f"{name_of(path)}:{number}"
+        for path in EVERYTHING + OTHERS
+        for number, line in enumerate(lines_of(path), 1)
+        if len(line) > COLUMNS
+    ]
+    assert found == []
+
+
 def too_large(size, limit):
     """The functions beyond a limit, each by file and name."""
     return {
@@ -139,6 +153,13 @@ def test_no_function_is_long():
         return LINES_OF_A_PUBLIC_FUNCTION if public else LINES_OF_A_FUNCTION
 
     assert too_large(lambda f: f.code_lines, limit) == {}
+
+
+def test_no_function_has_many_parameters():
+    def limit(path, name):  # the public one has a single matrix, the others go by keyword
+        return 11 if name == "coarsening_hierarchy" else PARAMETERS
+
+    assert too_large(lambda f: f.parameters, limit) == {}
 
 
 @pytest.mark.every_backend

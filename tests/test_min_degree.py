@@ -9,7 +9,7 @@ from strategies import larger, matrices, partial_matching
 
 
 def in_plain_python(A, row_mate, col_mate):
-    """Rows by ascending degree, each matched to its free column of least degree, the first of these.
+    """Rows by ascending degree, each matched to the first of its free columns of least degree.
 
     Degrees are compared as far as a byte holds them.
     """

@@ -127,7 +127,7 @@ def register_operations(backend: str, offered: object) -> None:
 
 
 def engines(backend: str | None = None, kind: str | None = None) -> tuple[Engine, ...]:
-    """Return the registered engines, back-end by back-end, of one back-end and of one kind if these are given."""
+    """Return the registered engines by back-end; only those of the given back-end and kind."""
     backends = tuple(_MODULES) if backend is None else (backend,)
     for name in backends:
         _load(name)

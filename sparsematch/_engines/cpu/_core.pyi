@@ -223,7 +223,8 @@ def quick_analysis(
     """Return the fields of `QuickAnalysis`; None: no perfect matching is at hand.
 
     `limits`: entries up to which a matching is found, and tried; the share of rows in blocks with
-    weak pivots above which no plan is made, and rows of a block that do not count; see `block_plan`.
+    weak pivots above which no plan is made, and rows of a block that do not count; those of
+    `block_plan`.
     """
 
 def block_lu(plan: BlockPlan, values: NDArray[Any], /) -> BlockLU:

@@ -1,5 +1,5 @@
-// What the bindings share: arrays and patterns as arguments, arrays as results, and runs that can be
-// interrupted (Ctrl-C).
+// What the bindings share: arrays and patterns as arguments, arrays as results, and runs that can
+// be interrupted (Ctrl-C).
 #pragma once
 
 #include <nanobind/nanobind.h>
@@ -88,8 +88,8 @@ struct Signals {
     }
 };
 
-// Returns call(run), made without the GIL and with a team of threads; throws what a signal's handler
-// raised meanwhile. Watch: Signals, or what else is asked now and then.
+// Returns call(run), made without the GIL and with a team of threads; throws what a signal's
+// handler raised meanwhile. Watch: Signals, or what else is polled.
 template <class Call, class Watch>
 auto interruptible(int workers, const RunSettings& settings, Watch&& watch, const Call& call) {
     const auto released = [&] {

@@ -1,4 +1,4 @@
-"""Coarsening in host memory: the aggregates of a matching, and the product with them, by the core."""
+"""Coarsening in host memory: the aggregates of a matching, and the product with them."""
 
 from typing import Any
 

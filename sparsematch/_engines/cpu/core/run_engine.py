@@ -1,4 +1,4 @@
-"""One engine of the core, run once: what every engine of this back-end is, and what `auto` is made of.
+"""One run of one engine of the core: every engine of this back-end, and each step of `auto`.
 
 The core knows rows and columns only as what `indptr` runs over and what `indices` names; the mates
 of a flipped graph are handed to it the other way round.
@@ -33,7 +33,7 @@ class EngineEntry(NamedTuple):
 
 
 class Forced(NamedTuple):
-    """The majors of pairs that vertices of degree one have forced, in the order in which they were found.
+    """The majors of pairs that degree one has forced, in the order in which they were found.
 
     Attributes
     ----------

@@ -69,10 +69,11 @@ def _is_scattered(graph: BipartiteCSR, matching: Matching) -> bool:
 def hall_violators(
     graph: BipartiteCSR, matching: Matching, run: Run, of_cols: bool
 ) -> HallViolators:
-    """Return the pieces with too many rows, or too many columns, and a violator of each; the matching must be maximum.
+    """Return the pieces with too many rows, or columns, and a violator of each.
 
-    The search goes from the side that has too many: it needs the transpose if these are the minors,
-    and uses the one that the engine has left in the run. Time: nearly O(n_rows + n_cols + nnz).
+    The matching must be maximum. The search goes from the side that has too many: it needs the
+    transpose if these are the minors, and uses the one that the engine has left in the run.
+    Time: nearly O(n_rows + n_cols + nnz).
     """
     searched = graph if graph.flipped == of_cols else transpose(graph, run)
     pieces = np.empty(graph.n_rows, graph.dtype), np.empty(graph.n_cols, graph.dtype)

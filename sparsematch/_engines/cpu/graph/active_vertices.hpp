@@ -19,7 +19,7 @@ class Remaining {
     std::int64_t size() const { return left_; }
     void clear() { left_ = 0; }
 
-    // Calls keep(v, counter) for each vertex in the list, and keeps those for which it returned true.
+    // Calls keep(v, counter) for each vertex in the list; those for which it returned true remain.
     // Returns false when the run was stopped: the list is then of no use. Threads: keep writes what
     // belongs to v only. ask(v) is called some time before, to prefetch what keep will read.
     template <class Keep, class Ask>

@@ -55,7 +55,8 @@ class MsBfsGraft {
     };
     using Forest = Worklist<Threads, Node>;
 
-    // Claimed columns on their way into the forest, in batches whose mates and links are prefetched.
+    // Claimed columns on their way into the forest, in batches whose mates and links are
+    // prefetched.
     class Scanner {
         static constexpr int batch = 64;
         struct Claim {

@@ -8,7 +8,7 @@ from sparsematch._types.arrays import advising
 
 
 def register_driver(name: str, kind: str, module: ModuleType, **facts: Any) -> None:
-    """Register the engine of a driver; facts are fields of `Engine` that differ from the defaults."""
+    """Register the engine of a driver; `facts` replace defaults of the fields of `Engine`."""
     register(
         Engine(
             name=name,

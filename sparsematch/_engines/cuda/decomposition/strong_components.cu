@@ -10,8 +10,8 @@
 // 3. small_components.cu: small pieces of the rest, which no entry joins, by depth-first search,
 //    one in each block of threads. Before 2 where trimming leaves few rows.
 // 4. colouring.cu: each of the others gets the largest number that leads to it; a row that keeps
-//    its own and what it is reached from under this number are a component, the first of those with it
-//    (Orzan, PhD thesis, Amsterdam 2004).
+//    its own and what it is reached from under this number are a component, the first of those with
+//    it (Orzan, PhD thesis, Amsterdam 2004).
 // Invariant: the label of a row is where in the order its segment begins, or its block when that is
 // known; segments are split in place, so labels of different segments never change their order.
 #include "core/device.cuh"
