@@ -1,9 +1,9 @@
-// What coarsening merges: the two ends of each matched edge, vertices that stay alone, and those
-// that join their neighbours.
+// The aggregates of coarsening: the two ends of each matched edge, single vertices, and those that
+// join a pair of their neighbours.
 //
 // Aggregates are numbered by the smaller vertex of their pair. A vertex that joins goes to the pair
-// of its heaviest matched neighbour, so that the leaves of a star do not stay behind round by
-// round.
+// of its heaviest matched neighbour, so that the leaves of a star do not remain level by
+// level.
 #pragma once
 
 #include <cmath>
@@ -15,11 +15,11 @@
 
 namespace sparsematch {
 
-inline double modulus(double v) { return std::abs(v); }
-inline double modulus(float v) { return std::abs(v); }
-inline double modulus(std::int64_t v) { return std::abs(static_cast<double>(v)); }
-inline double modulus(std::complex<double> v) { return std::abs(v); }
-inline double modulus(std::complex<float> v) { return std::abs(v); }
+inline double absolute(double v) { return std::abs(v); }
+inline double absolute(float v) { return std::abs(v); }
+inline double absolute(std::int64_t v) { return std::abs(static_cast<double>(v)); }
+inline double absolute(std::complex<double> v) { return std::abs(v); }
+inline double absolute(std::complex<float> v) { return std::abs(v); }
 
 template <class Index>
 struct Aggregates {
@@ -53,7 +53,7 @@ Index wrong_mate(const Index* mate, Index n) {
     return -1;
 }
 
-// The matched neighbour of v whose entries, added up, have the largest modulus, the smallest of
+// The matched neighbour of v whose entries, added up, have the largest absolute value, the smallest of
 // several; -1: none.
 template <class Index, class Value>
 Index heaviest_matched(const Csr<Index>& g, const Value* values, const Index* mate, Index v,
@@ -75,7 +75,7 @@ Index heaviest_matched(const Csr<Index>& g, const Value* values, const Index* ma
         const Index u = row[k].first;
         Value sum = row[k].second;
         while (++k < row.size() && row[k].first == u) sum += row[k].second;
-        if (const double m = modulus(sum); m > most) best = u, most = m;
+        if (const double m = absolute(sum); m > most) best = u, most = m;
     }
     return best;
 }

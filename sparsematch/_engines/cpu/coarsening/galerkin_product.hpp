@@ -2,9 +2,9 @@
 // up.
 //
 // Gustavson (ACM TOMS 4, 1978): a row of the result is gathered through a marker of all columns.
-// Rows are independent of each other; each is written where it fits in any case, then all are moved
-// together. Sums are taken in the order of the fine rows, whatever the number of threads. Where G
-// is symmetric (symmetry.hpp), so is the result, to the last bit.
+// Rows are independent of each other; each is written where there is room for its longest form, then
+// all are moved together. Sums are computed in the order of the fine rows, whatever the number of
+// threads. Where G is symmetric (symmetry.hpp), so is the result, to the last bit.
 #pragma once
 
 #include <algorithm>
@@ -21,10 +21,10 @@ struct Coarse {
 };
 
 template <class Index, class Value>
-class Contraction {
+class GalerkinProduct {
   public:
-    Contraction(const Csr<Index>& g, const Value* values, const Aggregates<Index>& parts,
-                RunContext& run)
+    GalerkinProduct(const Csr<Index>& g, const Value* values, const Aggregates<Index>& parts,
+                    RunContext& run)
         : g_(g), values_(values), parts_(parts), run_(run), bound_(parts.count + 1),
           indices_(g.nnz()), sums_(g.nnz()) {}
 
@@ -33,26 +33,26 @@ class Contraction {
         std::vector<Scratch> scratch;
         for (int rank = 0; rank < run_.team.size(); ++rank)
             scratch.emplace_back(parts_.count, longest);
-        // then each row follows the one before, and nothing has to be moved
+        // Then each row follows the one before, and nothing has to be moved.
         const bool alone = run_.team.size() == 1;
         Buffer<Index> indptr(parts_.count + 1, Index{0});
         run_.team.loop(parts_.count, grain, [&](int rank, Index begin, Index end) {
             WorkCounter counter(run_, rank);
-            typename Mirror<Value>::Sums prints{};
+            typename Symmetry<Value>::Sums prints{};
             for (Index c = begin; c < end && counter.add(bound_[c + 1] - bound_[c]); ++c) {
                 prefetch(c);
                 const Index base = alone ? indptr[c] : bound_[c],
                             size = gather(c, base, scratch[rank], prints);
                 indptr[c + 1] = alone ? base + size : size;
             }
-            for (int k = 0; k < Mirror<Value>::kinds; ++k)
+            for (int k = 0; k < Symmetry<Value>::kinds; ++k)
                 prints_[k].fetch_add(prints[k], std::memory_order_relaxed);
         });
         if (run_.stopped()) return {};
         Coarse<Index, Value> out;
         if (alone) out = {std::move(indptr), std::move(indices_), std::move(sums_)};
         else out = move_together(std::move(indptr));
-        if constexpr (!std::is_integral_v<Value>) mirror(out);
+        if constexpr (!std::is_integral_v<Value>) copy_upper(out);
         return out;
     }
 
@@ -85,7 +85,7 @@ class Contraction {
         return std::min(longest, parts_.count);
     }
 
-    // Asks for what the next rows will read.
+    // Prefetches what the next rows will read (decision 0005).
     [[gnu::always_inline]] void prefetch(Index c) const {
         if (c + 8 < parts_.count) {
             const Index v = parts_.mate[parts_.first[c + 8]];
@@ -111,7 +111,7 @@ class Contraction {
 
     // Reads: g, labels. Writes: the own row. Places of rows that a thread has done before are
     // smaller than `base`.
-    Index gather(Index c, Index base, Scratch& s, typename Mirror<Value>::Sums& prints) {
+    Index gather(Index c, Index base, Scratch& s, typename Symmetry<Value>::Sums& prints) {
         Index size = 0;
         bool ascending = true;
         Value* sums = sums_.data() + base;
@@ -120,7 +120,7 @@ class Contraction {
             for (Index p = g_.indptr[u]; p < g_.indptr[u + 1]; ++p) {
                 const Index v = g_.indices[p], d = parts_.label[v];
                 if constexpr (!std::is_integral_v<Value>)
-                    Mirror<Value>::add(prints, u, v, values_[p]);
+                    Symmetry<Value>::add(prints, u, v, values_[p]);
                 if (const Index place = s.marker[d]; place >= base) {
                     sums[place - base] += values_[p];
                 } else {
@@ -136,9 +136,9 @@ class Contraction {
         return size;
     }
 
-    // Puts columns in ascending order, and their sums with them. Short rows by counting, for each
-    // column, those before it: more comparisons than a sort makes, but no branch depends on them.
-    // For long ones, the markers tell where each sum stands.
+    // Sorts columns in ascending order, and their sums with them. Short rows by counting, for each
+    // column, those before it: more comparisons than a sort makes, but branch-free. In long rows the
+    // marker of a column leads to its sum.
     static void sort(Index size, Scratch& s, Index base, Index* to, Value* sums) {
         const Index* columns = s.columns.data();
         std::copy(sums, sums + size, s.sums.data());
@@ -156,8 +156,7 @@ class Contraction {
         for (Index k = 0; k < size; ++k) sums[k] = s.sums[s.marker[to[k]] - base];
     }
 
-    // Moves the rows to where no room is left between them. Reads: their sizes, each one place
-    // behind its row's number.
+    // Moves the rows to where no room is left between them. Reads: the size of row c at c + 1.
     Coarse<Index, Value> move_together(Buffer<Index> indptr) {
         for (Index c = 0; c < parts_.count; ++c) indptr[c + 1] += indptr[c];
         Coarse<Index, Value> out{
@@ -175,14 +174,14 @@ class Contraction {
 
     // Makes the lower triangle that of a symmetric matrix again. Reads the upper triangle, writes
     // the lower one.
-    void mirror(Coarse<Index, Value>& out) {
-        typename Mirror<Value>::Sums prints;
+    void copy_upper(Coarse<Index, Value>& out) {
+        typename Symmetry<Value>::Sums prints;
         for (int k = 0; k < 4; ++k) prints[k] = prints_[k].load(std::memory_order_relaxed);
-        const auto kind = Mirror<Value>::kind(prints);
-        if (kind == Mirror<Value>::none) return;
+        const auto kind = Symmetry<Value>::kind(prints);
+        if (kind == Symmetry<Value>::none) return;
         // Row by row, the entries of an upper column come in the order in which the lower row has
-        // them. Each thread looks at all of them and writes to rows of its own; the upper triangle
-        // is only read.
+        // them. Each thread scans all of them and writes to rows of its own; the upper triangle is
+        // only read.
         run_.team.each([&](int rank) {
             WorkCounter counter(run_, rank);
             const auto n = static_cast<std::int64_t>(parts_.count);
@@ -193,7 +192,7 @@ class Contraction {
             for (Index c = 0; c < to && counter.add(out.indptr[c + 1] - out.indptr[c]); ++c)
                 for (Index p = out.indptr[c + 1]; p-- > out.indptr[c] && out.indices[p] > c;)
                     if (const Index d = out.indices[p]; d >= from && d < to)
-                        out.values[next[d]++] = Mirror<Value>::apply(kind, out.values[p]);
+                        out.values[next[d]++] = Symmetry<Value>::apply(kind, out.values[p]);
         });
     }
 
@@ -213,7 +212,7 @@ class Contraction {
 template <class Index, class Value>
 Coarse<Index, Value> galerkin_product(const Csr<Index>& g, const Value* values,
                                       const Aggregates<Index>& parts, RunContext& run) {
-    return Contraction<Index, Value>(g, values, parts, run).make();
+    return GalerkinProduct<Index, Value>(g, values, parts, run).make();
 }
 
 }  // namespace sparsematch

@@ -1,26 +1,27 @@
-// Whether a matrix is symmetric, Hermitian, or one of these but for the sign: told by fingerprints
-// of both triangles.
+// Whether a matrix is symmetric, Hermitian, or one of these but for the sign, by fingerprints of
+// both triangles (symmetry_fingerprint.hpp).
 //
 // Sums of rounded numbers depend on the order. The coarse matrix of a symmetric one is made
-// symmetric again to the last bit by copying the upper triangle, but only if the fine one was. Each
-// entry is hashed by its unordered place and its modulus, times a number for its signs: equal sums
-// of both triangles tell that each entry has its partner, but for one case in 2**64.
+// symmetric again to the last bit by copying the upper triangle, but only if the fine one was.
+// Fingerprints are multiplied by a number for the signs of the entry.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <complex>
 
 #include "graph/graph.hpp"
+#include "graph/symmetry_fingerprint.hpp"
 
 namespace sparsematch {
 
 template <class Value>
-class Mirror {
+class Symmetry {
     static constexpr bool complex = !std::is_arithmetic_v<Value>;
 
   public:
-    // What an entry is to its partner: the same number, its negative, its conjugate, or the
-    // negative of that; or neither.
+    // An entry is equal to its partner, its negative, its conjugate, or the negative of that; or
+    // none of these.
     enum Kind { same, negated, conjugate, negated_conjugate, none };
     static constexpr int kinds = complex ? 4 : 2;
     using Sums = std::array<std::uint64_t, 4>;
@@ -33,8 +34,9 @@ class Mirror {
     template <class Index>
     static void add(Sums& sums, Index u, Index v, Value value) {
         if (u == v) return;
-        const std::uint64_t print =
-            edge_hash(u, v, bits(re(value)) + 0x9fb21c651e98df25u * bits(im(value)));
+        const std::uint64_t print = entry_fingerprint(
+            std::min(u, v), std::max(u, v),
+            magnitude_bits(re(value)) + 0x9fb21c651e98df25u * magnitude_bits(im(value)));
         if (u < v) {
             const std::uint64_t here = print * of_signs(re(value) < 0, im(value) < 0);
             for (int k = 0; k < kinds; ++k) sums[k] += here;
@@ -66,9 +68,6 @@ class Mirror {
     static Value conj(Value v) {
         if constexpr (complex) return std::conj(v);
         else return v;
-    }
-    static std::uint64_t bits(double x) {
-        return std::bit_cast<std::uint64_t>(x) & ~(std::uint64_t{1} << 63);
     }
     static std::uint64_t of_signs(bool re, bool im) {
         constexpr std::uint64_t odd[4] = {1, 0xd1342543de82ef95u, 0xaf251af3b0f025b5u,

@@ -4,13 +4,13 @@
 // Hall (J. London Math. Soc. 10, 1935); Dulmage, Mendelsohn: Coverings of bipartite graphs (1958).
 // With a maximum matching, the rows S that alternating paths reach from one free row have entries
 // in the mates of S only, of which there are |S| - 1. No proper subset of S violates Hall's
-// condition: it would have to hold the free row, since all others have a mate of their own, and
-// with each row the mates' rows of all its columns, hence everything that is reached. Each free row
-// has one such set, and there are other matchings with others: the smallest of all is not sought. A
-// free row that has few entries is matched instead of one with more that it reaches soon, since
-// rows with few entries make short sets. Then a piece's search goes through its free rows with a
-// limit that doubles, until one is closed or the work is spent. What it finds is shrunk as long as
-// that is cheap (minimal_violator.hpp).
+// condition: it would have to contain the free row, since all others have a mate of their own, and
+// with each row the mates of all its columns, hence everything that is reached. Each free row has
+// one such set, and other matchings have others: the smallest of all is not sought. A free row with
+// few entries is matched instead of one with more that is near to it, since rows with few entries
+// make short sets. Then the free rows of a piece are searched from with a limit that doubles, until
+// one search is complete or the budget is spent. The set found is reduced as long as that is cheap
+// (minimal_violator.hpp).
 #pragma once
 
 #include <algorithm>
@@ -62,9 +62,9 @@ class HallViolators {
     // row. Time: O(n_rows + n_cols + entries of the pieces).
     void find(const Index* row_piece, Index n_pieces, Index* violators, Index* cols,
               Index* starts) {
-        const Lists rows(row_piece, a_.n_rows, n_pieces, [](Index) { return true; });
-        Lists free(row_piece, a_.n_rows, n_pieces,
-                   [&](Index i) { return m_.row_mate[i] == UNMATCHED<Index>; });
+        const PieceRows rows(row_piece, a_.n_rows, n_pieces, [](Index) { return true; });
+        PieceRows free(row_piece, a_.n_rows, n_pieces,
+                       [&](Index i) { return m_.row_mate[i] == UNMATCHED<Index>; });
         Index written = 0;
         for (Index k = 0; k < n_pieces && !run_.stopped(); ++k) {
             std::int64_t entries = 0;
@@ -85,9 +85,9 @@ class HallViolators {
 
   private:
     // Some rows of each piece.
-    struct Lists {
+    struct PieceRows {
         template <class Wanted>
-        Lists(const Index* piece, Index n_rows, Index n_pieces, const Wanted& wanted)
+        PieceRows(const Index* piece, Index n_rows, Index n_pieces, const Wanted& wanted)
             : start(static_cast<std::size_t>(n_pieces) + 1, Index{0}) {
             const auto in = [&](Index i) { return piece[i] != UNMATCHED<Index> && wanted(i); };
             for (Index i = 0; i < n_rows; ++i)
@@ -109,8 +109,8 @@ class HallViolators {
     // entries to be read from a free row that might be exchanged
     static constexpr std::int64_t near = 64;
 
-    // For each free row: if one of those that it soon reaches has more entries, that one is free
-    // from now on.
+    // For each free row: if one of the rows near to it has more entries, augments along the path
+    // there, so that that one is free.
     void exchange(Index* first, Index* last, std::int64_t budget) {
         if (parent_.size() == 0) parent_ = Buffer<Index>(queue_.size());
         work_ = 0;
@@ -154,12 +154,12 @@ class HallViolators {
         return best;
     }
 
-    // Looks for a violator on fewer of the columns of one of `size` rows, among the rows of its
-    // piece. Returns its size.
+    // Searches the rows of the piece for a violator on fewer of the columns of one of `size` rows.
+    // Returns its size.
     Index shrink(const Index* first, const Index* last, Index size, Index* rows, Index* cols) {
         if (size <= 2 || cheap_ <= 0) return size;
         for (Index p = 1; p < size; ++p) local_[cols[p]] = p - 1;
-        SmallerConflict<Index> inside(size - 1);
+        MinimalViolator<Index> inside(size - 1);
         std::vector<Index> number, found;
         for (const Index* i = first; i != last; ++i) {
             Index p = a_.indptr[*i];
@@ -181,8 +181,8 @@ class HallViolators {
         return smaller;
     }
 
-    // Puts all rows that alternating paths reach from row i into the queue and returns how many
-    // they are; 0 if they have more than `limit` entries or are more than `most`.
+    // Queues all rows that alternating paths reach from row i. Returns how many; 0 if they have more
+    // than `limit` entries or are more than `most`.
     Index close(Index i, std::int64_t limit, Index most) {
         const std::int64_t before = work_;
         const Index tail = reach(i, limit, most);

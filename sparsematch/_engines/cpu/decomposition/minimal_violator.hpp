@@ -4,7 +4,7 @@
 // that have no column outside the violator's are all that a smaller one on its columns can consist
 // of. Column after column is left out; if the rows without it can still not all be matched, what
 // alternating paths reach from the first that fails is the violator from then on. A column that
-// could not be left out need not be tried again: with less columns there are less violators.
+// could not be left out need not be tried again: fewer columns have fewer violators.
 #pragma once
 
 #include <algorithm>
@@ -15,11 +15,11 @@
 
 namespace sparsematch {
 
-// A few rows of a few columns, both numbered on their own.
+// A few rows of a few columns, both numbered anew.
 template <class Index>
-class SmallerConflict {
+class MinimalViolator {
   public:
-    explicit SmallerConflict(Index n_cols)
+    explicit MinimalViolator(Index n_cols)
         : alive_(n_cols, 1), col_mate_(n_cols), parent_(n_cols), indptr_(1, 0) {}
 
     void add_entry(Index j) { indices_.push_back(j); }
@@ -28,8 +28,8 @@ class SmallerConflict {
     Index n_rows() const { return static_cast<Index>(indptr_.size()) - 1; }
 
     // Replaces the rows of a violator by those of a smaller one until there is none on fewer of its
-    // columns, or the budget is spent, which is counted in entries. Tells whether it did. Time:
-    // O(n_cols^2 entries) without the budget.
+    // columns, or the budget of entries is spent. Returns whether it did. Time: O(n_cols^2 entries)
+    // without the budget.
     bool shrink(std::vector<Index>& rows, std::int64_t& budget) {
         bool smaller = false;
         for (std::size_t c = 0; c < alive_.size() && budget > 0; ++c) {

@@ -1,11 +1,11 @@
-// Strong components by depth-first search, of what is left of a graph when the easy vertices are
-// gone.
+// Strong components by depth-first search, for what is left of a graph when the easy vertices are
+// settled.
 //
-// Tarjan (SIAM J. Comput. 1, 1972) with a stack of its own. Since components are completed sinks
+// Tarjan (SIAM J. Comput. 1, 1972) with an explicit stack. Since components are completed sinks
 // first, one belongs to the horizontal part when one of its arcs leads to a vertex of it or to a
-// component that does. What bounds it is waiting for memory: where an arc leads is known before it
-// is followed, so the places of the lists of all neighbours are asked for when these are looked at,
-// and the lists of vertices on the path before the search comes back to them.
+// component that does. Memory latency bounds it: the places of the lists of all neighbours are
+// prefetched when these are scanned, and the lists of vertices on the path before the search
+// returns to them (decision 0005).
 #pragma once
 
 #include <algorithm>
@@ -16,8 +16,8 @@
 
 namespace sparsematch {
 
-// Where a vertex stands. 0: not known yet. From n_cols downwards: its component in the square part,
-// sinks first. From in_horizontal + 1 upwards: the same, sources first. Two codes for the other
+// The number of a vertex. 0: not known yet. From n_cols downwards: its component in the square part,
+// sinks first. From in_horizontal + 1 upwards: the same, sources first. Two codes for the coarse
 // parts.
 template <class Index>
 inline constexpr Index in_horizontal = std::numeric_limits<Index>::min();
@@ -40,9 +40,9 @@ class StrongComponents {
     };
 
   public:
-    // Writes the numbers of those where it is 0, at most `size`. Numbers stand by themselves: where
-    // an arc leads to is mostly known already, and then nothing else is read of it. Workspace: four
-    // indices for each, written as deep as the search goes.
+    // Writes the numbers that are 0, of at most `size` vertices. They are an array of their own: most
+    // arcs lead to vertices with a number, of which nothing else is read. Workspace: four indices
+    // for each, written as deep as the search goes.
     StrongComponents(Index* number, const Arcs<Index>* arcs, const Index* heads, std::size_t size)
         : number_(number), arcs_(arcs), heads_(heads), waiting_(size), path_(size) {}
 
@@ -115,7 +115,7 @@ class StrongComponents {
         --preorder_;
     }
 
-    Index* number_;  // of a vertex on the way: its preorder number, smaller than where any stands
+    Index* number_;  // of a vertex on the path: its preorder number, smaller than any component's
     const Arcs<Index>* arcs_;
     const Index* heads_;
     Buffer<Index> waiting_;  // done, but not the root of their component

@@ -1,4 +1,4 @@
-// The vertices that still take part in an engine that works in rounds: a list in ascending order,
+// The vertices that are still active in an engine that works in rounds: a list in ascending order,
 // cut into blocks of as many consecutive vertices. A block is swept by one thread, which alone
 // writes what belongs to its vertices, bits included.
 #pragma once
@@ -8,9 +8,9 @@
 namespace sparsematch {
 
 template <class Index>
-class Remaining {
+class ActiveVertices {
   public:
-    Remaining(Index n, RunContext& run)
+    ActiveVertices(Index n, RunContext& run)
         : n_(n), run_(run), vertex_(n), size_((n + block - 1) / block, 0) {
         for (std::size_t b = 0; b < size_.size(); ++b) size_[b] = end_of(b) - first_of(b);
         left_ = n;
@@ -19,11 +19,11 @@ class Remaining {
     std::int64_t size() const { return left_; }
     void clear() { left_ = 0; }
 
-    // Calls keep(v, counter) for each vertex in the list; those for which it returned true remain.
-    // Returns false when the run was stopped: the list is then of no use. Threads: keep writes what
-    // belongs to v only. ask(v) is called some time before, to prefetch what keep will read.
-    template <class Keep, class Ask>
-    bool sweep(const Keep& keep, const Ask& ask) {
+    // Calls filter(v, counter) for each vertex in the list, in which those remain for which it
+    // returned true. Returns false when the run was stopped: the list is then of no use. Threads:
+    // filter writes what belongs to v only. prefetch(v) is called some time before.
+    template <class Filter, class Prefetch>
+    bool sweep(const Filter& filter, const Prefetch& prefetch) {
         std::atomic<std::int64_t> left{0};
         const std::int64_t blocks = size_.size();
         run_.team.loop(blocks, left_ < few ? blocks : 1,
@@ -31,7 +31,7 @@ class Remaining {
                            WorkCounter counter(run_, rank);
                            std::int64_t kept = 0;
                            for (std::int64_t b = begin; b < end && !run_.stopped(); ++b)
-                               kept += sweep_block(b, keep, ask, counter);
+                               kept += sweep_block(b, filter, prefetch, counter);
                            left.fetch_add(kept, std::memory_order_relaxed);
                        });
         left_ = left.load(std::memory_order_relaxed);
@@ -39,9 +39,9 @@ class Remaining {
         return !run_.stopped();
     }
 
-    template <class Keep>
-    bool sweep(const Keep& keep) {
-        return sweep(keep, [](Index) {});
+    template <class Filter>
+    bool sweep(const Filter& filter) {
+        return sweep(filter, [](Index) {});
     }
 
     // Calls visit(v) for each vertex in the list, of one thread.
@@ -52,14 +52,14 @@ class Remaining {
                 visit(full_ ? first_of(b) + k : vertex_[first_of(b) + k]);
     }
 
-    // The edges with both ends in the list; taken(v): it is not. They are not booked as work of the
-    // engine.
-    template <class Taken>
-    std::int64_t live_edges(const Graph<Index>& g, const Taken& taken) {
+    // The edges with both ends in the list; is_matched(v): it is not. They are not counted as work
+    // of the engine.
+    template <class IsMatched>
+    std::int64_t live_edges(const Graph<Index>& g, const IsMatched& is_matched) {
         std::int64_t edges = 0, seen = 0;
         each([&](Index v) {
             for (Index p = g.indptr[v]; p < g.indptr[v + 1]; ++p)
-                edges += g.indices[p] > v && !taken(g.indices[p]);
+                edges += g.indices[p] > v && !is_matched(g.indices[p]);
             if ((seen += g.degree(v)) > 1 << 16 && run_.flush(0, 0)) seen = 0;
         });
         return edges;
@@ -73,21 +73,22 @@ class Remaining {
     Index first_of(std::int64_t b) const { return static_cast<Index>(b * block); }
     Index end_of(std::int64_t b) const { return std::min<std::int64_t>((b + 1) * block, n_); }
 
-    template <class Keep, class Ask>
-    Index sweep_block(std::int64_t b, const Keep& keep, const Ask& ask, WorkCounter& counter) {
+    template <class Filter, class Prefetch>
+    Index sweep_block(std::int64_t b, const Filter& filter, const Prefetch& prefetch,
+                      WorkCounter& counter) {
         Index* list = vertex_.data() + first_of(b);
         Index kept = 0;
         if (full_) {
             for (Index v = first_of(b); v < end_of(b); ++v) {
                 list[kept] = v;
-                kept += keep(v, counter);
+                kept += filter(v, counter);
             }
         } else {
             for (Index k = 0; k < size_[b]; ++k) {
                 const Index v = list[k];
-                if (k + ahead < size_[b]) ask(list[k + ahead]);
+                if (k + ahead < size_[b]) prefetch(list[k + ahead]);
                 list[kept] = v;
-                kept += keep(v, counter);
+                kept += filter(v, counter);
             }
         }
         return size_[b] = kept;
@@ -95,7 +96,7 @@ class Remaining {
 
     const Index n_;
     RunContext& run_;
-    // the list of a block begins where its vertices would stand if all were in it
+    // the list of a block begins where its first vertex would be if all were in it
     Buffer<Index> vertex_;
     Buffer<Index> size_;
     bool full_ = true;  // all vertices are in the list, which is not written yet

@@ -3,9 +3,9 @@
 //
 // Maue, Sanders, Engineering algorithms for approximate weighted matching (WEA 2007), section 3.2.
 // An edge is applicable if both its ends have at most one edge yet, and do not close a cycle of odd
-// length. A path is known by its two ends, each of which knows the other and the parity: nothing
-// inside can be asked for any more, so that no union-find is needed. What is free afterwards goes
-// through the same again, until no edge has two free ends. Weight: at least half of the greatest.
+// length. Each end of a path stores the other end and the parity of the path: no inner vertex
+// is ever queried, so that no union-find is needed. The same is repeated for what is free
+// afterwards, until no edge has two free ends. Weight: at least half of the greatest.
 #pragma once
 
 #include "graph/edge_list.hpp"
@@ -52,7 +52,7 @@ class GlobalPaths {
         std::uint64_t key[2] = {};
         int degree = 0;
     };
-    // Meant at the ends of a path only; a vertex by itself is both its ends.
+    // Valid at the ends of a path only; a vertex by itself is both its ends.
     struct End {
         Index other;
         bool odd;  // the number of edges
@@ -72,8 +72,7 @@ class GlobalPaths {
         end_[y.other] = {x.other, x.odd == y.odd};
     }
 
-    // Lists the vertices from v on, away from its first neighbour if `back` is set; their edges are
-    // taken apart.
+    // Lists the vertices and weights of the path or cycle from v on, and clears their strands.
     std::int64_t walk(Index v) {
         std::int64_t length = 0;
         path_[0] = v;
@@ -95,7 +94,7 @@ class GlobalPaths {
     void match_path(Index v) {
         const std::int64_t length = walk(v);
         solve(0, length);
-        take(0, length);
+        match_best(0, length);
     }
 
     // Without its first edge or without its last one, a cycle is a path.
@@ -103,9 +102,9 @@ class GlobalPaths {
         const std::int64_t length = walk(v);
         path_[length] = v;
         const double without_last = solve(0, length - 1);
-        if (solve(1, length) > without_last) return take(1, length);
+        if (solve(1, length) > without_last) return match_best(1, length);
         solve(0, length - 1);
-        take(0, length - 1);
+        match_best(0, length - 1);
     }
 
     // The greatest weight of a matching of the edges begin to end of the path: best[k + 2] is that
@@ -117,7 +116,7 @@ class GlobalPaths {
         return best_[end + 1];
     }
 
-    void take(std::int64_t begin, std::int64_t end) {
+    void match_best(std::int64_t begin, std::int64_t end) {
         for (std::int64_t k = end - 1; k >= begin; --k) {
             if (best_[k] + weight_[k] < best_[k + 1]) continue;
             mate_[path_[k]] = path_[k + 1], mate_[path_[k + 1]] = path_[k];

@@ -1,5 +1,4 @@
-// What flows through the engines for general graphs: the view, the one strict total order of the
-// edges, the report.
+// The data of the engines for general graphs: the view, and the strict total order of the edges.
 //
 // Edges are compared by weight, then by a hash of both ends and the seed, then by their ends: no
 // two are equal. Under such an order greedy, suitor and local max have the same result (Manne,
@@ -21,11 +20,16 @@ struct Graph {
     Index n;
     const Index* indptr;
     const Index* indices;
-    const double* weight;  // of either sign, the modulus counts; null: all edges weigh the same
+    const double* weight;  // the absolute value counts; null: all edges weigh the same
 
     Index nnz() const { return indptr[n]; }
     Index degree(Index v) const { return indptr[v + 1] - indptr[v]; }
 };
+
+// The absolute value as an integer, which keeps the order.
+inline std::uint64_t magnitude_bits(double x) {
+    return std::bit_cast<std::uint64_t>(x) & ~(std::uint64_t{1} << 63);
+}
 
 // A hash of the unordered pair, and one of a vertex in a round.
 inline std::uint64_t edge_hash(std::uint64_t u, std::uint64_t v, std::uint64_t seed) {
@@ -36,8 +40,8 @@ inline std::uint64_t vertex_hash(std::uint64_t v, std::uint64_t round, std::uint
     return hash(v * 0xd6e8feb86659fd93u + round * 0xa0761d6478bd642fu + seed);
 }
 
-// What red_blue reads off a vertex's hash. Its upper 53 bits tell the colour: blue below p. Its
-// lower 32 bits tell the entry of the list at which a blue vertex begins to look for a red one.
+// What red_blue reads from a vertex's hash. Its upper 53 bits are the colour: blue below p. Its lower
+// 32 bits are the entry of the list from which on a blue vertex searches for a red one.
 inline bool is_blue(std::uint64_t hash, double p) {
     return hash >> 11 < static_cast<std::uint64_t>(p * 9007199254740992.0);
 }
@@ -45,8 +49,8 @@ inline std::uint64_t first_entry(std::uint64_t hash, std::uint64_t degree) {
     return (hash & 0xffffffffu) * degree >> 32;
 }
 
-// The strict total order. A key is a number of 63 bits: the modulus as an integer, which keeps the
-// order of numbers that are not negative; without weights it is the upper part of the hash.
+// The strict total order. A key is a number of 63 bits: the absolute value as an integer, which keeps
+// the order of numbers that are not negative; without weights it is the upper part of the hash.
 // Weighted: the graph has weights.
 template <class Index, bool Weighted>
 class EdgeOrder {
@@ -55,22 +59,28 @@ class EdgeOrder {
 
     // The key of the edge that stands at position p of the list of u.
     std::uint64_t key(Index u, Index p) const {
-        if constexpr (Weighted)
-            return std::bit_cast<std::uint64_t>(g_.weight[p]) & ~(std::uint64_t{1} << 63);
+        if constexpr (Weighted) return magnitude_bits(g_.weight[p]);
         else return edge_hash(u, g_.indices[p], seed_) >> 1;
     }
 
-    // Whether edge {u, v} comes before edge {x, y}; they are not the same edge.
+    // Whether edge {u, v} precedes edge {x, y}; they are not the same edge.
     bool before(std::uint64_t key_uv, Index u, Index v, std::uint64_t key_xy, Index x,
                 Index y) const {
         if (key_uv != key_xy) return key_uv > key_xy;
         return before_tied(u, v, x, y);
     }
 
-    // Asks for the beginning of the list of u.
+    // Prefetches the beginning of the list of u.
     [[gnu::always_inline]] void prefetch(Index u) const {
         __builtin_prefetch(&g_.indices[g_.indptr[u]]);
         if constexpr (Weighted) __builtin_prefetch(&g_.weight[g_.indptr[u]]);
+    }
+
+    // For the k-th turn of a loop over a sequence of n vertices (decision 0005).
+    template <int step, class Sequence, class Size>
+    [[gnu::always_inline]] void prefetch_ahead(Sequence&& sequence, Size k, Size n) const {
+        if (n - k > 2 * step) __builtin_prefetch(&g_.indptr[sequence[k + 2 * step]]);
+        if (n - k > step) prefetch(sequence[k + step]);
     }
 
     struct Pick {
@@ -79,8 +89,8 @@ class EdgeOrder {
     };
 
     // The first of the edges of u that lead to an eligible neighbour, and that neighbour;
-    // UNMATCHED: there is none. The best so far is kept by conditional moves, since nobody could
-    // foretell a branch: who is not eligible bids 0, everybody else 2 or more.
+    // UNMATCHED: there is none. Branch-free selection (decision 0005): a neighbour that is not
+    // eligible bids 0, all others 2 or more.
     template <class Eligible>
     Pick best(Index u, const Eligible& eligible) const {
         Index best = UNMATCHED<Index>, hashed = UNMATCHED<Index>;

@@ -1,5 +1,5 @@
-// Heavy edge matching: the vertices in a random order, each takes the heaviest of its edges that
-// lead to a free neighbour.
+// Heavy edge matching: the vertices in a random order, each is matched along the heaviest of its
+// edges that lead to a free neighbour.
 //
 // Karypis, Kumar (SIAM J. Sci. Comput. 20, 1998), section 3.1; HEM in paper 004. Without weights it
 // is random matching, Alg. 1 of paper 002. Invariant: a vertex that had its turn is matched, or has
@@ -26,20 +26,18 @@ void hem(const Graph<Index>& g, Index* mate, const NoOptions&, RunContext& run) 
     }
     const auto timer = run.time("match");
     with_or_without_weights(g, [&]<bool Weighted>() {
-        constexpr Index ahead = 8;  // whose list is asked for while that of another is read
         const EdgeOrder<Index, Weighted> order(g, run.seed);
-        Bitmap taken(g.n);
+        Bitmap matched(g.n);
         WorkCounter counter(run);
         for (Index k = 0; k < g.n; ++k) {
-            if (k + 2 * ahead < g.n) __builtin_prefetch(&g.indptr[turn[k + 2 * ahead]]);
-            if (k + ahead < g.n) order.prefetch(turn[k + ahead]);
+            order.template prefetch_ahead<8>(turn, k, g.n);
             const Index v = turn[k];
-            if (taken.test(v)) continue;
-            const Index w = order.best(v, [&](Index u) { return !taken.test(u); }).vertex;
+            if (matched.test(v)) continue;
+            const Index w = order.best(v, [&](Index u) { return !matched.test(u); }).vertex;
             if (!counter.add(g.degree(v))) return;
             if (w == UNMATCHED<Index>) continue;
             mate[v] = w, mate[w] = v;
-            taken.set(v), taken.set(w);
+            matched.set(v), matched.set(w);
         }
     });
     run.stats.phases = 1;

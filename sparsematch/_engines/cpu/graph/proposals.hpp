@@ -1,9 +1,9 @@
-// The best proposal to each vertex so far, of all that threads make at a time: what suitor and
-// red-blue are made of.
+// The best proposal to each vertex so far, of those that all threads make: shared by suitor and
+// red-blue.
 //
-// A vertex is locked by a mark in place of who proposed to it (the locks of Manne, Halappanavar,
-// IPDPS 2014, Alg. 3). Proposals to a vertex only get better, so that one who looks without the
-// lock may try in vain, but never misses a chance.
+// A vertex is locked by a mark in place of its proposer (the locks of Manne, Halappanavar, IPDPS
+// 2014, Alg. 3). Proposals to a vertex only get better: what is read without the lock can make a
+// proposal futile, but never leaves out one that would succeed.
 #pragma once
 
 #include <thread>
@@ -19,34 +19,34 @@ class Proposals {
 
     void reset(Index v) { best_[v] = {0, UNMATCHED<Index>}; }
     void prefetch(Index v) const { __builtin_prefetch(&best_[v], 1); }
-    // Who made the best proposal to v; when nobody proposes any more.
-    Index maker(Index v) const { return best_[v].maker; }
+    // The proposer of the best proposal to v, after all have proposed.
+    Index proposer(Index v) const { return best_[v].proposer; }
 
-    // Whether a proposal of this key to v would now be the best; before(other key, other maker): it
-    // comes before that one.
+    // Whether a proposal of this key to v would now be the best; before(other key, its proposer):
+    // whether it precedes that one.
     template <class Before>
     bool beats(Index v, std::uint64_t key, const Before& before) const {
         const std::uint64_t other = Threads ? peek(best_[v].key) : best_[v].key;
         if (key != other) return key > other;
-        const Index maker = wait(v);
+        const Index proposer = wait(v);
         const std::uint64_t now = Threads ? peek(best_[v].key) : other;
-        return maker == UNMATCHED<Index> || before(now, maker);
+        return proposer == UNMATCHED<Index> || before(now, proposer);
     }
 
-    // Makes the proposal of u to v. Returns whose proposal is left over: that of the maker before,
-    // of u, or UNMATCHED: nobody's.
+    // Makes the proposal of u to v. Returns the vertex whose proposal to v is displaced by a better
+    // one: the previous proposer, u, or UNMATCHED.
     template <class Before>
-    Index make(Index v, std::uint64_t key, Index u, const Before& before) {
+    Index propose(Index v, std::uint64_t key, Index u, const Before& before) {
         if (Threads && peek(best_[v].key) > key) return u;
-        const Index maker = lock(v);
-        if (maker != UNMATCHED<Index> && !before(best_[v].key, maker)) {
-            unlock(v, maker);
+        const Index proposer = lock(v);
+        if (proposer != UNMATCHED<Index> && !before(best_[v].key, proposer)) {
+            unlock(v, proposer);
             return u;
         }
         if constexpr (Threads) poke(best_[v].key, key);
         else best_[v].key = key;
         unlock(v, u);
-        return maker;
+        return proposer;
     }
 
   private:
@@ -54,30 +54,30 @@ class Proposals {
 
     struct Proposal {
         std::uint64_t key;
-        Index maker;
+        Index proposer;
     };
 
     std::atomic_ref<Index> place(Index v) const {
-        return std::atomic_ref<Index>(const_cast<Index&>(best_[v].maker));
+        return std::atomic_ref<Index>(const_cast<Index&>(best_[v].proposer));
     }
 
     Index wait(Index v) const {
-        if constexpr (!Threads) return best_[v].maker;
-        Index maker;
-        while ((maker = place(v).load(std::memory_order_acquire)) == BUSY)
+        if constexpr (!Threads) return best_[v].proposer;
+        Index proposer;
+        while ((proposer = place(v).load(std::memory_order_acquire)) == BUSY)
             std::this_thread::yield();
-        return maker;
+        return proposer;
     }
     Index lock(Index v) {
-        if constexpr (!Threads) return best_[v].maker;
-        Index maker;
-        while ((maker = place(v).exchange(BUSY, std::memory_order_acquire)) == BUSY)
+        if constexpr (!Threads) return best_[v].proposer;
+        Index proposer;
+        while ((proposer = place(v).exchange(BUSY, std::memory_order_acquire)) == BUSY)
             std::this_thread::yield();
-        return maker;
+        return proposer;
     }
-    void unlock(Index v, Index maker) {
-        if constexpr (Threads) place(v).store(maker, std::memory_order_release);
-        else best_[v].maker = maker;
+    void unlock(Index v, Index proposer) {
+        if constexpr (Threads) place(v).store(proposer, std::memory_order_release);
+        else best_[v].proposer = proposer;
     }
 
     Buffer<Proposal> best_;

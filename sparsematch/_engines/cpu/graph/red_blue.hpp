@@ -1,12 +1,12 @@
-// Red-blue: all free vertices are coloured at random, blue ones propose to red ones, which take one
-// proposal each.
+// Red-blue: all free vertices are coloured at random, blue ones propose to red ones, each of which
+// accepts one proposal.
 //
 // Paper 002 (Fagginger Auer, Bisseling 2012), Alg. 3, random and weighted. The paper's pi is mate_
-// and the two bitmaps, sigma is proposal_ and the makers of proposals_. A step reads what steps
-// before it wrote, and nothing that other vertices write in it: so the matching depends on the seed
-// alone. A red vertex is told of its proposals instead of looking for them in its list: of all that
-// arrive it keeps the best, in whichever order they come. Dead: a vertex without a free neighbour;
-// it leaves the list when it has found no partner. Invariant: who is not in the list is matched, or
+// and the two bitmaps, sigma is proposal_ and the proposers of proposals_. A step reads what
+// steps before it wrote, and nothing that other vertices write in it: so the matching depends on the
+// seed alone. A red vertex does not search its list for proposals: of all that are made to it, it
+// keeps the best, in whatever order they come. Dead: a vertex without a free neighbour; it leaves
+// the list when it has found no partner. Invariant: a vertex that is not in the list is matched, or
 // dead.
 #pragma once
 
@@ -28,20 +28,19 @@ template <class Index, bool Weighted, bool Threads>
 class RedBlue {
   public:
     RedBlue(const Graph<Index>& g, Index* mate, const RedBlueOptions& options, RunContext& run)
-        : g_(g), order_(g, run.seed), options_(options), run_(run), mate_(mate), taken_(g.n),
-          red_(g.n), proposal_(g.n), proposals_(g.n), remaining_(g.n, run) {}
+        : g_(g), order_(g, run.seed), options_(options), run_(run), mate_(mate), matched_(g.n),
+          red_(g.n), proposal_(g.n), proposals_(g.n), active_(g.n, run) {}
 
     void improve() {
-        for (std::int64_t matched = 0; remaining_.size() > 0; ++run_.stats.phases) {
+        for (std::int64_t matched = 0; active_.size() > 0; ++run_.stats.phases) {
             if (run_.detailed) {
-                const auto live =
-                    remaining_.live_edges(g_, [&](Index v) { return taken_.test(v); });
+                const auto live = active_.live_edges(g_, [&](Index v) { return matched_.test(v); });
                 run_.stats.rounds.push_back({0, live});
             }
             if (!colour() || !propose()) return;
-            const std::int64_t before = remaining_.size();
+            const std::int64_t before = active_.size();
             if (!match()) return;
-            matched += before - remaining_.size();
+            matched += before - active_.size();
             if (run_.detailed) run_.stats.rounds.back().matched = matched;
         }
     }
@@ -55,7 +54,7 @@ class RedBlue {
     // dead (line 23)?
     bool colour() {
         const auto timer = run_.time("colour");
-        return remaining_.sweep([&](Index v, WorkCounter& counter) {
+        return active_.sweep([&](Index v, WorkCounter& counter) {
             if (red_.test(v) && is_dead(v, counter)) return false;
             if (is_blue(hash_of(v), options_.p)) red_.clear(v);
             else red_.set(v);
@@ -68,27 +67,28 @@ class RedBlue {
     // their locks.
     bool propose() {
         const auto timer = run_.time("propose");
-        return remaining_.sweep([&](Index v, WorkCounter& counter) {
+        return active_.sweep([&](Index v, WorkCounter& counter) {
             if (red_.test(v)) return true;
             const auto [key, w] = select(v, counter);
             proposal_[v] = w;
             if (w == UNMATCHED<Index>) return !is_dead(v, counter);
-            proposals_.make(w, key, v, [&](std::uint64_t other, Index maker) {
-                if constexpr (Weighted) return order_.before(key, v, w, other, maker, w);
-                else return v < maker;
+            proposals_.propose(w, key, v, [&](std::uint64_t other, Index proposer) {
+                if constexpr (Weighted) return order_.before(key, v, w, other, proposer, w);
+                else return v < proposer;
             });
             return true;
         });
     }
 
-    // Lines 27 to 33: those who match leave the list.
+    // Lines 27 to 33: matched vertices leave the list.
     bool match() {
         const auto timer = run_.time("match");
-        return remaining_.sweep([&](Index v, WorkCounter&) {
-            const Index w = red_.test(v) ? proposals_.maker(v) : proposal_[v];
-            if (w == UNMATCHED<Index> || (!red_.test(v) && proposals_.maker(w) != v)) return true;
+        return active_.sweep([&](Index v, WorkCounter&) {
+            const Index w = red_.test(v) ? proposals_.proposer(v) : proposal_[v];
+            if (w == UNMATCHED<Index> || (!red_.test(v) && proposals_.proposer(w) != v))
+                return true;
             mate_[v] = w;
-            taken_.set(v);
+            matched_.set(v);
             red_.clear(v);
             return false;
         });
@@ -116,7 +116,7 @@ class RedBlue {
     // Whether v has no free neighbour, of whichever colour.
     bool is_dead(Index v, WorkCounter& counter) const {
         Index p = g_.indptr[v];
-        while (p < g_.indptr[v + 1] && (g_.indices[p] == v || taken_.test(g_.indices[p]))) ++p;
+        while (p < g_.indptr[v + 1] && (g_.indices[p] == v || matched_.test(g_.indices[p]))) ++p;
         counter.add(p - g_.indptr[v]);
         return p == g_.indptr[v + 1];
     }
@@ -126,11 +126,11 @@ class RedBlue {
     const RedBlueOptions& options_;
     RunContext& run_;
     Index* mate_;
-    Bitmap taken_;            // the matched vertices
+    Bitmap matched_;          // the matched vertices
     Bitmap red_;              // free ones only
     Buffer<Index> proposal_;  // the red vertex that a blue one proposed to
     Proposals<Index, Threads> proposals_;
-    Remaining<Index> remaining_;
+    ActiveVertices<Index> active_;
 };
 
 // Reads: g. Writes: mate. Workspace: 24 to 32 bytes and two bits a vertex. Time: O(nnz) a round,

@@ -1,11 +1,11 @@
-// Suitor: each vertex proposes to the best neighbour that has no better suitor; whoever loses its
-// place proposes anew.
+// Suitor: each vertex proposes to the best neighbour that has no better suitor; a displaced suitor
+// proposes anew.
 //
-// Manne, Halappanavar, New effective multithreaded matching algorithms (IPDPS 2014), Alg. 3. Losers
-// do not propose at once, they are written down for the next pass: of many proposers the lists can
-// be asked for ahead. At first all propose to their best neighbour whoever its suitor is, which
-// looks at no suitors on the way. Invariant: in the end each matched vertex is its suitor's suitor,
-// as the strict order leaves one stable matching.
+// Manne, Halappanavar, New effective multithreaded matching algorithms (IPDPS 2014), Alg. 3. A
+// displaced vertex does not propose at once but in the next pass: the lists of many proposers can be
+// prefetched. At first all propose to their best neighbour whatever its suitor, which reads no
+// suitors. Invariant: in the end each matched vertex is its suitor's suitor, as the strict order
+// leaves one stable matching.
 #pragma once
 
 #include "core/worklist.hpp"
@@ -19,17 +19,17 @@ class Suitor {
   public:
     Suitor(const Graph<Index>& g, Index* mate, RunContext& run)
         : g_(g), order_(g, run.seed), run_(run), mate_(mate), suitors_(g.n), proposers_(g.n),
-          losers_(g.n) {}
+          displaced_(g.n) {}
 
     void improve() {
         run_.team.loop(g_.n, grain, [&](int, Index begin, Index end) {
             for (Index v = begin; v < end; ++v) suitors_.reset(v);
         });
         if (!propose_first()) return;
-        while (losers_.size() > 0)
+        while (displaced_.size() > 0)
             if (!propose_again()) return;
         run_.team.loop(g_.n, grain, [&](int, Index begin, Index end) {
-            for (Index v = begin; v < end; ++v) mate_[v] = suitors_.maker(v);
+            for (Index v = begin; v < end; ++v) mate_[v] = suitors_.proposer(v);
         });
     }
 
@@ -37,15 +37,13 @@ class Suitor {
     using Order = EdgeOrder<Index, Weighted>;
     using Writer = typename Worklist<Threads, Index>::Writer;
     static constexpr std::int64_t grain = 1024;
-    static constexpr Index few = 64;   // whose proposals are thought out together
-    static constexpr Index ahead = 4;  // whose list is asked for while that of another is read
+    static constexpr Index few = 64;  // proposals of a batch
 
-    // All propose to their best neighbour; a few at a time, so that the places of the suitors are
-    // at hand.
+    // All propose to their best neighbour; in batches, so that the suitors are prefetched.
     bool propose_first() {
         const auto timer = run_.time("first");
         run_.team.loop(g_.n, grain, [&](int rank, Index begin, Index end) {
-            Writer losers(losers_);
+            Writer displaced(displaced_);
             WorkCounter counter(run_, rank);
             typename Order::Pick pick[few];
             for (Index v = begin; v < end; v += few) {
@@ -55,27 +53,25 @@ class Suitor {
                     if (pick[k].vertex != UNMATCHED<Index>) suitors_.prefetch(pick[k].vertex);
                     if (!counter.add(g_.degree(v + k))) return;
                 }
-                for (Index k = 0; k < n; ++k) propose(v + k, pick[k], losers);
+                for (Index k = 0; k < n; ++k) propose(v + k, pick[k], displaced);
             }
         });
         ++run_.stats.phases;
         return !run_.stopped();
     }
 
-    // Who lost its place, or did not get it, proposes to the best neighbour that would prefer it.
+    // A displaced vertex proposes to the best neighbour that would prefer it.
     bool propose_again() {
         const auto timer = run_.time("again");
-        proposers_.swap(losers_);
-        losers_.resize(0);
+        proposers_.swap(displaced_);
+        displaced_.resize(0);
         run_.team.loop(proposers_.size(), grain,
                        [&](int rank, std::int64_t begin, std::int64_t end) {
-                           Writer losers(losers_);
+                           Writer displaced(displaced_);
                            WorkCounter counter(run_, rank);
                            for (std::int64_t k = begin; k < end; ++k) {
-                               if (k + 2 * ahead < end)
-                                   __builtin_prefetch(&g_.indptr[proposers_[k + 2 * ahead]]);
-                               if (k + ahead < end) order_.prefetch(proposers_[k + ahead]);
-                               propose(proposers_[k], best(proposers_[k]), losers);
+                               order_.template prefetch_ahead<4>(proposers_, k, end);
+                               propose(proposers_[k], best(proposers_[k]), displaced);
                                if (!counter.add(g_.degree(proposers_[k]))) return;
                            }
                        });
@@ -93,19 +89,19 @@ class Suitor {
             if (best.vertex != UNMATCHED<Index> &&
                 !order_.before(key, u, v, best.key, u, best.vertex))
                 continue;
-            if (suitors_.beats(v, key, comes_before(key, u, v))) best = {key, v};
+            if (suitors_.beats(v, key, precedes(key, u, v))) best = {key, v};
         }
         return best;
     }
 
-    // Writes: the suitor of another vertex, under its lock; and who has no place then.
-    void propose(Index u, const typename Order::Pick& to, Writer& losers) {
+    // Writes: the suitor of another vertex, under its lock; and the vertex displaced.
+    void propose(Index u, const typename Order::Pick& to, Writer& displaced) {
         if (to.vertex == UNMATCHED<Index>) return;
-        const Index loser = suitors_.make(to.vertex, to.key, u, comes_before(to.key, u, to.vertex));
-        if (loser != UNMATCHED<Index>) losers.push(loser);
+        const Index left = suitors_.propose(to.vertex, to.key, u, precedes(to.key, u, to.vertex));
+        if (left != UNMATCHED<Index>) displaced.push(left);
     }
 
-    auto comes_before(std::uint64_t key, Index u, Index v) const {
+    auto precedes(std::uint64_t key, Index u, Index v) const {
         return [=, this](std::uint64_t other, Index suitor) {
             return order_.before(key, u, v, other, suitor, v);
         };
@@ -116,7 +112,7 @@ class Suitor {
     RunContext& run_;
     Index* mate_;
     Proposals<Index, Threads> suitors_;
-    Worklist<Threads, Index> proposers_, losers_;
+    Worklist<Threads, Index> proposers_, displaced_;
 };
 
 // Reads: g. Writes: mate. Workspace: 24 to 32 bytes a vertex. Time: O(m log(degree)), expected,

@@ -1,12 +1,9 @@
 // What must be known of a graph before it is matched, from one pass over its entries; and the
 // weight of a matching of it.
-//
-// Both triangles are summed up to a 64-bit fingerprint, each entry hashed by its place as an
-// unordered pair and its modulus: equal sums tell that each entry has its partner, without a search
-// for it.
 #pragma once
 
 #include "graph/graph.hpp"
+#include "graph/symmetry_fingerprint.hpp"
 
 namespace sparsematch {
 
@@ -16,27 +13,26 @@ struct GraphProperties {
     bool finite = true;     // all weights off the diagonal are
 };
 
-// What the entries of some rows add to it. An entry below the diagonal counts against its partner
-// above.
+// What the entries of some rows add to it. An entry below the diagonal is subtracted, its partner
+// above it is added.
 template <class Index, bool Weighted>
 class GraphSum {
   public:
     // Row u. In a list that ascends, what is below the diagonal comes first.
     void add(const Graph<Index>& g, Index u) {
         const Index end = g.indptr[u + 1];
-        const std::uint64_t as_low = u * low_factor, as_high = u * high_factor;
         Index p = g.indptr[u], last = -1;
         for (Index v; p < end && (v = g.indices[p]) < u; ++p) {
             falls_ |= v <= last;
             last = v;
-            balance_ -= print(v * low_factor + as_high + key(g, p));
+            balance_ -= entry_fingerprint(v, u, key(g, p));
         }
         if (p < end && g.indices[p] == u) last = g.indices[p++];
         for (; p < end; ++p) {
             const Index v = g.indices[p];
             falls_ |= v <= last;
             last = v;
-            balance_ += print(as_low + v * high_factor + key(g, p));
+            balance_ += entry_fingerprint(u, v, key(g, p));
         }
     }
 
@@ -45,24 +41,13 @@ class GraphSum {
     std::uint64_t balance() const { return balance_; }
 
   private:
-    static constexpr std::uint64_t low_factor = 0xd6e8feb86659fd93u,
-                                   high_factor = 0xa0761d6478bd642fu;
-
-    // The modulus as an integer. To one that is infinite or NaN, and to no other, the least
-    // exponent adds the highest bit.
+    // To an absolute value that is infinite or NaN, and to no other, the least exponent adds the
+    // highest bit.
     std::uint64_t key(const Graph<Index>& g, Index p) {
         if constexpr (!Weighted) return 0;
-        const std::uint64_t key =
-            std::bit_cast<std::uint64_t>(g.weight[p]) & ~(std::uint64_t{1} << 63);
+        const std::uint64_t key = magnitude_bits(g.weight[p]);
         large_ |= key + (std::uint64_t{1} << 52);
         return key;
-    }
-
-    // Both halves of a product of x with nearly itself: what adds up linearly in x, as shifted
-    // patterns do, does not after it.
-    static std::uint64_t print(std::uint64_t x) {
-        const auto product = static_cast<unsigned __int128>(x) * (x ^ 0x9e3779b97f4a7c15u);
-        return static_cast<std::uint64_t>(product) ^ static_cast<std::uint64_t>(product >> 64);
     }
 
     std::uint64_t balance_ = 0, large_ = 0;
@@ -87,11 +72,11 @@ GraphProperties validate_graph(const Graph<Index>& g, RunContext& run) {
     return {ascending.load(), balance.load() == 0, finite.load()};
 }
 
-// The sum of the moduli of the matched edges, each once, in the order of their smaller ends. Reads:
-// the graph, mate.
+// The sum of the weights of the matched edges, absolute values, each once, in the order of their
+// smaller ends. Reads: the graph, mate.
 template <class Index>
 double matched_weight(const Graph<Index>& g, const Index* mate) {
-    constexpr Index ahead = 8;  // whose list is asked for while that of another is searched
+    constexpr Index ahead = 8;  // prefetched
     double sum = 0;
     for (Index u = 0; u < g.n; ++u) {
         if (g.weight && u + ahead < g.n && mate[u + ahead] > u + ahead) {

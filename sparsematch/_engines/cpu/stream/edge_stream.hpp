@@ -1,8 +1,8 @@
-// Edges on disk: the user's file of records, read front to back, and the scratch space for those
-// that are left.
+// Edges on disk: the user's file of records, read sequentially, and the scratch space for those that
+// are left.
 //
-// Plain reads into one chunk: what the system caches of a file is not counted as memory of the
-// process.
+// Buffered reads rather than a memory map: the system's cache of a file is not counted as memory of
+// the process.
 #pragma once
 
 #include <cstdio>
@@ -13,10 +13,10 @@
 
 namespace sparsematch {
 
-// Where the fields of a record are, in bytes.
+// The fields of a record, in bytes.
 struct EdgeLayout {
     std::int64_t offset, count;      // of the first record; of records
-    std::size_t size, u, v, weight;  // of a record; where its fields begin
+    std::size_t size, u, v, weight;  // of a record; offsets of its fields
     int index_bytes, weight_bytes;   // 4 or 8; weights may be absent: 0
 };
 
@@ -118,8 +118,8 @@ struct StreamedEdge<Index, false> {
     std::uint64_t key_of(std::uint64_t seed) const { return edge_hash(u, v, seed); }
 };
 
-// Records of one pass, read by the next one: what does not fit in a buffer goes to a file of the
-// folder.
+// Records of one pass, read by the next one: what does not fit in a buffer is written to a file of
+// the folder.
 template <class Record>
 class Spill {
     static constexpr std::size_t capacity = (std::size_t{1} << 25) / sizeof(Record);
@@ -181,7 +181,7 @@ class Spill {
     std::int64_t size_ = 0, spilled_ = 0, read_ = 0;
 };
 
-// What is left of the edges: read from here, unless it still is the user's file, and written there
+// The edges that are left: read from one file, unless it still is the user's, and written to another
 // for the next pass.
 template <class Record>
 class Scratch {
@@ -195,7 +195,7 @@ class Scratch {
     bool rewind() { return here_.rewind(); }
     std::int64_t read(std::vector<Record>& to) { return here_.read(to); }
 
-    // At most so many are kept; if there are more, the next pass reads what this one does.
+    // At most so many are kept; if there are more, the next pass reads the same as this one.
     void begin(std::int64_t limit) {
         there_.begin();
         limit_ = limit;

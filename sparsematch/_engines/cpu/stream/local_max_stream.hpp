@@ -1,12 +1,12 @@
-// Local max on a file of edges, in memory for the vertices alone: each round is one pass over the
+// Local max on a file of edges, with memory for the vertices alone: each round is one pass over the
 // edges that are left.
 //
 // Paper 004 (Birn, Osipov, Sanders, Schulz, Sitchinava, Euro-Par 2013), section 2, its first pass:
-// an edge that comes before the candidate C[v] of one of its ends takes that place. The second pass
+// an edge that precedes the candidate C[v] of one of its ends replaces it. The second pass
 // needs no edges: two vertices that are each other's candidates are matched. The third, which drops
-// the edges of matched vertices, is the beginning of the next round's pass. What is left goes to a
-// scratch file as soon as it is less than half, so that all rounds together read a few times the
-// user's file.
+// the edges of matched vertices, is the beginning of the next round's pass. What is left is written
+// to a scratch file as soon as it is less than half, so that all rounds together read a few times
+// the size of the user's file.
 // Invariant: after a pass the candidate of a free vertex is its first edge, in the strict order of
 // graph.hpp, to a free one.
 #pragma once
@@ -25,7 +25,7 @@ struct EdgeFault {
     EdgeSource::Ends ends{};
 };
 
-// How far the work is.
+// Progress, for the caller.
 struct StreamProgress {
     // edges that the round's pass has read, and will have
     std::int64_t round = 0, done = 0, total = 0;
@@ -102,7 +102,7 @@ class StreamLocalMax {
         return left;
     }
 
-    // Puts the live ones of the records that were read into the chunk, and returns how many.
+    // Copies the live ones of the records that were read to the chunk. Returns how many.
     std::int64_t decode(std::int64_t n) {
         chunk_.resize(n);
         std::int64_t kept = 0;
@@ -143,8 +143,8 @@ class StreamLocalMax {
             x = {key, v};
     }
 
-    // Matches vertices that are each other's candidates; the candidates of the others are
-    // forgotten. Returns the vertices matched.
+    // Matches vertices that are each other's candidates, and clears the candidates of the others.
+    // Returns the vertices matched.
     std::int64_t match_candidates() {
         std::int64_t n = 0;
         for (Index v = 0; v < n_; ++v) {
@@ -173,7 +173,7 @@ class StreamLocalMax {
     EdgeSource& file_;
     const Index n_;
     const std::uint64_t seed_;
-    const Graph<Index> no_graph_{};  // the order asks for keys, which are here in other places
+    const Graph<Index> no_graph_{};  // keys are stored with the edges, not looked up in a graph
     const EdgeOrder<Index, Weighted> order_;
     Scratch<Edge> scratch_;
     StreamProgress& progress_;

@@ -1,18 +1,17 @@
-// Assignment of least total cost: every row gets a column of its own, by shortest augmenting paths.
+// Assignment of least total cost: every row is matched to a column of its own, by shortest
+// augmenting paths.
 //
-// Costs c[p] stand beside the entries. Duals u of rows and v of columns keep every reduced cost c -
-// u_i - v_j at least 0, and that of matched entries at 0; so the cost of the matching is least. A
-// search grows a tree of shortest paths from a free row, Dijkstra's way over reduced costs, to the
-// nearest free column, and no further; then the duals of the tree move by what is missing to that
-// distance, and the path is exchanged.
-//
+// A search grows a tree of shortest paths from a free row, by Dijkstra's algorithm over reduced
+// costs, to the nearest free column, and no further; then the duals of the tree move by what is
+// missing to that distance, and the search augments along the path.
 // Duff, Koster: On algorithms for permuting large entries to the diagonal of a sparse matrix (SIAM
-// J. Matrix Anal. Appl. 22,
-// 2001): sparse Dijkstra that stops early. Jonker, Volgenant: A shortest augmenting path algorithm
-// for dense and sparse linear assignment problems (Computing 38, 1987): column reduction,
-// augmenting row reduction. Carpaneto, Toth: Primal-dual algorithms for the assignment problem
-// (Discrete Appl. Math. 18, 1987): the sparse start. Names: u, v as there; level is the distance of
-// the row that is scanned, best that of the nearest free column seen.
+// J. Matrix Anal. Appl. 22, 2001): sparse Dijkstra that stops early. Jonker, Volgenant: A shortest
+// augmenting path algorithm for dense and sparse linear assignment problems (Computing 38, 1987):
+// column reduction, augmenting row reduction. Carpaneto, Toth: Primal-dual algorithms for the
+// assignment problem (Discrete Appl. Math. 18, 1987): the sparse initialisation. Names: u, v as
+// there; level is the distance of the row that is scanned, best that of the nearest free column.
+// Invariant: duals u of rows and v of columns keep every reduced cost c - u_i - v_j at least 0, and
+// that of matched entries at 0; so the cost of a perfect matching is least.
 #pragma once
 
 #include <algorithm>
@@ -32,7 +31,7 @@ class Assignment {
     static constexpr Index none = UNMATCHED<Index>;
     static constexpr std::size_t probe = 8;
 
-    // What a scan wants to know of a column, side by side.
+    // What a scan reads of a column, side by side.
     struct Column {
         double v, distance;
         Index mate, parent;
@@ -43,11 +42,11 @@ class Assignment {
         : a_(a), c_(cost), u_(u), run_(run), counter_(run), col_(a.n_cols),
           col_of_(a.n_rows, none) {}
 
-    // Reads: the matrix, n_rows <= n_cols. Writes mates and duals. Returns whether every row got a
-    // column; free columns, of which there are some where there are more columns than rows, then
-    // have the largest v. Time: O(n_rows (nnz log n_cols)), rarely.
+    // Reads: the matrix, n_rows <= n_cols, and a cost for each entry. Writes: mates and duals.
+    // Returns whether every row is matched; free columns, if there are more columns than rows, then
+    // have the largest v. Time: O(n_rows nnz log n_cols) at worst, rarely.
     bool solve(Matching<Index> m, double* v) {
-        const bool feasible = start() && reduce_rows() && search_all();
+        const bool feasible = initialise() && reduce_rows() && search_all();
         for (Index j = 0; j < a_.n_cols; ++j) {
             m.col_mate[j] = col_[j].mate;
             v[j] = col_[j].v;
@@ -62,10 +61,9 @@ class Assignment {
         col_of_[i] = j;
     }
 
-    // Duals: each column's least cost (0 where columns stay free: theirs must remain the largest),
-    // each row's least reduced cost. Rows take a free column of reduced cost 0, or one whose row
-    // has another such column.
-    bool start() {
+    // Duals: each column's least cost (0 if columns stay free: theirs must remain the largest), each
+    // row's least reduced cost. Rows are matched along a reduced cost of 0 if that column is free.
+    bool initialise() {
         auto timer = run_.time("start");
         const bool square = a_.n_rows == a_.n_cols;
         for (auto& col : col_) col = {square ? infinity : 0.0, infinity, none, none};
@@ -92,25 +90,26 @@ class Assignment {
         return true;
     }
 
-    // Free rows bid for their best column, and lower its dual until their second best would do as
-    // well; whose column is taken bids next. Where the two are equal, it waits for the next round.
+    // Augmenting row reduction: a free row is matched to its best column, whose dual is lowered until
+    // the second best is as good; the row displaced is next. Where the two are equal from the start,
+    // the row displaced waits for the next round.
     bool reduce_rows() {
         auto timer = run_.time("reduce");
-        std::int64_t left = 4 * (static_cast<std::int64_t>(a_.nnz()) + a_.n_rows);
+        std::int64_t budget = 4 * (static_cast<std::int64_t>(a_.nnz()) + a_.n_rows);
         std::vector<Index> waiting;
         for (int round = 0; round < 3 && !free_.empty(); ++round) {
             waiting.clear();
             for (std::size_t k = 0; k < free_.size(); ++k)
                 for (Index i = free_[k]; i != none;) {
                     const Index degree = a_.degree(i);
-                    left -= degree;
-                    if (left < 0) {
+                    budget -= degree;
+                    if (budget < 0) {
                         waiting.push_back(i);
                         break;
                     }
                     if (!counter_.add(degree)) return false;
                     bool strictly;
-                    const Index displaced = bid(i, strictly);
+                    const Index displaced = reduce_row(i, strictly);
                     if (displaced != none && !strictly) waiting.push_back(displaced);
                     i = strictly ? displaced : none;
                 }
@@ -119,8 +118,8 @@ class Assignment {
         return true;
     }
 
-    // Returns the row that is without a column now, if any.
-    Index bid(Index i, bool& strictly) {
+    // Returns the row that is free now, if any. strictly: the best column was better than the second.
+    Index reduce_row(Index i, bool& strictly) {
         double first = infinity, second = infinity;
         Index best = none, next = none;
         for (Index p = a_.indptr[i]; p < a_.indptr[i + 1]; ++p) {
@@ -143,18 +142,18 @@ class Assignment {
         return displaced;
     }
 
-    bool whole_costs() const {
+    bool costs_are_integers() const {
         return std::all_of(c_, c_ + a_.nnz(),
                            [](double c) { return c == std::floor(c) && std::abs(c) < 0x1p52; });
     }
 
-    // Row by row. Where costs are whole numbers, many paths are equally short, and free rows search
-    // together whenever that gains more of them than as much work spent row by row, by the latest
-    // experience with either.
+    // Row by row. Where costs are integers, many paths are equally short: then all free rows search
+    // together whenever that is expected to match more of them than as much work spent row by row,
+    // by the last measurement of either.
     bool search_all() {
         auto timer = run_.time("search");
-        const bool whole = free_.size() > probe && whole_costs();
-        if (whole) seen_ = Buffer<Index>(a_.n_cols, 0), at_ = Buffer<Index>(a_.n_rows);
+        const bool integers = free_.size() > probe && costs_are_integers();
+        if (integers) seen_ = Buffer<Index>(a_.n_cols, 0), at_ = Buffer<Index>(a_.n_rows);
         double round_cost = static_cast<double>(a_.nnz()),
                gain = static_cast<double>(free_.size()) / 4;
         for (Index round = 1; !free_.empty(); ++round) {
@@ -166,7 +165,7 @@ class Assignment {
                 static_cast<double>(scanned_ - before) / static_cast<double>(searched);
             const std::size_t n_free = free_.size();
             gain = std::min(gain, static_cast<double>(n_free));
-            if (!whole || cost * gain < round_cost) continue;
+            if (!integers || cost * gain < round_cost) continue;
             before = scanned_;
             if (!search_together(round)) return false;
             round_cost = static_cast<double>(scanned_ - before);
@@ -269,7 +268,7 @@ class Assignment {
         return counter_.add(a_.degree(i));
     }
 
-    // The row of the nearest column that is not scanned yet and nearer than the end, if any.
+    // The row of the nearest column that is not scanned yet and nearer than end_, if any.
     Index next() {
         if (!near_.empty()) {
             const Index j = near_.back();
@@ -280,14 +279,14 @@ class Assignment {
             const auto [d, j] = heap_.front();
             std::pop_heap(heap_.begin(), heap_.end(), later);
             heap_.pop_back();
-            if (d > col_[j].distance) continue;  // a shorter way was found since
+            if (d > col_[j].distance) continue;  // a shorter path was found since
             level_ = d;
             return col_[j].mate;
         }
         return none;
     }
 
-    // The sources' own are left to the caller.
+    // Of the tree but its sources.
     void move_duals() {
         for (const Index j : touched_) {
             Column& col = col_[j];
@@ -328,7 +327,7 @@ class Assignment {
     std::int64_t scanned_ = 0;
 };
 
-// Where each row's matched entry stands; UNMATCHED for a row without one. Time: O(nnz).
+// The position of each row's matched entry; UNMATCHED for a row without one. Time: O(nnz).
 template <class Index>
 void matched_entries(const Csr<Index>& a, const Index* row_mate, Index* entry) {
     for (Index i = 0; i < a.n_rows; ++i) {
