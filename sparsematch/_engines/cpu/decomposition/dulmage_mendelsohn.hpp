@@ -53,8 +53,8 @@ class Blocks {
     static constexpr std::int64_t ahead = 16;  // forced rows
 
     // A row that came down to one column has arcs to those only that came down to one before it: it
-    // can stand at the end of the form. A column that came down to one row has arcs from such ones
-    // only: it can stand at the beginning. Whatever was matched afterwards, those in the square
+    // can be at the end of the form. A column that came down to one row has arcs from such ones
+    // only: it can be at the beginning. Whatever was matched afterwards, those in the square
     // part are still pairs, for there is no other way to match them.
     void settle_forced() {
         const auto& [rows, by_row, by_col] = run_.forced;

@@ -1,4 +1,4 @@
-// Trimming: a vertex without arcs to unsettled ones is a strong component, which can stand at the
+// Trimming: a vertex without arcs to unsettled ones is a strong component, which can be at the
 // end of the block form (McLendon et al., JPDC 65, 2005).
 #pragma once
 
@@ -51,7 +51,7 @@ class Trimming {
     static unsigned char fewer(unsigned char n) { return n - ((n != 0) & (n != many)); }
 
     // Arcs to unsettled vertices but the own one: counted where they are, or where few are settled,
-    // those to settled ones taken off.
+    // those to settled ones subtracted.
     void count_arcs() {
         const bool few_settled =
             parts_.settled_col.count() < static_cast<std::size_t>(a_.n_cols) / 4;

@@ -17,8 +17,8 @@ struct SquareForm {
 // Whether these are compressed columns of a square matrix, every column ascending without repeats.
 // Time: O(n + nnz).
 template <class Index>
-bool is_canonical(const Index* indptr, Index n, const Index* indices, std::size_t room) {
-    if (indptr[0] != 0 || indptr[n] < 0 || static_cast<std::size_t>(indptr[n]) > room) return false;
+bool is_canonical(const Index* indptr, Index n, const Index* indices, std::size_t size) {
+    if (indptr[0] != 0 || indptr[n] < 0 || static_cast<std::size_t>(indptr[n]) > size) return false;
     for (Index j = 0; j < n; ++j)  // before an index is read: no start lies beyond the end
         if (indptr[j + 1] < indptr[j]) return false;
     for (Index j = 0; j < n; ++j) {

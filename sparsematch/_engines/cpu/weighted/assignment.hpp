@@ -28,7 +28,6 @@ namespace sparsematch {
 template <class Index>
 class Assignment {
     static constexpr double infinity = std::numeric_limits<double>::infinity();
-    static constexpr Index none = UNMATCHED<Index>;
     static constexpr std::size_t probe = 8;
 
     // What a scan reads of a column, side by side.
@@ -40,7 +39,7 @@ class Assignment {
   public:
     Assignment(const Csr<Index>& a, const double* cost, double* u, RunContext& run)
         : a_(a), c_(cost), u_(u), run_(run), counter_(run), col_(a.n_cols),
-          col_of_(a.n_rows, none) {}
+          col_of_(a.n_rows, UNMATCHED<Index>) {}
 
     // Reads: the matrix, n_rows <= n_cols, and a cost for each entry. Writes: mates and duals.
     // Returns whether every row is matched; free columns, if there are more columns than rows, then
@@ -66,7 +65,8 @@ class Assignment {
     bool initialise() {
         auto timer = run_.time("start");
         const bool square = a_.n_rows == a_.n_cols;
-        for (auto& col : col_) col = {square ? infinity : 0.0, infinity, none, none};
+        for (auto& col : col_)
+            col = {square ? infinity : 0.0, infinity, UNMATCHED<Index>, UNMATCHED<Index>};
         if (square)
             for (Index p = 0; p < a_.nnz(); ++p) {
                 double& v = col_[a_.indices[p]].v;
@@ -74,16 +74,17 @@ class Assignment {
             }
         for (Index i = 0; i < a_.n_rows; ++i) {
             double least = infinity;
-            Index to = none;
+            Index to = UNMATCHED<Index>;
             for (Index p = a_.indptr[i]; p < a_.indptr[i + 1]; ++p) {
                 const Index j = a_.indices[p];
                 const double h = c_[p] - col_[j].v;
-                if (h < least || (h == least && col_[to].mate != none && col_[j].mate == none))
+                if (h < least || (h == least && col_[to].mate != UNMATCHED<Index> &&
+                                  col_[j].mate == UNMATCHED<Index>))
                     least = h, to = j;
             }
-            if (to == none) return false;
+            if (to == UNMATCHED<Index>) return false;
             u_[i] = least;
-            if (col_[to].mate == none) match(i, to);
+            if (col_[to].mate == UNMATCHED<Index>) match(i, to);
             else free_.push_back(i);
             if (!counter_.add(a_.degree(i))) return false;
         }
@@ -100,7 +101,7 @@ class Assignment {
         for (int round = 0; round < 3 && !free_.empty(); ++round) {
             waiting.clear();
             for (std::size_t k = 0; k < free_.size(); ++k)
-                for (Index i = free_[k]; i != none;) {
+                for (Index i = free_[k]; i != UNMATCHED<Index>;) {
                     const Index degree = a_.degree(i);
                     budget -= degree;
                     if (budget < 0) {
@@ -110,8 +111,8 @@ class Assignment {
                     if (!counter_.add(degree)) return false;
                     bool strictly;
                     const Index displaced = reduce_row(i, strictly);
-                    if (displaced != none && !strictly) waiting.push_back(displaced);
-                    i = strictly ? displaced : none;
+                    if (displaced != UNMATCHED<Index> && !strictly) waiting.push_back(displaced);
+                    i = strictly ? displaced : UNMATCHED<Index>;
                 }
             free_.swap(waiting);
         }
@@ -121,7 +122,7 @@ class Assignment {
     // Returns the row that is free now, if any. strictly: the best column was better than the second.
     Index reduce_row(Index i, bool& strictly) {
         double first = infinity, second = infinity;
-        Index best = none, next = none;
+        Index best = UNMATCHED<Index>, next = UNMATCHED<Index>;
         for (Index p = a_.indptr[i]; p < a_.indptr[i + 1]; ++p) {
             const Index j = a_.indices[p];
             const double h = c_[p] - col_[j].v;
@@ -129,15 +130,16 @@ class Assignment {
             if (h < first) second = std::exchange(first, h), next = std::exchange(best, j);
             else second = h, next = j;
         }
-        strictly = first < second && next != none;
-        if (!strictly && next != none && first == second && col_[best].mate != none)
+        strictly = first < second && next != UNMATCHED<Index>;
+        if (!strictly && next != UNMATCHED<Index> && first == second &&
+            col_[best].mate != UNMATCHED<Index>)
             std::swap(best, next);
         Column& col = col_[best];
         u_[i] = strictly ? second : first;
         if (strictly) col.v -= second - first;
-        else if (col.mate != none) return i;
+        else if (col.mate != UNMATCHED<Index>) return i;
         const Index displaced = col.mate;
-        if (displaced != none) col_of_[displaced] = none;
+        if (displaced != UNMATCHED<Index>) col_of_[displaced] = UNMATCHED<Index>;
         match(i, best);
         return displaced;
     }
@@ -182,7 +184,7 @@ class Assignment {
             if (best_ <= 0) break;
             if (!scan(i)) return false;
         }
-        if (!grow(next()) || end_ == none) return false;
+        if (!grow(next()) || end_ == UNMATCHED<Index>) return false;
         move_duals();
         for (const Index i : free_) u_[i] += best_;
         std::size_t kept = 0;
@@ -200,22 +202,22 @@ class Assignment {
             const Index i = path_.back();
             Index& p = at_[i];
             const Index first = p;
-            Index to = none;
-            while (p < a_.indptr[i + 1] && to == none) {
+            Index to = UNMATCHED<Index>;
+            while (p < a_.indptr[i + 1] && to == UNMATCHED<Index>) {
                 const Index j = a_.indices[p];
                 if (seen_[j] != round && c_[p] - col_[j].v <= u_[i]) to = j;
                 ++p;
             }
             scanned_ += p - first + 1;
             if (!counter_.add(p - first + 1)) return false;
-            if (to == none) {
+            if (to == UNMATCHED<Index>) {
                 path_.pop_back();
                 continue;
             }
             seen_[to] = round;
             col_[to].parent = i;
             const Index mate = col_[to].mate;
-            if (mate == none) {
+            if (mate == UNMATCHED<Index>) {
                 augment(source, to);
                 return true;
             }
@@ -227,7 +229,7 @@ class Assignment {
 
     bool search(Index source) {
         begin();
-        if (!grow(source) || end_ == none) return false;
+        if (!grow(source) || end_ == UNMATCHED<Index>) return false;
         move_duals();
         u_[source] += best_;
         augment(source, end_);
@@ -237,12 +239,12 @@ class Assignment {
     void begin() {
         for (const Index j : touched_) col_[j].distance = infinity;
         touched_.clear(), near_.clear(), heap_.clear();
-        level_ = 0, best_ = infinity, end_ = none;
+        level_ = 0, best_ = infinity, end_ = UNMATCHED<Index>;
     }
 
     // Scans this row and those that follow from it, until the nearest free column is known.
     bool grow(Index i) {
-        for (; i != none && best_ > level_; i = next())
+        for (; i != UNMATCHED<Index> && best_ > level_; i = next())
             if (!scan(i)) return false;
         return true;
     }
@@ -254,7 +256,7 @@ class Assignment {
             Column& col = col_[j];
             const double d = std::max(base + (c_[p] - col.v), level_);  // rounding may make it less
             if (d >= best_ || d >= col.distance) continue;
-            if (col.mate == none) {
+            if (col.mate == UNMATCHED<Index>) {
                 best_ = d, end_ = j, col.parent = i;
                 if (d <= level_) break;
                 continue;
@@ -283,7 +285,7 @@ class Assignment {
             level_ = d;
             return col_[j].mate;
         }
-        return none;
+        return UNMATCHED<Index>;
     }
 
     // Of the tree but its sources.
@@ -297,7 +299,7 @@ class Assignment {
     }
 
     void augment(Index source, Index j) {
-        for (Index i = none; i != source;) {
+        for (Index i = UNMATCHED<Index>; i != source;) {
             i = col_[j].parent;
             const Index before = col_of_[i];
             match(i, j);
