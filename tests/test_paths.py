@@ -81,6 +81,18 @@ def test_files_that_are_named_exist(path):
     assert not missing, f"{name_of(path)} names files that are not there, or not the only ones"
 
 
+def test_tests_that_are_named_exist():
+    """A page may also name a test."""
+    tests = "".join(path.read_text(encoding="utf-8") for path in (ROOT / "tests").glob("*.py"))
+    named = {
+        name
+        for path in PAGES
+        if path.suffix == ".md"
+        for name in re.findall(r"`(test_\w+)`", path.read_text(encoding="utf-8"))
+    }
+    assert not [name for name in named if f"def {name}(" not in tests]
+
+
 def test_a_wrong_path_is_found(tmp_path):
     """The test above reads a page and the comments of a header, and refuses wrong names."""
     page, header = tmp_path / "page.md", tmp_path / "a.hpp"
