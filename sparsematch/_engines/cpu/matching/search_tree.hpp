@@ -1,0 +1,145 @@
+// What the sequential and the parallel single-source search share: where searches start, the tree
+// that one of them grows, and the projection of what all of them will cost.
+#pragma once
+
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+#include <vector>
+
+#include "core/append_unseen.hpp"
+#include "core/csr.hpp"
+#include "core/free_rows.hpp"
+#include "core/prefetch.hpp"
+#include "core/run_context.hpp"
+
+namespace sparsematch {
+
+// The free rows, without those that the caller says no augmenting path needs.
+template <class Index>
+std::vector<Index> search_roots(const Csr<Index>& a, Matching<Index> m, const RunContext& run) {
+    std::vector<Index> roots = free_rows(a, m);
+    if (run.settled) std::erase_if(roots, [&](Index i) { return run.settled.row[i]; });
+    return roots;
+}
+
+// The columns that the caller says no augmenting path needs.
+inline void mark_settled_columns(Bitmap& visited, std::size_t n_cols, const RunContext& run) {
+    if (run.settled) visited.mark(n_cols, [&](std::size_t j) { return run.settled.col[j]; });
+}
+
+// An alternating tree. Row queue[k + 1] is the mate of column trail[k]; parent[k] is the place in
+// the queue of the row from which that column was reached.
+template <class Index>
+class SearchTree {
+  public:
+    SearchTree(const Csr<Index>& a, Matching<Index> m)
+        : visited(a.n_cols), parent(a.n_cols), queue(a.n_cols + std::size_t{1}),
+          trail(a.n_cols + std::size_t{1}), a_(a), col_mate_(m.col_mate) {}
+
+    // Level by level from a row to the first free column, if there is one. False: the run was
+    // stopped.
+    template <std::memory_order order = std::memory_order_relaxed>
+    bool grow(Index root, WorkCounter& counter) {
+        // So many rows of the queue have been prefetched: their mates, lists, places of lists. The
+        // queue grows while it is read, so each link of the chain counts for itself.
+        Index mates = 0, lists = 0, places = 0, n = 0;
+        n_edges = 0;
+        leaf = -1;
+        queue[0] = root;
+        for (Index head = 0; head <= n && leaf < 0; ++head) {
+            for (; places < std::min(n, head + 16); ++places)
+                __builtin_prefetch(&a_.indptr[queue[places + 1]]);
+            for (; lists < std::min(n, head + 8); ++lists) prefetch_list(a_, queue[lists + 1]);
+            for (; mates < std::min(n, head + 4); ++mates) prefetch_mates(queue[mates + 1]);
+            const Index i = queue[head];
+            if (!counter.add(a_.degree(i))) return false;
+            n_edges += a_.degree(i);
+            const Index first = n;
+            n = append_unseen(a_.neighbours(i), visited, trail.data(), n);
+            enqueue_mates<order>(head, first, n);
+        }
+        size = n;
+        return true;
+    }
+    bool has_path() const { return leaf >= 0; }
+    // Calls use(i, j) for each row i of the path, from its end to the root, and the column j that
+    // it gets.
+    template <class Use>
+    void follow_path(const Use& use) const {
+        for (Index place = leaf, k = parent[place];; place = k - 1, k = parent[place]) {
+            use(queue[k], trail[place]);
+            if (k == 0) return;
+        }
+    }
+    // Its columns may be visited again.
+    void forget() {
+        for (Index k = 0; k < size; ++k) visited.clear(trail[k]);
+    }
+
+    Bitmap visited;
+    Buffer<Index> parent, queue, trail;
+    Index size = 0;            // columns in the trail
+    Index leaf = -1;           // the place in the trail of the free column at the end of the path
+    std::int64_t n_edges = 0;  // scanned
+
+  private:
+    // Most columns of a long list have been visited.
+    [[gnu::always_inline]] void prefetch_mates(Index i) const {
+        if (a_.degree(i) > 16) return;
+        for (const Index j : a_.neighbours(i)) __builtin_prefetch(&col_mate_[j]);
+    }
+
+    // Enqueues the mates of the columns from place k of the trail to n, until one has none: those
+    // that follow are in no tree.
+    template <std::memory_order order>
+    void enqueue_mates(Index head, Index k, Index n) {
+        for (; k < n; ++k) {
+            const Index mate = peek(col_mate_[trail[k]], order);
+            parent[k] = head;
+            queue[k + 1] = mate;
+            if (mate == UNMATCHED<Index>) return void(leaf = k);
+        }
+    }
+
+    const Csr<Index>& a_;
+    const Index* col_mate_;
+};
+
+// Ends a run early that, to judge by the searches that are done, will use up its budget of edges.
+// Searches among near neighbours cost about the same each. Those that go everywhere (for which a
+// caller allows several passes) cost the more, the fewer free columns are left: with r of them about
+// 1 / r, which makes ln(n) of all n.
+class CostProjection {
+  public:
+    CostProjection(RunContext& run, std::size_t n_roots, std::int64_t nnz)
+        : run_(run), n_roots_(static_cast<double>(n_roots)),
+          goes_everywhere_(run.edge_limit() > 2 * nnz) {}
+
+    // So many more searches are done, of which those that failed have scanned so many edges. No
+    // edge is scanned twice by searches that fail: only the others can use up a budget.
+    void add(std::int64_t searches, std::int64_t failed_edges) {
+        run_.extend_budget(failed_edges);
+        std::int64_t& done = run_.stats.phases;
+        const std::int64_t intervals = done / interval;
+        done += searches;
+        if (done / interval > intervals && run_.stats.augmentations > done / 2)
+            run_.stop_if_projected_over(factor(static_cast<double>(done)));
+    }
+
+  private:
+    static constexpr std::int64_t interval = 64;  // searches
+
+    // The cost of all searches over that of those done.
+    double factor(double done) const {
+        return goes_everywhere_
+                   ? std::log(n_roots_ + 1) / std::log((n_roots_ + 1) / (n_roots_ + 1 - done))
+                   : n_roots_ / done;
+    }
+
+    RunContext& run_;
+    const double n_roots_;
+    const bool goes_everywhere_;
+};
+
+}  // namespace sparsematch
