@@ -53,8 +53,8 @@ Index wrong_mate(const Index* mate, Index n) {
     return -1;
 }
 
-// The matched neighbour of v whose entries, added up, have the largest absolute value, the smallest of
-// several; -1: none.
+// The matched neighbour of v whose entries, added up, have the largest absolute value, the smallest
+// of several; -1: none.
 template <class Index, class Value>
 Index heaviest_matched(const Csr<Index>& g, const Value* values, const Index* mate, Index v,
                        std::vector<std::pair<Index, Value>>& row) {

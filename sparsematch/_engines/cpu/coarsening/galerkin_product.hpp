@@ -2,9 +2,9 @@
 // up.
 //
 // Gustavson (ACM TOMS 4, 1978): a row of the result is gathered through a marker of all columns.
-// Rows are independent of each other; each is written where there is room for its longest form, then
-// all are moved together. Sums are computed in the order of the fine rows, whatever the number of
-// threads. Where G is symmetric (symmetry.hpp), so is the result, to the last bit.
+// Rows are independent of each other; each is written where there is room for its longest form,
+// then all are moved together. Sums are computed in the order of the fine rows, whatever the number
+// of threads. Where G is symmetric (symmetry.hpp), so is the result, to the last bit.
 #pragma once
 
 #include <algorithm>
@@ -137,8 +137,8 @@ class GalerkinProduct {
     }
 
     // Sorts columns in ascending order, and their sums with them. Short rows by counting, for each
-    // column, those before it: more comparisons than a sort makes, but branch-free. In long rows the
-    // marker of a column leads to its sum.
+    // column, those before it: more comparisons than a sort makes, but branch-free. In long rows
+    // the marker of a column leads to its sum.
     static void sort(Index size, Scratch& s, Index base, Index* to, Value* sums) {
         const Index* columns = s.columns.data();
         std::copy(sums, sums + size, s.sums.data());

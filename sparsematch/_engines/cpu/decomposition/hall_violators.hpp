@@ -181,8 +181,8 @@ class HallViolators {
         return smaller;
     }
 
-    // Queues all rows that alternating paths reach from row i. Returns how many; 0 if they have more
-    // than `limit` entries or are more than `most`.
+    // Queues all rows that alternating paths reach from row i. Returns how many; 0 if they have
+    // more than `limit` entries or are more than `most`.
     Index close(Index i, std::int64_t limit, Index most) {
         const std::int64_t before = work_;
         const Index tail = reach(i, limit, most);

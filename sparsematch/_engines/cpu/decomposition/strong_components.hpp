@@ -16,9 +16,9 @@
 
 namespace sparsematch {
 
-// The number of a vertex. 0: not known yet. From n_cols downwards: its component in the square part,
-// sinks first. From in_horizontal + 1 upwards: the same, sources first. Two codes for the coarse
-// parts.
+// The number of a vertex. 0: not known yet. From n_cols downwards: its component in the square
+// part, sinks first. From in_horizontal + 1 upwards: the same, sources first. Two codes for the
+// coarse parts.
 template <class Index>
 inline constexpr Index in_horizontal = std::numeric_limits<Index>::min();
 template <class Index>
@@ -40,9 +40,9 @@ class StrongComponents {
     };
 
   public:
-    // Writes the numbers that are 0, of at most `size` vertices. They are an array of their own: most
-    // arcs lead to vertices with a number, of which nothing else is read. Workspace: four indices
-    // for each, written as deep as the search goes.
+    // Writes the numbers that are 0, of at most `size` vertices. They are an array of their own:
+    // most arcs lead to vertices with a number, of which nothing else is read. Workspace: four
+    // indices for each, written as deep as the search goes.
     StrongComponents(Index* number, const Arcs<Index>* arcs, const Index* heads, std::size_t size)
         : number_(number), arcs_(arcs), heads_(heads), waiting_(size), path_(size) {}
 

@@ -40,8 +40,8 @@ inline std::uint64_t vertex_hash(std::uint64_t v, std::uint64_t round, std::uint
     return hash(v * 0xd6e8feb86659fd93u + round * 0xa0761d6478bd642fu + seed);
 }
 
-// What red_blue reads from a vertex's hash. Its upper 53 bits are the colour: blue below p. Its lower
-// 32 bits are the entry of the list from which on a blue vertex searches for a red one.
+// What red_blue reads from a vertex's hash. Its upper 53 bits are the colour: blue below p. Its
+// lower 32 bits are the entry of the list from which on a blue vertex searches for a red one.
 inline bool is_blue(std::uint64_t hash, double p) {
     return hash >> 11 < static_cast<std::uint64_t>(p * 9007199254740992.0);
 }
@@ -49,9 +49,9 @@ inline std::uint64_t first_entry(std::uint64_t hash, std::uint64_t degree) {
     return (hash & 0xffffffffu) * degree >> 32;
 }
 
-// The strict total order. A key is a number of 63 bits: the absolute value as an integer, which keeps
-// the order of numbers that are not negative; without weights it is the upper part of the hash.
-// Weighted: the graph has weights.
+// The strict total order. A key is a number of 63 bits: the absolute value as an integer, which
+// keeps the order of numbers that are not negative; without weights it is the upper part of the
+// hash. Weighted: the graph has weights.
 template <class Index, bool Weighted>
 class EdgeOrder {
   public:

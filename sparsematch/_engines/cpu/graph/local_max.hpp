@@ -4,8 +4,8 @@
 // Paper 004 (Birn, Osipov, Sanders, Schulz, Sitchinava, Euro-Par 2013), section 2, around the
 // vertices instead of the edges: each free vertex points at the best of its free neighbours (the
 // paper's candidate C[v]), and two that point at each other are matched. Only vertices whose choice
-// was matched otherwise choose anew (Manne, Bisseling, PPAM 2007). Invariant: a vertex points at the
-// first edge, in the strict order of graph.hpp, that leads to a free neighbour.
+// was matched otherwise choose anew (Manne, Bisseling, PPAM 2007). Invariant: a vertex points at
+// the first edge, in the strict order of graph.hpp, that leads to a free neighbour.
 //
 // Where rounds gain little, as along a path of ascending weights, one thread follows the choices
 // from vertex to vertex instead.
@@ -75,8 +75,8 @@ class LocalMax {
         });
     }
 
-    // Matches the rest, sequentially: a stack of vertices, each the choice of the one below, so that
-    // their edges ascend.
+    // Matches the rest, sequentially: a stack of vertices, each the choice of the one below, so
+    // that their edges ascend.
     bool follow() {
         const auto timer = run_.time("follow");
         WorkCounter counter(run_);

@@ -1,5 +1,5 @@
-// Edges on disk: the user's file of records, read sequentially, and the scratch space for those that
-// are left.
+// Edges on disk: the user's file of records, read sequentially, and the scratch space for those
+// that are left.
 //
 // Buffered reads rather than a memory map: the system's cache of a file is not counted as memory of
 // the process.
@@ -181,8 +181,8 @@ class Spill {
     std::int64_t size_ = 0, spilled_ = 0, read_ = 0;
 };
 
-// The edges that are left: read from one file, unless it still is the user's, and written to another
-// for the next pass.
+// The edges that are left: read from one file, unless it still is the user's, and written to
+// another for the next pass.
 template <class Record>
 class Scratch {
   public:

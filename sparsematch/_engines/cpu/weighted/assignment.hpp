@@ -60,8 +60,9 @@ class Assignment {
         col_of_[i] = j;
     }
 
-    // Duals: each column's least cost (0 if columns stay free: theirs must remain the largest), each
-    // row's least reduced cost. Rows are matched along a reduced cost of 0 if that column is free.
+    // Duals: each column's least cost (0 if columns stay free: theirs must remain the largest),
+    // each row's least reduced cost. Rows are matched along a reduced cost of 0 if that column is
+    // free.
     bool initialise() {
         auto timer = run_.time("start");
         const bool square = a_.n_rows == a_.n_cols;
@@ -91,9 +92,9 @@ class Assignment {
         return true;
     }
 
-    // Augmenting row reduction: a free row is matched to its best column, whose dual is lowered until
-    // the second best is as good; the row displaced is next. Where the two are equal from the start,
-    // the row displaced waits for the next round.
+    // Augmenting row reduction: a free row is matched to its best column, whose dual is lowered
+    // until the second best is as good; the row displaced is next. Where the two are equal from the
+    // start, the row displaced waits for the next round.
     bool reduce_rows() {
         auto timer = run_.time("reduce");
         std::int64_t budget = 4 * (static_cast<std::int64_t>(a_.nnz()) + a_.n_rows);
@@ -119,7 +120,8 @@ class Assignment {
         return true;
     }
 
-    // Returns the row that is free now, if any. strictly: the best column was better than the second.
+    // Returns the row that is free now, if any. strictly: the best column was better than the
+    // second.
     Index reduce_row(Index i, bool& strictly) {
         double first = infinity, second = infinity;
         Index best = UNMATCHED<Index>, next = UNMATCHED<Index>;
