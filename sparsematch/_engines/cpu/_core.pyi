@@ -51,7 +51,7 @@ def run_engine(
     Options of other engines are passed over.
     """
 
-def take_diagonal(matrix: Csr, mates: _Indices, /) -> bool:
+def match_diagonal(matrix: Csr, mates: _Indices, /) -> bool:
     """Match along the diagonal if it is there in full, and tell whether it is."""
 
 def degree_statistics(indptr: IndexArray, /) -> tuple[int, int]:

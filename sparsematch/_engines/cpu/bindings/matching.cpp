@@ -1,6 +1,6 @@
 // What Python calls of the matching package: its engines.
 #include "bindings/engine_helpers.hpp"
-#include "matching/cheap.hpp"
+#include "matching/diagonal.hpp"
 #include "matching/engine_table.hpp"
 
 using namespace sparsematch;
@@ -28,15 +28,15 @@ nb::tuple run_improve(const std::string& name, CsrArg<Index> matrix,
 }
 
 template <class Index>
-bool run_take_diagonal(CsrArg<Index> a, Sides<Index> mates) {
+bool run_match_diagonal(CsrArg<Index> a, Sides<Index> mates) {
     nb::gil_scoped_release release;
-    return take_diagonal(a.view(), view(mates));
+    return match_diagonal(a.view(), view(mates));
 }
 
 template <class Index>
 void bind(nb::module_& m) {
     m.def("run_engine", run_improve<Index>);
-    m.def("take_diagonal", run_take_diagonal<Index>);
+    m.def("match_diagonal", run_match_diagonal<Index>);
 }
 
 }  // namespace

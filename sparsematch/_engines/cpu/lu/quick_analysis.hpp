@@ -17,6 +17,7 @@
 #include "lu/pivot_checks.hpp"
 #include "lu/symbolic.hpp"
 #include "matching/cheap.hpp"
+#include "matching/diagonal.hpp"
 #include "matching/single_source_bfs.hpp"
 
 namespace sparsematch {
@@ -34,7 +35,7 @@ class QuickForm {
     // perfect matching, or none was found within these limits. Time: O(nnz), or O(n nnz) of few
     // entries.
     bool match(std::int64_t few_entries, std::int64_t many_entries) {
-        if (take_diagonal(a_, m_)) return true;
+        if (match_diagonal(a_, m_)) return true;
         if (a_.nnz() > many_entries) return false;
         cheap<Index>(a_, nullptr, m_, CheapOptions{}, run_);
         if (is_perfect()) return true;

@@ -230,7 +230,7 @@ _Settled = tuple[BoolArray, BoolArray]
 def _match_diagonal(graph: BipartiteCSR, matching: Matching, run: Run) -> bool:
     """Match along the diagonal if it has no zero; otherwise the scan ends at the first one."""
     begin = perf_counter()
-    found = _core.take_diagonal(csr(graph), mates(graph, matching))
+    found = _core.match_diagonal(csr(graph), mates(graph, matching))
     if found:
         seconds = perf_counter() - begin
         run.steps.append(StepInfo("diagonal", seconds, edges=graph.nnz, cardinality=graph.n_rows))

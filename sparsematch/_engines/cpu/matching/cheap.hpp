@@ -1,12 +1,10 @@
 // The cheap initialisation: every free row is matched to the first free column of its list.
 //
 // Duff, Kaya, Ucar: Design, implementation, and analysis of maximum transversal algorithms (ACM
-// TOMS 38, 2011), section 3.1. With `random` each list is scanned from a hashed place on,
-// which spreads the choices of neighbouring rows.
+// TOMS 38, 2011), section 3.1. With `random` each list is scanned from a hashed place on, which
+// spreads the choices of neighbouring rows.
 // Invariant: a matched column stays matched, so one scan of each list makes the matching maximal.
 #pragma once
-
-#include <algorithm>
 
 #include "core/csr.hpp"
 #include "core/options.hpp"
@@ -87,18 +85,6 @@ void cheap_with(const Csr<Index>& a, Matching<Index> m, const CheapOptions& opti
             else match_first_each<Threads>(a, m, begin, next);
         }
     });
-}
-
-// Matches every row of a square matrix to the column of its own number, if all these entries are
-// there. False, and nothing written, at the first that is not. Time: O(nnz) at most.
-template <class Index>
-bool take_diagonal(const Csr<Index>& a, Matching<Index> m) {
-    for (Index i = 0; i < a.n_rows; ++i)
-        if (std::find(a.indices + a.indptr[i], a.indices + a.indptr[i + 1], i) ==
-            a.indices + a.indptr[i + 1])
-            return false;
-    for (Index i = 0; i < a.n_rows; ++i) m.match(i, i);
-    return true;
 }
 
 template <class Index>

@@ -102,8 +102,7 @@ class MsBfsGraft {
           n_roots_(roots_.size()), link_(a.n_rows), visited_(a.n_cols), open_(a.n_cols),
           in_tree_(a.n_rows), finished_(a.n_rows), forest_(a.n_rows), kept_(a.n_rows),
           renewable_(a.n_cols), paths_(roots_.size()) {
-        for (Index j = 0; j < a.n_cols; ++j)
-            if (m.col_mate[j] == UNMATCHED<Index>) open_.set(j);
+        open_.mark_free(a.n_cols, m.col_mate);
     }
 
     // Reads: the matrix, and its transpose if grafting or direction is on. Writes: both mates.
