@@ -61,13 +61,15 @@ class VertexState {
     [[nodiscard]] VertexState scanned(VertexState heads) const {
         return VertexState(bits_ | (heads.bits_ & any_pivot * leads) | reached_by() * scan);
     }
-    // Joins component g, that of pivot p; the other pivot may have reached it.
+    // Joins component g, that of pivot p, if it is strong; the other pivot may have reached it.
     [[nodiscard]] VertexState joined(int g, Pivots p) const {
-        return in_component(g).reached_also(bits_ & (any_pivot ^ p));
+        const unsigned member = component_bits + g * scan;
+        return VertexState(is_strong(p) ? member | (bits_ & (any_pivot ^ p)) : bits_);
     }
-    // An open vertex: both pivots are one, the first.
+    // Both pivots are one, the first.
     [[nodiscard]] VertexState pivots_united() const {
-        return VertexState((bits_ | bits_ / 2) & (first_pivot * (1 + leads + scan)));
+        const unsigned either = bits_ | bits_ / 2;
+        return VertexState(is_open() ? either & (first_pivot * (1 + leads + scan)) : bits_);
     }
     [[nodiscard]] VertexState without_pivots() const {
         return VertexState(is_open() ? 0 : bits_ & ~any_pivot);

@@ -128,7 +128,7 @@ class Sweeps {
         }
         if (other != UNMATCHED<Index> && state(pivot).reached_by() & second_pivot &&
             state(other).reached_by() & first_pivot)
-            for (VertexState& s : found_.state) s = s.is_open() ? s.pivots_united() : s;
+            for (VertexState& s : found_.state) s = s.pivots_united();
         return going;
     }
 
@@ -186,9 +186,8 @@ class Sweeps {
         for (std::size_t base = 0, end = a_.n_cols; base < end; base += block) {
             unsigned char n = 0;
             for (std::size_t j = base; j < std::min(base + block, end); ++j) {
-                const bool strong = state[j].is_strong(p);
-                state[j] = strong ? state[j].joined(g, p) : state[j];
-                n += strong;
+                n += state[j].is_strong(p);
+                state[j] = state[j].joined(g, p);
             }
             found_.left -= n;
         }
