@@ -1,6 +1,7 @@
 """The minimum degree heuristic against its definition, in a few lines of Python."""
 
 import numpy as np
+import pytest
 import scipy.sparse as sp
 from hypothesis import given
 
@@ -9,12 +10,12 @@ from strategies import larger, matrices, partial_matching
 
 
 def in_plain_python(A, row_mate, col_mate):
-    """Rows by ascending degree, each matched to the first of its free columns of least degree.
+    """Match rows by ascending degree, each to its first free column of least degree.
 
-    Degrees are compared as far as a byte holds them.
+    For degrees that fit in a byte.
     """
-    degree = np.minimum(np.bincount(A.indices[: A.indptr[-1]], minlength=A.shape[1]), 254)
-    for i in np.argsort(np.minimum(np.diff(A.indptr), 255), kind="stable"):
+    degree = np.bincount(A.indices[: A.indptr[-1]], minlength=A.shape[1])
+    for i in np.argsort(np.diff(A.indptr), kind="stable"):
         free = [j for j in A.indices[A.indptr[i] : A.indptr[i + 1]] if col_mate[j] == -1]
         if row_mate[i] == -1 and free:
             row_mate[i] = min(free, key=lambda j: (degree[j], j))
@@ -30,17 +31,39 @@ def test_random_matrices(A):
     assert found.row_mate.tolist() == in_plain_python(A, *initial).tolist()
 
 
+def matched(A):
+    """The mates of the rows after this start, from the empty matching."""
+    return sm.maximum_transversal(A, init="min_degree", method="none").row_mate.tolist()
+
+
 def test_long_rows():
-    # Their columns of degree one and two stand anywhere in the lists, and are taken one after the
-    # other.
+    """Columns of degree one and two stand anywhere in the lists, which are scanned in parts."""
     rng = np.random.default_rng(0)
-    n = 3000
-    A = sp.random_array((60, n), density=0.3, rng=rng, format="lil")
+    n = 1000
+    A = sp.random_array((60, n), density=0.2, rng=rng, format="lil")
     few = rng.choice(n, 160, replace=False)
     A[:, few] = 0
     A[rng.integers(60, size=160), few] = 1
     A[rng.integers(60, size=80), few[:80]] = 1
     A = sp.csr_array(A)
-    empty = np.full(60, -1), np.full(n, -1)
-    found = sm.maximum_transversal(A, init="min_degree", method="none")
-    assert found.row_mate.tolist() == in_plain_python(A, *empty).tolist()
+    assert matched(A) == in_plain_python(A, np.full(60, -1), np.full(n, -1)).tolist()
+
+
+@pytest.mark.parametrize("degree", [253, 254, 255, 256, 257, 300, 512])
+class TestDegreesBeyondAByte:
+    def test_a_full_column_is_not_taken_for_one_of_low_degree(self, degree):
+        """Row 0 is the shortest; its column 1 has two entries, its column 0 one in every row."""
+        A = np.zeros((degree, degree + 3))
+        A[:, 0] = A[:2, 1] = 1
+        for i in range(1, degree):
+            A[i, [i + 1, i + 2, i + 3]] = 1
+        assert matched(sp.csr_array(A))[0] == 1
+
+    def test_a_full_column_is_not_taken_for_a_matched_one(self, degree):
+        assert matched(sp.csr_array(np.ones((degree, 1)))).count(0) == 1
+
+    def test_a_full_row_comes_after_a_short_one(self, degree):
+        """Both want column 0, which has the fewest entries of all."""
+        A = np.ones((4, degree))
+        A[1, 2:] = A[2:, 0] = 0
+        assert matched(sp.csr_array(A))[1] == 0

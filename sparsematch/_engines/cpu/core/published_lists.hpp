@@ -15,7 +15,7 @@ namespace sparsematch {
 template <class Word>
 class PublishedLists {
     struct List {
-        List(std::size_t room, std::size_t workers) : words(room), consumed(workers, 0) {}
+        List(std::size_t capacity, std::size_t workers) : words(capacity), consumed(workers, 0) {}
         Buffer<Word> words;
         std::size_t n = 0;
         // how many words of each list this thread has consumed
@@ -26,9 +26,9 @@ class PublishedLists {
   public:
     PublishedLists() = default;
     // Each thread can add so many words in all.
-    PublishedLists(std::size_t workers, std::size_t room) {
+    PublishedLists(std::size_t workers, std::size_t capacity) {
         for (std::size_t k = 0; k < workers; ++k)
-            lists_.push_back(std::make_unique<List>(room, workers));
+            lists_.push_back(std::make_unique<List>(capacity, workers));
     }
 
     void add(int rank, Word word) {

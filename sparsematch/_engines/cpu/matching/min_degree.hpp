@@ -12,94 +12,92 @@
 
 #include "core/csr.hpp"
 #include "core/options.hpp"
+#include "core/prefetch.hpp"
 #include "core/published_lists.hpp"
 #include "core/run_context.hpp"
 #include "matching/cheap.hpp"
 
 namespace sparsematch {
 
-// A column's key: its degree, capped so that one byte is enough, or `taken`. One look tells whether
-// it is free and how good.
-struct Key {
-    static constexpr std::uint8_t cap = 254, taken = 255;
-};
-
-// One worker's account of the columns. Workers do not look at the same bytes, which they would keep
-// taking from each other's caches: what others have taken they tell now and then, or it is seen
-// when a claim fails. A byte that is written may be part of anything, a pointer too: the loops hold
-// theirs themselves.
+// One worker's copy of the columns' keys: a byte each, the degree, capped, or `matched`. What the
+// others have matched comes in published lists (decision 0005), or is seen when a claim fails.
+// Pointers are local in loops: a byte that is written may alias anything.
 template <bool Threads, class Index>
 class ColumnKeys {
+    using Key = std::uint8_t;
+    static constexpr Key max_degree = 254, matched = 255;
+
   public:
     // Counts a share of the entries.
     void count(const Csr<Index>& a, Index begin, Index end) {
-        count_ = Buffer<std::uint8_t>(a.n_cols, 0);
-        std::uint8_t* const count = count_.data();
+        count_ = Buffer<Key>(a.n_cols, 0);
+        Key* const count = count_.data();
         const Index* const indices = a.indices;
         for (Index p = begin; p < end; ++p) {
             if (p + ahead < end) __builtin_prefetch(&count[indices[p + ahead]], 1);
-            std::uint8_t& d = count[indices[p]];
-            d += d < Key::cap;
+            Key& d = count[indices[p]];
+            d += d < max_degree;
         }
     }
-    // Adds up what all have counted; columns that are matched are taken.
+    // Adds up what all workers have counted, and marks the columns that are matched.
     void complete(const std::vector<ColumnKeys>& all, const Matching<Index>& m) {
         const std::size_t n = count_.size();
         if constexpr (Threads) {
-            key_ = Buffer<std::uint8_t>(n);
+            key_ = Buffer<Key>(n);
             std::memcpy(key_.data(), all[0].count_.data(), n);
             for (std::size_t k = 1; k < all.size(); ++k) add(all[k].count_.data(), key_.data(), n);
         } else {
             std::swap(key_, count_);
         }
-        std::uint8_t* const key = key_.data();
+        Key* const key = key_.data();
         const Index* const mate = m.col_mate;
-        for (std::size_t j = 0; j < n; ++j)
-            key[j] = mate[j] == UNMATCHED<Index> ? key[j] : Key::taken;
+        for (std::size_t j = 0; j < n; ++j) key[j] = mate[j] == UNMATCHED<Index> ? key[j] : matched;
     }
-    void take(Index j) { key_[j] = Key::taken; }
-    void take(const Index* cols, std::size_t n) {
-        std::uint8_t* const key = key_.data();
+    void mark_matched(Index j) { key_[j] = matched; }
+    void mark_matched(const Index* cols, std::size_t n) {
+        Key* const key = key_.data();
         for (std::size_t k = 0; k < n; ++k) {
             if (k + ahead < n) __builtin_prefetch(&key[cols[k + ahead]], 1);
-            key[cols[k]] = Key::taken;
+            key[cols[k]] = matched;
         }
     }
 
-    // The free column of least degree in the list of row i, as far as is known here; of several,
-    // the first in the matrix, if the list ascends. Key and column in one word: a minimum, where a
-    // comparison that decides on both would be a branch. No key is below one, which is found early
-    // in the lists that are long.
+    // The free column of least degree in the list of row i, as far as known here; of several, the
+    // first in the matrix, if the list ascends. Packed keys (decision 0005); a degree of one, found
+    // early in long lists, ends the scan.
     Index best(const Csr<Index>& a, Index i, WorkCounter& counter) const {
-        std::uint64_t least = nothing;
+        std::uint64_t least = pack(matched, 0);
         Index p = a.indptr[i];
-        for (const Index last = a.indptr[i + 1]; p < last && least >> shift > 1;)
-            for (const Index stop = std::min(last - p, stretch) + p; p < stop; ++p) {
-                const Index j = a.indices[p];
-                least = std::min(least,
-                                 std::uint64_t{key_[j]} << shift | static_cast<std::uint64_t>(j));
-            }
+        for (const Index last = a.indptr[i + 1]; p < last && key_of(least) > 1;)
+            for (const Index stop = std::min(last - p, stretch) + p; p < stop; ++p)
+                least = std::min(least, pack(key_[a.indices[p]], a.indices[p]));
         counter.add(p - a.indptr[i]);
-        return least < nothing ? static_cast<Index>(least & ((std::uint64_t{1} << shift) - 1))
-                               : UNMATCHED<Index>;
+        return key_of(least) < matched ? column_of(least) : UNMATCHED<Index>;
     }
 
   private:
     static constexpr Index ahead = 32, stretch = 32;  // entries
     static constexpr int shift = 56;                  // no column has a number as large
-    static constexpr std::uint64_t nothing = std::uint64_t{Key::taken} << shift;
+    static std::uint64_t pack(Key key, Index j) {
+        return std::uint64_t{key} << shift | static_cast<std::uint64_t>(j);
+    }
+    static Key key_of(std::uint64_t packed) { return static_cast<Key>(packed >> shift); }
+    static Index column_of(std::uint64_t packed) {
+        return static_cast<Index>(packed & ((std::uint64_t{1} << shift) - 1));
+    }
 
-    static void add(const std::uint8_t* more, std::uint8_t* key, std::size_t n) {
+    static void add(const Key* more, Key* key, std::size_t n) {
         for (std::size_t j = 0; j < n; ++j) {
-            const std::uint8_t sum = key[j] + more[j];
-            key[j] = sum < more[j] || sum > Key::cap ? Key::cap : sum;
+            const Key sum = key[j] + more[j];
+            key[j] = sum < more[j] || sum > max_degree ? max_degree : sum;
         }
     }
 
-    Buffer<std::uint8_t> count_, key_;
+    Buffer<Key> count_, key_;
 };
 
-// Rows sorted by degree, ascending; stable. Each worker counts, then places, the rows of its share.
+// Rows sorted by degree, ascending, those above the cap as one class; stable. Each worker counts,
+// then places, the rows of its share.
 template <class Index>
 Buffer<Index> rows_by_degree(const Csr<Index>& a, ThreadTeam& team) {
     constexpr Index cap = 255;
@@ -134,7 +132,7 @@ class MinDegree {
   public:
     MinDegree(const Csr<Index>& a, Matching<Index> m, RunContext& run)
         : a_(a), m_(m), run_(run), keys_(run.team.size()),
-          taken_(Threads ? run.team.size() : 0, a.n_rows) {}
+          matched_(Threads ? run.team.size() : 0, a.n_rows) {}
 
     void improve() {
         {
@@ -149,11 +147,12 @@ class MinDegree {
         run_.team.loop(a_.n_rows, grain, [&](int rank, std::int64_t begin, std::int64_t end) {
             WorkCounter counter(run_, rank);
             if constexpr (Threads)
-                taken_.consume(
-                    rank, [&](const Index* cols, std::size_t n) { keys_[rank].take(cols, n); });
+                matched_.consume(rank, [&](const Index* cols, std::size_t n) {
+                    keys_[rank].mark_matched(cols, n);
+                });
             for (auto k = begin; k < end; k += batch)
                 if (!choose(rank, k, std::min<std::int64_t>(k + batch, end), counter)) return;
-            if constexpr (Threads) taken_.publish(rank);
+            if constexpr (Threads) matched_.publish(rank);
         });
     }
 
@@ -167,16 +166,17 @@ class MinDegree {
         run_.team.each([&](int rank) { keys_[rank].complete(keys_, m_); });
     }
 
-    // Rows k to end of the order choose, then claim what they have chosen: the claims' misses
-    // overlap.
+    // Rows k to end of the order choose, then claim what they have chosen: the cache misses of the
+    // claims overlap. False: the run was stopped.
     bool choose(int rank, std::int64_t k, std::int64_t end, WorkCounter& counter) {
         ColumnKeys<Threads, Index>& keys = keys_[rank];
+        const Index* const order = order_.data();
+        const std::int64_t n_rows = a_.n_rows;
         Index row[batch], col[batch];
         int n = 0;
         for (; k < end; ++k) {
-            if (k + 32 < a_.n_rows) __builtin_prefetch(&a_.indptr[order_[k + 32]]);
-            if (k + 16 < a_.n_rows) __builtin_prefetch(&a_.indices[a_.indptr[order_[k + 16]]]);
-            const Index i = order_[k];
+            PrefetchAhead<16>::lists(a_, order, k, n_rows);
+            const Index i = order[k];
             if (m_.row_mate[i] != UNMATCHED<Index>) continue;
             const Index j = keys.best(a_, i, counter);
             if (j == UNMATCHED<Index>) continue;
@@ -186,20 +186,19 @@ class MinDegree {
         }
         for (int c = 0; c < n; ++c) {
             Index j = col[c];
-            // somebody was first: choose again
-            while (j != UNMATCHED<Index> && !claim(row[c], j)) {
-                keys.take(j);
+            while (j != UNMATCHED<Index> && !claim(row[c], j)) {  // another worker was first
+                keys.mark_matched(j);
                 j = keys.best(a_, row[c], counter);
             }
             if (j == UNMATCHED<Index>) continue;
-            keys.take(j);
-            if constexpr (Threads) taken_.add(rank, j);
+            keys.mark_matched(j);
+            if constexpr (Threads) matched_.add(rank, j);
             m_.row_mate[row[c]] = j;
         }
         return !run_.stopped();
     }
 
-    // Alone, what a worker takes to be free is.
+    // One worker alone knows which columns are free.
     bool claim(Index i, Index j) const {
         if constexpr (Threads) return claim_column<true>(m_, i, j);
         m_.col_mate[j] = i;
@@ -210,7 +209,7 @@ class MinDegree {
     const Matching<Index> m_;
     RunContext& run_;
     std::vector<ColumnKeys<Threads, Index>> keys_;
-    PublishedLists<Index> taken_;  // columns, where there are several workers
+    PublishedLists<Index> matched_;  // columns, where there are several workers
     Buffer<Index> order_;
 };
 
