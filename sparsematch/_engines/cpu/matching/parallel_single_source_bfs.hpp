@@ -41,8 +41,8 @@ class SpinLock {
     std::atomic<bool> held_{false};
 };
 
-// Twice the writes that have been made, and one more during one. A reader that loads a written value
-// (acquire) sees the count of that write too. One writer at a time, whose stores are releases.
+// Twice the writes that have been made, and one more during one. A reader that loads a written
+// value (acquire) sees the count of that write too. One writer at a time, by release stores.
 class SequenceCount {
   public:
     std::uint64_t read() const { return count_.load(std::memory_order_acquire); }
@@ -192,8 +192,8 @@ class ParallelSingleSourceBfs {
     alignas(64) SequenceCount n_writes_;
 };
 
-// The halves of a list in turns. Trees of neighbours meet the same free columns, so two that grow at
-// the same time should be far apart.
+// The halves of a list in turns. Trees of neighbours meet the same free columns, so two that grow
+// at the same time should be far apart.
 template <class Index>
 std::vector<Index> interleaved(const std::vector<Index>& list) {
     std::vector<Index> mixed(list.size());

@@ -108,8 +108,8 @@ class SearchTree {
 
 // Ends a run early that, to judge by the searches that are done, will use up its budget of edges.
 // Searches among near neighbours cost about the same each. Those that go everywhere (for which a
-// caller allows several passes) cost the more, the fewer free columns are left: with r of them about
-// 1 / r, which makes ln(n) of all n.
+// caller allows several passes) cost the more, the fewer free columns are left: with r of them
+// about 1 / r, which makes ln(n) of all n.
 class CostProjection {
   public:
     CostProjection(RunContext& run, std::size_t n_roots, std::int64_t nnz)
