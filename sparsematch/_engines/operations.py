@@ -27,7 +27,7 @@ from sparsematch._types.matching import Matching
 from sparsematch._types.weighted import LeastCost, WeightedCSR, WeightedTransversal
 
 _Values = NDArray[Any]
-_Tell = Callable[[int, int, int], object] | None
+_Progress = Callable[[int, int, int], object] | None
 
 
 def _in_host_memory_only(*_: Any) -> Any:
@@ -127,7 +127,7 @@ class GraphOps:
     Attributes
     ----------
     validate_graph
-        What one pass over the graph tells.
+        Its properties, found in one pass.
     matched_weight
         The sum of the absolute values of the edges of a matching, each once; on a GPU, an array of
         shape ().
@@ -159,21 +159,21 @@ class CoarseningOps:
 
 @dataclass(frozen=True, kw_only=True)
 class StreamOps:
-    """Graphs in files of edges; the last argument is a function that is told of progress.
+    """Graphs in files of edges; the last argument is called with round, done and total edges.
 
     Attributes
     ----------
     match_edges
-        What `EdgeReport` has, given a file, mates to be written, whether weights count, the folder
+        The report, given a file, mates to be written, whether weights count, the folder
         of scratch files, and the run.
     largest_vertex
         The largest number of a vertex, or -1.
     """
 
-    match_edges: Callable[[EdgeFile, IndexArray, bool, str, Run, _Tell], EdgeReport] = (
+    match_edges: Callable[[EdgeFile, IndexArray, bool, str, Run, _Progress], EdgeReport] = (
         _in_host_memory_only
     )
-    largest_vertex: Callable[[EdgeFile, _Tell], int] = _in_host_memory_only
+    largest_vertex: Callable[[EdgeFile, _Progress], int] = _in_host_memory_only
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -30,7 +30,7 @@ def free_entry(matrix: Csr, mates: _Indices, /) -> tuple[int, int]:
     """Return an entry whose ends are both free, or (-1, -1)."""
 
 def vertex_cover(matrix: Csr, mates: _Indices, cover: _Flags, /) -> bool:
-    """Write the cover if the matching is maximum, and tell whether it is."""
+    """Write the cover if the matching is maximum; return whether it is."""
 
 def engines() -> list[tuple[Any, ...]]:
     """List the fields of `EngineEntry` of each engine."""
@@ -48,11 +48,11 @@ def run_engine(
 ) -> tuple[tuple[Any, ...], tuple[int, int]]:
     """Improve the mates; return the fields of `StepInfo` from phases on, and of `Forced`.
 
-    Options of other engines are passed over.
+    Options of other engines are ignored.
     """
 
 def match_diagonal(matrix: Csr, mates: _Indices, /) -> bool:
-    """Match along the diagonal if it is there in full, and tell whether it is."""
+    """Match along the diagonal if it is there in full; return whether it is."""
 
 def degree_statistics(indptr: IndexArray, /) -> tuple[int, int]:
     """Return the sum of the squared degrees of the majors, and how many have one entry."""
@@ -142,10 +142,10 @@ def block_permutation(
 def assignment(
     matrix: Csr, cost: FloatArray, mates: _Indices, duals: tuple[FloatArray, FloatArray], /
 ) -> bool:
-    """Match every major at least cost, and tell whether that can be done."""
+    """Match every major at least cost; return whether that can be done."""
 
 def matched_entries(matrix: Csr, major_mate: IndexArray, entry: IndexArray, /) -> None:
-    """Write where the matched entry of each major stands, or -1."""
+    """Write the position of the matched entry of each major, or -1."""
 
 def graph_engines() -> list[tuple[Any, ...]]:
     """List the fields of `EngineEntry` of each engine for general graphs."""
@@ -161,7 +161,7 @@ def match_graph(
     """Write mates that are all -1; return the fields of `StepInfo` from phases on."""
 
 def validate_graph(graph: GraphArrays, workers: int, /) -> tuple[bool, bool, bool]:
-    """Tell whether neighbours ascend strictly, both triangles agree, and weights are finite."""
+    """Return whether neighbours ascend strictly, both triangles agree, and weights are finite."""
 
 def matched_weight(graph: GraphArrays, mate: IndexArray, /) -> float:
     """Add up the absolute values of the matched edges, each once."""
@@ -181,12 +181,12 @@ def match_edges(
     mate: IndexArray,
     weighted: bool,
     seed: int,
-    tell: _Progress,
+    progress: _Progress,
     /,
 ) -> dict[str, Any]:
     """Match the edges of a file; the mates are written, and all -1 before."""
 
-def largest_vertex(path: str, layout: _Layout, tell: _Progress, /) -> int:
+def largest_vertex(path: str, layout: _Layout, progress: _Progress, /) -> int:
     """Return the largest vertex of a file of edges; -1: it has none; -2: it cannot be read."""
 
 def block_plan(
@@ -202,16 +202,16 @@ def value_norms(indptr: IndexArray, values: NDArray[Any], /) -> tuple[float, flo
     """Return the largest absolute value and the 1-norm, not finite if a value is not."""
 
 def equal_indices(x: IndexArray, y: IndexArray, /) -> bool:
-    """Tell whether two arrays of the same type are equal."""
+    """Return whether two arrays of the same type are equal."""
 
 def is_canonical(indptr: IndexArray, indices: IndexArray, /) -> bool:
-    """Tell whether these are columns of a square matrix, each ascending without repeats."""
+    """Return whether these are columns of a square matrix, each ascending without repeats."""
 
 def gather(values: NDArray[Any], places: IndexArray, /) -> NDArray[Any]:
     """Return the values at these places, which are not checked."""
 
 def steady_diagonal(indptr: IndexArray, rows: IndexArray, values: NDArray[Any], /) -> bool:
-    """Tell whether all diagonal entries are at least a tenth of the largest of their column."""
+    """Return whether all diagonal entries are at least a tenth of the largest of their column."""
 
 def quick_analysis(
     columns: Csr,

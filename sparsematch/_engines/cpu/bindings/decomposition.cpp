@@ -64,7 +64,8 @@ void run_block_permutation(In<Index> group, In<Index> row_mate, Index n_square, 
 
 template <class Index>
 void bind(nb::module_& m) {
-    m.def("block_labels", run_block_labels<Index>);
+    m.def("block_labels", run_block_labels<Index>, "matrix"_a, "transposed"_a.none(), "mates"_a,
+          "row_group"_a, "forced"_a.none());
     m.def("connected_components", run_connected_components<Index>);
     m.def("hall_violators", run_hall_violators<Index>);
     m.def("sort_by_label", run_sort_by_label<Index>);

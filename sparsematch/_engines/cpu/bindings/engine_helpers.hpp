@@ -12,7 +12,7 @@
 
 namespace sparsematch {
 
-// As EngineEntry of run_engine.py: what EngineInfo tells, and the ranges of options.
+// The fields of EngineEntry in run_engine.py.
 template <template <class> class Call>
 nb::list list_engines(const EngineTable<Call>& table) {
     nb::list out;
@@ -55,7 +55,7 @@ struct RunReport {
     Forced forced;
 };
 
-// Runs improve(run), with settings of Python's; majors and mates tell the cardinality afterwards.
+// Runs improve(run); the cardinality is the number of matched among the n mates.
 template <class Index, class Run>
 RunReport run_engine(const SettingsArg& given, const Index* mates, Index n, const Run& improve) {
     const auto [workers, edge_limit, detailed, seed] = given;

@@ -35,7 +35,8 @@ bool run_match_diagonal(CsrArg<Index> a, Sides<Index> mates) {
 
 template <class Index>
 void bind(nb::module_& m) {
-    m.def("run_engine", run_improve<Index>);
+    m.def("run_engine", run_improve<Index>, "name"_a, "matrix"_a, "transposed"_a.none(), "mates"_a,
+          "settings"_a, "options"_a, "settled"_a.none(), "forced"_a.none());
     m.def("match_diagonal", run_match_diagonal<Index>);
 }
 

@@ -8,19 +8,19 @@ using namespace sparsematch;
 
 namespace {
 
-// Ctrl-C, and a function of the user's that is told how far the work is.
+// Ctrl-C, and a function of the user's that is called with round, done and total edges.
 struct Watch : Signals {
     StreamProgress progress;
-    nb::object tell;
+    nb::object callback;
 
-    explicit Watch(nb::object tell) : tell(std::move(tell)) {}
+    explicit Watch(nb::object callback) : callback(std::move(callback)) {}
     static bool poll(void* self) {
         auto& watch = *static_cast<Watch*>(self);
         if (Signals::poll(static_cast<Signals*>(&watch))) return true;
         nb::gil_scoped_acquire gil;
-        if (watch.tell.is_none()) return false;
+        if (watch.callback.is_none()) return false;
         try {
-            watch.tell(watch.progress.round, watch.progress.done, watch.progress.total);
+            watch.callback(watch.progress.round, watch.progress.done, watch.progress.total);
             return false;
         } catch (nb::python_error& error) {
             watch.type = nb::borrow(error.type()), watch.value = nb::borrow(error.value());
@@ -36,9 +36,10 @@ EdgeLayout read_layout(const nb::tuple& t) {
             nb::cast<int>(t[6]),          nb::cast<int>(t[7])};
 }
 
-std::int64_t run_largest_vertex(const std::string& path, const nb::tuple& layout, nb::object tell) {
+std::int64_t run_largest_vertex(const std::string& path, const nb::tuple& layout,
+                                nb::object callback) {
     EdgeSource file(path, read_layout(layout));
-    Watch watch(std::move(tell));
+    Watch watch(std::move(callback));
     return interruptible(
         1, {}, watch, [&](RunContext& run) { return largest_vertex(file, watch.progress, run); });
 }
@@ -46,9 +47,9 @@ std::int64_t run_largest_vertex(const std::string& path, const nb::tuple& layout
 template <class Index>
 nb::dict run_match_edges(const std::string& path, const nb::tuple& layout,
                          const std::string& folder, Out<Index> mate, bool weighted,
-                         std::uint64_t seed, nb::object tell) {
+                         std::uint64_t seed, nb::object callback) {
     EdgeSource file(path, read_layout(layout));
-    Watch watch(std::move(tell));
+    Watch watch(std::move(callback));
     const auto report = interruptible(1, {}, watch, [&](RunContext& run) {
         const auto n = static_cast<Index>(mate.size());
         return local_max_stream(file, n, weighted, folder, seed, watch.progress, run, mate.data());
@@ -70,13 +71,13 @@ nb::dict run_match_edges(const std::string& path, const nb::tuple& layout,
 template <class Index>
 void bind(nb::module_& m) {
     m.def("match_edges", run_match_edges<Index>, "path"_a, "layout"_a, "folder"_a, "mate"_a,
-          "weighted"_a, "seed"_a, "tell"_a.none());
+          "weighted"_a, "seed"_a, "progress"_a.none());
 }
 
 }  // namespace
 
 void sparsematch::bind_stream(nb::module_& m) {
-    m.def("largest_vertex", run_largest_vertex, "path"_a, "layout"_a, "tell"_a.none());
+    m.def("largest_vertex", run_largest_vertex, "path"_a, "layout"_a, "progress"_a.none());
     bind<std::int32_t>(m);
     bind<std::int64_t>(m);
 }

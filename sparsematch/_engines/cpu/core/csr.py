@@ -1,4 +1,4 @@
-"""How matrices, matchings and settings reach the compiled core: as tuples, made in no time."""
+"""How matrices, matchings and settings reach the compiled core: as tuples, the cheapest to make."""
 
 from sparsematch._types.arrays import FloatArray, IndexArray
 from sparsematch._types.bipartite import BipartiteCSR

@@ -1,4 +1,4 @@
-// Tables of engines: what Python is told about each, and the function that runs it.
+// Tables of engines: what the registry knows of each, and the function that runs it.
 //
 // An engine is a function template f<Index>(data..., const ItsOptions&, RunContext&). A row of a
 // table names it; the list of its options and its functions for both index types follow from its

@@ -34,7 +34,7 @@ struct NoOptions {
     static constexpr std::tuple<> fields() { return {}; }
 };
 
-// What Python is told of an option.
+// An option as the registry knows it.
 struct OptionInfo {
     const char* name;
     bool is_flag;

@@ -22,8 +22,10 @@ struct RunSettings {
     std::uint64_t seed = 0;       // of random choices
 };
 
+// What an engine reports, beside the edges it counts; StepInfo says what each means, Engine in the
+// registry which of them are required.
 struct Statistics {
-    std::int64_t phases = 0, levels = 0, edges = 0, augmentations = 0, path_edges = 0;
+    std::int64_t phases = 0, levels = 0, augmentations = 0, path_edges = 0;
     struct Step {
         const char* name;
         double seconds;

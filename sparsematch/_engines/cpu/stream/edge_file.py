@@ -7,16 +7,21 @@ from sparsematch._engines.registry import Run
 from sparsematch._types.arrays import IndexArray
 from sparsematch._types.edge_file import EdgeFile, EdgeReport
 
-Tell = Callable[[int, int, int], object]
+Progress = Callable[[int, int, int], object]
 
 _UNREADABLE, _UNWRITABLE, _VERTEX, _WEIGHT = 1, 2, 3, 4
 
 
 def match_edges(
-    file: EdgeFile, mate: IndexArray, weighted: bool, folder: str, run: Run, tell: Tell | None
+    file: EdgeFile,
+    mate: IndexArray,
+    weighted: bool,
+    folder: str,
+    run: Run,
+    progress: Progress | None,
 ) -> EdgeReport:
     """Write the mates that local max gives. Time: O(n_edges), expected."""
-    report = _core.match_edges(file.path, file.layout, folder, mate, weighted, run.seed, tell)
+    report = _core.match_edges(file.path, file.layout, folder, mate, weighted, run.seed, progress)
     _raise(file, report["fault"], folder, mate.size)
     return EdgeReport(
         report["weight"],
@@ -27,9 +32,9 @@ def match_edges(
     )
 
 
-def largest_vertex(file: EdgeFile, tell: Tell | None) -> int:
+def largest_vertex(file: EdgeFile, progress: Progress | None) -> int:
     """Return the largest number of a vertex, or -1. Time: O(n_edges)."""
-    largest = _core.largest_vertex(file.path, file.layout, tell)
+    largest = _core.largest_vertex(file.path, file.layout, progress)
     if largest < -1:
         _raise(file, (_UNREADABLE, 0, 0, 0, 0.0), "", 0)
     return largest

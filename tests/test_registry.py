@@ -1,0 +1,57 @@
+"""What back-ends register, and how the compiled core is described to type checkers."""
+
+import ast
+from pathlib import Path
+
+import pytest
+
+import sparsematch as sm
+from sparsematch._engines import operations as concepts
+from sparsematch._engines.cpu import _core
+from sparsematch._engines.registry import Engine, operations, read_options, register, select
+
+
+def test_the_stub_has_every_function_of_the_core():
+    tree = ast.parse((Path(sm.__file__).parent / "_engines/cpu/_core.pyi").read_text())
+    described = {node.name for node in tree.body if isinstance(node, ast.FunctionDef)}
+    compiled = {name for name in dir(_core) if type(getattr(_core, name)).__name__ == "nb_func"}
+    assert described == compiled
+
+
+def test_host_memory_has_every_operation():
+    for concept in vars(concepts).values():
+        if isinstance(concept, type) and concept.__name__.endswith("Ops"):
+            offered = operations(concept, "numpy")
+            missing = concept()
+            assert all(
+                getattr(offered, name) is not getattr(missing, name)
+                for name in concept.__dataclass_fields__
+            )
+
+
+def test_an_operation_that_a_back_end_does_not_have():
+    with pytest.raises(TypeError, match="in host memory only"):
+        operations(concepts.WeightedOps, "cupy").least_cost(None, None)
+    with pytest.raises(TypeError, match="in host memory only"):
+        operations(concepts.DecompositionOps, "cupy").hall_violators(None, None, None, True)
+
+
+def test_engines_do_not_replace_each_other():
+    with pytest.raises(ValueError, match="registered already"):
+        register(Engine(name="cheap", kind="heuristic", backend="numpy", summary="", improve=print))
+
+
+@pytest.mark.parametrize("backend", ["numpy", "cupy"])
+def test_a_range_comes_with_its_engine(backend):
+    red_blue = select("red_blue", backend, "approximate", argument="method")
+    assert read_options({"p": 0.5}, red_blue) == {"p": 0.5}
+    with pytest.raises(ValueError, match=r"options\['p'\] is 0.999, but must be between 0.01"):
+        read_options({"p": 0.999}, red_blue)
+
+
+def test_a_number_without_a_range_is_positive_and_finite():
+    push_relabel = select("push_relabel", "numpy", "exact", argument="method")
+    assert read_options({"k": 1e9}, push_relabel) == {"k": 1e9}
+    for value in (0, float("inf"), float("nan")):
+        with pytest.raises(ValueError, match="positive and finite"):
+            read_options({"k": value}, push_relabel)
