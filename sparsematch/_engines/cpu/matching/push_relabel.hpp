@@ -24,7 +24,7 @@ namespace sparsematch {
 
 struct PushRelabelOptions {
     // Relabel globally after k (n_rows + n_cols) relabels.
-    double k = 1.0;
+    double k = 0.3;
     // Alternate the direction in which lists are scanned.
     bool fairness = true;
     // Relabel columns above an empty label at once.
