@@ -67,7 +67,7 @@ class ParallelSingleSourceBfs {
         const int rank;
         WorkCounter counter;
         SearchTree<Index> tree;
-        std::int64_t searches = 0, failed_edges = 0;  // not yet in the projection
+        std::int64_t searches = 0, edges = 0, failed_edges = 0;  // not yet in the projection
     };
     struct Share {
         std::size_t begin, end;
@@ -80,7 +80,7 @@ class ParallelSingleSourceBfs {
     ParallelSingleSourceBfs(const Csr<Index>& a, Matching<Index> m, RunContext& run,
                             const std::vector<Index>& roots, const Bitmap& settled)
         : a_(a), m_(m), run_(run), roots_(roots), settled_(settled),
-          projection_(run, roots.size(), a.nnz()) {
+          projection_(run, roots.size()) {
         for (int rank = 0; rank < run.team.size() && workers_.size() < roots.size(); ++rank)
             workers_.push_back(std::make_unique<Worker>(a, m, run, rank));
         failed_ = PublishedLists<Index>(workers_.size(), a.n_cols);
@@ -146,6 +146,7 @@ class ParallelSingleSourceBfs {
         --run_.stats.path_edges;
         ++run_.stats.augmentations;
         ++worker.searches;
+        worker.edges += worker.tree.n_edges;
         account(worker);
         return true;
     }
@@ -169,6 +170,7 @@ class ParallelSingleSourceBfs {
     void hide(Worker& worker) {
         failed_.add(worker.rank, worker.tree.trail.data(), worker.tree.size);
         failed_.publish(worker.rank);
+        worker.tree.settle(run_.settled);
         worker.failed_edges += worker.tree.n_edges;
         if (++worker.searches < searches_at_once && worker.failed_edges < edges_at_once) return;
         const std::lock_guard lock(lock_);
@@ -176,7 +178,8 @@ class ParallelSingleSourceBfs {
     }
     // With the lock held.
     void account(Worker& worker) {
-        projection_.add(std::exchange(worker.searches, 0), std::exchange(worker.failed_edges, 0));
+        projection_.add(std::exchange(worker.searches, 0), std::exchange(worker.edges, 0),
+                        std::exchange(worker.failed_edges, 0));
     }
 
     const Csr<Index>& a_;

@@ -72,6 +72,15 @@ class SearchTree {
             if (k == 0) return;
         }
     }
+    // Its vertices need no visit by any later search.
+    void settle(const Settled& settled) const {
+        if (!settled) return;
+        poke(settled.row[queue[0]], true);
+        for (Index k = 0; k < size; ++k) {
+            poke(settled.row[queue[k + 1]], true);
+            poke(settled.col[trail[k]], true);
+        }
+    }
     // Its columns may be visited again.
     void forget() {
         for (Index k = 0; k < size; ++k) visited.clear(trail[k]);
@@ -107,39 +116,54 @@ class SearchTree {
 };
 
 // Ends a run early that, to judge by the searches that are done, will use up its budget of edges.
-// Searches among near neighbours cost about the same each. Those that go everywhere (for which a
-// caller allows several passes) cost the more, the fewer free columns are left: with r of them
-// about 1 / r, which makes ln(n) of all n.
+// Only searches that succeed count: no edge is scanned twice by those that fail. With r roots left,
+// one costs about r^-alpha: alpha is 0 where free columns are near, and 1 where searches go
+// everywhere. It follows from what two parts of the searches have cost.
 class CostProjection {
   public:
-    CostProjection(RunContext& run, std::size_t n_roots, std::int64_t nnz)
+    CostProjection(RunContext& run, std::size_t n_roots)
         : run_(run), n_roots_(static_cast<double>(n_roots)),
-          goes_everywhere_(run.edge_limit() > 2 * nnz) {}
+          next_(static_cast<double>(run.edge_limit()) / first_sample) {}
 
-    // So many more searches are done, of which those that failed have scanned so many edges. No
-    // edge is scanned twice by searches that fail: only the others can use up a budget.
-    void add(std::int64_t searches, std::int64_t failed_edges) {
+    // So many more searches are done, of which those that succeeded and those that failed have
+    // scanned so many edges.
+    void add(std::int64_t searches, std::int64_t edges, std::int64_t failed_edges) {
         run_.extend_budget(failed_edges);
-        std::int64_t& done = run_.stats.phases;
-        const std::int64_t intervals = done / interval;
-        done += searches;
-        if (done / interval > intervals && run_.stats.augmentations > done / 2)
-            run_.stop_if_projected_over(factor(static_cast<double>(done)));
+        run_.stats.phases += searches;
+        cost_ += static_cast<double>(edges);
+        if (run_.edge_limit() <= 0 || cost_ < next_) return;
+        const Sample now{cost_, static_cast<double>(run_.stats.phases)};
+        if (before_.cost > 0) run_.stop_if_projected_over(cost_ * growth(before_, now));
+        before_ = now;
+        next_ = 2 * cost_;
     }
 
   private:
-    static constexpr std::int64_t interval = 64;  // searches
+    static constexpr int first_sample = 48;
+    struct Sample {
+        double cost = 0, searches = 0;
+    };
 
-    // The cost of all searches over that of those done.
-    double factor(double done) const {
-        return goes_everywhere_
-                   ? std::log(n_roots_ + 1) / std::log((n_roots_ + 1) / (n_roots_ + 1 - done))
-                   : n_roots_ / done;
+    // The cost of all searches over that of those done now.
+    double growth(const Sample& before, const Sample& now) const {
+        double low = 0, high = 1;
+        while (high - low > 0.01) {
+            const double alpha = (low + high) / 2;
+            const double expected = share(now.searches, alpha) / share(before.searches, alpha);
+            (expected < now.cost / before.cost ? low : high) = alpha;
+        }
+        return share(n_roots_, low) / share(now.searches, low);
+    }
+    // The cost of the first searches: the integral of r^-alpha, times 1 - alpha.
+    double share(double searches, double alpha) const {
+        return std::pow(n_roots_ + 1, 1 - alpha) - std::pow(n_roots_ + 1 - searches, 1 - alpha);
     }
 
     RunContext& run_;
     const double n_roots_;
-    const bool goes_everywhere_;
+    double next_;  // the cost at which the projection is made again
+    Sample before_;
+    double cost_ = 0;
 };
 
 }  // namespace sparsematch
