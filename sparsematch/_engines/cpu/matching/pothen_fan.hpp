@@ -68,7 +68,7 @@ class PothenFan {
         std::vector<std::unique_ptr<Lane>> lanes;
         for (int rank = 0; rank < run_.team.size(); ++rank)
             lanes.push_back(std::make_unique<Lane>(run_, rank, a_.n_cols));
-        for (std::size_t n = free_.size(); n > 0 && !run_.stopped() && !run_.exhausted();) {
+        for (std::size_t n = free_.size(); n > 0 && goes_on();) {
             const std::int64_t before = run_.stats.augmentations;
             visited_.copy(dead_);
             forward_ = !options_.fairness || run_.stats.phases % 2 == 0;
@@ -79,7 +79,7 @@ class PothenFan {
                 std::max<std::int64_t>(1, static_cast<std::int64_t>(n) / (8 * run_.team.size()));
             run_.team.loop(static_cast<std::int64_t>(n), grain,
                            [&](int rank, std::int64_t begin, std::int64_t end) {
-                               for (auto k = begin; k < end && !run_.stopped(); ++k)
+                               for (auto k = begin; k < end && goes_on(); ++k)
                                    search(*lanes[rank], free_[k]);
                            });
             ++run_.stats.phases;
@@ -93,6 +93,8 @@ class PothenFan {
     }
 
   private:
+    bool goes_on() const { return !run_.stopped() && !run_.exhausted(); }
+
     void search(Lane& lane, Index root) {
         lane.blocked = false;
         bool found = enter(lane, root, UNMATCHED<Index>);
