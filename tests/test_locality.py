@@ -131,9 +131,9 @@ def test_two_workers_on_one_core():
 
 @pytest.mark.parametrize("workers", WORKERS)
 def test_a_long_ladder(workers):
-    """Narrow, so that one worker searches; the matching is that of any other engine."""
+    """A chain of many levels is not renumbered; its rank is that of any other engine."""
     A = scrambled(grid(8000, 3), 4)
     m, info = sm.maximum_transversal(A, workers=workers, return_info=True)
     assert m.cardinality == sm.structural_rank(A, method="hopcroft_karp")
     assert sm.is_maximum(A, m)
-    assert "pothen_fan" in [s.engine for s in info.steps]
+    assert [s.engine for s in info.steps].count("cheap") == 1

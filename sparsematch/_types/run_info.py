@@ -79,6 +79,8 @@ class StepInfo(NamedTuple):
     live_edges : tuple of int
         Of such an engine: edges with both ends free at the beginning of each round; empty unless
         details were asked for.
+    reason : str
+        Why it was chosen, if ``"auto"`` chose it; else empty.
     """
 
     engine: str
@@ -94,6 +96,7 @@ class StepInfo(NamedTuple):
     frontier: tuple[int, ...] = ()
     matched: tuple[int, ...] = ()
     live_edges: tuple[int, ...] = ()
+    reason: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -57,6 +57,9 @@ def match_diagonal(matrix: Csr, mates: _Indices, /) -> bool:
 def degree_statistics(indptr: IndexArray, /) -> tuple[int, int]:
     """Return the sum of the squared degrees of the majors, and how many have one entry."""
 
+def column_squares(matrix: Csr, /) -> int:
+    """Return the sum of the squared degrees of the minors."""
+
 def shared_pair_density(matrix: Csr, /) -> float:
     """Return with how many others a major shares two minors, on average, by a sample."""
 

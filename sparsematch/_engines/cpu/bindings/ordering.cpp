@@ -17,6 +17,12 @@ std::pair<std::int64_t, std::int64_t> run_degree_statistics(In<Index> indptr) {
 }
 
 template <class Index>
+std::uint64_t run_column_squares(CsrArg<Index> a) {
+    nb::gil_scoped_release release;
+    return column_squares(a.view());
+}
+
+template <class Index>
 double run_shared_pair_density(CsrArg<Index> a) {
     nb::gil_scoped_release release;
     return shared_pair_density(a.view());
@@ -61,6 +67,7 @@ void run_unpermute_matching(In<Index> row_order, In<Index> col_order, Sides<cons
 template <class Index>
 void bind(nb::module_& m) {
     m.def("degree_statistics", run_degree_statistics<Index>);
+    m.def("column_squares", run_column_squares<Index>);
     m.def("shared_pair_density", run_shared_pair_density<Index>);
     m.def("bfs_depth_to", run_bfs_depth_to<Index>);
     m.def("renumber", run_renumber<Index>);

@@ -1,16 +1,15 @@
-"""The default engine: an initialisation and exact algorithms, chosen by cheap features.
+"""The default engine: cheap steps first; what each of them leaves decides which one is next.
 
-The choice was made on data: the benchmark matrices in natural and in scrambled order, and real
-ones. No engine is best everywhere, but each has matrices on which it needs few passes over the
-entries and others on which it needs hundreds; so every exact algorithm but the last gets an
-allowance of entries to scan, and the next goes on from the matching it leaves. `RULES` is the whole
-choice, but for small matrices: the first rule that applies is followed.
+Every exact algorithm but the last has an allowance of entries to scan, and a search from single
+vertices ends as soon as those done so far show that it would not suffice. So a wrong guess costs a
+few passes, and never the matching it has found: the next step goes on from there.
+docs/algorithms/auto.md has the figures behind each sign; benchmarks/regret.py measures them anew.
 """
 
-from collections.abc import Callable
 from functools import cached_property
+from math import ceil
 from time import perf_counter
-from typing import NamedTuple
+from typing import Any
 
 import numpy as np
 
@@ -24,42 +23,41 @@ from sparsematch._engines.cpu.ordering.features import (
     degree_statistics,
     has_locality,
     is_ordered,
+    minors_are_even,
 )
 from sparsematch._engines.registry import Run
-from sparsematch._types.arrays import UNMATCHED, BoolArray
+from sparsematch._types.arrays import BoolArray
 from sparsematch._types.bipartite import BipartiteCSR
 from sparsematch._types.matching import Matching
 from sparsematch._types.run_info import StepInfo
 
-SUMMARY = "Chooses an initialisation and exact algorithms by cheap features of the graph."
+SUMMARY = "Takes cheap steps first; what each of them leaves decides which one is next."
 
 #: A matrix of fewer entries is solved before its features could be found.
 SMALL_ENTRIES = 1 << 14
 
-#: Where the cheap initialisation leaves fewer than this share of the majors free, the numbering of
-#: the matrix has done the initialisation's work, and no other one is worth its pass.
-NEAR_PERFECT_SHARE = 0.015
+#: Allowances, in units of the entries of the matrix. A search that is affordable for a core that is
+#: all in the cache, as in an ordered matrix, is not where each step waits for memory.
+PROBE, NEAR_PROBE, SEARCH, ORDERED_SEARCH, FOREST_SEARCH = 0.25, 0.03, 1.5, 3.0, 4.0
+PUSHES, LEVELS, MESH_DESCENTS, DESCENTS, DENSE_DESCENTS = 5.0, 3.0, 2.5, 0.5, 1.0
 
-#: The cheap initialisation leaves some per cent free where a major has at most this many entries on
-#: average, and where there are not more than this many minors for each major.
-CHEAP_DEGREE, MAX_ASPECT = 16.0, 1.2
+#: Where fewer than this share of the majors are free after the cheap initialisation, the numbering
+#: of the matrix has done the work.
+NEAR_PERFECT_SHARE = 1 / 32
 
-#: From this mean degree on, too few vertices have degree one for Karp-Sipser, and least degree is
-#: the better initialisation; on meshes too, if the degrees are even: their mean square is less than
-#: so many times their squared mean, which in random graphs is 1 + 1 / mean.
-DENSE_DEGREE, EVEN_SPREAD = 6.0, 1.35
+#: Where more than this share of the vertices may still be matched, another initialisation pays.
+START_AGAIN_SHARE = 0.06
 
-#: Where more than this share of the majors have degree one, Karp-Sipser matches most of the graph:
-#: no need to find out whether it is a mesh.
+#: A mesh has hardly any majors of degree one, at most this share.
 DEGREE_ONE_SHARE = 0.1
 
-#: A breadth-first search that reaches this many majors takes at least so many levels on a mesh, and
-#: fewer on a random graph.
-BFS_SAMPLE_ROWS, MESH_LEVELS = 2000, 6
+#: From these mean degrees on: locality is looked for where degrees are not even; lookahead nearly
+#: always finds a free minor; a depth-first search has a choice at each step.
+LOCAL_DEGREE, DENSE_DEGREE, BRANCHING_DEGREE = 8.0, 16.0, 4.0
 
-#: From so many levels on, the mesh is so narrow that two workers of a breadth-first search mostly
-#: wait for each other: one renumbers it.
-NARROW_LEVELS = 50
+#: A breadth-first search that reaches this many majors takes at least so many levels on a mesh, and
+#: fewer on a random graph; beyond the last number the graph is a chain, which it does not help.
+BFS_SAMPLE_ROWS, MESH_LEVELS, CHAIN_LEVELS = 2000, 6, 50
 
 #: Below this mean degree of a mesh, two concurrent depth-first searches seldom meet.
 SPARSE_MESH_DEGREE = 4.0
@@ -68,59 +66,17 @@ SPARSE_MESH_DEGREE = 4.0
 #: are free.
 TRANSPOSE_GAIN = 4
 
+#: Peeling has solved the matrix if it matches this share of what was matched before it.
+PEELED_SHARE = 0.9
 
-class Stage(NamedTuple):
-    """An exact algorithm, how many times the entries it may scan (0: no limit), and its threads."""
-
-    engine: str
-    passes: float
-    workers: int | None = None
-
-
-#: A small matrix: whatever it is, two engines are enough.
-SMALL_STAGES = (Stage("single_source_bfs", 4), Stage("push_relabel", 0))
-
-#: Few rows are free, and near free columns if the numbering is good: short searches, then shortest
-#: paths level by level.
-NEAR_PERFECT_STAGES = (
-    Stage("single_source_bfs", 0.03, workers=1),
-    Stage("hopcroft_karp", 3),
-    Stage("pothen_fan", 12),
-    Stage("push_relabel", 0),
-)
-
-#: Free rows lie near free columns, but there are many of them: one thread is done before two have
-#: agreed on who does what.
-ORDERED_STAGES = (
-    Stage("single_source_bfs", 2, workers=1),
-    Stage("pothen_fan", 12),
-    Stage("push_relabel", 0),
-)
-
-#: A mesh renumbered for locality: the rows that are left free are far from free columns, and depth
-#: first gets there. Its last searches, one after the other, reach nearly everything: breadth first
-#: that costs less an entry.
-MESH_STAGES = (
-    Stage("pothen_fan", 2.5),
-    Stage("single_source_bfs", 4),
-    Stage("pothen_fan", 12),
-    Stage("push_relabel", 0),
-)
-
-#: The same with more entries in a row, where two depth-first searches get in each other's way.
-DENSE_MESH_STAGES = (MESH_STAGES[0]._replace(workers=1), *MESH_STAGES[1:])
-
-#: No locality: what the initialisation has left is worth some passes, unless the first searches
-#: show that it takes more.
-RANDOM_STAGES = (Stage("single_source_bfs", 4), Stage("push_relabel", 0))
+_FROM_EITHER_SIDE = ("single_source_bfs", "hopcroft_karp", "push_relabel")
 
 
 class Features:
-    """What the rules ask about a graph, each found when it is first needed."""
+    """What the choice asks about a graph, each found when it is first needed."""
 
-    def __init__(self, graph: BipartiteCSR, run: Run) -> None:
-        self.graph, self.run = graph, run
-        self.near_perfect = False  # until the cheap initialisation says otherwise
+    def __init__(self, graph: BipartiteCSR) -> None:
+        self.graph = graph
 
     @cached_property
     def ordered(self) -> bool:
@@ -132,99 +88,36 @@ class Features:
         """What the degrees of the majors are like."""
         return degree_statistics(self.graph)
 
-    @property
-    def dense(self) -> bool:
-        """Whether the mean degree is too large for Karp-Sipser."""
-        return self.degrees.mean > DENSE_DEGREE
-
-    @property
-    def beyond_cheap(self) -> bool:
-        """Whether the cheap initialisation is sure to leave too much to be worth its pass."""
-        if self.ordered or self.run.warm:
-            return False
-        if self.degrees.are_skewed:
-            return self.dense
-        graph = self.graph
-        return graph.n_minor < MAX_ASPECT * graph.n_major and self.degrees.mean < CHEAP_DEGREE
-
     @cached_property
-    def mesh_levels(self) -> int:
-        """How many levels a breadth-first search needs to reach `BFS_SAMPLE_ROWS` majors.
-
-        Needs the transpose, so it is searched only where the degrees or a sample suggest a mesh; 0
-        elsewhere. A graph of few entries needs the transpose later anyway.
-        """
-        many_ones = self.degrees.ones >= DEGREE_ONE_SHARE
-        if many_ones or (self.dense and not has_locality(self.graph)):
-            return 0
-        graph, back = self.graph, transpose(self.graph, self.run)
-        return _core.bfs_depth_to(csr(graph), csr(back), BFS_SAMPLE_ROWS)
+    def even(self) -> bool:
+        """Whether the degrees of both sides vary less than those of a random graph."""
+        return self.degrees.are_even and minors_are_even(self.graph)
 
     @property
-    def mesh(self) -> bool:
-        """Whether this is a mesh whose numbering says nothing."""
-        return self.mesh_levels >= MESH_LEVELS
+    def forest(self) -> bool:
+        """Whether there are no more entries than vertices: few cycles, few paths to choose from."""
+        return self.graph.nnz <= self.graph.n_rows + self.graph.n_cols
 
-
-class Rule(NamedTuple):
-    """Which graphs, what replaces the cheap initialisation (None: nothing does), what follows.
-
-    The initialisation is an engine, or ``"renumber"``: the cheap one on a copy in breadth-first
-    order.
-    """
-
-    applies: Callable[[Features], bool]
-    initialisation: str | None
-    stages: tuple[Stage, ...]
-
-
-RULES = (
-    Rule(lambda f: f.near_perfect, None, NEAR_PERFECT_STAGES),
-    Rule(lambda f: f.ordered, None, ORDERED_STAGES),
-    Rule(lambda f: f.degrees.are_skewed and f.dense, "min_degree", RANDOM_STAGES),
-    Rule(lambda f: f.degrees.are_skewed, None, RANDOM_STAGES),
-    Rule(lambda f: f.mesh and f.degrees.mean < SPARSE_MESH_DEGREE, "renumber", MESH_STAGES),
-    Rule(lambda f: f.mesh, "renumber", DENSE_MESH_STAGES),
-    Rule(lambda f: f.dense and f.degrees.spread < EVEN_SPREAD, "min_degree", RANDOM_STAGES),
-    Rule(lambda _: True, "karp_sipser", RANDOM_STAGES),
-)
+    @property
+    def like_a_mesh(self) -> bool:
+        """Whether it is worth finding out how far vertices are from each other."""
+        if self.graph.n_rows != self.graph.n_cols or self.degrees.ones >= DEGREE_ONE_SHARE:
+            return False
+        if self.even:
+            return True
+        local = self.degrees.mean >= LOCAL_DEGREE and not self.degrees.are_skewed
+        return local and has_locality(self.graph)
 
 
 def improve(graph: BipartiteCSR, matching: Matching, run: Run) -> None:
     """Make the matching maximum.
 
-    Reads: the graph. Writes: both mates. Workspace: at times the transpose, or a renumbered copy.
-    Time: that of the engines it runs.
+    Reads: the graph. Writes: both mates. Workspace: two bytes a vertex; at times the transpose, a
+    second matching, or a renumbered copy. Time: that of the engines it runs.
     """
     if graph.n_rows == graph.n_cols and not run.warm and _match_diagonal(graph, matching, run):
         return
-    if graph.nnz < SMALL_ENTRIES:
-        if run_engine("cheap", graph, matching, run, workers=1).cardinality < min(graph.shape):
-            _run_stages(SMALL_STAGES, graph, matching, run)
-        return
-    features = Features(graph, run)
-    if not features.beyond_cheap:
-        # By one thread: where two meet, a sweep through a well numbered matrix leaves free rows far
-        # from free columns.
-        workers = 1 if features.ordered else None
-        rank = run_engine("cheap", graph, matching, run, workers=workers).cardinality
-        if rank == min(graph.shape):
-            return
-        features.near_perfect = graph.n_major - rank < NEAR_PERFECT_SHARE * graph.n_major
-    _, initialisation, stages = next(rule for rule in RULES if rule.applies(features))
-    if initialisation == "renumber":
-        workers = 1 if features.mesh_levels > NARROW_LEVELS else run.workers
-        return _solve_renumbered(stages, graph, matching, run, workers)
-    settled = None
-    if initialisation == "karp_sipser":
-        settled = np.zeros(graph.n_major, bool), np.zeros(graph.n_minor, bool)
-    if initialisation:
-        _restart(initialisation, graph, matching, run, settled)
-    _run_stages(stages, graph, matching, run, settled)
-
-
-#: For each major and minor, whether augmenting paths can do without it, as Karp-Sipser finds.
-_Settled = tuple[BoolArray, BoolArray]
+    Course(graph, matching, run).solve()
 
 
 def _match_diagonal(graph: BipartiteCSR, matching: Matching, run: Run) -> bool:
@@ -232,84 +125,216 @@ def _match_diagonal(graph: BipartiteCSR, matching: Matching, run: Run) -> bool:
     begin = perf_counter()
     found = _core.match_diagonal(csr(graph), mates(graph, matching))
     if found:
-        seconds = perf_counter() - begin
-        run.steps.append(StepInfo("diagonal", seconds, edges=graph.nnz, cardinality=graph.n_rows))
+        seconds, why = perf_counter() - begin, "the diagonal has no zero"
+        run.steps.append(
+            StepInfo("diagonal", seconds, edges=graph.nnz, cardinality=graph.n_rows, reason=why)
+        )
     return found
 
 
-def _restart(
-    engine: str, graph: BipartiteCSR, matching: Matching, run: Run, settled: _Settled | None
-) -> None:
-    """Replace the cheap initialisation by a better one; a matching that the user gave is kept."""
-    if run.steps and not run.warm:  # before the first step nothing is matched
-        matching.row_mate.fill(UNMATCHED)
-        matching.col_mate.fill(UNMATCHED)
-    keep_forced = settled is not None and not run.warm
-    run_engine(engine, graph, matching, run, settled=settled, keep_forced=keep_forced)
+#: For each major and minor, whether no augmenting path can need it any more: trees that failed mark
+#: theirs, and so does Karp-Sipser.
+_Settled = tuple[BoolArray, BoolArray]
 
 
-def _run_stages(
-    stages: tuple[Stage, ...],
-    graph: BipartiteCSR,
-    matching: Matching,
-    run: Run,
-    settled: _Settled | None = None,
-) -> None:
-    """Run one exact algorithm after the other, until one ends within its allowance.
+def _nothing_settled(graph: BipartiteCSR) -> _Settled:
+    return np.zeros(graph.n_major, bool), np.zeros(graph.n_minor, bool)
 
-    The first searches from the majors, which needs no transpose, or in a core from the side with
-    fewer free vertices; the others from the minors if far fewer of these are free.
+
+class Course:
+    """The steps of one call on one graph.
+
+    `solve` and what it calls return whether the matching is maximum.
     """
-    from_minor = settled is not None and _has_fewer_minors(graph, matching, settled)
-    for engine, passes, workers in stages:
-        done = run_engine(
-            engine,
-            graph,
-            matching,
-            run,
-            from_minor=from_minor,
-            edge_limit=int(passes * graph.nnz),
+
+    def __init__(
+        self, graph: BipartiteCSR, matching: Matching, run: Run, free_before: int = 0
+    ) -> None:
+        """`free_before`: of a renumbered graph, the majors that were free before."""
+        self.graph, self.matching, self.run = graph, matching, run
+        self.features = Features(graph)
+        self.free_before = free_before
+        self.rank = 0
+        self.settled = _nothing_settled(graph)
+
+    # ---- the choice
+
+    def solve(self) -> bool:
+        """Take cheap steps, then those that the signs call for, then the one that always ends."""
+        graph, signs = self.graph, self.features
+        small = graph.nnz < SMALL_ENTRIES
+        # Where the parts of two workers meet, a sweep through a well numbered matrix leaves free
+        # rows far from free columns.
+        alone = small or bool(self.free_before) or signs.ordered
+        if self.start("cheap", "one pass; often all there is to do", workers=1 if alone else None):
+            return True
+        if small:
+            return self.search("single_source_bfs", 4, "a small matrix") or self.finish()
+        near = graph.n_major - self.rank < NEAR_PERFECT_SHARE * graph.n_major
+        return (
+            self.probe(near)
+            or self.use_numbering(near)
+            or self.use_mesh(near)
+            or self.start_again()
+            or self.search_to_the_end()
+            or self.finish()
+        )
+
+    def probe(self, near: bool) -> bool:
+        """Search briefly: what is solved so needs nothing else; otherwise see what is left."""
+        if self.features.forest:
+            why = "no more entries than vertices: few paths to choose from"
+            return self.search("single_source_bfs", FOREST_SEARCH, why)
+        why = "a probe: what does a search cost, and does it find anything"
+        return self.search("single_source_bfs", NEAR_PROBE if near else PROBE, why)
+
+    def use_numbering(self, near: bool) -> bool:
+        """Where the numbering is good, free columns are near free rows."""
+        signs = self.features
+        if self.free_before:
+            if not near:
+                return False
+            why = "a renumbered mesh: few rows are free, far from free columns"
+            sparse = signs.degrees.mean < SPARSE_MESH_DEGREE
+            return self.search("pothen_fan", MESH_DESCENTS, why, workers=None if sparse else 1)
+        if not signs.ordered:
+            return False
+        if near:
+            why = "few rows are free, and the numbering is good: few levels"
+            return self.search("hopcroft_karp", LEVELS, why)
+        if not signs.even or signs.degrees.mean < BRANCHING_DEGREE:
+            return False
+        return self.search("pothen_fan", DESCENTS, "a well numbered mesh: paths are short")
+
+    def use_mesh(self, near: bool) -> bool:
+        """Where the numbering says nothing, renumber a mesh; a dense one may not need it."""
+        graph, signs = self.graph, self.features
+        if self.free_before or signs.ordered or not signs.like_a_mesh:
+            return False
+        if signs.even and signs.degrees.mean >= DENSE_DEGREE:
+            why = "even degrees, long lists: lookahead nearly always finds a free column"
+            if self.search("pothen_fan", DENSE_DESCENTS, why):
+                return True
+        if near:
+            return False
+        back = transpose(graph, self.run)
+        levels = _core.bfs_depth_to(csr(graph), csr(back), BFS_SAMPLE_ROWS)
+        return MESH_LEVELS <= levels <= CHAIN_LEVELS and self.solve_renumbered()
+
+    def start_again(self) -> bool:
+        """Replace the matching by that of a better initialisation if much is left to match."""
+        may_match = self.may_match()
+        smaller = min(self.graph.shape)
+        if self.run.warm or self.free_before or self.features.even:
+            return False
+        if may_match <= START_AGAIN_SHARE * smaller:
+            return False
+        why = f"uneven degrees, and {may_match / smaller:.0%} may still be matched"
+        trial = Matching.start(self.graph)
+        step = self.take("min_degree", trial, why)
+        if step.cardinality > self.rank:
+            self.adopt(trial, step.cardinality, _nothing_settled(self.graph))
+        return self.rank == smaller
+
+    def search_to_the_end(self) -> bool:
+        """Search from one free vertex after the other, if that is likely to suffice."""
+        near = bool(self.free_before) or self.features.ordered
+        why = "paths are likely to be short enough to search for one after the other"
+        return self.search("single_source_bfs", ORDERED_SEARCH if near else SEARCH, why)
+
+    def finish(self) -> bool:
+        """Push and relabel; where that takes long, try whether peeling solves the graph."""
+        why = "many searches at once, whatever the graph"
+        if self.search("push_relabel", PUSHES, why) or self.peel():
+            return True
+        return self.search("push_relabel", 0, "it always ends")
+
+    def peel(self) -> bool:
+        """Match vertices of degree one; adopted only if that solves nearly the whole graph."""
+        if self.run.warm:
+            return False
+        trial, settled = Matching.start(self.graph), _nothing_settled(self.graph)
+        step = self.take(
+            "karp_sipser",
+            trial,
+            "paths are long: does peeling vertices of degree one solve it",
             settled=settled,
-            workers=workers,
+            keep_forced=True,
+            options={"degree_one_only": True},
         )
-        if not done.exhausted or done.cardinality == min(graph.shape):
-            return
-        free_majors, free_minors = (
-            graph.n_major - done.cardinality,
-            graph.n_minor - done.cardinality,
-        )
-        from_minor = TRANSPOSE_GAIN * free_minors < free_majors
+        if step.cardinality < PEELED_SHARE * self.rank:
+            self.run.forced = None
+            return False
+        self.adopt(trial, step.cardinality, settled)
+        self.start("min_degree", "what peeling has left")
+        return self.search("single_source_bfs", SEARCH, "the core that peeling has left")
+
+    # ---- steps
+
+    def take(self, engine: str, matching: Matching, why: str, **settings: Any) -> StepInfo:
+        """Run an engine on a matching of the graph, and say in the account why."""
+        step = run_engine(engine, self.graph, matching, self.run, **settings)
+        self.run.steps[-1] = step = step._replace(reason=why)
+        return step
+
+    def start(self, heuristic: str, why: str, workers: int | None = None) -> bool:
+        """Run a heuristic on the matching so far."""
+        self.rank = self.take(heuristic, self.matching, why, workers=workers).cardinality
+        return self.rank == min(self.graph.shape)
+
+    def search(self, engine: str, passes: float, why: str, workers: int | None = None) -> bool:
+        """Run an exact algorithm, with an allowance; 0: to the end.
+
+        From the minors, if far fewer of these are free.
+        """
+        graph = self.graph
+        free_majors, free_minors = graph.n_major - self.rank, graph.n_minor - self.rank
+        more: dict[str, Any] = {}
+        if engine in _FROM_EITHER_SIDE:
+            more["from_minor"] = TRANSPOSE_GAIN * free_minors < free_majors
+        if engine == "single_source_bfs":
+            more["settled"] = self.settled
+            if self.free_before or self.features.ordered:
+                workers = 1  # searches so short that one worker is done before two have agreed
+        limit = ceil(passes * graph.nnz)
+        step = self.take(engine, self.matching, why, edge_limit=limit, workers=workers, **more)
+        self.rank = step.cardinality
+        return not step.exhausted or self.rank == min(graph.shape)
+
+    def may_match(self) -> float:
+        """Estimate how many pairs are missing, from the searches of the last step."""
+        last, graph = self.run.steps[-1], self.graph
+        bound = min(graph.shape) - self.rank
+        if last.engine != "single_source_bfs" or not last.phases:
+            return bound
+        untried = max(graph.shape) - self.rank + last.augmentations - last.phases
+        return min(bound, untried * last.augmentations / last.phases)
+
+    def adopt(self, trial: Matching, rank: int, settled: _Settled) -> None:
+        """Go on from another matching."""
+        self.matching.row_mate[:] = trial.row_mate
+        self.matching.col_mate[:] = trial.col_mate
+        self.rank, self.settled = rank, settled
+
+    def solve_renumbered(self) -> bool:
+        """Solve a copy in breadth-first order, and carry its matching back."""
+        matching, run = self.matching, self.run
+        copy = _renumber(self.graph, matching, run)
+        inner = Run(run.workers, run.seed, run.options, run.detailed, steps=run.steps)
+        Course(copy.graph, copy.matching, inner, self.graph.n_major - self.rank).solve()
+        run.transposes_built += inner.transposes_built
+        run.transpose_seconds += inner.transpose_seconds
+        run.renumbered = copy.unpermute_matching(matching, run.workers)
+        return True
 
 
-def _has_fewer_minors(graph: BipartiteCSR, matching: Matching, settled: _Settled) -> bool:
-    """Tell whether the core has fewer free minors than majors: fewer searches, each finds more."""
-    pair = mates(graph, matching)
-    majors, minors = (
-        np.count_nonzero(~done[mate < 0]) for done, mate in zip(settled, pair, strict=True)
-    )
-    return bool(minors < majors)
-
-
-def _solve_renumbered(
-    stages: tuple[Stage, ...], graph: BipartiteCSR, matching: Matching, run: Run, workers: int
-) -> None:
-    """Solve a copy in breadth-first order, and carry its matching back."""
-    copy = _renumber(graph, matching, run, workers)
-    inner = Run(run.workers, run.seed, run.options, run.detailed, steps=run.steps)
-    run_engine("cheap", copy.graph, copy.matching, inner, workers=1)
-    _run_stages(stages, copy.graph, copy.matching, inner)
-    run.transposes_built += inner.transposes_built
-    run.transpose_seconds += inner.transpose_seconds
-    run.renumbered = copy.unpermute_matching(matching, run.workers)
-
-
-def _renumber(graph: BipartiteCSR, matching: Matching, run: Run, workers: int) -> Renumbered:
+def _renumber(graph: BipartiteCSR, matching: Matching, run: Run) -> Renumbered:
     """Copy the graph in breadth-first order, with the matching that the user gave.
 
     Uses up the transpose.
     """
     workspace = Workspace.of(Matching.start(graph) if run.warm else matching)
-    copy = renumber(graph, workspace, transpose(graph, run), workers)
+    copy = renumber(graph, workspace, transpose(graph, run), run.workers)
     run.transposed = None
     if run.warm:
         copy.permute_matching(matching)

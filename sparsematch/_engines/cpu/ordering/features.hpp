@@ -28,6 +28,17 @@ DegreeStatistics degree_statistics(const Csr<Index>& a) {
     return statistics;
 }
 
+// The sum of the squared degrees of the columns.
+// Reads: the matrix. Workspace: one index per column. Time: O(n_cols + nnz).
+template <class Index>
+std::uint64_t column_squares(const Csr<Index>& a) {
+    Buffer<Index> degree(a.n_cols, 0);
+    for (Index p = 0; p < a.nnz(); ++p) ++degree[a.indices[p]];
+    std::uint64_t squares = 0;
+    for (const Index d : degree) squares += static_cast<std::uint64_t>(d) * d;
+    return squares;
+}
+
 // With how many other rows a row shares two columns, on average: several in a mesh, hardly any
 // where columns are random. An estimate: the columns of some sample rows are marked, few of all
 // columns, and a part of all rows is scanned for marks. A column of two sample rows is marked for

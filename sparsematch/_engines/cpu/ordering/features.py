@@ -11,6 +11,10 @@ from sparsematch._types.bipartite import BipartiteCSR
 #: From this spread on few majors have most of the entries.
 SKEWED_SPREAD = 4.0
 
+#: Degrees of less variance than this times their mean are even, as in a mesh: in random graphs the
+#: variance is the mean.
+EVEN_VARIANCE = 0.5
+
 #: Other majors with which a major shares two minors: a mesh has several, a random graph hardly any.
 MESH_PAIR_DENSITY = 0.25
 
@@ -36,12 +40,26 @@ class DegreeStatistics(NamedTuple):
         """Whether few majors have most of the entries."""
         return self.spread > SKEWED_SPREAD
 
+    @property
+    def are_even(self) -> bool:
+        """Whether they vary less than those of a random graph."""
+        return (self.spread - 1) * self.mean < EVEN_VARIANCE
+
 
 def degree_statistics(graph: BipartiteCSR) -> DegreeStatistics:
     """Return the statistics of the majors' degrees. Time: O(n_major)."""
     n, mean = graph.n_major, graph.nnz / graph.n_major
     squares, ones = _core.degree_statistics(graph.indptr)
     return DegreeStatistics(mean, squares / n / mean**2, ones / n)
+
+
+def minors_are_even(graph: BipartiteCSR) -> bool:
+    """Tell whether the minors' degrees vary less than those of a random graph.
+
+    Time: O(n_minor + nnz).
+    """
+    n, mean = graph.n_minor, graph.nnz / graph.n_minor
+    return _core.column_squares(csr(graph)) / n - mean**2 < EVEN_VARIANCE * mean
 
 
 def is_ordered(graph: BipartiteCSR) -> bool:
@@ -71,8 +89,9 @@ def shared_pair_density(graph: BipartiteCSR) -> float:
 
 
 def has_locality(graph: BipartiteCSR) -> bool:
-    """Tell whether majors share minors with each other as in a mesh.
+    """Tell whether majors share minors with each other as in a mesh, and not by chance.
 
     Time: that of `shared_pair_density`.
     """
-    return shared_pair_density(graph) >= MESH_PAIR_DENSITY
+    by_chance = graph.n_major * (graph.nnz / graph.n_major) ** 4 / graph.n_minor**2
+    return shared_pair_density(graph) >= max(MESH_PAIR_DENSITY, by_chance)
