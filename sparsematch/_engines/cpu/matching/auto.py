@@ -6,7 +6,6 @@ few passes, and never the matching it has found: the next step goes on from ther
 docs/algorithms/auto.md has the figures behind each sign; benchmarks/regret.py measures them anew.
 """
 
-from functools import cached_property
 from math import ceil
 from time import perf_counter
 from typing import Any
@@ -18,13 +17,7 @@ from sparsematch._engines.cpu.core.csr import csr, mates
 from sparsematch._engines.cpu.core.run_engine import run_engine, transpose
 from sparsematch._engines.cpu.core.workspace import Workspace
 from sparsematch._engines.cpu.ordering.bfs_renumbering import Renumbered, renumber
-from sparsematch._engines.cpu.ordering.features import (
-    DegreeStatistics,
-    degree_statistics,
-    has_locality,
-    is_ordered,
-    minors_are_even,
-)
+from sparsematch._engines.cpu.ordering.features import Features
 from sparsematch._engines.registry import Run
 from sparsematch._types.arrays import BoolArray
 from sparsematch._types.bipartite import BipartiteCSR
@@ -48,12 +41,9 @@ NEAR_PERFECT_SHARE = 1 / 32
 #: Where more than this share of the vertices may still be matched, another initialisation pays.
 START_AGAIN_SHARE = 0.06
 
-#: A mesh has hardly any majors of degree one, at most this share.
-DEGREE_ONE_SHARE = 0.1
-
-#: From these mean degrees on: locality is looked for where degrees are not even; lookahead nearly
-#: always finds a free minor; a depth-first search has a choice at each step.
-LOCAL_DEGREE, DENSE_DEGREE, BRANCHING_DEGREE = 8.0, 16.0, 4.0
+#: From these mean degrees on lookahead nearly always finds a free minor, and a depth-first search
+#: has a choice at each step.
+DENSE_DEGREE, BRANCHING_DEGREE = 16.0, 4.0
 
 #: A breadth-first search that reaches this many majors takes at least so many levels on a mesh, and
 #: fewer on a random graph; beyond the last number the graph is a chain, which it does not help.
@@ -61,6 +51,9 @@ BFS_SAMPLE_ROWS, MESH_LEVELS, CHAIN_LEVELS = 2000, 6, 50
 
 #: Below this mean degree of a mesh, two concurrent depth-first searches seldom meet.
 SPARSE_MESH_DEGREE = 4.0
+
+#: With so many workers the searches of a scrambled mesh are done before it is renumbered.
+MANY_WORKERS = 8
 
 #: A search from the minors needs a transpose: it pays where so many times fewer minors than majors
 #: are free.
@@ -70,43 +63,6 @@ TRANSPOSE_GAIN = 4
 PEELED_SHARE = 0.9
 
 _FROM_EITHER_SIDE = ("single_source_bfs", "hopcroft_karp", "push_relabel")
-
-
-class Features:
-    """What the choice asks about a graph, each found when it is first needed."""
-
-    def __init__(self, graph: BipartiteCSR) -> None:
-        self.graph = graph
-
-    @cached_property
-    def ordered(self) -> bool:
-        """Whether neighbouring rows have neighbouring columns."""
-        return is_ordered(self.graph)
-
-    @cached_property
-    def degrees(self) -> DegreeStatistics:
-        """What the degrees of the majors are like."""
-        return degree_statistics(self.graph)
-
-    @cached_property
-    def even(self) -> bool:
-        """Whether the degrees of both sides vary less than those of a random graph."""
-        return self.degrees.are_even and minors_are_even(self.graph)
-
-    @property
-    def forest(self) -> bool:
-        """Whether there are no more entries than vertices: few cycles, few paths to choose from."""
-        return self.graph.nnz <= self.graph.n_rows + self.graph.n_cols
-
-    @property
-    def like_a_mesh(self) -> bool:
-        """Whether it is worth finding out how far vertices are from each other."""
-        if self.graph.n_rows != self.graph.n_cols or self.degrees.ones >= DEGREE_ONE_SHARE:
-            return False
-        if self.even:
-            return True
-        local = self.degrees.mean >= LOCAL_DEGREE and not self.degrees.are_skewed
-        return local and has_locality(self.graph)
 
 
 def improve(graph: BipartiteCSR, matching: Matching, run: Run) -> None:
@@ -219,28 +175,42 @@ class Course:
             return False
         back = transpose(graph, self.run)
         levels = _core.bfs_depth_to(csr(graph), csr(back), BFS_SAMPLE_ROWS)
-        return MESH_LEVELS <= levels <= CHAIN_LEVELS and self.solve_renumbered()
+        if not MESH_LEVELS <= levels <= CHAIN_LEVELS:
+            return False
+        if self.run.workers < MANY_WORKERS:
+            return self.solve_renumbered()
+        why = "a scrambled mesh, and many workers: their searches seldom meet"
+        return self.search("pothen_fan", MESH_DESCENTS, why)
 
     def start_again(self) -> bool:
         """Replace the matching by that of a better initialisation if much is left to match."""
         may_match = self.may_match()
         smaller = min(self.graph.shape)
-        if self.run.warm or self.free_before or self.features.even:
+        signs = self.features
+        suited = signs.even and (signs.ordered or not signs.has_loose_ends)
+        if self.run.warm or self.free_before or suited:
             return False
         if may_match <= START_AGAIN_SHARE * smaller:
             return False
         why = f"uneven degrees, and {may_match / smaller:.0%} may still be matched"
-        trial = Matching.start(self.graph)
-        step = self.take("min_degree", trial, why)
+        trial, settled = Matching.start(self.graph), _nothing_settled(self.graph)
+        if self.run.workers > 1 and self.features.has_core:
+            step = self.take("karp_sipser", trial, why, settled=settled, keep_forced=True)
+        else:
+            step = self.take("min_degree", trial, why)
         if step.cardinality > self.rank:
-            self.adopt(trial, step.cardinality, _nothing_settled(self.graph))
+            self.adopt(trial, step.cardinality, settled)
+        else:
+            self.run.forced = None
         return self.rank == smaller
 
     def search_to_the_end(self) -> bool:
         """Search from one free vertex after the other, if that is likely to suffice."""
-        near = bool(self.free_before) or self.features.ordered
+        passes = ORDERED_SEARCH if self.free_before or self.features.ordered else SEARCH
+        if self.run.workers > 1:
+            passes = FOREST_SEARCH
         why = "paths are likely to be short enough to search for one after the other"
-        return self.search("single_source_bfs", ORDERED_SEARCH if near else SEARCH, why)
+        return self.search("single_source_bfs", passes, why)
 
     def finish(self) -> bool:
         """Push and relabel; where that takes long, try whether peeling solves the graph."""
@@ -288,18 +258,30 @@ class Course:
         From the minors, if far fewer of these are free.
         """
         graph = self.graph
-        free_majors, free_minors = graph.n_major - self.rank, graph.n_minor - self.rank
+        free_majors, free_minors = self.free()
         more: dict[str, Any] = {}
         if engine in _FROM_EITHER_SIDE:
-            more["from_minor"] = TRANSPOSE_GAIN * free_minors < free_majors
+            gain = 1 if self.run.transposed else TRANSPOSE_GAIN
+            more["from_minor"] = gain * free_minors < free_majors
         if engine == "single_source_bfs":
             more["settled"] = self.settled
-            if self.free_before or self.features.ordered:
+            if self.features.ordered and not self.free_before:
                 workers = 1  # searches so short that one worker is done before two have agreed
         limit = ceil(passes * graph.nnz)
         step = self.take(engine, self.matching, why, edge_limit=limit, workers=workers, **more)
         self.rank = step.cardinality
         return not step.exhausted or self.rank == min(graph.shape)
+
+    def free(self) -> tuple[int, int]:
+        """Count the majors and minors that are free and may be needed, as far as that is known."""
+        if self.run.forced is None:
+            return self.graph.n_major - self.rank, self.graph.n_minor - self.rank
+        pair = mates(self.graph, self.matching)
+        majors, minors = (
+            int(np.count_nonzero(~done[mate < 0]))
+            for done, mate in zip(self.settled, pair, strict=True)
+        )
+        return majors, minors
 
     def may_match(self) -> float:
         """Estimate how many pairs are missing, from the searches of the last step."""

@@ -1,5 +1,6 @@
 """Features by which an engine is chosen: samples of a graph, and a pass over its degrees."""
 
+from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np
@@ -17,6 +18,16 @@ EVEN_VARIANCE = 0.5
 
 #: Other majors with which a major shares two minors: a mesh has several, a random graph hardly any.
 MESH_PAIR_DENSITY = 0.25
+
+#: A mesh has hardly any majors of degree one: fewer than this share.
+DEGREE_ONE_SHARE = 0.1
+
+#: From this mean degree on, locality is looked for where degrees are not even.
+LOCAL_DEGREE = 8.0
+
+#: Karp-Sipser leaves a small core up to this mean degree; above it where degrees are spread more
+#: than so much, but not skewed.
+CORE_DEGREE, CORE_SPREAD = 6.0, 1.35
 
 
 class DegreeStatistics(NamedTuple):
@@ -95,3 +106,53 @@ def has_locality(graph: BipartiteCSR) -> bool:
     """
     by_chance = graph.n_major * (graph.nnz / graph.n_major) ** 4 / graph.n_minor**2
     return shared_pair_density(graph) >= max(MESH_PAIR_DENSITY, by_chance)
+
+
+class Features:
+    """What `auto` asks about a graph, each found when it is first needed."""
+
+    def __init__(self, graph: BipartiteCSR) -> None:
+        self.graph = graph
+
+    @cached_property
+    def ordered(self) -> bool:
+        """Whether neighbouring rows have neighbouring columns."""
+        return is_ordered(self.graph)
+
+    @cached_property
+    def degrees(self) -> DegreeStatistics:
+        """What the degrees of the majors are like."""
+        return degree_statistics(self.graph)
+
+    @cached_property
+    def even(self) -> bool:
+        """Whether the degrees of both sides vary less than those of a random graph."""
+        return self.degrees.are_even and minors_are_even(self.graph)
+
+    @property
+    def has_loose_ends(self) -> bool:
+        """Whether many majors have degree one, as in trees and road networks."""
+        return self.degrees.ones >= DEGREE_ONE_SHARE
+
+    @property
+    def has_core(self) -> bool:
+        """Whether Karp-Sipser is likely to leave a small core."""
+        degrees = self.degrees
+        return degrees.mean <= CORE_DEGREE or not (
+            degrees.are_skewed or degrees.spread < CORE_SPREAD
+        )
+
+    @property
+    def forest(self) -> bool:
+        """Whether there are no more entries than vertices: few cycles, few paths to choose from."""
+        return self.graph.nnz <= self.graph.n_rows + self.graph.n_cols
+
+    @property
+    def like_a_mesh(self) -> bool:
+        """Whether it is worth finding out how far vertices are from each other."""
+        if self.graph.n_rows != self.graph.n_cols or self.has_loose_ends:
+            return False
+        if self.even:
+            return True
+        local = self.degrees.mean >= LOCAL_DEGREE and not self.degrees.are_skewed
+        return local and has_locality(self.graph)
