@@ -143,3 +143,32 @@ def test_a_search_starts_from_the_side_with_far_fewer_free_vertices(shape):
         certify(B, m)
         searches = [step for step in info.steps if step.engine == "single_source_bfs"]
         assert searches[0].phases <= 20_000 - info.steps[0].cardinality
+
+
+def test_workers_share_karp_sipser_and_search_its_core():
+    """The pairs that it was forced to make are left for the block form."""
+    A = random_matrix(60_000, 60_000, 3, 23)
+    m, info = sm.maximum_transversal(A, workers=2, return_info=True)
+    certify(A, m)
+    assert names(info)[:4] == ["cheap", "single_source_bfs", "karp_sipser", "single_source_bfs"]
+    assert sm.block_triangular_form(A, workers=2).n_blocks == sm.block_triangular_form(A).n_blocks
+    graph, run = as_bipartite(A), Run(workers=2)
+    auto.improve(graph, Matching.start(graph), run)
+    assert run.forced is not None
+
+
+def test_many_workers_search_a_mesh_as_it_is():
+    A = scrambled(grid(150), 24)
+    for workers, copied in ((1, True), (auto.MANY_WORKERS, False)):
+        m, info = sm.maximum_transversal(A, workers=workers, return_info=True)
+        certify(A, m)
+        assert (names(info).count("cheap") == 2) == copied
+
+
+def test_a_failed_peeling_keeps_what_was_forced():
+    graph = as_bipartite(scrambled(grid(150), 25))
+    run, matching = Run(forced="what the initialisation has left"), Matching.start(graph)
+    course = auto.Course(graph, matching, run)
+    course.start("cheap", "first")
+    assert not course.peel()
+    assert run.forced == "what the initialisation has left"

@@ -29,8 +29,8 @@ SUMMARY = "Takes cheap steps first; what each of them leaves decides which one i
 #: A matrix of fewer entries is solved before its features could be found.
 SMALL_ENTRIES = 1 << 14
 
-#: Allowances, in units of the entries of the matrix. A search that is affordable for a core that is
-#: all in the cache, as in an ordered matrix, is not where each step waits for memory.
+#: Allowances, in units of the entries of the matrix. Searches may scan more in an ordered matrix,
+#: where they stay in the cache, and with several workers, as the step that follows has only one.
 PROBE, NEAR_PROBE, SEARCH, ORDERED_SEARCH, FOREST_SEARCH = 0.25, 0.03, 1.5, 3.0, 4.0
 PUSHES, LEVELS, MESH_DESCENTS, DESCENTS, DENSE_DESCENTS = 5.0, 3.0, 2.5, 0.5, 1.0
 
@@ -192,7 +192,9 @@ class Course:
             return False
         if may_match <= START_AGAIN_SHARE * smaller:
             return False
-        why = f"uneven degrees, and {may_match / smaller:.0%} may still be matched"
+        why = (
+            f"{may_match / smaller:.0%} may still be matched, and the order of the rows is no help"
+        )
         trial, settled = Matching.start(self.graph), _nothing_settled(self.graph)
         if self.run.workers > 1 and self.features.has_core:
             step = self.take("karp_sipser", trial, why, settled=settled, keep_forced=True)
@@ -224,6 +226,7 @@ class Course:
         if self.run.warm:
             return False
         trial, settled = Matching.start(self.graph), _nothing_settled(self.graph)
+        forced = self.run.forced
         step = self.take(
             "karp_sipser",
             trial,
@@ -233,7 +236,7 @@ class Course:
             options={"degree_one_only": True},
         )
         if step.cardinality < PEELED_SHARE * self.rank:
-            self.run.forced = None
+            self.run.forced = forced
             return False
         self.adopt(trial, step.cardinality, settled)
         self.start("min_degree", "what peeling has left")
