@@ -96,7 +96,7 @@ def compile_text(nvrtc, name, architecture, dtype, **macros):
     return status, log.value.decode()
 
 
-@pytest.mark.parametrize("architecture", ["sm_80", "sm_90", "sm_100"])
+@pytest.mark.parametrize("architecture", ["sm_80", "sm_100"])
 @pytest.mark.parametrize("dtype", [np.int32, np.int64], ids=["int32", "int64"])
 @pytest.mark.parametrize("name", SOURCES)
 def test_compiles(nvrtc, name, dtype, architecture):
