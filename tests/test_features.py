@@ -94,3 +94,15 @@ def test_blocks_of_a_matching_that_was_given(n, in_order, built):
     graph, run, matching = as_bipartite(A), Run(), sm.maximum_transversal(A)
     assert block_form.block_labels(graph, matching, run).n_square == n * n
     assert (run.transposed is not None) == built
+
+
+@pytest.mark.parametrize("seed", [17, 19, 23])
+def test_the_core_is_searched_from_where_less_is_free(seed):
+    """From the side with fewer free vertices, with the matrix stored by rows or by columns."""
+    A = random_matrix(20_000, 19_900, 3, seed)
+    for B in (A, sp.csr_array(A.T), sp.csc_array(A)):
+        m, info = sm.maximum_transversal(B, workers=2, return_info=True)
+        certify(B, m)
+        karp_sipser, search = info.steps[-2:]
+        assert (karp_sipser.engine, search.engine) == ("karp_sipser", "single_source_bfs")
+        assert search.phases <= min(B.shape) - karp_sipser.cardinality

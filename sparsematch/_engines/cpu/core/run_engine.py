@@ -86,7 +86,7 @@ def run_engine(
         Options of this step, before those of the run.
     settled : pair of arrays, optional
         For each major and minor, whether augmenting paths can do without it. Karp-Sipser writes
-        them, the single-source search reads them.
+        them; the single-source search reads them, and adds its trees that failed.
     keep_forced : bool, optional
         Leave the pairs that Karp-Sipser was forced to make in the run; from the empty matching
         only.

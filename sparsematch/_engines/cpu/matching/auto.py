@@ -68,7 +68,7 @@ _FROM_EITHER_SIDE = ("single_source_bfs", "hopcroft_karp", "push_relabel")
 def improve(graph: BipartiteCSR, matching: Matching, run: Run) -> None:
     """Make the matching maximum.
 
-    Reads: the graph. Writes: both mates. Workspace: two bytes a vertex; at times the transpose, a
+    Reads: the graph. Writes: both mates. Workspace: a byte a vertex; at times the transpose, a
     second matching, or a renumbered copy. Time: that of the engines it runs.
     """
     if graph.n_rows == graph.n_cols and not run.warm and _match_diagonal(graph, matching, run):

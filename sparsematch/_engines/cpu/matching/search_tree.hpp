@@ -139,7 +139,7 @@ class CostProjection {
     }
 
   private:
-    static constexpr int first_sample = 48;
+    static constexpr int first_sample = 48;  // of so many that make the budget
     struct Sample {
         double cost = 0, searches = 0;
     };
