@@ -51,15 +51,12 @@ class Run:
     transposed : BipartiteCSR or None
         The transpose of the graph, once an engine has needed it.
     transposes_built : int
-        How many there were, of the graph or of a renumbered copy of it.
+        How many were built: none or one, but for engines that transpose for themselves.
     transpose_seconds : float
         Time they took to build.
     forced : object or None
         Pairs that are the same in every maximum matching of the square part; the back-end knows the
         type.
-    renumbered : object or None
-        The graph and its matching in a better numbering, if the engine made one; its back-end knows
-        the type.
     warm : bool
         Whether the matching was not empty at the start.
     steps : list of StepInfo
@@ -74,7 +71,6 @@ class Run:
     transposes_built: int = 0
     transpose_seconds: float = 0.0
     forced: object | None = None
-    renumbered: object | None = None
     warm: bool = False
     steps: list[StepInfo] = field(default_factory=list)
 

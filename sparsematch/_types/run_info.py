@@ -117,7 +117,7 @@ class RunInfo:
     workers : int
         Threads that were allowed.
     transposes_built : int
-        How often the matrix, or a renumbered copy of it, was transposed.
+        How often the matrix was transposed.
     transpose_seconds : float
         Time that took.
     """

@@ -63,43 +63,6 @@ def column_squares(matrix: Csr, /) -> int:
 def shared_pair_density(matrix: Csr, /) -> float:
     """Return with how many others a major shares two minors, on average, by a sample."""
 
-def bfs_depth_to(matrix: Csr, transposed: Csr, majors: int, /) -> int:
-    """Return the levels a breadth-first search needs to see so many majors."""
-
-def renumber(
-    matrix: Csr,
-    transposed: _Indices,
-    major_order: IndexArray,
-    major_place: IndexArray,
-    minor_order: IndexArray,
-    new_indptr: IndexArray,
-    workers: int,
-    /,
-) -> None:
-    """Write the breadth-first order of both sides, and the lists in these numbers.
-
-    Their indices replace those of the transpose. `major_order` has room for one more.
-    """
-
-def permute_matching(
-    major_place: IndexArray,
-    minor_order: IndexArray,
-    minor_mate: IndexArray,
-    new_mates: _Indices,
-    /,
-) -> None:
-    """Write a matching in the new numbers."""
-
-def unpermute_matching(
-    major_order: IndexArray,
-    minor_order: IndexArray,
-    new_mates: _Indices,
-    mates: _Indices,
-    workers: int,
-    /,
-) -> None:
-    """Write a matching in the old numbers."""
-
 def block_labels(
     matrix: Csr,
     transposed: Csr | None,

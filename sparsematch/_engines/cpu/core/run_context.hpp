@@ -72,9 +72,11 @@ class RunContext {
     bool stopped() const { return stop_.load(std::memory_order_relaxed); }
     // The budget is spent: the engine stops where it next can, short of maximum.
     bool exhausted() const {
-        return edge_limit() > 0 &&
-               (projected_over_.load(std::memory_order_relaxed) || edges() > edge_limit());
+        return given_up_.load(std::memory_order_relaxed) ||
+               (edge_limit() > 0 && edges() > edge_limit());
     }
+    // The engine does not reach its goal in this way: as if the budget were spent.
+    void give_up() { given_up_.store(true, std::memory_order_relaxed); }
     // Raises the budget by work that is not to be counted against it. One thread at a time, here
     // and in stop_if_projected_over.
     void extend_budget(std::int64_t edges) {
@@ -85,7 +87,7 @@ class RunContext {
     // Exhausts the budget at once if the work that is counted against it will be more.
     void stop_if_projected_over(double edges) {
         if (edge_limit() > 0 && edges > static_cast<double>(edge_limit()) - refunded_)
-            projected_over_.store(true, std::memory_order_relaxed);
+            give_up();
     }
     std::int64_t edge_limit() const { return edge_limit_.load(std::memory_order_relaxed); }
     std::int64_t edges() const { return edges_.load(std::memory_order_relaxed); }
@@ -134,7 +136,7 @@ class RunContext {
 
     std::atomic<std::int64_t> edge_limit_;
     double refunded_ = 0;
-    std::atomic<bool> projected_over_{false};
+    std::atomic<bool> given_up_{false};
     std::atomic<std::int64_t> edges_{0};
     std::atomic<bool> stop_{false};
     Poll poll_;

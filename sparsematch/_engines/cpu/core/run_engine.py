@@ -6,7 +6,7 @@ of a flipped graph are handed to it the other way round.
 
 from collections.abc import Mapping
 from time import perf_counter
-from typing import NamedTuple
+from typing import Literal, NamedTuple
 
 import numpy as np
 
@@ -58,7 +58,7 @@ def run_engine(
     matching: Matching,
     run: Run,
     *,
-    from_minor: bool = False,
+    sides: Literal["both", "exchanged", "one"] = "both",
     edge_limit: int = 0,
     options: Mapping[str, bool | float] | None = None,
     settled: tuple[BoolArray, BoolArray] | None = None,
@@ -78,8 +78,10 @@ def run_engine(
     run : Run
         Workers, seed, options of the call. The transpose is taken from here, and left here if it
         had to be built.
-    from_minor : bool, optional
-        Exchange the sides: the engine's rows are what `indices` names. Needs the transpose.
+    sides : {"both", "exchanged", "one"}, optional
+        Exchanged: the engine's rows are what `indices` names, which needs the transpose. One: the
+        transpose is left out, also of push-relabel, which may give up then; Karp-Sipser and
+        MS-BFS-Graft need it.
     edge_limit : int, optional
         Stop, short of the goal, after about so many entries; 0: never.
     options : mapping, optional
@@ -98,12 +100,12 @@ def run_engine(
     StepInfo
         The account; ``exhausted`` tells whether the limit stopped the engine.
     """
-    needs = ENGINES[name].transpose
-    if from_minor or needs == "required":
+    needs = "unused" if sides == "one" else ENGINES[name].transpose
+    if sides == "exchanged" or needs == "required":
         transpose(graph, run)
     major, minor = graph, run.transposed if needs != "unused" else None
     pair = mates(graph, matching)
-    if from_minor and run.transposed:
+    if sides == "exchanged" and run.transposed:
         major, minor, pair = run.transposed, graph if minor else None, pair[::-1]
         settled = settled and settled[::-1]
     forced = np.empty(major.n_major, graph.dtype) if keep_forced else None

@@ -11,7 +11,6 @@ from sparsematch._engines.cpu import _core
 from sparsematch._engines.cpu.core.csr import csr, mates
 from sparsematch._engines.cpu.core.run_engine import Forced, transpose
 from sparsematch._engines.cpu.core.workspace import Workspace
-from sparsematch._engines.cpu.ordering.bfs_renumbering import Renumbered
 from sparsematch._engines.cpu.ordering.features import degree_statistics, is_ordered
 from sparsematch._engines.registry import Run
 from sparsematch._types.arrays import IndexArray
@@ -30,21 +29,12 @@ _MANY = 3 << 16  # majors: where fewer stand is in the cache
 def block_labels(graph: BipartiteCSR, matching: Matching, run: Run) -> BlockLabels:
     """Return the group of every row; the matching must be maximum. Time: O(n_rows + n_cols + nnz).
 
-    What the engine has left in the run is used: a transpose, the pairs that it was forced to make,
-    or a renumbered copy of the graph with the same matching. Without the transpose what is left is
-    a depth-first search; where that would wait for memory at every vertex, it is built.
+    What the engine has left in the run is used: a transpose, and the pairs that it was forced to
+    make. Without the transpose what is left is a depth-first search; where that would wait for
+    memory at every vertex, it is built.
     """
-    if isinstance(run.renumbered, Renumbered):
-        return run.renumbered.pull_labels(
-            _block_labels(run.renumbered.graph, run.renumbered.matching, Run())
-        )
     if run.transposed is None and _is_scattered(graph, matching):
         transpose(graph, run)
-    return _block_labels(graph, matching, run)
-
-
-def _block_labels(graph: BipartiteCSR, matching: Matching, run: Run) -> BlockLabels:
-    """Return the group of every row, found with what is in the run."""
     transposed = csr(run.transposed) if run.transposed else None
     forced = run.forced if transposed and isinstance(run.forced, Forced) else None
     group = np.empty(graph.n_major, graph.dtype)

@@ -8,15 +8,13 @@ docs/algorithms/auto.md has the figures behind each sign; benchmarks/regret.py m
 
 from math import ceil
 from time import perf_counter
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 
 from sparsematch._engines.cpu import _core
 from sparsematch._engines.cpu.core.csr import csr, mates
-from sparsematch._engines.cpu.core.run_engine import run_engine, transpose
-from sparsematch._engines.cpu.core.workspace import Workspace
-from sparsematch._engines.cpu.ordering.bfs_renumbering import Renumbered, renumber
+from sparsematch._engines.cpu.core.run_engine import run_engine
 from sparsematch._engines.cpu.ordering.features import Features
 from sparsematch._engines.registry import Run
 from sparsematch._types.arrays import BoolArray
@@ -31,8 +29,8 @@ SMALL_ENTRIES = 1 << 14
 
 #: Allowances, in units of the entries of the matrix. Searches may scan more in an ordered matrix,
 #: where they stay in the cache, and with several workers, as the step that follows has only one.
-PROBE, NEAR_PROBE, SEARCH, ORDERED_SEARCH, FOREST_SEARCH = 0.25, 0.03, 1.5, 3.0, 4.0
-PUSHES, LEVELS, MESH_DESCENTS, DESCENTS, DENSE_DESCENTS = 5.0, 3.0, 2.5, 0.5, 1.0
+PROBE, NEAR_PROBE, SEARCH, ORDERED_SEARCH, FOREST_SEARCH = 0.5, 0.03, 1.5, 3.0, 4.0
+PUSHES, LEVELS, MESH_DESCENTS, DESCENTS, MESH_PUSHES = 5.0, 3.0, 2.5, 0.5, 4.0
 
 #: Where fewer than this share of the majors are free after the cheap initialisation, the numbering
 #: of the matrix has done the work.
@@ -41,18 +39,10 @@ NEAR_PERFECT_SHARE = 1 / 32
 #: Where more than this share of the vertices may still be matched, another initialisation pays.
 START_AGAIN_SHARE = 0.06
 
-#: From these mean degrees on lookahead nearly always finds a free minor, and a depth-first search
-#: has a choice at each step.
-DENSE_DEGREE, BRANCHING_DEGREE = 16.0, 4.0
+#: From this mean degree on a depth-first search has a choice at each step.
+BRANCHING_DEGREE = 4.0
 
-#: A breadth-first search that reaches this many majors takes at least so many levels on a mesh, and
-#: fewer on a random graph; beyond the last number the graph is a chain, which it does not help.
-BFS_SAMPLE_ROWS, MESH_LEVELS, CHAIN_LEVELS = 2000, 6, 50
-
-#: Below this mean degree of a mesh, two concurrent depth-first searches seldom meet.
-SPARSE_MESH_DEGREE = 4.0
-
-#: With so many workers the searches of a scrambled mesh are done before it is renumbered.
+#: With so many workers depth-first searches beat pushing, which one worker does alone.
 MANY_WORKERS = 8
 
 #: A search from the minors needs a transpose: it pays where so many times fewer minors than majors
@@ -68,8 +58,8 @@ _FROM_EITHER_SIDE = ("single_source_bfs", "hopcroft_karp", "push_relabel")
 def improve(graph: BipartiteCSR, matching: Matching, run: Run) -> None:
     """Make the matching maximum.
 
-    Reads: the graph. Writes: both mates. Workspace: a byte a vertex; at times the transpose, a
-    second matching, or a renumbered copy. Time: that of the engines it runs.
+    Reads: the graph. Writes: both mates. Workspace: a byte a vertex; at times the transpose or a
+    second matching. Time: that of the engines it runs.
     """
     if graph.n_rows == graph.n_cols and not run.warm and _match_diagonal(graph, matching, run):
         return
@@ -103,13 +93,9 @@ class Course:
     `solve` and what it calls return whether the matching is maximum.
     """
 
-    def __init__(
-        self, graph: BipartiteCSR, matching: Matching, run: Run, free_before: int = 0
-    ) -> None:
-        """`free_before`: of a renumbered graph, the majors that were free before."""
+    def __init__(self, graph: BipartiteCSR, matching: Matching, run: Run) -> None:
         self.graph, self.matching, self.run = graph, matching, run
         self.features = Features(graph)
-        self.free_before = free_before
         self.rank = 0
         self.settled = _nothing_settled(graph)
 
@@ -121,16 +107,16 @@ class Course:
         small = graph.nnz < SMALL_ENTRIES
         # Where the parts of two workers meet, a sweep through a well numbered matrix leaves free
         # rows far from free columns.
-        alone = small or bool(self.free_before) or signs.ordered
+        alone = small or signs.ordered
         if self.start("cheap", "one pass; often all there is to do", workers=1 if alone else None):
             return True
         if small:
             return self.search("single_source_bfs", 4, "a small matrix") or self.finish()
         near = graph.n_major - self.rank < NEAR_PERFECT_SHARE * graph.n_major
         return (
-            self.probe(near)
+            self.use_mesh()
+            or self.probe(near)
             or self.use_numbering(near)
-            or self.use_mesh(near)
             or self.start_again()
             or self.search_to_the_end()
             or self.finish()
@@ -147,12 +133,6 @@ class Course:
     def use_numbering(self, near: bool) -> bool:
         """Where the numbering is good, free columns are near free rows."""
         signs = self.features
-        if self.free_before:
-            if not near:
-                return False
-            why = "a renumbered mesh: few rows are free, far from free columns"
-            sparse = signs.degrees.mean < SPARSE_MESH_DEGREE
-            return self.search("pothen_fan", MESH_DESCENTS, why, workers=None if sparse else 1)
         if not signs.ordered:
             return False
         if near:
@@ -162,25 +142,16 @@ class Course:
             return False
         return self.search("pothen_fan", DESCENTS, "a well numbered mesh: paths are short")
 
-    def use_mesh(self, near: bool) -> bool:
-        """Where the numbering says nothing, renumber a mesh; a dense one may not need it."""
-        graph, signs = self.graph, self.features
-        if self.free_before or signs.ordered or not signs.like_a_mesh:
+    def use_mesh(self) -> bool:
+        """Where the numbering says nothing, push: on a mesh free columns are near, somewhere."""
+        signs = self.features
+        if signs.forest or signs.ordered or not signs.like_a_mesh:
             return False
-        if signs.even and signs.degrees.mean >= DENSE_DEGREE:
-            why = "even degrees, long lists: lookahead nearly always finds a free column"
-            if self.search("pothen_fan", DENSE_DESCENTS, why):
-                return True
-        if near:
-            return False
-        back = transpose(graph, self.run)
-        levels = _core.bfs_depth_to(csr(graph), csr(back), BFS_SAMPLE_ROWS)
-        if not MESH_LEVELS <= levels <= CHAIN_LEVELS:
-            return False
-        if self.run.workers < MANY_WORKERS:
-            return self.solve_renumbered()
-        why = "a scrambled mesh, and many workers: their searches seldom meet"
-        return self.search("pothen_fan", MESH_DESCENTS, why)
+        if self.run.workers >= MANY_WORKERS:
+            why = "a scrambled mesh, and many workers: their searches seldom meet"
+            return self.search("pothen_fan", MESH_DESCENTS, why)
+        why = "a scrambled mesh: a free column is near, and labels lead to it"
+        return self.search("push_relabel", MESH_PUSHES, why, sides="one")
 
     def start_again(self) -> bool:
         """Replace the matching by that of a better initialisation if much is left to match."""
@@ -188,7 +159,7 @@ class Course:
         smaller = min(self.graph.shape)
         signs = self.features
         suited = signs.even and (signs.ordered or not signs.has_loose_ends)
-        if self.run.warm or self.free_before or suited:
+        if self.run.warm or suited:
             return False
         if may_match <= START_AGAIN_SHARE * smaller:
             return False
@@ -208,7 +179,7 @@ class Course:
 
     def search_to_the_end(self) -> bool:
         """Search from one free vertex after the other, if that is likely to suffice."""
-        passes = ORDERED_SEARCH if self.free_before or self.features.ordered else SEARCH
+        passes = ORDERED_SEARCH if self.features.ordered else SEARCH
         if self.run.workers > 1:
             passes = FOREST_SEARCH
         why = "paths are likely to be short enough to search for one after the other"
@@ -255,20 +226,28 @@ class Course:
         self.rank = self.take(heuristic, self.matching, why, workers=workers).cardinality
         return self.rank == min(self.graph.shape)
 
-    def search(self, engine: str, passes: float, why: str, workers: int | None = None) -> bool:
+    def search(
+        self,
+        engine: str,
+        passes: float,
+        why: str,
+        workers: int | None = None,
+        sides: Literal["both", "one"] = "both",
+    ) -> bool:
         """Run an exact algorithm, with an allowance; 0: to the end.
 
         From the minors, if far fewer of these are free.
         """
         graph = self.graph
         free_majors, free_minors = self.free()
-        more: dict[str, Any] = {}
-        if engine in _FROM_EITHER_SIDE:
+        more: dict[str, Any] = {"sides": sides}
+        if sides == "both" and engine in _FROM_EITHER_SIDE:
             gain = 1 if self.run.transposed else TRANSPOSE_GAIN
-            more["from_minor"] = gain * free_minors < free_majors
+            if gain * free_minors < free_majors:
+                more["sides"] = "exchanged"
         if engine == "single_source_bfs":
             more["settled"] = self.settled
-            if self.features.ordered and not self.free_before:
+            if self.features.ordered:
                 workers = 1  # searches so short that one worker is done before two have agreed
         limit = ceil(passes * graph.nnz)
         step = self.take(engine, self.matching, why, edge_limit=limit, workers=workers, **more)
@@ -300,27 +279,3 @@ class Course:
         self.matching.row_mate[:] = trial.row_mate
         self.matching.col_mate[:] = trial.col_mate
         self.rank, self.settled = rank, settled
-
-    def solve_renumbered(self) -> bool:
-        """Solve a copy in breadth-first order, and carry its matching back."""
-        matching, run = self.matching, self.run
-        copy = _renumber(self.graph, matching, run)
-        inner = Run(run.workers, run.seed, run.options, run.detailed, steps=run.steps)
-        Course(copy.graph, copy.matching, inner, self.graph.n_major - self.rank).solve()
-        run.transposes_built += inner.transposes_built
-        run.transpose_seconds += inner.transpose_seconds
-        run.renumbered = copy.unpermute_matching(matching, run.workers)
-        return True
-
-
-def _renumber(graph: BipartiteCSR, matching: Matching, run: Run) -> Renumbered:
-    """Copy the graph in breadth-first order, with the matching that the user gave.
-
-    Uses up the transpose.
-    """
-    workspace = Workspace.of(Matching.start(graph) if run.warm else matching)
-    copy = renumber(graph, workspace, transpose(graph, run), run.workers)
-    run.transposed = None
-    if run.warm:
-        copy.permute_matching(matching)
-    return copy

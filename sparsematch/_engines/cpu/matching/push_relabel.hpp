@@ -7,7 +7,8 @@
 // column, counted in columns (half of psi, so that it fits the index type); psi of a row is not
 // stored, being the least label of its list plus one. First in, first out; exact labels initially
 // and after every k (n_rows + n_cols) relabels; gap: when no column has label d any more, no column
-// above d reaches a free one.
+// above d reaches a free one. Not in the paper: without a transpose nothing is relabelled globally;
+// labels begin as 0 or 1, which are lower bounds, too, and pushes alone raise them.
 // Invariant: labels only rise, and a matched column stays matched.
 #pragma once
 
@@ -23,7 +24,8 @@
 namespace sparsematch {
 
 struct PushRelabelOptions {
-    // Relabel globally after k (n_rows + n_cols) relabels.
+    // Relabel globally after k (n_rows + n_cols) relabels; without a transpose, give up after so
+    // many that have matched no row.
     double k = 0.3;
     // Alternate the direction in which lists are scanned.
     bool fairness = true;
@@ -40,21 +42,27 @@ struct PushRelabelOptions {
 template <class Index>
 class PushRelabel {
   public:
-    PushRelabel(const Csr<Index>& a, const Csr<Index>& transposed, Matching<Index> m,
+    PushRelabel(const Csr<Index>& a, const Csr<Index>* transposed, Matching<Index> m,
                 const PushRelabelOptions& options, RunContext& run)
         : a_(a), t_(transposed), m_(m), options_(options), run_(run), counter_(run),
           infinite_(std::min(a.n_rows, a.n_cols) + 1), active_(free_rows(a, m)), label_(a.n_cols),
           queue_(static_cast<std::size_t>(a.n_cols) + active_.size() + 1),
           count_(static_cast<std::size_t>(infinite_) + 1), row_seen_(a.n_rows) {}
 
-    // Reads: both orientations. Writes: both mates. Workspace: two indices per column, one per
-    // label, two per active row.
+    // Reads: both orientations, or one. Writes: both mates. Workspace: two indices per column, one
+    // per label, two per active row.
     // Time: O(sqrt(n) nnz) between global relabels, O(n nnz) in all.
     void improve() {
         const double pace =
             options_.k * (static_cast<double>(a_.n_rows) + static_cast<double>(a_.n_cols));
         const auto interval = static_cast<std::int64_t>(std::max(pace, 1.0));
         n_active_ = active_.size();
+        if (t_) push_with_exact_labels(interval);
+        else push_with_lower_bounds(interval);
+    }
+
+  private:
+    void push_with_exact_labels(std::int64_t interval) {
         std::int64_t relabels = interval;
         while (n_active_ > 0 && !run_.stopped()) {
             if (relabels >= interval) {
@@ -62,15 +70,26 @@ class PushRelabel {
                 relabel_globally();
                 relabels = 0;
             }
-            prefetch();
-            const Index displaced = push(active_[head_], relabels);
-            head_ = head_ + 1 == active_.size() ? 0 : head_ + 1;
-            --n_active_;
-            if (displaced != UNMATCHED<Index>) active_[place(n_active_++)] = displaced;
+            push_next(relabels);
         }
     }
 
-  private:
+    // Gives up if so many relabels have matched no row.
+    void push_with_lower_bounds(std::int64_t patience) {
+        constexpr std::int64_t between_checks = 1 << 12;  // relabels
+        std::fill(count_.begin(), count_.end(), Index{0});
+        for (Index j = 0; j < a_.n_cols; ++j)
+            ++count_[label_[j] = m_.col_mate[j] != UNMATCHED<Index>];
+        std::int64_t relabels = 0;
+        while (n_active_ > 0 && !run_.stopped()) {
+            if (relabels >= patience) return run_.give_up();
+            if (relabels % between_checks == 0 && run_.exhausted()) return;
+            const std::int64_t matched = run_.stats.augmentations;
+            push_next(relabels);
+            if (run_.stats.augmentations > matched) relabels = 0;
+        }
+    }
+
     // Of the k-th active row from the head: a ring, as there are never more than initially.
     std::size_t place(std::size_t k) const {
         return head_ + k < active_.size() ? head_ + k : head_ + k - active_.size();
@@ -87,6 +106,15 @@ class PushRelabel {
             __builtin_prefetch(&label_[a_.indices[p]]);
             __builtin_prefetch(&m_.col_mate[a_.indices[p]], 1);
         }
+    }
+
+    // Pushes the active row at the head; what it displaces becomes active at the tail.
+    [[gnu::always_inline]] void push_next(std::int64_t& relabels) {
+        prefetch();
+        const Index displaced = push(active_[head_], relabels);
+        head_ = head_ + 1 == active_.size() ? 0 : head_ + 1;
+        --n_active_;
+        if (displaced != UNMATCHED<Index>) active_[place(n_active_++)] = displaced;
     }
 
     // Matches row i to its column of least label. Returns the displaced row, or UNMATCHED.
@@ -165,9 +193,9 @@ class PushRelabel {
         Index* const queue = queue_.data();
         Index size = end;
         for (Index k = begin; k < end; ++k) {
-            PrefetchAhead<12>::lists(t_, queue, k, end);
-            size = append_unseen(t_.neighbours(queue[k]), row_seen_, queue, size);
-            if (!counter_.add(t_.degree(queue[k]))) break;
+            PrefetchAhead<12>::lists(*t_, queue, k, end);
+            size = append_unseen(t_->neighbours(queue[k]), row_seen_, queue, size);
+            if (!counter_.add(t_->degree(queue[k]))) break;
         }
         return size;
     }
@@ -186,7 +214,8 @@ class PushRelabel {
         return size;
     }
 
-    const Csr<Index>&a_, &t_;
+    const Csr<Index>& a_;
+    const Csr<Index>* const t_;
     const Matching<Index> m_;
     const PushRelabelOptions& options_;
     RunContext& run_;
@@ -203,7 +232,7 @@ class PushRelabel {
 template <class Index>
 void push_relabel(const Csr<Index>& a, const Csr<Index>* transposed, Matching<Index> m,
                   const PushRelabelOptions& options, RunContext& run) {
-    PushRelabel<Index>(a, *transposed, m, options, run).improve();
+    PushRelabel<Index>(a, transposed, m, options, run).improve();
 }
 
 }  // namespace sparsematch
