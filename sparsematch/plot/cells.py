@@ -25,10 +25,9 @@ def check_picture(path: str | os.PathLike[str]) -> None:
     kinds = sorted(FigureCanvasBase.get_supported_filetypes())
     kind = Path(path).suffix.lower().removeprefix(".")
     if kind not in kinds:
-        raise ValueError(
-            f"{kind or 'a name without extension'!r} is not a kind of picture; the kinds are "
-            f"{', '.join(kinds)}"
-        )
+        listed = ", ".join(f".{kind}" for kind in kinds)
+        what = f"'{kind}' is not a kind of picture" if kind else "the name has no extension"
+        raise ValueError(f"{what}; the extensions of pictures are {listed}")
 
 
 def import_matplotlib() -> None:
