@@ -71,8 +71,14 @@ def test_json(folder, capsys):
 def test_pieces(folder, capsys):
     path = folder / "none.mtx"
     scipy.io.mmwrite(path, sp.csr_array((9, 9)))
-    assert explain(folder, "none", "--pieces", 2) == 0
-    assert "and 7 more pieces" in capsys.readouterr().out
+    pairs = sp.block_diag([sp.csr_array((3, 1)), *[np.ones((2, 1))] * 4])
+    scipy.io.mmwrite(folder / "pairs.mtx", pairs)
+    assert explain(folder, "pairs", "--pieces", 2) == 0
+    out = capsys.readouterr().out
+    assert "  1. 3 equations without variables\n     equations: row 0, row 1, row 2\n" in out
+    assert "  3. 2 equations with only 1 variable between them\n" in out
+    assert "  4. " not in out
+    assert "and 2 more pieces" in out
     assert explain(folder, "none", "--pieces", 5, "--json") == 0
     facts = json.loads(capsys.readouterr().out)
     assert len(facts["underdetermined"]["pieces"]) == 5
