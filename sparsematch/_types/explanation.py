@@ -132,7 +132,8 @@ class Explanation:
         dict
             With ``n_rows``, ``n_cols``, ``structural_rank``, ``structurally_singular``, and under
             ``overdetermined`` and ``underdetermined`` the numbers ``surplus``, ``n_pieces`` and
-            ``n_empty`` (pieces of a row or column without entries, listed first) and the list ``pieces``: of each its indices ``rows``, ``cols``, ``conflict_rows``,
+            ``n_empty`` (pieces of a row or column without entries, listed first) and the list
+            ``pieces``: of each its indices ``rows``, ``cols``, ``conflict_rows``,
             ``conflict_cols``, and the names of the latter two if given, ``conflict_row_names``,
             ``conflict_col_names``.
         """
@@ -221,13 +222,14 @@ def _part(why: Explanation, part: DeficientPieces, max_pieces: int, max_names: i
 def _empty(why: Explanation, part: DeficientPieces, max_names: int) -> list[str]:
     """Put all rows, or columns, without entries together: there may be thousands."""
     if part.side == "rows":
-        words, name = f"{_count(part.n_empty, _ROW)} without variables", why.row_name
+        words, noun = f"{_count(part.n_empty, _ROW)} without variables", "equations"
+        names = _names(part.empty, why.row_name, max_names)
         advice = "drop these equations, or bring a variable into each"
     else:
-        words, name = f"{_count(part.n_empty, _COL)} in no equation", why.col_name
+        words, noun = f"{_count(part.n_empty, _COL)} in no equation", "variables"
+        names = _names(part.empty, why.col_name, max_names)
         advice = "fix these variables, or write an equation with each"
-    noun = "equations" if part.side == "rows" else "variables"
-    return [words, f"  {noun}: {_names(part.empty, name, max_names)}", f"  to do: {advice}"]
+    return [words, f"  {noun}: {names}", f"  to do: {advice}"]
 
 
 def _words(piece: DeficientPiece) -> str:
