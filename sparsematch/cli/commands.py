@@ -108,11 +108,12 @@ def demo(arguments: Namespace) -> int:
     progress = make_progress(arguments.quiet)
     with progress.step("demo", "solving the circuit"):
         result = story.run(arguments.nodes, seed=arguments.seed)
+        times = story.race(arguments.nodes, seed=arguments.seed)
     _plot(arguments, result.matrix, result.form, "circuit with voltage sources", progress)
     if arguments.json:
-        print_json({"command": "demo", **story.facts(result)})
+        print_json({"command": "demo", **story.facts(result, times)})
     elif wants_text(arguments):
-        print(story.text(result))
+        print(story.text(result, times))
         print_written(arguments)
     return _DONE
 
