@@ -262,6 +262,9 @@ class Matching:
 
     __hash__ = None  # type: ignore[assignment]
 
+    def __dir__(self) -> list[str]:
+        return [name for name in object.__dir__(self) if name not in ("freeze", "start")]
+
     def __repr__(self) -> str:
         n_rows, n_cols = self.shape
         return f"Matching({n_rows}x{n_cols}, cardinality {self.cardinality})"
