@@ -7,16 +7,24 @@ some matrices, and accept duplicate entries. Which of several maximum matchings 
 differ, as it may between versions of SciPy.
 """
 
+import warnings
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.sparse import issparse
+from scipy.sparse import csr_array, issparse
 
 from sparsematch._api.transversal import maximum_matching
+from sparsematch._engines.operations import WeightedOps
+from sparsematch._engines.registry import operations
 from sparsematch._types.bipartite import as_bipartite, pydata_to_scipy
+from sparsematch._types.errors import stack_level
 
-__all__ = ["maximum_bipartite_matching", "structural_rank"]
+__all__ = [
+    "maximum_bipartite_matching",
+    "min_weight_full_bipartite_matching",
+    "structural_rank",
+]
 
 _LARGEST = np.iinfo(np.int32).max
 
@@ -65,17 +73,83 @@ def maximum_bipartite_matching(graph: Any, perm_type: str = "row") -> NDArray[np
     >>> graph[maximum_bipartite_matching(graph)].diagonal()
     array([1, 1, 1])
     """
-    graph = pydata_to_scipy(graph)
-    if not issparse(graph):
-        raise TypeError("graph must be sparse")
-    if graph.format not in ("csr", "csc", "coo"):
-        raise TypeError("graph must be in CSC, CSR, or COO format.")
+    graph = _as_graph(graph)
     pattern = as_bipartite(graph, name="graph")
     if pattern.dtype != np.int32:
         _refuse_what_int32_cannot_hold(pattern.indptr, pattern.indices)
     matching, _ = maximum_matching(pattern)
     mates = matching.row_mate if perm_type == "column" else matching.col_mate
     return mates.astype(np.int32)
+
+
+def min_weight_full_bipartite_matching(
+    biadjacency: Any, maximize: bool = False
+) -> tuple[NDArray[Any], NDArray[Any]]:
+    """Find a matching of all rows, or of all columns if there are fewer, of least total weight.
+
+    Parameters
+    ----------
+    biadjacency : sparse array or matrix, shape (n_rows, n_cols)
+        Of real numbers, in CSR, CSC or COO format. Explicit zeros are no edges, nor are infinite
+        weights that could not be part of a finite sum.
+    maximize : bool, optional
+        Find one of greatest weight.
+
+    Returns
+    -------
+    row_ind, col_ind : ndarray
+        The matched rows, ascending, and the column of each. ``biadjacency[row_ind, col_ind].sum()``
+        is the weight.
+
+    Raises
+    ------
+    TypeError
+        If `biadjacency` is not sparse, in another format, or not of real numbers.
+    ValueError
+        If no full matching exists, a weight is NaN or makes the sum infinite the good way, or the
+        index arrays are inconsistent.
+
+    Warns
+    -----
+    UserWarning
+        If there are explicit zeros, which are removed.
+
+    See Also
+    --------
+    sparsematch.maximum_sum_transversal, sparsematch.maximum_product_transversal :
+        For matrices that have no full matching too, with a proof.
+
+    Notes
+    -----
+    Shortest augmenting paths, as in `sparsematch.maximum_product_transversal`.
+
+    Examples
+    --------
+    >>> from scipy.sparse import csr_array
+    >>> from sparsematch.csgraph import min_weight_full_bipartite_matching
+    >>> biadjacency = csr_array([[7, 4, 3], [6, 8, 0]])
+    >>> rows, cols = min_weight_full_bipartite_matching(biadjacency)
+    >>> rows.tolist(), cols.tolist()
+    ([0, 1], [2, 0])
+    """
+    A = _as_graph(biadjacency)
+    as_bipartite(A, name="biadjacency")  # whether it is consistent, before SciPy copies it
+    if A.dtype.kind not in "biuf":
+        raise TypeError(f"biadjacency must hold real numbers, not {A.dtype}")
+    cost = csr_array(A, dtype=np.float64, copy=True)
+    cost.sum_duplicates()
+    if maximize:
+        cost.data *= -1
+    _remove_no_edges(cost)
+    short = min(cost.shape)
+    if short == 0:
+        return np.arange(0), np.arange(0)
+    pattern = as_bipartite(cost, name="biadjacency")
+    matching = operations(WeightedOps, "numpy").least_cost(pattern, cost.data).matching
+    rows = np.flatnonzero(matching.row_mate >= 0)
+    if rows.size < short:
+        raise ValueError("no full matching exists")
+    return rows, matching.row_mate[rows]
 
 
 def structural_rank(graph: Any) -> np.int64:
@@ -124,7 +198,33 @@ def structural_rank(graph: Any) -> np.int64:
     return np.int64(maximum_matching(as_bipartite(graph, name="graph"))[0].cardinality)
 
 
+def _as_graph(graph: Any) -> Any:
+    graph = pydata_to_scipy(graph)
+    if not issparse(graph):
+        raise TypeError("graph must be sparse")
+    if graph.format not in ("csr", "csc", "coo"):
+        raise TypeError("graph must be in CSC, CSR, or COO format.")
+    return graph
+
+
+def _remove_no_edges(cost: Any) -> None:
+    """Remove zeros, with SciPy's warning, and entries that cost infinitely much."""
+    if not np.all(cost.data):
+        text = "explicit zero weights are removed before matching"
+        warnings.warn(text, UserWarning, stacklevel=stack_level())
+    if np.isnan(cost.data).any() or np.isneginf(cost.data).any():
+        raise ValueError(
+            "biadjacency holds NaN, or an infinite weight that would make every sum infinite"
+        )
+    cost.data[np.isposinf(cost.data)] = 0
+    cost.eliminate_zeros()
+
+
 def _refuse_what_int32_cannot_hold(indptr: NDArray[Any], indices: NDArray[Any]) -> None:
     for name, largest in ("indptr", indptr[-1]), ("indices", indices[: indptr[-1]].max(initial=0)):
         if largest > _LARGEST:
             raise ValueError(f"{name} values too large for csgraph")
+
+
+def __dir__() -> list[str]:
+    return __all__

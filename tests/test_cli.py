@@ -208,6 +208,8 @@ def test_demo(capsys, tmp_path):
     assert "324 of 324: structurally nonsingular" in out
     assert "324 of 325: structurally SINGULAR" in out
     assert "the equations of source 0 and source 24 fix one voltage" in out
+    assert out.index("SciPy's splu") < out.index("solvers.splu") < out.index("refactorise")
+    assert "sparsematch explain your_matrix.mtx" in out
     status, facts = run_json(capsys, "demo", "--nodes", "300", "--seed", "4")
     assert status == 0
     assert facts["structural_rank"] == facts["n_rows"] == 324
@@ -215,6 +217,10 @@ def test_demo(capsys, tmp_path):
     assert facts["zeros_on_diagonal_permuted"] == 0
     assert facts["residual"] < 1e-12
     assert facts["difference"] < 1e-9
+    assert facts["large_n_rows"] > 9 * 300
+    assert facts["large_n_blocks"] > 12
+    assert facts["large_difference"] < 1e-9
+    assert facts["seconds"]["large_solve_again"] > 0
     pytest.importorskip("matplotlib")
     assert main(["demo", "--nodes", "300", "--quiet", "--plot", str(tmp_path / "a.png")]) == 0
     assert (tmp_path / "a.png").stat().st_size > 10_000

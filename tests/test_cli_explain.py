@@ -71,8 +71,14 @@ def test_json(folder, capsys):
 def test_pieces(folder, capsys):
     path = folder / "none.mtx"
     scipy.io.mmwrite(path, sp.csr_array((9, 9)))
-    assert explain(folder, "none", "--pieces", 2) == 0
-    assert "and 7 more pieces" in capsys.readouterr().out
+    pairs = sp.block_diag([sp.csr_array((3, 1)), *[np.ones((2, 1))] * 4])
+    scipy.io.mmwrite(folder / "pairs.mtx", pairs)
+    assert explain(folder, "pairs", "--pieces", 2) == 0
+    out = capsys.readouterr().out
+    assert "  1. 3 equations without variables\n     equations: row 0, row 1, row 2\n" in out
+    assert "  3. 2 equations with only 1 variable between them\n" in out
+    assert "  4. " not in out
+    assert "and 2 more pieces" in out
     assert explain(folder, "none", "--pieces", 5, "--json") == 0
     facts = json.loads(capsys.readouterr().out)
     assert len(facts["underdetermined"]["pieces"]) == 5
@@ -110,3 +116,19 @@ def test_picture(folder):
     assert explain(folder, "singular", "--quiet", "--plot", folder / "a.png") == 0
     assert (folder / "a.png").stat().st_size > 5_000
     assert explain(folder, "singular", "--quiet", "--plot", folder / "absent" / "a.png") == 4
+
+
+def test_what_has_no_entries_is_listed_together():
+    A = sp.csr_array([[0, 1, 1, 0], [0, 0, 0, 0], [0, 1, 0, 0], [0, 0, 1, 0], [0, 0, 0, 0]])
+    why = sparsematch.explain_singularity(A)
+    over, under = why.overdetermined, why.underdetermined
+    assert (over.n_empty, over.empty.tolist(), len(over)) == (2, [1, 4], 3)
+    assert (under.n_empty, under.empty.tolist(), len(under)) == (2, [0, 3], 2)
+    assert "  1. 2 equations without variables\n     equations: row 1, row 4\n" in str(why)
+    assert "  2. 3 equations with only 2 variables between them\n" in str(why)
+    assert "Under-determined: 2 variables in no equation\n  variables: column 0, column 3" in str(
+        why
+    )
+    one = sparsematch.explain_singularity(sp.csr_array([[1, 1], [0, 0], [1, 1], [1, 1]]))
+    assert "  1. 1 equation without variables\n" in str(one)
+    assert one.to_dict()["overdetermined"]["n_empty"] == 1

@@ -184,3 +184,20 @@ def test_interrupted_by_the_user(tmp_path):
         out, error = child.communicate(timeout=120)
     assert child.returncode == 130
     assert (out, error) == ("", "sparsematch: interrupted\n")
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="needs signals of POSIX")
+@pytest.mark.parametrize("module", ["sparsematch", "numpy", "scipy.io"])
+def test_interrupted_while_it_imports(module, tmp_path):
+    """Ctrl-C at the moment when a module is looked for, wherever that is."""
+    (tmp_path / "sitecustomize.py").write_text(
+        "import os, signal, sys\n"
+        "class Interrupt:\n"
+        "    def find_spec(self, name, path=None, target=None):\n"
+        f"        if name == {module + '.cli' * (module == 'sparsematch')!r}:\n"
+        "            os.kill(os.getpid(), signal.SIGINT)\n"
+        "sys.meta_path.insert(0, Interrupt())\n"
+    )
+    paths = [str(tmp_path), *filter(None, [os.environ.get("PYTHONPATH")])]
+    done = run_module("rank", "a.mtx", env={**os.environ, "PYTHONPATH": os.pathsep.join(paths)})
+    assert (done.returncode, done.stdout, done.stderr) == (130, "", "sparsematch: interrupted\n")

@@ -152,3 +152,53 @@ def test_result_is_fresh_and_input_untouched():
     assert np.array_equal(A.indices, before[0])
     assert np.array_equal(A.indptr, before[1])
     assert not A.has_sorted_indices, "not even sorted"
+
+
+def weights(seed, shape, kind):
+    rng = np.random.default_rng(seed)
+    A = sp.random_array(shape, density=0.4, rng=rng, format="csr")
+    A.data = rng.integers(1, 50, A.nnz) * rng.choice([-1, 1], A.nnz) * 0.5
+    return A.asformat(kind)
+
+
+@pytest.mark.parametrize("maximize", [False, True])
+@pytest.mark.parametrize("kind", ["csr", "csc", "coo"])
+@pytest.mark.parametrize("shape", [(2, 8), (9, 9), (7, 12), (12, 7), (30, 30)])
+def test_full_matchings_weigh_what_scipys_do(shape, kind, maximize):
+    compared = 0
+    for seed in range(20):
+        A = weights(seed, shape, kind)
+        kept = A.copy()
+        try:
+            rows, cols = scipys.min_weight_full_bipartite_matching(A, maximize)
+        except ValueError:
+            with pytest.raises(ValueError, match="no full matching exists"):
+                ours.min_weight_full_bipartite_matching(A, maximize)
+            continue
+        own_rows, own_cols = ours.min_weight_full_bipartite_matching(A, maximize)
+        assert np.array_equal(own_rows, np.sort(rows))
+        assert len(np.unique(own_cols)) == len(own_cols) == min(shape)
+        values = A.toarray()
+        assert np.all(values[own_rows, own_cols])
+        assert values[own_rows, own_cols].sum() == values[rows, cols].sum()
+        assert np.array_equal(A.toarray(), kept.toarray())
+        compared += 1
+    assert compared > 3
+
+
+def test_full_matching_of_odd_weights():
+    matching = ours.min_weight_full_bipartite_matching
+    infinite = sp.csr_array(np.array([[np.inf, 1], [1, 1]]))
+    assert matching(infinite)[1].tolist() == [1, 0]
+    with pytest.raises(ValueError, match="would make every sum infinite"):
+        matching(infinite, maximize=True)
+    with pytest.raises(ValueError, match="holds NaN"):
+        matching(sp.csr_array(np.array([[np.nan]])))
+    with pytest.raises(TypeError, match="must hold real numbers, not complex128"):
+        matching(sp.csr_array(np.array([[1j]])))
+    with pytest.raises(TypeError, match="graph must be sparse"):
+        matching(np.eye(2))
+    with pytest.warns(UserWarning, match="explicit zero weights are removed"):
+        rows, _ = matching(sp.csr_array(([0.0, 1.0, 1.0], ([0, 0, 1], [0, 1, 0])), shape=(2, 2)))
+    assert rows.tolist() == [0, 1]
+    assert [array.size for array in matching(sp.csr_array((0, 3)))] == [0, 0]

@@ -18,8 +18,21 @@ ALL_PARTS = sp.csr_array(
 
 
 def image_of(ax):
-    (image,) = ax.get_images()
-    return image.get_array()[..., 3]
+    """The entries, without the strips below them; a countable cell has clear edges."""
+    (image,) = [image for image in ax.get_images() if image.get_zorder() == 2]
+    opacity = image.get_array()[..., 3]
+    n_rows = round(ax.get_ylim()[0] + 0.5)
+    if opacity.shape[0] <= n_rows:
+        return opacity
+    inside, step = opacity.shape[0] // n_rows // 2, opacity.shape[0] // n_rows
+    assert not opacity[::step].any()
+    return opacity[inside::step, inside::step]
+
+
+def strips_of(ax):
+    """What each strip shades: the places along its side."""
+    images = [image.get_array()[..., 3] for image in ax.get_images() if image.get_zorder() < 2]
+    return [np.flatnonzero(opacity.ravel()).tolist() for opacity in images]
 
 
 def outlines_of(ax):
@@ -116,8 +129,12 @@ def test_conflicts_are_drawn_with_their_names():
     assert (labels_of(over.yaxis), labels_of(over.xaxis)) == (["a", "b", "c"], ["w", "x"])
     assert (labels_of(under.yaxis), labels_of(under.xaxis)) == (["d"], ["y", "z"])
     np.testing.assert_array_equal(image_of(over) > 0, [[1, 1], [1, 0], [1, 1]])
-    marked = [len(collection.get_paths()) for collection in whole.collections]
-    assert marked == [3, 2]
+    assert strips_of(whole) == [[0, 1, 2], [2, 3]]
+    assert (labels_of(whole.yaxis), labels_of(whole.xaxis)) == (list("abcd"), list("wxyz"))
+    assert legend_of(figure) == [
+        "over-determined: 3 equations of a conflict",
+        "under-determined: 2 variables of a conflict",
+    ]
     assert figure.get_suptitle() == "names"
 
 
@@ -126,10 +143,63 @@ def test_conflicts_of_empty_and_long(shape, tmp_path):
     for A in (sp.csr_array(shape), sp.csc_array(np.ones(shape))):
         figure = spy_conflicts(A)
         why = explain_singularity(A)
-        assert len(figure.axes) == 1 + bool(why.overdetermined) + bool(why.underdetermined)
+        scales = [ax for ax in figure.axes if ax.get_label() == "<colorbar>"]
+        worth = sum(
+            min(len(part) - part.n_empty, 1) for part in (why.overdetermined, why.underdetermined)
+        )
+        assert len(figure.axes) - len(scales) == 1 + worth
         figure.savefig(tmp_path / "a.png")
         assert (tmp_path / "a.png").read_bytes().startswith(b"\x89PNG")
     assert all(len(labels_of(ax.yaxis)) < 30 for ax in figure.axes)
+
+
+def test_what_has_no_entries_is_marked_and_conflicts_with_entries_are_drawn():
+    A = sp.csr_array([[0, 0, 0], [1, 0, 0], [1, 0, 0], [0, 1, 0], [0, 1, 0], [0, 0, 0]])
+    figure = spy_conflicts(A)
+    whole, *close = figure.axes
+    assert [ax.get_title() for ax in close] == ["2 equations, 1 variable"] * 2
+    assert strips_of(whole) == [[0, 5], [2], [1, 2], [3, 4]]
+    assert legend_of(figure)[:2] == ["2 equations without entries", "1 variable without entries"]
+    assert spy_conflicts(sp.csr_array((3, 3))).axes[1:] == []
+
+
+def test_a_million_conflict_rows_are_one_image():
+    n = 200_000
+    A = sp.csr_array((np.ones(n), (np.arange(n), np.zeros(n, int))), shape=(n, n))
+    whole, over = spy_conflicts(A).axes[:2]
+    assert over.get_title() == "2 equations, 1 variable"
+    assert len(whole.get_children()) < 30
+    assert all(len(image.get_array().ravel()) <= 4 * 400**2 for image in whole.get_images())
+
+
+def test_a_part_too_small_to_be_seen_is_enlarged():
+    square = sp.eye_array(1000) + sp.eye_array(1000, k=1)
+    A = sp.csr_array(sp.block_diag([square, np.ones((21, 6))]))
+    figure = spy_blocks(A)
+    _, after, enlarged = figure.axes[:3]
+    assert enlarged.get_title() == "over-determined: 21 x 6"
+    np.testing.assert_array_equal(image_of(enlarged) > 0, np.ones((21, 6), bool))
+    ((x,), (y,)) = after.lines[0].get_data()
+    assert (x, y) == (1002.5, 1010)
+
+
+def test_ink_grows_with_density():
+    n, rng = 4000, np.random.default_rng(3)
+    places = rng.integers(0, n, (2, 30 * n))
+    spread = sp.csr_array((np.ones(30 * n), places), shape=(n, n))
+    shades = image_of(spy_blocks(spread).axes[0])
+    assert np.mean(shades[shades > 0]) < 0.5  # even density is light
+    assert image_of(spy_blocks(sp.eye_array(n, format="csr")).axes[0]).max() == 1
+    scale = next(ax for ax in spy_blocks(spread).axes if ax.get_label() == "<colorbar>")
+    assert scale.get_xlabel() == "entries in a cell of 10 x 10"
+
+
+def test_thousands_are_separated_in_every_picture():
+    A = sp.csr_array((np.ones(6000), (np.arange(6000), np.zeros(6000, int))), shape=(6000, 6000))
+    for figure in (spy_conflicts(A), spy_blocks(A)):
+        figure.canvas.draw()
+        assert "1,500" in labels_of(figure.axes[0].xaxis)
+        assert "1,500" in labels_of(figure.axes[0].yaxis)
 
 
 def test_explanation_of_another_matrix():
@@ -142,9 +212,9 @@ def test_explanation_of_another_matrix():
 def test_kind_of_picture():
     check_picture("a.png")
     check_picture("A.PDF")
-    with pytest.raises(ValueError, match=r"'xyz' is not a kind of picture; the kinds are .*png"):
+    with pytest.raises(ValueError, match=r"'xyz' is not a kind of picture; the extensions .*\.png"):
         check_picture("a.xyz")
-    with pytest.raises(ValueError, match="'a name without extension'"):
+    with pytest.raises(ValueError, match="the name has no extension"):
         check_picture("png")
 
 

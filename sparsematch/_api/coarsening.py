@@ -14,6 +14,7 @@ from sparsematch._engines.operations import CoarseningOps
 from sparsematch._engines.registry import Run, operations
 from sparsematch._types.arrays import IndexArray, on_gpu
 from sparsematch._types.bipartite import BipartiteCSR, as_bipartite, as_compressed
+from sparsematch._types.choices import ApproximateMethod
 from sparsematch._types.coarsening import (
     CoarseLevel,
     Coarsening,
@@ -110,7 +111,7 @@ def coarsen(
 def coarsening_hierarchy(
     G: Any,
     *,
-    method: str = "auto",
+    method: ApproximateMethod = "auto",
     weights: bool = True,
     rng: Rng = None,
     workers: int | None = None,

@@ -9,6 +9,7 @@ from sparsematch._engines.registry import operations
 from sparsematch._types.arrays import advising, namespace
 from sparsematch._types.bipartite import BipartiteCSR, as_bipartite
 from sparsematch._types.block_form import BlockForm
+from sparsematch._types.choices import ExactMethod
 from sparsematch._types.labels import BlockLabels, Components
 from sparsematch._types.matching import Matching
 
@@ -17,7 +18,7 @@ def block_triangular_form(
     A: Any,
     *,
     matching: Any = None,
-    method: str = "auto",
+    method: ExactMethod = "auto",
     workers: int | None = None,
     device: str | None = None,
 ) -> BlockForm:
@@ -92,7 +93,7 @@ def block_form(
     graph: BipartiteCSR,
     matching: Any = None,
     *,
-    method: str = "auto",
+    method: ExactMethod = "auto",
     workers: int | None = None,
     device: str | None = None,
 ) -> BlockForm:

@@ -2,7 +2,7 @@
 
 from sparsematch._engines import registry
 from sparsematch._types.errors import unknown_choice
-from sparsematch._types.run_info import EngineInfo
+from sparsematch._types.run_info import EngineInfo, EngineList
 
 _KINDS = ("exact", "heuristic", "approximate")
 
@@ -22,7 +22,8 @@ def engines(kind: str | None = None, *, backend: str | None = "numpy") -> tuple[
     Returns
     -------
     tuple of EngineInfo
-        Name, kind, back-end, summary, options with their defaults, and what each needs.
+        Name, kind, back-end, summary, options with their defaults, and what each needs; it is shown
+        as a table.
 
     Raises
     ------
@@ -45,4 +46,4 @@ def engines(kind: str | None = None, *, backend: str | None = "numpy") -> tuple[
         raise unknown_choice("kind", kind, _KINDS)
     if backend not in (None, *registry.BACKENDS):
         raise unknown_choice("backend", backend, registry.BACKENDS)
-    return registry.engines(backend, kind)
+    return EngineList(registry.engines(backend, kind))

@@ -10,6 +10,7 @@ from sparsematch._engines.operations import DecompositionOps
 from sparsematch._engines.registry import Run, operations
 from sparsematch._types.arrays import IndexArray
 from sparsematch._types.bipartite import BipartiteCSR, as_bipartite
+from sparsematch._types.choices import ExactMethod
 from sparsematch._types.deficient_pieces import DeficientPieces
 from sparsematch._types.errors import wrong_type
 from sparsematch._types.explanation import Explanation
@@ -22,7 +23,7 @@ def explain_singularity(
     col_names: Iterable[Any] | None = None,
     *,
     matching: Any = None,
-    method: str = "auto",
+    method: ExactMethod = "auto",
     workers: int | None = None,
 ) -> Explanation:
     """Explain why a matrix is structurally singular.

@@ -10,6 +10,7 @@ from sparsematch._api.workers import resolve_workers
 from sparsematch._engines.operations import GraphOps
 from sparsematch._engines.registry import Run, operations, read_options, select
 from sparsematch._types.arrays import UNMATCHED, advising, namespace
+from sparsematch._types.choices import ApproximateMethod
 from sparsematch._types.errors import wrong_type
 from sparsematch._types.graph import (
     Graph,
@@ -29,7 +30,7 @@ _MAXIMAL = 0.5
 def approximate_matching(
     G: Any,
     *,
-    method: str = "auto",
+    method: ApproximateMethod = "auto",
     weights: bool = True,
     rng: Rng = None,
     workers: int | None = None,
@@ -131,13 +132,14 @@ def approximate_matching(
     graph = _checked(graph, run, symmetrize)
     mate = advising(namespace(graph.indptr).full)(graph.n, UNMATCHED, graph.dtype)
     engine.improve(graph, mate, run)
-    return _result(graph, mate, run, method, _MAXIMAL if graph.weight is None else engine.guarantee)
+    guarantee = _MAXIMAL if graph.weight is None else engine.guarantee or 0.0
+    return _result(graph, mate, run, method, guarantee)
 
 
 def maximal_matching(
     G: Any,
     *,
-    method: str = "auto",
+    method: ApproximateMethod = "auto",
     rng: Rng = None,
     workers: int | None = None,
     symmetrize: bool = False,

@@ -9,6 +9,7 @@ from sparsematch._api.check import read_matching
 from sparsematch._api.workers import resolve_workers
 from sparsematch._engines.registry import Run, plan, read_options, select
 from sparsematch._types.bipartite import BipartiteCSR, as_bipartite
+from sparsematch._types.choices import ExactMethod, Heuristic
 from sparsematch._types.errors import wrong_type
 from sparsematch._types.matching import Matching, copy_to_gpu
 from sparsematch._types.run_info import RunInfo
@@ -20,8 +21,8 @@ Rng = int | np.random.Generator | None
 def maximum_transversal(
     A: Any,
     *,
-    method: str = ...,
-    init: str = ...,
+    method: ExactMethod | Literal["none"] = ...,
+    init: Heuristic = ...,
     initial: Any = ...,
     workers: int | None = ...,
     device: str | None = ...,
@@ -33,8 +34,8 @@ def maximum_transversal(
 def maximum_transversal(
     A: Any,
     *,
-    method: str = ...,
-    init: str = ...,
+    method: ExactMethod | Literal["none"] = ...,
+    init: Heuristic = ...,
     initial: Any = ...,
     workers: int | None = ...,
     device: str | None = ...,
@@ -47,8 +48,8 @@ def maximum_transversal(
 def maximum_transversal(
     A: Any,
     *,
-    method: str = "auto",
-    init: str = "auto",
+    method: ExactMethod | Literal["none"] = "auto",
+    init: Heuristic = "auto",
     initial: Any = None,
     workers: int | None = None,
     device: str | None = None,
@@ -169,7 +170,7 @@ def maximum_transversal(
 
 
 def structural_rank(
-    A: Any, *, method: str = "auto", workers: int | None = None, device: str | None = None
+    A: Any, *, method: ExactMethod = "auto", workers: int | None = None, device: str | None = None
 ) -> int:
     """Count the pairs of a maximum transversal.
 

@@ -15,7 +15,7 @@ import numpy as np
 from scipy.sparse import SparseEfficiencyWarning, issparse
 
 from sparsematch._types.arrays import IndexArray, advising, import_cupy, namespace, on_gpu
-from sparsematch._types.errors import stack_level, unknown_choice, wrong_type
+from sparsematch._types.errors import not_sparse, stack_level, unknown_choice, wrong_type
 
 _T = TypeVar("_T")
 
@@ -169,7 +169,7 @@ def _from_other_library(A: Any, name: str, expected: str) -> Any:
     A = pydata_to_scipy(A)
     if issparse(A):
         return A
-    raise wrong_type(name, A, expected)
+    raise not_sparse(name, A, expected)
 
 
 def compress(A: Any, name: str) -> Any:

@@ -69,6 +69,10 @@ class DeficientPieces(Sequence[DeficientPiece]):
         block form.
     surplus : int
         How many rows, or columns, are too many in all.
+    empty : ndarray
+        The rows, or columns, without entries: each is a piece by itself.
+    n_empty : int
+        How many they are; the other pieces are ``pieces[n_empty:]``.
     """
 
     side: str
@@ -82,6 +86,18 @@ class DeficientPieces(Sequence[DeficientPiece]):
     def surplus(self) -> int:
         """How many rows, or columns, are too many in all."""
         return abs(self.rows.size - self.cols.size)
+
+    @property
+    def n_empty(self) -> int:
+        """How many pieces are a single row, or column, without entries; they come first."""
+        sizes = np.diff(self._starts[2 if self.side == "rows" else 3])
+        return int(np.searchsorted(sizes, 1, side="right"))
+
+    @property
+    def empty(self) -> IndexArray:
+        """The rows, or columns, without entries, ascending."""
+        members = self._grouped[2 if self.side == "rows" else 3]
+        return np.sort(members[: self.n_empty])
 
     def __len__(self) -> int:
         return self._starts[0].size - 1

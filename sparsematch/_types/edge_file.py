@@ -106,6 +106,8 @@ def as_edge_file(path: str | os.PathLike[str]) -> EdgeFile:
         If it cannot be opened.
     """
     path = os.fspath(path)
+    if isinstance(path, str) and not _is_utf8(path):  # which the core cannot open
+        raise ValueError(f"{path!r} is not UTF-8: give the file, or a link to it, another name")
     with open(path, "rb") as stream:
         try:
             version = npy.read_magic(stream)
@@ -134,6 +136,14 @@ def as_edge_file(path: str | os.PathLike[str]) -> EdgeFile:
             f"{offset + shape[0] * record.itemsize}"
         )
     return EdgeFile(path, offset, shape[0], record)
+
+
+def _is_utf8(path: str) -> bool:
+    try:
+        path.encode()
+    except UnicodeEncodeError:
+        return False
+    return True
 
 
 def write_chunks(path: str, chunks: Iterator[tuple[Any, ...]]) -> int:

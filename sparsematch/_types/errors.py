@@ -15,6 +15,22 @@ def wrong_type(argument: str, value: Any, expected: str) -> TypeError:
     return TypeError(f"{argument} must be {expected}, not {name}")
 
 
+def not_sparse(argument: str, value: Any, expected: str) -> TypeError:
+    """Describe what is no sparse matrix, and say how to make one of it."""
+    error = wrong_type(argument, value, expected)
+    package, kind = type(value).__module__.partition(".")[0], type(value).__name__
+    hint = None
+    if package == "pandas":
+        hint = f"scipy.sparse.csr_array({argument}.to_numpy()), or {argument}.sparse.to_coo()"
+    elif package == "xarray":
+        hint = f"scipy.sparse.csr_array({argument}.to_numpy())"
+    elif (package, kind) == ("numpy", "ndarray") or isinstance(value, list | tuple):
+        hint = f"scipy.sparse.csr_array({argument})"
+    elif package == "networkx":
+        hint = f"networkx.to_scipy_sparse_array({argument})"
+    return TypeError(f"{error}; convert it: {hint}") if hint else error
+
+
 def unknown_choice(argument: str, value: Any, choices: Iterable[str]) -> TypeError | ValueError:
     """Describe a string that is none of the choices, or a value that is no string at all."""
     listed = ", ".join(repr(choice) for choice in dict.fromkeys(choices))

@@ -99,7 +99,8 @@ class Explanation:
         Parameters
         ----------
         max_pieces : int, optional
-            How many conflicts of each kind to show.
+            How many conflicts of each kind to show, beside the rows or columns without entries,
+            which are listed together.
         max_names : int, optional
             How many names to show in a list.
 
@@ -130,8 +131,9 @@ class Explanation:
         -------
         dict
             With ``n_rows``, ``n_cols``, ``structural_rank``, ``structurally_singular``, and under
-            ``overdetermined`` and ``underdetermined`` the numbers ``surplus`` and ``n_pieces`` and
-            the list ``pieces``: of each its indices ``rows``, ``cols``, ``conflict_rows``,
+            ``overdetermined`` and ``underdetermined`` the numbers ``surplus``, ``n_pieces`` and
+            ``n_empty`` (pieces of a row or column without entries, listed first) and the list
+            ``pieces``: of each its indices ``rows``, ``cols``, ``conflict_rows``,
             ``conflict_cols``, and the names of the latter two if given, ``conflict_row_names``,
             ``conflict_col_names``.
         """
@@ -147,7 +149,8 @@ class Explanation:
 
     def _part_dict(self, part: DeficientPieces, max_pieces: int | None) -> dict[str, Any]:
         pieces = [self._piece_dict(piece) for piece in part[:max_pieces]]
-        return {"surplus": part.surplus, "n_pieces": len(part), "pieces": pieces}
+        counts = {"surplus": part.surplus, "n_pieces": len(part), "n_empty": part.n_empty}
+        return {**counts, "pieces": pieces}
 
     def _piece_dict(self, piece: DeficientPiece) -> dict[str, Any]:
         arrays = piece.rows, piece.cols, *piece.conflict
@@ -192,6 +195,9 @@ def _part(why: Explanation, part: DeficientPieces, max_pieces: int, max_names: i
     kind = "Over-determined" if over else "Under-determined"
     if part.rows.size + part.cols.size == sum(indices.size for indices in part[0].conflict):
         return [f"{kind}: {_words(part[0])}", *_details(why, part[0], max_names)]
+    if len(part) == part.n_empty:
+        words, *details = _empty(why, part, max_names)
+        return [f"{kind}: {words}", *details]
     noun, other = (_ROW, _COL) if over else (_COL, _ROW)
     n_many, n_few = (part.rows.size, part.cols.size) if over else (part.cols.size, part.rows.size)
     lines = [
@@ -199,15 +205,31 @@ def _part(why: Explanation, part: DeficientPieces, max_pieces: int, max_names: i
     ]
     if len(part) > 1:
         lines[0] += f", in {len(part):,} separate pieces"
-    for number, piece in enumerate(part[:max_pieces], start=1):
-        words = _words(piece)
+    groups = [_empty(why, part, max_names)] if part.n_empty > 1 else []
+    first = part.n_empty if groups else 0  # pieces that need no words of their own
+    groups += [
+        [_words(piece), *_details(why, piece, max_names)]
+        for piece in part[first : first + max_pieces]
+    ]
+    for number, (words, *details) in enumerate(groups, start=1):
         lines.append(f"  {number}. {words}" if len(part) > 1 else f"  {words}")
-        lines += [f"   {line}" for line in _details(why, piece, max_names)]
-    if len(part) > max_pieces:
-        lines.append(
-            f"  and {_count(len(part) - max_pieces, 'more piece')}, none with a shorter conflict"
-        )
+        lines += [f"   {line}" for line in details]
+    if (hidden := len(part) - first - max_pieces) > 0:
+        lines.append(f"  and {_count(hidden, 'more piece')}, none with a shorter conflict")
     return lines
+
+
+def _empty(why: Explanation, part: DeficientPieces, max_names: int) -> list[str]:
+    """Put all rows, or columns, without entries together: there may be thousands."""
+    if part.side == "rows":
+        words, noun = f"{_count(part.n_empty, _ROW)} without variables", "equations"
+        names = _names(part.empty, why.row_name, max_names)
+        advice = "drop these equations, or bring a variable into each"
+    else:
+        words, noun = f"{_count(part.n_empty, _COL)} in no equation", "variables"
+        names = _names(part.empty, why.col_name, max_names)
+        advice = "fix these variables, or write an equation with each"
+    return [words, f"  {noun}: {names}", f"  to do: {advice}"]
 
 
 def _words(piece: DeficientPiece) -> str:

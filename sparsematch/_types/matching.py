@@ -1,7 +1,7 @@
 """The one result of every matching engine."""
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -260,7 +260,10 @@ class Matching:
             and xp.array_equal(self.col_mate, other.col_mate)
         )
 
-    __hash__ = None  # type: ignore[assignment]
+    __hash__: ClassVar[None] = None  # type: ignore[assignment]
+
+    def __dir__(self) -> list[str]:
+        return [name for name in object.__dir__(self) if name not in ("freeze", "start")]
 
     def __repr__(self) -> str:
         n_rows, n_cols = self.shape

@@ -4,6 +4,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
+from sparsematch._types.tables import table
+
 
 @dataclass(frozen=True, kw_only=True)
 class EngineInfo:
@@ -28,9 +30,9 @@ class EngineInfo:
         Whether it reads the matrix by columns as well as by rows; ``"optional"``: on some matrices.
     multithreaded : bool
         Whether more than one worker makes a difference.
-    guarantee : float
+    guarantee : float or None
         The share of the greatest weight that an approximate engine's matchings have at least; 0.0:
-        none is promised.
+        none is promised. None for exact engines and heuristics, which know no weights.
     """
 
     name: str
@@ -41,7 +43,24 @@ class EngineInfo:
     default_init: str = "none"
     transpose: str = "unused"
     multithreaded: bool = False
-    guarantee: float = 0.0
+    guarantee: float | None = 0.0
+
+    def __post_init__(self) -> None:
+        if self.kind != "approximate":
+            object.__setattr__(self, "guarantee", None)
+
+
+class EngineList(tuple[EngineInfo, ...]):
+    """A tuple of engines that is shown as a table."""
+
+    __slots__ = ()
+
+    def __repr__(self) -> str:
+        heads = ["name", "kind", "backend", "workers", "summary"]
+        rows = [
+            [e.name, e.kind, e.backend, "many" if e.multithreaded else "1", e.summary] for e in self
+        ]
+        return table(heads, rows)
 
 
 class StepInfo(NamedTuple):
@@ -99,9 +118,9 @@ class StepInfo(NamedTuple):
     reason: str = ""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, repr=False)
 class RunInfo:
-    """How a matching was found.
+    """How a matching was found; shown as a table of its steps.
 
     Attributes
     ----------
@@ -134,3 +153,23 @@ class RunInfo:
     def seconds(self) -> float:
         """Time of all steps, without that of transposing."""
         return sum(step.seconds for step in self.steps)
+
+    def __repr__(self) -> str:
+        workers = "1 worker" if self.workers == 1 else f"{self.workers} workers"
+        head = (
+            f"RunInfo: {self.cardinality:,} pairs by method {self.method!r}, init {self.init!r}, "
+            f"{workers}, {self.seconds * 1e3:,.1f} ms"
+        )
+        if self.transposes_built:
+            head += f" and {self.transpose_seconds * 1e3:,.1f} ms for transposing"
+        rows = [
+            [
+                f"  {step.engine}",
+                f"{step.seconds * 1e3:,.1f}",
+                *(f"{n:,}" for n in (step.phases, step.edges, step.cardinality)),
+                step.reason,
+            ]
+            for step in self.steps
+        ]
+        heads = ["  engine", "ms", "phases", "edges", "pairs", "reason"]
+        return f"{head}\n{table(heads, rows, range(1, 5))}" if rows else head

@@ -1,8 +1,10 @@
 """The command line: ``sparsematch rank | match | btf | explain | coarsen | match-edges | demo``.
 
-`main` is the only public name. `arguments` declares the options, `commands` and `graph_commands`
-do it, `summary` words the answer for people and for programs, `progress` shows the running step.
-Matrix files are read by `sparsematch._io`.
+`main` is the only public name. It imports the rest when it is called, so that Ctrl-C is answered
+from the first moment on. `run` chooses the exit status, `arguments` declares the options,
+`commands` and `graph_commands` do it, `several` does it for many files, `summary` words the answer
+for people and for programs, `outputs` writes files, `progress` shows the running step. Matrix files
+are read by `sparsematch._io`.
 
 The exit status is part of the interface (see docs/howto/command_line.md): 0 done, 1 structurally
 singular and ``--check`` was given, 2 wrong usage, 3 the matrix file cannot be read, 4 the result
@@ -10,20 +12,12 @@ cannot be produced (a file cannot be written, matplotlib is missing, no memory),
 141 the reader of the output went away.
 """
 
-import contextlib
-import io
-import os
 import sys
 from collections.abc import Sequence
-from typing import TextIO
-
-from sparsematch._io import UnreadableFile
-from sparsematch.cli.arguments import build_parser
-from sparsematch.cli.commands import CannotProduce
 
 __all__ = ["main"]
 
-_UNREADABLE, _NO_RESULT, _INTERRUPTED, _BROKEN_PIPE = 3, 4, 130, 141
+_INTERRUPTED = 130
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -50,40 +44,19 @@ def main(argv: Sequence[str] | None = None) -> int:
     >>> main(["rank", "absent.mtx"])
     3
     """
-    arguments = build_parser().parse_args(argv)
     try:
-        _print_any_name(sys.stdout)
-        status: int = arguments.command(arguments)
-        print(end="", flush=True)  # what cannot be written fails here rather than at exit
-        return status
-    except UnreadableFile as error:
-        return _fail(error, _UNREADABLE)
-    except CannotProduce as error:
-        return _fail(error, _NO_RESULT)
-    except MemoryError:
-        return _fail("not enough memory", _NO_RESULT)
-    except KeyboardInterrupt:
-        return _fail("interrupted", _INTERRUPTED)
-    # `sparsematch ... | head`: what is left to write goes nowhere, without a traceback
-    except BrokenPipeError:
-        _silence(sys.stdout)
-        return _BROKEN_PIPE
-    except OSError as error:
-        _silence(sys.stdout)
-        return _fail(f"cannot write the output: {error.strerror or error}", _NO_RESULT)
+        from sparsematch.cli.run import run
+
+        return run(argv)
+    # an interrupted import may fail with another error, of which Ctrl-C is the cause
+    except BaseException as error:
+        if not _is_an_interrupt(error):
+            raise
+        print("sparsematch: interrupted", file=sys.stderr)
+        return _INTERRUPTED
 
 
-def _fail(message: object, status: int) -> int:
-    print(f"sparsematch: {message}", file=sys.stderr)
-    return status
-
-
-def _print_any_name(stream: TextIO) -> None:
-    """Let file names be printed that the terminal has no letters for."""
-    if isinstance(stream, io.TextIOWrapper):
-        stream.reconfigure(errors="backslashreplace")
-
-
-def _silence(stream: TextIO) -> None:
-    with contextlib.suppress(OSError, ValueError):
-        os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())
+def _is_an_interrupt(error: BaseException | None) -> bool:
+    while error is not None and not isinstance(error, KeyboardInterrupt):
+        error = error.__cause__ or error.__context__
+    return error is not None

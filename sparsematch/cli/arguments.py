@@ -7,14 +7,26 @@ from typing import Any
 import sparsematch
 from sparsematch._io import FORMATS
 from sparsematch.cli import commands, graph_commands
+from sparsematch.cli.outputs import STREAM
 
 __all__ = ["build_parser"]
 
 _EXIT_STATUS = (
-    "exit status: 0 done; 1 structurally singular, with --check; 2 wrong usage; 3 the matrix file "
-    "cannot be read; "
-    "4 the result cannot be produced; 130 interrupted"
+    "exit status: 0 done; {}2 wrong usage; 3 the matrix file cannot be read; 4 the result cannot "
+    "be produced; 130 interrupted"
 )
+_WITH_CHECK = "1 structurally singular, with --check; "
+
+
+class _Version(argparse.Action):
+    """Print the versions; what there is takes a moment to find out, so only when asked."""
+
+    def __call__(self, parser: argparse.ArgumentParser, *_: Any) -> None:
+        """Print and exit."""
+        from sparsematch.cli.versions import text
+
+        print(text())
+        parser.exit()
 
 
 def build_parser() -> argparse.ArgumentParser:
@@ -24,11 +36,9 @@ def build_parser() -> argparse.ArgumentParser:
         description=(
             "Maximum transversals, structural rank and block triangular form of sparse matrices."
         ),
-        epilog=_EXIT_STATUS,
+        epilog=_EXIT_STATUS.format(_WITH_CHECK),
     )
-    parser.add_argument(
-        "--version", action="version", version=f"sparsematch {sparsematch.__version__}"
-    )
+    parser.add_argument("--version", action=_Version, nargs=0, help="versions, and what there is")
     adders = parser.add_subparsers(metavar="COMMAND", required=True)
     _add_rank(adders)
     _add_match(adders)
@@ -42,7 +52,7 @@ def build_parser() -> argparse.ArgumentParser:
 
 def _add_rank(adders: Any) -> None:
     command = _add_command(adders, "rank", commands.rank, "structural rank of the matrix in FILE")
-    _add_file(command)
+    _add_files(command)
     _add_engine_options(command)
     _add_report_options(command)
     _add_check(command)
@@ -52,7 +62,7 @@ def _add_match(adders: Any) -> None:
     command = _add_command(
         adders, "match", commands.match, "maximum transversal: a row permutation for the diagonal"
     )
-    _add_file(command)
+    _add_files(command)
     _add_engine_options(command, heuristic_alone=True)
     _add_report_options(command, arrays="row_mate, col_mate and permutation")
     _add_check(command)
@@ -63,7 +73,7 @@ def _add_btf(adders: Any) -> None:
     command = _add_command(
         adders, "btf", commands.btf, "block triangular form (Dulmage-Mendelsohn, coarse and fine)"
     )
-    _add_file(command)
+    _add_files(command)
     _add_engine_options(command)
     _add_report_options(command, arrays="permutations and block boundaries")
     _add_check(command)
@@ -78,7 +88,7 @@ def _add_explain(adders: Any) -> None:
         commands.explain,
         "why a matrix is structurally singular, in your own names",
     )
-    _add_file(command)
+    _add_files(command)
     for side, noun in (("row", "rows (equations)"), ("col", "columns (variables)")):
         command.add_argument(
             f"--{side}-names",
@@ -168,7 +178,10 @@ def _add_match_edges(adders: Any) -> None:
     )
     _add_report_options(command)
     command.add_argument(
-        "--save", type=_npy_name, metavar="OUT.npy", help="write the mates for numpy.load"
+        "--save",
+        type=_npy_name,
+        metavar="OUT.npy",
+        help="write the mates for numpy.load (-: to standard output)",
     )
 
 
@@ -198,7 +211,10 @@ def _add_command(
     adders: Any, name: str, function: Callable[..., int], summary: str
 ) -> argparse.ArgumentParser:
     command = adders.add_parser(
-        name, help=summary, description=summary[0].upper() + summary[1:] + ".", epilog=_EXIT_STATUS
+        name,
+        help=summary,
+        description=summary[0].upper() + summary[1:] + ".",
+        epilog=_EXIT_STATUS.format(""),
     )
     command.set_defaults(command=function, name=name)
     return command
@@ -206,6 +222,12 @@ def _add_command(
 
 def _add_file(command: argparse.ArgumentParser) -> None:
     command.add_argument("file", metavar="FILE", help=FORMATS)
+
+
+def _add_files(command: argparse.ArgumentParser) -> None:
+    command.add_argument(
+        "files", nargs="+", metavar="FILE", help=f"{FORMATS}; of several, a line for each"
+    )
 
 
 def _add_engine_options(command: argparse.ArgumentParser, heuristic_alone: bool = False) -> None:
@@ -251,6 +273,7 @@ def _add_report_options(command: argparse.ArgumentParser, arrays: str | None = N
 
 
 def _add_check(command: argparse.ArgumentParser) -> None:
+    command.epilog = _EXIT_STATUS.format(_WITH_CHECK)
     command.add_argument(
         "--check", action="store_true", help="exit with status 1 if structurally singular"
     )
@@ -258,7 +281,10 @@ def _add_check(command: argparse.ArgumentParser) -> None:
 
 def _add_save(command: argparse.ArgumentParser) -> None:
     command.add_argument(
-        "--save", type=_npz_name, metavar="OUT.npz", help="write the arrays for numpy.load"
+        "--save",
+        type=_npz_name,
+        metavar="OUT.npz",
+        help="write the arrays for numpy.load (-: to standard output)",
     )
 
 
@@ -304,14 +330,14 @@ def _at_least(least: int) -> Callable[[str], int]:
 
 
 def _npy_name(text: str) -> str:
-    if not text.endswith(".npy"):
-        raise argparse.ArgumentTypeError(f"{text}: the name must end in .npy")
+    if text != STREAM and not text.endswith(".npy"):
+        raise argparse.ArgumentTypeError(f"{text}: the name must end in .npy, or be {STREAM}")
     return text
 
 
 def _npz_name(text: str) -> str:
-    if not text.endswith(".npz"):
-        raise argparse.ArgumentTypeError(f"{text}: the name must end in .npz")
+    if text != STREAM and not text.endswith(".npz"):
+        raise argparse.ArgumentTypeError(f"{text}: the name must end in .npz, or be {STREAM}")
     return text
 
 

@@ -4,6 +4,7 @@ Each reads, calls the public API, writes the outputs, and returns the exit statu
 """
 
 import json
+import sys
 from argparse import Namespace
 from collections.abc import Callable
 from pathlib import Path
@@ -13,28 +14,14 @@ import numpy as np
 
 import sparsematch
 from sparsematch import BlockForm, Matching, RunInfo, plot
-from sparsematch._io import read_matrix, read_names
+from sparsematch._io import read_matrix, read_names, read_stream
 from sparsematch.cli import summary
+from sparsematch.cli.outputs import STREAM, check_outputs, print_written, write
 from sparsematch.cli.progress import Progress, make_progress
 
-__all__ = [
-    "CannotProduce",
-    "btf",
-    "check_outputs",
-    "demo",
-    "explain",
-    "match",
-    "print_json",
-    "print_written",
-    "rank",
-    "read",
-]
+__all__ = ["btf", "demo", "explain", "match", "print_json", "rank", "read", "wants_text"]
 
 _DONE, _SINGULAR = 0, 1
-
-
-class CannotProduce(Exception):
-    """An output cannot be produced: a file cannot be written, or matplotlib is missing."""
 
 
 def rank(arguments: Namespace) -> int:
@@ -103,8 +90,10 @@ def explain(arguments: Namespace) -> int:
     facts = {"command": "explain", **summary.rank_facts(arguments.file, matrix, matching)}
     facts |= why.to_dict(max_pieces=arguments.pieces) | summary.run_facts(run, progress.seconds)
     if arguments.json:
-        print_json(facts)
-    elif not arguments.quiet:
+        print_json(facts, brief=arguments.brief)
+    elif wants_text(arguments) and arguments.brief:
+        print(summary.one_line(facts))
+    elif wants_text(arguments):
         print(summary.explanation_text(facts, why.text(max_pieces=arguments.pieces)))
         print_written(arguments)
     return _SINGULAR if arguments.check and why.is_singular else _DONE
@@ -119,25 +108,27 @@ def demo(arguments: Namespace) -> int:
     progress = make_progress(arguments.quiet)
     with progress.step("demo", "solving the circuit"):
         result = story.run(arguments.nodes, seed=arguments.seed)
+        times = story.race(arguments.nodes, seed=arguments.seed)
     _plot(arguments, result.matrix, result.form, "circuit with voltage sources", progress)
     if arguments.json:
-        print_json({"command": "demo", **story.facts(result)})
-    elif not arguments.quiet:
-        print(story.text(result))
+        print_json({"command": "demo", **story.facts(result, times)})
+    elif wants_text(arguments):
+        print(story.text(result, times))
         print_written(arguments)
     return _DONE
 
 
 def read(arguments: Namespace, progress: Progress) -> Any:
     """Read the matrix file, as a step of its own."""
+    if arguments.file == STREAM:
+        with progress.step("read", "reading standard input"):
+            return read_stream(sys.stdin.buffer)
     with progress.step("read", f"reading {Path(arguments.file).name}"):
         return read_matrix(arguments.file)
 
 
 def _match(matrix: Any, arguments: Namespace, progress: Progress) -> tuple[Matching, RunInfo]:
-    with progress.step(
-        "match", f"matching {matrix.shape[0]} x {matrix.shape[1]}, {matrix.nnz} entries"
-    ):
+    with progress.step("match", f"matching {summary.size_words(matrix)}"):
         return sparsematch.maximum_transversal(
             matrix,
             method=arguments.method,
@@ -165,52 +156,34 @@ def _finish(
     _save(arguments, arrays, facts)
     facts = {"command": arguments.name, **facts, **summary.run_facts(run, progress.seconds)}
     if arrays and arguments.arrays:
-        print_json(facts | {name: array.tolist() for name, array in arrays.items()})
+        lists = {name: array.tolist() for name, array in arrays.items()}
+        print_json(facts | lists, brief=arguments.brief)
     elif arguments.json:
-        print_json(facts)
-    elif not arguments.quiet:
+        print_json(facts, brief=arguments.brief)
+    elif wants_text(arguments) and arguments.brief:
+        print(summary.one_line(facts))
+    elif wants_text(arguments):
         print(summary.text(facts))
         print_written(arguments)
     return _SINGULAR if arguments.check and facts["structurally_singular"] else _DONE
 
 
-def print_json(facts: dict[str, Any]) -> None:
-    """Print one JSON object, one key to a line, however long its value is."""
-    pairs = {"sparsematch": sparsematch.__version__, **facts}.items()
-    print(
-        "{\n"
-        + ",\n".join(f"  {json.dumps(key)}: {json.dumps(value)}" for key, value in pairs)
-        + "\n}"
-    )
+def print_json(facts: dict[str, Any], brief: bool = False) -> None:
+    """Print one JSON object, one key to a line, or one of several (`brief`) all in one line."""
+    facts = {"sparsematch": sparsematch.__version__, **facts}
+    pairs = [f"{json.dumps(key)}: {json.dumps(value)}" for key, value in facts.items()]
+    print("{" + ", ".join(pairs) + "}" if brief else "{\n  " + ",\n  ".join(pairs) + "\n}")
 
 
-def print_written(arguments: Namespace) -> None:
-    """Name the files that were written."""
-    for name in (getattr(arguments, "save", None), getattr(arguments, "plot", None)):
-        if name:
-            print(summary.line("written", name))
-
-
-def check_outputs(arguments: Namespace) -> None:
-    """Refuse before the work what could only fail after it."""
-    save, picture = getattr(arguments, "save", None), getattr(arguments, "plot", None)
-    for name in (save, picture):
-        if name and not Path(name).absolute().parent.is_dir():
-            raise CannotProduce(f"cannot write {name}: the folder does not exist")
-    if picture:
-        try:
-            plot.check_picture(picture)
-        except (ImportError, ValueError) as error:
-            raise CannotProduce(f"cannot write {picture}: {error}") from None
+def wants_text(arguments: Namespace) -> bool:
+    """Tell whether a summary is to be printed: not where standard output holds something else."""
+    return not (arguments.quiet or arguments.json or getattr(arguments, "save", None) == STREAM)
 
 
 def _save(arguments: Namespace, arrays: dict[str, Any], facts: dict[str, Any]) -> None:
-    name = getattr(arguments, "save", None)
-    if name:
-        try:
-            np.savez_compressed(name, shape=np.array([facts["n_rows"], facts["n_cols"]]), **arrays)
-        except OSError as error:
-            raise CannotProduce(f"cannot write {name}: {error.strerror or error}") from None
+    if name := getattr(arguments, "save", None):
+        shape = np.array([facts["n_rows"], facts["n_cols"]])
+        write(name, lambda stream: np.savez_compressed(stream, shape=shape, **arrays))
 
 
 def _plot(
@@ -221,10 +194,6 @@ def _plot(
 
 
 def _draw(arguments: Namespace, progress: Progress, draw: Callable[[], Any]) -> None:
+    kind = Path(arguments.plot).suffix.lower().removeprefix(".")
     with progress.step("plot", "drawing the picture"):
-        try:
-            draw().savefig(arguments.plot, dpi=150)
-        except OSError as error:
-            raise CannotProduce(
-                f"cannot write {arguments.plot}: {error.strerror or error}"
-            ) from None
+        write(arguments.plot, lambda stream: draw().savefig(stream, format=kind, dpi=150))

@@ -10,7 +10,8 @@ import sparsematch
 from sparsematch import CoarseningHierarchy, GraphMatching
 from sparsematch._io import UnreadableFile
 from sparsematch.cli import summary
-from sparsematch.cli.commands import CannotProduce, check_outputs, print_json, print_written, read
+from sparsematch.cli.commands import print_json, read, wants_text
+from sparsematch.cli.outputs import CannotProduce, check_outputs, print_written, write
 from sparsematch.cli.progress import Progress, make_progress
 
 __all__ = ["coarsen", "match_edges"]
@@ -21,9 +22,7 @@ def coarsen(arguments: Namespace) -> int:
     check_outputs(arguments)
     progress = make_progress(arguments.quiet)
     matrix = read(arguments, progress)
-    with progress.step(
-        "coarsen", f"coarsening {matrix.shape[0]} x {matrix.shape[1]}, {matrix.nnz} entries"
-    ):
+    with progress.step("coarsen", f"coarsening {summary.size_words(matrix)}"):
         try:
             hierarchy = sparsematch.coarsening_hierarchy(
                 matrix,
@@ -69,7 +68,7 @@ def match_edges(arguments: Namespace) -> int:
     with progress.step("match", words):
         matching = _match_file(arguments, tell)
     if arguments.save:
-        _write(arguments.save, lambda: np.save(arguments.save, matching.mate))
+        write(arguments.save, lambda stream: np.save(stream, matching.mate))
     (step,) = matching.info.steps
     facts = {
         "command": "match-edges",
@@ -107,7 +106,7 @@ def _match_file(arguments: Namespace, tell: Any) -> GraphMatching:
 def _finish(arguments: Namespace, facts: dict[str, Any], text: Any) -> None:
     if arguments.json:
         print_json(facts)
-    elif not arguments.quiet:
+    elif wants_text(arguments):
         print(text(facts))
         print_written(arguments)
 
@@ -140,9 +139,7 @@ def _matching_text(facts: dict[str, Any]) -> str:
 
 
 def _time(facts: dict[str, Any]) -> str:
-    return summary.line(
-        "time", ", ".join(f"{key} {value:.2f} s" for key, value in facts["seconds"].items())
-    )
+    return summary.line("time", summary.times(facts["seconds"]))
 
 
 def _rounded(progress: Progress) -> dict[str, float]:
@@ -152,14 +149,5 @@ def _rounded(progress: Progress) -> dict[str, float]:
 def _save_levels(name: str, hierarchy: CoarseningHierarchy) -> None:
     """Write, for each level, the vertex that each vertex of the matrix is part of."""
     labels = np.array([hierarchy.aggregates(k) for k in range(len(hierarchy))])
-    _write(
-        name,
-        lambda: np.savez_compressed(name, aggregates=labels, vertices=np.array(hierarchy.sizes)),
-    )
-
-
-def _write(name: str, save: Any) -> None:
-    try:
-        save()
-    except OSError as error:
-        raise CannotProduce(f"cannot write {name}: {error.strerror or error}") from None
+    sizes = np.array(hierarchy.sizes)
+    write(name, lambda stream: np.savez_compressed(stream, aggregates=labels, vertices=sizes))

@@ -1,18 +1,20 @@
 """What ``sparsematch demo`` prints about the circuit of `sparsematch.demo`."""
 
+from importlib.util import find_spec
 from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
 
-from sparsematch.cli.summary import line
+from sparsematch.cli.race import Race, race
+from sparsematch.cli.summary import line, seconds
 from sparsematch.demo import STAGES, Result, run
 
-__all__ = ["facts", "run", "text"]
+__all__ = ["facts", "race", "run", "text"]
 
 
-def facts(result: Result) -> dict[str, Any]:
-    """Collect the numbers of `result` in a flat dictionary."""
+def facts(result: Result, times: Race) -> dict[str, Any]:
+    """Collect the numbers of `result`, and the times of a larger circuit, in a dictionary."""
     form, diagonal = result.form, result.matrix.diagonal()
     permuted = sp.csr_array(result.matrix)[result.transversal.as_permutation()].diagonal()
     return {
@@ -32,23 +34,29 @@ def facts(result: Result) -> dict[str, Any]:
         "fill": result.fill,
         "fill_whole": result.fill_whole,
         "faulty_structural_rank": int(result.faulty_form.structural_rank),
+        "large_n_rows": times.n_rows,
+        "large_n_blocks": times.n_blocks,
+        "large_difference": times.difference,
         "seconds": {
             "analyse": result.seconds_analyse,
             "solve": result.seconds,
             "solve_whole": result.seconds_whole,
+            "large_scipy": times.scipy,
+            "large_solve": times.first,
+            "large_solve_again": times.again,
         },
     }
 
 
-def text(result: Result) -> str:
+def text(result: Result, times: Race) -> str:
     """Tell the story of `result`."""
-    return "\n".join(
-        [*_model(result), "", *_analysis(result), "", *_solution(result), "", *_mistake(result)]
-    )
+    f = facts(result, times)
+    paragraphs = [_model(f), _analysis(result, f), _solution(f), _mistake(result)]
+    paragraphs += [_speed(times), _next()]
+    return "\n\n".join("\n".join(lines) for lines in paragraphs)
 
 
-def _model(result: Result) -> list[str]:
-    f = facts(result)
+def _model(f: dict[str, Any]) -> list[str]:
     return [
         f"A circuit of {f['n_nodes']:,} nodes: {STAGES} networks of resistors and capacitors, "
         "driven one by another",
@@ -58,8 +66,8 @@ def _model(result: Result) -> list[str]:
     ]
 
 
-def _analysis(result: Result) -> list[str]:
-    f, sizes = facts(result), np.sort(np.diff(result.form.row_blocks))[::-1]
+def _analysis(result: Result, f: dict[str, Any]) -> list[str]:
+    sizes = np.sort(np.diff(result.form.row_blocks))[::-1]
     before, after = f["zeros_on_diagonal"], f["zeros_on_diagonal_permuted"]
     ones = int(np.count_nonzero(sizes == 1))
     large = ", ".join(f"{size:,}" for size in sizes[sizes > 1])
@@ -74,34 +82,53 @@ def _analysis(result: Result) -> list[str]:
             f"{f['structural_rank']:,} of {f['n_rows']:,}: structurally nonsingular",
         ),
         line("block form", f"{f['n_blocks']:,} blocks: {large}, and {ones:,} of size 1"),
-        line("time", f"{result.seconds_analyse:.4f} s"),
+        line("time", seconds(result.seconds_analyse)),
     ]
 
 
-def _solution(result: Result) -> list[str]:
-    f = facts(result)
+def _solution(f: dict[str, Any]) -> list[str]:
     return [
-        _row("Solve A x = b", "largest system", "factor entries", "time", "residual"),
-        _row("  block by block", f["largest_block"], f["fill"], result.seconds, f["residual"]),
-        _row(
-            "  whole, by splu",
-            f["n_rows"],
-            f["fill_whole"],
-            result.seconds_whole,
-            f["residual_whole"],
-        ),
+        _row("Solve A x = b", "largest system", "factor entries", "residual"),
+        _row("  block by block", f["largest_block"], f["fill"], f["residual"]),
+        _row("  whole, by SciPy", f["n_rows"], f["fill_whole"], f["residual_whole"]),
         line("difference", f"{f['difference']:.1e} of the largest unknown"),
     ]
 
 
-def _row(
-    label: str, size: int | str, fill: int | str, seconds: float | str, residual: float | str
-) -> str:
+def _row(label: str, size: int | str, fill: int | str, residual: float | str) -> str:
     """Align one row of the table; the heads of the columns are strings."""
     size, fill = (cell if isinstance(cell, str) else f"{cell:,}" for cell in (size, fill))
-    seconds = seconds if isinstance(seconds, str) else f"{seconds:.4f} s"
     residual = residual if isinstance(residual, str) else f"{residual:.1e}"
-    return f"{label:<20}{size:>14}  {fill:>14}  {seconds:>9}  {residual:>8}"
+    return f"{label:<20}{size:>14}  {fill:>14}  {residual:>9}"
+
+
+def _speed(times: Race) -> list[str]:
+    def words(value: float) -> str:
+        ratio = f"{times.scipy / value:.1f} times as fast" if value < times.scipy else "no faster"
+        return f"{seconds(value):>9}  {ratio}"
+
+    return [
+        f"Such a circuit of {times.n_rows:,} equations, {times.n_blocks:,} blocks: factorise and "
+        "solve",
+        line("SciPy's splu", f"{seconds(times.scipy):>9}"),
+        line("solvers.splu", words(times.first)),
+        line("  with new values", f"{words(times.again)} (refactorise)"),
+    ]
+
+
+def _next() -> list[str]:
+    lines = [
+        "Next",
+        line("explain", "sparsematch explain your_matrix.mtx     why it is singular"),
+        line("blocks", "sparsematch btf your_matrix.mtx         its block triangular form"),
+        line("picture", "sparsematch demo --plot circuit.png     this circuit"),
+        line(
+            "in Python", "from sparsematch.solvers import splu    in place of scipy.sparse.linalg"
+        ),
+    ]
+    if find_spec("matplotlib") is None:
+        lines[3] += " (needs matplotlib: pip install 'sparsematch[plot]')"
+    return lines
 
 
 def _mistake(result: Result) -> list[str]:

@@ -16,9 +16,13 @@ __all__ = [
     "explanation_text",
     "line",
     "match_facts",
+    "one_line",
     "rank_facts",
     "run_facts",
+    "seconds",
+    "size_words",
     "text",
+    "times",
 ]
 
 _SIZES_SHOWN = 5
@@ -96,21 +100,20 @@ def _first(indices: NDArray[Any]) -> list[int]:
 
 def run_facts(run: RunInfo, seconds: dict[str, float]) -> dict[str, Any]:
     """Which engines ran, with how many threads, and the seconds of each step."""
-    seconds = {key: round(value, 6) for key, value in seconds.items()}
+    rounded = {key: round(value, 6) for key, value in seconds.items()}
     return {
         "method": run.method,
         "init": run.init,
         "engines": [step.engine for step in run.steps],
         "workers": int(run.workers),
-        "seconds": seconds | {"total": round(sum(seconds.values()), 6)},
+        "seconds": rounded | {"total": round(sum(rounded.values()), 6)},
     }
 
 
 def text(facts: dict[str, Any]) -> str:
     """Word the facts for a person."""
     lines = [
-        f"{facts['file']}: {facts['n_rows']:,} x {facts['n_cols']:,}, {facts['n_entries']:,} "
-        "entries",
+        _head(facts),
         line("structural rank", _rank_words(facts)),
     ]
     if "diagonal_entries_before" in facts:
@@ -122,16 +125,38 @@ def text(facts: dict[str, Any]) -> str:
 
 def explanation_text(facts: dict[str, Any], explanation: str) -> str:
     """Put an explanation between the name of the file and how it was found."""
-    head = (
-        f"{facts['file']}: {facts['n_rows']:,} x {facts['n_cols']:,}, {facts['n_entries']:,} "
-        "entries"
-    )
-    return "\n".join([head, "", explanation, "", *_run_lines(facts)])
+    return "\n".join([_head(facts), "", explanation, "", *_run_lines(facts)])
+
+
+def _head(facts: dict[str, Any]) -> str:
+    size = f"{facts['n_rows']:,} x {facts['n_cols']:,}, {facts['n_entries']:,} entries"
+    return f"{facts['file']}: {size}"
 
 
 def _run_lines(facts: dict[str, Any]) -> list[str]:
-    seconds = ", ".join(f"{key} {_seconds(value)}" for key, value in facts["seconds"].items())
-    return [line("method", _method_words(facts)), line("time", seconds)]
+    return [line("method", _method_words(facts)), line("time", times(facts["seconds"]))]
+
+
+def times(by_step: dict[str, float]) -> str:
+    """Word the seconds of each step."""
+    return ", ".join(f"{key} {seconds(value)}" for key, value in by_step.items())
+
+
+def size_words(matrix: Any) -> str:
+    """Word the size of a matrix."""
+    n_rows, n_cols = matrix.shape
+    return f"{n_rows:,} x {n_cols:,}, {matrix.nnz:,} entries"
+
+
+def one_line(facts: dict[str, Any]) -> str:
+    """Word the facts of one file of several."""
+    words = f"{_head(facts)}, structural rank {_rank_words(facts)}"
+    if "n_blocks" in facts:
+        words += f", {_count(facts['n_blocks'], 'block')}"
+    for part in ("overdetermined", "underdetermined"):
+        if part in facts and facts[part]["n_pieces"]:
+            words += f", {_count(facts[part]['n_pieces'], 'conflict')} {part[:-10]}-determined"
+    return words
 
 
 def line(label: str, words: str) -> str:
@@ -223,7 +248,8 @@ def _method_words(facts: dict[str, Any]) -> str:
     return f"{' then '.join(facts['engines']) or 'none'}, {_count(facts['workers'], 'thread')}"
 
 
-def _seconds(value: float) -> str:
+def seconds(value: float) -> str:
+    """Word a time: milliseconds below a tenth of a second."""
     return f"{value * 1e3:.1f} ms" if value < 0.1 else f"{value:.2f} s"
 
 

@@ -6,9 +6,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sparsematch import BlockForm, block_triangular_form
-from sparsematch.plot.cells import PARTS, draw_entries, draw_grid, import_matplotlib
+from sparsematch.plot.cells import (
+    PARTS,
+    draw_entries,
+    draw_grid,
+    import_matplotlib,
+    number_axes,
+)
 
 _OUTLINED = 1 / 120  # a block is outlined if it is at least this part of the longer side
+_SMALL = 1 / 20  # a coarse part smaller than this is drawn by itself, too
 
 
 def spy_blocks(
@@ -17,7 +24,8 @@ def spy_blocks(
     """Draw a sparse matrix as given and in block triangular form.
 
     The coarse Dulmage-Mendelsohn parts are shaded, the fine blocks outlined, and the legend gives
-    their sizes.
+    their sizes. An over- or under-determined part too small to be seen is marked, and drawn by
+    itself, enlarged.
 
     Parameters
     ----------
@@ -34,7 +42,8 @@ def spy_blocks(
     Returns
     -------
     matplotlib Figure or SubFigure
-        With two axes, before and after; save it with ``savefig``.
+        With two axes, before and after, one for each part that is enlarged, and those of the
+        scale of shades; save it with ``savefig``.
 
     Raises
     ------
@@ -59,16 +68,21 @@ def spy_blocks(
         raise ValueError(
             f"form is of a matrix of shape {tuple(form.shape)}, A has shape {tuple(A.shape)}"
         )
-    figure, before, after = _panels(A.shape, figure)
+    small = _small_parts(form)
+    figure, before, after, *enlarged = _panels(A.shape, len(small), figure)
     entries = A.tocoo()
     rows, cols = entries.row, entries.col
-    draw_entries(before, rows, cols, A.shape)
+    draw_entries(before, rows, cols, A.shape, bar=True)
     gap = ", " if _width(figure) >= 9 else ",\n"
     before.set_title(
         f"as given: {A.shape[0]:,} x {A.shape[1]:,}{gap}{A.nnz:,} entries", fontsize=11
     )
     _draw_parts(after, form)
-    draw_entries(after, _inverse(form.row_perm)[rows], _inverse(form.col_perm)[cols], A.shape)
+    rows, cols = _inverse(form.row_perm)[rows], _inverse(form.col_perm)[cols]
+    draw_entries(after, rows, cols, A.shape, bar=True)
+    for ax, name in zip(enlarged, small, strict=True):
+        _mark(after, _coarse_boxes(form)[name], PARTS[name][2])
+        _enlarge(ax, rows, cols, _coarse_boxes(form)[name], PARTS[name])
     outlined = _draw_outlines(after, form)
     count = "1 block" if form.n_blocks == 1 else f"{form.n_blocks:,} blocks"
     after.set_title(
@@ -80,31 +94,79 @@ def spy_blocks(
     return figure
 
 
-def _panels(shape: tuple[int, int], figure: Any) -> tuple[Any, Any, Any]:
-    """Lay out two pictures, side by side or stacked; a very long matrix is not to scale."""
+def _panels(shape: tuple[int, int], n_small: int, figure: Any) -> tuple[Any, ...]:
+    """Lay out two pictures, side by side or stacked; a very long matrix is not to scale.
+
+    Beside or below them are the parts that are enlarged.
+    """
     from matplotlib.figure import Figure
-    from matplotlib.ticker import MaxNLocator, StrMethodFormatter
 
     n_rows, n_cols = (max(n, 1) for n in shape)
     ratio = min(max(n_rows / n_cols, 1 / 4), 2)
     stacked = ratio < 1 / 2
     if figure is None:
-        figure = Figure(figsize=(9, 16 * ratio + 2.3) if stacked else (11, 5 * ratio + 1.2))
+        extra = 3.2 * bool(n_small)
+        size = (9, 16 * ratio + 2.3 + extra) if stacked else (11 + extra, 5 * ratio + 1.6)
+        figure = Figure(figsize=size)
     if figure.figure.get_layout_engine() is None:
         figure.figure.set_layout_engine("constrained", w_pad=0.15, h_pad=0.08)
-    axes = figure.subplots(2, 1) if stacked else figure.subplots(1, 2)
-    for ax, order in zip(axes, ("", " in the new order"), strict=True):
+    axes = _subplots(figure, n_small, stacked)
+    for ax, order in zip(axes[:2], ("", " in the new order"), strict=True):
         ax.set_box_aspect(ratio)
         ax.set_xlim(-0.5, n_cols - 0.5)
         ax.set_ylim(n_rows - 0.5, -0.5)
-        for axis in (ax.xaxis, ax.yaxis):
-            axis.set_major_locator(MaxNLocator(5, integer=True))
-            axis.set_major_formatter(StrMethodFormatter("{x:,.0f}"))
+        number_axes(ax)
         ax.set_xlabel(f"column{order}")
         ax.set_ylabel(f"row{order}")
-        ax.tick_params(labelsize=8)
         draw_grid(ax, n_rows, n_cols)
     return figure, *axes
+
+
+def _subplots(figure: Any, n_small: int, stacked: bool) -> list[Any]:
+    small = [f"small {k}" for k in range(n_small)]
+    if stacked:
+        wide = max(n_small, 1)
+        rows = [["before"] * wide, ["after"] * wide, *([small] if small else [])]
+        axes = figure.subplot_mosaic(rows)
+    else:
+        rows = [["before", "after", name] for name in small] or [["before", "after"]]
+        axes = figure.subplot_mosaic(rows, width_ratios=[1, 1, 0.5][: len(rows[0])])
+    return [axes[name] for name in ("before", "after", *small)]
+
+
+def _small_parts(form: BlockForm) -> list[str]:
+    """List the over- and under-determined parts that are too small to be seen, but no points."""
+    limit = _SMALL * max(form.shape)
+    return [
+        name
+        for name, (_, _, height, width) in _coarse_boxes(form).items()
+        if name != "square" and max(height, width) < limit and min(height, width) > 0
+    ]
+
+
+def _mark(ax: Any, box: tuple[int, int, int, int], colour: str) -> None:
+    top, left, height, width = box
+    centre = left + (width - 1) / 2, top + (height - 1) / 2
+    ax.plot(*centre, marker="s", markersize=12, mfc="none", mec=colour, mew=2, zorder=4)
+
+
+def _enlarge(
+    ax: Any, rows: NDArray[Any], cols: NDArray[Any], box: tuple[int, int, int, int], style: Any
+) -> None:
+    """Draw the entries of one part by themselves."""
+    top, left, height, width = box
+    face, _, edge, meaning = style
+    ax.set_facecolor(face)
+    ax.set_box_aspect(min(max(height / width, 1 / 3), 2))
+    ax.set_xlim(-0.5, width - 0.5)
+    ax.set_ylim(height - 0.5, -0.5)
+    inside = (rows >= top) & (rows < top + height) & (cols >= left) & (cols < left + width)
+    draw_entries(ax, rows[inside] - top, cols[inside] - left, (height, width))
+    number_axes(ax)
+    draw_grid(ax, height, width)
+    ax.set_title(f"{meaning.split()[0]}: {height:,} x {width:,}", fontsize=10, color=edge)
+    for spine in ax.spines.values():
+        spine.set_color(edge)
 
 
 def _draw_parts(ax: Any, form: BlockForm) -> None:
@@ -153,7 +215,8 @@ def _draw_legend(figure: Any, form: BlockForm, outlined: int) -> None:
             Patch(facecolor=face, edgecolor=edge, label=f"{meaning}: {height:,} x {width:,}")
         )
     if outlined < form.n_blocks:
-        label = f"{form.n_blocks - outlined:,} small blocks not outlined"
+        hidden = form.n_blocks - outlined
+        label = f"{hidden:,} small block{'s' * (hidden > 1)} not outlined"
         handles.append(Patch(facecolor="none", edgecolor="none", label=label))
     if handles:
         fitting = max(1, int(_width(figure) / 3))  # an entry takes three inches

@@ -9,11 +9,13 @@ from numpy.typing import NDArray
 
 _CELLS = 400  # cells along the longer side of the image
 COUNTABLE = 60  # rows and columns of a matrix whose cells are separated by lines
+_SUBCELLS = 6  # of a countable matrix's cell, along each side; the outer ones stay clear
 _INK = (0.10, 0.14, 0.30)
 PARTS = {  # shade of the coarse part, face and edge of its blocks, meaning
-    "horizontal": ("#dbe8f7", "#c3daf3", "#1f5fa8", "under-determined (horizontal)"),
-    "square": ("#f0f7ec", "#d3eac9", "#2e7d32", "well-determined (square)"),
-    "vertical": ("#fdebdb", "#fbd7b5", "#c25a00", "over-determined (vertical)"),
+    # blue, grey and vermilion can be told apart whatever colours one does not see
+    "horizontal": ("#d9e9f5", "#b9d8ee", "#0072b2", "under-determined (horizontal)"),
+    "square": ("#f1f2f4", "#dfe2e7", "#5b6270", "well-determined (square)"),
+    "vertical": ("#fbe5d6", "#f7ccae", "#c85200", "over-determined (vertical)"),
 }
 
 
@@ -25,10 +27,9 @@ def check_picture(path: str | os.PathLike[str]) -> None:
     kinds = sorted(FigureCanvasBase.get_supported_filetypes())
     kind = Path(path).suffix.lower().removeprefix(".")
     if kind not in kinds:
-        raise ValueError(
-            f"{kind or 'a name without extension'!r} is not a kind of picture; the kinds are "
-            f"{', '.join(kinds)}"
-        )
+        listed = ", ".join(f".{kind}" for kind in kinds)
+        what = f"'{kind}' is not a kind of picture" if kind else "the name has no extension"
+        raise ValueError(f"{what}; the extensions of pictures are {listed}")
 
 
 def import_matplotlib() -> None:
@@ -49,8 +50,20 @@ def draw_grid(ax: Any, n_rows: int, n_cols: int) -> None:
         ax.set_axisbelow(False)
 
 
-def draw_entries(ax: Any, rows: NDArray[Any], cols: NDArray[Any], shape: tuple[int, int]) -> None:
-    """Draw the entries as an image with a cell for each, or for many of them."""
+def number_axes(ax: Any) -> None:
+    """Write few numbers at the axes, thousands separated."""
+    from matplotlib.ticker import MaxNLocator, StrMethodFormatter
+
+    for axis in (ax.xaxis, ax.yaxis):
+        axis.set_major_locator(MaxNLocator(5, integer=True))
+        axis.set_major_formatter(StrMethodFormatter("{x:,.0f}"))
+    ax.tick_params(labelsize=8)
+
+
+def draw_entries(
+    ax: Any, rows: NDArray[Any], cols: NDArray[Any], shape: tuple[int, int], bar: bool = False
+) -> None:
+    """Draw the entries as an image with a cell for each, or for many, and then perhaps a scale."""
     if len(rows) == 0:
         ax.text(
             0.5, 0.5, "no entries", transform=ax.transAxes, ha="center", va="center", color="grey"
@@ -62,16 +75,71 @@ def draw_entries(ax: Any, rows: NDArray[Any], cols: NDArray[Any], shape: tuple[i
         np.int64
     ) * shown_cols // n_cols
     counts = np.bincount(cells, minlength=shown_rows * shown_cols).reshape(shown_rows, shown_cols)
-    image = np.zeros((shown_rows, shown_cols, 4))
+    places = -(-n_rows // shown_rows), -(-n_cols // shown_cols)
+    if places == (1, 1):
+        darkness = (counts > 0).astype(float)
+        if max(shape) <= COUNTABLE:
+            darkness = np.kron(darkness, np.pad(np.ones((_SUBCELLS - 2,) * 2), 1))
+    else:
+        darkness = _darkness(counts, places)
+    image = np.zeros((*darkness.shape, 4))
     image[..., :3] = _INK
-    image[..., 3] = _darkness(counts, exact=shown_rows == n_rows and shown_cols == n_cols)
+    image[..., 3] = darkness
     extent = (-0.5, n_cols - 0.5, n_rows - 0.5, -0.5)
     ax.imshow(image, extent=extent, aspect="auto", interpolation="nearest", zorder=2)
+    if bar and places != (1, 1):
+        _draw_scale(ax, counts, places)
 
 
-def _darkness(counts: NDArray[Any], exact: bool) -> NDArray[Any]:
+def draw_strip(ax: Any, members: NDArray[Any], side: str, colour: str, strength: float) -> None:
+    """Shade rows or columns across the picture: one image, however many they are.
+
+    Shades are half transparent, so that both are seen where they cross.
+    """
+    from matplotlib.colors import to_rgb
+
+    n_rows, n_cols = round(ax.get_ylim()[0] + 0.5), round(ax.get_xlim()[1] + 0.5)
+    size = n_rows if side == "rows" else n_cols
+    shown = min(size, _CELLS // 2)  # lines of two cells: a thinner one may be lost in a small file
+    share = np.bincount(members.astype(np.int64) * shown // size, minlength=shown) * shown / size
+    strip = np.zeros((shown, 4))
+    strip[:, :3] = to_rgb(colour)
+    strip[:, 3] = np.where(share > 0, strength * np.maximum(np.minimum(share, 1), 0.5), 0)
+    image = strip[:, None] if side == "rows" else strip[None]
+    extent = (-0.5, n_cols - 0.5, n_rows - 0.5, -0.5)
+    ax.imshow(image, extent=extent, aspect="auto", interpolation="nearest", zorder=1.5)
+
+
+def _scale(counts: NDArray[Any], places: tuple[int, int]) -> tuple[float, float]:
+    """Lightest ink and the count of the darkest; where most cells have entries, ink is lighter."""
+    filled = np.count_nonzero(counts) / counts.size
+    lightest = float(np.interp(filled, [0.02, 0.5], [0.5, 0.1]))
+    # as dark as a diagonal: what is spread evenly over all cells stays lighter than that
+    return lightest, float(max(counts.max(), (places[0] * places[1]) ** 0.5, 2))
+
+
+def _darkness(counts: NDArray[Any], places: tuple[int, int]) -> NDArray[Any]:
     """Opacity of each cell: one entry can be seen, more are darker on a logarithmic scale."""
-    if exact:
-        return (counts > 0).astype(float)
-    scale = np.log1p(counts) / np.log1p(max(counts.max(), 2))
-    return np.where(counts > 0, 0.5 + 0.5 * scale, 0.0)
+    lightest, darkest = _scale(counts, places)
+    scale = np.log(np.maximum(counts, 1)) / np.log(darkest)
+    return np.where(counts > 0, lightest + (1 - lightest) * scale, 0.0)
+
+
+def _draw_scale(ax: Any, counts: NDArray[Any], places: tuple[int, int]) -> None:
+    """Say below the picture what its shades mean."""
+    from matplotlib.cm import ScalarMappable
+    from matplotlib.colors import ListedColormap, LogNorm
+    from matplotlib.ticker import NullLocator
+
+    lightest, darkest = _scale(counts, places)
+    opacity = np.linspace(lightest, 1, 64)[:, None]
+    shades = ListedColormap(1 - opacity * (1 - np.array(_INK)))
+    scale = ScalarMappable(LogNorm(1, darkest), shades)
+    bar = ax.figure.colorbar(scale, ax=ax, location="bottom", shrink=0.6, aspect=40, pad=0.02)
+    ticks = 10.0 ** np.arange(int(np.log10(darkest)) + 1)
+    if ticks.size < 2:
+        ticks = np.array([1, round(darkest)])
+    bar.ax.xaxis.set_minor_locator(NullLocator())
+    bar.set_ticks(ticks, labels=[f"{tick:,.0f}" for tick in ticks])
+    bar.ax.tick_params(labelsize=8)
+    bar.set_label(f"entries in a cell of {places[0]:,} x {places[1]:,}", fontsize=8)

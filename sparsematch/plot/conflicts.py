@@ -5,8 +5,17 @@ from typing import Any
 import numpy as np
 
 from sparsematch import DeficientPiece, Explanation, explain_singularity
-from sparsematch.plot.cells import COUNTABLE, PARTS, draw_entries, draw_grid, import_matplotlib
+from sparsematch.plot.cells import (
+    COUNTABLE,
+    PARTS,
+    draw_entries,
+    draw_grid,
+    draw_strip,
+    import_matplotlib,
+    number_axes,
+)
 
+_EMPTY = "#a9adb5"  # of rows and columns without entries
 _NAMED = 24  # rows or columns of a conflict, whose names are all written; of more, a few are
 
 
@@ -30,7 +39,9 @@ def spy_conflicts(
     -------
     matplotlib Figure or SubFigure
         The matrix with the equations of the over-determined conflict and the variables of the
-        under-determined one marked, and beside it an axes for each of the two that there is.
+        under-determined one marked, and beside it two axes at most, with the shortest conflicts
+        that have entries, one of each kind if there is one. Rows and columns without entries are
+        marked only.
 
     Raises
     ------
@@ -53,29 +64,36 @@ def spy_conflicts(
         why = explain_singularity(A)
     if why.shape != tuple(A.shape):
         raise ValueError(f"why is of a matrix of shape {why.shape}, A has shape {tuple(A.shape)}")
-    conflicts = [part[0] for part in (why.overdetermined, why.underdetermined) if part]
+    conflicts = _worth_seeing(why)
     figure, whole, *close = _panels(A.shape, len(conflicts), figure)
     entries = A.tocoo()
-    draw_entries(whole, entries.row, entries.col, A.shape)
+    draw_entries(whole, entries.row, entries.col, A.shape, bar=True)
     whole.set_title(
         f"{A.shape[0]:,} x {A.shape[1]:,}, structural rank {why.structural_rank:,}", fontsize=11
     )
+    _name_small(whole, why)
+    _mark(figure, whole, why, conflicts)
     for ax, piece in zip(close, conflicts, strict=True):
-        _mark(whole, piece)
         _draw_conflict(ax, entries, why, piece)
     if title:
         figure.suptitle(title, fontsize=13, fontweight="bold")
     return figure
 
 
+def _worth_seeing(why: Explanation) -> list[DeficientPiece]:
+    """Choose two conflicts with entries: of both kinds, else the two shortest of one kind."""
+    parts = why.overdetermined, why.underdetermined
+    over, under = (part[part.n_empty : part.n_empty + 2] for part in parts)
+    return over[:1] + under[:1] if over and under else over + under
+
+
 def _panels(shape: tuple[int, int], n_conflicts: int, figure: Any) -> tuple[Any, ...]:
     """Side by side: the matrix, and an axes for each conflict."""
     from matplotlib.figure import Figure
-    from matplotlib.ticker import MaxNLocator
 
     n_rows, n_cols = (max(n, 1) for n in shape)
     if figure is None:
-        figure = Figure(figsize=(4.5 * (1 + n_conflicts) + 0.5, 5))
+        figure = Figure(figsize=(4.5 * (1 + n_conflicts) + 1, 5.5))
     if figure.figure.get_layout_engine() is None:
         figure.figure.set_layout_engine("constrained", w_pad=0.15, h_pad=0.08)
     whole, *close = figure.subplots(1, 1 + n_conflicts, squeeze=False)[0]
@@ -84,37 +102,52 @@ def _panels(shape: tuple[int, int], n_conflicts: int, figure: Any) -> tuple[Any,
     whole.set_ylim(n_rows - 0.5, -0.5)
     whole.set_xlabel("column")
     whole.set_ylabel("row")
-    for axis in (whole.xaxis, whole.yaxis):
-        axis.set_major_locator(MaxNLocator(5, integer=True))
+    number_axes(whole)
     draw_grid(whole, n_rows, n_cols)
     return figure, whole, *close
 
 
-def _mark(ax: Any, piece: DeficientPiece) -> None:
-    """Shade the rows, or columns, of a conflict, wide enough to be seen in a large matrix."""
-    from matplotlib.collections import PatchCollection
-    from matplotlib.patches import Rectangle
+def _name_small(ax: Any, why: Explanation) -> None:
+    """Write the names that the user gave, if there is room for all."""
+    sides = (ax.yaxis, why.row_names), (ax.xaxis, why.col_names)
+    for axis, names in sides:
+        if names is not None and 0 < len(names) <= _NAMED:
+            axis.set_ticks(range(len(names)), labels=names)
+    if why.col_names is not None and len(why.col_names) <= _NAMED:
+        ax.xaxis.set_tick_params(rotation=90)
 
-    over = piece.side == "rows"
-    _, face, edge, _ = PARTS["vertical" if over else "horizontal"]
-    right, bottom = ax.get_xlim()[1], ax.get_ylim()[0]
-    boxes = [
-        Rectangle((-0.5, k - 0.5), right + 0.5, 1)
-        if over
-        else Rectangle((k - 0.5, -0.5), 1, bottom + 0.5)
-        for k in piece.candidates.tolist()
-    ]
-    width = 0.5 if len(boxes) <= COUNTABLE else 0  # the edges of many would hide their faces
-    ax.add_collection(
-        PatchCollection(boxes, facecolor=face, edgecolor=edge, linewidth=width, zorder=1.5)
-    )
+
+def _mark(figure: Any, ax: Any, why: Explanation, conflicts: list[DeficientPiece]) -> None:
+    """Shade the rows and columns of the conflicts, and those without entries; say so below."""
+    from matplotlib.patches import Patch
+
+    handles = []
+    parts = why.overdetermined, why.underdetermined
+    for part in (part for part in parts if part.n_empty):  # below the others: they may be many
+        draw_strip(ax, part.empty, part.side, _EMPTY, 0.4)
+        noun = "equation" if part.side == "rows" else "variable"
+        label = f"{_count(part.n_empty, noun)} without entries"
+        handles.append(Patch(facecolor=_EMPTY, label=label))
+    for piece in conflicts:
+        over = piece.side == "rows"
+        _, face, edge, _ = PARTS["vertical" if over else "horizontal"]
+        strength = 0.45 if max(why.shape) <= COUNTABLE else 0.7
+        draw_strip(ax, piece.candidates, piece.side, edge, strength)
+        count = _count(piece.candidates.size, "equation" if over else "variable")
+        label = f"{'over' if over else 'under'}-determined: {count} of a conflict"
+        handles.append(Patch(facecolor=face, edgecolor=edge, label=label))
+    if handles:
+        columns = max(1, min(len(handles), int(figure.bbox.width / figure.dpi / 3.6)))
+        figure.legend(
+            handles=handles, ncols=columns, fontsize=9, frameon=False, loc="outside lower center"
+        )
 
 
 def _draw_conflict(ax: Any, entries: Any, why: Explanation, piece: DeficientPiece) -> None:
     """Draw the entries of a conflict by themselves, its rows and columns named."""
     rows, cols, over = piece.conflict.rows, piece.conflict.cols, piece.side == "rows"
     shape = rows.size, cols.size
-    inside = np.isin(entries.row, rows) & np.isin(entries.col, cols)
+    inside = np.isin(entries.row, rows, kind="table") & np.isin(entries.col, cols, kind="table")
     _, face, edge, _ = PARTS["vertical" if over else "horizontal"]
     ax.set_facecolor(face)
     ax.set_xlim(-0.5, max(shape[1], 1) - 0.5)

@@ -15,6 +15,8 @@ from sparsematch.solvers._ilu import TransversalILU, spilu
 from sparsematch.solvers._lu import Analysis, BlockTriangularLU
 from sparsematch.solvers._permutations import from_superlu, to_superlu
 
+analyze = analyse
+
 __all__ = [
     "Analysis",
     "BlockTriangularLU",
@@ -22,6 +24,7 @@ __all__ = [
     "SingularMatrixError",
     "TransversalILU",
     "analyse",
+    "analyze",
     "factorized",
     "from_superlu",
     "spilu",
@@ -29,3 +32,7 @@ __all__ = [
     "spsolve",
     "to_superlu",
 ]
+
+
+def __dir__() -> list[str]:
+    return __all__

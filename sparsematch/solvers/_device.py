@@ -132,6 +132,8 @@ class DeviceLU:
             )
         self._take(A)
 
+    refactorize = refactorise
+
     def solve(self, b: Any, trans: str = "N") -> Any:
         """Solve a linear system.
 

@@ -99,6 +99,8 @@ class Analysis:
         """
         return BlockTriangularLU(A, analysis=self)
 
+    factorize = factorise
+
     def __repr__(self) -> str:
         largest = int(np.diff(self._plan.starts).max(initial=0))
         return f"Analysis({_describe(self)}, the largest of {largest} rows)"
@@ -212,6 +214,8 @@ class BlockTriangularLU(InverseOperator):
             succeeds.
         """
         self._factorise(self._factors.plan.pattern.values(A))
+
+    refactorize = refactorise
 
     def _factorise(self, survey: Survey) -> None:
         values, self._largest_a, self._norm = survey

@@ -11,7 +11,7 @@ import pytest
 
 from sparsematch import csgraph
 
-OURS = {name: getattr(csgraph, name) for name in ("maximum_bipartite_matching", "structural_rank")}
+OURS = {name: getattr(csgraph, name) for name in csgraph.__all__}
 FEWEST = {"test_matching": 10, "test_reordering": 1}
 
 

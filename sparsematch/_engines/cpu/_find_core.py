@@ -1,0 +1,63 @@
+"""The compiled core: beside the source, or where this version of sparsematch is installed.
+
+In a clone that was installed with ``pip install .`` the source lies here and the core there.
+"""
+
+import sys
+from importlib import metadata
+from importlib.machinery import EXTENSION_SUFFIXES, ModuleSpec
+from importlib.util import find_spec, module_from_spec, spec_from_file_location
+from pathlib import Path
+from types import ModuleType
+
+_HERE = Path(__file__).parent
+_NAME = f"{__package__}._core"
+_STUB = "_core.pyi"  # declares what the core offers: the same text, the same core
+
+
+def load_core() -> ModuleType | None:
+    """Load the core of the installation unless one lies beside the source (then None).
+
+    Raises
+    ------
+    ImportError
+        If there is neither, or the installed one is not of this source.
+    """
+    if _NAME in sys.modules or find_spec(_NAME) is not None:
+        return None
+    spec = _installed()
+    if spec is None or spec.loader is None:
+        raise ImportError(
+            f"sparsematch is not compiled for Python {sys.version_info[0]}.{sys.version_info[1]} "
+            f"in {_root()}: run 'python -m pip install .' there, or start Python in another folder "
+            "to use one that is installed"
+        )
+    module = module_from_spec(spec)
+    sys.modules[_NAME] = module
+    try:
+        spec.loader.exec_module(module)
+    except ImportError:
+        del sys.modules[_NAME]
+        raise
+    return module
+
+
+def _installed() -> ModuleSpec | None:
+    """Find the core of an installed sparsematch other than this one."""
+    for distribution in metadata.distributions(name="sparsematch"):
+        folder = Path(str(distribution.locate_file(Path(*_NAME.split(".")[:-1]))))
+        if folder == _HERE or not folder.is_dir():
+            continue
+        if (folder / _STUB).read_text() != (_HERE / _STUB).read_text():
+            raise ImportError(
+                f"the installed sparsematch {distribution.version} was compiled from another "
+                f"source: run 'python -m pip install .' in {_root()} again"
+            )
+        for suffix in EXTENSION_SUFFIXES:
+            if (path := folder / f"_core{suffix}").exists():
+                return spec_from_file_location(_NAME, path)
+    return None
+
+
+def _root() -> Path:
+    return _HERE.parents[2]

@@ -1,0 +1,187 @@
+"""A reader for each format, all of SciPy; each reads a path or a stream of bytes."""
+
+import inspect
+import io
+import os
+import re
+import tarfile
+import warnings
+from collections.abc import Callable
+from pathlib import Path, PurePosixPath
+from typing import Any, BinaryIO
+
+import numpy as np
+import scipy.io
+import scipy.sparse
+
+__all__ = ["FORMATS", "Reader", "UnreadableFile", "one_line_of", "reader_of", "sniff"]
+
+FORMATS = (
+    "Matrix Market (.mtx, .mm), SciPy (.npz), MATLAB (.mat), Harwell-Boeing and Rutherford-Boeing "
+    "(.hb, .rb, .rua and the like), the text formats also compressed (.gz, .bz2); SuiteSparse "
+    "archives (.tar.gz); -: standard input"
+)
+Source = Path | BinaryIO
+Reader = Callable[[Source], Any]
+
+_HARWELL_BOEING = re.compile(r"\.(hb|rb|[rcpi][suhzr][ae])")  # .rua: Real, Unsymmetric, Assembled
+
+
+class UnreadableFile(Exception):
+    """A matrix file is missing, unrecognised or malformed; the message says which."""
+
+
+def reader_of(extension: str) -> Reader | None:
+    """Return the reader for a file extension in lower case, or None."""
+    if _HARWELL_BOEING.fullmatch(extension):
+        return read_harwell_boeing
+    return {
+        ".mtx": read_matrix_market,
+        ".mm": read_matrix_market,
+        ".npz": read_npz,
+        ".mat": read_matlab,
+    }.get(extension)
+
+
+def sniff(head: bytes) -> Reader:
+    """Return the reader for a file that begins with these bytes."""
+    if head.startswith(b"PK"):
+        return read_npz
+    if head.startswith(b"MATLAB"):
+        return read_matlab
+    if head[:14].lower() == b"%%matrixmarket":
+        return read_matrix_market
+    if head[257:262] == b"ustar":
+        return read_archive
+    raise UnreadableFile(
+        "is none of Matrix Market (a first line that begins with %%MatrixMarket), .npz, .mat and "
+        ".tar.gz, which are recognised by their first bytes; give other files by name"
+    )
+
+
+def read_matrix_market(source: Source) -> Any:
+    """Read Matrix Market, coordinates or a dense array."""
+    if isinstance(source, Path) and not _is_text(source):  # which SciPy's reader cannot open
+        with source.open("rb") as stream:
+            return _call_reader(scipy.io.mmread, stream)
+    return _call_reader(scipy.io.mmread, source)
+
+
+def read_harwell_boeing(source: Source) -> Any:
+    """Read an assembled, real or integer, unsymmetric Harwell-Boeing file."""
+    stream = source.open("rb") if isinstance(source, Path) else source
+    with io.TextIOWrapper(stream, encoding="latin-1") as text, warnings.catch_warnings():
+        # how numpy reports numbers that it could not parse
+        warnings.simplefilter("error", DeprecationWarning)
+        try:
+            return _call_reader(scipy.io.hb_read, text)
+        except (ValueError, DeprecationWarning) as error:
+            raise UnreadableFile(
+                f"cannot read it: {one_line_of(error)}. (SciPy reads assembled, real or integer, "
+                "unsymmetric Harwell-Boeing files with blanks between the numbers; for other types "
+                "use the matrix's Matrix Market file)"
+            ) from error
+
+
+def read_npz(source: Source) -> Any:
+    """Read what `scipy.sparse.save_npz` wrote."""
+    try:
+        return scipy.sparse.load_npz(source)
+    except (KeyError, TypeError, ValueError) as error:
+        # NumPy takes what is no archive for a pickle, and advises to load it as one
+        if isinstance(error, ValueError) and "pickle" not in str(error):
+            raise
+        raise UnreadableFile(
+            "is not a file written by scipy.sparse.save_npz; write it anew with that, or as Matrix "
+            "Market (.mtx)"
+        ) from None
+
+
+def read_matlab(source: Source) -> Any:
+    """Read the sparse matrix of a MATLAB file, in a field A of a structure too (SuiteSparse)."""
+    try:
+        variables = scipy.io.loadmat(source, **_array_choice(scipy.io.loadmat))
+    except RuntimeError:
+        raise UnreadableFile(
+            "is of MATLAB's version 7.3, which SciPy does not read: save it with "
+            "save('name.mat', 'A', '-v7')"
+        ) from None
+    except (ValueError, TypeError, IndexError) as error:
+        raise UnreadableFile(f"is not a MATLAB file, or cut short: {one_line_of(error)}") from None
+    found = {
+        name: matrix
+        for name, value in variables.items()
+        if not name.startswith("__") and (matrix := _matrix_in(value)) is not None
+    }
+    sparse = {name: value for name, value in found.items() if scipy.sparse.issparse(value)}
+    candidates = sparse or found
+    if len(candidates) == 1:
+        return next(iter(candidates.values()))
+    if candidates:
+        raise UnreadableFile(f"holds {_listed(candidates)}: save the one that is meant by itself")
+    raise UnreadableFile(f"holds no matrix ({_listed(variables) or 'no variable at all'})")
+
+
+def read_archive(source: Source) -> Any:
+    """Read the matrix of a SuiteSparse archive: `name/name.mtx` in `name.tar.gz`."""
+    stem = source.name.lower().split(".tar")[0].removesuffix(".tgz") if _is_path(source) else None
+    how: dict[str, Any] = {"name": source} if isinstance(source, Path) else {"fileobj": source}
+    with tarfile.open(**how) as archive:
+        members = [m for m in archive if m.isfile() and m.name.lower().endswith(".mtx")]
+        named = [
+            member
+            for member in members
+            if PurePosixPath(member.name).stem.lower()
+            in (stem, PurePosixPath(member.name).parent.name.lower())
+        ]
+        chosen = members if len(members) == 1 else named
+        if len(chosen) != 1:
+            names = ", ".join(member.name for member in members)
+            raise UnreadableFile(
+                f"holds {names}, and which is the matrix cannot be told: unpack it"
+                if members
+                else "holds no .mtx file: unpack it"
+            )
+        stream = archive.extractfile(chosen[0])
+        assert stream is not None  # a member that is a file
+        return _call_reader(scipy.io.mmread, io.BytesIO(stream.read()))
+
+
+def one_line_of(error: BaseException) -> str:
+    """Return what an exception says, in one line, or its kind."""
+    return " ".join(str(error).split()) or type(error).__name__
+
+
+def _is_path(source: Source) -> bool:
+    return isinstance(source, Path)
+
+
+def _is_text(path: Path) -> bool:
+    try:
+        os.fspath(path).encode()
+    except UnicodeEncodeError:
+        return False
+    return True
+
+
+def _array_choice(reader: Callable[..., Any]) -> dict[str, bool]:
+    """Ask for sparse arrays where the reader has a choice; its default depends on the version."""
+    return {"spmatrix": False} if "spmatrix" in inspect.signature(reader).parameters else {}
+
+
+def _call_reader(reader: Callable[..., Any], source: Any) -> Any:
+    return reader(source, **_array_choice(reader))
+
+
+def _matrix_in(value: Any) -> Any:
+    """Return a variable of a MATLAB file, or the field A of it, if that is a matrix."""
+    if isinstance(value, np.ndarray) and value.dtype.names and "A" in value.dtype.names:
+        value = value["A"].flat[0] if value.size else None
+    if scipy.sparse.issparse(value):
+        return value
+    is_matrix = isinstance(value, np.ndarray) and value.ndim == 2 and value.dtype.kind in "biufc"
+    return value if is_matrix else None
+
+
+def _listed(variables: dict[str, Any]) -> str:
+    return ", ".join(name for name in variables if not name.startswith("__"))

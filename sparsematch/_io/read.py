@@ -1,0 +1,145 @@
+"""Which reader reads a file, and its errors in one sentence."""
+
+import bz2
+import contextlib
+import gzip
+import io
+import os
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any, BinaryIO
+
+import scipy.sparse
+
+from sparsematch._io.formats import (
+    FORMATS,
+    Reader,
+    UnreadableFile,
+    one_line_of,
+    read_archive,
+    reader_of,
+    sniff,
+)
+
+_Opener = Callable[..., Any]
+_OPENERS: dict[str, _Opener] = {".gz": gzip.open, ".bz2": bz2.open}
+_PACKED: dict[bytes, Callable[[bytes], bytes]] = {
+    b"\x1f\x8b": gzip.decompress,
+    b"BZh": bz2.decompress,
+}
+
+
+def read_matrix(path: str | os.PathLike[str]) -> Any:
+    """Read a sparse matrix from a file.
+
+    Parameters
+    ----------
+    path : str or path-like
+        The file extension says what the file is: ``.mtx`` or ``.mm`` (Matrix Market), ``.npz``
+        (`scipy.sparse.save_npz`), ``.mat`` (MATLAB), ``.hb``, ``.rb`` or a Harwell-Boeing type such
+        as ``.rua``. The text formats may be compressed: ``.mtx.gz``, ``.rua.bz2``. ``.tar.gz`` is
+        an archive of SuiteSparse's collection.
+
+    Returns
+    -------
+    csr or csc matrix or array
+        As SciPy reads it (``.npz`` and Harwell-Boeing keep their format, all else becomes CSR),
+        structure checked.
+
+    Raises
+    ------
+    UnreadableFile
+        The file is missing, has an unrecognised extension, or is malformed.
+
+    Examples
+    --------
+    >>> from sparsematch._io import read_matrix
+    >>> read_matrix("absent.mtx")
+    Traceback (most recent call last):
+    ...
+    sparsematch._io.formats.UnreadableFile: absent.mtx: there is no such file
+    """
+    path = Path(path)
+    if path.is_dir():  # before its name is looked at
+        check_is_file(path)
+    reader, opener = _reader_of(path)
+    check_is_file(path)
+    with in_one_sentence(str(path)):
+        if opener is None:
+            return _as_compressed(reader(path))
+        with opener(path, "rb") as stream:
+            return _as_compressed(reader(stream))
+
+
+def read_stream(stream: BinaryIO) -> Any:
+    """Read a sparse matrix from a stream, whose first bytes say what it is; see `read_matrix`."""
+    with in_one_sentence("standard input"):
+        text = stream.read()
+        for magic, unpack in _PACKED.items():
+            if text.startswith(magic):
+                text = unpack(text)
+        if not text:
+            raise UnreadableFile("is empty")
+        return _as_compressed(sniff(text[:512])(io.BytesIO(text)))
+
+
+def check_is_file(path: Path) -> None:
+    """Raise UnreadableFile if there is nothing to be read."""
+    if path.is_dir():
+        raise UnreadableFile(f"{path}: is a directory, not a file; give the files in it by name")
+    if not path.exists():
+        raise UnreadableFile(f"{path}: there is no such file")
+    if path.is_file() and path.stat().st_size == 0:
+        raise UnreadableFile(f"{path}: the file is empty")
+
+
+@contextlib.contextmanager
+def in_one_sentence(name: str) -> Iterator[None]:
+    """Turn every error into an `UnreadableFile` that names the file."""
+    try:
+        yield
+    except PermissionError:
+        raise UnreadableFile(f"{name}: no permission to read the file") from None
+    except MemoryError:
+        raise UnreadableFile(
+            f"{name}: the sizes that the file states do not fit in memory"
+        ) from None
+    except UnreadableFile as error:
+        raise UnreadableFile(f"{name}: {error}") from None
+    # SciPy's readers raise many types on malformed text: none may reach the user raw
+    except Exception as error:
+        if _is_an_interrupt(error):
+            raise KeyboardInterrupt from None
+        raise UnreadableFile(f"{name}: cannot read it: {one_line_of(error)}") from error
+
+
+def _reader_of(path: Path) -> tuple[Reader, _Opener | None]:
+    suffixes = [suffix.lower() for suffix in path.suffixes]
+    if suffixes[-1:] in ([".tgz"], [".tar"]) or suffixes[-2:] in (
+        [".tar", ".gz"],
+        [".tar", ".bz2"],
+    ):
+        return read_archive, None
+    opener = _OPENERS.get(suffixes[-1]) if suffixes else None
+    kind = "".join(suffixes[-2:-1] if opener else suffixes[-1:])
+    reader = reader_of(kind)
+    if reader is None or (opener and kind in (".npz", ".mat")):
+        raise UnreadableFile(f"{path}: unrecognised file extension; a matrix file is {FORMATS}")
+    return reader, opener
+
+
+def _is_an_interrupt(error: BaseException | None) -> bool:
+    """Tell whether Ctrl-C is behind an error: an interrupted import fails with another one."""
+    while error is not None and not isinstance(error, KeyboardInterrupt):
+        error = error.__cause__ or error.__context__
+    return error is not None
+
+
+def _as_compressed(matrix: Any) -> Any:
+    """Convert to CSR unless it is compressed; a dense array has an entry where it is not zero."""
+    if len(matrix.shape) != 2:
+        raise UnreadableFile(f"holds an array of shape {matrix.shape}, not a matrix")
+    if not scipy.sparse.issparse(matrix) or matrix.format not in ("csr", "csc"):
+        matrix = scipy.sparse.csr_array(matrix)
+    matrix.check_format(full_check=True)
+    return matrix

@@ -1,0 +1,17 @@
+"""The names of the engines, for type checkers; `engines` lists what a back-end offers."""
+
+from typing import Literal
+
+ExactMethod = Literal[
+    "auto",
+    "hopcroft_karp",
+    "pothen_fan",
+    "push_relabel",
+    "single_source_bfs",
+    "ms_bfs_graft",
+    "reference",
+    "ms_bfs",
+    "apfb",
+]
+Heuristic = Literal["auto", "none", "cheap", "min_degree", "karp_sipser"]
+ApproximateMethod = Literal["auto", "greedy", "hem", "gpa", "suitor", "red_blue", "local_max"]

@@ -1,0 +1,114 @@
+"""The files that a command writes: checked before the work, and there whole or not at all."""
+
+import os
+import stat
+import sys
+from argparse import Namespace
+from collections.abc import Callable
+from contextlib import suppress
+from pathlib import Path
+from typing import BinaryIO
+
+from sparsematch.cli.summary import line
+
+__all__ = ["STREAM", "CannotProduce", "WrongUsage", "check_outputs", "print_written", "write"]
+
+STREAM = "-"  # the name of standard input and of standard output
+_INPUTS, _OUTPUTS = ("file", "row_names", "col_names"), ("save", "plot")
+
+
+class CannotProduce(Exception):
+    """An output cannot be produced: a file cannot be written, or matplotlib is missing."""
+
+
+class WrongUsage(Exception):
+    """The arguments do not go together."""
+
+
+def check_outputs(arguments: Namespace) -> None:
+    """Refuse before the work what could only fail after it, or would overwrite what is read."""
+    for name in _given(arguments, _OUTPUTS):
+        if name == STREAM:
+            _check_stream(arguments)
+            continue
+        for source in _given(arguments, _INPUTS):
+            if _is_same_file(name, source):
+                raise WrongUsage(
+                    f"{name} is the file that is read ({source}), and would be overwritten; choose "
+                    "another name for the output"
+                )
+        if not Path(name).absolute().parent.is_dir():
+            raise CannotProduce(f"cannot write {name}: the folder does not exist")
+        if Path(name).is_dir():
+            raise CannotProduce(f"cannot write {name}: Is a directory")
+    if picture := getattr(arguments, "plot", None):
+        _check_picture(picture)
+
+
+def write(name: str, save: Callable[[BinaryIO], object]) -> None:
+    """Call `save` with a stream to a new file, which then takes the place of `name` at once.
+
+    What was there under this name stays if `save` fails or is interrupted.
+    """
+    try:
+        if name == STREAM:
+            save(sys.stdout.buffer)
+        else:
+            _replace(Path(os.path.realpath(name)), save)
+    except BrokenPipeError:
+        raise
+    except OSError as error:
+        raise CannotProduce(f"cannot write {name}: {error.strerror or error}") from None
+
+
+def print_written(arguments: Namespace) -> None:
+    """Name the files that were written."""
+    for name in _given(arguments, _OUTPUTS):
+        print(line("written", name))
+
+
+def _replace(target: Path, save: Callable[[BinaryIO], object]) -> None:
+    if target.exists() and not target.is_file():  # a named pipe, a device
+        with target.open("wb") as stream:
+            save(stream)
+        return
+    if target.exists() and not os.access(target, os.W_OK):
+        raise PermissionError(0, "the file is read-only")
+    part = target.with_name(f".sparsematch-{os.getpid()}{target.suffix}")
+    try:
+        with part.open("xb") as stream:
+            save(stream)
+        if target.exists():
+            part.chmod(stat.S_IMODE(target.stat().st_mode))
+        part.replace(target)
+    except BaseException:
+        with suppress(OSError):
+            part.unlink()
+        raise
+
+
+def _given(arguments: Namespace, options: tuple[str, ...]) -> list[str]:
+    return [name for option in options if (name := getattr(arguments, option, None))]
+
+
+def _is_same_file(one: str, other: str) -> bool:
+    try:
+        return os.path.samefile(one, other)
+    except OSError:  # one of them does not exist
+        return False
+
+
+def _check_stream(arguments: Namespace) -> None:
+    if arguments.json or getattr(arguments, "arrays", False):
+        raise WrongUsage("--save - and --json cannot both have the standard output")
+    if sys.stdout.isatty():
+        raise WrongUsage("--save - writes bytes: redirect the standard output, which is a terminal")
+
+
+def _check_picture(name: str) -> None:
+    from sparsematch import plot
+
+    try:
+        plot.check_picture(name)
+    except (ImportError, ValueError) as error:
+        raise CannotProduce(f"cannot write {name}: {error}") from None

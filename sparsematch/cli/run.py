@@ -1,0 +1,69 @@
+"""From the arguments to the exit status; errors are one sentence on standard error."""
+
+import contextlib
+import io
+import os
+import sys
+from argparse import Namespace
+from collections.abc import Sequence
+from typing import TextIO
+
+from sparsematch._io import UnreadableFile
+from sparsematch.cli import several
+from sparsematch.cli.arguments import build_parser
+from sparsematch.cli.outputs import CannotProduce, WrongUsage
+
+__all__ = ["run"]
+
+_WRONG_USAGE, _UNREADABLE, _NO_RESULT, _BROKEN_PIPE = 2, 3, 4, 141
+
+
+def run(argv: Sequence[str] | None) -> int:
+    """Parse the arguments, run the command, and return the exit status."""
+    arguments = build_parser().parse_args(argv)
+    try:
+        for stream in (sys.stdout, sys.stderr):
+            _print_any_name(stream)
+        several.check(arguments)
+        status = max(_run_one(one) for one in several.split(arguments))
+        print(end="", flush=True)  # what cannot be written fails here rather than at exit
+        return status
+    except WrongUsage as error:
+        return _fail(error, _WRONG_USAGE)
+    # `sparsematch ... | head`: what is left to write goes nowhere, without a traceback
+    except BrokenPipeError:
+        _silence(sys.stdout)
+        return _BROKEN_PIPE
+    except OSError as error:
+        _silence(sys.stdout)
+        return _fail(f"cannot write the output: {error.strerror or error}", _NO_RESULT)
+
+
+def _run_one(arguments: Namespace) -> int:
+    """Run a command on one file; what is wrong with it does not keep others from their turn."""
+    try:
+        status: int = arguments.command(arguments)
+        return status
+    except UnreadableFile as error:
+        return _fail(error, _UNREADABLE)
+    except CannotProduce as error:
+        return _fail(error, _NO_RESULT)
+    except MemoryError:
+        file = getattr(arguments, "file", None)
+        return _fail(f"{file}: not enough memory" if file else "not enough memory", _NO_RESULT)
+
+
+def _fail(message: object, status: int) -> int:
+    print(f"sparsematch: {message}", file=sys.stderr)
+    return status
+
+
+def _print_any_name(stream: TextIO) -> None:
+    """Let file names be printed that the terminal has no letters for."""
+    if isinstance(stream, io.TextIOWrapper):
+        stream.reconfigure(errors="backslashreplace")
+
+
+def _silence(stream: TextIO) -> None:
+    with contextlib.suppress(OSError, ValueError):
+        os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())

@@ -1,0 +1,253 @@
+"""The files of the command line: none is destroyed, several in a call, standard input."""
+
+import gzip
+import io
+import json
+import os
+import subprocess
+import sys
+import tarfile
+
+import numpy as np
+import pytest
+import scipy.io
+import scipy.sparse as sp
+
+import sparsematch
+from sparsematch import plot
+from sparsematch._io import UnreadableFile, read_matrix, read_stream
+from sparsematch.cli import main
+
+SINGULAR = sp.csr_array([[0, 1, 0, 0], [0, 1, 0, 0], [1, 1, 0, 0], [0, 0, 1, 1]])
+FULL = sp.csr_array(np.eye(4)[::-1])
+PATH = sp.csr_array(sp.diags_array([np.ones(9)] * 2, offsets=[-1, 1], shape=(10, 10)))
+
+
+@pytest.fixture
+def folder(tmp_path):
+    sp.save_npz(tmp_path / "a.npz", FULL)
+    sp.save_npz(tmp_path / "singular.npz", SINGULAR)
+    sp.save_npz(tmp_path / "path.npz", PATH)
+    sparsematch.write_edge_file(tmp_path / "edges.npy", PATH)
+    (tmp_path / "names.png").write_text("a\nb\nc\nd\n")
+    return tmp_path
+
+
+def alias(path, how):
+    """Another name for the same file."""
+    if how == "itself":
+        return path
+    other = path.with_name(f"other{path.suffix}")
+    other.symlink_to(path) if how == "symlink" else other.hardlink_to(path)
+    return other
+
+
+@pytest.mark.parametrize("how", ["itself", "symlink", "hard link"])
+@pytest.mark.parametrize(
+    ("command", "name", "option"),
+    [
+        ("match", "a.npz", "--save"),
+        ("btf", "a.npz", "--save"),
+        ("coarsen", "path.npz", "--save"),
+        ("match-edges", "edges.npy", "--save"),
+    ],
+)
+def test_no_output_overwrites_what_is_read(folder, command, name, option, how, capsys):
+    path = folder / name
+    before = path.read_bytes()
+    assert main([command, str(path), option, str(alias(path, how))]) == 2
+    assert path.read_bytes() == before
+    assert "would be overwritten" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("option", ["--row-names", "--col-names"])
+def test_no_picture_overwrites_the_names(folder, option, capsys):
+    names = folder / "names.png"
+    call = ["explain", str(folder / "a.npz"), option, str(names), "--plot", str(names)]
+    assert main(call) == 2
+    assert names.read_text() == "a\nb\nc\nd\n"
+    assert "would be overwritten" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("error", [OSError(28, "No space left on device"), KeyboardInterrupt()])
+@pytest.mark.parametrize("existing", [b"what was there", None])
+def test_no_half_a_file_is_left(folder, error, existing, capsys, monkeypatch):
+    def fail(stream, **_arrays):
+        stream.write(b"half")
+        raise error
+
+    target = folder / "out.npz"
+    if existing is not None:
+        target.write_bytes(existing)
+    files = sorted(folder.iterdir())
+    monkeypatch.setattr(np, "savez_compressed", fail)
+    status = main(["match", str(folder / "a.npz"), "--save", str(target)])
+    assert status == (130 if isinstance(error, KeyboardInterrupt) else 4)
+    assert sorted(folder.iterdir()) == files
+    assert existing is None or target.read_bytes() == existing
+    assert capsys.readouterr().err.count("\n") == 1
+
+
+def test_an_output_is_written_through_a_link_and_keeps_its_mode(folder):
+    target, link = folder / "target.npz", folder / "link.npz"
+    target.write_bytes(b"old")
+    target.chmod(0o640)
+    link.symlink_to(target)
+    assert main(["match", str(folder / "a.npz"), "--quiet", "--save", str(link)]) == 0
+    assert link.is_symlink()
+    assert np.load(target)["row_mate"].tolist() == [3, 2, 1, 0]
+    assert target.stat().st_mode & 0o777 == 0o640
+
+
+def test_several_files_take_a_line_each(folder, capsys):
+    files = [str(folder / name) for name in ("a.npz", "absent.npz", "singular.npz")]
+    assert main(["rank", *files]) == 3
+    captured = capsys.readouterr()
+    first, last = captured.out.splitlines()
+    assert first.startswith(f"{files[0]}: 4 x 4, 4 entries, structural rank 4 of 4")
+    assert "structurally SINGULAR, short by 1" in last
+    assert captured.err == f"sparsematch: {files[1]}: there is no such file\n"
+    assert main(["rank", "--check", files[0], files[2]]) == 1
+    assert main(["rank", files[0], files[2]]) == 0
+    capsys.readouterr()
+    assert main(["btf", "--json", files[0], files[2]]) == 0
+    lines = [json.loads(line) for line in capsys.readouterr().out.splitlines()]
+    assert [line["n_blocks"] for line in lines] == [4, 3]
+    assert main(["explain", files[0], files[2]]) == 0
+    assert "1 conflict over-determined" in capsys.readouterr().out.splitlines()[-1]
+
+
+@pytest.mark.parametrize("option", ["--save", "--plot"])
+def test_options_for_one_file(folder, option, capsys):
+    out = str(folder / ("out.npz" if option == "--save" else "out.png"))
+    assert main(["btf", str(folder / "a.npz"), str(folder / "singular.npz"), option, out]) == 2
+    assert f"{option} is for one file, but 2 are given" in capsys.readouterr().err
+    assert main(["rank", "-", "-"]) == 2
+
+
+def market(matrix):
+    stream = io.BytesIO()
+    scipy.io.mmwrite(stream, matrix)
+    return stream.getvalue()
+
+
+def matlab(matrix):
+    stream = io.BytesIO()
+    scipy.io.savemat(stream, {"A": matrix})
+    return stream.getvalue()
+
+
+def npz(matrix):
+    stream = io.BytesIO()
+    sp.save_npz(stream, matrix)
+    return stream.getvalue()
+
+
+def archive(matrix, *others):
+    stream = io.BytesIO()
+    with tarfile.open(fileobj=stream, mode="w:gz") as tar:
+        for name in ("circuit/circuit.mtx", *others):
+            text = market(matrix if name.endswith("circuit.mtx") else np.ones((4, 1)))
+            member = tarfile.TarInfo(name)
+            member.size = len(text)
+            tar.addfile(member, io.BytesIO(text))
+    return stream.getvalue()
+
+
+@pytest.mark.parametrize(
+    "text",
+    [market, lambda A: gzip.compress(market(A)), matlab, npz, archive],
+    ids=["mtx", "mtx.gz", "mat", "npz", "tar.gz"],
+)
+def test_standard_input_is_recognised(text):
+    np.testing.assert_array_equal(read_stream(io.BytesIO(text(FULL))).toarray(), FULL.toarray())
+
+
+@pytest.mark.parametrize(("text", "words"), [(b"", "is empty"), (b"words", "is none of")])
+def test_standard_input_that_is_not(text, words):
+    with pytest.raises(UnreadableFile, match=f"standard input: {words}"):
+        read_stream(io.BytesIO(text))
+
+
+def test_standard_input_and_output(folder):
+    command = [sys.executable, "-P", "-m", "sparsematch", "match", "-", "--save", "-"]
+    done = subprocess.run(
+        command, input=market(FULL), capture_output=True, timeout=120, check=False
+    )
+    assert (done.returncode, done.stderr) == (0, b"")
+    assert np.load(io.BytesIO(done.stdout))["row_mate"].tolist() == [3, 2, 1, 0]
+    assert main(["match", str(folder / "a.npz"), "--save", "-", "--json"]) == 2
+
+
+@pytest.mark.parametrize("others", [(), ("circuit/circuit_b.mtx",), ("circuit/notes.mtx",)])
+@pytest.mark.parametrize("name", ["circuit.tar.gz", "circuit.tgz", "renamed.tar.gz"])
+def test_archive_of_suitesparse(tmp_path, others, name):
+    (tmp_path / name).write_bytes(archive(FULL, *others))
+    np.testing.assert_array_equal(read_matrix(tmp_path / name).toarray(), FULL.toarray())
+
+
+def test_matlab_files(tmp_path):
+    path = tmp_path / "a.mat"
+    for variables in ({"B": SINGULAR}, {"Problem": {"A": SINGULAR, "name": "x"}}):
+        scipy.io.savemat(path, variables)
+        np.testing.assert_array_equal(read_matrix(path).toarray(), SINGULAR.toarray())
+    scipy.io.savemat(path, {"B": SINGULAR, "b": np.ones((4, 1))})
+    assert read_matrix(path).shape == (4, 4)
+    for variables, words in (
+        ({"B": SINGULAR, "C": SINGULAR}, "holds B, C"),
+        ({"words": "text"}, r"holds no matrix \(words\)"),
+    ):
+        scipy.io.savemat(path, variables)
+        with pytest.raises(UnreadableFile, match=words):
+            read_matrix(path)
+    path.write_bytes(b"MATLAB 7.3 MAT-file".ljust(124) + b"\x00\x02IM" + bytes(400))
+    with pytest.raises(UnreadableFile, match=r"-v7"):
+        read_matrix(path)
+
+
+@pytest.mark.parametrize(
+    ("name", "words"),
+    [("text.npz", "is not a file written by scipy.sparse.save_npz"), (".", "is a directory")],
+)
+def test_messages_that_say_what_to_do(tmp_path, name, words):
+    (tmp_path / "text.npz").write_text("words")
+    with pytest.raises(UnreadableFile, match=words) as caught:
+        read_matrix(tmp_path / name)
+    assert "pickle" not in str(caught.value)
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="needs file names that are any bytes")
+@pytest.mark.parametrize(("command", "suffix"), [("rank", "mtx"), ("match-edges", "npy")])
+def test_a_name_that_is_not_utf8(folder, command, suffix):
+    source = market(FULL) if suffix == "mtx" else (folder / "edges.npy").read_bytes()
+    name = os.fsencode(folder) + b"/\xff." + suffix.encode()
+    with open(name, "wb") as file:
+        file.write(source)
+    call = [sys.executable, "-P", "-m", "sparsematch", command, name]
+    done = subprocess.run(call, capture_output=True, text=True, timeout=120, check=False)
+    assert (done.returncode, done.stderr == "") == ((0, True) if suffix == "mtx" else (3, False))
+    assert "is not UTF-8" in done.stderr or suffix == "mtx"
+
+
+def test_no_extension_of_a_picture():
+    pytest.importorskip("matplotlib")
+    with pytest.raises(ValueError, match="the name has no extension"):
+        plot.check_picture("picture")
+
+
+def test_version_says_what_there_is(capsys):
+    with pytest.raises(SystemExit):
+        main(["--version"])
+    out = capsys.readouterr().out
+    assert out.startswith(f"sparsematch {sparsematch.__version__}\n")
+    assert all(f"\n  {name} " in out for name in ("numpy", "scipy", "cupy", "workers"))
+    assert np.__version__ in out
+    assert "at most" in out
+
+
+@pytest.mark.parametrize("command", ["rank", "match", "btf", "explain", "coarsen", "match-edges"])
+def test_exit_status_1_is_told_where_it_occurs(command, capsys):
+    with pytest.raises(SystemExit):
+        main([command, "--help"])
+    out = capsys.readouterr().out
+    assert ("1 structurally singular" in " ".join(out.split())) is ("--check" in out)
