@@ -83,6 +83,11 @@ class DeficientPieces(Sequence[DeficientPiece]):
         """How many rows, or columns, are too many in all."""
         return abs(self.rows.size - self.cols.size)
 
+    @property
+    def conflicts(self) -> Part:
+        """The rows and columns of all conflicts, ascending."""
+        return Part(*(np.sort(array) for array in self._grouped[2:]))
+
     def __len__(self) -> int:
         return self._starts[0].size - 1
 

@@ -35,6 +35,8 @@ class Analysis:
         Its block triangular form.
     outside : list of int
         Blocks that are left to an external solver: large ones in which much fill is to be expected.
+    solvers : dict of int to str
+        The solver that each of these is left to; the package's own factorises all others.
 
     Examples
     --------
@@ -73,6 +75,11 @@ class Analysis:
     def outside(self) -> list[int]:
         """Blocks that are left to an external solver."""
         return list(self._plan.external)
+
+    @property
+    def solvers(self) -> dict[int, str]:
+        """The solver of each of these; the package's own factorises all others."""
+        return self._plan.solvers
 
     def factorise(self, A: Any) -> "BlockTriangularLU":
         """Factorise a matrix of this pattern. No matching and no block search is done.
@@ -308,4 +315,7 @@ class BlockTriangularLU(InverseOperator):
 
 def _describe(analysis: Analysis) -> str:
     n, blocks = analysis.shape[0], analysis.n_blocks
-    return f"{n}x{n}, " + ("1 block" if blocks == 1 else f"{blocks} blocks")
+    text = f"{n}x{n}, " + ("1 block" if blocks == 1 else f"{blocks} blocks")
+    if solvers := analysis.solvers:
+        text += f" ({len(solvers)} by {next(iter(solvers.values()))})"
+    return text

@@ -21,7 +21,8 @@ from sparsematch._types.errors import unknown_choice
 from sparsematch._types.factors import BlockLU, BlockPlan, QuickAnalysis
 from sparsematch._types.matching import Matching
 from sparsematch.solvers._errors import structurally_singular
-from sparsematch.solvers._external import MakeExternal, SuperLUFactor, find_solver
+from sparsematch.solvers._external import MakeExternal, SuperLUFactor
+from sparsematch.solvers._named_solvers import find_solver, name_of_solver
 from sparsematch.solvers._pattern import Pattern, Survey, read_pattern
 
 _PIVOTING = ("auto", "structure", "product")
@@ -86,6 +87,11 @@ class FactorisationPlan:
     def n_blocks(self) -> int:
         """Number of diagonal blocks."""
         return self.starts.size - 1
+
+    @property
+    def solvers(self) -> dict[int, str]:
+        """The external solver of each block that is left to one."""
+        return dict.fromkeys(self.external, name_of_solver(self.make_external))
 
     def new_numbers(self, values: NDArray[Any]) -> BlockLU:
         """Allocate the numbers of a factorisation."""
