@@ -206,8 +206,8 @@ class BlockTriangularLU(InverseOperator):
     def refactorise(self, A: Any) -> None:
         """Factorise new values for the same pattern, without matching, block search and ordering.
 
-        Pivots stay where they are unless one has become too small beside its column. Not while
-        another thread solves.
+        Pivots stay where they are up to the first that has become too small beside its column; a
+        block whose entries grow too much gets new ones. Not while another thread solves.
 
         Parameters
         ----------
