@@ -1,6 +1,8 @@
 """What solvers accept and refuse: patterns, duplicates, singular matrices, wrong arguments."""
 
 import pickle
+import sys
+import types
 
 import numpy as np
 import pytest
@@ -158,6 +160,23 @@ def test_bad_input():
     ):
         with pytest.raises(error, match=text):
             call()
+
+
+def test_arrays_of_pydata_sparse(monkeypatch):
+    """Whatever their format; a stand-in will do, as the library is not imported."""
+    dense = np.array([[4.0, 1], [1, 3]])
+
+    class SparseArray:
+        def to_scipy_sparse(self):
+            return sp.coo_array(dense)
+
+    monkeypatch.setitem(sys.modules, "sparse", types.SimpleNamespace(SparseArray=SparseArray))
+    A, b = SparseArray(), np.ones(2)
+    assert np.allclose(dense @ solvers.spsolve(A, b), b)
+    assert np.allclose(dense @ solvers.spilu(A).solve(b), b)
+    lu = solvers.analyse(A).factorise(A)
+    lu.refactorise(A)
+    check(dense, lu, b)
 
 
 def test_empty():
