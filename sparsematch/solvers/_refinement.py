@@ -1,8 +1,8 @@
 """Solutions measured against the matrix, and refined where the factors were not good enough.
 
 Oettli, Prager, Compatibility of approximate solution of linear equations with given error bounds
-for coefficients and right-hand sides (Numerische Mathematik 6, 1964); Arioli, Demmel, Duff, Solving sparse
-linear systems with sparse backward error (SIAM J. Matrix Anal. Appl. 10, 1989).
+for coefficients and right-hand sides (Numerische Mathematik 6, 1964); Arioli, Demmel, Duff, Solving
+sparse linear systems with sparse backward error (SIAM J. Matrix Anal. Appl. 10, 1989).
 """
 
 from collections.abc import Callable
