@@ -1,11 +1,17 @@
 """What solvers accept and refuse: patterns, duplicates, singular matrices, wrong arguments."""
 
+import pickle
+import sys
+import types
+
 import numpy as np
 import pytest
 import scipy.sparse as sp
 
 import sparsematch as sm
 from sparsematch import solvers
+from sparsematch._types.deficient_pieces import DeficientPieces
+from sparsematch.solvers import _external, _ilu
 from test_solvers import check, leave_all_blocks
 
 
@@ -75,6 +81,53 @@ def test_numerically_singular(monkeypatch):
         solvers.splu(A)
 
 
+def test_raising_walks_no_pieces_but_those_shown(monkeypatch):
+    """Of many; their rows are found when they are asked for."""
+    walked, real = [], DeficientPieces.__getitem__
+    monkeypatch.setattr(
+        DeficientPieces, "__getitem__", lambda self, k: walked.append(k) or real(self, k)
+    )
+    A = sp.coo_array((np.ones(50), (np.arange(50), np.arange(50) // 2)), shape=(50, 50))
+    with pytest.raises(solvers.SingularMatrixError) as caught:
+        solvers.splu(A)
+    assert 0 < len(walked) < 12
+    assert caught.value.rows.tolist() == list(range(50))
+    assert caught.value.cols.tolist() == list(range(25))
+
+
+@pytest.mark.parametrize("last", [0.0, 4.0])
+def test_the_error_can_be_pickled(last):
+    """As a process pool does, whether the pattern or the numbers are to blame."""
+    with pytest.raises(solvers.SingularMatrixError) as caught:
+        solvers.splu(sp.csc_array(np.array([[1.0, 2], [2 if last else 0, last]])))
+    again = pickle.loads(pickle.dumps(caught.value))
+    assert str(again) == str(caught.value)
+    for side in ("rows", "cols"):
+        assert getattr(again, side).tolist() == getattr(caught.value, side).tolist()
+    assert (again.report is None) == bool(last)
+
+
+@pytest.mark.parametrize("kind", [float, complex])
+def test_an_incomplete_factorisation_of_a_singular_matrix(kind):
+    """With everything kept, there is no pivot; SuperLU's own error does not come through."""
+    with pytest.raises(solvers.SingularMatrixError, match="3 rows and columns") as caught:
+        solvers.spilu(sp.csc_array(np.ones((3, 3), kind)), drop_tol=0)
+    assert caught.value.rows.tolist() == caught.value.cols.tolist() == [0, 1, 2]
+
+
+def test_superlu_without_memory(monkeypatch):
+    def no_memory(*args, **options):
+        raise RuntimeError("SUPERLU_MALLOC fails for buf in intCalloc() at line 168 in file m.c")
+
+    leave_all_blocks(monkeypatch)
+    monkeypatch.setattr(_external, "splu", no_memory)
+    monkeypatch.setattr(_ilu, "_spilu", no_memory)
+    A = sp.csc_array(np.array([[4.0, 1, 1], [1, 4, 1], [1, 1, 4]]))
+    for call in (solvers.splu, solvers.spilu, lambda A: solvers.spsolve(A, np.ones(3))):
+        with pytest.raises(MemoryError, match="less fill"):
+            call(A)
+
+
 def test_after_an_error_there_is_nothing():
     A = sp.csc_array(np.array([[1.0, 2], [3, 4]]))
     lu = solvers.splu(A)
@@ -107,6 +160,23 @@ def test_bad_input():
     ):
         with pytest.raises(error, match=text):
             call()
+
+
+def test_arrays_of_pydata_sparse(monkeypatch):
+    """Whatever their format; a stand-in will do, as the library is not imported."""
+    dense = np.array([[4.0, 1], [1, 3]])
+
+    class SparseArray:
+        def to_scipy_sparse(self):
+            return sp.coo_array(dense)
+
+    monkeypatch.setitem(sys.modules, "sparse", types.SimpleNamespace(SparseArray=SparseArray))
+    A, b = SparseArray(), np.ones(2)
+    assert np.allclose(dense @ solvers.spsolve(A, b), b)
+    assert np.allclose(dense @ solvers.spilu(A).solve(b), b)
+    lu = solvers.analyse(A).factorise(A)
+    lu.refactorise(A)
+    check(dense, lu, b)
 
 
 def test_empty():

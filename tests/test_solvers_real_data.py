@@ -46,7 +46,7 @@ def reference(A, b):
 
 @pytest.mark.parametrize("name", REGULAR)
 def test_backward_error(name):
-    """Of a solution by blocks; 1e-13 to 4e-9 for basis_maros-r7, by the order of its rows."""
+    """Of a solution by blocks: small, in whatever order the pivots are."""
     A = load(name)
     b = A @ np.ones(A.shape[0])
     if not reference(A, b) < 1e-10:
@@ -55,7 +55,7 @@ def test_backward_error(name):
     for _ in range(2):
         for B, trans in ((A, "N"), (A.T, "T")):
             b = B @ np.ones(A.shape[0])
-            assert backward_error(B, lu.solve(b, trans), b) < 1e-8
+            assert backward_error(B, lu.solve(b, trans), b) < 1e-14
         lu.refactorise(A.data)
 
 

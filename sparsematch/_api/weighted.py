@@ -28,8 +28,9 @@ def maximum_product_transversal(
     scaling : bool, optional
         Whether to compute the factors of rows and columns.
     approximate : bool, optional
-        Whether absolute values are rounded to powers of 2 before the search, which is then faster:
-        scaled entries are still at most 1, and matched ones above 1/2. The factors are powers of 2.
+        Whether absolute values are rounded to powers of 2 before the search, which may then be
+        faster or slower: scaled entries are still at most 1, and matched ones above 1/2. The
+        factors are powers of 2.
 
     Returns
     -------

@@ -99,6 +99,11 @@ class DeficientPieces(Sequence[DeficientPiece]):
         members = self._grouped[2 if self.side == "rows" else 3]
         return np.sort(members[: self.n_empty])
 
+    @property
+    def conflicts(self) -> Part:
+        """The rows and columns of all conflicts, ascending."""
+        return Part(*(np.sort(array) for array in self._grouped[2:]))
+
     def __len__(self) -> int:
         return self._starts[0].size - 1
 

@@ -30,7 +30,8 @@ def analyse(
         asks for it where those that would move could fill much: in blocks of more than 500 rows.
     solver : {"auto", "superlu", "umfpack", "pardiso", "klu"} or callable, optional
         The external solver, for large blocks in which much fill is to be expected: by default
-        SuperLU, which comes with SciPy. The others need a library of their own.
+        SuperLU, which comes with SciPy. The others need a library of their own, and are looked for
+        here; ``Analysis.solvers`` says which blocks are left to which.
 
     Returns
     -------
@@ -46,6 +47,8 @@ def analyse(
         choices.
     SingularMatrixError
         If `A` is structurally singular; it carries the explanation.
+    ImportError
+        If `solver` is not installed.
 
     See Also
     --------
@@ -93,6 +96,10 @@ def splu(A: Any, *, matching: Any = None, pivoting: str = "auto", solver: Any = 
     SingularMatrixError
         If `A` is singular; a RuntimeError, as in SciPy, that says which rows and columns are to
         blame.
+    MemoryError
+        If there is no room for the factors, SuperLU's included, which is a RuntimeError in SciPy.
+    ImportError
+        If `solver` is not installed, whether or not a block will be left to it.
 
     See Also
     --------

@@ -38,10 +38,36 @@ class SingularMatrixError(RuntimeError):
     """
 
     def __init__(
-        self, message: str, rows: IndexArray, cols: IndexArray, report: Any = None
+        self,
+        message: str,
+        rows: IndexArray | None = None,
+        cols: IndexArray | None = None,
+        report: Any = None,
     ) -> None:
         super().__init__(message)
-        self.rows, self.cols, self.report = rows, cols, report
+        self.report = report
+        self._rows, self._cols = rows, cols  # None: ask the report when they are asked for
+
+    @property
+    def rows(self) -> IndexArray:
+        """Rows of the user's matrix that are to blame."""
+        return self._blamed(self._rows, 0)
+
+    @property
+    def cols(self) -> IndexArray:
+        """Columns of the user's matrix that are to blame."""
+        return self._blamed(self._cols, 1)
+
+    def _blamed(self, known: IndexArray | None, side: int) -> IndexArray:
+        if known is not None:
+            return known
+        if self.report is None:
+            return np.empty(0, np.intp)
+        blamed: IndexArray = self.report.overdetermined.conflicts[side]
+        return blamed
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return type(self), (*self.args, self._rows, self._cols, self.report)
 
 
 def structurally_singular(A: Any, note: str = "") -> SingularMatrixError:
@@ -49,11 +75,7 @@ def structurally_singular(A: Any, note: str = "") -> SingularMatrixError:
     from sparsematch._api.explain import explain_singularity
 
     report = explain_singularity(A)
-    pieces = report.overdetermined
-    nothing = np.empty(0, np.intp)
-    rows = np.concatenate([nothing, *(np.asarray(piece.conflict.rows) for piece in pieces)])
-    cols = np.concatenate([nothing, *(np.asarray(piece.conflict.cols) for piece in pieces)])
-    return SingularMatrixError(f"{note}{report}", rows, cols, report)
+    return SingularMatrixError(f"{note}{report}", report=report)
 
 
 def numerically_singular(A: Any, rows: IndexArray, cols: IndexArray) -> SingularMatrixError:
@@ -63,7 +85,7 @@ def numerically_singular(A: Any, rows: IndexArray, cols: IndexArray) -> Singular
         A = A.copy()
         A.eliminate_zeros()
         error = structurally_singular(A, "not counting entries that are zero:\n")
-        if error.rows.size:
+        if error.report.is_singular:
             return error
     size = f"{rows.size} row and column" if rows.size == 1 else f"{rows.size} rows and columns"
     places = f"rows {_few(rows)}; columns {_few(cols)}"

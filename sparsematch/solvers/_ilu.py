@@ -9,8 +9,10 @@ from scipy.sparse.linalg import spilu as _spilu
 
 from sparsematch._api.transversal import maximum_transversal
 from sparsematch._api.weighted import maximum_product_transversal
+from sparsematch._types.bipartite import pydata_to_scipy
 from sparsematch._types.errors import unknown_choice, wrong_type
-from sparsematch.solvers._errors import structurally_singular
+from sparsematch.solvers._errors import numerically_singular, structurally_singular
+from sparsematch.solvers._external import Singular, superlu_errors
 from sparsematch.solvers._operator import InverseOperator
 
 _PIVOTING = ("structure", "product")
@@ -52,7 +54,12 @@ class TransversalILU(InverseOperator):
         self.shape = A.shape
         self.dtype = A.dtype
         scaled = (sp.diags_array(row_scale) @ A @ sp.diags_array(col_scale)).tocsr()[row_perm]
-        self.ilu = _spilu(scaled.tocsc(), **options)
+        try:
+            with superlu_errors():
+                self.ilu = _spilu(scaled.tocsc(), **options)
+        except Singular:
+            everything = np.arange(A.shape[0])
+            raise numerically_singular(A, everything, everything) from None
         self.nnz = int(self.ilu.nnz)
 
     def solve(self, b: Any, trans: str = "N") -> NDArray[Any]:
@@ -115,7 +122,9 @@ def spilu(
     ValueError
         If `A` is not square, or `pivoting` is none of the choices.
     SingularMatrixError
-        If `A` is structurally singular.
+        If `A` is structurally singular, or numerically where nothing is dropped.
+    MemoryError
+        If SuperLU has no memory left.
 
     See Also
     --------
@@ -133,6 +142,7 @@ def spilu(
     """
     if not isinstance(pivoting, str) or pivoting not in _PIVOTING:
         raise unknown_choice("pivoting", pivoting, _PIVOTING)
+    A = pydata_to_scipy(A)
     if not sp.issparse(A):
         raise wrong_type("A", A, "a SciPy sparse array or matrix")
     if A.ndim != 2 or A.shape[0] != A.shape[1]:

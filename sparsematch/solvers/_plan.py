@@ -17,11 +17,13 @@ from sparsematch._api.weighted import maximum_product_transversal
 from sparsematch._engines.operations import LuOps, WeightedOps
 from sparsematch._engines.registry import operations
 from sparsematch._types.arrays import BoolArray, IndexArray
+from sparsematch._types.bipartite import pydata_to_scipy
 from sparsematch._types.errors import unknown_choice
 from sparsematch._types.factors import BlockLU, BlockPlan, QuickAnalysis
 from sparsematch._types.matching import Matching
 from sparsematch.solvers._errors import structurally_singular
-from sparsematch.solvers._external import MakeExternal, SuperLUFactor, find_solver
+from sparsematch.solvers._external import MakeExternal, SuperLUFactor
+from sparsematch.solvers._named_solvers import find_solver, name_of_solver
 from sparsematch.solvers._pattern import Pattern, Survey, read_pattern
 
 _PIVOTING = ("auto", "structure", "product")
@@ -87,6 +89,11 @@ class FactorisationPlan:
         """Number of diagonal blocks."""
         return self.starts.size - 1
 
+    @property
+    def solvers(self) -> dict[int, str]:
+        """The external solver of each block that is left to one."""
+        return dict.fromkeys(self.external, name_of_solver(self.make_external))
+
     def new_numbers(self, values: NDArray[Any]) -> BlockLU:
         """Allocate the numbers of a factorisation."""
         return operations(LuOps, self.pattern.graph.backend).block_lu(self.blocks, values)
@@ -136,6 +143,7 @@ def plan_factorisation(
     if not isinstance(pivoting, str) or pivoting not in _PIVOTING:
         raise unknown_choice("pivoting", pivoting, _PIVOTING)
     make_external = find_solver(solver)
+    A = pydata_to_scipy(A)
     pattern = read_pattern(A)
     values = pattern.arrange(A.data) if A.format == pattern.layout else pattern.any_values(A)
     max_weak_share = _MAX_WEAK_SHARE if pivoting == "auto" else -1.0  # no diagonal is good enough

@@ -43,31 +43,25 @@ class BlockLU {
         const auto room = static_cast<std::size_t>(plan.expected_entries);
         l_row.reserve(room), l.reserve(room), u_row.reserve(room), u.reserve(room);
         largest_u = 0;
-        for (Index k = 0; k < plan.n_blocks(); ++k) {
-            trouble = k;
-            const bool small = plan.size(k) == 1;
-            if (small || plan.external[k] > 0) skip(k);
-            const Outcome outcome = plan.external[k] > 0 ? Outcome::done
-                                    : small              ? one_by_one(k, a)
-                                                         : block(k, a, counter);
-            if (outcome != Outcome::done) return outcome;
-        }
-        l_start[size()] = static_cast<std::int64_t>(l.size()),
-        u_start[size()] = static_cast<std::int64_t>(u.size());
-        for (std::size_t p = 0; p < upper_row.size(); ++p) upper_row[p] = place_[plan.upper_row[p]];
-        gather_upper(a);
-        return counter.add(0) ? Outcome::done : Outcome::stopped;
+        place_.resize(size()), pivot_scale_.resize(size());
+        growth_.assign(static_cast<std::size_t>(plan.n_blocks()), 0);
+        return factorise_from(0, 0, a, counter);
     }
 
-    // The same pivots, new numbers. `unstable`: a pivot has become too small beside its column;
-    // factorise anew.
+    // New numbers with the same pivots, up to the first column whose pivot has become too small
+    // beside it; from there on new pivots. A block whose entries have grown gets new ones at once.
     Outcome refactorise(const Value* a, RunContext& run) {
         WorkCounter counter(run);
         largest_u = 0;
         for (Index k = 0; k < plan.n_blocks(); ++k) {
             trouble = k;
             if (plan.external[k] > 0) continue;
+            const double largest_before = largest_u;
             const Outcome outcome = plan.size(k) == 1 ? one_by_one(k, a) : replay(k, a, counter);
+            if (outcome == Outcome::unstable) {
+                if (stop_ == 0) largest_u = largest_before;
+                return resume(k, a, counter);
+            }
             if (outcome != Outcome::done) return outcome;
         }
         gather_upper(a);
@@ -91,10 +85,36 @@ class BlockLU {
   private:
     static constexpr Index none = -1;
     static constexpr std::int64_t none64 = -1;
+    // Growth of entries, rows scaled, that is put up with, and how much more than with new pivots.
+    static constexpr double growth_limit = 1e4, more_growth = 10;
+
+    // New pivots from a column of a block on; those before stay.
+    Outcome factorise_from(Index first_block, Index column, const Value* a, WorkCounter& counter) {
+        for (Index k = first_block; k < plan.n_blocks(); ++k) {
+            trouble = k;
+            const bool small = plan.size(k) == 1;
+            if (small || plan.external[k] > 0) skip(k);
+            const Outcome outcome = plan.external[k] > 0 ? Outcome::done
+                                    : small              ? one_by_one(k, a)
+                                                         : block(k, column, a, counter);
+            if (outcome != Outcome::done) return outcome;
+            column = 0;
+        }
+        l_start[size()] = static_cast<std::int64_t>(l.size()),
+        u_start[size()] = static_cast<std::int64_t>(u.size());
+        for (std::size_t p = 0; p < upper_row.size(); ++p) upper_row[p] = place_[plan.upper_row[p]];
+        gather_upper(a);
+        return counter.add(0) ? Outcome::done : Outcome::stopped;
+    }
+    Outcome resume(Index k, const Value* a, WorkCounter& counter) {
+        const Index c = plan.starts[k] + stop_;
+        l_row.resize(l_start[c]), l.resize(l_start[c]);
+        u_row.resize(u_start[c]), u.resize(u_start[c]);
+        return factorise_from(k, stop_, a, counter);
+    }
 
     // Columns without L and U: those of 1 x 1 blocks, and of blocks left to an external solver.
     void skip(Index k) {
-        place_.resize(size());
         for (Index c = plan.starts[k]; c < plan.starts[k + 1]; ++c) {
             row_of[c] = place_[c] = c;
             l_start[c] = l_end[c] = static_cast<std::int64_t>(l.size());
@@ -114,12 +134,13 @@ class BlockLU {
         for (std::size_t p = 0; p < upper.size(); ++p) upper[p] = a[plan.upper_from[p]];
     }
 
-    Outcome block(Index k, const Value* a, WorkCounter& counter) {
-        first_ = plan.starts[k], m_ = plan.size(k);
+    Outcome block(Index k, Index column, const Value* a, WorkCounter& counter) {
+        first_ = plan.starts[k], m_ = plan.size(k), grown_ = 0;
         prepare(a);
         const double* most = plan.most.data() + first_;
-        const std::size_t before = l.size() + u.size();
-        for (Index c = 0; c < m_; ++c) {
+        const std::size_t before = column ? l_start[first_] + u_start[first_] : l.size() + u.size();
+        take_up(column);
+        for (Index c = column; c < m_; ++c) {
             reach(c);
             const std::int64_t work = eliminate(c, a);
             if (!choose_pivot(c)) return clear_x(), Outcome::singular;
@@ -134,12 +155,20 @@ class BlockLU {
             row_of[first_ + done_[r]] = first_ + r, place_[first_ + r] = first_ + done_[r];
             pivot_scale_[first_ + done_[r]] = scale_[r];
         }
+        growth_[k] = column ? std::max(growth_[k], grown_) : grown_;
         return Outcome::done;
+    }
+    // Rows as they were when the columns before this one were finished: counted within the block.
+    void take_up(Index column) {
+        const auto row = [this](Index c) { return row_of[first_ + c] - first_; };
+        if (column == 0) return;
+        for (Index c = 0; c < column; ++c) pivot_row_[c] = row(c), done_[row(c)] = c;
+        for (auto p = l_start[first_]; p < static_cast<std::int64_t>(l.size()); ++p)
+            l_row[p] = row(l_row[p]);
     }
 
     void prepare(const Value* a) {
         const auto m = static_cast<std::size_t>(m_);
-        place_.resize(size()), pivot_scale_.resize(size());
         done_.assign(m, none), mark_.assign(m, none), x_.assign(m, Value(0)), scale_.assign(m, 0),
             pivot_row_.resize(m);
         path_.resize(m), next_.resize(m), order_.resize(m), pruned_.assign(m, none64);
@@ -195,6 +224,7 @@ class BlockLU {
             const Value v = std::exchange(x_[pivot_row_[j]], Value(0));
             u_row.push_back(j), u.push_back(v);
             largest_u = std::max(largest_u, magnitude(v));
+            grown_ = std::max(grown_, magnitude(v) * scale_[pivot_row_[j]]);
             const auto end = l_end[first_ + j];
             for (auto p = l_start[first_ + j]; p < end; ++p) x_[l_row[p]] -= l[p] * v;
             work += end - l_start[first_ + j];
@@ -214,6 +244,7 @@ class BlockLU {
         const Value v = x_[row];
         pivot[first_ + c] = v, pivot_row_[c] = row, done_[row] = c;
         largest_u = std::max(largest_u, magnitude(v));
+        grown_ = std::max(grown_, magnitude(v) * scale_[row]);
         l_start[first_ + c] = static_cast<std::int64_t>(l.size());
         for (const Index r : candidates_) {
             if (r != row) l_row.push_back(r), l.push_back(x_[r] / v);
@@ -243,26 +274,33 @@ class BlockLU {
     }
 
     Outcome replay(Index k, const Value* a, WorkCounter& counter) {
-        first_ = plan.starts[k], m_ = plan.size(k);
+        first_ = plan.starts[k], m_ = plan.size(k), grown_ = 0;
         x_.assign(static_cast<std::size_t>(m_), Value(0));
         const Index* place = place_.data() + first_;
+        const double* scale = pivot_scale_.data() + first_;
+        double given = 0;
         for (Index c = first_; c < first_ + m_; ++c) {
-            for (auto p = plan.inner_start[c]; p < plan.inner_start[c + 1]; ++p)
-                x_[place[plan.inner_row[p]] - first_] += a[plan.inner_from[p]];
+            for (auto p = plan.inner_start[c]; p < plan.inner_start[c + 1]; ++p) {
+                const Index r = place[plan.inner_row[p]] - first_;
+                x_[r] += a[plan.inner_from[p]];
+                given = std::max(given, magnitude(a[plan.inner_from[p]]) * scale[r]);
+            }
             std::int64_t work = 1;
             for (auto q = u_start[c]; q < u_start[c + 1]; ++q) {
                 const Index j = u_row[q];
                 const Value v = std::exchange(x_[j], Value(0));
                 u[q] = v;
                 largest_u = std::max(largest_u, magnitude(v));
+                grown_ = std::max(grown_, magnitude(v) * scale[j]);
                 const auto end = l_end[first_ + j];
                 for (auto p = l_start[first_ + j]; p < end; ++p) x_[l_row[p]] -= l[p] * v;
                 work += end - l_start[first_ + j];
             }
-            if (!replay_pivot(c)) return clear_x(), Outcome::unstable;
+            if (!replay_pivot(c)) return clear_x(), stop_ = c - first_, Outcome::unstable;
             if (!counter.add(work)) return clear_x(), Outcome::stopped;
         }
-        return Outcome::done;
+        const double limit = std::max(growth_limit, more_growth * growth_[k]);
+        return grown_ > limit * given ? (stop_ = 0, Outcome::unstable) : Outcome::done;
     }
     bool replay_pivot(Index c) {
         const double* scale = pivot_scale_.data() + first_;
@@ -274,12 +312,15 @@ class BlockLU {
             return false;
         pivot[c] = v;
         largest_u = std::max(largest_u, magnitude(v));
+        grown_ = std::max(grown_, magnitude(v) * scale[c - first_]);
         for (auto p = l_start[c]; p < l_end[c]; ++p)
             l[p] = std::exchange(x_[l_row[p]], Value(0)) / v;
         return true;
     }
 
-    Index first_ = 0, m_ = 0, top_ = 0;
+    Index first_ = 0, m_ = 0, top_ = 0, stop_ = 0;  // stop_: the column of a pivot too small
+    double grown_ = 0;                              // the largest entry of U, rows scaled
+    std::vector<double> growth_;                    // the same of each block, pivots being new
     std::vector<Value> x_;
     std::vector<double> scale_, pivot_scale_;
     std::vector<Index> place_, done_, mark_, pivot_row_, path_, order_, candidates_;

@@ -1,0 +1,116 @@
+"""A block factorised by MKL's PARDISO, through pypardiso, its solutions checked.
+
+PARDISO replaces a pivot that is too small by another number and goes on; where there were many,
+what comes out solves nothing. So every solution is checked, and refined or refused.
+"""
+
+import copy
+import functools
+import weakref
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+
+from sparsematch._types.arrays import IndexArray
+from sparsematch.solvers._external import Singular, Values
+
+#: Backward errors up to this are left as they are; beyond the other, after refinement, refused.
+_GOOD, _BAD = 1e-15, 1e-11
+_MAX_STEPS = 5
+_PERTURBED = 14  # iparm of the pivots replaced
+_ZERO_PIVOT, _NO_MEMORY = -4, -2  # errors of PARDISO
+
+
+class PardisoFactor:
+    """A block of real numbers factorised by PARDISO; the memory is given back with the object."""
+
+    def __init__(
+        self, indptr: IndexArray, rows: IndexArray, values: Values, memory: dict[str, Any]
+    ) -> None:
+        if values.dtype.kind == "c":
+            raise TypeError("pypardiso factorises matrices of real numbers only, not of complex128")
+        self._indptr, self._rows = indptr.astype(np.int32), rows.astype(np.int32)
+        self._solver = _new_solver()
+        weakref.finalize(self, self._solver.free_memory, everything=True).atexit = False
+        self.nnz = 0
+        self.refactorise(values)
+
+    def refactorise(self, values: Values) -> None:
+        """Factorise new values; where pivots were replaced, try whether that did harm."""
+        n = self._indptr.size - 1
+        arrays = values, self._rows, self._indptr
+        # The same arrays are the columns of the block and the rows of its transpose, and one
+        # factorisation serves both.
+        self._A = sp.csc_matrix(arrays, shape=(n, n)), sp.csr_matrix(arrays, shape=(n, n))
+        self._norm = [float(abs(A).sum(axis=1).max()) for A in self._A]
+        self._call(self._solver.factorize, self._A[0])
+        if self.perturbed:
+            self.solve(self._A[0] @ np.ones((n, 1)), "N")
+
+    @property
+    def perturbed(self) -> int:
+        """How many pivots were too small and have been replaced."""
+        return int(self._solver.get_iparm(_PERTURBED))
+
+    def solve(self, b: Values, trans: str) -> Values:
+        """Solve, and refine what is not exact; RuntimeError if that does not help."""
+        A, norm = self._A[trans != "N"], self._norm[trans != "N"]
+        x = self._apply(A, b)
+        r = b - A @ x
+        error = _backward_error(r, x, b, norm)
+        for _ in range(_MAX_STEPS):
+            if not error > _GOOD or not np.isfinite(error):
+                break
+            better = x + self._apply(A, r)
+            r = b - A @ better
+            before, error = error, _backward_error(r, better, b, norm)
+            if not error < before:
+                error = before
+                break
+            x = better
+        if not error <= _BAD:
+            raise self._useless(error)
+        return x
+
+    def _apply(self, A: Any, b: Values) -> Values:
+        return np.asarray(self._call(self._solver.solve, A, np.asfortranarray(b))).reshape(b.shape)
+
+    def _call(self, function: Any, *args: Any) -> Any:
+        try:
+            return function(*args)
+        except Exception as error:  # PyPardisoError, which has a number only
+            code = getattr(error, "value", None)
+            if code == _ZERO_PIVOT:
+                raise Singular from error
+            if code == _NO_MEMORY:
+                raise MemoryError("PARDISO has no memory left for the factors") from error
+            raise
+
+    def _useless(self, error: float) -> RuntimeError:
+        return RuntimeError(
+            f"PARDISO has replaced {self.perturbed} pivots that were too small in a block of "
+            f"{self._indptr.size - 1} rows, and solves with a backward error of {error:.0e}: "
+            "choose another solver='superlu', 'umfpack' or 'klu'"
+        )
+
+
+def _backward_error(r: Values, x: Values, b: Values, norm: float) -> float:
+    """Return the largest of all right-hand sides; NaN if a solution is not finite."""
+    with np.errstate(over="ignore", invalid="ignore"):
+        size = norm * np.abs(x).max(axis=0) + np.abs(b).max(axis=0)
+        return float((np.abs(r).max(axis=0) / np.where(size > 0, size, 1)).max(initial=0))
+
+
+@functools.cache
+def _first_solver() -> Any:
+    from pypardiso import PyPardisoSolver
+
+    return PyPardisoSolver()
+
+
+def _new_solver() -> Any:
+    """Make a solver; only the first one searches the file system for the library."""
+    solver = copy.copy(_first_solver())
+    solver.pt, solver.iparm = solver.pt.copy(), solver.iparm.copy()
+    return solver
