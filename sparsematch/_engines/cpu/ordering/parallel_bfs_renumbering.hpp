@@ -28,7 +28,7 @@ class ParallelBfsRenumbering {
         : a_(a), to_(to), run_(run), bfs_(a, transposed, to, run) {}
 
     void search() {
-        spin_.start();
+        spin_.start(run_.team);
         run_.team.each([this](int rank) {
             if (rank == 0) number_rows();
             if (rank == 1) number_cols();
