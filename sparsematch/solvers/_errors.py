@@ -43,6 +43,10 @@ class SingularMatrixError(RuntimeError):
         super().__init__(message)
         self.rows, self.cols, self.report = rows, cols, report
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Rebuild it from all its arguments: by default it would be the message alone."""
+        return type(self), (*self.args, self.rows, self.cols, self.report), self.__dict__ or None
+
 
 def structurally_singular(A: Any, note: str = "") -> SingularMatrixError:
     """Describe a matrix whose pattern has no perfect matching."""

@@ -17,6 +17,8 @@ from sparsematch.solvers._pattern import Survey
 from sparsematch.solvers._permutations import inverse
 from sparsematch.solvers._plan import FactorisationPlan, plan_factorisation
 
+_NO_STATE = "has data in compiled code, so that it cannot be pickled or copied"
+
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Analysis:
@@ -98,6 +100,15 @@ class Analysis:
             If it is numerically singular.
         """
         return BlockTriangularLU(A, analysis=self)
+
+    def __copy__(self) -> "Analysis":
+        return self  # it never changes
+
+    def __deepcopy__(self, memo: Any) -> "Analysis":
+        return self
+
+    def __getstate__(self) -> Any:
+        raise TypeError(f"an Analysis {_NO_STATE}: send the matrix and call analyse there")
 
     def __repr__(self) -> str:
         largest = int(np.diff(self._plan.starts).max(initial=0))
@@ -188,6 +199,9 @@ class BlockTriangularLU(InverseOperator):
     def n_blocks(self) -> int:
         """Number of diagonal blocks."""
         return self.analysis.n_blocks
+
+    def __getstate__(self) -> Any:
+        raise TypeError(f"a BlockTriangularLU {_NO_STATE}: send the matrix and call splu there")
 
     @property
     def nnz(self) -> int:
