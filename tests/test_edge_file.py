@@ -310,3 +310,15 @@ def test_ctrl_c(file, tmp_path):
     assert process.wait(timeout=60) == 0
     process.stdout.close()
     assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize("weight", [2**53 + 1, -(2**53) - 1])
+def test_integers_that_a_double_rounds_are_refused(tmp_path, weight):
+    with pytest.raises(ValueError, match=rf"weight {weight}, but in float64"):
+        sm.write_edge_file(tmp_path / "edges.npy", [([0], [1], np.array([weight]))])
+
+
+def test_weights_too_large_for_the_first_chunks_type(tmp_path):
+    chunks = [([0], [1], np.ones(1, np.float32)), ([1], [2], np.array([1e300]))]
+    with pytest.raises(ValueError, match=r"chunk 1 of edges has the weight 1e\+300, too large"):
+        sm.write_edge_file(tmp_path / "edges.npy", chunks)

@@ -1,8 +1,11 @@
 """What solvers accept and refuse: patterns, duplicates, singular matrices, wrong arguments."""
 
+import copy
+import multiprocessing
 import pickle
 import sys
 import types
+from concurrent.futures import ProcessPoolExecutor
 
 import numpy as np
 import pytest
@@ -184,3 +187,46 @@ def test_empty():
     assert lu.solve(np.empty(0)).shape == (0,)
     assert lu.solve(np.empty((0, 2))).shape == (0, 2)
     assert solvers.splu(sp.csc_array(np.eye(2))).solve(np.empty((2, 0))).shape == (2, 0)
+
+
+def raise_singular(_):
+    solvers.splu(sp.csc_array([[1.0, 2.0], [2.0, 4.0]]))
+
+
+def test_the_error_survives_pickling():
+    with pytest.raises(solvers.SingularMatrixError) as caught:
+        raise_singular(0)
+    error = pickle.loads(pickle.dumps(caught.value))
+    assert type(error) is solvers.SingularMatrixError
+    assert str(error) == str(caught.value)
+    assert np.array_equal(error.rows, caught.value.rows)
+    assert np.array_equal(error.cols, caught.value.cols)
+    assert error.report is None
+    workers = ProcessPoolExecutor(1, mp_context=multiprocessing.get_context("spawn"))
+    with workers, pytest.raises(solvers.SingularMatrixError, match="numerically singular"):
+        workers.submit(raise_singular, 0).result()
+
+
+def test_factors_refuse_to_be_pickled():
+    lu = solvers.splu(sp.csc_array(np.eye(3)))
+    if hasattr(lu, "analysis"):
+        with pytest.raises(TypeError, match="call splu there"):
+            pickle.dumps(lu)
+    analysis = solvers.analyse(sp.csc_array(np.eye(3)))
+    assert copy.copy(analysis) is analysis
+    assert copy.deepcopy(analysis) is analysis
+    with pytest.raises(TypeError, match="call analyse there"):
+        pickle.dumps(analysis)
+
+
+@pytest.mark.parametrize("dtype", [np.uint8, np.uint64, np.int32])
+def test_what_is_no_permutation(dtype):
+    """Of unsigned integers too, where no -1 can stand for what is missing."""
+    with pytest.raises(ValueError, match="row_perm is not a permutation: 1 does not occur"):
+        solvers.to_superlu(np.array([0, 0], dtype), [0, 1])
+
+
+@pytest.mark.parametrize("p", [[np.inf, 1.0], np.array([2**64 - 1, 1], np.uint64)])
+def test_what_is_no_place(p):
+    with pytest.raises(ValueError, match="p has the element"):
+        sm.Matching.from_matlab(p, 2)

@@ -139,7 +139,9 @@ def write_edge_file(path: str | os.PathLike[str], edges: Any) -> int:
     Raises
     ------
     TypeError, ValueError
-        If a chunk is of the wrong type or shape, or has a negative vertex, naming the chunk.
+        If a chunk is of the wrong type or shape, has a negative vertex, or a weight that the file's
+        type does not hold: an integer beyond 2**53 (in float32, 2**24), or one that would become
+        infinite. The message names the chunk.
     OSError
         If the file cannot be written.
 

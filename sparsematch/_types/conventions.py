@@ -8,6 +8,9 @@ import numpy as np
 from sparsematch._types.arrays import UNMATCHED, IndexArray
 from sparsematch._types.errors import wrong_type
 
+#: Larger numbers are no places in any array.
+_MOST = 2**53
+
 
 class RowPartition(NamedTuple):
     """The rows of each part, with the fields of Pyomo's ``RowPartition``; lists of integers."""
@@ -78,12 +81,13 @@ def from_one(array: Any, name: str, low: int = 1) -> IndexArray:
     """Read a vector that counts from 1, and count it from 0."""
     given = np.asarray(array).reshape(-1)
     # MATLAB's numbers are doubles
-    if given.dtype.kind == "f" and np.array_equal(given, np.trunc(given)):
-        given = given.astype(np.int64)
-    if given.size and given.dtype.kind not in "iu":
+    whole = given.dtype.kind == "f" and np.array_equal(given, np.trunc(given))
+    if given.size and given.dtype.kind not in "iu" and not whole:
         raise wrong_type(name, given[0], f"made of integers from {low}")
     if given.size and given.min() < low:
         raise ValueError(f"{name} has the element {given.min()}, but counts from {low}")
+    if given.size and given.max() > _MOST:
+        raise ValueError(f"{name} has the element {given.max()}, but numbers at most {_MOST}")
     counted: IndexArray = given.astype(np.int64) - 1
     return counted
 

@@ -166,7 +166,7 @@ def write_chunks(path: str, chunks: Iterator[tuple[Any, ...]]) -> int:
                     raise ValueError(
                         f"chunk {k} of edges has vertex {array.max()}, too large for {record['u']}"
                     )
-                edges[name] = array
+                edges[name] = _weights(array, record["weight"], k) if name == "weight" else array
             edges.tofile(stream)
             count += edges.size
         if record is None:
@@ -187,6 +187,23 @@ def record_of(arrays: list[Any]) -> np.dtype[Any]:
     if len(arrays) == 3:
         fields.append(("weight", np.float32 if arrays[2].dtype == np.float32 else np.float64))
     return np.dtype(fields)
+
+
+def _weights(array: Any, dtype: np.dtype[Any], k: int) -> Any:
+    """Convert weights to the file's type; refuse those that it cannot hold."""
+    with np.errstate(over="ignore"):
+        converted = array.astype(dtype)
+    if array.dtype.kind in "iu":
+        bits = np.finfo(dtype).nmant + 1
+        wrong = np.zeros(array.size, bool)
+        if array.dtype.itemsize * 8 > bits:  # else the bound is no number of that type
+            wrong = (array > 2**bits) | (array < -(2**bits))
+        fault = f"but in {dtype} integers are exact up to 2**{bits} only"
+    else:
+        wrong, fault = np.isinf(converted) & np.isfinite(array), f"too large for {dtype}"
+    if wrong.any():
+        raise ValueError(f"chunk {k} of edges has the weight {array[wrong][0]}, {fault}")
+    return converted
 
 
 def _write_header(stream: Any, record: np.dtype[Any], count: int) -> None:

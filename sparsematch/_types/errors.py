@@ -1,6 +1,6 @@
 """Exceptions worded in one way: the argument, the value given, the choices.
 
-The functions return an exception, so that ``raise`` stands where the mistake is found.
+Most functions return an exception, so that ``raise`` stands where the mistake is found.
 """
 
 import sys
@@ -37,6 +37,14 @@ def unknown_choice(argument: str, value: Any, choices: Iterable[str]) -> TypeErr
     if not isinstance(value, str):
         return wrong_type(argument, value, f"a string, one of {listed}")
     return ValueError(f"{argument} is {value!r}, but must be one of {listed}")
+
+
+def check_count(argument: str, value: Any) -> None:
+    """Raise unless the value is an integer that is not negative."""
+    if isinstance(value, bool) or not hasattr(value, "__index__"):
+        raise wrong_type(argument, value, "an integer")
+    if value < 0:
+        raise ValueError(f"{argument} is {value}, but must not be negative")
 
 
 def stack_level() -> int:

@@ -11,6 +11,7 @@ import numpy as np
 
 from sparsematch._types.arrays import IndexArray
 from sparsematch._types.deficient_pieces import DeficientPiece, DeficientPieces
+from sparsematch._types.errors import check_count
 from sparsematch._types.matching import Matching
 
 _ROW, _COL = "equation", "variable"
@@ -108,7 +109,14 @@ class Explanation:
         -------
         str
             Several lines, without a line break at the end.
+
+        Raises
+        ------
+        TypeError, ValueError
+            If a number is no integer, or negative.
         """
+        for name, number in (("max_pieces", max_pieces), ("max_names", max_names)):
+            check_count(name, number)
         lines = [_headline(self)]
         for part in (self.overdetermined, self.underdetermined):
             if part:
@@ -136,7 +144,14 @@ class Explanation:
             ``pieces``: of each its indices ``rows``, ``cols``, ``conflict_rows``,
             ``conflict_cols``, and the names of the latter two if given, ``conflict_row_names``,
             ``conflict_col_names``.
+
+        Raises
+        ------
+        TypeError, ValueError
+            If `max_pieces` is no integer, or negative.
         """
+        if max_pieces is not None:
+            check_count("max_pieces", max_pieces)
         n_rows, n_cols = self.shape
         return {
             "n_rows": n_rows,

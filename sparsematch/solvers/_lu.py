@@ -18,6 +18,8 @@ from sparsematch.solvers._permutations import inverse
 from sparsematch.solvers._plan import FactorisationPlan, plan_factorisation
 from sparsematch.solvers._refinement import Refinement
 
+_NO_STATE = "has data in compiled code, so that it cannot be pickled or copied"
+
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Analysis:
@@ -109,6 +111,15 @@ class Analysis:
 
     factorize = factorise
 
+    def __copy__(self) -> "Analysis":
+        return self  # it never changes
+
+    def __deepcopy__(self, memo: Any) -> "Analysis":
+        return self
+
+    def __getstate__(self) -> Any:
+        raise TypeError(f"an Analysis {_NO_STATE}: send the matrix and call analyse there")
+
     def __repr__(self) -> str:
         largest = int(np.diff(self._plan.starts).max(initial=0))
         return f"Analysis({_describe(self)}, the largest of {largest} rows)"
@@ -199,6 +210,9 @@ class BlockTriangularLU(InverseOperator):
     def n_blocks(self) -> int:
         """Number of diagonal blocks."""
         return self.analysis.n_blocks
+
+    def __getstate__(self) -> Any:
+        raise TypeError(f"a BlockTriangularLU {_NO_STATE}: send the matrix and call splu there")
 
     @property
     def nnz(self) -> int:

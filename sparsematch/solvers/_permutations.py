@@ -96,14 +96,16 @@ def inverse(permutation: Any, name: str) -> NDArray[Any]:
         return p.astype(np.intp)
     if p.dtype.kind not in "iu":
         raise wrong_type(name, permutation, "an array of integers")
-    out = np.full_like(p, -1)
     if p.min() < 0 or p.max() >= p.size:
         raise ValueError(
             f"{name} is not a permutation of 0...{p.size - 1}: it runs from {p.min()} to {p.max()}"
         )
-    out[p] = np.arange(p.size, dtype=p.dtype)
-    if (out < 0).any():
+    occurs = np.zeros(p.size, bool)
+    occurs[p] = True
+    if not occurs.all():
         raise ValueError(
-            f"{name} is not a permutation: {int(np.flatnonzero(out < 0)[0])} does not occur"
+            f"{name} is not a permutation: {int(np.flatnonzero(~occurs)[0])} does not occur"
         )
+    out = np.empty_like(p)
+    out[p] = np.arange(p.size, dtype=p.dtype)
     return out

@@ -57,4 +57,7 @@ NB_MODULE(_core, m) {
     bind_coarsening(m);
     bind_stream(m);
     bind_lu(m);
+#ifdef SPARSEMATCH_FAILING_NEW
+    bind_failing_new(m);
+#endif
 }

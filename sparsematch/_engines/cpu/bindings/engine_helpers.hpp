@@ -32,15 +32,15 @@ nb::list list_engines(const EngineTable<Call>& table) {
 }
 
 template <template <class> class Call>
-const EngineEntry<Call>& find_engine(const EngineTable<Call>& table, const std::string& name) {
+const EngineEntry<Call>& find_engine(const EngineTable<Call>& table, const char* name) {
     if (const auto* entry = table.find(name)) return *entry;
-    throw nb::key_error(name.c_str());
+    throw nb::key_error(name);
 }
 
 inline OptionValues option_values(const nb::dict& given) {
     OptionValues out;
     for (auto [name, value] : given)
-        out.emplace_back(nb::cast<std::string>(name), nb::cast<double>(value));
+        out.emplace_back(nb::cast<const char*>(name), nb::cast<double>(value));
     return out;
 }
 

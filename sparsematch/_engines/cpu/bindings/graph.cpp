@@ -20,7 +20,7 @@ Graph<Index> view(const GraphArg<Index>& given) {
 
 // Returns the fields of StepInfo.
 template <class Index>
-nb::tuple run_match_graph(const std::string& name, GraphArg<Index> graph, Out<Index> mate,
+nb::tuple run_match_graph(const char* name, GraphArg<Index> graph, Out<Index> mate,
                           const SettingsArg& settings, const nb::dict& options) {
     const auto match = find_engine(graph_engines, name).template call<Index>();
     const OptionValues values = option_values(options);

@@ -10,7 +10,7 @@ namespace {
 // settled, forced: see run_engine.py. Returns the fields of StepInfo, and how many pairs were
 // forced by their row and by their column.
 template <class Index>
-nb::tuple run_improve(const std::string& name, CsrArg<Index> matrix,
+nb::tuple run_improve(const char* name, CsrArg<Index> matrix,
                       const std::optional<CsrArg<Index>>& transposed, Sides<Index> mates,
                       const SettingsArg& settings, const nb::dict& options,
                       std::optional<Sides<bool>> settled, std::optional<Out<Index>> forced) {

@@ -36,8 +36,7 @@ EdgeLayout read_layout(const nb::tuple& t) {
             nb::cast<int>(t[6]),          nb::cast<int>(t[7])};
 }
 
-std::int64_t run_largest_vertex(const std::string& path, const nb::tuple& layout,
-                                nb::object callback) {
+std::int64_t run_largest_vertex(const char* path, const nb::tuple& layout, nb::object callback) {
     EdgeSource file(path, read_layout(layout));
     Watch watch(std::move(callback));
     return interruptible(
@@ -45,9 +44,8 @@ std::int64_t run_largest_vertex(const std::string& path, const nb::tuple& layout
 }
 
 template <class Index>
-nb::dict run_match_edges(const std::string& path, const nb::tuple& layout,
-                         const std::string& folder, Out<Index> mate, bool weighted,
-                         std::uint64_t seed, nb::object callback) {
+nb::dict run_match_edges(const char* path, const nb::tuple& layout, const char* folder,
+                         Out<Index> mate, bool weighted, std::uint64_t seed, nb::object callback) {
     EdgeSource file(path, read_layout(layout));
     Watch watch(std::move(callback));
     const auto report = interruptible(1, {}, watch, [&](RunContext& run) {

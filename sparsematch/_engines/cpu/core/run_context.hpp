@@ -67,7 +67,10 @@ class RunContext {
     explicit RunContext(ThreadTeam& team, const RunSettings& settings = {}, Poll poll = nullptr,
                         void* context = nullptr)
         : team(team), detailed(settings.detailed), seed(settings.seed),
-          edge_limit_(settings.edge_limit), poll_(poll), context_(context) {}
+          edge_limit_(settings.edge_limit), poll_(poll), context_(context) {
+        // a timer ends in a destructor, which must not allocate
+        if (detailed) stats.steps.reserve(64);
+    }
 
     bool stopped() const { return stop_.load(std::memory_order_relaxed); }
     // The budget is spent: the engine stops where it next can, short of maximum.

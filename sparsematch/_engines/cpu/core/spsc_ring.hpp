@@ -8,6 +8,8 @@
 #include <cstddef>
 #include <thread>
 
+#include "core/thread_team.hpp"
+
 namespace sparsematch {
 
 // A ring of words from one thread to the other, pushed and popped in batches.
@@ -48,11 +50,13 @@ class SpscRing {
 
 // How two threads wait for each other: they spin and yield. Given up where they have hardly ever
 // run at the same time, as the system has other work for a core: one of them then does the rest.
+// Also if one of them has failed.
 class BoundedSpin {
     using Clock = std::chrono::steady_clock;
 
   public:
-    void start() {
+    void start(const ThreadTeam& team) {
+        team_ = &team;
         begin_ = Clock::now();
         waited_ = 0;
     }
@@ -64,6 +68,7 @@ class BoundedSpin {
             const auto end = Clock::now();
             const auto waited = waited_ += (end - begin).count();
             if (waited > least.count() && waited > (end - begin_).count() / 4 * 3) gave_up_ = true;
+            if (team_->failed()) gave_up_ = true;
             begin = end;
         }
     }
@@ -80,6 +85,7 @@ class BoundedSpin {
     }
 
     static constexpr Clock::duration least = std::chrono::milliseconds(20);
+    const ThreadTeam* team_ = nullptr;
     Clock::time_point begin_;
     alignas(64) std::atomic<Clock::rep> waited_{0};  // by both threads
     std::atomic<bool> gave_up_{false};

@@ -4,27 +4,34 @@
 // Work comes as parallel loops. The calling thread is rank 0 and works too; the others sleep in the
 // kernel between loops (futex through std::atomic::wait). A loop too short to repay waking them
 // runs on the caller alone, which keeps narrow breadth-first levels cheap.
+//
+// What a rank throws ends that rank's part; the first exception is thrown on the caller once all
+// ranks have returned. A rank that waits for another must look at failed(), as BoundedSpin does.
 #pragma once
 
 #include <algorithm>
 #include <atomic>
 #include <cstdint>
+#include <cstdlib>
+#include <exception>
 #include <functional>
-#include <system_error>
+#include <mutex>
+#include <new>
 #include <thread>
+#include <utility>
 #include <vector>
 
 namespace sparsematch {
 
 class ThreadTeam {
   public:
-    // With fewer threads if the system refuses to start more.
+    // With fewer threads if the system refuses to start more, or there is no memory for them.
     explicit ThreadTeam(int workers) {
         try {
             threads_.reserve(workers - 1);
             for (int rank = 1; rank < workers; ++rank)
                 threads_.emplace_back([this, rank] { serve(rank); });
-        } catch (const std::system_error&) {
+        } catch (const std::exception&) {
         }
     }
     ThreadTeam(const ThreadTeam&) = delete;
@@ -38,17 +45,23 @@ class ThreadTeam {
 
     int size() const { return static_cast<int>(threads_.size()) + 1; }
 
-    // Calls body(rank) once on every rank, and returns when all have returned.
+    // Calls body(rank) once on every rank, and returns when all have returned; throws what the
+    // first to fail has thrown.
     void each(const std::function<void(int)>& body) {
         if (threads_.empty()) return body(0);
         job_ = &body;
+        failed_.store(false, std::memory_order_relaxed);
         busy_.store(static_cast<int>(threads_.size()), std::memory_order_relaxed);
         turn_.fetch_add(1, std::memory_order_release);
         turn_.notify_all();
-        body(0);
+        attempt(0);
         for (int left; (left = busy_.load(std::memory_order_acquire)) != 0;)
             busy_.wait(left, std::memory_order_acquire);
+        if (auto error = std::exchange(error_, nullptr)) std::rethrow_exception(error);
+        if (failed()) throw std::bad_alloc();
     }
+    // A rank of the current loop has failed: what it was to do will not be done.
+    bool failed() const { return failed_.load(std::memory_order_relaxed); }
 
     // Calls body(part, rank) for both parts of some work, 0 and 1, on two ranks if there are two.
     template <class Body>
@@ -69,25 +82,51 @@ class ThreadTeam {
         std::atomic<std::int64_t> next{0};
         each([&](int rank) {
             for (std::int64_t begin;
-                 (begin = next.fetch_add(grain, std::memory_order_relaxed)) < n;)
+                 !failed() && (begin = next.fetch_add(grain, std::memory_order_relaxed)) < n;)
                 body(rank, begin, std::min(begin + grain, n));
         });
     }
 
   private:
     void serve(int rank) {
+        const bool can_throw = prepare_to_throw();
         for (std::uint32_t seen = 0;;) {
             turn_.wait(seen, std::memory_order_acquire);
             seen = turn_.load(std::memory_order_acquire);
             if (!job_) return;
-            (*job_)(rank);
+            if (can_throw) attempt(rank);
+            else failed_.store(true, std::memory_order_relaxed);
             if (busy_.fetch_sub(1, std::memory_order_acq_rel) == 1) busy_.notify_one();
         }
+    }
+
+    void attempt(int rank) {
+        try {
+            (*job_)(rank);
+        } catch (...) {
+            const std::lock_guard lock(error_lock_);
+            if (!error_) error_ = std::current_exception();
+            failed_.store(true, std::memory_order_relaxed);
+        }
+    }
+
+    // The first exception of a thread needs thread-local data, which the C library allocates then,
+    // and aborts the process if it cannot. So ask for it when there is memory for certain.
+    static bool prepare_to_throw() {
+        static std::mutex one_at_a_time;
+        const std::lock_guard lock(one_at_a_time);
+        void* volatile reserve = std::malloc(std::size_t{1} << 16);
+        if (!reserve) return false;
+        std::free(reserve);
+        return std::uncaught_exceptions() == 0;
     }
 
     const std::function<void(int)>* job_ = nullptr;  // written before turn_ is released
     std::atomic<std::uint32_t> turn_{0};
     std::atomic<int> busy_{0};
+    std::atomic<bool> failed_{false};  // read between ranks, set before busy_ is lowered
+    std::mutex error_lock_;
+    std::exception_ptr error_;
     std::vector<std::thread> threads_;
 };
 

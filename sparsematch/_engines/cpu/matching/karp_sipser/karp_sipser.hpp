@@ -113,7 +113,7 @@ class KarpSipser {
     void match_by_owner_threads() {
         done_ = false;
         progress_ = Progress(row_owner_.consumed(), false);
-        spin_.start();
+        spin_.start(run_.team);
         run_.team.each([&](int rank) {
             if (rank == 0) run_row_owner();
             if (rank == 1) run_col_owner();
