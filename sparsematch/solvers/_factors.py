@@ -14,6 +14,8 @@ from sparsematch.solvers._errors import numerically_singular
 from sparsematch.solvers._external import ExternalFactor, Singular
 from sparsematch.solvers._plan import FactorisationPlan
 
+NO_STATE = "has data in compiled code, so that it cannot be pickled or copied"
+
 SIDES = {"N": 0, "T": 1, "H": 2}
 
 

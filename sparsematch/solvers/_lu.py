@@ -11,14 +11,12 @@ from scipy.sparse.linalg import onenormest
 from sparsematch._types.arrays import IndexArray
 from sparsematch._types.block_form import BlockForm, square_form
 from sparsematch._types.errors import unknown_choice, wrong_type
-from sparsematch.solvers._factors import SIDES, BlockFactors
+from sparsematch.solvers._factors import NO_STATE, SIDES, BlockFactors
 from sparsematch.solvers._operator import InverseOperator
 from sparsematch.solvers._pattern import Survey
 from sparsematch.solvers._permutations import inverse
 from sparsematch.solvers._plan import FactorisationPlan, plan_factorisation
 from sparsematch.solvers._refinement import Refinement
-
-_NO_STATE = "has data in compiled code, so that it cannot be pickled or copied"
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -118,11 +116,11 @@ class Analysis:
         return self
 
     def __getstate__(self) -> Any:
-        raise TypeError(f"an Analysis {_NO_STATE}: send the matrix and call analyse there")
+        raise TypeError(f"an Analysis {NO_STATE}: send the matrix and call analyse there")
 
     def __repr__(self) -> str:
         largest = int(np.diff(self._plan.starts).max(initial=0))
-        return f"Analysis({_describe(self)}, the largest of {largest} rows)"
+        return f"Analysis({self._plan.describe()}, the largest of {largest} rows)"
 
 
 class BlockTriangularLU(InverseOperator):
@@ -212,7 +210,7 @@ class BlockTriangularLU(InverseOperator):
         return self.analysis.n_blocks
 
     def __getstate__(self) -> Any:
-        raise TypeError(f"a BlockTriangularLU {_NO_STATE}: send the matrix and call splu there")
+        raise TypeError(f"a BlockTriangularLU {NO_STATE}: send the matrix and call splu there")
 
     @property
     def nnz(self) -> int:
@@ -349,12 +347,4 @@ class BlockTriangularLU(InverseOperator):
     def __repr__(self) -> str:
         if self._factors.failed:
             return "BlockTriangularLU(the last factorisation failed)"
-        return f"BlockTriangularLU({_describe(self.analysis)}, {self.nnz} entries)"
-
-
-def _describe(analysis: Analysis) -> str:
-    n, blocks = analysis.shape[0], analysis.n_blocks
-    text = f"{n}x{n}, " + ("1 block" if blocks == 1 else f"{blocks} blocks")
-    if solvers := analysis.solvers:
-        text += f" ({len(solvers)} by {next(iter(solvers.values()))})"
-    return text
+        return f"BlockTriangularLU({self.analysis._plan.describe()}, {self.nnz} entries)"

@@ -94,6 +94,14 @@ class FactorisationPlan:
         """The external solver of each block that is left to one."""
         return dict.fromkeys(self.external, name_of_solver(self.make_external))
 
+    def describe(self) -> str:
+        """Return the size, how many blocks there are, and who has those that are left to others."""
+        n, blocks = self.row_perm.size, self.n_blocks
+        text = f"{n}x{n}, " + ("1 block" if blocks == 1 else f"{blocks} blocks")
+        if solvers := self.solvers:
+            text += f" ({len(solvers)} by {next(iter(solvers.values()))})"
+        return text
+
     def new_numbers(self, values: NDArray[Any]) -> BlockLU:
         """Allocate the numbers of a factorisation."""
         return operations(LuOps, self.pattern.graph.backend).block_lu(self.blocks, values)

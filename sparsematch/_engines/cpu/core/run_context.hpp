@@ -89,8 +89,7 @@ class RunContext {
     }
     // Exhausts the budget at once if the work that is counted against it will be more.
     void stop_if_projected_over(double edges) {
-        if (edge_limit() > 0 && edges > static_cast<double>(edge_limit()) - refunded_)
-            give_up();
+        if (edge_limit() > 0 && edges > static_cast<double>(edge_limit()) - refunded_) give_up();
     }
     std::int64_t edge_limit() const { return edge_limit_.load(std::memory_order_relaxed); }
     std::int64_t edges() const { return edges_.load(std::memory_order_relaxed); }

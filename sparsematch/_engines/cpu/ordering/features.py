@@ -25,9 +25,12 @@ DEGREE_ONE_SHARE = 0.1
 #: From this mean degree on, locality is looked for where degrees are not even.
 LOCAL_DEGREE = 8.0
 
-#: Karp-Sipser leaves a small core up to this mean degree; above it where degrees are spread more
-#: than so much, but not skewed.
-CORE_DEGREE, CORE_SPREAD = 6.0, 1.35
+#: Random points in space have degrees of less spread. From it on, unless they are skewed,
+#: Karp-Sipser leaves a small core.
+UNEVEN_SPREAD = 1.35
+
+#: So it does at any spread up to this mean degree.
+CORE_DEGREE = 6.0
 
 
 class DegreeStatistics(NamedTuple):
@@ -139,7 +142,7 @@ class Features:
         """Whether Karp-Sipser is likely to leave a small core."""
         degrees = self.degrees
         return degrees.mean <= CORE_DEGREE or not (
-            degrees.are_skewed or degrees.spread < CORE_SPREAD
+            degrees.are_skewed or degrees.spread < UNEVEN_SPREAD
         )
 
     @property
@@ -154,5 +157,5 @@ class Features:
             return False
         if self.even:
             return True
-        local = self.degrees.mean >= LOCAL_DEGREE and not self.degrees.are_skewed
+        local = self.degrees.mean >= LOCAL_DEGREE and self.degrees.spread < UNEVEN_SPREAD
         return local and has_locality(self.graph)
