@@ -39,8 +39,9 @@ def blocks(page):
 
 
 @pytest.mark.parametrize("page", PAGES, ids=name_of)
-def test_examples_run(page):
-    """The examples of a page run as one session, in order."""
+def test_examples_run(page, monkeypatch):
+    """The examples of a page run as one session, in order, in the folder of the page."""
+    monkeypatch.chdir(page.parent)
     parser, runner, report = doctest.DocTestParser(), doctest.DocTestRunner(optionflags=FLAGS), []
     session = {}
     for language, line, text in blocks(page):
