@@ -63,6 +63,22 @@ def test_no_example_escapes(page):
     assert not escaped, f"{name_of(page)}: fence what follows these lines as pycon: {escaped}"
 
 
+def test_code_fits_the_page():
+    """Examples have at most 100 columns, programs of the gallery 85: more is cut off."""
+    lines = [
+        (f"{name_of(page)}:{start + number}", len(line), 100)
+        for page in PAGES
+        for _, start, text in blocks(page)
+        for number, line in enumerate(text.splitlines(), start=1)
+    ]
+    lines += [
+        (f"{name_of(program)}:{number}", len(line), 85)
+        for program in sorted((DOCS / "gallery").glob("*.py"))
+        for number, line in enumerate(program.read_text(encoding="utf-8").splitlines(), start=1)
+    ]
+    assert [place for place, length, limit in lines if length > limit] == []
+
+
 @pytest.mark.parametrize("page", PAGES, ids=name_of)
 def test_links_lead_somewhere(page):
     prose = FENCE.sub("", page.read_text(encoding="utf-8"))
