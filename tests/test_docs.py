@@ -6,7 +6,9 @@ import subprocess
 import sys
 from pathlib import Path
 
+import numpy as np
 import pytest
+import scipy.sparse as sp
 
 import sparsematch
 
@@ -196,3 +198,26 @@ def test_benchmark_command_runs(tmp_path):
     assert result.returncode == 0, result.stderr
     assert "| `linear_program_scrambled` | 256 x 512 |" in page.read_text(encoding="utf-8")
     assert result.stdout.strip() in page.read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize(
+    ("program", "page", "given"),
+    [
+        ("real.py", "speed.md", ["{folder}"]),
+        ("alternatives.py", "alternatives.md", ["{folder}/small.npz", "--limit", "60"]),
+    ],
+)
+def test_tables_of_real_matrices_are_written_by_their_commands(tmp_path, program, page, given):
+    """On one small matrix, between the marks of the page; what differs is an error there."""
+    entries = sp.random_array((60, 50), density=0.05, rng=np.random.default_rng(1), format="csr")
+    sp.save_npz(tmp_path / "small.npz", entries)
+    copy = tmp_path / page
+    copy.write_text((DOCS / page).read_text(encoding="utf-8"), encoding="utf-8")
+    command = [sys.executable, str(ROOT / "benchmarks" / program)]
+    command += [argument.format(folder=tmp_path) for argument in given] + ["--write", str(copy)]
+    result = subprocess.run(command, capture_output=True, text=True, timeout=120, check=False)
+    assert result.returncode == 0, result.stderr
+    text = copy.read_text(encoding="utf-8")
+    assert "| `small` |" in text
+    assert not re.search(r"\| `bayer10` \| \d", text), "the old table is still there"
+    assert text.split("##")[0] == (DOCS / page).read_text(encoding="utf-8").split("##")[0]
