@@ -88,6 +88,20 @@ def test_links_lead_somewhere(page):
     assert not [target for target in targets if not (page.parent / target).exists()]
 
 
+def test_references_are_there():
+    """What pages cite is on the page of references, in order and with its DOI; all is cited."""
+    page = (DOCS / "references.md").read_text(encoding="utf-8")
+    entries = dict(re.findall(r"^\(([\w-]+)\)=\n(.*?)(?=\n\n|\Z)", page, re.MULTILINE | re.DOTALL))
+    texts = [other.read_text(encoding="utf-8") for other in PAGES]
+    cited = {key for text in texts for key in re.findall(r"references\.md#([\w-]+)", text)}
+    assert cited == set(entries)
+    assert list(entries) == sorted(entries)
+    without = [key for key, text in entries.items() if not re.search(r"doi\.org/10\.\d{4}/", text)]
+    assert without == ["konig-1931", "orzan-2004", "papadimitriou-1982", "setubal-1996"]
+    algorithms = [p for p in ALGORITHMS.glob("*.md") if p.stem != "index"]
+    assert not [p.name for p in algorithms if "references.md#" not in p.read_text(encoding="utf-8")]
+
+
 def test_every_engine_has_a_page():
     """One page per registered engine, with the stem of its name, and no other page."""
     others = {"index", "block_triangular_form", "weighted"}

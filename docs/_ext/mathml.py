@@ -22,6 +22,7 @@ def convert(node, block):
     except MathError as error:
         logger.warning("formula %r: %s", node.astext(), error, location=node)
         return f"<code>{node.astext()}</code>"
+    formula = formula.replace("<mo>|</mo>", '<mo lspace="0" rspace="0">|</mo>')
     return MATRIX.sub(r'<mtable class="bracketed">\1</mtable>', formula)
 
 
