@@ -11,6 +11,7 @@ from docutils.utils.math import MathError
 from docutils.utils.math.latex2mathml import tex2mathml
 from sphinx.util import logging
 
+BAR = re.compile(r"<mo[^>]*>\|</mo>")
 logger = logging.getLogger(__name__)
 MATRIX = re.compile(r"<mo>\[</mo>\s*<mtable>(.*?)</mtable>\s*<mo>\]</mo>", re.DOTALL)
 
@@ -22,7 +23,7 @@ def convert(node, block):
     except MathError as error:
         logger.warning("formula %r: %s", node.astext(), error, location=node)
         return f"<code>{node.astext()}</code>"
-    formula = formula.replace("<mo>|</mo>", '<mo lspace="0" rspace="0">|</mo>')
+    formula = BAR.sub('<mo lspace="0em" rspace="0em" stretchy="false">|</mo>', formula)
     return MATRIX.sub(r'<mtable class="bracketed">\1</mtable>', formula)
 
 
