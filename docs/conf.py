@@ -107,6 +107,7 @@ sphinx_gallery_conf = {
     "gallery_dirs": "gallery_pages",
     "filename_pattern": "plot_",
     "within_subsection_order": "FileNameSortKey",
+    "thumbnail_size": (480, 320),
     "abort_on_example_error": True,
     "capture_repr": (),
     "download_all_examples": False,
