@@ -108,12 +108,12 @@ def processor():
         return platform.processor() or platform.machine()
 
 
-def write(path, text):
-    """Replace what a file has between the two marks."""
+def write(path, text, begin=BEGIN, end=END):
+    """Replace what a file has between two marks."""
     page = path.read_text(encoding="utf-8")
-    before, rest = page.split(BEGIN, 1)
-    after = rest.split(END, 1)[1]
-    path.write_text(f"{before}{BEGIN}\n\n{text}\n\n{END}{after}", encoding="utf-8")
+    before, rest = page.split(begin, 1)
+    after = rest.split(end, 1)[1]
+    path.write_text(f"{before}{begin}\n\n{text}\n\n{end}{after}", encoding="utf-8")
 
 
 def parse():

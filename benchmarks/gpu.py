@@ -68,7 +68,6 @@ def row(name, args):
     host = 1e3 * (time.perf_counter() - begin)
     return [
         f"`{name}`",
-        f"{A.shape[0]:,} x {A.shape[1]:,}",
         f"{A.nnz:,}",
         *cells,
         compare.three(host),
@@ -106,7 +105,6 @@ def main():
     settings = f"`--scale {args.scale} --repeats {args.repeats} --seed {args.seed}`"
     columns = [
         "matrix",
-        "rows x columns",
         "entries",
         *(f"`{m}`, ms (SpMV)" for m in METHODS),
         "block form, ms (SpMV)",

@@ -1,13 +1,20 @@
-"""Configuration of Sphinx: `sphinx-build -W -b html docs docs/_build/html`, or `tox -e docs`."""
+"""Configuration of Sphinx: `sphinx-build -W -b html docs docs/_build/html`, or `tox -e docs`.
+
+The pages are built and read without a network. A hosted build sets SPARSEMATCH_DOCS_ONLINE=1:
+then names of NumPy, SciPy, Python and NetworkX are linked to their pages.
+"""
 
 import os
-import re
+import sys
+import tomllib
+from pathlib import Path
 
-# Help texts come out the same everywhere.
-os.environ.update(COLUMNS="100", NO_COLOR="1")
+sys.path.insert(0, str(Path(__file__).parent / "_ext"))
+
+import registry
+from docutils import nodes
 
 import sparsematch
-from sparsematch.cli.arguments import build_parser
 
 project = "sparsematch"
 author = "The sparsematch developers"
@@ -16,25 +23,66 @@ release = sparsematch.__version__
 version = release
 
 extensions = [
+    "mathml",
+    "matplotlib.sphinxext.plot_directive",
     "myst_parser",
     "numpydoc",
     "sphinx.ext.autodoc",
     "sphinx.ext.autosummary",
+    "sphinx.ext.viewcode",
+    "sphinx_copybutton",
+    "sphinx_design",
     "sphinx_gallery.gen_gallery",
 ]
 exclude_patterns = ["_build", "gallery", "sg_execution_times.rst", "**/sg_execution_times.rst"]
 nitpicky = False
 
+intersphinx_mapping = {
+    "python": ("https://docs.python.org/3", None),
+    "numpy": ("https://numpy.org/doc/stable", None),
+    "scipy": ("https://docs.scipy.org/doc/scipy", None),
+    "networkx": ("https://networkx.org/documentation/stable", None),
+}
+if os.environ.get("SPARSEMATCH_DOCS_ONLINE"):
+    extensions.append("sphinx.ext.intersphinx")
+
 html_theme = "pydata_sphinx_theme"
 html_title = "sparsematch"
+html_logo = "_static/logo.svg"
+html_favicon = "_static/logo.svg"
+html_static_path = ["_static"]
+html_css_files = ["pages.css"]
+html_show_sourcelink = False
+html_math_renderer = "mathml"
 html_theme_options = {
+    "logo": {"text": "sparsematch", "alt_text": "sparsematch: home"},
     "navbar_align": "left",
+    "header_links_before_dropdown": 6,
     "show_prev_next": False,
-    "secondary_sidebar_items": ["page-toc"],
+    "secondary_sidebar_items": {"**": ["page-toc"], "index": []},
+    "footer_start": ["copyright"],
+    "footer_end": ["sphinx-version"],
 }
+# Pages that belong to no section have no navigation of one.
+LONE = "index", "install", "getting_started/index", "speed", "alternatives"
+html_sidebars = {page: [] for page in (*LONE, "references", "glossary")}
 
-myst_enable_extensions = ["deflist", "substitution"]
+with open(Path(__file__).parents[1] / "pyproject.toml", "rb") as file:
+    urls = tomllib.load(file)["project"].get("urls", {})
+if repository := urls.get("Repository") or urls.get("Source"):
+    icon = {"name": "Source code", "url": repository, "icon": "fa-solid fa-code-branch"}
+    html_theme_options["icon_links"] = [icon]
+
+myst_enable_extensions = ["amsmath", "attrs_block", "colon_fence", "deflist", "dollarmath"]
+myst_enable_extensions += ["substitution"]
 myst_heading_anchors = 3
+# Help texts come out the same everywhere.
+os.environ.update(COLUMNS="85", NO_COLOR="1")
+myst_substitutions = {
+    "engine_table": registry.engine_table(),
+    "host_engine_table": registry.engine_table("heuristic", "exact", backends=("numpy",)),
+    "command_line_help": registry.command_line_help(),
+}
 
 # The reference pages name every object themselves, so nothing is generated into the source tree.
 autosummary_generate = False
@@ -43,12 +91,23 @@ autodoc_typehints = "none"
 numpydoc_show_class_members = False
 numpydoc_xref_param_type = False
 
-# The programs in gallery/ run when the pages are built; one that fails ends the build.
+# Prompts are not copied, nor what is printed.
+copybutton_prompt_text = r">>> |\.\.\. |\$ "
+copybutton_prompt_is_regexp = True
+
+# The programs in figures/ and gallery/ run when the pages are built; one that fails ends the build.
+plot_include_source = False
+plot_html_show_source_link = False
+plot_html_show_formats = False
+plot_formats = [("png", 160)]
+plot_rcparams = {"font.size": 11, "savefig.bbox": "tight"}
+plot_apply_rcparams = True
 sphinx_gallery_conf = {
     "examples_dirs": "gallery",
     "gallery_dirs": "gallery_pages",
     "filename_pattern": "plot_",
     "within_subsection_order": "FileNameSortKey",
+    "thumbnail_size": (480, 320),
     "abort_on_example_error": True,
     "capture_repr": (),
     "download_all_examples": False,
@@ -57,44 +116,14 @@ sphinx_gallery_conf = {
 }
 
 
-def engine_table():
-    """Return what is registered as a table: the pages of the engines are linked by their names."""
-    lines = [
-        "| engine | where | kind | options | transpose | workers | what it does |",
-        "|---|---|---|---|---|---|---|",
-    ]
-    for engine in sparsematch.engines(backend=None):
-        where = "host" if engine.backend == "numpy" else "GPU"
-        options = (
-            ", ".join(f"`{name}={default!r}`" for name, default in engine.options.items()) or "none"
-        )
-        workers = "any number" if engine.multithreaded else "one"
-        link = f"[`{engine.name}`](/algorithms/{engine.name}.md)"
-        kind, transpose = engine.kind, engine.transpose
-        if kind == "approximate":
-            kind, transpose = f"{kind}, {engine.guarantee:g}" if engine.guarantee else kind, ""
-        cells = where, kind, options, transpose, workers, engine.summary
-        lines.append(f"| {link} | {' | '.join(cells)} |")
-    return "\n".join(lines)
-
-
-def command_line_help():
-    """Return the help of the program and of each of its commands."""
-    parser = build_parser()
-    (commands,) = (action for action in parser._actions if action.choices)
-    parsers = {parser.prog: parser, **{p.prog: p for p in commands.choices.values()}}
-    return "\n".join(f"## {name}\n\n```text\n{p.format_help()}```\n" for name, p in parsers.items())
-
-
-myst_substitutions = {"engine_table": engine_table(), "command_line_help": command_line_help()}
-
-
-def one_download(app, name, source):
-    """Offer the program of a page of the gallery as it is, without a notebook or an archive."""
-    if name.startswith("gallery_pages/"):
-        others = r" *\.\. container:: sphx-glr-download sphx-glr-download-(jupyter|zip)\n\n.*\n"
-        source[0] = re.sub(others, "", source[0])
+def trim_code(app, doctree):
+    """Drop the empty line that ends an example, for the sake of doctest, from what is shown."""
+    for block in doctree.findall(nodes.literal_block):
+        text = block.astext().rstrip()
+        if block.rawsource == block.astext():
+            block.rawsource, block.children = text, [nodes.Text(text)]
 
 
 def setup(app):
-    app.connect("source-read", one_download)
+    """Register what is done to pages after they are read."""
+    app.connect("doctree-read", trim_code)

@@ -6,7 +6,9 @@ import subprocess
 import sys
 from pathlib import Path
 
+import numpy as np
 import pytest
+import scipy.sparse as sp
 
 import sparsematch
 
@@ -39,8 +41,9 @@ def blocks(page):
 
 
 @pytest.mark.parametrize("page", PAGES, ids=name_of)
-def test_examples_run(page):
-    """The examples of a page run as one session, in order."""
+def test_examples_run(page, monkeypatch):
+    """The examples of a page run as one session, in order, in the folder of the page."""
+    monkeypatch.chdir(page.parent)
     parser, runner, report = doctest.DocTestParser(), doctest.DocTestRunner(optionflags=FLAGS), []
     session = {}
     for language, line, text in blocks(page):
@@ -62,11 +65,41 @@ def test_no_example_escapes(page):
     assert not escaped, f"{name_of(page)}: fence what follows these lines as pycon: {escaped}"
 
 
+def test_code_fits_the_page():
+    """Examples have at most 100 columns, programs of the gallery 85: more is cut off."""
+    lines = [
+        (f"{name_of(page)}:{start + number}", len(line), 100)
+        for page in PAGES
+        for _, start, text in blocks(page)
+        for number, line in enumerate(text.splitlines(), start=1)
+    ]
+    lines += [
+        (f"{name_of(program)}:{number}", len(line), 85)
+        for program in sorted((DOCS / "gallery").glob("*.py"))
+        for number, line in enumerate(program.read_text(encoding="utf-8").splitlines(), start=1)
+    ]
+    assert [place for place, length, limit in lines if length > limit] == []
+
+
 @pytest.mark.parametrize("page", PAGES, ids=name_of)
 def test_links_lead_somewhere(page):
     prose = FENCE.sub("", page.read_text(encoding="utf-8"))
     targets = re.findall(r"\]\((?!https?://|#)([^)#\s]+)", prose)
     assert not [target for target in targets if not (page.parent / target).exists()]
+
+
+def test_references_are_there():
+    """What pages cite is on the page of references, in order and with its DOI; all is cited."""
+    page = (DOCS / "references.md").read_text(encoding="utf-8")
+    entries = dict(re.findall(r"^\(([\w-]+)\)=\n(.*?)(?=\n\n|\Z)", page, re.MULTILINE | re.DOTALL))
+    texts = [other.read_text(encoding="utf-8") for other in PAGES]
+    cited = {key for text in texts for key in re.findall(r"references\.md#([\w-]+)", text)}
+    assert cited == set(entries)
+    assert list(entries) == sorted(entries)
+    without = [key for key, text in entries.items() if not re.search(r"doi\.org/10\.\d{4}/", text)]
+    assert without == ["konig-1931", "orzan-2004", "papadimitriou-1982", "setubal-1996"]
+    algorithms = [p for p in ALGORITHMS.glob("*.md") if p.stem != "index"]
+    assert not [p.name for p in algorithms if "references.md#" not in p.read_text(encoding="utf-8")]
 
 
 def test_every_engine_has_a_page():
@@ -179,3 +212,26 @@ def test_benchmark_command_runs(tmp_path):
     assert result.returncode == 0, result.stderr
     assert "| `linear_program_scrambled` | 256 x 512 |" in page.read_text(encoding="utf-8")
     assert result.stdout.strip() in page.read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize(
+    ("program", "page", "given"),
+    [
+        ("real.py", "speed.md", ["{folder}"]),
+        ("alternatives.py", "alternatives.md", ["{folder}/small.npz", "--limit", "60"]),
+    ],
+)
+def test_tables_of_real_matrices_are_written_by_their_commands(tmp_path, program, page, given):
+    """On one small matrix, between the marks of the page; what differs is an error there."""
+    entries = sp.random_array((60, 50), density=0.05, rng=np.random.default_rng(1), format="csr")
+    sp.save_npz(tmp_path / "small.npz", entries)
+    copy = tmp_path / page
+    copy.write_text((DOCS / page).read_text(encoding="utf-8"), encoding="utf-8")
+    command = [sys.executable, str(ROOT / "benchmarks" / program)]
+    command += [argument.format(folder=tmp_path) for argument in given] + ["--write", str(copy)]
+    result = subprocess.run(command, capture_output=True, text=True, timeout=120, check=False)
+    assert result.returncode == 0, result.stderr
+    text = copy.read_text(encoding="utf-8")
+    assert "| `small` |" in text
+    assert not re.search(r"\| `bayer10` \| \d", text), "the old table is still there"
+    assert text.split("##")[0] == (DOCS / page).read_text(encoding="utf-8").split("##")[0]

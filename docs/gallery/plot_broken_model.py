@@ -2,13 +2,14 @@
 A broken model, explained
 =========================
 
-A model with a mistake often gives a matrix that is singular whatever its values. A solver says that
-it is, and :func:`sparsematch.explain_singularity` says why: equations that are too many for the
-variables in them, and variables that are too many for the equations that contain them.
-:func:`sparsematch.plot.spy_conflicts` draws both.
+A model with a mistake often gives a matrix that is singular whatever its values. A
+solver says that it is, and :func:`sparsematch.explain_singularity` says why:
+equations that are too many for the variables in them, and variables that are too
+many for the equations that contain them. :func:`sparsematch.plot.spy_conflicts`
+draws both.
 
-:doc:`/howto/explain_a_singular_matrix` has these examples in full, with the terms and how to use
-them in a program.
+:doc:`/howto/explain_a_singular_matrix` has these examples in full, with the terms
+and how to use them in a program.
 """
 
 import matplotlib.pyplot as plt
@@ -21,7 +22,7 @@ from sparsematch.plot import spy_conflicts
 
 
 def incidence(model, variables):
-    """The matrix of a model given as {equation: variables}, and the names of both."""
+    """The matrix of a model, {equation: variables}, and the names of both."""
     columns = {name: j for j, name in enumerate(variables.split())}
     A = sp.lil_array((len(model), len(columns)))
     for i, used in enumerate(model.values()):
@@ -41,8 +42,8 @@ def explain(model, variables):
 # Two sources across one node
 # ---------------------------
 #
-# Three nodes, resistors between them, and a voltage source at node 1. A second source is
-# connected by mistake where the first one is.
+# Three nodes, resistors between them, and a voltage source at node 1. A second
+# source is connected by mistake where the first one is.
 
 circuit = {
     "currents at node 1": "v1 v2 i_A i_B",
@@ -54,16 +55,19 @@ circuit = {
 A, why = explain(circuit, "v1 v2 v3 i_A i_B")
 
 # %%
-# On the left the equations of the over-determined conflict are shaded in the matrix, and the
-# variables of the under-determined one. Beside it are the two alone, with their names: the
-# voltage is set twice, and how the current divides between the sources is not set at all.
+# On the left the equations of the over-determined conflict are shaded in the matrix,
+# and the variables of the under-determined one. Beside it are the two alone, with
+# their names: the voltage is set twice, and how the current divides between the
+# sources is not set at all.
 
-spy_conflicts(A, why, title="two sources across one node", figure=plt.figure(figsize=(11, 4.2)))
+spy_conflicts(
+    A, why, title="two sources across one node", figure=plt.figure(figsize=(11, 4.2))
+)
 plt.show()
 
 # %%
-# A resistance in one of the sources puts its current into its own equation, and corrects the
-# model.
+# A resistance in one of the sources puts its current into its own equation, and
+# corrects the model.
 
 circuit["source B"] = "v1 i_B"
 A, why = explain(circuit, "v1 v2 v3 i_A i_B")
@@ -72,8 +76,8 @@ A, why = explain(circuit, "v1 v2 v3 i_A i_B")
 # A reactor with one equation forgotten
 # -------------------------------------
 #
-# Seven equations for seven variables. The volume is specified twice, under two names, and nothing
-# says how the density follows from the composition.
+# Seven equations for seven variables. The volume is specified twice, under two
+# names, and nothing says how the density follows from the composition.
 
 reactor = {
     "mass balance": "F rho",
@@ -87,8 +91,9 @@ reactor = {
 A, why = explain(reactor, "F rho c_A c_B r T V")
 
 # %%
-# The over-determined side points at the mistake itself. The under-determined side is as small as it
-# can be, and still has six variables: one more equation in any of them would close the model.
+# The over-determined side points at the mistake itself. The under-determined side is
+# as small as it can be, and still has six variables: one more equation in any of
+# them would close the model.
 
 spy_conflicts(A, why, title="a reactor", figure=plt.figure(figsize=(11, 4.2)))
 plt.show()
@@ -104,8 +109,9 @@ print(structural_rank(incidence(reactor, "F rho c_A c_B r T V")[0]))
 # Measurements of a grid
 # ----------------------
 #
-# Power flows are measured on the lines of a grid, and the angles at its buses are to be estimated
-# from them. There are more measurements than angles, and two of the angles are in none.
+# Power flows are measured on the lines of a grid, and the angles at its buses are to
+# be estimated from them. There are more measurements than angles, and two of the
+# angles are in none.
 
 measured = {
     "flow 1-2": "th1 th2",
@@ -123,15 +129,17 @@ A, why = explain(measured, "th1 th2 th3 th4 th5 th6 th7 th8")
 # %%
 # The picture shows the shortest conflict of each side; the text has the others.
 
-spy_conflicts(A, why, title="measurements of a grid", figure=plt.figure(figsize=(11, 4.4)))
+spy_conflicts(
+    A, why, title="measurements of a grid", figure=plt.figure(figsize=(11, 4.4))
+)
 plt.show()
 
 # %%
 # In a larger matrix
 # ------------------
 #
-# The first mistake again, in a circuit of several hundred equations, randomly permuted. The
-# conflict is as short as before.
+# The first mistake again, in a circuit of several hundred equations, randomly
+# permuted. The conflict is as short as before.
 
 A = short_circuit(build_circuit(600, seed=7)).matrix
 order = np.random.default_rng(23).permutation(A.shape[0])
@@ -140,6 +148,9 @@ why = explain_singularity(A)
 print(why)
 
 spy_conflicts(
-    A, why, title="two sources across one node of many", figure=plt.figure(figsize=(11, 4.2))
+    A,
+    why,
+    title="two sources across one node of many",
+    figure=plt.figure(figsize=(11, 4.2)),
 )
 plt.show()

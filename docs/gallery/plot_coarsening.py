@@ -2,16 +2,17 @@
 A mesh, coarsened by matching
 =============================
 
-Merging the two ends of each edge of a matching makes a smaller graph of the same shape. Doing it
-again and again makes the levels on which multigrid, partitioning and clustering work.
+Merging the two ends of each edge of a matching makes a smaller graph of the same
+shape. Doing it again and again makes the levels on which multigrid, partitioning and
+clustering work.
 """
 
 # %%
 # A matching of a mesh
 # --------------------
 #
-# A Delaunay triangulation of random points, finer towards the middle. The weight of an edge is the
-# inverse of its length, so that near points are merged first.
+# A Delaunay triangulation of random points, finer towards the middle. The weight of
+# an edge is the inverse of its length, so that near points are merged first.
 
 import matplotlib.pyplot as plt
 import numpy as np
@@ -43,12 +44,19 @@ def draw_graph(ax, G, points, **how):
 
 matching = approximate_matching(G)
 smaller, larger = matching.pairs()
-print(matching, f"{100 * matching.cardinality * 2 / n:.0f}% of the vertices are matched")
+print(
+    matching,
+    f"{100 * matching.cardinality * 2 / n:.0f}% of the vertices are matched",
+)
 
 figure, ax = plt.subplots(figsize=(6, 6), layout="constrained")
 draw_graph(ax, G, points, color="0.8", linewidth=0.6)
 ax.add_collection(
-    LineCollection(np.stack([points[smaller], points[larger]], axis=1), color="C0", linewidth=2.5)
+    LineCollection(
+        np.stack([points[smaller], points[larger]], axis=1),
+        color="C0",
+        linewidth=2.5,
+    )
 )
 alone = np.flatnonzero(matching.mate < 0)
 ax.plot(*points[alone].T, "o", color="C3", markersize=3, label="unmatched")
@@ -60,9 +68,10 @@ plt.show()
 # The levels
 # ----------
 #
-# :func:`sparsematch.coarsening_hierarchy` matches and merges until the graph is small. The
-# unmatched vertices join a pair next to them. A coarse vertex is drawn in the middle of the points
-# that it stands for: that is one product with the prolongation.
+# :func:`sparsematch.coarsening_hierarchy` matches and merges until the graph is
+# small. The unmatched vertices join a pair next to them. A coarse vertex is drawn in
+# the middle of the points that it stands for: that is one product with the
+# prolongation.
 
 hierarchy = coarsening_hierarchy(G, min_vertices=20)
 print(hierarchy)
@@ -82,15 +91,17 @@ plt.show()
 # The aggregates
 # --------------
 #
-# Seen from the finest level, a coarse vertex is a set of fine ones: its *aggregate*. Each is
-# connected, since only neighbours are merged.
+# Seen from the finest level, a coarse vertex is a set of fine ones: its *aggregate*.
+# Each is connected, since only neighbours are merged.
 
 figure, axes = plt.subplots(1, 2, figsize=(9.5, 4.8), layout="constrained")
 for ax, k in zip(axes, (2, 4), strict=True):
     labels = hierarchy.aggregates(k)
     within = G.tocoo()
     keep = labels[within.row] == labels[within.col]
-    inside = sp.coo_array((within.data[keep], (within.row[keep], within.col[keep])), shape=G.shape)
+    inside = sp.coo_array(
+        (within.data[keep], (within.row[keep], within.col[keep])), shape=G.shape
+    )
     shades = rng.permutation(hierarchy.sizes[k])[labels] % 20
     draw_graph(ax, inside, points, color="0.4", linewidth=1)
     ax.scatter(*points.T, c=shades, cmap="tab20", s=14, zorder=2)
@@ -98,5 +109,5 @@ for ax, k in zip(axes, (2, 4), strict=True):
 plt.show()
 
 # %%
-# :doc:`/howto/coarsen_a_graph` says how to use the levels: for multigrid with PyAMG, and for
-# partitioning.
+# :doc:`/howto/coarsen_a_graph` says how to use the levels: for multigrid with PyAMG,
+# and for partitioning.

@@ -2,18 +2,19 @@
 How heavy, how fast: engines for general graphs
 ===============================================
 
-The figures of two papers on approximate matching, remeasured on small graphs while this page was
-built: Fagginger Auer and Bisseling (2012), who introduced ``red_blue``, and Birn, Osipov, Sanders,
-Schulz and Sitchinava (2013), from whom ``local_max`` is. ``benchmarks/paper_figures.py`` draws them
-at full size, with more graphs and times.
+The figures of two papers on approximate matching, remeasured on small graphs while
+this page was built: Fagginger Auer and Bisseling (2012), who introduced
+``red_blue``, and Birn, Osipov, Sanders, Schulz and Sitchinava (2013), from whom
+``local_max`` is. ``benchmarks/paper_figures.py`` draws them at full size, with more
+graphs and times.
 """
 
 # %%
 # Graphs
 # ------
 #
-# As in the second paper: Delaunay triangulations of random points weighted by length, and random
-# graphs with alpha edges for each vertex, weighted at random.
+# As in the second paper: Delaunay triangulations of random points weighted by
+# length, and random graphs with alpha edges for each vertex, weighted at random.
 
 import matplotlib.pyplot as plt
 import numpy as np
@@ -46,16 +47,19 @@ def random(n, alpha):
 def grid(side):
     """The five-point grid."""
     line = sp.diags_array([1.0, 1.0], offsets=[-1, 1], shape=(side, side))
-    return (sp.kron(line, sp.eye_array(side)) + sp.kron(sp.eye_array(side), line)).tocsr()
+    return (
+        sp.kron(line, sp.eye_array(side)) + sp.kron(sp.eye_array(side), line)
+    ).tocsr()
 
 
 # %%
 # Weight
 # ------
 #
-# Relative to ``gpa``, which is heaviest. ``greedy``, ``suitor`` and ``local_max`` find the same
-# matching, a few per cent lighter, and at least half as heavy as any. ``hem`` and ``red_blue``
-# promise nothing, and lose more where a vertex has few edges to choose from.
+# Relative to ``gpa``, which is heaviest. ``greedy``, ``suitor`` and ``local_max``
+# find the same matching, a few per cent lighter, and at least half as heavy as any.
+# ``hem`` and ``red_blue`` promise nothing, and lose more where a vertex has few
+# edges to choose from.
 
 families = {
     "Delaunay": delaunay,
@@ -64,12 +68,22 @@ families = {
 }
 sizes = [1 << k for k in range(9, 15)]
 
-figure, axes = plt.subplots(1, 3, figsize=(10, 3.6), sharey=True, layout="constrained")
+figure, axes = plt.subplots(
+    1, 3, figsize=(10, 3.6), sharey=True, layout="constrained"
+)
 for ax, (name, make) in zip(axes, families.items(), strict=True):
     graphs = [make(n) for n in sizes]
-    heaviest = np.array([approximate_matching(G, method="gpa").weight for G in graphs])
-    for method, style in (("local_max", "o-C0"), ("hem", "P-C4"), ("red_blue", "D-C3")):
-        weight = np.array([approximate_matching(G, method=method, rng=1).weight for G in graphs])
+    heaviest = np.array(
+        [approximate_matching(G, method="gpa").weight for G in graphs]
+    )
+    for method, style in (
+        ("local_max", "o-C0"),
+        ("hem", "P-C4"),
+        ("red_blue", "D-C3"),
+    ):
+        weight = np.array(
+            [approximate_matching(G, method=method, rng=1).weight for G in graphs]
+        )
         ax.plot(sizes, weight / heaviest, style, markersize=4, label=method)
     ax.axhline(1, color="C7", label="gpa")
     ax.set_xscale("log", base=2)
@@ -83,16 +97,28 @@ plt.show()
 # Edges left
 # ----------
 #
-# Each round of ``local_max`` removes some three quarters of the edges, so that all rounds together
-# scan each edge little more than once. Where weights grow along a path, as lengths do in a
-# triangulation, it takes longer.
+# Each round of ``local_max`` removes some three quarters of the edges, so that all
+# rounds together scan each edge little more than once. Where weights grow along a
+# path, as lengths do in a triangulation, it takes longer.
 
 figure, ax = plt.subplots(figsize=(6, 3.8), layout="constrained")
 for name, make in families.items():
-    step = approximate_matching(make(1 << 14), method="local_max", return_info=True).info.steps[0]
-    ax.plot(np.array(step.live_edges) / step.live_edges[0], "o-", markersize=4, label=name)
+    step = approximate_matching(
+        make(1 << 14), method="local_max", return_info=True
+    ).info.steps[0]
+    ax.plot(
+        np.array(step.live_edges) / step.live_edges[0],
+        "o-",
+        markersize=4,
+        label=name,
+    )
 ax.plot(0.25 ** np.arange(8), "k:", label="a quarter is left")
-ax.set(xlabel="rounds", ylabel="share of the edges that are left", yscale="log", ylim=(1e-5, 1.5))
+ax.set(
+    xlabel="rounds",
+    ylabel="share of the edges that are left",
+    yscale="log",
+    ylim=(1e-5, 1.5),
+)
 ax.grid(alpha=0.3)
 ax.legend(frameon=False)
 plt.show()
@@ -101,31 +127,47 @@ plt.show()
 # How many to colour blue
 # -----------------------
 #
-# In each round of ``red_blue`` a vertex is blue with probability p and proposes, or red and chooses
-# among proposals. In a large random graph the first round matches 2 (1 - p) (1 - exp(-p / (1 - p)))
-# of the vertices, most for p = 0.534, and so it does on a grid.
+# In each round of ``red_blue`` a vertex is blue with probability p and proposes, or
+# red and chooses among proposals. In a large random graph the first round matches 2
+# (1 - p) (1 - exp(-p / (1 - p))) of the vertices, most for p = 0.534, and so it does
+# on a grid.
 
 G = grid(150)
 p = np.linspace(0.05, 0.95, 19)
 steps = [
     approximate_matching(
-        G, method="red_blue", weights=False, rng=1, options={"p": x}, return_info=True
+        G,
+        method="red_blue",
+        weights=False,
+        rng=1,
+        options={"p": x},
+        return_info=True,
     ).info.steps[0]
     for x in p
 ]
 figure, (left, right) = plt.subplots(1, 2, figsize=(9.5, 3.8), layout="constrained")
 fine = np.linspace(0.001, 0.999, 400)
-left.plot(fine, 2 * (1 - fine) * (1 - np.exp(-fine / (1 - fine))), "k-", label="theory")
 left.plot(
-    p, [step.matched[0] / G.shape[0] for step in steps], "oC3", markersize=4, label="measured"
+    fine, 2 * (1 - fine) * (1 - np.exp(-fine / (1 - fine))), "k-", label="theory"
+)
+left.plot(
+    p,
+    [step.matched[0] / G.shape[0] for step in steps],
+    "oC3",
+    markersize=4,
+    label="measured",
 )
 left.axvline(0.53406, color="0.6", linestyle=":")
-left.set(xlabel="probability of blue, p", ylabel="share of the vertices, first round")
+left.set(
+    xlabel="probability of blue, p", ylabel="share of the vertices, first round"
+)
 left.legend(frameon=False, loc="lower center")
 for k, color in ((1, "C1"), (9, "C3"), (14, "C2")):
     matched = np.array([0, *steps[k].matched]) / G.shape[0]
     right.plot(matched, "o-", color=color, markersize=3, label=f"p = {p[k]:.2f}")
-right.set(xlabel="rounds", ylabel="share of the vertices that are matched", xlim=(0, 30))
+right.set(
+    xlabel="rounds", ylabel="share of the vertices that are matched", xlim=(0, 30)
+)
 right.legend(frameon=False, loc="lower right")
 for ax in (left, right):
     ax.grid(alpha=0.3)

@@ -2,18 +2,18 @@
 Newton steps of a power flow
 ============================
 
-Newton's method solves one linear system in each step. The values change from step to step, the
-pattern does not. What depends on the pattern alone, the block form and the orders within the
-blocks, is found once.
+Newton's method solves one linear system in each step. The values change from step to
+step, the pattern does not. What depends on the pattern alone, the block form and the
+orders within the blocks, is found once.
 """
 
 # %%
 # A grid
 # ------
 #
-# A substation, bus 0, feeds eight districts. Each is a tree of lines with a few more that close
-# loops. Some buses have a generator, which holds its voltage; the others have loads. The buses are
-# numbered at random.
+# A substation, bus 0, feeds eight districts. Each is a tree of lines with a few more
+# that close loops. Some buses have a generator, which holds its voltage; the others
+# have loads. The buses are numbered at random.
 
 import matplotlib.pyplot as plt
 import numpy as np
@@ -29,7 +29,9 @@ lines = []
 for district in range(n_districts):
     first = 1 + district * size
     lines.append((0, first))
-    lines += [(first + rng.integers(max(0, k - 6), k), first + k) for k in range(1, size)]
+    lines += [
+        (first + rng.integers(max(0, k - 6), k), first + k) for k in range(1, size)
+    ]
     lines += [first + rng.choice(size, 2, replace=False) for _ in range(5)]
 number = np.append(0, 1 + rng.permutation(n - 1))
 start, end = number[np.array(lines)].T
@@ -42,8 +44,8 @@ power[generators] = rng.uniform(0.02, 0.10, len(generators))
 print(f"{n} buses, {len(start)} lines, {len(generators)} generators")
 
 # %%
-# The admittance matrix, in per unit as all else, has the lines off the diagonal and minus their
-# sums on it.
+# The admittance matrix, in per unit as all else, has the lines off the diagonal and
+# minus their sums on it.
 
 admittance = 1 / (rng.uniform(0.005, 0.02, len(start)) * (1 + 3j))
 row, col = np.concatenate([start, end]), np.concatenate([end, start])
@@ -54,15 +56,19 @@ Y = (Y + sp.diags_array(-Y.sum(axis=1))).tocoo()
 # Equations and their derivatives
 # -------------------------------
 #
-# The unknowns are the angle and the magnitude of the voltage at each bus. A bus with a load has two
-# equations, for the active and the reactive power. At a generator the second one says that the
-# magnitude is 1, and at the substation both unknowns are given. Such an equation has a single
-# entry, and is kept: all buses are then numbered alike.
+# The unknowns are the angle and the magnitude of the voltage at each bus. A bus with
+# a load has two equations, for the active and the reactive power. At a generator the
+# second one says that the magnitude is 1, and at the substation both unknowns are
+# given. Such an equation has a single entry, and is kept: all buses are then
+# numbered alike.
 
 i, k = Y.coords
 diagonal = i == k
 given = np.concatenate([[0, n], n + generators])  # equations with a single entry
-rows, cols = np.concatenate([i, i, n + i, n + i]), np.concatenate([k, n + k, k, n + k])
+rows, cols = (
+    np.concatenate([i, i, n + i, n + i]),
+    np.concatenate([k, n + k, k, n + k]),
+)
 kept = ~np.isin(rows, given)
 rows, cols = np.append(rows[kept], given), np.append(cols[kept], given)
 
@@ -74,8 +80,12 @@ def mismatch_and_jacobian(state):
     flow = voltage[i] * np.conj(Y.data * voltage[k])
     total = np.bincount(i, flow.real, n) + 1j * np.bincount(i, flow.imag, n)
     by_angle = -1j * flow + np.where(diagonal, 1j * total[i], 0)
-    by_magnitude = flow / magnitude[k] + np.where(diagonal, total[i] / magnitude[i], 0)
-    values = np.concatenate([by_angle.real, by_magnitude.real, by_angle.imag, by_magnitude.imag])
+    by_magnitude = flow / magnitude[k] + np.where(
+        diagonal, total[i] / magnitude[i], 0
+    )
+    values = np.concatenate(
+        [by_angle.real, by_magnitude.real, by_angle.imag, by_magnitude.imag]
+    )
     values = np.append(values[kept], np.ones(len(given)))
     residual = np.concatenate([(total - power).real, (total - power).imag])
     residual[0] = angle[0]
@@ -87,9 +97,9 @@ def mismatch_and_jacobian(state):
 # The Jacobian
 # ------------
 #
-# Since the voltage of the substation is given, the districts do not depend on each other: each is a
-# block. The equations with a single entry are blocks of one. None of this shows in the order in
-# which the buses are numbered.
+# Since the voltage of the substation is given, the districts do not depend on each
+# other: each is a block. The equations with a single entry are blocks of one. None
+# of this shows in the order in which the buses are numbered.
 
 flat = np.concatenate([np.zeros(n), np.ones(n)])
 residual, J = mismatch_and_jacobian(flat)
@@ -97,7 +107,10 @@ analysis = solvers.analyse(J)
 print(analysis)
 
 spy_blocks(
-    J, analysis.form, title="the Jacobian of the power flow", figure=plt.figure(figsize=(11, 6.2))
+    J,
+    analysis.form,
+    title="the Jacobian of the power flow",
+    figure=plt.figure(figsize=(11, 6.2)),
 )
 plt.show()
 
@@ -105,9 +118,9 @@ plt.show()
 # The steps
 # ---------
 #
-# ``analyse`` has been called once. ``factorise`` chooses the pivots, and ``refactorise`` keeps them
-# as long as none has become too small. For comparison, the same iteration with the first
-# factorisation throughout.
+# ``analyse`` has been called once. ``factorise`` chooses the pivots, and
+# ``refactorise`` keeps them as long as none has become too small. For comparison,
+# the same iteration with the first factorisation throughout.
 
 
 def solve_power_flow(renew, steps):
@@ -127,11 +140,15 @@ def solve_power_flow(renew, steps):
 state, newton = solve_power_flow(renew=True, steps=7)
 _, kept_factors = solve_power_flow(renew=False, steps=16)
 angle, voltage = np.abs(state[:n]).max(), state[n:]
-print(f"voltages from {voltage.min():.3f} to {voltage.max():.3f}, angles up to {angle:.2f} rad")
+print(
+    f"voltages from {voltage.min():.3f} to {voltage.max():.3f}, "
+    f"angles up to {angle:.2f} rad"
+)
 
 # %%
-# With new values in each step the number of correct digits doubles; with the first factorisation
-# each step gains about the same number of digits. Both end where rounding errors take over.
+# With new values in each step the number of correct digits doubles; with the first
+# factorisation each step gains about the same number of digits. Both end where
+# rounding errors take over.
 
 figure, axes = plt.subplots(figsize=(7, 4.2), layout="constrained")
 axes.semilogy(newton, "o-", label="refactorised in each step")
@@ -143,6 +160,6 @@ axes.legend(frameon=False)
 plt.show()
 
 # %%
-# ``refactorise`` compares the pattern of each matrix with the one that was analysed. Zeros that are
-# stored belong to the pattern: where a derivative happens to vanish, its entry has to stay, as it
-# does here. More in :doc:`/howto/solve_block_by_block`.
+# ``refactorise`` compares the pattern of each matrix with the one that was analysed.
+# Zeros that are stored belong to the pattern: where a derivative happens to vanish,
+# its entry has to stay, as it does here. More in :doc:`/howto/solve_block_by_block`.
