@@ -80,16 +80,10 @@ class RunContext {
     }
     // The engine does not reach its goal in this way: as if the budget were spent.
     void give_up() { given_up_.store(true, std::memory_order_relaxed); }
-    // Raises the budget by work that is not to be counted against it. One thread at a time, here
-    // and in stop_if_projected_over.
+    // Raises the budget by work that is not to be counted against it. One thread at a time.
     void extend_budget(std::int64_t edges) {
         if (edge_limit() <= 0) return;
         edge_limit_.store(edge_limit() + edges, std::memory_order_relaxed);
-        refunded_ += static_cast<double>(edges);
-    }
-    // Exhausts the budget at once if the work that is counted against it will be more.
-    void stop_if_projected_over(double edges) {
-        if (edge_limit() > 0 && edges > static_cast<double>(edge_limit()) - refunded_) give_up();
     }
     std::int64_t edge_limit() const { return edge_limit_.load(std::memory_order_relaxed); }
     std::int64_t edges() const { return edges_.load(std::memory_order_relaxed); }
@@ -137,7 +131,6 @@ class RunContext {
     }
 
     std::atomic<std::int64_t> edge_limit_;
-    double refunded_ = 0;
     std::atomic<bool> given_up_{false};
     std::atomic<std::int64_t> edges_{0};
     std::atomic<bool> stop_{false};

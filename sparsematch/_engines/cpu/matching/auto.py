@@ -1,8 +1,8 @@
-"""The default engine: cheap steps first; what each of them leaves decides which one is next.
+"""The default engine: an initialisation by the signs of the matrix, then by what is left.
 
 Every exact algorithm but the last has an allowance of entries to scan, and a search from single
-vertices ends as soon as those done so far show that it would not suffice. So a wrong guess costs a
-few passes, and never the matching it has found: the next step goes on from there.
+vertices ends as soon as those done so far show that the others cost too much. So a wrong guess
+costs a few passes, and never the matching it has found: the next step goes on from there.
 docs/algorithms/auto.md has the figures behind each sign; benchmarks/regret.py measures them anew.
 """
 
@@ -27,10 +27,14 @@ SUMMARY = "Takes cheap steps first; what each of them leaves decides which one i
 #: A matrix of fewer entries is solved before its features could be found.
 SMALL_ENTRIES = 1 << 14
 
-#: Allowances, in units of the entries of the matrix. Searches may scan more in an ordered matrix,
-#: where they stay in the cache, and with several workers, as the step that follows has only one.
-PROBE, NEAR_PROBE, SEARCH, ORDERED_SEARCH, FOREST_SEARCH = 0.5, 0.03, 1.5, 3.0, 4.0
-PUSHES, LEVELS, MESH_DESCENTS, DESCENTS, MESH_PUSHES = 5.0, 3.0, 2.5, 0.5, 4.0
+#: Allowances of single-source searches, in units of the entries of the matrix: they give up where
+#: half of it would not suffice for those that are left, and at last where all of it is used up.
+#: More for a forest, where others are no faster, and for several workers: push-relabel has one.
+PROBE, NEAR_PROBE, SEARCH = 1.0, 0.06, 4.0
+FOREST_SEARCH, CORE_SEARCH, SHARED_SEARCH = 12.0, 1.0, 8.0
+
+#: Allowances of other algorithms, in the same unit.
+LEVELS, MESH_DESCENTS, DESCENTS, MESH_PUSHES = 2.0, 2.5, 0.5, 3.0
 
 #: Where fewer than this share of the majors are free after the cheap initialisation, the numbering
 #: of the matrix has done the work.
@@ -49,8 +53,8 @@ MANY_WORKERS = 8
 #: are free.
 TRANSPOSE_GAIN = 4
 
-#: Peeling has solved the matrix if it matches this share of what was matched before it.
-PEELED_SHARE = 0.9
+#: Peeling has solved much of the matrix if it matches this share of what was matched before it.
+PEELED_SHARE = 0.5
 
 _FROM_EITHER_SIDE = ("single_source_bfs", "hopcroft_karp", "push_relabel")
 
@@ -104,23 +108,29 @@ class Course:
     def solve(self) -> bool:
         """Take cheap steps, then those that the signs call for, then the one that always ends."""
         graph, signs = self.graph, self.features
-        small = graph.nnz < SMALL_ENTRIES
+        if graph.nnz < SMALL_ENTRIES:
+            return (
+                self.start("cheap", "one pass; often all there is to do", workers=1)
+                or self.search("single_source_bfs", 4, "a small matrix")
+                or self.finish()
+            )
+        if self.run.warm or signs.lopsided or signs.ordered or signs.ascending or signs.like_a_mesh:
+            started = self.start_cheaply()
+        else:
+            started = self.start("min_degree", "the order of the rows says nothing; degrees do")
+        return started or self.search_to_the_end() or self.peel() or self.finish()
+
+    def start_cheaply(self) -> bool:
+        """Take the first free column of each row; see how good that is."""
         # Where the parts of two workers meet, a sweep through a well numbered matrix leaves free
         # rows far from free columns.
-        alone = small or signs.ordered
-        if self.start("cheap", "one pass; often all there is to do", workers=1 if alone else None):
+        workers = 1 if self.features.ordered else None
+        if self.start("cheap", "one pass; often all there is to do", workers=workers):
             return True
-        if small:
-            return self.search("single_source_bfs", 4, "a small matrix") or self.finish()
-        near = graph.n_major - self.rank < NEAR_PERFECT_SHARE * graph.n_major
-        return (
-            self.use_mesh()
-            or self.probe(near)
-            or self.use_numbering(near)
-            or self.start_again()
-            or self.search_to_the_end()
-            or self.finish()
-        )
+        if self.is_scrambled_mesh:
+            return self.push_through_mesh() or self.finish()
+        near = self.graph.n_major - self.rank < NEAR_PERFECT_SHARE * self.graph.n_major
+        return self.probe(near) or self.use_numbering(near) or self.start_again()
 
     def probe(self, near: bool) -> bool:
         """Search briefly: what is solved so needs nothing else; otherwise see what is left."""
@@ -142,11 +152,14 @@ class Course:
             return False
         return self.search("pothen_fan", DESCENTS, "a well numbered mesh: paths are short")
 
-    def use_mesh(self) -> bool:
-        """Where the numbering says nothing, push: on a mesh free columns are near, somewhere."""
+    @property
+    def is_scrambled_mesh(self) -> bool:
+        """Whether free columns are near each row, and the numbering does not say where."""
         signs = self.features
-        if signs.forest or signs.ordered or not signs.like_a_mesh:
-            return False
+        return signs.like_a_mesh and not signs.ordered and not signs.forest
+
+    def push_through_mesh(self) -> bool:
+        """Let labels that rise by pushes lead to the free columns nearby."""
         if self.run.workers >= MANY_WORKERS:
             why = "a scrambled mesh, and many workers: their searches seldom meet"
             return self.search("pothen_fan", MESH_DESCENTS, why)
@@ -159,59 +172,57 @@ class Course:
         smaller = min(self.graph.shape)
         signs = self.features
         suited = signs.even and (signs.ordered or not signs.has_loose_ends)
-        if self.run.warm or suited:
+        if self.run.warm or suited or signs.lopsided:
             return False
         if may_match <= START_AGAIN_SHARE * smaller:
             return False
         why = (
             f"{may_match / smaller:.0%} may still be matched, and the order of the rows is no help"
         )
-        trial, settled = Matching.start(self.graph), _nothing_settled(self.graph)
-        if self.run.workers > 1 and self.features.has_core:
-            step = self.take("karp_sipser", trial, why, settled=settled, keep_forced=True)
-        else:
-            step = self.take("min_degree", trial, why)
+        trial = Matching.start(self.graph)
+        step = self.take("min_degree", trial, why)
         if step.cardinality > self.rank:
-            self.adopt(trial, step.cardinality, settled)
-        else:
-            self.run.forced = None
+            self.adopt(trial, step.cardinality, _nothing_settled(self.graph))
         return self.rank == smaller
 
     def search_to_the_end(self) -> bool:
         """Search from one free vertex after the other, if that is likely to suffice."""
-        passes = ORDERED_SEARCH if self.features.ordered else SEARCH
-        if self.run.workers > 1:
-            passes = FOREST_SEARCH
+        passes = FOREST_SEARCH if self.features.forest else SEARCH
         why = "paths are likely to be short enough to search for one after the other"
         return self.search("single_source_bfs", passes, why)
 
-    def finish(self) -> bool:
-        """Push and relabel; where that takes long, try whether peeling solves the graph."""
-        why = "many searches at once, whatever the graph"
-        if self.search("push_relabel", PUSHES, why) or self.peel():
-            return True
-        return self.search("push_relabel", 0, "it always ends")
-
     def peel(self) -> bool:
-        """Match vertices of degree one; adopted only if that solves nearly the whole graph."""
-        if self.run.warm:
+        """Match vertices of degree one, from the empty matching, as far as that goes.
+
+        That costs what it solves: it ends at once where there are hardly any. Its matching is
+        adopted if it solves much of the graph. Several workers share the rest of Karp-Sipser, too.
+        """
+        if self.run.warm or self.is_scrambled_mesh:
             return False
+        shared = self.run.workers > 1 and self.features.has_core
         trial, settled = Matching.start(self.graph), _nothing_settled(self.graph)
-        forced = self.run.forced
+        forced, smaller = self.run.forced, min(self.graph.shape)
         step = self.take(
             "karp_sipser",
             trial,
-            "paths are long: does peeling vertices of degree one solve it",
+            "searches go everywhere: does peeling vertices of degree one leave a small core",
             settled=settled,
             keep_forced=True,
-            options={"degree_one_only": True},
+            options={"degree_one_only": not shared},
         )
-        if step.cardinality < PEELED_SHARE * self.rank:
+        if step.cardinality < (1.0 if shared else PEELED_SHARE) * self.rank:
             self.run.forced = forced
             return False
         self.adopt(trial, step.cardinality, settled)
-        self.start("min_degree", "what peeling has left")
-        return self.search("single_source_bfs", SEARCH, "the core that peeling has left")
+        if not shared and self.start("min_degree", "what peeling has left"):
+            return True
+        why = "the core that peeling has left"
+        passes = SHARED_SEARCH if shared else CORE_SEARCH
+        return self.rank == smaller or self.search("single_source_bfs", passes, why)
+
+    def finish(self) -> bool:
+        """Push and relabel."""
+        return self.search("push_relabel", 0, "many searches at once, whatever the graph")
 
     # ---- steps
 

@@ -67,7 +67,7 @@ class ParallelSingleSourceBfs {
         const int rank;
         WorkCounter counter;
         SearchTree<Index> tree;
-        std::int64_t searches = 0, edges = 0, failed_edges = 0;  // not yet in the projection
+        std::int64_t failed = 0, failed_edges = 0;  // not yet in the projection
     };
     struct Share {
         std::size_t begin, end;
@@ -80,7 +80,7 @@ class ParallelSingleSourceBfs {
     ParallelSingleSourceBfs(const Csr<Index>& a, Matching<Index> m, RunContext& run,
                             const std::vector<Index>& roots, const Bitmap& settled)
         : a_(a), m_(m), run_(run), roots_(roots), settled_(settled),
-          projection_(run, roots.size()) {
+          projection_(run, roots.size(), free_columns(a, m, settled)) {
         for (int rank = 0; rank < run.team.size() && workers_.size() < roots.size(); ++rank)
             workers_.push_back(std::make_unique<Worker>(a, m, run, rank));
         failed_ = PublishedLists<Index>(workers_.size(), a.n_cols);
@@ -102,7 +102,7 @@ class ParallelSingleSourceBfs {
             if (++share.begin == share.end) share = next_share();
         }
         const std::lock_guard lock(lock_);
-        account(worker);
+        account(worker, 0, 0);
     }
     // Ever fewer roots at a time: the last ones, for which few columns are left, take as long as
     // hundreds of the first.
@@ -120,7 +120,7 @@ class ParallelSingleSourceBfs {
     void search(Worker& worker, Index root) {
         SearchTree<Index>& tree = worker.tree;
         for (bool done = false; !done;) {
-            if (worker.searches % 16 == 0)
+            if (worker.failed % 16 == 0)
                 failed_.consume(worker.rank, [&](const Index* cols, std::size_t n) {
                     for (std::size_t k = 0; k < n; ++k) tree.visited.set(cols[k]);
                 });
@@ -145,9 +145,7 @@ class ParallelSingleSourceBfs {
         n_writes_.end_write();
         --run_.stats.path_edges;
         ++run_.stats.augmentations;
-        ++worker.searches;
-        worker.edges += worker.tree.n_edges;
-        account(worker);
+        account(worker, 1, worker.tree.n_edges);
         return true;
     }
     bool path_holds(const SearchTree<Index>& tree) const {
@@ -172,13 +170,13 @@ class ParallelSingleSourceBfs {
         failed_.publish(worker.rank);
         worker.tree.settle(run_.settled);
         worker.failed_edges += worker.tree.n_edges;
-        if (++worker.searches < searches_at_once && worker.failed_edges < edges_at_once) return;
+        if (++worker.failed < searches_at_once && worker.failed_edges < edges_at_once) return;
         const std::lock_guard lock(lock_);
-        account(worker);
+        account(worker, 0, 0);
     }
     // With the lock held.
-    void account(Worker& worker) {
-        projection_.add(std::exchange(worker.searches, 0), std::exchange(worker.edges, 0),
+    void account(Worker& worker, std::int64_t found, std::int64_t edges) {
+        projection_.add(found, edges, std::exchange(worker.failed, 0),
                         std::exchange(worker.failed_edges, 0));
     }
 

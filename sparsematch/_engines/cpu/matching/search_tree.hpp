@@ -28,6 +28,14 @@ inline void mark_settled_columns(Bitmap& visited, std::size_t n_cols, const RunC
     if (run.settled) visited.mark(n_cols, [&](std::size_t j) { return run.settled.col[j]; });
 }
 
+// How many columns a search may end in.
+template <class Index>
+std::size_t free_columns(const Csr<Index>& a, const Matching<Index>& m, const Bitmap& visited) {
+    std::size_t n = 0;
+    for (Index j = 0; j < a.n_cols; ++j) n += m.col_mate[j] == UNMATCHED<Index> && !visited.test(j);
+    return n;
+}
+
 // An alternating tree. Row queue[k + 1] is the mate of column trail[k]; parent[k] is the place in
 // the queue of the row from which that column was reached.
 template <class Index>
@@ -115,55 +123,76 @@ class SearchTree {
     const Index* col_mate_;
 };
 
-// Ends a run early that, to judge by the searches that are done, will use up its budget of edges.
-// Only searches that succeed count: no edge is scanned twice by those that fail. With r roots left,
+// Ends a run early if, to judge by the searches that are done, the others will cost more than half of
+// its budget of edges.
+// Only searches that succeed count: no edge is scanned twice by those that fail. With r of them left
 // one costs about r^-alpha: alpha is 0 where free columns are near, and 1 where searches go
-// everywhere. It follows from what two parts of the searches have cost.
+// everywhere. It is fitted to what two parts of the searches have cost. Where hardly any search
+// fails, and there are hardly more free columns than rows, the last one has to find the last column;
+// early searches show little of that, so that alpha is 1 unless they show none of it.
 class CostProjection {
   public:
-    CostProjection(RunContext& run, std::size_t n_roots)
+    CostProjection(RunContext& run, std::size_t n_roots, std::size_t n_targets)
         : run_(run), n_roots_(static_cast<double>(n_roots)),
-          next_(static_cast<double>(run.edge_limit()) / first_sample) {}
+          n_targets_(static_cast<double>(n_targets)),
+          budget_(static_cast<double>(run.edge_limit())), next_(budget_ / first_sample) {}
 
-    // So many more searches are done, of which those that succeeded and those that failed have
-    // scanned so many edges.
-    void add(std::int64_t searches, std::int64_t edges, std::int64_t failed_edges) {
+    // So many more searches have succeeded and failed, and have scanned so many edges.
+    void add(std::int64_t found, std::int64_t edges, std::int64_t failed,
+             std::int64_t failed_edges) {
         run_.extend_budget(failed_edges);
-        run_.stats.phases += searches;
-        cost_ += static_cast<double>(edges);
-        if (run_.edge_limit() <= 0 || cost_ < next_) return;
-        const Sample now{cost_, static_cast<double>(run_.stats.phases)};
-        if (before_.cost > 0) run_.stop_if_projected_over(cost_ * growth(before_, now));
-        before_ = now;
-        next_ = 2 * cost_;
+        run_.stats.phases += found + failed;
+        now_.cost += static_cast<double>(edges);
+        now_.found += static_cast<double>(found);
+        now_.failed += static_cast<double>(failed);
+        if (budget_ <= 0 || now_.cost < next_ || now_.found <= before_.found) return;
+        if (before_.found > 0 && 2 * remaining() > budget_) run_.give_up();
+        last_ = std::exchange(before_, now_);
+        next_ = 2 * now_.cost;
     }
 
   private:
-    static constexpr int first_sample = 48;  // of so many that make the budget
+    static constexpr int first_sample = 64;  // of so many that make the budget
     struct Sample {
-        double cost = 0, searches = 0;
+        double cost = 0, found = 0, failed = 0;
     };
 
-    // The cost of all searches over that of those done now.
-    double growth(const Sample& before, const Sample& now) const {
+    // The cost of the searches that are left, of which as many succeed as did of the last ones.
+    double remaining() const {
+        const double found = now_.found - before_.found, failed = now_.failed - before_.failed;
+        const double searches_left = n_roots_ - now_.found - now_.failed;
+        const double left = searches_left * found / (found + failed);
+        const double cost = now_.cost - before_.cost;
+        double alpha = fitted(left, found, cost);
+        if (alpha > 0.25 && ends_with_last_column()) alpha = 1;
+        return cost * share(0, left, alpha) / share(left, left + found, alpha);
+    }
+    bool ends_with_last_column() const {
+        return n_targets_ < 1.5 * n_roots_ && now_.failed < now_.found / 16;
+    }
+    double fitted(double left, double found, double cost) const {
+        const double found_before = before_.found - last_.found;
+        const double ratio = cost / (before_.cost - last_.cost);
         double low = 0, high = 1;
         while (high - low > 0.01) {
             const double alpha = (low + high) / 2;
-            const double expected = share(now.searches, alpha) / share(before.searches, alpha);
-            (expected < now.cost / before.cost ? low : high) = alpha;
+            const double expected = share(left, left + found, alpha) /
+                                    share(left + found, left + found + found_before, alpha);
+            (expected < ratio ? low : high) = alpha;
         }
-        return share(n_roots_, low) / share(now.searches, low);
+        return low;
     }
-    // The cost of the first searches: the integral of r^-alpha, times 1 - alpha.
-    double share(double searches, double alpha) const {
-        return std::pow(n_roots_ + 1, 1 - alpha) - std::pow(n_roots_ + 1 - searches, 1 - alpha);
+    // The integral of r^-alpha.
+    static double share(double from, double to, double alpha) {
+        from += 1, to += 1;
+        return alpha > 0.99 ? std::log(to / from)
+                            : (std::pow(to, 1 - alpha) - std::pow(from, 1 - alpha)) / (1 - alpha);
     }
 
     RunContext& run_;
-    const double n_roots_;
+    const double n_roots_, n_targets_, budget_;
     double next_;  // the cost at which the projection is made again
-    Sample before_;
-    double cost_ = 0;
+    Sample last_, before_, now_;
 };
 
 }  // namespace sparsematch

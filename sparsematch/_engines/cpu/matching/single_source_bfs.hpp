@@ -38,7 +38,7 @@ void sequential_single_source_bfs(const Csr<Index>& a, Matching<Index> m, RunCon
     if (roots.empty()) return;
     SearchTree<Index> tree(a, m);
     mark_settled_columns(tree.visited, a.n_cols, run);
-    CostProjection projection(run, roots.size());
+    CostProjection projection(run, roots.size(), free_columns(a, m, tree.visited));
     WorkCounter counter(run);
     for (std::size_t k = 0; k < roots.size() && !run.exhausted(); ++k) {
         if (k + 8 < roots.size()) prefetch_list(a, roots[k + 8]);
@@ -46,10 +46,10 @@ void sequential_single_source_bfs(const Csr<Index>& a, Matching<Index> m, RunCon
         if (tree.has_path()) {
             augment(tree, m, run.stats);
             tree.forget();
-            projection.add(1, tree.n_edges, 0);
+            projection.add(1, tree.n_edges, 0, 0);
         } else {
             tree.settle(run.settled);
-            projection.add(1, 0, tree.n_edges);
+            projection.add(0, 0, 1, tree.n_edges);
         }
     }
 }

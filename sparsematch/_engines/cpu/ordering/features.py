@@ -22,6 +22,9 @@ MESH_PAIR_DENSITY = 0.25
 #: A mesh has hardly any majors of degree one: fewer than this share.
 DEGREE_ONE_SHARE = 0.1
 
+#: From this ratio of the sides on nearly all vertices of the smaller one find a free neighbour.
+LOPSIDED = 2.0
+
 #: From this mean degree on, locality is looked for where degrees are not even.
 LOCAL_DEGREE = 8.0
 
@@ -94,6 +97,13 @@ def is_ordered(graph: BipartiteCSR) -> bool:
     return float(np.median(abs(here - there))) < 0.05 * float(np.median(abs(here - here[::-1])))
 
 
+def is_ascending(graph: BipartiteCSR) -> bool:
+    """Tell whether the majors' degrees ascend, and are not all equal, by a sample."""
+    rows = np.linspace(0, graph.n_major - 1, 512).astype(np.int64)
+    degrees = graph.indptr[rows + 1] - graph.indptr[rows]
+    return bool((np.diff(degrees) >= 0).all()) and degrees[0] < degrees[-1]
+
+
 def shared_pair_density(graph: BipartiteCSR) -> float:
     """Return with how many others a major shares two minors on average, by a sample.
 
@@ -121,6 +131,17 @@ class Features:
     def ordered(self) -> bool:
         """Whether neighbouring rows have neighbouring columns."""
         return is_ordered(self.graph)
+
+    @property
+    def lopsided(self) -> bool:
+        """Whether one side has so many more vertices that nearly all of the other find one."""
+        few, many = sorted(self.graph.shape)
+        return many >= LOPSIDED * few
+
+    @cached_property
+    def ascending(self) -> bool:
+        """Whether the majors are sorted by degree, so that the first ones have least choice."""
+        return is_ascending(self.graph)
 
     @cached_property
     def degrees(self) -> DegreeStatistics:
