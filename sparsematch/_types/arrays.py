@@ -34,8 +34,10 @@ def on_gpu(thing: Any) -> bool:
     )
 
 
-def import_cupy() -> Any:
+def import_cupy(reason: str = "device='cuda'") -> Any:
     """Import CuPy for a call that asks for a GPU, and make sure that there is one.
+
+    `reason` is what asks for it, as the messages say.
 
     Raises
     ------
@@ -48,7 +50,7 @@ def import_cupy() -> Any:
         import cupy
     except ImportError as error:
         raise ImportError(
-            f"device='cuda' needs CuPy, which cannot be imported ({error}): install "
+            f"{reason} needs CuPy, which cannot be imported ({error}): install "
             "sparsematch[cuda12] or "
             "sparsematch[cuda13], by the CUDA version that nvidia-smi shows"
         ) from error
@@ -56,12 +58,12 @@ def import_cupy() -> Any:
         n_devices = cupy.cuda.runtime.getDeviceCount()
     except cupy.cuda.runtime.CUDARuntimeError as error:
         raise RuntimeError(
-            f"device='cuda' needs an NVIDIA GPU and its driver: {error}; nvidia-smi tells whether "
+            f"{reason} needs an NVIDIA GPU and its driver: {error}; nvidia-smi tells whether "
             "they are there"
         ) from error
     if not n_devices:
         raise RuntimeError(
-            "device='cuda' needs an NVIDIA GPU, but CUDA_VISIBLE_DEVICES or the machine has none"
+            f"{reason} needs an NVIDIA GPU, but CUDA_VISIBLE_DEVICES or the machine has none"
         )
     return cupy
 

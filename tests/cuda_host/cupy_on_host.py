@@ -279,6 +279,7 @@ def install():
     cupy = modules["cupy"]
     cupy.generic = type("generic", (), {})
     cupy.ndarray, cupy.asarray, cupy.__getattr__ = ndarray, asarray, _function
+    cupy.from_dlpack = lambda tensor: tensor.__dlpack__()
     cupy.cuda.runtime.getDevice = lambda: 0
     cupy.cuda.runtime.getDeviceCount = lambda: 1
     cupy.cuda.runtime.CUDARuntimeError = CUDARuntimeError
