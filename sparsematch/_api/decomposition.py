@@ -1,5 +1,6 @@
 """Block triangular form, reducibility and connected components of a matrix."""
 
+from collections.abc import Mapping
 from typing import Any
 
 from sparsematch._api.transversal import maximum_matching
@@ -21,6 +22,7 @@ def block_triangular_form(
     method: ExactMethod = "auto",
     workers: int | None = None,
     device: str | None = None,
+    options: Mapping[str, Any] | None = None,
 ) -> BlockForm:
     """Permute rows and columns to block upper triangular form.
 
@@ -44,6 +46,9 @@ def block_triangular_form(
     device : {None, "cuda"}, optional
         ``"cuda"``: copy a matrix in host memory to the current GPU, `matching` with it, and work
         there. By default the work is done where the matrix is.
+    options : dict, optional
+        Options of the engine. On a GPU, ``{"host": False}`` keeps ``"auto"``, and the rest of the
+        work, from leaving deep and narrow searches to the host.
 
     Returns
     -------
@@ -86,7 +91,9 @@ def block_triangular_form(
     ([0, 3], [0, 2])
     """
     graph = as_bipartite(A, device=device, threads=resolve_workers(workers))
-    return block_form(graph, matching, method=method, workers=workers, device=device)
+    return block_form(
+        graph, matching, method=method, workers=workers, device=device, options=options
+    )
 
 
 def block_form(
@@ -96,10 +103,17 @@ def block_form(
     method: ExactMethod = "auto",
     workers: int | None = None,
     device: str | None = None,
+    options: Mapping[str, Any] | None = None,
 ) -> BlockForm:
     """Return the block triangular form of a graph."""
     maximum, run = maximum_matching(
-        graph, matching, name="matching", method=method, workers=workers, device=device
+        graph,
+        matching,
+        name="matching",
+        method=method,
+        workers=workers,
+        device=device,
+        options=options,
     )
     labels = operations(DecompositionOps, graph.backend).block_labels(graph, maximum, run)
     del run  # and with it what the engine has left there

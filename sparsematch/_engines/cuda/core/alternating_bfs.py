@@ -9,6 +9,7 @@ import numpy as np
 
 from sparsematch._engines.cuda.core import compile
 from sparsematch._engines.cuda.core.device import bit_set, lanes_of
+from sparsematch._engines.cuda.core.hand_over import Allowance
 from sparsematch._types.arrays import IndexArray, namespace
 from sparsematch._types.bipartite import BipartiteCSR
 
@@ -65,6 +66,7 @@ def reach(
     count: IndexArray,
     *,
     max_levels: int = 0,
+    allowance: Allowance | None = None,
 ) -> Any:
     """Run one or two searches; the first counts of each are the majors that they begin with.
 
@@ -72,7 +74,7 @@ def reach(
     -------
     ndarray of int32, shape (2,)
         Whether one of them met a free minor, which ends nothing; whether `max_levels` (0: as many
-        as there are) did.
+        as there are) did. Where the allowance was used up they mean nothing.
     """
     xp, kernels = namespace(count), _kernels(first.graph.dtype)
     flags = xp.zeros(4, np.int32)
@@ -92,7 +94,8 @@ def reach(
         )
         for search, widths in ((first, count), (second or first, count[SECOND:]))
     )
-    kernels.launch_resident("reach", *searches, np.int32(max_levels), flags[2:], flags)
+    limits = np.int32(max_levels), (allowance or Allowance(None, 0)).struct(kernels)
+    kernels.launch_resident("reach", *searches, *limits, flags[2:], flags)
     return flags[2:]
 
 

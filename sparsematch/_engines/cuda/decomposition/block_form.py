@@ -1,10 +1,12 @@
 """Block labels and permutations in the user's rows and columns, all of it on the device."""
 
-from sparsematch._engines.cuda.core import compile
+from typing import Any
+
+from sparsematch._engines.cuda.core import compile, hand_over
 from sparsematch._engines.cuda.core.transpose import transpose
 from sparsematch._engines.cuda.decomposition import strong_components
-from sparsematch._engines.cuda.decomposition.coarse_parts import coarse_parts
-from sparsematch._engines.registry import Run
+from sparsematch._engines.operations import DecompositionOps
+from sparsematch._engines.registry import Run, operations
 from sparsematch._types.arrays import namespace
 from sparsematch._types.bipartite import BipartiteCSR
 from sparsematch._types.labels import BlockLabels, BlockPermutation
@@ -14,12 +16,27 @@ from sparsematch._types.matching import Matching
 def block_labels(graph: BipartiteCSR, matching: Matching, run: Run) -> BlockLabels:
     """Return the group of every row; the matching must be maximum. Time: O(n_rows + n_cols + nnz).
 
-    A transpose that the engine has left in the run is used, else one is built.
+    A transpose that the engine has left in the run is used, else one is built. If the run allows
+    it, searches whose levels are many and narrow are left to the host.
     """
     by_row, by_col = graph.orient(graph, transpose(graph, run))
-    return strong_components.block_labels(
-        by_row, by_col, matching, coarse_parts(by_row, by_col, matching)
+    most = hand_over.narrow_levels(graph, run, hand_over.DECOMPOSED_ENTRY)
+    try:
+        return strong_components.block_labels(by_row, by_col, matching, most)
+    except hand_over.TooNarrowError:
+        run.transposed = None
+    return _labels_on_host(graph, matching, run)
+
+
+def _labels_on_host(graph: BipartiteCSR, matching: Matching, run: Run) -> BlockLabels:
+    """Return the labels that the host finds, on the device."""
+    row_mate: Any = matching.row_mate
+    col_mate: Any = matching.col_mate
+    found = Matching(row_mate.get(), col_mate.get())
+    labels = operations(DecompositionOps, "numpy").block_labels(
+        hand_over.on_host(graph, run), found, Run(run.workers)
     )
+    return BlockLabels(hand_over.to_device(labels.row_group, row_mate), labels.n_square)
 
 
 def block_permutation(matching: Matching, labels: BlockLabels) -> BlockPermutation:

@@ -34,12 +34,14 @@ KERNEL paint(Index n, const Index* __restrict__ list, int bits, Index* colour, I
 // n rows in rotation. Time: a barrier per level.
 KERNEL __launch_bounds__(512)
     spread(Index n, const Index* __restrict__ list, Arcs arcs, const Index* __restrict__ label,
-           Index* colour, Index* queued, Index* queues, Index* count, int* barrier) {
+           Index* colour, Index* queued, Index* queues, Index* count, Allowance allowance,
+           int* barrier) {
+    NarrowLevels levels = narrow_levels(allowance);
     const Index lanes = static_cast<Index>(1) << arcs.shift;
     LevelQueue q = level_queue(queues + n, count);
     const Index* from = list;
     Index width = n;
-    while (width > 0) {
+    while (width > 0 && levels.allow(width)) {
         q.clear_following();
         const Index next = static_cast<Index>(q.widths.turn);
         for (long long t = spread_index(); t < static_cast<long long>(width) << arcs.shift;
@@ -60,13 +62,15 @@ KERNEL __launch_bounds__(512)
         from = q.values;
         q.values = q.values == queues ? queues + n : queues;
     }
+    levels.finish();
 }
 
 // Reads: the lists of the columns, colours. Writes: found, by atomic claims: what leads to a row
 // that has kept its own colour, under this colour. Time: O(nnz / threads), a barrier per level.
 KERNEL __launch_bounds__(512) collect(Index n, const Index* __restrict__ list, int bits, Arcs arcs,
                                       const Index* __restrict__ colour, Bits* found, Index* queue,
-                                      Index* count, int* barrier) {
+                                      Index* count, Allowance allowance, int* barrier) {
+    NarrowLevels levels = narrow_levels(allowance);
     const Index lanes = static_cast<Index>(1) << arcs.shift;
     LevelQueue q = level_queue(queue, count);
     for (Index k = thread_index(); k < n; k += thread_count()) {
@@ -75,7 +79,7 @@ KERNEL __launch_bounds__(512) collect(Index n, const Index* __restrict__ list, i
         push(queue, count, list[k], root);
     }
     sync_grid(barrier);
-    while (const Index width = q.width()) {
+    for (Index width = q.width(); width && levels.allow(width); width = q.width()) {
         const Index end = q.begin + width;
         q.clear_following();
         for (long long t = spread_index(); t < static_cast<long long>(width) << arcs.shift;
@@ -93,6 +97,7 @@ KERNEL __launch_bounds__(512) collect(Index n, const Index* __restrict__ list, i
         sync_grid(barrier);
         q.advance(width);
     }
+    levels.finish();
 }
 
 // Reads: label, colour and whether its component is found, of each row of the list. Writes: the

@@ -69,7 +69,8 @@ class _Searches:
         rows, cols = square.matching.row_mate, square.matching.col_mate
         ahead = AlternatingSearch(square.by_row, cols, seen[0], queues[0], rows, owners[0])
         behind = AlternatingSearch(square.by_col, rows, seen[1], queues[1], cols, owners[1])
-        return reach(ahead, behind, self.count, max_levels=max_levels)
+        limits: Any = {"max_levels": max_levels, "allowance": square.allowance}
+        return reach(ahead, behind, self.count, **limits)
 
 
 def _from_many(square: Square, pivot: Any) -> _Searches:

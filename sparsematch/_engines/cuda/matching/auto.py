@@ -1,13 +1,23 @@
 """The choice among the engines of this back-end, by the shape and how uneven the lists are."""
 
+from time import perf_counter
+
+from sparsematch._engines.cuda.core import hand_over
 from sparsematch._engines.cuda.core.transpose import transpose
 from sparsematch._engines.cuda.matching import cheap, karp_sipser, min_degree, ms_bfs
 from sparsematch._engines.registry import Run
 from sparsematch._types.bipartite import BipartiteCSR
 from sparsematch._types.matching import Matching
 
-SUMMARY = "A start that suits the lists, then `ms_bfs` from the side with fewer vertices."
-OPTIONS: dict[str, bool | float] = {}
+SUMMARY = (
+    "A start that suits the lists, then `ms_bfs` from the side with fewer vertices; what is deep "
+    "and narrow is left to the host."
+)
+#: `host`: whether it may be.
+OPTIONS: dict[str, bool | float] = {"host": True}
+
+#: Matrices of fewer rows are searched to the end: leaving them would save nothing.
+SMALL = 2048
 
 #: How many times as many majors as minors it takes for a transpose to pay: the search starts from
 #: every free major, in every phase, and most of those can find nothing.
@@ -31,6 +41,21 @@ def improve(graph: BipartiteCSR, matching: Matching, run: Run) -> None:
     Reads: the graph. Writes: both mates. Workspace: that of `ms_bfs`, and a transpose of a tall
     graph.
     """
+    run.host = bool(run.options.get("host", OPTIONS["host"])) and graph.n_major >= SMALL
+    searched = _begin(graph, matching, run)
+    begin, limits = perf_counter(), {}
+    if run.host:
+        allowance = hand_over.narrow_levels(graph, run, hand_over.SEARCHED_ENTRY)
+        limits = {"few": hand_over.FEW, "allowance": allowance}
+    report = ms_bfs.search(searched, matching, run, limits)
+    ms_bfs.account("ms_bfs", report, begin, run)
+    if run.host and report()["stopped"]:  # waits
+        why = f"more than {allowance} levels of {hand_over.FEW} vertices or fewer"
+        hand_over.finish_matching(graph, matching, run, why)
+
+
+def _begin(graph: BipartiteCSR, matching: Matching, run: Run) -> BipartiteCSR:
+    """Make the matching maximal; return the graph to search, the transpose if it is tall."""
     if graph.n_major > TALL * graph.n_minor:
         graph = transpose(graph, run)
     if (
@@ -38,8 +63,7 @@ def improve(graph: BipartiteCSR, matching: Matching, run: Run) -> None:
         and karp_sipser.single(graph) > PENDANT
     ):
         karp_sipser.improve(graph, matching, run)
-        ms_bfs.improve(graph, matching, run)
-        return
+        return graph
     by_degree = graph.nnz >= LONG * graph.n_major and UNEVEN < min_degree.skew(graph) < HUBS
     (min_degree if by_degree else cheap).improve(graph, matching, run)
-    ms_bfs.improve(graph, matching, run)
+    return graph

@@ -25,6 +25,7 @@ struct Launch {
     int* barrier;
     unsigned char* memory;
     long long since;
+    Index few;  // levels of few entries
 };
 
 DEVICE void prefetch_row(const MsBfs& s, Index row) {
@@ -250,7 +251,8 @@ DEVICE bool run_round(const MsBfs& s, const Frontier& f, const Limits& limits, L
 
 // Grows the trees from `count` entries at the head of the queue, round by round, until all are
 // stuck, or `enough` have a path, or the phase has become so deep since it last found one that the
-// rest is left to the next. Returns how many have a path; level: how deep.
+// rest is left to the next, or the allowance is used up. Returns how many have a path; level: how
+// deep.
 DEVICE Index grow(const MsBfs& s, const Limits& limits, Index count, Index enough, unsigned turn,
                   Index& level, Launch& launch) {
     Index begin = 0, found = 0, last = 0;
@@ -264,10 +266,11 @@ DEVICE Index grow(const MsBfs& s, const Limits& limits, Index count, Index enoug
         begin += count;
         count = load(&now->pushed);
         level += load(&now->deep);
+        if (f.count <= limits.few) launch.few += load(&now->deep);
         const Index more = load(&now->found);
         if (more) last = level;
         found += more;
-        if (found >= enough) break;
+        if (found >= enough || launch.few > limits.allowance) break;
         if (!LOCKSTEP && found && level * 8 >= last * limits.depth_eighths + 64) break;
     }
     return found;
@@ -283,8 +286,8 @@ KERNEL __launch_bounds__(THREADS, BLOCKS)
     const Index most = n_roots < control->free_columns ? n_roots : control->free_columns;
     Index total = 0, levels = 0, phase = 0, level = 0;
     Launch launch = {
-        {control->rounds, 0}, {control->votes, control->votes + 1, 0, 0}, barrier, memory, ticks()};
-    while (total < most) {
+        {control->rounds, 0}, {control->votes, control->votes + 1, 0, 0}, barrier, memory, ticks(), 0};
+    while (total < most && launch.few <= limits.allowance) {
         const Tally* now = launch.rounds.written();
         plant(s, n_cols, n_roots, phase > 0 && level >= limits.graft, launch);
         end_round(launch.rounds, Done{0, 0}, barrier);
@@ -295,7 +298,7 @@ KERNEL __launch_bounds__(THREADS, BLOCKS)
         const Index found = grow(s, limits, load(&now->pushed), enough, turn, level, launch);
         levels += level;
         total += found;
-        if (!found) break;
+        if (!found && launch.few <= limits.allowance) break;
         augment(s, n_roots);
         sync_grid(barrier);
         clock(control, 3, launch.since);
@@ -304,4 +307,5 @@ KERNEL __launch_bounds__(THREADS, BLOCKS)
     control->phases = phase;
     control->levels = levels;
     control->found = total;
+    control->stopped = total < most && launch.few > limits.allowance;
 }

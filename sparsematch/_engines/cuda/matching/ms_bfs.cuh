@@ -54,7 +54,7 @@ struct Tally {
 struct Control {
     Tally rounds[3];
     Index n_roots, free_columns;
-    Index phases, levels, found;
+    Index phases, levels, found, stopped;
     long long ticks[4];
     Wide votes[2];
 };
@@ -62,9 +62,10 @@ struct Control {
 // When a frontier is narrow, in entries for each block; how many levels a block then goes on by
 // itself; at how many eighths of the depth at which it found its last path a phase ends, 0: with
 // the level that finds one; the levels of a phase from which on its trees are kept. In lockstep, up
-// to how many entries are left to the first block, and narrow frontiers are shared by all.
+// to how many entries are left to the first block, and narrow frontiers are shared by all. After
+// more than `allowance` levels of up to `few` entries the search stops: the host will finish it.
 struct Limits {
-    int narrow, stay, depth_eighths, graft, alone;
+    int narrow, stay, depth_eighths, graft, alone, few, allowance;
 };
 
 struct MsBfs {

@@ -4,6 +4,7 @@ The blocks of `search` are all resident and wait for each other by themselves, s
 no launch and no transfer. The host reads nothing back unless details are wanted.
 """
 
+import functools
 from collections.abc import Callable
 from time import perf_counter
 from typing import Any
@@ -30,8 +31,10 @@ ROOM = 128
 #: As in ms_bfs.cuh. A frontier is narrow up to so many entries per block, and blocks then go on by
 #: themselves for so many levels. A phase that has found something ends when it is so many eighths
 #: as deep as when it found the last; its trees are kept for the next from so many levels on, when
-#: growing them again would take longer.
+#: growing them again would take longer. It does as many levels of few entries as there are, unless
+#: a driver allows fewer.
 LIMITS = {"narrow": 640, "stay": 32, "depth_eighths": 16, "graft": 100, "alone": 0}
+LIMITS |= {"few": 0, "allowance": 2**31 - 1}
 
 #: What the ticks of the control are counted for.
 KINDS = ("plant", "wide", "narrow", "augment")
@@ -127,4 +130,4 @@ def search(
     how = {"threads": macros["THREADS"], "blocks_per_processor": macros["BLOCKS"]}
     barrier = xp.zeros(2, np.int32)
     kernels.launch_resident("search", index(n_cols), state, bounds, seed_of(run), barrier, **how)
-    return lambda: kernels.read("Control", control)
+    return functools.cache(lambda: kernels.read("Control", control))
