@@ -53,6 +53,7 @@ MACROS = {
     "matching/karp_sipser": {"STRETCH": start_common.STRETCH},
     "matching/min_degree": {"STRETCH": start_common.STRETCH},
     "matching/ms_bfs": SEARCH | {"WIDTH": 0, "LANES": 8},
+    "matching/ms_bfs_setup": {"WIDTH": 8, "LANES": 8},
     "matching/push_relabel": apfb.MACROS,
 }
 
@@ -149,7 +150,8 @@ def test_a_struct_is_filled_by_its_fields():
     kernels = cuda_compile.Layouts()
     kernels.name, kernels.dtype = "matching/ms_bfs", np.dtype(np.int64)
     limits = {"narrow": 1, "stay": 2, "depth_eighths": 3, "graft": 4, "alone": 5}
-    assert kernels.struct("Limits", **limits).record.item() == (1, 2, 3, 4, 5)
+    limits |= {"few": 6, "allowance": 7}
+    assert kernels.struct("Limits", **limits).record.item() == (1, 2, 3, 4, 5, 6, 7)
     for wrong in (limits | {"wide": 6}, {"narrow": 1}):
         with pytest.raises(TypeError, match="Limits has fields"):
             kernels.struct("Limits", **wrong)

@@ -15,7 +15,6 @@
 #include "core/warp_queue.cuh"
 #include "matching/ms_bfs.cuh"
 #include "matching/ms_bfs_schedules.cuh"
-#include "matching/ms_bfs_setup.cuh"
 
 // The state of the launch, the same in all threads: the round, the vote, the barrier of the grid;
 // shared memory of the block; when the last part of the work ended.

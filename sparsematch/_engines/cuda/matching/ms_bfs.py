@@ -65,6 +65,14 @@ def account(
     run.steps.append(StepInfo(name, seconds, phases, levels, **facts, seconds_by_step=steps))
 
 
+def preload(graph: BipartiteCSR) -> None:
+    """Start the compiler for the search of such lists."""
+    macros = shape(graph)
+    compile.load("matching/ms_bfs", graph.dtype, **macros)
+    lists = {key: macros[key] for key in ("WIDTH", "LANES")}
+    compile.load("matching/ms_bfs_setup", graph.dtype, **lists)
+
+
 def shape(graph: BipartiteCSR) -> dict[str, int]:
     """Return the macros that suit lists of this length.
 
@@ -99,18 +107,20 @@ def search(
     xp, dtype, n_rows, n_cols = namespace(graph.indptr), graph.dtype, graph.n_major, graph.n_minor
     macros = shape(graph) | macros
     kernels, index = compile.load("matching/ms_bfs", dtype, **macros), dtype.type
+    lists = {key: macros[key] for key in ("WIDTH", "LANES")}
+    setup = compile.load("matching/ms_bfs_setup", dtype, **lists)
     row_mate, col_mate = graph.orient(matching.row_mate, matching.col_mate)
     width, control = macros["WIDTH"], kernels.zeros(xp, "Control")
     linked = graph.indices.size // (width - 2) + 1 if width else 0
     slots = xp.empty(max((n_rows + linked) * width, 1), dtype)
     roots, leaf = xp.empty((2, n_rows), dtype)
-    kernels.launch("count_free", -(-n_cols // 8), index(n_cols), col_mate, control)
+    setup.launch("count_free", -(-n_cols // 8), index(n_cols), col_mate, control)
     order = index(n_rows), index_bits(n_rows), seed_of(run)
     arrays = graph.indptr, row_mate, roots, leaf, control
-    kernels.launch("collect", -(-n_rows // 8), *order, *arrays)
+    setup.launch("collect", -(-n_rows // 8), *order, *arrays)
     if width:
-        lists = graph.indptr, graph.indices, slots
-        kernels.launch("spread", n_rows * width, index(n_rows), *lists)
+        arrays = graph.indptr, graph.indices, slots
+        setup.launch("spread", n_rows * width, index(n_rows), *arrays)
     entries = n_rows + linked + graph.indices.size // macros["PART"] + 1
     state = kernels.struct(
         "MsBfs",

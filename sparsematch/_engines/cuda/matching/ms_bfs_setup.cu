@@ -1,5 +1,10 @@
 // What ms_bfs prepares by launches of their own: roots, and lists in rows of slots.
-#pragma once
+//
+// A module apart from the search, so that the two compile side by side. Macros: WIDTH and LANES as
+// in ms_bfs.cuh.
+#include "core/device.cuh"
+#include "core/level_queue.cuh"
+#include "matching/ms_bfs.cuh"
 
 // How many columns are free. Reads: col_mate. Time: O(n_cols / threads).
 KERNEL count_free(Index n_cols, const Index* __restrict__ col_mate, Control* control) {
