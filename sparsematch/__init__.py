@@ -97,7 +97,7 @@ __all__ = [
 
 #: Where each name is; it is imported when first used, so that the command line starts at once.
 _PLACES = {
-    "BipartiteCSR": "_types.bipartite",
+    "BipartiteCSR": "_api.transversal",
     "BlockForm": "_types.block_form",
     "CoarseLevel": "_types.coarsening",
     "Coarsening": "_types.coarsening",

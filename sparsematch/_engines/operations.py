@@ -37,6 +37,19 @@ def _in_host_memory_only(*_: Any) -> Any:
 
 
 @dataclass(frozen=True, kw_only=True)
+class CheckOps:
+    """The check of a matrix where its arrays live, if that is a device.
+
+    Attributes
+    ----------
+    count_entries
+        The number of entries, or -1 if the arrays are not consistent; their lengths must fit.
+    """
+
+    count_entries: Callable[[BipartiteCSR], int] = _in_host_memory_only
+
+
+@dataclass(frozen=True, kw_only=True)
 class CertificateOps:
     """Whether a matching is valid, maximal, maximum.
 

@@ -24,6 +24,17 @@ def namespace(array: Any) -> Any:
     return np if isinstance(array, np.ndarray) else sys.modules["cupy"]
 
 
+def fill_unmatched(mates: Any) -> None:
+    """Write "no partner" to all of an array.
+
+    On a GPU its bytes are set, which spares CuPy the compilation of a kernel.
+    """
+    if isinstance(mates, np.ndarray):
+        mates.fill(UNMATCHED)
+    elif mates.size:
+        mates.data.memset_async(0xFF, mates.nbytes)
+
+
 def on_gpu(thing: Any) -> bool:
     """Tell whether something is an array, or a sparse matrix of arrays, in the memory of a GPU."""
     if isinstance(thing, np.ndarray):

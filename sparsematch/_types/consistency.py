@@ -1,11 +1,10 @@
 """Whether the arrays of a view are consistent: what lies below does no bounds checks."""
 
+from collections.abc import Callable
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, NoReturn
 
 import numpy as np
-
-from sparsematch._types.arrays import namespace
 
 if TYPE_CHECKING:
     from sparsematch._types.bipartite import BipartiteCSR
@@ -15,6 +14,9 @@ _UNSIGNED: dict[np.dtype[Any], np.dtype[Any]] = {
     np.dtype(np.int64): np.dtype(np.uint64),
 }
 _LARGE = 1 << 23  # entries: reading fewer takes one thread little longer than starting others
+
+#: How the back-end of a device checks arrays, in one launch; set by `sparsematch._engines`.
+count_entries_on_device: "Callable[[BipartiteCSR], int] | None" = None
 
 
 def check(graph: "BipartiteCSR", name: str, threads: int = 1) -> None:
@@ -56,21 +58,14 @@ def check_on_gpu(graph: "BipartiteCSR", name: str) -> "BipartiteCSR":
     """
     indptr: Any = graph.indptr
     indices: Any = graph.indices
-    nnz = -1
     if indptr.ndim == indices.ndim == 1 and indptr.size == graph.n_major + 1:
-        xp = namespace(indptr)
-        falls = (indptr[1:] < indptr[:-1]).any().astype(graph.dtype).reshape(1)
-        largest = indices.view(_UNSIGNED[graph.dtype]).max().reshape(1) if indices.size else indices
-        facts = xp.concatenate([indptr[:1], indptr[-1:], falls, largest.view(graph.dtype)])
-        begin, nnz, decreases, *last = facts.tolist()
-        if (
-            begin == 0 <= nnz <= indices.size
-            and not decreases
-            and all(0 <= j < graph.n_minor for j in last)
-        ):
+        assert count_entries_on_device is not None
+        nnz = count_entries_on_device(graph)
+        if nnz >= 0:
             return replace(graph, known_nnz=nnz)
-    check(replace(graph, indptr=indptr.get(), indices=indices.get()), name)
-    return replace(graph, known_nnz=nnz)  # what lies behind the last entry may be anything
+    here = replace(graph, indptr=indptr.get(), indices=indices.get())
+    check(here, name)
+    return replace(graph, known_nnz=here.nnz)
 
 
 def _refuse_lengths(graph: "BipartiteCSR", name: str) -> NoReturn:

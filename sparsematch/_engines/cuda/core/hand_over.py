@@ -31,9 +31,6 @@ LEVEL, BYTE, SEARCHED_ENTRY, DECOMPOSED_ENTRY = 2e-6, 1 / 6e9, 60e-9, 25e-9
 #: The share of the host's time that noticing may cost.
 SHARE = 0.25
 
-#: Rows that show whether the diagonal may be without zeros.
-DIAGONAL_SAMPLE = 64
-
 #: Levels that are done in any case: below them nothing is worth a wait for the device.
 LEAST = 256
 
@@ -102,26 +99,12 @@ def finish_matching(graph: BipartiteCSR, matching: Matching, run: Run, reason: s
     run.steps.append(
         StepInfo("hand_over", seconds, cardinality=rank, copied_bytes=copied, reason=reason)
     )
-    warm = not _begins_on_diagonal(here)
-    if not warm:
-        found = Matching.start(here)
-    host = Run(run.workers, run.seed, detailed=run.detailed, warm=warm, steps=run.steps)
+    host = Run(run.workers, run.seed, detailed=run.detailed, warm=True, steps=run.steps)
     select("auto", "numpy", "exact", argument="method").improve(here, found, host)
     xp = namespace(row_mate)
     row_mate[:], col_mate[:] = xp.asarray(found.row_mate), xp.asarray(found.col_mate)
     run.transposes_built += host.transposes_built
     run.transpose_seconds += host.transpose_seconds
-
-
-def _begins_on_diagonal(graph: BipartiteCSR) -> bool:
-    """Tell whether the first rows have their diagonal entries.
-
-    If all have, the host sees it in one pass: more than the matching found so far can save.
-    """
-    bounds = graph.indptr[: DIAGONAL_SAMPLE + 1].tolist()
-    return graph.n_rows == graph.n_cols and all(
-        k in graph.indices[bounds[k] : bounds[k + 1]] for k in range(len(bounds) - 1)
-    )
 
 
 def to_device(array: Any, like: Any) -> Any:

@@ -5,7 +5,8 @@
 // of a row that stand in a row of their own, 0: all lists are read from indices; LANES, threads of
 // a warp that share a row; UNROLL, entries that a thread reads at once; PART, entries of a long
 // list that make an entry of the frontier; ROOM, entries of its own frontier that are not too many
-// for a block; THREADS of a block, BLOCKS of a processor.
+// for a block; LINKED, rows of slots that a list may have beside its first; THREADS of a block,
+// BLOCKS of a processor.
 //
 // Rows of slots, here with WIDTH 8; row i of the matrix is row i of the slots:
 //
@@ -14,19 +15,16 @@
 //     in linked row k     | j | j | j | j | j | j  | LINK | LINK  |
 //     too many            | j | j | j | j | j | j  | j  | MORE    |   the rest: in indices
 //
-// The linked rows of row i follow each other from n_rows + indptr[i] / (WIDTH - 2) on, where no
-// other list has any. The r-th links the (2 r + 1)-th and the (2 r + 2)-th: a binary tree, so that
-// all are reached in few levels. Row 0 of them is linked by the first row. A slot without a link is
-// -1.
+// The linked rows of row i follow each other, LINKED of them at most, where it has reserved them
+// behind the first rows of all. The r-th links the (2 r + 1)-th and the (2 r + 2)-th: a binary tree,
+// so that all are reached in few levels. Row 0 of them is linked by the first row. A slot without a
+// link is -1.
 #pragma once
 
 // in the last slot of a row: the rest of its list is long, and stands in indices
 #define MORE (static_cast<Index>(-2))
 // in a slot: the list goes on in the k-th row of slots; it is its own inverse
 #define LINK(k) (static_cast<Index>(-3) - (k))
-// rows of slots that a list may have beside its first
-#define LINKED 15
-
 #if LANES > WARP  // on the host
 #undef LANES
 #define LANES WARP
@@ -53,7 +51,7 @@ struct Tally {
 // Zero at the first launch.
 struct Control {
     Tally rounds[3];
-    Index n_roots, free_columns;
+    Index n_roots, free_columns, n_linked;
     Index phases, levels, found, stopped;
     long long ticks[4];
     Wide votes[2];

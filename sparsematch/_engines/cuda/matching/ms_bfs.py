@@ -13,6 +13,7 @@ import numpy as np
 
 from sparsematch._engines.cuda.core import compile
 from sparsematch._engines.cuda.core.device import bit_set, index_bits, seed_of
+from sparsematch._engines.cuda.matching.features import LINKED, features
 from sparsematch._engines.registry import Run
 from sparsematch._types.arrays import namespace
 from sparsematch._types.bipartite import BipartiteCSR
@@ -69,8 +70,11 @@ def preload(graph: BipartiteCSR) -> None:
     """Start the compiler for the search of such lists."""
     macros = shape(graph)
     compile.load("matching/ms_bfs", graph.dtype, **macros)
-    lists = {key: macros[key] for key in ("WIDTH", "LANES")}
-    compile.load("matching/ms_bfs_setup", graph.dtype, **lists)
+    compile.load("matching/ms_bfs_setup", graph.dtype, **_of_slots(macros))
+
+
+def _of_slots(macros: dict[str, int]) -> dict[str, int]:
+    return {key: macros[key] for key in ("WIDTH", "LANES", "LINKED")}
 
 
 def shape(graph: BipartiteCSR) -> dict[str, int]:
@@ -91,6 +95,7 @@ def shape(graph: BipartiteCSR) -> dict[str, int]:
         "UNROLL": 2,
         "PART": PART,
         "ROOM": ROOM,
+        "LINKED": LINKED,
         "THREADS": 512 if small else 1024,
         "BLOCKS": 2 if small and graph.dtype.itemsize == 4 else 1,
     }
@@ -101,17 +106,21 @@ def search(
     matching: Matching,
     run: Run,
     limits: dict[str, int] | None = None,
+    linked: int | None = None,
     **macros: int,
 ) -> Callable[[], Any]:
-    """Run the kernels; return what reads their control."""
+    """Run the kernels; return what reads their control.
+
+    `linked` is what `features` counts, if it is known.
+    """
     xp, dtype, n_rows, n_cols = namespace(graph.indptr), graph.dtype, graph.n_major, graph.n_minor
     macros = shape(graph) | macros
     kernels, index = compile.load("matching/ms_bfs", dtype, **macros), dtype.type
-    lists = {key: macros[key] for key in ("WIDTH", "LANES")}
-    setup = compile.load("matching/ms_bfs_setup", dtype, **lists)
+    setup = compile.load("matching/ms_bfs_setup", dtype, **_of_slots(macros))
     row_mate, col_mate = graph.orient(matching.row_mate, matching.col_mate)
     width, control = macros["WIDTH"], kernels.zeros(xp, "Control")
-    linked = graph.indices.size // (width - 2) + 1 if width else 0
+    if linked is None:
+        linked = features(graph, width).linked
     slots = xp.empty(max((n_rows + linked) * width, 1), dtype)
     roots, leaf = xp.empty((2, n_rows), dtype)
     setup.launch("count_free", -(-n_cols // 8), index(n_cols), col_mate, control)
@@ -119,6 +128,8 @@ def search(
     arrays = graph.indptr, row_mate, roots, leaf, control
     setup.launch("collect", -(-n_rows // 8), *order, *arrays)
     if width:
+        if linked:
+            setup.launch("link_rows", n_rows, index(n_rows), graph.indptr, slots, control)
         arrays = graph.indptr, graph.indices, slots
         setup.launch("spread", n_rows * width, index(n_rows), *arrays)
     entries = n_rows + linked + graph.indices.size // macros["PART"] + 1
