@@ -220,8 +220,8 @@ def connected_components(A: Any, *, device: str | None = None) -> Components:
 @advising
 def _assemble(graph: BipartiteCSR, matching: Matching, labels: BlockLabels) -> BlockForm:
     """Sort rows and columns by group, and say where the blocks begin. Time: O(n_rows + n_cols)."""
-    dtype, (n_rows, n_cols), n_square = graph.dtype, graph.shape, labels.n_square
-    row_perm, col_perm, starts, first_square, first_vertical, rank = operations(
+    dtype, (n_rows, n_cols) = graph.dtype, graph.shape
+    row_perm, col_perm, row_blocks, col_blocks, first_square, first_vertical, rank = operations(
         DecompositionOps, graph.backend
     ).block_permutation(matching, labels)
     n_free = n_cols - rank
@@ -229,12 +229,6 @@ def _assemble(graph: BipartiteCSR, matching: Matching, labels: BlockLabels) -> B
     coarse_cols = [0, n_free, first_square + n_free, first_vertical + n_free, n_cols]
     coarse = namespace(graph.indptr).asarray([coarse_cols, coarse_rows], dtype=dtype)
 
-    # There is a horizontal part where columns are unmatched, a vertical part where rows are.
-    first, last = int(n_free == 0), n_square + int(rank < n_rows)
-    row_blocks = starts[first : last + 2]
-    row_blocks[-1] = n_rows
-    col_blocks = row_blocks + dtype.type(n_free)
-    col_blocks[0], col_blocks[-1] = 0, n_cols
     arrays = row_perm, col_perm, row_blocks, col_blocks, coarse[0], coarse[1]
     if graph.backend == "numpy":  # CuPy knows no read-only arrays
         for array in arrays:

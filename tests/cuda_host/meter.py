@@ -38,6 +38,15 @@ class Meter:
         self.peak = max(self.peak, self.live)
         self._known[id(array)] = weakref.finalize(array, self._freed, id(array), size)
 
+    def known(self, *values):
+        """Learn of arrays that were there before."""
+        for value in values:
+            if isinstance(value, tuple | list):
+                self.known(*value)
+            elif isinstance(value, cupy_on_host.ndarray) and id(value.host) not in self._known:
+                key = id(value.host)
+                self._known[key] = weakref.finalize(value.host, self._freed, key, 0)
+
     def _freed(self, key, size):
         del self._known[key]
         self.live -= size
@@ -60,6 +69,7 @@ def counting():
 
     def call(function, *args, **kwargs):
         name = getattr(function, "__name__", "")
+        meter.known(*args, *kwargs.values())
         result = kept[1]["call"](function, *args, **kwargs)
         if name not in _VIEWS | _NO_KERNEL:
             meter.cupys[name] += 1

@@ -56,7 +56,7 @@ def from_free(
     queue = xp.empty(graph.n_major, dtype)
     if graph.n_major:
         sizes = dtype.type(graph.n_major)
-        _kernels(dtype).launch("seed", -(-graph.n_major // 8), sizes, major_mate, queue, count)
+        kernels_of(dtype).launch("seed", -(-graph.n_major // 8), sizes, major_mate, queue, count)
     return AlternatingSearch(graph, minor_mate, bit_set(xp, graph.n_minor), queue)
 
 
@@ -76,7 +76,7 @@ def reach(
         Whether one of them met a free minor, which ends nothing; whether `max_levels` (0: as many
         as there are) did. Where the allowance was used up they mean nothing.
     """
-    xp, kernels = namespace(count), _kernels(first.graph.dtype)
+    xp, kernels = namespace(count), kernels_of(first.graph.dtype)
     flags = xp.zeros(4, np.int32)
     searches = (
         kernels.struct(
@@ -99,5 +99,6 @@ def reach(
     return flags[2:]
 
 
-def _kernels(dtype: np.dtype[Any]) -> compile.Kernels:
+def kernels_of(dtype: np.dtype[Any]) -> compile.Kernels:
+    """Return the kernels for an index type."""
     return compile.load("core/alternating_bfs", dtype, HUB=HUB)

@@ -3,13 +3,14 @@
 from typing import Any
 
 from sparsematch._engines.cuda.core import compile, hand_over
+from sparsematch._engines.cuda.core.transpose import kernels as transpose_kernels
 from sparsematch._engines.cuda.core.transpose import transpose
 from sparsematch._engines.cuda.decomposition import strong_components
 from sparsematch._engines.operations import DecompositionOps
 from sparsematch._engines.registry import Run, operations
 from sparsematch._types.arrays import namespace
 from sparsematch._types.bipartite import BipartiteCSR
-from sparsematch._types.labels import BlockLabels, BlockPermutation
+from sparsematch._types.labels import BlockLabels, BlockPermutation, groups_of_blocks
 from sparsematch._types.matching import Matching
 
 
@@ -19,6 +20,7 @@ def block_labels(graph: BipartiteCSR, matching: Matching, run: Run) -> BlockLabe
     A transpose that the engine has left in the run is used, else one is built. If the run allows
     it, searches whose levels are many and narrow are left to the host.
     """
+    _preload(graph)
     by_row, by_col = graph.orient(graph, transpose(graph, run))
     most = hand_over.narrow_levels(graph, run, hand_over.DECOMPOSED_ENTRY)
     try:
@@ -26,6 +28,13 @@ def block_labels(graph: BipartiteCSR, matching: Matching, run: Run) -> BlockLabe
     except hand_over.TooNarrowError:
         run.transposed = None
     return _labels_on_host(graph, matching, run)
+
+
+def _preload(graph: BipartiteCSR) -> None:
+    """Start the compiler for all that may be launched."""
+    transpose_kernels(graph)
+    strong_components.preload(graph.dtype)
+    compile.load("decomposition/block_permutation", graph.dtype)
 
 
 def _labels_on_host(graph: BipartiteCSR, matching: Matching, run: Run) -> BlockLabels:
@@ -68,4 +77,9 @@ def block_permutation(matching: Matching, labels: BlockLabels) -> BlockPermutati
     n = max(row_mate.size, col_mate.size)
     kernels.launch("permute", n, *sizes, order, bounds[3:], bounds)
     first_square, first_vertical, rank, _ = bounds.tolist()
-    return BlockPermutation(row_perm, col_perm, begin, first_square, first_vertical, rank)
+    first, end = groups_of_blocks(labels.n_square, matching.shape, rank)
+    row_blocks, col_blocks = begin[first : end + 1], xp.empty(end + 1 - first, dtype)
+    sizes = (dtype.type(k) for k in (col_blocks.size, *matching.shape, col_mate.size - rank))
+    kernels.launch("bound_blocks", col_blocks.size, *sizes, row_blocks, col_blocks)
+    coarse = first_square, first_vertical, rank
+    return BlockPermutation(row_perm, col_perm, row_blocks, col_blocks, *coarse)

@@ -112,14 +112,39 @@ KERNEL keys(Index n, const Index* __restrict__ list, const Index* __restrict__ l
     }
 }
 
-// Reads: the rows in that order, their new labels. Writes: the labels; clears the bits of the rows
-// whose component is known.
+// The list and its keys in the order of the keys. Writes: own entries.
+KERNEL gather(Index n, const long long* __restrict__ order, const Index* __restrict__ list,
+              const long long* __restrict__ key, Index* sorted_list, long long* sorted_key) {
+    for (Index k = thread_index(); k < n; k += thread_count()) {
+        sorted_list[k] = list[order[k]];
+        sorted_key[k] = key[order[k]];
+    }
+}
+
+// How many of n ascending numbers are smaller than the value.
+DEVICE Index count_below(const long long* numbers, Index n, long long value) {
+    Index low = 0, high = n;
+    while (low < high) {
+        const Index middle = low + (high - low) / 2;
+        if (numbers[middle] < value) low = middle + 1;
+        else high = middle;
+    }
+    return low;
+}
+
+// Reads: the rows and keys in that order. Writes: the labels: a segment begins where its label
+// says, a part of it as many places later as there are rows of it before; clears the bits of the
+// rows whose component is known, and lists the others.
 KERNEL relabel(Index n, const Index* __restrict__ list, const long long* __restrict__ key,
-               const long long* __restrict__ place, const Index* __restrict__ row_mate,
-               Index* label, Bits* rows_in, Bits* cols_in) {
+               const Index* __restrict__ row_mate, Index* label, Bits* rows_in, Bits* cols_in,
+               Index* left, Index* n_left) {
     for (Index k = thread_index(); k < n; k += thread_count()) {
         const Index i = list[k];
-        label[i] = static_cast<Index>(place[k]);  // own entry: a row is in the list once
+        const long long segment = key[k] >> 32;
+        // own entry: a row is in the list once
+        label[i] = static_cast<Index>(segment) + count_below(key, n, key[k]) -
+                   count_below(key, n, segment << 32);
+        push(left, n_left, i, (key[k] & 1) != 0);
         if (key[k] & 1) continue;
         remove(rows_in, i);
         remove(cols_in, row_mate[i]);

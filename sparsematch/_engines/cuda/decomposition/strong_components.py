@@ -8,9 +8,10 @@ from typing import Any
 
 import numpy as np
 
-from sparsematch._engines.cuda.core import compile
+from sparsematch._engines.cuda.core import alternating_bfs, compile
 from sparsematch._engines.cuda.core.device import bit_set, lanes_of
 from sparsematch._engines.cuda.core.hand_over import Allowance
+from sparsematch._engines.cuda.decomposition import multi_pivot
 from sparsematch._engines.cuda.decomposition.coarse_parts import CoarseParts, coarse_parts
 from sparsematch._engines.cuda.decomposition.colouring import colour_components
 from sparsematch._engines.cuda.decomposition.multi_pivot import reach_both_ways
@@ -59,6 +60,15 @@ def block_labels(
     arrays = matching.row_mate, square.label, blocks, blocks[-1:], group
     kernels.launch("number", n_rows, dtype.type(n_rows), *arrays)
     return BlockLabels(group, int(blocks[-1]))
+
+
+def preload(dtype: np.dtype[Any]) -> None:
+    """Start the compiler for all that may be launched."""
+    alternating_bfs.kernels_of(dtype)
+    _kernels(dtype)
+    compile.load("decomposition/small_components", dtype)
+    multi_pivot.kernels_of(dtype)
+    compile.load("decomposition/colouring", dtype)
 
 
 def _kernels(dtype: np.dtype[Any]) -> compile.Kernels:

@@ -54,14 +54,14 @@ DEVICE Index visit(const MsBfs& s, const Entry& at, const Index (&list)[N], Queu
         bool ends = false;
         if (claimed[k]) {
             if (mate[k] != UNMATCHED) prefetch_row(s, mate[k]);
-            s.link[list[k]] = Link{at.row, at.column, at.root, 0};
+            s.link[list[k]] = Link{at.row, at.root};
             if (mate[k] == UNMATCHED)
                 ends = compare_and_swap(s.leaf + at.root, UNMATCHED, list[k]) == UNMATCHED;
         }
         found += count_bits(ballot(ends));
-        Entry entry = {mate[k], list[k], at.root, 0};
+        Entry entry = {mate[k], at.root, 0, 0};
         const bool linked = WIDTH && list[k] < MORE;
-        if (linked) entry = Entry{at.row, at.column, at.root, list[k]};
+        if (linked) entry = Entry{at.row, at.root, list[k], 0};
         next.put(entry, linked || (claimed[k] && mate[k] != UNMATCHED));
     }
     return found;
@@ -83,7 +83,7 @@ DEVICE Index visit_list(const MsBfs& s, const Entry& at, bool wanted, unsigned t
         from += begin;
     }
     for (Index part = 1 + lane; ballot(part <= parts); part += LANES)
-        next.put(Entry{at.row, at.column, at.root, part}, part <= parts);
+        next.put(Entry{at.row, at.root, part, 0}, part <= parts);
     const int offset =
         static_cast<int>(scatter(static_cast<unsigned>(at.row) ^ turn)) & (LANES * UNROLL - 1);
     for (Index base = 0; ballot(base < left); base += LANES * UNROLL) {
@@ -218,7 +218,7 @@ DEVICE void plant(const MsBfs& s, Index n_cols, Index n_roots, bool graft, const
             const Index root = in_tree ? s.link[j].root : UNMATCHED;
             const bool stays = root != UNMATCHED && s.leaf[root] == UNMATCHED;
             kept |= ballot(stays) << first;
-            next.put(Entry{stays ? s.col_mate[j] : UNMATCHED, j, root, 0}, stays);
+            next.put(Entry{stays ? s.col_mate[j] : UNMATCHED, root, 0, 0}, stays);
         }
         // own word of the warp, which has read it
         if (lane_in_warp() == 0) store(s.visited + w, kept);
@@ -226,7 +226,7 @@ DEVICE void plant(const MsBfs& s, Index n_cols, Index n_roots, bool graft, const
     for (Index base = thread_index() - lane_in_warp(); base < n_roots; base += thread_count()) {
         const Index r = base + lane_in_warp();
         const bool free = r < n_roots && s.leaf[r] == UNMATCHED;
-        next.put(Entry{free ? s.roots[r] : UNMATCHED, UNMATCHED, r, 0}, free);
+        next.put(Entry{free ? s.roots[r] : UNMATCHED, r, 0, 0}, free);
     }
     next.flush();
 }

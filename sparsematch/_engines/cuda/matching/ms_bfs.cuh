@@ -30,16 +30,16 @@
 #define LANES WARP
 #endif
 
-// How a column was reached: from a row, which itself was reached by its mate, UNMATCHED if it is a
-// root; and in which tree.
-struct alignas(16) Link {
-    Index row, column, root, unused;
+// How a column was reached: from a row, which itself was reached by its mate, unless it is a root;
+// and in which tree.
+struct alignas(2 * sizeof(Index)) Link {
+    Index row, root;
 };
 
-// A row of the frontier: how it was reached, its tree, and what part of its list comes next: 0, the
+// A row of the frontier, its tree, and what part of its list comes next: 0, the
 // first; a LINK, a row of slots; else a part of a long list.
 struct alignas(16) Entry {
-    Index row, column, root, part;
+    Index row, root, part, unused;
 };
 
 // What the blocks count in one round between two barriers: entries of the next frontier, paths,
@@ -51,7 +51,7 @@ struct Tally {
 // Zero at the first launch.
 struct Control {
     Tally rounds[3];
-    Index n_roots, free_columns, n_linked;
+    Index free_rows, free_columns, n_roots, n_linked;
     Index phases, levels, found, stopped;
     long long ticks[4];
     Wide votes[2];
@@ -121,10 +121,10 @@ DEVICE void augment(const MsBfs& s, Index n_roots) {
         if (j < 0) continue;
         s.leaf[r] = MORE;  // done
         while (j != UNMATCHED) {
-            const Link link = s.link[j];
-            s.col_mate[j] = link.row;
-            s.row_mate[link.row] = j;
-            j = link.column;
+            const Index row = s.link[j].row, before = s.row_mate[row];
+            s.col_mate[j] = row;
+            s.row_mate[row] = j;
+            j = before;  // how the row was reached
         }
     }
 }

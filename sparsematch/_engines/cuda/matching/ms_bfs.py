@@ -1,7 +1,7 @@
 """Breadth-first search from all free rows at once, in one kernel, until no path is left.
 
 The blocks of `search` are all resident and wait for each other by themselves, so that a level costs
-no launch and no transfer. The host reads nothing back unless details are wanted.
+no launch and no transfer. The host learns how many rows are free before it starts.
 """
 
 import functools
@@ -15,7 +15,7 @@ from sparsematch._engines.cuda.core import compile
 from sparsematch._engines.cuda.core.device import bit_set, index_bits, seed_of
 from sparsematch._engines.cuda.matching.features import LINKED, features
 from sparsematch._engines.registry import Run
-from sparsematch._types.arrays import namespace
+from sparsematch._types.arrays import IndexArray, namespace
 from sparsematch._types.bipartite import BipartiteCSR
 from sparsematch._types.matching import Matching
 from sparsematch._types.run_info import StepInfo
@@ -37,6 +37,9 @@ ROOM = 128
 LIMITS = {"narrow": 640, "stay": 32, "depth_eighths": 16, "graft": 100, "alone": 0}
 LIMITS |= {"few": 0, "allowance": 2**31 - 1}
 
+#: Macros of a search that reads lists in place, without rows of slots: slower, in half the memory.
+IN_PLACE = {"WIDTH": 0, "LANES": 8, "THREADS": 1024, "BLOCKS": 1}
+
 #: What the ticks of the control are counted for.
 KINDS = ("plant", "wide", "narrow", "augment")
 
@@ -44,8 +47,8 @@ KINDS = ("plant", "wide", "narrow", "augment")
 def improve(graph: BipartiteCSR, matching: Matching, run: Run) -> None:
     """Make the matching maximum.
 
-    Reads: the graph. Writes: both mates. Workspace: 4 indices for each column, 6 and its slots for
-    each row.
+    Reads: the graph. Writes: both mates. Workspace: 2 indices for each column, 4 and its slots for
+    each row, 2 more for each free row.
     """
     begin = perf_counter()
     account("ms_bfs", search(graph, matching, run), begin, run)
@@ -111,44 +114,96 @@ def search(
 ) -> Callable[[], Any]:
     """Run the kernels; return what reads their control.
 
-    `linked` is what `features` counts, if it is known.
+    `linked` is what `features` counts, if it is known. Waits for the device once, to learn how many
+    rows are free. Where the memory does not suffice for rows of slots, lists are read in place.
     """
-    xp, dtype, n_rows, n_cols = namespace(graph.indptr), graph.dtype, graph.n_major, graph.n_minor
     macros = shape(graph) | macros
-    kernels, index = compile.load("matching/ms_bfs", dtype, **macros), dtype.type
-    setup = compile.load("matching/ms_bfs_setup", dtype, **_of_slots(macros))
-    row_mate, col_mate = graph.orient(matching.row_mate, matching.col_mate)
-    width, control = macros["WIDTH"], kernels.zeros(xp, "Control")
-    if linked is None:
-        linked = features(graph, width).linked
-    slots = xp.empty(max((n_rows + linked) * width, 1), dtype)
-    roots, leaf = xp.empty((2, n_rows), dtype)
-    setup.launch("count_free", -(-n_cols // 8), index(n_cols), col_mate, control)
-    order = index(n_rows), index_bits(n_rows), seed_of(run)
-    arrays = graph.indptr, row_mate, roots, leaf, control
-    setup.launch("collect", -(-n_rows // 8), *order, *arrays)
-    if width:
+    work = Search(graph, matching, run, macros)
+    free = work.count_free()
+    if not min(free["free_rows"], free["free_columns"]):
+        return lambda: free
+    if not macros["WIDTH"]:
+        work.start(limits or {}, int(free["free_rows"]), 0)
+        return work.report()
+    try:
+        if linked is None:
+            linked = features(graph, macros["WIDTH"]).linked
+        work.start(limits or {}, int(free["free_rows"]), linked)
+    except MemoryError:
+        work = Search(graph, matching, run, macros | IN_PLACE)
+        work.start(limits or {}, int(work.count_free()["free_rows"]), 0)
+    return work.report()
+
+
+class Search:
+    """What the kernels work on, and their launches."""
+
+    def __init__(
+        self, graph: BipartiteCSR, matching: Matching, run: Run, macros: dict[str, int]
+    ) -> None:
+        self._graph, self._run, self._macros = graph, run, macros
+        self._mates = graph.orient(matching.row_mate, matching.col_mate)
+        self._kernels = compile.load("matching/ms_bfs", graph.dtype, **macros)
+        self._setup = compile.load("matching/ms_bfs_setup", graph.dtype, **_of_slots(macros))
+        self._control = self._kernels.zeros(namespace(graph.indptr), "Control")
+
+    def count_free(self) -> Any:
+        """Return the control when the free rows and columns are counted; waits for the device."""
+        graph, index = self._graph, self._graph.dtype.type
+        n_rows, n_cols = graph.n_major, graph.n_minor
+        arrays = graph.indptr, *self._mates, self._control
+        n = max(n_rows, n_cols)
+        self._setup.launch("count_free", -(-n // 8), index(n_rows), index(n_cols), *arrays)
+        return self._kernels.read("Control", self._control)
+
+    def start(self, limits: dict[str, int], n_roots: int, linked: int) -> None:
+        """Launch the search from so many free rows.
+
+        Workspace: 2 indices for each column, 4 for each row and linked row and a few for long
+        lists, 2 for each root, and the slots.
+        """
+        graph, macros, control = self._graph, self._macros, self._control
+        xp, dtype, index = namespace(graph.indptr), graph.dtype, graph.dtype.type
+        n_rows, n_cols = graph.n_major, graph.n_minor
+        entries = n_rows + linked + graph.indices.size // macros["PART"] + 1
+        queue, link = xp.empty(4 * entries, dtype), xp.empty(2 * n_cols, dtype)
+        slots = self._slots(linked) if macros["WIDTH"] else None
+        roots, leaf = xp.empty((2, n_roots), dtype)
+        order = index(n_rows), index_bits(n_rows), seed_of(self._run)
+        arrays = graph.indptr, self._mates[0], roots, leaf, control
+        self._setup.launch("collect", -(-n_rows // 8), *order, *arrays)
+        state = self._kernels.struct(
+            "MsBfs",
+            indptr=graph.indptr,
+            indices=graph.indices,
+            slots=slots,
+            roots=roots,
+            row_mate=self._mates[0],
+            col_mate=self._mates[1],
+            visited=bit_set(xp, n_cols),
+            link=link,
+            leaf=leaf,
+            queue=queue,
+            control=control,
+        )
+        bounds = self._kernels.struct("Limits", **(LIMITS | limits))
+        how = {"threads": macros["THREADS"], "blocks_per_processor": macros["BLOCKS"]}
+        fixed = state, bounds, seed_of(self._run), xp.zeros(2, np.int32)
+        self._kernels.launch_resident("search", index(n_cols), *fixed, **how)
+
+    def _slots(self, linked: int) -> IndexArray:
+        """Return the lists in rows of slots."""
+        graph, width, index = self._graph, self._macros["WIDTH"], self._graph.dtype.type
+        n_rows = graph.n_major
+        slots = namespace(graph.indptr).empty((n_rows + linked) * width, graph.dtype)
         if linked:
-            setup.launch("link_rows", n_rows, index(n_rows), graph.indptr, slots, control)
+            arrays = graph.indptr, slots, self._control
+            self._setup.launch("link_rows", n_rows, index(n_rows), *arrays)
         arrays = graph.indptr, graph.indices, slots
-        setup.launch("spread", n_rows * width, index(n_rows), *arrays)
-    entries = n_rows + linked + graph.indices.size // macros["PART"] + 1
-    state = kernels.struct(
-        "MsBfs",
-        indptr=graph.indptr,
-        indices=graph.indices,
-        slots=slots,
-        roots=roots,
-        row_mate=row_mate,
-        col_mate=col_mate,
-        visited=bit_set(xp, n_cols),
-        link=xp.empty(4 * n_cols, dtype),
-        leaf=leaf,
-        queue=xp.empty(4 * entries, dtype),
-        control=control,
-    )
-    bounds = kernels.struct("Limits", **(LIMITS | (limits or {})))
-    how = {"threads": macros["THREADS"], "blocks_per_processor": macros["BLOCKS"]}
-    barrier = xp.zeros(2, np.int32)
-    kernels.launch_resident("search", index(n_cols), state, bounds, seed_of(run), barrier, **how)
-    return functools.cache(lambda: kernels.read("Control", control))
+        self._setup.launch("spread", n_rows * width, index(n_rows), *arrays)
+        return slots  # type: ignore[no-any-return]
+
+    def report(self) -> Callable[[], Any]:
+        """Return what reads the control, once; only the control stays in memory for it."""
+        kernels, control = self._kernels, self._control
+        return functools.cache(lambda: kernels.read("Control", control))

@@ -6,12 +6,18 @@
 #include "core/level_queue.cuh"
 #include "matching/ms_bfs.cuh"
 
-// How many columns are free. Reads: col_mate. Time: O(n_cols / threads).
-KERNEL count_free(Index n_cols, const Index* __restrict__ col_mate, Control* control) {
-    Index mine = 0;
+// How many rows that have entries are free, and how many columns. Reads: indptr, mates. Time:
+// O((n_rows + n_cols) / threads).
+KERNEL count_free(Index n_rows, Index n_cols, const Index* __restrict__ indptr,
+                  const Index* __restrict__ row_mate, const Index* __restrict__ col_mate,
+                  Control* control) {
+    Index rows = 0, columns = 0;
+    for (Index i = thread_index(); i < n_rows; i += thread_count())
+        rows += row_mate[i] == UNMATCHED && indptr[i] != indptr[i + 1];
     for (Index j = thread_index(); j < n_cols; j += thread_count())
-        mine += col_mate[j] == UNMATCHED;
-    add_of_block(&control->free_columns, mine);
+        columns += col_mate[j] == UNMATCHED;
+    add_of_block(&control->free_rows, rows);
+    add_of_block(&control->free_columns, columns);
 }
 
 // The free rows that have entries, in an order that does not depend on their numbers. Reads:
