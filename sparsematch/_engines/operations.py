@@ -50,6 +50,20 @@ class CheckOps:
 
 
 @dataclass(frozen=True, kw_only=True)
+class CompilerOps:
+    """Kernels that are compiled on first use.
+
+    Attributes
+    ----------
+    compile_all
+        Compile them ahead, calling back with the name of each, how many are done and how many there
+        are; the number of modules.
+    """
+
+    compile_all: Callable[[Callable[[str, int, int], object]], int] = _in_host_memory_only
+
+
+@dataclass(frozen=True, kw_only=True)
 class CertificateOps:
     """Whether a matching is valid, maximal, maximum.
 

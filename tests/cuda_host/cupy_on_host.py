@@ -292,6 +292,7 @@ def install():
     cupy.ndarray, cupy.asarray, cupy.__getattr__ = ndarray, asarray, _function
     cupy.from_dlpack = lambda tensor: tensor.__dlpack__()
     cupy.cuda.runtime.getDevice = lambda: 0
+    cupy.cuda.Device = lambda: types.SimpleNamespace(id=0, compute_capability="90")
     cupy.cuda.runtime.getDeviceCount = lambda: 1
     cupy.cuda.runtime.CUDARuntimeError = CUDARuntimeError
     modules["cupyx.scipy.sparse"].issparse = lambda thing: isinstance(thing, spmatrix)

@@ -43,9 +43,11 @@ class Meter:
         for value in values:
             if isinstance(value, tuple | list):
                 self.known(*value)
-            elif isinstance(value, cupy_on_host.ndarray) and id(value.host) not in self._known:
-                key = id(value.host)
-                self._known[key] = weakref.finalize(value.host, self._freed, key, 0)
+            elif isinstance(value, cupy_on_host.ndarray):
+                self.known(value.host)
+            elif isinstance(value, np.ndarray) and id(value) not in self._known:
+                key = id(value)
+                self._known[key] = weakref.finalize(value, self._freed, key, 0)
 
     def _freed(self, key, size):
         del self._known[key]
@@ -69,9 +71,12 @@ def counting():
 
     def call(function, *args, **kwargs):
         name = getattr(function, "__name__", "")
-        meter.known(*args, *kwargs.values())
+        meter.known(getattr(function, "__self__", None), *args, *kwargs.values())
         result = kept[1]["call"](function, *args, **kwargs)
-        if name not in _VIEWS | _NO_KERNEL:
+        same = isinstance(result, cupy_on_host.ndarray) and result.host is getattr(
+            function, "__self__", None
+        )
+        if name not in _VIEWS | _NO_KERNEL and not same:
             meter.cupys[name] += 1
         return result
 

@@ -37,9 +37,6 @@ ROOM = 128
 LIMITS = {"narrow": 640, "stay": 32, "depth_eighths": 16, "graft": 100, "alone": 0}
 LIMITS |= {"few": 0, "allowance": 2**31 - 1}
 
-#: Macros of a search that reads lists in place, without rows of slots: slower, in half the memory.
-IN_PLACE = {"WIDTH": 0, "LANES": 8, "THREADS": 1024, "BLOCKS": 1}
-
 #: What the ticks of the control are counted for.
 KINDS = ("plant", "wide", "narrow", "augment")
 
@@ -73,34 +70,47 @@ def preload(graph: BipartiteCSR) -> None:
     """Start the compiler for the search of such lists."""
     macros = shape(graph)
     compile.load("matching/ms_bfs", graph.dtype, **macros)
-    compile.load("matching/ms_bfs_setup", graph.dtype, **_of_slots(macros))
+    compile.load("matching/ms_bfs_setup", graph.dtype, **of_slots(macros))
 
 
-def _of_slots(macros: dict[str, int]) -> dict[str, int]:
+def of_slots(macros: dict[str, int]) -> dict[str, int]:
+    """Return the macros of the setup."""
     return {key: macros[key] for key in ("WIDTH", "LANES", "LINKED")}
 
 
 def shape(graph: BipartiteCSR) -> dict[str, int]:
     """Return the macros that suit lists of this length.
 
-    Short lists stand in slots, where a row is found without its bounds. Two small blocks on a
-    processor hide each other's waits, but a long list keeps a large one busy.
+    Short lists stand in slots, where a row is found without its bounds.
     """
     mean = graph.indices.size / max(graph.n_major, 1)
     width = 4 if mean <= 3 else 8 if mean <= 8 else 16 if mean <= 15 else 0
     if width and graph.n_major + graph.indices.size // (width - 2) >= np.iinfo(graph.dtype).max - 8:
         width = 0  # no numbers left for the rows of slots
-    small = width in (4, 8) or graph.dtype.itemsize == 8
+    return _macros(graph.dtype, width, width or (32 if mean >= 32 else 8))
+
+
+def shapes(dtype: np.dtype[Any]) -> list[dict[str, int]]:
+    """Return the macros of all lists."""
+    return [_macros(dtype, *pair) for pair in ((8, 8), (4, 4), (16, 16), (0, 8), (0, 32))]
+
+
+def _macros(dtype: np.dtype[Any], width: int, lanes: int) -> dict[str, int]:
+    """Return the macros for rows of so many slots, and so many threads for a list.
+
+    Two small blocks on a processor hide each other's waits, but a long list keeps a large one busy.
+    """
+    small = width in (4, 8) or dtype.itemsize == 8
     return {
         "LOCKSTEP": 0,
         "WIDTH": width,
-        "LANES": width or (32 if mean >= 32 else 8),
+        "LANES": lanes,
         "UNROLL": 2,
         "PART": PART,
         "ROOM": ROOM,
         "LINKED": LINKED,
         "THREADS": 512 if small else 1024,
-        "BLOCKS": 2 if small and graph.dtype.itemsize == 4 else 1,
+        "BLOCKS": 2 if small and dtype.itemsize == 4 else 1,
     }
 
 
@@ -117,7 +127,7 @@ def search(
     `linked` is what `features` counts, if it is known. Waits for the device once, to learn how many
     rows are free. Where the memory does not suffice for rows of slots, lists are read in place.
     """
-    macros = shape(graph) | macros
+    lockstep, macros = macros, shape(graph) | macros
     work = Search(graph, matching, run, macros)
     free = work.count_free()
     if not min(free["free_rows"], free["free_columns"]):
@@ -130,7 +140,8 @@ def search(
             linked = features(graph, macros["WIDTH"]).linked
         work.start(limits or {}, int(free["free_rows"]), linked)
     except MemoryError:
-        work = Search(graph, matching, run, macros | IN_PLACE)
+        # lists read in place: slower, in half the memory
+        work = Search(graph, matching, run, _macros(graph.dtype, 0, 8) | lockstep)
         work.start(limits or {}, int(work.count_free()["free_rows"]), 0)
     return work.report()
 
@@ -144,7 +155,7 @@ class Search:
         self._graph, self._run, self._macros = graph, run, macros
         self._mates = graph.orient(matching.row_mate, matching.col_mate)
         self._kernels = compile.load("matching/ms_bfs", graph.dtype, **macros)
-        self._setup = compile.load("matching/ms_bfs_setup", graph.dtype, **_of_slots(macros))
+        self._setup = compile.load("matching/ms_bfs_setup", graph.dtype, **of_slots(macros))
         self._control = self._kernels.zeros(namespace(graph.indptr), "Control")
 
     def count_free(self) -> Any:

@@ -39,7 +39,7 @@ def improve(graph: BipartiteCSR, matching: Matching, run: Run) -> None:
     """
     begin = perf_counter()
     xp, dtype = namespace(graph.indptr), graph.dtype
-    kernels, index = _kernels(dtype), dtype.type
+    kernels, index = compile.load("matching/one_block", dtype, **macros(dtype)), dtype.type
     numbers = 0 if fits(graph) else 4 * graph.n_major + 2 * graph.n_minor
     memory = xp.empty(numbers + 3, dtype)
     sizes = index(graph.n_major), index(graph.n_minor)
@@ -54,6 +54,6 @@ def improve(graph: BipartiteCSR, matching: Matching, run: Run) -> None:
     run.steps.append(StepInfo("one_block", perf_counter() - begin, **facts))
 
 
-def _kernels(dtype: np.dtype[Any]) -> compile.Kernels:
-    macros = {"ROOM": ROOM // dtype.itemsize, "THREADS": THREADS}
-    return compile.load("matching/one_block", dtype, **macros)
+def macros(dtype: np.dtype[Any]) -> dict[str, int]:
+    """Return the macros for an index type."""
+    return {"ROOM": ROOM // dtype.itemsize, "THREADS": THREADS}
