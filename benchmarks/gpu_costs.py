@@ -5,12 +5,13 @@
     python benchmarks/gpu_costs.py memory --scale 20       # peak, in times the index arrays
     python benchmarks/gpu_costs.py small                   # milliseconds, beside the host's
 
-Needs CuPy and an NVIDIA GPU. `first` starts a process for each run, whose cache folder is empty; what
-it prints counts from where CuPy has made its context, and ends when the device is done. `memory` is
-counted by a hook on CuPy's pool, results included.
+Needs CuPy and an NVIDIA GPU. `first` starts a process for each run, whose cache folder is empty;
+what it prints counts from where CuPy has made its context, and ends when the device is done.
+`memory` is counted by a hook on CuPy's pool, results included.
 """
 
 import argparse
+import functools
 import os
 import pathlib
 import statistics
@@ -147,7 +148,7 @@ def measure_memory(args):
         A = on_device(sp.csr_array(make()))
         unit = A.indptr.nbytes + A.indices.nbytes
         calls = sparsematch.maximum_transversal, sparsematch.block_triangular_form
-        peaks = (peak_of(lambda call=call: call(A)) / unit for call in calls)
+        peaks = [peak_of(functools.partial(call, A)) / unit for call in calls]
         print(f"{name:26s} {unit / 2**20:8.1f} MiB", *(f"{p:6.2f}" for p in peaks), flush=True)
 
 

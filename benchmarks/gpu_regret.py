@@ -155,7 +155,9 @@ def main(args):
         shown = " ".join(f"{key} {1e3 * value:.2f}" for key, value in forms.items())
         ended = "" if "hand_over" not in steps else " (hand_over)"
         print(
-            f"{name:34s}", *cells, f"{lost[name]:5.2f} | {shown} {of_forms[name]:.2f}{ended}",
+            f"{name:34s}",
+            *cells,
+            f"{lost[name]:5.2f} | {shown} {of_forms[name]:.2f}{ended}",
             flush=True,
         )
     if lost:

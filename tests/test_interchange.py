@@ -142,12 +142,14 @@ def check_clusters(cluster, row, col, n):
     assert not (single[row] & single[col] & (row != col)).any()
 
 
-@given(st.integers(1, 12).flatmap(
-    lambda n: st.tuples(
-        st.just(n),
-        st.lists(st.tuples(st.integers(0, n - 1), st.integers(0, n - 1)), max_size=40),
+@given(
+    st.integers(1, 12).flatmap(
+        lambda n: st.tuples(
+            st.just(n),
+            st.lists(st.tuples(st.integers(0, n - 1), st.integers(0, n - 1)), max_size=40),
+        )
     )
-))
+)
 def test_clusters_are_a_maximal_matching(case):
     n, pairs = case
     row, col = edges_of(n, pairs)

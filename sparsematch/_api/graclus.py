@@ -87,7 +87,7 @@ def graclus_cluster(
     )
     own = xp.arange(n, dtype=row.dtype)
     mate = matching.mate.astype(row.dtype)
-    return xp.where(mate >= 0, xp.minimum(own, mate), own)  # type: ignore[no-any-return]
+    return xp.where(mate >= 0, xp.minimum(own, mate), own)
 
 
 def _check(row: Any, col: Any, weight: Any, num_nodes: int | None) -> int:

@@ -4,6 +4,7 @@ None of these libraries is imported: what an object offers says what it is.
 """
 
 import sys
+from importlib import import_module
 from typing import Any
 
 import numpy as np
@@ -80,16 +81,16 @@ def from_other_library(A: Any) -> Any:
     return compressed_matrix(form, tuple(A.shape), *map(as_array, fields, names))
 
 
-def compressed_matrix(form: str, shape: tuple[int, ...], indptr: Any, indices: Any, data: Any) -> Any:
+def compressed_matrix(
+    form: str, shape: tuple[int, ...], indptr: Any, indices: Any, data: Any
+) -> Any:
     """Return a matrix that has these arrays; its constructor might cast them down, and copy."""
     if not on_gpu(indptr):
         matrix: Any = (csr_array if form == "csr" else csc_array)(shape, dtype=data.dtype)
     else:
         if data.dtype.char not in _CUPYX_VALUES:
             data = data.astype(np.float64)
-        import_cupy()
-        from cupyx.scipy import sparse
-
+        sparse = import_module("cupyx.scipy.sparse")
         matrix = getattr(sparse, f"{form}_matrix")(shape, dtype=data.dtype)
     matrix.indptr, matrix.indices, matrix.data = indptr, indices, data
     return matrix

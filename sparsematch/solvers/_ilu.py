@@ -9,8 +9,8 @@ from scipy.sparse.linalg import spilu as _spilu
 
 from sparsematch._api.transversal import maximum_transversal
 from sparsematch._api.weighted import maximum_product_transversal
-from sparsematch._types.interchange import from_other_library
 from sparsematch._types.errors import unknown_choice, wrong_type
+from sparsematch._types.interchange import from_other_library
 from sparsematch.solvers._errors import numerically_singular, structurally_singular
 from sparsematch.solvers._external import Singular, superlu_errors
 from sparsematch.solvers._operator import InverseOperator

@@ -19,8 +19,8 @@ from sparsematch._engines.operations import LuOps
 from sparsematch._engines.registry import operations
 from sparsematch._types.arrays import IndexArray
 from sparsematch._types.bipartite import BipartiteCSR, as_bipartite, as_compressed
-from sparsematch._types.interchange import from_other_library
 from sparsematch._types.errors import wrong_type
+from sparsematch._types.interchange import from_other_library
 
 Values = NDArray[Any]
 

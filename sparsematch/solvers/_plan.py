@@ -17,9 +17,9 @@ from sparsematch._api.weighted import maximum_product_transversal
 from sparsematch._engines.operations import LuOps, WeightedOps
 from sparsematch._engines.registry import operations
 from sparsematch._types.arrays import BoolArray, IndexArray
-from sparsematch._types.interchange import from_other_library
 from sparsematch._types.errors import unknown_choice
 from sparsematch._types.factors import BlockLU, BlockPlan, QuickAnalysis
+from sparsematch._types.interchange import from_other_library
 from sparsematch._types.matching import Matching
 from sparsematch.solvers._errors import structurally_singular
 from sparsematch.solvers._external import MakeExternal, SuperLUFactor

@@ -59,9 +59,14 @@ def counting():
     """Count what is done on the stand-in within the block."""
     meter = Meter()
     kinds = cupy_on_host.ndarray, cupy_on_host, emulator.Kernels
-    kept = [{name: getattr(kind, name) for name in names} for kind, names in zip(kinds, (
-        (*_WAITS, "__init__", "__getitem__", "__setitem__"), ("wrap", "call"), ("_run",)
-    ), strict=True)]
+    kept = [
+        {name: getattr(kind, name) for name in names}
+        for kind, names in zip(
+            kinds,
+            ((*_WAITS, "__init__", "__getitem__", "__setitem__"), ("wrap", "call"), ("_run",)),
+            strict=True,
+        )
+    ]
 
     def wrap(value):
         result = kept[1]["wrap"](value)

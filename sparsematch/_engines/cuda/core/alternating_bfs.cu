@@ -71,9 +71,8 @@ KERNEL seed(Index n_major, const Index* __restrict__ mate, Index* queue, Index* 
 // Reads: lists and mates of two searches, their queues with the first level in place. Writes: bits
 // of the minors reached, their owners where these are wanted; flags: whether a minor reached is
 // free, whether the levels did not suffice. Time: O(nnz / threads) and a barrier per level.
-KERNEL __launch_bounds__(512)
-    reach(AlternatingSearch first, AlternatingSearch second, int max_levels, Allowance allowance,
-          int* flags, int* barrier) {
+KERNEL __launch_bounds__(512) reach(AlternatingSearch first, AlternatingSearch second,
+                                    int max_levels, Allowance allowance, int* flags, int* barrier) {
     NarrowLevels levels = narrow_levels(allowance);
     const AlternatingSearch s[2] = {first, second};
     Frontier f[2];

@@ -97,7 +97,8 @@ class Kernels(Layouts):
 
     def _compile(self, device: Any) -> "Future[Path] | None":
         """Start the compiler for the architecture of a device; None: CuPy has to compile."""
-        compiler, capability = nvrtc.compiler_of_cupy(), int(device.compute_capability)
+        compiler = nvrtc.loaded_compiler(self._cupy.cuda.nvrtc.getVersion()[0])
+        capability = int(device.compute_capability)
         if compiler is None or capability not in compiler.architectures():
             return None
         if capability not in self._files:

@@ -72,11 +72,8 @@ class Compiler:
 
 
 @functools.cache
-def compiler_of_cupy() -> Compiler | None:
-    """Return the library that CuPy has loaded; None where it cannot be reached by its name."""
-    from cupy.cuda import nvrtc
-
-    major, _ = nvrtc.getVersion()
+def loaded_compiler(major: int) -> Compiler | None:
+    """Return the library of this version that is loaded already; None if its name is not known."""
     with suppress(OSError, AttributeError):
         if sys.platform == "linux":
             return Compiler(f"libnvrtc.so.{major}")

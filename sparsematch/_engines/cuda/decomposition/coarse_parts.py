@@ -35,8 +35,9 @@ def coarse_parts(
 ) -> CoarseParts:
     """Search from all free rows and all free columns; the matching must be maximum.
 
-    They are worth nothing if the allowance of narrow levels is used up; whoever waits for the device
-    next finds out. Workspace: an index per row and column. Time: O(n_rows + n_cols + nnz), a barrier per level.
+    They are worth nothing if the allowance of narrow levels is used up; whoever waits for the
+    device next finds out. Workspace: an index per row and column. Time: O(n_rows + n_cols + nnz), a
+    barrier per level.
     """
     count = namespace(by_row.indptr).zeros(COUNTS, by_row.dtype)
     from_rows = from_free(by_row, matching.row_mate, matching.col_mate, count)

@@ -36,9 +36,10 @@ def block_labels(
 ) -> BlockLabels:
     """Return the group of every row; the matching must be maximum.
 
-    Raises `TooNarrowError` after more than `most` narrow levels. Workspace: six indices per row, two per column, and what sorting the rest takes. Time: O(n_rows
-    + n_cols + nnz), a barrier per level of each search, three waits for the device, two for each
-    pivot and each round over the rest.
+    Raises `TooNarrowError` after more than `most` narrow levels. Workspace: six indices per row,
+    two per column, and what sorting the rest takes. Time: O(n_rows + n_cols + nnz), a barrier per
+    level of each search, three waits for the device, two for each pivot and each round over the
+    rest.
     """
     xp, dtype, n_rows = namespace(by_row.indptr), by_row.dtype, by_row.n_rows
     if not n_rows:
@@ -75,9 +76,7 @@ def _kernels(dtype: np.dtype[Any]) -> compile.Kernels:
     return compile.load("decomposition/strong_components", dtype, THREADS=THREADS)
 
 
-def _trim(
-    square: Square, parts: CoarseParts, size: IndexArray
-) -> tuple[list[int], IndexArray]:
+def _trim(square: Square, parts: CoarseParts, size: IndexArray) -> tuple[list[int], IndexArray]:
     """Label the blocks of one row at both ends.
 
     Return the numbers of rows: all, first, last; and the degrees left.

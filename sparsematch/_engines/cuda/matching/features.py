@@ -44,7 +44,9 @@ def features(graph: BipartiteCSR, width: int) -> Features:
     kernels, index = compile.load("matching/features", graph.dtype), graph.dtype.type
     found = kernels.zeros(namespace(graph.indptr), "Features")
     arrays = graph.indptr, graph.indices, found
-    kernels.launch("features", n, index(n), index(square), np.int32(width), np.int32(LINKED), *arrays)
+    kernels.launch(
+        "features", n, index(n), index(square), np.int32(width), np.int32(LINKED), *arrays
+    )
     seen = kernels.read("Features", found)
     skew = float(seen["squares"]) * n / max(graph.nnz, 1) ** 2
     single = int(seen["single"]) / max(n, 1)

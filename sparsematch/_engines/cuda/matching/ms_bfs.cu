@@ -284,8 +284,12 @@ KERNEL __launch_bounds__(THREADS, BLOCKS)
     const Index n_roots = control->n_roots;
     const Index most = n_roots < control->free_columns ? n_roots : control->free_columns;
     Index total = 0, levels = 0, phase = 0, level = 0;
-    Launch launch = {
-        {control->rounds, 0}, {control->votes, control->votes + 1, 0, 0}, barrier, memory, ticks(), 0};
+    Launch launch = {{control->rounds, 0},
+                     {control->votes, control->votes + 1, 0, 0},
+                     barrier,
+                     memory,
+                     ticks(),
+                     0};
     while (total < most && launch.few <= limits.allowance) {
         const Tally* now = launch.rounds.written();
         plant(s, n_cols, n_roots, phase > 0 && level >= limits.graft, launch);

@@ -212,7 +212,7 @@ class Search:
             self._setup.launch("link_rows", n_rows, index(n_rows), *arrays)
         arrays = graph.indptr, graph.indices, slots
         self._setup.launch("spread", n_rows * width, index(n_rows), *arrays)
-        return slots  # type: ignore[no-any-return]
+        return slots
 
     def report(self) -> Callable[[], Any]:
         """Return what reads the control, once; only the control stays in memory for it."""

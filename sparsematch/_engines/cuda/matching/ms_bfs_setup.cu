@@ -49,9 +49,7 @@ KERNEL collect(Index n_rows, int bits, unsigned seed, const Index* __restrict__ 
 
 #if WIDTH
 // The rows of slots that a list needs beside its first.
-DEVICE Index linked_rows(Index degree) {
-    return degree > WIDTH ? (degree - 2) / (WIDTH - 2) : 0;
-}
+DEVICE Index linked_rows(Index degree) { return degree > WIDTH ? (degree - 2) / (WIDTH - 2) : 0; }
 #endif
 
 // Reserves the linked rows of each list, unless they are too many, and links the first of them. All

@@ -38,8 +38,7 @@ DEVICE void start(const Arrays& a, Index n_rows, const Csr& lists) {
 
 // Visits the list of a queued row; 2^shift neighbouring threads share it. Returns the paths found.
 // Safe: the thread that claims a column queues its mate, and a root's leaf is set once.
-DEVICE Index visit(const Arrays& a, const Csr& lists, Index i, Index lane, int shift,
-                   Index* tail) {
+DEVICE Index visit(const Arrays& a, const Csr& lists, Index i, Index lane, int shift, Index* tail) {
     const Index root = a.root[i], end = lists.indptr[i + 1];
     Index found = 0;
     for (Index p = lists.indptr[i] + lane; p < end; p += static_cast<Index>(1) << shift) {
@@ -113,7 +112,8 @@ KERNEL __launch_bounds__(THREADS)
     one_block(Index n_rows, Index n_cols, Csr lists, Index* row_mate, Index* col_mate, int shift,
               Index* memory, Index* report) {
     SHARED Index near[ROOM];
-    const bool fits = 4 * static_cast<long long>(n_rows) + 2 * static_cast<long long>(n_cols) <= ROOM;
+    const bool fits =
+        4 * static_cast<long long>(n_rows) + 2 * static_cast<long long>(n_cols) <= ROOM;
     const Arrays a = arrays_in(fits ? near : memory, n_rows, n_cols);
     for (Index i = thread_in_block(); i < n_rows; i += threads_in_block())
         a.row_mate[i] = row_mate[i];
