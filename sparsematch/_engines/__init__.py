@@ -5,10 +5,10 @@ from sparsematch._types.bipartite import BipartiteCSR
 
 
 def _count_entries(graph: BipartiteCSR) -> int:
-    from sparsematch._engines.operations import CheckOps
+    from sparsematch._engines.operations import DeviceCheckOps
     from sparsematch._engines.registry import operations
 
-    return operations(CheckOps, graph.backend).count_entries(graph)
+    return operations(DeviceCheckOps, graph.backend).count_entries(graph)
 
 
 consistency.count_entries_on_device = _count_entries

@@ -37,7 +37,7 @@ def _in_host_memory_only(*_: Any) -> Any:
 
 
 @dataclass(frozen=True, kw_only=True)
-class CheckOps:
+class DeviceCheckOps:
     """The check of a matrix where its arrays live, if that is a device.
 
     Attributes
@@ -50,7 +50,7 @@ class CheckOps:
 
 
 @dataclass(frozen=True, kw_only=True)
-class CompilerOps:
+class DeviceCompilerOps:
     """Kernels that are compiled on first use.
 
     Attributes

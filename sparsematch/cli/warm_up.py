@@ -6,7 +6,7 @@ import time
 from collections.abc import Callable
 from typing import Any
 
-from sparsematch._engines.operations import CompilerOps
+from sparsematch._engines.operations import DeviceCompilerOps
 from sparsematch._engines.registry import operations
 from sparsematch._types.arrays import import_cupy
 from sparsematch.cli.outputs import CannotProduce
@@ -34,7 +34,7 @@ def warm_up(_: argparse.Namespace) -> int:
         if shown:
             print(f"\r{done} of {of}: {name:40s}", end="", file=sys.stderr, flush=True)
 
-    count = operations(CompilerOps, "cupy").compile_all(tell)
+    count = operations(DeviceCompilerOps, "cupy").compile_all(tell)
     if shown:
         print("\r" + " " * 60, end="\r", file=sys.stderr, flush=True)
     seconds = time.perf_counter() - begin

@@ -7,7 +7,7 @@ matrix on a GPU, CuPy has been imported.
 from collections.abc import Callable
 from importlib import import_module
 
-from sparsematch._engines.operations import CompilerOps
+from sparsematch._engines.operations import DeviceCompilerOps
 from sparsematch._engines.registry import register_operations
 
 PACKAGES = "core", "matching", "decomposition", "graph", "coarsening"
@@ -22,4 +22,4 @@ def _compile_all(progress: Callable[[str, int, int], object]) -> int:
     return compile_all(progress)
 
 
-register_operations("cupy", CompilerOps(compile_all=_compile_all))
+register_operations("cupy", DeviceCompilerOps(compile_all=_compile_all))

@@ -1,4 +1,5 @@
-// Whether the arrays of a view are consistent; what is wrong is looked for on a copy in host memory.
+// Whether the arrays of a view are consistent; what is wrong is looked for on a copy in host
+// memory.
 #include "core/device.cuh"
 
 // Reads: indptr, those of the `size` indices that it bounds. Writes: facts, zero at the launch:

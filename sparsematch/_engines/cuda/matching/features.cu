@@ -2,8 +2,8 @@
 #include "core/device.cuh"
 
 // Zero at the launch. `single`: lists of one entry; `linked`: rows of slots that long lists need,
-// see ms_bfs.cuh, `most` a list; `off_diagonal`: whether a list lacks the vertex of its own number; `squares`: the
-// sum of the squares of the lengths.
+// see ms_bfs.cuh, `most` a list; `off_diagonal`: whether a list lacks the vertex of its own number;
+// `squares`: the sum of the squares of the lengths.
 struct Features {
     Wide squares;
     long long linked;

@@ -59,5 +59,6 @@ def match_diagonal(graph: BipartiteCSR, matching: Matching, run: Run) -> None:
     kernels = compile.load("matching/features", graph.dtype)
     mates = matching.row_mate, matching.col_mate
     kernels.launch("match_diagonal", n, graph.dtype.type(n), *mates)
-    facts = {"cardinality": n, "reason": "the diagonal has no zero"}
-    run.steps.append(StepInfo("diagonal", perf_counter() - begin, **facts))  # type: ignore[arg-type]
+    why = "the diagonal has no zero"
+    step = StepInfo("diagonal", perf_counter() - begin, cardinality=n, reason=why)
+    run.steps.append(step)

@@ -16,9 +16,9 @@
 //     too many            | j | j | j | j | j | j  | j  | MORE    |   the rest: in indices
 //
 // The linked rows of row i follow each other, LINKED of them at most, where it has reserved them
-// behind the first rows of all. The r-th links the (2 r + 1)-th and the (2 r + 2)-th: a binary tree,
-// so that all are reached in few levels. Row 0 of them is linked by the first row. A slot without a
-// link is -1.
+// behind the first rows of all. The r-th links the (2 r + 1)-th and the (2 r + 2)-th: a binary
+// tree, so that all are reached in few levels. Row 0 of them is linked by the first row. A slot
+// without a link is -1.
 #pragma once
 
 // in the last slot of a row: the rest of its list is long, and stands in indices
