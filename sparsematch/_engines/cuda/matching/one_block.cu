@@ -87,6 +87,7 @@ DEVICE Index phase(const Arrays& a, Index n_rows, Index n_cols, const Csr& lists
     }
     sync_block();
     const Index n_roots = tail;
+    sync_block();  // before the first level appends
     Index begin = 0, end = n_roots;
     while (begin < end) {
         Index mine = 0;
