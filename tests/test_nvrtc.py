@@ -7,6 +7,7 @@ from importlib.metadata import PackageNotFoundError, files
 import numpy as np
 import pytest
 
+import gpu_calls
 from sparsematch._engines.cuda.core import compile as cuda_compile
 from sparsematch._engines.cuda.core import nvrtc
 
@@ -65,6 +66,15 @@ def test_many_threads_compile(compiler, tmp_path):
     assert len(set(made)) == 12
     for k, file in enumerate(made[:12]):
         assert f"f{k}".encode() in file.read_bytes()
+
+
+@pytest.mark.parametrize("cores", [2, 16])
+def test_variants_are_compiled_ahead_where_cores_are_to_spare(monkeypatch, cores):
+    loaded = []
+    monkeypatch.setattr(nvrtc.os, "cpu_count", lambda: cores)
+    monkeypatch.setattr(cuda_compile, "load", lambda *name, **macros: loaded.append(macros))
+    gpu_calls.load_ahead("matching/ms_bfs", np.dtype(np.int32), [{"WIDTH": 4}, {"WIDTH": 8}])
+    assert loaded == ([{"WIDTH": 4}, {"WIDTH": 8}] if cores == 16 else [])
 
 
 def test_binaries_are_beside_cupys(monkeypatch, tmp_path):

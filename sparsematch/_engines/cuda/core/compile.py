@@ -12,8 +12,10 @@ share stand in the driver and reach the compiler as macros.
 """
 
 import functools
+import os
 import re
 import struct
+from collections.abc import Iterable
 from concurrent.futures import Future
 from contextlib import suppress
 from dataclasses import dataclass
@@ -34,6 +36,8 @@ _AS_CUPY = "-default-device", "-ftz=true"
 _STRUCT = r"^struct (?:alignas\(\d+\) )?{} {{(.*?)^}};"
 _FIELD = re.compile(r"(?:const )?(\w+(?: long)?)(<\w+>)?(?=[\s*])\s*([\w\s*,\[\]]+)")
 _DECLARATOR = re.compile(r"(\*?)\s*(\w+)(?:\[(\d+)\])?")
+#: Cores of a machine that has some to spare.
+SPARE_CORES = 8
 _NUMBERS = (int, float, np.generic)
 _TYPES = {
     "bool": "?",
@@ -113,9 +117,12 @@ class Kernels(Layouts):
         return self._files[capability]
 
     def ready(self) -> None:
-        """Wait until the compiler is done."""
-        if file := self._compile(self._cupy.cuda.Device()):
-            file.exception()
+        """Wait until the compiler is done; raise what went wrong."""
+        device = self._cupy.cuda.Device()
+        if file := self._compile(device):
+            file.result()
+        else:
+            self._module(device, False).compile()
 
     def _function(self, kernel: str, resident: bool) -> Any:
         """Return a kernel on the current device.
@@ -168,6 +175,16 @@ def _processors(device: int) -> int:
 def load(name: str, dtype: np.dtype[Any], **macros: int) -> Kernels:
     """Return the kernels of ``<package>/<stem>.cu``, being compiled; -D macros by their names."""
     return Kernels(name, dtype, **macros)
+
+
+def load_ahead(name: str, dtype: np.dtype[Any], variants: Iterable[dict[str, int]]) -> None:
+    """Start the compiler for variants of a module that other matrices will need.
+
+    Only where there are cores to spare: once on a machine, as binaries are kept.
+    """
+    if (os.cpu_count() or 1) >= SPARE_CORES:
+        for macros in variants:
+            load(name, dtype, **macros)
 
 
 def options(dtype: np.dtype[Any], **macros: int) -> tuple[str, ...]:

@@ -3,7 +3,7 @@
 from time import perf_counter
 from types import ModuleType
 
-from sparsematch._engines.cuda.core import hand_over
+from sparsematch._engines.cuda.core import compile, hand_over
 from sparsematch._engines.cuda.core.transpose import transpose
 from sparsematch._engines.cuda.matching import (
     cheap,
@@ -74,12 +74,13 @@ def improve(graph: BipartiteCSR, matching: Matching, run: Run) -> None:
 
 def _preload(graph: BipartiteCSR) -> None:
     """Start the compiler for what will be launched, and the likely start."""
-    ms_bfs.preload(graph)
     start_common.load("matching/cheap", graph.dtype)
     if _may_have_pendants(graph):
         start_common.load("matching/karp_sipser", graph.dtype)
     if graph.nnz >= LONG * graph.n_major:
         start_common.load("matching/min_degree", graph.dtype)
+    compile.load("matching/features", graph.dtype)
+    ms_bfs.preload(graph)
 
 
 def _may_have_pendants(graph: BipartiteCSR) -> bool:

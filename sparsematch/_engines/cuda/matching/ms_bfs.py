@@ -67,10 +67,12 @@ def account(
 
 
 def preload(graph: BipartiteCSR) -> None:
-    """Start the compiler for the search of such lists."""
-    macros = shape(graph)
+    """Start the compiler for the search of such lists, and then of others."""
+    macros, others = shape(graph), shapes(graph.dtype)
     compile.load("matching/ms_bfs", graph.dtype, **macros)
     compile.load("matching/ms_bfs_setup", graph.dtype, **of_slots(macros))
+    compile.load_ahead("matching/ms_bfs", graph.dtype, others)
+    compile.load_ahead("matching/ms_bfs_setup", graph.dtype, map(of_slots, others))
 
 
 def of_slots(macros: dict[str, int]) -> dict[str, int]:
