@@ -20,9 +20,9 @@ import sparsematch
 
 ENGINES = ("ms_bfs", "push_relabel", "apfb")
 
-#: Seconds from which a call is not repeated, and in times the best from which an engine is not
-#: measured again.
-LONG, HOPELESS = 0.3, 5.0
+#: Seconds of all calls from which none is repeated, and of the first, which may have compiled
+#: kernels, from which there is no second; how many times the best so far is not measured again.
+LONG, ENDLESS, HOPELESS = 0.3, 3.0, 5.0
 
 
 def generators(file):
@@ -68,22 +68,19 @@ def matrices(args):
 
 
 def seconds(call, best=math.inf):
-    """Return the least time of a call until the device is done, after one that warms up.
-
-    What takes long, or much longer than the best so far, is done once only.
-    """
+    """Return the least time of a call until the device is done, after one that warms up."""
     import cupy as cp
 
     times = []
-    for k in range(4):
+    while len(times) < 4:
         cp.cuda.Device().synchronize()
         begin = time.perf_counter()
         call()
         cp.cuda.Device().synchronize()
         times.append(time.perf_counter() - begin)
-        if times[0] > LONG or times[0] > HOPELESS * best:
+        if times[0] > ENDLESS:
             return times[0]
-        if k and sum(times) > LONG:
+        if len(times) > 1 and (sum(times[1:]) > LONG or times[1] > HOPELESS * best):
             break
     return min(times[1:])
 
