@@ -56,6 +56,11 @@ class ndarray:
     def get(self):
         return self.host.copy()
 
+    def set(self, array):
+        assert type(array) is np.ndarray
+        assert (array.shape, array.dtype) == (self.shape, self.dtype)
+        self.host[...] = array
+
     def item(self):
         return self.host.item()
 

@@ -101,8 +101,8 @@ def finish_matching(graph: BipartiteCSR, matching: Matching, run: Run, reason: s
     )
     host = Run(run.workers, run.seed, detailed=run.detailed, warm=True, steps=run.steps)
     select("auto", "numpy", "exact", argument="method").improve(here, found, host)
-    xp = namespace(row_mate)
-    row_mate[:], col_mate[:] = xp.asarray(found.row_mate), xp.asarray(found.col_mate)
+    row_mate.set(found.row_mate)
+    col_mate.set(found.col_mate)
     run.transposes_built += host.transposes_built
     run.transpose_seconds += host.transpose_seconds
 
