@@ -2,6 +2,8 @@
 
     python benchmarks/regret.py FOLDER [names ...]          # .npz files of scipy.sparse.save_npz
     python benchmarks/regret.py FOLDER --set SEARCH=1 --set DENSE_DEGREE=12
+    python benchmarks/regret.py --gpu FOLDER                # on a GPU, see gpu_regret.py
+    python benchmarks/regret.py --gpu --families FILE --scale 18 --orders natural,both
 
 Every pair runs twice, stopped at three times the best so far; then `auto` and the best pair run in
 turns, and their medians are compared: that is the regret, free of the luck of a single run. Below
@@ -22,11 +24,13 @@ import math
 import pathlib
 import signal
 import statistics
+import sys
 import time
 
 import numpy as np
 import scipy.sparse as sp
 
+import gpu_regret
 import sparsematch
 from sparsematch._engines.cpu.matching import auto as choice
 
@@ -109,12 +113,15 @@ def main():
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
-    parser.add_argument("folder", type=pathlib.Path)
+    parser.add_argument("folder", type=pathlib.Path, nargs="?", default=pathlib.Path())
     parser.add_argument("names", nargs="*", help="parts of the names of files; all by default")
     parser.add_argument("--workers", type=int, default=1)
     parser.add_argument("--half", type=int, choices=(0, 1), help="every other family only")
     parser.add_argument("--set", action="append", default=[], metavar="CONSTANT=VALUE")
+    gpu_regret.add_arguments(parser)
     args = parser.parse_args()
+    if args.gpu:
+        return gpu_regret.main(args)
     for name, _, value in (setting.partition("=") for setting in args.set):
         if not isinstance(getattr(choice, name, None), int | float):
             parser.error(f"--set {name}: auto.py has no such constant")
@@ -153,7 +160,8 @@ def main():
         f"{len(every)} matrices: geometric mean {geometric_mean(every):.2f}, worst "
         f"{max(every):.2f}, above 2: {sum(value > 2 for value in every)}"
     )
+    return 0
 
 
 if __name__ == "__main__":
-    main()
+    sys.exit(main())

@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from sparsematch._api.engine_list import engines
     from sparsematch._api.explain import explain_singularity
     from sparsematch._api.general import approximate_matching, maximal_matching
+    from sparsematch._api.graclus import graclus_cluster
     from sparsematch._api.transversal import (
         is_structurally_singular,
         maximum_transversal,
@@ -39,6 +40,7 @@ if TYPE_CHECKING:
         maximum_sum_transversal,
     )
     from sparsematch._api.workers import get_workers, set_workers
+    from sparsematch._types.bipartite import BipartiteCSR
     from sparsematch._types.block_form import BlockForm
     from sparsematch._types.coarsening import CoarseLevel, Coarsening, CoarseningHierarchy
     from sparsematch._types.deficient_pieces import DeficientPiece, DeficientPieces
@@ -52,6 +54,7 @@ if TYPE_CHECKING:
 __version__ = "0.1.0"
 
 __all__ = [
+    "BipartiteCSR",
     "BlockForm",
     "CoarseLevel",
     "Coarsening",
@@ -74,6 +77,7 @@ __all__ = [
     "engines",
     "explain_singularity",
     "get_workers",
+    "graclus_cluster",
     "is_matching",
     "is_maximal",
     "is_maximum",
@@ -93,6 +97,7 @@ __all__ = [
 
 #: Where each name is; it is imported when first used, so that the command line starts at once.
 _PLACES = {
+    "BipartiteCSR": "_api.transversal",
     "BlockForm": "_types.block_form",
     "CoarseLevel": "_types.coarsening",
     "Coarsening": "_types.coarsening",
@@ -115,6 +120,7 @@ _PLACES = {
     "engines": "_api.engine_list",
     "explain_singularity": "_api.explain",
     "get_workers": "_api.workers",
+    "graclus_cluster": "_api.graclus",
     "is_matching": "_api.check",
     "is_maximal": "_api.check",
     "is_maximum": "_api.check",

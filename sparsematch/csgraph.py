@@ -17,8 +17,10 @@ from scipy.sparse import csr_array, issparse
 from sparsematch._api.transversal import maximum_matching
 from sparsematch._engines.operations import WeightedOps
 from sparsematch._engines.registry import operations
-from sparsematch._types.bipartite import as_bipartite, pydata_to_scipy
+from sparsematch._types.arrays import on_gpu
+from sparsematch._types.bipartite import BipartiteCSR, as_bipartite
 from sparsematch._types.errors import stack_level
+from sparsematch._types.interchange import from_other_library
 
 __all__ = [
     "maximum_bipartite_matching",
@@ -35,7 +37,8 @@ def maximum_bipartite_matching(graph: Any, perm_type: str = "row") -> NDArray[np
     Parameters
     ----------
     graph : sparse array or matrix, shape (n_rows, n_cols)
-        In CSR, CSC or COO format. Every stored entry is an edge, whatever its value.
+        In CSR, CSC or COO format. Every stored entry is an edge, whatever its value. A matrix of
+        ``cupyx.scipy.sparse``, which has no such function, is processed on its GPU.
     perm_type : {"row", "column"}, optional
         Whether to return the row matched with each column, or the column matched with each row.
         Anything else means ``"row"``, as it does in SciPy.
@@ -45,7 +48,7 @@ def maximum_bipartite_matching(graph: Any, perm_type: str = "row") -> NDArray[np
     ndarray of int32, shape (n_cols,) or (n_rows,)
         With ``"row"``, ``perm[j]`` is the row matched with column j, so that ``graph[perm]`` has no
         zeros on its diagonal if every column is matched; with ``"column"``, ``perm[i]`` is the
-        column matched with row i. -1 means unmatched.
+        column matched with row i. -1 means unmatched. A CuPy array if `graph` is on a GPU.
 
     Raises
     ------
@@ -76,7 +79,7 @@ def maximum_bipartite_matching(graph: Any, perm_type: str = "row") -> NDArray[np
     graph = _as_graph(graph)
     pattern = as_bipartite(graph, name="graph")
     if pattern.dtype != np.int32:
-        _refuse_what_int32_cannot_hold(pattern.indptr, pattern.indices)
+        _refuse_what_int32_cannot_hold(pattern)
     matching, _ = maximum_matching(pattern)
     mates = matching.row_mate if perm_type == "column" else matching.col_mate
     return mates.astype(np.int32)
@@ -133,6 +136,8 @@ def min_weight_full_bipartite_matching(
     ([0, 1], [2, 0])
     """
     A = _as_graph(biadjacency)
+    if not issparse(A):
+        raise TypeError("biadjacency is on a GPU, but this is done in host memory; get() copies it")
     as_bipartite(A, name="biadjacency")  # whether it is consistent, before SciPy copies it
     if A.dtype.kind not in "biuf":
         raise TypeError(f"biadjacency must hold real numbers, not {A.dtype}")
@@ -158,12 +163,13 @@ def structural_rank(graph: Any) -> np.int64:
     Parameters
     ----------
     graph : sparse array or matrix, shape (n_rows, n_cols)
-        In any format. Every stored entry counts, whatever its value.
+        In any format. Every stored entry counts, whatever its value. A matrix of
+        ``cupyx.scipy.sparse`` is processed on its GPU.
 
     Returns
     -------
     numpy.int64
-        The number of pairs in a maximum matching.
+        The number of pairs in a maximum matching, in host memory in any case.
 
     Raises
     ------
@@ -192,15 +198,19 @@ def structural_rank(graph: Any) -> np.int64:
     >>> print(structural_rank(csr_array([[0, 1, 0], [1, 1, 1], [0, 1, 0]])))
     2
     """
-    graph = pydata_to_scipy(graph)
-    if not issparse(graph):
+    graph = from_other_library(graph)
+    if not _is_sparse(graph):
         raise TypeError("Input must be sparse")
     return np.int64(maximum_matching(as_bipartite(graph, name="graph"))[0].cardinality)
 
 
+def _is_sparse(graph: Any) -> bool:
+    return issparse(graph) or (on_gpu(graph) and hasattr(graph, "format"))
+
+
 def _as_graph(graph: Any) -> Any:
-    graph = pydata_to_scipy(graph)
-    if not issparse(graph):
+    graph = from_other_library(graph)
+    if not _is_sparse(graph):
         raise TypeError("graph must be sparse")
     if graph.format not in ("csr", "csc", "coo"):
         raise TypeError("graph must be in CSC, CSR, or COO format.")
@@ -220,9 +230,10 @@ def _remove_no_edges(cost: Any) -> None:
     cost.eliminate_zeros()
 
 
-def _refuse_what_int32_cannot_hold(indptr: NDArray[Any], indices: NDArray[Any]) -> None:
-    for name, largest in ("indptr", indptr[-1]), ("indices", indices[: indptr[-1]].max(initial=0)):
-        if largest > _LARGEST:
+def _refuse_what_int32_cannot_hold(graph: BipartiteCSR) -> None:
+    indices = graph.indices[: graph.nnz]
+    for name, largest in ("indptr", graph.nnz), ("indices", indices.max() if indices.size else 0):
+        if int(largest) > _LARGEST:
             raise ValueError(f"{name} values too large for csgraph")
 
 

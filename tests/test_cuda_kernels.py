@@ -19,7 +19,7 @@ from sparsematch._engines.cuda.decomposition import (
 )
 from sparsematch._engines.cuda.graph import local_max
 from sparsematch._engines.cuda.graph import rounds as general
-from sparsematch._engines.cuda.matching import apfb, ms_bfs, start_common
+from sparsematch._engines.cuda.matching import apfb, ms_bfs, one_block, start_common
 
 FOLDER = Path(str(resources("sparsematch._engines.cuda")))
 SOURCES = sorted(
@@ -32,6 +32,7 @@ SEARCH = {
     "UNROLL": 2,
     "PART": ms_bfs.PART,
     "ROOM": ms_bfs.ROOM,
+    "LINKED": ms_bfs.LINKED,
     "THREADS": 512,
     "BLOCKS": 2,
 }
@@ -53,6 +54,8 @@ MACROS = {
     "matching/karp_sipser": {"STRETCH": start_common.STRETCH},
     "matching/min_degree": {"STRETCH": start_common.STRETCH},
     "matching/ms_bfs": SEARCH | {"WIDTH": 0, "LANES": 8},
+    "matching/ms_bfs_setup": {"WIDTH": 8, "LANES": 8, "LINKED": ms_bfs.LINKED},
+    "matching/one_block": {"ROOM": one_block.ROOM // 8, "THREADS": one_block.THREADS},
     "matching/push_relabel": apfb.MACROS,
 }
 
@@ -149,7 +152,8 @@ def test_a_struct_is_filled_by_its_fields():
     kernels = cuda_compile.Layouts()
     kernels.name, kernels.dtype = "matching/ms_bfs", np.dtype(np.int64)
     limits = {"narrow": 1, "stay": 2, "depth_eighths": 3, "graft": 4, "alone": 5}
-    assert kernels.struct("Limits", **limits).record.item() == (1, 2, 3, 4, 5)
+    limits |= {"few": 6, "allowance": 7}
+    assert kernels.struct("Limits", **limits).record.item() == (1, 2, 3, 4, 5, 6, 7)
     for wrong in (limits | {"wide": 6}, {"narrow": 1}):
         with pytest.raises(TypeError, match="Limits has fields"):
             kernels.struct("Limits", **wrong)

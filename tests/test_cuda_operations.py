@@ -232,8 +232,14 @@ def test_form_order(A):
     starts = np.concatenate([[0], np.cumsum(np.bincount(group, minlength=labels.n_square + 3))])
     assert np.array_equal(group[rows], np.sort(group))
     assert np.array_equal(np.sort(rows), np.arange(A.shape[0]))
-    assert np.array_equal(host(order.starts), starts)
     n_free = A.shape[1] - order.rank
+    first, last = int(n_free == 0), labels.n_square + int(order.rank < A.shape[0])
+    row_blocks = starts[first : last + 2].copy()
+    row_blocks[-1] = A.shape[0]
+    col_blocks = row_blocks + n_free
+    col_blocks[0], col_blocks[-1] = 0, A.shape[1]
+    assert np.array_equal(host(order.row_blocks), row_blocks)
+    assert np.array_equal(host(order.col_blocks), col_blocks)
     assert np.array_equal(np.sort(cols[:n_free]), np.flatnonzero(host(matching.col_mate) < 0))
     assert np.array_equal(cols[n_free:], host(matching.row_mate)[rows[: order.rank]])
     assert [order.first_square, order.first_vertical, order.rank] == starts[[1, -3, -2]].tolist()

@@ -20,7 +20,8 @@ def test_the_stub_has_every_function_of_the_core():
 
 def test_host_memory_has_every_operation():
     for concept in vars(concepts).values():
-        if isinstance(concept, type) and concept.__name__.endswith("Ops"):
+        name = getattr(concept, "__name__", "")
+        if name.endswith("Ops") and not name.startswith("Device"):  # those are for devices alone
             offered = operations(concept, "numpy")
             missing = concept()
             assert all(

@@ -23,6 +23,7 @@ from sparsematch._types.coarsening import (
     compressed,
 )
 from sparsematch._types.errors import wrong_type
+from sparsematch._types.interchange import from_other_library
 from sparsematch._types.matching import Matching
 
 
@@ -192,6 +193,7 @@ def coarsening_hierarchy(
 
 def _read(G: Any) -> tuple[Any, BipartiteCSR, Any]:
     """Return the matrix by rows or columns, its view, and its values in a type that is summed."""
+    G = from_other_library(G)
     if on_gpu(G) and not sp.issparse(G):
         G = G if getattr(G, "format", None) in ("csr", "csc") else G.tocsr()
     else:

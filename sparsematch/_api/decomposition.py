@@ -1,5 +1,6 @@
 """Block triangular form, reducibility and connected components of a matrix."""
 
+from collections.abc import Mapping
 from typing import Any
 
 from sparsematch._api.transversal import maximum_matching
@@ -21,6 +22,7 @@ def block_triangular_form(
     method: ExactMethod = "auto",
     workers: int | None = None,
     device: str | None = None,
+    options: Mapping[str, Any] | None = None,
 ) -> BlockForm:
     """Permute rows and columns to block upper triangular form.
 
@@ -44,6 +46,9 @@ def block_triangular_form(
     device : {None, "cuda"}, optional
         ``"cuda"``: copy a matrix in host memory to the current GPU, `matching` with it, and work
         there. By default the work is done where the matrix is.
+    options : dict, optional
+        Options of the engine. On a GPU, ``{"host": False}`` keeps ``"auto"``, and the rest of the
+        work, from leaving deep and narrow searches to the host.
 
     Returns
     -------
@@ -86,7 +91,9 @@ def block_triangular_form(
     ([0, 3], [0, 2])
     """
     graph = as_bipartite(A, device=device, threads=resolve_workers(workers))
-    return block_form(graph, matching, method=method, workers=workers, device=device)
+    return block_form(
+        graph, matching, method=method, workers=workers, device=device, options=options
+    )
 
 
 def block_form(
@@ -96,10 +103,17 @@ def block_form(
     method: ExactMethod = "auto",
     workers: int | None = None,
     device: str | None = None,
+    options: Mapping[str, Any] | None = None,
 ) -> BlockForm:
     """Return the block triangular form of a graph."""
     maximum, run = maximum_matching(
-        graph, matching, name="matching", method=method, workers=workers, device=device
+        graph,
+        matching,
+        name="matching",
+        method=method,
+        workers=workers,
+        device=device,
+        options=options,
     )
     labels = operations(DecompositionOps, graph.backend).block_labels(graph, maximum, run)
     del run  # and with it what the engine has left there
@@ -206,8 +220,8 @@ def connected_components(A: Any, *, device: str | None = None) -> Components:
 @advising
 def _assemble(graph: BipartiteCSR, matching: Matching, labels: BlockLabels) -> BlockForm:
     """Sort rows and columns by group, and say where the blocks begin. Time: O(n_rows + n_cols)."""
-    dtype, (n_rows, n_cols), n_square = graph.dtype, graph.shape, labels.n_square
-    row_perm, col_perm, starts, first_square, first_vertical, rank = operations(
+    dtype, (n_rows, n_cols) = graph.dtype, graph.shape
+    row_perm, col_perm, row_blocks, col_blocks, first_square, first_vertical, rank = operations(
         DecompositionOps, graph.backend
     ).block_permutation(matching, labels)
     n_free = n_cols - rank
@@ -215,12 +229,6 @@ def _assemble(graph: BipartiteCSR, matching: Matching, labels: BlockLabels) -> B
     coarse_cols = [0, n_free, first_square + n_free, first_vertical + n_free, n_cols]
     coarse = namespace(graph.indptr).asarray([coarse_cols, coarse_rows], dtype=dtype)
 
-    # There is a horizontal part where columns are unmatched, a vertical part where rows are.
-    first, last = int(n_free == 0), n_square + int(rank < n_rows)
-    row_blocks = starts[first : last + 2]
-    row_blocks[-1] = n_rows
-    col_blocks = row_blocks + dtype.type(n_free)
-    col_blocks[0], col_blocks[-1] = 0, n_cols
     arrays = row_perm, col_perm, row_blocks, col_blocks, coarse[0], coarse[1]
     if graph.backend == "numpy":  # CuPy knows no read-only arrays
         for array in arrays:

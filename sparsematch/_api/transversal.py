@@ -275,12 +275,15 @@ def maximum_matching(
     method: str = "auto",
     workers: int | None = None,
     device: str | None = None,
+    options: Mapping[str, Any] | None = None,
 ) -> tuple[Matching, Run]:
     """Find a maximum matching by exact engines only; also return the run, with its by-products."""
     select(method, graph.backend, "exact", argument="method")
-    run = Run(resolve_workers(workers), warm=initial is not None)
+    chosen = plan(graph.backend, method)
+    settings = read_options(options, *chosen)
+    run = Run(resolve_workers(workers), options=settings, warm=initial is not None)
     matching = _start(graph, initial, name, device)
-    for engine in plan(graph.backend, method):
+    for engine in chosen:
         if engine:
             engine.improve(graph, matching, run)
     return matching.freeze(), run

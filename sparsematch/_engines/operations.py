@@ -37,6 +37,33 @@ def _in_host_memory_only(*_: Any) -> Any:
 
 
 @dataclass(frozen=True, kw_only=True)
+class DeviceCheckOps:
+    """The check of a matrix where its arrays live, if that is a device.
+
+    Attributes
+    ----------
+    count_entries
+        The number of entries, or -1 if the arrays are not consistent; their lengths must fit.
+    """
+
+    count_entries: Callable[[BipartiteCSR], int] = _in_host_memory_only
+
+
+@dataclass(frozen=True, kw_only=True)
+class DeviceCompilerOps:
+    """Kernels that are compiled on first use.
+
+    Attributes
+    ----------
+    compile_all
+        Compile them ahead, calling back with the name of each, how many are done and how many there
+        are; the number of modules.
+    """
+
+    compile_all: Callable[[Callable[[str, int, int], object]], int] = _in_host_memory_only
+
+
+@dataclass(frozen=True, kw_only=True)
 class CertificateOps:
     """Whether a matching is valid, maximal, maximum.
 

@@ -59,6 +59,10 @@ class Run:
         type.
     warm : bool
         Whether the matching was not empty at the start.
+    host : bool
+        Whether an engine on a GPU may leave work to the host.
+    on_host : BipartiteCSR or None
+        The copy of the graph in host memory, once that has happened.
     steps : list of StepInfo
         One entry for each engine that ran.
     """
@@ -72,6 +76,8 @@ class Run:
     transpose_seconds: float = 0.0
     forced: object | None = None
     warm: bool = False
+    host: bool = False
+    on_host: BipartiteCSR | None = None
     steps: list[StepInfo] = field(default_factory=list)
 
 

@@ -24,6 +24,17 @@ def namespace(array: Any) -> Any:
     return np if isinstance(array, np.ndarray) else sys.modules["cupy"]
 
 
+def fill_unmatched(mates: Any) -> None:
+    """Write "no partner" to all of an array.
+
+    On a GPU its bytes are set, which spares CuPy the compilation of a kernel.
+    """
+    if isinstance(mates, np.ndarray):
+        mates.fill(UNMATCHED)
+    elif mates.size:
+        mates.data.memset_async(0xFF, mates.nbytes)
+
+
 def on_gpu(thing: Any) -> bool:
     """Tell whether something is an array, or a sparse matrix of arrays, in the memory of a GPU."""
     if isinstance(thing, np.ndarray):
@@ -34,8 +45,10 @@ def on_gpu(thing: Any) -> bool:
     )
 
 
-def import_cupy() -> Any:
+def import_cupy(reason: str = "device='cuda'") -> Any:
     """Import CuPy for a call that asks for a GPU, and make sure that there is one.
+
+    `reason` is what asks for it, as the messages say.
 
     Raises
     ------
@@ -48,7 +61,7 @@ def import_cupy() -> Any:
         import cupy
     except ImportError as error:
         raise ImportError(
-            f"device='cuda' needs CuPy, which cannot be imported ({error}): install "
+            f"{reason} needs CuPy, which cannot be imported ({error}): install "
             "sparsematch[cuda12] or "
             "sparsematch[cuda13], by the CUDA version that nvidia-smi shows"
         ) from error
@@ -56,12 +69,12 @@ def import_cupy() -> Any:
         n_devices = cupy.cuda.runtime.getDeviceCount()
     except cupy.cuda.runtime.CUDARuntimeError as error:
         raise RuntimeError(
-            f"device='cuda' needs an NVIDIA GPU and its driver: {error}; nvidia-smi tells whether "
+            f"{reason} needs an NVIDIA GPU and its driver: {error}; nvidia-smi tells whether "
             "they are there"
         ) from error
     if not n_devices:
         raise RuntimeError(
-            "device='cuda' needs an NVIDIA GPU, but CUDA_VISIBLE_DEVICES or the machine has none"
+            f"{reason} needs an NVIDIA GPU, but CUDA_VISIBLE_DEVICES or the machine has none"
         )
     return cupy
 

@@ -6,33 +6,31 @@ CSC is not converted: its arrays are the CSR of the transpose, so the view keeps
 it is flipped.
 """
 
-import sys
 import warnings
-from dataclasses import dataclass, replace
-from typing import Any, NoReturn, TypeVar
+from dataclasses import dataclass
+from typing import Any, TypeVar
 
 import numpy as np
 from scipy.sparse import SparseEfficiencyWarning, issparse
 
 from sparsematch._types.arrays import IndexArray, advising, import_cupy, namespace, on_gpu
+from sparsematch._types.consistency import check, check_on_gpu
 from sparsematch._types.errors import not_sparse, stack_level, unknown_choice, wrong_type
+from sparsematch._types.interchange import from_other_library, pair_of_arrays
 
 _T = TypeVar("_T")
 
 _INT32 = np.dtype(np.int32)
-_INT64 = np.dtype(np.int64)
-_UNSIGNED: dict[np.dtype[Any], np.dtype[Any]] = {
-    _INT32: np.dtype(np.uint32),
-    _INT64: np.dtype(np.uint64),
-}
 # vertices of a side: numbers of blocks go on from there, the largest have other meanings
 _INT32_MAX = 2**31 - 8
-_LARGE = 1 << 23  # entries: reading fewer takes one thread little longer than starting others
 
 
 @dataclass(frozen=True, slots=True)
 class BipartiteCSR:
     """A pattern in compressed rows, or in compressed columns if `flipped`.
+
+    Every call that reads patterns alone takes one in place of a sparse matrix. `from_arrays` makes
+    it from arrays of any library.
 
     Attributes
     ----------
@@ -58,6 +56,57 @@ class BipartiteCSR:
     backend: str = "numpy"
     flipped: bool = False
     known_nnz: int = -1
+
+    @classmethod
+    def from_arrays(
+        cls, indptr: Any, indices: Any, shape: tuple[int, int], *, layout: str = "csr"
+    ) -> "BipartiteCSR":
+        """View index arrays of any library as a pattern, without values.
+
+        Parameters
+        ----------
+        indptr, indices : array of integers
+            As in SciPy's CSR format; of NumPy, CuPy, or any library that has the DLPack protocol
+            (PyTorch, JAX, TensorFlow, Numba). They are read where they are, in host memory or on an
+            NVIDIA GPU, and copied only if they are not contiguous, or neither both int32 nor both
+            int64.
+        shape : (int, int)
+            Rows and columns.
+        layout : {"csr", "csc"}, optional
+            ``"csc"``: `indptr` runs over the columns, and `indices` are rows.
+
+        Returns
+        -------
+        BipartiteCSR
+            To be given to `maximum_transversal`, `block_triangular_form` and the like.
+
+        Raises
+        ------
+        TypeError
+            If the arrays do not hold integers, or are not in the same memory.
+        ValueError
+            If they are inconsistent, the shape is none, or `layout` is none of the choices.
+
+        Notes
+        -----
+        Time: O(n_rows + nnz), for the check.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from sparsematch import BipartiteCSR, maximum_transversal
+        >>> indptr, indices = np.array([0, 2, 3, 5]), np.array([0, 2, 0, 1, 2])
+        >>> A = BipartiteCSR.from_arrays(indptr, indices, (3, 3))
+        >>> maximum_transversal(A).row_mate.tolist()
+        [2, 0, 1]
+        """
+        if layout not in ("csr", "csc"):
+            raise unknown_choice("layout", layout, ("csr", "csc"))
+        if len(shape) != 2 or min(shape) < 0:
+            raise ValueError(f"shape is {shape}, but must be two numbers, none of them negative")
+        arrays = pair_of_arrays(indptr, indices)
+        n_rows, n_cols = (int(n) for n in shape)
+        return _view(*arrays, (n_rows, n_cols), layout == "csc", "the matrix")
 
     @property
     def shape(self) -> tuple[int, int]:
@@ -100,7 +149,7 @@ def as_bipartite(
     A : sparse array or matrix, shape (n_rows, n_cols)
         CSR and CSC are viewed without a copy and COO is converted; other formats are converted with
         a warning. A pydata/sparse array is converted. The same formats of cupyx.scipy.sparse stay
-        on their GPU.
+        on their GPU, and so do sparse tensors of PyTorch. A view is checked again.
     name : str, optional
         What messages call the matrix.
     device : {None, "cuda"}, optional
@@ -130,46 +179,46 @@ def as_bipartite(
     """
     if device is not None and device != "cuda":
         raise unknown_choice("device", device, ("cuda",))
-    if not issparse(A) and on_gpu(A):
+    A = from_other_library(A)
+    if isinstance(A, BipartiteCSR):
+        graph = _view(A.indptr, A.indices, A.shape, A.flipped, name, threads)
+    elif not issparse(A) and on_gpu(A):
         return _view_on_gpu(A, name)
-    A = as_compressed(A, name, expected="a sparse array or matrix of SciPy or CuPy")
-    layout = A.format
-    if A.ndim != 2:
-        raise ValueError(f"{name} must have two dimensions, not {A.ndim}")
-    n_rows, n_cols = A.shape
-    indptr, indices = A.indptr, A.indices
-    if not indptr.dtype == indices.dtype == _INT32 or n_rows > _INT32_MAX or n_cols > _INT32_MAX:
+    else:
+        A = as_compressed(A, name, expected="a sparse array or matrix of SciPy or CuPy")
+        if A.ndim != 2:
+            raise ValueError(f"{name} must have two dimensions, not {A.ndim}")
+        graph = _view(A.indptr, A.indices, A.shape, A.format == "csc", name, threads)
+    return graph if device is None or graph.backend == "cupy" else _copy_to_gpu(graph)
+
+
+def _view(
+    indptr: Any, indices: Any, shape: tuple[int, int], flipped: bool, name: str, threads: int = 1
+) -> BipartiteCSR:
+    """Return the view of index arrays of NumPy or CuPy, which it checks."""
+    xp = namespace(indptr)
+    if not indptr.dtype == indices.dtype == _INT32 or max(shape) > _INT32_MAX:
         indptr, indices = _as_int64(indptr, name, "indptr"), _as_int64(indices, name, "indices")
-    indptr, indices = np.ascontiguousarray(indptr), np.ascontiguousarray(indices)
-    graph = BipartiteCSR(n_rows, n_cols, indptr, indices, "numpy", layout == "csc")
-    _check(graph, name, threads)
-    return graph if device is None else _copy_to_gpu(graph)
+    arrays = xp.ascontiguousarray(indptr), xp.ascontiguousarray(indices)
+    if xp is not np:
+        _refuse_other_gpu(indptr, name)
+        return check_on_gpu(BipartiteCSR(*shape, *arrays, "cupy", flipped), name)
+    graph = BipartiteCSR(*shape, *arrays, "numpy", flipped)
+    check(graph, name, threads)
+    return graph
 
 
 def as_compressed(A: Any, name: str, *, expected: str = "a SciPy sparse array or matrix") -> Any:
     """Return a CSR or CSC matrix as it is, convert other sparse ones, refuse the rest."""
+    A = from_other_library(A)
     if not issparse(A):
         if on_gpu(A):
             raise TypeError(
                 f"{name} is on a GPU, but this is done in host memory only; {name}.get() copies it "
                 "there"
             )
-        A = _from_other_library(A, name, expected)
+        raise not_sparse(name, A, expected)
     return A if A.format in ("csr", "csc") else compress(A, name)
-
-
-def pydata_to_scipy(A: Any) -> Any:
-    """Convert a pydata/sparse array without importing that library; return the rest as it is."""
-    kind = getattr(sys.modules.get("sparse"), "SparseArray", None)
-    return A.to_scipy_sparse() if kind is not None and isinstance(A, kind) else A
-
-
-def _from_other_library(A: Any, name: str, expected: str) -> Any:
-    """Convert what is not SciPy's but known, refuse the rest."""
-    A = pydata_to_scipy(A)
-    if issparse(A):
-        return A
-    raise not_sparse(name, A, expected)
 
 
 def compress(A: Any, name: str) -> Any:
@@ -196,22 +245,24 @@ def _view_on_gpu(A: Any, name: str) -> BipartiteCSR:
         raise ValueError(f"{name} must have two dimensions, not {A.ndim}")
     if A.format not in ("csr", "csc", "coo"):
         A = compress(A, name)
-    (n_rows, n_cols), flipped = A.shape, A.format == "csc"
+    n_rows, n_cols = A.shape
     fields = ("row", "col") if A.format == "coo" else ("indptr", "indices")
     first, second = (getattr(A, field) for field in fields)
-    xp = namespace(first)
-    here, there = xp.cuda.runtime.getDevice(), first.device.id
+    _refuse_other_gpu(first, name)
+    if A.format == "coo":
+        if not first.dtype == second.dtype == _INT32 or max(n_rows, n_cols) > _INT32_MAX:
+            first, second = _as_int64(first, name, "row"), _as_int64(second, name, "col")
+        first, second = _sort_coo(first, second, A.shape, name)
+    return _view(first, second, (n_rows, n_cols), A.format == "csc", name)
+
+
+def _refuse_other_gpu(array: Any, name: str) -> None:
+    here, there = namespace(array).cuda.runtime.getDevice(), array.device.id
     if here != there:
         raise ValueError(
             f"{name} is on GPU {there}, but the current one is {here}: call within "
             f"cupy.cuda.Device({there})"
         )
-    if not first.dtype == second.dtype == _INT32 or n_rows > _INT32_MAX or n_cols > _INT32_MAX:
-        first, second = _as_int64(first, name, fields[0]), _as_int64(second, name, fields[1])
-    if A.format == "coo":
-        first, second = _sort_coo(first, second, A.shape, name)
-    indptr, indices = xp.ascontiguousarray(first), xp.ascontiguousarray(second)
-    return _check_on_gpu(BipartiteCSR(n_rows, n_cols, indptr, indices, "cupy", flipped), name)
 
 
 def _sort_coo(rows: Any, cols: Any, shape: tuple[int, int], name: str) -> tuple[Any, Any]:
@@ -231,98 +282,3 @@ def _as_int64(index_array: Any, name: str, field: str) -> IndexArray:
     if index_array.dtype.kind not in "iu":
         raise TypeError(f"{name}.{field} must hold integers, not {index_array.dtype}")
     return index_array.astype(np.int64, copy=False)
-
-
-def _check(graph: BipartiteCSR, name: str, threads: int = 1) -> None:
-    """Raise ValueError unless every entry lies in the matrix.
-
-    Time: O(n_major + nnz), two passes.
-    """
-    indptr, indices = graph.indptr, graph.indices
-    if indptr.ndim != 1 or indices.ndim != 1 or indptr.size != graph.n_major + 1:
-        _refuse_lengths(graph, name)
-    nnz = graph.nnz
-    if indptr[0] != 0 or nnz > indices.size or np.count_nonzero(indptr[1:] < indptr[:-1]):
-        _refuse_indptr(graph, name)
-    # Read as unsigned, a negative index is a very large one: the largest bounds both ends of
-    # the range.
-    if nnz and _largest(indices[:nnz].view(_UNSIGNED[graph.dtype]), threads) >= graph.n_minor:
-        _refuse_indices(graph, name)
-
-
-def _largest(values: np.ndarray[Any, Any], threads: int) -> int:
-    """Return the largest value.
-
-    NumPy lets other threads run meanwhile; two read memory faster than one.
-    """
-    if threads == 1 or values.size < _LARGE:
-        return int(values[values.argmax()])  # which NumPy finds faster than by max()
-    from concurrent.futures import ThreadPoolExecutor
-
-    first, *rest = np.array_split(values, threads)
-    with ThreadPoolExecutor(threads - 1) as pool:
-        others = pool.map(lambda part: int(part[part.argmax()]), rest)
-        return max(int(first[first.argmax()]), *others)
-
-
-def _check_on_gpu(graph: BipartiteCSR, name: str) -> BipartiteCSR:
-    """Return the graph, with the number of its entries known.
-
-    What is wrong is looked for on a copy in host memory.
-    """
-    indptr: Any = graph.indptr
-    indices: Any = graph.indices
-    nnz = -1
-    if indptr.ndim == indices.ndim == 1 and indptr.size == graph.n_major + 1:
-        xp = namespace(indptr)
-        falls = (indptr[1:] < indptr[:-1]).any().astype(graph.dtype).reshape(1)
-        largest = indices.view(_UNSIGNED[graph.dtype]).max().reshape(1) if indices.size else indices
-        facts = xp.concatenate([indptr[:1], indptr[-1:], falls, largest.view(graph.dtype)])
-        begin, nnz, decreases, *last = facts.tolist()
-        if (
-            begin == 0 <= nnz <= indices.size
-            and not decreases
-            and all(0 <= j < graph.n_minor for j in last)
-        ):
-            return replace(graph, known_nnz=nnz)
-    _check(replace(graph, indptr=indptr.get(), indices=indices.get()), name)
-    return replace(graph, known_nnz=nnz)  # what lies behind the last entry may be anything
-
-
-def _refuse_lengths(graph: BipartiteCSR, name: str) -> NoReturn:
-    if graph.indptr.ndim != 1 or graph.indices.ndim != 1:
-        raise ValueError(f"{name}.indptr and {name}.indices must have one dimension")
-    majors, _ = graph.orient("rows", "columns")
-    raise ValueError(
-        f"{name}.indptr has length {graph.indptr.size}, but a matrix with {graph.n_major} {majors} "
-        f"needs length {graph.n_major + 1}"
-    )
-
-
-def _refuse_indptr(graph: BipartiteCSR, name: str) -> NoReturn:
-    indptr = graph.indptr
-    major, _ = graph.orient("row", "column")
-    if indptr[0] != 0:
-        raise ValueError(f"{name}.indptr[0] is {indptr[0]}, but must be 0")
-    falls = np.flatnonzero(indptr[1:] < indptr[:-1])
-    if falls.size:
-        k = falls[0]
-        raise ValueError(
-            f"{name}.indptr decreases at {major} {k}: from {indptr[k]} to {indptr[k + 1]}"
-        )
-    raise ValueError(
-        f"{name}.indptr[-1] is {indptr[-1]}, but {name}.indices holds {graph.indices.size} entries "
-        "only"
-    )
-
-
-def _refuse_indices(graph: BipartiteCSR, name: str) -> NoReturn:
-    used = graph.indices[: graph.nnz]
-    p = np.flatnonzero((used < 0) | (used >= graph.n_minor))[0]
-    k = np.searchsorted(graph.indptr, p, side="right") - 1
-    major, _ = graph.orient("row", "column")
-    _, minors = graph.orient("rows", "columns")
-    raise ValueError(
-        f"{name}.indices[{p}] is {used[p]}, in {major} {k}, but the matrix has {graph.n_minor} "
-        f"{minors}"
-    )

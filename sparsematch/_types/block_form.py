@@ -10,6 +10,7 @@ from scipy.sparse import issparse
 from sparsematch._types import conventions
 from sparsematch._types.arrays import UNMATCHED, IndexArray, namespace, on_gpu
 from sparsematch._types.errors import wrong_type
+from sparsematch._types.interchange import from_other_library
 from sparsematch._types.matching import Matching
 
 
@@ -142,7 +143,7 @@ class BlockForm:
         ValueError
             If `A` has another shape.
         """
-        here = on_gpu(self.row_perm)
+        A, here = from_other_library(A), on_gpu(self.row_perm)
         if not (on_gpu(A) if here else issparse(A)):
             library, place = ("CuPy", "on a GPU") if here else ("SciPy", "not on a GPU")
             raise wrong_type(

@@ -11,6 +11,7 @@ ExactMethod = Literal[
     "ms_bfs_graft",
     "reference",
     "ms_bfs",
+    "one_block",
     "apfb",
 ]
 Heuristic = Literal["auto", "none", "cheap", "min_degree", "karp_sipser"]

@@ -13,6 +13,7 @@ import scipy.sparse as sp
 
 from sparsematch._types.arrays import FloatArray, IndexArray, advising, namespace, on_gpu
 from sparsematch._types.bipartite import BipartiteCSR, as_bipartite, as_compressed, compress
+from sparsematch._types.interchange import from_other_library
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,6 +89,7 @@ def as_graph(G: Any, *, weights: bool = True, name: str = "G", device: str | Non
     TypeError, ValueError
         If `G` is no sparse matrix, not square, or inconsistent.
     """
+    G = from_other_library(G)
     if sp.issparse(G) or not on_gpu(G):
         G = as_compressed(G, name, expected="a sparse array or matrix of SciPy or CuPy")
     elif getattr(G, "format", "coo") not in ("csr", "csc", "coo"):

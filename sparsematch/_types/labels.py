@@ -31,8 +31,8 @@ class BlockPermutation(NamedTuple):
     ----------
     row_perm, col_perm : ndarray
         The rows by group; the unmatched columns, then the mates of the rows.
-    starts : ndarray, shape (n_square + 4,)
-        Where each group of rows begins, and the last ends.
+    row_blocks, col_blocks : ndarray
+        Where each block of rows and of columns begins, and where all end.
     first_square, first_vertical, rank : int
         How many rows come before the square part, before the vertical part, before the unmatched
         rows.
@@ -40,10 +40,20 @@ class BlockPermutation(NamedTuple):
 
     row_perm: IndexArray
     col_perm: IndexArray
-    starts: IndexArray
+    row_blocks: IndexArray
+    col_blocks: IndexArray
     first_square: int
     first_vertical: int
     rank: int
+
+
+def groups_of_blocks(n_square: int, shape: tuple[int, int], rank: int) -> tuple[int, int]:
+    """Return the group that is the first block, and that behind the last.
+
+    There is a horizontal part where columns are unmatched, a vertical part where rows are.
+    """
+    n_rows, n_cols = shape
+    return int(n_cols == rank), n_square + 1 + int(rank < n_rows)
 
 
 class Components(NamedTuple):

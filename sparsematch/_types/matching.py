@@ -10,6 +10,7 @@ from sparsematch._types.arrays import (
     UNMATCHED,
     IndexArray,
     advising,
+    fill_unmatched,
     import_cupy,
     namespace,
     on_gpu,
@@ -225,7 +226,7 @@ class Matching:
         if initial is None:
             # one large block comes cheaper than two
             mates = namespace(graph.indptr).empty(n_rows + n_cols, graph.dtype)
-            mates.fill(UNMATCHED)
+            fill_unmatched(mates)
             return cls(mates[:n_rows], mates[n_rows:])
         if isinstance(initial, cls):
             initial = (initial.row_mate, initial.col_mate)

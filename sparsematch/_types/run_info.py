@@ -98,6 +98,8 @@ class StepInfo(NamedTuple):
     live_edges : tuple of int
         Of such an engine: edges with both ends free at the beginning of each round; empty unless
         details were asked for.
+    copied_bytes : int
+        Bytes copied between a GPU and the host, both ways, by the step ``"hand_over"``; else 0.
     reason : str
         Why it was chosen, if ``"auto"`` chose it; else empty.
     """
@@ -115,6 +117,7 @@ class StepInfo(NamedTuple):
     frontier: tuple[int, ...] = ()
     matched: tuple[int, ...] = ()
     live_edges: tuple[int, ...] = ()
+    copied_bytes: int = 0
     reason: str = ""
 
 

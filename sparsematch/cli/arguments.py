@@ -6,7 +6,7 @@ from typing import Any
 
 import sparsematch
 from sparsematch._io import FORMATS
-from sparsematch.cli import commands, graph_commands
+from sparsematch.cli import commands, graph_commands, warm_up
 from sparsematch.cli.outputs import STREAM
 
 __all__ = ["build_parser"]
@@ -47,6 +47,7 @@ def build_parser() -> argparse.ArgumentParser:
     _add_coarsen(adders)
     _add_match_edges(adders)
     _add_demo(adders)
+    warm_up.add(adders, _add_command)
     return parser
 
 

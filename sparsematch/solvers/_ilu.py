@@ -9,8 +9,8 @@ from scipy.sparse.linalg import spilu as _spilu
 
 from sparsematch._api.transversal import maximum_transversal
 from sparsematch._api.weighted import maximum_product_transversal
-from sparsematch._types.bipartite import pydata_to_scipy
 from sparsematch._types.errors import unknown_choice, wrong_type
+from sparsematch._types.interchange import from_other_library
 from sparsematch.solvers._errors import numerically_singular, structurally_singular
 from sparsematch.solvers._external import Singular, superlu_errors
 from sparsematch.solvers._operator import InverseOperator
@@ -142,7 +142,7 @@ def spilu(
     """
     if not isinstance(pivoting, str) or pivoting not in _PIVOTING:
         raise unknown_choice("pivoting", pivoting, _PIVOTING)
-    A = pydata_to_scipy(A)
+    A = from_other_library(A)
     if not sp.issparse(A):
         raise wrong_type("A", A, "a SciPy sparse array or matrix")
     if A.ndim != 2 or A.shape[0] != A.shape[1]:

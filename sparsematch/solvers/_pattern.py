@@ -18,8 +18,9 @@ from numpy.typing import NDArray
 from sparsematch._engines.operations import LuOps
 from sparsematch._engines.registry import operations
 from sparsematch._types.arrays import IndexArray
-from sparsematch._types.bipartite import BipartiteCSR, as_bipartite, as_compressed, pydata_to_scipy
+from sparsematch._types.bipartite import BipartiteCSR, as_bipartite, as_compressed
 from sparsematch._types.errors import wrong_type
+from sparsematch._types.interchange import from_other_library
 
 Values = NDArray[Any]
 
@@ -84,7 +85,7 @@ class Pattern:
 
     def any_values(self, A: Any) -> Values:
         """Return the values that `values` does, finite or not."""
-        A = pydata_to_scipy(A)
+        A = from_other_library(A)
         return self.arrange(self._read_matrix(A) if sp.issparse(A) else self._read_values(A))
 
     def arrange(self, data: Values) -> Values:

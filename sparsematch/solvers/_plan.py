@@ -17,9 +17,9 @@ from sparsematch._api.weighted import maximum_product_transversal
 from sparsematch._engines.operations import LuOps, WeightedOps
 from sparsematch._engines.registry import operations
 from sparsematch._types.arrays import BoolArray, IndexArray
-from sparsematch._types.bipartite import pydata_to_scipy
 from sparsematch._types.errors import unknown_choice
 from sparsematch._types.factors import BlockLU, BlockPlan, QuickAnalysis
+from sparsematch._types.interchange import from_other_library
 from sparsematch._types.matching import Matching
 from sparsematch.solvers._errors import structurally_singular
 from sparsematch.solvers._external import MakeExternal, SuperLUFactor
@@ -151,7 +151,7 @@ def plan_factorisation(
     if not isinstance(pivoting, str) or pivoting not in _PIVOTING:
         raise unknown_choice("pivoting", pivoting, _PIVOTING)
     make_external = find_solver(solver)
-    A = pydata_to_scipy(A)
+    A = from_other_library(A)
     pattern = read_pattern(A)
     values = pattern.arrange(A.data) if A.format == pattern.layout else pattern.any_values(A)
     max_weak_share = _MAX_WEAK_SHARE if pivoting == "auto" else -1.0  # no diagonal is good enough

@@ -23,6 +23,17 @@ class CUDARuntimeError(RuntimeError):
     pass
 
 
+class Pointer:
+    """Where the memory of an array begins."""
+
+    def __init__(self, array):
+        self.array, self.ptr = array, array.ctypes.data
+
+    def memset_async(self, value, size):
+        assert self.array.flags.c_contiguous
+        self.array.view(np.uint8).ravel()[:size] = value
+
+
 class ndarray:
     """An array on a device that is not there."""
 
@@ -32,7 +43,7 @@ class ndarray:
         self.host = np.asarray(array)
 
     __cuda_array_interface__ = property(lambda self: self.host.__array_interface__)
-    data = property(lambda self: types.SimpleNamespace(ptr=self.host.ctypes.data))
+    data = property(lambda self: Pointer(self.host))
     device = property(lambda self: types.SimpleNamespace(id=0))
     shape = property(lambda self: self.host.shape)
     dtype = property(lambda self: self.host.dtype)
@@ -44,6 +55,11 @@ class ndarray:
 
     def get(self):
         return self.host.copy()
+
+    def set(self, array):
+        assert type(array) is np.ndarray
+        assert (array.shape, array.dtype) == (self.shape, self.dtype)
+        self.host[...] = array
 
     def item(self):
         return self.host.item()
@@ -279,7 +295,9 @@ def install():
     cupy = modules["cupy"]
     cupy.generic = type("generic", (), {})
     cupy.ndarray, cupy.asarray, cupy.__getattr__ = ndarray, asarray, _function
+    cupy.from_dlpack = lambda tensor: tensor.__dlpack__()
     cupy.cuda.runtime.getDevice = lambda: 0
+    cupy.cuda.Device = lambda: types.SimpleNamespace(id=0, compute_capability="90")
     cupy.cuda.runtime.getDeviceCount = lambda: 1
     cupy.cuda.runtime.CUDARuntimeError = CUDARuntimeError
     modules["cupyx.scipy.sparse"].issparse = lambda thing: isinstance(thing, spmatrix)

@@ -20,6 +20,7 @@ from sparsematch._types.labels import (
     BlockPermutation,
     Components,
     HallViolators,
+    groups_of_blocks,
 )
 from sparsematch._types.matching import Matching
 
@@ -112,4 +113,10 @@ def block_permutation(matching: Matching, labels: BlockLabels) -> BlockPermutati
     first_square, first_vertical, rank = starts[[1, n_square + 1, n_square + 2]].tolist()
     if rank < n_cols:
         col_perm[: n_cols - rank] = np.flatnonzero(matching.col_mate < 0)
-    return BlockPermutation(row_perm, col_perm, starts, first_square, first_vertical, rank)
+    first, end = groups_of_blocks(n_square, matching.shape, rank)
+    row_blocks = starts[first : end + 1]
+    row_blocks[-1] = row_perm.size
+    col_blocks = row_blocks + starts.dtype.type(n_cols - rank)
+    col_blocks[0], col_blocks[-1] = 0, n_cols
+    coarse = first_square, first_vertical, rank
+    return BlockPermutation(row_perm, col_perm, row_blocks, col_blocks, *coarse)

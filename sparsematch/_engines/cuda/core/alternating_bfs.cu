@@ -72,7 +72,8 @@ KERNEL seed(Index n_major, const Index* __restrict__ mate, Index* queue, Index* 
 // of the minors reached, their owners where these are wanted; flags: whether a minor reached is
 // free, whether the levels did not suffice. Time: O(nnz / threads) and a barrier per level.
 KERNEL __launch_bounds__(512) reach(AlternatingSearch first, AlternatingSearch second,
-                                    int max_levels, int* flags, int* barrier) {
+                                    int max_levels, Allowance allowance, int* flags, int* barrier) {
+    NarrowLevels levels = narrow_levels(allowance);
     const AlternatingSearch s[2] = {first, second};
     Frontier f[2];
     for (int k = 0; k < 2; ++k)
@@ -82,6 +83,7 @@ KERNEL __launch_bounds__(512) reach(AlternatingSearch first, AlternatingSearch s
         for (int k = 0; k < 2; ++k) width[k] = f[k].majors.width(), n_hubs[k] = f[k].hubs.width();
         const bool busy[2] = {width[0] + n_hubs[0] > 0, width[1] + n_hubs[1] > 0};
         if (!busy[0] && !busy[1]) break;
+        if (!levels.allow(width[0] + width[1] + n_hubs[0] + n_hubs[1])) break;
         if (max_levels && level == max_levels) {
             if (thread_index() == 0) flags[1] = 1;
             break;
@@ -95,4 +97,5 @@ KERNEL __launch_bounds__(512) reach(AlternatingSearch first, AlternatingSearch s
         sync_grid(barrier);
         for (int k = 0; k < 2; ++k) f[k].majors.advance(width[k]), f[k].hubs.advance(n_hubs[k]);
     }
+    levels.finish();
 }

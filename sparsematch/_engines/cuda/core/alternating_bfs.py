@@ -9,6 +9,7 @@ import numpy as np
 
 from sparsematch._engines.cuda.core import compile
 from sparsematch._engines.cuda.core.device import bit_set, lanes_of
+from sparsematch._engines.cuda.core.hand_over import Allowance
 from sparsematch._types.arrays import IndexArray, namespace
 from sparsematch._types.bipartite import BipartiteCSR
 
@@ -55,7 +56,7 @@ def from_free(
     queue = xp.empty(graph.n_major, dtype)
     if graph.n_major:
         sizes = dtype.type(graph.n_major)
-        _kernels(dtype).launch("seed", -(-graph.n_major // 8), sizes, major_mate, queue, count)
+        kernels_of(dtype).launch("seed", -(-graph.n_major // 8), sizes, major_mate, queue, count)
     return AlternatingSearch(graph, minor_mate, bit_set(xp, graph.n_minor), queue)
 
 
@@ -65,6 +66,7 @@ def reach(
     count: IndexArray,
     *,
     max_levels: int = 0,
+    allowance: Allowance | None = None,
 ) -> Any:
     """Run one or two searches; the first counts of each are the majors that they begin with.
 
@@ -72,9 +74,9 @@ def reach(
     -------
     ndarray of int32, shape (2,)
         Whether one of them met a free minor, which ends nothing; whether `max_levels` (0: as many
-        as there are) did.
+        as there are) did. Where the allowance was used up they mean nothing.
     """
-    xp, kernels = namespace(count), _kernels(first.graph.dtype)
+    xp, kernels = namespace(count), kernels_of(first.graph.dtype)
     flags = xp.zeros(4, np.int32)
     searches = (
         kernels.struct(
@@ -92,9 +94,11 @@ def reach(
         )
         for search, widths in ((first, count), (second or first, count[SECOND:]))
     )
-    kernels.launch_resident("reach", *searches, np.int32(max_levels), flags[2:], flags)
+    limits = np.int32(max_levels), (allowance or Allowance(None, 0)).struct(kernels)
+    kernels.launch_resident("reach", *searches, *limits, flags[2:], flags)
     return flags[2:]
 
 
-def _kernels(dtype: np.dtype[Any]) -> compile.Kernels:
+def kernels_of(dtype: np.dtype[Any]) -> compile.Kernels:
+    """Return the kernels for an index type."""
     return compile.load("core/alternating_bfs", dtype, HUB=HUB)

@@ -1,8 +1,10 @@
 """CUDA sources compiled on first use, and launched on the current stream.
 
-One module per `.cu` file, index type and set of macros. CuPy keeps compiled modules on disk under a
-key made of the text and the options; headers found by the compiler would not be part of it, so the
-text has them in place of its includes.
+One module per `.cu` file, index type and set of macros. `load` starts the compiler in a thread of
+its own and returns at once, so that the modules of a call compile side by side where it loads them
+before it launches the first; a launch waits for its module. Binaries are kept in CuPy's folder on
+disk under a key made of the text and the options; headers found by the compiler would not be part
+of it, so the text has them in place of its includes.
 
 What a kernel gets by value is declared once, as a struct in the source: `layout` reads it there,
 and `Kernels.struct` fills it by the names of its fields. Constants that a driver and its kernels
@@ -10,22 +12,32 @@ share stand in the driver and reach the compiler as macros.
 """
 
 import functools
+import os
 import re
 import struct
+from collections.abc import Iterable
+from concurrent.futures import Future
+from contextlib import suppress
 from dataclasses import dataclass
 from importlib.resources import files
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+from sparsematch._engines.cuda.core import nvrtc
 from sparsematch._types.bipartite import BipartiteCSR
 from sparsematch._types.graph import Graph
 
 INDEX = {np.dtype(np.int32): "int", np.dtype(np.int64): "long long"}
 _INCLUDE = re.compile(r'^#include "([\w/]+\.cuh)"$', re.MULTILINE)
+#: What CuPy adds to the options: the same numbers come out of either way.
+_AS_CUPY = "-default-device", "-ftz=true"
 _STRUCT = r"^struct (?:alignas\(\d+\) )?{} {{(.*?)^}};"
 _FIELD = re.compile(r"(?:const )?(\w+(?: long)?)(<\w+>)?(?=[\s*])\s*([\w\s*,\[\]]+)")
 _DECLARATOR = re.compile(r"(\*?)\s*(\w+)(?:\[(\d+)\])?")
+#: Cores of a machine that has some to spare.
+SPARE_CORES = 8
 _NUMBERS = (int, float, np.generic)
 _TYPES = {
     "bool": "?",
@@ -76,25 +88,64 @@ class Layouts:
 
 
 class Kernels(Layouts):
-    """The kernels of one source file, compiled for one index type on the current device."""
+    """The kernels of one source file, for one index type; compiled in the background."""
 
     def __init__(self, name: str, dtype: np.dtype[Any], **macros: int) -> None:
         import cupy
 
         self.name, self.dtype, self._cupy = name, dtype, cupy
         self._code, self._options = source(name), options(dtype, **macros)
+        self._files: dict[int, Future[Path]] = {}
+        self._functions: dict[tuple[int, str], Any] = {}
+        self._compile(cupy.cuda.Device())
 
-    @functools.cached_property
-    def _free(self) -> Any:
-        return self._cupy.RawModule(code=self._code, options=self._options)
+    def _compile(self, device: Any) -> "Future[Path] | None":
+        """Start the compiler for the architecture of a device; None: CuPy has to compile."""
+        compiler = nvrtc.loaded_compiler(self._cupy.cuda.nvrtc.getVersion()[0])
+        capability = int(device.compute_capability)
+        if compiler is None or capability not in compiler.architectures():
+            return None
+        if capability not in self._files:
+            self._files[capability] = nvrtc.pool().submit(
+                nvrtc.binary_file,
+                compiler,
+                nvrtc.cache_folder(),
+                self._code,
+                (*self._options, *_AS_CUPY),
+                capability,
+            )
+        return self._files[capability]
 
-    @functools.cached_property
-    def _resident(
-        self,
-        # another module: CuPy launches all kernels of one of these as if they waited for each other
-    ) -> Any:
+    def ready(self) -> None:
+        """Wait until the compiler is done; raise what went wrong."""
+        device = self._cupy.cuda.Device()
+        if file := self._compile(device):
+            file.result()
+        else:
+            self._module(device, False).compile()
+
+    def _function(self, kernel: str, resident: bool) -> Any:
+        """Return a kernel on the current device.
+
+        Kernels that wait for each other are in a module of their own: CuPy launches all kernels of
+        one of these as if they did.
+        """
+        device = self._cupy.cuda.Device()
+        key = device.id, kernel
+        if key not in self._functions:
+            self._functions[key] = self._module(device, resident).get_function(kernel)
+        return self._functions[key]
+
+    def _module(self, device: Any, resident: bool) -> Any:
+        """Return what the compiler has made; what CuPy makes, where no file can be written."""
+        file = self._compile(device)
+        if file is not None:
+            with suppress(OSError):
+                return self._cupy.RawModule(
+                    path=str(file.result()), enable_cooperative_groups=resident
+                )
         return self._cupy.RawModule(
-            code=self._code, options=self._options, enable_cooperative_groups=True
+            code=self._code, options=self._options, enable_cooperative_groups=resident
         )
 
     def launch(self, kernel: str, n: int, *arguments: Any, threads: int = 256) -> None:
@@ -103,14 +154,14 @@ class Kernels(Layouts):
         Kernels stride over the rest.
         """
         blocks = max(1, min(-(-n // threads), 65_536))
-        self._free.get_function(kernel)((blocks,), (threads,), passed(arguments))
+        self._function(kernel, False)((blocks,), (threads,), passed(arguments))
 
     def launch_resident(
         self, kernel: str, *arguments: Any, threads: int = 512, blocks_per_processor: int = 1
     ) -> None:
         """Start a kernel whose blocks are on the device together, so that they may wait."""
         blocks = _processors(self._cupy.cuda.Device().id) * blocks_per_processor
-        self._resident.get_function(kernel)((blocks,), (threads,), passed(arguments))
+        self._function(kernel, True)((blocks,), (threads,), passed(arguments))
 
 
 @functools.cache
@@ -122,8 +173,18 @@ def _processors(device: int) -> int:
 
 @functools.cache
 def load(name: str, dtype: np.dtype[Any], **macros: int) -> Kernels:
-    """Compile ``<package>/<stem>.cu``, the first time in this process; -D macros by their names."""
+    """Return the kernels of ``<package>/<stem>.cu``, being compiled; -D macros by their names."""
     return Kernels(name, dtype, **macros)
+
+
+def load_ahead(name: str, dtype: np.dtype[Any], variants: Iterable[dict[str, int]]) -> None:
+    """Start the compiler for variants of a module that other matrices will need.
+
+    Only where there are cores to spare: once on a machine, as binaries are kept.
+    """
+    if (os.cpu_count() or 1) >= SPARE_CORES:
+        for macros in variants:
+            load(name, dtype, **macros)
 
 
 def options(dtype: np.dtype[Any], **macros: int) -> tuple[str, ...]:

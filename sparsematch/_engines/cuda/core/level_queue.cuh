@@ -39,6 +39,32 @@ struct LevelQueue {
 // A queue whose first level is in place, its width in the first slot.
 DEVICE LevelQueue level_queue(Index* values, Index* widths) { return {values, {widths, 1}, 0}; }
 
+// How many levels of up to `few` vertices a call may do; `used` counts them over all its launches,
+// nullptr: nothing is counted. Where they are used up, the host will do the work.
+struct Allowance {
+    Index* used;
+    Index most;
+    int few;
+};
+
+// What a launch has used of an allowance: the same in all threads, as `used` is written at the end.
+struct NarrowLevels {
+    const Allowance& allowance;
+    Index used;
+
+    // Counts a level; tells whether it may be done.
+    DEVICE bool allow(Index width) {
+        if (allowance.used && width <= allowance.few) ++used;
+        return !allowance.used || used <= allowance.most;
+    }
+    DEVICE void finish() const {
+        if (allowance.used && thread_index() == 0) store(allowance.used, used);
+    }
+};
+DEVICE NarrowLevels narrow_levels(const Allowance& allowance) {
+    return {allowance, allowance.used ? load(allowance.used) : 0};
+}
+
 // The threads that do one of two jobs: half of the blocks each while both are there to be done,
 // else all.
 struct Half {

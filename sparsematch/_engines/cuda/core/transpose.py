@@ -26,20 +26,25 @@ def transpose(graph: BipartiteCSR, run: Run) -> BipartiteCSR:
     return run.transposed
 
 
+def kernels(graph: BipartiteCSR) -> compile.Kernels:
+    """Return the kernels for graphs like this one."""
+    return compile.load("core/transpose", graph.dtype, LONG=LONG)
+
+
 def _build(graph: BipartiteCSR) -> BipartiteCSR:
     xp, dtype, nnz = namespace(graph.indptr), graph.dtype, graph.nnz
-    kernels = compile.load("core/transpose", dtype, LONG=LONG)
+    launch = kernels(graph).launch
     # the first stays zero, so that their running sum is where lists begin
     counts = xp.zeros(graph.n_minor + 1, dtype)
     place, indices = xp.empty(nnz, dtype), xp.empty(nnz, dtype)
     if nnz:
-        kernels.launch("count", nnz, dtype.type(nnz), graph.indices, counts[1:], place)
+        launch("count", nnz, dtype.type(nnz), graph.indices, counts[1:], place)
     begin = xp.cumsum(counts, dtype=dtype)
     if nnz:
         shift = lanes_of(graph)
         arrays = graph.indptr, graph.indices, place, begin, indices
         long = xp.empty(nnz // LONG + 1, dtype), xp.zeros(1, dtype)
-        kernels.launch(
+        launch(
             "fill",
             graph.n_major << int(shift),
             dtype.type(graph.n_major),
@@ -47,7 +52,7 @@ def _build(graph: BipartiteCSR) -> BipartiteCSR:
             *long,
             shift,
         )
-        kernels.launch("fill_long", 1 << 19, *arrays, *long, threads=1024)
+        launch("fill_long", 1 << 19, *arrays, *long, threads=1024)
     return BipartiteCSR(
         graph.n_rows, graph.n_cols, begin, indices, graph.backend, not graph.flipped, nnz
     )

@@ -1,25 +1,51 @@
 """Block labels and permutations in the user's rows and columns, all of it on the device."""
 
-from sparsematch._engines.cuda.core import compile
+from typing import Any
+
+from sparsematch._engines.cuda.core import compile, hand_over
+from sparsematch._engines.cuda.core.transpose import kernels as transpose_kernels
 from sparsematch._engines.cuda.core.transpose import transpose
 from sparsematch._engines.cuda.decomposition import strong_components
-from sparsematch._engines.cuda.decomposition.coarse_parts import coarse_parts
-from sparsematch._engines.registry import Run
+from sparsematch._engines.operations import DecompositionOps
+from sparsematch._engines.registry import Run, operations
 from sparsematch._types.arrays import namespace
 from sparsematch._types.bipartite import BipartiteCSR
-from sparsematch._types.labels import BlockLabels, BlockPermutation
+from sparsematch._types.labels import BlockLabels, BlockPermutation, groups_of_blocks
 from sparsematch._types.matching import Matching
 
 
 def block_labels(graph: BipartiteCSR, matching: Matching, run: Run) -> BlockLabels:
     """Return the group of every row; the matching must be maximum. Time: O(n_rows + n_cols + nnz).
 
-    A transpose that the engine has left in the run is used, else one is built.
+    A transpose that the engine has left in the run is used, else one is built. If the run allows
+    it, searches whose levels are many and narrow are left to the host.
     """
+    _preload(graph)
     by_row, by_col = graph.orient(graph, transpose(graph, run))
-    return strong_components.block_labels(
-        by_row, by_col, matching, coarse_parts(by_row, by_col, matching)
+    most = hand_over.narrow_levels(graph, run, hand_over.DECOMPOSED_ENTRY)
+    try:
+        return strong_components.block_labels(by_row, by_col, matching, most)
+    except hand_over.TooNarrowError:
+        run.transposed = None
+    return _labels_on_host(graph, matching, run)
+
+
+def _preload(graph: BipartiteCSR) -> None:
+    """Start the compiler for all that may be launched."""
+    transpose_kernels(graph)
+    strong_components.preload(graph.dtype)
+    compile.load("decomposition/block_permutation", graph.dtype)
+
+
+def _labels_on_host(graph: BipartiteCSR, matching: Matching, run: Run) -> BlockLabels:
+    """Return the labels that the host finds, on the device."""
+    row_mate: Any = matching.row_mate
+    col_mate: Any = matching.col_mate
+    found = Matching(row_mate.get(), col_mate.get())
+    labels = operations(DecompositionOps, "numpy").block_labels(
+        hand_over.on_host(graph, run), found, Run(run.workers)
     )
+    return BlockLabels(hand_over.to_device(labels.row_group, row_mate), labels.n_square)
 
 
 def block_permutation(matching: Matching, labels: BlockLabels) -> BlockPermutation:
@@ -51,4 +77,10 @@ def block_permutation(matching: Matching, labels: BlockLabels) -> BlockPermutati
     n = max(row_mate.size, col_mate.size)
     kernels.launch("permute", n, *sizes, order, bounds[3:], bounds)
     first_square, first_vertical, rank, _ = bounds.tolist()
-    return BlockPermutation(row_perm, col_perm, begin, first_square, first_vertical, rank)
+    first, end = groups_of_blocks(labels.n_square, matching.shape, rank)
+    row_blocks, col_blocks = begin[first : end + 1], xp.empty(end + 1 - first, dtype)
+    numbers = col_blocks.size, *matching.shape, col_mate.size - rank
+    given = (dtype.type(k) for k in numbers)
+    kernels.launch("bound_blocks", col_blocks.size, *given, row_blocks, col_blocks)
+    coarse = first_square, first_vertical, rank
+    return BlockPermutation(row_perm, col_perm, row_blocks, col_blocks, *coarse)

@@ -9,6 +9,7 @@ run at the same time.
 from typing import Any, NamedTuple
 
 from sparsematch._engines.cuda.core.alternating_bfs import COUNTS, SECOND, from_free, reach
+from sparsematch._engines.cuda.core.hand_over import Allowance
 from sparsematch._types.arrays import namespace
 from sparsematch._types.bipartite import BipartiteCSR
 from sparsematch._types.matching import Matching
@@ -29,13 +30,17 @@ class CoarseParts(NamedTuple):
     horizontal_rows: Any
 
 
-def coarse_parts(by_row: BipartiteCSR, by_col: BipartiteCSR, matching: Matching) -> CoarseParts:
+def coarse_parts(
+    by_row: BipartiteCSR, by_col: BipartiteCSR, matching: Matching, allowance: Allowance
+) -> CoarseParts:
     """Search from all free rows and all free columns; the matching must be maximum.
 
-    Workspace: an index per row and column. Time: O(n_rows + n_cols + nnz), a barrier per level.
+    They are worth nothing if the allowance of narrow levels is used up; whoever waits for the
+    device next finds out. Workspace: an index per row and column. Time: O(n_rows + n_cols + nnz), a
+    barrier per level.
     """
     count = namespace(by_row.indptr).zeros(COUNTS, by_row.dtype)
     from_rows = from_free(by_row, matching.row_mate, matching.col_mate, count)
     from_cols = from_free(by_col, matching.col_mate, matching.row_mate, count[SECOND:])
-    reach(from_rows, from_cols, count)
+    reach(from_rows, from_cols, count, allowance=allowance)
     return CoarseParts(from_rows.seen, from_cols.seen)

@@ -34,12 +34,14 @@ KERNEL paint(Index n, const Index* __restrict__ list, int bits, Index* colour, I
 // n rows in rotation. Time: a barrier per level.
 KERNEL __launch_bounds__(512)
     spread(Index n, const Index* __restrict__ list, Arcs arcs, const Index* __restrict__ label,
-           Index* colour, Index* queued, Index* queues, Index* count, int* barrier) {
+           Index* colour, Index* queued, Index* queues, Index* count, Allowance allowance,
+           int* barrier) {
+    NarrowLevels levels = narrow_levels(allowance);
     const Index lanes = static_cast<Index>(1) << arcs.shift;
     LevelQueue q = level_queue(queues + n, count);
     const Index* from = list;
     Index width = n;
-    while (width > 0) {
+    while (width > 0 && levels.allow(width)) {
         q.clear_following();
         const Index next = static_cast<Index>(q.widths.turn);
         for (long long t = spread_index(); t < static_cast<long long>(width) << arcs.shift;
@@ -60,13 +62,15 @@ KERNEL __launch_bounds__(512)
         from = q.values;
         q.values = q.values == queues ? queues + n : queues;
     }
+    levels.finish();
 }
 
 // Reads: the lists of the columns, colours. Writes: found, by atomic claims: what leads to a row
 // that has kept its own colour, under this colour. Time: O(nnz / threads), a barrier per level.
 KERNEL __launch_bounds__(512) collect(Index n, const Index* __restrict__ list, int bits, Arcs arcs,
                                       const Index* __restrict__ colour, Bits* found, Index* queue,
-                                      Index* count, int* barrier) {
+                                      Index* count, Allowance allowance, int* barrier) {
+    NarrowLevels levels = narrow_levels(allowance);
     const Index lanes = static_cast<Index>(1) << arcs.shift;
     LevelQueue q = level_queue(queue, count);
     for (Index k = thread_index(); k < n; k += thread_count()) {
@@ -75,7 +79,7 @@ KERNEL __launch_bounds__(512) collect(Index n, const Index* __restrict__ list, i
         push(queue, count, list[k], root);
     }
     sync_grid(barrier);
-    while (const Index width = q.width()) {
+    for (Index width = q.width(); width && levels.allow(width); width = q.width()) {
         const Index end = q.begin + width;
         q.clear_following();
         for (long long t = spread_index(); t < static_cast<long long>(width) << arcs.shift;
@@ -93,6 +97,7 @@ KERNEL __launch_bounds__(512) collect(Index n, const Index* __restrict__ list, i
         sync_grid(barrier);
         q.advance(width);
     }
+    levels.finish();
 }
 
 // Reads: label, colour and whether its component is found, of each row of the list. Writes: the
@@ -107,14 +112,39 @@ KERNEL keys(Index n, const Index* __restrict__ list, const Index* __restrict__ l
     }
 }
 
-// Reads: the rows in that order, their new labels. Writes: the labels; clears the bits of the rows
-// whose component is known.
+// The list and its keys in the order of the keys. Writes: own entries.
+KERNEL gather(Index n, const long long* __restrict__ order, const Index* __restrict__ list,
+              const long long* __restrict__ key, Index* sorted_list, long long* sorted_key) {
+    for (Index k = thread_index(); k < n; k += thread_count()) {
+        sorted_list[k] = list[order[k]];
+        sorted_key[k] = key[order[k]];
+    }
+}
+
+// How many of n ascending numbers are smaller than the value.
+DEVICE Index count_below(const long long* numbers, Index n, long long value) {
+    Index low = 0, high = n;
+    while (low < high) {
+        const Index middle = low + (high - low) / 2;
+        if (numbers[middle] < value) low = middle + 1;
+        else high = middle;
+    }
+    return low;
+}
+
+// Reads: the rows and keys in that order. Writes: the labels: a segment begins where its label
+// says, a part of it as many places later as there are rows of it before; clears the bits of the
+// rows whose component is known, and lists the others.
 KERNEL relabel(Index n, const Index* __restrict__ list, const long long* __restrict__ key,
-               const long long* __restrict__ place, const Index* __restrict__ row_mate,
-               Index* label, Bits* rows_in, Bits* cols_in) {
+               const Index* __restrict__ row_mate, Index* label, Bits* rows_in, Bits* cols_in,
+               Index* left, Index* n_left) {
     for (Index k = thread_index(); k < n; k += thread_count()) {
         const Index i = list[k];
-        label[i] = static_cast<Index>(place[k]);  // own entry: a row is in the list once
+        const long long segment = key[k] >> 32;
+        // own entry: a row is in the list once
+        label[i] = static_cast<Index>(segment) + count_below(key, n, key[k]) -
+                   count_below(key, n, segment << 32);
+        push(left, n_left, i, (key[k] & 1) != 0);
         if (key[k] & 1) continue;
         remove(rows_in, i);
         remove(cols_in, row_mate[i]);

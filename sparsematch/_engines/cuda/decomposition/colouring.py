@@ -23,27 +23,17 @@ def colour_components(square: Square, rest: IndexArray) -> None:
     xp, dtype = namespace(rest), rest.dtype
     n_rows = square.by_row.n_rows if rest.size else 0
     colour, queued = xp.empty(n_rows, dtype), xp.empty(n_rows, dtype)
+    kernels = compile.load("decomposition/colouring", dtype)
     while rest.size:
         key = _round(square, rest, colour, queued)
-        order = xp.argsort(key)
-        rest, key = rest[order], key[order]
-        # A segment begins where its label says, a part of it as many places later as there are rows
-        # of it before.
-        segment = key >> 32
-        place = segment + xp.searchsorted(key, key) - xp.searchsorted(key, segment << 32)
-        sizes = dtype.type(rest.size)
-        arrays = (
-            rest,
-            key,
-            place,
-            square.matching.row_mate,
-            square.label,
-            square.rows_in,
-            square.cols_in,
-        )
-        compile.load("decomposition/colouring", dtype).launch("relabel", rest.size, sizes, *arrays)
-        rest = rest[(key & 1).astype(bool)]
-        rest = solve_components(square, rest)
+        size, order = dtype.type(rest.size), xp.argsort(key)
+        listed, sorted_key = xp.empty_like(rest), xp.empty_like(key)
+        kernels.launch("gather", rest.size, size, order, rest, key, listed, sorted_key)
+        left, n_left = xp.empty_like(rest), xp.zeros(1, dtype)
+        bits = square.rows_in, square.cols_in
+        arrays = listed, sorted_key, square.matching.row_mate, square.label, *bits, left, n_left
+        kernels.launch("relabel", rest.size, size, *arrays)
+        rest = solve_components(square, left[: int(n_left[0])])
 
 
 def _round(square: Square, rest: IndexArray, colour: IndexArray, queued: IndexArray) -> IndexArray:
@@ -60,11 +50,13 @@ def _round(square: Square, rest: IndexArray, colour: IndexArray, queued: IndexAr
     arcs = functools.partial(kernels.struct, "Arcs", shift=lanes_of(graph))
     ahead = arcs(lists=kernels.csr(graph), mate=mates.col_mate, inside=square.cols_in)
     colours = square.label, colour, queued, queues, xp.zeros(3, dtype)
-    kernels.launch_resident("spread", n, rest, ahead, *colours, barrier)
+    allowance = square.allowance.struct(kernels)
+    kernels.launch_resident("spread", n, rest, ahead, *colours, allowance, barrier)
     barrier.fill(0)
     behind = arcs(lists=kernels.csr(back), mate=mates.row_mate, inside=square.rows_in)
     state = colour, found, queues, xp.zeros(3, dtype)
-    kernels.launch_resident("collect", n, rest, n_bits, behind, *state, barrier)
+    kernels.launch_resident("collect", n, rest, n_bits, behind, *state, allowance, barrier)
+    square.allowance.check()
     key = xp.empty(size, np.int64)
     kernels.launch("keys", size, n, rest, square.label, colour, found, key)
     return key

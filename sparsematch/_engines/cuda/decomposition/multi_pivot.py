@@ -5,6 +5,8 @@ Searches start from many rows at once where one takes long. See multi_pivot.cu.
 
 from typing import Any
 
+import numpy as np
+
 from sparsematch._engines.cuda.core import compile
 from sparsematch._engines.cuda.core.alternating_bfs import (
     COUNTS,
@@ -31,9 +33,15 @@ def reach_both_ways(square: Square, pivot: Any) -> tuple[Any, Any]:
     """
     searches = _Searches(square)
     searches.kernels.launch("start_at", 1, pivot, square.matching.row_mate, searches.first_levels())
-    if int(searches.run(max_levels=PIVOT_LEVELS)[1]):
-        searches = _from_many(square, pivot)
-    return searches.seen
+    if not int(searches.run(max_levels=PIVOT_LEVELS)[1]):
+        return searches.seen
+    del searches  # its memory serves the next
+    return _from_many(square, pivot).seen
+
+
+def kernels_of(dtype: np.dtype[Any]) -> compile.Kernels:
+    """Return the kernels for an index type."""
+    return compile.load("decomposition/multi_pivot", dtype, ROOTS=ROOTS)
 
 
 class _Searches:
@@ -42,8 +50,12 @@ class _Searches:
     def __init__(self, square: Square) -> None:
         graph = square.by_row
         xp = namespace(graph.indptr)
-        self.kernels = compile.load("decomposition/multi_pivot", graph.dtype, ROOTS=ROOTS)
-        self.seen = ~square.cols_in, ~square.rows_in
+        self.kernels = kernels_of(graph.dtype)
+        inside = square.cols_in, square.rows_in
+        self.seen = tuple(xp.empty(bits.size, np.uint32) for bits in inside)
+        sizes = [bits.size for bits in inside]
+        counts = (graph.dtype.type(k) for k in sizes)
+        self.kernels.launch("exclude", max(sizes), *counts, *inside, *self.seen)
         self.queues = (
             xp.empty(graph.n_rows + ROOTS, graph.dtype),
             xp.empty(graph.n_cols + ROOTS, graph.dtype),
@@ -69,7 +81,8 @@ class _Searches:
         rows, cols = square.matching.row_mate, square.matching.col_mate
         ahead = AlternatingSearch(square.by_row, cols, seen[0], queues[0], rows, owners[0])
         behind = AlternatingSearch(square.by_col, rows, seen[1], queues[1], cols, owners[1])
-        return reach(ahead, behind, self.count, max_levels=max_levels)
+        limits: Any = {"max_levels": max_levels, "allowance": square.allowance}
+        return reach(ahead, behind, self.count, **limits)
 
 
 def _from_many(square: Square, pivot: Any) -> _Searches:
@@ -85,6 +98,7 @@ def _from_many(square: Square, pivot: Any) -> _Searches:
     arcs = bit_set(xp, ROOTS**2), bit_set(xp, ROOTS**2)
     met = square.rows_in, *searches.seen, *owners
     kernels.launch("meet", graph.n_rows, n, row_mate, *met, *arcs)
+    del searches, owners, begin, met  # their memory serves the next
     together, searches = bit_set(xp, ROOTS), _Searches(square)
     kernels.launch("unite", 1, root, *arcs, together, threads=256)
     kernels.launch("start_from", ROOTS, root, together, row_mate, searches.first_levels())

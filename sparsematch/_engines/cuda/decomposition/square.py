@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 from typing import Any
 
+from sparsematch._engines.cuda.core.hand_over import Allowance
 from sparsematch._types.arrays import IndexArray
 from sparsematch._types.bipartite import BipartiteCSR
 from sparsematch._types.matching import Matching
@@ -23,6 +24,8 @@ class Square:
         part, -2 vertical.
     rows_in, cols_in : ndarray of uint32
         A bit for each row and column whose block is still to be found.
+    allowance : Allowance
+        Narrow levels that all searches together may do.
     """
 
     by_row: BipartiteCSR
@@ -31,3 +34,4 @@ class Square:
     label: IndexArray
     rows_in: Any
     cols_in: Any
+    allowance: Allowance

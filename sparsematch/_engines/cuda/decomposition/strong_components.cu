@@ -116,7 +116,8 @@ DEVICE void trim_first_level(const Trim& s, Index n_rows, WarpQueue<Index>& to_f
 // Reads: lists, mates, the square part. Writes: both counts, by atomic addition, also those of rows
 // removed, which are not read; removed, by atomic claims, so that a row goes to one of the queues;
 // removals: how many are in each. Time: O(nnz / threads), a barrier per level.
-KERNEL __launch_bounds__(THREADS, 2) trim(Index n_rows, Trim s, int* barrier) {
+KERNEL __launch_bounds__(THREADS, 2) trim(Index n_rows, Trim s, Allowance allowance, int* barrier) {
+    NarrowLevels levels = narrow_levels(allowance);
     SHARED Index staged[2][2 * THREADS];
     LevelQueue first = level_queue(s.first_queue, s.widths),
                last = level_queue(s.last_queue, s.widths + 3);
@@ -127,7 +128,7 @@ KERNEL __launch_bounds__(THREADS, 2) trim(Index n_rows, Trim s, int* barrier) {
     sync_grid(barrier);
     for (;;) {
         const Index width[2] = {first.width(), last.width()};
-        if (width[0] + width[1] == 0) break;
+        if (width[0] + width[1] == 0 || !levels.allow(width[0] + width[1])) break;
         first.clear_following();
         last.clear_following();
         const bool both = width[0] && width[1];
@@ -147,6 +148,7 @@ KERNEL __launch_bounds__(THREADS, 2) trim(Index n_rows, Trim s, int* barrier) {
         first.advance(width[0]);
         last.advance(width[1]);
     }
+    levels.finish();
     if (thread_index() == 0) s.removals[0] = first.begin, s.removals[1] = last.begin;
 }
 

@@ -8,9 +8,11 @@ from typing import Any
 
 import numpy as np
 
-from sparsematch._engines.cuda.core import compile
+from sparsematch._engines.cuda.core import alternating_bfs, compile
 from sparsematch._engines.cuda.core.device import bit_set, lanes_of
-from sparsematch._engines.cuda.decomposition.coarse_parts import CoarseParts
+from sparsematch._engines.cuda.core.hand_over import Allowance
+from sparsematch._engines.cuda.decomposition import multi_pivot
+from sparsematch._engines.cuda.decomposition.coarse_parts import CoarseParts, coarse_parts
 from sparsematch._engines.cuda.decomposition.colouring import colour_components
 from sparsematch._engines.cuda.decomposition.multi_pivot import reach_both_ways
 from sparsematch._engines.cuda.decomposition.small_components import solve_components
@@ -30,21 +32,26 @@ _SMALL, _FEW, _PIVOTS, _MISSES = 4, 1 << 14, 8, 2
 
 
 def block_labels(
-    by_row: BipartiteCSR, by_col: BipartiteCSR, matching: Matching, parts: CoarseParts
+    by_row: BipartiteCSR, by_col: BipartiteCSR, matching: Matching, most: int
 ) -> BlockLabels:
     """Return the group of every row; the matching must be maximum.
 
-    Workspace: six indices per row, two per column, and what sorting the rest takes. Time: O(n_rows
-    + n_cols + nnz), a barrier per level of each search, three waits for the device, two for each
-    pivot and each round over the rest.
+    Raises `TooNarrowError` after more than `most` narrow levels. Workspace: six indices per row,
+    two per column, and what sorting the rest takes. Time: O(n_rows + n_cols + nnz), a barrier per
+    level of each search, three waits for the device, two for each pivot and each round over the
+    rest.
     """
     xp, dtype, n_rows = namespace(by_row.indptr), by_row.dtype, by_row.n_rows
     if not n_rows:
         return BlockLabels(xp.empty(0, dtype), 0)
     kernels = _kernels(dtype)
     inside = bit_set(xp, n_rows), bit_set(xp, by_row.n_cols)
-    square = Square(by_row, by_col, matching, xp.empty(n_rows, dtype), *inside)
-    size, from_row = _trim(square, parts)
+    # numbers of rows, as _trim returns them; narrow levels
+    size = xp.zeros(4, dtype)
+    allowance = Allowance(size[3:], most)
+    parts = coarse_parts(by_row, by_col, matching, allowance)
+    square = Square(by_row, by_col, matching, xp.empty(n_rows, dtype), *inside, allowance)
+    size, from_row = _trim(square, parts, size)
     if size[0] > size[1] + size[2]:
         _split_core(square, size, from_row)
     begins = xp.zeros(max(size[0], 1), dtype)
@@ -56,11 +63,20 @@ def block_labels(
     return BlockLabels(group, int(blocks[-1]))
 
 
+def preload(dtype: np.dtype[Any]) -> None:
+    """Start the compiler for all that may be launched."""
+    alternating_bfs.kernels_of(dtype)
+    _kernels(dtype)
+    compile.load("decomposition/small_components", dtype)
+    multi_pivot.kernels_of(dtype)
+    compile.load("decomposition/colouring", dtype)
+
+
 def _kernels(dtype: np.dtype[Any]) -> compile.Kernels:
     return compile.load("decomposition/strong_components", dtype, THREADS=THREADS)
 
 
-def _trim(square: Square, parts: CoarseParts) -> tuple[list[int], IndexArray]:
+def _trim(square: Square, parts: CoarseParts, size: IndexArray) -> tuple[list[int], IndexArray]:
     """Label the blocks of one row at both ends.
 
     Return the numbers of rows: all, first, last; and the degrees left.
@@ -69,7 +85,6 @@ def _trim(square: Square, parts: CoarseParts) -> tuple[list[int], IndexArray]:
     xp, dtype, n_rows = namespace(graph.indptr), graph.dtype, graph.n_rows
     kernels, n, shift = _kernels(dtype), dtype.type(n_rows), lanes_of(graph)
     from_row, to_col = xp.zeros(n_rows, dtype), xp.zeros(graph.n_cols, dtype)
-    size = xp.zeros(3, dtype)
     labels = square.label, from_row, *inside, size
     kernels.launch_resident("square_part", n, mates.row_mate, *parts, *labels)
     rows, cols = kernels.csr(graph), kernels.csr(square.by_col)
@@ -93,13 +108,15 @@ def _trim(square: Square, parts: CoarseParts) -> tuple[list[int], IndexArray]:
         shift=shift,
     )
     how = {"threads": THREADS, "blocks_per_processor": 2}
-    kernels.launch_resident("trim", n, trim, xp.zeros(2, np.int32), **how)
-    n_square, n_first, n_last = sizes = [int(k) for k in size.tolist()]
+    allowance = square.allowance.struct(kernels)
+    kernels.launch_resident("trim", n, trim, allowance, xp.zeros(2, np.int32), **how)
+    n_square, n_first, n_last, used = (int(k) for k in size.tolist())
+    square.allowance.check(used)
     if n_first + n_last:
         numbers = dtype.type(n_first), dtype.type(n_last), dtype.type(n_square)
         labels = mates.row_mate, square.label, *inside, from_row
         kernels.launch("settle", n_first + n_last, *numbers, *queues, *labels)
-    return sizes, from_row
+    return [n_square, n_first, n_last], from_row
 
 
 def _split_core(square: Square, size: list[int], from_row: IndexArray) -> None:
@@ -190,6 +207,7 @@ def _split(square: Square, part: Square, begin: int, from_row: IndexArray) -> li
     xp, dtype, n_rows = namespace(graph.indptr), graph.dtype, graph.n_rows
     kernels, n = _kernels(dtype), dtype.type(n_rows)
     ahead, behind = reach_both_ways(part, xp.argmax(from_row).reshape(1))
+    square.allowance.check()
     of_row, counts = xp.empty(n_rows, np.int8), xp.zeros(4, dtype)
     reached = part.rows_in, ahead, behind
     kernels.launch_resident("classify", n, mates.row_mate, *reached, of_row, counts)

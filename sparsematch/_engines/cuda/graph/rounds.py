@@ -27,13 +27,17 @@ def shape(graph: Graph) -> dict[str, int]:
     mean = graph.nnz / max(graph.n, 1)
     lanes = 2 if mean <= 8 else 4 if mean <= 24 else 8
     weight = 0 if graph.weight is None else graph.weight.dtype.itemsize
-    return {
-        "WEIGHT": weight,
-        "LANES": lanes,
-        "UNROLL": 2 if mean <= 16 else 4,
-        "LONG": 32 * lanes,
-        "PART": PART,
-    }
+    return _macros(weight, lanes, 2 if mean <= 16 else 4)
+
+
+def shapes(weight: int) -> list[dict[str, int]]:
+    """Return the macros of all lists whose weights have so many bytes."""
+    return [_macros(weight, *pair) for pair in ((2, 2), (4, 2), (4, 4), (8, 4))]
+
+
+def _macros(weight: int, lanes: int, unroll: int) -> dict[str, int]:
+    lists = {"LANES": lanes, "UNROLL": unroll, "LONG": 32 * lanes, "PART": PART}
+    return {"WEIGHT": weight} | lists
 
 
 def load(name: str, graph: Graph, **macros: int) -> compile.Kernels:

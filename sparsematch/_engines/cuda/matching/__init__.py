@@ -8,6 +8,7 @@ from sparsematch._engines.cuda.matching import (
     karp_sipser,
     min_degree,
     ms_bfs,
+    one_block,
     push_relabel,
 )
 
@@ -16,5 +17,6 @@ register_driver("cheap", "heuristic", cheap)
 register_driver("min_degree", "heuristic", min_degree)
 register_driver("karp_sipser", "heuristic", karp_sipser)
 register_driver("ms_bfs", "exact", ms_bfs, default_init="cheap")
+register_driver("one_block", "exact", one_block)
 register_driver("apfb", "exact", apfb, default_init="cheap")
 register_driver("push_relabel", "exact", push_relabel, default_init="cheap", transpose="required")

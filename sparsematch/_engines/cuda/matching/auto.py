@@ -1,13 +1,32 @@
 """The choice among the engines of this back-end, by the shape and how uneven the lists are."""
 
+from time import perf_counter
+from types import ModuleType
+
+from sparsematch._engines.cuda.core import compile, hand_over
 from sparsematch._engines.cuda.core.transpose import transpose
-from sparsematch._engines.cuda.matching import cheap, karp_sipser, min_degree, ms_bfs
+from sparsematch._engines.cuda.matching import (
+    cheap,
+    karp_sipser,
+    min_degree,
+    ms_bfs,
+    one_block,
+    start_common,
+)
+from sparsematch._engines.cuda.matching.features import Features, features, match_diagonal
 from sparsematch._engines.registry import Run
 from sparsematch._types.bipartite import BipartiteCSR
 from sparsematch._types.matching import Matching
 
-SUMMARY = "A start that suits the lists, then `ms_bfs` from the side with fewer vertices."
-OPTIONS: dict[str, bool | float] = {}
+SUMMARY = (
+    "A start that suits the lists, then `ms_bfs` from the side with fewer vertices; `one_block` "
+    "where they are few; what is deep and narrow is left to the host."
+)
+#: `host`: whether it may be.
+OPTIONS: dict[str, bool | float] = {"host": True}
+
+#: Matrices of fewer rows are searched to the end: leaving them would save nothing.
+SMALL = 2048
 
 #: How many times as many majors as minors it takes for a transpose to pay: the search starts from
 #: every free major, in every phase, and most of those can find nothing.
@@ -31,15 +50,46 @@ def improve(graph: BipartiteCSR, matching: Matching, run: Run) -> None:
     Reads: the graph. Writes: both mates. Workspace: that of `ms_bfs`, and a transpose of a tall
     graph.
     """
-    if graph.n_major > TALL * graph.n_minor:
-        graph = transpose(graph, run)
-    if (
-        SPARSE * graph.n_major <= graph.nnz < DENSER * graph.n_major
-        and karp_sipser.single(graph) > PENDANT
-    ):
-        karp_sipser.improve(graph, matching, run)
-        ms_bfs.improve(graph, matching, run)
+    run.host = bool(run.options.get("host", OPTIONS["host"])) and graph.n_major >= SMALL
+    if one_block.fits(graph):
+        one_block.improve(graph, matching, run)
         return
-    by_degree = graph.nnz >= LONG * graph.n_major and UNEVEN < min_degree.skew(graph) < HUBS
-    (min_degree if by_degree else cheap).improve(graph, matching, run)
-    ms_bfs.improve(graph, matching, run)
+    searched = transpose(graph, run) if graph.n_major > TALL * graph.n_minor else graph
+    _preload(searched)
+    seen = features(searched, ms_bfs.shape(searched)["WIDTH"])
+    if seen.has_diagonal and not run.warm:
+        match_diagonal(graph, matching, run)
+        return
+    _start(searched, seen).improve(searched, matching, run)
+    begin, limits = perf_counter(), {}
+    if run.host:
+        allowance = hand_over.narrow_levels(graph, run, hand_over.SEARCHED_ENTRY)
+        limits = {"few": hand_over.FEW, "allowance": allowance}
+    report = ms_bfs.search(searched, matching, run, limits, seen.linked)
+    ms_bfs.account("ms_bfs", report, begin, run)
+    if run.host and report()["stopped"]:  # waits
+        why = f"more than {allowance} levels of {hand_over.FEW} vertices or fewer"
+        hand_over.finish_matching(graph, matching, run, why)
+
+
+def _preload(graph: BipartiteCSR) -> None:
+    """Start the compiler for what will be launched, and the likely start."""
+    start_common.load("matching/cheap", graph.dtype)
+    if _may_have_pendants(graph):
+        start_common.load("matching/karp_sipser", graph.dtype)
+    if graph.nnz >= LONG * graph.n_major:
+        start_common.load("matching/min_degree", graph.dtype)
+    compile.load("matching/features", graph.dtype)
+    ms_bfs.preload(graph)
+
+
+def _may_have_pendants(graph: BipartiteCSR) -> bool:
+    return SPARSE * graph.n_major <= graph.nnz < DENSER * graph.n_major
+
+
+def _start(graph: BipartiteCSR, seen: Features) -> ModuleType:
+    """Return the start that suits the lists."""
+    if _may_have_pendants(graph) and seen.single > PENDANT:
+        return karp_sipser
+    by_degree = graph.nnz >= LONG * graph.n_major and UNEVEN < seen.skew < HUBS
+    return min_degree if by_degree else cheap

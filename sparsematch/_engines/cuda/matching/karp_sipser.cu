@@ -106,12 +106,3 @@ KERNEL rows(Index n_rows, KarpSipser s, Index most, int bits) {
         if (j != UNMATCHED && claim(s.gone, i)) follow(s, match_row(s, i, j));
     }
 }
-
-// How many lists have one entry. Reads: indptr. Writes: single, by atomics. Time: O(n_rows /
-// threads).
-KERNEL count_single(Index n_rows, const Index* __restrict__ indptr, Index* single) {
-    Index mine = 0;
-    for (Index i = thread_index(); i < n_rows; i += thread_count())
-        mine += indptr[i + 1] - indptr[i] == 1;
-    add_of_block(single, mine);
-}

@@ -50,11 +50,3 @@ def improve(graph: BipartiteCSR, matching: Matching, run: Run) -> None:
     for most in ONE if one_only else (*ONE, *FEW, np.iinfo(graph.dtype).max):
         kernels.launch("rows", graph.n_major, n_rows, state, index(most), bits)
     run.steps.append(StepInfo("karp_sipser", perf_counter() - begin))
-
-
-def single(graph: BipartiteCSR) -> float:
-    """Return the share of the majors that have one entry; waits for the device."""
-    count, n = namespace(graph.indptr).zeros(1, graph.dtype), graph.n_major
-    kernels = start_common.load("matching/karp_sipser", graph.dtype)
-    kernels.launch("count_single", -(-n // 8), graph.dtype.type(n), graph.indptr, count)
-    return int(count[0]) / max(n, 1)

@@ -86,14 +86,3 @@ KERNEL choose_long(Index n_rows, MinDegree s, Index above, int bits, unsigned se
         }
     }
 }
-
-// The sum of the squares of the lengths of all lists. Reads: indptr. Writes: sum, by atomics. Time:
-// O(n_rows / threads).
-KERNEL squares(Index n_rows, const Index* __restrict__ indptr, Wide* sum) {
-    Wide mine = 0;
-    for (Index i = thread_index(); i < n_rows; i += thread_count()) {
-        const Wide size = indptr[i + 1] - indptr[i];
-        mine += size * size;
-    }
-    add_of_block(sum, mine);
-}

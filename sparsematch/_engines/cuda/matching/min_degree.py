@@ -45,16 +45,3 @@ def improve(graph: BipartiteCSR, matching: Matching, run: Run) -> None:
         kernels.launch("choose", n_rows, index(n_rows), state, index(above), index(upto), *order)
     kernels.launch("choose_long", 32 * n_rows, index(n_rows), state, index(CLASSES[-1]), *order)
     run.steps.append(StepInfo("min_degree", perf_counter() - begin))
-
-
-def skew(graph: BipartiteCSR) -> float:
-    """Return the mean square of the lengths of lists over that of equal ones.
-
-    Waits for the device.
-    """
-    total = namespace(graph.indptr).zeros(1, np.uint64)
-    kernels = start_common.load("matching/min_degree", graph.dtype)
-    kernels.launch(
-        "squares", -(-graph.n_major // 8), graph.dtype.type(graph.n_major), graph.indptr, total
-    )
-    return float(total[0]) * graph.n_major / max(graph.nnz, 1) ** 2

@@ -15,7 +15,6 @@
 #include "core/warp_queue.cuh"
 #include "matching/ms_bfs.cuh"
 #include "matching/ms_bfs_schedules.cuh"
-#include "matching/ms_bfs_setup.cuh"
 
 // The state of the launch, the same in all threads: the round, the vote, the barrier of the grid;
 // shared memory of the block; when the last part of the work ended.
@@ -25,6 +24,7 @@ struct Launch {
     int* barrier;
     unsigned char* memory;
     long long since;
+    Index few;  // levels of few entries
 };
 
 DEVICE void prefetch_row(const MsBfs& s, Index row) {
@@ -54,14 +54,14 @@ DEVICE Index visit(const MsBfs& s, const Entry& at, const Index (&list)[N], Queu
         bool ends = false;
         if (claimed[k]) {
             if (mate[k] != UNMATCHED) prefetch_row(s, mate[k]);
-            s.link[list[k]] = Link{at.row, at.column, at.root, 0};
+            s.link[list[k]] = Link{at.row, at.root};
             if (mate[k] == UNMATCHED)
                 ends = compare_and_swap(s.leaf + at.root, UNMATCHED, list[k]) == UNMATCHED;
         }
         found += count_bits(ballot(ends));
-        Entry entry = {mate[k], list[k], at.root, 0};
+        Entry entry = {mate[k], at.root, 0, 0};
         const bool linked = WIDTH && list[k] < MORE;
-        if (linked) entry = Entry{at.row, at.column, at.root, list[k]};
+        if (linked) entry = Entry{at.row, at.root, list[k], 0};
         next.put(entry, linked || (claimed[k] && mate[k] != UNMATCHED));
     }
     return found;
@@ -83,7 +83,7 @@ DEVICE Index visit_list(const MsBfs& s, const Entry& at, bool wanted, unsigned t
         from += begin;
     }
     for (Index part = 1 + lane; ballot(part <= parts); part += LANES)
-        next.put(Entry{at.row, at.column, at.root, part}, part <= parts);
+        next.put(Entry{at.row, at.root, part, 0}, part <= parts);
     const int offset =
         static_cast<int>(scatter(static_cast<unsigned>(at.row) ^ turn)) & (LANES * UNROLL - 1);
     for (Index base = 0; ballot(base < left); base += LANES * UNROLL) {
@@ -218,7 +218,7 @@ DEVICE void plant(const MsBfs& s, Index n_cols, Index n_roots, bool graft, const
             const Index root = in_tree ? s.link[j].root : UNMATCHED;
             const bool stays = root != UNMATCHED && s.leaf[root] == UNMATCHED;
             kept |= ballot(stays) << first;
-            next.put(Entry{stays ? s.col_mate[j] : UNMATCHED, j, root, 0}, stays);
+            next.put(Entry{stays ? s.col_mate[j] : UNMATCHED, root, 0, 0}, stays);
         }
         // own word of the warp, which has read it
         if (lane_in_warp() == 0) store(s.visited + w, kept);
@@ -226,7 +226,7 @@ DEVICE void plant(const MsBfs& s, Index n_cols, Index n_roots, bool graft, const
     for (Index base = thread_index() - lane_in_warp(); base < n_roots; base += thread_count()) {
         const Index r = base + lane_in_warp();
         const bool free = r < n_roots && s.leaf[r] == UNMATCHED;
-        next.put(Entry{free ? s.roots[r] : UNMATCHED, UNMATCHED, r, 0}, free);
+        next.put(Entry{free ? s.roots[r] : UNMATCHED, r, 0, 0}, free);
     }
     next.flush();
 }
@@ -250,7 +250,8 @@ DEVICE bool run_round(const MsBfs& s, const Frontier& f, const Limits& limits, L
 
 // Grows the trees from `count` entries at the head of the queue, round by round, until all are
 // stuck, or `enough` have a path, or the phase has become so deep since it last found one that the
-// rest is left to the next. Returns how many have a path; level: how deep.
+// rest is left to the next, or the allowance is used up. Returns how many have a path; level: how
+// deep.
 DEVICE Index grow(const MsBfs& s, const Limits& limits, Index count, Index enough, unsigned turn,
                   Index& level, Launch& launch) {
     Index begin = 0, found = 0, last = 0;
@@ -264,10 +265,11 @@ DEVICE Index grow(const MsBfs& s, const Limits& limits, Index count, Index enoug
         begin += count;
         count = load(&now->pushed);
         level += load(&now->deep);
+        if (f.count <= limits.few) launch.few += load(&now->deep);
         const Index more = load(&now->found);
         if (more) last = level;
         found += more;
-        if (found >= enough) break;
+        if (found >= enough || launch.few > limits.allowance) break;
         if (!LOCKSTEP && found && level * 8 >= last * limits.depth_eighths + 64) break;
     }
     return found;
@@ -282,9 +284,13 @@ KERNEL __launch_bounds__(THREADS, BLOCKS)
     const Index n_roots = control->n_roots;
     const Index most = n_roots < control->free_columns ? n_roots : control->free_columns;
     Index total = 0, levels = 0, phase = 0, level = 0;
-    Launch launch = {
-        {control->rounds, 0}, {control->votes, control->votes + 1, 0, 0}, barrier, memory, ticks()};
-    while (total < most) {
+    Launch launch = {{control->rounds, 0},
+                     {control->votes, control->votes + 1, 0, 0},
+                     barrier,
+                     memory,
+                     ticks(),
+                     0};
+    while (total < most && launch.few <= limits.allowance) {
         const Tally* now = launch.rounds.written();
         plant(s, n_cols, n_roots, phase > 0 && level >= limits.graft, launch);
         end_round(launch.rounds, Done{0, 0}, barrier);
@@ -295,7 +301,7 @@ KERNEL __launch_bounds__(THREADS, BLOCKS)
         const Index found = grow(s, limits, load(&now->pushed), enough, turn, level, launch);
         levels += level;
         total += found;
-        if (!found) break;
+        if (!found && launch.few <= limits.allowance) break;
         augment(s, n_roots);
         sync_grid(barrier);
         clock(control, 3, launch.since);
@@ -304,4 +310,5 @@ KERNEL __launch_bounds__(THREADS, BLOCKS)
     control->phases = phase;
     control->levels = levels;
     control->found = total;
+    control->stopped = total < most && launch.few > limits.allowance;
 }

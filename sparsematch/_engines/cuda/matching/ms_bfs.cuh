@@ -5,7 +5,8 @@
 // of a row that stand in a row of their own, 0: all lists are read from indices; LANES, threads of
 // a warp that share a row; UNROLL, entries that a thread reads at once; PART, entries of a long
 // list that make an entry of the frontier; ROOM, entries of its own frontier that are not too many
-// for a block; THREADS of a block, BLOCKS of a processor.
+// for a block; LINKED, rows of slots that a list may have beside its first; THREADS of a block,
+// BLOCKS of a processor.
 //
 // Rows of slots, here with WIDTH 8; row i of the matrix is row i of the slots:
 //
@@ -14,34 +15,31 @@
 //     in linked row k     | j | j | j | j | j | j  | LINK | LINK  |
 //     too many            | j | j | j | j | j | j  | j  | MORE    |   the rest: in indices
 //
-// The linked rows of row i follow each other from n_rows + indptr[i] / (WIDTH - 2) on, where no
-// other list has any. The r-th links the (2 r + 1)-th and the (2 r + 2)-th: a binary tree, so that
-// all are reached in few levels. Row 0 of them is linked by the first row. A slot without a link is
-// -1.
+// The linked rows of row i follow each other, LINKED of them at most, where it has reserved them
+// behind the first rows of all. The r-th links the (2 r + 1)-th and the (2 r + 2)-th: a binary
+// tree, so that all are reached in few levels. Row 0 of them is linked by the first row. A slot
+// without a link is -1.
 #pragma once
 
 // in the last slot of a row: the rest of its list is long, and stands in indices
 #define MORE (static_cast<Index>(-2))
 // in a slot: the list goes on in the k-th row of slots; it is its own inverse
 #define LINK(k) (static_cast<Index>(-3) - (k))
-// rows of slots that a list may have beside its first
-#define LINKED 15
-
 #if LANES > WARP  // on the host
 #undef LANES
 #define LANES WARP
 #endif
 
-// How a column was reached: from a row, which itself was reached by its mate, UNMATCHED if it is a
-// root; and in which tree.
-struct alignas(16) Link {
-    Index row, column, root, unused;
+// How a column was reached: from a row, which itself was reached by its mate, unless it is a root;
+// and in which tree.
+struct alignas(2 * sizeof(Index)) Link {
+    Index row, root;
 };
 
-// A row of the frontier: how it was reached, its tree, and what part of its list comes next: 0, the
+// A row of the frontier, its tree, and what part of its list comes next: 0, the
 // first; a LINK, a row of slots; else a part of a long list.
 struct alignas(16) Entry {
-    Index row, column, root, part;
+    Index row, root, part, unused;
 };
 
 // What the blocks count in one round between two barriers: entries of the next frontier, paths,
@@ -53,8 +51,8 @@ struct Tally {
 // Zero at the first launch.
 struct Control {
     Tally rounds[3];
-    Index n_roots, free_columns;
-    Index phases, levels, found;
+    Index free_rows, free_columns, n_roots, n_linked;
+    Index phases, levels, found, stopped;
     long long ticks[4];
     Wide votes[2];
 };
@@ -62,9 +60,10 @@ struct Control {
 // When a frontier is narrow, in entries for each block; how many levels a block then goes on by
 // itself; at how many eighths of the depth at which it found its last path a phase ends, 0: with
 // the level that finds one; the levels of a phase from which on its trees are kept. In lockstep, up
-// to how many entries are left to the first block, and narrow frontiers are shared by all.
+// to how many entries are left to the first block, and narrow frontiers are shared by all. After
+// more than `allowance` levels of up to `few` entries the search stops: the host will finish it.
 struct Limits {
-    int narrow, stay, depth_eighths, graft, alone;
+    int narrow, stay, depth_eighths, graft, alone, few, allowance;
 };
 
 struct MsBfs {
@@ -122,10 +121,10 @@ DEVICE void augment(const MsBfs& s, Index n_roots) {
         if (j < 0) continue;
         s.leaf[r] = MORE;  // done
         while (j != UNMATCHED) {
-            const Link link = s.link[j];
-            s.col_mate[j] = link.row;
-            s.row_mate[link.row] = j;
-            j = link.column;
+            const Index row = s.link[j].row, before = s.row_mate[row];
+            s.col_mate[j] = row;
+            s.row_mate[row] = j;
+            j = before;  // how the row was reached
         }
     }
 }

@@ -1,9 +1,10 @@
 """Breadth-first search from all free rows at once, in one kernel, until no path is left.
 
 The blocks of `search` are all resident and wait for each other by themselves, so that a level costs
-no launch and no transfer. The host reads nothing back unless details are wanted.
+no launch and no transfer. The host learns how many rows are free before it starts.
 """
 
+import functools
 from collections.abc import Callable
 from time import perf_counter
 from typing import Any
@@ -12,8 +13,9 @@ import numpy as np
 
 from sparsematch._engines.cuda.core import compile
 from sparsematch._engines.cuda.core.device import bit_set, index_bits, seed_of
+from sparsematch._engines.cuda.matching.features import LINKED, features
 from sparsematch._engines.registry import Run
-from sparsematch._types.arrays import namespace
+from sparsematch._types.arrays import IndexArray, namespace
 from sparsematch._types.bipartite import BipartiteCSR
 from sparsematch._types.matching import Matching
 from sparsematch._types.run_info import StepInfo
@@ -30,8 +32,10 @@ ROOM = 128
 #: As in ms_bfs.cuh. A frontier is narrow up to so many entries per block, and blocks then go on by
 #: themselves for so many levels. A phase that has found something ends when it is so many eighths
 #: as deep as when it found the last; its trees are kept for the next from so many levels on, when
-#: growing them again would take longer.
+#: growing them again would take longer. It does as many levels of few entries as there are, unless
+#: a driver allows fewer.
 LIMITS = {"narrow": 640, "stay": 32, "depth_eighths": 16, "graft": 100, "alone": 0}
+LIMITS |= {"few": 0, "allowance": 2**31 - 1}
 
 #: What the ticks of the control are counted for.
 KINDS = ("plant", "wide", "narrow", "augment")
@@ -40,8 +44,8 @@ KINDS = ("plant", "wide", "narrow", "augment")
 def improve(graph: BipartiteCSR, matching: Matching, run: Run) -> None:
     """Make the matching maximum.
 
-    Reads: the graph. Writes: both mates. Workspace: 4 indices for each column, 6 and its slots for
-    each row.
+    Reads: the graph. Writes: both mates. Workspace: 2 indices for each column, 4 and its slots for
+    each row, 2 more for each free row.
     """
     begin = perf_counter()
     account("ms_bfs", search(graph, matching, run), begin, run)
@@ -62,26 +66,53 @@ def account(
     run.steps.append(StepInfo(name, seconds, phases, levels, **facts, seconds_by_step=steps))
 
 
+def preload(graph: BipartiteCSR) -> None:
+    """Start the compiler for the search of such lists, and then of others."""
+    macros, others = shape(graph), shapes(graph.dtype)
+    compile.load("matching/ms_bfs", graph.dtype, **macros)
+    compile.load("matching/ms_bfs_setup", graph.dtype, **of_slots(macros))
+    compile.load_ahead("matching/ms_bfs", graph.dtype, others)
+    compile.load_ahead("matching/ms_bfs_setup", graph.dtype, map(of_slots, others))
+
+
+def of_slots(macros: dict[str, int]) -> dict[str, int]:
+    """Return the macros of the setup."""
+    return {key: macros[key] for key in ("WIDTH", "LANES", "LINKED")}
+
+
 def shape(graph: BipartiteCSR) -> dict[str, int]:
     """Return the macros that suit lists of this length.
 
-    Short lists stand in slots, where a row is found without its bounds. Two small blocks on a
-    processor hide each other's waits, but a long list keeps a large one busy.
+    Short lists stand in slots, where a row is found without its bounds.
     """
     mean = graph.indices.size / max(graph.n_major, 1)
     width = 4 if mean <= 3 else 8 if mean <= 8 else 16 if mean <= 15 else 0
     if width and graph.n_major + graph.indices.size // (width - 2) >= np.iinfo(graph.dtype).max - 8:
         width = 0  # no numbers left for the rows of slots
-    small = width in (4, 8) or graph.dtype.itemsize == 8
+    return _macros(graph.dtype, width, width or (32 if mean >= 32 else 8))
+
+
+def shapes(dtype: np.dtype[Any]) -> list[dict[str, int]]:
+    """Return the macros of all lists."""
+    return [_macros(dtype, *pair) for pair in ((8, 8), (4, 4), (16, 16), (0, 8), (0, 32))]
+
+
+def _macros(dtype: np.dtype[Any], width: int, lanes: int) -> dict[str, int]:
+    """Return the macros for rows of so many slots, and so many threads for a list.
+
+    Two small blocks on a processor hide each other's waits, but a long list keeps a large one busy.
+    """
+    small = width in (4, 8) or dtype.itemsize == 8
     return {
         "LOCKSTEP": 0,
         "WIDTH": width,
-        "LANES": width or (32 if mean >= 32 else 8),
+        "LANES": lanes,
         "UNROLL": 2,
         "PART": PART,
         "ROOM": ROOM,
+        "LINKED": LINKED,
         "THREADS": 512 if small else 1024,
-        "BLOCKS": 2 if small and graph.dtype.itemsize == 4 else 1,
+        "BLOCKS": 2 if small and dtype.itemsize == 4 else 1,
     }
 
 
@@ -90,41 +121,102 @@ def search(
     matching: Matching,
     run: Run,
     limits: dict[str, int] | None = None,
+    linked: int | None = None,
     **macros: int,
 ) -> Callable[[], Any]:
-    """Run the kernels; return what reads their control."""
-    xp, dtype, n_rows, n_cols = namespace(graph.indptr), graph.dtype, graph.n_major, graph.n_minor
-    macros = shape(graph) | macros
-    kernels, index = compile.load("matching/ms_bfs", dtype, **macros), dtype.type
-    row_mate, col_mate = graph.orient(matching.row_mate, matching.col_mate)
-    width, control = macros["WIDTH"], kernels.zeros(xp, "Control")
-    linked = graph.indices.size // (width - 2) + 1 if width else 0
-    slots = xp.empty(max((n_rows + linked) * width, 1), dtype)
-    roots, leaf = xp.empty((2, n_rows), dtype)
-    kernels.launch("count_free", -(-n_cols // 8), index(n_cols), col_mate, control)
-    order = index(n_rows), index_bits(n_rows), seed_of(run)
-    arrays = graph.indptr, row_mate, roots, leaf, control
-    kernels.launch("collect", -(-n_rows // 8), *order, *arrays)
-    if width:
-        lists = graph.indptr, graph.indices, slots
-        kernels.launch("spread", n_rows * width, index(n_rows), *lists)
-    entries = n_rows + linked + graph.indices.size // macros["PART"] + 1
-    state = kernels.struct(
-        "MsBfs",
-        indptr=graph.indptr,
-        indices=graph.indices,
-        slots=slots,
-        roots=roots,
-        row_mate=row_mate,
-        col_mate=col_mate,
-        visited=bit_set(xp, n_cols),
-        link=xp.empty(4 * n_cols, dtype),
-        leaf=leaf,
-        queue=xp.empty(4 * entries, dtype),
-        control=control,
-    )
-    bounds = kernels.struct("Limits", **(LIMITS | (limits or {})))
-    how = {"threads": macros["THREADS"], "blocks_per_processor": macros["BLOCKS"]}
-    barrier = xp.zeros(2, np.int32)
-    kernels.launch_resident("search", index(n_cols), state, bounds, seed_of(run), barrier, **how)
-    return lambda: kernels.read("Control", control)
+    """Run the kernels; return what reads their control.
+
+    `linked` is what `features` counts, if it is known. Waits for the device once, to learn how many
+    rows are free. Where the memory does not suffice for rows of slots, lists are read in place.
+    """
+    lockstep, macros = macros, shape(graph) | macros
+    work = Search(graph, matching, run, macros)
+    free = work.count_free()
+    if not min(free["free_rows"], free["free_columns"]):
+        return lambda: free
+    if not macros["WIDTH"]:
+        work.start(limits or {}, int(free["free_rows"]), 0)
+        return work.report()
+    try:
+        if linked is None:
+            linked = features(graph, macros["WIDTH"]).linked
+        work.start(limits or {}, int(free["free_rows"]), linked)
+    except MemoryError:
+        # lists read in place: slower, in half the memory
+        work = Search(graph, matching, run, _macros(graph.dtype, 0, 8) | lockstep)
+        work.start(limits or {}, int(work.count_free()["free_rows"]), 0)
+    return work.report()
+
+
+class Search:
+    """What the kernels work on, and their launches."""
+
+    def __init__(
+        self, graph: BipartiteCSR, matching: Matching, run: Run, macros: dict[str, int]
+    ) -> None:
+        self._graph, self._run, self._macros = graph, run, macros
+        self._mates = graph.orient(matching.row_mate, matching.col_mate)
+        self._kernels = compile.load("matching/ms_bfs", graph.dtype, **macros)
+        self._setup = compile.load("matching/ms_bfs_setup", graph.dtype, **of_slots(macros))
+        self._control = self._kernels.zeros(namespace(graph.indptr), "Control")
+
+    def count_free(self) -> Any:
+        """Return the control when the free rows and columns are counted; waits for the device."""
+        graph, index = self._graph, self._graph.dtype.type
+        n_rows, n_cols = graph.n_major, graph.n_minor
+        arrays = graph.indptr, *self._mates, self._control
+        n = max(n_rows, n_cols)
+        self._setup.launch("count_free", -(-n // 8), index(n_rows), index(n_cols), *arrays)
+        return self._kernels.read("Control", self._control)
+
+    def start(self, limits: dict[str, int], n_roots: int, linked: int) -> None:
+        """Launch the search from so many free rows.
+
+        Workspace: 2 indices for each column, 4 for each row and linked row and a few for long
+        lists, 2 for each root, and the slots.
+        """
+        graph, macros, control = self._graph, self._macros, self._control
+        xp, dtype, index = namespace(graph.indptr), graph.dtype, graph.dtype.type
+        n_rows, n_cols = graph.n_major, graph.n_minor
+        entries = n_rows + linked + graph.indices.size // macros["PART"] + 1
+        queue, link = xp.empty(4 * entries, dtype), xp.empty(2 * n_cols, dtype)
+        slots = self._slots(linked) if macros["WIDTH"] else None
+        roots, leaf = xp.empty((2, n_roots), dtype)
+        order = index(n_rows), index_bits(n_rows), seed_of(self._run)
+        arrays = graph.indptr, self._mates[0], roots, leaf, control
+        self._setup.launch("collect", -(-n_rows // 8), *order, *arrays)
+        state = self._kernels.struct(
+            "MsBfs",
+            indptr=graph.indptr,
+            indices=graph.indices,
+            slots=slots,
+            roots=roots,
+            row_mate=self._mates[0],
+            col_mate=self._mates[1],
+            visited=bit_set(xp, n_cols),
+            link=link,
+            leaf=leaf,
+            queue=queue,
+            control=control,
+        )
+        bounds = self._kernels.struct("Limits", **(LIMITS | limits))
+        how = {"threads": macros["THREADS"], "blocks_per_processor": macros["BLOCKS"]}
+        fixed = state, bounds, seed_of(self._run), xp.zeros(2, np.int32)
+        self._kernels.launch_resident("search", index(n_cols), *fixed, **how)
+
+    def _slots(self, linked: int) -> IndexArray:
+        """Return the lists in rows of slots."""
+        graph, width, index = self._graph, self._macros["WIDTH"], self._graph.dtype.type
+        n_rows = graph.n_major
+        slots = namespace(graph.indptr).empty((n_rows + linked) * width, graph.dtype)
+        if linked:
+            arrays = graph.indptr, slots, self._control
+            self._setup.launch("link_rows", n_rows, index(n_rows), *arrays)
+        arrays = graph.indptr, graph.indices, slots
+        self._setup.launch("spread", n_rows * width, index(n_rows), *arrays)
+        return slots
+
+    def report(self) -> Callable[[], Any]:
+        """Return what reads the control, once; only the control stays in memory for it."""
+        kernels, control = self._kernels, self._control
+        return functools.cache(lambda: kernels.read("Control", control))

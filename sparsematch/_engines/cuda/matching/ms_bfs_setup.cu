@@ -1,12 +1,23 @@
 // What ms_bfs prepares by launches of their own: roots, and lists in rows of slots.
-#pragma once
+//
+// A module apart from the search, so that the two compile side by side. Macros: WIDTH, LANES and
+// LINKED as in ms_bfs.cuh.
+#include "core/device.cuh"
+#include "core/level_queue.cuh"
+#include "matching/ms_bfs.cuh"
 
-// How many columns are free. Reads: col_mate. Time: O(n_cols / threads).
-KERNEL count_free(Index n_cols, const Index* __restrict__ col_mate, Control* control) {
-    Index mine = 0;
+// How many rows that have entries are free, and how many columns. Reads: indptr, mates. Time:
+// O((n_rows + n_cols) / threads).
+KERNEL count_free(Index n_rows, Index n_cols, const Index* __restrict__ indptr,
+                  const Index* __restrict__ row_mate, const Index* __restrict__ col_mate,
+                  Control* control) {
+    Index rows = 0, columns = 0;
+    for (Index i = thread_index(); i < n_rows; i += thread_count())
+        rows += row_mate[i] == UNMATCHED && indptr[i] != indptr[i + 1];
     for (Index j = thread_index(); j < n_cols; j += thread_count())
-        mine += col_mate[j] == UNMATCHED;
-    add_of_block(&control->free_columns, mine);
+        columns += col_mate[j] == UNMATCHED;
+    add_of_block(&control->free_rows, rows);
+    add_of_block(&control->free_columns, columns);
 }
 
 // The free rows that have entries, in an order that does not depend on their numbers. Reads:
@@ -36,7 +47,29 @@ KERNEL collect(Index n_rows, int bits, unsigned seed, const Index* __restrict__ 
     }
 }
 
-// The rows of slots, as ms_bfs.cuh draws them. Reads: indptr, indices. Writes: slots, own entry.
+#if WIDTH
+// The rows of slots that a list needs beside its first.
+DEVICE Index linked_rows(Index degree) { return degree > WIDTH ? (degree - 2) / (WIDTH - 2) : 0; }
+#endif
+
+// Reserves the linked rows of each list, unless they are too many, and links the first of them. All
+// blocks together. Reads: indptr. Writes: the last slot of own rows, where there are linked ones.
+// Time: O(n_rows / threads).
+KERNEL link_rows(Index n_rows, const Index* __restrict__ indptr, Index* slots, Control* control) {
+#if WIDTH
+    for (long long base = static_cast<long long>(block_index()) * threads_in_block(); base < n_rows;
+         base += thread_count()) {
+        const long long i = base + thread_in_block();
+        const Index linked = i < n_rows ? linked_rows(indptr[i + 1] - indptr[i]) : 0,
+                    mine = linked <= LINKED ? linked : 0;
+        const Index at = reserve(&control->n_linked, static_cast<int>(mine));
+        if (mine) slots[i * WIDTH + WIDTH - 1] = LINK(n_rows + at);
+    }
+#endif
+}
+
+// The rows of slots, as ms_bfs.cuh draws them; links to the first linked rows stand there already.
+// Reads: indptr, indices. Writes: slots, own entry.
 // Time: O((n_rows * WIDTH + nnz) / threads).
 KERNEL spread(Index n_rows, const Index* __restrict__ indptr, const Index* __restrict__ indices,
               Index* slots) {
@@ -44,13 +77,12 @@ KERNEL spread(Index n_rows, const Index* __restrict__ indptr, const Index* __res
     for (long long t = thread_index(); t < static_cast<long long>(n_rows) * WIDTH;
          t += thread_count()) {
         const Index i = static_cast<Index>(t / WIDTH), slot = static_cast<Index>(t % WIDTH);
-        const Index begin = indptr[i], degree = indptr[i + 1] - begin,
-                    more = n_rows + begin / (WIDTH - 2);
-        const Index linked = degree > WIDTH ? (degree - 2) / (WIDTH - 2) : 0;
+        const Index begin = indptr[i], degree = indptr[i + 1] - begin, linked = linked_rows(degree);
         if (slot < WIDTH - 1 || !linked)
             slots[t] = slot < degree ? indices[begin + slot] : UNMATCHED;
-        else slots[t] = linked > LINKED ? MORE : LINK(more);
-        if (linked > LINKED) continue;
+        else if (linked > LINKED) slots[t] = MORE;
+        if (!linked || linked > LINKED) continue;
+        const Index more = LINK(slots[static_cast<long long>(i) * WIDTH + WIDTH - 1]);
         for (Index r = 0; r < linked; ++r) {
             const Index p = WIDTH - 1 + r * (WIDTH - 2) + slot,
                         next = 2 * r + 1 + slot - (WIDTH - 2);

@@ -1,0 +1,21 @@
+"""Whether the arrays of a view are consistent: one launch, one wait for the device."""
+
+import numpy as np
+
+from sparsematch._engines.cuda.core import compile
+from sparsematch._types.arrays import namespace
+from sparsematch._types.bipartite import BipartiteCSR
+
+
+def count_entries(graph: BipartiteCSR) -> int:
+    """Return the number of entries, or -1 if the arrays are not consistent.
+
+    Their lengths must fit. Time: O(n_major + nnz).
+    """
+    facts = namespace(graph.indptr).zeros(2, np.int64)
+    sizes = (graph.dtype.type(n) for n in (graph.n_major, graph.n_minor, graph.indices.size))
+    n = max(graph.n_major, graph.indices.size)
+    arrays = graph.indptr, graph.indices, facts
+    compile.load("core/check", graph.dtype).launch("check", -(-n // 4), *sizes, *arrays)
+    wrong, nnz = facts.tolist()
+    return -1 if wrong else int(nnz)

@@ -1,0 +1,112 @@
+"""What the device leaves to the host: searches whose levels are many and narrow.
+
+A level costs the device the same whether it holds one vertex or thousands. The rule: a search is
+left to the host when the narrow levels that it has done took `SHARE` of the time that the copies
+and one core of the host are expected to take. So noticing costs no more than that share, and a
+search of wide levels is never left. The host's engine begins with the matching found so far.
+
+The host's back-end is reached through the registry, like any engine. What is copied is counted, in
+bytes, and shown by ``return_info``.
+"""
+
+from time import perf_counter
+from typing import Any
+
+import numpy as np
+
+from sparsematch._engines.cuda.core import compile
+from sparsematch._engines.registry import Run, select
+from sparsematch._types.arrays import namespace
+from sparsematch._types.bipartite import BipartiteCSR
+from sparsematch._types.matching import Matching
+from sparsematch._types.run_info import StepInfo
+
+#: A level of so few vertices is narrow: even one core does it in about the time of a barrier.
+FEW = 256
+
+#: Seconds: of a narrow level on the device, of a byte copied to pageable memory, of an entry in the
+#: host's search, and in its decomposition.
+LEVEL, BYTE, SEARCHED_ENTRY, DECOMPOSED_ENTRY = 2e-6, 1 / 6e9, 60e-9, 25e-9
+
+#: The share of the host's time that noticing may cost.
+SHARE = 0.25
+
+#: Levels that are done in any case: below them nothing is worth a wait for the device.
+LEAST = 256
+
+_MOST = 2**31 - 1
+
+
+class TooNarrowError(Exception):
+    """Raised where the levels of a decomposition are many and narrow."""
+
+
+def narrow_levels(graph: BipartiteCSR, run: Run, entry: float) -> int:
+    """Return how many narrow levels the device may do before it leaves the rest to the host.
+
+    `entry` is the host's time for an entry, in seconds.
+    """
+    if not run.host:
+        return _MOST
+    copied = 0 if run.on_host else bytes_of(graph)
+    seconds = copied * BYTE + graph.nnz * entry
+    return min(max(LEAST, int(SHARE * seconds / LEVEL)), _MOST)
+
+
+class Allowance:
+    """The narrow levels that a decomposition may do, counted on the device by all its launches."""
+
+    def __init__(self, used: Any, most: int) -> None:
+        self.used, self.most = used, most
+
+    def struct(self, kernels: compile.Kernels) -> compile.Struct:
+        """Return what a kernel needs to count."""
+        return kernels.struct("Allowance", used=self.used, most=self.most, few=FEW)
+
+    def check(self, used: int | None = None) -> None:
+        """Raise `TooNarrowError` if it is used up; waits for the device unless `used` is known."""
+        if self.most < _MOST and (int(self.used[0]) if used is None else used) > self.most:
+            raise TooNarrowError
+
+
+def bytes_of(graph: BipartiteCSR) -> int:
+    """Return the bytes of the index arrays."""
+    return (graph.n_major + 1 + graph.nnz) * graph.dtype.itemsize
+
+
+def on_host(graph: BipartiteCSR, run: Run) -> BipartiteCSR:
+    """Return a copy of the graph in host memory, made the first time."""
+    if run.on_host is None:
+        indptr: Any = graph.indptr
+        indices: Any = graph.indices[: graph.nnz]
+        arrays = indptr.get(), indices.get()
+        run.on_host = BipartiteCSR(graph.n_rows, graph.n_cols, *arrays, "numpy", graph.flipped)
+    return run.on_host
+
+
+def finish_matching(graph: BipartiteCSR, matching: Matching, run: Run, reason: str) -> None:
+    """Make the matching maximum by the host's `auto`.
+
+    Two steps or more are reported: ``"hand_over"``, with the bytes that are copied both ways, and
+    those of the host.
+    """
+    begin = perf_counter()
+    row_mate: Any = matching.row_mate
+    col_mate: Any = matching.col_mate
+    copied = (0 if run.on_host else bytes_of(graph)) + 2 * (row_mate.nbytes + col_mate.nbytes)
+    here, found = on_host(graph, run), Matching(row_mate.get(), col_mate.get())
+    seconds, rank = perf_counter() - begin, found.cardinality
+    run.steps.append(
+        StepInfo("hand_over", seconds, cardinality=rank, copied_bytes=copied, reason=reason)
+    )
+    host = Run(run.workers, run.seed, detailed=run.detailed, warm=True, steps=run.steps)
+    select("auto", "numpy", "exact", argument="method").improve(here, found, host)
+    row_mate.set(found.row_mate)
+    col_mate.set(found.col_mate)
+    run.transposes_built += host.transposes_built
+    run.transpose_seconds += host.transpose_seconds
+
+
+def to_device(array: Any, like: Any) -> Any:
+    """Return a copy of an array of the host, in the type of one on the device."""
+    return namespace(like).asarray(np.ascontiguousarray(array, like.dtype))

@@ -1,0 +1,84 @@
+"""All modules that calls may need, compiled ahead of them."""
+
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import numpy as np
+
+from sparsematch._engines.cuda.core import alternating_bfs, compile, transpose
+from sparsematch._engines.cuda.decomposition import (
+    connected_components,
+    multi_pivot,
+    strong_components,
+)
+from sparsematch._engines.cuda.graph import local_max
+from sparsematch._engines.cuda.graph import rounds as general
+from sparsematch._engines.cuda.matching import apfb, ms_bfs, one_block, start_common
+
+_Module = tuple[str, "np.dtype[Any]", dict[str, int]]
+
+
+def modules() -> list[_Module]:
+    """Return name, index type and macros of every module; those of `auto` with int32 first."""
+    types = np.dtype(np.int32), np.dtype(np.int64)
+    return [
+        (name, dtype, macros)
+        for variants in (_of_calls, _of_engines, _of_graphs)
+        for dtype in types
+        for name, macros in variants(dtype)
+    ]
+
+
+def compile_all(progress: Callable[[str, int, int], object]) -> int:
+    """Compile what is not in the cache; return how many modules there are.
+
+    `progress` is called with the name of a module that is ready, how many are, and of how many.
+
+    Raises
+    ------
+    CompileError
+        If the compiler refuses one.
+    """
+    waiting = [compile.load(name, dtype, **macros) for name, dtype, macros in modules()]
+    for done, kernels in enumerate(waiting, 1):
+        kernels.ready()
+        progress(kernels.name, done, len(waiting))
+    return len(waiting)
+
+
+def _of_calls(dtype: "np.dtype[Any]") -> Iterator[tuple[str, dict[str, int]]]:
+    """Yield what `auto`, block forms and certificates are made of."""
+    for name in ("core/check", "core/certificates", "matching/features"):
+        yield name, {}
+    yield "matching/one_block", one_block.macros(dtype)
+    for name in ("cheap", "karp_sipser", "min_degree"):
+        yield f"matching/{name}", {"STRETCH": start_common.STRETCH}
+    for shape in ms_bfs.shapes(dtype):
+        yield "matching/ms_bfs", shape
+        yield "matching/ms_bfs_setup", ms_bfs.of_slots(shape)
+    yield "core/transpose", {"LONG": transpose.LONG}
+    yield "core/alternating_bfs", {"HUB": alternating_bfs.HUB}
+    yield "decomposition/strong_components", {"THREADS": strong_components.THREADS}
+    yield "decomposition/multi_pivot", {"ROOTS": multi_pivot.ROOTS}
+    for name in ("small_components", "colouring", "block_permutation"):
+        yield f"decomposition/{name}", {}
+    components = {"FIRST": connected_components.FIRST, "LONG": connected_components.LONG}
+    yield "decomposition/connected_components", components
+
+
+def _of_engines(dtype: "np.dtype[Any]") -> Iterator[tuple[str, dict[str, int]]]:
+    """Yield what the other engines need."""
+    yield "matching/push_relabel", apfb.MACROS
+    yield "matching/apfb", apfb.MACROS
+    for shape in ms_bfs.shapes(dtype):
+        yield "matching/ms_bfs", shape | {"LOCKSTEP": 1}
+
+
+def _of_graphs(_: "np.dtype[Any]") -> Iterator[tuple[str, dict[str, int]]]:
+    """Yield what general graphs and coarsening need."""
+    yield "coarsening/coarsen", {}
+    for weight in (8, 4, 0):
+        for shape in general.shapes(weight):
+            yield "graph/validate", shape
+            yield "graph/local_max", shape | {"NARROW": local_max.NARROW}
+            yield "graph/red_blue", shape

@@ -1,0 +1,152 @@
+"""Deep and narrow searches on a GPU are left to the host: when, what it reports, how to forbid."""
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+
+import gpu_calls
+import oracle
+import sparsematch as sm
+import test_decomposition
+from calls import grid, random_matrix, scrambled
+from gpu_calls import CUPY, host, one_call, to_gpu
+from sparsematch._engines.cuda.core import hand_over
+from sparsematch._types.bipartite import BipartiteCSR
+from strategies import INDEX_TYPES, with_index_type
+
+pytestmark = pytest.mark.skipif(bool(gpu_calls.MISSING), reason=str(gpu_calls.MISSING))
+
+
+def chain(n):
+    """A path numbered at random: augmenting paths of thousands of entries."""
+    A = sp.diags_array([1.0, 1.0], offsets=[0, 1], shape=(n, n), format="csr")
+    return scrambled(A, 1)
+
+
+def ladder(n):
+    rail = sp.diags_array([1.0, 1.0], offsets=[-1, 0], shape=(n, n))
+    rung = sp.eye_array(n)
+    return scrambled(sp.csr_array(sp.block_array([[rail, rung], [rung, rail]])), 2)
+
+
+def names(info):
+    return [step.engine for step in info.steps]
+
+
+def on_host(form):
+    return sm.BlockForm(*(host(array) for array in form), form.matching.get())
+
+
+@pytest.mark.parametrize("dtype", INDEX_TYPES)
+@pytest.mark.parametrize("form", ["csr", "csc"])
+@pytest.mark.parametrize("make", [chain, ladder])
+def test_a_deep_search_is_left_to_the_host(make, form, dtype):
+    A = with_index_type(make(6000).asformat(form), dtype)
+    B = to_gpu(A)
+    with one_call:
+        m, info = sm.maximum_transversal(B, return_info=True)
+    assert isinstance(m.row_mate, CUPY.ndarray)
+    oracle.assert_maximum(A, host(m.row_mate), host(m.col_mate))
+    assert "hand_over" in names(info)
+    step = info.steps[names(info).index("hand_over")]
+    both_ways = 2 * (m.row_mate.nbytes + m.col_mate.nbytes)
+    assert step.copied_bytes == A.indptr.nbytes + A.indices.nbytes + both_ways
+    assert "levels of 256 vertices or fewer" in step.reason
+    assert sum(s.copied_bytes for s in info.steps) == step.copied_bytes
+    search = info.steps[names(info).index("ms_bfs")]
+    allowed = hand_over.narrow_levels(
+        BipartiteCSR(*A.shape, A.indptr, A.indices), Allowed(), hand_over.SEARCHED_ENTRY
+    )
+    assert search.levels < allowed + 2000  # wide ones, and those of the last round
+    with one_call:
+        _, info = sm.maximum_transversal(B, options={"host": False}, return_info=True)
+    assert "hand_over" not in names(info)
+    assert names(info)[-1] == "ms_bfs"
+    assert info.cardinality == m.cardinality
+
+
+class Allowed:
+    """What is read of a run: the host may be used, and has no copy yet."""
+
+    host, on_host = True, None
+
+
+def test_the_allowance_grows_with_the_matrix_and_not_where_the_copy_is_there():
+    small, large = (BipartiteCSR(n, n, np.arange(n + 1), np.arange(n)) for n in (10**4, 10**6))
+    run = Allowed()
+    few, many = (hand_over.narrow_levels(g, run, 60e-9) for g in (small, large))
+    assert hand_over.LEAST <= few < many
+    run.on_host = large
+    assert hand_over.narrow_levels(large, run, 60e-9) < many
+    run.host = False
+    assert hand_over.narrow_levels(small, run, 60e-9) == 2**31 - 1
+
+
+@pytest.mark.parametrize(
+    "A", [scrambled(grid(70), 3), random_matrix(5000, 5000, 6, seed=4)], ids=["grid", "random"]
+)
+def test_wide_searches_stay_on_the_device(A):
+    with one_call:
+        _, info = sm.maximum_transversal(to_gpu(A), return_info=True)
+    assert "hand_over" not in names(info)
+    assert all(step.copied_bytes == 0 for step in info.steps)
+
+
+def test_what_the_user_started_from_is_kept():
+    A = chain(5000)
+    start = sm.maximum_transversal(A).row_mate.copy()
+    start[::97] = -1
+    given = CUPY.asarray(start)
+    with one_call:
+        m = sm.maximum_transversal(to_gpu(A), initial=given)
+    assert np.array_equal(host(given), start)
+    oracle.assert_maximum(A, host(m.row_mate), host(m.col_mate))
+
+
+@pytest.mark.parametrize("form", ["csr", "csc"])
+@pytest.mark.parametrize("make", [chain, ladder])
+def test_the_block_form_is_the_same_wherever_it_is_found(make, form, monkeypatch):
+    A = make(3000).asformat(form)
+    asked = []
+    to_host = hand_over.on_host
+    monkeypatch.setattr(hand_over, "on_host", lambda *a: asked.append(1) or to_host(*a))
+    monkeypatch.setattr(hand_over, "LEAST", 16)
+    monkeypatch.setattr(hand_over, "SHARE", 0.001)
+    with one_call:
+        left = sm.block_triangular_form(to_gpu(A))
+        calls = len(asked)
+        kept = sm.block_triangular_form(to_gpu(A), options={"host": False})
+    assert calls >= 1
+    assert len(asked) == calls
+    usual = sm.block_triangular_form(A)
+    for found in (left, kept):
+        assert isinstance(found.row_perm, CUPY.ndarray)
+        test_decomposition.check(A, on_host(found))
+        expected = test_decomposition.blocks_of(usual)
+        assert test_decomposition.blocks_of(on_host(found)) == expected
+
+
+@pytest.mark.parametrize("seed", range(6))
+@pytest.mark.parametrize("least", [0, 1, 3, 10, 40])
+def test_any_search_of_a_block_form_may_be_cut_short(least, seed, monkeypatch):
+    """The levels allowed end in another search of the decomposition each time."""
+    A = random_matrix(2300, 2200 + 40 * seed, 1.2 + 0.3 * seed, seed=seed)
+    monkeypatch.setattr(hand_over, "FEW", 2**30)
+    monkeypatch.setattr(hand_over, "narrow_levels", lambda graph, run, entry: least)
+    with one_call:
+        form = on_host(sm.block_triangular_form(to_gpu(A)))
+    test_decomposition.check(A, form)
+    assert test_decomposition.blocks_of(form) == test_decomposition.blocks_of(
+        sm.block_triangular_form(A)
+    )
+
+
+def test_a_deep_search_leaves_what_it_found():
+    """With every allowance the result is maximum."""
+    A = chain(4000)
+    for allowed in (0, 1, 5, 50, 500):
+        with pytest.MonkeyPatch.context() as patch, one_call:
+            patch.setattr(hand_over, "narrow_levels", lambda *_, n=allowed: n)
+            m, info = sm.maximum_transversal(to_gpu(A), return_info=True)
+        oracle.assert_maximum(A, host(m.row_mate), host(m.col_mate))
+        assert "hand_over" in names(info)
