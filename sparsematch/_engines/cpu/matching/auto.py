@@ -6,6 +6,7 @@ costs a few passes, and never the matching it has found: the next step goes on f
 docs/algorithms/auto.md has the figures behind each sign; benchmarks/regret.py measures them anew.
 """
 
+from dataclasses import replace
 from math import ceil
 from time import perf_counter
 from typing import Any, Literal
@@ -17,7 +18,7 @@ from sparsematch._engines.cpu.core.csr import csr, mates
 from sparsematch._engines.cpu.core.run_engine import run_engine
 from sparsematch._engines.cpu.ordering.features import Features
 from sparsematch._engines.registry import Run
-from sparsematch._types.arrays import BoolArray
+from sparsematch._types.arrays import BoolArray, fill_unmatched
 from sparsematch._types.bipartite import BipartiteCSR
 from sparsematch._types.matching import Matching
 from sparsematch._types.run_info import StepInfo
@@ -35,6 +36,10 @@ FOREST_SEARCH, CORE_SEARCH, SHARED_SEARCH = 12.0, 1.0, 8.0
 
 #: Allowances of other algorithms, in the same unit.
 LEVELS, MESH_DESCENTS, DESCENTS, MESH_PUSHES = 2.0, 2.5, 0.5, 3.0
+
+#: One of so many parts of the majors is matched first. Where more than this share of it finds no
+#: free minor, the order of the majors is no help.
+HEAD, HEAD_SHARE = 3, 0.01
 
 #: Where fewer than this share of the majors are free after the cheap initialisation, the numbering
 #: of the matrix has done the work.
@@ -91,6 +96,13 @@ def _nothing_settled(graph: BipartiteCSR) -> _Settled:
     return np.zeros(graph.n_major, bool), np.zeros(graph.n_minor, bool)
 
 
+def head(graph: BipartiteCSR, matching: Matching, n: int) -> tuple[BipartiteCSR, Matching]:
+    """View the first majors of a graph, and the matching of these."""
+    shape = (graph.n_rows, n) if graph.flipped else (n, graph.n_cols)
+    part = replace(graph, n_rows=shape[0], n_cols=shape[1], indptr=graph.indptr[: n + 1])
+    return part, Matching(matching.row_mate[: shape[0]], matching.col_mate[: shape[1]])
+
+
 class Course:
     """The steps of one call on one graph.
 
@@ -114,13 +126,29 @@ class Course:
                 or self.search("single_source_bfs", 4, "a small matrix")
                 or self.finish()
             )
-        if self.run.warm or signs.lopsided or signs.ordered or signs.ascending or signs.like_a_mesh:
-            started = self.start_cheaply()
+        suited = self.run.warm or signs.lopsided or signs.ordered or signs.ascending
+        if suited or signs.like_a_mesh or self.order_helps():
+            started = self.start_cheaply(suited or signs.like_a_mesh)
         else:
-            started = self.start("min_degree", "the order of the rows says nothing; degrees do")
+            started = self.start_by_degrees()
         return started or self.search_to_the_end() or self.peel() or self.finish()
 
-    def start_cheaply(self) -> bool:
+    def order_helps(self) -> bool:
+        """Start with the first majors: where some of them find none free, the others will not."""
+        n = self.graph.n_major // HEAD
+        part, matching = head(self.graph, self.matching, n)
+        step = self.take(
+            "cheap", matching, f"1/{HEAD} of the rows: does any find no free column", part
+        )
+        return n - step.cardinality <= HEAD_SHARE * n
+
+    def start_by_degrees(self) -> bool:
+        """Take the free minor of least degree of each major, from the empty matching."""
+        fill_unmatched(self.matching.row_mate)
+        fill_unmatched(self.matching.col_mate)
+        return self.start("min_degree", "the order of the rows says nothing; degrees do")
+
+    def start_cheaply(self, suited: bool) -> bool:
         """Take the first free column of each row; see how good that is."""
         # Where the parts of two workers meet, a sweep through a well numbered matrix leaves free
         # rows far from free columns.
@@ -130,6 +158,8 @@ class Course:
         if self.is_scrambled_mesh:
             return self.push_through_mesh() or self.finish()
         near = self.graph.n_major - self.rank < NEAR_PERFECT_SHARE * self.graph.n_major
+        if not near and not suited:
+            return self.start_by_degrees()
         return self.probe(near) or self.use_numbering(near) or self.start_again()
 
     def probe(self, near: bool) -> bool:
@@ -226,9 +256,16 @@ class Course:
 
     # ---- steps
 
-    def take(self, engine: str, matching: Matching, why: str, **settings: Any) -> StepInfo:
-        """Run an engine on a matching of the graph, and say in the account why."""
-        step = run_engine(engine, self.graph, matching, self.run, **settings)
+    def take(
+        self,
+        engine: str,
+        matching: Matching,
+        why: str,
+        graph: BipartiteCSR | None = None,
+        **settings: Any,
+    ) -> StepInfo:
+        """Run an engine on a matching of the graph, or of a part; say in the account why."""
+        step = run_engine(engine, graph or self.graph, matching, self.run, **settings)
         self.run.steps[-1] = step = step._replace(reason=why)
         return step
 

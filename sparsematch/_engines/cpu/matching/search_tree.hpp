@@ -123,13 +123,13 @@ class SearchTree {
     const Index* col_mate_;
 };
 
-// Ends a run early if, to judge by the searches that are done, the others will cost more than half of
-// its budget of edges.
-// Only searches that succeed count: no edge is scanned twice by those that fail. With r of them left
-// one costs about r^-alpha: alpha is 0 where free columns are near, and 1 where searches go
+// Ends a run early if, to judge by the searches that are done, the others will cost more than half
+// of its budget of edges.
+// Only searches that succeed count: no edge is scanned twice by those that fail. With r of them
+// left one costs about r^-alpha: alpha is 0 where free columns are near, and 1 where searches go
 // everywhere. It is fitted to what two parts of the searches have cost. Where hardly any search
-// fails, and there are hardly more free columns than rows, the last one has to find the last column;
-// early searches show little of that, so that alpha is 1 unless they show none of it.
+// fails, and there are hardly more free columns than rows, the last one has to find the last
+// column; early searches show little of that, so that alpha is 1 unless they show none of it.
 class CostProjection {
   public:
     CostProjection(RunContext& run, std::size_t n_roots, std::size_t n_targets)
