@@ -25,7 +25,7 @@ def only(folder: str, pattern: str) -> Path:
 
 
 def check_wheel(path: Path) -> None:
-    """Kernels, types and licence are in it, sources of C++ are not."""
+    """Look for kernels, types and licence, and for what should not be there."""
     with zipfile.ZipFile(path) as wheel:
         names = wheel.namelist()
         metadata = next(name for name in names if name.endswith(".dist-info/METADATA"))
@@ -42,7 +42,7 @@ def check_wheel(path: Path) -> None:
 
 
 def check_sdist(path: Path) -> None:
-    """It is what git tracks, less what serves the work on a clone alone."""
+    """Compare it with what git tracks, less what serves the work on a clone alone."""
     with tarfile.open(path) as sdist:
         files = [member.name for member in sdist if member.isfile()]
     names = {name.split("/", 1)[1] for name in files} - {"PKG-INFO"}
