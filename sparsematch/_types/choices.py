@@ -26,11 +26,11 @@ class SparseMatrix(Protocol):
     """A sparse matrix of any library.
 
     The libraries share no more than this: it tells a matrix from a list, and the call refuses what
-    is dense.
+    is dense. SciPy without stubs has it of no type that a checker could find out.
     """
 
     @property
-    def shape(self) -> tuple[int, ...]:
+    def shape(self) -> Any:
         """Rows and columns."""
         ...
 
