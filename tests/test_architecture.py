@@ -98,11 +98,26 @@ def test_a_file_includes_what_its_package_may(path):
 @pytest.mark.parametrize("path", CORE + KERNELS, ids=name_of)
 def test_a_file_includes_nothing_foreign(path):
     """C++ has the standard library, and the bindings nanobind; NVRTC knows no headers but ours."""
-    known = "" if path in KERNELS else r"[a-z_]+|sys/mman\.h"
+    known = "" if path in KERNELS else "[a-z_]+"
+    if path.name == "portability.hpp":
+        known += r"|sys/mman\.h|intrin\.h"
     if path.parent.name == "bindings":
         known += "|nanobind/.*"
     foreign = {header for bracket, header in included(path) if bracket == "<"}
     assert [header for header in foreign if not re.fullmatch(known, header)] == []
+
+
+def test_one_header_knows_compilers_and_systems():
+    """core/portability.hpp; the rest is standard C++."""
+    special = r"__builtin_|__attribute__|__u?int128|gnu::|msvc::|__GNUC__|__clang__|_MSC_VER"
+    special += r"|__linux__|__APPLE__|_WIN32|\b(?:fopen|fseek|ftell|madvise|ssize_t|long)\b"
+    found = [path.name for path in CORE if re.search(special, code_of(path))]
+    assert found == ["portability.hpp"]
+
+
+def code_of(path):
+    """A C++ file without its comments."""
+    return re.sub(r"//.*", "", path.read_text(encoding="utf-8"))
 
 
 @pytest.mark.parametrize("path", CORE + KERNELS, ids=name_of)

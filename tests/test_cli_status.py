@@ -99,7 +99,7 @@ def test_results_that_cannot_be_written(folder, tmp_path, capsys):
 def test_without_matplotlib(folder, tmp_path, capsys, monkeypatch):
     monkeypatch.setitem(sys.modules, "matplotlib.figure", None)
     assert main(["btf", str(folder / "full.npz"), "--plot", str(tmp_path / "a.png")]) == 4
-    assert "pip install 'sparsematch[plot]'" in capsys.readouterr().err
+    assert "python -m pip install matplotlib" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize(

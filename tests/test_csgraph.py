@@ -170,7 +170,7 @@ def test_full_matchings_weigh_what_scipys_do(shape, kind, maximize):
         A = weights(seed, shape, kind)
         kept = A.copy()
         try:
-            rows, cols = scipys.min_weight_full_bipartite_matching(A, maximize)
+            rows, cols = scipys.min_weight_full_bipartite_matching(A.tocsr(), maximize)
         except ValueError:
             with pytest.raises(ValueError, match="no full matching exists"):
                 ours.min_weight_full_bipartite_matching(A, maximize)

@@ -232,7 +232,7 @@ def test_text_of_what_is_not_singular():
 
 
 def test_long_lists_are_cut():
-    pairs = sp.block_diag([np.ones((2, 1))] * 50)
+    pairs = sp.block_diag([sp.csr_array(np.ones((2, 1)))] * 50)
     why = sm.explain_singularity(sp.block_diag([pairs, pairs.T]))
     assert "and 47 more pieces" in str(why)
     assert len(str(why).splitlines()) < 40

@@ -220,5 +220,5 @@ def test_kind_of_picture():
 
 def test_without_matplotlib(monkeypatch):
     monkeypatch.setitem(sys.modules, "matplotlib.figure", None)
-    with pytest.raises(ImportError, match=r"pip install 'sparsematch\[plot\]'"):
+    with pytest.raises(ImportError, match="python -m pip install matplotlib"):
         spy_blocks(CHAIN)

@@ -2,6 +2,7 @@
 
 import os
 import sys
+import sysconfig
 import threading
 import time
 from concurrent.futures import ThreadPoolExecutor
@@ -173,6 +174,15 @@ except (MemoryError, RuntimeError):
     process = in_a_new_process(code)
     assert process.communicate(timeout=60)[0] == "16\n"
     assert process.returncode == 0
+
+
+@pytest.mark.skipif(
+    not sysconfig.get_config_var("Py_GIL_DISABLED"), reason="this Python cannot do without the GIL"
+)
+def test_the_core_leaves_the_gil_off():
+    """Python turns it on for a module that does not declare itself safe."""
+    code = "import sys, sparsematch._engines.cpu; print(sys._is_gil_enabled())"
+    assert in_a_new_process(code).communicate(timeout=60)[0] == "False\n"
 
 
 def test_all_processors():

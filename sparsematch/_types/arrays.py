@@ -8,6 +8,8 @@ from typing import Any, ParamSpec, TypeAlias, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
+from sparsematch._types.errors import pip_install
+
 _P = ParamSpec("_P")
 _R = TypeVar("_R")
 
@@ -61,9 +63,9 @@ def import_cupy(reason: str = "device='cuda'") -> Any:
         import cupy
     except ImportError as error:
         raise ImportError(
-            f"{reason} needs CuPy, which cannot be imported ({error}): install "
-            "sparsematch[cuda12] or "
-            "sparsematch[cuda13], by the CUDA version that nvidia-smi shows"
+            f"{reason} needs CuPy, which cannot be imported ({error}): "
+            f"{pip_install('cupy-cuda12x')}, or cupy-cuda13x, by the CUDA version that nvidia-smi "
+            "shows"
         ) from error
     try:
         n_devices = cupy.cuda.runtime.getDeviceCount()

@@ -8,6 +8,15 @@ from collections.abc import Iterable
 from typing import Any
 
 
+def pip_install(*packages: str) -> str:
+    """Word the command that installs packages.
+
+    They are named themselves, not an extra of sparsematch: that is found in a clone only, or where
+    an index has sparsematch.
+    """
+    return f"python -m pip install {' '.join(packages)}"
+
+
 def wrong_type(argument: str, value: Any, expected: str) -> TypeError:
     """Describe a value of the wrong type."""
     kind = type(value)

@@ -6,6 +6,7 @@ from typing import Any
 
 import sparsematch
 from sparsematch._io import FORMATS
+from sparsematch._types.errors import pip_install
 from sparsematch.cli import commands, graph_commands, warm_up
 from sparsematch.cli.outputs import STREAM
 
@@ -293,7 +294,7 @@ def _add_plot(command: argparse.ArgumentParser, what: str = "before and after") 
     command.add_argument(
         "--plot",
         metavar="OUT.png",
-        help=f"picture of {what} (needs matplotlib: pip install 'sparsematch[plot]')",
+        help=f"picture of {what} (needs matplotlib: {pip_install('matplotlib')})",
     )
 
 

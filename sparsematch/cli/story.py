@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
+from sparsematch._types.errors import pip_install
 from sparsematch.cli.race import Race, race
 from sparsematch.cli.summary import line, seconds
 from sparsematch.demo import STAGES, Result, run
@@ -127,7 +128,7 @@ def _next() -> list[str]:
         ),
     ]
     if find_spec("matplotlib") is None:
-        lines[3] += " (needs matplotlib: pip install 'sparsematch[plot]')"
+        lines[3] += f" (needs matplotlib: {pip_install('matplotlib')})"
     return lines
 
 

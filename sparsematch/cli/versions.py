@@ -5,15 +5,16 @@ import platform
 from importlib import metadata
 
 import sparsematch
+from sparsematch._types.errors import pip_install
 from sparsematch.cli.summary import line
 
 __all__ = ["text"]
 
 _NEEDED = "numpy", "scipy"
 _OPTIONAL = {
-    "matplotlib": ("matplotlib", "pictures", "pip install 'sparsematch[plot]'"),
-    "cupy": ("cupy-cuda12x cupy-cuda13x cupy", "GPU", "pip install 'sparsematch[cuda12]'"),
-    "networkx": ("networkx", "its back-end", "pip install networkx"),
+    "matplotlib": ("matplotlib", "pictures", pip_install("matplotlib")),
+    "cupy": ("cupy-cuda12x cupy-cuda13x cupy", "GPU", pip_install("cupy-cuda12x")),
+    "networkx": ("networkx", "its back-end", pip_install("networkx")),
 }
 
 

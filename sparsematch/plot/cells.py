@@ -7,6 +7,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from sparsematch._types.errors import pip_install
+
 _CELLS = 400  # cells along the longer side of the image
 COUNTABLE = 60  # rows and columns of a matrix whose cells are separated by lines
 _SUBCELLS = 6  # of a countable matrix's cell, along each side; the outer ones stay clear
@@ -37,7 +39,7 @@ def import_matplotlib() -> None:
     try:
         import matplotlib.figure  # noqa: F401
     except ImportError as error:
-        raise ImportError("pictures need matplotlib: pip install 'sparsematch[plot]'") from error
+        raise ImportError(f"pictures need matplotlib: {pip_install('matplotlib')}") from error
 
 
 def draw_grid(ax: Any, n_rows: int, n_cols: int) -> None:

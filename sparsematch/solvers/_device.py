@@ -2,9 +2,12 @@
 
 from typing import Any, NamedTuple
 
+import numpy as np
+
 from sparsematch._api.decomposition import block_triangular_form
 from sparsematch._types.arrays import on_gpu
 from sparsematch._types.block_form import BlockForm
+from sparsematch._types.choices import Pivoting, Side, SparseMatrix
 from sparsematch._types.errors import unknown_choice, wrong_type
 from sparsematch.solvers._device_solvers import DeviceFactor, find_device_solver
 from sparsematch.solvers._errors import SingularMatrixError
@@ -86,22 +89,27 @@ class DeviceLU:
     """
 
     def __init__(
-        self, A: Any, *, matching: Any = None, pivoting: str = "auto", solver: Any = "auto"
+        self,
+        A: SparseMatrix,
+        *,
+        matching: Any = None,
+        pivoting: Pivoting = "auto",
+        solver: Any = "auto",
     ) -> None:
         if not isinstance(pivoting, str) or pivoting not in _PIVOTING:
             raise unknown_choice("pivoting", pivoting, _PIVOTING)
         self._make = find_device_solver(solver)
         self._product = None if pivoting == "auto" else pivoting == "product"
-        A = _canonical(A)
-        n = A.shape[0]
-        self.form: BlockForm = block_triangular_form(A, matching=matching)
-        if self.form.structural_rank < n:
+        matrix = _canonical(A)
+        self.form: BlockForm = block_triangular_form(matrix, matching=matching)
+        if self.form.structural_rank < matrix.shape[0]:
             raise _structurally_singular(self.form)
-        self._pattern, self.shape = (A.indptr, A.indices), A.shape
-        self._cut(A)
+        self._pattern = matrix.indptr, matrix.indices
+        self.shape: tuple[int, int] = matrix.shape
+        self._cut(matrix)
         self._factor: DeviceFactor | None = None
         self._kind: Any = None
-        self._take(A)
+        self._take(matrix)
 
     def refactorise(self, A: Any) -> None:
         """Factorise a matrix with the same pattern, without matching and block search.
@@ -134,7 +142,7 @@ class DeviceLU:
 
     refactorize = refactorise
 
-    def solve(self, b: Any, trans: str = "N") -> Any:
+    def solve(self, b: Any, trans: Side = "N") -> Any:
         """Solve a linear system.
 
         Parameters
@@ -207,7 +215,8 @@ class DeviceLU:
         starts = self.form.row_blocks
         large = cupy.flatnonzero(starts[1:] - starts[:-1] > 1)
         first, last = (int(starts[large[0]]), int(starts[large[-1] + 1])) if large.size else (n, n)
-        self._bounds, self.n_factorised = (first, last), last - first
+        self._bounds = first, last
+        self.n_factorised: int = last - first
         ends = [0, first, last, n]
         self._pieces: dict[tuple[int, int], _Piece] = {}
         # CuPy knows no matrices without rows
@@ -225,7 +234,7 @@ class DeviceLU:
 
     def _take(self, A: Any) -> None:
         values = A.data.astype("complex128" if A.data.dtype.kind == "c" else "float64")
-        self.dtype = values.dtype
+        self.dtype: np.dtype[Any] = values.dtype
         parts = {where: piece.filled(values) for where, piece in self._pieces.items()}
         for k, begin in ((0, 0), (2, self._bounds[1])):
             if (k, k) not in parts:

@@ -4,11 +4,13 @@ from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 from scipy.sparse.linalg import spilu as _spilu
 
 from sparsematch._api.transversal import maximum_transversal
 from sparsematch._api.weighted import maximum_product_transversal
+from sparsematch._types.arrays import FloatArray, IndexArray
+from sparsematch._types.choices import Side
 from sparsematch._types.errors import unknown_choice, wrong_type
 from sparsematch._types.interchange import from_other_library
 from sparsematch.solvers._errors import numerically_singular, structurally_singular
@@ -50,9 +52,11 @@ class TransversalILU(InverseOperator):
     def __init__(
         self, A: Any, row_perm: Any, row_scale: Any, col_scale: Any, options: dict[str, Any]
     ) -> None:
-        self.row_perm, self.row_scale, self.col_scale = row_perm, row_scale, col_scale
-        self.shape = A.shape
-        self.dtype = A.dtype
+        self.row_perm: IndexArray = row_perm
+        self.row_scale: FloatArray = row_scale
+        self.col_scale: FloatArray = col_scale
+        self.shape: tuple[int, int] = A.shape
+        self.dtype: np.dtype[Any] = A.dtype
         scaled = (sp.diags_array(row_scale) @ A @ sp.diags_array(col_scale)).tocsr()[row_perm]
         try:
             with superlu_errors():
@@ -60,9 +64,9 @@ class TransversalILU(InverseOperator):
         except Singular:
             everything = np.arange(A.shape[0])
             raise numerically_singular(A, everything, everything) from None
-        self.nnz = int(self.ilu.nnz)
+        self.nnz: int = int(self.ilu.nnz)
 
-    def solve(self, b: Any, trans: str = "N") -> NDArray[Any]:
+    def solve(self, b: ArrayLike, trans: Side = "N") -> NDArray[Any]:
         """Solve approximately with A ("N"), its transpose ("T") or its conjugate transpose ("H").
 
         Parameters

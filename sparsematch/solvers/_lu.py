@@ -5,12 +5,14 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 from scipy.sparse.linalg import onenormest
 
 from sparsematch._types.arrays import IndexArray
 from sparsematch._types.block_form import BlockForm, square_form
+from sparsematch._types.choices import Pivoting, Side, Solver, SparseMatrix
 from sparsematch._types.errors import unknown_choice, wrong_type
+from sparsematch.solvers._external import MakeExternal
 from sparsematch.solvers._factors import NO_STATE, SIDES, BlockFactors
 from sparsematch.solvers._operator import InverseOperator
 from sparsematch.solvers._pattern import Survey
@@ -82,7 +84,7 @@ class Analysis:
         """The solver of each of these; the package's own factorises all others."""
         return self._plan.solvers
 
-    def factorise(self, A: Any) -> "BlockTriangularLU":
+    def factorise(self, A: SparseMatrix | NDArray[Any]) -> "BlockTriangularLU":
         """Factorise a matrix of this pattern. No matching and no block search is done.
 
         Parameters
@@ -164,8 +166,7 @@ class BlockTriangularLU(InverseOperator):
     -----
     Gilbert, Peierls, Sparse partial pivoting in time proportional to arithmetic operations (SIAM J.
     Sci. Stat. Comput. 9, 1988). The pivot is the diagonal entry if that is at least a hundredth of
-    the largest in its column, rows scaled by their largest entry. Several threads may solve
-    at once.
+    the largest in its column, rows scaled by their largest. Several threads may solve at once.
 
     Examples
     --------
@@ -185,21 +186,21 @@ class BlockTriangularLU(InverseOperator):
 
     def __init__(
         self,
-        A: Any,
+        A: SparseMatrix | NDArray[Any],
         *,
         analysis: Analysis | None = None,
         matching: Any = None,
-        pivoting: str = "auto",
-        solver: Any = "auto",
+        pivoting: Pivoting = "auto",
+        solver: Solver | MakeExternal = "auto",
     ) -> None:
         if analysis is None:
             plan, survey = plan_factorisation(A, matching, pivoting, solver)
-            self.analysis = Analysis(plan)
+            self.analysis: Analysis = Analysis(plan)
             plan.pattern.refuse_infinite(survey)
         else:
             plan, self.analysis = analysis._plan, analysis
             survey = plan.pattern.values(A)
-        self.shape = self.analysis.shape
+        self.shape: tuple[int, int] = self.analysis.shape
         self._factors = BlockFactors(plan)
         self._refinement: Refinement | None = None
         self._factorise(survey)
@@ -217,7 +218,7 @@ class BlockTriangularLU(InverseOperator):
         """Entries stored: factors of the blocks, and what stands above them."""
         return self._factors.nnz
 
-    def refactorise(self, A: Any) -> None:
+    def refactorise(self, A: SparseMatrix | NDArray[Any]) -> None:
         """Factorise new values for the same pattern, without matching, block search and ordering.
 
         Pivots stay where they are up to the first that has become too small beside its column; a
@@ -240,7 +241,7 @@ class BlockTriangularLU(InverseOperator):
 
     def _factorise(self, survey: Survey) -> None:
         values, self._largest_a, self._norm = survey
-        self.dtype = values.dtype
+        self.dtype: np.dtype[Any] = values.dtype
         self._factors.factorise(values)
         if self._refinement is None or self._refinement.dtype != values.dtype:
             self._refinement = Refinement(self._factors.plan.pattern.graph, values)
@@ -249,7 +250,7 @@ class BlockTriangularLU(InverseOperator):
         if self._factors.plan is not self.analysis._plan:
             self.analysis = Analysis(self._factors.plan)
 
-    def solve(self, b: Any, trans: str = "N") -> NDArray[Any]:
+    def solve(self, b: ArrayLike, trans: Side = "N") -> NDArray[Any]:
         """Solve a linear system.
 
         The first solution for each `trans` after each factorisation is measured, and refined if its
@@ -278,10 +279,9 @@ class BlockTriangularLU(InverseOperator):
         """
         if not isinstance(trans, str) or trans not in SIDES:
             raise unknown_choice("trans", trans, SIDES)
-        b = np.asarray(b)
+        b, n = np.asarray(b), self.shape[0]
         if b.dtype.kind not in "biufc":
             raise wrong_type("b", b, f"an array of numbers, not of {b.dtype}")
-        n = self.shape[0]
         if b.ndim not in (1, 2) or b.shape[0] != n:
             raise ValueError(f"b has shape {b.shape}, but must have shape ({n},) or ({n}, k)")
         wanted = np.result_type(self.dtype, b.dtype, np.float64)

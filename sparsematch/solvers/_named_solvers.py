@@ -8,7 +8,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from sparsematch._types.arrays import IndexArray
-from sparsematch._types.errors import unknown_choice
+from sparsematch._types.errors import pip_install, unknown_choice
 from sparsematch.solvers._external import MakeExternal, Singular, SuperLUFactor, Values
 from sparsematch.solvers._pardiso import PardisoFactor
 
@@ -105,13 +105,13 @@ _NEEDS = {
     "umfpack": (
         "scikits.umfpack",
         "scikit-umfpack 0.4: conda install -c conda-forge scikit-umfpack, or, with SuiteSparse 7, "
-        "pip install scikit-umfpack",
+        + pip_install("scikit-umfpack"),
     ),
-    "pardiso": ("pypardiso", "pypardiso: pip install pypardiso"),
+    "pardiso": ("pypardiso", "pypardiso: " + pip_install("pypardiso")),
     "klu": (
         "sksparse.klu",
         "scikit-sparse 0.5: conda install -c conda-forge scikit-sparse, or, with SuiteSparse 7, "
-        "pip install scikit-sparse",
+        + pip_install("scikit-sparse"),
     ),
 }
 

@@ -4,8 +4,10 @@ from abc import ABC, abstractmethod
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 from scipy.sparse.linalg import LinearOperator
+
+from sparsematch._types.choices import Side
 
 
 class InverseOperator(ABC):
@@ -15,18 +17,18 @@ class InverseOperator(ABC):
     dtype: np.dtype[Any]
 
     @abstractmethod
-    def solve(self, b: Any, trans: str = "N") -> NDArray[Any]:
+    def solve(self, b: ArrayLike, trans: Side = "N") -> NDArray[Any]:
         """Solve a linear system."""
 
-    def matvec(self, b: Any) -> NDArray[Any]:
+    def matvec(self, b: ArrayLike) -> NDArray[Any]:
         """Apply the inverse: what makes this a preconditioner, as in ``gmres(A, b, M=lu)``."""
         return self.solve(b)
 
-    def rmatvec(self, b: Any) -> NDArray[Any]:
+    def rmatvec(self, b: ArrayLike) -> NDArray[Any]:
         """Apply the inverse of the conjugate transpose."""
         return self.solve(b, "H")
 
-    def matmat(self, b: Any) -> NDArray[Any]:
+    def matmat(self, b: ArrayLike) -> NDArray[Any]:
         """Apply the inverse to several columns."""
         return self.solve(b)
 

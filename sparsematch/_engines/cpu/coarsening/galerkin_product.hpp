@@ -86,16 +86,16 @@ class GalerkinProduct {
     }
 
     // Prefetches what the next rows will read (decision 0005).
-    [[gnu::always_inline]] void prefetch(Index c) const {
+    SPARSEMATCH_INLINE void prefetch(Index c) const {
         if (c + 8 < parts_.count) {
             const Index v = parts_.mate[parts_.first[c + 8]];
-            if (v != UNMATCHED<Index>) __builtin_prefetch(g_.indptr + v);
+            if (v != UNMATCHED<Index>) SPARSEMATCH_PREFETCH(g_.indptr + v);
         }
         if (c + 5 < parts_.count) {
             const Index v = parts_.mate[parts_.first[c + 5]];
             if (v != UNMATCHED<Index>) {
-                __builtin_prefetch(g_.indices + g_.indptr[v]);
-                __builtin_prefetch(values_ + g_.indptr[v]);
+                SPARSEMATCH_PREFETCH(g_.indices + g_.indptr[v]);
+                SPARSEMATCH_PREFETCH(values_ + g_.indptr[v]);
             }
         }
         if (c + 2 < parts_.count) {
@@ -104,9 +104,10 @@ class GalerkinProduct {
             if (v != UNMATCHED<Index>) prefetch_labels(v);
         }
     }
-    [[gnu::always_inline]] void prefetch_labels(Index u) const {
+    SPARSEMATCH_INLINE void prefetch_labels(Index u) const {
         const Index end = std::min(g_.indptr[u + 1], g_.indptr[u] + 32);
-        for (Index p = g_.indptr[u]; p < end; ++p) __builtin_prefetch(&parts_.label[g_.indices[p]]);
+        for (Index p = g_.indptr[u]; p < end; ++p)
+            SPARSEMATCH_PREFETCH(&parts_.label[g_.indices[p]]);
     }
 
     // Reads: g, labels. Writes: the own row. Places of rows that a thread has done before are

@@ -59,7 +59,7 @@ class AlternatingSearch {
     bool in_order(WorkCounter& counter) {
         Bitmap rows(a_.n_rows), fresh(a_.n_cols);
         for (; head_ < tail_; ++head_) {
-            if (head_ + 16 < tail_) __builtin_prefetch(&col_mate_[queue_[head_ + 16]]);
+            if (head_ + 16 < tail_) SPARSEMATCH_PREFETCH(&col_mate_[queue_[head_ + 16]]);
             const Index i = col_mate_[queue_[head_]];
             if (i == UNMATCHED<Index>) return false;
             rows.set(i);

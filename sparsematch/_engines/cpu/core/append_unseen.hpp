@@ -11,8 +11,8 @@ namespace sparsematch {
 // Returns the new size. The list has room for one more than it can come to hold, as every neighbour
 // is written and stays if it is new (branch-free selection, decision 0005).
 template <class Index, class Size, class What>
-[[gnu::always_inline]] inline Size append_unseen(std::span<const Index> neighbours, Bitmap& seen,
-                                                 Index* list, Size size, const What& what) {
+SPARSEMATCH_INLINE inline Size append_unseen(std::span<const Index> neighbours, Bitmap& seen,
+                                             Index* list, Size size, const What& what) {
     for (const Index j : neighbours) {
         list[size] = what(j);
         size += seen.insert(j);
@@ -21,8 +21,8 @@ template <class Index, class Size, class What>
 }
 
 template <class Index, class Size>
-[[gnu::always_inline]] inline Size append_unseen(std::span<const Index> neighbours, Bitmap& seen,
-                                                 Index* list, Size size) {
+SPARSEMATCH_INLINE inline Size append_unseen(std::span<const Index> neighbours, Bitmap& seen,
+                                             Index* list, Size size) {
     return append_unseen(neighbours, seen, list, size, [](Index j) { return j; });
 }
 

@@ -17,9 +17,7 @@
 #include <type_traits>
 #include <utility>
 
-#if defined(__linux__)
-#include <sys/mman.h>
-#endif
+#include "core/portability.hpp"
 
 namespace sparsematch {
 
@@ -74,9 +72,7 @@ class Buffer {
         const std::size_t bytes = (n ? n : 1) * sizeof(T);
         align_ = bytes >= 2 * page ? page : 64;
         data_ = static_cast<T*>(::operator new(bytes, std::align_val_t{align_}));
-#if defined(__linux__)
-        if (align_ == page) madvise(data_, bytes, MADV_HUGEPAGE);
-#endif
+        if (align_ == page) request_huge_pages(data_, bytes);
     }
     Buffer(std::size_t n, T value) : Buffer(n) {
         for (std::size_t k = 0; k < n; ++k) data_[k] = value;
@@ -176,11 +172,9 @@ class Bitmap {
     }
     // The 64 bits of which k is the first.
     std::uint64_t bits(std::size_t k) const { return word(k).load(std::memory_order_relaxed); }
-    [[gnu::always_inline]] void prefetch(std::size_t k) const {
-        __builtin_prefetch(&words_[k >> 6]);
-    }
-    [[gnu::always_inline]] void prefetch_to_claim(std::size_t k) {
-        __builtin_prefetch(&words_[k >> 6], 1);
+    SPARSEMATCH_INLINE void prefetch(std::size_t k) const { SPARSEMATCH_PREFETCH(&words_[k >> 6]); }
+    SPARSEMATCH_INLINE void prefetch_to_claim(std::size_t k) {
+        SPARSEMATCH_PREFETCH(&words_[k >> 6], 1);
     }
 
     // Sets the bit; true for the one caller that set it. Threads: several callers at a time.

@@ -139,12 +139,12 @@ class Transposer {
                     const Index j = a_.indices[p], b = bucket(j), to = place[b]++,
                                 col = j - first_col[b];
                     // more streams than a hardware prefetcher follows
-                    __builtin_prefetch(&indices_[to + ahead], 1);
+                    SPARSEMATCH_PREFETCH(&indices_[to + ahead], 1);
                     if constexpr (Packed) {
                         indices_[to] = static_cast<Index>(static_cast<Word>(i) << col_bits_ |
                                                           static_cast<Word>(col));
                     } else {
-                        __builtin_prefetch(&cols_[to + ahead], 1);
+                        SPARSEMATCH_PREFETCH(&cols_[to + ahead], 1);
                         indices_[to] = i;
                         cols_[to] = col;
                     }

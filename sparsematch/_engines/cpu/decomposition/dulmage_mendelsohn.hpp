@@ -76,9 +76,9 @@ class Blocks {
             n_first_ += settle(end[-k], in_horizontal<Index> + 1 + n_first_);
         }
     }
-    [[gnu::always_inline]] void prefetch_forced(Index i) const {
-        __builtin_prefetch(&group_[i], 1);
-        __builtin_prefetch(&m_.row_mate[i]);
+    SPARSEMATCH_INLINE void prefetch_forced(Index i) const {
+        SPARSEMATCH_PREFETCH(&group_[i], 1);
+        SPARSEMATCH_PREFETCH(&m_.row_mate[i]);
     }
 
     // With the transpose: first of all where a large component is likely, else of what is left by

@@ -65,7 +65,7 @@ class StrongComponents {
             Index next = top->next, least = top->least, child = UNMATCHED<Index>;
             for (const Index last = arcs_[top->vertex].end; next < last; ++next) {
                 const Index k = heads[next], number = number_[k];
-                __builtin_prefetch(&arcs_[k]);
+                SPARSEMATCH_PREFETCH(&arcs_[k]);
                 if (number == 0) {
                     child = k;
                     break;
@@ -92,8 +92,8 @@ class StrongComponents {
             --top;
             top->least = std::min(top->least, root ? top->least : least);
             if (top - path_.data() >= ahead) {
-                __builtin_prefetch(&heads[top[-ahead].next]);
-                __builtin_prefetch(&number_[top[-ahead].vertex]);
+                SPARSEMATCH_PREFETCH(&heads[top[-ahead].next]);
+                SPARSEMATCH_PREFETCH(&number_[top[-ahead].vertex]);
             }
         }
     }

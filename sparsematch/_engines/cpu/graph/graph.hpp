@@ -71,15 +71,15 @@ class EdgeOrder {
     }
 
     // Prefetches the beginning of the list of u.
-    [[gnu::always_inline]] void prefetch(Index u) const {
-        __builtin_prefetch(&g_.indices[g_.indptr[u]]);
-        if constexpr (Weighted) __builtin_prefetch(&g_.weight[g_.indptr[u]]);
+    SPARSEMATCH_INLINE void prefetch(Index u) const {
+        SPARSEMATCH_PREFETCH(&g_.indices[g_.indptr[u]]);
+        if constexpr (Weighted) SPARSEMATCH_PREFETCH(&g_.weight[g_.indptr[u]]);
     }
 
     // For the k-th turn of a loop over a sequence of n vertices (decision 0005).
     template <int step, class Sequence, class Size>
-    [[gnu::always_inline]] void prefetch_ahead(Sequence&& sequence, Size k, Size n) const {
-        if (n - k > 2 * step) __builtin_prefetch(&g_.indptr[sequence[k + 2 * step]]);
+    SPARSEMATCH_INLINE void prefetch_ahead(Sequence&& sequence, Size k, Size n) const {
+        if (n - k > 2 * step) SPARSEMATCH_PREFETCH(&g_.indptr[sequence[k + 2 * step]]);
         if (n - k > step) prefetch(sequence[k + step]);
     }
 
@@ -115,7 +115,7 @@ class EdgeOrder {
     }
 
   private:
-    [[gnu::noinline]] bool before_tied(Index u, Index v, Index x, Index y) const {
+    SPARSEMATCH_NOINLINE bool before_tied(Index u, Index v, Index x, Index y) const {
         const std::uint64_t uv = edge_hash(u, v, seed_), xy = edge_hash(x, y, seed_);
         return uv != xy ? uv > xy : before_by_ends(u, v, x, y);
     }

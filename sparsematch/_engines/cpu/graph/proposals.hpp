@@ -18,7 +18,7 @@ class Proposals {
     explicit Proposals(Index n) : best_(n) {}
 
     void reset(Index v) { best_[v] = {0, UNMATCHED<Index>}; }
-    void prefetch(Index v) const { __builtin_prefetch(&best_[v], 1); }
+    void prefetch(Index v) const { SPARSEMATCH_PREFETCH(&best_[v], 1); }
     // The proposer of the best proposal to v, after all have proposed.
     Index proposer(Index v) const { return best_[v].proposer; }
 

@@ -5,14 +5,16 @@
 
 #include <cstdint>
 
+#include "core/portability.hpp"
+
 namespace sparsematch {
 
 // Both halves of a product of x with nearly itself: what adds up linearly in x, as shifted patterns
 // do, does not after it. low and high: the smaller and the larger index of the entry.
 inline std::uint64_t entry_fingerprint(std::uint64_t low, std::uint64_t high, std::uint64_t key) {
     const std::uint64_t x = low * 0xd6e8feb86659fd93u + high * 0xa0761d6478bd642fu + key;
-    const auto product = static_cast<unsigned __int128>(x) * (x ^ 0x9e3779b97f4a7c15u);
-    return static_cast<std::uint64_t>(product) ^ static_cast<std::uint64_t>(product >> 64);
+    const WideProduct product = multiply_wide(x, x ^ 0x9e3779b97f4a7c15u);
+    return product.low ^ product.high;
 }
 
 }  // namespace sparsematch

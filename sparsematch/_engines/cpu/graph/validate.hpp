@@ -80,8 +80,8 @@ double matched_weight(const Graph<Index>& g, const Index* mate) {
     double sum = 0;
     for (Index u = 0; u < g.n; ++u) {
         if (g.weight && u + ahead < g.n && mate[u + ahead] > u + ahead) {
-            __builtin_prefetch(&g.indices[g.indptr[u + ahead]]);
-            __builtin_prefetch(&g.weight[g.indptr[u + ahead]]);
+            SPARSEMATCH_PREFETCH(&g.indices[g.indptr[u + ahead]]);
+            SPARSEMATCH_PREFETCH(&g.weight[g.indptr[u + ahead]]);
         }
         if (mate[u] <= u) continue;
         if (!g.weight) {

@@ -95,7 +95,7 @@ class HopcroftKarp {
         Index n = 0;
         for (std::size_t head = 0; head < queue_.size(); ++head) {
             if (queue_.size() - head > 8)
-                __builtin_prefetch(&a_.indices[row_[queue_[head + 8]].next]);
+                SPARSEMATCH_PREFETCH(&a_.indices[row_[queue_[head + 8]].next]);
             const Row row = row_[queue_[head]];
             const std::span unsearched(a_.indices + row.next, a_.indices + row.last);
             n = append_unseen(unsearched, seen_, cols_.data(), n);
@@ -112,8 +112,8 @@ class HopcroftKarp {
         queue_.resize(n);
         for (Index k = 0; k < n; ++k) queue_[k] = m_.col_mate[cols_[k]];
         for (Index k = 0; k < n; ++k) {
-            if (n - k > 16) __builtin_prefetch(&row_[queue_[k + 16]], 1);
-            if (n - k > 16) __builtin_prefetch(&a_.indptr[queue_[k + 16]]);
+            if (n - k > 16) SPARSEMATCH_PREFETCH(&row_[queue_[k + 16]], 1);
+            if (n - k > 16) SPARSEMATCH_PREFETCH(&a_.indptr[queue_[k + 16]]);
             enter(queue_[k], deepest_);
         }
         return false;

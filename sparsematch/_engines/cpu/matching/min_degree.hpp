@@ -34,7 +34,7 @@ class ColumnKeys {
         Key* const count = count_.data();
         const Index* const indices = a.indices;
         for (Index p = begin; p < end; ++p) {
-            if (p + ahead < end) __builtin_prefetch(&count[indices[p + ahead]], 1);
+            if (p + ahead < end) SPARSEMATCH_PREFETCH(&count[indices[p + ahead]], 1);
             Key& d = count[indices[p]];
             d += d < max_degree;
         }
@@ -57,7 +57,7 @@ class ColumnKeys {
     void mark_matched(const Index* cols, std::size_t n) {
         Key* const key = key_.data();
         for (std::size_t k = 0; k < n; ++k) {
-            if (k + ahead < n) __builtin_prefetch(&key[cols[k + ahead]], 1);
+            if (k + ahead < n) SPARSEMATCH_PREFETCH(&key[cols[k + ahead]], 1);
             key[cols[k]] = matched;
         }
     }
@@ -180,7 +180,7 @@ class MinDegree {
             if (m_.row_mate[i] != UNMATCHED<Index>) continue;
             const Index j = keys.best(a_, i, counter);
             if (j == UNMATCHED<Index>) continue;
-            if constexpr (Threads) __builtin_prefetch(&m_.col_mate[j], 1);
+            if constexpr (Threads) SPARSEMATCH_PREFETCH(&m_.col_mate[j], 1);
             row[n] = i;
             col[n++] = j;
         }

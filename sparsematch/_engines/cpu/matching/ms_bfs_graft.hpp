@@ -68,7 +68,7 @@ class MsBfsGraft {
             : counter(graft.run_, rank), graft_(graft), writer_(graft.forest_) {}
         ~Scanner() { flush(); }
         void push(Index col, Index parent, Index root) {
-            __builtin_prefetch(&graft_.m_.col_mate[col]);
+            SPARSEMATCH_PREFETCH(&graft_.m_.col_mate[col]);
             claims_[size_] = {col, parent, root};
             if (++size_ == batch) flush();
         }
@@ -77,7 +77,7 @@ class MsBfsGraft {
       private:
         void flush() {
             for (int k = 0; k < size_; ++k)
-                __builtin_prefetch(&graft_.link_[graft_.m_.col_mate[claims_[k].col]], 1);
+                SPARSEMATCH_PREFETCH(&graft_.link_[graft_.m_.col_mate[claims_[k].col]], 1);
             for (int k = 0; k < size_; ++k) {
                 const Index row = graft_.m_.col_mate[claims_[k].col];
                 poke(graft_.link_[row].root, claims_[k].root);

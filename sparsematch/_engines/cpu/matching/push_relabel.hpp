@@ -96,20 +96,20 @@ class PushRelabel {
     }
 
     // What the next pushes read: their lists, then the labels and mates of the first columns.
-    [[gnu::always_inline]] void prefetch() const {
+    SPARSEMATCH_INLINE void prefetch() const {
         if (n_active_ <= 16) return;
-        const auto next = [&](std::size_t k) [[gnu::always_inline]] { return active_[place(k)]; };
+        const auto next = [&](std::size_t k) SPARSEMATCH_INLINE { return active_[place(k)]; };
         PrefetchAhead<8>::lists(a_, next, std::size_t{0}, n_active_);
         const Index soon = active_[place(4)], first = a_.indptr[soon],
                     last = std::min(a_.indptr[soon + 1], first + 8);
         for (Index p = first; p < last; ++p) {
-            __builtin_prefetch(&label_[a_.indices[p]]);
-            __builtin_prefetch(&m_.col_mate[a_.indices[p]], 1);
+            SPARSEMATCH_PREFETCH(&label_[a_.indices[p]]);
+            SPARSEMATCH_PREFETCH(&m_.col_mate[a_.indices[p]], 1);
         }
     }
 
     // Pushes the active row at the head; what it displaces becomes active at the tail.
-    [[gnu::always_inline]] void push_next(std::int64_t& relabels) {
+    SPARSEMATCH_INLINE void push_next(std::int64_t& relabels) {
         prefetch();
         const Index displaced = push(active_[head_], relabels);
         head_ = head_ + 1 == active_.size() ? 0 : head_ + 1;

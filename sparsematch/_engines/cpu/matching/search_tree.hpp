@@ -57,7 +57,7 @@ class SearchTree {
         queue[0] = root;
         for (Index head = 0; head <= n && leaf < 0; ++head) {
             for (; places < std::min(n, head + 16); ++places)
-                __builtin_prefetch(&a_.indptr[queue[places + 1]]);
+                SPARSEMATCH_PREFETCH(&a_.indptr[queue[places + 1]]);
             for (; lists < std::min(n, head + 8); ++lists) prefetch_list(a_, queue[lists + 1]);
             for (; mates < std::min(n, head + 4); ++mates) prefetch_mates(queue[mates + 1]);
             const Index i = queue[head];
@@ -102,9 +102,9 @@ class SearchTree {
 
   private:
     // Most columns of a long list have been visited.
-    [[gnu::always_inline]] void prefetch_mates(Index i) const {
+    SPARSEMATCH_INLINE void prefetch_mates(Index i) const {
         if (a_.degree(i) > 16) return;
-        for (const Index j : a_.neighbours(i)) __builtin_prefetch(&col_mate_[j]);
+        for (const Index j : a_.neighbours(i)) SPARSEMATCH_PREFETCH(&col_mate_[j]);
     }
 
     // Enqueues the mates of the columns from place k of the trail to n, until one has none: those

@@ -27,7 +27,7 @@ class File {
     ~File() { close(); }
     bool open(const std::string& path, const char* mode) {
         close();
-        file_ = std::fopen(path.c_str(), mode);
+        file_ = open_file(path.c_str(), mode);
         if (file_) std::setvbuf(file_, nullptr, _IONBF, 0);  // chunks are large
         return file_;
     }
@@ -35,9 +35,7 @@ class File {
         if (file_) std::fclose(std::exchange(file_, nullptr));
     }
     explicit operator bool() const { return file_; }
-    bool seek(std::int64_t place) {
-        return file_ && std::fseek(file_, static_cast<long>(place), SEEK_SET) == 0;
-    }
+    bool seek(std::int64_t place) { return file_ && seek_file(file_, place); }
     std::size_t read(void* to, std::size_t bytes) { return std::fread(to, 1, bytes, file_); }
     bool write(const void* from, std::size_t bytes) {
         return std::fwrite(from, 1, bytes, file_) == bytes;

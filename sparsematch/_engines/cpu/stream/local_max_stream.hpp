@@ -128,8 +128,8 @@ class StreamLocalMax {
     void compete(std::int64_t kept) {
         for (std::int64_t k = 0; k < kept; ++k) {
             if (k + ahead < kept) {
-                __builtin_prefetch(&vertex_[chunk_[k + ahead].u], 1);
-                __builtin_prefetch(&vertex_[chunk_[k + ahead].v], 1);
+                SPARSEMATCH_PREFETCH(&vertex_[chunk_[k + ahead].u], 1);
+                SPARSEMATCH_PREFETCH(&vertex_[chunk_[k + ahead].v], 1);
             }
             const Edge& e = chunk_[k];
             const std::uint64_t key = e.key_of(seed_);

@@ -162,7 +162,7 @@ class KarpSipser {
 template <class Index>
 void mark_settled(const ResidualSide<Index>& side, bool* settled) {
     for (Index v = 0; v < side.lists.n_rows; ++v)
-        settled[v] = !side.free.test(v) | (side.degree[v] == 0);
+        settled[v] = int{!side.free.test(v)} | int{side.degree[v] == 0};
 }
 
 template <class Index, class Workers>

@@ -47,7 +47,7 @@ void remove_vertices(const ResidualSide<Index>& side, const Index* removed, int 
     for (int k = 0; k < n; ++k)
         for (Index p = side.lists.indptr[removed[k]]; p < side.lists.indptr[removed[k] + 1]; ++p) {
             const Index w = side.lists.indices[p];
-            __builtin_prefetch(&other.degree[w], 1);
+            SPARSEMATCH_PREFETCH(&other.degree[w], 1);
             if (with_xor) other.neighbours[w] ^= removed[k];
             lowered[n_lowered++] = w;
             if (n_lowered == some) lower();
@@ -101,7 +101,7 @@ class RowOwner {
             s_.rows.degree[i] = ResidualSide<Index>::many;  // so that it is not queued any more
             removed[n_removed] = j;
             n_removed += !is_last;
-            __builtin_prefetch(&s_.cols.lists.indptr[j]);
+            SPARSEMATCH_PREFETCH(&s_.cols.lists.indptr[j]);
         }
         remove_vertices(s_.cols, removed, n_removed, s_.rows, stack_, counter);
         return n > 0;
@@ -142,7 +142,7 @@ class ColumnOwner {
             const Index i =
                 s_.cols.find_last(popped[k], [&](Index v) { return s_.rows.free.test(v); });
             if (i == UNMATCHED<Index>) continue;
-            __builtin_prefetch(&s_.rows.lists.indptr[i]);
+            SPARSEMATCH_PREFETCH(&s_.rows.lists.indptr[i]);
             match(i, popped[k]);
             if (forced_) forced_[s_.rows.lists.n_rows - ++n_by_col_] = i;
             removed[n_removed++] = i;

@@ -71,11 +71,11 @@ struct ResidualSide {
         return best;
     }
     // Prefetches what is read first of a vertex of degree one, then the beginning of its list.
-    [[gnu::always_inline]] void prefetch(Index v) const {
-        __builtin_prefetch(neighbours.size() > 0 ? &neighbours[v] : &lists.indptr[v]);
+    SPARSEMATCH_INLINE void prefetch(Index v) const {
+        SPARSEMATCH_PREFETCH(neighbours.size() > 0 ? &neighbours[v] : &lists.indptr[v]);
     }
-    [[gnu::always_inline]] void prefetch_list(Index v) const {
-        __builtin_prefetch(&lists.indices[lists.indptr[v]]);
+    SPARSEMATCH_INLINE void prefetch_list(Index v) const {
+        SPARSEMATCH_PREFETCH(&lists.indices[lists.indptr[v]]);
     }
 
     const Csr<Index>& lists;

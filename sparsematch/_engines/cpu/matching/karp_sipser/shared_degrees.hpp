@@ -110,7 +110,7 @@ class SharedKarpSipser {
 
     // v has been matched, and may have other live neighbours.
     void remove_later(Worker& worker, int s, Index v) {
-        __builtin_prefetch(&side_[s].lists.indptr[v]);
+        SPARSEMATCH_PREFETCH(&side_[s].lists.indptr[v]);
         worker.matched[s].push_back(v);
     }
 
@@ -162,12 +162,12 @@ class SharedKarpSipser {
     }
 
     template <bool Write>
-    [[gnu::always_inline]] void prefetch_degrees(int s, Index v) const {
+    SPARSEMATCH_INLINE void prefetch_degrees(int s, Index v) const {
         const Csr<Index>& lists = side_[s].lists;
         const Index first = lists.indptr[v],
                     last = std::min<Index>(lists.indptr[v + 1], first + 64);
         for (Index p = first; p < last; ++p)
-            __builtin_prefetch(&side_[1 - s].degree[lists.indices[p]], Write);
+            SPARSEMATCH_PREFETCH(&side_[1 - s].degree[lists.indices[p]], Write);
     }
 
     // Removes v, which has been matched: its neighbours lose one, and those left with one are

@@ -1,0 +1,90 @@
+// What compilers and systems spell differently: GCC, Clang and MSVC; Linux, macOS and Windows.
+// Everything else is standard C++20.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <cstdio>
+
+#if defined(__linux__)
+#include <sys/mman.h>
+#elif defined(_WIN32)
+#include <filesystem>
+#endif
+
+// SPARSEMATCH_PREFETCH(place) to read, SPARSEMATCH_PREFETCH(place, 1) to write. A macro, as GCC
+// drops some calls of functions that only prefetch (decision 0005).
+// SPARSEMATCH_INLINE is put before a function, or after the parameters of a lambda, where Clang
+// takes no attribute in brackets.
+#if defined(__clang__)
+#define SPARSEMATCH_PREFETCH __builtin_prefetch
+#define SPARSEMATCH_INLINE __attribute__((always_inline))
+#define SPARSEMATCH_NOINLINE [[gnu::noinline]]
+#elif defined(__GNUC__)
+#define SPARSEMATCH_PREFETCH __builtin_prefetch
+#define SPARSEMATCH_INLINE [[gnu::always_inline]]
+#define SPARSEMATCH_NOINLINE [[gnu::noinline]]
+#else
+#include <intrin.h>
+#if defined(_M_ARM64)
+#define SPARSEMATCH_PREFETCH(place, ...) __prefetch(place)
+#else
+#define SPARSEMATCH_PREFETCH(place, ...) \
+    _mm_prefetch(reinterpret_cast<const char*>(place), _MM_HINT_T0)
+#endif
+#define SPARSEMATCH_INLINE [[msvc::forceinline]]
+#define SPARSEMATCH_NOINLINE [[msvc::noinline]]
+#endif
+
+namespace sparsematch {
+
+struct WideProduct {
+    std::uint64_t low, high;
+};
+
+// All 128 bits of x * y.
+inline WideProduct multiply_wide(std::uint64_t x, std::uint64_t y) {
+#if defined(__SIZEOF_INT128__)
+    __extension__ using Wide = unsigned __int128;
+    const auto product = static_cast<Wide>(x) * y;
+    return {static_cast<std::uint64_t>(product), static_cast<std::uint64_t>(product >> 64)};
+#elif defined(_MSC_VER) && (defined(_M_X64) || defined(_M_ARM64))
+    return {x * y, __umulh(x, y)};
+#else
+    const std::uint64_t half = 0xffffffffu;
+    const std::uint64_t low = (x & half) * (y & half);
+    const std::uint64_t cross = (x >> 32) * (y & half) + (low >> 32);
+    const std::uint64_t other = (x & half) * (y >> 32) + (cross & half);
+    return {x * y, (x >> 32) * (y >> 32) + (cross >> 32) + (other >> 32)};
+#endif
+}
+
+// Asks for huge pages where the system has them on request.
+inline void request_huge_pages([[maybe_unused]] void* data, [[maybe_unused]] std::size_t bytes) {
+#if defined(__linux__)
+    madvise(data, bytes, MADV_HUGEPAGE);
+#endif
+}
+
+// As std::fopen; the path is UTF-8 on Windows.
+inline std::FILE* open_file(const char* path, const char* mode) {
+#if defined(_WIN32)
+    const auto wide = [](const char* text) {
+        return std::filesystem::path(reinterpret_cast<const char8_t*>(text)).wstring();
+    };
+    return _wfopen(wide(path).c_str(), wide(mode).c_str());
+#else
+    return std::fopen(path, mode);
+#endif
+}
+
+// Goes to a byte of a file, which may be larger than a long can say. False if it fails.
+inline bool seek_file(std::FILE* file, std::int64_t place) {
+#if defined(_WIN32)
+    return _fseeki64(file, place, SEEK_SET) == 0;
+#else
+    return fseeko(file, static_cast<off_t>(place), SEEK_SET) == 0;
+#endif
+}
+
+}  // namespace sparsematch
