@@ -60,6 +60,16 @@ def test_no_output_overwrites_what_is_read(folder, command, name, option, how, c
     assert "would be overwritten" in capsys.readouterr().err
 
 
+def test_no_output_overwrites_what_standard_input_reads(folder):
+    path = folder / "a.npz"
+    before = path.read_bytes()
+    call = [sys.executable, "-P", "-m", "sparsematch", "match", "-", "--save", str(path)]
+    with path.open("rb") as stream:
+        done = subprocess.run(call, stdin=stream, capture_output=True, timeout=120, check=False)
+    assert (done.returncode, path.read_bytes()) == (2, before)
+    assert b"is the file that is read (standard input)" in done.stderr
+
+
 @pytest.mark.parametrize("option", ["--row-names", "--col-names"])
 def test_no_picture_overwrites_the_names(folder, option, capsys):
     names = folder / "names.png"
@@ -227,6 +237,17 @@ def test_a_name_that_is_not_utf8(folder, command, suffix):
     done = subprocess.run(call, capture_output=True, text=True, timeout=120, check=False)
     assert (done.returncode, done.stderr == "") == ((0, True) if suffix == "mtx" else (3, False))
     assert "is not UTF-8" in done.stderr or suffix == "mtx"
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="needs file names that are any bytes")
+@pytest.mark.parametrize("command", ["btf", "explain"])
+@pytest.mark.parametrize("name", [b"\xff.npz", b"a$b^$.npz"])
+def test_a_picture_of_a_file_of_any_name(folder, command, name):
+    path = os.fsencode(folder) + b"/" + name
+    os.rename(folder / "singular.npz", path)
+    picture = folder / "picture.svg"
+    assert main([command, os.fsdecode(path), "--quiet", "--plot", str(picture)]) == 0
+    assert picture.stat().st_size > 0
 
 
 def test_no_extension_of_a_picture():

@@ -17,6 +17,7 @@ from sparsematch.plot.cells import (
 
 _EMPTY = "#a9adb5"  # of rows and columns without entries
 _NAMED = 24  # rows or columns of a conflict, whose names are all written; of more, a few are
+_LETTERS = 32  # of a name: longer ones leave no room for the picture
 
 
 def spy_conflicts(
@@ -112,9 +113,16 @@ def _name_small(ax: Any, why: Explanation) -> None:
     sides = (ax.yaxis, why.row_names), (ax.xaxis, why.col_names)
     for axis, names in sides:
         if names is not None and 0 < len(names) <= _NAMED:
-            axis.set_ticks(range(len(names)), labels=names)
+            _write_names(axis, range(len(names)), list(names))
     if why.col_names is not None and len(why.col_names) <= _NAMED:
         ax.xaxis.set_tick_params(rotation=90)
+
+
+def _write_names(axis: Any, places: Any, names: list[str]) -> None:
+    """Write names as they are, dollar signs too, but of long ones both ends only."""
+    half = _LETTERS // 2
+    shown = [f"{name[:half]}…{name[-half:]}" if len(name) > _LETTERS else name for name in names]
+    axis.set_ticks(places, labels=shown, parse_math=False)
 
 
 def _mark(figure: Any, ax: Any, why: Explanation, conflicts: list[DeficientPiece]) -> None:
@@ -163,7 +171,7 @@ def _draw_conflict(ax: Any, entries: Any, why: Explanation, piece: DeficientPiec
     for axis, members, name in ((ax.yaxis, rows, why.row_name), (ax.xaxis, cols, why.col_name)):
         shown = members.size if members.size <= _NAMED else _NAMED // 3
         places = np.linspace(0, members.size - 1, shown, dtype=int)
-        axis.set_ticks(places, labels=[name(k) for k in members[places].tolist()])
+        _write_names(axis, places, [name(k) for k in members[places].tolist()])
         axis.set_tick_params(labelsize=8)
     ax.xaxis.set_tick_params(rotation=45 if shape[1] <= 3 else 90)
     counts = _count(shape[0], "equation"), _count(shape[1], "variable")

@@ -34,7 +34,7 @@ Index run_connected_components(CsrArg<Index> a, Sides<Index> labels) {
 }
 
 template <class Index>
-Index run_hall_violators(CsrArg<Index> matrix, Sides<Index> mates, Sides<Index> pieces,
+Index run_hall_violators(CsrArg<Index> matrix, Sides<const Index> mates, Sides<Index> pieces,
                          Out<Index> rows, Out<Index> partners, Out<Index> starts) {
     return interruptible(1, [&](RunContext& run) {
         const auto a = matrix.view();

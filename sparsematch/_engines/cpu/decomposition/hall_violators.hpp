@@ -187,7 +187,7 @@ class HallViolators {
     Buffer<Index> row_mate_, col_mate_;
     const Matching<Index> m_;
     Buffer<Index> queue_, parent_, local_;
-    std::vector<Index> free_;  // rows of the piece at hand
+    std::vector<Index> free_;         // rows of the piece at hand
     std::int64_t cheap_ = 1'000'000;  // entries to be read for smaller violators, in all
     std::int64_t work_ = 0;
 };
