@@ -15,8 +15,7 @@ from numpy.typing import NDArray
 from scipy.sparse import csr_array, issparse
 
 from sparsematch._api.transversal import maximum_matching
-from sparsematch._engines.operations import WeightedOps
-from sparsematch._engines.registry import operations
+from sparsematch._api.weighted import full_matching
 from sparsematch._types.arrays import on_gpu
 from sparsematch._types.bipartite import BipartiteCSR, as_bipartite
 from sparsematch._types.errors import stack_level
@@ -146,14 +145,8 @@ def min_weight_full_bipartite_matching(
     if maximize:
         cost.data *= -1
     _remove_no_edges(cost)
-    short = min(cost.shape)
-    if short == 0:
-        return np.arange(0), np.arange(0)
-    pattern = as_bipartite(cost, name="biadjacency")
-    matching = operations(WeightedOps, "numpy").least_cost(pattern, cost.data).matching
+    matching = full_matching(cost, "biadjacency")
     rows = np.flatnonzero(matching.row_mate >= 0)
-    if rows.size < short:
-        raise ValueError("no full matching exists")
     return rows, matching.row_mate[rows]
 
 

@@ -7,7 +7,9 @@ import numpy as np
 from sparsematch._api.check import read_matching
 from sparsematch._engines.operations import CertificateOps, WeightedOps
 from sparsematch._engines.registry import operations
+from sparsematch._types.bipartite import as_bipartite
 from sparsematch._types.errors import wrong_type
+from sparsematch._types.matching import Matching
 from sparsematch._types.weighted import WeightedTransversal, as_weighted
 
 
@@ -257,3 +259,19 @@ def _check_tolerance(tolerance: Any) -> None:
         raise wrong_type("tolerance", tolerance, "a number")
     if not tolerance >= 0:
         raise ValueError(f"tolerance is {tolerance}, but must not be negative")
+
+
+def full_matching(cost: Any, name: str) -> Matching:
+    """Find a matching of all rows, or all columns if there are fewer, of least cost.
+
+    `cost` is a csr_array of finite doubles, no entry repeated, called `name` in messages. Raises
+    ValueError if there is none. Time: that of `maximum_sum_transversal`.
+    """
+    pattern = as_bipartite(cost, name=name)
+    short = min(cost.shape)
+    if short == 0:
+        return Matching.start(pattern)
+    matching = operations(WeightedOps, "numpy").least_cost(pattern, cost.data).matching
+    if matching.cardinality < short:
+        raise ValueError("no full matching exists")
+    return matching
