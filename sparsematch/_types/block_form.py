@@ -193,13 +193,21 @@ class BlockForm:
         Raises
         ------
         ValueError
-            If the matrix is not square or is structurally singular: Pyomo has no such form then.
+            If the matrix is not square.
+        RuntimeError
+            If it is square but structurally singular. Pyomo has no such form then, and raises the
+            same.
         """
         n_rows, n_cols = self.shape
-        if not n_rows == n_cols == self.structural_rank:
+        if n_rows != n_cols:
             raise ValueError(
+                f"the matrix is {n_rows} x {n_cols}, but Pyomo's block triangular form needs a "
+                "square one"
+            )
+        if self.structural_rank < n_rows:
+            raise RuntimeError(
                 f"the matrix is {n_rows} x {n_cols} of structural rank {self.structural_rank}, "
-                "but Pyomo's block triangular form needs a square one of full structural rank"
+                "but Pyomo's block triangular form needs a perfect matching"
             )
         bounds = self.row_blocks.tolist()
         blocks = [slice(bounds[k], bounds[k + 1]) for k in reversed(range(self.n_blocks))]
