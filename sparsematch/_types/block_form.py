@@ -195,20 +195,14 @@ class BlockForm:
         ValueError
             If the matrix is not square.
         RuntimeError
-            If it is square but structurally singular. Pyomo has no such form then, and raises the
-            same.
+            If it is structurally singular: Pyomo has no such form then, and raises the same.
         """
         n_rows, n_cols = self.shape
+        what = f"the matrix is {n_rows} x {n_cols} of structural rank {self.structural_rank}"
         if n_rows != n_cols:
-            raise ValueError(
-                f"the matrix is {n_rows} x {n_cols}, but Pyomo's block triangular form needs a "
-                "square one"
-            )
+            raise ValueError(f"{what}, but Pyomo's block form needs a square one")
         if self.structural_rank < n_rows:
-            raise RuntimeError(
-                f"the matrix is {n_rows} x {n_cols} of structural rank {self.structural_rank}, "
-                "but Pyomo's block triangular form needs a perfect matching"
-            )
+            raise RuntimeError(f"{what}, but Pyomo's block form needs a perfect matching")
         bounds = self.row_blocks.tolist()
         blocks = [slice(bounds[k], bounds[k + 1]) for k in reversed(range(self.n_blocks))]
         return [self.row_perm[b].tolist() for b in blocks], [
