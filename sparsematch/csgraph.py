@@ -20,6 +20,7 @@ from sparsematch._types.arrays import on_gpu
 from sparsematch._types.bipartite import BipartiteCSR, as_bipartite
 from sparsematch._types.errors import stack_level
 from sparsematch._types.interchange import from_other_library
+from sparsematch._types.sparse_like import SparseLike
 
 __all__ = [
     "maximum_bipartite_matching",
@@ -30,7 +31,7 @@ __all__ = [
 _LARGEST = np.iinfo(np.int32).max
 
 
-def maximum_bipartite_matching(graph: Any, perm_type: str = "row") -> NDArray[np.int32]:
+def maximum_bipartite_matching(graph: SparseLike, perm_type: str = "row") -> NDArray[np.int32]:
     """Find a maximum matching of the rows and columns of a sparse matrix.
 
     Parameters
@@ -85,7 +86,7 @@ def maximum_bipartite_matching(graph: Any, perm_type: str = "row") -> NDArray[np
 
 
 def min_weight_full_bipartite_matching(
-    biadjacency: Any, maximize: bool = False
+    biadjacency: SparseLike, maximize: bool = False
 ) -> tuple[NDArray[Any], NDArray[Any]]:
     """Find a matching of all rows, or of all columns if there are fewer, of least total weight.
 
@@ -150,7 +151,7 @@ def min_weight_full_bipartite_matching(
     return rows, matching.row_mate[rows]
 
 
-def structural_rank(graph: Any) -> np.int64:
+def structural_rank(graph: SparseLike) -> np.int64:
     """Compute the structural rank: the largest rank that a matrix with this pattern can have.
 
     Parameters

@@ -1,4 +1,4 @@
-"""The names of the engines, for type checkers; `engines` lists what a back-end offers."""
+"""Names of engines and of other choices, for type checkers; `engines` lists what there is."""
 
 from typing import Literal
 
@@ -16,3 +16,4 @@ ExactMethod = Literal[
 ]
 Heuristic = Literal["auto", "none", "cheap", "min_degree", "karp_sipser"]
 ApproximateMethod = Literal["auto", "greedy", "hem", "gpa", "suitor", "red_blue", "local_max"]
+Pivoting = Literal["auto", "structure", "product"]

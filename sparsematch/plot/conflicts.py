@@ -5,6 +5,7 @@ from typing import Any
 import numpy as np
 
 from sparsematch import DeficientPiece, Explanation, explain_singularity
+from sparsematch._types.sparse_like import SparseLike
 from sparsematch.plot.cells import (
     COUNTABLE,
     PARTS,
@@ -21,7 +22,7 @@ _LETTERS = 32  # of a name: longer ones leave no room for the picture
 
 
 def spy_conflicts(
-    A: Any, why: Explanation | None = None, *, title: str | None = None, figure: Any = None
+    A: SparseLike, why: Explanation | None = None, *, title: str | None = None, figure: Any = None
 ) -> Any:
     """Draw why a matrix is structurally singular: its shortest conflicts, with their names.
 
@@ -67,7 +68,8 @@ def spy_conflicts(
         raise ValueError(f"why is of a matrix of shape {why.shape}, A has shape {tuple(A.shape)}")
     conflicts = _worth_seeing(why)
     figure, whole, *close = _panels(A.shape, len(conflicts), figure)
-    entries = A.tocoo()
+    matrix: Any = A
+    entries = matrix.tocoo()
     draw_entries(whole, entries.row, entries.col, A.shape, bar=True)
     whole.set_title(
         f"{A.shape[0]:,} x {A.shape[1]:,}, structural rank {why.structural_rank:,}", fontsize=11

@@ -1,20 +1,22 @@
 """The functions: `analyse`, and SciPy's calls, block by block: splu, spsolve, factorized."""
 
 from collections.abc import Callable
-from typing import Any
+from typing import Any, overload
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csc_array, issparse
 
 from sparsematch._types.arrays import on_gpu
+from sparsematch._types.choices import Pivoting
+from sparsematch._types.sparse_like import DeviceSparse, SparseLike
 from sparsematch.solvers._device import DeviceLU
 from sparsematch.solvers._lu import Analysis, BlockTriangularLU
 from sparsematch.solvers._plan import plan_factorisation
 
 
 def analyse(
-    A: Any, *, matching: Any = None, pivoting: str = "auto", solver: Any = "auto"
+    A: SparseLike, *, matching: Any = None, pivoting: Pivoting = "auto", solver: Any = "auto"
 ) -> Analysis:
     """Find the block triangular form of a square matrix, to factorise matrices with its pattern.
 
@@ -70,7 +72,15 @@ def analyse(
     return Analysis(plan_factorisation(A, matching, pivoting, solver)[0])
 
 
-def splu(A: Any, *, matching: Any = None, pivoting: str = "auto", solver: Any = "auto") -> Any:
+@overload
+def splu(  # type: ignore[overload-overlap]  # those of CuPy have all that those of SciPy have
+    A: DeviceSparse, *, matching: Any = ..., pivoting: Pivoting = ..., solver: Any = ...
+) -> DeviceLU: ...
+@overload
+def splu(
+    A: SparseLike, *, matching: Any = ..., pivoting: Pivoting = ..., solver: Any = ...
+) -> BlockTriangularLU: ...
+def splu(A: Any, *, matching: Any = None, pivoting: Pivoting = "auto", solver: Any = "auto") -> Any:
     """Factorise a sparse square matrix.
 
     Parameters
@@ -123,8 +133,21 @@ def splu(A: Any, *, matching: Any = None, pivoting: str = "auto", solver: Any = 
     return BlockTriangularLU(A, matching=matching, pivoting=pivoting, solver=solver)
 
 
+@overload
 def spsolve(
-    A: Any, b: Any, *, matching: Any = None, pivoting: str = "auto", solver: Any = "auto"
+    A: SparseLike,
+    b: NDArray[Any],
+    *,
+    matching: Any = ...,
+    pivoting: Pivoting = ...,
+    solver: Any = ...,
+) -> NDArray[Any]: ...
+@overload
+def spsolve(
+    A: SparseLike, b: Any, *, matching: Any = ..., pivoting: Pivoting = ..., solver: Any = ...
+) -> Any: ...
+def spsolve(
+    A: Any, b: Any, *, matching: Any = None, pivoting: Pivoting = "auto", solver: Any = "auto"
 ) -> Any:
     """Solve a sparse linear system, or several with the same matrix.
 
@@ -173,7 +196,7 @@ def spsolve(
     return csc_array(x) if sparse and not one else x
 
 
-def factorized(A: Any, **options: Any) -> Callable[[Any], NDArray[Any]]:
+def factorized(A: SparseLike, **options: Any) -> Callable[[Any], NDArray[Any]]:
     """Return a function that solves systems with one matrix.
 
     Parameters

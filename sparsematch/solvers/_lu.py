@@ -10,7 +10,9 @@ from scipy.sparse.linalg import onenormest
 
 from sparsematch._types.arrays import IndexArray
 from sparsematch._types.block_form import BlockForm, square_form
+from sparsematch._types.choices import Pivoting
 from sparsematch._types.errors import unknown_choice, wrong_type
+from sparsematch._types.sparse_like import SparseLike
 from sparsematch.solvers._factors import NO_STATE, SIDES, BlockFactors
 from sparsematch.solvers._operator import InverseOperator
 from sparsematch.solvers._pattern import Survey
@@ -82,7 +84,7 @@ class Analysis:
         """The solver of each of these; the package's own factorises all others."""
         return self._plan.solvers
 
-    def factorise(self, A: Any) -> "BlockTriangularLU":
+    def factorise(self, A: SparseLike | NDArray[Any]) -> "BlockTriangularLU":
         """Factorise a matrix of this pattern. No matching and no block search is done.
 
         Parameters
@@ -185,11 +187,11 @@ class BlockTriangularLU(InverseOperator):
 
     def __init__(
         self,
-        A: Any,
+        A: SparseLike | NDArray[Any],
         *,
         analysis: Analysis | None = None,
         matching: Any = None,
-        pivoting: str = "auto",
+        pivoting: Pivoting = "auto",
         solver: Any = "auto",
     ) -> None:
         if analysis is None:
@@ -217,7 +219,7 @@ class BlockTriangularLU(InverseOperator):
         """Entries stored: factors of the blocks, and what stands above them."""
         return self._factors.nnz
 
-    def refactorise(self, A: Any) -> None:
+    def refactorise(self, A: SparseLike | NDArray[Any]) -> None:
         """Factorise new values for the same pattern, without matching, block search and ordering.
 
         Pivots stay where they are up to the first that has become too small beside its column; a
