@@ -312,10 +312,8 @@ class BlockTriangularLU(InverseOperator):
         Higham, Tisseur, A block algorithm for matrix 1-norm estimation (SIAM J. Matrix Anal. Appl.
         21, 2000), in SciPy. Costs a few solves.
         """
-        if self.shape[0] == 0:
-            return 0.0
-        if self.shape[0] < 5:  # too small for the estimate
-            return self._norm * float(np.abs(self.solve(np.eye(self.shape[0]))).sum(axis=0).max())
+        if (n := self.shape[0]) < 5:  # too small for the estimate
+            return self._norm * float(np.abs(self.solve(np.eye(n))).sum(axis=0).max(initial=0))
         return self._norm * float(onenormest(self.as_operator()))
 
     @property
