@@ -17,6 +17,7 @@ import sparsematch
 from sparsematch import plot
 from sparsematch._io import UnreadableFile, read_matrix, read_stream
 from sparsematch.cli import main
+from sparsematch.cli.arguments import build_parser
 
 SINGULAR = sp.csr_array([[0, 1, 0, 0], [0, 1, 0, 0], [1, 1, 0, 0], [0, 0, 1, 1]])
 FULL = sp.csr_array(np.eye(4)[::-1])
@@ -272,3 +273,11 @@ def test_exit_status_1_is_told_where_it_occurs(command, capsys):
         main([command, "--help"])
     out = capsys.readouterr().out
     assert ("1 structurally singular" in " ".join(out.split())) is ("--check" in out)
+
+
+@pytest.mark.parametrize("shell", ["bash", "zsh"])
+def test_completion_of_the_shell(shell):
+    """As docs/howto/command_line.md says; the parser needs nothing that shtab does not know."""
+    shtab = pytest.importorskip("shtab", reason="writes completions: pip install shtab")
+    script = shtab.complete(build_parser(), shell)
+    assert all(word in script for word in ("explain", "match-edges", "--row-names", "push_relabel"))
