@@ -51,11 +51,12 @@ def draw_grid(ax: Any, n_rows: int, n_cols: int) -> None:
 
 
 def number_axes(ax: Any) -> None:
-    """Write few numbers at the axes, thousands separated; below a narrow picture even fewer."""
+    """Write few numbers at the axes, thousands separated; of long ones below it even fewer."""
     from matplotlib.ticker import MaxNLocator, StrMethodFormatter
 
-    narrow = (ax.get_box_aspect() or 1) > 4 / 3 and ax.get_xlim()[1] >= 1000
-    for axis, most in ((ax.xaxis, 2 if narrow else 5), (ax.yaxis, 5)):
+    n_cols, narrow = ax.get_xlim()[1], (ax.get_box_aspect() or 1) > 4 / 3
+    below = 5 if n_cols < (1e3 if narrow else 1e6) else 2 if narrow else 3
+    for axis, most in ((ax.xaxis, below), (ax.yaxis, 5)):
         axis.set_major_locator(MaxNLocator(most, integer=True))
         axis.set_major_formatter(StrMethodFormatter("{x:,.0f}"))
     ax.tick_params(labelsize=8)

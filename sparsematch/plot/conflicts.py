@@ -3,6 +3,7 @@
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from sparsematch import DeficientPiece, Explanation, explain_singularity
 from sparsematch._types.sparse_like import SparseLike
@@ -157,18 +158,15 @@ def _draw_conflict(ax: Any, entries: Any, why: Explanation, piece: DeficientPiec
     """Draw the entries of a conflict by themselves, its rows and columns named."""
     rows, cols, over = piece.conflict.rows, piece.conflict.cols, piece.side == "rows"
     shape = rows.size, cols.size
-    inside = np.isin(entries.row, rows, kind="table") & np.isin(entries.col, cols, kind="table")
+    at_row = _places(rows, why.shape[0])[entries.row]
+    at_col = _places(cols, why.shape[1])[entries.col]
+    inside = (at_row >= 0) & (at_col >= 0)
     _, face, edge, _ = PARTS["vertical" if over else "horizontal"]
     ax.set_facecolor(face)
     ax.set_xlim(-0.5, max(shape[1], 1) - 0.5)
     ax.set_ylim(max(shape[0], 1) - 0.5, -0.5)
     ax.set_box_aspect(min(max((shape[0] or 1) / (shape[1] or 1), 1 / 4), 2))
-    draw_entries(
-        ax,
-        np.searchsorted(rows, entries.row[inside]),
-        np.searchsorted(cols, entries.col[inside]),
-        shape,
-    )
+    draw_entries(ax, at_row[inside], at_col[inside], shape)
     draw_grid(ax, *shape)
     for axis, members, name in ((ax.yaxis, rows, why.row_name), (ax.xaxis, cols, why.col_name)):
         shown = members.size if members.size <= _NAMED else _NAMED // 3
@@ -178,6 +176,13 @@ def _draw_conflict(ax: Any, entries: Any, why: Explanation, piece: DeficientPiec
     ax.xaxis.set_tick_params(rotation=45 if shape[1] <= 3 else 90)
     counts = _count(shape[0], "equation"), _count(shape[1], "variable")
     ax.set_title(", ".join(counts if over else counts[::-1]), fontsize=11, color=edge)
+
+
+def _places(members: NDArray[Any], size: int) -> NDArray[Any]:
+    """Return where each of `size` vertices is among the members, -1 if it is none."""
+    places = np.full(size, -1, members.dtype)
+    places[members] = np.arange(members.size, dtype=members.dtype)
+    return places
 
 
 def _count(number: int, noun: str) -> str:
