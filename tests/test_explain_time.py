@@ -1,6 +1,7 @@
 """Explanations take the time of a few products of the same matrix, in whatever order it comes."""
 
-import timeit
+from time import process_time
+from timeit import repeat
 
 import numpy as np
 import pytest
@@ -27,6 +28,16 @@ def test_scrambled_chains_take_the_time_of_few_products(length, n_links):
     """Each row lies elsewhere in memory; a search that waits for each takes seventy products."""
     A = scrambled_chains(length, n_links)
     m, x = sm.maximum_transversal(A), np.ones(A.shape[1])
-    product = min(timeit.repeat(lambda: A @ x, number=1, repeat=9))
-    explain = min(timeit.repeat(lambda: sm.explain_singularity(A, matching=m), number=1, repeat=3))
-    assert explain < 50 * product
+    for _ in range(5):  # others may fill the caches meanwhile
+        product = min(repeat(lambda: A @ x, timer=process_time, number=1, repeat=9))
+        explain = min(
+            repeat(
+                lambda: sm.explain_singularity(A, matching=m),
+                timer=process_time,
+                number=1,
+                repeat=3,
+            )
+        )
+        if explain < 50 * product:
+            return
+    pytest.fail(f"{explain / product:.0f} products")
