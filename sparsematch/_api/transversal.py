@@ -13,13 +13,14 @@ from sparsematch._types.choices import ExactMethod, Heuristic
 from sparsematch._types.errors import wrong_type
 from sparsematch._types.matching import Matching, copy_to_gpu
 from sparsematch._types.run_info import RunInfo
+from sparsematch._types.sparse_like import SparseLike
 
 Rng = int | np.random.Generator | None
 
 
 @overload
 def maximum_transversal(
-    A: Any,
+    A: SparseLike,
     *,
     method: ExactMethod | Literal["none"] = ...,
     init: Heuristic = ...,
@@ -32,7 +33,7 @@ def maximum_transversal(
 ) -> Matching: ...
 @overload
 def maximum_transversal(
-    A: Any,
+    A: SparseLike,
     *,
     method: ExactMethod | Literal["none"] = ...,
     init: Heuristic = ...,
@@ -46,7 +47,7 @@ def maximum_transversal(
 
 
 def maximum_transversal(
-    A: Any,
+    A: SparseLike,
     *,
     method: ExactMethod | Literal["none"] = "auto",
     init: Heuristic = "auto",
@@ -170,7 +171,11 @@ def maximum_transversal(
 
 
 def structural_rank(
-    A: Any, *, method: ExactMethod = "auto", workers: int | None = None, device: str | None = None
+    A: SparseLike,
+    *,
+    method: ExactMethod = "auto",
+    workers: int | None = None,
+    device: str | None = None,
 ) -> int:
     """Count the pairs of a maximum transversal.
 
@@ -220,7 +225,7 @@ def structural_rank(
 
 
 def is_structurally_singular(
-    A: Any, *, workers: int | None = None, device: str | None = None
+    A: SparseLike, *, workers: int | None = None, device: str | None = None
 ) -> bool:
     """Tell whether a matrix is rank deficient whatever the values of its entries.
 
