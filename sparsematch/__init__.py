@@ -17,12 +17,14 @@ if TYPE_CHECKING:
     from sparsematch import plot as plot
     from sparsematch import solvers as solvers
     from sparsematch._api.check import is_matching, is_maximal, is_maximum, vertex_cover
+    from sparsematch._api.coarse_parts import coarse_dulmage_mendelsohn
     from sparsematch._api.coarsening import coarsen, coarsening_hierarchy
     from sparsematch._api.decomposition import (
         block_triangular_form,
         connected_components,
         is_reducible,
     )
+    from sparsematch._api.distributed import permute_and_redistribute
     from sparsematch._api.edge_file import match_edge_file, write_edge_file
     from sparsematch._api.engine_list import engines
     from sparsematch._api.explain import explain_singularity
@@ -40,13 +42,16 @@ if TYPE_CHECKING:
         maximum_sum_transversal,
     )
     from sparsematch._api.workers import get_workers, set_workers
+    from sparsematch._io.distributed import read_distributed
     from sparsematch._types.bipartite import BipartiteCSR
     from sparsematch._types.block_form import BlockForm
     from sparsematch._types.coarsening import CoarseLevel, Coarsening, CoarseningHierarchy
     from sparsematch._types.deficient_pieces import DeficientPiece, DeficientPieces
+    from sparsematch._types.distributed import DistributedCSR
+    from sparsematch._types.distributed_matching import DistributedMatching
     from sparsematch._types.explanation import Explanation
     from sparsematch._types.graph_matching import GraphMatching
-    from sparsematch._types.labels import Components, VertexCover
+    from sparsematch._types.labels import CoarseParts, Components, VertexCover
     from sparsematch._types.matching import Matching
     from sparsematch._types.run_info import RunInfo
     from sparsematch._types.weighted import WeightedTransversal
@@ -57,11 +62,14 @@ __all__ = [
     "BipartiteCSR",
     "BlockForm",
     "CoarseLevel",
+    "CoarseParts",
     "Coarsening",
     "CoarseningHierarchy",
     "Components",
     "DeficientPiece",
     "DeficientPieces",
+    "DistributedCSR",
+    "DistributedMatching",
     "Explanation",
     "GraphMatching",
     "Matching",
@@ -71,6 +79,7 @@ __all__ = [
     "approximate_matching",
     "block_triangular_form",
     "bottleneck_transversal",
+    "coarse_dulmage_mendelsohn",
     "coarsen",
     "coarsening_hierarchy",
     "connected_components",
@@ -89,6 +98,8 @@ __all__ = [
     "maximum_product_transversal",
     "maximum_sum_transversal",
     "maximum_transversal",
+    "permute_and_redistribute",
+    "read_distributed",
     "set_workers",
     "structural_rank",
     "vertex_cover",
@@ -100,11 +111,14 @@ _PLACES = {
     "BipartiteCSR": "_api.transversal",
     "BlockForm": "_types.block_form",
     "CoarseLevel": "_types.coarsening",
+    "CoarseParts": "_types.labels",
     "Coarsening": "_types.coarsening",
     "CoarseningHierarchy": "_types.coarsening",
     "Components": "_types.labels",
     "DeficientPiece": "_types.deficient_pieces",
     "DeficientPieces": "_types.deficient_pieces",
+    "DistributedCSR": "_types.distributed",
+    "DistributedMatching": "_types.distributed_matching",
     "Explanation": "_types.explanation",
     "GraphMatching": "_types.graph_matching",
     "Matching": "_types.matching",
@@ -114,6 +128,7 @@ _PLACES = {
     "approximate_matching": "_api.general",
     "block_triangular_form": "_api.decomposition",
     "bottleneck_transversal": "_api.weighted",
+    "coarse_dulmage_mendelsohn": "_api.coarse_parts",
     "coarsen": "_api.coarsening",
     "coarsening_hierarchy": "_api.coarsening",
     "connected_components": "_api.decomposition",
@@ -132,6 +147,8 @@ _PLACES = {
     "maximum_product_transversal": "_api.weighted",
     "maximum_sum_transversal": "_api.weighted",
     "maximum_transversal": "_api.transversal",
+    "permute_and_redistribute": "_api.distributed",
+    "read_distributed": "_io.distributed",
     "set_workers": "_api.workers",
     "structural_rank": "_api.transversal",
     "vertex_cover": "_api.check",

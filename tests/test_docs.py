@@ -166,6 +166,16 @@ def test_page_tells_of_the_engine_on_a_gpu():
             assert f"`{option}` (default `{default!r}`)" in " ".join(page.split())
 
 
+def test_page_tells_of_the_engine_over_ranks():
+    """As on a GPU."""
+    elsewhere = {
+        e.name for backend in ("numpy", "cupy") for e in sparsematch.engines(backend=backend)
+    }
+    for engine in sparsematch.engines(backend="mpi"):
+        section = "\n## Over MPI ranks\n" if engine.name in elsewhere else "\nOver MPI ranks"
+        assert section in page_of(engine)
+
+
 def test_algorithm_pages_have_the_same_headings():
     for engine in sparsematch.engines():
         page = page_of(engine)

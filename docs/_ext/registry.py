@@ -10,7 +10,7 @@ KINDS = {
 }
 
 
-def engine_table(*kinds, backends=("numpy", "cupy")):
+def engine_table(*kinds, backends=("numpy", "cupy", "mpi")):
     """Return what is registered, a table for each kind; names are linked to the engines' pages."""
     engines = sparsematch.engines(backend=None)
     tables = []
@@ -31,6 +31,7 @@ def row(engine):
         link += ", GPU"
         workers = "device"
     else:
+        link += ", MPI" if engine.backend == "mpi" else ""
         workers = "any" if engine.multithreaded else "one"
     last = engine.transpose
     if engine.kind == "approximate":

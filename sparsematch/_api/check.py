@@ -5,13 +5,14 @@ from typing import Any
 from sparsematch._engines.operations import CertificateOps
 from sparsematch._engines.registry import operations
 from sparsematch._types.bipartite import BipartiteCSR, as_bipartite
+from sparsematch._types.distributed import agreed
+from sparsematch._types.distributed_matching import start_matching
 from sparsematch._types.errors import wrong_type
 from sparsematch._types.labels import VertexCover
 from sparsematch._types.matching import FLAWS, Matching
-from sparsematch._types.sparse_like import SparseLike
 
 
-def is_matching(A: SparseLike, matching: Any) -> bool:
+def is_matching(A: Any, matching: Any) -> bool:
     """Tell whether mates form a matching of a matrix.
 
     Parameters
@@ -50,7 +51,7 @@ def is_matching(A: SparseLike, matching: Any) -> bool:
     >>> is_matching(A, [1, 2]), is_matching(A, [1, 1]), is_matching(A, [2, 1])
     (True, False, False)
     """
-    graph = as_bipartite(A)
+    graph = as_bipartite(A, distributed=True)
     try:
         read_matching(graph, matching, "matching")
     except ValueError:
@@ -58,7 +59,7 @@ def is_matching(A: SparseLike, matching: Any) -> bool:
     return True
 
 
-def is_maximal(A: SparseLike, matching: Any) -> bool:
+def is_maximal(A: Any, matching: Any) -> bool:
     """Tell whether a matching is maximal: no entry can be added to it.
 
     Parameters
@@ -97,12 +98,12 @@ def is_maximal(A: SparseLike, matching: Any) -> bool:
     >>> is_maximal(A, [0, -1]), is_maximal(A, [1, -1])
     (True, False)
     """
-    graph = as_bipartite(A)
+    graph = as_bipartite(A, distributed=True)
     given = read_matching(graph, matching, "matching")
     return operations(CertificateOps, graph.backend).free_pair(graph, given) is None
 
 
-def is_maximum(A: SparseLike, matching: Any) -> bool:
+def is_maximum(A: Any, matching: Any) -> bool:
     """Tell whether a matching is maximum: no other one has more pairs.
 
     Parameters
@@ -141,12 +142,12 @@ def is_maximum(A: SparseLike, matching: Any) -> bool:
     >>> is_maximum(A, [0, -1]), is_maximum(A, [1, 0])
     (False, True)
     """
-    graph = as_bipartite(A)
+    graph = as_bipartite(A, distributed=True)
     given = read_matching(graph, matching, "matching")
     return operations(CertificateOps, graph.backend).vertex_cover(graph, given) is not None
 
 
-def vertex_cover(A: SparseLike, matching: Any) -> VertexCover:
+def vertex_cover(A: Any, matching: Any) -> VertexCover:
     """Find rows and columns that contain every entry, as many as a maximum matching has pairs.
 
     No cover can be smaller than a matching, since each pair needs a row or column of its own. So a
@@ -191,7 +192,7 @@ def vertex_cover(A: SparseLike, matching: Any) -> VertexCover:
     >>> rows.tolist(), cols.tolist()
     ([1], [1])
     """
-    graph = as_bipartite(A)
+    graph = as_bipartite(A, distributed=True)
     given = read_matching(graph, matching, "matching")
     cover = operations(CertificateOps, graph.backend).vertex_cover(graph, given)
     if cover is None:
@@ -204,11 +205,12 @@ def vertex_cover(A: SparseLike, matching: Any) -> VertexCover:
 
 def read_matching(graph: BipartiteCSR, given: Any, name: str) -> Matching:
     """Copy what a caller gave as a matching, once it is known to be one."""
-    if given is None:
-        raise wrong_type(
-            name, given, "a Matching, a pair (row_mate, col_mate) or one array row_mate"
-        )
-    matching = Matching.start(graph, given, name=name)
+    with agreed(graph):
+        if given is None:
+            raise wrong_type(
+                name, given, "a Matching, a pair (row_mate, col_mate) or one array row_mate"
+            )
+    matching = start_matching(graph, given, name=name)
     flaw = operations(CertificateOps, graph.backend).wrong_pair(graph, matching)
     if flaw:
         code, i, j = flaw

@@ -10,17 +10,18 @@ from sparsematch._api.workers import resolve_workers
 from sparsematch._engines.registry import Run, plan, read_options, select
 from sparsematch._types.bipartite import BipartiteCSR, as_bipartite
 from sparsematch._types.choices import ExactMethod, Heuristic
+from sparsematch._types.distributed import agreed
+from sparsematch._types.distributed_matching import start_matching
 from sparsematch._types.errors import wrong_type
 from sparsematch._types.matching import Matching, copy_to_gpu
 from sparsematch._types.run_info import RunInfo
-from sparsematch._types.sparse_like import SparseLike
 
 Rng = int | np.random.Generator | None
 
 
 @overload
 def maximum_transversal(
-    A: SparseLike,
+    A: Any,
     *,
     method: ExactMethod | Literal["none"] = ...,
     init: Heuristic = ...,
@@ -33,7 +34,7 @@ def maximum_transversal(
 ) -> Matching: ...
 @overload
 def maximum_transversal(
-    A: SparseLike,
+    A: Any,
     *,
     method: ExactMethod | Literal["none"] = ...,
     init: Heuristic = ...,
@@ -47,7 +48,7 @@ def maximum_transversal(
 
 
 def maximum_transversal(
-    A: SparseLike,
+    A: Any,
     *,
     method: ExactMethod | Literal["none"] = "auto",
     init: Heuristic = "auto",
@@ -68,7 +69,9 @@ def maximum_transversal(
     ----------
     A : sparse array or matrix, shape (n_rows, n_cols)
         CSR and CSC are read in place, COO is converted, other formats are converted with a warning.
-        A matrix of ``cupyx.scipy.sparse`` is processed on its GPU; results are CuPy arrays.
+        A matrix of ``cupyx.scipy.sparse`` is processed on its GPU; results are CuPy arrays. A
+        `DistributedCSR` is processed by all its ranks, each of which calls this; the result is a
+        `DistributedMatching`.
     method : str, optional
         The exact engine: ``"auto"``, or a name from ``engines("exact")``. ``"none"`` leaves out the
         exact algorithm; the result is then what `init` makes of `initial`, and only maximal. A GPU
@@ -146,11 +149,12 @@ def maximum_transversal(
     >>> [step.engine for step in info.steps]
     ['cheap', 'hopcroft_karp']
     """
-    threads = resolve_workers(workers)
-    graph = as_bipartite(A, device=device, threads=threads)
-    chosen = plan(graph.backend, method, init)
-    settings = read_options(options, *chosen)
-    run = Run(threads, read_seed(rng), settings, return_info, warm=initial is not None)
+    with agreed(A, method=method, init=init, return_info=return_info, warm=initial is not None):
+        threads = resolve_workers(workers)
+        graph = as_bipartite(A, device=device, threads=threads, distributed=True)
+        chosen = plan(graph.backend, method, init)
+        settings = read_options(options, *chosen)
+        run = Run(threads, read_seed(rng), settings, return_info, warm=initial is not None)
     matching = _start(graph, initial, "initial", device)
     for engine in chosen:
         if engine:
@@ -171,11 +175,7 @@ def maximum_transversal(
 
 
 def structural_rank(
-    A: SparseLike,
-    *,
-    method: ExactMethod = "auto",
-    workers: int | None = None,
-    device: str | None = None,
+    A: Any, *, method: ExactMethod = "auto", workers: int | None = None, device: str | None = None
 ) -> int:
     """Count the pairs of a maximum transversal.
 
@@ -220,12 +220,13 @@ def structural_rank(
     >>> structural_rank(csr_array([[0, 1, 0], [1, 1, 1], [0, 1, 0]]))
     2
     """
-    graph = as_bipartite(A, device=device, threads=resolve_workers(workers))
+    with agreed(A):
+        graph = as_bipartite(A, device=device, threads=resolve_workers(workers), distributed=True)
     return maximum_matching(graph, method=method, workers=workers)[0].cardinality
 
 
 def is_structurally_singular(
-    A: SparseLike, *, workers: int | None = None, device: str | None = None
+    A: Any, *, workers: int | None = None, device: str | None = None
 ) -> bool:
     """Tell whether a matrix is rank deficient whatever the values of its entries.
 
@@ -268,7 +269,8 @@ def is_structurally_singular(
     >>> is_structurally_singular(csr_array([[0, 1, 0], [1, 1, 1], [0, 1, 0]]))
     True
     """
-    graph = as_bipartite(A, device=device, threads=resolve_workers(workers))
+    with agreed(A):
+        graph = as_bipartite(A, device=device, threads=resolve_workers(workers), distributed=True)
     return maximum_matching(graph, workers=workers)[0].cardinality < min(graph.shape)
 
 
@@ -283,10 +285,11 @@ def maximum_matching(
     options: Mapping[str, Any] | None = None,
 ) -> tuple[Matching, Run]:
     """Find a maximum matching by exact engines only; also return the run, with its by-products."""
-    select(method, graph.backend, "exact", argument="method")
-    chosen = plan(graph.backend, method)
-    settings = read_options(options, *chosen)
-    run = Run(resolve_workers(workers), options=settings, warm=initial is not None)
+    with agreed(graph, method=method, warm=initial is not None):
+        select(method, graph.backend, "exact", argument="method")
+        chosen = plan(graph.backend, method)
+        settings = read_options(options, *chosen)
+        run = Run(resolve_workers(workers), options=settings, warm=initial is not None)
     matching = _start(graph, initial, name, device)
     for engine in chosen:
         if engine:
@@ -297,7 +300,7 @@ def maximum_matching(
 def _start(graph: BipartiteCSR, initial: Any, name: str, device: str | None) -> Matching:
     """Return the empty matching, or a copy of a given one."""
     if initial is None:
-        return Matching.start(graph)
+        return start_matching(graph)
     return read_matching(graph, initial if device is None else copy_to_gpu(initial), name)
 
 

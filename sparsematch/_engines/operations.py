@@ -4,7 +4,7 @@ Each package of a back-end registers the operations of its concept when it is im
 leaves out is not done where its matrices live: calling it raises TypeError.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import Any
 
@@ -13,12 +13,14 @@ from numpy.typing import NDArray
 from sparsematch._engines.registry import Run
 from sparsematch._types.arrays import BoolArray, FloatArray, IndexArray
 from sparsematch._types.bipartite import BipartiteCSR
+from sparsematch._types.distributed import DistributedCSR
 from sparsematch._types.edge_file import EdgeFile, EdgeReport
 from sparsematch._types.factors import BlockLU, BlockPlan
 from sparsematch._types.graph import Graph, GraphProperties
 from sparsematch._types.labels import (
     BlockLabels,
     BlockPermutation,
+    CoarseParts,
     Components,
     HallViolators,
     VertexCover,
@@ -104,6 +106,8 @@ class DecompositionOps:
     hall_violators
         Pieces and violators of the vertical part, or of the horizontal one if the last argument is
         set.
+    coarse_parts
+        The coarse part of every row and column; None: they follow from `block_labels`.
     """
 
     block_labels: Callable[[BipartiteCSR, Matching, Run], BlockLabels] = _in_host_memory_only
@@ -115,6 +119,24 @@ class DecompositionOps:
     hall_violators: Callable[[BipartiteCSR, Matching, Run, bool], HallViolators] = (
         _in_host_memory_only
     )
+    coarse_parts: Callable[[BipartiteCSR, Matching, Run], CoarseParts] | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class DistributionOps:
+    """Matrices over several ranks.
+
+    Attributes
+    ----------
+    assemble
+        The matrix of a communicator and of a shape, made of batches of entries that each rank has:
+        rows, columns and perhaps values.
+    permute_and_redistribute
+        The matrix with its rows where a matching puts them.
+    """
+
+    assemble: Callable[[Any, tuple[int, int], Iterable[tuple[_Values, ...]]], DistributedCSR]
+    permute_and_redistribute: Callable[[BipartiteCSR, Matching], DistributedCSR]
 
 
 @dataclass(frozen=True, kw_only=True)

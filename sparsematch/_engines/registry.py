@@ -24,6 +24,7 @@ from sparsematch._types.run_info import EngineInfo, StepInfo
 _MODULES = {
     "numpy": ("sparsematch._engines.cpu", "sparsematch._engines.reference"),
     "cupy": ("sparsematch._engines.cuda",),
+    "mpi": ("sparsematch._engines.mpi",),
 }
 
 BACKENDS = tuple(_MODULES)
@@ -57,6 +58,8 @@ class Run:
     forced : object or None
         Pairs that are the same in every maximum matching of the square part; the back-end knows the
         type.
+    kept : object or None
+        What else a step leaves to the next; the back-end knows the type.
     warm : bool
         Whether the matching was not empty at the start.
     host : bool
@@ -75,6 +78,7 @@ class Run:
     transposes_built: int = 0
     transpose_seconds: float = 0.0
     forced: object | None = None
+    kept: object | None = None
     warm: bool = False
     host: bool = False
     on_host: BipartiteCSR | None = None

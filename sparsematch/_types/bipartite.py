@@ -41,7 +41,8 @@ class BipartiteCSR:
         `flipped`). Unsorted and duplicate indices are legal. `indices` may be longer than
         ``indptr[-1]``.
     backend : str
-        Where the arrays live: ``"numpy"`` for host memory, ``"cupy"`` for that of a GPU.
+        Where the arrays live: ``"numpy"`` for host memory, ``"cupy"`` for that of a GPU, ``"mpi"``
+        for that of several ranks, each of which has its rows (`DistributedCSR`).
     flipped : bool
         Whether `indptr` runs over the columns.
     known_nnz : int
@@ -140,7 +141,12 @@ class BipartiteCSR:
 
 @advising
 def as_bipartite(
-    A: Any, *, name: str = "A", device: str | None = None, threads: int = 1
+    A: Any,
+    *,
+    name: str = "A",
+    device: str | None = None,
+    threads: int = 1,
+    distributed: bool = False,
 ) -> BipartiteCSR:
     """View a sparse matrix as a bipartite graph.
 
@@ -156,6 +162,8 @@ def as_bipartite(
         ``"cuda"``: copy to the current GPU what is in host memory.
     threads : int, optional
         How many check the indices of a large matrix in host memory.
+    distributed : bool, optional
+        Whether the caller can do with a `DistributedCSR`, which is such a view already.
 
     Returns
     -------
@@ -179,6 +187,8 @@ def as_bipartite(
     """
     if device is not None and device != "cuda":
         raise unknown_choice("device", device, ("cuda",))
+    if isinstance(A, BipartiteCSR) and A.backend == "mpi":
+        return _as_distributed(A, name, device, distributed)
     A = from_other_library(A)
     if isinstance(A, BipartiteCSR):
         graph = _view(A.indptr, A.indices, A.shape, A.flipped, name, threads)
@@ -211,6 +221,8 @@ def _view(
 def as_compressed(A: Any, name: str, *, expected: str = "a SciPy sparse array or matrix") -> Any:
     """Return a CSR or CSC matrix as it is, convert other sparse ones, refuse the rest."""
     A = from_other_library(A)
+    if isinstance(A, BipartiteCSR) and A.backend == "mpi":
+        _as_distributed(A, name, None, False)
     if not issparse(A):
         if on_gpu(A):
             raise TypeError(
@@ -219,6 +231,18 @@ def as_compressed(A: Any, name: str, *, expected: str = "a SciPy sparse array or
             )
         raise not_sparse(name, A, expected)
     return A if A.format in ("csr", "csc") else compress(A, name)
+
+
+def _as_distributed(A: BipartiteCSR, name: str, device: str | None, accepted: bool) -> BipartiteCSR:
+    """Return a matrix over ranks, which was checked when it was made, where it is accepted."""
+    if not accepted:
+        raise TypeError(
+            f"{name} is distributed over ranks, but this is done in one process only; "
+            f"{name}.to_local() returns the own rows"
+        )
+    if device is not None:
+        raise TypeError(f"{name} is distributed over ranks, so device must be None")
+    return A
 
 
 def compress(A: Any, name: str) -> Any:

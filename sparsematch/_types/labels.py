@@ -3,6 +3,9 @@
 from dataclasses import dataclass
 from typing import NamedTuple
 
+import numpy as np
+from numpy.typing import NDArray
+
 from sparsematch._types.arrays import IndexArray
 
 
@@ -54,6 +57,32 @@ def groups_of_blocks(n_square: int, shape: tuple[int, int], rank: int) -> tuple[
     """
     n_rows, n_cols = shape
     return int(n_cols == rank), n_square + 1 + int(rank < n_rows)
+
+
+#: The coarse parts of the Dulmage-Mendelsohn decomposition.
+HORIZONTAL, SQUARE, VERTICAL = 0, 1, 2
+
+
+class CoarseParts(NamedTuple):
+    """The coarse Dulmage-Mendelsohn decomposition: the part of each row and column.
+
+    The parts do not depend on the matching. With rows and columns in the order of the parts, a
+    matrix is block upper triangular: horizontal part (more columns than rows), square part, and
+    vertical part (more rows than columns).
+
+    Attributes
+    ----------
+    row_part : ndarray of int8, shape (n_rows,)
+        0: horizontal part, 1: square part, 2: vertical part. Of a `DistributedCSR`, the own rows.
+    col_part : ndarray of int8, shape (n_cols,)
+        The same of the columns.
+    sizes : tuple of three pairs of int
+        Rows and columns of each part, of the whole matrix.
+    """
+
+    row_part: NDArray[np.int8]
+    col_part: NDArray[np.int8]
+    sizes: tuple[tuple[int, int], ...]
 
 
 class Components(NamedTuple):

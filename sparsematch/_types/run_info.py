@@ -19,7 +19,8 @@ class EngineInfo:
         An exact engine makes any matching maximum, a heuristic makes it maximal. An approximate one
         makes a maximal matching of a general graph.
     backend : str
-        Where its matrices live: ``"numpy"`` for host memory, ``"cupy"`` for a GPU.
+        Where its matrices live: ``"numpy"`` for host memory, ``"cupy"`` for a GPU, ``"mpi"`` for
+        the ranks of a communicator.
     summary : str
         What it does, in one line.
     options : dict
@@ -102,6 +103,10 @@ class StepInfo(NamedTuple):
         Bytes copied between a GPU and the host, both ways, by the step ``"hand_over"``; else 0.
     reason : str
         Why it was chosen, if ``"auto"`` chose it; else empty.
+    rounds : int
+        Of an engine on several ranks: exchanges of arrays between all of them.
+    bytes_sent : int
+        Of such an engine: bytes that ranks have sent to others, all together.
     """
 
     engine: str
@@ -119,6 +124,8 @@ class StepInfo(NamedTuple):
     live_edges: tuple[int, ...] = ()
     copied_bytes: int = 0
     reason: str = ""
+    rounds: int = 0
+    bytes_sent: int = 0
 
 
 @dataclass(frozen=True, slots=True, repr=False)

@@ -7,7 +7,7 @@ from typing import Any
 import sparsematch
 from sparsematch._io import FORMATS
 from sparsematch._types.errors import pip_install
-from sparsematch.cli import commands, graph_commands, warm_up
+from sparsematch.cli import commands, graph_commands, ranks, warm_up
 from sparsematch.cli.outputs import STREAM
 
 __all__ = ["build_parser"]
@@ -258,7 +258,7 @@ def _add_engine_options(command: argparse.ArgumentParser, heuristic_alone: bool 
 
 
 def _choices(kind: str, *first: str) -> list[str]:
-    return list(dict.fromkeys([*first, *(engine.name for engine in sparsematch.engines(kind))]))
+    return list(dict.fromkeys([*first, *ranks.engine_names(kind)]))
 
 
 def _add_report_options(command: argparse.ArgumentParser, arrays: str | None = None) -> None:

@@ -13,9 +13,9 @@ from typing import Any
 import numpy as np
 
 import sparsematch
-from sparsematch import BlockForm, Matching, RunInfo, plot
+from sparsematch import BlockForm, DistributedMatching, Matching, RunInfo, plot
 from sparsematch._io import read_matrix, read_names, read_stream
-from sparsematch.cli import summary
+from sparsematch.cli import ranks, summary
 from sparsematch.cli.outputs import STREAM, check_outputs, print_written, write
 from sparsematch.cli.progress import Progress, make_progress
 
@@ -35,39 +35,50 @@ def rank(arguments: Namespace) -> int:
 
 def match(arguments: Namespace) -> int:
     """Maximum transversal of a file's matrix."""
-    check_outputs(arguments)
     progress = make_progress(arguments.quiet)
     matrix = read(arguments, progress)
     matching, run = _match(matrix, arguments, progress)
-    facts = summary.match_facts(
-        arguments.file, matrix, matching, maximum=arguments.method != "none"
-    )
-    arrays = {
+    maximum = arguments.method != "none"
+    describe = summary.match_facts if ranks.communicator() is None else ranks.match_facts
+    facts = describe(arguments.file, matrix, matching, maximum=maximum)
+    arrays = _mates(arguments, matching)
+    return _finish(arguments, facts, run, progress, arrays)
+
+
+def _mates(arguments: Namespace, matching: Matching) -> dict[str, Any]:
+    """Return the arrays of a matching, which ranks bring together only if they are wanted."""
+    if isinstance(matching, DistributedMatching):
+        if not (arguments.arrays or arguments.save):
+            return {}
+        matching = matching.gather()
+    return {
         "row_mate": matching.row_mate,
         "col_mate": matching.col_mate,
         "permutation": matching.as_permutation(),
     }
-    return _finish(arguments, facts, run, progress, arrays)
 
 
 def btf(arguments: Namespace) -> int:
-    """Block triangular form of a file's matrix."""
-    check_outputs(arguments)
+    """Block triangular form of a file's matrix; on several ranks, its coarse parts."""
     progress = make_progress(arguments.quiet)
     matrix = read(arguments, progress)
     matching, run = _match(matrix, arguments, progress)
+    if ranks.communicator() is not None:
+        with progress.step("parts", "finding the coarse parts"):
+            parts = sparsematch.coarse_dulmage_mendelsohn(matrix, matching=matching)
+        facts = ranks.block_facts(arguments.file, matrix, matching, parts)
+        return _finish(arguments, facts, run, progress, {})
     with progress.step("blocks", "finding the blocks"):
         form = sparsematch.block_triangular_form(
             matrix, matching=matching, workers=arguments.workers
         )
     facts = summary.block_facts(arguments.file, matrix, form)
-    _plot(arguments, matrix, form, _title(arguments), progress)
+    _plot(arguments, matrix, form, Path(arguments.file).name, progress)
     return _finish(arguments, facts, run, progress, _block_arrays(form))
 
 
 def explain(arguments: Namespace) -> int:
     """Say why a file's matrix is structurally singular."""
-    check_outputs(arguments)
     progress = make_progress(arguments.quiet)
     matrix = read(arguments, progress)
     names = [
@@ -85,7 +96,7 @@ def explain(arguments: Namespace) -> int:
             matrix, *names, matching=matching, workers=arguments.workers
         )
     if arguments.plot:
-        title = _title(arguments)
+        title = Path(arguments.file).name
         _draw(arguments, progress, lambda: plot.spy_conflicts(matrix, why, title=title))
     facts = {"command": "explain", **summary.rank_facts(arguments.file, matrix, matching)}
     facts |= why.to_dict(max_pieces=arguments.pieces) | summary.run_facts(run, progress.seconds)
@@ -119,20 +130,15 @@ def demo(arguments: Namespace) -> int:
 
 
 def read(arguments: Namespace, progress: Progress) -> Any:
-    """Read the matrix file, as a step of its own."""
+    """Read the matrix file, as a step of its own, once the outputs are known to be possible."""
+    if ranks.communicator() is not None:
+        return ranks.read(arguments, progress)
+    check_outputs(arguments)
     if arguments.file == STREAM:
         with progress.step("read", "reading standard input"):
             return read_stream(sys.stdin.buffer)
     with progress.step("read", f"reading {Path(arguments.file).name}"):
         return read_matrix(arguments.file)
-
-
-def _title(arguments: Namespace) -> str:
-    """Name the matrix above its picture, in letters that any font has and not as mathematics."""
-    if arguments.file == STREAM:
-        return "standard input"
-    name = Path(arguments.file).name.encode(errors="backslashreplace").decode()
-    return name.replace("$", r"\$")
 
 
 def _match(matrix: Any, arguments: Namespace, progress: Progress) -> tuple[Matching, RunInfo]:
@@ -161,8 +167,11 @@ def _finish(
     arrays: dict[str, Any],
 ) -> int:
     """Save, print as JSON or text, and choose the exit status."""
-    _save(arguments, arrays, facts)
-    facts = {"command": arguments.name, **facts, **summary.run_facts(run, progress.seconds)}
+    comm = ranks.communicator()
+    if comm is None or comm.Get_rank() == 0:
+        _save(arguments, arrays, facts)
+    account = summary.run_facts(run, progress.seconds, 1 if comm is None else comm.Get_size())
+    facts = {"command": arguments.name, **facts, **account}
     if arrays and arguments.arrays:
         lists = {name: array.tolist() for name, array in arrays.items()}
         print_json(facts | lists, brief=arguments.brief)

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from typing import TextIO
 
 from sparsematch._io import UnreadableFile
-from sparsematch.cli import several
+from sparsematch.cli import ranks, several
 from sparsematch.cli.arguments import build_parser
 from sparsematch.cli.outputs import CannotProduce, WrongUsage
 
@@ -20,11 +20,24 @@ _WRONG_USAGE, _UNREADABLE, _NO_RESULT, _BROKEN_PIPE = 2, 3, 4, 141
 
 def run(argv: Sequence[str] | None) -> int:
     """Parse the arguments, run the command, and return the exit status."""
+    try:
+        comm = ranks.communicator()
+    except CannotProduce as error:
+        return _fail(error, _NO_RESULT)
+    if comm is None:
+        return _run(argv)
+    ranks.speak_for_all(comm)
+    return ranks.agreed_status(comm, lambda: _run(argv))
+
+
+def _run(argv: Sequence[str] | None) -> int:
     arguments = build_parser().parse_args(argv)
     try:
         for stream in (sys.stdout, sys.stderr):
             _print_any_name(stream)
         several.check(arguments)
+        if ranks.communicator() is not None:
+            ranks.check(arguments)
         status = max(_run_one(one) for one in several.split(arguments))
         print(end="", flush=True)  # what cannot be written fails here rather than at exit
         return status

@@ -14,6 +14,7 @@ from sparsematch import BlockForm, Matching, RunInfo
 __all__ = [
     "block_facts",
     "explanation_text",
+    "first",
     "line",
     "match_facts",
     "one_line",
@@ -78,8 +79,8 @@ def block_facts(file: str, matrix: Any, form: BlockForm) -> dict[str, Any]:
         "square": square,
         "vertical": vertical,
         "block_sizes": _block_sizes(fine, horizontal, vertical),
-        "first_underdetermined_cols": _first(form.col_perm[: cols[2]]),
-        "first_overdetermined_rows": _first(form.row_perm[rows[2] :]),
+        "first_underdetermined_cols": first(form.col_perm[: cols[2]]),
+        "first_overdetermined_rows": first(form.row_perm[rows[2] :]),
     }
 
 
@@ -93,15 +94,24 @@ def _block_sizes(fine: NDArray[Any], horizontal: list[int], vertical: list[int])
     return sorted(blocks, key=lambda block: (block[0] * block[1], block), reverse=True)
 
 
-def _first(indices: NDArray[Any]) -> list[int]:
-    first: list[int] = np.sort(indices)[:_INDICES_LISTED].tolist()
-    return first
+def first(indices: NDArray[Any]) -> list[int]:
+    """Return the smallest of some indices: those that are listed."""
+    smallest: list[int] = np.sort(indices)[:_INDICES_LISTED].tolist()
+    return smallest
 
 
-def run_facts(run: RunInfo, seconds: dict[str, float]) -> dict[str, Any]:
-    """Which engines ran, with how many threads, and the seconds of each step."""
+def run_facts(run: RunInfo, seconds: dict[str, float], ranks: int = 1) -> dict[str, Any]:
+    """Which engines ran, with how many threads, and the seconds of each step.
+
+    On several ranks: how many, and what they have sent to each other.
+    """
     rounded = {key: round(value, 6) for key, value in seconds.items()}
-    return {
+    among = {
+        "ranks": ranks,
+        "exchanges": sum(step.rounds for step in run.steps),
+        "bytes_sent": sum(step.bytes_sent for step in run.steps),
+    }
+    return (among if ranks > 1 else {}) | {
         "method": run.method,
         "init": run.init,
         "engines": [step.engine for step in run.steps],
@@ -118,8 +128,14 @@ def text(facts: dict[str, Any]) -> str:
     ]
     if "diagonal_entries_before" in facts:
         lines.append(line("diagonal", _diagonal_words(facts)))
+    if "square" in facts:
+        lines += _part_lines(facts)
     if "n_blocks" in facts:
-        lines += _block_lines(facts)
+        lines.append(
+            line("block form", f"{_count(facts['n_blocks'], 'block')}{_kind_words(facts)}")
+        )
+        if facts["reducible"]:
+            lines.append(line("block sizes", _size_words(facts["block_sizes"])))
     return "\n".join([*lines, *_run_lines(facts)])
 
 
@@ -187,7 +203,7 @@ def _diagonal_words(facts: dict[str, Any]) -> str:
     return f"{before:,} of {length:,} entries as given, {after:,} after the row permutation"
 
 
-def _block_lines(facts: dict[str, Any]) -> list[str]:
+def _part_lines(facts: dict[str, Any]) -> list[str]:
     lines: list[str] = []
     rows, cols = facts["horizontal"]
     if rows + cols:
@@ -200,9 +216,6 @@ def _block_lines(facts: dict[str, Any]) -> list[str]:
     if lines:
         rows, cols = facts["square"]
         lines.append(line("well-determined", f"{rows:,} x {cols:,}"))
-    lines.append(line("block form", f"{_count(facts['n_blocks'], 'block')}{_kind_words(facts)}"))
-    if facts["reducible"]:
-        lines.append(line("block sizes", _size_words(facts["block_sizes"])))
     return lines
 
 
@@ -245,7 +258,13 @@ def _size_words(block_sizes: list[list[int]]) -> str:
 
 
 def _method_words(facts: dict[str, Any]) -> str:
-    return f"{' then '.join(facts['engines']) or 'none'}, {_count(facts['workers'], 'thread')}"
+    words = f"{' then '.join(facts['engines']) or 'none'}, {_count(facts['workers'], 'thread')}"
+    if "ranks" not in facts:
+        return words
+    return (
+        f"{words} on each of {facts['ranks']} ranks, {_count(facts['exchanges'], 'exchange')}, "
+        f"{facts['bytes_sent'] / 1e6:,.1f} MB"
+    )
 
 
 def seconds(value: float) -> str:

@@ -1,0 +1,101 @@
+"""The coarse Dulmage-Mendelsohn parts alone."""
+
+from typing import Any
+
+from sparsematch._api.transversal import maximum_matching
+from sparsematch._api.workers import resolve_workers
+from sparsematch._engines.operations import DecompositionOps
+from sparsematch._engines.registry import Run, operations
+from sparsematch._types.arrays import namespace
+from sparsematch._types.bipartite import BipartiteCSR, as_bipartite
+from sparsematch._types.choices import ExactMethod
+from sparsematch._types.distributed import agreed
+from sparsematch._types.labels import HORIZONTAL, SQUARE, VERTICAL, CoarseParts
+from sparsematch._types.matching import Matching
+
+
+def coarse_dulmage_mendelsohn(
+    A: Any,
+    *,
+    matching: Any = None,
+    method: ExactMethod = "auto",
+    workers: int | None = None,
+    device: str | None = None,
+) -> CoarseParts:
+    """Tell which part of the coarse Dulmage-Mendelsohn decomposition each row and column is in.
+
+    The horizontal part has more columns than rows, the vertical part more rows than columns, and
+    the square part can be matched perfectly. `block_triangular_form` also splits the square part,
+    and permutes; this is what there is of it for a matrix distributed over ranks.
+
+    Parameters
+    ----------
+    A : DistributedCSR, or sparse array or matrix, shape (n_rows, n_cols)
+        Every stored entry counts, whatever its value.
+    matching : Matching, (row_mate, col_mate) or row_mate, optional
+        A matching of `A` to start from. One that is maximum already is kept.
+    method : str, optional
+        The engine that finds the matching: ``"auto"``, or a name from ``engines("exact")``.
+    workers : int, optional
+        Number of threads, -1 for all cores. By default that of `set_workers`, which is 1.
+    device : {None, "cuda"}, optional
+        ``"cuda"``: copy a matrix in host memory to the current GPU, and work there.
+
+    Returns
+    -------
+    CoarseParts
+        ``row_part``, ``col_part`` and ``sizes``. Of a `DistributedCSR` the parts of the own rows
+        and columns, and the sizes of the whole; CuPy arrays if the work was done on a GPU.
+
+    Raises
+    ------
+    TypeError
+        If `A` is not a sparse matrix, or an argument is of the wrong type.
+    ValueError
+        If the index arrays of `A` are inconsistent, `matching` is not a matching of `A`, or a name
+        or number is none of the choices.
+
+    See Also
+    --------
+    block_triangular_form : The fine decomposition too, with permutations.
+
+    Notes
+    -----
+    Dulmage, Mendelsohn, Coverings of bipartite graphs (Canadian J. Math. 10, 1958). The parts do
+    not depend on the matching. Time: that of `maximum_transversal`, and O(n_rows + n_cols + nnz).
+
+    Examples
+    --------
+    >>> from scipy.sparse import csr_array
+    >>> from sparsematch import coarse_dulmage_mendelsohn
+    >>> A = csr_array([[0, 1, 0, 0], [1, 0, 1, 1], [0, 1, 0, 0], [0, 1, 1, 0]])
+    >>> parts = coarse_dulmage_mendelsohn(A)
+    >>> parts.row_part.tolist(), parts.col_part.tolist()
+    ([2, 0, 2, 1], [0, 2, 1, 0])
+    >>> parts.sizes
+    ((1, 2), (1, 1), (2, 1))
+    """
+    with agreed(A):
+        graph = as_bipartite(A, device=device, threads=resolve_workers(workers), distributed=True)
+    maximum, run = maximum_matching(
+        graph, matching, name="matching", method=method, workers=workers, device=device
+    )
+    find = operations(DecompositionOps, graph.backend).coarse_parts
+    return find(graph, maximum, run) if find else _from_blocks(graph, maximum, run)
+
+
+def _from_blocks(graph: BipartiteCSR, matching: Matching, run: Run) -> CoarseParts:
+    """Read the parts off the groups of the rows."""
+    xp = namespace(graph.indptr)
+    labels = operations(DecompositionOps, graph.backend).block_labels(graph, matching, run)
+    row_part = xp.full(graph.n_rows, SQUARE, "int8")
+    row_part[labels.row_group == 0] = HORIZONTAL
+    row_part[labels.row_group > labels.n_square] = VERTICAL
+    col_part = xp.full(graph.n_cols, HORIZONTAL, "int8")
+    matched = matching.col_mate >= 0
+    col_part[matched] = row_part[matching.col_mate[matched]]
+    sizes = tuple(
+        (int((row_part == part).sum()), int((col_part == part).sum()))
+        for part in (HORIZONTAL, SQUARE, VERTICAL)
+    )
+    return CoarseParts(row_part, col_part, sizes)

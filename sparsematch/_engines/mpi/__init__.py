@@ -1,0 +1,11 @@
+"""The back-end for matrices in blocks of rows, one per rank; its packages register what they offer.
+
+mpi4py is imported when a matrix of several ranks is worked on, not here.
+"""
+
+from importlib import import_module
+
+PACKAGES = "core", "matching", "decomposition"
+
+for _package in PACKAGES:
+    import_module(f"{__name__}.{_package}")

@@ -1,0 +1,60 @@
+"""Entries that ranks have in any order, brought together as a matrix in blocks of rows."""
+
+from collections.abc import Iterable, Iterator
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sparsematch._engines.mpi.core.exchange import Exchange, finishing
+from sparsematch._engines.mpi.core.sides import Lists
+from sparsematch._types.agreement import agreeing
+from sparsematch._types.distributed import DistributedCSR
+from sparsematch._types.row_blocks import balanced
+
+_Array = NDArray[Any]
+
+#: Rows, columns and perhaps values of some entries.
+Batch = tuple[_Array, ...]
+
+
+def assemble(comm: Any, shape: tuple[int, int], batches: Iterable[Batch]) -> DistributedCSR:
+    """Return a matrix, in balanced blocks of rows, of entries within its shape. Collective.
+
+    Every rank has any number of batches. Time: O(entries). Workspace: twice the own block.
+    """
+    with finishing(comm):
+        exchange = Exchange(comm)
+        starts = balanced(shape[0], exchange.size)
+        first, n_own = int(starts[exchange.rank]), int(np.diff(starts)[exchange.rank])
+        arrived = []
+        source = iter(batches)
+        batch = _next(comm, source)
+        example = _example(exchange, batch)
+        while exchange.any(batch is not None):
+            arrived.append(exchange.deliver(starts, *(example if batch is None else batch)))
+            batch = _next(comm, source)
+        degree = np.zeros(n_own, np.int64)
+        for keys, *_ in arrived:
+            degree += np.bincount(keys - first, minlength=n_own)
+        lists = Lists(degree, *(column.dtype for column in example[1:]))
+        while arrived:
+            keys, *columns = arrived.pop(0)
+            lists.append(keys - first, *columns)
+    indices, *values = lists.columns
+    return DistributedCSR(comm, lists.indptr, indices, first, shape, *values)
+
+
+def _next(comm: Any, source: Iterator[Batch]) -> Batch | None:
+    """Return the next batch, if there is one; an error in making it is raised on all ranks."""
+    batch = None
+    with agreeing(comm):
+        batch = next(source, None)
+    return batch
+
+
+def _example(exchange: Exchange, batch: Batch | None) -> Batch:
+    """Return an empty batch, also where there is none."""
+    types = None if batch is None else [column.dtype.str for column in batch]
+    known = next((t for t in exchange.small(types) if t), ["<i8", "<i8"])
+    return tuple(np.empty(0, t) for t in known)

@@ -1,0 +1,101 @@
+"""Is a distributed matching valid, and maximal: every rank sees to its own rows and columns.
+
+That it is maximum is told by the last forest of a search: `matching/cover.py`.
+"""
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sparsematch._engines.mpi.core.exchange import Exchange, finishing
+from sparsematch._engines.mpi.core.sides import Side
+from sparsematch._types.bipartite import BipartiteCSR
+from sparsematch._types.distributed import DistributedCSR
+from sparsematch._types.distributed_matching import DistributedMatching
+from sparsematch._types.matching import Matching
+
+_Array = NDArray[Any]
+_Flaw = tuple[int, int, int]
+
+
+def parts(graph: BipartiteCSR, matching: Matching) -> tuple[DistributedCSR, DistributedMatching]:
+    """Return both with the types that they have in this back-end."""
+    assert isinstance(graph, DistributedCSR)  # the registry has brought it here
+    assert isinstance(matching, DistributedMatching)
+    return graph, matching
+
+
+def wrong_pair(graph: BipartiteCSR, matching: Matching) -> _Flaw | None:
+    """Return what the first rank that found something found wrong; see `FLAWS`. Collective.
+
+    Time: O(own vertices and entries).
+    """
+    A, given = parts(graph, matching)
+    with finishing(A.comm):
+        exchange = Exchange(A.comm)
+        rows, cols = given.row_mate, given.col_mate
+        # each is collective, so none is left out where another has found something
+        flaws = [
+            _one_sided(exchange, 3, (rows, A.first_row), (cols, A.first_col), A.col_starts),
+            _one_sided(exchange, 4, (cols, A.first_col), (rows, A.first_row), A.row_starts),
+            _not_an_entry(Side.of_rows(A, exchange), rows),
+        ]
+        everywhere = exchange.small(next((flaw for flaw in flaws if flaw), None))
+        return next((flaw for flaw in everywhere if flaw), None)
+
+
+def free_pair(graph: BipartiteCSR, matching: Matching) -> tuple[int, int] | None:
+    """Return an entry whose row and column are both unmatched. Collective.
+
+    Time: O(own entries of unmatched rows).
+    """
+    A, given = parts(graph, matching)
+    with finishing(A.comm):
+        exchange = Exchange(A.comm)
+        side = Side.of_rows(A, exchange)
+        groups = side.slices_of(np.flatnonzero(given.row_mate < 0))
+        (n,) = exchange.largest(len(groups))
+        pair = None
+        for k in range(n):
+            rows = groups[k] if k < len(groups) else np.empty(0, np.int64)
+            entries, counts = side.entries_of(rows)
+            cols = A.indices[entries]
+            free = exchange.ask(
+                A.col_starts, cols, lambda keys: given.col_mate[keys - A.first_col] < 0
+            )
+            if pair is None and free.any():
+                p = int(np.flatnonzero(free)[0])
+                pair = int(np.repeat(rows, counts)[p]) + A.first_row, int(cols[p])
+        return next((found for found in exchange.small(pair) if found), None)
+
+
+def _one_sided(
+    exchange: Exchange,
+    code: int,
+    own: tuple[_Array, int],
+    other: tuple[_Array, int],
+    starts: _Array,
+) -> _Flaw | None:
+    """Return the first own vertex whose mate names another one. Collective."""
+    (mate, first), (their_mate, their_first) = own, other
+    here = np.flatnonzero(mate >= 0)
+    named = exchange.ask(starts, mate[here], lambda keys: their_mate[keys - their_first])
+    wrong = np.flatnonzero(named != here + first)
+    if not wrong.size:
+        return None
+    k = int(here[wrong[0]])
+    pair = k + first, int(mate[k])
+    return (code, *pair) if code == 3 else (code, *pair[::-1])
+
+
+def _not_an_entry(side: Side, row_mate: _Array) -> _Flaw | None:
+    """Return the first own row that is matched to a column without an entry in it."""
+    for rows in side.slices_of(np.flatnonzero(row_mate >= 0)):
+        entries, counts = side.entries_of(rows)
+        hits = side.indices[entries] == np.repeat(row_mate[rows], counts)
+        found = np.bincount(np.repeat(np.arange(rows.size), counts)[hits], minlength=rows.size)
+        if not found.all():
+            i = int(rows[np.flatnonzero(found == 0)[0]])
+            return 5, i + side.first_major, int(row_mate[i])
+    return None

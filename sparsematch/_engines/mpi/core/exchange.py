@@ -1,0 +1,248 @@
+"""What ranks say to each other: the only file that imports mpi4py and calls MPI for arrays.
+
+An `Exchange` wraps the communicator of a matrix for one run, and counts what is sent. Every method
+is collective. There is no barrier: an exchange ends on a rank when its own part has come.
+
+- ``deliver(starts, keys, *columns)``: send each key, with what goes with it, to the rank that owns
+  it; return what has come. `starts` is ``A.row_starts`` or ``A.col_starts``.
+- ``ask(starts, keys, answer)``: return, for each key, what its owner answers.
+- ``sum``, ``largest``, ``any``: of small numbers, known on all ranks afterwards.
+- ``gather``, ``scatter``, ``everywhere``: arrays in the order of the ranks, to one of them, from
+  one of them, and to all.
+
+An engine runs in ``with finishing(comm):``, so that an error that no rank foresaw (no memory,
+Ctrl-C) ends all ranks, since the others would wait for ever. Errors that a caller can make are
+found before, and agreed on: `sparsematch._types.agreement`.
+
+Where there is one rank, MPI is not called at all.
+"""
+
+import sys
+import traceback
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sparsematch._types.agreement import rank_of, size_of
+from sparsematch._types.arrays import IndexArray
+from sparsematch._types.errors import pip_install
+
+__all__ = ["Exchange", "finishing", "import_mpi"]
+
+_INTERRUPTED, _FAILED = 130, 1
+_Array = NDArray[Any]
+
+
+def import_mpi() -> Any:
+    """Import mpi4py's MPI, or say what to install."""
+    try:
+        from mpi4py import MPI
+    except ImportError as error:
+        raise ImportError(
+            f"several ranks need mpi4py, which cannot be imported ({error}): "
+            f"{pip_install('mpi4py', 'mpich')} brings it, with an MPI library"
+        ) from error
+    return MPI
+
+
+@contextmanager
+def finishing(comm: Any) -> Iterator[None]:
+    """End all ranks if one of them raises: what it would have sent, the others wait for."""
+    try:
+        yield
+    except BaseException as error:
+        agreed = isinstance(error, SystemExit) or getattr(error, "agreed", False)
+        if size_of(comm) == 1 or agreed:
+            raise
+        interrupted = isinstance(error, KeyboardInterrupt)
+        text = "interrupted\n" if interrupted else traceback.format_exc()
+        # what a program has put in the place of standard error may lead nowhere
+        print(f"rank {rank_of(comm)} ends all ranks: {text}", file=sys.__stderr__, flush=True)
+        comm.Abort(_INTERRUPTED if interrupted else _FAILED)
+        raise
+
+
+class Exchange:
+    """The exchanges of one run over the ranks of a communicator.
+
+    Parameters
+    ----------
+    comm : mpi4py communicator or None
+        None: one process.
+
+    Attributes
+    ----------
+    rank, size : int
+        This rank, and how many there are.
+    rounds : int
+        Exchanges of arrays so far.
+    bytes_sent : int
+        Bytes that this rank has sent to others in them.
+    """
+
+    __slots__ = ("bytes_sent", "comm", "rank", "rounds", "size")
+
+    def __init__(self, comm: Any) -> None:
+        self.comm, self.rank, self.size = comm, rank_of(comm), size_of(comm)
+        self.rounds = self.bytes_sent = 0
+
+    def deliver(self, starts: IndexArray, keys: _Array, *columns: _Array) -> tuple[_Array, ...]:
+        """Send each key, and the elements that go with it, to the owner of the key.
+
+        Parameters
+        ----------
+        starts : ndarray of int64, shape (size + 1,)
+            Where the keys of each rank begin.
+        keys : ndarray of integers, shape (n,)
+            In any order, repeated or not.
+        columns : ndarray, shape (n,)
+            What goes along; of any types.
+
+        Returns
+        -------
+        tuple of ndarray
+            Keys and columns that came to this rank, by ascending sender, and in the order in which
+            each sent them.
+        """
+        if self.size == 1:
+            return keys, *columns
+        order, counts = self._by_owner(starts, keys)
+        return self._send([keys, *columns], order, counts, self._counts_from(counts))
+
+    def deliver_named(self, starts: IndexArray, keys: _Array, *columns: _Array) -> list[_Array]:
+        """Return what `deliver` does, and last of all the rank that has sent each key."""
+        if self.size == 1:
+            return [keys, *columns, np.zeros(keys.size, np.uint16)]
+        order, counts = self._by_owner(starts, keys)
+        received = self._counts_from(counts)
+        arrived = self._send([keys, *columns], order, counts, received)
+        return [*arrived, np.repeat(np.arange(self.size, dtype=np.uint16), received)]
+
+    def ask(self, starts: IndexArray, keys: _Array, answer: Callable[[_Array], _Array]) -> _Array:
+        """Return for each key what its owner answers: two exchanges.
+
+        `answer` maps an array of keys of this rank, as numbered within the whole, to an array of
+        the same length.
+        """
+        if self.size == 1:
+            return answer(keys)
+        order, counts = self._by_owner(starts, keys)
+        back = self._counts_from(counts)
+        (asked,) = self._send([keys], order, counts, back)
+        (answers,) = self._send([answer(asked)], None, back, counts)
+        result = np.empty_like(answers)
+        result[order] = answers
+        return result
+
+    def sum(self, *numbers: float) -> list[int]:
+        """Return the sums over all ranks."""
+        return self._reduce(numbers, "SUM")
+
+    def largest(self, *numbers: float) -> list[int]:
+        """Return the largest over all ranks."""
+        return self._reduce(numbers, "MAX")
+
+    def any(self, flag: bool) -> bool:
+        """Tell whether the flag is set on some rank."""
+        return bool(self.largest(int(flag))[0])
+
+    def small(self, thing: Any) -> list[Any]:
+        """Return what each rank has of a small object of any kind, on every rank."""
+        return [thing] if self.size == 1 else list(self.comm.allgather(thing))
+
+    def gather(self, array: _Array, root: int = 0) -> _Array | None:
+        """Return the arrays of all ranks, in their order, on one of them; None on the others."""
+        if self.size == 1:
+            return array
+        sizes = np.array(self.comm.allgather(array.size), np.int64)
+        self._count(array.nbytes if self.rank != root else 0)
+        whole = np.empty(int(sizes.sum()), array.dtype) if self.rank == root else None
+        received = None if whole is None else [whole, (sizes, _offsets(sizes))]
+        self.comm.Gatherv(np.ascontiguousarray(array), received, root=root)
+        return whole
+
+    def everywhere(self, array: _Array) -> _Array:
+        """Return the arrays of all ranks, in their order, on every one: for short ones."""
+        if self.size == 1:
+            return array
+        sizes = np.empty(self.size, np.int64)
+        self.comm.Allgather(np.array([array.size]), sizes)
+        whole = np.empty(int(sizes.sum()), array.dtype)
+        if whole.size:
+            self._count(array.nbytes * (self.size - 1))
+            received = [whole, (sizes, _offsets(sizes))]
+            self.comm.Allgatherv(np.ascontiguousarray(array), received)
+        return whole
+
+    def scatter(
+        self, starts: IndexArray, whole: _Array | None, dtype: Any, root: int = 0
+    ) -> _Array:
+        """Return the own part of an array that one rank has."""
+        if self.size == 1:
+            assert whole is not None  # it is on this rank
+            return whole
+        sizes = np.diff(starts)
+        own = np.empty(int(sizes[self.rank]), dtype)
+        sent = None if whole is None else [np.ascontiguousarray(whole), (sizes, starts[:-1])]
+        self._count(0 if whole is None else whole.nbytes - own.nbytes)
+        self.comm.Scatterv(sent, own, root=root)
+        return own
+
+    def _by_owner(self, starts: IndexArray, keys: _Array) -> tuple[_Array, _Array]:
+        """Return the stable order of keys by owner, and how many go to each."""
+        owner = np.searchsorted(starts[1:], keys, side="right").astype(np.uint16)
+        counts = np.bincount(owner, minlength=self.size).astype(np.int64)
+        return np.argsort(owner, kind="stable"), counts  # a radix sort, of 16 bits
+
+    def _counts_from(self, counts: _Array) -> _Array:
+        received = np.empty_like(counts)
+        self.comm.Alltoall(counts, received)
+        return received
+
+    def _send(
+        self, columns: Sequence[_Array], order: _Array | None, counts: _Array, received: _Array
+    ) -> tuple[_Array, ...]:
+        """Exchange columns of equal length; those of one type go together."""
+        self.rounds += 1
+        away = int(counts.sum() - counts[self.rank])
+        self.bytes_sent += away * sum(column.itemsize for column in columns)
+        out: list[_Array] = []
+        n, total = int(counts.sum()), int(received.sum())
+        for first, last in _runs(columns):
+            width, dtype = last - first, columns[first].dtype
+            packed = np.empty((n, width), dtype)
+            for k in range(width):
+                packed[:, k] = columns[first + k] if order is None else columns[first + k][order]
+            arrived = np.empty((total, width), dtype)
+            self.comm.Alltoallv(
+                [packed, (counts * width, _offsets(counts) * width)],
+                [arrived, (received * width, _offsets(received) * width)],
+            )
+            out += [arrived[:, k] for k in range(width)] if width > 1 else [arrived[:, 0]]
+        return tuple(out)
+
+    def _reduce(self, numbers: Sequence[float], operation: str) -> list[Any]:
+        values = np.array(numbers)
+        if self.size > 1:
+            self.comm.Allreduce(values.copy(), values, op=getattr(import_mpi(), operation))
+        return values.tolist()
+
+    def _count(self, n_bytes: int) -> None:
+        self.rounds += 1
+        self.bytes_sent += n_bytes
+
+
+def _offsets(counts: _Array) -> _Array:
+    return np.cumsum(counts) - counts
+
+
+def _runs(columns: Sequence[_Array]) -> Iterator[tuple[int, int]]:
+    """Yield the ranges of neighbouring columns of the same type."""
+    first = 0
+    for k in range(1, len(columns) + 1):
+        if k == len(columns) or columns[k].dtype != columns[first].dtype:
+            yield first, k
+            first = k

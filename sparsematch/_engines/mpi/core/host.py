@@ -1,0 +1,28 @@
+"""What a rank does alone: the engines for host memory, found in the registry like any other."""
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sparsematch._engines.registry import Run, select
+from sparsematch._types.arrays import IndexArray
+from sparsematch._types.bipartite import BipartiteCSR
+from sparsematch._types.matching import Matching
+
+
+def match_in_host_memory(
+    graph: BipartiteCSR, matching: Matching, run: Run, *, warm: bool
+) -> tuple[Any, ...]:
+    """Make a matching of a matrix of this process maximum; return what was done, as steps."""
+    alone = Run(run.workers, run.seed, warm=warm)
+    select("auto", "numpy", "exact", argument="method").improve(graph, matching, alone)
+    return tuple(alone.steps)
+
+
+def local_pattern(
+    indptr: IndexArray, indices: NDArray[Any], shape: tuple[int, int]
+) -> BipartiteCSR:
+    """View index arrays as a matrix of this process; both get the type of `indices`."""
+    indptr = np.ascontiguousarray(indptr, indices.dtype)
+    return BipartiteCSR(*shape, indptr, np.ascontiguousarray(indices))

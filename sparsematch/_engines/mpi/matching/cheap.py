@@ -1,0 +1,130 @@
+"""Maximal matching by proposals: each free row names free columns, each column grants one of them.
+
+Rounds as in Azad, Buluc, Distributed-memory algorithms for maximal cardinality matching using
+matrix algebra (IEEE Cluster 2015). In a round a free row names the next columns of its list, twice
+as many as in the round before; a free column grants itself to one of the rows that name it, the one
+that a hash of the round and the seed draws; a row takes the first column that grants, and passes
+over those that are matched.
+
+Invariant: the columns that a row has passed over are matched, and stay so.
+"""
+
+import itertools
+from time import perf_counter
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sparsematch._engines.mpi.core.exchange import Exchange, finishing
+from sparsematch._engines.mpi.core.sides import Side, first_of_each
+from sparsematch._engines.mpi.core.steps import Account, step_info
+from sparsematch._engines.registry import Run
+from sparsematch._types.distributed import DistributedCSR
+from sparsematch._types.distributed_matching import DistributedMatching
+
+SUMMARY = "Free rows propose to free columns, in rounds of one grant a column."
+
+_Array = NDArray[Any]
+_MATCHED, _DENIED, _GRANTED = 0, 1, 2
+
+#: No row names more columns than this in one round.
+_WIDEST = 1 << 10
+
+
+def improve(A: DistributedCSR, matching: DistributedMatching, run: Run) -> None:
+    """Make the matching maximal. Collective.
+
+    Reads: the matrix. Writes: both mates. Workspace: a place per free row, and slices. Time:
+    O(nnz / ranks), expected; the rounds are about the logarithm of the longest list.
+    """
+    with finishing(A.comm):
+        begin = perf_counter()
+        exchange = Exchange(A.comm)
+        account = Account()
+        propose(
+            Side.of_rows(A, exchange, run), matching.row_mate, matching.col_mate, run.seed, account
+        )
+        own = int(np.count_nonzero(matching.row_mate >= 0))
+        run.steps.append(step_info(exchange, "cheap", begin, own, account))
+
+
+def propose(
+    side: Side, major_mate: _Array, minor_mate: _Array, seed: int, account: Account
+) -> None:
+    """Propose until no free major has a free minor. Collective."""
+    exchange = side.exchange
+    majors = np.flatnonzero((major_mate < 0) & (np.diff(side.indptr) > 0))
+    begin = side.indptr[majors]
+    width = 1
+    while exchange.any(majors.size > 0):
+        account.rounds += 1
+        end = np.minimum(begin + width, side.indptr[majors + 1])
+        left = np.empty(majors.size, bool)
+        for part in _slices(end - begin, side):
+            window = begin[part], end[part]
+            begin[part], left[part] = _round(
+                side, majors[part], window, (major_mate, minor_mate), seed + account.rounds, account
+            )
+        keep = left & (begin < side.indptr[majors + 1])
+        majors, begin = majors[keep], begin[keep]
+        width = min(2 * width, _WIDEST)
+
+
+def _slices(widths: _Array, side: Side) -> list[slice]:
+    """Cut the proposals of a round into slices, as many on every rank. Collective."""
+    group = (np.cumsum(widths) - widths) // side.slice_size
+    cuts = [0, *(np.flatnonzero(np.diff(group)) + 1).tolist(), widths.size]
+    (n,) = side.exchange.largest(len(cuts) - 1)
+    cuts += [widths.size] * (n + 1 - len(cuts))
+    return [slice(*pair) for pair in itertools.pairwise(cuts)]
+
+
+def _round(
+    side: Side,
+    majors: _Array,
+    window: tuple[_Array, _Array],
+    mates: tuple[_Array, _Array],
+    seed: int,
+    account: Account,
+) -> tuple[_Array, _Array]:
+    """Propose once; return where the lists of these majors go on, and which are still free."""
+    (begin, end), (major_mate, minor_mate) = window, mates
+    exchange, counts = side.exchange, end - begin
+    entries = np.repeat(begin - (np.cumsum(counts) - counts), counts)
+    entries += np.arange(entries.size)
+    account.edges += entries.size
+    who = np.repeat(np.arange(majors.size), counts)
+    minors = side.indices[entries]
+
+    def grant(keys: _Array) -> _Array:
+        own = keys - side.first_minor
+        answers = np.where(minor_mate[own] >= 0, _MATCHED, _DENIED).astype(np.int8)
+        free = np.flatnonzero(answers)
+        free = free[np.argsort(mixed(free, seed), kind="stable")]
+        stamp = np.empty(side.n_minors, np.int32)
+        answers[free[first_of_each(own[free], stamp)]] = _GRANTED
+        return answers
+
+    answers = exchange.ask(side.minor_starts, minors, grant)
+    granted = np.flatnonzero(answers == _GRANTED)
+    granted = granted[first_of_each(who[granted], np.empty(majors.size, np.int32))]
+    winners = majors[who[granted]]
+    major_mate[winners] = minors[granted]
+    numbers = (winners + side.first_major).astype(side.dtype)
+    keys, values = exchange.deliver(side.minor_starts, minors[granted], numbers)
+    minor_mate[keys - side.first_minor] = values
+    # a list goes on at its first minor that may still be free
+    passed = end.copy()
+    open_ = np.flatnonzero(answers)
+    np.minimum.at(passed, who[open_], entries[open_])
+    return passed, major_mate[majors] < 0
+
+
+def mixed(numbers: _Array, seed: int) -> _Array:
+    """Return a hash of numbers and a seed: SplitMix64 (Steele, Lea, Flood, OOPSLA 2014)."""
+    with np.errstate(over="ignore"):
+        x = numbers.astype(np.uint64) + np.uint64(seed % 2**64) * np.uint64(0x9E3779B97F4A7C15)
+        x = (x ^ (x >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
+        x = (x ^ (x >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
+        return x ^ (x >> np.uint64(31))

@@ -1,0 +1,62 @@
+"""Rows moved to where their mates are on the diagonal, to the ranks that own these places."""
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sparsematch._engines.mpi.core.certificates import parts
+from sparsematch._engines.mpi.core.exchange import Exchange, finishing
+from sparsematch._engines.mpi.core.sides import Lists, Side
+from sparsematch._types.bipartite import BipartiteCSR
+from sparsematch._types.distributed import DistributedCSR
+from sparsematch._types.distributed_matching import DistributedMatching
+from sparsematch._types.matching import Matching
+
+_Array = NDArray[Any]
+
+
+def permute_and_redistribute(graph: BipartiteCSR, matching: Matching) -> DistributedCSR:
+    """Return the matrix with its rows permuted; each rank has as many rows as before. Collective.
+
+    Time: O(own rows and entries). Workspace: as large as the result, and slices.
+    """
+    A, given = parts(graph, matching)
+    with finishing(A.comm):
+        exchange = Exchange(A.comm)
+        place = places(A, given, exchange)
+        keys, degrees = exchange.deliver(A.row_starts, place, np.diff(A.indptr).astype(A.dtype))
+        degree = np.zeros(place.size, np.int64)
+        degree[keys - A.first_row] = degrees
+        side = Side.of_rows(A, exchange)
+        types = [A.dtype] if A.values is None else [A.dtype, A.values.dtype]
+        lists = Lists(degree, *types)
+        for begin, end in side.slices():
+            columns = [A.indices[begin:end]]
+            if A.values is not None:
+                columns.append(A.values[begin:end])
+            to = place[side.majors_of_entries(begin, end) - A.first_row]
+            keys, *columns = exchange.deliver(A.row_starts, to, *columns)
+            lists.append(keys - A.first_row, *columns)
+    indices, *values = lists.columns
+    return DistributedCSR(A.comm, lists.indptr, indices, A.first_row, A.shape, *values)
+
+
+def places(A: DistributedCSR, matching: DistributedMatching, exchange: Exchange) -> _Array:
+    """Return where each own row goes: the inverse of `Matching.as_permutation`. Collective.
+
+    The k-th row that is left goes to the k-th place that is left.
+    """
+    place = matching.row_mate.copy()
+    left = np.flatnonzero((place < 0) | (place >= A.n_rows))
+    cols = np.arange(A.own_cols.start, A.own_cols.stop, dtype=A.dtype)
+    free = cols[(matching.col_mate < 0) & (cols < A.n_rows)]
+    counts = exchange.everywhere(np.array([left.size, free.size]))
+    ends_of_rows, ends_of_free = np.cumsum(counts.reshape(-1, 2), axis=0).T
+    starts = np.concatenate([[0], ends_of_free])
+    n_free, rank = int(starts[-1]), exchange.rank
+    k = np.arange(left.size) + ends_of_rows[rank] - left.size
+    below = k < n_free
+    place[left[~below]] = A.n_cols + k[~below] - n_free
+    place[left[below]] = exchange.ask(starts, k[below], lambda keys: free[keys - starts[rank]])
+    return place

@@ -1,0 +1,130 @@
+"""Matrix files read by all ranks, each a part: no rank holds the whole."""
+
+import os
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+from numpy.typing import NDArray
+
+from sparsematch._engines.operations import DistributionOps
+from sparsematch._engines.registry import operations
+from sparsematch._io.formats import UnreadableFile
+from sparsematch._io.market import MarketFile
+from sparsematch._io.npz import SparseArchive
+from sparsematch._io.read import check_is_file, in_one_sentence
+from sparsematch._types.agreement import agreeing, check_communicator, collect, rank_of, size_of
+from sparsematch._types.distributed import DistributedCSR
+from sparsematch._types.row_blocks import balanced
+
+_Batch = tuple[NDArray[Any], ...]
+
+_FORMATS = (
+    "Matrix Market (.mtx, .mm), coordinates, or SciPy's .npz (save_npz) of a CSR, CSC or COO matrix"
+)
+
+
+def read_distributed(path: str | os.PathLike[str], comm: Any) -> DistributedCSR:
+    """Read a matrix file with all ranks, each a part of it. Collective.
+
+    Parameters
+    ----------
+    path : str or path-like
+        A file that every rank can open: ``.npz``, as `scipy.sparse.save_npz` writes it, of a CSR,
+        CSC or COO matrix, or ``.mtx`` or ``.mm``, Matrix Market in coordinates. Members of an
+        archive that are not compressed (``save_npz(path, A, compressed=False)``) are mapped into
+        memory, and ranks read their parts alone; compressed ones are unpacked by each rank from the
+        beginning, a piece at a time.
+    comm : mpi4py communicator or None
+        Whose ranks share the matrix.
+
+    Returns
+    -------
+    DistributedCSR
+        In blocks of nearly as many rows each, with the values of the file; without any if it is
+        Matrix Market of the field ``pattern``. What a symmetric file leaves out is there.
+
+    Raises
+    ------
+    UnreadableFile
+        The file is missing, malformed or of another format; on all ranks, with the message of the
+        first that found something.
+    TypeError
+        If `comm` is no communicator.
+
+    See Also
+    --------
+    DistributedCSR : From arrays that are in memory.
+
+    Notes
+    -----
+    Time: O(own part), for files that are not compressed.
+
+    Examples
+    --------
+    >>> import scipy.sparse as sp
+    >>> from sparsematch import read_distributed
+    >>> sp.save_npz("matrix.npz", sp.csr_array([[0, 1], [1, 1]]), compressed=False)
+    >>> read_distributed("matrix.npz", None)
+    DistributedCSR(2x2, 3 entries, rows 0:2 on rank 0 of 1)
+    >>> import os
+    >>> os.remove("matrix.npz")
+    """
+    check_communicator(comm)
+    path = Path(path)
+    found: list[Any] = []
+
+    def find() -> None:
+        kind = _kind_of(path)
+        with in_one_sentence(str(path)):
+            found.append(kind(path))
+
+    collect(comm, find)
+    (source,) = found
+    if isinstance(source, SparseArchive) and source.format == "csr":
+        return _read_rows(path, source, comm)
+    batches = _guarded(path, source.batches(rank_of(comm), size_of(comm)))
+    A = operations(DistributionOps, "mpi").assemble(comm, source.shape, batches)
+    if isinstance(source, MarketFile):
+        lines = sum(collect(comm, lambda: source.lines))
+        with agreeing(comm), in_one_sentence(str(path)):
+            source.check_lines(lines)
+    return A
+
+
+def _kind_of(path: Path) -> Callable[[Path], SparseArchive | MarketFile]:
+    if path.is_dir():
+        check_is_file(path)
+    kinds: dict[str, Callable[[Path], Any]] = {
+        ".npz": SparseArchive,
+        ".mtx": MarketFile,
+        ".mm": MarketFile,
+    }
+    kind = kinds.get(path.suffix.lower())
+    if kind is None:
+        raise UnreadableFile(f"{path}: cannot be read in parts; ranks read {_FORMATS}")
+    check_is_file(path)
+    return kind
+
+
+def _guarded(path: Path, batches: Iterator[_Batch]) -> Iterator[_Batch]:
+    """Say of every error which file it is about."""
+    while True:
+        with in_one_sentence(str(path)):
+            batch = next(batches, None)
+        if batch is None:
+            return
+        yield batch
+
+
+def _read_rows(path: Path, source: SparseArchive, comm: Any) -> DistributedCSR:
+    """Read the own rows of a CSR matrix: three slices."""
+    parts: list[Any] = []
+    first, end = balanced(source.shape[0], size_of(comm))[rank_of(comm) :][:2].tolist()
+    with agreeing(comm), in_one_sentence(str(path)):
+        indptr = source.slice("indptr", first, end + 1)
+        begin, stop = int(indptr[0]), int(indptr[-1])
+        parts += [indptr - begin]
+        parts += [source.slice(name, begin, stop) for name in ("indices", "data")]
+    indptr, indices, values = parts
+    return DistributedCSR(comm, indptr, indices, first, source.shape, values)

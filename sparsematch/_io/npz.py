@@ -1,0 +1,148 @@
+"""Slices of the arrays in a file of `scipy.sparse.save_npz`, without reading the rest."""
+
+import struct
+import zipfile
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, BinaryIO, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sparsematch._io.formats import UnreadableFile
+from sparsematch._types.row_blocks import balanced
+
+#: Entries of a batch, and bytes that are unpacked at a time.
+_BATCH, _PIECE = 1 << 20, 1 << 22
+
+#: Of the header that precedes a member: its length, and where it says how long the rest is.
+_LOCAL_HEADER, _LENGTHS_AT = 30, 26
+
+_Batch = tuple[NDArray[Any], ...]
+
+
+class _Member(NamedTuple):
+    """An array in the archive; `offset` is where its data begin in the file, None if packed."""
+
+    name: str
+    dtype: np.dtype[Any]
+    size: int
+    offset: int | None
+
+
+class SparseArchive:
+    """A sparse matrix in an archive of arrays.
+
+    Attributes
+    ----------
+    format : str
+        ``"csr"``, ``"csc"`` or ``"coo"``.
+    shape : (int, int)
+        Rows and columns.
+    """
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        if not zipfile.is_zipfile(path):
+            raise UnreadableFile("is not a file written by scipy.sparse.save_npz")
+        with zipfile.ZipFile(path) as archive:
+            self.members = {
+                info.filename.removesuffix(".npy"): _member(path, archive, info)
+                for info in archive.infolist()
+            }
+        if "format" not in self.members or "shape" not in self.members:
+            raise UnreadableFile("is not a file written by scipy.sparse.save_npz")
+        kind = self.slice("format", 0, 1)[0]
+        self.format = kind.decode() if isinstance(kind, bytes) else str(kind)
+        if self.format not in ("csr", "csc", "coo"):
+            raise UnreadableFile(
+                f"holds a matrix in the format {self.format!r}; save it as CSR: "
+                "save_npz(path, A.tocsr())"
+            )
+        n_rows, n_cols = self.slice("shape", 0, 2).tolist()
+        self.shape = n_rows, n_cols
+
+    def slice(self, name: str, begin: int, end: int) -> NDArray[Any]:
+        """Return elements ``begin:end`` of an array."""
+        if name not in self.members:
+            raise UnreadableFile(f"has no array {name!r}")
+        member = self.members[name]
+        if not 0 <= begin <= end <= member.size:
+            raise UnreadableFile(f"{name} has {member.size} elements, not {end}")
+        if begin == end:
+            return np.empty(0, member.dtype)
+        if member.offset is None:
+            return self._unpack(member, begin, end)
+        at = member.offset + begin * member.dtype.itemsize
+        return np.array(np.memmap(self.path, member.dtype, "r", at, (end - begin,)))
+
+    def batches(self, rank: int, size: int) -> Iterator[_Batch]:
+        """Yield rows, columns and values of the part of a rank, some entries at a time."""
+        if self.format == "coo":
+            total = self.members["data"].size if "data" in self.members else 0
+            first, last = balanced(total, size)[rank : rank + 2].tolist()
+            for begin in range(first, last, _BATCH):
+                end = min(begin + _BATCH, last)
+                rows, cols, values = (self.slice(x, begin, end) for x in ("row", "col", "data"))
+                yield self._checked(rows, cols, values)
+            return
+        first, last = balanced(self.shape[1], size)[rank : rank + 2].tolist()
+        indptr = self.slice("indptr", first, last + 1)
+        for begin in range(int(indptr[0]), int(indptr[-1]), _BATCH):
+            end = min(begin + _BATCH, int(indptr[-1]))
+            cols = np.searchsorted(indptr, np.arange(begin, end), side="right") - 1 + first
+            rows, values = self.slice("indices", begin, end), self.slice("data", begin, end)
+            yield self._checked(rows, cols.astype(rows.dtype, copy=False), values)
+
+    def _checked(self, rows: NDArray[Any], cols: NDArray[Any], values: NDArray[Any]) -> _Batch:
+        for name, indices, size in zip(("row", "column"), (rows, cols), self.shape, strict=True):
+            if indices.size and not 0 <= indices.min() <= indices.max() < size:
+                wrong = indices[(indices < 0) | (indices >= size)][0]
+                raise UnreadableFile(f"has an entry in {name} {wrong}, of {size} {name}s")
+        return rows, cols, values
+
+    def _unpack(self, member: _Member, begin: int, end: int) -> NDArray[Any]:
+        """Read a compressed array from its beginning, and keep a part."""
+        width = member.dtype.itemsize
+        with zipfile.ZipFile(self.path) as archive, archive.open(f"{member.name}.npy") as stream:
+            _read_header(stream)  # type: ignore[arg-type]
+            left = begin * width
+            while left and (skipped := len(stream.read(min(left, _PIECE)))):
+                left -= skipped
+            result = np.empty(end - begin, member.dtype)
+            view, done = result.view(np.uint8), 0
+            while done < view.size and (piece := stream.read(min(view.size - done, _PIECE))):
+                view[done : done + len(piece)] = np.frombuffer(piece, np.uint8)
+                done += len(piece)
+        if done < view.size:
+            raise UnreadableFile(f"{member.name} is cut short")
+        return result
+
+
+def _member(path: Path, archive: zipfile.ZipFile, info: zipfile.ZipInfo) -> _Member:
+    with archive.open(info) as stream:
+        shape, dtype = _read_header(stream)  # type: ignore[arg-type]
+        header = stream.tell()
+    size = int(np.prod(shape, dtype=np.int64))
+    offset = None
+    if info.compress_type == zipfile.ZIP_STORED:
+        with path.open("rb") as file:
+            file.seek(info.header_offset + _LENGTHS_AT)
+            name, extra = struct.unpack("<HH", file.read(4))
+        offset = info.header_offset + _LOCAL_HEADER + name + extra + header
+    return _Member(info.filename.removesuffix(".npy"), dtype, size, offset)
+
+
+def _read_header(stream: BinaryIO) -> tuple[tuple[int, ...], np.dtype[Any]]:
+    """Read what precedes the data of an array: its shape and type."""
+    version = np.lib.format.read_magic(stream)
+    read = {
+        (1, 0): np.lib.format.read_array_header_1_0,
+        (2, 0): np.lib.format.read_array_header_2_0,
+    }.get(version)
+    if read is None:
+        raise UnreadableFile(f"has an array in version {version} of NumPy's format")
+    shape, _, dtype = read(stream)
+    if dtype.hasobject:
+        raise UnreadableFile("is not a file written by scipy.sparse.save_npz")
+    return shape, dtype

@@ -1,0 +1,137 @@
+"""The command line on several MPI ranks: ``mpiexec -n 4 sparsematch rank big.mtx``.
+
+Every rank runs the same command on its part of the matrix, and ends with the same exit status. Rank
+0 alone prints, shows progress and writes files: the others have no output but what MPI says of
+them. mpi4py is imported only where the environment tells of more than one rank.
+"""
+
+import functools
+import os
+import sys
+from argparse import Namespace
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+import sparsematch
+from sparsematch import CoarseParts, DistributedCSR, Matching
+from sparsematch._types.agreement import agreeing, collect
+from sparsematch._types.labels import HORIZONTAL, VERTICAL
+from sparsematch.cli import summary
+from sparsematch.cli.outputs import STREAM, CannotProduce, WrongUsage, check_outputs
+from sparsematch.cli.progress import Progress
+
+__all__ = [
+    "agreed_status",
+    "block_facts",
+    "check",
+    "communicator",
+    "engine_names",
+    "match_facts",
+    "read",
+    "speak_for_all",
+]
+
+#: Where launchers say how many ranks there are: MPICH and Intel MPI, Open MPI, MVAPICH, Slurm.
+_SIZES = "PMI_SIZE", "OMPI_COMM_WORLD_SIZE", "MV2_COMM_WORLD_SIZE", "SLURM_STEP_NUM_TASKS"
+
+_COMMANDS = "rank", "match", "btf"
+
+
+@functools.cache
+def communicator() -> Any:
+    """Return the communicator of all ranks, or None where this is the only process."""
+    sizes = [os.environ.get(name, "") for name in _SIZES]
+    if not any(size.isdigit() and int(size) > 1 for size in sizes):
+        return None
+    from sparsematch._engines.mpi.core.exchange import import_mpi
+
+    try:
+        world = import_mpi().COMM_WORLD
+    except ImportError as error:
+        raise CannotProduce(str(error)) from None
+    return world if world.Get_size() > 1 else None
+
+
+def engine_names(kind: str) -> list[str]:
+    """Return which engines a command can name."""
+    backend = "numpy" if communicator() is None else "mpi"
+    return [engine.name for engine in sparsematch.engines(kind, backend=backend)]
+
+
+def speak_for_all(comm: Any) -> None:
+    """Let rank 0 alone print."""
+    if comm.Get_rank() > 0:
+        sys.stdout = sys.stderr = open(os.devnull, "w", encoding="utf-8")  # noqa: SIM115
+
+
+def check(arguments: Namespace) -> None:
+    """Refuse what several ranks cannot do."""
+    name, size = arguments.name, communicator().Get_size()
+    if name not in _COMMANDS:
+        raise WrongUsage(
+            f"{name} is done in one process, but there are {size} ranks; they can do "
+            f"{', '.join(_COMMANDS)}"
+        )
+    if STREAM in arguments.files:
+        raise WrongUsage(f"{STREAM} is standard input, which {size} ranks cannot share")
+    if getattr(arguments, "plot", None):
+        raise WrongUsage(f"--plot needs the whole matrix, which none of {size} ranks has")
+    if name == "btf" and (arguments.arrays or arguments.save):
+        raise WrongUsage(
+            f"--arrays and --save of btf need the fine blocks; {size} ranks find the coarse parts"
+        )
+
+
+def agreed_status(comm: Any, run: Callable[[], int]) -> int:
+    """Run a command on every rank; return the largest status on all of them."""
+    from sparsematch._engines.mpi.core.exchange import finishing
+
+    with finishing(comm):
+        status = run()
+    return max(collect(comm, lambda: status))
+
+
+def read(arguments: Namespace, progress: Progress) -> DistributedCSR:
+    """Read a file with all ranks, after a check of the outputs that one of them will write."""
+    comm = communicator()
+    with agreeing(comm):
+        check_outputs(arguments)
+    with progress.step("read", f"reading {arguments.file} on {comm.Get_size()} ranks"):
+        return sparsematch.read_distributed(arguments.file, comm)
+
+
+def match_facts(
+    file: str, matrix: DistributedCSR, matching: Matching, maximum: bool = True
+) -> dict[str, Any]:
+    """Return the facts of `summary.match_facts`, counted over all ranks."""
+    facts = summary.rank_facts(file, matrix, matching, maximum)
+    rows, local = matrix.own_rows, matrix.to_local().tocoo()
+    before = np.unique(local.row[local.row + rows.start == local.col]).size
+    cols = np.arange(len(matrix.own_cols)) + matrix.first_col
+    after = np.count_nonzero(matching.col_mate[cols < matrix.n_rows] >= 0)
+    counts = collect(matrix.comm, lambda: (int(before), int(after)))
+    return facts | {
+        "unmatched_rows": matrix.n_rows - matching.cardinality,
+        "unmatched_cols": matrix.n_cols - matching.cardinality,
+        "diagonal_entries_before": sum(count for count, _ in counts),
+        "diagonal_entries_after": sum(count for _, count in counts),
+    }
+
+
+def block_facts(
+    file: str, matrix: DistributedCSR, matching: Matching, parts: CoarseParts
+) -> dict[str, Any]:
+    """Return `match_facts` and the coarse parts, under the keys of `summary.block_facts`."""
+    names = "horizontal", "square", "vertical"
+    sizes = {name: list(size) for name, size in zip(names, parts.sizes, strict=True)}
+    lists = [
+        (np.flatnonzero(parts.col_part == HORIZONTAL) + matrix.first_col),
+        (np.flatnonzero(parts.row_part == VERTICAL) + matrix.first_row),
+    ]
+    first = [summary.first(indices) for indices in lists]
+    everywhere = collect(matrix.comm, lambda: first)
+    cols, rows = (summary.first(np.concatenate(side)) for side in zip(*everywhere, strict=True))
+    facts = match_facts(file, matrix, matching)
+    return facts | sizes | {"first_underdetermined_cols": cols, "first_overdetermined_rows": rows}

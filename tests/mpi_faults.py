@@ -1,0 +1,260 @@
+"""What goes wrong on one rank is told on all, and what memory a rank needs; see mpi_checks.py."""
+
+import sys
+import tracemalloc
+from pathlib import Path
+
+import numpy as np
+import scipy.sparse as sp
+
+import sparsematch as sm
+from sparsematch._engines.mpi.core import exchange, sides
+from sparsematch._engines.mpi.core.exchange import finishing, import_mpi
+from sparsematch._engines.mpi.matching import by_rank, forest, gathered
+from sparsematch._io import UnreadableFile
+
+
+def assert_raises_on_all(comm, kind, words, call):
+    """The same error on every rank, which `call` makes on one."""
+    try:
+        call()
+    except Exception as error:
+        found = type(error), str(error)
+    else:
+        found = None, "no error"
+    for there in comm.allgather(found):
+        assert there == found, "ranks have different errors"
+        assert there[0] is kind, there
+        assert words in there[1], there
+
+
+def block(comm, **changes):
+    """The arguments of a matrix with two rows on each rank, with some of them changed on one."""
+    arguments = {
+        "indptr": [0, 1, 2],
+        "indices": [0, 1],
+        "first_row": 2 * comm.rank,
+        "shape": (2 * comm.size, 3),
+        "values": np.ones(2),
+    }
+    if comm.rank == comm.size - 1:
+        arguments |= changes
+    return lambda: sm.DistributedCSR(comm, **arguments)
+
+
+def check_bad_blocks(comm, folder):
+    """A block that is wrong by itself, or does not go with the others."""
+    last, n = comm.size - 1, 2 * comm.size
+    front = f"rank {last}: "
+    for kind, words, changes in (
+        (ValueError, front + "indices[1] is 7, but the matrix has 3 columns", {"indices": [0, 7]}),
+        (ValueError, front + "indices[0] is -1", {"indices": [-1, 1]}),
+        (ValueError, front + "indptr must not fall, but goes from 2 to 1", {"indptr": [0, 2, 1]}),
+        (ValueError, front + "indptr[0] is 1, but must be 0", {"indptr": [1, 1, 2]}),
+        (ValueError, front + "indices has 1 elements, but indptr ends", {"indices": [0]}),
+        (TypeError, front + "indices must hold integers, not float64", {"indices": [0.0, 1.0]}),
+        (TypeError, "values are float64 on rank 0, but int8", {"values": np.ones(2, np.int8)}),
+        (TypeError, "values are float64 on rank 0, but none", {"values": None}),
+        (ValueError, front + "values has shape (3,)", {"values": np.ones(3)}),
+        (ValueError, f"shape is ({n}, 3) on rank 0, but ({n}, 4)", {"shape": (n, 4)}),
+        (TypeError, front + "shape must be a pair (rows, columns), not int", {"shape": n}),
+        (ValueError, f"rows {n - 3}:{n - 2} are on rank {last - 1} too", {"first_row": n - 3}),
+        (ValueError, f"rows {n - 2}:{n} are on no rank", {"first_row": n}),
+        (ValueError, f"the ranks have {n - 1} rows", {"indptr": [0, 2]}),
+    ):
+        assert_raises_on_all(comm, kind, words, block(comm, **changes))
+    A = np.eye(2) if comm.rank == last else sp.csr_array(np.eye(2))
+    words = front + "A must be a SciPy sparse array or matrix, not numpy.ndarray"
+    assert_raises_on_all(comm, TypeError, words, lambda: sm.DistributedCSR.from_local(comm, A))
+    words = "mat must be a matrix of petsc4py, with getSize"
+    assert_raises_on_all(comm, TypeError, words, lambda: sm.DistributedCSR.from_petsc(3))
+    words = "comm must be a communicator of mpi4py"
+    assert_raises_on_all(comm, TypeError, words, lambda: sm.DistributedCSR.from_local(3, A))
+
+
+def check_bad_calls(comm, folder):
+    """Arguments that are wrong, or different, on one rank."""
+    D, last = block(comm)(), comm.rank == comm.size - 1
+    front = f"rank {comm.size - 1}: "
+
+    def call(**changes):
+        return lambda: sm.maximum_transversal(D, **(changes if last else {}))
+
+    assert_raises_on_all(comm, ValueError, front + "method is 'sort'", call(method="sort"))
+    assert_raises_on_all(comm, ValueError, front + "rng is -1", call(rng=-1))
+    assert_raises_on_all(comm, TypeError, front + "A is distributed", call(device="cuda"))
+    words = "method must be the same on all ranks, but is 'auto' on rank 0 and 'ms_bfs' on rank"
+    assert_raises_on_all(comm, ValueError, words, call(method="ms_bfs"))
+    mates = sm.maximum_transversal(D)
+    short = mates.row_mate[:1], mates.col_mate
+    words = front + "initial is not a matching of this matrix: the mates of the rows of this rank"
+    initial = short if last else mates
+    assert_raises_on_all(
+        comm, ValueError, words, lambda: sm.maximum_transversal(D, initial=initial)
+    )
+    for function in (sm.block_triangular_form, sm.connected_components, sm.explain_singularity):
+        words = "but this is done in one process only"
+        assert_raises_on_all(comm, TypeError, words, lambda call=function: call(D))
+
+
+def check_wrong_matchings(comm, folder):
+    """Pairs that one side does not know of, or that are no entries."""
+    D = block(comm)()
+    matching = sm.maximum_transversal(D)
+    assert matching.cardinality == 2
+
+    def judge(change):
+        row_mate, col_mate = matching.row_mate.copy(), matching.col_mate.copy()
+        change(row_mate, col_mate)
+        return sm.is_matching(D, (row_mate, col_mate)), (row_mate, col_mate)
+
+    def lose_a_row(row_mate, col_mate):
+        row_mate[:] = -1
+
+    def lose_a_column(row_mate, col_mate):
+        col_mate[:] = -1
+
+    assert judge(lambda *_: None)[0]
+    for change, words in (
+        (lose_a_row, "is paired with row"),
+        (lose_a_column, "is paired with column"),
+    ):
+        valid, mates = judge(change)
+        assert not valid
+        assert_raises_on_all(comm, ValueError, words, lambda given=mates: sm.is_maximum(D, given))
+    empty = np.full(2, -1), np.full(len(D.own_cols), -1)
+    assert sm.is_matching(D, empty)
+    assert not sm.is_maximal(D, empty)
+    assert not sm.is_maximum(D, empty)
+    words = "matching is not maximum"
+    assert_raises_on_all(comm, ValueError, words, lambda: sm.vertex_cover(D, empty))
+    # row 0 is matched to a column of the last rank that has no entry in it
+    row_mate, col_mate = empty[0].copy(), empty[1].copy()
+    if comm.rank == 0:
+        row_mate[0] = 2
+    if 2 in D.own_cols:
+        col_mate[2 - D.first_col] = 0
+    words = "row 0 is paired with column 2, but A[0, 2] is not an entry"
+    pair = row_mate, col_mate
+    assert_raises_on_all(comm, ValueError, words, lambda: sm.is_maximum(D, pair))
+
+
+def check_bad_files(comm, folder):
+    """Files that are missing, cut short, of another kind."""
+    path = folder / "a.mtx"
+    head = "%%MatrixMarket matrix coordinate real general\n"
+    for text, words in (
+        (head + "2 2 2\n1 1 1.0\n", "states 2 entries, but has 1"),
+        (head + "2 2 1\n1 3 1.0\n", "has an entry in column 3, of 2 columns"),
+        (head + "2 2 1\n1 x 1.0\n", "has a line that does not consist of numbers"),
+        (head + "2 2 1\n1 1\n", "has a line without 3 numbers"),
+        (head + "two 2 1\n", "has no line with rows, columns and entries"),
+        (head.replace("coordinate", "array") + "2 2\n", "holds array real"),
+        ("2 2 1\n", "does not begin with %%MatrixMarket"),
+    ):
+        if comm.rank == 0:
+            path.write_text(text)
+        comm.barrier()
+        assert_raises_on_all(comm, UnreadableFile, words, lambda: sm.read_distributed(path, comm))
+    for name, words in (("none.npz", "there is no such file"), ("a.rb", "cannot be read in parts")):
+        assert_raises_on_all(
+            comm, UnreadableFile, words, lambda name=name: sm.read_distributed(name, comm)
+        )
+
+
+def small_constants():
+    """Let a matrix of this size be a large one."""
+    sides._LEAST_SLICE, forest._ANNOUNCED, gathered.GATHERED = 1 << 11, 1 << 9, 0
+
+
+def check_memory(comm, folder):
+    """A rank allocates at most 4 times its part of the matrix, and some words per own vertex."""
+    small_constants()
+    n, rng = 200_000, np.random.default_rng(comm.rank)
+    n_own, nnz = n // comm.size, 12 * n // comm.size
+    indices = rng.integers(0, n, nnz).astype(np.int32)
+    indptr = np.arange(n_own + 1) * (nnz // n_own)
+    share = indices.nbytes + indptr.nbytes
+    tracemalloc.start()
+    D = sm.DistributedCSR(comm, indptr, indices, comm.rank * n_own, (n, n))
+    for call in (
+        lambda: sm.maximum_transversal(D),
+        lambda: sm.coarse_dulmage_mendelsohn(D),
+        lambda: sm.permute_and_redistribute(D, sm.maximum_transversal(D)),
+    ):
+        tracemalloc.reset_peak()
+        before = tracemalloc.get_traced_memory()[0]
+        call()
+        used = tracemalloc.get_traced_memory()[1] - before
+        assert used + share <= 4 * share + 10 * 8 * 2 * n_own, used / share
+
+
+def check_no_array_of_global_length(comm, folder):
+    """At no exchange is there an array with an element for every row or column."""
+    small_constants()
+    n, rng = 100_000, np.random.default_rng(comm.rank)
+    n_own = n // comm.size
+    D = sm.DistributedCSR(
+        comm, np.arange(n_own + 1), rng.integers(0, n, n_own), comm.rank * n_own, (n, n)
+    )
+    largest, send = [0], exchange.Exchange._send
+
+    def watch(self, *arguments):
+        if self.rounds % 7 == 0:
+            traces = tracemalloc.take_snapshot().traces
+            largest[0] = max(largest[0], *(trace.size for trace in traces))
+        return send(self, *arguments)
+
+    exchange.Exchange._send = watch
+    try:
+        tracemalloc.start()
+        matching = sm.maximum_transversal(D)
+        sm.coarse_dulmage_mendelsohn(D, matching=matching)
+        sm.permute_and_redistribute(D, matching)
+        assert sm.is_maximum(D, matching)
+    finally:
+        exchange.Exchange._send = send
+        tracemalloc.stop()
+    assert 0 < largest[0] < n * 4, largest
+
+
+def fail_alone(comm, folder):
+    """One rank has an error that nobody foresaw, within an engine."""
+
+    def fail(*_, **__):
+        raise RuntimeError("the disk is on fire")
+
+    if comm.rank == comm.size - 1:
+        by_rank.match_in_host_memory = fail
+    gathered.GATHERED = 0
+    sm.structural_rank(block(comm)())
+
+
+def interrupt_alone(comm, folder):
+    """One rank is interrupted (Ctrl-C), the others wait for it."""
+
+    def interrupt(*_, **__):
+        raise KeyboardInterrupt
+
+    if comm.rank == comm.size - 1:
+        by_rank.match_in_host_memory = interrupt
+    gathered.GATHERED = 0
+    sm.structural_rank(block(comm)())
+
+
+def main():
+    comm, folder = import_mpi().COMM_WORLD, Path(sys.argv[1])
+    for name in sys.argv[2:]:
+        if name.startswith("check"):
+            with finishing(comm):
+                globals()[name](comm, folder)
+        else:
+            globals()[name](comm, folder)
+        comm.barrier()
+        if comm.rank == 0:
+            sys.stdout.write(f"passed {name}\n")
+            sys.stdout.flush()
+
+
+if __name__ == "__main__":
+    main()
