@@ -242,7 +242,7 @@ def test_coordinates_out_of_range():
 def test_no_cupy(monkeypatch):
     """Without CuPy a call that asks for a GPU says what to install."""
     monkeypatch.setitem(sys.modules, "cupy", None)
-    with pytest.raises(ImportError, match=r"sparsematch\[cuda12\]"):
+    with pytest.raises(ImportError, match="pip install cupy-cuda12x"):
         sm.maximum_transversal(A, device="cuda")
 
 

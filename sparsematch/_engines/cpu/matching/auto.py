@@ -129,6 +129,9 @@ class Course:
         suited = self.run.warm or signs.lopsided or signs.ordered or signs.ascending
         if suited or signs.like_a_mesh or self.order_helps():
             started = self.start_cheaply(suited or signs.like_a_mesh)
+        elif self.run.workers > 1 and signs.has_core:
+            started = self.start("cheap", "the rest of it; a probe is to tell what it is worth")
+            return started or self.probe(near=False) or self.peel() or self.finish()
         else:
             started = self.start_by_degrees()
         return started or self.search_to_the_end() or self.peel() or self.finish()
@@ -151,8 +154,9 @@ class Course:
     def start_cheaply(self, suited: bool) -> bool:
         """Take the first free column of each row; see how good that is."""
         # Where the parts of two workers meet, a sweep through a well numbered matrix leaves free
-        # rows far from free columns.
-        workers = 1 if self.features.ordered else None
+        # rows far from free columns; and pushing, which one worker does, takes up to twice as long.
+        pushed = self.is_scrambled_mesh and self.run.workers < MANY_WORKERS
+        workers = 1 if pushed or self.features.ordered else None
         if self.start("cheap", "one pass; often all there is to do", workers=workers):
             return True
         if self.is_scrambled_mesh:
@@ -218,6 +222,8 @@ class Course:
     def search_to_the_end(self) -> bool:
         """Search from one free vertex after the other, if that is likely to suffice."""
         passes = FOREST_SEARCH if self.features.forest else SEARCH
+        if self.run.workers > 1:
+            passes = max(passes, SHARED_SEARCH)
         why = "paths are likely to be short enough to search for one after the other"
         return self.search("single_source_bfs", passes, why)
 
