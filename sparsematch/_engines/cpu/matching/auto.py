@@ -127,10 +127,11 @@ class Course:
                 or self.finish()
             )
         suited = self.run.warm or signs.lopsided or signs.ordered or signs.ascending
-        if suited or signs.like_a_mesh or self.order_helps():
+        shared = self.run.workers > 1 and signs.has_core
+        if suited or signs.like_a_mesh or (not shared and self.order_helps()):
             started = self.start_cheaply(suited or signs.like_a_mesh)
-        elif self.run.workers > 1 and signs.has_core:
-            started = self.start("cheap", "the rest of it; a probe is to tell what it is worth")
+        elif shared:
+            started = self.start("cheap", "one pass; a probe tells what it is worth")
             return started or self.probe(near=False) or self.peel() or self.finish()
         else:
             started = self.start_by_degrees()
