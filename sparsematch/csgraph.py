@@ -15,12 +15,12 @@ from numpy.typing import NDArray
 from scipy.sparse import csr_array, issparse
 
 from sparsematch._api.transversal import maximum_matching
-from sparsematch._engines.operations import WeightedOps
-from sparsematch._engines.registry import operations
+from sparsematch._api.weighted import full_matching
 from sparsematch._types.arrays import on_gpu
 from sparsematch._types.bipartite import BipartiteCSR, as_bipartite
 from sparsematch._types.errors import stack_level
 from sparsematch._types.interchange import from_other_library
+from sparsematch._types.sparse_like import SparseLike
 
 __all__ = [
     "maximum_bipartite_matching",
@@ -31,7 +31,7 @@ __all__ = [
 _LARGEST = np.iinfo(np.int32).max
 
 
-def maximum_bipartite_matching(graph: Any, perm_type: str = "row") -> NDArray[np.int32]:
+def maximum_bipartite_matching(graph: SparseLike, perm_type: str = "row") -> NDArray[np.int32]:
     """Find a maximum matching of the rows and columns of a sparse matrix.
 
     Parameters
@@ -86,7 +86,7 @@ def maximum_bipartite_matching(graph: Any, perm_type: str = "row") -> NDArray[np
 
 
 def min_weight_full_bipartite_matching(
-    biadjacency: Any, maximize: bool = False
+    biadjacency: SparseLike, maximize: bool = False
 ) -> tuple[NDArray[Any], NDArray[Any]]:
     """Find a matching of all rows, or of all columns if there are fewer, of least total weight.
 
@@ -146,18 +146,12 @@ def min_weight_full_bipartite_matching(
     if maximize:
         cost.data *= -1
     _remove_no_edges(cost)
-    short = min(cost.shape)
-    if short == 0:
-        return np.arange(0), np.arange(0)
-    pattern = as_bipartite(cost, name="biadjacency")
-    matching = operations(WeightedOps, "numpy").least_cost(pattern, cost.data).matching
+    matching = full_matching(cost, "biadjacency")
     rows = np.flatnonzero(matching.row_mate >= 0)
-    if rows.size < short:
-        raise ValueError("no full matching exists")
     return rows, matching.row_mate[rows]
 
 
-def structural_rank(graph: Any) -> np.int64:
+def structural_rank(graph: SparseLike) -> np.int64:
     """Compute the structural rank: the largest rank that a matrix with this pattern can have.
 
     Parameters

@@ -1,4 +1,4 @@
-"""A back-end of NetworkX: its bipartite maximum matchings and vertex covers, found by this package.
+"""A back-end of NetworkX: its bipartite matchings and vertex covers, found by this package.
 
 NetworkX finds it by the entry point ``networkx.backends`` of the installed package, and imports it
 when it is asked for by name::
@@ -10,20 +10,38 @@ or first of all, for programs that know nothing of it, Pyomo's incidence analysi
     NETWORKX_BACKEND_PRIORITY=sparsematch python program.py
 
 Functions, arguments, results and errors are those of NetworkX. Directed graphs are left to it. The
-graph is read in each call, and no copy is kept.
+two sides of a graph and the edges between them are kept with it until it changes, unless
+``networkx.config.cache_converted_graphs`` is False; weights are read in each call.
 """
 
 from collections.abc import Hashable, Iterable, Mapping
-from typing import Any
+from itertools import chain
+from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
 from sparsematch import maximum_transversal, vertex_cover
+from sparsematch._api.weighted import full_matching
 
-__all__ = ["eppstein_matching", "hopcroft_karp_matching", "to_vertex_cover"]
+__all__ = [
+    "eppstein_matching",
+    "hopcroft_karp_matching",
+    "minimum_weight_full_matching",
+    "to_vertex_cover",
+]
 
 _Nodes = Iterable[Hashable] | None
+_KEPT = "sparsematch"  # with a graph, in what NetworkX clears when the graph changes
+
+
+class _Sides(NamedTuple):
+    """The nodes of both sides, and the matrix of the edges between them, a row to a top node."""
+
+    top: list[Any]
+    bottom: list[Any]
+    matrix: csr_array
 
 
 class _Graph:
@@ -36,6 +54,9 @@ class _Graph:
 
     def is_directed(self) -> bool:
         return bool(self.graph.is_directed())
+
+    def is_multigraph(self) -> bool:
+        return bool(self.graph.is_multigraph())
 
 
 def convert_from_nx(graph: Any, **_: Any) -> _Graph:
@@ -51,7 +72,11 @@ def convert_to_nx(result: Any, *, name: str | None = None) -> Any:
 def can_run(name: str, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> bool | str:
     """Tell NetworkX whether a call is for us, or why not."""
     graph = args[0] if args else kwargs["G"]
-    return "sparsematch accepts undirected graphs only" if graph.is_directed() else True
+    if graph.is_directed():
+        return "sparsematch accepts undirected graphs only"
+    if name == "minimum_weight_full_matching" and graph.is_multigraph():
+        return "sparsematch accepts one edge between two nodes only"
+    return True
 
 
 def should_run(name: str, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> bool:
@@ -90,15 +115,72 @@ def hopcroft_karp_matching(G: Any, top_nodes: _Nodes = None) -> dict[Any, Any]:
     >>> hopcroft_karp_matching(nx.path_graph(4))
     {0: 1, 2: 3, 1: 0, 3: 2}
     """
-    top, bottom, A = _read(G, top_nodes)
-    row_mate = maximum_transversal(A).row_mate.tolist()
-    mates = {top[i]: bottom[j] for i, j in enumerate(row_mate) if j >= 0}
-    return mates | {mate: node for node, mate in mates.items()}
+    sides = _read(G, top_nodes)
+    return _mates(sides, maximum_transversal(sides.matrix).row_mate)
 
 
 def eppstein_matching(G: Any, top_nodes: _Nodes = None) -> dict[Any, Any]:
     """Do the same as `hopcroft_karp_matching`."""
     return hopcroft_karp_matching(G, top_nodes)
+
+
+def minimum_weight_full_matching(
+    G: Any, top_nodes: _Nodes = None, weight: str | None = "weight"
+) -> dict[Any, Any]:
+    """Find a matching of all nodes of the smaller side, of least total weight.
+
+    Parameters
+    ----------
+    G : graph
+        Undirected and bipartite, with one edge between two nodes.
+    top_nodes : container of nodes, optional
+        All nodes of one side. Needed if the graph is not connected.
+    weight : str or None, optional
+        The attribute of edges that holds their weight, 1 where there is none. None: all weigh 1.
+
+    Returns
+    -------
+    dict
+        The mate of each matched node, of both sides.
+
+    Raises
+    ------
+    networkx.AmbiguousSolution
+        If the graph is not connected and `top_nodes` is not given.
+    networkx.NetworkXError
+        If the graph is not bipartite, or an edge joins two nodes of one side.
+    networkx.NetworkXNotImplemented
+        If `G` is a multigraph.
+    ValueError
+        If there is no such matching, or a weight is NaN or minus infinity. Edges of infinite weight
+        do not count.
+
+    Notes
+    -----
+    Shortest augmenting paths on the edges that there are; NetworkX makes a dense matrix of them.
+
+    Examples
+    --------
+    >>> from sparsematch.networkx_backend import minimum_weight_full_matching
+    >>> import networkx as nx
+    >>> graph = nx.Graph()
+    >>> graph.add_weighted_edges_from([("a", 0, 4), ("a", 1, 1), ("b", 0, 3), ("b", 1, 2)])
+    >>> minimum_weight_full_matching(graph, ["a", "b"])
+    {'a': 1, 'b': 0, 1: 'a', 0: 'b'}
+    """
+    import networkx as nx
+
+    if G.is_multigraph():
+        raise nx.NetworkXNotImplemented("not implemented for multigraph type")
+    sides = _read(G, top_nodes)
+    pattern, cost = sides.matrix, _weights(G, sides, weight)
+    if np.isnan(cost).any() or np.isneginf(cost).any():
+        raise ValueError(f"{weight!r} of an edge is NaN or minus infinity")
+    rows = np.repeat(np.arange(pattern.shape[0]), np.diff(pattern.indptr))
+    kept = np.isfinite(cost)
+    places = rows[kept], pattern.indices[kept]
+    finite = csr_array((cost[kept], places), shape=pattern.shape)
+    return _mates(sides, full_matching(finite, "G").row_mate)
 
 
 def to_vertex_cover(G: Any, matching: Mapping[Any, Any], top_nodes: _Nodes = None) -> set[Any]:
@@ -134,18 +216,44 @@ def to_vertex_cover(G: Any, matching: Mapping[Any, Any], top_nodes: _Nodes = Non
     return {*(top[i] for i in cover.rows.tolist()), *(bottom[j] for j in cover.cols.tolist())}
 
 
-def _read(G: Any, top_nodes: _Nodes) -> tuple[list[Any], list[Any], csr_array]:
-    """Return the nodes of both sides, and the matrix of the edges between them."""
+def _read(G: Any, top_nodes: _Nodes) -> _Sides:
+    """Return the sides of a graph, as they were read last if it is the same graph still."""
+    graph = _plain(G)
+    tops = None if top_nodes is None else frozenset(top_nodes)
+    kept = _kept_with(graph)
+    key, n_nodes, sides = kept.get(_KEPT, (None, -1, None))
+    if sides is None or n_nodes != len(graph) or key != tops:
+        sides = _read_sides(graph, tops)
+        kept[_KEPT] = tops, len(graph), sides
+    return sides
+
+
+def _plain(G: Any) -> Any:
+    """Return the graph of NetworkX; forget that it was marked, or NetworkX warns of its cache."""
+    if not isinstance(G, _Graph):
+        return G
+    (getattr(G.graph, "__networkx_cache__", None) or {}).get("backends", {}).pop(
+        "sparsematch", None
+    )
+    return G.graph
+
+
+def _kept_with(graph: Any) -> dict[str, Any]:
+    """Return where to keep what was read of a graph; for views, which hear of no change, nowhere.
+
+    What NetworkX itself would keep is of no use: it warns each time that it is used.
+    """
     import networkx as nx
 
-    graph = G
-    if isinstance(G, _Graph):
-        graph = G.graph
-        # NetworkX keeps what was converted until the graph changes; there is nothing to keep, and
-        # it would warn.
-        (getattr(graph, "__networkx_cache__", None) or {}).get("backends", {}).pop(
-            "sparsematch", None
-        )
+    cache: dict[str, Any] | None = getattr(graph, "__networkx_cache__", None)
+    if cache is None or hasattr(graph, "_graph") or not nx.config.cache_converted_graphs:
+        return {}
+    return cache
+
+
+def _read_sides(graph: Any, top_nodes: Iterable[Any] | None) -> _Sides:
+    import networkx as nx
+
     tops, _ = nx.bipartite.sets(graph, top_nodes)
     top, bottom = [v for v in graph if v in tops], [v for v in graph if v not in tops]
     if len(top) < len(tops):
@@ -153,16 +261,31 @@ def _read(G: Any, top_nodes: _Nodes) -> tuple[list[Any], list[Any], csr_array]:
             f"top_nodes has {len(tops - set(top))} nodes that are not in the graph"
         )
     place = {node: j for j, node in enumerate(bottom)}
-    adjacency = graph.adj
+    neighbours = [edges for v, edges in graph.adjacency() if v in tops]
+    indptr = np.cumsum([0, *map(len, neighbours)])
     try:
-        neighbours = [[place[node] for node in adjacency[v]] for v in top]
+        indices = np.fromiter(
+            map(place.__getitem__, chain.from_iterable(neighbours)), np.int64, indptr[-1]
+        )
     except KeyError as error:
         raise nx.NetworkXError(
             f"Graph is not bipartite: an edge joins {error.args[0]!r} to its own side"
         ) from None
-    indptr = np.cumsum([0, *map(len, neighbours)])
-    indices = np.fromiter((j for row in neighbours for j in row), np.int64, indptr[-1])
     if max(len(top), len(bottom), indptr[-1]) < 2**31:
         indptr, indices = indptr.astype(np.int32), indices.astype(np.int32)
     ones = np.ones(indices.size, np.int8)
-    return top, bottom, csr_array((ones, indices, indptr), shape=(len(top), len(bottom)))
+    return _Sides(top, bottom, csr_array((ones, indices, indptr), shape=(len(top), len(bottom))))
+
+
+def _weights(G: Any, sides: _Sides, weight: str | None) -> NDArray[np.float64]:
+    """Return the weights of the edges, in the order of the matrix."""
+    tops = set(sides.top)
+    edges = [edges for v, edges in _plain(G).adjacency() if v in tops]
+    found = (data.get(weight, 1) for row in edges for data in row.values())
+    return np.fromiter(found, np.float64, sides.matrix.nnz)
+
+
+def _mates(sides: _Sides, row_mate: NDArray[Any]) -> dict[Any, Any]:
+    """Write a matching as NetworkX does: each matched node of both sides, and its mate."""
+    mates = {sides.top[i]: sides.bottom[j] for i, j in enumerate(row_mate.tolist()) if j >= 0}
+    return mates | {mate: node for node, mate in mates.items()}

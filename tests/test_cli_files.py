@@ -17,6 +17,7 @@ import sparsematch
 from sparsematch import plot
 from sparsematch._io import UnreadableFile, read_matrix, read_stream
 from sparsematch.cli import main
+from sparsematch.cli.arguments import build_parser
 
 SINGULAR = sp.csr_array([[0, 1, 0, 0], [0, 1, 0, 0], [1, 1, 0, 0], [0, 0, 1, 1]])
 FULL = sp.csr_array(np.eye(4)[::-1])
@@ -58,6 +59,16 @@ def test_no_output_overwrites_what_is_read(folder, command, name, option, how, c
     assert main([command, str(path), option, str(alias(path, how))]) == 2
     assert path.read_bytes() == before
     assert "would be overwritten" in capsys.readouterr().err
+
+
+def test_no_output_overwrites_what_standard_input_reads(folder):
+    path = folder / "a.npz"
+    before = path.read_bytes()
+    call = [sys.executable, "-P", "-m", "sparsematch", "match", "-", "--save", str(path)]
+    with path.open("rb") as stream:
+        done = subprocess.run(call, stdin=stream, capture_output=True, timeout=120, check=False)
+    assert (done.returncode, path.read_bytes()) == (2, before)
+    assert b"is the file that is read (standard input)" in done.stderr
 
 
 @pytest.mark.parametrize("option", ["--row-names", "--col-names"])
@@ -230,6 +241,17 @@ def test_a_name_that_is_not_utf8(folder, command, suffix):
     assert "is not UTF-8" in done.stderr or suffix == "mtx"
 
 
+@pytest.mark.skipif(sys.platform != "linux", reason="needs file names that are any bytes")
+@pytest.mark.parametrize("command", ["btf", "explain"])
+@pytest.mark.parametrize("name", [b"\xff.npz", b"a$b^$.npz"])
+def test_a_picture_of_a_file_of_any_name(folder, command, name):
+    path = os.fsencode(folder) + b"/" + name
+    os.rename(folder / "singular.npz", path)
+    picture = folder / "picture.svg"
+    assert main([command, os.fsdecode(path), "--quiet", "--plot", str(picture)]) == 0
+    assert picture.stat().st_size > 0
+
+
 def test_no_extension_of_a_picture():
     pytest.importorskip("matplotlib")
     with pytest.raises(ValueError, match="the name has no extension"):
@@ -252,3 +274,11 @@ def test_exit_status_1_is_told_where_it_occurs(command, capsys):
         main([command, "--help"])
     out = capsys.readouterr().out
     assert ("1 structurally singular" in " ".join(out.split())) is ("--check" in out)
+
+
+@pytest.mark.parametrize("shell", ["bash", "zsh"])
+def test_completion_of_the_shell(shell):
+    """As docs/howto/command_line.md says; the parser needs nothing that shtab does not know."""
+    shtab = pytest.importorskip("shtab", reason="writes completions: pip install shtab")
+    script = shtab.complete(build_parser(), shell)
+    assert all(word in script for word in ("explain", "match-edges", "--row-names", "push_relabel"))

@@ -43,7 +43,9 @@ def test_pyomo_and_back(A):
 def test_pyomos_blocks_are_lower_triangular(A):
     form = sm.block_triangular_form(A)
     if not A.shape[0] == A.shape[1] == form.structural_rank:
-        with pytest.raises(ValueError, match="Pyomo's block triangular form needs a square one"):
+        square = A.shape[0] == A.shape[1]
+        words = "needs a perfect matching" if square else "needs a square one"
+        with pytest.raises(RuntimeError if square else ValueError, match=words):
             form.to_pyomo_blocks()
         return
     row_blocks, col_blocks = form.to_pyomo_blocks()
@@ -93,6 +95,11 @@ def test_the_same_as_pyomo():
         )
         for part, own in zip(theirs, ours, strict=True):
             assert {frozenset(block) for block in part} == {frozenset(block) for block in own}
+    for wrong, error in ((sp.coo_array((2, 3)), ValueError), (sp.coo_array((2, 2)), RuntimeError)):
+        with pytest.raises(error):
+            triangularize.block_triangularize(wrong)
+        with pytest.raises(error):
+            sm.block_triangular_form(wrong).to_pyomo_blocks()
 
 
 @pytest.mark.parametrize(

@@ -101,6 +101,19 @@ def test_deficient_square(exact):
     certify(A, m, rank=180)
 
 
+@pytest.mark.parametrize("n", [4000, 16_000, 64_000])
+def test_hopcroft_karp_keeps_its_bound(n):
+    """Long strips with holes: many phases, but O(sqrt(n)), and few scans of an entry in each."""
+    A = sp.kron(sp.eye_array(n // 8), band(8, 1)) + sp.kron(band(n // 8, 1), sp.eye_array(8))
+    kept = np.flatnonzero(np.random.default_rng(3).random(n) > 0.01)
+    A = scrambled(sp.csr_array(A)[kept][:, kept], seed=173)
+    m, run = sm.maximum_transversal(A, method="hopcroft_karp", init="none", return_info=True)
+    (step,) = run.steps
+    certify(A, m)
+    assert 20 < step.phases <= 2 * m.cardinality**0.5 + 2
+    assert step.edges <= 2 * A.nnz * (step.phases + 1)
+
+
 def test_deep_strong_components():
     """A cycle through all rows is one block; without its last entry, all blocks have one row."""
     n = 300_000

@@ -1,5 +1,6 @@
 """The back-end of NetworkX: equal answers and errors, found by name, Pyomo's tests run on it."""
 
+import math
 import os
 import re
 import subprocess
@@ -8,6 +9,7 @@ import tomllib
 from importlib.metadata import entry_points
 from pathlib import Path
 
+import numpy as np
 import pytest
 import scipy.sparse as sp
 from hypothesis import given
@@ -81,6 +83,70 @@ def test_not_a_maximum_matching():
         backend.to_vertex_cover(nx.path_graph(4), {}, [0, 2])
 
 
+def weighted_graph(n_top, n_bottom, seed):
+    """All edges of half the weights infinite or missing, so that they count 1."""
+    rng = np.random.default_rng(seed)
+    graph = nx.complete_bipartite_graph(n_top, n_bottom)
+    for u, v in list(graph.edges):
+        kind = rng.integers(4)
+        if kind < 3:
+            graph[u][v]["cost"] = [math.inf, float(rng.integers(-5, 5)), rng.normal()][kind]
+    return graph
+
+
+@pytest.mark.parametrize("shape", [(1, 1), (5, 5), (4, 9), (9, 4), (30, 30)], ids=str)
+@pytest.mark.parametrize("seed", range(5))
+def test_full_matchings_weigh_what_networkxs_do(shape, seed):
+    graph = weighted_graph(*shape, seed)
+    for weight in ("cost", None):
+        answers = []
+        for f in (backend.minimum_weight_full_matching, nx.bipartite.minimum_weight_full_matching):
+            try:
+                mates = f(graph, range(shape[0]), weight=weight)
+            except ValueError:
+                answers.append(None)
+                continue
+            assert all(mates[mates[node]] == node for node in mates)
+            assert len(mates) == 2 * min(shape)
+            answers.append(sum(graph[u][v].get(weight, 1) for u, v in mates.items()))
+        assert answers[0] == pytest.approx(answers[1])
+
+
+def test_weights_that_do_not_count():
+    find = backend.minimum_weight_full_matching
+    graph = nx.Graph([(0, 1, {"weight": math.nan})])
+    with pytest.raises(ValueError, match="'weight' of an edge is NaN or minus infinity"):
+        find(graph)
+    graph[0][1]["weight"] = math.inf
+    with pytest.raises(ValueError, match="no full matching"):
+        find(graph)
+    assert find(graph, weight=None) == {0: 1, 1: 0}
+    assert find(nx.Graph(), []) == {}
+    with pytest.raises(nx.NetworkXNotImplemented):
+        find(nx.MultiGraph([(0, 1)]))
+
+
+def test_a_graph_is_read_once_until_it_changes(monkeypatch):
+    reads, read = [], backend._read_sides
+    monkeypatch.setattr(backend, "_read_sides", lambda *given: reads.append(1) or read(*given))
+    find, graph = backend.hopcroft_karp_matching, nx.path_graph(4)
+    for top in (None, None, [0, 2], {2, 0}, None):
+        assert len(find(graph, top)) == 4
+    assert len(reads) == 3
+    graph.add_edge(3, 4)
+    graph.add_edge(4, 5)
+    assert len(find(graph)) == 6
+    view = graph.subgraph(range(4))
+    assert len(find(view)) == 4
+    graph.remove_edge(0, 1)
+    assert len(find(view, [0, 2])) == 2  # a view hears of no change
+    before = len(reads)
+    with nx.config(cache_converted_graphs=False):
+        find(graph, [0, 2, 4])
+        find(graph, [0, 2, 4])
+    assert len(reads) == before + 2
+
+
 def test_conversion_keeps_the_graph():
     graph = nx.path_graph(4)
     marked = backend.convert_from_nx(
@@ -91,6 +157,9 @@ def test_conversion_keeps_the_graph():
     assert backend.convert_to_nx({0: 1}) == {0: 1}
     assert backend.can_run("hopcroft_karp_matching", (marked,), {}) is True
     assert "undirected" in backend.can_run("hopcroft_karp_matching", (), {"G": nx.DiGraph()})
+    multi = {"G": nx.MultiGraph()}
+    assert "one edge" in backend.can_run("minimum_weight_full_matching", (), multi)
+    assert backend.can_run("hopcroft_karp_matching", (), multi) is True
     assert backend.should_run("hopcroft_karp_matching", (marked,), {})
 
 

@@ -1,6 +1,8 @@
 """Pictures: what is drawn is the form, small and large, and the file is a picture."""
 
+import io
 import sys
+from itertools import pairwise
 
 import numpy as np
 import pytest
@@ -163,6 +165,16 @@ def test_what_has_no_entries_is_marked_and_conflicts_with_entries_are_drawn():
     assert spy_conflicts(sp.csr_array((3, 3))).axes[1:] == []
 
 
+def test_names_are_drawn_as_they_are_and_long_ones_cut():
+    A = sp.csr_array([[1, 0, 0], [1, 0, 0], [1, 1, 1]])
+    long = "fs.reactor.heat_balance.of_the_second_stage[0.0,Liq]"
+    why = explain_singularity(A, ["c$a^{$", long, "c"], ["T", "p$", "q$"])
+    figure = spy_conflicts(A, why)
+    figure.savefig(io.BytesIO())  # what is no mathematics is not read as such
+    labels = [label.get_text() for label in figure.axes[1].get_yticklabels()]
+    assert labels == ["c$a^{$", "fs.reactor.heat_…d_stage[0.0,Liq]"]
+
+
 def test_a_million_conflict_rows_are_one_image():
     n = 200_000
     A = sp.csr_array((np.ones(n), (np.arange(n), np.zeros(n, int))), shape=(n, n))
@@ -200,6 +212,31 @@ def test_thousands_are_separated_in_every_picture():
         figure.canvas.draw()
         assert "1,500" in labels_of(figure.axes[0].xaxis)
         assert "1,500" in labels_of(figure.axes[0].yaxis)
+
+
+@pytest.mark.parametrize(
+    "shape",
+    [(1_000_000, 500_000), (1_000_000, 1000), (1000, 1_000_000), (9_000_000, 10_000_000)],
+    ids=str,
+)
+def test_numbers_at_the_axes_do_not_overlap(shape):
+    A = sp.csr_array((np.ones(2), ([0, 1], [0, 0])), shape=shape)
+    for figure in (spy_conflicts(A), spy_blocks(A)):
+        figure.canvas.draw()
+        for ax in figure.axes[:2]:
+            boxes = [label.get_window_extent() for label in ax.get_xticklabels()]
+            boxes = sorted((box.x0, box.x1) for box in boxes)
+            assert all(one[1] < other[0] for one, other in pairwise(boxes)), boxes
+
+
+def test_conflicts_of_a_few_lines_lie_above_dense_entries():
+    n, rng = 4000, np.random.default_rng(3)
+    places = rng.integers(0, n - 2, (2, 30 * n))
+    A = sp.csr_array((np.ones(30 * n), places), shape=(n, n)) + sp.csr_array(
+        (np.ones(2), ([n - 2, n - 1], [5, 5])), shape=(n, n)
+    )
+    entries, *strips = spy_conflicts(A).axes[0].get_images()
+    assert max(strip.zorder for strip in strips) > entries.zorder
 
 
 def test_explanation_of_another_matrix():

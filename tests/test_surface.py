@@ -3,7 +3,7 @@
 import subprocess
 import sys
 import types
-from typing import get_args, get_type_hints
+from typing import get_args, get_overloads, get_type_hints
 
 import numpy as np
 import pytest
@@ -11,7 +11,8 @@ import scipy.sparse as sp
 
 import sparsematch as sm
 from sparsematch import csgraph, plot, solvers
-from sparsematch._types.choices import ApproximateMethod, ExactMethod, Heuristic
+from sparsematch._types.choices import ApproximateMethod, ExactMethod, Heuristic, Pivoting
+from sparsematch._types.sparse_like import Convertible, SparseLike
 
 A = sp.csr_array(np.eye(4)[::-1])
 
@@ -110,6 +111,21 @@ def test_type_checkers_know_every_engine(choices, kind, others):
 def test_signatures_name_the_engines(call, choices):
     assert isinstance(call, types.FunctionType)
     assert get_type_hints(call)["method"] == choices
+
+
+def test_type_checkers_tell_sparse_matrices_from_others():
+    """Convertible is what SciPy's matrices have, whatever the format, and arrays have not."""
+    names = {name for name in dir(Convertible) if not name.startswith("_")}
+    assert names == {"shape", "nnz", "tocsr"}
+    for form in ("bsr", "coo", "csc", "csr", "dia", "dok", "lil"):
+        for A in (sp.eye_array(2, format=form), sp.csr_matrix((2, 2)).asformat(form)):
+            assert all(hasattr(A, name) for name in names)
+            assert not callable(getattr(A, "get", None)) or form == "dok"
+    assert not hasattr(np.eye(2), "nnz")
+    assert get_type_hints(sm.maximum_transversal)["A"] == SparseLike
+    host = [get_type_hints(call)["return"] for call in get_overloads(solvers.splu)]
+    assert host == [solvers.DeviceLU, solvers.BlockTriangularLU]
+    assert get_type_hints(solvers.analyse)["pivoting"] == Pivoting
 
 
 def test_engines_are_shown_as_a_table():

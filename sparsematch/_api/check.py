@@ -10,9 +10,10 @@ from sparsematch._types.distributed_matching import start_matching
 from sparsematch._types.errors import wrong_type
 from sparsematch._types.labels import VertexCover
 from sparsematch._types.matching import FLAWS, Matching
+from sparsematch._types.sparse_like import SparseLike
 
 
-def is_matching(A: Any, matching: Any) -> bool:
+def is_matching(A: SparseLike, matching: Any) -> bool:
     """Tell whether mates form a matching of a matrix.
 
     Parameters
@@ -59,7 +60,7 @@ def is_matching(A: Any, matching: Any) -> bool:
     return True
 
 
-def is_maximal(A: Any, matching: Any) -> bool:
+def is_maximal(A: SparseLike, matching: Any) -> bool:
     """Tell whether a matching is maximal: no entry can be added to it.
 
     Parameters
@@ -103,7 +104,7 @@ def is_maximal(A: Any, matching: Any) -> bool:
     return operations(CertificateOps, graph.backend).free_pair(graph, given) is None
 
 
-def is_maximum(A: Any, matching: Any) -> bool:
+def is_maximum(A: SparseLike, matching: Any) -> bool:
     """Tell whether a matching is maximum: no other one has more pairs.
 
     Parameters
@@ -147,7 +148,7 @@ def is_maximum(A: Any, matching: Any) -> bool:
     return operations(CertificateOps, graph.backend).vertex_cover(graph, given) is not None
 
 
-def vertex_cover(A: Any, matching: Any) -> VertexCover:
+def vertex_cover(A: SparseLike, matching: Any) -> VertexCover:
     """Find rows and columns that contain every entry, as many as a maximum matching has pairs.
 
     No cover can be smaller than a matching, since each pair needs a row or column of its own. So a

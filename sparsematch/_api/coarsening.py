@@ -25,10 +25,11 @@ from sparsematch._types.coarsening import (
 from sparsematch._types.errors import wrong_type
 from sparsematch._types.interchange import from_other_library
 from sparsematch._types.matching import Matching
+from sparsematch._types.sparse_like import SparseLike
 
 
 def coarsen(
-    G: Any, matching: Any, *, join_unmatched: bool = False, workers: int | None = None
+    G: SparseLike, matching: Any, *, join_unmatched: bool = False, workers: int | None = None
 ) -> Coarsening:
     """Merge the two vertices of each matched edge: the coarse matrix and the prolongation.
 
@@ -95,22 +96,24 @@ def coarsen(
     """
     if not isinstance(join_unmatched, bool | np.bool_):
         raise wrong_type("join_unmatched", join_unmatched, "True or False")
-    G, graph, values = _read(G)
+    matrix, graph, values = _read(G)
     mate = _read_mates(matching, graph)
     run = Run(resolve_workers(workers))
     labels, indptr, indices, sums = operations(CoarseningOps, graph.backend).galerkin_product(
         graph, values, mate, bool(join_unmatched), run
     )
-    if G.data.dtype.kind == "u" and sums.dtype.kind == "i":  # the same sums, but for what they mean
+    if (
+        matrix.data.dtype.kind == "u" and sums.dtype.kind == "i"
+    ):  # the same sums, but for what they mean
         sums = sums.view(np.uint64)
     n = indptr.size - 1
-    rows, real = _kinds(G), np.empty(0, sums.dtype).real.dtype
+    rows, real = _kinds(matrix), np.empty(0, sums.dtype).real.dtype
     P = aggregation_operator(rows["csr"], labels, n, real)
-    return Coarsening(compressed(rows[G.format], (n, n), sums, indices, indptr), P)
+    return Coarsening(compressed(rows[matrix.format], (n, n), sums, indices, indptr), P)
 
 
 def coarsening_hierarchy(
-    G: Any,
+    G: SparseLike,
     *,
     method: ApproximateMethod = "auto",
     weights: bool = True,

@@ -13,10 +13,11 @@ from sparsematch._types.block_form import BlockForm
 from sparsematch._types.choices import ExactMethod
 from sparsematch._types.labels import BlockLabels, Components
 from sparsematch._types.matching import Matching
+from sparsematch._types.sparse_like import SparseLike
 
 
 def block_triangular_form(
-    A: Any,
+    A: SparseLike,
     *,
     matching: Any = None,
     method: ExactMethod = "auto",
@@ -120,7 +121,7 @@ def block_form(
     return _assemble(graph, maximum, labels)
 
 
-def is_reducible(A: Any, *, workers: int | None = None, device: str | None = None) -> bool:
+def is_reducible(A: SparseLike, *, workers: int | None = None, device: str | None = None) -> bool:
     """Tell whether the block triangular form of a matrix has more than one block.
 
     Parameters
@@ -169,7 +170,7 @@ def is_reducible(A: Any, *, workers: int | None = None, device: str | None = Non
     return (rank < graph.n_cols) + n_square + (rank < graph.n_rows) > 1
 
 
-def connected_components(A: Any, *, device: str | None = None) -> Components:
+def connected_components(A: SparseLike, *, device: str | None = None) -> Components:
     """Find the connected components of a matrix.
 
     They are the finest block diagonal form under permutations of rows and columns.

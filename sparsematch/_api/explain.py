@@ -15,10 +15,11 @@ from sparsematch._types.deficient_pieces import DeficientPieces
 from sparsematch._types.errors import wrong_type
 from sparsematch._types.explanation import Explanation
 from sparsematch._types.matching import Matching
+from sparsematch._types.sparse_like import SparseLike
 
 
 def explain_singularity(
-    A: Any,
+    A: SparseLike,
     row_names: Iterable[Any] | None = None,
     col_names: Iterable[Any] | None = None,
     *,

@@ -22,13 +22,14 @@ from sparsematch._types.graph import (
 )
 from sparsematch._types.graph_matching import GraphMatching
 from sparsematch._types.run_info import RunInfo
+from sparsematch._types.sparse_like import SparseLike
 
 #: Of the greatest number of pairs, every maximal matching has this share at least.
 _MAXIMAL = 0.5
 
 
 def approximate_matching(
-    G: Any,
+    G: SparseLike,
     *,
     method: ApproximateMethod = "auto",
     weights: bool = True,
@@ -137,7 +138,7 @@ def approximate_matching(
 
 
 def maximal_matching(
-    G: Any,
+    G: SparseLike,
     *,
     method: ApproximateMethod = "auto",
     rng: Rng = None,

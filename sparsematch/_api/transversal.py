@@ -15,13 +15,14 @@ from sparsematch._types.distributed_matching import start_matching
 from sparsematch._types.errors import wrong_type
 from sparsematch._types.matching import Matching, copy_to_gpu
 from sparsematch._types.run_info import RunInfo
+from sparsematch._types.sparse_like import SparseLike
 
 Rng = int | np.random.Generator | None
 
 
 @overload
 def maximum_transversal(
-    A: Any,
+    A: SparseLike,
     *,
     method: ExactMethod | Literal["none"] = ...,
     init: Heuristic = ...,
@@ -34,7 +35,7 @@ def maximum_transversal(
 ) -> Matching: ...
 @overload
 def maximum_transversal(
-    A: Any,
+    A: SparseLike,
     *,
     method: ExactMethod | Literal["none"] = ...,
     init: Heuristic = ...,
@@ -48,7 +49,7 @@ def maximum_transversal(
 
 
 def maximum_transversal(
-    A: Any,
+    A: SparseLike,
     *,
     method: ExactMethod | Literal["none"] = "auto",
     init: Heuristic = "auto",
@@ -175,7 +176,11 @@ def maximum_transversal(
 
 
 def structural_rank(
-    A: Any, *, method: ExactMethod = "auto", workers: int | None = None, device: str | None = None
+    A: SparseLike,
+    *,
+    method: ExactMethod = "auto",
+    workers: int | None = None,
+    device: str | None = None,
 ) -> int:
     """Count the pairs of a maximum transversal.
 
@@ -226,7 +231,7 @@ def structural_rank(
 
 
 def is_structurally_singular(
-    A: Any, *, workers: int | None = None, device: str | None = None
+    A: SparseLike, *, workers: int | None = None, device: str | None = None
 ) -> bool:
     """Tell whether a matrix is rank deficient whatever the values of its entries.
 

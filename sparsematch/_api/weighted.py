@@ -7,12 +7,15 @@ import numpy as np
 from sparsematch._api.check import read_matching
 from sparsematch._engines.operations import CertificateOps, WeightedOps
 from sparsematch._engines.registry import operations
+from sparsematch._types.bipartite import as_bipartite
 from sparsematch._types.errors import wrong_type
+from sparsematch._types.matching import Matching
+from sparsematch._types.sparse_like import SparseLike
 from sparsematch._types.weighted import WeightedTransversal, as_weighted
 
 
 def maximum_product_transversal(
-    A: Any, *, scaling: bool = True, approximate: bool = False
+    A: SparseLike, *, scaling: bool = True, approximate: bool = False
 ) -> WeightedTransversal:
     """Find the transversal with the largest product of magnitudes, and factors that scale it to 1.
 
@@ -88,7 +91,7 @@ def maximum_product_transversal(
     return product(weighted, bool(scaling), bool(approximate))
 
 
-def maximum_sum_transversal(A: Any) -> WeightedTransversal:
+def maximum_sum_transversal(A: SparseLike) -> WeightedTransversal:
     """Find the transversal with the largest sum of absolute values.
 
     Among all maximum transversals: pairs are never given up for the sum. MC64's job 4.
@@ -130,7 +133,7 @@ def maximum_sum_transversal(A: Any) -> WeightedTransversal:
     return operations(WeightedOps, weighted.graph.backend).maximum_sum(weighted)
 
 
-def bottleneck_transversal(A: Any) -> WeightedTransversal:
+def bottleneck_transversal(A: SparseLike) -> WeightedTransversal:
     """Find the transversal whose smallest absolute value is largest.
 
     Among all maximum transversals. MC64's jobs 2 and 3.
@@ -179,7 +182,7 @@ def bottleneck_transversal(A: Any) -> WeightedTransversal:
 
 
 def is_optimal_transversal(
-    A: Any, transversal: WeightedTransversal, *, tolerance: float | None = None
+    A: SparseLike, transversal: WeightedTransversal, *, tolerance: float | None = None
 ) -> bool:
     """Tell whether a weighted transversal is what it says, by its duals alone.
 
@@ -257,3 +260,19 @@ def _check_tolerance(tolerance: Any) -> None:
         raise wrong_type("tolerance", tolerance, "a number")
     if not tolerance >= 0:
         raise ValueError(f"tolerance is {tolerance}, but must not be negative")
+
+
+def full_matching(cost: Any, name: str) -> Matching:
+    """Find a matching of all rows, or all columns if there are fewer, of least cost.
+
+    `cost` is a csr_array of finite doubles, no entry repeated, called `name` in messages. Raises
+    ValueError if there is none. Time: that of `maximum_sum_transversal`.
+    """
+    pattern = as_bipartite(cost, name=name)
+    short = min(cost.shape)
+    if short == 0:
+        return Matching.start(pattern)
+    matching = operations(WeightedOps, "numpy").least_cost(pattern, cost.data).matching
+    if matching.cardinality < short:
+        raise ValueError("no full matching exists")
+    return matching

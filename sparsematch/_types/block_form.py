@@ -12,6 +12,7 @@ from sparsematch._types.arrays import UNMATCHED, IndexArray, namespace, on_gpu
 from sparsematch._types.errors import wrong_type
 from sparsematch._types.interchange import from_other_library
 from sparsematch._types.matching import Matching
+from sparsematch._types.sparse_like import Sparse
 
 
 class Part(NamedTuple):
@@ -123,7 +124,7 @@ class BlockForm:
         """The over-determined part: rows of A34 and A44, columns of A34."""
         return self._part(2, 4, 3, 4)
 
-    def permute(self, A: Any) -> Any:
+    def permute(self, A: Sparse) -> Sparse:
         """Return ``A[p][:, q]`` in the format of `A`.
 
         Parameters
@@ -153,10 +154,11 @@ class BlockForm:
             raise ValueError(
                 f"A has shape {A.shape}, but the block form is of a matrix of shape {self.shape}"
             )
-        compressed = A if A.format == "csc" else A.tocsr()
+        given: Any = A
+        compressed = given if given.format == "csc" else given.tocsr()
         permuted = compressed[self.row_perm][:, self.col_perm]
         # Larger blocks would be filled up with entries that are not in the matrix.
-        return permuted.tobsr((1, 1)) if A.format == "bsr" else permuted.asformat(A.format)
+        return permuted.tobsr((1, 1)) if given.format == "bsr" else permuted.asformat(given.format)
 
     def to_pyomo(self) -> tuple[conventions.RowPartition, conventions.ColPartition]:
         """Return what Pyomo's ``dulmage_mendelsohn`` returns of a matrix.
@@ -192,15 +194,15 @@ class BlockForm:
 
         Raises
         ------
-        ValueError
-            If the matrix is not square or is structurally singular: Pyomo has no such form then.
+        ValueError, RuntimeError
+            If the matrix is not square, or singular: Pyomo has no form then, and raises the same.
         """
         n_rows, n_cols = self.shape
-        if not n_rows == n_cols == self.structural_rank:
-            raise ValueError(
-                f"the matrix is {n_rows} x {n_cols} of structural rank {self.structural_rank}, "
-                "but Pyomo's block triangular form needs a square one of full structural rank"
-            )
+        what = f"the matrix is {n_rows} x {n_cols} of structural rank {self.structural_rank}"
+        if n_rows != n_cols:
+            raise ValueError(f"{what}, but Pyomo's block form needs a square one")
+        if self.structural_rank < n_rows:
+            raise RuntimeError(f"{what}, but Pyomo's block form needs a perfect matching")
         bounds = self.row_blocks.tolist()
         blocks = [slice(bounds[k], bounds[k + 1]) for k in reversed(range(self.n_blocks))]
         return [self.row_perm[b].tolist() for b in blocks], [

@@ -11,6 +11,7 @@ from sparsematch._types.arrays import BoolArray, FloatArray, IndexArray
 from sparsematch._types.bipartite import BipartiteCSR, as_bipartite, as_compressed
 from sparsematch._types.errors import wrong_type
 from sparsematch._types.matching import Matching
+from sparsematch._types.sparse_like import Sparse
 
 
 @dataclass(frozen=True, slots=True)
@@ -135,7 +136,7 @@ class WeightedTransversal:
             self.matching.col_mate.dtype, copy=False
         )
 
-    def scale(self, A: Any) -> Any:
+    def scale(self, A: Sparse) -> Sparse:
         """Return the matrix with its rows and columns multiplied by the factors, not reordered.
 
         Parameters

@@ -73,7 +73,7 @@ def btf(arguments: Namespace) -> int:
             matrix, matching=matching, workers=arguments.workers
         )
     facts = summary.block_facts(arguments.file, matrix, form)
-    _plot(arguments, matrix, form, Path(arguments.file).name, progress)
+    _plot(arguments, matrix, form, _title(arguments), progress)
     return _finish(arguments, facts, run, progress, _block_arrays(form))
 
 
@@ -96,7 +96,7 @@ def explain(arguments: Namespace) -> int:
             matrix, *names, matching=matching, workers=arguments.workers
         )
     if arguments.plot:
-        title = Path(arguments.file).name
+        title = _title(arguments)
         _draw(arguments, progress, lambda: plot.spy_conflicts(matrix, why, title=title))
     facts = {"command": "explain", **summary.rank_facts(arguments.file, matrix, matching)}
     facts |= why.to_dict(max_pieces=arguments.pieces) | summary.run_facts(run, progress.seconds)
@@ -139,6 +139,14 @@ def read(arguments: Namespace, progress: Progress) -> Any:
             return read_stream(sys.stdin.buffer)
     with progress.step("read", f"reading {Path(arguments.file).name}"):
         return read_matrix(arguments.file)
+
+
+def _title(arguments: Namespace) -> str:
+    """Name the matrix above its picture, in letters that any font has and not as mathematics."""
+    if arguments.file == STREAM:
+        return "standard input"
+    name = Path(arguments.file).name.encode(errors="backslashreplace").decode()
+    return name.replace("$", r"\$")
 
 
 def _match(matrix: Any, arguments: Namespace, progress: Progress) -> tuple[Matching, RunInfo]:

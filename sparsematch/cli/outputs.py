@@ -33,8 +33,9 @@ def check_outputs(arguments: Namespace) -> None:
             continue
         for source in _given(arguments, _INPUTS):
             if _is_same_file(name, source):
+                what = "standard input" if source == STREAM else source
                 raise WrongUsage(
-                    f"{name} is the file that is read ({source}), and would be overwritten; choose "
+                    f"{name} is the file that is read ({what}), and would be overwritten; choose "
                     "another name for the output"
                 )
         if not Path(name).absolute().parent.is_dir():
@@ -91,11 +92,13 @@ def _given(arguments: Namespace, options: tuple[str, ...]) -> list[str]:
     return [name for option in options if (name := getattr(arguments, option, None))]
 
 
-def _is_same_file(one: str, other: str) -> bool:
+def _is_same_file(output: str, source: str) -> bool:
     try:
-        return os.path.samefile(one, other)
-    except OSError:  # one of them does not exist
+        there = os.stat(output)
+        read = os.fstat(sys.stdin.fileno()) if source == STREAM else os.stat(source)
+    except (OSError, ValueError):  # one of them does not exist, or is no file
         return False
+    return os.path.samestat(there, read)
 
 
 def _check_stream(arguments: Namespace) -> None:

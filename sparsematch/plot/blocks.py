@@ -6,6 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sparsematch import BlockForm, block_triangular_form
+from sparsematch._types.sparse_like import SparseLike
 from sparsematch.plot.cells import (
     PARTS,
     draw_entries,
@@ -19,7 +20,7 @@ _SMALL = 1 / 20  # a coarse part smaller than this is drawn by itself, too
 
 
 def spy_blocks(
-    A: Any, form: BlockForm | None = None, *, title: str | None = None, figure: Any = None
+    A: SparseLike, form: BlockForm | None = None, *, title: str | None = None, figure: Any = None
 ) -> Any:
     """Draw a sparse matrix as given and in block triangular form.
 
@@ -70,12 +71,13 @@ def spy_blocks(
         )
     small = _small_parts(form)
     figure, before, after, *enlarged = _panels(A.shape, len(small), figure)
-    entries = A.tocoo()
+    matrix: Any = A
+    entries = matrix.tocoo()
     rows, cols = entries.row, entries.col
     draw_entries(before, rows, cols, A.shape, bar=True)
     gap = ", " if _width(figure) >= 9 else ",\n"
     before.set_title(
-        f"as given: {A.shape[0]:,} x {A.shape[1]:,}{gap}{A.nnz:,} entries", fontsize=11
+        f"as given: {A.shape[0]:,} x {A.shape[1]:,}{gap}{matrix.nnz:,} entries", fontsize=11
     )
     _draw_parts(after, form)
     rows, cols = _inverse(form.row_perm)[rows], _inverse(form.col_perm)[cols]

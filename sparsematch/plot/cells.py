@@ -53,11 +53,13 @@ def draw_grid(ax: Any, n_rows: int, n_cols: int) -> None:
 
 
 def number_axes(ax: Any) -> None:
-    """Write few numbers at the axes, thousands separated."""
+    """Write few numbers at the axes, thousands separated; of long ones below it even fewer."""
     from matplotlib.ticker import MaxNLocator, StrMethodFormatter
 
-    for axis in (ax.xaxis, ax.yaxis):
-        axis.set_major_locator(MaxNLocator(5, integer=True))
+    n_cols, narrow = ax.get_xlim()[1], (ax.get_box_aspect() or 1) > 4 / 3
+    below = 5 if n_cols < (1e3 if narrow else 1e6) else 2 if narrow else 3
+    for axis, most in ((ax.xaxis, below), (ax.yaxis, 5)):
+        axis.set_major_locator(MaxNLocator(most, integer=True))
         axis.set_major_formatter(StrMethodFormatter("{x:,.0f}"))
     ax.tick_params(labelsize=8)
 
@@ -96,7 +98,8 @@ def draw_entries(
 def draw_strip(ax: Any, members: NDArray[Any], side: str, colour: str, strength: float) -> None:
     """Shade rows or columns across the picture: one image, however many they are.
 
-    Shades are half transparent, so that both are seen where they cross.
+    Shades are half transparent, so that both are seen where they cross. Those of a few lines lie
+    above the entries, which would hide them where they are dense.
     """
     from matplotlib.colors import to_rgb
 
@@ -109,7 +112,9 @@ def draw_strip(ax: Any, members: NDArray[Any], side: str, colour: str, strength:
     strip[:, 3] = np.where(share > 0, strength * np.maximum(np.minimum(share, 1), 0.5), 0)
     image = strip[:, None] if side == "rows" else strip[None]
     extent = (-0.5, n_cols - 0.5, n_rows - 0.5, -0.5)
-    ax.imshow(image, extent=extent, aspect="auto", interpolation="nearest", zorder=1.5)
+    above = size > COUNTABLE and np.count_nonzero(share) < shown / 2
+    zorder = 2.5 if above else 1.5
+    ax.imshow(image, extent=extent, aspect="auto", interpolation="nearest", zorder=zorder)
 
 
 def _scale(counts: NDArray[Any], places: tuple[int, int]) -> tuple[float, float]:

@@ -3,8 +3,10 @@
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from sparsematch import DeficientPiece, Explanation, explain_singularity
+from sparsematch._types.sparse_like import SparseLike
 from sparsematch.plot.cells import (
     COUNTABLE,
     PARTS,
@@ -17,10 +19,11 @@ from sparsematch.plot.cells import (
 
 _EMPTY = "#a9adb5"  # of rows and columns without entries
 _NAMED = 24  # rows or columns of a conflict, whose names are all written; of more, a few are
+_LETTERS = 32  # of a name: longer ones leave no room for the picture
 
 
 def spy_conflicts(
-    A: Any, why: Explanation | None = None, *, title: str | None = None, figure: Any = None
+    A: SparseLike, why: Explanation | None = None, *, title: str | None = None, figure: Any = None
 ) -> Any:
     """Draw why a matrix is structurally singular: its shortest conflicts, with their names.
 
@@ -66,7 +69,8 @@ def spy_conflicts(
         raise ValueError(f"why is of a matrix of shape {why.shape}, A has shape {tuple(A.shape)}")
     conflicts = _worth_seeing(why)
     figure, whole, *close = _panels(A.shape, len(conflicts), figure)
-    entries = A.tocoo()
+    matrix: Any = A
+    entries = matrix.tocoo()
     draw_entries(whole, entries.row, entries.col, A.shape, bar=True)
     whole.set_title(
         f"{A.shape[0]:,} x {A.shape[1]:,}, structural rank {why.structural_rank:,}", fontsize=11
@@ -112,9 +116,16 @@ def _name_small(ax: Any, why: Explanation) -> None:
     sides = (ax.yaxis, why.row_names), (ax.xaxis, why.col_names)
     for axis, names in sides:
         if names is not None and 0 < len(names) <= _NAMED:
-            axis.set_ticks(range(len(names)), labels=names)
+            _write_names(axis, range(len(names)), list(names))
     if why.col_names is not None and len(why.col_names) <= _NAMED:
         ax.xaxis.set_tick_params(rotation=90)
+
+
+def _write_names(axis: Any, places: Any, names: list[str]) -> None:
+    """Write names as they are, dollar signs too, but of long ones both ends only."""
+    half = _LETTERS // 2
+    shown = [f"{name[:half]}…{name[-half:]}" if len(name) > _LETTERS else name for name in names]
+    axis.set_ticks(places, labels=shown, parse_math=False)
 
 
 def _mark(figure: Any, ax: Any, why: Explanation, conflicts: list[DeficientPiece]) -> None:
@@ -147,27 +158,31 @@ def _draw_conflict(ax: Any, entries: Any, why: Explanation, piece: DeficientPiec
     """Draw the entries of a conflict by themselves, its rows and columns named."""
     rows, cols, over = piece.conflict.rows, piece.conflict.cols, piece.side == "rows"
     shape = rows.size, cols.size
-    inside = np.isin(entries.row, rows, kind="table") & np.isin(entries.col, cols, kind="table")
+    at_row = _places(rows, why.shape[0])[entries.row]
+    at_col = _places(cols, why.shape[1])[entries.col]
+    inside = (at_row >= 0) & (at_col >= 0)
     _, face, edge, _ = PARTS["vertical" if over else "horizontal"]
     ax.set_facecolor(face)
     ax.set_xlim(-0.5, max(shape[1], 1) - 0.5)
     ax.set_ylim(max(shape[0], 1) - 0.5, -0.5)
     ax.set_box_aspect(min(max((shape[0] or 1) / (shape[1] or 1), 1 / 4), 2))
-    draw_entries(
-        ax,
-        np.searchsorted(rows, entries.row[inside]),
-        np.searchsorted(cols, entries.col[inside]),
-        shape,
-    )
+    draw_entries(ax, at_row[inside], at_col[inside], shape)
     draw_grid(ax, *shape)
     for axis, members, name in ((ax.yaxis, rows, why.row_name), (ax.xaxis, cols, why.col_name)):
         shown = members.size if members.size <= _NAMED else _NAMED // 3
         places = np.linspace(0, members.size - 1, shown, dtype=int)
-        axis.set_ticks(places, labels=[name(k) for k in members[places].tolist()])
+        _write_names(axis, places, [name(k) for k in members[places].tolist()])
         axis.set_tick_params(labelsize=8)
     ax.xaxis.set_tick_params(rotation=45 if shape[1] <= 3 else 90)
     counts = _count(shape[0], "equation"), _count(shape[1], "variable")
     ax.set_title(", ".join(counts if over else counts[::-1]), fontsize=11, color=edge)
+
+
+def _places(members: NDArray[Any], size: int) -> NDArray[Any]:
+    """Return where each of `size` vertices is among the members, -1 if it is none."""
+    places = np.full(size, -1, members.dtype)
+    places[members] = np.arange(members.size, dtype=members.dtype)
+    return places
 
 
 def _count(number: int, noun: str) -> str:

@@ -8,7 +8,8 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.sparse import csc_array, issparse
 
 from sparsematch._types.arrays import on_gpu
-from sparsematch._types.choices import DeviceMatrix, Pivoting, Solver, SparseMatrix
+from sparsematch._types.choices import Pivoting, Solver
+from sparsematch._types.sparse_like import DeviceSparse, SparseLike
 from sparsematch.solvers._device import DeviceLU
 from sparsematch.solvers._external import MakeExternal
 from sparsematch.solvers._lu import Analysis, BlockTriangularLU
@@ -16,7 +17,7 @@ from sparsematch.solvers._plan import plan_factorisation
 
 
 def analyse(
-    A: SparseMatrix,
+    A: SparseLike,
     *,
     matching: Any = None,
     pivoting: Pivoting = "auto",
@@ -78,11 +79,11 @@ def analyse(
 
 @overload
 def splu(  # type: ignore[overload-overlap]
-    A: DeviceMatrix, *, matching: Any = ..., pivoting: Pivoting = ..., solver: Any = ...
+    A: DeviceSparse, *, matching: Any = ..., pivoting: Pivoting = ..., solver: Any = ...
 ) -> DeviceLU: ...
 @overload
 def splu(
-    A: SparseMatrix,
+    A: SparseLike,
     *,
     matching: Any = ...,
     pivoting: Pivoting = ...,
@@ -147,11 +148,11 @@ def splu(
 
 @overload
 def spsolve(
-    A: DeviceMatrix, b: Any, *, matching: Any = ..., pivoting: Pivoting = ..., solver: Any = ...
+    A: DeviceSparse, b: Any, *, matching: Any = ..., pivoting: Pivoting = ..., solver: Any = ...
 ) -> Any: ...
 @overload
 def spsolve(
-    A: SparseMatrix,
+    A: SparseLike,
     b: ArrayLike,
     *,
     matching: Any = ...,
@@ -160,8 +161,8 @@ def spsolve(
 ) -> NDArray[Any]: ...
 @overload
 def spsolve(
-    A: SparseMatrix,
-    b: SparseMatrix,
+    A: SparseLike,
+    b: SparseLike,
     *,
     matching: Any = ...,
     pivoting: Pivoting = ...,
@@ -219,7 +220,7 @@ def spsolve(
     return csc_array(x) if sparse and not one else x
 
 
-def factorized(A: SparseMatrix, **options: Any) -> Callable[[ArrayLike], NDArray[Any]]:
+def factorized(A: SparseLike, **options: Any) -> Callable[[ArrayLike], NDArray[Any]]:
     """Return a function that solves systems with one matrix.
 
     Parameters

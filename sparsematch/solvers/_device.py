@@ -7,8 +7,9 @@ import numpy as np
 from sparsematch._api.decomposition import block_triangular_form
 from sparsematch._types.arrays import on_gpu
 from sparsematch._types.block_form import BlockForm
-from sparsematch._types.choices import Pivoting, Side, SparseMatrix
+from sparsematch._types.choices import Pivoting, Side
 from sparsematch._types.errors import unknown_choice, wrong_type
+from sparsematch._types.sparse_like import SparseLike
 from sparsematch.solvers._device_solvers import DeviceFactor, find_device_solver
 from sparsematch.solvers._errors import SingularMatrixError
 from sparsematch.solvers._external import Singular
@@ -90,7 +91,7 @@ class DeviceLU:
 
     def __init__(
         self,
-        A: SparseMatrix,
+        A: SparseLike,
         *,
         matching: Any = None,
         pivoting: Pivoting = "auto",

@@ -1,6 +1,6 @@
 """Incomplete factorisations with large entries brought to the diagonal first."""
 
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 import scipy.sparse as sp
@@ -13,6 +13,7 @@ from sparsematch._types.arrays import FloatArray, IndexArray
 from sparsematch._types.choices import Side
 from sparsematch._types.errors import unknown_choice, wrong_type
 from sparsematch._types.interchange import from_other_library
+from sparsematch._types.sparse_like import SparseLike
 from sparsematch.solvers._errors import numerically_singular, structurally_singular
 from sparsematch.solvers._external import Singular, superlu_errors
 from sparsematch.solvers._operator import InverseOperator
@@ -97,7 +98,11 @@ class TransversalILU(InverseOperator):
 
 
 def spilu(
-    A: Any, drop_tol: float | None = None, *, pivoting: str = "product", **options: Any
+    A: SparseLike,
+    drop_tol: float | None = None,
+    *,
+    pivoting: Literal["product", "structure"] = "product",
+    **options: Any,
 ) -> TransversalILU:
     """Factorise a sparse square matrix incompletely, after bringing large entries to its diagonal.
 
@@ -146,22 +151,23 @@ def spilu(
     """
     if not isinstance(pivoting, str) or pivoting not in _PIVOTING:
         raise unknown_choice("pivoting", pivoting, _PIVOTING)
-    A = from_other_library(A)
-    if not sp.issparse(A):
+    given = from_other_library(A)
+    if not sp.issparse(given):
         raise wrong_type("A", A, "a SciPy sparse array or matrix")
-    if A.ndim != 2 or A.shape[0] != A.shape[1]:
-        raise ValueError(f"A must be square, but has shape {A.shape}")
-    A = sp.csc_array(A, dtype=np.complex128 if A.dtype.kind == "c" else np.float64, copy=True)
-    A.sum_duplicates()
-    A.eliminate_zeros()
+    if given.ndim != 2 or given.shape[0] != given.shape[1]:
+        raise ValueError(f"A must be square, but has shape {given.shape}")
+    dtype = np.complex128 if given.dtype.kind == "c" else np.float64
+    matrix = sp.csc_array(given, dtype=dtype, copy=True)
+    matrix.sum_duplicates()
+    matrix.eliminate_zeros()
     if pivoting == "product":
-        best = maximum_product_transversal(A)
+        best = maximum_product_transversal(matrix)
         matching, scales = best.matching, (best.row_scale, best.col_scale)
     else:
-        ones = np.ones(A.shape[0])
-        matching, scales = maximum_transversal(A), (ones, ones)
+        ones = np.ones(matrix.shape[0])
+        matching, scales = maximum_transversal(matrix), (ones, ones)
     if not matching.is_perfect:
-        raise structurally_singular(A)
+        raise structurally_singular(matrix)
     if drop_tol is not None:
         options["drop_tol"] = drop_tol
-    return TransversalILU(A, matching.as_permutation(), *scales, options)
+    return TransversalILU(matrix, matching.as_permutation(), *scales, options)

@@ -10,8 +10,9 @@ from scipy.sparse.linalg import onenormest
 
 from sparsematch._types.arrays import IndexArray
 from sparsematch._types.block_form import BlockForm, square_form
-from sparsematch._types.choices import Pivoting, Side, Solver, SparseMatrix
+from sparsematch._types.choices import Pivoting, Side, Solver
 from sparsematch._types.errors import unknown_choice, wrong_type
+from sparsematch._types.sparse_like import SparseLike
 from sparsematch.solvers._external import MakeExternal
 from sparsematch.solvers._factors import NO_STATE, SIDES, BlockFactors
 from sparsematch.solvers._operator import InverseOperator
@@ -84,7 +85,7 @@ class Analysis:
         """The solver of each of these; the package's own factorises all others."""
         return self._plan.solvers
 
-    def factorise(self, A: SparseMatrix | NDArray[Any]) -> "BlockTriangularLU":
+    def factorise(self, A: SparseLike | NDArray[Any]) -> "BlockTriangularLU":
         """Factorise a matrix of this pattern. No matching and no block search is done.
 
         Parameters
@@ -186,7 +187,7 @@ class BlockTriangularLU(InverseOperator):
 
     def __init__(
         self,
-        A: SparseMatrix | NDArray[Any],
+        A: SparseLike | NDArray[Any],
         *,
         analysis: Analysis | None = None,
         matching: Any = None,
@@ -218,7 +219,7 @@ class BlockTriangularLU(InverseOperator):
         """Entries stored: factors of the blocks, and what stands above them."""
         return self._factors.nnz
 
-    def refactorise(self, A: SparseMatrix | NDArray[Any]) -> None:
+    def refactorise(self, A: SparseLike | NDArray[Any]) -> None:
         """Factorise new values for the same pattern, without matching, block search and ordering.
 
         Pivots stay where they are up to the first that has become too small beside its column; a
@@ -310,10 +311,8 @@ class BlockTriangularLU(InverseOperator):
         Higham, Tisseur, A block algorithm for matrix 1-norm estimation (SIAM J. Matrix Anal. Appl.
         21, 2000), in SciPy. Costs a few solves.
         """
-        if self.shape[0] == 0:
-            return 0.0
-        if self.shape[0] < 5:  # too small for the estimate
-            return self._norm * float(np.abs(self.solve(np.eye(self.shape[0]))).sum(axis=0).max())
+        if (n := self.shape[0]) < 5:  # too small for the estimate
+            return self._norm * float(np.abs(self.solve(np.eye(n))).sum(axis=0).max(initial=0))
         return self._norm * float(onenormest(self.as_operator()))
 
     @property

@@ -34,13 +34,14 @@ Index run_connected_components(CsrArg<Index> a, Sides<Index> labels) {
 }
 
 template <class Index>
-Index run_hall_violators(CsrArg<Index> matrix, Sides<Index> mates, Sides<Index> pieces,
+Index run_hall_violators(CsrArg<Index> matrix, Sides<const Index> mates, Sides<Index> pieces,
                          Out<Index> rows, Out<Index> partners, Out<Index> starts) {
     return interruptible(1, [&](RunContext& run) {
         const auto a = matrix.view();
-        HallViolators<Index> search(a, view(mates), run);
-        const Index n = search.label(pieces.first.data(), pieces.second.data());
-        search.find(pieces.first.data(), n, rows.data(), partners.data(), starts.data());
+        DeficientPieces<Index> part(a, view(mates), run);
+        const Index n = part.label(pieces.first.data(), pieces.second.data());
+        part.renumber(n);
+        HallViolators<Index>(part, run).find(n, rows.data(), partners.data(), starts.data());
         return n;
     });
 }

@@ -68,12 +68,16 @@ def hall_violators(
     """
     searched = graph if graph.flipped == of_cols else transpose(graph, run)
     pieces = np.empty(graph.n_rows, graph.dtype), np.empty(graph.n_cols, graph.dtype)
-    searched_mates = searched.orient(matching.row_mate.copy(), matching.col_mate.copy())
     members, partners, starts = (
         np.empty(searched.n_major + extra, graph.dtype) for extra in (0, 0, 1)
     )
     n_pieces = _core.hall_violators(
-        csr(searched), searched_mates, searched.orient(*pieces), members, partners, starts
+        csr(searched),
+        mates(searched, matching),
+        searched.orient(*pieces),
+        members,
+        partners,
+        starts,
     )
     starts = starts[: n_pieces + 1].copy()
     return HallViolators(

@@ -15,13 +15,13 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <numeric>
 #include <utility>
 #include <vector>
 
 #include "core/append_unseen.hpp"
-#include "core/certificates.hpp"
 #include "core/csr.hpp"
-#include "core/union_find.hpp"
+#include "decomposition/deficient_pieces.hpp"
 #include "decomposition/minimal_violator.hpp"
 
 namespace sparsematch {
@@ -29,92 +29,64 @@ namespace sparsematch {
 template <class Index>
 class HallViolators {
   public:
-    // The matching must be maximum; it stays so, but changes.
-    HallViolators(const Csr<Index>& a, Matching<Index> m, RunContext& run)
-        : a_(a), m_(m), run_(run), counter_(run), seen_(a.n_cols),
-          queue_(static_cast<std::size_t>(a.n_rows) + 1), local_(a.n_cols, UNMATCHED<Index>) {}
-
-    // Writes the piece of each row and column of the vertical part, UNMATCHED elsewhere; pieces are
-    // numbered by their first rows. Returns how many there are. Workspace: an index per row, two
-    // bits per vertex.
-    // Time: nearly linear, by union of rows that share a column.
-    Index label(Index* row_piece, Index* col_piece) const {
-        Bitmap row(a_.n_rows), col(a_.n_cols);
-        reach_from_free(a_, m_, row, col, run_);
-        UnionFind<Index> sets(a_.n_rows);
-        for (Index i = 0; i < a_.n_rows; ++i) {
-            if (!row.test(i)) continue;
-            // a column is where its mate is
-            for (const Index j : a_.neighbours(i)) sets.unite(i, m_.col_mate[j]);
-        }
-        Index n = 0;
-        for (Index i = 0; i < a_.n_rows; ++i) {  // the root comes first
-            const Index root = sets.find(i);
-            row_piece[i] = !row.test(i) ? UNMATCHED<Index> : root == i ? n++ : row_piece[root];
-        }
-        for (Index j = 0; j < a_.n_cols; ++j)
-            col_piece[j] = col.test(j) ? row_piece[m_.col_mate[j]] : UNMATCHED<Index>;
-        return n;
+    // Of the pieces, renumbered; all that follows is in their numbers until it is written.
+    HallViolators(const DeficientPieces<Index>& pieces, RunContext& run)
+        : pieces_(pieces), a_(pieces.entries()), run_(run), counter_(run), seen_(a_.n_cols),
+          row_mate_(a_.n_rows), col_mate_(a_.n_cols), m_{row_mate_.data(), col_mate_.data()},
+          queue_(static_cast<std::size_t>(a_.n_rows) + 1), local_(a_.n_cols, UNMATCHED<Index>) {
+        for (Index i = 0; i < a_.n_rows; ++i) m_.match(i, i);
     }
 
-    // Given the pieces, writes the rows of one violator of each, and in the places behind its first
-    // one its columns: those of piece k to [starts[k], starts[k + 1]). Workspace: a few indices per
-    // row. Time: O(n_rows + n_cols + entries of the pieces).
-    void find(const Index* row_piece, Index n_pieces, Index* violators, Index* cols,
-              Index* starts) {
-        const PieceRows rows(row_piece, a_.n_rows, n_pieces, [](Index) { return true; });
-        PieceRows free(row_piece, a_.n_rows, n_pieces,
-                       [&](Index i) { return m_.row_mate[i] == UNMATCHED<Index>; });
+    // Writes the rows of one violator of each piece, and in the places behind its first one its
+    // columns: those of piece k to [starts[k], starts[k + 1]). Workspace: a few indices per row.
+    // Time: O(rows and entries of the pieces).
+    void find(Index n_pieces, Index* rows, Index* cols, Index* starts) {
         Index written = 0;
         for (Index k = 0; k < n_pieces && !run_.stopped(); ++k) {
-            std::int64_t entries = 0;
-            for (const Index* i = rows.begin(k); i != rows.end(k); ++i)
-                entries += a_.degree(*i) + 1;
-            const bool choice = free.end(k) - free.begin(k) > 1;  // else there is only one
-            if (choice) exchange(free.begin(k), free.end(k), 2 * entries);
-            Index size = shortest(free.begin(k), free.end(k), 4 * entries, violators + written);
-            for (Index p = written; p < written + size; ++p) cols[p] = m_.row_mate[violators[p]];
-            if (choice)
-                size =
-                    shrink(rows.begin(k), rows.end(k), size, violators + written, cols + written);
+            Index *const piece_rows = rows + written, *const piece_cols = cols + written;
             starts[k] = written;
+            const Index size = pieces_.free_end(k) - pieces_.begin(k) > 1
+                                   ? choose(k, piece_rows, piece_cols)
+                                   : copy_piece(k, piece_rows, piece_cols);
+            for (Index p = 0; p < size; ++p) {
+                piece_rows[p] = pieces_.row(piece_rows[p]);
+                if (p > 0) piece_cols[p] = pieces_.col(piece_cols[p]);
+            }
             written += size;
         }
         starts[n_pieces] = written;
     }
 
   private:
-    // Some rows of each piece.
-    struct PieceRows {
-        template <class Wanted>
-        PieceRows(const Index* piece, Index n_rows, Index n_pieces, const Wanted& wanted)
-            : start(static_cast<std::size_t>(n_pieces) + 1, Index{0}) {
-            const auto in = [&](Index i) { return piece[i] != UNMATCHED<Index> && wanted(i); };
-            for (Index i = 0; i < n_rows; ++i)
-                if (in(i)) ++start[piece[i] + 1];
-            for (Index k = 0; k < n_pieces; ++k) start[k + 1] += start[k];
-            rows = Buffer<Index>(start[n_pieces]);
-            Buffer<Index> next(n_pieces);
-            std::copy(start.begin(), start.end() - 1, next.begin());
-            for (Index i = 0; i < n_rows; ++i)
-                if (in(i)) rows[next[piece[i]]++] = i;
-        }
-        Index* begin(Index k) { return rows.begin() + start[k]; }
-        Index* end(Index k) { return rows.begin() + start[k + 1]; }
-        const Index* begin(Index k) const { return rows.data() + start[k]; }
-        const Index* end(Index k) const { return rows.data() + start[k + 1]; }
-        Buffer<Index> start, rows;
-    };
+    // With one free row, all that it reaches: the piece.
+    Index copy_piece(Index k, Index* rows, Index* cols) const {
+        const Index first = pieces_.begin(k), size = pieces_.end(k) - first;
+        for (Index p = 0; p < size; ++p) rows[p] = cols[p] = first + p;
+        cols[0] = UNMATCHED<Index>;
+        return size;
+    }
+
+    Index choose(Index k, Index* rows, Index* cols) {
+        const Index first = pieces_.begin(k), last = pieces_.end(k);
+        const std::int64_t entries = a_.indptr[last] - a_.indptr[first] + last - first;
+        free_.resize(pieces_.free_end(k) - first);
+        std::iota(free_.begin(), free_.end(), first);
+        for (const Index i : free_) m_.row_mate[i] = UNMATCHED<Index>;
+        exchange(2 * entries);
+        const Index size = shortest(4 * entries, rows);
+        for (Index p = 0; p < size; ++p) cols[p] = m_.row_mate[rows[p]];
+        return shrink(first, last, size, rows, cols);
+    }
 
     // entries to be read from a free row that might be exchanged
     static constexpr std::int64_t near = 64;
 
     // For each free row: if one of the rows near to it has more entries, augments along the path
     // there, so that that one is free.
-    void exchange(Index* first, Index* last, std::int64_t budget) {
+    void exchange(std::int64_t budget) {
         if (parent_.size() == 0) parent_ = Buffer<Index>(queue_.size());
         work_ = 0;
-        for (Index* i = first; i != last && work_ < budget; ++i, ++work_) {
+        for (auto i = free_.begin(); i != free_.end() && work_ < budget; ++i, ++work_) {
             if (a_.degree(*i) >= near) continue;
             const Index tail = reach(*i, near, a_.n_rows);
             Index heaviest = 0;
@@ -133,7 +105,7 @@ class HallViolators {
     }
 
     // The shortest violator that is found with about so much work; at least one.
-    Index shortest(const Index* first, const Index* last, std::int64_t budget, Index* out) {
+    Index shortest(std::int64_t budget, Index* out) {
         Index best = 0, most = a_.n_rows;
         work_ = 0;
         const auto attempt = [&](Index i, std::int64_t limit) {
@@ -143,31 +115,29 @@ class HallViolators {
             best = size;
             most = size - 1;  // only a shorter one is wanted from now on
         };
-        if (last - first > 1)
-            for (std::int64_t limit = 32; best == 0 && work_ < budget; limit *= 2)
-                for (const Index* i = first; i != last && work_ < budget; ++i, ++work_)
-                    if (a_.degree(*i) < limit) attempt(*i, limit);
+        for (std::int64_t limit = 32; best == 0 && work_ < budget; limit *= 2)
+            for (auto i = free_.begin(); i != free_.end() && work_ < budget; ++i, ++work_)
+                if (a_.degree(*i) < limit) attempt(*i, limit);
         if (best == 0)
-            attempt(*std::min_element(
-                        first, last, [&](Index i, Index l) { return a_.degree(i) < a_.degree(l); }),
+            attempt(*std::ranges::min_element(free_, {}, [&](Index i) { return a_.degree(i); }),
                     budget);
         return best;
     }
 
     // Searches the rows of the piece for a violator on fewer of the columns of one of `size` rows.
     // Returns its size.
-    Index shrink(const Index* first, const Index* last, Index size, Index* rows, Index* cols) {
+    Index shrink(Index first, Index last, Index size, Index* rows, Index* cols) {
         if (size <= 2 || cheap_ <= 0) return size;
         for (Index p = 1; p < size; ++p) local_[cols[p]] = p - 1;
         MinimalViolator<Index> inside(size - 1);
         std::vector<Index> number, found;
-        for (const Index* i = first; i != last; ++i) {
-            Index p = a_.indptr[*i];
-            for (; p < a_.indptr[*i + 1] && local_[a_.indices[p]] != UNMATCHED<Index>; ++p)
+        for (Index i = first; i < last; ++i) {
+            Index p = a_.indptr[i];
+            for (; p < a_.indptr[i + 1] && local_[a_.indices[p]] != UNMATCHED<Index>; ++p)
                 inside.add_entry(local_[a_.indices[p]]);
-            if (p == a_.indptr[*i + 1]) {
+            if (p == a_.indptr[i + 1]) {
                 inside.end_row();
-                number.push_back(*i);
+                number.push_back(i);
             } else {
                 inside.drop_row();
             }
@@ -209,12 +179,15 @@ class HallViolators {
         return tail;
     }
 
-    const Csr<Index>& a_;
-    Matching<Index> m_;
+    const DeficientPieces<Index>& pieces_;
+    const Csr<Index> a_;
     RunContext& run_;
     WorkCounter counter_;
     Bitmap seen_;  // columns; all clear between searches
+    Buffer<Index> row_mate_, col_mate_;
+    const Matching<Index> m_;
     Buffer<Index> queue_, parent_, local_;
+    std::vector<Index> free_;         // rows of the piece at hand
     std::int64_t cheap_ = 1'000'000;  // entries to be read for smaller violators, in all
     std::int64_t work_ = 0;
 };

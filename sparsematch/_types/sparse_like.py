@@ -1,0 +1,62 @@
+"""What type checkers are told of the sparse matrices of other libraries, most without types.
+
+Nothing is checked by these at run time; `as_bipartite` does that.
+"""
+
+from typing import Any, Protocol, TypeAlias, TypeVar
+
+
+class Convertible(Protocol):
+    """What the sparse matrices of SciPy, CuPy and pydata/sparse have, arrays and lists have not."""
+
+    @property
+    def shape(self) -> Any:
+        """Its sides."""
+
+    @property
+    def nnz(self) -> Any:
+        """How many entries it has."""
+
+    def tocsr(self) -> Any:
+        """Convert it to compressed rows."""
+
+
+class Tensor(Protocol):
+    """What the tensors of PyTorch have."""
+
+    @property
+    def shape(self) -> Any:
+        """Its sides."""
+
+    def crow_indices(self) -> Any:
+        """Return where each row begins."""
+
+
+class Arrays(Protocol):
+    """What `BipartiteCSR` has: the arrays themselves."""
+
+    @property
+    def shape(self) -> Any:
+        """Its sides."""
+
+    @property
+    def indptr(self) -> Any:
+        """Where each row, or column, begins."""
+
+    @property
+    def indices(self) -> Any:
+        """The indices of the entries."""
+
+
+SparseLike: TypeAlias = Convertible | Tensor | Arrays
+
+
+class DeviceSparse(Convertible, Protocol):
+    """What those of CuPy have besides."""
+
+    def get(self) -> Any:
+        """Copy it to the host."""
+
+
+#: A matrix that comes back with its type.
+Sparse = TypeVar("Sparse", bound=SparseLike)
