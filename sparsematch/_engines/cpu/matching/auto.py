@@ -191,7 +191,7 @@ class Course:
     def is_scrambled_mesh(self) -> bool:
         """Whether free columns are near each row, and the numbering does not say where."""
         signs = self.features
-        return signs.like_a_mesh and not signs.ordered and not signs.forest
+        return not signs.ordered and not signs.forest and signs.like_a_mesh
 
     def push_through_mesh(self) -> bool:
         """Let labels that rise by pushes lead to the free columns nearby."""

@@ -28,12 +28,15 @@ inline void mark_settled_columns(Bitmap& visited, std::size_t n_cols, const RunC
     if (run.settled) visited.mark(n_cols, [&](std::size_t j) { return run.settled.col[j]; });
 }
 
-// How many columns a search may end in.
+// How many columns a search may end in; only a budget needs to know.
 template <class Index>
-std::size_t free_columns(const Csr<Index>& a, const Matching<Index>& m, const Bitmap& visited) {
-    std::size_t n = 0;
-    for (Index j = 0; j < a.n_cols; ++j) n += m.col_mate[j] == UNMATCHED<Index> && !visited.test(j);
-    return n;
+std::size_t count_targets(const Csr<Index>& a, const Matching<Index>& m, const Bitmap& visited,
+                          const RunContext& run) {
+    if (run.edge_limit() <= 0) return 0;
+    Bitmap free(a.n_cols);
+    free.mark_free(a.n_cols, m.col_mate);
+    free.remove(visited);
+    return free.count();
 }
 
 // An alternating tree. Row queue[k + 1] is the mate of column trail[k]; parent[k] is the place in

@@ -38,7 +38,7 @@ void sequential_single_source_bfs(const Csr<Index>& a, Matching<Index> m, RunCon
     if (roots.empty()) return;
     SearchTree<Index> tree(a, m);
     mark_settled_columns(tree.visited, a.n_cols, run);
-    CostProjection projection(run, roots.size(), free_columns(a, m, tree.visited));
+    CostProjection projection(run, roots.size(), count_targets(a, m, tree.visited, run));
     WorkCounter counter(run);
     for (std::size_t k = 0; k < roots.size() && !run.exhausted(); ++k) {
         if (k + 8 < roots.size()) prefetch_list(a, roots[k + 8]);
