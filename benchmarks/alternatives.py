@@ -15,7 +15,6 @@ import argparse
 import importlib.util
 import json
 import pathlib
-import subprocess
 import sys
 import tempfile
 import time
@@ -27,6 +26,7 @@ import scipy.sparse as sp
 import compare
 import matrices
 import real
+from measure import run_child
 
 BEGIN = "<!-- table of alternatives: written by benchmarks/alternatives.py -->"
 END = "<!-- end of the table of alternatives -->"
@@ -144,21 +144,9 @@ def child(table, name, path):
 
 
 def measure(table, name, path, limit):
-    """Run the child; return what it found, or None where it was stopped or gave up."""
+    """Run the child; return what it found, or None where it did not end in time."""
     command = [sys.executable, __file__, "--child", table, name, path]
-    with subprocess.Popen(
-        command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, bufsize=0
-    ) as process:
-        process.stdout.readline()  # what it needs is imported and built
-        try:
-            out, err = process.communicate(timeout=limit)
-        except subprocess.TimeoutExpired:
-            process.kill()
-            process.communicate()
-            return None
-    if process.returncode:
-        raise RuntimeError(f"{name} failed on {path}:\n{err.decode()}")
-    return json.loads(out)
+    return run_child(command, f"{name} failed on {path}", limit)
 
 
 def row(table, matrix, A, path, limit):

@@ -85,8 +85,13 @@ def scipy(A, workers):
 
 
 def measure(what, path, *, workers=1, repeats=3, limit=20.0):
-    """Run the child; return its figures, or None when it did not finish within the limit."""
+    """Return the figures of a child, or None when it did not finish within the limit."""
     command = [sys.executable, __file__, what, path, str(workers), str(repeats)]
+    return run_child(command, f"{what} failed on {path}", limit)
+
+
+def run_child(command, failure, limit):
+    """Run a program that prints a line when it is ready and then its JSON; None: out of time."""
     # Unbuffered, so that reading the first line consumes nothing of the second.
     with subprocess.Popen(
         command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, bufsize=0
@@ -99,7 +104,7 @@ def measure(what, path, *, workers=1, repeats=3, limit=20.0):
             process.communicate()
             return None
     if process.returncode:
-        raise RuntimeError(f"{what} failed on {path}:\n{err.decode()}")
+        raise RuntimeError(f"{failure}:\n{err.decode()}")
     return json.loads(out)
 
 

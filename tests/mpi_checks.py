@@ -289,16 +289,21 @@ def check_exchange(comm, folder):
     assert np.array_equal(part, np.arange(10) + 10 * comm.rank)
 
 
+def run_named(comm, folder, functions):
+    """Call those that the command line names, one after the other, and say so."""
+    for name in sys.argv[2:]:
+        functions[name](comm, folder)
+        comm.barrier()
+        if comm.rank == 0:
+            sys.stdout.write(f"passed {name}\n")
+            sys.stdout.flush()
+
+
 def main():
     comm, folder = import_mpi().COMM_WORLD, Path(sys.argv[1])
     with finishing(comm):
         assert auto.is_small is gathered.is_small
-        for name in sys.argv[2:]:
-            globals()[name](comm, folder)
-            comm.barrier()
-            if comm.rank == 0:
-                sys.stdout.write(f"passed {name}\n")
-                sys.stdout.flush()
+        run_named(comm, folder, globals())
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""What goes wrong on one rank is told on all, and what memory a rank needs; see mpi_checks.py."""
+"""What goes wrong on one rank is raised on all, and what memory a rank needs; see mpi_checks.py."""
 
 import sys
 import tracemalloc
@@ -8,6 +8,7 @@ import numpy as np
 import scipy.sparse as sp
 
 import sparsematch as sm
+from mpi_checks import run_named
 from sparsematch._engines.mpi.core import exchange, sides
 from sparsematch._engines.mpi.core.exchange import finishing, import_mpi
 from sparsematch._engines.mpi.matching import by_rank, forest, gathered
@@ -242,18 +243,23 @@ def interrupt_alone(comm, folder):
     sm.structural_rank(block(comm)())
 
 
+def guarded(check):
+    """End all ranks where one of them fails."""
+
+    def call(comm, folder):
+        with finishing(comm):
+            check(comm, folder)
+
+    return call
+
+
 def main():
     comm, folder = import_mpi().COMM_WORLD, Path(sys.argv[1])
-    for name in sys.argv[2:]:
-        if name.startswith("check"):
-            with finishing(comm):
-                globals()[name](comm, folder)
-        else:
-            globals()[name](comm, folder)
-        comm.barrier()
-        if comm.rank == 0:
-            sys.stdout.write(f"passed {name}\n")
-            sys.stdout.flush()
+    functions = {
+        name: guarded(function) if name.startswith("check") else function
+        for name, function in globals().items()
+    }
+    run_named(comm, folder, functions)
 
 
 if __name__ == "__main__":

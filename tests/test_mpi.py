@@ -79,7 +79,7 @@ def test_results_are_right(n_ranks, tmp_path):
 
 @needs_mpi
 @pytest.mark.parametrize("n_ranks", [2, 3])
-def test_errors_are_told_on_all_ranks(n_ranks, tmp_path):
+def test_errors_are_raised_on_all_ranks(n_ranks, tmp_path):
     names = [
         name for name in checks_of(mpi_faults) if "memory" not in name and "_array" not in name
     ]

@@ -1,4 +1,4 @@
-"""Several files in one call: each is a run of its own, told in one line."""
+"""Several files in one call: each is a run of its own, shown in one line."""
 
 from argparse import Namespace
 from collections.abc import Iterator

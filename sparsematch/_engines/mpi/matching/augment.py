@@ -3,7 +3,7 @@
 Path-parallel, as Algorithm 4 of Azad, Buluc (IPDPS 2016): the walker of a path stands at a minor,
 matches it to its parent, and goes on to the minor that the parent was matched to, which has been
 noted when the minor was reached: a step is one exchange, not two. Trees are disjoint, so walkers
-never meet. A rank moves its walkers as far as it owns the minors; parents are told at the end.
+never meet. A rank moves its walkers as far as it owns the minors; parents get mates at the end.
 """
 
 from typing import Any
@@ -33,8 +33,8 @@ def augment(forest: Forest) -> tuple[int, int]:
             onward = _walk(forest, minors, pairs)
             (minors,) = exchange.deliver(side.minor_starts, onward)
     majors, partners = map(np.concatenate, zip(*pairs, strict=True))
-    majors, told = exchange.deliver(side.major_starts, majors, partners)
-    forest.major_mate[majors - side.first_major] = told
+    majors, mates = exchange.deliver(side.major_starts, majors, partners)
+    forest.major_mate[majors - side.first_major] = mates
     return leaves.size, 2 * partners.size - leaves.size
 
 

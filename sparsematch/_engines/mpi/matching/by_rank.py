@@ -87,9 +87,9 @@ class Turns:
         behind = self._place_of_owner(starts, ranks)
         at = starts[free] + (behind[free] + turn) % counts[free]
         by_rank = np.arange(side.exchange.size + 1)
-        _, told = side.exchange.deliver(by_rank, ranks[at], places[at])
+        _, lent = side.exchange.deliver(by_rank, ranks[at], places[at])
         self.lent[:] = False
-        self.lent[told] = True
+        self.lent[lent] = True
 
     def _place_of_owner(self, starts: _Array, ranks: _Array) -> _Array:
         """Return for each own column the place of this rank among those that touch it, or a hash.

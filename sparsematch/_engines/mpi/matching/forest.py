@@ -5,7 +5,7 @@ bipartite graphs, IPDPS 2016, Algorithm 2), with rows of the matrix in blocks in
 processes. A level: each rank reads the lists of its frontier and sends claims (minor, parent, root)
 to the owners of the minors; an owner gives a minor to the first claim, by rank and then by order,
 and sends the mate of the minor, with its root, to the owner of the mate, which is in the next
-frontier. A minor without mate ends an augmenting path of the root: its owner gets to know it. Where
+frontier. A minor without mate ends an augmenting path of the root: that is sent to its owner. Where
 a rank owns minor and mate, it goes on without an exchange, so that a level may be several.
 
 Invariant: trees are disjoint, since a minor is given once and each mate has one minor. `seen` flags
@@ -83,10 +83,10 @@ class Forest:
         nothing = np.empty(0, np.int64)
         while True:
             parts = self.side.slices_of(frontier)
-            n, news = self.side.exchange.largest(len(parts), self._unannounced.size)
+            n, n_announced = self.side.exchange.largest(len(parts), self._unannounced.size)
             if n == 0:
                 return
-            if prune and news:
+            if prune and n_announced:
                 parts = self.side.slices_of(self._prune(frontier))
             self.levels += 1
             reached = [self._level(parts[k] if k < len(parts) else nothing) for k in range(n)]
@@ -100,7 +100,7 @@ class Forest:
         """
         side, exchange = self.side, self.side.exchange
         nothing: tuple[_Array, ...] = (np.empty(0, side.dtype),) * 4
-        claims, news = [nothing], [nothing[:3]]
+        claims, messages = [nothing], [nothing[:3]]
         left, limit = [majors], self.edges + side.slice_size
         for _ in range(_ALONE):
             part, *others = side.slices_of(left.pop()) or [majors[:0]]
@@ -108,15 +108,17 @@ class Forest:
             mine, away = _split(self._claim(part), side.first_minor, side.n_minors)
             claims.append(away)
             mine, away = _split(self._accept(*mine), side.first_major, side.n_majors)
-            news.append(away)
+            messages.append(away)
             left.append(self._enter(*mine))
             if not left[-1].size or self.edges >= limit:
                 break
         arrived = exchange.deliver(
             side.minor_starts, *map(np.concatenate, zip(*claims, strict=True))
         )
-        news.append(self._accept(*arrived))
-        arrived = exchange.deliver(side.major_starts, *map(np.concatenate, zip(*news, strict=True)))
+        messages.append(self._accept(*arrived))
+        arrived = exchange.deliver(
+            side.major_starts, *map(np.concatenate, zip(*messages, strict=True))
+        )
         return np.concatenate([*left, self._enter(*arrived)])
 
     def _claim(self, majors: _Array) -> tuple[_Array, ...]:
@@ -139,7 +141,7 @@ class Forest:
     def _accept(
         self, minors: _Array, parents: _Array, before: _Array, roots: _Array
     ) -> tuple[_Array, ...]:
-        """Give own minors to the first who claims them; return what majors are to know of it.
+        """Give own minors to the first who claims them; return the messages to majors.
 
         To the owner of a mate: (mate, root, -1); to the owner of a root: (root, root, its leaf).
         """
@@ -179,8 +181,8 @@ class Forest:
         """Drop majors whose trees have found a path, as far as ranks have announced them."""
         exchange = self.side.exchange
         share = max(1, _ANNOUNCED // exchange.size)
-        told, self._unannounced = self._unannounced[:share], self._unannounced[share:]
-        done = exchange.everywhere(told)
+        announced, self._unannounced = self._unannounced[:share], self._unannounced[share:]
+        done = exchange.everywhere(announced)
         if not done.size:
             return frontier
         return frontier[~np.isin(self.major_root[frontier], done)]
