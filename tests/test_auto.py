@@ -83,6 +83,60 @@ def test_a_part_of_the_rows_tells_whether_their_order_helps(by_columns):
     assert info.steps[0].cardinality == n // auto.HEAD
 
 
+def staircase(n, seed):
+    """Stages of 200 rows with four entries each, in the columns of their stage and the next."""
+    i = np.repeat(np.arange(n), 4)
+    j = i // 200 * 200 + np.random.default_rng(seed).integers(0, 280, i.size)
+    return sp.csr_array((np.ones(i.size), (i, j)), shape=(n, n + 400))
+
+
+def saddle_point(n, seed):
+    """A diagonal block, and half as many constraints of three variables each, which come last."""
+    constraints = random_matrix(n // 2, n, 3, seed)
+    return sp.csr_array(sp.block_array([[sp.eye_array(n), constraints.T], [constraints, None]]))
+
+
+@pytest.mark.parametrize("workers", [1, 2])
+def test_searches_of_the_same_vertices_are_made_together(workers):
+    """Most rows of a stage that are free have no path: one forest visits their trees once."""
+    A = staircase(60_000, 71)
+    m, info = sm.maximum_transversal(A, workers=workers, return_info=True)
+    certify(A, m)
+    assert names(info)[-2:] == ["single_source_bfs", "ms_bfs_graft"]
+
+
+def test_many_short_paths_are_found_in_a_phase():
+    """The first rows take the columns of the last ones, and have others of their own."""
+    A = saddle_point(60_000, 72)
+    m, info = sm.maximum_transversal(A, workers=1, return_info=True)
+    certify(A, m)
+    assert names(info)[-2:] == ["single_source_bfs", "hopcroft_karp"]
+
+
+def test_phases_that_will_not_suffice_end_early():
+    """A projection ends Hopcroft-Karp before its allowance is used up, as phases become longer."""
+    A = random_matrix(100_000, 100_000, 4, 73)
+    graph = as_bipartite(A)
+    matching, run = Matching.start(graph), Run()
+    course = auto.Course(graph, matching, run)
+    course.start("cheap", "first")
+    assert not course.search("hopcroft_karp", 4.0, "given up")
+    assert run.steps[-1].edges < 3.5 * A.nnz
+
+
+@pytest.mark.parametrize("random", [False, True])
+def test_a_cheap_start_that_gives_up_says_so(random):
+    """Rows that have no entries cost no patience."""
+    A = sp.vstack([sp.csr_array((500, 20)), np.ones((4000, 20))], format="csr")
+    graph = as_bipartite(A)
+    for patience, gives_up in ((0.2, True), (1.0, False)):
+        matching, run = Matching.start(graph), Run()
+        options = {"patience": patience, "random": random}
+        step = run_engine("cheap", graph, matching, run, options=options)
+        assert (step.exhausted, step.cardinality) == (gives_up, 20)
+        assert sm.is_matching(A, matching)
+
+
 def test_degrees_begin_from_the_empty_matching():
     """What the cheap start of a part has matched is not in it."""
     A = random_matrix(30_000, 30_000, 3, 33)

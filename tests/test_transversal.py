@@ -252,7 +252,7 @@ def test_engines_lists_what_is_registered():
     assert set(options["push_relabel"]) >= {"k", "fairness"}
     assert set(options["pothen_fan"]) == {"fairness"}
     assert set(options["karp_sipser"]) >= {"degree_one_only"}
-    assert set(options["cheap"]) == {"random"}
+    assert set(options["cheap"]) == {"random", "patience"}
 
 
 def test_the_import_is_light():

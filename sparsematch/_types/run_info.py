@@ -99,6 +99,9 @@ class StepInfo(NamedTuple):
     live_edges : tuple of int
         Of such an engine: edges with both ends free at the beginning of each round; empty unless
         details were asked for.
+    failed_edges : int
+        Of an engine that searches from one vertex at a time: how many of the entries were scanned
+        by searches that found no path.
     copied_bytes : int
         Bytes copied between a GPU and the host, both ways, by the step ``"hand_over"``; else 0.
     reason : str
@@ -122,6 +125,7 @@ class StepInfo(NamedTuple):
     frontier: tuple[int, ...] = ()
     matched: tuple[int, ...] = ()
     live_edges: tuple[int, ...] = ()
+    failed_edges: int = 0
     copied_bytes: int = 0
     reason: str = ""
     rounds: int = 0

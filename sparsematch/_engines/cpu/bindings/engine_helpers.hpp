@@ -76,11 +76,11 @@ inline nb::tuple step_info(const RunReport& report) {
         for (const auto& each : from) out.append(value(each));
         return nb::tuple(out);
     };
-    return nb::make_tuple(s.phases, s.levels, report.edges, s.augmentations, s.path_edges,
-                          report.cardinality, report.exhausted, seconds,
-                          tuple_of(s.frontier, [](std::int64_t width) { return width; }),
-                          tuple_of(s.rounds, [](const auto& round) { return round.matched; }),
-                          tuple_of(s.rounds, [](const auto& round) { return round.live_edges; }));
+    return nb::make_tuple(
+        s.phases, s.levels, report.edges, s.augmentations, s.path_edges, report.cardinality,
+        report.exhausted, seconds, tuple_of(s.frontier, [](std::int64_t width) { return width; }),
+        tuple_of(s.rounds, [](const auto& round) { return round.matched; }),
+        tuple_of(s.rounds, [](const auto& round) { return round.live_edges; }), s.failed_edges);
 }
 
 }  // namespace sparsematch

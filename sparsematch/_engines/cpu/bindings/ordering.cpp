@@ -7,10 +7,10 @@ using namespace sparsematch;
 namespace {
 
 template <class Index>
-std::pair<std::int64_t, std::int64_t> run_degree_statistics(In<Index> indptr) {
+std::tuple<std::int64_t, std::int64_t, std::int64_t> run_degree_statistics(In<Index> indptr) {
     const Csr<Index> a{static_cast<Index>(indptr.size() - 1), 0, indptr.data(), nullptr};
-    const auto [squares, ones] = degree_statistics(a);
-    return {squares, ones};
+    const auto [squares, ones, empty] = degree_statistics(a);
+    return {squares, ones, empty};
 }
 
 template <class Index>
@@ -26,7 +26,14 @@ double run_shared_pair_density(CsrArg<Index> a) {
 }
 
 template <class Index>
+nb::tuple run_order_signs(CsrArg<Index> a) {
+    const auto [pairs, near, far, ascending] = order_signs(a.view());
+    return nb::make_tuple(pairs, near, far, ascending);
+}
+
+template <class Index>
 void bind(nb::module_& m) {
+    m.def("order_signs", run_order_signs<Index>);
     m.def("degree_statistics", run_degree_statistics<Index>);
     m.def("column_squares", run_column_squares<Index>);
     m.def("shared_pair_density", run_shared_pair_density<Index>);

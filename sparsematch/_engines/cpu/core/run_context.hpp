@@ -25,7 +25,7 @@ struct RunSettings {
 // What an engine reports, beside the edges it counts; StepInfo says what each means, Engine in the
 // registry which of them are required.
 struct Statistics {
-    std::int64_t phases = 0, levels = 0, augmentations = 0, path_edges = 0;
+    std::int64_t phases = 0, levels = 0, augmentations = 0, path_edges = 0, failed_edges = 0;
     struct Step {
         const char* name;
         double seconds;
@@ -151,6 +151,8 @@ class WorkCounter {
         spent_ += edges;
         return spent_ < quantum || flush();
     }
+
+    std::int64_t unflushed() const { return spent_; }
 
   private:
     static constexpr std::int64_t quantum = 1 << 16;

@@ -15,8 +15,8 @@ import numpy as np
 
 from sparsematch._engines.cpu import _core
 from sparsematch._engines.cpu.core.csr import csr, mates
-from sparsematch._engines.cpu.core.run_engine import run_engine
-from sparsematch._engines.cpu.ordering.features import Features
+from sparsematch._engines.cpu.core.run_engine import run_engine, transpose
+from sparsematch._engines.cpu.ordering.features import Features, degree_statistics
 from sparsematch._engines.registry import Run
 from sparsematch._types.arrays import BoolArray, fill_unmatched
 from sparsematch._types.bipartite import BipartiteCSR
@@ -35,11 +35,21 @@ PROBE, NEAR_PROBE, SEARCH = 1.0, 0.06, 4.0
 FOREST_SEARCH, CORE_SEARCH, SHARED_SEARCH = 12.0, 1.0, 8.0
 
 #: Allowances of other algorithms, in the same unit.
-LEVELS, MESH_DESCENTS, DESCENTS, MESH_PUSHES = 2.0, 2.5, 0.5, 3.0
+LEVELS, MESH_DESCENTS, DESCENTS, MESH_PUSHES, JOINT_SEARCH = 2.0, 2.5, 0.5, 3.0, 2.0
+
+#: Where single-source searches would cost more than so many passes even if the last of them cost no
+#: more than those that are done, they visit the same vertices again and again. To say so takes
+#: searches that have scanned such a share of the entries.
+SAME_VERTICES, SAMPLE = 4.0, 1 / 32
+
+#: Where searches that succeed scan fewer entries than those of so many majors, most paths are the
+#: shortest there can be. If more than this share of the vertices may still be matched, a phase of
+#: Hopcroft-Karp matches most of them.
+SHORT_PATH, MANY_SHARE = 3.6, 1 / 8
 
 #: One of so many parts of the majors is matched first. Where more than this share of it finds no
 #: free minor, the order of the majors is no help.
-HEAD, HEAD_SHARE = 3, 0.01
+HEAD, HEAD_SHARE = 3, 0.001
 
 #: Where fewer than this share of the majors are free after the cheap initialisation, the numbering
 #: of the matrix has done the work.
@@ -57,6 +67,9 @@ MANY_WORKERS = 8
 #: A search from the minors needs a transpose: it pays where so many times fewer minors than majors
 #: are free.
 TRANSPOSE_GAIN = 4
+
+#: Of fewer majors the order does not matter.
+FEW_SHARE = 0.1
 
 #: Peeling has solved much of the matrix if it matches this share of what was matched before it.
 PEELED_SHARE = 0.5
@@ -139,12 +152,10 @@ class Course:
 
     def order_helps(self) -> bool:
         """Start with the first majors: where some of them find none free, the others will not."""
-        n = self.graph.n_major // HEAD
-        part, matching = head(self.graph, self.matching, n)
-        step = self.take(
-            "cheap", matching, f"1/{HEAD} of the rows: does any find no free column", part
-        )
-        return n - step.cardinality <= HEAD_SHARE * n
+        part, matching = head(self.graph, self.matching, self.graph.n_major // HEAD)
+        why = f"up to 1/{HEAD} of the rows: do any find no free column"
+        step = self.take("cheap", matching, why, part, options={"patience": HEAD_SHARE})
+        return not step.exhausted
 
     def start_by_degrees(self) -> bool:
         """Take the free minor of least degree of each major, from the empty matching."""
@@ -165,6 +176,10 @@ class Course:
         near = self.graph.n_major - self.rank < NEAR_PERFECT_SHARE * self.graph.n_major
         if not near and not suited:
             return self.start_by_degrees()
+        if self.use_depth(near):
+            return True
+        if not self.features.ordered and not self.may_start_again:
+            return False
         return self.probe(near) or self.use_numbering(near) or self.start_again()
 
     def probe(self, near: bool) -> bool:
@@ -173,19 +188,56 @@ class Course:
             why = "no more entries than vertices: few paths to choose from"
             return self.search("single_source_bfs", FOREST_SEARCH, why)
         why = "a probe: what does a search cost, and does it find anything"
-        return self.search("single_source_bfs", NEAR_PROBE if near else PROBE, why)
+        return self.search_from_each(NEAR_PROBE if near else PROBE, why)
+
+    def search_from_each(self, passes: float, why: str) -> bool:
+        """Search from one free vertex after the other; if that costs too much, perhaps from all."""
+        return self.search("single_source_bfs", passes, why) or self.search_from_all()
+
+    def search_from_all(self) -> bool:
+        """Search from all free vertices at once, if the single-source searches say that it pays."""
+        last = self.run.steps[-1]
+        if not last.augmentations or last.edges < SAMPLE * self.graph.nnz:
+            return False
+        if self.cost_of_a_path() * self.may_match() <= SAME_VERTICES * self.graph.nnz:
+            return False
+        why = "each search visits what the others have visited; one forest visits it once"
+        return self.search("ms_bfs_graft", JOINT_SEARCH, why)
+
+    def use_short_paths(self) -> bool:
+        """Match many free vertices in a phase, if most paths are the shortest there can be."""
+        last, graph = self.run.steps[-1], self.graph
+        if last.engine != "single_source_bfs" or not last.augmentations:
+            return False
+        if self.cost_of_a_path() > SHORT_PATH * graph.nnz / graph.n_major:
+            return False
+        why = "many vertices are free, and most paths are the shortest there can be"
+        return self.search("hopcroft_karp", LEVELS, why)
 
     def use_numbering(self, near: bool) -> bool:
         """Where the numbering is good, free columns are near free rows."""
-        signs = self.features
-        if not signs.ordered:
+        if not near or not self.features.ordered:
             return False
-        if near:
-            why = "few rows are free, and the numbering is good: few levels"
-            return self.search("hopcroft_karp", LEVELS, why)
-        if not signs.even or signs.degrees.mean < BRANCHING_DEGREE:
+        why = "few rows are free, and the numbering is good: few levels"
+        return self.search("hopcroft_karp", LEVELS, why)
+
+    def use_depth(self, near: bool) -> bool:
+        """Search depth first in a well numbered mesh: paths are short, and others are no shorter."""
+        signs = self.features
+        if near or not signs.ordered or not signs.even or signs.degrees.mean < BRANCHING_DEGREE:
             return False
         return self.search("pothen_fan", DESCENTS, "a well numbered mesh: paths are short")
+
+    @property
+    def many_are_free(self) -> bool:
+        """Whether so many are free that hardly any initialisation would leave as many."""
+        signs, graph = self.features, self.graph
+        if signs.forest or signs.degrees.are_skewed:
+            return False
+        if any(step.engine == "single_source_bfs" for step in self.run.steps):
+            return False
+        free = min(graph.n_major - signs.degrees.empty, graph.n_minor) - self.rank
+        return free > MANY_SHARE * min(graph.shape)
 
     @property
     def is_scrambled_mesh(self) -> bool:
@@ -201,15 +253,19 @@ class Course:
         why = "a scrambled mesh: a free column is near, and labels lead to it"
         return self.search("push_relabel", MESH_PUSHES, why, sides="one")
 
+    @property
+    def may_start_again(self) -> bool:
+        """Whether another initialisation may be better."""
+        signs = self.features
+        if self.run.warm or signs.lopsided or signs.ascending:
+            return False
+        return not (signs.even and (signs.ordered or not signs.has_loose_ends))
+
     def start_again(self) -> bool:
         """Replace the matching by that of a better initialisation if much is left to match."""
         may_match = self.may_match()
         smaller = min(self.graph.shape)
-        signs = self.features
-        suited = signs.even and (signs.ordered or not signs.has_loose_ends)
-        if self.run.warm or suited or signs.lopsided:
-            return False
-        if may_match <= START_AGAIN_SHARE * smaller:
+        if not self.may_start_again or may_match <= START_AGAIN_SHARE * smaller:
             return False
         why = (
             f"{may_match / smaller:.0%} may still be matched, and the order of the rows is no help"
@@ -222,11 +278,15 @@ class Course:
 
     def search_to_the_end(self) -> bool:
         """Search from one free vertex after the other, if that is likely to suffice."""
+        if self.many_are_free:
+            why = "many are free: are most paths the shortest there can be"
+            if self.search_from_each(NEAR_PROBE, why) or self.use_short_paths():
+                return True
         passes = FOREST_SEARCH if self.features.forest else SEARCH
         if self.run.workers > 1:
             passes = max(passes, SHARED_SEARCH)
         why = "paths are likely to be short enough to search for one after the other"
-        return self.search("single_source_bfs", passes, why)
+        return self.search_from_each(passes, why)
 
     def peel(self) -> bool:
         """Match vertices of degree one, from the empty matching, as far as that goes.
@@ -235,6 +295,9 @@ class Course:
         adopted if it solves much of the graph. Several workers share the rest of Karp-Sipser, too.
         """
         if self.run.warm or self.is_scrambled_mesh:
+            return False
+        minors = degree_statistics(transpose(self.graph, self.run))
+        if not self.features.degrees.ones and not minors.ones:
             return False
         shared = self.run.workers > 1 and self.features.has_core
         trial, settled = Matching.start(self.graph), _nothing_settled(self.graph)
@@ -251,7 +314,8 @@ class Course:
             self.run.forced = forced
             return False
         self.adopt(trial, step.cardinality, settled)
-        if not shared and self.start("min_degree", "what peeling has left"):
+        few = self.free()[0] < FEW_SHARE * self.graph.n_major
+        if not shared and self.start("cheap" if few else "min_degree", "what peeling has left"):
             return True
         why = "the core that peeling has left"
         passes = SHARED_SEARCH if shared else CORE_SEARCH
@@ -315,7 +379,7 @@ class Course:
             return self.graph.n_major - self.rank, self.graph.n_minor - self.rank
         pair = mates(self.graph, self.matching)
         majors, minors = (
-            int(np.count_nonzero(~done[mate < 0]))
+            int(np.count_nonzero((mate < 0) & ~done))
             for done, mate in zip(self.settled, pair, strict=True)
         )
         return majors, minors
@@ -327,7 +391,13 @@ class Course:
         if last.engine != "single_source_bfs" or not last.phases:
             return bound
         untried = max(graph.shape) - self.rank + last.augmentations - last.phases
+        untried -= self.features.degrees.empty
         return min(bound, untried * last.augmentations / last.phases)
+
+    def cost_of_a_path(self) -> float:
+        """Return how many entries a search of the last step has scanned to find a path."""
+        last = self.run.steps[-1]
+        return (last.edges - last.failed_edges) / last.augmentations
 
     def adopt(self, trial: Matching, rank: int, settled: _Settled) -> None:
         """Go on from another matching."""

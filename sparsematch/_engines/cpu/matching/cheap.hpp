@@ -6,6 +6,8 @@
 // Invariant: a matched column stays matched, so one scan of each list makes the matching maximal.
 #pragma once
 
+#include <atomic>
+
 #include "core/csr.hpp"
 #include "core/options.hpp"
 #include "core/run_context.hpp"
@@ -15,8 +17,13 @@ namespace sparsematch {
 struct CheapOptions {
     // Start each list at a hashed place.
     bool random = false;
+    // Give up when more than this share of the rows has entries and has found no free column.
+    double patience = 1.0;
 
-    static constexpr auto fields() { return std::tuple{Option{"random", &CheapOptions::random}}; }
+    static constexpr auto fields() {
+        return std::tuple{Option{"random", &CheapOptions::random},
+                          Option{"patience", &CheapOptions::patience, 0.0, 1.0}};
+    }
 };
 
 // Matches column j to row i if it is free; the row's mate is left to the caller. Threads: by
@@ -34,7 +41,7 @@ bool claim_column(Matching<Index> m, Index i, Index j) {
     }
 }
 
-// Matches row i to the first free column in p..last.
+// Matches row i to the first free column in p..last. False: there is none.
 template <bool Threads, class Index>
 bool match_first(const Index* indices, Matching<Index> m, Index i, Index p, Index last) {
     for (; p < last; ++p)
@@ -45,30 +52,35 @@ bool match_first(const Index* indices, Matching<Index> m, Index i, Index p, Inde
     return false;
 }
 
-// The same for each of some rows. Most get their first column, which is tried before any loop; the
-// arguments are copies, so that writes to mates cannot alias them.
+// The same for each of some rows; returns how many have found none. Most get their first column,
+// which is tried before any loop; the arguments are copies, so that writes to mates cannot alias
+// them.
 template <bool Threads, class Index>
-void match_first_each(Csr<Index> a, Matching<Index> m, Index begin, Index end) {
+Index match_first_each(Csr<Index> a, Matching<Index> m, Index begin, Index end) {
+    Index failed = 0;
     for (Index i = begin, first = a.indptr[begin], last; i < end; ++i, first = last) {
         last = a.indptr[i + 1];
         if (m.row_mate[i] != UNMATCHED<Index> || first == last) continue;
         const Index j = a.indices[first];
         if (claim_column<Threads>(m, i, j)) m.row_mate[i] = j;
-        else match_first<Threads>(a.indices, m, i, first + 1, last);
+        else failed += !match_first<Threads>(a.indices, m, i, first + 1, last);
     }
+    return failed;
 }
 
 // The same from a hashed place on in each list.
 template <bool Threads, class Index>
-void match_random_each(Csr<Index> a, Matching<Index> m, Index begin, Index end,
-                       std::uint64_t seed) {
+Index match_random_each(Csr<Index> a, Matching<Index> m, Index begin, Index end,
+                        std::uint64_t seed) {
+    Index failed = 0;
     for (Index i = begin; i < end; ++i) {
         const Index first = a.indptr[i], last = a.indptr[i + 1];
         if (m.row_mate[i] != UNMATCHED<Index> || first == last) continue;
         const Index start = first + static_cast<Index>(hash(seed ^ i) % (last - first));
-        if (!match_first<Threads>(a.indices, m, i, start, last))
-            match_first<Threads>(a.indices, m, i, first, start);
+        failed += !match_first<Threads>(a.indices, m, i, start, last) &&
+                  !match_first<Threads>(a.indices, m, i, first, start);
     }
+    return failed;
 }
 
 // Reads: the lists of free rows. Writes: both mates. Time: O(nnz).
@@ -76,13 +88,18 @@ template <bool Threads, class Index>
 void cheap_with(const Csr<Index>& a, Matching<Index> m, const CheapOptions& options,
                 RunContext& run) {
     constexpr Index piece = 1024;
+    const auto most_failed = static_cast<Index>(options.patience * static_cast<double>(a.n_rows));
+    std::atomic<Index> n_failed{0};
     run.team.loop(a.n_rows, 8 * piece, [&](int rank, Index begin, Index end) {
         WorkCounter counter(run, rank);
         for (Index next; begin < end; begin = next) {
             next = end - begin > piece ? begin + piece : end;
             if (!counter.add(a.indptr[next] - a.indptr[begin])) return;
-            if (options.random) match_random_each<Threads>(a, m, begin, next, run.seed);
-            else match_first_each<Threads>(a, m, begin, next);
+            const Index failed = options.random
+                                     ? match_random_each<Threads>(a, m, begin, next, run.seed)
+                                     : match_first_each<Threads>(a, m, begin, next);
+            if (n_failed.fetch_add(failed, std::memory_order_relaxed) + failed > most_failed)
+                return run.give_up();
         }
     });
 }

@@ -19,6 +19,7 @@
 #include "core/csr.hpp"
 #include "core/free_rows.hpp"
 #include "core/options.hpp"
+#include "core/phase_projection.hpp"
 #include "core/run_context.hpp"
 
 namespace sparsematch {
@@ -61,7 +62,12 @@ class HopcroftKarp {
             ++run_.stats.phases;
             for (std::size_t k = 0; k < n && !run_.stopped(); ++k) search<true>(free[k]);
             base_ = deepest_ + 1;
-            if (!options_.hkdw) continue;
+            if (!options_.hkdw) {
+                const std::int64_t edges = run_.edges() + counter_.unflushed();
+                if (projection_.exceeds_budget(run_, edges, run_.stats.augmentations))
+                    return run_.give_up();
+                continue;
+            }
             for (std::size_t k = 0; k < n && !run_.stopped(); ++k)
                 if (m_.row_mate[free[k]] == UNMATCHED<Index> && row_[free[k]].level < base_)
                     search<false>(free[k]);
@@ -169,6 +175,7 @@ class HopcroftKarp {
     std::vector<Index> queue_, path_;
     // the level of free rows in this phase; the first level that is too deep
     Level base_ = 1, deepest_ = 0;
+    PhaseProjection projection_;
 };
 
 template <class Index>

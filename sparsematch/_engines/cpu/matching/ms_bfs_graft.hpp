@@ -21,6 +21,7 @@
 #include "core/csr.hpp"
 #include "core/free_rows.hpp"
 #include "core/options.hpp"
+#include "core/phase_projection.hpp"
 #include "core/prefetch.hpp"
 #include "core/run_context.hpp"
 #include "core/worklist.hpp"
@@ -116,6 +117,8 @@ class MsBfsGraft {
             if (paths_.size() == 0) return;
             augment();
             if (run_.stopped() || run_.exhausted()) return;
+            if (projection_.exceeds_budget(run_, run_.edges(), run_.stats.augmentations))
+                return run_.give_up();
             rebuild();
         }
     }
@@ -312,6 +315,7 @@ class MsBfsGraft {
     Forest forest_, kept_;
     Worklist<Threads, Index> renewable_;
     Worklist<Threads, Path> paths_;
+    PhaseProjection projection_;
 };
 
 template <class Index>

@@ -80,7 +80,7 @@ class ParallelSingleSourceBfs {
     ParallelSingleSourceBfs(const Csr<Index>& a, Matching<Index> m, RunContext& run,
                             const std::vector<Index>& roots, const Bitmap& settled)
         : a_(a), m_(m), run_(run), roots_(roots), settled_(settled),
-          projection_(run, roots.size(), count_targets(a, m, settled, run)) {
+          projection_(a, m, run, roots.size(), settled) {
         for (int rank = 0; rank < run.team.size() && workers_.size() < roots.size(); ++rank)
             workers_.push_back(std::make_unique<Worker>(a, m, run, rank));
         failed_ = PublishedLists<Index>(workers_.size(), a.n_cols);
@@ -185,7 +185,7 @@ class ParallelSingleSourceBfs {
     RunContext& run_;
     const std::vector<Index>& roots_;
     const Bitmap& settled_;
-    CostProjection projection_;
+    CostProjection<Index> projection_;
     std::vector<std::unique_ptr<Worker>> workers_;
     PublishedLists<Index> failed_;      // columns of trees that failed
     std::atomic<std::size_t> next_{0};  // of the roots

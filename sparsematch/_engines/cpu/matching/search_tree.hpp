@@ -28,15 +28,12 @@ inline void mark_settled_columns(Bitmap& visited, std::size_t n_cols, const RunC
     if (run.settled) visited.mark(n_cols, [&](std::size_t j) { return run.settled.col[j]; });
 }
 
-// How many columns a search may end in; only a budget needs to know.
+// How many columns a search may end in.
 template <class Index>
-std::size_t count_targets(const Csr<Index>& a, const Matching<Index>& m, const Bitmap& visited,
-                          const RunContext& run) {
-    if (run.edge_limit() <= 0) return 0;
-    Bitmap free(a.n_cols);
-    free.mark_free(a.n_cols, m.col_mate);
-    free.remove(visited);
-    return free.count();
+std::size_t count_targets(const Csr<Index>& a, const Matching<Index>& m, const Bitmap& visited) {
+    std::size_t n = 0;
+    for (Index j = 0; j < a.n_cols; ++j) n += (peek(m.col_mate[j]) < 0) & !visited.test(j);
+    return n;
 }
 
 // An alternating tree. Row queue[k + 1] is the mate of column trail[k]; parent[k] is the place in
@@ -133,11 +130,13 @@ class SearchTree {
 // everywhere. It is fitted to what two parts of the searches have cost. Where hardly any search
 // fails, and there are hardly more free columns than rows, the last one has to find the last
 // column; early searches show little of that, so that alpha is 1 unless they show none of it.
+template <class Index>
 class CostProjection {
   public:
-    CostProjection(RunContext& run, std::size_t n_roots, std::size_t n_targets)
-        : run_(run), n_roots_(static_cast<double>(n_roots)),
-          n_targets_(static_cast<double>(n_targets)),
+    // `visited`: the columns that no search enters any more.
+    CostProjection(const Csr<Index>& a, Matching<Index> m, RunContext& run, std::size_t n_roots,
+                   const Bitmap& visited)
+        : a_(a), m_(m), visited_(visited), run_(run), n_roots_(static_cast<double>(n_roots)),
           budget_(static_cast<double>(run.edge_limit())), next_(budget_ / first_sample) {}
 
     // So many more searches have succeeded and failed, and have scanned so many edges.
@@ -145,9 +144,11 @@ class CostProjection {
              std::int64_t failed_edges) {
         run_.extend_budget(failed_edges);
         run_.stats.phases += found + failed;
+        run_.stats.failed_edges += failed_edges;
         now_.cost += static_cast<double>(edges);
         now_.found += static_cast<double>(found);
         now_.failed += static_cast<double>(failed);
+        now_.failed_cost += static_cast<double>(failed_edges);
         if (budget_ <= 0 || now_.cost < next_ || now_.found <= before_.found) return;
         if (before_.found > 0 && 2 * remaining() > budget_) run_.give_up();
         last_ = std::exchange(before_, now_);
@@ -157,11 +158,11 @@ class CostProjection {
   private:
     static constexpr int first_sample = 64;  // of so many that make the budget
     struct Sample {
-        double cost = 0, found = 0, failed = 0;
+        double cost = 0, found = 0, failed = 0, failed_cost = 0;
     };
 
     // The cost of the searches that are left, of which as many succeed as did of the last ones.
-    double remaining() const {
+    double remaining() {
         const double found = now_.found - before_.found, failed = now_.failed - before_.failed;
         const double searches_left = n_roots_ - now_.found - now_.failed;
         const double left = searches_left * found / (found + failed);
@@ -170,8 +171,11 @@ class CostProjection {
         if (alpha > 0.25 && ends_with_last_column()) alpha = 1;
         return cost * share(0, left, alpha) / share(left, left + found, alpha);
     }
-    bool ends_with_last_column() const {
-        return n_targets_ < 1.5 * n_roots_ && now_.failed < now_.found / 16;
+    bool ends_with_last_column() {
+        if (now_.failed > now_.found / 16 || now_.failed_cost > now_.cost / 16) return false;
+        if (n_targets_ < 0)
+            n_targets_ = static_cast<double>(count_targets(a_, m_, visited_)) + now_.found;
+        return n_targets_ < 1.5 * n_roots_;
     }
     double fitted(double left, double found, double cost) const {
         const double found_before = before_.found - last_.found;
@@ -192,9 +196,13 @@ class CostProjection {
                             : (std::pow(to, 1 - alpha) - std::pow(from, 1 - alpha)) / (1 - alpha);
     }
 
+    const Csr<Index>& a_;
+    const Matching<Index> m_;
+    const Bitmap& visited_;
     RunContext& run_;
-    const double n_roots_, n_targets_, budget_;
-    double next_;  // the cost at which the projection is made again
+    const double n_roots_, budget_;
+    double n_targets_ = -1;  // counted when that is asked for
+    double next_;            // the cost at which the projection is made again
     Sample last_, before_, now_;
 };
 

@@ -29,6 +29,20 @@ void augment(const SearchTree<Index>& tree, Matching<Index> m, Statistics& stats
     ++stats.augmentations;
 }
 
+// Marks what no later search needs to visit: the first n roots that are free still, and the visited
+// columns with their mates.
+template <class Index>
+void settle(const std::vector<Index>& roots, std::size_t n, const Bitmap& visited,
+            const Csr<Index>& a, Matching<Index> m, const Settled& settled) {
+    for (std::size_t k = 0; k < n; ++k)
+        if (m.row_mate[roots[k]] == UNMATCHED<Index>) settled.row[roots[k]] = true;
+    for (Index j = 0; j < a.n_cols; ++j)
+        if (visited.test(j)) settled.col[j] = true;
+    for (Index i = 0; i < a.n_rows; ++i)
+        if (const Index j = m.row_mate[i]; j != UNMATCHED<Index> && visited.test(j))
+            settled.row[i] = true;
+}
+
 // Reads: the matrix. Writes: both mates. Workspace: three indices and a bit per column. Time: O(n
 // nnz).
 template <class Index>
@@ -38,9 +52,10 @@ void sequential_single_source_bfs(const Csr<Index>& a, Matching<Index> m, RunCon
     if (roots.empty()) return;
     SearchTree<Index> tree(a, m);
     mark_settled_columns(tree.visited, a.n_cols, run);
-    CostProjection projection(run, roots.size(), count_targets(a, m, tree.visited, run));
+    CostProjection projection(a, m, run, roots.size(), tree.visited);
     WorkCounter counter(run);
-    for (std::size_t k = 0; k < roots.size() && !run.exhausted(); ++k) {
+    std::size_t k = 0;
+    for (; k < roots.size() && !run.exhausted(); ++k) {
         if (k + 8 < roots.size()) prefetch_list(a, roots[k + 8]);
         if (!tree.grow(roots[k], counter)) return;
         if (tree.has_path()) {
@@ -48,10 +63,11 @@ void sequential_single_source_bfs(const Csr<Index>& a, Matching<Index> m, RunCon
             tree.forget();
             projection.add(1, tree.n_edges, 0, 0);
         } else {
-            tree.settle(run.settled);
             projection.add(0, 0, 1, tree.n_edges);
         }
     }
+    if (run.settled && k < roots.size() && run.stats.failed_edges > 0)
+        settle(roots, k, tree.visited, a, m, run.settled);
 }
 
 template <class Index>

@@ -4,17 +4,58 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <cstdlib>
+#include <utility>
 #include <vector>
 
 #include "core/csr.hpp"
 
 namespace sparsematch {
 
-// The sum of the squared degrees of the rows, and how many rows have one entry.
+// The sum of the squared degrees of the rows, how many rows have one entry, and how many none.
 struct DegreeStatistics {
     std::uint64_t squares = 0;
-    std::int64_t ones = 0;
+    std::int64_t ones = 0, empty = 0;
 };
+
+// What a sample of pairs of neighbouring rows tells about the order of the rows.
+struct OrderSigns {
+    int pairs = 0;  // of which both rows have entries
+    // The median distance of their middle entries, in columns; that of those of two rows that are
+    // far apart.
+    double near = 0, far = 0;
+    bool ascending = true;  // the degrees; not if all are equal
+};
+
+// Reads: 512 pairs of rows. Time: O(1).
+template <class Index>
+OrderSigns order_signs(const Csr<Index>& a) {
+    constexpr std::int64_t n_samples = 512;
+    OrderSigns signs;
+    if (a.n_rows < 2) return signs;
+    std::vector<Index> here, near, far;
+    Index least = a.degree(0), last = least;
+    for (std::int64_t k = 0; k < n_samples; ++k) {
+        const auto i = static_cast<Index>((a.n_rows - 2) * k / (n_samples - 1));
+        signs.ascending &= a.degree(i) >= std::exchange(last, a.degree(i));
+        if (a.degree(i) == 0 || a.degree(i + 1) == 0) continue;
+        const auto middle = [&](Index r) { return a.neighbours(r)[a.degree(r) / 2]; };
+        here.push_back(middle(i));
+        near.push_back(std::abs(middle(i + 1) - here.back()));
+    }
+    signs.ascending &= last > least;
+    signs.pairs = static_cast<int>(here.size());
+    for (std::size_t k = 0; k < here.size(); ++k)
+        far.push_back(std::abs(here[k] - here[here.size() - 1 - k]));
+    const auto median = [](std::vector<Index>& values) {
+        if (values.empty()) return 0.0;
+        std::nth_element(values.begin(), values.begin() + values.size() / 2, values.end());
+        return static_cast<double>(values[values.size() / 2]);
+    };
+    signs.near = median(near);
+    signs.far = median(far);
+    return signs;
+}
 
 // Reads: indptr. Time: O(n_rows).
 template <class Index>
@@ -24,6 +65,7 @@ DegreeStatistics degree_statistics(const Csr<Index>& a) {
         const auto degree = static_cast<std::uint64_t>(a.degree(i));
         statistics.squares += degree * degree;
         statistics.ones += degree == 1;
+        statistics.empty += degree == 0;
     }
     return statistics;
 }

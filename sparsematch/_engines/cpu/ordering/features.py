@@ -3,8 +3,6 @@
 from functools import cached_property
 from typing import NamedTuple
 
-import numpy as np
-
 from sparsematch._engines.cpu import _core
 from sparsematch._engines.cpu.core.csr import csr
 from sparsematch._types.bipartite import BipartiteCSR
@@ -24,6 +22,13 @@ DEGREE_ONE_SHARE = 0.1
 
 #: From this ratio of the sides on nearly all vertices of the smaller one find a free neighbour.
 LOPSIDED = 2.0
+
+#: Of fewer majors, or pairs of a sample, nothing is said about their order.
+FEW_MAJORS, FEW_PAIRS = 1024, 16
+
+#: Neighbouring majors have neighbouring minors if these are so much nearer to each other than those
+#: of any two majors.
+NEAR = 0.05
 
 #: From this mean degree on, locality is looked for where degrees are not even.
 LOCAL_DEGREE = 8.0
@@ -46,11 +51,14 @@ class DegreeStatistics(NamedTuple):
         The mean square over the squared mean: in random graphs 1 + 1 / mean.
     ones : float
         The fraction of degree one.
+    empty : int
+        How many have none.
     """
 
     mean: float
     spread: float
     ones: float
+    empty: int
 
     @property
     def are_skewed(self) -> bool:
@@ -66,8 +74,8 @@ class DegreeStatistics(NamedTuple):
 def degree_statistics(graph: BipartiteCSR) -> DegreeStatistics:
     """Return the statistics of the majors' degrees. Time: O(n_major)."""
     n, mean = graph.n_major, graph.nnz / graph.n_major
-    squares, ones = _core.degree_statistics(graph.indptr)
-    return DegreeStatistics(mean, squares / n / mean**2, ones / n)
+    squares, ones, empty = _core.degree_statistics(graph.indptr)
+    return DegreeStatistics(mean, squares / n / mean**2, ones / n, empty)
 
 
 def minors_are_even(graph: BipartiteCSR) -> bool:
@@ -79,29 +87,37 @@ def minors_are_even(graph: BipartiteCSR) -> bool:
     return _core.column_squares(csr(graph)) / n - mean**2 < EVEN_VARIANCE * mean
 
 
-def is_ordered(graph: BipartiteCSR) -> bool:
-    """Tell whether neighbouring rows have neighbouring columns, by a sample.
+class OrderSigns(NamedTuple):
+    """What a sample of 512 pairs of neighbouring majors tells about their order.
 
-    That is, much nearer to each other than those of any two rows.
+    Attributes
+    ----------
+    pairs : int
+        Those of which both have entries.
+    near, far : float
+        The median distance of their middle entries, in minors; that of the middle entries of two
+        majors that are far apart.
+    ascending : bool
+        Whether the majors' degrees ascend, and are not all equal.
     """
-    if graph.n_major < 1024:
-        return True
-    rows = np.linspace(0, graph.n_major - 2, 512).astype(np.int64)
-    begin, end = graph.indptr[rows], graph.indptr[rows + 1]
-    following = graph.indptr[rows + 2]
-    both = (begin < end) & (end < following)
-    if np.count_nonzero(both) < 16:
-        return True
-    here = graph.indices[(begin[both] + end[both]) // 2].astype(np.int64)
-    there = graph.indices[(end[both] + following[both]) // 2].astype(np.int64)
-    return float(np.median(abs(here - there))) < 0.05 * float(np.median(abs(here - here[::-1])))
+
+    pairs: int
+    near: float
+    far: float
+    ascending: bool
 
 
-def is_ascending(graph: BipartiteCSR) -> bool:
-    """Tell whether the majors' degrees ascend, and are not all equal, by a sample."""
-    rows = np.linspace(0, graph.n_major - 1, 512).astype(np.int64)
-    degrees = graph.indptr[rows + 1] - graph.indptr[rows]
-    return bool((np.diff(degrees) >= 0).all()) and degrees[0] < degrees[-1]
+def order_signs(graph: BipartiteCSR) -> OrderSigns:
+    """Return what a sample tells about the order of the majors. Time: O(1)."""
+    return OrderSigns(*_core.order_signs(csr(graph)))
+
+
+def is_ordered(graph: BipartiteCSR, signs: OrderSigns | None = None) -> bool:
+    """Tell whether neighbouring rows have neighbouring columns, or no sample can tell."""
+    if graph.n_major < FEW_MAJORS:
+        return True
+    signs = signs or order_signs(graph)
+    return signs.pairs < FEW_PAIRS or signs.near < NEAR * signs.far
 
 
 def shared_pair_density(graph: BipartiteCSR) -> float:
@@ -128,9 +144,14 @@ class Features:
         self.graph = graph
 
     @cached_property
+    def order(self) -> OrderSigns:
+        """What the order of the majors is like."""
+        return order_signs(self.graph)
+
+    @property
     def ordered(self) -> bool:
-        """Whether neighbouring rows have neighbouring columns."""
-        return is_ordered(self.graph)
+        """Whether neighbouring rows have neighbouring columns, or no sample can tell."""
+        return is_ordered(self.graph, self.order)
 
     @property
     def lopsided(self) -> bool:
@@ -138,10 +159,10 @@ class Features:
         few, many = sorted(self.graph.shape)
         return many >= LOPSIDED * few
 
-    @cached_property
+    @property
     def ascending(self) -> bool:
         """Whether the majors are sorted by degree, so that the first ones have least choice."""
-        return is_ascending(self.graph)
+        return self.order.ascending
 
     @cached_property
     def degrees(self) -> DegreeStatistics:
