@@ -97,27 +97,39 @@ class ColumnKeys {
 };
 
 // Rows sorted by degree, ascending, those above the cap as one class; stable. Each worker counts,
-// then places, the rows of its share.
+// then places, the rows of its share, in lanes that take turns: few degrees are frequent, and a
+// counter that has just been written is slow to read.
 template <class Index>
 Buffer<Index> rows_by_degree(const Csr<Index>& a, ThreadTeam& team) {
     constexpr Index cap = 255;
+    constexpr int lanes = 4;
     using Places = std::array<Index, cap + 1>;
-    std::vector<Places> place(team.size(), Places{});
-    const auto share = [&](int rank) {
-        return static_cast<Index>(static_cast<std::int64_t>(a.n_rows) * rank / team.size());
+    const int n_lanes = lanes * team.size();
+    std::vector<Places> place(n_lanes, Places{});
+    const auto first = [&](int lane) {
+        return static_cast<Index>(static_cast<std::int64_t>(a.n_rows) * lane / n_lanes);
     };
-    team.each([&](int rank) {
-        for (Index i = share(rank); i < share(rank + 1); ++i)
-            ++place[rank][std::min(a.degree(i), cap)];
-    });
+    // visit(row, its place) in ascending order in each lane.
+    const auto each_row = [&](const auto& visit) {
+        team.each([&](int rank) {
+            Index begin[lanes + 1];
+            for (int l = 0; l <= lanes; ++l) begin[l] = first(rank * lanes + l);
+            const auto visit_row = [&](int l, Index i) {
+                visit(i, place[rank * lanes + l][std::min(a.degree(i), cap)]);
+            };
+            const Index together = (begin[lanes] - begin[0]) / lanes;
+            for (Index k = 0; k < together; ++k)
+                for (int l = 0; l < lanes; ++l) visit_row(l, begin[l] + k);
+            for (int l = 0; l < lanes; ++l)
+                for (Index i = begin[l] + together; i < begin[l + 1]; ++i) visit_row(l, i);
+        });
+    };
+    each_row([](Index, Index& counter) { ++counter; });
     Index total = 0;
     for (Index d = 0; d <= cap; ++d)
         for (Places& of : place) total += std::exchange(of[d], total);
     Buffer<Index> order(a.n_rows);
-    team.each([&](int rank) {
-        for (Index i = share(rank); i < share(rank + 1); ++i)
-            order[place[rank][std::min(a.degree(i), cap)]++] = i;
-    });
+    each_row([&](Index i, Index& counter) { order[counter++] = i; });
     return order;
 }
 
