@@ -35,7 +35,10 @@ PROBE, NEAR_PROBE, SEARCH = 1.0, 0.06, 4.0
 FOREST_SEARCH, CORE_SEARCH, SHARED_SEARCH = 12.0, 1.0, 8.0
 
 #: Allowances of other algorithms, in the same unit.
-LEVELS, MESH_DESCENTS, DESCENTS, MESH_PUSHES, JOINT_SEARCH = 2.0, 2.5, 0.5, 3.0, 2.0
+LEVELS, DESCENTS, MESH_PUSHES, JOINT_SEARCH = 2.0, 0.5, 3.0, 2.0
+
+#: So much for each worker, as it takes them that much less time.
+MESH_DESCENTS = 0.6
 
 #: Where single-source searches would cost more than so many passes even if the last of them cost no
 #: more than those that are done, they visit the same vertices again and again. To say so takes
@@ -249,7 +252,7 @@ class Course:
         """Let labels that rise by pushes lead to the free columns nearby."""
         if self.run.workers >= MANY_WORKERS:
             why = "a scrambled mesh, and many workers: their searches seldom meet"
-            return self.search("pothen_fan", MESH_DESCENTS, why)
+            return self.search("pothen_fan", MESH_DESCENTS * self.run.workers, why)
         why = "a scrambled mesh: a free column is near, and labels lead to it"
         return self.search("push_relabel", MESH_PUSHES, why, sides="one")
 
