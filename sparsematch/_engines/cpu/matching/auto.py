@@ -6,19 +6,15 @@ costs a few passes, and never the matching it has found: the next step goes on f
 docs/algorithms/auto.md has the figures behind each sign; benchmarks/regret.py measures them anew.
 """
 
-from dataclasses import replace
-from math import ceil
 from time import perf_counter
-from typing import Any, Literal
-
-import numpy as np
 
 from sparsematch._engines.cpu import _core
 from sparsematch._engines.cpu.core.csr import csr, mates
-from sparsematch._engines.cpu.core.run_engine import run_engine, transpose
-from sparsematch._engines.cpu.ordering.features import Features, degree_statistics
+from sparsematch._engines.cpu.core.run_engine import transpose
+from sparsematch._engines.cpu.matching.steps import Steps, head, nothing_settled
+from sparsematch._engines.cpu.ordering.features import degree_statistics
 from sparsematch._engines.registry import Run
-from sparsematch._types.arrays import BoolArray, fill_unmatched
+from sparsematch._types.arrays import fill_unmatched
 from sparsematch._types.bipartite import BipartiteCSR
 from sparsematch._types.matching import Matching
 from sparsematch._types.run_info import StepInfo
@@ -67,17 +63,11 @@ BRANCHING_DEGREE = 4.0
 #: With so many workers depth-first searches beat pushing, which one worker does alone.
 MANY_WORKERS = 8
 
-#: A search from the minors needs a transpose: it pays where so many times fewer minors than majors
-#: are free.
-TRANSPOSE_GAIN = 4
-
 #: Of fewer majors the order does not matter.
 FEW_SHARE = 0.1
 
 #: Peeling has solved much of the matrix if it matches this share of what was matched before it.
 PEELED_SHARE = 0.5
-
-_FROM_EITHER_SIDE = ("single_source_bfs", "hopcroft_karp", "push_relabel")
 
 
 def improve(graph: BipartiteCSR, matching: Matching, run: Run) -> None:
@@ -103,35 +93,8 @@ def _match_diagonal(graph: BipartiteCSR, matching: Matching, run: Run) -> bool:
     return found
 
 
-#: For each major and minor, whether no augmenting path can need it any more: trees that failed mark
-#: theirs, and so does Karp-Sipser.
-_Settled = tuple[BoolArray, BoolArray]
-
-
-def _nothing_settled(graph: BipartiteCSR) -> _Settled:
-    return np.zeros(graph.n_major, bool), np.zeros(graph.n_minor, bool)
-
-
-def head(graph: BipartiteCSR, matching: Matching, n: int) -> tuple[BipartiteCSR, Matching]:
-    """View the first majors of a graph, and the matching of these."""
-    shape = (graph.n_rows, n) if graph.flipped else (n, graph.n_cols)
-    part = replace(graph, n_rows=shape[0], n_cols=shape[1], indptr=graph.indptr[: n + 1])
-    return part, Matching(matching.row_mate[: shape[0]], matching.col_mate[: shape[1]])
-
-
-class Course:
-    """The steps of one call on one graph.
-
-    `solve` and what it calls return whether the matching is maximum.
-    """
-
-    def __init__(self, graph: BipartiteCSR, matching: Matching, run: Run) -> None:
-        self.graph, self.matching, self.run = graph, matching, run
-        self.features = Features(graph)
-        self.rank = 0
-        self.settled = _nothing_settled(graph)
-
-    # ---- the choice
+class Course(Steps):
+    """Which steps one call takes: `solve` and what it calls."""
 
     def solve(self) -> bool:
         """Take cheap steps, then those that the signs call for, then the one that always ends."""
@@ -225,7 +188,7 @@ class Course:
         return self.search("hopcroft_karp", LEVELS, why)
 
     def use_depth(self, near: bool) -> bool:
-        """Search depth first in a well numbered mesh: paths are short, and others are no shorter."""
+        """Search depth first in a well numbered mesh: paths are short."""
         signs = self.features
         if near or not signs.ordered or not signs.even or signs.degrees.mean < BRANCHING_DEGREE:
             return False
@@ -276,7 +239,7 @@ class Course:
         trial = Matching.start(self.graph)
         step = self.take("min_degree", trial, why)
         if step.cardinality > self.rank:
-            self.adopt(trial, step.cardinality, _nothing_settled(self.graph))
+            self.adopt(trial, step.cardinality, nothing_settled(self.graph))
         return self.rank == smaller
 
     def search_to_the_end(self) -> bool:
@@ -303,7 +266,7 @@ class Course:
         if not self.features.degrees.ones and not minors.ones:
             return False
         shared = self.run.workers > 1 and self.features.has_core
-        trial, settled = Matching.start(self.graph), _nothing_settled(self.graph)
+        trial, settled = Matching.start(self.graph), nothing_settled(self.graph)
         forced, smaller = self.run.forced, min(self.graph.shape)
         step = self.take(
             "karp_sipser",
@@ -327,83 +290,3 @@ class Course:
     def finish(self) -> bool:
         """Push and relabel."""
         return self.search("push_relabel", 0, "many searches at once, whatever the graph")
-
-    # ---- steps
-
-    def take(
-        self,
-        engine: str,
-        matching: Matching,
-        why: str,
-        graph: BipartiteCSR | None = None,
-        **settings: Any,
-    ) -> StepInfo:
-        """Run an engine on a matching of the graph, or of a part; say in the account why."""
-        step = run_engine(engine, graph or self.graph, matching, self.run, **settings)
-        self.run.steps[-1] = step = step._replace(reason=why)
-        return step
-
-    def start(self, heuristic: str, why: str, workers: int | None = None) -> bool:
-        """Run a heuristic on the matching so far."""
-        self.rank = self.take(heuristic, self.matching, why, workers=workers).cardinality
-        return self.rank == min(self.graph.shape)
-
-    def search(
-        self,
-        engine: str,
-        passes: float,
-        why: str,
-        workers: int | None = None,
-        sides: Literal["both", "one"] = "both",
-    ) -> bool:
-        """Run an exact algorithm, with an allowance; 0: to the end.
-
-        From the minors, if far fewer of these are free.
-        """
-        graph = self.graph
-        free_majors, free_minors = self.free()
-        more: dict[str, Any] = {"sides": sides}
-        if sides == "both" and engine in _FROM_EITHER_SIDE:
-            gain = 1 if self.run.transposed else TRANSPOSE_GAIN
-            if gain * free_minors < free_majors:
-                more["sides"] = "exchanged"
-        if engine == "single_source_bfs":
-            more["settled"] = self.settled
-            if self.features.ordered:
-                workers = 1  # searches so short that one worker is done before two have agreed
-        limit = ceil(passes * graph.nnz)
-        step = self.take(engine, self.matching, why, edge_limit=limit, workers=workers, **more)
-        self.rank = step.cardinality
-        return not step.exhausted or self.rank == min(graph.shape)
-
-    def free(self) -> tuple[int, int]:
-        """Count the majors and minors that are free and may be needed, as far as that is known."""
-        if self.run.forced is None:
-            return self.graph.n_major - self.rank, self.graph.n_minor - self.rank
-        pair = mates(self.graph, self.matching)
-        majors, minors = (
-            int(np.count_nonzero((mate < 0) & ~done))
-            for done, mate in zip(self.settled, pair, strict=True)
-        )
-        return majors, minors
-
-    def may_match(self) -> float:
-        """Estimate how many pairs are missing, from the searches of the last step."""
-        last, graph = self.run.steps[-1], self.graph
-        bound = min(graph.shape) - self.rank
-        if last.engine != "single_source_bfs" or not last.phases:
-            return bound
-        untried = max(graph.shape) - self.rank + last.augmentations - last.phases
-        untried -= self.features.degrees.empty
-        return min(bound, untried * last.augmentations / last.phases)
-
-    def cost_of_a_path(self) -> float:
-        """Return how many entries a search of the last step has scanned to find a path."""
-        last = self.run.steps[-1]
-        return (last.edges - last.failed_edges) / last.augmentations
-
-    def adopt(self, trial: Matching, rank: int, settled: _Settled) -> None:
-        """Go on from another matching."""
-        self.matching.row_mate[:] = trial.row_mate
-        self.matching.col_mate[:] = trial.col_mate
-        self.rank, self.settled = rank, settled

@@ -6,6 +6,7 @@
 // Invariant: a matched column stays matched, so one scan of each list makes the matching maximal.
 #pragma once
 
+#include <algorithm>
 #include <atomic>
 
 #include "core/csr.hpp"
@@ -22,7 +23,7 @@ struct CheapOptions {
 
     static constexpr auto fields() {
         return std::tuple{Option{"random", &CheapOptions::random},
-                          Option{"patience", &CheapOptions::patience, 0.0, 1.0}};
+                          Option{"patience", &CheapOptions::patience}};
     }
 };
 
@@ -88,7 +89,8 @@ template <bool Threads, class Index>
 void cheap_with(const Csr<Index>& a, Matching<Index> m, const CheapOptions& options,
                 RunContext& run) {
     constexpr Index piece = 1024;
-    const auto most_failed = static_cast<Index>(options.patience * static_cast<double>(a.n_rows));
+    const auto most_failed =
+        static_cast<Index>(std::min(options.patience, 1.0) * static_cast<double>(a.n_rows));
     std::atomic<Index> n_failed{0};
     run.team.loop(a.n_rows, 8 * piece, [&](int rank, Index begin, Index end) {
         WorkCounter counter(run, rank);
