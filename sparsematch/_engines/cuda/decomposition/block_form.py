@@ -18,14 +18,17 @@ def block_labels(graph: BipartiteCSR, matching: Matching, run: Run) -> BlockLabe
     """Return the group of every row; the matching must be maximum. Time: O(n_rows + n_cols + nnz).
 
     A transpose that the engine has left in the run is used, else one is built. If the run allows
-    it, searches whose levels are many and narrow are left to the host.
+    it, searches whose levels are too many are left to the host; all of it is if the matching was,
+    for its search goes along the same paths.
     """
+    if run.on_host is not None:
+        return _labels_on_host(graph, matching, run)
     _preload(graph)
     by_row, by_col = graph.orient(graph, transpose(graph, run))
-    most = hand_over.narrow_levels(graph, run, hand_over.DECOMPOSED_ENTRY)
+    most = hand_over.allowed_levels(graph, run, hand_over.DECOMPOSITION)
     try:
         return strong_components.block_labels(by_row, by_col, matching, most)
-    except hand_over.TooNarrowError:
+    except hand_over.TooDeepError:
         run.transposed = None
     return _labels_on_host(graph, matching, run)
 

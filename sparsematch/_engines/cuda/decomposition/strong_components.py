@@ -36,7 +36,7 @@ def block_labels(
 ) -> BlockLabels:
     """Return the group of every row; the matching must be maximum.
 
-    Raises `TooNarrowError` after more than `most` narrow levels. Workspace: six indices per row,
+    Raises `TooDeepError` after more than `most` levels. Workspace: six indices per row,
     two per column, and what sorting the rest takes. Time: O(n_rows + n_cols + nnz), a barrier per
     level of each search, three waits for the device, two for each pivot and each round over the
     rest.
@@ -46,7 +46,7 @@ def block_labels(
         return BlockLabels(xp.empty(0, dtype), 0)
     kernels = _kernels(dtype)
     inside = bit_set(xp, n_rows), bit_set(xp, by_row.n_cols)
-    # numbers of rows, as _trim returns them; narrow levels
+    # numbers of rows, as _trim returns them; levels
     size = xp.zeros(4, dtype)
     allowance = Allowance(size[3:], most)
     parts = coarse_parts(by_row, by_col, matching, allowance)

@@ -24,7 +24,7 @@ struct Launch {
     int* barrier;
     unsigned char* memory;
     long long since;
-    Index few;  // levels of few entries
+    Index cost;  // of the levels and rounds, see Limits
 };
 
 DEVICE void prefetch_row(const MsBfs& s, Index row) {
@@ -265,11 +265,11 @@ DEVICE Index grow(const MsBfs& s, const Limits& limits, Index count, Index enoug
         begin += count;
         count = load(&now->pushed);
         level += load(&now->deep);
-        if (f.count <= limits.few) launch.few += load(&now->deep);
+        launch.cost += 1 + load(&now->deep) * (1 + f.count / limits.wide);
         const Index more = load(&now->found);
         if (more) last = level;
         found += more;
-        if (found >= enough || launch.few > limits.allowance) break;
+        if (found >= enough || launch.cost > limits.allowance) break;
         if (!LOCKSTEP && found && level * 8 >= last * limits.depth_eighths + 64) break;
     }
     return found;
@@ -290,7 +290,7 @@ KERNEL __launch_bounds__(THREADS, BLOCKS)
                      memory,
                      ticks(),
                      0};
-    while (total < most && launch.few <= limits.allowance) {
+    while (total < most && launch.cost <= limits.allowance) {
         const Tally* now = launch.rounds.written();
         plant(s, n_cols, n_roots, phase > 0 && level >= limits.graft, launch);
         end_round(launch.rounds, Done{0, 0}, barrier);
@@ -301,7 +301,7 @@ KERNEL __launch_bounds__(THREADS, BLOCKS)
         const Index found = grow(s, limits, load(&now->pushed), enough, turn, level, launch);
         levels += level;
         total += found;
-        if (!found && launch.few <= limits.allowance) break;
+        if (!found && launch.cost <= limits.allowance) break;
         augment(s, n_roots);
         sync_grid(barrier);
         clock(control, 3, launch.since);
@@ -310,5 +310,5 @@ KERNEL __launch_bounds__(THREADS, BLOCKS)
     control->phases = phase;
     control->levels = levels;
     control->found = total;
-    control->stopped = total < most && launch.few > limits.allowance;
+    control->stopped = total < most && launch.cost > limits.allowance;
 }

@@ -32,10 +32,10 @@ ROOM = 128
 #: As in ms_bfs.cuh. A frontier is narrow up to so many entries per block, and blocks then go on by
 #: themselves for so many levels. A phase that has found something ends when it is so many eighths
 #: as deep as when it found the last; its trees are kept for the next from so many levels on, when
-#: growing them again would take longer. It does as many levels of few entries as there are, unless
-#: a driver allows fewer.
+#: growing them again would take longer. It does as many levels as there are, unless a driver allows
+#: fewer.
 LIMITS = {"narrow": 640, "stay": 32, "depth_eighths": 16, "graft": 100, "alone": 0}
-LIMITS |= {"few": 0, "allowance": 2**31 - 1}
+LIMITS |= {"wide": 2**31 - 1, "allowance": 2**31 - 1}
 
 #: What the ticks of the control are counted for.
 KINDS = ("plant", "wide", "narrow", "augment")
