@@ -41,7 +41,7 @@ def on_host(form):
 @pytest.mark.parametrize("form", ["csr", "csc"])
 @pytest.mark.parametrize("make", [chain, ladder])
 def test_a_deep_search_is_left_to_the_host(make, form, dtype):
-    A = with_index_type(make(6000).asformat(form), dtype)
+    A = with_index_type(make(20_000).asformat(form), dtype)
     B = to_gpu(A)
     with one_call:
         m, info = sm.maximum_transversal(B, return_info=True)
@@ -49,8 +49,9 @@ def test_a_deep_search_is_left_to_the_host(make, form, dtype):
     oracle.assert_maximum(A, host(m.row_mate), host(m.col_mate))
     assert "hand_over" in names(info)
     step = info.steps[names(info).index("hand_over")]
-    both_ways = 2 * (m.row_mate.nbytes + m.col_mate.nbytes)
-    assert step.copied_bytes == A.indptr.nbytes + A.indices.nbytes + both_ways
+    mates = m.row_mate.nbytes + m.col_mate.nbytes  # one way: the host begins anew
+    assert step.copied_bytes == A.indptr.nbytes + A.indices.nbytes + mates
+    assert step.cardinality == 0
     assert "levels, of 8192 vertices each" in step.reason
     assert sum(s.copied_bytes for s in info.steps) == step.copied_bytes
     search = info.steps[names(info).index("ms_bfs")]
@@ -178,12 +179,24 @@ def test_any_search_of_a_block_form_may_be_cut_short(least, seed, monkeypatch):
     )
 
 
-def test_a_deep_search_leaves_what_it_found():
-    """With every allowance the result is maximum."""
+@pytest.mark.parametrize("warm", [False, True])
+def test_the_host_begins_anew_unless_the_user_gave_a_matching(warm):
+    """With every allowance the result is maximum; where nothing was given, that of the host."""
     A = chain(4000)
-    for allowed in (0, 1, 5, 50, 500):
+    initial = None
+    usual = sm.maximum_transversal(A)
+    if warm:
+        row_mate = usual.row_mate.copy()
+        row_mate[100:] = -1
+        initial = CUPY.asarray(row_mate)
+    for allowed in (0, 1, 5, 20):
         with pytest.MonkeyPatch.context() as patch, one_call:
             patch.setattr(hand_over, "allowed_levels", lambda *_, n=allowed: n)
-            m, info = sm.maximum_transversal(to_gpu(A), return_info=True)
+            m, info = sm.maximum_transversal(to_gpu(A), initial=initial, return_info=True)
         oracle.assert_maximum(A, host(m.row_mate), host(m.col_mate))
-        assert "hand_over" in names(info)
+        step = info.steps[names(info).index("hand_over")]
+        if warm:
+            assert step.cardinality >= 100
+        else:
+            assert step.cardinality == 0
+            assert np.array_equal(host(m.row_mate), usual.row_mate)

@@ -15,7 +15,7 @@ import functools
 import os
 import re
 import struct
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from concurrent.futures import Future
 from contextlib import suppress
 from dataclasses import dataclass
@@ -38,6 +38,11 @@ _FIELD = re.compile(r"(?:const )?(\w+(?: long)?)(<\w+>)?(?=[\s*])\s*([\w\s*,\[\]
 _DECLARATOR = re.compile(r"(\*?)\s*(\w+)(?:\[(\d+)\])?")
 #: Cores of a machine that has some to spare.
 SPARE_CORES = 8
+#: A source file and its macros.
+Module = tuple[str, dict[str, int]]
+#: What later calls are likely to need, for an index type, as packages register it: the
+#: likeliest modules first.
+expected: list[Callable[[np.dtype[Any]], Iterable[Module]]] = []
 _NUMBERS = (int, float, np.generic)
 _TYPES = {
     "bool": "?",
@@ -101,19 +106,12 @@ class Kernels(Layouts):
 
     def _compile(self, device: Any) -> "Future[Path] | None":
         """Start the compiler for the architecture of a device; None: CuPy has to compile."""
-        compiler = nvrtc.loaded_compiler(self._cupy.cuda.nvrtc.getVersion()[0])
         capability = int(device.compute_capability)
-        if compiler is None or capability not in compiler.architectures():
-            return None
         if capability not in self._files:
-            self._files[capability] = nvrtc.pool().submit(
-                nvrtc.binary_file,
-                compiler,
-                nvrtc.cache_folder(),
-                self._code,
-                (*self._options, *_AS_CUPY),
-                capability,
-            )
+            job = _submit(self._cupy, self._code, self._options, capability)
+            if job is None:
+                return None
+            self._files[capability] = job
         return self._files[capability]
 
     def ready(self) -> None:
@@ -177,14 +175,31 @@ def load(name: str, dtype: np.dtype[Any], **macros: int) -> Kernels:
     return Kernels(name, dtype, **macros)
 
 
-def load_ahead(name: str, dtype: np.dtype[Any], variants: Iterable[dict[str, int]]) -> None:
-    """Start the compiler for variants of a module that other matrices will need.
+@functools.cache
+def load_ahead(dtype: np.dtype[Any]) -> None:
+    """Start the compiler for what later calls are likely to need: see `expected`.
 
     Only where there are cores to spare: once on a machine, as binaries are kept.
     """
-    if (os.cpu_count() or 1) >= SPARE_CORES:
-        for macros in variants:
-            load(name, dtype, **macros)
+    if (os.cpu_count() or 1) < SPARE_CORES:
+        return
+    import cupy
+
+    capability = int(cupy.cuda.Device().compute_capability)
+    for modules in expected:
+        for name, macros in modules(dtype):
+            _submit(cupy, source(name), options(dtype, **macros), capability, ahead=True)
+
+
+def _submit(
+    cupy: Any, code: str, given: tuple[str, ...], capability: int, *, ahead: bool = False
+) -> "Future[Path] | None":
+    """Start the compiler for an architecture; None: CuPy has to compile."""
+    compiler = nvrtc.loaded_compiler(cupy.cuda.nvrtc.getVersion()[0])
+    if compiler is None or capability not in compiler.architectures():
+        return None
+    given = *given, *_AS_CUPY
+    return nvrtc.submit(compiler, nvrtc.cache_folder(), code, given, capability, ahead=ahead)
 
 
 def options(dtype: np.dtype[Any], **macros: int) -> tuple[str, ...]:

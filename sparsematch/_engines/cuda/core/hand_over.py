@@ -3,7 +3,8 @@
 A level costs the device the same whether it holds one vertex or thousands. The rule: a search is
 left to the host when its levels took a share of the time that the copies and one core of the host
 are expected to take. So noticing costs no more than that share; a search that is suited to the
-device ends long before. The host's engine begins with the matching found so far.
+device ends long before. The host begins anew: the few rows that are free by then are those that
+take longest, and a start that knows them all often has no such rows.
 
 The host's back-end is reached through the registry, like any engine. What is copied is counted, in
 bytes, and shown by ``return_info``.
@@ -28,7 +29,7 @@ WIDE = 8192
 LEVEL, BYTE = 2e-6, 1 / 6e9
 
 #: Levels that are done in any case: below them nothing is worth a wait for the device.
-LEAST = 256
+LEAST = 1024
 
 _MOST = 2**31 - 1
 
@@ -101,7 +102,7 @@ def on_host(graph: BipartiteCSR, run: Run) -> BipartiteCSR:
 
 
 def finish_matching(graph: BipartiteCSR, matching: Matching, run: Run, reason: str) -> None:
-    """Make the matching maximum by the host's `auto`.
+    """Replace the matching by that of the host's `auto`, which is grown from it if the run is warm.
 
     Two steps or more are reported: ``"hand_over"``, with the bytes that are copied both ways, and
     those of the host.
@@ -109,14 +110,17 @@ def finish_matching(graph: BipartiteCSR, matching: Matching, run: Run, reason: s
     begin = perf_counter()
     row_mate: Any = matching.row_mate
     col_mate: Any = matching.col_mate
-    copied = (0 if run.on_host else bytes_of(graph)) + 2 * (row_mate.nbytes + col_mate.nbytes)
-    here, found = on_host(graph, run), Matching(row_mate.get(), col_mate.get())
+    mates = row_mate.nbytes + col_mate.nbytes
+    copied = (0 if run.on_host else bytes_of(graph)) + (1 + run.warm) * mates
+    here = on_host(graph, run)
+    found = Matching(row_mate.get(), col_mate.get()) if run.warm else Matching.start(here)
     seconds, rank = perf_counter() - begin, found.cardinality
     run.steps.append(
         StepInfo("hand_over", seconds, cardinality=rank, copied_bytes=copied, reason=reason)
     )
-    host = Run(run.workers, run.seed, detailed=run.detailed, warm=True, steps=run.steps)
+    host = Run(run.workers, run.seed, detailed=run.detailed, warm=run.warm)
     select("auto", "numpy", "exact", argument="method").improve(here, found, host)
+    run.steps += host.steps
     row_mate.set(found.row_mate)
     col_mate.set(found.col_mate)
     run.transposes_built += host.transposes_built

@@ -26,14 +26,9 @@ def transpose(graph: BipartiteCSR, run: Run) -> BipartiteCSR:
     return run.transposed
 
 
-def kernels(graph: BipartiteCSR) -> compile.Kernels:
-    """Return the kernels for graphs like this one."""
-    return compile.load("core/transpose", graph.dtype, LONG=LONG)
-
-
 def _build(graph: BipartiteCSR) -> BipartiteCSR:
     xp, dtype, nnz = namespace(graph.indptr), graph.dtype, graph.nnz
-    launch = kernels(graph).launch
+    launch = compile.load("core/transpose", dtype, LONG=LONG).launch
     # the first stays zero, so that their running sum is where lists begin
     counts = xp.zeros(graph.n_minor + 1, dtype)
     place, indices = xp.empty(nnz, dtype), xp.empty(nnz, dtype)

@@ -1,10 +1,12 @@
 """Block labels and permutations in the user's rows and columns, all of it on the device."""
 
+from collections.abc import Iterator
 from typing import Any
 
+import numpy as np
+
 from sparsematch._engines.cuda.core import compile, hand_over
-from sparsematch._engines.cuda.core.transpose import kernels as transpose_kernels
-from sparsematch._engines.cuda.core.transpose import transpose
+from sparsematch._engines.cuda.core.transpose import LONG, transpose
 from sparsematch._engines.cuda.decomposition import strong_components
 from sparsematch._engines.operations import DecompositionOps
 from sparsematch._engines.registry import Run, operations
@@ -23,7 +25,8 @@ def block_labels(graph: BipartiteCSR, matching: Matching, run: Run) -> BlockLabe
     """
     if run.on_host is not None:
         return _labels_on_host(graph, matching, run)
-    _preload(graph)
+    for name, macros in modules(graph.dtype):
+        compile.load(name, graph.dtype, **macros)
     by_row, by_col = graph.orient(graph, transpose(graph, run))
     most = hand_over.allowed_levels(graph, run, hand_over.DECOMPOSITION)
     try:
@@ -33,11 +36,11 @@ def block_labels(graph: BipartiteCSR, matching: Matching, run: Run) -> BlockLabe
     return _labels_on_host(graph, matching, run)
 
 
-def _preload(graph: BipartiteCSR) -> None:
-    """Start the compiler for all that may be launched."""
-    transpose_kernels(graph)
-    strong_components.preload(graph.dtype)
-    compile.load("decomposition/block_permutation", graph.dtype)
+def modules(_: "np.dtype[Any]") -> Iterator[compile.Module]:
+    """Yield all that may be launched, what takes longest to compile first."""
+    yield from strong_components.modules()
+    yield "decomposition/block_permutation", {}
+    yield "core/transpose", {"LONG": LONG}
 
 
 def _labels_on_host(graph: BipartiteCSR, matching: Matching, run: Run) -> BlockLabels:

@@ -3,6 +3,7 @@
 See strong_components.cu.
 """
 
+from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any
 
@@ -63,13 +64,13 @@ def block_labels(
     return BlockLabels(group, int(blocks[-1]))
 
 
-def preload(dtype: np.dtype[Any]) -> None:
-    """Start the compiler for all that may be launched."""
-    alternating_bfs.kernels_of(dtype)
-    _kernels(dtype)
-    compile.load("decomposition/small_components", dtype)
-    multi_pivot.kernels_of(dtype)
-    compile.load("decomposition/colouring", dtype)
+def modules() -> Iterator[compile.Module]:
+    """Yield all that may be launched."""
+    yield "decomposition/small_components", {}
+    yield "decomposition/strong_components", {"THREADS": THREADS}
+    yield "core/alternating_bfs", {"HUB": alternating_bfs.HUB}
+    yield "decomposition/multi_pivot", {"ROOTS": multi_pivot.ROOTS}
+    yield "decomposition/colouring", {}
 
 
 def _kernels(dtype: np.dtype[Any]) -> compile.Kernels:

@@ -73,7 +73,7 @@ def improve(graph: BipartiteCSR, matching: Matching, run: Run) -> None:
 
 
 def _preload(graph: BipartiteCSR) -> None:
-    """Start the compiler for what will be launched, and the likely start."""
+    """Start the compiler for what will be launched, and the likely start; then for other calls."""
     start_common.load("matching/cheap", graph.dtype)
     if _may_have_pendants(graph):
         start_common.load("matching/karp_sipser", graph.dtype)
@@ -81,6 +81,7 @@ def _preload(graph: BipartiteCSR) -> None:
         start_common.load("matching/min_degree", graph.dtype)
     compile.load("matching/features", graph.dtype)
     ms_bfs.preload(graph)
+    compile.load_ahead(graph.dtype)
 
 
 def _may_have_pendants(graph: BipartiteCSR) -> bool:

@@ -5,7 +5,7 @@ no launch and no transfer. The host learns how many rows are free before it star
 """
 
 import functools
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from time import perf_counter
 from typing import Any
 
@@ -67,12 +67,10 @@ def account(
 
 
 def preload(graph: BipartiteCSR) -> None:
-    """Start the compiler for the search of such lists, and then of others."""
-    macros, others = shape(graph), shapes(graph.dtype)
+    """Start the compiler for the search of such lists."""
+    macros = shape(graph)
     compile.load("matching/ms_bfs", graph.dtype, **macros)
     compile.load("matching/ms_bfs_setup", graph.dtype, **of_slots(macros))
-    compile.load_ahead("matching/ms_bfs", graph.dtype, others)
-    compile.load_ahead("matching/ms_bfs_setup", graph.dtype, map(of_slots, others))
 
 
 def of_slots(macros: dict[str, int]) -> dict[str, int]:
@@ -95,6 +93,13 @@ def shape(graph: BipartiteCSR) -> dict[str, int]:
 def shapes(dtype: np.dtype[Any]) -> list[dict[str, int]]:
     """Return the macros of all lists."""
     return [_macros(dtype, *pair) for pair in ((8, 8), (4, 4), (16, 16), (0, 8), (0, 32))]
+
+
+def modules(dtype: np.dtype[Any]) -> Iterator[compile.Module]:
+    """Yield the modules of all lists."""
+    for macros in shapes(dtype):
+        yield "matching/ms_bfs", macros
+        yield "matching/ms_bfs_setup", of_slots(macros)
 
 
 def _macros(dtype: np.dtype[Any], width: int, lanes: int) -> dict[str, int]:
