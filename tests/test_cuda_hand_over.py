@@ -11,10 +11,17 @@ import test_decomposition
 from calls import grid, random_matrix, scrambled
 from gpu_calls import CUPY, host, one_call, to_gpu
 from sparsematch._engines.cuda.core import hand_over
+from sparsematch._engines.cuda.matching import one_block
 from sparsematch._types.bipartite import BipartiteCSR
 from strategies import INDEX_TYPES, with_index_type
 
 pytestmark = pytest.mark.skipif(bool(gpu_calls.MISSING), reason=str(gpu_calls.MISSING))
+
+
+@pytest.fixture(autouse=True)
+def no_matrix_is_small(monkeypatch):
+    """Those of these tests would be solved by one block."""
+    monkeypatch.setattr(one_block, "fits", lambda _: False)
 
 
 def chain(n):
