@@ -59,9 +59,9 @@ DEVICE Index visit(const MsBfs& s, const Entry& at, const Index (&list)[N], Queu
                 ends = compare_and_swap(s.leaf + at.root, UNMATCHED, list[k]) == UNMATCHED;
         }
         found += count_bits(ballot(ends));
-        Entry entry = {mate[k], at.root, 0, 0};
+        Entry entry = {mate[k], at.root, 0};
         const bool linked = WIDTH && list[k] < MORE;
-        if (linked) entry = Entry{at.row, at.root, list[k], 0};
+        if (linked) entry = Entry{at.row, at.root, list[k]};
         next.put(entry, linked || (claimed[k] && mate[k] != UNMATCHED));
     }
     return found;
@@ -83,7 +83,7 @@ DEVICE Index visit_list(const MsBfs& s, const Entry& at, bool wanted, unsigned t
         from += begin;
     }
     for (Index part = 1 + lane; ballot(part <= parts); part += LANES)
-        next.put(Entry{at.row, at.root, part, 0}, part <= parts);
+        next.put(Entry{at.row, at.root, part}, part <= parts);
     const int offset =
         static_cast<int>(scatter(static_cast<unsigned>(at.row) ^ turn)) & (LANES * UNROLL - 1);
     for (Index base = 0; ballot(base < left); base += LANES * UNROLL) {
@@ -107,7 +107,7 @@ DEVICE Index expand(const MsBfs& s, const Entry* from, Index count, Index warp, 
     const Index step = warps * (WARP / LANES);
     Index e = warp * (WARP / LANES) + lane_in_warp() / LANES;
     Index found = 0;
-    Entry soon = {0, 0, 0, 0};
+    Entry soon = {0, 0, 0};
     if (e < count) soon = from[e];
     for (Index base = warp * (WARP / LANES); base < count; base += step) {
         const Entry at = soon;
@@ -218,7 +218,7 @@ DEVICE void plant(const MsBfs& s, Index n_cols, Index n_roots, bool graft, const
             const Index root = in_tree ? s.link[j].root : UNMATCHED;
             const bool stays = root != UNMATCHED && s.leaf[root] == UNMATCHED;
             kept |= ballot(stays) << first;
-            next.put(Entry{stays ? s.col_mate[j] : UNMATCHED, root, 0, 0}, stays);
+            next.put(Entry{stays ? s.col_mate[j] : UNMATCHED, root, 0}, stays);
         }
         // own word of the warp, which has read it
         if (lane_in_warp() == 0) store(s.visited + w, kept);
@@ -226,7 +226,7 @@ DEVICE void plant(const MsBfs& s, Index n_cols, Index n_roots, bool graft, const
     for (Index base = thread_index() - lane_in_warp(); base < n_roots; base += thread_count()) {
         const Index r = base + lane_in_warp();
         const bool free = r < n_roots && s.leaf[r] == UNMATCHED;
-        next.put(Entry{free ? s.roots[r] : UNMATCHED, r, 0, 0}, free);
+        next.put(Entry{free ? s.roots[r] : UNMATCHED, r, 0}, free);
     }
     next.flush();
 }

@@ -38,8 +38,8 @@ struct alignas(2 * sizeof(Index)) Link {
 
 // A row of the frontier, its tree, and what part of its list comes next: 0, the
 // first; a LINK, a row of slots; else a part of a long list.
-struct alignas(16) Entry {
-    Index row, root, part, unused;
+struct Entry {
+    Index row, root, part;
 };
 
 // What the blocks count in one round between two barriers: entries of the next frontier, paths,

@@ -44,7 +44,7 @@ KINDS = ("plant", "wide", "narrow", "augment")
 def improve(graph: BipartiteCSR, matching: Matching, run: Run) -> None:
     """Make the matching maximum.
 
-    Reads: the graph. Writes: both mates. Workspace: 2 indices for each column, 4 and its slots for
+    Reads: the graph. Writes: both mates. Workspace: 2 indices for each column, 3 and its slots for
     each row, 2 more for each free row.
     """
     begin = perf_counter()
@@ -177,14 +177,14 @@ class Search:
     def start(self, limits: dict[str, int], n_roots: int, linked: int) -> None:
         """Launch the search from so many free rows.
 
-        Workspace: 2 indices for each column, 4 for each row and linked row and a few for long
+        Workspace: 2 indices for each column, 3 for each row and linked row and a few for long
         lists, 2 for each root, and the slots.
         """
         graph, macros, control = self._graph, self._macros, self._control
         xp, dtype, index = namespace(graph.indptr), graph.dtype, graph.dtype.type
         n_rows, n_cols = graph.n_major, graph.n_minor
         entries = n_rows + linked + graph.indices.size // macros["PART"] + 1
-        queue, link = xp.empty(4 * entries, dtype), xp.empty(2 * n_cols, dtype)
+        queue, link = xp.empty(3 * entries, dtype), xp.empty(2 * n_cols, dtype)
         slots = self._slots(linked) if macros["WIDTH"] else None
         roots, leaf = xp.empty((2, n_roots), dtype)
         order = index(n_rows), index_bits(n_rows), seed_of(self._run)
