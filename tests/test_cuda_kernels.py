@@ -10,7 +10,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from sparsematch._engines.cuda.core import alternating_bfs, transpose
+from sparsematch._engines.cuda.core import alternating_bfs, running_sum, transpose
 from sparsematch._engines.cuda.core import compile as cuda_compile
 from sparsematch._engines.cuda.decomposition import (
     connected_components,
@@ -39,6 +39,7 @@ SEARCH = {
 LISTS = {"WEIGHT": 8, "LANES": 8, "UNROLL": 2, "LONG": 256, "PART": general.PART}
 MACROS = {
     "core/alternating_bfs": {"HUB": alternating_bfs.HUB},
+    "core/running_sum": {"THREADS": running_sum.THREADS},
     "core/transpose": {"LONG": transpose.LONG},
     "decomposition/connected_components": {
         "FIRST": connected_components.FIRST,

@@ -83,6 +83,7 @@ DEVICE Bits add(Bits* p, Bits value) { return atomicAdd(p, value); }
 DEVICE Wide add(Wide* p, Wide value) { return atomicAdd(p, value); }
 DEVICE int maximum(int* p, int value) { return atomicMax(p, value); }
 DEVICE long long maximum(long long* p, long long value) { return atomicMax(p, value); }
+DEVICE Wide maximum(Wide* p, Wide value) { return atomicMax(p, value); }
 DEVICE int minimum(int* p, int value) { return atomicMin(p, value); }
 DEVICE long long minimum(long long* p, long long value) { return atomicMin(p, value); }
 DEVICE Bits bit_or(Bits* p, Bits bits) { return atomicOr(p, bits); }

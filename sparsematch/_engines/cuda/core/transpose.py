@@ -4,6 +4,7 @@ from time import perf_counter
 
 from sparsematch._engines.cuda.core import compile
 from sparsematch._engines.cuda.core.device import lanes_of
+from sparsematch._engines.cuda.core.running_sum import running_sum
 from sparsematch._engines.registry import Run
 from sparsematch._types.arrays import namespace
 from sparsematch._types.bipartite import BipartiteCSR
@@ -34,7 +35,7 @@ def _build(graph: BipartiteCSR) -> BipartiteCSR:
     place, indices = xp.empty(nnz, dtype), xp.empty(nnz, dtype)
     if nnz:
         launch("count", nnz, dtype.type(nnz), graph.indices, counts[1:], place)
-    begin = xp.cumsum(counts, dtype=dtype)
+    begin = running_sum(counts)
     if nnz:
         shift = lanes_of(graph)
         arrays = graph.indptr, graph.indices, place, begin, indices

@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 
 from sparsematch._engines.cuda.core import compile, hand_over
+from sparsematch._engines.cuda.core.running_sum import THREADS, running_sum
 from sparsematch._engines.cuda.core.transpose import LONG, transpose
 from sparsematch._engines.cuda.decomposition import strong_components
 from sparsematch._engines.operations import DecompositionOps
@@ -41,6 +42,7 @@ def modules(_: "np.dtype[Any]") -> Iterator[compile.Module]:
     yield from strong_components.modules()
     yield "decomposition/block_permutation", {}
     yield "core/transpose", {"LONG": LONG}
+    yield "core/running_sum", {"THREADS": THREADS}
 
 
 def _labels_on_host(graph: BipartiteCSR, matching: Matching, run: Run) -> BlockLabels:
@@ -67,7 +69,7 @@ def block_permutation(matching: Matching, labels: BlockLabels) -> BlockPermutati
     # the first stays zero, so that the running sum is where groups begin
     count = xp.zeros(n_groups + 1, dtype)
     kernels.launch("tally", row_mate.size, n_rows, labels.row_group, count[1:], place)
-    begin = xp.cumsum(count, dtype=dtype)
+    begin = running_sum(count)
     row_perm, col_perm = xp.empty(row_mate.size, dtype), xp.empty(col_mate.size, dtype)
     order = kernels.struct(
         "BlockOrder",

@@ -12,6 +12,7 @@ import numpy as np
 from sparsematch._engines.cuda.core import alternating_bfs, compile
 from sparsematch._engines.cuda.core.device import bit_set, lanes_of
 from sparsematch._engines.cuda.core.hand_over import Allowance
+from sparsematch._engines.cuda.core.running_sum import largest, running_sum
 from sparsematch._engines.cuda.decomposition import multi_pivot
 from sparsematch._engines.cuda.decomposition.coarse_parts import CoarseParts, coarse_parts
 from sparsematch._engines.cuda.decomposition.colouring import colour_components
@@ -57,7 +58,7 @@ def block_labels(
         _split_core(square, size, from_row)
     begins = xp.zeros(max(size[0], 1), dtype)
     kernels.launch("mark", n_rows, dtype.type(n_rows), square.label, begins)
-    blocks = xp.cumsum(begins, dtype=dtype)
+    blocks = running_sum(begins)
     group = xp.empty(n_rows, dtype)
     arrays = matching.row_mate, square.label, blocks, blocks[-1:], group
     kernels.launch("number", n_rows, dtype.type(n_rows), *arrays)
@@ -207,7 +208,7 @@ def _split(square: Square, part: Square, begin: int, from_row: IndexArray) -> li
     graph, mates = square.by_row, square.matching
     xp, dtype, n_rows = namespace(graph.indptr), graph.dtype, graph.n_rows
     kernels, n = _kernels(dtype), dtype.type(n_rows)
-    ahead, behind = reach_both_ways(part, xp.argmax(from_row).reshape(1))
+    ahead, behind = reach_both_ways(part, largest(from_row))
     square.allowance.check()
     of_row, counts = xp.empty(n_rows, np.int8), xp.zeros(4, dtype)
     reached = part.rows_in, ahead, behind
