@@ -11,6 +11,7 @@ from cuda_host import meter
 from gpu_calls import HAS_GPU, one_call, to_gpu
 from sparsematch._engines.cuda import warm_up
 from sparsematch._engines.cuda.core import compile as cuda_compile
+from sparsematch._engines.cuda.matching import one_block
 from strategies import with_index_type
 
 pytestmark = [
@@ -99,7 +100,7 @@ def test_a_small_matrix_is_solved_in_one_launch(n):
 
 def test_a_transversal_needs_no_kernel_of_cupy():
     """Each would be compiled on its first use."""
-    for A in (random_matrix(5000, 5000, 3, seed=1), random_matrix(3000, 3000, 20, seed=1)):
+    for A in (random_matrix(15_000, 15_000, 3, seed=1), random_matrix(5000, 5000, 20, seed=1)):
         with one_call, meter.counting() as counted:
             sm.maximum_transversal(to_gpu(A))
         assert counted.cupys.total() == 0
@@ -139,6 +140,7 @@ def test_what_calls_load_is_compiled_ahead(monkeypatch, dtype):
         return load(name, dtype, **macros)
 
     monkeypatch.setattr(cuda_compile, "load", spy)
+    monkeypatch.setattr(one_block, "fits", lambda _: False)
     with one_call:
         for mean in (2, 5, 12, 20, 40):
             A = to_gpu(with_index_type(random_matrix(3000, 3000, mean, seed=mean), dtype))

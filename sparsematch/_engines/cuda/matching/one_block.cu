@@ -186,7 +186,7 @@ DEVICE int phase(const Arrays<T>& a, int shift, Index& levels) {
 // What a launch is given. memory and bits: nullptr if all fits into the shared memory of the
 // launch; report: nullptr if none is wanted.
 struct Work {
-    Csr lists;
+    ReadOnly<Index> indptr, indices;
     Index n_rows, n_cols;
     Index *row_mate, *col_mate, *memory;
     Bits* bits;
@@ -227,7 +227,7 @@ DEVICE void solve(const Arrays<T>& a, const Work& w) {
 KERNEL __launch_bounds__(1024, 1) one_block(Work w) {
     DYNAMIC_SHARED(near);
     if (w.memory) {
-        const Index *indptr = w.lists.indptr.data, *indices = w.lists.indices.data;
+        const Index *indptr = w.indptr.data, *indices = w.indices.data;
         solve(arrays_in(w.memory, w.bits, w.n_rows, w.n_cols, indptr, indices), w);
         return;
     }
@@ -236,10 +236,10 @@ KERNEL __launch_bounds__(1024, 1) one_block(Work w) {
     Short* const indptr = numbers + 4 * w.n_rows + 2 * w.n_cols;
     Short* const indices = indptr + w.n_rows + 1;
     for (Index i = thread_in_block(); i <= w.n_rows; i += threads_in_block())
-        indptr[i] = static_cast<Short>(w.lists.indptr[i]);
-    const Index nnz = w.lists.indptr[w.n_rows];
+        indptr[i] = static_cast<Short>(w.indptr[i]);
+    const Index nnz = w.indptr[w.n_rows];
     for (Index p = thread_in_block(); p < nnz; p += threads_in_block())
-        indices[p] = static_cast<Short>(w.lists.indices[p]);
+        indices[p] = static_cast<Short>(w.indices[p]);
     const Short *from = indptr, *entries = indices;
     solve(arrays_in(numbers, near, w.n_rows, w.n_cols, from, entries), w);
 }

@@ -49,7 +49,8 @@ def improve(graph: BipartiteCSR, matching: Matching, run: Run) -> None:
     row_mate, col_mate = graph.orient(matching.row_mate, matching.col_mate)
     work = kernels.struct(
         "Work",
-        lists=kernels.csr(graph),
+        indptr=graph.indptr,
+        indices=graph.indices,
         n_rows=n_rows,
         n_cols=n_cols,
         row_mate=row_mate,
