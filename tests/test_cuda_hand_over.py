@@ -11,10 +11,17 @@ import test_decomposition
 from calls import grid, random_matrix, scrambled
 from gpu_calls import CUPY, host, one_call, to_gpu
 from sparsematch._engines.cuda.core import hand_over
+from sparsematch._engines.cuda.matching import one_block
 from sparsematch._types.bipartite import BipartiteCSR
 from strategies import INDEX_TYPES, with_index_type
 
 pytestmark = pytest.mark.skipif(bool(gpu_calls.MISSING), reason=str(gpu_calls.MISSING))
+
+
+@pytest.fixture(autouse=True)
+def no_matrix_is_small(monkeypatch):
+    """Those of these tests would be solved by one block."""
+    monkeypatch.setattr(one_block, "fits", lambda _: False)
 
 
 def chain(n):
@@ -41,7 +48,7 @@ def on_host(form):
 @pytest.mark.parametrize("form", ["csr", "csc"])
 @pytest.mark.parametrize("make", [chain, ladder])
 def test_a_deep_search_is_left_to_the_host(make, form, dtype):
-    A = with_index_type(make(6000).asformat(form), dtype)
+    A = with_index_type(make(20_000).asformat(form), dtype)
     B = to_gpu(A)
     with one_call:
         m, info = sm.maximum_transversal(B, return_info=True)
@@ -49,13 +56,14 @@ def test_a_deep_search_is_left_to_the_host(make, form, dtype):
     oracle.assert_maximum(A, host(m.row_mate), host(m.col_mate))
     assert "hand_over" in names(info)
     step = info.steps[names(info).index("hand_over")]
-    both_ways = 2 * (m.row_mate.nbytes + m.col_mate.nbytes)
-    assert step.copied_bytes == A.indptr.nbytes + A.indices.nbytes + both_ways
-    assert "levels of 256 vertices or fewer" in step.reason
+    mates = m.row_mate.nbytes + m.col_mate.nbytes  # one way: the host begins anew
+    assert step.copied_bytes == A.indptr.nbytes + A.indices.nbytes + mates
+    assert step.cardinality == 0
+    assert "levels, of 8192 vertices each" in step.reason
     assert sum(s.copied_bytes for s in info.steps) == step.copied_bytes
     search = info.steps[names(info).index("ms_bfs")]
-    allowed = hand_over.narrow_levels(
-        BipartiteCSR(*A.shape, A.indptr, A.indices), Allowed(), hand_over.SEARCHED_ENTRY
+    allowed = hand_over.allowed_levels(
+        BipartiteCSR(*A.shape, A.indptr, A.indices), Allowed(), hand_over.SEARCH
     )
     assert search.levels < allowed + 2000  # wide ones, and those of the last round
     with one_call:
@@ -74,12 +82,12 @@ class Allowed:
 def test_the_allowance_grows_with_the_matrix_and_not_where_the_copy_is_there():
     small, large = (BipartiteCSR(n, n, np.arange(n + 1), np.arange(n)) for n in (10**4, 10**6))
     run = Allowed()
-    few, many = (hand_over.narrow_levels(g, run, 60e-9) for g in (small, large))
+    few, many = (hand_over.allowed_levels(g, run, hand_over.SEARCH) for g in (small, large))
     assert hand_over.LEAST <= few < many
     run.on_host = large
-    assert hand_over.narrow_levels(large, run, 60e-9) < many
+    assert hand_over.allowed_levels(large, run, hand_over.SEARCH) < many
     run.host = False
-    assert hand_over.narrow_levels(small, run, 60e-9) == 2**31 - 1
+    assert hand_over.allowed_levels(small, run, hand_over.SEARCH) == 2**31 - 1
 
 
 @pytest.mark.parametrize(
@@ -111,7 +119,7 @@ def test_the_block_form_is_the_same_wherever_it_is_found(make, form, monkeypatch
     to_host = hand_over.on_host
     monkeypatch.setattr(hand_over, "on_host", lambda *a: asked.append(1) or to_host(*a))
     monkeypatch.setattr(hand_over, "LEAST", 16)
-    monkeypatch.setattr(hand_over, "SHARE", 0.001)
+    monkeypatch.setattr(hand_over, "DECOMPOSITION", hand_over.Work(25e-9, 0.001))
     with one_call:
         left = sm.block_triangular_form(to_gpu(A))
         calls = len(asked)
@@ -126,13 +134,50 @@ def test_the_block_form_is_the_same_wherever_it_is_found(make, form, monkeypatch
         assert test_decomposition.blocks_of(on_host(found)) == expected
 
 
+def triangle(n):
+    """An upper triangle with one perfect matching: few rows stay free, each for a deep search."""
+    rng = np.random.default_rng(3)
+    i = np.repeat(np.arange(n), 3)
+    far = np.minimum(n - 1, i + (rng.pareto(0.6, i.size) * 5).astype(np.int64) + 1)
+    rows, cols = np.concatenate([np.arange(n), i]), np.concatenate([np.arange(n), far])
+    return scrambled(sp.csr_array((np.ones(rows.size), (rows, cols)), shape=(n, n)), 4)
+
+
+def test_deep_levels_count_whether_they_are_narrow_or_not():
+    A = triangle(1 << 15)
+    with one_call:
+        m, info = sm.maximum_transversal(to_gpu(A), return_info=True)
+    assert "hand_over" in names(info)
+    search = info.steps[names(info).index("ms_bfs")]
+    assert search.levels < 1000  # 30,000 if it went on; most are wider than 256
+    assert m.cardinality == A.shape[0]
+
+
+def test_the_block_form_goes_where_the_matching_went(monkeypatch):
+    """One copy of the matrix, no second search on the device."""
+    from sparsematch._engines.cuda.decomposition import strong_components
+
+    def refuse(*_):
+        raise AssertionError("the decomposition was begun on the device")
+
+    monkeypatch.setattr(strong_components, "block_labels", refuse)
+    A = triangle(1 << 14)
+    with one_call:
+        form = sm.block_triangular_form(to_gpu(A))
+    test_decomposition.check(A, on_host(form))
+    assert form.n_blocks == A.shape[0]
+
+
 @pytest.mark.parametrize("seed", range(6))
 @pytest.mark.parametrize("least", [0, 1, 3, 10, 40])
 def test_any_search_of_a_block_form_may_be_cut_short(least, seed, monkeypatch):
     """The levels allowed end in another search of the decomposition each time."""
     A = random_matrix(2300, 2200 + 40 * seed, 1.2 + 0.3 * seed, seed=seed)
-    monkeypatch.setattr(hand_over, "FEW", 2**30)
-    monkeypatch.setattr(hand_over, "narrow_levels", lambda graph, run, entry: least)
+    monkeypatch.setattr(
+        hand_over,
+        "allowed_levels",
+        lambda graph, run, work: least if work is hand_over.DECOMPOSITION else 2**31 - 1,
+    )
     with one_call:
         form = on_host(sm.block_triangular_form(to_gpu(A)))
     test_decomposition.check(A, form)
@@ -141,12 +186,24 @@ def test_any_search_of_a_block_form_may_be_cut_short(least, seed, monkeypatch):
     )
 
 
-def test_a_deep_search_leaves_what_it_found():
-    """With every allowance the result is maximum."""
+@pytest.mark.parametrize("warm", [False, True])
+def test_the_host_begins_anew_unless_the_user_gave_a_matching(warm):
+    """With every allowance the result is maximum; where nothing was given, that of the host."""
     A = chain(4000)
-    for allowed in (0, 1, 5, 50, 500):
+    initial = None
+    usual = sm.maximum_transversal(A)
+    if warm:
+        row_mate = usual.row_mate.copy()
+        row_mate[100:] = -1
+        initial = CUPY.asarray(row_mate)
+    for allowed in (0, 1, 5, 20):
         with pytest.MonkeyPatch.context() as patch, one_call:
-            patch.setattr(hand_over, "narrow_levels", lambda *_, n=allowed: n)
-            m, info = sm.maximum_transversal(to_gpu(A), return_info=True)
+            patch.setattr(hand_over, "allowed_levels", lambda *_, n=allowed: n)
+            m, info = sm.maximum_transversal(to_gpu(A), initial=initial, return_info=True)
         oracle.assert_maximum(A, host(m.row_mate), host(m.col_mate))
-        assert "hand_over" in names(info)
+        step = info.steps[names(info).index("hand_over")]
+        if warm:
+            assert step.cardinality >= 100
+        else:
+            assert step.cardinality == 0
+            assert np.array_equal(host(m.row_mate), usual.row_mate)

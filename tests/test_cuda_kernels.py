@@ -10,7 +10,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from sparsematch._engines.cuda.core import alternating_bfs, transpose
+from sparsematch._engines.cuda.core import alternating_bfs, running_sum, transpose
 from sparsematch._engines.cuda.core import compile as cuda_compile
 from sparsematch._engines.cuda.decomposition import (
     connected_components,
@@ -19,7 +19,7 @@ from sparsematch._engines.cuda.decomposition import (
 )
 from sparsematch._engines.cuda.graph import local_max
 from sparsematch._engines.cuda.graph import rounds as general
-from sparsematch._engines.cuda.matching import apfb, ms_bfs, one_block, start_common
+from sparsematch._engines.cuda.matching import apfb, ms_bfs, start_common
 
 FOLDER = Path(str(resources("sparsematch._engines.cuda")))
 SOURCES = sorted(
@@ -39,6 +39,7 @@ SEARCH = {
 LISTS = {"WEIGHT": 8, "LANES": 8, "UNROLL": 2, "LONG": 256, "PART": general.PART}
 MACROS = {
     "core/alternating_bfs": {"HUB": alternating_bfs.HUB},
+    "core/running_sum": {"THREADS": running_sum.THREADS},
     "core/transpose": {"LONG": transpose.LONG},
     "decomposition/connected_components": {
         "FIRST": connected_components.FIRST,
@@ -55,7 +56,6 @@ MACROS = {
     "matching/min_degree": {"STRETCH": start_common.STRETCH},
     "matching/ms_bfs": SEARCH | {"WIDTH": 0, "LANES": 8},
     "matching/ms_bfs_setup": {"WIDTH": 8, "LANES": 8, "LINKED": ms_bfs.LINKED},
-    "matching/one_block": {"ROOM": one_block.ROOM // 8, "THREADS": one_block.THREADS},
     "matching/push_relabel": apfb.MACROS,
 }
 
@@ -126,7 +126,8 @@ def test_every_type_of_weights_compiles(nvrtc, name, weight, dtype):
 
 def layouts(name, dtype):
     """The structs of a source that a driver can fill, as the host lays them out."""
-    for struct in re.findall(r"^struct (?:alignas.16. )?(\w+) {", cuda_compile.source(name), re.M):
+    pattern = r"(?<!>\n)^struct (?:alignas.16. )?(\w+) {"  # no template
+    for struct in re.findall(pattern, cuda_compile.source(name), re.M):
         with contextlib.suppress(TypeError):  # one with member functions
             yield struct, cuda_compile.layout(name, np.dtype(dtype), struct)
 
@@ -152,9 +153,9 @@ def test_a_struct_is_filled_by_its_fields():
     kernels = cuda_compile.Layouts()
     kernels.name, kernels.dtype = "matching/ms_bfs", np.dtype(np.int64)
     limits = {"narrow": 1, "stay": 2, "depth_eighths": 3, "graft": 4, "alone": 5}
-    limits |= {"few": 6, "allowance": 7}
+    limits |= {"wide": 6, "allowance": 7}
     assert kernels.struct("Limits", **limits).record.item() == (1, 2, 3, 4, 5, 6, 7)
-    for wrong in (limits | {"wide": 6}, {"narrow": 1}):
+    for wrong in (limits | {"few": 6}, {"narrow": 1}):
         with pytest.raises(TypeError, match="Limits has fields"):
             kernels.struct("Limits", **wrong)
     for name in ("Nothing", "InStep"):

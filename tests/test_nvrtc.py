@@ -1,6 +1,8 @@
 """The compiler called without CuPy: binaries, messages, threads, files."""
 
+import functools
 import re
+import threading
 from concurrent.futures import ThreadPoolExecutor
 from importlib.metadata import PackageNotFoundError, files
 
@@ -69,12 +71,65 @@ def test_many_threads_compile(compiler, tmp_path):
 
 
 @pytest.mark.parametrize("cores", [2, 16])
-def test_variants_are_compiled_ahead_where_cores_are_to_spare(monkeypatch, cores):
-    loaded = []
-    monkeypatch.setattr(nvrtc.os, "cpu_count", lambda: cores)
-    monkeypatch.setattr(cuda_compile, "load", lambda *name, **macros: loaded.append(macros))
-    gpu_calls.load_ahead("matching/ms_bfs", np.dtype(np.int32), [{"WIDTH": 4}, {"WIDTH": 8}])
-    assert loaded == ([{"WIDTH": 4}, {"WIDTH": 8}] if cores == 16 else [])
+def test_other_modules_are_compiled_ahead_where_cores_are_to_spare(monkeypatch, cores):
+    made = []
+    monkeypatch.setattr(cuda_compile.os, "cpu_count", lambda: cores)
+    monkeypatch.setattr(cuda_compile, "_submit", lambda *job, ahead: made.append((*job, ahead)))
+    gpu_calls.load_ahead.__wrapped__(np.dtype(np.int64))
+    _, texts, options, capabilities, ahead = zip(*made, strict=True) if made else [[]] * 5
+    if cores == 2:
+        assert made == []
+        return
+    assert set(capabilities) == {90 if not gpu_calls.HAS_GPU else capabilities[0]}
+    assert all(ahead)
+    assert all("-DIndex=long long" in given for given in options)
+    heads = [re.match('#line 1 "(.*).cu"', text)[1] for text in texts]
+    assert heads[0] == "decomposition/small_components"  # a block form, then other lists
+    assert heads.count("matching/ms_bfs") == 5
+
+
+class Slow:
+    """A compiler that waits for leave, and notes what it was asked for in which order."""
+
+    version = "1.0"
+
+    def __init__(self):
+        self.leave, self.asked, self.begun = threading.Event(), [], threading.Event()
+
+    def compile(self, text, options):
+        self.asked.append(text)
+        self.begun.set()
+        if text.startswith("ahead"):
+            assert self.leave.wait(20)
+        return text.encode()
+
+
+def test_what_a_call_needs_does_not_wait_for_what_is_compiled_ahead(tmp_path, monkeypatch):
+    """It leaves the queue of those when a call has come to need it."""
+    monkeypatch.setattr(nvrtc.os, "cpu_count", lambda: 2)
+    pool = functools.cache(nvrtc._pool.__wrapped__)
+    monkeypatch.setattr(nvrtc, "_pool", pool)
+    slow = Slow()
+
+    def submit(text, ahead):
+        return nvrtc.submit(slow, tmp_path, text, (), 90, ahead=ahead)
+
+    first = submit("ahead 0", True)  # its thread is the only one
+    assert slow.begun.wait(20)
+    waiting = [submit(text, True) for text in ("variant", "ahead 1")]
+    try:
+        wanted = [submit(text, False) for text in ("wanted", "variant", "variant")]
+        assert [file.result(20).read_text() for file in wanted] == ["wanted", "variant", "variant"]
+        assert wanted[1] is wanted[2]
+        assert not first.done()
+        assert waiting[0].cancelled()
+        assert submit("ahead 0", False) is first  # begun: it is waited for
+    finally:
+        slow.leave.set()
+    assert waiting[1].result(20).read_text() == "ahead 1"
+    assert sorted(slow.asked) == ["ahead 0", "ahead 1", "variant", "wanted"]
+    for ahead in (True, False):
+        pool(ahead).shutdown()
 
 
 def test_binaries_are_beside_cupys(monkeypatch, tmp_path):

@@ -23,6 +23,19 @@ class CUDARuntimeError(RuntimeError):
     pass
 
 
+class Stream:
+    """The only stream: what was launched is done already."""
+
+    def synchronize(self):
+        pass
+
+
+class PinnedMemory(np.ndarray):
+    """Bytes that both sides reach."""
+
+    ptr = property(lambda self: self.ctypes.data)
+
+
 class Pointer:
     """Where the memory of an array begins."""
 
@@ -297,8 +310,12 @@ def install():
     cupy.ndarray, cupy.asarray, cupy.__getattr__ = ndarray, asarray, _function
     cupy.from_dlpack = lambda tensor: tensor.__dlpack__()
     cupy.cuda.runtime.getDevice = lambda: 0
-    cupy.cuda.Device = lambda: types.SimpleNamespace(id=0, compute_capability="90")
+    cupy.cuda.Device = lambda *_: types.SimpleNamespace(
+        id=0, compute_capability="90", attributes={"MaxSharedMemoryPerBlockOptin": 232_448}
+    )
     cupy.cuda.runtime.getDeviceCount = lambda: 1
+    cupy.cuda.get_current_stream = Stream
+    cupy.cuda.alloc_pinned_memory = lambda size: np.empty(size, np.uint8).view(PinnedMemory)
     cupy.cuda.runtime.CUDARuntimeError = CUDARuntimeError
     modules["cupyx.scipy.sparse"].issparse = lambda thing: isinstance(thing, spmatrix)
     modules["cupyx.scipy.sparse"].spmatrix = spmatrix

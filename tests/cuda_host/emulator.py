@@ -22,6 +22,7 @@ from sparsematch._engines.cuda.core import compile as cuda_compile
 HERE = Path(__file__).parent
 COMPILER = shutil.which(os.environ.get("CXX", "c++"))
 THREADS = 4
+SHARED = 232_448  # bytes of shared memory, as host.hpp has them
 
 
 @functools.cache
@@ -73,7 +74,8 @@ class Kernels(cuda_compile.Layouts):
             name, self.dtype, tuple(sorted(macros.items())), os.environ.get("SANITIZER", "")
         )
 
-    def launch(self, kernel, n, *arguments, threads=256):
+    def launch(self, kernel, n, *arguments, threads=256, shared_bytes=0):
+        assert shared_bytes <= SHARED
         self._run(kernel, min(THREADS, max(n, 1)), arguments)
 
     def launch_resident(self, kernel, *arguments, threads=512, blocks_per_processor=1):

@@ -12,6 +12,7 @@
 #define KERNEL extern "C" __attribute__((visibility("default"))) void
 #define DEVICE inline
 #define SHARED static thread_local
+#define DYNAMIC_SHARED(words) static thread_local Bits words[232448 / sizeof(Bits)]
 #define WARP 1
 #define __restrict__ __restrict
 #define __launch_bounds__(...)

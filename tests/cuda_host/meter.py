@@ -15,6 +15,9 @@ _GRANULE = 512  # bytes, of CuPy's pool
 _VIEWS = {"reshape", "ravel", "view", "transpose", "squeeze"}
 _NO_KERNEL = {"empty", "empty_like", "zeros", "zeros_like", "asarray", "ascontiguousarray"}
 _WAITS = ("get", "item", "tolist", "__int__", "__bool__", "__float__", "__index__")
+_OF_ARRAYS = (*_WAITS, "__init__", "__getitem__", "__setitem__")
+#: What is counted of arrays, of the stand-in, of kernels, of the stream.
+_COUNTED = _OF_ARRAYS, ("wrap", "call"), ("_run",), ("synchronize",)
 
 
 class Meter:
@@ -58,14 +61,10 @@ class Meter:
 def counting():
     """Count what is done on the stand-in within the block."""
     meter = Meter()
-    kinds = cupy_on_host.ndarray, cupy_on_host, emulator.Kernels
+    kinds = cupy_on_host.ndarray, cupy_on_host, emulator.Kernels, cupy_on_host.Stream
     kept = [
         {name: getattr(kind, name) for name in names}
-        for kind, names in zip(
-            kinds,
-            ((*_WAITS, "__init__", "__getitem__", "__setitem__"), ("wrap", "call"), ("_run",)),
-            strict=True,
-        )
+        for kind, names in zip(kinds, _COUNTED, strict=True)
     ]
 
     def wrap(value):
@@ -85,10 +84,10 @@ def counting():
             meter.cupys[name] += 1
         return result
 
-    def waiting(name):
+    def waiting(name, of=0):
         def method(self, *args):
             meter.waits[name] += 1
-            return kept[0][name](self, *args)
+            return kept[of][name](self, *args)
 
         return method
 
@@ -113,6 +112,7 @@ def counting():
         | {"__init__": create, "__getitem__": get_item, "__setitem__": set_item},
         {"wrap": wrap, "call": call},
         {"_run": run},
+        {"synchronize": waiting("synchronize", 3)},
     )
     for kind, methods in zip(kinds, changed, strict=True):
         for name, method in methods.items():

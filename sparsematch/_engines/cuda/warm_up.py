@@ -5,15 +5,11 @@ from typing import Any
 
 import numpy as np
 
-from sparsematch._engines.cuda.core import alternating_bfs, compile, transpose
-from sparsematch._engines.cuda.decomposition import (
-    connected_components,
-    multi_pivot,
-    strong_components,
-)
+from sparsematch._engines.cuda.core import compile
+from sparsematch._engines.cuda.decomposition import block_form, connected_components
 from sparsematch._engines.cuda.graph import local_max
 from sparsematch._engines.cuda.graph import rounds as general
-from sparsematch._engines.cuda.matching import apfb, ms_bfs, one_block, start_common
+from sparsematch._engines.cuda.matching import apfb, ms_bfs, start_common
 
 _Module = tuple[str, "np.dtype[Any]", dict[str, int]]
 
@@ -46,27 +42,19 @@ def compile_all(progress: Callable[[str, int, int], object]) -> int:
     return len(waiting)
 
 
-def _of_calls(dtype: "np.dtype[Any]") -> Iterator[tuple[str, dict[str, int]]]:
+def _of_calls(dtype: "np.dtype[Any]") -> Iterator[compile.Module]:
     """Yield what `auto`, block forms and certificates are made of."""
-    for name in ("core/check", "core/certificates", "matching/features"):
+    for name in ("core/check", "core/certificates", "matching/features", "matching/one_block"):
         yield name, {}
-    yield "matching/one_block", one_block.macros(dtype)
     for name in ("cheap", "karp_sipser", "min_degree"):
         yield f"matching/{name}", {"STRETCH": start_common.STRETCH}
-    for shape in ms_bfs.shapes(dtype):
-        yield "matching/ms_bfs", shape
-        yield "matching/ms_bfs_setup", ms_bfs.of_slots(shape)
-    yield "core/transpose", {"LONG": transpose.LONG}
-    yield "core/alternating_bfs", {"HUB": alternating_bfs.HUB}
-    yield "decomposition/strong_components", {"THREADS": strong_components.THREADS}
-    yield "decomposition/multi_pivot", {"ROOTS": multi_pivot.ROOTS}
-    for name in ("small_components", "colouring", "block_permutation"):
-        yield f"decomposition/{name}", {}
+    yield from ms_bfs.modules(dtype)
+    yield from block_form.modules(dtype)
     components = {"FIRST": connected_components.FIRST, "LONG": connected_components.LONG}
     yield "decomposition/connected_components", components
 
 
-def _of_engines(dtype: "np.dtype[Any]") -> Iterator[tuple[str, dict[str, int]]]:
+def _of_engines(dtype: "np.dtype[Any]") -> Iterator[compile.Module]:
     """Yield what the other engines need."""
     yield "matching/push_relabel", apfb.MACROS
     yield "matching/apfb", apfb.MACROS
@@ -74,7 +62,7 @@ def _of_engines(dtype: "np.dtype[Any]") -> Iterator[tuple[str, dict[str, int]]]:
         yield "matching/ms_bfs", shape | {"LOCKSTEP": 1}
 
 
-def _of_graphs(_: "np.dtype[Any]") -> Iterator[tuple[str, dict[str, int]]]:
+def _of_graphs(_: "np.dtype[Any]") -> Iterator[compile.Module]:
     """Yield what general graphs and coarsening need."""
     yield "coarsening/coarsen", {}
     for weight in (8, 4, 0):

@@ -73,7 +73,7 @@ KERNEL seed(Index n_major, const Index* __restrict__ mate, Index* queue, Index* 
 // free, whether the levels did not suffice. Time: O(nnz / threads) and a barrier per level.
 KERNEL __launch_bounds__(512) reach(AlternatingSearch first, AlternatingSearch second,
                                     int max_levels, Allowance allowance, int* flags, int* barrier) {
-    NarrowLevels levels = narrow_levels(allowance);
+    LevelCost levels = level_cost(allowance);
     const AlternatingSearch s[2] = {first, second};
     Frontier f[2];
     for (int k = 0; k < 2; ++k)

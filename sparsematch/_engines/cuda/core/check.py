@@ -1,8 +1,7 @@
 """Whether the arrays of a view are consistent: one launch, one wait for the device."""
 
-import numpy as np
-
 from sparsematch._engines.cuda.core import compile
+from sparsematch._engines.cuda.core.device import HostNumbers
 from sparsematch._types.arrays import namespace
 from sparsematch._types.bipartite import BipartiteCSR
 
@@ -12,10 +11,10 @@ def count_entries(graph: BipartiteCSR) -> int:
 
     Their lengths must fit. Time: O(n_major + nnz).
     """
-    facts = namespace(graph.indptr).zeros(2, np.int64)
+    facts = HostNumbers(namespace(graph.indptr), 2)
     sizes = (graph.dtype.type(n) for n in (graph.n_major, graph.n_minor, graph.indices.size))
     n = max(graph.n_major, graph.indices.size)
-    arrays = graph.indptr, graph.indices, facts
+    arrays = graph.indptr, graph.indices, facts.pointer
     compile.load("core/check", graph.dtype).launch("check", -(-n // 4), *sizes, *arrays)
-    wrong, nnz = facts.tolist()
+    wrong, nnz = facts.read()
     return -1 if wrong else int(nnz)

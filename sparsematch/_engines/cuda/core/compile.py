@@ -15,7 +15,7 @@ import functools
 import os
 import re
 import struct
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from concurrent.futures import Future
 from contextlib import suppress
 from dataclasses import dataclass
@@ -38,6 +38,13 @@ _FIELD = re.compile(r"(?:const )?(\w+(?: long)?)(<\w+>)?(?=[\s*])\s*([\w\s*,\[\]
 _DECLARATOR = re.compile(r"(\*?)\s*(\w+)(?:\[(\d+)\])?")
 #: Cores of a machine that has some to spare.
 SPARE_CORES = 8
+#: Bytes of shared memory that every block may have.
+_SHARED_ALWAYS = 48 << 10
+#: A source file and its macros.
+Module = tuple[str, dict[str, int]]
+#: What later calls are likely to need, for an index type, as packages register it: the
+#: likeliest modules first.
+expected: list[Callable[[np.dtype[Any]], Iterable[Module]]] = []
 _NUMBERS = (int, float, np.generic)
 _TYPES = {
     "bool": "?",
@@ -97,23 +104,17 @@ class Kernels(Layouts):
         self._code, self._options = source(name), options(dtype, **macros)
         self._files: dict[int, Future[Path]] = {}
         self._functions: dict[tuple[int, str], Any] = {}
+        self._roomy: set[Any] = set()  # functions that may have more shared memory than all may
         self._compile(cupy.cuda.Device())
 
     def _compile(self, device: Any) -> "Future[Path] | None":
         """Start the compiler for the architecture of a device; None: CuPy has to compile."""
-        compiler = nvrtc.loaded_compiler(self._cupy.cuda.nvrtc.getVersion()[0])
         capability = int(device.compute_capability)
-        if compiler is None or capability not in compiler.architectures():
-            return None
         if capability not in self._files:
-            self._files[capability] = nvrtc.pool().submit(
-                nvrtc.binary_file,
-                compiler,
-                nvrtc.cache_folder(),
-                self._code,
-                (*self._options, *_AS_CUPY),
-                capability,
-            )
+            job = _submit(self._cupy, self._code, self._options, capability)
+            if job is None:
+                return None
+            self._files[capability] = job
         return self._files[capability]
 
     def ready(self) -> None:
@@ -148,27 +149,44 @@ class Kernels(Layouts):
             code=self._code, options=self._options, enable_cooperative_groups=resident
         )
 
-    def launch(self, kernel: str, n: int, *arguments: Any, threads: int = 256) -> None:
+    def launch(
+        self, kernel: str, n: int, *arguments: Any, threads: int = 256, shared_bytes: int = 0
+    ) -> None:
         """Start a kernel with one thread per item, n in all, as far as the grid goes.
 
-        Kernels stride over the rest.
+        Kernels stride over the rest. Blocks may have up to `shared_room` bytes of shared memory.
         """
         blocks = max(1, min(-(-n // threads), 65_536))
-        self._function(kernel, False)((blocks,), (threads,), passed(arguments))
+        function = self._function(kernel, False)
+        if shared_bytes > _SHARED_ALWAYS and function not in self._roomy:
+            function.max_dynamic_shared_size_bytes = shared_room()
+            self._roomy.add(function)
+        function((blocks,), (threads,), passed(arguments), shared_mem=shared_bytes)
 
     def launch_resident(
         self, kernel: str, *arguments: Any, threads: int = 512, blocks_per_processor: int = 1
     ) -> None:
         """Start a kernel whose blocks are on the device together, so that they may wait."""
-        blocks = _processors(self._cupy.cuda.Device().id) * blocks_per_processor
+        blocks = _attribute(self._cupy.cuda.Device().id, "MultiProcessorCount")
+        blocks *= blocks_per_processor
         self._function(kernel, True)((blocks,), (threads,), passed(arguments))
 
 
 @functools.cache
-def _processors(device: int) -> int:
+def _attribute(device: int, name: str) -> int:
     import cupy
 
-    return int(cupy.cuda.Device(device).attributes["MultiProcessorCount"])
+    return int(cupy.cuda.Device(device).attributes[name])
+
+
+def shared_room() -> int:
+    """Return the bytes of shared memory that a launch on the current device may ask for.
+
+    1 KiB is left for what kernels declare by themselves.
+    """
+    import cupy
+
+    return _attribute(cupy.cuda.Device().id, "MaxSharedMemoryPerBlockOptin") - 1024
 
 
 @functools.cache
@@ -177,14 +195,31 @@ def load(name: str, dtype: np.dtype[Any], **macros: int) -> Kernels:
     return Kernels(name, dtype, **macros)
 
 
-def load_ahead(name: str, dtype: np.dtype[Any], variants: Iterable[dict[str, int]]) -> None:
-    """Start the compiler for variants of a module that other matrices will need.
+@functools.cache
+def load_ahead(dtype: np.dtype[Any]) -> None:
+    """Start the compiler for what later calls are likely to need: see `expected`.
 
     Only where there are cores to spare: once on a machine, as binaries are kept.
     """
-    if (os.cpu_count() or 1) >= SPARE_CORES:
-        for macros in variants:
-            load(name, dtype, **macros)
+    if (os.cpu_count() or 1) < SPARE_CORES:
+        return
+    import cupy
+
+    capability = int(cupy.cuda.Device().compute_capability)
+    for modules in expected:
+        for name, macros in modules(dtype):
+            _submit(cupy, source(name), options(dtype, **macros), capability, ahead=True)
+
+
+def _submit(
+    cupy: Any, code: str, given: tuple[str, ...], capability: int, *, ahead: bool = False
+) -> "Future[Path] | None":
+    """Start the compiler for an architecture; None: CuPy has to compile."""
+    compiler = nvrtc.loaded_compiler(cupy.cuda.nvrtc.getVersion()[0])
+    if compiler is None or capability not in compiler.architectures():
+        return None
+    given = *given, *_AS_CUPY
+    return nvrtc.submit(compiler, nvrtc.cache_folder(), code, given, capability, ahead=ahead)
 
 
 def options(dtype: np.dtype[Any], **macros: int) -> tuple[str, ...]:

@@ -16,6 +16,8 @@
 #define KERNEL extern "C" __global__ void
 #define DEVICE __device__ __forceinline__
 #define SHARED __shared__
+// Words of shared memory, as many as the launch asks for.
+#define DYNAMIC_SHARED(words) extern __shared__ Bits words[]
 #define WARP 32
 
 typedef unsigned int Bits;
@@ -77,9 +79,11 @@ DEVICE int add(int* p, int value) { return atomicAdd(p, value); }
 DEVICE long long add(long long* p, long long value) {
     return (long long)atomicAdd((Wide*)p, (Wide)value);
 }
+DEVICE Bits add(Bits* p, Bits value) { return atomicAdd(p, value); }
 DEVICE Wide add(Wide* p, Wide value) { return atomicAdd(p, value); }
 DEVICE int maximum(int* p, int value) { return atomicMax(p, value); }
 DEVICE long long maximum(long long* p, long long value) { return atomicMax(p, value); }
+DEVICE Wide maximum(Wide* p, Wide value) { return atomicMax(p, value); }
 DEVICE int minimum(int* p, int value) { return atomicMin(p, value); }
 DEVICE long long minimum(long long* p, long long value) { return atomicMin(p, value); }
 DEVICE Bits bit_or(Bits* p, Bits bits) { return atomicOr(p, bits); }

@@ -1,4 +1,4 @@
-"""What the drivers share: the threads of a list, sets of vertices, seeds."""
+"""What the drivers share: the threads of a list, sets of vertices, seeds, numbers read back."""
 
 from typing import Any
 
@@ -34,3 +34,28 @@ def index_bits(n: int) -> np.int32:
 def seed_of(run: Run) -> np.uint32:
     """Return the low bits of the seed."""
     return np.uint32(run.seed & 0xFFFFFFFF)
+
+
+class HostNumbers:
+    """A few numbers in host memory, zero, that a kernel writes by itself.
+
+    They are read after a wait, without a copy. The memory is pinned; the address is the same on
+    both sides.
+    """
+
+    def __init__(self, xp: Any, n: int) -> None:
+        self._stream = xp.cuda.get_current_stream()
+        self._memory = xp.cuda.alloc_pinned_memory(8 * n)
+        self._numbers = np.frombuffer(self._memory, np.int64, n)
+        self._numbers[:] = 0
+
+    @property
+    def pointer(self) -> np.uint64:
+        """The address, as a kernel takes it."""
+        return np.uint64(self._memory.ptr)
+
+    def read(self) -> list[int]:
+        """Return the numbers; waits for the device."""
+        self._stream.synchronize()
+        numbers: list[int] = self._numbers.tolist()
+        return numbers

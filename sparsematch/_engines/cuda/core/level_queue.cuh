@@ -39,29 +39,29 @@ struct LevelQueue {
 // A queue whose first level is in place, its width in the first slot.
 DEVICE LevelQueue level_queue(Index* values, Index* widths) { return {values, {widths, 1}, 0}; }
 
-// How many levels of up to `few` vertices a call may do; `used` counts them over all its launches,
-// nullptr: nothing is counted. Where they are used up, the host will do the work.
+// What the levels of a call may cost, 1 each and 1 more for every `wide` vertices; `used` counts it
+// over all its launches, nullptr: nothing is counted. Where it is used up, the host will do the
+// work.
 struct Allowance {
     Index* used;
-    Index most;
-    int few;
+    Index most, wide;
 };
 
 // What a launch has used of an allowance: the same in all threads, as `used` is written at the end.
-struct NarrowLevels {
+struct LevelCost {
     const Allowance& allowance;
     Index used;
 
     // Counts a level; tells whether it may be done.
     DEVICE bool allow(Index width) {
-        if (allowance.used && width <= allowance.few) ++used;
+        if (allowance.used) used += 1 + width / allowance.wide;
         return !allowance.used || used <= allowance.most;
     }
     DEVICE void finish() const {
         if (allowance.used && thread_index() == 0) store(allowance.used, used);
     }
 };
-DEVICE NarrowLevels narrow_levels(const Allowance& allowance) {
+DEVICE LevelCost level_cost(const Allowance& allowance) {
     return {allowance, allowance.used ? load(allowance.used) : 0};
 }
 

@@ -4,6 +4,7 @@ from time import perf_counter
 
 from sparsematch._engines.cuda.core import compile
 from sparsematch._engines.cuda.core.device import lanes_of
+from sparsematch._engines.cuda.core.running_sum import running_sum
 from sparsematch._engines.registry import Run
 from sparsematch._types.arrays import namespace
 from sparsematch._types.bipartite import BipartiteCSR
@@ -26,20 +27,15 @@ def transpose(graph: BipartiteCSR, run: Run) -> BipartiteCSR:
     return run.transposed
 
 
-def kernels(graph: BipartiteCSR) -> compile.Kernels:
-    """Return the kernels for graphs like this one."""
-    return compile.load("core/transpose", graph.dtype, LONG=LONG)
-
-
 def _build(graph: BipartiteCSR) -> BipartiteCSR:
     xp, dtype, nnz = namespace(graph.indptr), graph.dtype, graph.nnz
-    launch = kernels(graph).launch
+    launch = compile.load("core/transpose", dtype, LONG=LONG).launch
     # the first stays zero, so that their running sum is where lists begin
     counts = xp.zeros(graph.n_minor + 1, dtype)
     place, indices = xp.empty(nnz, dtype), xp.empty(nnz, dtype)
     if nnz:
         launch("count", nnz, dtype.type(nnz), graph.indices, counts[1:], place)
-    begin = xp.cumsum(counts, dtype=dtype)
+    begin = running_sum(counts)
     if nnz:
         shift = lanes_of(graph)
         arrays = graph.indptr, graph.indices, place, begin, indices

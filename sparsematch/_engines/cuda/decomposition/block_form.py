@@ -1,10 +1,13 @@
 """Block labels and permutations in the user's rows and columns, all of it on the device."""
 
+from collections.abc import Iterator
 from typing import Any
 
+import numpy as np
+
 from sparsematch._engines.cuda.core import compile, hand_over
-from sparsematch._engines.cuda.core.transpose import kernels as transpose_kernels
-from sparsematch._engines.cuda.core.transpose import transpose
+from sparsematch._engines.cuda.core.running_sum import THREADS, running_sum
+from sparsematch._engines.cuda.core.transpose import LONG, transpose
 from sparsematch._engines.cuda.decomposition import strong_components
 from sparsematch._engines.operations import DecompositionOps
 from sparsematch._engines.registry import Run, operations
@@ -18,23 +21,28 @@ def block_labels(graph: BipartiteCSR, matching: Matching, run: Run) -> BlockLabe
     """Return the group of every row; the matching must be maximum. Time: O(n_rows + n_cols + nnz).
 
     A transpose that the engine has left in the run is used, else one is built. If the run allows
-    it, searches whose levels are many and narrow are left to the host.
+    it, searches whose levels are too many are left to the host; all of it is if the matching was,
+    for its search goes along the same paths.
     """
-    _preload(graph)
+    if run.on_host is not None:
+        return _labels_on_host(graph, matching, run)
+    for name, macros in modules(graph.dtype):
+        compile.load(name, graph.dtype, **macros)
     by_row, by_col = graph.orient(graph, transpose(graph, run))
-    most = hand_over.narrow_levels(graph, run, hand_over.DECOMPOSED_ENTRY)
+    most = hand_over.allowed_levels(graph, run, hand_over.DECOMPOSITION)
     try:
         return strong_components.block_labels(by_row, by_col, matching, most)
-    except hand_over.TooNarrowError:
+    except hand_over.TooDeepError:
         run.transposed = None
     return _labels_on_host(graph, matching, run)
 
 
-def _preload(graph: BipartiteCSR) -> None:
-    """Start the compiler for all that may be launched."""
-    transpose_kernels(graph)
-    strong_components.preload(graph.dtype)
-    compile.load("decomposition/block_permutation", graph.dtype)
+def modules(_: "np.dtype[Any]") -> Iterator[compile.Module]:
+    """Yield all that may be launched, what takes longest to compile first."""
+    yield from strong_components.modules()
+    yield "decomposition/block_permutation", {}
+    yield "core/transpose", {"LONG": LONG}
+    yield "core/running_sum", {"THREADS": THREADS}
 
 
 def _labels_on_host(graph: BipartiteCSR, matching: Matching, run: Run) -> BlockLabels:
@@ -61,7 +69,7 @@ def block_permutation(matching: Matching, labels: BlockLabels) -> BlockPermutati
     # the first stays zero, so that the running sum is where groups begin
     count = xp.zeros(n_groups + 1, dtype)
     kernels.launch("tally", row_mate.size, n_rows, labels.row_group, count[1:], place)
-    begin = xp.cumsum(count, dtype=dtype)
+    begin = running_sum(count)
     row_perm, col_perm = xp.empty(row_mate.size, dtype), xp.empty(col_mate.size, dtype)
     order = kernels.struct(
         "BlockOrder",

@@ -35,7 +35,7 @@ def coarse_parts(
 ) -> CoarseParts:
     """Search from all free rows and all free columns; the matching must be maximum.
 
-    They are worth nothing if the allowance of narrow levels is used up; whoever waits for the
+    They are worth nothing if the allowance of levels is used up; whoever waits for the
     device next finds out. Workspace: an index per row and column. Time: O(n_rows + n_cols + nnz), a
     barrier per level.
     """

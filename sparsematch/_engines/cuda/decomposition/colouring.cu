@@ -36,7 +36,7 @@ KERNEL __launch_bounds__(512)
     spread(Index n, const Index* __restrict__ list, Arcs arcs, const Index* __restrict__ label,
            Index* colour, Index* queued, Index* queues, Index* count, Allowance allowance,
            int* barrier) {
-    NarrowLevels levels = narrow_levels(allowance);
+    LevelCost levels = level_cost(allowance);
     const Index lanes = static_cast<Index>(1) << arcs.shift;
     LevelQueue q = level_queue(queues + n, count);
     const Index* from = list;
@@ -70,7 +70,7 @@ KERNEL __launch_bounds__(512)
 KERNEL __launch_bounds__(512) collect(Index n, const Index* __restrict__ list, int bits, Arcs arcs,
                                       const Index* __restrict__ colour, Bits* found, Index* queue,
                                       Index* count, Allowance allowance, int* barrier) {
-    NarrowLevels levels = narrow_levels(allowance);
+    LevelCost levels = level_cost(allowance);
     const Index lanes = static_cast<Index>(1) << arcs.shift;
     LevelQueue q = level_queue(queue, count);
     for (Index k = thread_index(); k < n; k += thread_count()) {

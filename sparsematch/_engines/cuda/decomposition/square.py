@@ -25,7 +25,7 @@ class Square:
     rows_in, cols_in : ndarray of uint32
         A bit for each row and column whose block is still to be found.
     allowance : Allowance
-        Narrow levels that all searches together may do.
+        Levels that all searches together may do.
     """
 
     by_row: BipartiteCSR

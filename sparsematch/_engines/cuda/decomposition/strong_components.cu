@@ -117,7 +117,7 @@ DEVICE void trim_first_level(const Trim& s, Index n_rows, WarpQueue<Index>& to_f
 // removed, which are not read; removed, by atomic claims, so that a row goes to one of the queues;
 // removals: how many are in each. Time: O(nnz / threads), a barrier per level.
 KERNEL __launch_bounds__(THREADS, 2) trim(Index n_rows, Trim s, Allowance allowance, int* barrier) {
-    NarrowLevels levels = narrow_levels(allowance);
+    LevelCost levels = level_cost(allowance);
     SHARED Index staged[2][2 * THREADS];
     LevelQueue first = level_queue(s.first_queue, s.widths),
                last = level_queue(s.last_queue, s.widths + 3);

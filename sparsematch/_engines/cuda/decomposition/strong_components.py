@@ -3,6 +3,7 @@
 See strong_components.cu.
 """
 
+from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any
 
@@ -11,6 +12,7 @@ import numpy as np
 from sparsematch._engines.cuda.core import alternating_bfs, compile
 from sparsematch._engines.cuda.core.device import bit_set, lanes_of
 from sparsematch._engines.cuda.core.hand_over import Allowance
+from sparsematch._engines.cuda.core.running_sum import largest, running_sum
 from sparsematch._engines.cuda.decomposition import multi_pivot
 from sparsematch._engines.cuda.decomposition.coarse_parts import CoarseParts, coarse_parts
 from sparsematch._engines.cuda.decomposition.colouring import colour_components
@@ -36,7 +38,7 @@ def block_labels(
 ) -> BlockLabels:
     """Return the group of every row; the matching must be maximum.
 
-    Raises `TooNarrowError` after more than `most` narrow levels. Workspace: six indices per row,
+    Raises `TooDeepError` after more than `most` levels. Workspace: six indices per row,
     two per column, and what sorting the rest takes. Time: O(n_rows + n_cols + nnz), a barrier per
     level of each search, three waits for the device, two for each pivot and each round over the
     rest.
@@ -46,7 +48,7 @@ def block_labels(
         return BlockLabels(xp.empty(0, dtype), 0)
     kernels = _kernels(dtype)
     inside = bit_set(xp, n_rows), bit_set(xp, by_row.n_cols)
-    # numbers of rows, as _trim returns them; narrow levels
+    # numbers of rows, as _trim returns them; levels
     size = xp.zeros(4, dtype)
     allowance = Allowance(size[3:], most)
     parts = coarse_parts(by_row, by_col, matching, allowance)
@@ -56,20 +58,20 @@ def block_labels(
         _split_core(square, size, from_row)
     begins = xp.zeros(max(size[0], 1), dtype)
     kernels.launch("mark", n_rows, dtype.type(n_rows), square.label, begins)
-    blocks = xp.cumsum(begins, dtype=dtype)
+    blocks = running_sum(begins)
     group = xp.empty(n_rows, dtype)
     arrays = matching.row_mate, square.label, blocks, blocks[-1:], group
     kernels.launch("number", n_rows, dtype.type(n_rows), *arrays)
     return BlockLabels(group, int(blocks[-1]))
 
 
-def preload(dtype: np.dtype[Any]) -> None:
-    """Start the compiler for all that may be launched."""
-    alternating_bfs.kernels_of(dtype)
-    _kernels(dtype)
-    compile.load("decomposition/small_components", dtype)
-    multi_pivot.kernels_of(dtype)
-    compile.load("decomposition/colouring", dtype)
+def modules() -> Iterator[compile.Module]:
+    """Yield all that may be launched."""
+    yield "decomposition/small_components", {}
+    yield "decomposition/strong_components", {"THREADS": THREADS}
+    yield "core/alternating_bfs", {"HUB": alternating_bfs.HUB}
+    yield "decomposition/multi_pivot", {"ROOTS": multi_pivot.ROOTS}
+    yield "decomposition/colouring", {}
 
 
 def _kernels(dtype: np.dtype[Any]) -> compile.Kernels:
@@ -206,7 +208,7 @@ def _split(square: Square, part: Square, begin: int, from_row: IndexArray) -> li
     graph, mates = square.by_row, square.matching
     xp, dtype, n_rows = namespace(graph.indptr), graph.dtype, graph.n_rows
     kernels, n = _kernels(dtype), dtype.type(n_rows)
-    ahead, behind = reach_both_ways(part, xp.argmax(from_row).reshape(1))
+    ahead, behind = reach_both_ways(part, largest(from_row))
     square.allowance.check()
     of_row, counts = xp.empty(n_rows, np.int8), xp.zeros(4, dtype)
     reached = part.rows_in, ahead, behind

@@ -1,5 +1,6 @@
 """Initialisation heuristics, exact engines and the choice between them."""
 
+from sparsematch._engines.cuda.core import compile
 from sparsematch._engines.cuda.core.drivers import register_driver
 from sparsematch._engines.cuda.matching import (
     apfb,
@@ -20,3 +21,6 @@ register_driver("ms_bfs", "exact", ms_bfs, default_init="cheap")
 register_driver("one_block", "exact", one_block)
 register_driver("apfb", "exact", apfb, default_init="cheap")
 register_driver("push_relabel", "exact", push_relabel, default_init="cheap", transpose="required")
+
+# the search for lists of other lengths
+compile.expected.append(ms_bfs.modules)

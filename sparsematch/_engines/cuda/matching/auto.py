@@ -20,7 +20,7 @@ from sparsematch._types.matching import Matching
 
 SUMMARY = (
     "A start that suits the lists, then `ms_bfs` from the side with fewer vertices; `one_block` "
-    "where they are few; what is deep and narrow is left to the host."
+    "where they are few; what takes very many levels is left to the host."
 )
 #: `host`: whether it may be.
 OPTIONS: dict[str, bool | float] = {"host": True}
@@ -63,17 +63,17 @@ def improve(graph: BipartiteCSR, matching: Matching, run: Run) -> None:
     _start(searched, seen).improve(searched, matching, run)
     begin, limits = perf_counter(), {}
     if run.host:
-        allowance = hand_over.narrow_levels(graph, run, hand_over.SEARCHED_ENTRY)
-        limits = {"few": hand_over.FEW, "allowance": allowance}
+        allowance = hand_over.allowed_levels(graph, run, hand_over.SEARCH)
+        limits = {"wide": hand_over.WIDE, "allowance": allowance}
     report = ms_bfs.search(searched, matching, run, limits, seen.linked)
     ms_bfs.account("ms_bfs", report, begin, run)
     if run.host and report()["stopped"]:  # waits
-        why = f"more than {allowance} levels of {hand_over.FEW} vertices or fewer"
+        why = f"more than {allowance} levels, of {hand_over.WIDE} vertices each"
         hand_over.finish_matching(graph, matching, run, why)
 
 
 def _preload(graph: BipartiteCSR) -> None:
-    """Start the compiler for what will be launched, and the likely start."""
+    """Start the compiler for what will be launched, and the likely start; then for other calls."""
     start_common.load("matching/cheap", graph.dtype)
     if _may_have_pendants(graph):
         start_common.load("matching/karp_sipser", graph.dtype)
@@ -81,6 +81,7 @@ def _preload(graph: BipartiteCSR) -> None:
         start_common.load("matching/min_degree", graph.dtype)
     compile.load("matching/features", graph.dtype)
     ms_bfs.preload(graph)
+    compile.load_ahead(graph.dtype)
 
 
 def _may_have_pendants(graph: BipartiteCSR) -> bool:

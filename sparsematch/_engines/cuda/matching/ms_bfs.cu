@@ -24,7 +24,7 @@ struct Launch {
     int* barrier;
     unsigned char* memory;
     long long since;
-    Index few;  // levels of few entries
+    Index cost;  // of the levels and rounds, see Limits
 };
 
 DEVICE void prefetch_row(const MsBfs& s, Index row) {
@@ -59,9 +59,9 @@ DEVICE Index visit(const MsBfs& s, const Entry& at, const Index (&list)[N], Queu
                 ends = compare_and_swap(s.leaf + at.root, UNMATCHED, list[k]) == UNMATCHED;
         }
         found += count_bits(ballot(ends));
-        Entry entry = {mate[k], at.root, 0, 0};
+        Entry entry = {mate[k], at.root, 0};
         const bool linked = WIDTH && list[k] < MORE;
-        if (linked) entry = Entry{at.row, at.root, list[k], 0};
+        if (linked) entry = Entry{at.row, at.root, list[k]};
         next.put(entry, linked || (claimed[k] && mate[k] != UNMATCHED));
     }
     return found;
@@ -83,7 +83,7 @@ DEVICE Index visit_list(const MsBfs& s, const Entry& at, bool wanted, unsigned t
         from += begin;
     }
     for (Index part = 1 + lane; ballot(part <= parts); part += LANES)
-        next.put(Entry{at.row, at.root, part, 0}, part <= parts);
+        next.put(Entry{at.row, at.root, part}, part <= parts);
     const int offset =
         static_cast<int>(scatter(static_cast<unsigned>(at.row) ^ turn)) & (LANES * UNROLL - 1);
     for (Index base = 0; ballot(base < left); base += LANES * UNROLL) {
@@ -107,7 +107,7 @@ DEVICE Index expand(const MsBfs& s, const Entry* from, Index count, Index warp, 
     const Index step = warps * (WARP / LANES);
     Index e = warp * (WARP / LANES) + lane_in_warp() / LANES;
     Index found = 0;
-    Entry soon = {0, 0, 0, 0};
+    Entry soon = {0, 0, 0};
     if (e < count) soon = from[e];
     for (Index base = warp * (WARP / LANES); base < count; base += step) {
         const Entry at = soon;
@@ -218,7 +218,7 @@ DEVICE void plant(const MsBfs& s, Index n_cols, Index n_roots, bool graft, const
             const Index root = in_tree ? s.link[j].root : UNMATCHED;
             const bool stays = root != UNMATCHED && s.leaf[root] == UNMATCHED;
             kept |= ballot(stays) << first;
-            next.put(Entry{stays ? s.col_mate[j] : UNMATCHED, root, 0, 0}, stays);
+            next.put(Entry{stays ? s.col_mate[j] : UNMATCHED, root, 0}, stays);
         }
         // own word of the warp, which has read it
         if (lane_in_warp() == 0) store(s.visited + w, kept);
@@ -226,7 +226,7 @@ DEVICE void plant(const MsBfs& s, Index n_cols, Index n_roots, bool graft, const
     for (Index base = thread_index() - lane_in_warp(); base < n_roots; base += thread_count()) {
         const Index r = base + lane_in_warp();
         const bool free = r < n_roots && s.leaf[r] == UNMATCHED;
-        next.put(Entry{free ? s.roots[r] : UNMATCHED, r, 0, 0}, free);
+        next.put(Entry{free ? s.roots[r] : UNMATCHED, r, 0}, free);
     }
     next.flush();
 }
@@ -265,11 +265,11 @@ DEVICE Index grow(const MsBfs& s, const Limits& limits, Index count, Index enoug
         begin += count;
         count = load(&now->pushed);
         level += load(&now->deep);
-        if (f.count <= limits.few) launch.few += load(&now->deep);
+        launch.cost += 1 + load(&now->deep) * (1 + f.count / limits.wide);
         const Index more = load(&now->found);
         if (more) last = level;
         found += more;
-        if (found >= enough || launch.few > limits.allowance) break;
+        if (found >= enough || launch.cost > limits.allowance) break;
         if (!LOCKSTEP && found && level * 8 >= last * limits.depth_eighths + 64) break;
     }
     return found;
@@ -290,7 +290,7 @@ KERNEL __launch_bounds__(THREADS, BLOCKS)
                      memory,
                      ticks(),
                      0};
-    while (total < most && launch.few <= limits.allowance) {
+    while (total < most && launch.cost <= limits.allowance) {
         const Tally* now = launch.rounds.written();
         plant(s, n_cols, n_roots, phase > 0 && level >= limits.graft, launch);
         end_round(launch.rounds, Done{0, 0}, barrier);
@@ -301,7 +301,7 @@ KERNEL __launch_bounds__(THREADS, BLOCKS)
         const Index found = grow(s, limits, load(&now->pushed), enough, turn, level, launch);
         levels += level;
         total += found;
-        if (!found && launch.few <= limits.allowance) break;
+        if (!found && launch.cost <= limits.allowance) break;
         augment(s, n_roots);
         sync_grid(barrier);
         clock(control, 3, launch.since);
@@ -310,5 +310,5 @@ KERNEL __launch_bounds__(THREADS, BLOCKS)
     control->phases = phase;
     control->levels = levels;
     control->found = total;
-    control->stopped = total < most && launch.few > limits.allowance;
+    control->stopped = total < most && launch.cost > limits.allowance;
 }

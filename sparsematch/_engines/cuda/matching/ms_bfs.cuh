@@ -38,8 +38,8 @@ struct alignas(2 * sizeof(Index)) Link {
 
 // A row of the frontier, its tree, and what part of its list comes next: 0, the
 // first; a LINK, a row of slots; else a part of a long list.
-struct alignas(16) Entry {
-    Index row, root, part, unused;
+struct Entry {
+    Index row, root, part;
 };
 
 // What the blocks count in one round between two barriers: entries of the next frontier, paths,
@@ -60,10 +60,11 @@ struct Control {
 // When a frontier is narrow, in entries for each block; how many levels a block then goes on by
 // itself; at how many eighths of the depth at which it found its last path a phase ends, 0: with
 // the level that finds one; the levels of a phase from which on its trees are kept. In lockstep, up
-// to how many entries are left to the first block, and narrow frontiers are shared by all. After
-// more than `allowance` levels of up to `few` entries the search stops: the host will finish it.
+// to how many entries are left to the first block, and narrow frontiers are shared by all. A level
+// costs 1, and 1 more for every `wide` entries, a round as much as a level more; after a cost of
+// more than `allowance` the search stops: the host will finish it.
 struct Limits {
-    int narrow, stay, depth_eighths, graft, alone, few, allowance;
+    int narrow, stay, depth_eighths, graft, alone, wide, allowance;
 };
 
 struct MsBfs {

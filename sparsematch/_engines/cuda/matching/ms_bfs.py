@@ -5,7 +5,7 @@ no launch and no transfer. The host learns how many rows are free before it star
 """
 
 import functools
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from time import perf_counter
 from typing import Any
 
@@ -32,10 +32,10 @@ ROOM = 128
 #: As in ms_bfs.cuh. A frontier is narrow up to so many entries per block, and blocks then go on by
 #: themselves for so many levels. A phase that has found something ends when it is so many eighths
 #: as deep as when it found the last; its trees are kept for the next from so many levels on, when
-#: growing them again would take longer. It does as many levels of few entries as there are, unless
-#: a driver allows fewer.
+#: growing them again would take longer. It does as many levels as there are, unless a driver allows
+#: fewer.
 LIMITS = {"narrow": 640, "stay": 32, "depth_eighths": 16, "graft": 100, "alone": 0}
-LIMITS |= {"few": 0, "allowance": 2**31 - 1}
+LIMITS |= {"wide": 2**31 - 1, "allowance": 2**31 - 1}
 
 #: What the ticks of the control are counted for.
 KINDS = ("plant", "wide", "narrow", "augment")
@@ -44,7 +44,7 @@ KINDS = ("plant", "wide", "narrow", "augment")
 def improve(graph: BipartiteCSR, matching: Matching, run: Run) -> None:
     """Make the matching maximum.
 
-    Reads: the graph. Writes: both mates. Workspace: 2 indices for each column, 4 and its slots for
+    Reads: the graph. Writes: both mates. Workspace: 2 indices for each column, 3 and its slots for
     each row, 2 more for each free row.
     """
     begin = perf_counter()
@@ -67,12 +67,10 @@ def account(
 
 
 def preload(graph: BipartiteCSR) -> None:
-    """Start the compiler for the search of such lists, and then of others."""
-    macros, others = shape(graph), shapes(graph.dtype)
+    """Start the compiler for the search of such lists."""
+    macros = shape(graph)
     compile.load("matching/ms_bfs", graph.dtype, **macros)
     compile.load("matching/ms_bfs_setup", graph.dtype, **of_slots(macros))
-    compile.load_ahead("matching/ms_bfs", graph.dtype, others)
-    compile.load_ahead("matching/ms_bfs_setup", graph.dtype, map(of_slots, others))
 
 
 def of_slots(macros: dict[str, int]) -> dict[str, int]:
@@ -95,6 +93,13 @@ def shape(graph: BipartiteCSR) -> dict[str, int]:
 def shapes(dtype: np.dtype[Any]) -> list[dict[str, int]]:
     """Return the macros of all lists."""
     return [_macros(dtype, *pair) for pair in ((8, 8), (4, 4), (16, 16), (0, 8), (0, 32))]
+
+
+def modules(dtype: np.dtype[Any]) -> Iterator[compile.Module]:
+    """Yield the modules of all lists."""
+    for macros in shapes(dtype):
+        yield "matching/ms_bfs", macros
+        yield "matching/ms_bfs_setup", of_slots(macros)
 
 
 def _macros(dtype: np.dtype[Any], width: int, lanes: int) -> dict[str, int]:
@@ -172,14 +177,14 @@ class Search:
     def start(self, limits: dict[str, int], n_roots: int, linked: int) -> None:
         """Launch the search from so many free rows.
 
-        Workspace: 2 indices for each column, 4 for each row and linked row and a few for long
+        Workspace: 2 indices for each column, 3 for each row and linked row and a few for long
         lists, 2 for each root, and the slots.
         """
         graph, macros, control = self._graph, self._macros, self._control
         xp, dtype, index = namespace(graph.indptr), graph.dtype, graph.dtype.type
         n_rows, n_cols = graph.n_major, graph.n_minor
         entries = n_rows + linked + graph.indices.size // macros["PART"] + 1
-        queue, link = xp.empty(4 * entries, dtype), xp.empty(2 * n_cols, dtype)
+        queue, link = xp.empty(3 * entries, dtype), xp.empty(2 * n_cols, dtype)
         slots = self._slots(linked) if macros["WIDTH"] else None
         roots, leaf = xp.empty((2, n_roots), dtype)
         order = index(n_rows), index_bits(n_rows), seed_of(self._run)

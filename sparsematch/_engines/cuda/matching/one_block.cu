@@ -2,135 +2,244 @@
 // barrier of the grid, or another launch, would take longer than a level.
 //
 // As in ms_bfs.cu, a column belongs to the tree that claimed it first, and a tree ends with its
-// first free column. Phases go on until one finds nothing.
-// Macros: ROOM, numbers that shared memory holds; THREADS of the block.
+// first free column. Phases go on until one finds nothing. All that is read more than once stands
+// in shared memory, in numbers of 16 bits, or, if it does not fit, where it is.
 #include "core/device.cuh"
 
-// Six arrays, in shared memory if they fit. A vertex stands in the queue once in a phase.
-struct Arrays {
-    Index *row_mate, *root, *leaf, *queue;  // of rows; leaf: of a root, the column it has met
-    Index *col_mate, *parent;               // of columns; parent: the row that claimed it
-};
+typedef unsigned short Short;
 
-DEVICE Arrays arrays_in(Index* memory, Index n_rows, Index n_cols) {
-    return {memory,
-            memory + n_rows,
-            memory + 2 * n_rows,
-            memory + 3 * n_rows,
-            memory + 4 * n_rows,
-            memory + 4 * n_rows + n_cols};
+// No vertex; of 16 bits the largest number, which none has.
+template <class T>
+DEVICE constexpr T none() {
+    return static_cast<T>(-1);
 }
 
-// Matches free rows with free columns, each with the first that it gets: own row; a column by
-// compare-and-swap.
-DEVICE void start(const Arrays& a, Index n_rows, const Csr& lists) {
-    for (Index i = thread_in_block(); i < n_rows; i += threads_in_block()) {
-        const Index end = lists.indptr[i + 1];
-        for (Index p = lists.indptr[i]; a.row_mate[i] == UNMATCHED && p < end; ++p) {
-            const Index j = lists.indices[p];
-            if (load(a.col_mate + j) == UNMATCHED &&
-                compare_and_swap(a.col_mate + j, UNMATCHED, i) == UNMATCHED)
-                a.row_mate[i] = j;
-        }
+// A vertex stands in the queue once in a phase. Bits: columns that are matched, at first, then
+// those that a phase has reached; roots that have met a free column.
+template <class T>
+struct Arrays {
+    Index n_rows, n_cols;
+    const T *indptr, *indices;
+    T *row_mate, *root, *leaf, *queue;  // of rows; leaf: of a root, the column it has met
+    T *col_mate, *parent;               // of columns; parent: the row that claimed it
+    Bits *taken, *ended, *degrees;      // degrees: of two columns in a word
+};
+
+DEVICE Index words_of(Index n) { return n / 32 + 1; }
+
+template <class T>
+DEVICE Arrays<T> arrays_in(T* numbers, Bits* bits, Index n_rows, Index n_cols, const T* indptr,
+                           const T* indices) {
+    T* const of_columns = numbers + 4 * n_rows;
+    Bits* const ended = bits + words_of(n_cols);
+    return {n_rows,
+            n_cols,
+            indptr,
+            indices,
+            numbers,
+            numbers + n_rows,
+            numbers + 2 * n_rows,
+            numbers + 3 * n_rows,
+            of_columns,
+            of_columns + n_cols,
+            bits,
+            ended,
+            ended + words_of(n_rows)};
+}
+
+// How many entries a column has; sums beyond 16 bits spoil the start, not the result.
+template <class T>
+DEVICE void count_degrees(const Arrays<T>& a) {
+    const Index nnz = a.indptr[a.n_rows];
+    for (Index k = thread_in_block(); k < a.n_cols / 2 + 1; k += threads_in_block())
+        a.degrees[k] = 0;
+    sync_block();
+    for (Index p = thread_in_block(); p < nnz; p += threads_in_block()) {
+        const Index j = a.indices[p];
+        add(a.degrees + (j >> 1), 1u << 16 * (j & 1));
     }
     sync_block();
 }
 
-// Visits the list of a queued row; 2^shift neighbouring threads share it. Returns the paths found.
-// Safe: the thread that claims a column queues its mate, and a root's leaf is set once.
-DEVICE Index visit(const Arrays& a, const Csr& lists, Index i, Index lane, int shift, Index* tail) {
-    const Index root = a.root[i], end = lists.indptr[i + 1];
-    Index found = 0;
-    for (Index p = lists.indptr[i] + lane; p < end; p += static_cast<Index>(1) << shift) {
-        if (load(a.leaf + root) != UNMATCHED) break;
-        const Index j = lists.indices[p];
-        if (load(a.parent + j) != UNMATCHED ||
-            compare_and_swap(a.parent + j, UNMATCHED, i) != UNMATCHED)
-            continue;
-        const Index next = a.col_mate[j];
-        if (next == UNMATCHED) {
-            found += compare_and_swap(a.leaf + root, UNMATCHED, j) == UNMATCHED;
-            continue;
-        }
-        a.root[next] = root;
-        a.queue[add(tail, static_cast<Index>(1))] = next;
+// The free column of a row that has the fewest entries, if no more than `most` entries are free.
+template <class T>
+DEVICE T least(const Arrays<T>& a, Index i, int most) {
+    T best = none<T>();
+    int n = 0;
+    unsigned fewest = 0;
+    for (Index p = a.indptr[i]; p < a.indptr[i + 1]; ++p) {
+        const Index j = a.indices[p];
+        if (has(a.taken, j)) continue;
+        if (++n > most) return none<T>();
+        const unsigned entries = a.degrees[j >> 1] >> 16 * (j & 1) & 0xffff;
+        if (n == 1 || entries < fewest) best = static_cast<T>(j), fewest = entries;
     }
-    return found;
+    return best;
 }
 
-// Applies the path of each root: trees share no vertex.
-DEVICE void augment(const Arrays& a, Index n_roots) {
-    for (Index k = thread_in_block(); k < n_roots; k += threads_in_block()) {
-        Index j = a.leaf[a.queue[k]];
-        while (j != UNMATCHED) {
-            const Index i = a.parent[j], before = a.row_mate[i];
+// Matches free rows, those with few free entries first: own row; a column by its bit.
+template <class T>
+DEVICE void start(const Arrays<T>& a) {
+    count_degrees(a);
+    for (int turn = 0; turn < 7; ++turn) {
+        const int most = turn < 3 ? 1 : turn < 5 ? 2 : turn < 6 ? 3 : 0x7fffffff;
+        for (Index i = thread_in_block(); i < a.n_rows; i += threads_in_block()) {
+            while (a.row_mate[i] == none<T>()) {
+                const T j = least(a, i, most);
+                if (j == none<T>()) break;
+                if (!claim(a.taken, j)) continue;
+                a.col_mate[j] = static_cast<T>(i);
+                a.row_mate[i] = j;
+            }
+        }
+        sync_block();
+    }
+}
+
+// A level: where the next one is queued, how many there are, how many paths were found.
+template <class T>
+struct Level {
+    T* next;
+    int *width, *found;
+};
+
+// Visits the list of a queued row, which `lanes` threads share. Safe: the thread that claims a
+// column queues its mate, and a root's leaf is set once.
+template <class T>
+DEVICE void visit(const Arrays<T>& a, T i, int lane, int lanes, const Level<T>& level) {
+    const T root = a.root[i];
+    const Index end = a.indptr[i + 1];
+    for (Index p = a.indptr[i] + lane; p < end; p += lanes) {
+        if (has(a.ended, root)) break;
+        const Index j = a.indices[p];
+        if (has(a.taken, j) || !claim(a.taken, j)) continue;
+        a.parent[j] = i;
+        const T next = a.col_mate[j];
+        if (next != none<T>()) {
+            a.root[next] = root;
+            push(level.next, level.width, next, true);
+        } else if (claim(a.ended, root)) {
+            a.leaf[root] = static_cast<T>(j);
+            add(level.found, 1);
+        }
+    }
+}
+
+// Applies the path of each root that has one: trees share no vertex.
+template <class T>
+DEVICE void augment(const Arrays<T>& a, int n_roots) {
+    for (int k = thread_in_block(); k < n_roots; k += threads_in_block()) {
+        const T root = a.queue[k];
+        T j = has(a.ended, root) ? a.leaf[root] : none<T>();
+        while (j != none<T>()) {
+            const T i = a.parent[j], before = a.row_mate[i];
             a.col_mate[j] = i;
             a.row_mate[i] = j;
             j = before;
         }
     }
-    sync_block();
 }
 
-// One phase. Returns the paths found; levels: one more for each.
-DEVICE Index phase(const Arrays& a, Index n_rows, Index n_cols, const Csr& lists, int shift,
-                   Index& levels) {
-    SHARED Index tail, found;
-    if (thread_in_block() == 0) tail = found = 0;
-    for (Index j = thread_in_block(); j < n_cols; j += threads_in_block()) a.parent[j] = UNMATCHED;
-    sync_block();
-    for (Index i = thread_in_block(); i < n_rows; i += threads_in_block()) {
-        if (a.row_mate[i] != UNMATCHED || lists.indptr[i] == lists.indptr[i + 1]) continue;
-        a.root[i] = i;
-        a.leaf[i] = UNMATCHED;
-        a.queue[add(&tail, static_cast<Index>(1))] = i;
+// Queues the free rows that have entries, and clears the bits.
+template <class T>
+DEVICE void plant(const Arrays<T>& a, int* width) {
+    for (Index k = thread_in_block(); k < words_of(a.n_cols) + words_of(a.n_rows);
+         k += threads_in_block())
+        a.taken[k] = 0;
+    for (Index i = thread_in_block(); i < a.n_rows; i += threads_in_block()) {
+        if (a.row_mate[i] != none<T>() || a.indptr[i] == a.indptr[i + 1]) continue;
+        a.root[i] = static_cast<T>(i);
+        push(a.queue, width, static_cast<T>(i), true);
     }
+}
+
+// One phase. Returns the paths found; levels: one more for each. As many threads as 2^shift share
+// a list where the level has no more to do. The widths of levels are counted in three numbers in
+// rotation: one is read, one written, one cleared, so a level takes one barrier.
+template <class T>
+DEVICE int phase(const Arrays<T>& a, int shift, Index& levels) {
+    SHARED int widths[3], found;
+    sync_block();  // all have read what the last phase found
+    if (thread_in_block() == 0) widths[0] = widths[1] = widths[2] = found = 0;
     sync_block();
-    const Index n_roots = tail;
-    sync_block();  // before the first level appends
-    Index begin = 0, end = n_roots;
-    while (begin < end) {
-        Index mine = 0;
-        for (Index t = thread_in_block(); t < (end - begin) << shift; t += threads_in_block())
-            mine += visit(a, lists, a.queue[begin + (t >> shift)],
-                          t & ((static_cast<Index>(1) << shift) - 1), shift, &tail);
-        if (mine) add(&found, mine);
-        ++levels;
+    plant(a, widths);
+    sync_block();
+    const int n_roots = widths[0];
+    int begin = 0;
+    for (int turn = 0, n = n_roots; n; ++turn, ++levels) {
+        const Level<T> level = {a.queue + begin + n, widths + (turn + 1) % 3, &found};
+        if (thread_in_block() == 0) widths[(turn + 2) % 3] = 0;
+        int share = shift;
+        while (share && n << share > threads_in_block()) --share;
+        const int lanes = 1 << share;
+        for (int t = thread_in_block(); t < n << share; t += threads_in_block())
+            visit(a, a.queue[begin + (t >> share)], t & (lanes - 1), lanes, level);
         sync_block();
-        begin = end;
-        end = tail;
-        sync_block();  // before the next level appends
+        begin += n;
+        n = *level.width;
     }
-    const Index total = found;
+    const int total = found;
     if (total) augment(a, n_roots);
-    sync_block();  // before the next phase clears the counts
     return total;
 }
 
-// Reads: lists. Writes: both mates; report: phases, levels, paths. memory: nullptr if the arrays
-// fit into ROOM. Time: O(phases * nnz / threads + levels).
-KERNEL __launch_bounds__(THREADS)
-    one_block(Index n_rows, Index n_cols, Csr lists, Index* row_mate, Index* col_mate, int shift,
-              Index* memory, Index* report) {
-    SHARED Index near[ROOM];
-    const bool fits =
-        4 * static_cast<long long>(n_rows) + 2 * static_cast<long long>(n_cols) <= ROOM;
-    const Arrays a = arrays_in(fits ? near : memory, n_rows, n_cols);
-    for (Index i = thread_in_block(); i < n_rows; i += threads_in_block())
-        a.row_mate[i] = row_mate[i];
-    for (Index j = thread_in_block(); j < n_cols; j += threads_in_block())
-        a.col_mate[j] = col_mate[j];
+// What a launch is given. memory and bits: nullptr if all fits into the shared memory of the
+// launch; report: nullptr if none is wanted.
+struct Work {
+    ReadOnly<Index> indptr, indices;
+    Index n_rows, n_cols;
+    Index *row_mate, *col_mate, *memory;
+    Bits* bits;
+    Index* report;
+    int shift;
+};
+
+// All of it, from the mates in device memory, which may be a matching already, and back to them.
+template <class T>
+DEVICE void solve(const Arrays<T>& a, const Work& w) {
+    for (Index k = thread_in_block(); k < words_of(a.n_cols); k += threads_in_block())
+        a.taken[k] = 0;
     sync_block();
-    start(a, n_rows, lists);
-    Index phases = 0, levels = 0, paths = 0, found;
+    for (Index i = thread_in_block(); i < a.n_rows; i += threads_in_block())
+        a.row_mate[i] = static_cast<T>(w.row_mate[i]);
+    for (Index j = thread_in_block(); j < a.n_cols; j += threads_in_block()) {
+        a.col_mate[j] = static_cast<T>(w.col_mate[j]);
+        if (w.col_mate[j] != UNMATCHED) insert(a.taken, j);
+    }
+    start(a);
+    Index phases = 0, levels = 0, paths = 0;
+    int found;
     do {
-        found = phase(a, n_rows, n_cols, lists, shift, levels);
+        found = phase(a, w.shift, levels);
         paths += found;
         ++phases;
     } while (found);
-    for (Index i = thread_in_block(); i < n_rows; i += threads_in_block())
-        row_mate[i] = a.row_mate[i];
-    for (Index j = thread_in_block(); j < n_cols; j += threads_in_block())
-        col_mate[j] = a.col_mate[j];
-    if (thread_in_block() == 0) report[0] = phases, report[1] = levels, report[2] = paths;
+    for (Index i = thread_in_block(); i < a.n_rows; i += threads_in_block())
+        w.row_mate[i] = a.row_mate[i] == none<T>() ? UNMATCHED : static_cast<Index>(a.row_mate[i]);
+    for (Index j = thread_in_block(); j < a.n_cols; j += threads_in_block())
+        w.col_mate[j] = a.col_mate[j] == none<T>() ? UNMATCHED : static_cast<Index>(a.col_mate[j]);
+    if (w.report && thread_in_block() == 0)
+        w.report[0] = phases, w.report[1] = levels, w.report[2] = paths;
+}
+
+// Reads: lists. Writes: both mates; report: phases, levels, paths. Time: O(phases * nnz / threads +
+// levels).
+KERNEL __launch_bounds__(1024, 1) one_block(Work w) {
+    DYNAMIC_SHARED(near);
+    if (w.memory) {
+        const Index *indptr = w.indptr.data, *indices = w.indices.data;
+        solve(arrays_in(w.memory, w.bits, w.n_rows, w.n_cols, indptr, indices), w);
+        return;
+    }
+    Bits* const after = near + words_of(w.n_cols) + words_of(w.n_rows) + w.n_cols / 2 + 1;
+    Short* const numbers = reinterpret_cast<Short*>(after);
+    Short* const indptr = numbers + 4 * w.n_rows + 2 * w.n_cols;
+    Short* const indices = indptr + w.n_rows + 1;
+    for (Index i = thread_in_block(); i <= w.n_rows; i += threads_in_block())
+        indptr[i] = static_cast<Short>(w.indptr[i]);
+    const Index nnz = w.indptr[w.n_rows];
+    for (Index p = thread_in_block(); p < nnz; p += threads_in_block())
+        indices[p] = static_cast<Short>(w.indices[p]);
+    const Short *from = indptr, *entries = indices;
+    solve(arrays_in(numbers, near, w.n_rows, w.n_cols, from, entries), w);
 }
