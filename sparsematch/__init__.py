@@ -48,6 +48,7 @@ if TYPE_CHECKING:
     from sparsematch._types.coarsening import CoarseLevel, Coarsening, CoarseningHierarchy
     from sparsematch._types.deficient_pieces import DeficientPiece, DeficientPieces
     from sparsematch._types.distributed import DistributedCSR
+    from sparsematch._types.distributed_graph_matching import DistributedGraphMatching
     from sparsematch._types.distributed_matching import DistributedMatching
     from sparsematch._types.explanation import Explanation
     from sparsematch._types.graph_matching import GraphMatching
@@ -69,6 +70,7 @@ __all__ = [
     "DeficientPiece",
     "DeficientPieces",
     "DistributedCSR",
+    "DistributedGraphMatching",
     "DistributedMatching",
     "Explanation",
     "GraphMatching",
@@ -118,6 +120,7 @@ _PLACES = {
     "DeficientPiece": "_types.deficient_pieces",
     "DeficientPieces": "_types.deficient_pieces",
     "DistributedCSR": "_types.distributed",
+    "DistributedGraphMatching": "_types.distributed_graph_matching",
     "DistributedMatching": "_types.distributed_matching",
     "Explanation": "_types.explanation",
     "GraphMatching": "_types.graph_matching",

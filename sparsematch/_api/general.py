@@ -12,15 +12,11 @@ from sparsematch._engines.registry import Run, operations, read_options, select
 from sparsematch._types.arrays import UNMATCHED, advising, namespace
 from sparsematch._types.choices import ApproximateMethod
 from sparsematch._types.errors import wrong_type
-from sparsematch._types.graph import (
-    Graph,
-    add_up_duplicates,
-    as_graph,
-    first_infinite,
-    one_sided_entry,
-    take_larger,
-)
+from sparsematch._types.distributed import agreed
+from sparsematch._types.distributed_graph_matching import DistributedGraphMatching
+from sparsematch._types.graph import Graph, add_up_duplicates
 from sparsematch._types.graph_matching import GraphMatching
+from sparsematch._types.graph_part import GraphPart, as_graph_or_part
 from sparsematch._types.run_info import RunInfo
 from sparsematch._types.sparse_like import SparseLike
 
@@ -119,19 +115,17 @@ def approximate_matching(
     >>> matching.mate.tolist(), matching.weight
     ([1, 0, 3, 2], 7.0)
     """
-    for name, flag in (
-        ("weights", weights),
-        ("symmetrize", symmetrize),
-        ("return_info", return_info),
-    ):
-        if not isinstance(flag, bool | np.bool_):
-            raise wrong_type(name, flag, "True or False")
-    graph = as_graph(G, weights=bool(weights), device=device)
-    engine = select(method, graph.backend, "approximate", argument="method", also=("auto",))
-    settings = read_options(options, engine)
-    run = Run(resolve_workers(workers), read_seed(rng), settings, bool(return_info))
+    choice = {"weights": weights, "symmetrize": symmetrize, "return_info": return_info}
+    with agreed(G, method=method, **choice):
+        _check_flags(**choice)
+        graph = as_graph_or_part(G, weights=bool(weights), device=device)
+        engine = select(method, graph.backend, "approximate", argument="method", also=("auto",))
+        settings = read_options(options, engine)
+        run = Run(resolve_workers(workers), read_seed(rng), settings, bool(return_info))
+    with agreed(G, seed_of_rng=run.seed):  # on it depends the order of the edges
+        pass
     graph = _checked(graph, run, symmetrize)
-    mate = advising(namespace(graph.indptr).full)(graph.n, UNMATCHED, graph.dtype)
+    mate = advising(namespace(graph.indptr).full)(graph.indptr.size - 1, UNMATCHED, graph.dtype)
     engine.improve(graph, mate, run)
     guarantee = _MAXIMAL if graph.weight is None else engine.guarantee or 0.0
     return _result(graph, mate, run, method, guarantee)
@@ -197,22 +191,28 @@ def maximal_matching(
     )
 
 
+def _check_flags(**flags: Any) -> None:
+    for name, flag in flags.items():
+        if not isinstance(flag, bool | np.bool_):
+            raise wrong_type(name, flag, "True or False")
+
+
 @advising
 def _checked(graph: Graph, run: Run, symmetrize: bool, name: str = "G") -> Graph:
     """Return the graph without duplicates, checked: symmetric, weights finite."""
-    validate_graph = operations(GraphOps, graph.backend).validate_graph
-    survey = validate_graph(graph, run)
+    ops = operations(GraphOps, graph.backend)
+    survey = ops.validate_graph(graph, run)
     if not survey.ascending:
         graph = add_up_duplicates(graph)
-        survey = validate_graph(graph, run)
+        survey = ops.validate_graph(graph, run)
     if not survey.finite:
-        i, j, value = first_infinite(graph)
+        i, j, value = ops.first_infinite(graph)
         raise ValueError(f"{name}[{i}, {j}] is {value}, but weights must be finite")
     if survey.symmetric:
         return graph
     if symmetrize:
-        return take_larger(graph)
-    if (place := one_sided_entry(graph)) is not None:
+        return ops.take_larger(graph)
+    if (place := ops.one_sided_entry(graph)) is not None:
         i, j = place
         what = "no entry" if graph.weight is None else "not of the same absolute value"
         raise ValueError(
@@ -224,7 +224,8 @@ def _checked(graph: Graph, run: Run, symmetrize: bool, name: str = "G") -> Graph
 
 
 def _result(graph: Graph, mate: Any, run: Run, method: str, guarantee: float) -> GraphMatching:
-    weight = operations(GraphOps, graph.backend).matched_weight(graph, mate)
+    ops = operations(GraphOps, graph.backend)
+    weight = ops.matched_weight(graph, mate)
     (step,) = run.steps
     info = RunInfo(
         method=method,
@@ -235,6 +236,10 @@ def _result(graph: Graph, mate: Any, run: Run, method: str, guarantee: float) ->
         transposes_built=0,
         transpose_seconds=0.0,
     )
+    if isinstance(graph, GraphPart):
+        mate = mate.astype(graph.layout.dtype, copy=False)
+        mates = mate, ops.mates_by_column(graph, mate)
+        return DistributedGraphMatching(graph.layout, mates, weight, guarantee, info)
     matching = GraphMatching(mate, mate, weight, guarantee, info)
     matching.freeze()
     return matching

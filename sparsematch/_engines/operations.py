@@ -16,7 +16,14 @@ from sparsematch._types.bipartite import BipartiteCSR
 from sparsematch._types.distributed import DistributedCSR
 from sparsematch._types.edge_file import EdgeFile, EdgeReport
 from sparsematch._types.factors import BlockLU, BlockPlan
-from sparsematch._types.graph import Graph, GraphProperties
+from sparsematch._types.graph import (
+    Graph,
+    GraphProperties,
+    first_infinite,
+    one_sided_entry,
+    take_larger,
+)
+from sparsematch._types.graph_part import GraphPart, LocalMaxPart, PartProperties
 from sparsematch._types.labels import (
     BlockLabels,
     BlockPermutation,
@@ -180,10 +187,40 @@ class GraphOps:
     matched_weight
         The sum of the absolute values of the edges of a matching, each once; on a GPU, an array of
         shape ().
+    take_larger
+        The graph whose edges weigh the larger of two entries, of which one may be absent.
+    one_sided_entry, first_infinite
+        The first entry that is to blame, if the properties say that there is one.
+    mates_by_column
+        The mates of the columns that a rank owns, given those of its rows.
     """
 
     validate_graph: Callable[[Graph, Run], GraphProperties] = _in_host_memory_only
     matched_weight: Callable[[Graph, IndexArray], Any] = _in_host_memory_only
+    take_larger: Callable[[Graph], Graph] = take_larger
+    one_sided_entry: Callable[[Graph], tuple[int, int] | None] = one_sided_entry
+    first_infinite: Callable[[Graph], tuple[int, int, float]] = first_infinite
+    mates_by_column: Callable[[Graph, IndexArray], IndexArray] = _in_host_memory_only
+
+
+@dataclass(frozen=True, kw_only=True)
+class GraphPartOps:
+    """What a rank does alone with its rows of a general graph over ranks, where they live.
+
+    Attributes
+    ----------
+    part_properties
+        What one pass over its entries finds.
+    part_weight
+        The sum of the absolute values of the matched edges whose smaller end is its own vertex,
+        given the mates of its own.
+    local_max_part
+        Local max on its vertices, to be started.
+    """
+
+    part_properties: Callable[[GraphPart, Run], PartProperties] = _in_host_memory_only
+    part_weight: Callable[[GraphPart, IndexArray], float] = _in_host_memory_only
+    local_max_part: Callable[[GraphPart, Run], LocalMaxPart] = _in_host_memory_only
 
 
 @dataclass(frozen=True, kw_only=True)

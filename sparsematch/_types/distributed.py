@@ -80,6 +80,8 @@ class DistributedCSR(BipartiteCSR):
         The shape of the whole matrix.
     known_nnz : int
         Stored entries of the whole matrix; `nnz` is the same, `local_nnz` counts the own ones.
+    largest_nnz : int
+        The largest number of entries that a rank has.
 
     Raises
     ------
@@ -107,12 +109,21 @@ class DistributedCSR(BipartiteCSR):
     2
     """
 
-    __slots__ = ("col_starts", "comm", "first_col", "first_row", "row_starts", "values")
+    __slots__ = (
+        "col_starts",
+        "comm",
+        "first_col",
+        "first_row",
+        "largest_nnz",
+        "row_starts",
+        "values",
+    )
 
     comm: Any
     values: NDArray[Any] | None
     first_row: int
     first_col: int
+    largest_nnz: int
     row_starts: IndexArray
     col_starts: IndexArray
 
@@ -151,6 +162,7 @@ class DistributedCSR(BipartiteCSR):
             "backend": "mpi",
             "flipped": False,
             "known_nnz": sum(fact.nnz for fact in facts),
+            "largest_nnz": max(fact.nnz for fact in facts),
             "first_row": int(first_row),
             "first_col": int(col_starts[rank]),
             "row_starts": np.array([0, *ends], np.int64),

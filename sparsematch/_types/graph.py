@@ -5,7 +5,7 @@ the structure is checked; whether both triangles agree, and the values are finit
 finds in one pass (`validate_graph`).
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -137,17 +137,26 @@ def add_up_duplicates(graph: Graph) -> Graph:
 
 def take_larger(graph: Graph) -> Graph:
     """Return the graph whose edges weigh the larger of two entries, one of which may be absent."""
-    xp = namespace(graph.indptr)
     rows, cols = places(graph)
-    code = xp.concatenate([rows * graph.n + cols, cols * graph.n + rows])
+    code, mirrored = rows * graph.n + cols, cols * graph.n + rows
+    return merge_larger(graph, code, (mirrored, graph.weight))
+
+
+def merge_larger(graph: Graph, code: Any, mirrored: tuple[Any, FloatArray | None]) -> Graph:
+    """Return the graph with other entries put beside its own, the larger of two in one place.
+
+    `code` are the places of its entries as numbers; `mirrored` are places and weights of others.
+    """
+    xp = namespace(code)
+    code = xp.concatenate([code, mirrored[0]])
     order = xp.argsort(code)
     first, _ = groups(code[order])
     code = code[order][first]
-    if graph.weight is None:
+    if graph.weight is None or mirrored[1] is None:
         return _from_codes(graph, code, None)
     # no more than two entries are in one place
     last = xp.concatenate([first[1:], xp.asarray([order.size])]) - 1
-    weight = xp.abs(xp.concatenate([graph.weight, graph.weight])[order])
+    weight = xp.abs(xp.concatenate([graph.weight, mirrored[1]])[order])
     return _from_codes(graph, code, xp.maximum(weight[first], weight[last]))
 
 
@@ -241,7 +250,7 @@ def _add_up(values: Any, first: Any, group: Any) -> Any:
 def _from_codes(graph: Graph, code: Any, weight: Any) -> Graph:
     """Return the graph with these entries, in the index type of the one given."""
     xp = namespace(code)
-    starts = xp.arange(graph.n + 1, dtype=np.int64) * graph.n
+    starts = xp.arange(graph.indptr.size, dtype=np.int64) * graph.n
     indptr = xp.searchsorted(code, starts).astype(graph.dtype)
     indices = (code % max(graph.n, 1)).astype(graph.dtype)
-    return Graph(graph.n, indptr, indices, weight, graph.backend, int(code.size))
+    return replace(graph, indptr=indptr, indices=indices, weight=weight, nnz=int(code.size))

@@ -7,11 +7,13 @@ Arrays of one call are all int32 or all int64; major is what `indptr` runs over,
 from collections.abc import Callable, Mapping
 from typing import Any
 
+import numpy as np
 from numpy.typing import NDArray
 
 from sparsematch._engines.cpu.core.csr import Csr, GraphArrays, Settings
 from sparsematch._types.arrays import BoolArray, FloatArray, IndexArray
 from sparsematch._types.factors import BlockLU, BlockPlan
+from sparsematch._types.graph_part import LocalMaxPart
 
 _Indices = tuple[IndexArray, IndexArray]
 _Flags = tuple[BoolArray, BoolArray]
@@ -126,11 +128,23 @@ def match_graph(
 ) -> tuple[Any, ...]:
     """Write mates that are all -1; return the fields of `StepInfo` from phases on."""
 
-def validate_graph(graph: GraphArrays, workers: int, /) -> tuple[bool, bool, bool]:
-    """Return whether neighbours ascend strictly, both triangles agree, and weights are finite."""
+def validate_graph(graph: GraphArrays, first: int, workers: int, /) -> tuple[bool, bool, int]:
+    """Return whether neighbours ascend strictly, whether weights are finite, and a fingerprint.
 
-def matched_weight(graph: GraphArrays, mate: IndexArray, /) -> float:
-    """Add up the absolute values of the matched edges, each once."""
+    It is that of the upper triangle less that of the lower, modulo 2**64: 0 if both agree. The
+    lists are those of the rows from `first` on.
+    """
+
+def matched_weight(graph: GraphArrays, mate: IndexArray, first: int, /) -> float:
+    """Add up the absolute values of the matched edges, each once, that of its smaller end.
+
+    The lists and mates are those of the rows from `first` on.
+    """
+
+def local_max_part(
+    graph: GraphArrays, starts: NDArray[np.int64], rank: int, seed: int, /
+) -> LocalMaxPart:
+    """Begin local max on the vertices of one rank; `starts`: where those of each begin."""
 
 def wrong_mate(mate: IndexArray, /) -> int:
     """Return the first vertex whose mate is out of range, itself or not matched with it, or -1."""

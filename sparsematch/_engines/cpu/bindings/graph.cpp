@@ -1,6 +1,9 @@
 // What Python calls of the graph package: engines for general graphs.
+#include <memory>
+
 #include "bindings/engine_helpers.hpp"
 #include "graph/engine_table.hpp"
+#include "graph/local_max_part.hpp"
 #include "graph/validate.hpp"
 
 using namespace sparsematch;
@@ -32,16 +35,55 @@ nb::tuple run_match_graph(const char* name, GraphArg<Index> graph, Out<Index> ma
 }
 
 template <class Index>
-std::tuple<bool, bool, bool> run_validate_graph(GraphArg<Index> graph, int workers) {
+std::tuple<bool, bool, std::uint64_t> run_validate_graph(GraphArg<Index> graph, Index first,
+                                                         int workers) {
     const auto found = interruptible(
-        workers, [&](RunContext& run) { return validate_graph(view<Index>(graph), run); });
-    return {found.ascending, found.symmetric, found.finite};
+        workers, [&](RunContext& run) { return validate_graph(view<Index>(graph), first, run); });
+    return {found.ascending, found.finite, found.balance};
 }
 
 template <class Index>
-double run_matched_weight(GraphArg<Index> graph, In<Index> mate) {
+double run_matched_weight(GraphArg<Index> graph, In<Index> mate, Index first) {
     nb::gil_scoped_release release;
-    return matched_weight(view<Index>(graph), mate.data());
+    return matched_weight(view<Index>(graph), mate.data(), first);
+}
+
+// The messages of a part after a step of it, and the entries scanned.
+template <class Index, class Step>
+nb::tuple step_of(LocalMaxPart<Index>& part, const Step& step) {
+    const auto edges = interruptible(1, [&](RunContext& run) {
+        step(run);
+        return run.edges();
+    });
+    const auto n = part.to.size();
+    auto to = owned(std::exchange(part.to, {}), n), what = owned(std::exchange(part.what, {}), n);
+    return nb::make_tuple(to, what, edges);
+}
+
+template <class Index>
+LocalMaxPart<Index>* make_part(GraphArg<Index> graph, In<std::int64_t> starts, int rank,
+                               std::uint64_t seed) {
+    auto part = interruptible(1, {0, false, seed}, Signals{}, [&](RunContext& run) {
+        const std::span all(starts.data(), starts.size());
+        return std::make_unique<LocalMaxPart<Index>>(view<Index>(graph), all, rank, run);
+    });
+    return part.release();
+}
+
+template <class Index>
+void bind_part(nb::module_& m, const char* name) {
+    using Part = LocalMaxPart<Index>;
+    nb::class_<Part>(m, name)
+        .def("start",
+             [](Part& part) { return step_of(part, [&](RunContext& run) { part.start(run); }); })
+        .def("receive",
+             [](Part& part, In<Index> to, In<Index> what) {
+                 return step_of(part, [&](RunContext& run) {
+                     part.receive(to.data(), what.data(), to.size(), run);
+                 });
+             })
+        .def("mates", [](const Part& part, Out<Index> mate) { part.mates(mate.data()); });
+    m.def("local_max_part", make_part<Index>, nb::keep_alive<0, 1>());
 }
 
 template <class Index>
@@ -57,4 +99,6 @@ void sparsematch::bind_graph(nb::module_& m) {
     m.def("graph_engines", [] { return list_engines(graph_engines); });
     bind<std::int32_t>(m);
     bind<std::int64_t>(m);
+    bind_part<std::int32_t>(m, "LocalMaxPart32");
+    bind_part<std::int64_t>(m, "LocalMaxPart64");
 }

@@ -1,7 +1,7 @@
 """Matching engines for general graphs."""
 
-from sparsematch._engines.cpu.graph import engines
-from sparsematch._engines.operations import GraphOps
+from sparsematch._engines.cpu.graph import engines, part
+from sparsematch._engines.operations import GraphOps, GraphPartOps
 from sparsematch._engines.registry import Engine, register, register_operations
 
 for _entry in engines.ENGINES.values():
@@ -12,4 +12,12 @@ register(Engine(**_auto._asdict(), backend="numpy", improve=engines.improve(engi
 register_operations(
     "numpy",
     GraphOps(validate_graph=engines.validate_graph, matched_weight=engines.matched_weight),
+)
+register_operations(
+    "numpy",
+    GraphPartOps(
+        part_properties=part.part_properties,
+        part_weight=part.part_weight,
+        local_max_part=part.local_max_part,
+    ),
 )

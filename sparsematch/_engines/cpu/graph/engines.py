@@ -31,12 +31,13 @@ def improve(name: str) -> Callable[[Graph, IndexArray, Run], None]:
 
 def validate_graph(graph: Graph, run: Run) -> GraphProperties:
     """Return what one pass over the entries tells. Time: O(n + nnz)."""
-    return GraphProperties(*_core.validate_graph(_arrays(graph), run.workers))
+    ascending, finite, balance = _core.validate_graph(_arrays(graph), 0, run.workers)
+    return GraphProperties(ascending=ascending, symmetric=not balance, finite=finite)
 
 
 def matched_weight(graph: Graph, mate: IndexArray) -> float:
     """Return the sum of the absolute values of the matched edges. Time: O(n log(degree))."""
-    return _core.matched_weight(_arrays(graph), mate)
+    return _core.matched_weight(_arrays(graph), mate, 0)
 
 
 def _arrays(graph: Graph) -> GraphArrays:

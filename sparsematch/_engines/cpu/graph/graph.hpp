@@ -49,18 +49,27 @@ inline std::uint64_t first_entry(std::uint64_t hash, std::uint64_t degree) {
     return (hash & 0xffffffffu) * degree >> 32;
 }
 
+// What a vertex is called in the hash: itself, where all vertices are at hand.
+struct SameNumber {
+    template <class Index>
+    Index operator()(Index v) const {
+        return v;
+    }
+};
+
 // The strict total order. A key is a number of 63 bits: the absolute value as an integer, which
 // keeps the order of numbers that are not negative; without weights it is the upper part of the
-// hash. Weighted: the graph has weights.
-template <class Index, bool Weighted>
+// hash. Weighted: the graph has weights. Number: what ends are called in hash and comparison.
+template <class Index, bool Weighted, class Number = SameNumber>
 class EdgeOrder {
   public:
-    EdgeOrder(const Graph<Index>& g, std::uint64_t seed) : g_(g), seed_(seed) {}
+    EdgeOrder(const Graph<Index>& g, std::uint64_t seed, Number number = {})
+        : g_(g), seed_(seed), number_(number) {}
 
     // The key of the edge that stands at position p of the list of u.
     std::uint64_t key(Index u, Index p) const {
         if constexpr (Weighted) return magnitude_bits(g_.weight[p]);
-        else return edge_hash(u, g_.indices[p], seed_) >> 1;
+        else return hash_of(u, g_.indices[p]) >> 1;
     }
 
     // Whether edge {u, v} precedes edge {x, y}; they are not the same edge.
@@ -100,8 +109,8 @@ class EdgeOrder {
             if (v == u) continue;
             const std::uint64_t bid = (key(u, p) + 2) & -std::uint64_t{eligible(v)};
             if (bid == best_bid) [[unlikely]] {
-                if (hashed != best) best_hash = edge_hash(u, best, seed_);
-                const std::uint64_t h = edge_hash(u, v, seed_);
+                if (hashed != best) best_hash = hash_of(u, best);
+                const std::uint64_t h = hash_of(u, v);
                 if (h > best_hash || (h == best_hash && before_by_ends(u, v, u, best)))
                     best = v, best_hash = h;
                 hashed = best;
@@ -115,11 +124,15 @@ class EdgeOrder {
     }
 
   private:
+    std::uint64_t hash_of(Index u, Index v) const {
+        return edge_hash(number_(u), number_(v), seed_);
+    }
     SPARSEMATCH_NOINLINE bool before_tied(Index u, Index v, Index x, Index y) const {
-        const std::uint64_t uv = edge_hash(u, v, seed_), xy = edge_hash(x, y, seed_);
+        const std::uint64_t uv = hash_of(u, v), xy = hash_of(x, y);
         return uv != xy ? uv > xy : before_by_ends(u, v, x, y);
     }
-    static bool before_by_ends(Index u, Index v, Index x, Index y) {
+    bool before_by_ends(Index u, Index v, Index x, Index y) const {
+        u = number_(u), v = number_(v), x = number_(x), y = number_(y);
         const Index low_uv = u < v ? u : v, low_xy = x < y ? x : y;
         if (low_uv != low_xy) return low_uv > low_xy;
         return (u < v ? v : u) > (x < y ? y : x);
@@ -127,6 +140,7 @@ class EdgeOrder {
 
     const Graph<Index>& g_;
     const std::uint64_t seed_;
+    const Number number_;
 };
 
 // Calls engine.template operator()<Weighted>() as the graph is.

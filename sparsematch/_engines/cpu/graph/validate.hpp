@@ -9,8 +9,9 @@ namespace sparsematch {
 
 struct GraphProperties {
     bool ascending = true;  // neighbours ascend strictly
-    bool symmetric = true;  // both triangles have the same fingerprint; meant if neighbours ascend
     bool finite = true;     // all weights off the diagonal are
+    // the upper triangle less the lower, as fingerprints; meant if neighbours ascend
+    std::uint64_t balance = 0;
 };
 
 // What the entries of some rows add to it. An entry below the diagonal is subtracted, its partner
@@ -18,10 +19,10 @@ struct GraphProperties {
 template <class Index, bool Weighted>
 class GraphSum {
   public:
-    // Row u. In a list that ascends, what is below the diagonal comes first.
-    void add(const Graph<Index>& g, Index u) {
-        const Index end = g.indptr[u + 1];
-        Index p = g.indptr[u], last = -1;
+    // The given list, which is row u. In one that ascends, what is below the diagonal comes first.
+    void add(const Graph<Index>& g, Index list, Index u) {
+        const Index end = g.indptr[list + 1];
+        Index p = g.indptr[list], last = -1;
         for (Index v; p < end && (v = g.indices[p]) < u; ++p) {
             falls_ |= v <= last;
             last = v;
@@ -54,36 +55,37 @@ class GraphSum {
     bool falls_ = false;
 };
 
-// Reads: the graph. Time: O(n + nnz / threads).
+// Reads: the graph, or consecutive rows of one, from row `first` on. Time: O(n + nnz / threads).
 template <class Index>
-GraphProperties validate_graph(const Graph<Index>& g, RunContext& run) {
+GraphProperties validate_graph(const Graph<Index>& g, Index first, RunContext& run) {
     std::atomic<std::uint64_t> balance{0};
     std::atomic<bool> ascending{true}, finite{true};
     with_or_without_weights(g, [&]<bool Weighted>() {
         run.team.loop(g.n, 4096, [&](int rank, Index begin, Index end) {
             WorkCounter counter(run, rank);
             GraphSum<Index, Weighted> sum;
-            for (Index u = begin; u < end && counter.add(g.degree(u)); ++u) sum.add(g, u);
+            for (Index u = begin; u < end && counter.add(g.degree(u)); ++u)
+                sum.add(g, u, first + u);
             balance.fetch_add(sum.balance(), std::memory_order_relaxed);
             if (!sum.ascending()) ascending.store(false, std::memory_order_relaxed);
             if (!sum.finite()) finite.store(false, std::memory_order_relaxed);
         });
     });
-    return {ascending.load(), balance.load() == 0, finite.load()};
+    return {ascending.load(), finite.load(), balance.load()};
 }
 
 // The sum of the weights of the matched edges, absolute values, each once, in the order of their
-// smaller ends. Reads: the graph, mate.
+// smaller ends. Reads: the graph, or rows of one from row `first` on, and their mates.
 template <class Index>
-double matched_weight(const Graph<Index>& g, const Index* mate) {
+double matched_weight(const Graph<Index>& g, const Index* mate, Index first) {
     constexpr Index ahead = 8;  // prefetched
     double sum = 0;
     for (Index u = 0; u < g.n; ++u) {
-        if (g.weight && u + ahead < g.n && mate[u + ahead] > u + ahead) {
+        if (g.weight && u + ahead < g.n && mate[u + ahead] > first + u + ahead) {
             SPARSEMATCH_PREFETCH(&g.indices[g.indptr[u + ahead]]);
             SPARSEMATCH_PREFETCH(&g.weight[g.indptr[u + ahead]]);
         }
-        if (mate[u] <= u) continue;
+        if (mate[u] <= first + u) continue;
         if (!g.weight) {
             sum += 1;
             continue;

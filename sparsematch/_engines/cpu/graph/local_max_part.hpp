@@ -1,0 +1,148 @@
+// Local max on the vertices of one rank of several: what it can tell by itself, and the messages
+// between rounds.
+//
+// Paper 004 (Birn, Osipov, Sanders, Schulz, Sitchinava, Euro-Par 2013), section 3.2, with the
+// messages of Manne and Bisseling (PPAM 2007): a vertex that points at a ghost requests it from its
+// owner; a vertex that is matched is announced to the ranks that have neighbours of it. Invariants:
+// as in local_max.hpp, an own vertex points at the first edge to a neighbour that is not known to
+// be matched; it waits in the list of that neighbour, and chooses anew only when that was matched
+// otherwise. A ghost points at the own vertex that it has requested last.
+#pragma once
+
+#include "graph/ghosts.hpp"
+
+namespace sparsematch {
+
+template <class Index>
+class LocalMaxPart {
+  public:
+    // g: the own lists, with vertices as the whole graph numbers them; its weights must stay.
+    LocalMaxPart(const Graph<Index>& g, std::span<const std::int64_t> starts, int rank,
+                 RunContext& run)
+        : ghosts_(g, starts, rank, run), g_{g.n, g.indptr, ghosts_.local(), g.weight},
+          weighted_(g_, run.seed, {&ghosts_}), unweighted_(g_, run.seed, {&ghosts_}),
+          choice_(g.n + ghosts_.size(), UNMATCHED<Index>),
+          head_(g.n + ghosts_.size(), UNMATCHED<Index>), next_(g.n),
+          matched_(g.n + ghosts_.size()) {}
+
+    // The messages of the last step, for the caller to take: the number of a vertex of the receiver,
+    // and a vertex v of the sender: v if it points at the former, ~v if it is matched.
+    std::vector<Index> to, what;
+
+    // Begins. All neighbours are free, so the lists are read in order and nothing else.
+    void start(RunContext& run) {
+        WorkCounter counter(run);
+        for (Index v = 0; v < g_.n && counter.add(g_.degree(v)); ++v)
+            choice_[v] = best(v, [](Index) { return true; });
+        for (Index v = 0; v < g_.n && !run.stopped(); ++v) {
+            if (matched_.test(v) || choice_[v] == UNMATCHED<Index>) continue;
+            if (matched_.test(choice_[v])) released_.push_back(v);
+            else settle(v);
+            choose_all_anew(counter);
+        }
+    }
+
+    // Goes on with the messages of all other ranks.
+    void receive(const Index* to_own, const Index* message, std::size_t n, RunContext& run) {
+        WorkCounter counter(run);
+        for (std::size_t k = 0; k < n && counter.add(1); ++k) {
+            const bool is_request = message[k] >= 0;
+            const Index ghost = ghosts_.ghost(is_request ? message[k] : ~message[k]);
+            if (matched_.test(ghost)) continue;
+            if (!is_request) {
+                matched_.set(ghost);
+                release(ghost);
+            } else if (const Index v = ghosts_.own(to_own[k]); !matched_.test(v)) {
+                choice_[ghost] = v;
+                if (choice_[v] == ghost) pair(v, ghost);
+            }
+            choose_all_anew(counter);
+        }
+    }
+
+    // Writes the mates of the own vertices, as the whole graph numbers them.
+    void mates(Index* mate) const {
+        for (Index v = 0; v < g_.n; ++v)
+            mate[v] = matched_.test(v) ? ghosts_.number(choice_[v]) : UNMATCHED<Index>;
+    }
+
+  private:
+    template <class Eligible>
+    Index best(Index v, const Eligible& eligible) const {
+        return g_.weight ? weighted_.best(v, eligible).vertex
+                         : unweighted_.best(v, eligible).vertex;
+    }
+
+    // Chooses for the vertices that are left without a choice, until there are none.
+    void choose_all_anew(WorkCounter& counter) {
+        while (!released_.empty()) {
+            const Index v = released_.back();
+            released_.pop_back();
+            if (matched_.test(v)) continue;
+            choice_[v] = best(v, [&](Index w) { return !matched_.test(w); });
+            if (choice_[v] != UNMATCHED<Index>) settle(v);
+            if (!counter.add(g_.degree(v))) return;
+        }
+    }
+
+    // Matches v to what it has chosen, or lets it wait there.
+    void settle(Index v) {
+        const Index w = choice_[v];
+        if (ghosts_.is_ghost(w)) send(w, v, true);
+        if (choice_[w] == v) pair(v, w);
+        else next_[v] = std::exchange(head_[w], v);
+    }
+
+    // v is an own vertex. The owner of a ghost w has the request of v, and matches both by itself.
+    void pair(Index v, Index w) {
+        matched_.set(v), matched_.set(w);
+        release(v), release(w);
+        announce(v, ghosts_.is_ghost(w) ? ghosts_.owner(w) : -1);
+        if (!ghosts_.is_ghost(w)) announce(w, -1);
+    }
+
+    void release(Index v) {
+        for (Index u = head_[v]; u != UNMATCHED<Index>; u = next_[u])
+            if (!matched_.test(u)) released_.push_back(u);
+    }
+
+    // Tells the ranks that have a neighbour of v which may still be free, but one, that v is
+    // matched. Lists ascend, so ghosts are at their beginning and end, and those of a rank together.
+    void announce(Index v, int but) {
+        Index p = g_.indptr[v], end = g_.indptr[v + 1];
+        for (Index told = 0; p < end && ghosts_.is_ghost(g_.indices[p]); ++p)
+            announce_by(g_.indices[p], v, but, told);
+        while (end > p && ghosts_.is_ghost(g_.indices[end - 1])) --end;
+        for (Index told = 0; end < g_.indptr[v + 1]; ++end)
+            announce_by(g_.indices[end], v, but, told);
+    }
+    // told: the end of the ghosts of the rank that needs no further message.
+    void announce_by(Index ghost, Index v, int but, Index& told) {
+        if (ghost < told || matched_.test(ghost)) return;
+        const int rank = ghosts_.owner(ghost);
+        told = ghosts_.end_of(rank);
+        if (rank != but) send(ghost, v, false);
+    }
+
+    void send(Index ghost, Index v, bool is_request) {
+        to.push_back(ghosts_.number(ghost));
+        what.push_back(is_request ? ghosts_.number(v) : ~ghosts_.number(v));
+    }
+
+    struct Number {
+        const Ghosts<Index>* ghosts;
+        Index operator()(Index v) const { return ghosts->number(v); }
+    };
+
+    Ghosts<Index> ghosts_;
+    Graph<Index> g_;  // with vertices as ghosts_ numbers them
+    EdgeOrder<Index, true, Number> weighted_;
+    EdgeOrder<Index, false, Number> unweighted_;
+    Buffer<Index> choice_;  // the neighbour that a vertex points at
+    // of each vertex, the first that waits for it; of each own one, the next that waits for the same
+    Buffer<Index> head_, next_;
+    Bitmap matched_;
+    std::vector<Index> released_;  // to choose anew, some of them matched meanwhile
+};
+
+}  // namespace sparsematch

@@ -1,0 +1,28 @@
+"""What a rank of several does alone with its rows of a graph."""
+
+from sparsematch._engines.cpu import _core
+from sparsematch._engines.cpu.core.csr import GraphArrays
+from sparsematch._engines.registry import Run
+from sparsematch._types.arrays import IndexArray
+from sparsematch._types.graph_part import GraphPart, LocalMaxPart, PartProperties
+
+
+def part_properties(graph: GraphPart, run: Run) -> PartProperties:
+    """Return what one pass over the own entries finds. Time: O(own rows + entries)."""
+    layout = graph.layout
+    return PartProperties(*_core.validate_graph(_arrays(graph), layout.first_row, run.workers))
+
+
+def part_weight(graph: GraphPart, mate: IndexArray) -> float:
+    """Return the sum of the magnitudes of the pairs whose smaller end is an own vertex."""
+    return _core.matched_weight(_arrays(graph), mate, graph.layout.first_row)
+
+
+def local_max_part(graph: GraphPart, run: Run) -> LocalMaxPart:
+    """Begin local max on the own vertices. Time: O(own rows + entries)."""
+    layout = graph.layout
+    return _core.local_max_part(_arrays(graph), layout.row_starts, layout.rank, run.seed)
+
+
+def _arrays(graph: GraphPart) -> GraphArrays:
+    return graph.indptr, graph.indices, graph.weight

@@ -1,0 +1,132 @@
+"""What is asked of a graph over ranks beside its matching: is it one, and what its pairs weigh."""
+
+import math
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sparsematch._engines.mpi.core.exchange import Exchange, finishing
+from sparsematch._engines.mpi.core.sides import Side
+from sparsematch._engines.operations import GraphPartOps
+from sparsematch._engines.registry import Run, operations
+from sparsematch._types.arrays import FloatArray, IndexArray
+from sparsematch._types.graph import Graph, GraphProperties, merge_larger, places
+from sparsematch._types.graph_part import GraphPart
+
+_Places = NDArray[np.int64]
+
+
+def validate_graph(graph: Graph, run: Run) -> GraphProperties:
+    """Return the properties, found in one pass over the own entries. Collective.
+
+    Time: O(own rows + entries).
+    """
+    part = _part(graph)
+    with finishing(part.layout.comm):
+        own = operations(GraphPartOps, "numpy").part_properties(part, run)
+        ascending, finite, balance = zip(*Exchange(part.layout.comm).small(own), strict=True)
+        return GraphProperties(
+            ascending=all(ascending), symmetric=sum(balance) % 2**64 == 0, finite=all(finite)
+        )
+
+
+def matched_weight(graph: Graph, mate: IndexArray) -> float:
+    """Return the sum of the magnitudes of the matched edges. Collective.
+
+    Time: O(own rows log(degree)).
+    """
+    part = _part(graph)
+    with finishing(part.layout.comm):
+        own = operations(GraphPartOps, "numpy").part_weight(part, mate)
+        return math.fsum(Exchange(part.layout.comm).small(own))
+
+
+def mates_by_column(graph: Graph, mate: IndexArray) -> IndexArray:
+    """Return the mates of the own columns, which other ranks may have as rows. Collective."""
+    layout = _part(graph).layout
+    if np.array_equal(layout.row_starts, layout.col_starts):
+        return mate
+    with finishing(layout.comm):
+        own = np.arange(layout.first_row, layout.first_row + mate.size, dtype=mate.dtype)
+        cols, mates = Exchange(layout.comm).deliver(layout.col_starts, own, mate)
+        by_column = np.empty_like(mates)
+        by_column[cols - layout.first_col] = mates
+        return by_column
+
+
+def first_infinite(graph: Graph) -> tuple[int, int, float]:
+    """Return the first entry off the diagonal that is not finite, and its value. Collective."""
+    part = _part(graph)
+    with finishing(part.layout.comm):
+        found = None
+        if part.weight is not None:
+            rows, cols = places(part)
+            rows += part.layout.first_row
+            wrong = np.flatnonzero(~np.isfinite(part.weight) & (rows != cols))
+            if wrong.size:
+                p = int(wrong[0])
+                found = int(rows[p]), int(cols[p]), float(part.weight[p])
+        return next(place for place in Exchange(part.layout.comm).small(found) if place)
+
+
+def one_sided_entry(graph: Graph) -> tuple[int, int] | None:
+    """Return the first entry whose partner across the diagonal is absent or differs in magnitude.
+
+    The entries must ascend. Collective.
+    """
+    part = _part(graph)
+    with finishing(part.layout.comm):
+        exchange = Exchange(part.layout.comm)
+        here, (there, weight) = _places(part), _mirrored(part, exchange)
+        size, end = max(here.size, there.size), (part.indptr.size - 1) * part.n
+        order = np.argsort(there)
+        there = np.append(there[order], np.full(size - there.size, end))
+        differ = np.append(here, np.full(size - here.size, end)) != there
+        if part.weight is not None and weight is not None:
+            both = slice(min(here.size, weight.size))
+            differ[both] |= np.abs(part.weight[both]) != weight[order][both]
+        place = None
+        if differ.any():
+            p = int(np.flatnonzero(differ)[0])
+            mine = int(here[p]) if p < here.size else end
+            i, j = divmod(min(mine, int(there[p])), part.n)
+            i += part.layout.first_row
+            place = (i, j) if mine <= there[p] else (j, i)
+        return next((found for found in exchange.small(place) if found), None)
+
+
+def take_larger(graph: Graph) -> Graph:
+    """Return the graph whose edges weigh the larger of two entries. Collective.
+
+    Time: O(own entries log(own entries)).
+    """
+    part = _part(graph)
+    with finishing(part.layout.comm):
+        return merge_larger(part, _places(part), _mirrored(part, Exchange(part.layout.comm)))
+
+
+def _part(graph: Graph) -> GraphPart:
+    assert isinstance(graph, GraphPart)  # the registry has brought it here
+    return graph
+
+
+def _places(part: GraphPart) -> _Places:
+    """Return the places of the own entries as numbers, ascending as the entries do."""
+    rows, cols = places(part)
+    return rows * part.n + cols
+
+
+def _mirrored(part: GraphPart, exchange: Exchange) -> tuple[_Places, FloatArray | None]:
+    """Return place and magnitude of the entries of all ranks whose mirror image is in own rows."""
+    starts = part.layout.row_starts
+    side = Side(part.layout.indptr, part.indices, (starts, starts), exchange)
+    side.indptr = part.indptr.astype(np.int64)
+    arrived = []
+    for begin, end in side.slices():
+        columns = [part.indices[begin:end], side.majors_of_entries(begin, end)]
+        if part.weight is not None:
+            columns.append(np.abs(part.weight[begin:end]))
+        arrived.append(exchange.deliver(starts, *columns))
+    rows, cols, *weight = (np.concatenate(column) for column in zip(*arrived, strict=True))
+    code = (rows - part.layout.first_row).astype(np.int64) * part.n + cols
+    return code, weight[0] if weight else None

@@ -1,0 +1,58 @@
+"""Local max over ranks: an edge that precedes all its neighbours is matched, round by round.
+
+Birn, Osipov, Sanders, Schulz, Sitchinava, Efficient parallel and external matching (Euro-Par 2013),
+section 3.2: a rank has consecutive vertices with all their edges. The messages are those of Manne,
+Bisseling, A parallel approximation algorithm for the weighted maximum matching problem (PPAM 2007):
+a vertex requests the neighbour on another rank that it points at, and announces that it is matched.
+A rank follows what a message changes as far as that stays on the rank, by the engine for its memory
+(`cpu/graph/local_max_part.hpp`); then comes the next exchange.
+
+Invariant: an own vertex points at the first edge, in the one order of all back-ends, to a neighbour
+that is not known to be matched. So the matching is that of `greedy`, on any number of ranks.
+"""
+
+from time import perf_counter
+
+import numpy as np
+
+from sparsematch._engines.mpi.core.exchange import Exchange, finishing
+from sparsematch._engines.mpi.core.steps import Account, step_info
+from sparsematch._engines.operations import GraphPartOps
+from sparsematch._engines.registry import Run, operations
+from sparsematch._types.arrays import IndexArray
+from sparsematch._types.graph_part import GraphPart
+
+SUMMARY = "Edges heavier than all their neighbours are matched; one exchange a round."
+GUARANTEE = 0.5
+
+
+def improve(graph: GraphPart, mate: IndexArray, run: Run) -> None:
+    """Match the graph. Collective.
+
+    Reads: the own rows. Writes: the mates of the own vertices. Workspace: an index per entry, some
+    per own vertex and per neighbour on another rank. Time: O(own entries), expected, and an exchange
+    a round; a chain of edges, each heavier than the one before, takes a round whenever it changes
+    ranks.
+    """
+    layout = graph.layout
+    with finishing(layout.comm):
+        begin = perf_counter()
+        exchange, account = Exchange(layout.comm), Account()
+        part = operations(GraphPartOps, "numpy").local_max_part(graph, run)
+        matched: list[int] = []
+        to, what, edges = part.start()
+        while True:
+            account.phases += 1
+            account.edges += edges
+            if run.detailed:
+                part.mates(mate)
+                matched.append(int(np.count_nonzero(mate >= 0)))
+            if not exchange.any(to.size > 0):
+                break
+            arrived = exchange.deliver(layout.row_starts, to, what)
+            to, what, edges = part.receive(*map(np.ascontiguousarray, arrived))
+        part.mates(mate)
+        own = np.arange(layout.first_row, layout.first_row + mate.size)
+        pairs = int(np.count_nonzero(mate > own))
+        step = step_info(exchange, "local_max", begin, pairs, account)
+        run.steps.append(step._replace(matched=tuple(exchange.sum(*matched))))
