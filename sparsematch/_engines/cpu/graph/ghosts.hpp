@@ -30,6 +30,9 @@ class Ghosts {
         for (const std::int64_t start : starts)
             rank_starts_.push_back(static_cast<Index>(
                 std::lower_bound(ghosts_.begin(), ghosts_.end(), start) - ghosts_.begin()));
+        while (n >> shift_ > size() / 2) ++shift_;
+        for (Index k = 0; k < size(); ++k) buckets_.resize((ghosts_[k] >> shift_) + 1, k);
+        buckets_.resize((n >> shift_) + 2, size());
     }
 
     Index n_own() const { return n_own_; }
@@ -44,7 +47,9 @@ class Ghosts {
     Index own(Index number) const { return number - first_; }
     // The ghost of this number; there must be one.
     Index ghost(Index number) const {
-        const auto found = std::lower_bound(ghosts_.begin(), ghosts_.end(), number);
+        const auto range = buckets_.begin() + (number >> shift_);
+        const auto found =
+            std::lower_bound(ghosts_.begin() + range[0], ghosts_.begin() + range[1], number);
         return n_own_ + static_cast<Index>(found - ghosts_.begin());
     }
     // The rank that owns a ghost.
@@ -86,6 +91,9 @@ class Ghosts {
     Index first_, n_own_;
     Buffer<Index> local_;
     std::vector<Index> ghosts_, rank_starts_;
+    // The ghosts whose numbers agree but for the lowest bits begin where their bucket says.
+    int shift_ = 0;
+    std::vector<Index> buckets_;
 };
 
 }  // namespace sparsematch

@@ -22,8 +22,8 @@ class LocalMaxPart {
         : ghosts_(g, starts, rank, run), g_{g.n, g.indptr, ghosts_.local(), g.weight},
           weighted_(g_, run.seed, {&ghosts_}), unweighted_(g_, run.seed, {&ghosts_}),
           choice_(g.n + ghosts_.size(), UNMATCHED<Index>),
-          head_(g.n + ghosts_.size(), UNMATCHED<Index>), next_(g.n),
-          matched_(g.n + ghosts_.size()) {}
+          head_(g.n + ghosts_.size(), UNMATCHED<Index>), next_(g.n), matched_(g.n + ghosts_.size()),
+          border_(g.n) {}
 
     // The messages of the last step, for the caller to take: the number of a vertex of the receiver,
     // and a vertex v of the sender: v if it points at the former, ~v if it is matched.
@@ -32,14 +32,19 @@ class LocalMaxPart {
     // Begins. All neighbours are free, so the lists are read in order and nothing else.
     void start(RunContext& run) {
         WorkCounter counter(run);
-        for (Index v = 0; v < g_.n && counter.add(g_.degree(v)); ++v)
+        for (Index v = 0; v < g_.n && counter.add(g_.degree(v)); ++v) {
             choice_[v] = best(v, [](Index) { return true; });
+            const Index begin = g_.indptr[v], end = g_.indptr[v + 1];
+            border_.set_if(v, begin < end && (ghosts_.is_ghost(g_.indices[begin]) ||
+                                              ghosts_.is_ghost(g_.indices[end - 1])));
+        }
         for (Index v = 0; v < g_.n && !run.stopped(); ++v) {
             if (matched_.test(v) || choice_[v] == UNMATCHED<Index>) continue;
             if (matched_.test(choice_[v])) released_.push_back(v);
             else settle(v);
-            choose_all_anew(counter);
         }
+        choose_all_anew(counter);
+        announce_all();
     }
 
     // Goes on with the messages of all other ranks.
@@ -56,8 +61,9 @@ class LocalMaxPart {
                 choice_[ghost] = v;
                 if (choice_[v] == ghost) pair(v, ghost);
             }
-            choose_all_anew(counter);
         }
+        choose_all_anew(counter);
+        announce_all();
     }
 
     // Writes the mates of the own vertices, as the whole graph numbers them.
@@ -75,14 +81,19 @@ class LocalMaxPart {
 
     // Chooses for the vertices that are left without a choice, until there are none.
     void choose_all_anew(WorkCounter& counter) {
-        while (!released_.empty()) {
-            const Index v = released_.back();
-            released_.pop_back();
+        for (std::size_t k = 0; k < released_.size(); ++k) {
+            prefetch(released_, k);
+            const Index v = released_[k];
             if (matched_.test(v)) continue;
             choice_[v] = best(v, [&](Index w) { return !matched_.test(w); });
             if (choice_[v] != UNMATCHED<Index>) settle(v);
             if (!counter.add(g_.degree(v))) return;
         }
+        released_.clear();
+    }
+    void prefetch(const std::vector<Index>& sequence, std::size_t k) const {
+        if (g_.weight) weighted_.template prefetch_ahead<8>(sequence, k, sequence.size());
+        else unweighted_.template prefetch_ahead<8>(sequence, k, sequence.size());
     }
 
     // Matches v to what it has chosen, or lets it wait there.
@@ -93,12 +104,12 @@ class LocalMaxPart {
         else next_[v] = std::exchange(head_[w], v);
     }
 
-    // v is an own vertex. The owner of a ghost w has the request of v, and matches both by itself.
+    // v is an own vertex, w may be a ghost.
     void pair(Index v, Index w) {
         matched_.set(v), matched_.set(w);
         release(v), release(w);
-        announce(v, ghosts_.is_ghost(w) ? ghosts_.owner(w) : -1);
-        if (!ghosts_.is_ghost(w)) announce(w, -1);
+        if (border_.test(v)) paired_.push_back(v);
+        if (!ghosts_.is_ghost(w) && border_.test(w)) paired_.push_back(w);
     }
 
     void release(Index v) {
@@ -106,18 +117,29 @@ class LocalMaxPart {
             if (!matched_.test(u)) released_.push_back(u);
     }
 
-    // Tells the ranks that have a neighbour of v which may still be free, but one, that v is
-    // matched. Lists ascend, so ghosts are at their beginning and end, and those of a rank together.
+    // Tells other ranks which vertices are matched. The owner of the mate has been sent a request,
+    // and so matches both by itself.
+    void announce_all() {
+        for (std::size_t k = 0; k < paired_.size(); ++k) {
+            prefetch(paired_, k);
+            const Index mate = choice_[paired_[k]];
+            announce(paired_[k], ghosts_.is_ghost(mate) ? ghosts_.owner(mate) : -1);
+        }
+        paired_.clear();
+    }
+
+    // Tells the ranks that have a neighbour of v which may still be free, but one. Lists ascend, so
+    // ghosts are at their beginning and end, and those of a rank together.
     void announce(Index v, int but) {
         Index p = g_.indptr[v], end = g_.indptr[v + 1];
         for (Index told = 0; p < end && ghosts_.is_ghost(g_.indices[p]); ++p)
-            announce_by(g_.indices[p], v, but, told);
+            announce_to(g_.indices[p], v, but, told);
         while (end > p && ghosts_.is_ghost(g_.indices[end - 1])) --end;
         for (Index told = 0; end < g_.indptr[v + 1]; ++end)
-            announce_by(g_.indices[end], v, but, told);
+            announce_to(g_.indices[end], v, but, told);
     }
-    // told: the end of the ghosts of the rank that needs no further message.
-    void announce_by(Index ghost, Index v, int but, Index& told) {
+    // told: the end of the ghosts whose owner needs no further message.
+    void announce_to(Index ghost, Index v, int but, Index& told) {
         if (ghost < told || matched_.test(ghost)) return;
         const int rank = ghosts_.owner(ghost);
         told = ghosts_.end_of(rank);
@@ -142,7 +164,9 @@ class LocalMaxPart {
     // of each vertex, the first that waits for it; of each own one, the next that waits for the same
     Buffer<Index> head_, next_;
     Bitmap matched_;
+    Bitmap border_;                // the own vertices that have ghosts as neighbours
     std::vector<Index> released_;  // to choose anew, some of them matched meanwhile
+    std::vector<Index> paired_;    // on the border and matched, not announced yet
 };
 
 }  // namespace sparsematch
