@@ -49,18 +49,19 @@ def approximate_matching(
         A symmetric matrix: each off-diagonal entry is half of an edge, whose weight is the absolute
         value of the entry. The diagonal is ignored. Entries in the same place are added up.
         Explicit zeros are edges of weight zero, matched last. A matrix of ``cupyx.scipy.sparse`` is
-        processed on its GPU; results are CuPy arrays. It is not modified.
+        processed on its GPU; results are CuPy arrays. A `DistributedCSR` is processed by all its
+        ranks, each of which calls this. It is not modified.
     method : str, optional
         ``"auto"``, or a name from ``engines("approximate")``. ``"greedy"``, ``"suitor"`` and
         ``"local_max"`` find the same matching, at least half as heavy as the heaviest; ``"gpa"``
         finds a heavier one in more time, ``"hem"`` and ``"red_blue"`` a lighter one. A GPU has
-        engines of its own: ``engines("approximate", backend="cupy")``.
+        engines of its own: ``engines("approximate", backend="cupy")``. Ranks have ``"local_max"``.
     weights : bool, optional
         False: all edges weigh the same, and values are ignored.
     rng : int or numpy.random.Generator, optional
         Seeds the order among edges of equal weight, and the random choices of ``"hem"`` and
         ``"red_blue"``. By default a fixed seed. The same seed gives the same matching with any
-        number of workers, on a GPU too.
+        number of workers, on a GPU and on any number of ranks too.
     workers : int, optional
         Number of threads, -1 for all cores. By default that of `set_workers`, which is 1. On a GPU
         this is ignored.
@@ -74,13 +75,14 @@ def approximate_matching(
         Options of the engine; ``engines("approximate")`` lists them with their defaults.
     return_info : bool, optional
         Whether ``info`` is to report what each round matched and left, which takes another pass
-        over the edges for each.
+        over the edges for each. Over ranks, where a round is what a rank does between two
+        exchanges, it reports what each matched.
 
     Returns
     -------
     GraphMatching
         With ``mate``, of the index type of `G`, where -1 means unmatched; ``weight``, ``guarantee``
-        and ``info``.
+        and ``info``. Over ranks a `DistributedGraphMatching`, with the mates of the own vertices.
 
     Raises
     ------
@@ -89,7 +91,8 @@ def approximate_matching(
     ValueError
         If `G` is not square or not symmetric, naming the first one-sided entry; if a weight is NaN
         or infinite, naming the first; if its index arrays are inconsistent; or a name or number is
-        none of the choices.
+        none of the choices. Over ranks: if weights count and `G` has no values, or the ranks have
+        other arguments; on all of them.
     ImportError, RuntimeError
         If `device` asks for a GPU, and CuPy, the driver or the GPU is missing.
 
@@ -150,14 +153,15 @@ def maximal_matching(
     Parameters
     ----------
     G : sparse array or matrix, shape (n, n)
-        With a symmetric pattern. It is not modified.
+        With a symmetric pattern. It is not modified. A `DistributedCSR` is processed by all its
+        ranks, and needs no values.
     method, rng, workers, symmetrize, device : optional
         As in `approximate_matching`.
 
     Returns
     -------
     GraphMatching
-        Whose ``weight`` is the number of pairs.
+        Whose ``weight`` is the number of pairs. Over ranks a `DistributedGraphMatching`.
 
     Raises
     ------

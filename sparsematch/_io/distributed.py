@@ -9,22 +9,27 @@ from numpy.typing import NDArray
 
 from sparsematch._engines.operations import DistributionOps
 from sparsematch._engines.registry import operations
+from sparsematch._io.edges import EdgeSlices, heaviest
 from sparsematch._io.formats import UnreadableFile
 from sparsematch._io.market import MarketFile
 from sparsematch._io.npz import SparseArchive
 from sparsematch._io.read import check_is_file, in_one_sentence
 from sparsematch._types.agreement import agreeing, check_communicator, collect, rank_of, size_of
 from sparsematch._types.distributed import DistributedCSR
+from sparsematch._types.errors import check_count
 from sparsematch._types.row_blocks import balanced
 
 _Batch = tuple[NDArray[Any], ...]
 
 _FORMATS = (
-    "Matrix Market (.mtx, .mm), coordinates, or SciPy's .npz (save_npz) of a CSR, CSC or COO matrix"
+    "Matrix Market (.mtx, .mm), coordinates, SciPy's .npz (save_npz) of a CSR, CSC or COO matrix, or "
+    "a file of edges (.npy)"
 )
 
 
-def read_distributed(path: str | os.PathLike[str], comm: Any) -> DistributedCSR:
+def read_distributed(
+    path: str | os.PathLike[str], comm: Any, *, n_vertices: int | None = None
+) -> DistributedCSR:
     """Read a matrix file with all ranks, each a part of it. Collective.
 
     Parameters
@@ -34,15 +39,19 @@ def read_distributed(path: str | os.PathLike[str], comm: Any) -> DistributedCSR:
         CSC or COO matrix, or ``.mtx`` or ``.mm``, Matrix Market in coordinates. Members of an
         archive that are not compressed (``save_npz(path, A, compressed=False)``) are mapped into
         memory, and ranks read their parts alone; compressed ones are unpacked by each rank from the
-        beginning, a piece at a time.
+        beginning, a piece at a time. Or ``.npy``, a file of edges as `write_edge_file` makes it.
     comm : mpi4py communicator or None
         Whose ranks share the matrix.
+    n_vertices : int, optional
+        Of a file of edges, the number of vertices; by default one more than the largest in it.
 
     Returns
     -------
     DistributedCSR
         In blocks of nearly as many rows each, with the values of the file; without any if it is
-        Matrix Market of the field ``pattern``. What a symmetric file leaves out is there.
+        Matrix Market of the field ``pattern``. What a symmetric file leaves out is there. That of a
+        file of edges is symmetric, too, without loops, and of edges that are there more than once
+        it has the heaviest.
 
     Raises
     ------
@@ -50,7 +59,9 @@ def read_distributed(path: str | os.PathLike[str], comm: Any) -> DistributedCSR:
         The file is missing, malformed or of another format; on all ranks, with the message of the
         first that found something.
     TypeError
-        If `comm` is no communicator.
+        If `comm` is no communicator, or `n_vertices` no integer.
+    ValueError
+        If `n_vertices` is negative, or the file is not one of edges.
 
     See Also
     --------
@@ -72,6 +83,10 @@ def read_distributed(path: str | os.PathLike[str], comm: Any) -> DistributedCSR:
     """
     check_communicator(comm)
     path = Path(path)
+    if path.suffix.lower() == ".npy":
+        return _read_edges(path, comm, n_vertices)
+    if n_vertices is not None:
+        raise ValueError(f"n_vertices is {n_vertices}, but {path} is no file of edges (.npy)")
     found: list[Any] = []
 
     def find() -> None:
@@ -90,6 +105,25 @@ def read_distributed(path: str | os.PathLike[str], comm: Any) -> DistributedCSR:
         with agreeing(comm), in_one_sentence(str(path)):
             source.check_lines(lines)
     return A
+
+
+def _read_edges(path: Path, comm: Any, n_vertices: int | None) -> DistributedCSR:
+    """Read a graph: each rank some edges, which it sends to where both ends are."""
+    found: list[EdgeSlices] = []
+
+    def find() -> int:
+        if n_vertices is not None:
+            check_count("n_vertices", n_vertices)
+        check_is_file(path)
+        with in_one_sentence(str(path)):
+            found.append(EdgeSlices(path, rank_of(comm), size_of(comm)))
+        return found[0].n if n_vertices is None else int(n_vertices)
+
+    n = max(collect(comm, find))
+    (source,) = found
+    source.n = n
+    batches = _guarded(path, source.batches())
+    return heaviest(operations(DistributionOps, "mpi").assemble(comm, (n, n), batches))
 
 
 def _kind_of(path: Path) -> Callable[[Path], SparseArchive | MarketFile]:

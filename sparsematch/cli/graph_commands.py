@@ -9,7 +9,7 @@ import numpy as np
 import sparsematch
 from sparsematch import CoarseningHierarchy, GraphMatching
 from sparsematch._io import UnreadableFile
-from sparsematch.cli import summary
+from sparsematch.cli import ranks, summary
 from sparsematch.cli.commands import print_json, read, wants_text
 from sparsematch.cli.outputs import CannotProduce, check_outputs, print_written, write
 from sparsematch.cli.progress import Progress, make_progress
@@ -52,22 +52,14 @@ def coarsen(arguments: Namespace) -> int:
 
 
 def match_edges(arguments: Namespace) -> int:
-    """Match the edges of a file, with memory for the vertices alone."""
-    check_outputs(arguments)
+    """Match the edges of a file: with memory for the vertices alone, or shared by all ranks."""
     progress = make_progress(arguments.quiet)
-    where = [0, 0, 0]
-
-    def tell(*now: int) -> None:
-        where[:] = now
-
-    def words() -> str:
-        step, done, total = where
-        what = f"round {step}" if step else "counting the vertices"
-        return f"{Path(arguments.file).name}, {what}: {100 * done // max(total, 1)}%"
-
-    with progress.step("match", words):
-        matching = _match_file(arguments, tell)
-    if arguments.save:
+    comm = ranks.communicator()
+    if comm is None:
+        matching, shared = _match_alone(arguments, progress), {}
+    else:
+        matching, shared = ranks.match_edges(arguments, progress)
+    if arguments.save and (comm is None or comm.Get_rank() == 0):
         write(arguments.save, lambda stream: np.save(stream, matching.mate))
     (step,) = matching.info.steps
     facts = {
@@ -79,10 +71,26 @@ def match_edges(arguments: Namespace) -> int:
         "weight": matching.weight,
         "rounds": step.phases,
         "edges_read": step.edges,
-        "seconds": _rounded(progress),
     }
+    facts |= {**shared, "seconds": _rounded(progress)}
     _finish(arguments, facts, _matching_text)
     return 0
+
+
+def _match_alone(arguments: Namespace, progress: Progress) -> GraphMatching:
+    check_outputs(arguments)
+    where = [0, 0, 0]
+
+    def tell(*now: int) -> None:
+        where[:] = now
+
+    def words() -> str:
+        step, done, total = where
+        what = f"round {step}" if step else "counting the vertices"
+        return f"{Path(arguments.file).name}, {what}: {100 * done // max(total, 1)}%"
+
+    with progress.step("match", words):
+        return _match_file(arguments, tell)
 
 
 def _match_file(arguments: Namespace, tell: Any) -> GraphMatching:
@@ -130,12 +138,16 @@ def _matching_text(facts: dict[str, Any]) -> str:
         f"{facts['file']}: {n:,} vertices, {edges:,} edges",
         summary.line("pairs", f"{pairs:,}, {200 * pairs / max(n, 1):.1f}% of the vertices"),
         summary.line("weight", f"{facts['weight']:g}"),
-        summary.line(
-            "rounds",
-            f"{facts['rounds']}, {facts['edges_read'] / max(edges, 1):.2f} times the edges read",
-        ),
+        summary.line("rounds", f"{facts['rounds']}, {_work(facts)}"),
     ]
     return "\n".join([*lines, _time(facts)])
+
+
+def _work(facts: dict[str, Any]) -> str:
+    if "ranks" in facts:
+        sent = f"{facts['bytes_sent'] / 1e6:,.1f} MB"
+        return f"{facts['exchanges']} exchanges between {facts['ranks']} ranks, {sent}"
+    return f"{facts['edges_read'] / max(facts['n_edges'], 1):.2f} times the edges read"
 
 
 def _time(facts: dict[str, Any]) -> str:

@@ -15,7 +15,14 @@ from typing import Any
 import numpy as np
 
 import sparsematch
-from sparsematch import CoarseParts, DistributedCSR, Matching
+from sparsematch import (
+    CoarseParts,
+    DistributedCSR,
+    DistributedGraphMatching,
+    GraphMatching,
+    Matching,
+)
+from sparsematch._io import UnreadableFile
 from sparsematch._types.agreement import agreeing, collect
 from sparsematch._types.labels import HORIZONTAL, VERTICAL
 from sparsematch.cli import summary
@@ -28,6 +35,7 @@ __all__ = [
     "check",
     "communicator",
     "engine_names",
+    "match_edges",
     "match_facts",
     "read",
     "speak_for_all",
@@ -36,7 +44,7 @@ __all__ = [
 #: Where launchers say how many ranks there are: MPICH and Intel MPI, Open MPI, MVAPICH, Slurm.
 _SIZES = "PMI_SIZE", "OMPI_COMM_WORLD_SIZE", "MV2_COMM_WORLD_SIZE", "SLURM_STEP_NUM_TASKS"
 
-_COMMANDS = "rank", "match", "btf"
+_COMMANDS = "rank", "match", "btf", "match-edges"
 
 
 @functools.cache
@@ -74,10 +82,12 @@ def check(arguments: Namespace) -> None:
             f"{name} is done in one process, but there are {size} ranks; they can do "
             f"{', '.join(_COMMANDS)}"
         )
-    if STREAM in arguments.files:
+    if STREAM in getattr(arguments, "files", ()):
         raise WrongUsage(f"{STREAM} is standard input, which {size} ranks cannot share")
     if getattr(arguments, "plot", None):
         raise WrongUsage(f"--plot needs the whole matrix, which none of {size} ranks has")
+    if getattr(arguments, "scratch", None):
+        raise WrongUsage(f"--scratch is for one process: {size} ranks keep the edges in memory")
     if name == "btf" and (arguments.arrays or arguments.save):
         raise WrongUsage(
             f"--arrays and --save of btf need the fine blocks; {size} ranks find the coarse parts"
@@ -93,13 +103,39 @@ def agreed_status(comm: Any, run: Callable[[], int]) -> int:
     return max(collect(comm, lambda: status))
 
 
-def read(arguments: Namespace, progress: Progress) -> DistributedCSR:
+def read(
+    arguments: Namespace, progress: Progress, n_vertices: int | None = None
+) -> DistributedCSR:
     """Read a file with all ranks, after a check of the outputs that one of them will write."""
     comm = communicator()
     with agreeing(comm):
         check_outputs(arguments)
     with progress.step("read", f"reading {arguments.file} on {comm.Get_size()} ranks"):
-        return sparsematch.read_distributed(arguments.file, comm)
+        return sparsematch.read_distributed(arguments.file, comm, n_vertices=n_vertices)
+
+
+def match_edges(arguments: Namespace, progress: Progress) -> tuple[GraphMatching, dict[str, Any]]:
+    """Match the edges of a file with all ranks; return the whole only if it is to be saved."""
+    graph = read(arguments, progress, arguments.vertices)
+    weighted = not arguments.unweighted and graph.values is not None
+    with progress.step("match", f"matching {graph.nnz // 2:,} edges"):
+        try:
+            matching = sparsematch.approximate_matching(
+                graph, weights=weighted, rng=arguments.seed
+            )
+        except ValueError as error:  # a weight is not finite
+            raise UnreadableFile(f"{arguments.file}: {error}") from None
+    (step,) = matching.info.steps
+    facts = {
+        "n_vertices": graph.n_rows,
+        "n_edges": graph.nnz // 2,
+        "ranks": graph.n_ranks,
+        "exchanges": step.rounds,
+        "bytes_sent": step.bytes_sent,
+    }
+    if arguments.save and isinstance(matching, DistributedGraphMatching):
+        matching = matching.gather()
+    return matching, facts
 
 
 def match_facts(

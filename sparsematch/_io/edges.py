@@ -1,0 +1,81 @@
+"""Slices of a file of edges, as entries of the symmetric matrix of the graph."""
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sparsematch._io.formats import UnreadableFile
+from sparsematch._types.distributed import DistributedCSR
+from sparsematch._types.edge_file import as_edge_file
+from sparsematch._types.row_blocks import balanced
+
+#: Edges of a batch.
+_BATCH = 1 << 19
+
+_Batch = tuple[NDArray[Any], ...]
+
+
+class EdgeSlices:
+    """The edges in a file of `write_edge_file`.
+
+    Attributes
+    ----------
+    n : int
+        Number of vertices: one more than the largest in the own slice, until it is set.
+    """
+
+    def __init__(self, path: Path, rank: int, size: int) -> None:
+        try:
+            self.file = as_edge_file(path)
+        except ValueError as error:
+            raise UnreadableFile(str(error).removeprefix(f"{path} ")) from None
+        self._first, self._end = balanced(self.file.n_edges, size)[rank : rank + 2].tolist()
+        largest = (int(max(u.max(), v.max())) for u, v, *_ in self._slices())
+        self.n = 1 + max(largest, default=-1)
+
+    def batches(self) -> Iterator[_Batch]:
+        """Yield rows, columns and weights of the own slice: each edge twice, no loops."""
+        begin = self._first
+        for u, v, *weight in self._slices():
+            wrong = np.flatnonzero((np.minimum(u, v) < 0) | (np.maximum(u, v) >= self.n))
+            if wrong.size:
+                k = int(wrong[0])
+                raise UnreadableFile(
+                    f"edge {begin + k} is ({u[k]}, {v[k]}), but the vertices are 0 to {self.n - 1}"
+                )
+            begin, proper = begin + u.size, u != v
+            yield tuple(
+                np.concatenate([x[proper], y[proper]])
+                for x, y in ((u, v), (v, u), *((w, w) for w in weight))
+            )
+
+    def _slices(self) -> Iterator[_Batch]:
+        file = self.file
+        for begin in range(self._first, self._end, _BATCH):
+            edges = np.fromfile(
+                file.path,
+                file.record,
+                min(_BATCH, self._end - begin),
+                offset=file.offset + begin * file.record.itemsize,
+            )
+            yield tuple(edges[name] for name in ("u", "v", *(["weight"] * file.weighted)))
+
+
+def heaviest(A: DistributedCSR) -> DistributedCSR:
+    """Return the matrix with only the largest magnitude of entries in the same place. Collective."""
+    degree = np.diff(A.indptr)
+    rows = np.repeat(np.arange(degree.size), degree)
+    order = np.lexsort((A.indices, rows))
+    rows, cols = rows[order], A.indices[order]
+    first = np.ones(rows.size, bool)
+    first[1:] = (rows[1:] != rows[:-1]) | (cols[1:] != cols[:-1])
+    begins = np.flatnonzero(first)
+    indptr = np.searchsorted(rows[begins], np.arange(degree.size + 1))
+    values = A.values
+    if values is not None:
+        values = np.abs(values[order])
+        values = np.maximum.reduceat(values, begins) if begins.size else values
+    return DistributedCSR(A.comm, indptr, cols[begins], A.first_row, A.shape, values)
