@@ -11,9 +11,9 @@ from sparsematch._engines.operations import GraphOps
 from sparsematch._engines.registry import Run, operations, read_options, select
 from sparsematch._types.arrays import UNMATCHED, advising, namespace
 from sparsematch._types.choices import ApproximateMethod
-from sparsematch._types.errors import wrong_type
 from sparsematch._types.distributed import agreed
 from sparsematch._types.distributed_graph_matching import DistributedGraphMatching
+from sparsematch._types.errors import wrong_type
 from sparsematch._types.graph import Graph, add_up_duplicates
 from sparsematch._types.graph_matching import GraphMatching
 from sparsematch._types.graph_part import GraphPart, as_graph_or_part

@@ -22,8 +22,8 @@ from sparsematch._types.row_blocks import balanced
 _Batch = tuple[NDArray[Any], ...]
 
 _FORMATS = (
-    "Matrix Market (.mtx, .mm), coordinates, SciPy's .npz (save_npz) of a CSR, CSC or COO matrix, or "
-    "a file of edges (.npy)"
+    "Matrix Market (.mtx, .mm), coordinates, SciPy's .npz (save_npz) of a CSR, CSC or COO matrix, "
+    "or a file of edges (.npy)"
 )
 
 

@@ -33,8 +33,8 @@ class EdgeSlices:
         except ValueError as error:
             raise UnreadableFile(str(error).removeprefix(f"{path} ")) from None
         self._first, self._end = balanced(self.file.n_edges, size)[rank : rank + 2].tolist()
-        largest = (int(max(u.max(), v.max())) for u, v, *_ in self._slices())
-        self.n = 1 + max(largest, default=-1)
+        ends = (end for u, v, *_ in self._slices() for end in (u, v))
+        self.n = 1 + max(int(end.max(initial=-1)) for end in ends)
 
     def batches(self) -> Iterator[_Batch]:
         """Yield rows, columns and weights of the own slice: each edge twice, no loops."""
@@ -53,8 +53,9 @@ class EdgeSlices:
             )
 
     def _slices(self) -> Iterator[_Batch]:
+        """Yield fields of some edges at a time, once at least: that tells their types."""
         file = self.file
-        for begin in range(self._first, self._end, _BATCH):
+        for begin in range(self._first, max(self._end, self._first + 1), _BATCH):
             edges = np.fromfile(
                 file.path,
                 file.record,
@@ -65,7 +66,7 @@ class EdgeSlices:
 
 
 def heaviest(A: DistributedCSR) -> DistributedCSR:
-    """Return the matrix with only the largest magnitude of entries in the same place. Collective."""
+    """Return the matrix with the largest magnitude of entries in the same place. Collective."""
     degree = np.diff(A.indptr)
     rows = np.repeat(np.arange(degree.size), degree)
     order = np.lexsort((A.indices, rows))

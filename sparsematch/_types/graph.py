@@ -155,7 +155,7 @@ def merge_larger(graph: Graph, code: Any, mirrored: tuple[Any, FloatArray | None
     if graph.weight is None or mirrored[1] is None:
         return _from_codes(graph, code, None)
     # no more than two entries are in one place
-    last = xp.concatenate([first[1:], xp.asarray([order.size])]) - 1
+    last = xp.concatenate([first, xp.asarray([order.size])])[1:] - 1
     weight = xp.abs(xp.concatenate([graph.weight, mirrored[1]])[order])
     return _from_codes(graph, code, xp.maximum(weight[first], weight[last]))
 

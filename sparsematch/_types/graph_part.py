@@ -79,5 +79,5 @@ def as_graph_or_part(G: Any, *, weights: bool = True, device: str | None = None)
     weight = read_weights(G.values, G.local_nnz, "G") if weights else None
     # the same type on all ranks, which send each other numbers
     dtype = G.dtype if G.largest_nnz <= _INT32_MAX else np.dtype(np.int64)
-    arrays = (np.ascontiguousarray(a, dtype) for a in (G.indptr, G.indices))
-    return GraphPart(G.n_rows, *arrays, weight, "mpi", G.local_nnz, G)
+    indptr, indices = (np.ascontiguousarray(a, dtype) for a in (G.indptr, G.indices))
+    return GraphPart(G.n_rows, indptr, indices, weight, "mpi", G.local_nnz, G)

@@ -54,9 +54,9 @@ def coarsen(arguments: Namespace) -> int:
 def match_edges(arguments: Namespace) -> int:
     """Match the edges of a file: with memory for the vertices alone, or shared by all ranks."""
     progress = make_progress(arguments.quiet)
-    comm = ranks.communicator()
+    comm, shared = ranks.communicator(), {}
     if comm is None:
-        matching, shared = _match_alone(arguments, progress), {}
+        matching = _match_alone(arguments, progress)
     else:
         matching, shared = ranks.match_edges(arguments, progress)
     if arguments.save and (comm is None or comm.Get_rank() == 0):

@@ -103,9 +103,7 @@ def agreed_status(comm: Any, run: Callable[[], int]) -> int:
     return max(collect(comm, lambda: status))
 
 
-def read(
-    arguments: Namespace, progress: Progress, n_vertices: int | None = None
-) -> DistributedCSR:
+def read(arguments: Namespace, progress: Progress, n_vertices: int | None = None) -> DistributedCSR:
     """Read a file with all ranks, after a check of the outputs that one of them will write."""
     comm = communicator()
     with agreeing(comm):
@@ -120,9 +118,7 @@ def match_edges(arguments: Namespace, progress: Progress) -> tuple[GraphMatching
     weighted = not arguments.unweighted and graph.values is not None
     with progress.step("match", f"matching {graph.nnz // 2:,} edges"):
         try:
-            matching = sparsematch.approximate_matching(
-                graph, weights=weighted, rng=arguments.seed
-            )
+            matching = sparsematch.approximate_matching(graph, weights=weighted, rng=arguments.seed)
         except ValueError as error:  # a weight is not finite
             raise UnreadableFile(f"{arguments.file}: {error}") from None
     (step,) = matching.info.steps
