@@ -54,7 +54,8 @@ def coarsen(arguments: Namespace) -> int:
 def match_edges(arguments: Namespace) -> int:
     """Match the edges of a file: with memory for the vertices alone, or shared by all ranks."""
     progress = make_progress(arguments.quiet)
-    comm, shared = ranks.communicator(), {}
+    comm = ranks.communicator()
+    shared: dict[str, Any] = {}
     if comm is None:
         matching = _match_alone(arguments, progress)
     else:

@@ -30,8 +30,8 @@ def improve(graph: GraphPart, mate: IndexArray, run: Run) -> None:
     """Match the graph. Collective.
 
     Reads: the own rows. Writes: the mates of the own vertices. Workspace: an index per entry, some
-    per own vertex and per neighbour on another rank. Time: O(own entries), expected, and the rounds:
-    a chain of edges, each heavier than the one before, takes one whenever it changes ranks.
+    per own vertex and per neighbour on another rank. Time: O(own entries), expected, and rounds: a
+    chain of edges, each heavier than the one before, takes one whenever it changes ranks.
     """
     layout = graph.layout
     with finishing(layout.comm):
