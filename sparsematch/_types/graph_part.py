@@ -54,8 +54,8 @@ Messages = tuple[IndexArray, IndexArray, int]
 class LocalMaxPart(Protocol):
     """Local max on the vertices of one rank. What is done with its arrays is up to the caller."""
 
-    def start(self) -> Messages:
-        """Match what needs no message."""
+    def start(self, workers: int, /) -> Messages:
+        """Match what needs no message, with so many threads."""
 
     def receive(self, to: IndexArray, what: IndexArray, /) -> Messages:
         """Go on with the messages of other ranks."""

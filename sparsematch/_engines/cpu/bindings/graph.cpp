@@ -50,8 +50,8 @@ double run_matched_weight(GraphArg<Index> graph, In<Index> mate, Index first) {
 
 // The messages of a part after a step of it, and the entries scanned.
 template <class Index, class Step>
-nb::tuple step_of(LocalMaxPart<Index>& part, const Step& step) {
-    const auto edges = interruptible(1, [&](RunContext& run) {
+nb::tuple step_of(LocalMaxPart<Index>& part, int workers, const Step& step) {
+    const auto edges = interruptible(workers, [&](RunContext& run) {
         step(run);
         return run.edges();
     });
@@ -75,10 +75,12 @@ void bind_part(nb::module_& m, const char* name) {
     using Part = LocalMaxPart<Index>;
     nb::class_<Part>(m, name)
         .def("start",
-             [](Part& part) { return step_of(part, [&](RunContext& run) { part.start(run); }); })
+             [](Part& part, int workers) {
+                 return step_of(part, workers, [&](RunContext& run) { part.start(run); });
+             })
         .def("receive",
              [](Part& part, In<Index> to, In<Index> what) {
-                 return step_of(part, [&](RunContext& run) {
+                 return step_of(part, 1, [&](RunContext& run) {
                      part.receive(to.data(), what.data(), to.size(), run);
                  });
              })

@@ -9,6 +9,7 @@
 // otherwise. A ghost points at the own vertex that it has requested last.
 #pragma once
 
+#include "graph/active_vertices.hpp"
 #include "graph/ghosts.hpp"
 
 namespace sparsematch {
@@ -29,20 +30,25 @@ class LocalMaxPart {
     // and a vertex v of the sender: v if it points at the former, ~v if it is matched.
     std::vector<Index> to, what;
 
-    // Begins. All neighbours are free, so the lists are read in order and nothing else.
+    // Begins with rounds of own pairs, as local_max.hpp. Threads: as there.
     void start(RunContext& run) {
-        WorkCounter counter(run);
-        for (Index v = 0; v < g_.n && counter.add(g_.degree(v)); ++v) {
-            choice_[v] = best(v, [](Index) { return true; });
-            const Index begin = g_.indptr[v], end = g_.indptr[v + 1];
-            border_.set_if(v, begin < end && (ghosts_.is_ghost(g_.indices[begin]) ||
-                                              ghosts_.is_ghost(g_.indices[end - 1])));
+        ActiveVertices<Index> active(g_.n, run);
+        if (!active.sweep([&](Index v, WorkCounter& counter) { return choose(v, counter); }))
+            return;
+        for (std::int64_t before, matched = 1; matched > 0;) {
+            before = active.size();
+            if (!active.sweep([&](Index v, WorkCounter&) { return !is_own_pair(v); })) return;
+            matched = before - active.size();
+            if (!choose_anew(active)) return;
+            if (matched < before / 16) break;
         }
-        for (Index v = 0; v < g_.n && !run.stopped(); ++v) {
-            if (matched_.test(v) || choice_[v] == UNMATCHED<Index>) continue;
+        for (Index v = 0; v < g_.n; ++v)
+            if (matched_.test(v) && border_.test(v)) paired_.push_back(v);
+        active.each([&](Index v) {
             if (matched_.test(choice_[v])) released_.push_back(v);
-            else settle(v);
-        }
+            else if (!matched_.test(v)) settle(v);
+        });
+        WorkCounter counter(run);
         choose_all_anew(counter);
         announce_all();
     }
@@ -77,6 +83,34 @@ class LocalMaxPart {
     Index best(Index v, const Eligible& eligible) const {
         return g_.weight ? weighted_.best(v, eligible).vertex
                          : unweighted_.best(v, eligible).vertex;
+    }
+
+    // All neighbours are free, so the list is read and nothing else.
+    bool choose(Index v, WorkCounter& counter) {
+        choice_[v] = best(v, [](Index) { return true; });
+        const Index begin = g_.indptr[v], end = g_.indptr[v + 1];
+        border_.set_if(v, begin < end && (ghosts_.is_ghost(g_.indices[begin]) ||
+                                          ghosts_.is_ghost(g_.indices[end - 1])));
+        counter.add(end - begin);
+        return choice_[v] != UNMATCHED<Index>;
+    }
+
+    // Matches v, if its choice is an own vertex that has chosen v and so does the same.
+    bool is_own_pair(Index v) {
+        if (ghosts_.is_ghost(choice_[v]) || choice_[choice_[v]] != v) return false;
+        matched_.set(v);
+        return true;
+    }
+
+    bool choose_anew(ActiveVertices<Index>& active) {
+        return active.sweep(
+            [&](Index v, WorkCounter& counter) {
+                if (!matched_.test(choice_[v])) return true;
+                choice_[v] = best(v, [&](Index w) { return !matched_.test(w); });
+                counter.add(g_.degree(v));
+                return choice_[v] != UNMATCHED<Index>;
+            },
+            [&](Index v) { g_.weight ? weighted_.prefetch(v) : unweighted_.prefetch(v); });
     }
 
     // Chooses for the vertices that are left without a choice, until there are none.

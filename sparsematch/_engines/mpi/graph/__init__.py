@@ -12,6 +12,7 @@ for _name, _module in (("auto", local_max), ("local_max", local_max)):
             kind="approximate",
             backend="mpi",
             summary=_module.SUMMARY,
+            multithreaded=True,
             guarantee=_module.GUARANTEE,
             improve=_module.improve,
         )

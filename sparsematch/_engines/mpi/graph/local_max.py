@@ -39,7 +39,7 @@ def improve(graph: GraphPart, mate: IndexArray, run: Run) -> None:
         exchange, account = Exchange(layout.comm), Account()
         part = operations(GraphPartOps, "numpy").local_max_part(graph, run)
         matched: list[int] = []
-        to, what, edges = part.start()
+        to, what, edges = part.start(run.workers)
         while True:
             account.phases += 1
             account.edges += edges
