@@ -108,7 +108,8 @@ def check_larger_graphs(comm, folder):
         even = [G.shape[0] * k // comm.size for k in range(comm.size + 1)]
         for cuts, weights in ((starts, False), (even, True)):
             D = distribute(comm, G, cuts)
-            matching = assert_same(comm, G, D, weights=weights, return_info=True)
+            how = {"weights": weights, "return_info": True, "workers": 1 + weights}
+            matching = assert_same(comm, G, D, **how)
             (step,) = matching.info.steps
             assert step.engine == "local_max"
             assert step.rounds <= step.phases

@@ -105,6 +105,16 @@ def graph_of_one_process():
     return sm.DistributedCSR.from_local(None, random_graph(80, 5, seed=11))
 
 
+@pytest.mark.parametrize("workers", [1, 2, 4])
+@pytest.mark.parametrize("weights", [True, False])
+def test_threads_of_a_rank(workers, weights):
+    """Each has blocks of 2048 vertices of its own."""
+    G = random_graph(30_000, 6, seed=13)
+    D = sm.DistributedCSR.from_local(None, G)
+    matching = sm.approximate_matching(D, weights=weights, workers=workers)
+    assert matching.gather() == sm.approximate_matching(G, weights=weights)
+
+
 def test_a_communicator_of_none_is_one_process():
     """The same result, without MPI; the engines that there are."""
     G, D = random_graph(80, 5, seed=11), graph_of_one_process()
@@ -116,6 +126,7 @@ def test_a_communicator_of_none_is_one_process():
     names = {engine.name: engine for engine in sm.engines("approximate", backend="mpi")}
     assert set(names) == {"auto", "local_max"}
     assert names["local_max"].guarantee == 0.5
+    assert names["local_max"].multithreaded
 
 
 def test_what_is_done_in_one_process_only():
