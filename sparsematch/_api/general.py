@@ -7,7 +7,7 @@ import numpy as np
 
 from sparsematch._api.transversal import Rng, read_seed
 from sparsematch._api.workers import resolve_workers
-from sparsematch._engines.operations import GraphOps
+from sparsematch._engines.operations import DistributionOps, GraphOps
 from sparsematch._engines.registry import Run, operations, read_options, select
 from sparsematch._types.arrays import UNMATCHED, advising, namespace
 from sparsematch._types.choices import ApproximateMethod
@@ -228,8 +228,7 @@ def _checked(graph: Graph, run: Run, symmetrize: bool, name: str = "G") -> Graph
 
 
 def _result(graph: Graph, mate: Any, run: Run, method: str, guarantee: float) -> GraphMatching:
-    ops = operations(GraphOps, graph.backend)
-    weight = ops.matched_weight(graph, mate)
+    weight = operations(GraphOps, graph.backend).matched_weight(graph, mate)
     (step,) = run.steps
     info = RunInfo(
         method=method,
@@ -241,9 +240,9 @@ def _result(graph: Graph, mate: Any, run: Run, method: str, guarantee: float) ->
         transpose_seconds=0.0,
     )
     if isinstance(graph, GraphPart):
-        mate = mate.astype(graph.layout.dtype, copy=False)
-        mates = mate, ops.mates_by_column(graph, mate)
-        return DistributedGraphMatching(graph.layout, mates, weight, guarantee, info)
+        A, mate = graph.layout, mate.astype(graph.layout.dtype, copy=False)
+        mates = mate, operations(DistributionOps, A.backend).mates_by_column(A, mate)
+        return DistributedGraphMatching(A, mates, weight, guarantee, info)
     matching = GraphMatching(mate, mate, weight, guarantee, info)
     matching.freeze()
     return matching

@@ -16,13 +16,7 @@ from sparsematch._types.bipartite import BipartiteCSR
 from sparsematch._types.distributed import DistributedCSR
 from sparsematch._types.edge_file import EdgeFile, EdgeReport
 from sparsematch._types.factors import BlockLU, BlockPlan
-from sparsematch._types.graph import (
-    Graph,
-    GraphProperties,
-    first_infinite,
-    one_sided_entry,
-    take_larger,
-)
+from sparsematch._types.graph import Graph, GraphProperties
 from sparsematch._types.graph_part import GraphPart, LocalMaxPart, PartProperties
 from sparsematch._types.labels import (
     BlockLabels,
@@ -140,10 +134,14 @@ class DistributionOps:
         rows, columns and perhaps values.
     permute_and_redistribute
         The matrix with its rows where a matching puts them.
+    mates_by_column
+        The mates of the columns that a rank owns, given those of its rows, in a square matrix whose
+        rows and columns are the same vertices.
     """
 
     assemble: Callable[[Any, tuple[int, int], Iterable[tuple[_Values, ...]]], DistributedCSR]
     permute_and_redistribute: Callable[[BipartiteCSR, Matching], DistributedCSR]
+    mates_by_column: Callable[[DistributedCSR, IndexArray], IndexArray]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -191,16 +189,13 @@ class GraphOps:
         The graph whose edges weigh the larger of two entries, of which one may be absent.
     one_sided_entry, first_infinite
         The first entry that is to blame, if the properties say that there is one.
-    mates_by_column
-        The mates of the columns that a rank owns, given those of its rows.
     """
 
     validate_graph: Callable[[Graph, Run], GraphProperties] = _in_host_memory_only
     matched_weight: Callable[[Graph, IndexArray], Any] = _in_host_memory_only
-    take_larger: Callable[[Graph], Graph] = take_larger
-    one_sided_entry: Callable[[Graph], tuple[int, int] | None] = one_sided_entry
-    first_infinite: Callable[[Graph], tuple[int, int, float]] = first_infinite
-    mates_by_column: Callable[[Graph, IndexArray], IndexArray] = _in_host_memory_only
+    take_larger: Callable[[Graph], Graph] = _in_host_memory_only
+    one_sided_entry: Callable[[Graph], tuple[int, int] | None] = _in_host_memory_only
+    first_infinite: Callable[[Graph], tuple[int, int, float]] = _in_host_memory_only
 
 
 @dataclass(frozen=True, kw_only=True)

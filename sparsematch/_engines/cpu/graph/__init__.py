@@ -3,6 +3,7 @@
 from sparsematch._engines.cpu.graph import engines, part
 from sparsematch._engines.operations import GraphOps, GraphPartOps
 from sparsematch._engines.registry import Engine, register, register_operations
+from sparsematch._types.graph import first_infinite, one_sided_entry, take_larger
 
 for _entry in engines.ENGINES.values():
     register(Engine(**_entry._asdict(), backend="numpy", improve=engines.improve(_entry.name)))
@@ -11,7 +12,13 @@ register(Engine(**_auto._asdict(), backend="numpy", improve=engines.improve(engi
 
 register_operations(
     "numpy",
-    GraphOps(validate_graph=engines.validate_graph, matched_weight=engines.matched_weight),
+    GraphOps(
+        validate_graph=engines.validate_graph,
+        matched_weight=engines.matched_weight,
+        take_larger=take_larger,
+        one_sided_entry=one_sided_entry,
+        first_infinite=first_infinite,
+    ),
 )
 register_operations(
     "numpy",

@@ -26,8 +26,8 @@ class LocalMaxPart {
           head_(g.n + ghosts_.size(), UNMATCHED<Index>), next_(g.n), matched_(g.n + ghosts_.size()),
           border_(g.n) {}
 
-    // The messages of the last step, for the caller to take: the number of a vertex of the receiver,
-    // and a vertex v of the sender: v if it points at the former, ~v if it is matched.
+    // The messages of the last step, for the caller to take: the number of a vertex of the
+    // receiver, and a vertex v of the sender: v if it points at the former, ~v if it is matched.
     std::vector<Index> to, what;
 
     // Begins with rounds of own pairs, as local_max.hpp. Threads: as there.
@@ -195,7 +195,7 @@ class LocalMaxPart {
     EdgeOrder<Index, true, Number> weighted_;
     EdgeOrder<Index, false, Number> unweighted_;
     Buffer<Index> choice_;  // the neighbour that a vertex points at
-    // of each vertex, the first that waits for it; of each own one, the next that waits for the same
+    // of each vertex, the first that waits for it; of an own one, the next that waits for the same
     Buffer<Index> head_, next_;
     Bitmap matched_;
     Bitmap border_;                // the own vertices that have ghosts as neighbours

@@ -5,6 +5,7 @@ from sparsematch._engines.cuda.graph import local_max, red_blue, rounds
 from sparsematch._engines.operations import GraphOps
 from sparsematch._engines.registry import register_operations
 from sparsematch._types.arrays import advising
+from sparsematch._types.graph import first_infinite, one_sided_entry, take_larger
 
 register_driver("auto", "approximate", local_max, guarantee=local_max.GUARANTEE)
 register_driver("local_max", "approximate", local_max, guarantee=local_max.GUARANTEE)
@@ -15,5 +16,8 @@ register_operations(
     GraphOps(
         validate_graph=advising(rounds.validate_graph),
         matched_weight=advising(rounds.matched_weight),
+        take_larger=take_larger,
+        one_sided_entry=one_sided_entry,
+        first_infinite=first_infinite,
     ),
 )

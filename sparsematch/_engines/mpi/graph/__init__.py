@@ -26,6 +26,5 @@ register_operations(
         take_larger=check.take_larger,
         one_sided_entry=check.one_sided_entry,
         first_infinite=check.first_infinite,
-        mates_by_column=check.mates_by_column,
     ),
 )

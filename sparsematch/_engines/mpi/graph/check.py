@@ -41,19 +41,6 @@ def matched_weight(graph: Graph, mate: IndexArray) -> float:
         return math.fsum(Exchange(part.layout.comm).small(own))
 
 
-def mates_by_column(graph: Graph, mate: IndexArray) -> IndexArray:
-    """Return the mates of the own columns, which other ranks may have as rows. Collective."""
-    layout = _part(graph).layout
-    if np.array_equal(layout.row_starts, layout.col_starts):
-        return mate
-    with finishing(layout.comm):
-        own = np.arange(layout.first_row, layout.first_row + mate.size, dtype=mate.dtype)
-        cols, mates = Exchange(layout.comm).deliver(layout.col_starts, own, mate)
-        by_column = np.empty_like(mates)
-        by_column[cols - layout.first_col] = mates
-        return by_column
-
-
 def first_infinite(graph: Graph) -> tuple[int, int, float]:
     """Return the first entry off the diagonal that is not finite, and its value. Collective."""
     part = _part(graph)

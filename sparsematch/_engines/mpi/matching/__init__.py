@@ -2,6 +2,7 @@
 
 from sparsematch._engines.mpi.core import certificates
 from sparsematch._engines.mpi.core.assemble import assemble
+from sparsematch._engines.mpi.core.columns import mates_by_column
 from sparsematch._engines.mpi.matching import auto, by_rank, cheap, ms_bfs
 from sparsematch._engines.mpi.matching.cover import vertex_cover
 from sparsematch._engines.mpi.matching.permute import permute_and_redistribute
@@ -35,5 +36,9 @@ register_operations(
 )
 register_operations(
     "mpi",
-    DistributionOps(assemble=assemble, permute_and_redistribute=permute_and_redistribute),
+    DistributionOps(
+        assemble=assemble,
+        permute_and_redistribute=permute_and_redistribute,
+        mates_by_column=mates_by_column,
+    ),
 )
