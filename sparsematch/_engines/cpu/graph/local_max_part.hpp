@@ -53,20 +53,17 @@ class LocalMaxPart {
         announce_all();
     }
 
-    // Goes on with the messages of all other ranks.
+    // Goes on with the messages of all other ranks. What a batch of them is about is prefetched.
     void receive(const Index* to_own, const Index* message, std::size_t n, RunContext& run) {
+        constexpr std::size_t batch = 64;
+        Index ghost[batch];
         WorkCounter counter(run);
-        for (std::size_t k = 0; k < n && counter.add(1); ++k) {
-            const bool is_request = message[k] >= 0;
-            const Index ghost = ghosts_.ghost(is_request ? message[k] : ~message[k]);
-            if (matched_.test(ghost)) continue;
-            if (!is_request) {
-                matched_.set(ghost);
-                release(ghost);
-            } else if (const Index v = ghosts_.own(to_own[k]); !matched_.test(v)) {
-                choice_[ghost] = v;
-                if (choice_[v] == ghost) pair(v, ghost);
-            }
+        for (std::size_t begin = 0; begin < n && counter.add(batch); begin += batch) {
+            const std::size_t size = std::min(batch, n - begin);
+            for (std::size_t k = 0; k < size; ++k)
+                ghost[k] = prefetched(to_own[begin + k], message[begin + k]);
+            for (std::size_t k = 0; k < size; ++k)
+                receive(ghosts_.own(to_own[begin + k]), ghost[k], message[begin + k] >= 0);
         }
         choose_all_anew(counter);
         announce_all();
@@ -83,6 +80,27 @@ class LocalMaxPart {
     Index best(Index v, const Eligible& eligible) const {
         return g_.weight ? weighted_.best(v, eligible).vertex
                          : unweighted_.best(v, eligible).vertex;
+    }
+
+    // The ghost that a message is about.
+    Index prefetched(Index to_own, Index message) const {
+        const Index ghost = ghosts_.ghost(message >= 0 ? message : ~message);
+        SPARSEMATCH_PREFETCH(&head_[ghost]);
+        SPARSEMATCH_PREFETCH(&choice_[ghost]);
+        SPARSEMATCH_PREFETCH(&choice_[ghosts_.own(to_own)]);
+        SPARSEMATCH_PREFETCH(&head_[ghosts_.own(to_own)]);
+        return ghost;
+    }
+
+    void receive(Index v, Index ghost, bool is_request) {
+        if (matched_.test(ghost)) return;
+        if (!is_request) {
+            matched_.set(ghost);
+            release(ghost);
+        } else if (!matched_.test(v)) {
+            choice_[ghost] = v;
+            if (choice_[v] == ghost) pair(v, ghost);
+        }
     }
 
     // All neighbours are free, so the list is read and nothing else.
