@@ -40,6 +40,8 @@ def assert_same(comm, G, D, **how):
     assert np.array_equal(col_mate, expected.mate)
     assert np.array_equal(smaller, expected.pairs()[0])
     assert np.array_equal(larger, expected.pairs()[1])
+    assert matching.to_pyomo().items() <= expected.to_pyomo().items()
+    assert len(matching.to_pyomo()) == np.count_nonzero(matching.mate >= 0)
     assert matching.cardinality == expected.cardinality == smaller.size
     assert matching.is_perfect == expected.is_perfect
     assert np.isclose(matching.weight, expected.weight, rtol=1e-12, atol=0)
@@ -173,7 +175,7 @@ def check_bad_graphs(comm, folder):
     words = "must be the same on all ranks, but is"
     refuse(ValueError, f"weights {words} True on rank 0 and False", call(weights=False))
     refuse(ValueError, f"method {words} 'auto' on rank 0", call(method="local_max"))
-    refuse(ValueError, f"seed_of_rng {words} 0 on rank 0", call(rng=3))
+    refuse(ValueError, f"the seed drawn from rng {words} 0 on rank 0", call(rng=3))
     infinite = sp.csr_array(ring, copy=True)
     infinite[n - 1, n - 2] = np.inf
     words = f"G[{n - 1}, {n - 2}] is inf, but weights must be finite"

@@ -125,7 +125,7 @@ def approximate_matching(
         engine = select(method, graph.backend, "approximate", argument="method", also=("auto",))
         settings = read_options(options, engine)
         run = Run(resolve_workers(workers), read_seed(rng), settings, bool(return_info))
-    with agreed(G, seed_of_rng=run.seed):  # on it depends the order of the edges
+    with agreed(G, **{"the seed drawn from rng": run.seed}):  # it makes the order of the edges
         pass
     graph = _checked(graph, run, symmetrize)
     mate = advising(namespace(graph.indptr).full)(graph.indptr.size - 1, UNMATCHED, graph.dtype)

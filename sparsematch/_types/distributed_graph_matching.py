@@ -97,6 +97,11 @@ class DistributedGraphMatching(GraphMatching):
         whole.freeze()
         return whole
 
+    def to_pyomo(self) -> dict[int, int]:
+        """Return the own matched vertices as a dict to their mates."""
+        own = np.array(self.layout.own_rows, self.mate.dtype)[self.mate >= 0]
+        return dict(zip(own.tolist(), self.mate[self.mate >= 0].tolist(), strict=True))
+
     def as_permutation(self) -> IndexArray:
         """Return the whole permutation of the rows, on every rank. Collective, of size n."""
         return self.gather().as_permutation()
