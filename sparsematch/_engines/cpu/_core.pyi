@@ -56,8 +56,11 @@ def run_engine(
 def match_diagonal(matrix: Csr, mates: _Indices, /) -> bool:
     """Match along the diagonal if it is there in full; return whether it is."""
 
-def degree_statistics(indptr: IndexArray, /) -> tuple[int, int]:
-    """Return the sum of the squared degrees of the majors, and how many have one entry."""
+def degree_statistics(indptr: IndexArray, /) -> tuple[int, int, int]:
+    """Return the sum of the squared degrees of the majors; how many have one entry, and none."""
+
+def order_signs(matrix: Csr, /) -> tuple[int, float, float, bool]:
+    """Return what a sample tells about the order of the majors: the fields of `OrderSigns`."""
 
 def column_squares(matrix: Csr, /) -> int:
     """Return the sum of the squared degrees of the minors."""
