@@ -145,6 +145,38 @@ class DistributionOps:
 
 
 @dataclass(frozen=True, kw_only=True)
+class RankOps:
+    """What one of several ranks does alone, in host memory, between two exchanges.
+
+    The first three make kernels, which an exchange steps until no rank is busy; see `Kernel` of the
+    back-end for ranks. Starts are those of the majors and of the minors of each rank.
+
+    Attributes
+    ----------
+    forest
+        The part of an alternating forest, given lists, mates, trees and links, the starts, the
+        rank, limits, and whether a tree that has found a path stops growing.
+    augmentation
+        The part of an augmentation along the paths of a forest, given the same arrays and starts.
+    karp_sipser
+        The part of the heuristic, given lists, mates and counts of rows and of columns, the starts,
+        the rank, a limit and a seed.
+    owner_order
+        Write the stable order of keys by owner, and how many each rank owns, given starts.
+    places_in_lists
+        Write the places of elements in lists that keys name, given where these end, which moves.
+    """
+
+    forest: Callable[..., Any] = _in_host_memory_only
+    augmentation: Callable[..., Any] = _in_host_memory_only
+    karp_sipser: Callable[..., Any] = _in_host_memory_only
+    owner_order: Callable[[IndexArray, IndexArray, IndexArray, IndexArray], None] = (
+        _in_host_memory_only
+    )
+    places_in_lists: Callable[[IndexArray, IndexArray, IndexArray], None] = _in_host_memory_only
+
+
+@dataclass(frozen=True, kw_only=True)
 class WeightedOps:
     """Matchings of weighted matrices.
 

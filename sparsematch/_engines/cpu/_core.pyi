@@ -20,6 +20,10 @@ _Flags = tuple[BoolArray, BoolArray]
 _Form = tuple[IndexArray, IndexArray, IndexArray]
 _PlanLimits = tuple[float, float, int]
 _Layout = tuple[int, ...]
+#: indptr, indices, then of majors and minors mates and trees; parent and before of minors; leaves.
+_ForestArrays = tuple[IndexArray, IndexArray, _Indices, _Indices, _Indices, IndexArray]
+#: indptr, indices, mates, degrees, exclusive or of the neighbours.
+_RankSide = tuple[IndexArray, IndexArray, IndexArray, IndexArray, IndexArray]
 _Progress = Callable[[int, int, int], object] | None
 
 def transpose(matrix: Csr, lists: _Indices, workers: int, /) -> None:
@@ -52,6 +56,35 @@ def run_engine(
 
     Options of other engines are ignored.
     """
+
+def forest_over_ranks(
+    arrays: _ForestArrays,
+    starts: _Indices,
+    rank: int,
+    limits: tuple[int, int],
+    prune: bool,
+    /,
+) -> Any:
+    """Return the kernel of a rank that has no tree yet.
+
+    `limits`: entries read in a step, about, and roots announced in one, at most.
+    """
+
+def augmentation_over_ranks(arrays: _ForestArrays, starts: _Indices, rank: int, /) -> Any:
+    """Return the kernel of a rank that writes the mates."""
+
+def karp_sipser_over_ranks(
+    rows: _RankSide, cols: _RankSide, starts: _Indices, rank: int, budget: int, seed: int, /
+) -> Any:
+    """Return the kernel of a rank; `budget`: entries read in a step, about."""
+
+def owner_order(
+    starts: IndexArray, keys: IndexArray, order: IndexArray, counts: IndexArray, /
+) -> None:
+    """Write the stable order of keys by owner, and how many each rank owns."""
+
+def places_in_lists(keys: IndexArray, filled: IndexArray, places: IndexArray, /) -> None:
+    """Write the place of each element behind what is in its list already."""
 
 def match_diagonal(matrix: Csr, mates: _Indices, /) -> bool:
     """Match along the diagonal if it is there in full; return whether it is."""

@@ -50,6 +50,7 @@ NB_MODULE(_core, m) {
     bind<std::int32_t>(m);
     bind<std::int64_t>(m);
     bind_matching(m);
+    bind_over_ranks(m);
     bind_ordering(m);
     bind_decomposition(m);
     bind_weighted(m);

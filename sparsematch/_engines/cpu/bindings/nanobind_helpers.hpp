@@ -113,6 +113,7 @@ auto interruptible(int workers, const Call& call) {
 }
 
 void bind_matching(nb::module_& m);
+void bind_over_ranks(nb::module_& m);
 void bind_ordering(nb::module_& m);
 void bind_decomposition(nb::module_& m);
 void bind_weighted(nb::module_& m);

@@ -6,9 +6,11 @@ heuristic that suits each stands here.
 
 from functools import partial
 
+from sparsematch._engines.cpu import _core
 from sparsematch._engines.cpu.core.run_engine import ENGINES, run_engine
 from sparsematch._engines.cpu.matching import auto
-from sparsematch._engines.registry import Engine, register
+from sparsematch._engines.operations import RankOps
+from sparsematch._engines.registry import Engine, register, register_operations
 
 register(
     Engine(
@@ -30,3 +32,14 @@ for _entry in ENGINES.values():
             improve=partial(run_engine, _entry.name),
         )
     )
+
+register_operations(
+    "numpy",
+    RankOps(
+        forest=_core.forest_over_ranks,
+        augmentation=_core.augmentation_over_ranks,
+        karp_sipser=_core.karp_sipser_over_ranks,
+        owner_order=_core.owner_order,
+        places_in_lists=_core.places_in_lists,
+    ),
+)

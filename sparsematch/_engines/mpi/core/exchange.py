@@ -6,6 +6,8 @@ is collective. There is no barrier: an exchange ends on a rank when its own part
 - ``deliver(starts, keys, *columns)``: send each key, with what goes with it, to the rank that owns
   it; return what has come. `starts` is ``A.row_starts`` or ``A.col_starts``.
 - ``ask(starts, keys, answer)``: return, for each key, what its owner answers.
+- ``converse(kernel)``: let a kernel of the compiled core read and write letters to other ranks, and
+  exchange them, until no rank is busy.
 - ``sum``, ``largest``, ``any``: of small numbers, known on all ranks afterwards.
 - ``gather``, ``scatter``, ``everywhere``: arrays in the order of the ranks, to one of them, from
   one of them, and to all.
@@ -21,18 +23,23 @@ import sys
 import traceback
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
+from sparsematch._engines.operations import RankOps
+from sparsematch._engines.registry import operations
 from sparsematch._types.agreement import rank_of, size_of
 from sparsematch._types.arrays import IndexArray
 from sparsematch._types.errors import pip_install
 
-__all__ = ["Exchange", "finishing", "import_mpi"]
+__all__ = ["Exchange", "Kernel", "finishing", "import_mpi"]
 
 _INTERRUPTED, _FAILED = 130, 1
+#: Flags of a header: see over_ranks/post.hpp.
+_BUSY, _LARGE = 1, 4
+_INDEX_TYPES = np.dtype(np.int32), np.dtype(np.int64)
 _Array = NDArray[Any]
 
 
@@ -63,6 +70,41 @@ def finishing(comm: Any) -> Iterator[None]:
         print(f"rank {rank_of(comm)} ends all ranks: {text}", file=sys.__stderr__, flush=True)
         comm.Abort(_INTERRUPTED if interrupted else _FAILED)
         raise
+
+
+class Kernel(Protocol):
+    """What a rank does alone between two exchanges, with the letters that it reads and writes.
+
+    A letter is an array of indices. Every rank has a header for every other one, of a fixed length,
+    which holds a short letter; what does not fit follows.
+    """
+
+    def step(self, quiet: bool, /) -> None:
+        """Read letters, work, write letters; `quiet`: no rank was busy in the last step."""
+
+    def headers_out(self) -> _Array:
+        """Return the headers to all ranks, one after the other."""
+
+    def headers_in(self) -> _Array:
+        """Return where those from all ranks go."""
+
+    def open(self) -> int:
+        """Read the headers; return the flags of all ranks, 0 if the conversation is over."""
+
+    def outbox(self) -> _Array:
+        """Return the letters that are too long for a header; `sizes_out` are their lengths."""
+
+    def inbox(self) -> _Array:
+        """Return where such letters go; `sizes_in` are their lengths."""
+
+    def sizes_out(self) -> _Array:
+        """Return how much of the outbox goes to each rank."""
+
+    def sizes_in(self) -> _Array:
+        """Return how much of the inbox comes from each rank."""
+
+    def bytes(self) -> int:
+        """Return the size of its workspace."""
 
 
 class Exchange:
@@ -137,6 +179,36 @@ class Exchange:
         result[order] = answers
         return result
 
+    def converse(self, kernel: Kernel) -> int:
+        """Step a kernel, and exchange what it writes, until no rank has work; return the steps.
+
+        One collective call a step, and one more where a letter is long. An exchange tells every
+        rank whether another one is busy, so that all end together.
+        """
+        steps, quiet = 0, False
+        while True:
+            kernel.step(quiet)
+            steps += 1
+            self._swap_headers(kernel.headers_out(), kernel.headers_in())
+            flags = kernel.open()
+            if not flags:
+                return steps
+            if flags & _LARGE and self.size > 1:
+                out, back = kernel.sizes_out(), kernel.sizes_in()
+                self._count(int(out.sum()) * kernel.outbox().itemsize)
+                self.comm.Alltoallv(
+                    [kernel.outbox(), (out, _offsets(out))],
+                    [kernel.inbox(), (back, _offsets(back))],
+                )
+            quiet = not flags & _BUSY
+
+    def _swap_headers(self, out: _Array, back: _Array) -> None:
+        if self.size == 1:
+            back[:] = out
+            return
+        self._count(out.nbytes - out.nbytes // self.size)
+        self.comm.Alltoall(out, back)
+
     def sum(self, *numbers: float) -> list[int]:
         """Return the sums over all ranks."""
         return self._reduce(numbers, "SUM")
@@ -193,9 +265,10 @@ class Exchange:
 
     def _by_owner(self, starts: IndexArray, keys: _Array) -> tuple[_Array, _Array]:
         """Return the stable order of keys by owner, and how many go to each."""
-        owner = np.searchsorted(starts[1:], keys, side="right").astype(np.uint16)
-        counts = np.bincount(owner, minlength=self.size).astype(np.int64)
-        return np.argsort(owner, kind="stable"), counts  # a radix sort, of 16 bits
+        keys = np.ascontiguousarray(keys, None if keys.dtype in _INDEX_TYPES else np.int64)
+        order, counts = np.empty(keys.size, np.int64), np.empty(self.size, np.int64)
+        operations(RankOps, "numpy").owner_order(starts, keys, order, counts)
+        return order, counts
 
     def _counts_from(self, counts: _Array) -> _Array:
         received = np.empty_like(counts)

@@ -7,13 +7,15 @@ them takes memory in proportion to its own entries. Their owners know which rank
 """
 
 from functools import cached_property
+from time import perf_counter
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from sparsematch._engines.mpi.core.exchange import Exchange
-from sparsematch._engines.registry import Run
+from sparsematch._engines.operations import RankOps
+from sparsematch._engines.registry import Run, operations
 from sparsematch._types.arrays import IndexArray
 from sparsematch._types.distributed import DistributedCSR
 
@@ -132,6 +134,14 @@ class Side:
             lists.append(keys - self.first_minor, values)
         return Side(lists.indptr, lists.columns[0], (minors, majors), exchange)
 
+    def transposed(self, run: Run) -> "Side":
+        """Return the other side, counted in the run. Collective."""
+        begin = perf_counter()
+        other = self.flipped()
+        run.transposes_built += 1
+        run.transpose_seconds += perf_counter() - begin
+        return other
+
     def slices(self, size: int | None = None) -> list[tuple[int, int]]:
         """Return ranges of the own entries, or of so many, as many on every rank. Collective."""
         step, size = self.slice_size, self.indices.size if size is None else size
@@ -247,14 +257,11 @@ class Lists:
 
     def append(self, keys: _Array, *columns: _Array) -> None:
         """Append elements to the lists that keys name; those of one list stay in their order."""
-        order = np.argsort(keys, kind="stable")
-        keys = keys[order]
-        first = np.flatnonzero(np.diff(keys, prepend=-1))
-        counts = np.diff(first, append=keys.size)
-        at = self._filled[keys] + np.arange(keys.size) - np.repeat(first, counts)
+        at = np.empty(keys.size, np.int64)
+        keys = np.ascontiguousarray(keys, np.int64)
+        operations(RankOps, "numpy").places_in_lists(keys, self._filled, at)
         for mine, values in zip(self.columns, columns, strict=True):
-            mine[at] = values[order]
-        self._filled[keys[first]] += counts
+            mine[at] = values
 
 
 def distinct(values: _Array) -> _Array:

@@ -12,6 +12,7 @@ from sparsematch._engines.mpi.core.exchange import Exchange, finishing
 from sparsematch._engines.mpi.core.sides import Side
 from sparsematch._engines.mpi.matching.forest import Forest
 from sparsematch._engines.registry import Run
+from sparsematch._types.arrays import IndexArray
 from sparsematch._types.bipartite import BipartiteCSR
 from sparsematch._types.labels import HORIZONTAL, SQUARE, VERTICAL, CoarseParts
 from sparsematch._types.matching import Matching
@@ -30,17 +31,23 @@ def coarse_parts(graph: BipartiteCSR, matching: Matching, run: Run) -> CoarsePar
         col_part = np.full(given.col_mate.size, SQUARE, np.int8)
         rows = Side.of_rows(A, exchange, run)
         if matching.cardinality < A.n_rows:
-            forest = Forest(rows, given.row_mate, given.col_mate)
-            forest.grow(forest.plant(), prune=False)
-            row_part[forest.major_root >= 0] = VERTICAL
-            col_part[forest.minor_root >= 0] = VERTICAL
+            forest = _reached(rows, given.row_mate, given.col_mate)
+            row_part[forest.major_tree >= 0] = VERTICAL
+            col_part[forest.minor_tree >= 0] = VERTICAL
         if matching.cardinality < A.n_cols:
-            forest = Forest(rows.flipped(), given.col_mate, given.row_mate)
-            forest.grow(forest.plant(), prune=False)
-            col_part[forest.major_root >= 0] = HORIZONTAL
-            row_part[forest.minor_root >= 0] = HORIZONTAL
+            forest = _reached(rows.flipped(), given.col_mate, given.row_mate)
+            col_part[forest.major_tree >= 0] = HORIZONTAL
+            row_part[forest.minor_tree >= 0] = HORIZONTAL
         counts = exchange.sum(
             *(int(np.count_nonzero(part == x)) for x in range(3) for part in (row_part, col_part))
         )
         sizes = tuple(zip(counts[::2], counts[1::2], strict=True))
         return CoarseParts(row_part, col_part, sizes)
+
+
+def _reached(side: Side, major_mate: IndexArray, minor_mate: IndexArray) -> Forest:
+    """Return the forest of all unmatched majors. Collective."""
+    forest = Forest(side, major_mate, minor_mate, prune=False)
+    forest.plant()
+    forest.grow()
+    return forest

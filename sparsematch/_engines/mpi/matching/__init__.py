@@ -3,7 +3,7 @@
 from sparsematch._engines.mpi.core import certificates
 from sparsematch._engines.mpi.core.assemble import assemble
 from sparsematch._engines.mpi.core.columns import mates_by_column
-from sparsematch._engines.mpi.matching import auto, by_rank, cheap, ms_bfs
+from sparsematch._engines.mpi.matching import auto, by_rank, cheap, karp_sipser, ms_bfs
 from sparsematch._engines.mpi.matching.cover import vertex_cover
 from sparsematch._engines.mpi.matching.permute import permute_and_redistribute
 from sparsematch._engines.operations import CertificateOps, DistributionOps
@@ -14,6 +14,7 @@ for _module, _kind, _init in (
     (ms_bfs, "exact", "by_rank"),
     (cheap, "heuristic", "none"),
     (by_rank, "heuristic", "none"),
+    (karp_sipser, "heuristic", "none"),
 ):
     register(
         Engine(

@@ -6,16 +6,20 @@ choose the same.
 
 import numpy as np
 
-from sparsematch._engines.mpi.core.exchange import finishing
+from sparsematch._engines.mpi.core.exchange import Exchange, finishing
 from sparsematch._engines.mpi.core.host import local_pattern, match_in_host_memory
-from sparsematch._engines.mpi.matching import by_rank, ms_bfs
+from sparsematch._engines.mpi.core.sides import Side
+from sparsematch._engines.mpi.matching import by_rank, karp_sipser, ms_bfs
 from sparsematch._engines.mpi.matching.gathered import GATHERED, improve_gathered, is_small
 from sparsematch._engines.registry import Run
 from sparsematch._types.distributed import DistributedCSR
 from sparsematch._types.distributed_matching import DistributedMatching
 from sparsematch._types.matching import Matching
 
-SUMMARY = "One rank alone, a small matrix on one of them; else by rank, then one search over all."
+SUMMARY = "One rank alone, a small matrix on one of them; else a start, then one search over all."
+
+#: Each rank begins alone if so much of what chance does not explain is within its own columns.
+NEAR = 0.5
 
 
 def improve(A: DistributedCSR, matching: DistributedMatching, run: Run) -> None:
@@ -30,10 +34,22 @@ def improve(A: DistributedCSR, matching: DistributedMatching, run: Run) -> None:
             _gather(A, matching, run)
         else:
             if not run.warm:
-                by_rank.improve(A, matching, run)
-                _because(run, "each rank alone, without exchanges, as far as that goes")
+                _start(A, matching, run)
             ms_bfs.improve(A, matching, run)
             _because(run, "what is left takes paths through several ranks")
+
+
+def _start(A: DistributedCSR, matching: DistributedMatching, run: Run) -> None:
+    """Match rank by rank where the numbering keeps neighbours near, else over all ranks."""
+    side = Side.of_rows(A, Exchange(A.comm), run)
+    near = by_rank.share_of_lent(side)
+    by_chance = 1 / A.n_ranks
+    if near >= by_chance + NEAR * (1 - by_chance):
+        by_rank.improve(A, matching, run)
+        _because(run, f"{near:.0%} of the entries are in columns with the numbers of the rows")
+    else:
+        karp_sipser.improve(A, matching, run)
+        _because(run, f"{near:.0%} of the entries are in columns with the numbers of the rows")
 
 
 def _because(run: Run, why: str) -> None:

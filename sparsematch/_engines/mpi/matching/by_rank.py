@@ -1,14 +1,12 @@
-"""Initialisation rank by rank: each matches its own rows, with columns that are lent to it.
+"""Initialisation rank by rank: each matches its own rows with columns that are lent to it.
 
 A rank knows its rows whole, so with the columns that it alone may use it has a matching problem of
-its own, which the engines for host memory solve to the end, without an exchange. The owner of a
-column lends it to one of the ranks with an entry in it, to itself if it is one; a column that comes
-back unmatched is lent to the next one. On a matrix whose numbering keeps neighbours near, the first
-turn matches nearly all. Turns end when one has matched few, or every rank has had a column once;
-proposals (cheap.py) make the matching maximal.
+its own, which the engines for host memory solve to the end, without an exchange. It is lent the
+columns with the numbers of its rows, scaled to the number of columns: where the numbering keeps
+neighbours near, these are the ones that its rows have entries in. Proposals (cheap.py) make the
+matching maximal.
 
-Invariant: a rank changes mates among the columns that are lent to it only, and those that it has
-matched stay lent to it.
+Invariant: a rank changes mates among its rows and the columns that are lent to it only.
 """
 
 from time import perf_counter
@@ -28,107 +26,89 @@ from sparsematch._types.distributed import DistributedCSR
 from sparsematch._types.distributed_matching import DistributedMatching
 from sparsematch._types.matching import Matching
 
-SUMMARY = "Each rank matches its rows in full with columns that are lent to it, in turns."
+SUMMARY = "Each rank matches its rows in full with the columns that have their numbers."
 
 _Array = NDArray[Any]
-
-#: Turns, at most; and one is the last if it matches less than this share of the free rows.
-_TURNS, _WORTHWHILE = 8, 0.02
 
 
 def improve(A: DistributedCSR, matching: DistributedMatching, run: Run) -> None:
     """Make the matching maximal. Collective.
 
-    Reads: the matrix. Writes: both mates. Workspace: two indices per own entry. Time: that of a
-    few maximum matchings of the own rows.
+    Reads: the matrix. Writes: both mates. Workspace: an index per own entry in the columns that are
+    lent, and what the engines for host memory need. Time: that of a maximum matching of these.
     """
     with finishing(A.comm):
         begin = perf_counter()
         exchange, account = Exchange(A.comm), Account()
         side = Side.of_rows(A, exchange, run)
-        Turns(side, matching, run, account).take()
+        _match(side, matching, run, account)
         propose(side, matching.row_mate, matching.col_mate, run.seed, account)
         own = int(np.count_nonzero(matching.row_mate >= 0))
         run.steps.append(step_info(exchange, "by_rank", begin, own, account))
 
 
-class Turns:
-    """The turns of one call.
+def lent(side: Side) -> tuple[int, int]:
+    """Return where the minors that are lent to this rank begin and end."""
+    n_majors, n_minors = int(side.major_starts[-1]), int(side.minor_starts[-1])
+    first = side.first_major
+    return tuple(v * n_minors // max(n_majors, 1) for v in (first, first + side.n_majors))
 
-    Rows are majors here; `mate` and `lent` are by touched minor.
-    """
 
-    def __init__(
-        self, side: Side, matching: DistributedMatching, run: Run, account: Account
-    ) -> None:
-        self.side, self.matching, self.run, self.account = side, matching, run, account
-        self.lent = np.zeros(side.touched.minors.size, bool)
+def share_of_lent(side: Side) -> float:
+    """Return the share of the entries of all ranks that are in lent minors. Collective."""
+    begin, end = lent(side)
+    step = side.slice_size
+    parts = (side.indices[k : k + step] for k in range(0, side.indices.size, step))
+    inside = sum(int(np.count_nonzero((part >= begin) & (part < end))) for part in parts)
+    inside, entries = side.exchange.sum(inside, side.indices.size)
+    return inside / max(entries, 1)
 
-    def take(self) -> None:
-        """Take turns until they match few."""
-        exchange, row_mate = self.side.exchange, self.matching.row_mate
-        (free,) = exchange.sum(int(np.count_nonzero(row_mate < 0)))
-        for turn in range(min(_TURNS, exchange.size)):
-            self._lend(turn)
-            self._match()
-            before = free
-            (free,) = exchange.sum(int(np.count_nonzero(row_mate < 0)))
-            self.account.rounds += 1
-            if before - free <= _WORTHWHILE * before:
-                return
 
-    def _lend(self, turn: int) -> None:
-        """Lend the free own columns, each to the rank whose turn it is."""
-        side = self.side
-        starts, ranks, places = side.interest
-        counts = np.diff(starts)
-        free = np.flatnonzero((self.matching.col_mate < 0) & (counts > turn))
-        # the owner first, then the others in their order, beginning behind it
-        behind = self._place_of_owner(starts, ranks)
-        at = starts[free] + (behind[free] + turn) % counts[free]
-        by_rank = np.arange(side.exchange.size + 1)
-        _, lent = side.exchange.deliver(by_rank, ranks[at], places[at])
-        self.lent[:] = False
-        self.lent[lent] = True
+def _match(side: Side, matching: DistributedMatching, run: Run, account: Account) -> None:
+    """Match the own rows with what is lent, and report to the owners. Collective."""
+    begin, end = lent(side)
+    row_mate, first = matching.row_mate, side.first_major
+    cols = np.arange(begin, end, dtype=side.dtype)
+    mate = side.exchange.ask(
+        side.minor_starts, cols, lambda keys: matching.col_mate[keys - side.first_minor]
+    )
+    # rows and columns that are matched elsewhere stay as they are
+    ours = (mate >= first) & (mate < first + side.n_majors)
+    start = _pattern(side, mate, row_mate, account)
+    start[1].col_mate[ours] = mate[ours] - first
+    start[1].row_mate[mate[ours] - first] = np.flatnonzero(ours)
+    match_in_host_memory(*start, run, warm=bool(ours.any()))
+    rows = np.flatnonzero(start[1].row_mate >= 0)
+    row_mate[mate[ours] - first] = UNMATCHED
+    row_mate[rows] = start[1].row_mate[rows] + begin
+    free = (mate < 0) | ours
+    numbers = start[1].col_mate[free]
+    numbers = np.where(numbers >= 0, numbers + first, UNMATCHED).astype(side.dtype)
+    keys, values = side.exchange.deliver(side.minor_starts, cols[free], numbers)
+    matching.col_mate[keys - side.first_minor] = values
 
-    def _place_of_owner(self, starts: _Array, ranks: _Array) -> _Array:
-        """Return for each own column the place of this rank among those that touch it, or a hash.
 
-        A hash, so that columns which their owner does not touch are lent evenly.
-        """
-        counts = np.maximum(np.diff(starts), 1)
-        place = np.arange(counts.size) % counts
-        mine = np.flatnonzero(ranks == self.side.exchange.rank)
-        column = np.searchsorted(starts, mine, side="right") - 1
-        place[column] = mine - starts[column]
-        return place
-
-    def _match(self) -> None:
-        """Match the own rows with what is lent, and report to the owners."""
-        side, row_mate = self.side, self.matching.row_mate
-        minors, local = side.touched
-        # matched columns stay with the row that has them, wherever they were lent before
-        matched = row_mate >= 0
-        mine = np.searchsorted(minors, row_mate[matched])
-        self.lent[mine] = True
-        keep = self.lent[local]
-        kept = local[keep]
-        self.account.edges += kept.size
-        indptr = np.concatenate([[0], np.cumsum(side.count(keep))])
-        del keep
-        graph = local_pattern(indptr, kept, (side.n_majors, minors.size))
-        start = Matching.start(graph)
-        start.row_mate[matched] = mine
-        start.col_mate[mine] = np.flatnonzero(matched)
-        warm = bool(matched.any())
-        match_in_host_memory(graph, start, self.run, warm=warm)
-        rows = np.flatnonzero(start.row_mate >= 0)
-        row_mate.fill(UNMATCHED)
-        row_mate[rows] = minors[start.row_mate[rows]]
-        # an engine that pushes may leave other columns unmatched than it was given
-        dropped = mine[start.col_mate[mine] < 0]
-        numbers = np.full(rows.size + dropped.size, UNMATCHED, side.dtype)
-        numbers[: rows.size] = rows + side.first_major
-        cols = np.concatenate([row_mate[rows], minors[dropped]])
-        keys, values = side.exchange.deliver(side.minor_starts, cols, numbers)
-        self.matching.col_mate[keys - side.first_minor] = values
+def _pattern(
+    side: Side, mate: _Array, row_mate: _Array, account: Account
+) -> tuple[Any, Matching]:
+    """Return the matrix of the rows and lent columns that may be used, and an empty matching."""
+    begin, end = lent(side)
+    first = side.first_major
+    usable = (mate < 0) | ((mate >= first) & (mate < first + side.n_majors))
+    elsewhere = (row_mate >= 0) & ((row_mate < begin) | (row_mate >= end))
+    degree = np.zeros(side.n_majors, np.int64)
+    kept = [side.indices[:0]]
+    for rows in side.slices_of(np.arange(side.n_majors)):
+        low, high = int(rows[0]), int(rows[-1]) + 1
+        bounds = side.indptr[low : high + 1]
+        part = side.indices[bounds[0] : bounds[-1]]
+        keep = (part >= begin) & (part < end)
+        keep[keep] = usable[part[keep] - begin]
+        keep &= ~np.repeat(elsewhere[low:high], np.diff(bounds))
+        sums = np.concatenate([[0], np.cumsum(keep)])
+        degree[low:high] = np.diff(sums[bounds - bounds[0]])
+        kept.append(part[keep] - side.dtype.type(begin))
+    indptr = np.concatenate([[0], np.cumsum(degree)])
+    account.edges += int(indptr[-1])
+    graph = local_pattern(indptr, np.concatenate(kept), (side.n_majors, end - begin))
+    return graph, Matching.start(graph)

@@ -20,10 +20,10 @@ def vertex_cover(graph: BipartiteCSR, matching: Matching) -> VertexCover | None:
     A, given = parts(graph, matching)
     with finishing(A.comm):
         side = Side.of_rows(A, Exchange(A.comm))
-        forest = Forest(side, given.row_mate, given.col_mate)
-        forest.grow(forest.plant(), prune=False)
-        if side.exchange.any(bool((forest.leaf >= 0).any())):
+        forest = Forest(side, given.row_mate, given.col_mate, prune=False)
+        forest.plant()
+        if forest.grow():
             return None
-        rows = np.flatnonzero(forest.major_root < 0) + A.first_row
-        cols = np.flatnonzero(forest.minor_root >= 0) + A.first_col
+        rows = np.flatnonzero(forest.major_tree < 0) + A.first_row
+        cols = np.flatnonzero(forest.minor_tree >= 0) + A.first_col
         return VertexCover(rows.astype(A.dtype), cols.astype(A.dtype))

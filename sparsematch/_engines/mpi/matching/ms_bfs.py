@@ -12,7 +12,6 @@ Invariant: minors that are given lie in trees without a path, or in trees of thi
 """
 
 from time import perf_counter
-from typing import Any
 
 import numpy as np
 
@@ -22,7 +21,6 @@ from sparsematch._engines.mpi.core.steps import Account, step_info
 from sparsematch._engines.mpi.matching.augment import augment
 from sparsematch._engines.mpi.matching.forest import Forest
 from sparsematch._engines.registry import Run
-from sparsematch._types.arrays import UNMATCHED
 from sparsematch._types.distributed import DistributedCSR
 from sparsematch._types.distributed_matching import DistributedMatching
 
@@ -44,7 +42,7 @@ def improve(A: DistributedCSR, matching: DistributedMatching, run: Run) -> None:
         side, mates = Side.of_rows(A, exchange, run), (matching.row_mate, matching.col_mate)
         free_rows, free_cols = exchange.sum(*(int(np.count_nonzero(mate < 0)) for mate in mates))
         if TRANSPOSE_GAIN * free_cols < free_rows and free_cols:
-            side, mates = _transposed(side, run), mates[::-1]
+            side, mates = side.transposed(run), mates[::-1]
         account = Account()
         if free_rows and free_cols:
             _search(Forest(side, *mates), account)
@@ -54,60 +52,13 @@ def improve(A: DistributedCSR, matching: DistributedMatching, run: Run) -> None:
 
 def _search(forest: Forest, account: Account) -> None:
     """Run phases until one finds no path."""
-    exchange = forest.side.exchange
-    frontier = forest.plant()
+    forest.plant()
     while True:
         account.phases += 1
-        forest.grow(frontier)
-        if not exchange.any(bool((forest.leaf >= 0).any())):
+        if not forest.grow():
             break
         paths, edges = augment(forest)
         account.augmentations += paths
         account.path_edges += edges
-        frontier = _release(forest)
+        forest.release()
     account.levels, account.edges = forest.levels, forest.edges
-
-
-def _release(forest: Forest) -> np.ndarray[Any, Any]:
-    """Take the trees that had a path out of the forest; return the majors that lead into them.
-
-    Time: O(own vertices and entries of what stays).
-    """
-    side, exchange = forest.side, forest.side.exchange
-    for roots, more in (
-        (forest.major_root, ()),
-        (forest.minor_root, (forest.minor_parent, forest.minor_before)),
-    ):
-        inside = np.flatnonzero(roots >= 0)
-        labels, which = np.unique(roots[inside], return_inverse=True)
-        done = exchange.ask(
-            side.major_starts, labels, lambda keys: forest.leaf[keys - side.first_major] >= 0
-        )
-        released = inside[done[which]]
-        roots[released] = UNMATCHED
-        for array in more:
-            array[released] = UNMATCHED
-    forest.leaf.fill(UNMATCHED)
-    forest.forget_announcements()
-    forest.seen[side.tell(released)] = False
-    return _leading_out(forest)
-
-
-def _leading_out(forest: Forest) -> np.ndarray[Any, Any]:
-    """Return the own majors of the forest with an entry whose minor is not given.
-
-    All entries are read, in order: that is faster than to look for those of the forest.
-    """
-    side = forest.side
-    forest.edges += side.indices.size
-    new = side.count(~forest.seen[side.touched.local])
-    return np.flatnonzero((new > 0) & (forest.major_root >= 0))
-
-
-def _transposed(side: Side, run: Run) -> Side:
-    """Return the side of the columns, counted in the run."""
-    begin = perf_counter()
-    flipped = side.flipped()
-    run.transposes_built += 1
-    run.transpose_seconds += perf_counter() - begin
-    return flipped

@@ -1,0 +1,153 @@
+// What Python calls for a matrix over several ranks: kernels that it steps, exchanging their
+// letters in between, and the order of what is sent.
+#include <nanobind/stl/string.h>
+
+#include "bindings/nanobind_helpers.hpp"
+#include "matching/over_ranks/augment.hpp"
+#include "matching/over_ranks/group.hpp"
+#include "matching/over_ranks/karp_sipser.hpp"
+
+using namespace sparsematch;
+using namespace sparsematch::over_ranks;
+
+namespace {
+
+using Starts = In<std::int64_t>;
+
+template <class Index>
+Owners<Index> owners(const Starts& starts, int rank) {
+    return {starts.data(), static_cast<int>(starts.size()) - 1, rank};
+}
+
+// A kernel, and the arrays that it works on.
+template <class Kernel, class Arrays>
+struct Bound {
+    Arrays arrays;
+    Kernel kernel;
+};
+
+// indptr, indices, mates, trees, parent and before, leaf.
+template <class Index>
+using ForestArg =
+    std::tuple<Starts, In<Index>, Sides<Index>, Sides<Index>, Sides<Index>, Out<Index>>;
+template <class Index>
+ForestArrays<Index> view(const ForestArg<Index>& given) {
+    const auto& [indptr, indices, mates, trees, links, leaf] = given;
+    return {indptr.data(),       indices.data(),      mates.first.data(),
+            mates.second.data(), trees.first.data(),  trees.second.data(),
+            links.first.data(),  links.second.data(), leaf.data()};
+}
+template <class Index>
+using BoundForest = Bound<Forest<Index>, ForestArg<Index>>;
+template <class Index>
+using BoundAugmentation = Bound<Augmentation<Index>, ForestArg<Index>>;
+
+// indptr, indices, mate, degree, last.
+template <class Index>
+using SideArg = std::tuple<Starts, In<Index>, Out<Index>, Out<Index>, Out<Index>>;
+template <class Index>
+KarpSipserSide<Index> view(const SideArg<Index>& given) {
+    const auto& [indptr, indices, mate, degree, last] = given;
+    return {indptr.data(), indices.data(), mate.data(), degree.data(), last.data()};
+}
+template <class Index>
+using BoundKarpSipser = Bound<KarpSipser<Index>, std::pair<SideArg<Index>, SideArg<Index>>>;
+
+template <class Index>
+BoundForest<Index>* make_forest(ForestArg<Index> arrays, std::pair<Starts, Starts> starts, int rank,
+                                std::pair<std::int64_t, std::int64_t> limits, bool prune) {
+    const auto [budget, announced] = limits;
+    return new BoundForest<Index>{
+        arrays,
+        {view(arrays), owners<Index>(starts.first, rank), owners<Index>(starts.second, rank),
+         budget, announced, prune}};
+}
+template <class Index>
+BoundAugmentation<Index>* make_augmentation(ForestArg<Index> arrays,
+                                            std::pair<Starts, Starts> starts, int rank) {
+    const auto& [major_mate, minor_mate] = std::get<2>(arrays);
+    return new BoundAugmentation<Index>{
+        arrays,
+        {view(arrays), major_mate.data(), minor_mate.data(), owners<Index>(starts.first, rank),
+         owners<Index>(starts.second, rank)}};
+}
+template <class Index>
+BoundKarpSipser<Index>* make_karp_sipser(SideArg<Index> rows, SideArg<Index> cols,
+                                         std::pair<Starts, Starts> starts, int rank,
+                                         std::int64_t budget, std::uint64_t seed) {
+    return new BoundKarpSipser<Index>{
+        {rows, cols},
+        {view(rows), view(cols), owners<Index>(starts.first, rank),
+         owners<Index>(starts.second, rank), budget, seed}};
+}
+
+// An array of the kernel's, for as long as the kernel does not resize it.
+template <class T>
+auto seen(std::vector<T>& vector, nb::handle owner) {
+    return nb::ndarray<nb::numpy, T, nb::ndim<1>>(vector.data(), {vector.size()}, owner);
+}
+
+// What every kernel has: see Kernel of operations.py.
+template <class B>
+nb::class_<B> bind_kernel(nb::module_& m, const char* name) {
+    const auto post = [](nb::handle self) -> auto& { return nb::cast<B&>(self).kernel.post(); };
+    return nb::class_<B>(m, name)
+        .def("step",
+             [](B& self, bool quiet) {
+                 nb::gil_scoped_release release;
+                 self.kernel.step(quiet);
+             })
+        .def("open", [](B& self) { return self.kernel.post().open(); })
+        .def("bytes", [](B& self) { return self.kernel.bytes(); })
+        .def("headers_out", [=](nb::handle self) { return seen(post(self).headers_out(), self); })
+        .def("headers_in", [=](nb::handle self) { return seen(post(self).headers_in(), self); })
+        .def("outbox", [=](nb::handle self) { return seen(post(self).outbox(), self); })
+        .def("inbox", [=](nb::handle self) { return seen(post(self).inbox(), self); })
+        .def("sizes_out", [=](nb::handle self) { return seen(post(self).sizes_out(), self); })
+        .def("sizes_in", [=](nb::handle self) { return seen(post(self).sizes_in(), self); });
+}
+
+template <class Index>
+void run_owner_order(Starts starts, In<Index> keys, Out<std::int64_t> order,
+                     Out<std::int64_t> counts) {
+    nb::gil_scoped_release release;
+    owner_order(owners<Index>(starts, 0), keys.data(), keys.size(), order.data(), counts.data());
+}
+template <class Index>
+void run_places_in_lists(In<Index> keys, Out<std::int64_t> filled, Out<std::int64_t> places) {
+    nb::gil_scoped_release release;
+    places_in_lists(keys.data(), keys.size(), filled.data(), places.data());
+}
+
+template <class Index>
+void bind(nb::module_& m, const std::string& bits) {
+    bind_kernel<BoundForest<Index>>(m, ("Forest" + bits).c_str())
+        .def("plant", [](BoundForest<Index>& self) { self.kernel.plant(); })
+        .def("release",
+             [](BoundForest<Index>& self, In<bool> done) { self.kernel.release(done.data()); })
+        .def("roots",
+             [](BoundForest<Index>& self) {
+                 std::vector<Index> roots = self.kernel.roots();
+                 const auto n = roots.size();
+                 return owned(std::move(roots), n);
+             })
+        .def("edges", [](BoundForest<Index>& self) { return self.kernel.edges(); })
+        .def("has_found", [](BoundForest<Index>& self) { return self.kernel.has_found(); });
+    bind_kernel<BoundAugmentation<Index>>(m, ("Augmentation" + bits).c_str())
+        .def("paths", [](BoundAugmentation<Index>& self) { return self.kernel.paths(); })
+        .def("pairs", [](BoundAugmentation<Index>& self) { return self.kernel.pairs(); });
+    bind_kernel<BoundKarpSipser<Index>>(m, ("KarpSipser" + bits).c_str())
+        .def("edges", [](BoundKarpSipser<Index>& self) { return self.kernel.edges(); });
+    m.def("forest_over_ranks", make_forest<Index>);
+    m.def("augmentation_over_ranks", make_augmentation<Index>);
+    m.def("karp_sipser_over_ranks", make_karp_sipser<Index>);
+    m.def("owner_order", run_owner_order<Index>);
+    m.def("places_in_lists", run_places_in_lists<Index>);
+}
+
+}  // namespace
+
+void sparsematch::bind_over_ranks(nb::module_& m) {
+    bind<std::int32_t>(m, "32");
+    bind<std::int64_t>(m, "64");
+}

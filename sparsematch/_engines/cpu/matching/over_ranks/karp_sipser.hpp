@@ -1,0 +1,273 @@
+// The part of one rank in the Karp-Sipser heuristic over several.
+//
+// Karp, Sipser, Maximum matching in sparse random graphs (FOCS 1981), rule by rule: a free vertex
+// with one free neighbour left is matched to it; if there is none on any rank, each rank picks some
+// rows and matches them to a free column. Both sides have their lists on the ranks that own them,
+// so the matrix is there twice, by rows and by columns. A vertex that is matched tells its
+// neighbours, whose counts fall; which neighbour is the last one is known without a search, as the
+// exclusive or of the numbers of all that are left.
+//
+// Names: a vertex proposes to its last neighbour, or to one that was picked, on another rank; it is
+// accepted or denied by a letter. Meanwhile its mate is -2 - that neighbour.
+// Invariant: who has one free neighbour left is proposed to by that one only, so that of two ranks
+// which propose to each other both are accepted, and no third is concerned. A vertex that waits for
+// an answer lets those that propose to it wait, one exchange at most; waiting for each other in a
+// circle is impossible, since only picked rows have others that propose to them.
+#pragma once
+
+#include <array>
+#include <numeric>
+
+#include "matching/over_ranks/post.hpp"
+
+namespace sparsematch::over_ranks {
+
+// One side: the lists of its own vertices, and what is known of each.
+template <class Index>
+struct KarpSipserSide {
+    const std::int64_t* indptr;
+    const Index* indices;
+    Index* mate;    // below zero if free
+    Index* degree;  // entries with free vertices of the other side
+    Index* last;    // exclusive or of the numbers of these
+};
+
+template <class Index>
+class KarpSipser {
+    // One list of each for messages to rows, and one for messages to columns.
+    enum Kind : int { GONE, PROPOSE, ACCEPT, DENY, KINDS };
+    static constexpr Index none = UNMATCHED<Index>;
+    // Columns that a picked row tries, at most; and the share of the rows picked at a time.
+    static constexpr int tries = 8;
+    static constexpr Index share = 128, least = 16;
+
+  public:
+    KarpSipser(const KarpSipserSide<Index>& rows, const KarpSipserSide<Index>& cols,
+               Owners<Index> row_owners, Owners<Index> col_owners, std::int64_t budget,
+               std::uint64_t seed)
+        : sides_{rows, cols}, owners_{std::move(row_owners), std::move(col_owners)},
+          post_(owners_[0].size(), 2 * KINDS), budget_(budget), seed_(seed), begin_(0) {
+        for (int s = 0; s < 2; ++s) count(s);
+        const auto n = static_cast<std::uint64_t>(owners_[0].n());
+        // a stride through the rows that has no factor in common with their number
+        if (n > 1) {
+            stride_ = (0x9E3779B97F4A7C15u ^ seed) % n;
+            while (std::gcd(stride_, n) != 1) ++stride_;
+        }
+    }
+
+    // `quiet`: no rank has a vertex with one free neighbour, or a letter that is not answered.
+    void step(bool quiet) {
+        const std::int64_t limit = edges_ + budget_;
+        post_.receive([this](int kind, std::span<const Index> words) { read(kind, words); });
+        answer_waiting();
+        if (!started_) start(limit);
+        follow(limit);
+        if (quiet) pick(limit);
+        bool busy = !started_ || !ones_.empty() || !waiting_.empty();
+        for (int k = 0; k < 2 * KINDS && !busy; ++k) busy = post_.any(k);
+        post_.seal(busy, has_rows());
+    }
+
+    std::int64_t edges() const { return edges_; }
+    Post<Index>& post() { return post_; }
+    std::size_t bytes() const {
+        return post_.bytes() + ones_.capacity() * sizeof(Vertex) +
+               waiting_.capacity() * sizeof(Waiting) + again_.capacity() * sizeof(Again);
+    }
+
+  private:
+    struct Vertex {
+        int side;
+        Index place;
+    };
+    struct Waiting {  // a proposal to an own vertex that waits for an answer itself
+        int side;
+        Index place, from;
+    };
+    struct Again {  // a row that was denied, and how often
+        Index row;
+        int tries;
+    };
+
+    void count(int s) {
+        const auto& side = sides_[s];
+        for (Index v = 0; v < owners_[s].n(); ++v) {
+            Index all = 0;
+            for (auto p = side.indptr[v]; p < side.indptr[v + 1]; ++p) all ^= side.indices[p];
+            side.degree[v] = static_cast<Index>(side.indptr[v + 1] - side.indptr[v]);
+            side.last[v] = all;
+        }
+    }
+
+    // What is matched already is gone; then those with one neighbour are looked for.
+    void start(std::int64_t limit) {
+        for (; started_at_.side < 2; ++started_at_.side, started_at_.place = 0) {
+            const int s = started_at_.side;
+            for (Index& v = started_at_.place; v < owners_[s].n(); ++v) {
+                if (edges_ >= limit) return;
+                if (sides_[s].mate[v] >= 0) tell_gone(s, v, sides_[s].mate[v]);
+                else if (sides_[s].degree[v] == 1) ones_.push_back({s, v});
+            }
+        }
+        started_ = true;
+    }
+
+    void read(int kind, std::span<const Index> words) {
+        const int s = kind / KINDS;
+        const Index first = owners_[s].first();
+        for (std::size_t k = 0; k < words.size(); k += 2) {
+            const Index v = words[k] - first, from = words[k + 1];
+            switch (kind % KINDS) {
+                case GONE: fall(s, v, from); break;
+                case PROPOSE: propose(s, v, from); break;
+                case ACCEPT: match(s, v, from); break;
+                default: denied(s, v); break;
+            }
+        }
+    }
+
+    // A neighbour of a vertex is gone.
+    void fall(int s, Index v, Index from) {
+        const auto& side = sides_[s];
+        if (side.mate[v] >= 0) return;
+        side.last[v] ^= from;
+        if (--side.degree[v] == 1 && side.mate[v] == none) ones_.push_back({s, v});
+    }
+
+    // A vertex of the other side, named by its number, proposes to an own one.
+    void propose(int s, Index v, Index from) {
+        const Index mate = sides_[s].mate[v];
+        if (mate >= 0) {
+            post_.send(owners_[1 - s](from), (1 - s) * KINDS + DENY, from, Index{0});
+        } else if (mate == none) {
+            post_.send(owners_[1 - s](from), (1 - s) * KINDS + ACCEPT, from,
+                       v + owners_[s].first());
+            match(s, v, from);
+        } else if (mate == -2 - from) {
+            match(s, v, from);  // its owner does the same
+        } else {
+            waiting_.push_back({s, v, from});
+        }
+    }
+    void answer_waiting() {
+        auto waiting = std::move(waiting_);
+        waiting_.clear();
+        for (const auto& [s, v, from] : waiting) {
+            if (!owners_[1 - s].own(from)) propose(s, v, from);
+            else ones_.push_back({1 - s, from - owners_[1 - s].first()});
+        }
+    }
+    void denied(int s, Index v) {
+        if (sides_[s].mate[v] >= 0) return;
+        sides_[s].mate[v] = none;
+        if (sides_[s].degree[v] == 1) ones_.push_back({s, v});
+    }
+
+    void match(int s, Index v, Index mate) {
+        sides_[s].mate[v] = mate;
+        tell_gone(s, v, mate);
+    }
+    void tell_gone(int s, Index v, Index mate) {
+        const auto& side = sides_[s];
+        const auto& owners = owners_[1 - s];
+        const Index number = v + owners_[s].first();
+        edges_ += side.indptr[v + 1] - side.indptr[v];
+        for (auto p = side.indptr[v]; p < side.indptr[v + 1]; ++p) {
+            const Index u = side.indices[p];
+            if (u == mate) continue;
+            if (owners.own(u)) fall(1 - s, u - owners.first(), number);
+            else post_.send(owners(u), (1 - s) * KINDS + GONE, u, number);
+        }
+    }
+
+    // Matches vertices to their last neighbours.
+    void follow(std::int64_t limit) {
+        while (!ones_.empty() && edges_ < limit) {
+            const auto [s, v] = ones_.back();
+            ones_.pop_back();
+            const auto& side = sides_[s];
+            if (side.mate[v] != none || side.degree[v] != 1) continue;
+            offer(s, v, side.last[v]);
+        }
+    }
+
+    // Matches a free vertex to one of the other side, or proposes it. False: that one is matched.
+    bool offer(int s, Index v, Index u) {
+        const auto& owners = owners_[1 - s];
+        if (!owners.own(u)) {
+            sides_[s].mate[v] = -2 - u;
+            post_.send(owners(u), (1 - s) * KINDS + PROPOSE, u, v + owners_[s].first());
+            return true;
+        }
+        const Index place = u - owners.first(), mate = sides_[1 - s].mate[place];
+        if (mate >= 0) return false;
+        if (mate != none) {
+            waiting_.push_back({1 - s, place, v + owners_[s].first()});
+            return true;
+        }
+        sides_[1 - s].mate[place] = v + owners_[s].first();
+        sides_[s].mate[v] = u;
+        tell_gone(s, v, u);
+        tell_gone(1 - s, place, sides_[1 - s].mate[place]);
+        return true;
+    }
+
+    bool has_rows() const { return next_ < owners_[0].n() || begin_ < again_.size(); }
+
+    // Matches some rows to free columns, each with what follows from it here.
+    void pick(std::int64_t limit) {
+        const Index left = owners_[0].n() - next_ + static_cast<Index>(again_.size() - begin_);
+        const std::size_t end = again_.size();  // what is denied from now on has to wait
+        Index n = std::max<Index>(left / share, least);
+        while (n > 0 && edges_ < limit && (begin_ < end || next_ < owners_[0].n())) {
+            const Again next = begin_ < end ? again_[begin_++] : Again{row(next_++), 0};
+            const auto& rows = sides_[0];
+            if (rows.mate[next.row] != none || rows.degree[next.row] == 0) continue;
+            try_columns(next);
+            follow(limit);
+            --n;
+        }
+        if (begin_ == again_.size()) again_.clear(), begin_ = 0;
+    }
+
+    // The rows in the order in which they are picked.
+    Index row(Index k) const {
+        return static_cast<Index>(static_cast<std::uint64_t>(k) * stride_ %
+                                  static_cast<std::uint64_t>(owners_[0].n()));
+    }
+
+    // Offers a row to the next columns of its list, from a place that the seed draws on.
+    void try_columns(Again row) {
+        const auto& side = sides_[0];
+        const auto first = side.indptr[row.row];
+        const auto length = static_cast<std::uint64_t>(side.indptr[row.row + 1] - first);
+        if (side.degree[row.row] == 1) return void(offer(0, row.row, side.last[row.row]));
+        const auto begin = (static_cast<std::uint64_t>(row.row) * 0x9E3779B97F4A7C15u ^ seed_) >> 7;
+        for (; row.tries < tries; ++row.tries) {
+            const Index u = side.indices[first + (begin + row.tries) % length];
+            ++edges_;
+            if (!offer(0, row.row, u)) continue;
+            ++row.tries;
+            if (side.mate[row.row] < none) again_.push_back(row);  // in case it is denied
+            return;
+        }
+    }
+
+    const std::array<KarpSipserSide<Index>, 2> sides_;
+    const std::array<Owners<Index>, 2> owners_;
+    Post<Index> post_;
+    const std::int64_t budget_;
+    const std::uint64_t seed_;
+    std::int64_t edges_ = 0;
+    bool started_ = false;
+    Vertex started_at_{0, 0};
+    std::vector<Vertex> ones_;
+    std::vector<Waiting> waiting_;
+    std::vector<Again> again_;
+    std::size_t begin_;
+    Index next_ = 0;
+    std::uint64_t stride_ = 1;
+};
+
+}  // namespace sparsematch::over_ranks

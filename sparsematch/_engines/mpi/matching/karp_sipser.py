@@ -1,0 +1,67 @@
+"""Karp-Sipser over ranks: who has one free neighbour left is matched to it, else rows are picked.
+
+Karp, Sipser, Maximum matching in sparse random graphs (FOCS 1981), in rounds over ranks as in Azad,
+Buluc, Distributed-memory algorithms for maximal cardinality matching using matrix algebra (IEEE
+Cluster 2015). What a rank does alone is compiled (`over_ranks/karp_sipser.hpp` of the back-end for
+host memory): it follows degrees of one as long as it owns both ends; the counts of others, and
+proposals to them, go out in letters. Where no rank has such a vertex, each picks some rows. It
+reads the matrix from both sides, so it needs the transpose. Proposals (cheap.py) make the matching
+maximal where a picked row has met matched columns only.
+
+Invariant: a vertex is matched by its owner, which has the first word on who proposes to it.
+"""
+
+from time import perf_counter
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sparsematch._engines.mpi.core.exchange import Exchange, finishing
+from sparsematch._engines.mpi.core.sides import Side
+from sparsematch._engines.mpi.core.steps import Account, step_info
+from sparsematch._engines.mpi.matching.cheap import propose
+from sparsematch._engines.operations import RankOps
+from sparsematch._engines.registry import Run, operations
+from sparsematch._types.distributed import DistributedCSR
+from sparsematch._types.distributed_matching import DistributedMatching
+
+SUMMARY = "Rows and columns with one free neighbour first, then some at random, over all ranks."
+
+
+def improve(A: DistributedCSR, matching: DistributedMatching, run: Run) -> None:
+    """Make the matching maximal. Collective.
+
+    Reads: the matrix. Writes: both mates. Workspace: the transpose, two numbers per own vertex.
+    Time: O(nnz / ranks), and an exchange for each link of a chain that leads to another rank.
+    """
+    with finishing(A.comm):
+        begin = perf_counter()
+        exchange, account = Exchange(A.comm), Account()
+        side = Side.of_rows(A, exchange, run)
+        before = run.transpose_seconds
+        _match(side, matching, run, account)
+        begin += run.transpose_seconds - before
+        propose(side, matching.row_mate, matching.col_mate, run.seed, account)
+        own = int(np.count_nonzero(matching.row_mate >= 0))
+        run.steps.append(step_info(exchange, "karp_sipser", begin, own, account))
+
+
+def _match(side: Side, matching: DistributedMatching, run: Run, account: Account) -> None:
+    """Follow degrees of one, and pick rows, until none is left."""
+    other = side.transposed(run)
+    kernel = operations(RankOps, "numpy").karp_sipser(
+        _lists(side, matching.row_mate),
+        _lists(other, matching.col_mate),
+        (side.major_starts, side.minor_starts),
+        side.exchange.rank,
+        side.slice_size,
+        run.seed,
+    )
+    account.levels += side.exchange.converse(kernel)
+    account.edges += kernel.edges()
+
+
+def _lists(side: Side, mate: NDArray[Any]) -> tuple[NDArray[Any], ...]:
+    """Return lists and mates, and room for two numbers per vertex."""
+    return side.indptr, side.indices, mate, np.empty_like(mate), np.empty_like(mate)
