@@ -148,7 +148,7 @@ class DistributionOps:
 class RankOps:
     """What one of several ranks does alone, in host memory, between two exchanges.
 
-    The first three make kernels, which an exchange steps until no rank is busy; see `Kernel` of the
+    The first four make kernels, which an exchange steps until no rank is busy; see `Kernel` of the
     back-end for ranks. Starts are those of the majors and of the minors of each rank.
 
     Attributes
@@ -161,6 +161,9 @@ class RankOps:
     karp_sipser
         The part of the heuristic, given lists, mates and counts of rows and of columns, the starts,
         the rank, a limit and a seed.
+    transposition
+        The part of a transposition, given lists, the starts, the rank, where the lists of the
+        result end so far, these, whether to fill them or to count their lengths, and a limit.
     owner_order
         Write the stable order of keys by owner, and how many each rank owns, given starts.
     places_in_lists
@@ -170,6 +173,7 @@ class RankOps:
     forest: Callable[..., Any] = _in_host_memory_only
     augmentation: Callable[..., Any] = _in_host_memory_only
     karp_sipser: Callable[..., Any] = _in_host_memory_only
+    transposition: Callable[..., Any] = _in_host_memory_only
     owner_order: Callable[[IndexArray, IndexArray, IndexArray, IndexArray], None] = (
         _in_host_memory_only
     )

@@ -22,8 +22,8 @@ _PlanLimits = tuple[float, float, int]
 _Layout = tuple[int, ...]
 #: indptr, indices, then of majors and minors mates and trees; parent and before of minors; leaves.
 _ForestArrays = tuple[IndexArray, IndexArray, _Indices, _Indices, _Indices, IndexArray]
-#: indptr, indices, mates, degrees, exclusive or of the neighbours.
-_RankSide = tuple[IndexArray, IndexArray, IndexArray, IndexArray, IndexArray]
+#: indptr, indices, mates, and two numbers for each: degree, exclusive or of the neighbours.
+_RankSide = tuple[IndexArray, IndexArray, IndexArray, IndexArray]
 _Progress = Callable[[int, int, int], object] | None
 
 def transpose(matrix: Csr, lists: _Indices, workers: int, /) -> None:
@@ -77,6 +77,19 @@ def karp_sipser_over_ranks(
     rows: _RankSide, cols: _RankSide, starts: _Indices, rank: int, budget: int, seed: int, /
 ) -> Any:
     """Return the kernel of a rank; `budget`: entries read in a step, about."""
+
+def transposition_over_ranks(
+    indptr: IndexArray,
+    indices: IndexArray,
+    starts: _Indices,
+    rank: int,
+    filled: IndexArray,
+    lists: IndexArray,
+    fill: bool,
+    budget: int,
+    /,
+) -> Any:
+    """Return the kernel of a rank that fills lists from where they end, or counts them."""
 
 def owner_order(
     starts: IndexArray, keys: IndexArray, order: IndexArray, counts: IndexArray, /

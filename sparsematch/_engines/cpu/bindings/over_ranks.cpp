@@ -6,6 +6,7 @@
 #include "matching/over_ranks/augment.hpp"
 #include "matching/over_ranks/group.hpp"
 #include "matching/over_ranks/karp_sipser.hpp"
+#include "matching/over_ranks/transposition.hpp"
 
 using namespace sparsematch;
 using namespace sparsematch::over_ranks;
@@ -42,13 +43,15 @@ using BoundForest = Bound<Forest<Index>, ForestArg<Index>>;
 template <class Index>
 using BoundAugmentation = Bound<Augmentation<Index>, ForestArg<Index>>;
 
-// indptr, indices, mate, degree, last.
+// indptr, indices, mate, and two numbers for each of these.
 template <class Index>
-using SideArg = std::tuple<Starts, In<Index>, Out<Index>, Out<Index>, Out<Index>>;
+using SideArg = std::tuple<Starts, In<Index>, Out<Index>, Out<Index>>;
 template <class Index>
 KarpSipserSide<Index> view(const SideArg<Index>& given) {
-    const auto& [indptr, indices, mate, degree, last] = given;
-    return {indptr.data(), indices.data(), mate.data(), degree.data(), last.data()};
+    using Left = typename KarpSipserSide<Index>::Left;
+    static_assert(sizeof(Left) == 2 * sizeof(Index));
+    const auto& [indptr, indices, mate, left] = given;
+    return {indptr.data(), indices.data(), mate.data(), reinterpret_cast<Left*>(left.data())};
 }
 template <class Index>
 using BoundKarpSipser = Bound<KarpSipser<Index>, std::pair<SideArg<Index>, SideArg<Index>>>;
@@ -108,6 +111,22 @@ nb::class_<B> bind_kernel(nb::module_& m, const char* name) {
 }
 
 template <class Index>
+using BoundTransposition =
+    Bound<Transposition<Index>, std::tuple<Starts, In<Index>, Out<std::int64_t>, Out<Index>>>;
+
+template <class Index>
+BoundTransposition<Index>* make_transposition(Starts indptr, In<Index> indices,
+                                              std::pair<Starts, Starts> starts, int rank,
+                                              Out<std::int64_t> filled, Out<Index> lists,
+                                              bool fill, std::int64_t budget) {
+    return new BoundTransposition<Index>{
+        {indptr, indices, filled, lists},
+        {indptr.data(), indices.data(), owners<Index>(starts.first, rank),
+         owners<Index>(starts.second, rank), filled.data(),
+         lists.data(), fill, budget}};
+}
+
+template <class Index>
 void run_owner_order(Starts starts, In<Index> keys, Out<std::int64_t> order,
                      Out<std::int64_t> counts) {
     nb::gil_scoped_release release;
@@ -141,6 +160,8 @@ void bind(nb::module_& m, const std::string& bits) {
     m.def("forest_over_ranks", make_forest<Index>);
     m.def("augmentation_over_ranks", make_augmentation<Index>);
     m.def("karp_sipser_over_ranks", make_karp_sipser<Index>);
+    bind_kernel<BoundTransposition<Index>>(m, ("Transposition" + bits).c_str());
+    m.def("transposition_over_ranks", make_transposition<Index>);
     m.def("owner_order", run_owner_order<Index>);
     m.def("places_in_lists", run_places_in_lists<Index>);
 }

@@ -39,6 +39,7 @@ register_operations(
         forest=_core.forest_over_ranks,
         augmentation=_core.augmentation_over_ranks,
         karp_sipser=_core.karp_sipser_over_ranks,
+        transposition=_core.transposition_over_ranks,
         owner_order=_core.owner_order,
         places_in_lists=_core.places_in_lists,
     ),

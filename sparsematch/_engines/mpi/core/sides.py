@@ -122,17 +122,21 @@ class Side:
 
         Time: O(own entries). Workspace: as large as the result, and slices.
         """
-        exchange, (majors, minors) = self.exchange, (self.major_starts, self.minor_starts)
-        degree = np.zeros(self.n_minors, np.int64)
-        for begin, end in self.slices():
-            (keys,) = exchange.deliver(minors, self.indices[begin:end])
-            degree += np.bincount(keys - self.first_minor, minlength=self.n_minors)
-        lists = Lists(degree, self.dtype)
-        for begin, end in self.slices():
-            rows = self.majors_of_entries(begin, end)
-            keys, values = exchange.deliver(minors, self.indices[begin:end], rows)
-            lists.append(keys - self.first_minor, values)
-        return Side(lists.indptr, lists.columns[0], (minors, majors), exchange)
+        starts = self.major_starts, self.minor_starts
+        indptr = np.zeros(self.n_minors + 1, np.int64)
+        self._transpose(indptr[1:])
+        np.cumsum(indptr, out=indptr)
+        indices = np.empty(int(indptr[-1]), self.dtype)
+        self._transpose(indptr[:-1].copy(), indices)
+        return Side(indptr, indices, starts[::-1], self.exchange)
+
+    def _transpose(self, filled: IndexArray, lists: IndexArray | None = None) -> None:
+        """Fill the lists of the other side, or count their lengths. Collective."""
+        starts, rank = (self.major_starts, self.minor_starts), self.exchange.rank
+        make = operations(RankOps, "numpy").transposition
+        out = (np.empty(0, self.dtype), False) if lists is None else (lists, True)
+        args = self.indptr, self.indices, starts, rank, filled, *out, self.slice_size
+        self.exchange.converse(make(*args))
 
     def transposed(self, run: Run) -> "Side":
         """Return the other side, counted in the run. Collective."""

@@ -64,4 +64,4 @@ def _match(side: Side, matching: DistributedMatching, run: Run, account: Account
 
 def _lists(side: Side, mate: NDArray[Any]) -> tuple[NDArray[Any], ...]:
     """Return lists and mates, and room for two numbers per vertex."""
-    return side.indptr, side.indices, mate, np.empty_like(mate), np.empty_like(mate)
+    return side.indptr, side.indices, mate, np.empty(2 * mate.size, mate.dtype)

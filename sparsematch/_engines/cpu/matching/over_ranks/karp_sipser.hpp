@@ -27,9 +27,13 @@ template <class Index>
 struct KarpSipserSide {
     const std::int64_t* indptr;
     const Index* indices;
-    Index* mate;    // below zero if free
-    Index* degree;  // entries with free vertices of the other side
-    Index* last;    // exclusive or of the numbers of these
+    Index* mate;  // below zero if free
+    // Of each vertex that is free, one beside the other, as they are read together.
+    struct Left {
+        Index degree;  // entries with free vertices of the other side
+        Index last;    // exclusive or of the numbers of these
+    };
+    Left* left;
 };
 
 template <class Index>
@@ -37,9 +41,12 @@ class KarpSipser {
     // One list of each for messages to rows, and one for messages to columns.
     enum Kind : int { GONE, PROPOSE, ACCEPT, DENY, KINDS };
     static constexpr Index none = UNMATCHED<Index>;
-    // Columns that a picked row tries, at most; and the share of the rows picked at a time.
+    // Columns that a picked row tries, at most.
     static constexpr int tries = 8;
-    static constexpr Index share = 128, least = 16;
+    // How many rows are picked at a time: shares of what is left, but so many. Fewer where what
+    // follows takes more exchanges than `long_chain`, more where it takes fewer than `short_chain`.
+    static constexpr Index largest_share = 16, least_share = 256, least = 16;
+    static constexpr int short_chain = 4, long_chain = 8;
 
   public:
     KarpSipser(const KarpSipserSide<Index>& rows, const KarpSipserSide<Index>& cols,
@@ -63,8 +70,9 @@ class KarpSipser {
         answer_waiting();
         if (!started_) start(limit);
         follow(limit);
+        ++chain_;
         if (quiet) pick(limit);
-        bool busy = !started_ || !ones_.empty() || !waiting_.empty();
+        bool busy = !started_ || !ones_.empty() || !gone_.empty() || !waiting_.empty();
         for (int k = 0; k < 2 * KINDS && !busy; ++k) busy = post_.any(k);
         post_.seal(busy, has_rows());
     }
@@ -72,7 +80,7 @@ class KarpSipser {
     std::int64_t edges() const { return edges_; }
     Post<Index>& post() { return post_; }
     std::size_t bytes() const {
-        return post_.bytes() + ones_.capacity() * sizeof(Vertex) +
+        return post_.bytes() + (ones_.capacity() + gone_.capacity()) * sizeof(Vertex) +
                waiting_.capacity() * sizeof(Waiting) + again_.capacity() * sizeof(Again);
     }
 
@@ -95,8 +103,7 @@ class KarpSipser {
         for (Index v = 0; v < owners_[s].n(); ++v) {
             Index all = 0;
             for (auto p = side.indptr[v]; p < side.indptr[v + 1]; ++p) all ^= side.indices[p];
-            side.degree[v] = static_cast<Index>(side.indptr[v + 1] - side.indptr[v]);
-            side.last[v] = all;
+            side.left[v] = {static_cast<Index>(side.indptr[v + 1] - side.indptr[v]), all};
         }
     }
 
@@ -106,8 +113,8 @@ class KarpSipser {
             const int s = started_at_.side;
             for (Index& v = started_at_.place; v < owners_[s].n(); ++v) {
                 if (edges_ >= limit) return;
-                if (sides_[s].mate[v] >= 0) tell_gone(s, v, sides_[s].mate[v]);
-                else if (sides_[s].degree[v] == 1) ones_.push_back({s, v});
+                if (sides_[s].mate[v] >= 0) tell_gone(s, v);
+                else if (sides_[s].left[v].degree == 1) ones_.push_back({s, v});
             }
         }
         started_ = true;
@@ -117,6 +124,8 @@ class KarpSipser {
         const int s = kind / KINDS;
         const Index first = owners_[s].first();
         for (std::size_t k = 0; k < words.size(); k += 2) {
+            if (k + 16 < words.size())
+                SPARSEMATCH_PREFETCH(&sides_[s].left[words[k + 16] - first], 1);
             const Index v = words[k] - first, from = words[k + 1];
             switch (kind % KINDS) {
                 case GONE: fall(s, v, from); break;
@@ -129,10 +138,9 @@ class KarpSipser {
 
     // A neighbour of a vertex is gone.
     void fall(int s, Index v, Index from) {
-        const auto& side = sides_[s];
-        if (side.mate[v] >= 0) return;
-        side.last[v] ^= from;
-        if (--side.degree[v] == 1 && side.mate[v] == none) ones_.push_back({s, v});
+        auto& left = sides_[s].left[v];
+        left.last ^= from;
+        if (--left.degree == 1 && sides_[s].mate[v] == none) ones_.push_back({s, v});
     }
 
     // A vertex of the other side, named by its number, proposes to an own one.
@@ -161,15 +169,16 @@ class KarpSipser {
     void denied(int s, Index v) {
         if (sides_[s].mate[v] >= 0) return;
         sides_[s].mate[v] = none;
-        if (sides_[s].degree[v] == 1) ones_.push_back({s, v});
+        if (sides_[s].left[v].degree == 1) ones_.push_back({s, v});
     }
 
     void match(int s, Index v, Index mate) {
         sides_[s].mate[v] = mate;
-        tell_gone(s, v, mate);
+        gone_.push_back({s, v});
     }
-    void tell_gone(int s, Index v, Index mate) {
+    void tell_gone(int s, Index v) {
         const auto& side = sides_[s];
+        const Index mate = side.mate[v];
         const auto& owners = owners_[1 - s];
         const Index number = v + owners_[s].first();
         edges_ += side.indptr[v + 1] - side.indptr[v];
@@ -181,15 +190,46 @@ class KarpSipser {
         }
     }
 
-    // Matches vertices to their last neighbours.
+    // Matches vertices to their last neighbours, and lets the counts fall.
     void follow(std::int64_t limit) {
-        while (!ones_.empty() && edges_ < limit) {
-            const auto [s, v] = ones_.back();
-            ones_.pop_back();
-            const auto& side = sides_[s];
-            if (side.mate[v] != none || side.degree[v] != 1) continue;
-            offer(s, v, side.last[v]);
+        while (edges_ < limit && !(ones_.empty() && gone_.empty())) {
+            for (std::size_t k = 0; k < ones_.size(); ++k) {
+                if (k + 8 < ones_.size()) prefetch(ones_[k + 8]);
+                const auto [s, v] = ones_[k];
+                const auto [degree, last] = sides_[s].left[v];
+                if (sides_[s].mate[v] == none && degree == 1) offer(s, v, last);
+            }
+            ones_.clear();
+            tell_gone(limit);
         }
+    }
+
+    // Tells the neighbours of matched vertices, in the order in which they were matched.
+    void tell_gone(std::int64_t limit) {
+        std::size_t k = 0;
+        for (; k < gone_.size() && edges_ < limit; ++k) {
+            if (k + 16 < gone_.size())
+                SPARSEMATCH_PREFETCH(&sides_[gone_[k + 16].side].indptr[gone_[k + 16].place]);
+            if (k + 8 < gone_.size()) {
+                const auto& side = sides_[gone_[k + 8].side];
+                SPARSEMATCH_PREFETCH(&side.indices[side.indptr[gone_[k + 8].place]]);
+            }
+            if (k + 3 < gone_.size()) prefetch_neighbours(gone_[k + 3]);
+            tell_gone(gone_[k].side, gone_[k].place);
+        }
+        gone_.erase(gone_.begin(), gone_.begin() + static_cast<std::ptrdiff_t>(k));
+    }
+    SPARSEMATCH_INLINE void prefetch(Vertex v) const {
+        SPARSEMATCH_PREFETCH(&sides_[v.side].mate[v.place], 1);
+        SPARSEMATCH_PREFETCH(&sides_[v.side].left[v.place], 1);
+    }
+    SPARSEMATCH_INLINE void prefetch_neighbours(Vertex v) const {
+        const auto& side = sides_[v.side];
+        const auto& owners = owners_[1 - v.side];
+        const auto first = side.indptr[v.place], last = side.indptr[v.place + 1];
+        for (auto p = first; p < std::min(last, first + 8); ++p)
+            if (owners.own(side.indices[p]))
+                SPARSEMATCH_PREFETCH(&sides_[1 - v.side].left[side.indices[p] - owners.first()], 1);
     }
 
     // Matches a free vertex to one of the other side, or proposes it. False: that one is matched.
@@ -206,10 +246,8 @@ class KarpSipser {
             waiting_.push_back({1 - s, place, v + owners_[s].first()});
             return true;
         }
-        sides_[1 - s].mate[place] = v + owners_[s].first();
-        sides_[s].mate[v] = u;
-        tell_gone(s, v, u);
-        tell_gone(1 - s, place, sides_[1 - s].mate[place]);
+        match(1 - s, place, v + owners_[s].first());
+        match(s, v, u);
         return true;
     }
 
@@ -219,15 +257,21 @@ class KarpSipser {
     void pick(std::int64_t limit) {
         const Index left = owners_[0].n() - next_ + static_cast<Index>(again_.size() - begin_);
         const std::size_t end = again_.size();  // what is denied from now on has to wait
-        Index n = std::max<Index>(left / share, least);
+        if (chain_ <= short_chain) picked_ *= 2;
+        else if (chain_ > long_chain) picked_ /= 2;
+        picked_ = std::clamp(picked_, std::max(left / least_share, least),
+                             std::max(left / largest_share, least));
+        chain_ = 0;
+        Index n = picked_;
         while (n > 0 && edges_ < limit && (begin_ < end || next_ < owners_[0].n())) {
+            if (next_ + 16 < owners_[0].n()) prefetch_row(next_);
             const Again next = begin_ < end ? again_[begin_++] : Again{row(next_++), 0};
             const auto& rows = sides_[0];
-            if (rows.mate[next.row] != none || rows.degree[next.row] == 0) continue;
+            if (rows.mate[next.row] != none || rows.left[next.row].degree <= 0) continue;
             try_columns(next);
-            follow(limit);
-            --n;
+            if (--n % 8 == 0) follow(limit);
         }
+        follow(limit);
         if (begin_ == again_.size()) again_.clear(), begin_ = 0;
     }
 
@@ -237,12 +281,21 @@ class KarpSipser {
                                   static_cast<std::uint64_t>(owners_[0].n()));
     }
 
+    // What `pick` is going to read of the rows behind the k-th.
+    SPARSEMATCH_INLINE void prefetch_row(Index k) const {
+        const auto& side = sides_[0];
+        SPARSEMATCH_PREFETCH(&side.indptr[row(k + 16)]);
+        prefetch({0, row(k + 16)});
+        SPARSEMATCH_PREFETCH(&side.indices[side.indptr[row(k + 8)]]);
+    }
+
     // Offers a row to the next columns of its list, from a place that the seed draws on.
     void try_columns(Again row) {
         const auto& side = sides_[0];
         const auto first = side.indptr[row.row];
         const auto length = static_cast<std::uint64_t>(side.indptr[row.row + 1] - first);
-        if (side.degree[row.row] == 1) return void(offer(0, row.row, side.last[row.row]));
+        if (const auto [degree, last] = side.left[row.row]; degree == 1)
+            return void(offer(0, row.row, last));
         const auto begin = (static_cast<std::uint64_t>(row.row) * 0x9E3779B97F4A7C15u ^ seed_) >> 7;
         for (; row.tries < tries; ++row.tries) {
             const Index u = side.indices[first + (begin + row.tries) % length];
@@ -262,11 +315,13 @@ class KarpSipser {
     std::int64_t edges_ = 0;
     bool started_ = false;
     Vertex started_at_{0, 0};
-    std::vector<Vertex> ones_;
+    // With one neighbour left, perhaps; matched, but their neighbours have not been told.
+    std::vector<Vertex> ones_, gone_;
     std::vector<Waiting> waiting_;
     std::vector<Again> again_;
     std::size_t begin_;
-    Index next_ = 0;
+    Index next_ = 0, picked_ = 0;
+    int chain_ = 0;  // exchanges since rows were picked
     std::uint64_t stride_ = 1;
 };
 

@@ -1,0 +1,59 @@
+// The lists of a matrix over ranks, sent to the owners of what they name: its transpose.
+#pragma once
+
+#include "matching/over_ranks/post.hpp"
+
+namespace sparsematch::over_ranks {
+
+template <class Index>
+class Transposition {
+  public:
+    // Unless `fill`, `filled` counts how long the list of each own minor is; else it is where
+    // each ends so far in `lists`. `budget`: entries sent in a step.
+    Transposition(const std::int64_t* indptr, const Index* indices, Owners<Index> majors,
+                  Owners<Index> minors, std::int64_t* filled, Index* lists, bool fill,
+                  std::int64_t budget)
+        : indptr_(indptr), indices_(indices), filled_(filled), lists_(lists), fill_(fill),
+          budget_(budget),
+          majors_(std::move(majors)), minors_(std::move(minors)), post_(majors_.size(), 1) {}
+
+    void step(bool) {
+        post_.receive([this](int, std::span<const Index> words) {
+            if (fill_)
+                for (std::size_t k = 0; k < words.size(); k += 2) put(words[k], words[k + 1]);
+            else
+                for (const Index j : words) put(j, 0);
+        });
+        const std::int64_t all = indptr_[majors_.n()], end = std::min(all, next_ + budget_);
+        for (; next_ < end; ++next_) {
+            while (next_ >= indptr_[major_ + 1]) ++major_;
+            const Index j = indices_[next_];
+            if (minors_.own(j)) put(j, major_ + majors_.first());
+            else if (fill_) post_.send(minors_(j), 0, j, major_ + majors_.first());
+            else post_.send(minors_(j), 0, j);
+        }
+        post_.seal(next_ < all || post_.any(0));
+    }
+
+    Post<Index>& post() { return post_; }
+    std::size_t bytes() const { return post_.bytes(); }
+
+  private:
+    void put(Index minor, Index major) {
+        const std::int64_t place = filled_[minor - minors_.first()]++;
+        if (fill_) lists_[place] = major;
+    }
+
+    const std::int64_t* indptr_;
+    const Index* indices_;
+    std::int64_t* filled_;
+    Index* lists_;
+    const bool fill_;
+    const std::int64_t budget_;
+    const Owners<Index> majors_, minors_;
+    Post<Index> post_;
+    std::int64_t next_ = 0;
+    Index major_ = 0;
+};
+
+}  // namespace sparsematch::over_ranks
