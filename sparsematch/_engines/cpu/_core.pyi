@@ -70,7 +70,9 @@ def forest_over_ranks(
     `limits`: entries read in a step, about, and roots announced in one, at most.
     """
 
-def augmentation_over_ranks(arrays: _ForestArrays, starts: _Indices, rank: int, /) -> Any:
+def augmentation_over_ranks(
+    arrays: _ForestArrays, mates: _Indices, starts: _Indices, rank: int, /
+) -> Any:
     """Return the kernel of a rank that writes the mates."""
 
 def karp_sipser_over_ranks(

@@ -30,7 +30,7 @@ struct Bound {
 // indptr, indices, mates, trees, parent and before, leaf.
 template <class Index>
 using ForestArg =
-    std::tuple<Starts, In<Index>, Sides<Index>, Sides<Index>, Sides<Index>, Out<Index>>;
+    std::tuple<Starts, In<Index>, Sides<const Index>, Sides<Index>, Sides<Index>, Out<Index>>;
 template <class Index>
 ForestArrays<Index> view(const ForestArg<Index>& given) {
     const auto& [indptr, indices, mates, trees, links, leaf] = given;
@@ -41,7 +41,8 @@ ForestArrays<Index> view(const ForestArg<Index>& given) {
 template <class Index>
 using BoundForest = Bound<Forest<Index>, ForestArg<Index>>;
 template <class Index>
-using BoundAugmentation = Bound<Augmentation<Index>, ForestArg<Index>>;
+using BoundAugmentation =
+    Bound<Augmentation<Index>, std::pair<ForestArg<Index>, Sides<Index>>>;
 
 // indptr, indices, mate, and two numbers for each of these.
 template <class Index>
@@ -66,12 +67,11 @@ BoundForest<Index>* make_forest(ForestArg<Index> arrays, std::pair<Starts, Start
          budget, announced, prune}};
 }
 template <class Index>
-BoundAugmentation<Index>* make_augmentation(ForestArg<Index> arrays,
+BoundAugmentation<Index>* make_augmentation(ForestArg<Index> arrays, Sides<Index> mates,
                                             std::pair<Starts, Starts> starts, int rank) {
-    const auto& [major_mate, minor_mate] = std::get<2>(arrays);
     return new BoundAugmentation<Index>{
-        arrays,
-        {view(arrays), major_mate.data(), minor_mate.data(), owners<Index>(starts.first, rank),
+        {arrays, mates},
+        {view(arrays), mates.first.data(), mates.second.data(), owners<Index>(starts.first, rank),
          owners<Index>(starts.second, rank)}};
 }
 template <class Index>

@@ -16,6 +16,9 @@ def augment(forest: Forest) -> tuple[int, int]:
     Reads: leaves, parents. Writes: both mates. Collective. Time: O(own vertices of paths).
     """
     exchange = forest.side.exchange
-    kernel = operations(RankOps, "numpy").augmentation(forest.arrays, forest.starts, exchange.rank)
+    mates = forest.major_mate, forest.minor_mate
+    kernel = operations(RankOps, "numpy").augmentation(
+        forest.arrays, mates, forest.starts, exchange.rank
+    )
     exchange.converse(kernel)
     return kernel.paths(), 2 * kernel.pairs() - kernel.paths()
