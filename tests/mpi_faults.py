@@ -168,26 +168,60 @@ def small_constants():
     sides._LEAST_SLICE, forest._ANNOUNCED, gathered.GATHERED = 1 << 11, 1 << 9, 0
 
 
+#: Numbers for each own row and column, beside four times the part of the matrix.
+WORDS = 6
+
+
 def check_memory(comm, folder):
-    """A rank allocates at most 4 times its part of the matrix, and some words per own vertex."""
+    """A rank allocates at most 4 times its part of the matrix, and some words per own vertex.
+
+    Arrays are traced where Python allocates them; the compiled kernels say what they have beside.
+    """
     small_constants()
-    n, rng = 200_000, np.random.default_rng(comm.rank)
-    n_own, nnz = n // comm.size, 12 * n // comm.size
-    indices = rng.integers(0, n, nnz).astype(np.int32)
-    indptr = np.arange(n_own + 1) * (nnz // n_own)
-    share = indices.nbytes + indptr.nbytes
+    n, kernels = 100_000, [0]
+    converse = exchange.Exchange.converse
+
+    def watch(self, kernel):
+        steps = converse(self, kernel)
+        kernels[0] = max(kernels[0], kernel.bytes())
+        return steps
+
+    exchange.Exchange.converse = watch
     tracemalloc.start()
-    D = sm.DistributedCSR(comm, indptr, indices, comm.rank * n_own, (n, n))
-    for call in (
-        lambda: sm.maximum_transversal(D),
-        lambda: sm.coarse_dulmage_mendelsohn(D),
-        lambda: sm.permute_and_redistribute(D, sm.maximum_transversal(D)),
-    ):
-        tracemalloc.reset_peak()
-        before = tracemalloc.get_traced_memory()[0]
-        call()
-        used = tracemalloc.get_traced_memory()[1] - before
-        assert used + share <= 4 * share + 10 * 8 * 2 * n_own, used / share
+    for degree, spread in ((3, n), (12, n), (12, 40), (40, n)):
+        D = rows_of(comm, n, degree, spread)
+        share = D.indices.nbytes + D.indptr.nbytes
+        matching = sm.maximum_transversal(D)
+        for name, call in {
+            "auto": lambda: sm.maximum_transversal(D),
+            "each start": lambda: [
+                sm.maximum_transversal(D, method="none", init=init)
+                for init in ("cheap", "by_rank", "karp_sipser")
+            ],
+            "from nothing": lambda: sm.maximum_transversal(D, method="ms_bfs", init="none"),
+            "coarse": lambda: sm.coarse_dulmage_mendelsohn(D, matching=matching),
+            "cover": lambda: sm.is_maximum(D, matching),
+            "permute": lambda: sm.permute_and_redistribute(D, matching),
+        }.items():
+            kernels[0] = 0
+            tracemalloc.reset_peak()
+            before = tracemalloc.get_traced_memory()[0]
+            call()
+            used = tracemalloc.get_traced_memory()[1] - before + kernels[0]
+            words = (used - 3 * share) / D.dtype.itemsize / (len(D.own_rows) + len(D.own_cols))
+            assert words <= WORDS, (name, degree, spread, used / share, words)
+    exchange.Exchange.converse = converse
+    tracemalloc.stop()
+
+
+def rows_of(comm, n, degree, spread):
+    """The rows of this rank, of n, with entries at random within a distance of the diagonal."""
+    rng, n_own = np.random.default_rng(comm.rank), n // comm.size
+    rows = np.repeat(np.arange(n_own) + comm.rank * n_own, degree)
+    indices = ((rows + rng.integers(-spread, spread + 1, rows.size)) % n).astype(np.int32)
+    return sm.DistributedCSR(
+        comm, np.arange(n_own + 1) * degree, indices, comm.rank * n_own, (n, n)
+    )
 
 
 def check_no_array_of_global_length(comm, folder):

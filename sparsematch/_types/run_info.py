@@ -176,14 +176,21 @@ class RunInfo:
         )
         if self.transposes_built:
             head += f" and {self.transpose_seconds * 1e3:,.1f} ms for transposing"
+        if not self.steps:
+            return head
+        heads = ["  engine", "ms", "phases", "edges", "pairs"]
         rows = [
             [
                 f"  {step.engine}",
                 f"{step.seconds * 1e3:,.1f}",
                 *(f"{n:,}" for n in (step.phases, step.edges, step.cardinality)),
-                step.reason,
             ]
             for step in self.steps
         ]
-        heads = ["  engine", "ms", "phases", "edges", "pairs", "reason"]
-        return f"{head}\n{table(heads, rows, range(1, 5))}" if rows else head
+        if any(step.rounds for step in self.steps):  # there are several ranks
+            heads += ["exchanges", "MB sent"]
+            for row, step in zip(rows, self.steps, strict=True):
+                row += [f"{step.rounds:,}", f"{step.bytes_sent / 1e6:,.1f}"]
+        n_numbers = len(heads)
+        rows = [[*row, step.reason] for row, step in zip(rows, self.steps, strict=True)]
+        return f"{head}\n{table([*heads, 'reason'], rows, range(1, n_numbers))}"

@@ -9,6 +9,7 @@ matching maximal.
 Invariant: a rank changes mates among its rows and the columns that are lent to it only.
 """
 
+from collections.abc import Iterator
 from time import perf_counter
 from typing import Any
 
@@ -93,22 +94,33 @@ def _pattern(
 ) -> tuple[Any, Matching]:
     """Return the matrix of the rows and lent columns that may be used, and an empty matching."""
     begin, end = lent(side)
-    first = side.first_major
+    indptr = np.zeros(side.n_majors + 1, np.int64)
+    for low, high, _, keep in _usable(side, mate, row_mate):
+        bounds = side.indptr[low : high + 1]
+        sums = np.concatenate([[0], np.cumsum(keep)])
+        indptr[low + 1 : high + 1] = np.diff(sums[bounds - bounds[0]])
+    np.cumsum(indptr, out=indptr)
+    indices = np.empty(int(indptr[-1]), side.dtype)
+    for low, high, part, keep in _usable(side, mate, row_mate):
+        indices[indptr[low] : indptr[high]] = part[keep] - side.dtype.type(begin)
+    account.edges += indices.size
+    graph = local_pattern(indptr, indices, (side.n_majors, end - begin))
+    return graph, Matching.start(graph)
+
+
+def _usable(
+    side: Side, mate: _Array, row_mate: _Array
+) -> Iterator[tuple[int, int, _Array, NDArray[np.bool_]]]:
+    """Yield ranges of rows, their entries, and whether row and column of each may be used."""
+    (begin, end), first = lent(side), side.first_major
     usable = (mate < 0) | ((mate >= first) & (mate < first + side.n_majors))
     elsewhere = (row_mate >= 0) & ((row_mate < begin) | (row_mate >= end))
-    degree = np.zeros(side.n_majors, np.int64)
-    kept = [side.indices[:0]]
+    some_elsewhere = bool(elsewhere.any())
     for rows in side.slices_of(np.arange(side.n_majors)):
         low, high = int(rows[0]), int(rows[-1]) + 1
-        bounds = side.indptr[low : high + 1]
-        part = side.indices[bounds[0] : bounds[-1]]
+        part = side.indices[side.indptr[low] : side.indptr[high]]
         keep = (part >= begin) & (part < end)
         keep[keep] = usable[part[keep] - begin]
-        keep &= ~np.repeat(elsewhere[low:high], np.diff(bounds))
-        sums = np.concatenate([[0], np.cumsum(keep)])
-        degree[low:high] = np.diff(sums[bounds - bounds[0]])
-        kept.append(part[keep] - side.dtype.type(begin))
-    indptr = np.concatenate([[0], np.cumsum(degree)])
-    account.edges += int(indptr[-1])
-    graph = local_pattern(indptr, np.concatenate(kept), (side.n_majors, end - begin))
-    return graph, Matching.start(graph)
+        if some_elsewhere:
+            keep &= ~np.repeat(elsewhere[low:high], np.diff(side.indptr[low : high + 1]))
+        yield low, high, part, keep
