@@ -1,14 +1,19 @@
 """Maximum matchings over MPI ranks: times, exchanges, and real matrices against published ranks.
 
-    mpiexec -n 4 python benchmarks/distributed.py scale mesh sparse_random --rows 1_000_000
+    mpiexec -n 16 python benchmarks/distributed.py scale er rmat delaunay --entries 100_000_000
     mpiexec -n 4 python benchmarks/distributed.py real FOLDER [NAME ...]
 
-`scale` prints a line of a table for each matrix: start it with 1, 2, 4 ... ranks. `--weak` makes it
-as many rows for each rank. Beside it is one process that has the whole matrix, with as many threads
-as there are ranks; on one rank, `auto` is that process. `real` reads every `.npz` of a folder that
-has the published values in `index.csv`, and compares structural rank, certificate and coarse parts;
-the exit status is 1 if anything differs. Small matrices are not gathered on one rank then, so that
-all of the search is tried.
+`scale` prints a table: each matrix on 1, 2, 4 ... of the ranks that it was started with, while the
+others sleep. Every rank makes its own rows (rank_matrices.py); `delaunay_scrambled` and the like
+are in an order that keeps nothing together. Beside a line is one process that has the whole matrix,
+with as many threads as there are ranks; on one rank, `auto` is that process. Efficiency is the time
+on one rank over that on all, each rank's share of the work times their number. `--weak` gives each
+rank as many entries. Times are the least of `--repeats`, each from the call to the last rank's
+return.
+
+`real` reads every `.npz` of a folder that has the published values in `index.csv`, and compares
+structural rank, certificate and coarse parts; the exit status is 1 if anything differs. Small
+matrices are not gathered on one rank then, so that all of the search is tried.
 """
 
 import argparse
@@ -19,42 +24,94 @@ import time
 from pathlib import Path
 
 import numpy as np
+import scipy.sparse as sp
 
-import matrices
+import rank_matrices
 import sparsematch as sm
-from sparsematch._engines.mpi.core.exchange import finishing, import_mpi
+from sparsematch._engines.mpi.core.exchange import Exchange, finishing, import_mpi
 from sparsematch._engines.mpi.matching import gathered
 
 HEAD = """\
-| matrix | rows | entries | ranks | seconds | levels | rounds | MB sent | one process, threads |
-|---|---|---|---|---|---|---|---|---|"""
+| matrix | rows | entries | ranks | seconds | efficiency | start, search | levels | exchanges \
+| MB sent | one process, threads |
+|---|---:|---:|---:|---:|---:|---:|---:|---:|---:|---:|"""
 
 
 def scale(comm, arguments):
-    """Time the search on generated matrices."""
-    rows = arguments.rows * (comm.size if arguments.weak else 1)
+    """Time matrices on more and more ranks."""
     if comm.rank == 0 and not arguments.bare:
-        print(HEAD)
+        print(HEAD.replace("\n| MB", "| MB"), flush=True)
     for name in arguments.names:
-        A = matrices.FAMILIES[name](np.random.default_rng(2016), rows)
-        if arguments.scrambled:
-            A = matrices.scrambled(A, np.random.default_rng(2017))
-        begin, end = (A.shape[0] * (comm.rank + k) // comm.size for k in (0, 1))
-        D = sm.DistributedCSR.from_local(comm, A[begin:end])
-        alone = None
-        if comm.rank == 0:
-            alone = timed(lambda A=A: sm.structural_rank(A, workers=comm.size), arguments.repeats)
-        alone = wait_for(comm, alone)
-        del A
+        single = None
+        for n_ranks in arguments.ranks or powers_of_two(comm.size):
+            single = on_ranks(comm, n_ranks, name, arguments, single)
+
+
+def powers_of_two(size):
+    """1, 2, 4 ... and at last all."""
+    return sorted({2**k for k in range(size.bit_length()) if 2**k <= size} | {size})
+
+
+def on_ranks(comm, n_ranks, name, arguments, single):
+    """Time one matrix on some of the ranks, print a line; return the time on one rank."""
+    part = comm.Split(comm.rank < n_ranks, comm.rank)
+    line = None
+    if comm.rank < n_ranks:
+        entries = arguments.entries * (n_ranks if arguments.weak else 1)
+        line = measured(part, rank_matrices.build(part, name, entries), arguments)
+    seconds, cells = wait_for(comm, line)
+    part.Free()
+    if single is None:
+        single = seconds if n_ranks == 1 else float("nan")
+    share = single / seconds / (1 if arguments.weak else n_ranks)
+    if comm.rank == 0:
+        rows, entries, *others = cells
+        cells = f"`{name}`", rows, entries, str(n_ranks), f"{seconds:.2f}", f"{share:.2f}", *others
+        print("| " + " | ".join(cells) + " |", flush=True)
+    return single
+
+
+def measured(comm, D, arguments):
+    """The least time of the matching, and the cells of a line."""
+    comm.barrier()
+    times = []
+    for _ in range(arguments.repeats):
         comm.barrier()
-        seconds, (matching, info) = timed(
-            lambda D=D: sm.maximum_transversal(D, method=arguments.method, return_info=True),
-            arguments.repeats,
+        begin = time.perf_counter()
+        matching, info = sm.maximum_transversal(D, method=arguments.method, return_info=True)
+        comm.barrier()
+        times.append(time.perf_counter() - begin)
+    assert sm.is_maximum(D, matching)
+    levels, rounds, sent = (
+        sum(getattr(step, what) for step in info.steps)
+        for what in ("levels", "rounds", "bytes_sent")
+    )
+    steps = ", ".join(f"{step.seconds:.2f}" for step in info.steps) if comm.size > 1 else ""
+    alone = None if arguments.bare else in_one_process(comm, D, matching, arguments)
+    return min(times), (
+        f"{D.n_rows:,}",
+        f"{D.nnz:,}",
+        steps,
+        f"{levels:,}",
+        f"{rounds:,}",
+        f"{sent / 1e6:,.1f}",
+        "" if alone is None else f"{alone:.2f}",
+    )
+
+
+def in_one_process(comm, D, matching, arguments):
+    """The time of rank 0 with the whole matrix, and as many threads as there are ranks."""
+    exchange = Exchange(comm)
+    degrees, indices = exchange.gather(np.diff(D.indptr)), exchange.gather(D.indices)
+    seconds = None
+    if comm.rank == 0:
+        indptr = np.concatenate([[0], np.cumsum(degrees)]).astype(indices.dtype)
+        A = sp.csr_array((np.broadcast_to(np.int8(1), indices.size), indices, indptr), D.shape)
+        seconds, rank = timed(
+            lambda: sm.structural_rank(A, workers=comm.size), arguments.repeats
         )
-        assert matching.cardinality == alone[1]
-        assert sm.is_maximum(D, matching)
-        if comm.rank == 0:
-            report(name, D, comm.size, seconds, info, alone[0])
+        assert rank == matching.cardinality
+    return wait_for(comm, seconds)
 
 
 def wait_for(comm, thing):
@@ -75,25 +132,6 @@ def timed(call, repeats):
         result = call()
         seconds.append(time.perf_counter() - begin)
     return min(seconds), result
-
-
-def report(name, D, size, seconds, info, alone):
-    levels, rounds, sent = (
-        sum(getattr(step, what) for step in info.steps)
-        for what in ("levels", "rounds", "bytes_sent")
-    )
-    cells = [
-        f"`{name}`",
-        f"{D.n_rows:,}",
-        f"{D.nnz:,}",
-        str(size),
-        f"{seconds:.2f}",
-        f"{levels:,}",
-        f"{rounds:,}",
-        f"{sent / 1e6:,.1f}",
-        f"{alone:.2f}",
-    ]
-    print("| " + " | ".join(cells) + " |", flush=True)
 
 
 def real(comm, arguments):
@@ -137,13 +175,14 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     adders = parser.add_subparsers(required=True)
     one = adders.add_parser("scale")
-    one.add_argument("names", nargs="+", choices=list(matrices.FAMILIES), metavar="NAME")
-    one.add_argument("--rows", type=int, default=500_000)
-    one.add_argument("--weak", action="store_true", help="so many rows for each rank")
-    one.add_argument("--scrambled", action="store_true", help="rows and columns in random order")
+    names = [f + tail for f in rank_matrices.FAMILIES for tail in ("", "_scrambled")]
+    one.add_argument("names", nargs="+", choices=names, metavar="NAME", help=", ".join(names))
+    one.add_argument("--entries", type=int, default=4_000_000)
+    one.add_argument("--ranks", type=int, nargs="+", help="in the place of 1, 2, 4 ...")
+    one.add_argument("--weak", action="store_true", help="so many entries for each rank")
     one.add_argument("--method", default="auto")
     one.add_argument("--repeats", type=int, default=2)
-    one.add_argument("--bare", action="store_true", help="no head of the table")
+    one.add_argument("--bare", action="store_true", help="no head, and no process with all")
     one.set_defaults(call=scale)
     other = adders.add_parser("real")
     other.add_argument("folder", type=Path)

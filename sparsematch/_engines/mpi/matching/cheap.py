@@ -50,11 +50,20 @@ def improve(A: DistributedCSR, matching: DistributedMatching, run: Run) -> None:
 
 
 def propose(
-    side: Side, major_mate: _Array, minor_mate: _Array, seed: int, account: Account
+    side: Side,
+    major_mate: _Array,
+    minor_mate: _Array,
+    seed: int,
+    account: Account,
+    majors: _Array | None = None,
 ) -> None:
-    """Propose until no free major has a free minor. Collective."""
+    """Propose until no free major has a free minor. Collective.
+
+    `majors`: the own free ones that may have one, if that is known.
+    """
     exchange = side.exchange
-    majors = np.flatnonzero((major_mate < 0) & (np.diff(side.indptr) > 0))
+    if majors is None:
+        majors = np.flatnonzero((major_mate < 0) & (np.diff(side.indptr) > 0))
     begin = side.indptr[majors]
     width = 1
     while exchange.any(majors.size > 0):

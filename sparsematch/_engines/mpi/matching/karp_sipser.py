@@ -40,19 +40,23 @@ def improve(A: DistributedCSR, matching: DistributedMatching, run: Run) -> None:
         exchange, account = Exchange(A.comm), Account()
         side = Side.of_rows(A, exchange, run)
         before = run.transpose_seconds
-        _match(side, matching, run, account)
+        rows = _match(side, matching, run, account)
         begin += run.transpose_seconds - before
-        propose(side, matching.row_mate, matching.col_mate, run.seed, account)
+        propose(side, matching.row_mate, matching.col_mate, run.seed, account, rows)
         own = int(np.count_nonzero(matching.row_mate >= 0))
         run.steps.append(step_info(exchange, "karp_sipser", begin, own, account))
 
 
-def _match(side: Side, matching: DistributedMatching, run: Run, account: Account) -> None:
-    """Follow degrees of one, and pick rows, until none is left."""
+def _match(
+    side: Side, matching: DistributedMatching, run: Run, account: Account
+) -> NDArray[np.int64]:
+    """Follow degrees of one, and pick rows; return the free rows that have free columns left."""
     other = side.transposed(run)
+    # degree, and exclusive or of the free neighbours, of each vertex
+    left = [np.empty(2 * mate.size, side.dtype) for mate in (matching.row_mate, matching.col_mate)]
     kernel = operations(RankOps, "numpy").karp_sipser(
-        _lists(side, matching.row_mate),
-        _lists(other, matching.col_mate),
+        (side.indptr, side.indices, matching.row_mate, left[0]),
+        (other.indptr, other.indices, matching.col_mate, left[1]),
         (side.major_starts, side.minor_starts),
         side.exchange.rank,
         side.slice_size,
@@ -61,7 +65,4 @@ def _match(side: Side, matching: DistributedMatching, run: Run, account: Account
     account.levels += side.exchange.converse(kernel)
     account.edges += kernel.edges()
 
-
-def _lists(side: Side, mate: NDArray[Any]) -> tuple[NDArray[Any], ...]:
-    """Return lists and mates, and room for two numbers per vertex."""
-    return side.indptr, side.indices, mate, np.empty(2 * mate.size, mate.dtype)
+    return np.flatnonzero((matching.row_mate < 0) & (left[0][::2] > 0))
