@@ -45,7 +45,7 @@ class KarpSipser {
     static constexpr int tries = 8;
     // How many rows are picked at a time: shares of what is left, but so many. Fewer where what
     // follows takes more exchanges than `long_chain`, more where it takes fewer than `short_chain`.
-    static constexpr Index largest_share = 16, least_share = 256, least = 16;
+    static constexpr Index largest_share = 16, least_share = 256, least = 64;
     static constexpr int short_chain = 4, long_chain = 8;
 
   public:
@@ -58,8 +58,13 @@ class KarpSipser {
         const auto n = static_cast<std::uint64_t>(owners_[0].n());
         // a stride through the rows that has no factor in common with their number
         if (n > 1) {
-            stride_ = (0x9E3779B97F4A7C15u ^ seed) % n;
-            while (std::gcd(stride_, n) != 1) ++stride_;
+            std::uint64_t stride = (0x9E3779B97F4A7C15u ^ seed) % n;
+            while (std::gcd(stride, n) != 1) ++stride;
+            stride_ = static_cast<Index>(stride % n);
+            for (int k = 0; k < 16; ++k) {
+                if (k == 8) near_ = far_;
+                far_ = after(far_, stride_);
+            }
         }
     }
 
@@ -176,8 +181,10 @@ class KarpSipser {
         sides_[s].mate[v] = mate;
         gone_.push_back({s, v});
     }
+    // Nobody has to be told if the partner was the last neighbour: the others are gone.
     void tell_gone(int s, Index v) {
         const auto& side = sides_[s];
+        if (side.left[v].degree <= 1) return;
         const Index mate = side.mate[v];
         const auto& owners = owners_[1 - s];
         const Index number = v + owners_[s].first();
@@ -264,29 +271,30 @@ class KarpSipser {
         chain_ = 0;
         Index n = picked_;
         while (n > 0 && edges_ < limit && (begin_ < end || next_ < owners_[0].n())) {
-            if (next_ + 16 < owners_[0].n()) prefetch_row(next_);
-            const Again next = begin_ < end ? again_[begin_++] : Again{row(next_++), 0};
+            const Again next = begin_ < end ? again_[begin_++] : Again{next_row(), 0};
             const auto& rows = sides_[0];
             if (rows.mate[next.row] != none || rows.left[next.row].degree <= 0) continue;
             try_columns(next);
-            if (--n % 8 == 0) follow(limit);
+            if (--n % 32 == 0) follow(limit);
         }
         follow(limit);
         if (begin_ == again_.size()) again_.clear(), begin_ = 0;
     }
 
-    // The rows in the order in which they are picked.
-    Index row(Index k) const {
-        return static_cast<Index>(static_cast<std::uint64_t>(k) * stride_ %
-                                  static_cast<std::uint64_t>(owners_[0].n()));
-    }
-
-    // What `pick` is going to read of the rows behind the k-th.
-    SPARSEMATCH_INLINE void prefetch_row(Index k) const {
+    // The next row, a stride on; what `pick` is going to read of rows to come is prefetched.
+    Index next_row() {
         const auto& side = sides_[0];
-        SPARSEMATCH_PREFETCH(&side.indptr[row(k + 16)]);
-        prefetch({0, row(k + 16)});
-        SPARSEMATCH_PREFETCH(&side.indices[side.indptr[row(k + 8)]]);
+        const Index now = row_, near = after(now, near_), far = after(now, far_);
+        SPARSEMATCH_PREFETCH(&side.indptr[far]);
+        prefetch({0, far});
+        SPARSEMATCH_PREFETCH(&side.indices[side.indptr[near]]);
+        row_ = after(now, stride_);
+        ++next_;
+        return now;
+    }
+    Index after(Index row, Index stride) const {
+        const Index left = owners_[0].n() - row;
+        return stride < left ? row + stride : stride - left;
     }
 
     // Offers a row to the next columns of its list, from a place that the seed draws on.
@@ -322,7 +330,8 @@ class KarpSipser {
     std::size_t begin_;
     Index next_ = 0, picked_ = 0;
     int chain_ = 0;  // exchanges since rows were picked
-    std::uint64_t stride_ = 1;
+    // The row to be picked next, the steps from each to the next one, and to those far ahead.
+    Index row_ = 0, stride_ = 0, near_ = 0, far_ = 0;
 };
 
 }  // namespace sparsematch::over_ranks

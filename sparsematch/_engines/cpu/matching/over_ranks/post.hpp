@@ -55,25 +55,47 @@ class Owners {
     std::vector<int> of_bucket_;
 };
 
+// Messages of one kind to one rank. Room is made for a whole message, not word by word.
+template <class Index>
+class Messages {
+  public:
+    template <class... Words>
+    SPARSEMATCH_INLINE void append(Words... words) {
+        if (size_ + sizeof...(Words) > words_.size()) words_.resize(2 * words_.size() + 16);
+        Index* to = words_.data() + size_;
+        ((*to++ = words), ...);
+        size_ += sizeof...(Words);
+    }
+    Index* move_to(Index* to) {
+        to = std::copy_n(words_.data(), size_, to);
+        size_ = 0;
+        return to;
+    }
+    bool empty() const { return size_ == 0; }
+    std::size_t size() const { return size_; }
+    std::size_t capacity() const { return words_.size(); }
+
+  private:
+    std::vector<Index> words_;
+    std::size_t size_ = 0;
+};
+
 template <class Index>
 class Post {
   public:
     // BUSY: messages are under way, or work is left. WAITS: work is left for when no rank is busy.
     // LARGE: a letter is longer than what a header has room for.
     static constexpr Index BUSY = 1, WAITS = 2, LARGE = 4;
-    // Words of a header: flags, length of the letter, and the letter if it is short.
-    static constexpr std::size_t width = 64, room = width - 2;
 
     // Messages are of several kinds, each a fixed number of words.
     Post(int size, int kinds)
-        : size_(size), kinds_(kinds), lists_(static_cast<std::size_t>(size) * kinds),
-          headers_out_(size * width), headers_in_(size * width), sizes_out_(size), sizes_in_(size) {
-    }
+        : size_(size), kinds_(kinds), width_(std::clamp(2048 / size, 16, 256)), room_(width_ - 2),
+          lists_(static_cast<std::size_t>(size) * kinds), headers_out_(size * width_),
+          headers_in_(size * width_), sizes_out_(size), sizes_in_(size) {}
 
     template <class... Words>
     SPARSEMATCH_INLINE void send(int rank, int kind, Words... words) {
-        auto& list = lists_[static_cast<std::size_t>(rank) * kinds_ + kind];
-        (list.push_back(words), ...);
+        lists_[static_cast<std::size_t>(rank) * kinds_ + kind].append(words...);
     }
     bool any(int kind) const {
         for (int r = 0; r < size_; ++r)
@@ -90,19 +112,18 @@ class Post {
             std::size_t words = 0;
             for (int k = 0; k < kinds_; ++k) words += lists[k].size();
             if (words) words += kinds_;
-            Index* header = headers_out_.data() + r * width;
+            Index* header = headers_out_.data() + r * width_;
             header[1] = static_cast<Index>(words);
-            sizes_out_[r] = words > room ? static_cast<std::int64_t>(words) : 0;
+            sizes_out_[r] = words > room_ ? static_cast<std::int64_t>(words) : 0;
             if (!words) continue;
-            if (words > room) flags |= LARGE, outbox_.resize(outbox_.size() + words);
-            Index* to = words > room ? &outbox_[outbox_.size() - words] : header + 2;
+            if (words > room_) flags |= LARGE, outbox_.resize(outbox_.size() + words);
+            Index* to = words > room_ ? &outbox_[outbox_.size() - words] : header + 2;
             for (int k = 0; k < kinds_; ++k) *to++ = static_cast<Index>(lists[k].size());
             for (int k = 0; k < kinds_; ++k) {
-                to = std::copy(lists[k].begin(), lists[k].end(), to);
-                lists[k].clear();
+                to = lists[k].move_to(to);
             }
         }
-        for (int r = 0; r < size_; ++r) headers_out_[r * width] = flags;
+        for (int r = 0; r < size_; ++r) headers_out_[r * width_] = flags;
     }
 
     // The flags of all ranks, once the headers have come; makes room for what follows them.
@@ -110,10 +131,10 @@ class Post {
         Index flags = 0;
         std::size_t words = 0;
         for (int r = 0; r < size_; ++r) {
-            const Index* header = headers_in_.data() + r * width;
+            const Index* header = headers_in_.data() + r * width_;
             flags |= header[0];
             const auto n = static_cast<std::size_t>(header[1]);
-            sizes_in_[r] = n > room ? header[1] : 0;
+            sizes_in_[r] = n > room_ ? header[1] : 0;
             words += sizes_in_[r];
         }
         if (!(flags & (BUSY | WAITS))) return forget(), 0;
@@ -126,11 +147,11 @@ class Post {
     void receive(const Read& read) {
         const Index* large = inbox_.data();
         for (int r = 0; r < size_; ++r) {
-            const Index* header = headers_in_.data() + r * width;
+            const Index* header = headers_in_.data() + r * width_;
             const auto n = static_cast<std::size_t>(header[1]);
             if (!n) continue;
-            const Index* counts = n > room ? large : header + 2;
-            if (n > room) large += n;
+            const Index* counts = n > room_ ? large : header + 2;
+            if (n > room_) large += n;
             const Index* words = counts + kinds_;
             for (int k = 0; k < kinds_; ++k) {
                 read(k, std::span<const Index>(words, static_cast<std::size_t>(counts[k])));
@@ -155,7 +176,9 @@ class Post {
 
   private:
     int size_, kinds_;
-    std::vector<std::vector<Index>> lists_;
+    // Words of a header: flags, length of the letter, and the letter if it is short.
+    std::size_t width_, room_;
+    std::vector<Messages<Index>> lists_;
     std::vector<Index> headers_out_, headers_in_, outbox_, inbox_;
     std::vector<std::int64_t> sizes_out_, sizes_in_;
 };
