@@ -107,9 +107,7 @@ def in_one_process(comm, D, matching, arguments):
     if comm.rank == 0:
         indptr = np.concatenate([[0], np.cumsum(degrees)]).astype(indices.dtype)
         A = sp.csr_array((np.broadcast_to(np.int8(1), indices.size), indices, indptr), D.shape)
-        seconds, rank = timed(
-            lambda: sm.structural_rank(A, workers=comm.size), arguments.repeats
-        )
+        seconds, rank = timed(lambda: sm.structural_rank(A, workers=comm.size), arguments.repeats)
         assert rank == matching.cardinality
     return wait_for(comm, seconds)
 

@@ -2,6 +2,7 @@
 
 import sys
 import tracemalloc
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -191,27 +192,28 @@ def check_memory(comm, folder):
     for degree, spread in ((3, n), (12, n), (12, 40), (40, n)):
         D = rows_of(comm, n, degree, spread)
         share = D.indices.nbytes + D.indptr.nbytes
-        matching = sm.maximum_transversal(D)
-        for name, call in {
-            "auto": lambda: sm.maximum_transversal(D),
-            "each start": lambda: [
-                sm.maximum_transversal(D, method="none", init=init)
-                for init in ("cheap", "by_rank", "karp_sipser")
-            ],
-            "from nothing": lambda: sm.maximum_transversal(D, method="ms_bfs", init="none"),
-            "coarse": lambda: sm.coarse_dulmage_mendelsohn(D, matching=matching),
-            "cover": lambda: sm.is_maximum(D, matching),
-            "permute": lambda: sm.permute_and_redistribute(D, matching),
-        }.items():
+        for call in calls_on(D):
             kernels[0] = 0
             tracemalloc.reset_peak()
             before = tracemalloc.get_traced_memory()[0]
             call()
             used = tracemalloc.get_traced_memory()[1] - before + kernels[0]
             words = (used - 3 * share) / D.dtype.itemsize / (len(D.own_rows) + len(D.own_cols))
-            assert words <= WORDS, (name, degree, spread, used / share, words)
+            assert words <= WORDS, (degree, spread, used / share, words)
     exchange.Exchange.converse = converse
     tracemalloc.stop()
+
+
+def calls_on(D):
+    """Everything that is done with a matrix over ranks."""
+    matching = sm.maximum_transversal(D)
+    yield lambda: sm.maximum_transversal(D)
+    for init in ("cheap", "by_rank", "karp_sipser"):
+        yield partial(sm.maximum_transversal, D, method="none", init=init)
+    yield lambda: sm.maximum_transversal(D, method="ms_bfs", init="none")
+    yield lambda: sm.coarse_dulmage_mendelsohn(D, matching=matching)
+    yield lambda: sm.is_maximum(D, matching)
+    yield lambda: sm.permute_and_redistribute(D, matching)
 
 
 def rows_of(comm, n, degree, spread):

@@ -157,8 +157,8 @@ class RankOps:
         The part of an alternating forest, given lists, mates, trees and links, the starts, the
         rank, limits, and whether a tree that has found a path stops growing.
     augmentation
-        The part of an augmentation along the paths of a forest, given the same arrays, mates to write,
-        and the same starts.
+        The part of an augmentation along the paths of a forest, given the same arrays, mates to
+        write, and the same starts.
     karp_sipser
         The part of the heuristic, given lists, mates and counts of rows and of columns, the starts,
         the rank, a limit and a seed.

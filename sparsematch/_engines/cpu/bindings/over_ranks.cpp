@@ -41,8 +41,7 @@ ForestArrays<Index> view(const ForestArg<Index>& given) {
 template <class Index>
 using BoundForest = Bound<Forest<Index>, ForestArg<Index>>;
 template <class Index>
-using BoundAugmentation =
-    Bound<Augmentation<Index>, std::pair<ForestArg<Index>, Sides<Index>>>;
+using BoundAugmentation = Bound<Augmentation<Index>, std::pair<ForestArg<Index>, Sides<Index>>>;
 
 // indptr, indices, mate, and two numbers for each of these.
 template <class Index>
@@ -61,10 +60,9 @@ template <class Index>
 BoundForest<Index>* make_forest(ForestArg<Index> arrays, std::pair<Starts, Starts> starts, int rank,
                                 std::pair<std::int64_t, std::int64_t> limits, bool prune) {
     const auto [budget, announced] = limits;
-    return new BoundForest<Index>{
-        arrays,
-        {view(arrays), owners<Index>(starts.first, rank), owners<Index>(starts.second, rank),
-         budget, announced, prune}};
+    return new BoundForest<Index>{arrays,
+                                  {view(arrays), owners<Index>(starts.first, rank),
+                                   owners<Index>(starts.second, rank), budget, announced, prune}};
 }
 template <class Index>
 BoundAugmentation<Index>* make_augmentation(ForestArg<Index> arrays, Sides<Index> mates,
@@ -78,10 +76,9 @@ template <class Index>
 BoundKarpSipser<Index>* make_karp_sipser(SideArg<Index> rows, SideArg<Index> cols,
                                          std::pair<Starts, Starts> starts, int rank,
                                          std::int64_t budget, std::uint64_t seed) {
-    return new BoundKarpSipser<Index>{
-        {rows, cols},
-        {view(rows), view(cols), owners<Index>(starts.first, rank),
-         owners<Index>(starts.second, rank), budget, seed}};
+    return new BoundKarpSipser<Index>{{rows, cols},
+                                      {view(rows), view(cols), owners<Index>(starts.first, rank),
+                                       owners<Index>(starts.second, rank), budget, seed}};
 }
 
 // An array of the kernel's, for as long as the kernel does not resize it.
@@ -117,13 +114,12 @@ using BoundTransposition =
 template <class Index>
 BoundTransposition<Index>* make_transposition(Starts indptr, In<Index> indices,
                                               std::pair<Starts, Starts> starts, int rank,
-                                              Out<std::int64_t> filled, Out<Index> lists,
-                                              bool fill, std::int64_t budget) {
+                                              Out<std::int64_t> filled, Out<Index> lists, bool fill,
+                                              std::int64_t budget) {
     return new BoundTransposition<Index>{
         {indptr, indices, filled, lists},
         {indptr.data(), indices.data(), owners<Index>(starts.first, rank),
-         owners<Index>(starts.second, rank), filled.data(),
-         lists.data(), fill, budget}};
+         owners<Index>(starts.second, rank), filled.data(), lists.data(), fill, budget}};
 }
 
 template <class Index>

@@ -1,14 +1,11 @@
 """A matrix seen from its rows or from its columns: the lists of the own vertices of one side.
 
 What a rank has lists of is major, what these lists name is minor; in a `Side` of the rows, rows are
-major, in one of the columns, columns. The minors that a rank's lists name, wherever they are owned,
-are its touched minors; they are numbered in ascending order from 0 on, so that what a rank knows of
-them takes memory in proportion to its own entries. Their owners know which ranks touch them.
+major, in one of the columns, columns.
 """
 
-from functools import cached_property
 from time import perf_counter
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,44 +18,8 @@ from sparsematch._types.distributed import DistributedCSR
 
 _Array = NDArray[Any]
 
-#: The touched minors are found in windows of all minors: as few as memory allows, and no more.
-_MOST_WINDOWS = 64
-
 #: At least so many entries are sent in one exchange, if there are as many.
 _LEAST_SLICE = 1 << 16
-
-
-class Touched(NamedTuple):
-    """The minors that the own lists name.
-
-    Attributes
-    ----------
-    minors : ndarray
-        Their numbers, ascending.
-    local : ndarray, shape (own entries,)
-        For each entry, the place of its minor among them.
-    """
-
-    minors: IndexArray
-    local: IndexArray
-
-
-class Interest(NamedTuple):
-    """Which ranks touch an own minor.
-
-    Attributes
-    ----------
-    starts : ndarray of int64, shape (own minors + 1,)
-        Where the ranks of each begin.
-    ranks : ndarray of uint16
-        The ranks, ascending for each minor.
-    places : ndarray
-        The place of the minor among those that the rank touches.
-    """
-
-    starts: IndexArray
-    ranks: IndexArray
-    places: IndexArray
 
 
 class Side:
@@ -91,18 +52,9 @@ class Side:
         )
 
     @classmethod
-    def of_rows(cls, A: DistributedCSR, exchange: Exchange, run: Run | None = None) -> "Side":
-        """Return the side of the rows: the arrays of the matrix.
-
-        In a run, what was found out about it in an earlier step is kept.
-        """
-        if run and isinstance(run.kept, Side):
-            run.kept.exchange = exchange
-            return run.kept
-        side = cls(A.indptr, A.indices, (A.row_starts, A.col_starts), exchange)
-        if run:
-            run.kept = side
-        return side
+    def of_rows(cls, A: DistributedCSR, exchange: Exchange) -> "Side":
+        """Return the side of the rows: the arrays of the matrix."""
+        return cls(A.indptr, A.indices, (A.row_starts, A.col_starts), exchange)
 
     @property
     def dtype(self) -> Any:
@@ -139,7 +91,14 @@ class Side:
         self.exchange.converse(make(*args))
 
     def transposed(self, run: Run) -> "Side":
-        """Return the other side, counted in the run. Collective."""
+        """Return the other side, counted in the run, or what an earlier step has left there.
+
+        Collective.
+        """
+        if isinstance(run.kept, Side):
+            other, run.kept = run.kept, None
+            other.exchange = self.exchange
+            return other
         begin = perf_counter()
         other = self.flipped()
         run.transposes_built += 1
@@ -177,71 +136,6 @@ class Side:
         group = (np.cumsum(degrees) - degrees) // self.slice_size
         return np.split(majors, np.flatnonzero(np.diff(group)) + 1)
 
-    def count(self, flags: NDArray[np.bool_]) -> _Array:
-        """Return how many entries of each own major are flagged."""
-        counts = np.zeros(self.n_majors, np.int64)
-        for majors in self.slices_of(np.arange(self.n_majors)):
-            first, last = int(majors[0]), int(majors[-1]) + 1
-            bounds = self.indptr[first : last + 1]
-            before = np.concatenate([[0], np.cumsum(flags[bounds[0] : bounds[-1]])])
-            counts[first:last] = np.diff(before[bounds - bounds[0]])
-        return counts
-
-    @cached_property
-    def touched(self) -> Touched:
-        """The touched minors. Time: O(own entries) for each window of minors; there are few."""
-        size = self.indices.size
-        local: Any = np.empty(size, np.int32 if size < 2**31 else np.int64)
-        parts = [slice(k, k + self.slice_size) for k in range(0, size, self.slice_size)]
-        n = int(self.minor_starts[-1])
-        width = max(self.n_minors, size // 8, -(-n // _MOST_WINDOWS), 1)
-        found, before = [np.empty(0, self.dtype)], 0
-        for first in range(0, n, width):
-            # which minors of the window there are, then their places, in one table
-            table = np.zeros(min(width, n - first), local.dtype)
-            for part in parts:
-                inside = self.indices[part]
-                table[inside[_is_within(inside, first, width)] - first] = 1
-            present = np.flatnonzero(table)
-            table[present] = np.arange(before, before + present.size)
-            for part in parts:
-                within = np.flatnonzero(_is_within(self.indices[part], first, width))
-                local[part][within] = table[self.indices[part][within] - first]
-            found.append((present + first).astype(self.dtype))
-            before += present.size
-        return Touched(np.concatenate(found), local)
-
-    @cached_property
-    def interest(self) -> Interest:
-        """Who touches the own minors. Collective, the first time. Time: O(what they touch)."""
-        minors, local = self.touched
-        degree = np.zeros(self.n_minors, np.int64)
-        parts = self.slices(minors.size)
-        for begin, end in parts:
-            (keys,) = self.exchange.deliver(self.minor_starts, minors[begin:end])
-            degree += np.bincount(keys - self.first_minor, minlength=self.n_minors)
-        lists = Lists(degree, np.uint16, local.dtype)
-        for begin, end in parts:
-            places = np.arange(begin, end, dtype=local.dtype)
-            keys, places, ranks = self.exchange.deliver_named(
-                self.minor_starts, minors[begin:end], places
-            )
-            lists.append(keys - self.first_minor, ranks, places)
-        return Interest(lists.indptr, *lists.columns)
-
-    def tell(self, minors: _Array) -> _Array:
-        """Name own minors, by place, to all that touch them; return the touched ones. Collective.
-
-        Both are places: among the own minors, and among the touched ones.
-        """
-        starts, ranks, places = self.interest
-        counts = starts[minors + 1] - starts[minors]
-        before = np.cumsum(counts) - counts
-        at = np.arange(int(counts.sum())) + np.repeat(starts[minors] - before, counts)
-        by_rank = np.arange(self.exchange.size + 1)
-        _, told = self.exchange.deliver(by_rank, ranks[at], places[at])
-        return told
-
 
 class Lists:
     """Lists of known lengths, filled by elements that come in any order.
@@ -266,16 +160,6 @@ class Lists:
         operations(RankOps, "numpy").places_in_lists(keys, self._filled, at)
         for mine, values in zip(self.columns, columns, strict=True):
             mine[at] = values
-
-
-def distinct(values: _Array) -> _Array:
-    """Return the different values, ascending."""
-    values = np.sort(values)
-    return values[np.flatnonzero(np.diff(values, prepend=-1))]
-
-
-def _is_within(indices: _Array, first: int, width: int) -> NDArray[np.bool_]:
-    return (indices >= first) & (indices < first + width)
 
 
 def first_of_each(keys: _Array, stamp: _Array) -> _Array:

@@ -29,7 +29,7 @@ def coarse_parts(graph: BipartiteCSR, matching: Matching, run: Run) -> CoarsePar
         exchange = Exchange(A.comm)
         row_part = np.full(given.row_mate.size, SQUARE, np.int8)
         col_part = np.full(given.col_mate.size, SQUARE, np.int8)
-        rows = Side.of_rows(A, exchange, run)
+        rows = Side.of_rows(A, exchange)
         if matching.cardinality < A.n_rows:
             forest = _reached(rows, given.row_mate, given.col_mate)
             row_part[forest.major_tree >= 0] = VERTICAL

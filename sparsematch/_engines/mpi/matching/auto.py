@@ -41,7 +41,7 @@ def improve(A: DistributedCSR, matching: DistributedMatching, run: Run) -> None:
 
 def _start(A: DistributedCSR, matching: DistributedMatching, run: Run) -> None:
     """Match rank by rank where the numbering keeps neighbours near, else over all ranks."""
-    side = Side.of_rows(A, Exchange(A.comm), run)
+    side = Side.of_rows(A, Exchange(A.comm))
     near = by_rank.share_of_lent(side)
     by_chance = 1 / A.n_ranks
     if near >= by_chance + NEAR * (1 - by_chance):

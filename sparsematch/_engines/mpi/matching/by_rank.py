@@ -41,7 +41,7 @@ def improve(A: DistributedCSR, matching: DistributedMatching, run: Run) -> None:
     with finishing(A.comm):
         begin = perf_counter()
         exchange, account = Exchange(A.comm), Account()
-        side = Side.of_rows(A, exchange, run)
+        side = Side.of_rows(A, exchange)
         _match(side, matching, run, account)
         propose(side, matching.row_mate, matching.col_mate, run.seed, account)
         own = int(np.count_nonzero(matching.row_mate >= 0))
@@ -51,8 +51,11 @@ def improve(A: DistributedCSR, matching: DistributedMatching, run: Run) -> None:
 def lent(side: Side) -> tuple[int, int]:
     """Return where the minors that are lent to this rank begin and end."""
     n_majors, n_minors = int(side.major_starts[-1]), int(side.minor_starts[-1])
-    first = side.first_major
-    return tuple(v * n_minors // max(n_majors, 1) for v in (first, first + side.n_majors))
+    begin, end = (
+        v * n_minors // max(n_majors, 1)
+        for v in (side.first_major, side.first_major + side.n_majors)
+    )
+    return begin, end
 
 
 def share_of_lent(side: Side) -> float:
@@ -89,9 +92,7 @@ def _match(side: Side, matching: DistributedMatching, run: Run, account: Account
     matching.col_mate[keys - side.first_minor] = values
 
 
-def _pattern(
-    side: Side, mate: _Array, row_mate: _Array, account: Account
-) -> tuple[Any, Matching]:
+def _pattern(side: Side, mate: _Array, row_mate: _Array, account: Account) -> tuple[Any, Matching]:
     """Return the matrix of the rows and lent columns that may be used, and an empty matching."""
     begin, end = lent(side)
     indptr = np.zeros(side.n_majors + 1, np.int64)

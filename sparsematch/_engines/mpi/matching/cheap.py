@@ -42,9 +42,7 @@ def improve(A: DistributedCSR, matching: DistributedMatching, run: Run) -> None:
         begin = perf_counter()
         exchange = Exchange(A.comm)
         account = Account()
-        propose(
-            Side.of_rows(A, exchange, run), matching.row_mate, matching.col_mate, run.seed, account
-        )
+        propose(Side.of_rows(A, exchange), matching.row_mate, matching.col_mate, run.seed, account)
         own = int(np.count_nonzero(matching.row_mate >= 0))
         run.steps.append(step_info(exchange, "cheap", begin, own, account))
 

@@ -111,8 +111,7 @@ class Forest:
         Time: O(own vertices), and in `grow` the entries of what stays: their lists are read again,
         as what was released may be in them.
         """
-        side = self.side
-        done = side.exchange.ask(
-            side.major_starts, self._kernel.roots(), lambda keys: self.leaf[keys - side.first_major] >= 0
-        )
+        starts, first = self.side.major_starts, self.side.first_major
+        roots = self._kernel.roots()
+        done = self.side.exchange.ask(starts, roots, lambda keys: self.leaf[keys - first] >= 0)
         self._kernel.release(done)

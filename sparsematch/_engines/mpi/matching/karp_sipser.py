@@ -12,7 +12,6 @@ Invariant: a vertex is matched by its owner, which has the first word on who pro
 """
 
 from time import perf_counter
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,6 +20,7 @@ from sparsematch._engines.mpi.core.exchange import Exchange, finishing
 from sparsematch._engines.mpi.core.sides import Side
 from sparsematch._engines.mpi.core.steps import Account, step_info
 from sparsematch._engines.mpi.matching.cheap import propose
+from sparsematch._engines.mpi.matching.ms_bfs import count_free, from_columns
 from sparsematch._engines.operations import RankOps
 from sparsematch._engines.registry import Run, operations
 from sparsematch._types.distributed import DistributedCSR
@@ -38,7 +38,7 @@ def improve(A: DistributedCSR, matching: DistributedMatching, run: Run) -> None:
     with finishing(A.comm):
         begin = perf_counter()
         exchange, account = Exchange(A.comm), Account()
-        side = Side.of_rows(A, exchange, run)
+        side = Side.of_rows(A, exchange)
         before = run.transpose_seconds
         rows = _match(side, matching, run, account)
         begin += run.transpose_seconds - before
@@ -64,5 +64,7 @@ def _match(
     )
     account.levels += side.exchange.converse(kernel)
     account.edges += kernel.edges()
+    if from_columns(*count_free(side.exchange, matching.row_mate, matching.col_mate)):
+        run.kept = other
 
     return np.flatnonzero((matching.row_mate < 0) & (left[0][::2] > 0))

@@ -21,27 +21,41 @@ from sparsematch._engines.mpi.core.steps import Account, step_info
 from sparsematch._engines.mpi.matching.augment import augment
 from sparsematch._engines.mpi.matching.forest import Forest
 from sparsematch._engines.registry import Run
+from sparsematch._types.arrays import IndexArray
 from sparsematch._types.distributed import DistributedCSR
 from sparsematch._types.distributed_matching import DistributedMatching
 
-SUMMARY = "Searches from all free rows at once, level by level over all ranks; trees are grafted."
+SUMMARY = (
+    "Searches from all free rows at once over all ranks, each as far as it can; trees are grafted."
+)
 
 #: From the columns where so many times fewer of them are free: it needs the transpose.
 TRANSPOSE_GAIN = 4
 
 
+def count_free(exchange: Exchange, *mates: IndexArray) -> list[int]:
+    """Count the unmatched vertices of each kind on all ranks. Collective."""
+    return exchange.sum(*(int(np.count_nonzero(mate < 0)) for mate in mates))
+
+
+def from_columns(free_rows: int, free_cols: int) -> bool:
+    """Tell whether searches begin at the free columns."""
+    return 0 < TRANSPOSE_GAIN * free_cols < free_rows
+
+
 def improve(A: DistributedCSR, matching: DistributedMatching, run: Run) -> None:
     """Make the matching maximum. Collective.
 
-    Reads: the matrix. Writes: both mates. Workspace: the numbering of the touched columns, an index
-    per entry; a few per own vertex. Time: O(phases nnz / ranks), and two exchanges a level.
+    Reads: the matrix. Writes: both mates. Workspace: four numbers per own row, three per own
+    column, one for eight own entries, and letters. Time: O(phases nnz / ranks), and an exchange for
+    each time that the longest path of a phase leads to another rank.
     """
     with finishing(A.comm):
         begin = perf_counter()
         exchange = Exchange(A.comm)
-        side, mates = Side.of_rows(A, exchange, run), (matching.row_mate, matching.col_mate)
-        free_rows, free_cols = exchange.sum(*(int(np.count_nonzero(mate < 0)) for mate in mates))
-        if TRANSPOSE_GAIN * free_cols < free_rows and free_cols:
+        side, mates = Side.of_rows(A, exchange), (matching.row_mate, matching.col_mate)
+        free_rows, free_cols = count_free(exchange, *mates)
+        if from_columns(free_rows, free_cols):
             side, mates = side.transposed(run), mates[::-1]
         account = Account()
         if free_rows and free_cols:

@@ -26,9 +26,9 @@ struct ForestArrays {
     const std::int64_t* indptr;
     const Index* indices;
     const Index *major_mate, *minor_mate;
-    Index *major_tree, *minor_tree;        // a number of this rank's own, or UNMATCHED
-    Index *minor_parent, *minor_before;    // the major it was reached from, and its mate then
-    Index* leaf;                           // of an own root: the free minor that its tree has found
+    Index *major_tree, *minor_tree;      // a number of this rank's own, or UNMATCHED
+    Index *minor_parent, *minor_before;  // the major it was reached from, and its mate then
+    Index* leaf;                         // of an own root: the free minor that its tree has found
 };
 
 template <class Index>
@@ -42,8 +42,8 @@ class Forest {
     Forest(const ForestArrays<Index>& arrays, Owners<Index> majors, Owners<Index> minors,
            std::int64_t budget, std::int64_t announced, bool prune)
         : a_(arrays), majors_(std::move(majors)), minors_(std::move(minors)),
-          post_(majors_.size(), KINDS), budget_(budget), announced_(announced),
-          prune_(prune), queue_(majors_.n()),
+          post_(majors_.size(), KINDS), budget_(budget), announced_(announced), prune_(prune),
+          queue_(majors_.n()),
           claimed_(majors_.size() > 1 ? cache_size(a_.indptr[majors_.n()]) : 1, none),
           slots_(16, none) {
         std::fill_n(a_.major_tree, majors_.n(), none);
@@ -66,8 +66,7 @@ class Forest {
     void step(bool) {
         post_.receive([this](int kind, std::span<const Index> words) { read(kind, words); });
         grow();
-        const bool busy =
-            head_ < tail_ || post_.any(CLAIM) || post_.any(ENTER) || post_.any(LEAF);
+        const bool busy = head_ < tail_ || post_.any(CLAIM) || post_.any(ENTER) || post_.any(LEAF);
         if (prune_) announce();
         post_.seal(busy);
     }

@@ -13,7 +13,8 @@ void owner_order(const Owners<Index>& owners, const Index* keys, std::size_t n, 
     for (std::size_t k = 0; k < n; ++k) ++next[owners(keys[k]) + 1];
     std::copy(next.begin() + 1, next.end(), counts);
     for (int r = 0; r < owners.size(); ++r) next[r + 1] += next[r];
-    for (std::size_t k = 0; k < n; ++k) order[next[owners(keys[k])]++] = static_cast<std::int64_t>(k);
+    for (std::size_t k = 0; k < n; ++k)
+        order[next[owners(keys[k])]++] = static_cast<std::int64_t>(k);
 }
 
 // Writes for each of n elements its place at the end of the list that its key names; `filled` is

@@ -133,10 +133,18 @@ class KarpSipser {
                 SPARSEMATCH_PREFETCH(&sides_[s].left[words[k + 16] - first], 1);
             const Index v = words[k] - first, from = words[k + 1];
             switch (kind % KINDS) {
-                case GONE: fall(s, v, from); break;
-                case PROPOSE: propose(s, v, from); break;
-                case ACCEPT: match(s, v, from); break;
-                default: denied(s, v); break;
+                case GONE:
+                    fall(s, v, from);
+                    break;
+                case PROPOSE:
+                    propose(s, v, from);
+                    break;
+                case ACCEPT:
+                    match(s, v, from);
+                    break;
+                default:
+                    denied(s, v);
+                    break;
             }
         }
     }

@@ -14,8 +14,8 @@ class Transposition {
                   Owners<Index> minors, std::int64_t* filled, Index* lists, bool fill,
                   std::int64_t budget)
         : indptr_(indptr), indices_(indices), filled_(filled), lists_(lists), fill_(fill),
-          budget_(budget),
-          majors_(std::move(majors)), minors_(std::move(minors)), post_(majors_.size(), 1) {}
+          budget_(budget), majors_(std::move(majors)), minors_(std::move(minors)),
+          post_(majors_.size(), 1) {}
 
     void step(bool) {
         post_.receive([this](int, std::span<const Index> words) {
