@@ -43,10 +43,9 @@ class KarpSipser {
     static constexpr Index none = UNMATCHED<Index>;
     // Columns that a picked row tries, at most.
     static constexpr int tries = 8;
-    // How many rows are picked at a time: shares of what is left, but so many. Fewer where what
-    // follows takes more exchanges than `long_chain`, more where it takes fewer than `short_chain`.
-    static constexpr Index largest_share = 16, least_share = 256, least = 64;
-    static constexpr int short_chain = 4, long_chain = 8;
+    // So many rows are picked for each exchange that the last ones took, or a share of what is
+    // left, and at most a larger share: where chains are long, waiting for them takes longest.
+    static constexpr Index least = 16, least_share = 2048, largest_share = 16;
 
   public:
     KarpSipser(const KarpSipserSide<Index>& rows, const KarpSipserSide<Index>& cols,
@@ -272,12 +271,9 @@ class KarpSipser {
     void pick(std::int64_t limit) {
         const Index left = owners_[0].n() - next_ + static_cast<Index>(again_.size() - begin_);
         const std::size_t end = again_.size();  // what is denied from now on has to wait
-        if (chain_ <= short_chain) picked_ *= 2;
-        else if (chain_ > long_chain) picked_ /= 2;
-        picked_ = std::clamp(picked_, std::max(left / least_share, least),
-                             std::max(left / largest_share, least));
+        const Index most = std::max(left / largest_share, least);
+        Index n = std::min(chain_ * std::max(left / least_share, least), most);
         chain_ = 0;
-        Index n = picked_;
         while (n > 0 && edges_ < limit && (begin_ < end || next_ < owners_[0].n())) {
             const Again next = begin_ < end ? again_[begin_++] : Again{next_row(), 0};
             const auto& rows = sides_[0];
@@ -336,8 +332,7 @@ class KarpSipser {
     std::vector<Waiting> waiting_;
     std::vector<Again> again_;
     std::size_t begin_;
-    Index next_ = 0, picked_ = 0;
-    int chain_ = 0;  // exchanges since rows were picked
+    Index next_ = 0, chain_ = 0;  // exchanges since rows were picked
     // The row to be picked next, the steps from each to the next one, and to those far ahead.
     Index row_ = 0, stride_ = 0, near_ = 0, far_ = 0;
 };

@@ -89,7 +89,7 @@ class Post {
 
     // Messages are of several kinds, each a fixed number of words.
     Post(int size, int kinds)
-        : size_(size), kinds_(kinds), width_(std::clamp(2048 / size, 16, 256)), room_(width_ - 2),
+        : size_(size), kinds_(kinds), width_(std::clamp(512 / size, 16, 128)), room_(width_ - 2),
           lists_(static_cast<std::size_t>(size) * kinds), headers_out_(size * width_),
           headers_in_(size * width_), sizes_out_(size), sizes_in_(size) {}
 
