@@ -263,8 +263,19 @@ def fail_alone(comm, folder):
 
     if comm.rank == comm.size - 1:
         by_rank.match_in_host_memory = fail
-    gathered.GATHERED = 0
-    sm.structural_rank(block(comm)())
+    sm.maximum_transversal(block(comm)(), init="by_rank", method="ms_bfs")
+
+
+def lack_memory_alone(comm, folder):
+    """One rank has no memory for what another one sends it."""
+
+    def fail(_):
+        raise MemoryError("no room for letters")
+
+    if comm.rank == comm.size - 1:
+        exchange._offsets = fail
+    D = rows_of(comm, 3000, 4, 3000)
+    sm.maximum_transversal(D, init="karp_sipser", method="ms_bfs")
 
 
 def interrupt_alone(comm, folder):
@@ -275,8 +286,7 @@ def interrupt_alone(comm, folder):
 
     if comm.rank == comm.size - 1:
         by_rank.match_in_host_memory = interrupt
-    gathered.GATHERED = 0
-    sm.structural_rank(block(comm)())
+    sm.maximum_transversal(block(comm)(), init="by_rank", method="ms_bfs")
 
 
 def guarded(check):

@@ -96,7 +96,11 @@ def test_memory_of_a_rank(tmp_path):
 @needs_mpi
 @pytest.mark.parametrize(
     ("what", "words", "status"),
-    [("fail_alone", "the disk is on fire", 1), ("interrupt_alone", "interrupted", 130)],
+    [
+        ("fail_alone", "the disk is on fire", 1),
+        ("lack_memory_alone", "no room for letters", 1),
+        ("interrupt_alone", "interrupted", 130),
+    ],
 )
 def test_a_rank_that_fails_ends_all(what, words, status, tmp_path):
     done = start(3, HERE / "mpi_faults.py", tmp_path, what)

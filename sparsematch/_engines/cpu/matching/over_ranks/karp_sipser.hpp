@@ -45,7 +45,7 @@ class KarpSipser {
     static constexpr int tries = 8;
     // So many rows are picked for each exchange that the last ones took, or a share of what is
     // left, and at most a larger share: where chains are long, waiting for them takes longest.
-    static constexpr Index least = 16, least_share = 2048, largest_share = 16;
+    static constexpr Index least = 32, least_share = 2048, largest_share = 16;
 
   public:
     KarpSipser(const KarpSipserSide<Index>& rows, const KarpSipserSide<Index>& cols,
