@@ -18,6 +18,7 @@ import scipy.sparse as sp
 
 import mpi_checks
 import mpi_faults
+import mpi_kernels
 import sparsematch as sm
 from sparsematch._engines.mpi.core.exchange import import_mpi
 
@@ -75,6 +76,12 @@ def checks_of(module):
 @pytest.mark.parametrize("n_ranks", [1, 2, 3, 4])
 def test_results_are_right(n_ranks, tmp_path):
     assert_passes(n_ranks, mpi_checks, checks_of(mpi_checks), tmp_path)
+
+
+@needs_mpi
+@pytest.mark.parametrize("n_ranks", [1, 2, 3])
+def test_starts_and_kernels(n_ranks, tmp_path):
+    assert_passes(n_ranks, mpi_kernels, checks_of(mpi_kernels), tmp_path)
 
 
 @needs_mpi
