@@ -109,7 +109,7 @@ class Forest {
 
   private:
     static std::size_t cache_size(std::int64_t entries) {
-        return std::bit_ceil(static_cast<std::size_t>(std::max<std::int64_t>(entries, 4096)) / 8);
+        return std::bit_ceil(static_cast<std::size_t>(std::max<std::int64_t>(entries, 4096)) / 4);
     }
     static std::size_t mix(Index v) {
         return static_cast<std::size_t>(static_cast<std::uint64_t>(v) * 0x9E3779B97F4A7C15u >> 20);
@@ -144,8 +144,8 @@ class Forest {
         if (head_ == tail_) head_ = tail_ = 0;
     }
 
-    // What `expand` is going to read: the lists behind the next one, and the minors of the one after
-    // that (decision 0005).
+    // What `expand` is going to read: lists further back in the queue, and the minors of one that is
+    // near (decision 0005).
     SPARSEMATCH_INLINE void prefetch() const {
         const Index far = queue_[head_ + 16], near = queue_[head_ + 8], next = queue_[head_ + 3];
         SPARSEMATCH_PREFETCH(&a_.indptr[far]);
