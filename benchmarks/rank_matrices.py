@@ -1,6 +1,7 @@
 """Matrices of which every rank of a communicator makes its own rows, from a seed and nothing else.
 
-The same matrix on any number of ranks, but for a few entries of `delaunay`. `build` gives a DistributedCSR of about so many entries.
+The same matrix on any number of ranks, but for a few entries of `delaunay`; `build` gives a
+DistributedCSR of about so many entries.
 """
 
 import numpy as np

@@ -144,8 +144,8 @@ class Forest {
         if (head_ == tail_) head_ = tail_ = 0;
     }
 
-    // What `expand` is going to read: lists further back in the queue, and the minors of one that is
-    // near (decision 0005).
+    // What `expand` is going to read: lists further back in the queue, and the minors of one that
+    // is near (decision 0005).
     SPARSEMATCH_INLINE void prefetch() const {
         const Index far = queue_[head_ + 16], near = queue_[head_ + 8], next = queue_[head_ + 3];
         SPARSEMATCH_PREFETCH(&a_.indptr[far]);
