@@ -219,10 +219,15 @@ def test_matlab_files(tmp_path):
 
 @pytest.mark.parametrize(
     ("name", "words"),
-    [("text.npz", "is not a file written by scipy.sparse.save_npz"), (".", "is a directory")],
+    [
+        ("text.npz", "is not a file written by scipy.sparse.save_npz"),
+        ("result.npz", "what --save writes is the result"),
+        (".", "is a directory"),
+    ],
 )
 def test_messages_that_say_what_to_do(tmp_path, name, words):
     (tmp_path / "text.npz").write_text("words")
+    np.savez(tmp_path / "result.npz", row_mate=np.arange(4))
     with pytest.raises(UnreadableFile, match=words) as caught:
         read_matrix(tmp_path / name)
     assert "pickle" not in str(caught.value)

@@ -22,11 +22,28 @@ def scrambled_chains(length, n_links):
     return scrambled(A, seed=7)
 
 
+def scrambled_tree(n=1 << 21):
+    """A binary tree without its diagonal: a third of the rows are free, in two pieces."""
+    child = np.arange(1, n)
+    parent = (child - 1) // 2
+    places = np.r_[child, parent], np.r_[parent, child]
+    return scrambled(sp.csr_array((np.ones(2 * (n - 1)), places), shape=(n, n)), seed=2)
+
+
 @pytest.mark.large
 @pytest.mark.parametrize(("length", "n_links"), [(1000, 0), (30_000, 17)])
 def test_scrambled_chains_take_the_time_of_few_products(length, n_links):
     """Each row lies elsewhere in memory; a search that waits for each takes seventy products."""
-    A = scrambled_chains(length, n_links)
+    takes_few_products(scrambled_chains(length, n_links))
+
+
+@pytest.mark.large
+def test_scrambled_trees_take_the_time_of_few_products():
+    """To exchange every free row for a better one takes as long again as all the rest."""
+    takes_few_products(scrambled_tree())
+
+
+def takes_few_products(A):
     m, x = sm.maximum_transversal(A), np.ones(A.shape[1])
     for _ in range(5):  # others may fill the caches meanwhile
         product = min(repeat(lambda: A @ x, timer=process_time, number=1, repeat=9))

@@ -308,8 +308,8 @@ class LuOps:
     quick_analysis
         The block form of a matrix, norms of its values and a plan, in one call. The third argument
         is what is known: a perfect matching, or the form; None if neither is. Nothing is returned
-        where no matching is near at hand, and no plan where the diagonal is weaker than the last
-        argument allows.
+        where no matching is near at hand. The last arguments: whether a plan is wanted, and whether
+        it may be left out because another diagonal would pay.
     value_norms
         The largest absolute value and the 1-norm, given the values; not finite if one of them is
         not.
@@ -321,6 +321,9 @@ class LuOps:
         Whether two arrays of indices are equal.
     gather
         The values at places that a plan names.
+    measure
+        Residuals and backward errors, given values, solutions, right-hand sides, and which of A and
+        its transposes it is.
     """
 
     block_plan: Callable[
@@ -333,3 +336,6 @@ class LuOps:
     is_canonical: Callable[[IndexArray, IndexArray], bool] = _in_host_memory_only
     equal_indices: Callable[[IndexArray, IndexArray], bool] = _in_host_memory_only
     gather: Callable[[_Values, IndexArray], _Values] = _in_host_memory_only
+    measure: Callable[[BipartiteCSR, _Values, _Values, _Values, int], tuple[_Values, _Values]] = (
+        _in_host_memory_only
+    )

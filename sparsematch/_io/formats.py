@@ -88,6 +88,11 @@ def read_npz(source: Source) -> Any:
     try:
         return scipy.sparse.load_npz(source)
     except (KeyError, TypeError, ValueError) as error:
+        if "does not contain a sparse" in str(error):
+            raise UnreadableFile(
+                "holds arrays, but no matrix: write that with scipy.sparse.save_npz (what --save "
+                "writes is the result for a matrix)"
+            ) from None
         # NumPy takes what is no archive for a pickle, and advises to load it as one
         if isinstance(error, ValueError) and "pickle" not in str(error):
             raise

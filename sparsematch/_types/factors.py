@@ -95,3 +95,6 @@ class BlockLU(Protocol):
 
 #: How a factorisation went: the first result of ``BlockLU.factorise`` is a place in here.
 OUTCOMES = ("done", "singular", "unstable", "fill_exceeded", "stopped")
+
+#: How the core counts a matrix, its transpose and its conjugate transpose.
+SIDES = {"N": 0, "T": 1, "H": 2}

@@ -34,7 +34,8 @@ def analyse(
     pivoting : {"auto", "structure", "product"}, optional
         What goes to the diagonal: entries found by the pattern alone, or, by the values of `A`,
         those with the largest product. The latter costs more and moves fewer pivots; ``"auto"``
-        asks for it where those that would move could fill much: in blocks of more than 500 rows.
+        asks for it in blocks of more than 500 rows with pivots that would not stay, unless these
+        are cheap as they are, or so heavy that the external solver gets them at once.
     solver : {"auto", "superlu", "umfpack", "pardiso", "klu"} or callable, optional
         The external solver, for large blocks in which much fill is to be expected: by default
         SuperLU, which comes with SciPy. The others need a library of their own, and are looked for

@@ -9,14 +9,12 @@ from scipy.sparse import csc_array
 from sparsematch._engines.operations import LuOps
 from sparsematch._engines.registry import operations
 from sparsematch._types.arrays import IndexArray
-from sparsematch._types.factors import OUTCOMES, BlockLU
+from sparsematch._types.factors import OUTCOMES, SIDES, BlockLU
 from sparsematch.solvers._errors import numerically_singular
 from sparsematch.solvers._external import ExternalFactor, Singular
 from sparsematch.solvers._plan import FactorisationPlan
 
 NO_STATE = "has data in compiled code, so that it cannot be pickled or copied"
-
-SIDES = {"N": 0, "T": 1, "H": 2}
 
 
 class BlockFactors:

@@ -12,9 +12,10 @@ from sparsematch._types.arrays import IndexArray
 from sparsematch._types.block_form import BlockForm, square_form
 from sparsematch._types.choices import Pivoting, Side, Solver
 from sparsematch._types.errors import unknown_choice, wrong_type
+from sparsematch._types.factors import SIDES
 from sparsematch._types.sparse_like import SparseLike
 from sparsematch.solvers._external import MakeExternal
-from sparsematch.solvers._factors import NO_STATE, SIDES, BlockFactors
+from sparsematch.solvers._factors import NO_STATE, BlockFactors
 from sparsematch.solvers._operator import InverseOperator
 from sparsematch.solvers._pattern import Survey
 from sparsematch.solvers._permutations import inverse
@@ -290,7 +291,7 @@ class BlockTriangularLU(InverseOperator):
         refinement = self._refinement
         if refinement is not None and trans in refinement.asked and x.size:
             return refinement.refine(
-                x, b, trans, lambda r: self._solve(r, wanted, trans), self._factors.nnz
+                x, b, trans, lambda r: self._solve(r, r.dtype, trans), self._factors.nnz
             )
         return x
 

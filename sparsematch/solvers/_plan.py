@@ -28,10 +28,6 @@ from sparsematch.solvers._pattern import Pattern, Survey, read_pattern
 
 _PIVOTING = ("auto", "structure", "product")
 
-#: The rows of weak pivots in large blocks may hold this share of the entries of the matrix; beyond
-#: that, the values are to choose better pivots.
-_MAX_WEAK_SHARE = 0.125
-
 
 class ExternalBlock(NamedTuple):
     """A diagonal block by columns, left to an external solver.
@@ -154,12 +150,10 @@ def plan_factorisation(
     A = from_other_library(A)
     pattern = read_pattern(A)
     values = pattern.arrange(A.data) if A.format == pattern.layout else pattern.any_values(A)
-    max_weak_share = _MAX_WEAK_SHARE if pivoting == "auto" else -1.0  # no diagonal is good enough
-    if matching is not None or pivoting == "structure":
-        max_weak_share = math.inf
-    found = _analyse_blocks(A, pattern, values, matching, max_weak_share)
+    by_values = pivoting == "auto" and matching is None
+    make_plan = pivoting != "product" or matching is not None
+    found = _analyse_blocks(A, pattern, values, matching, (make_plan, by_values))
     form, blocks = found[:3], found.plan
-    may_exchange = pivoting == "auto" and matching is None and blocks is not None
     if blocks is None:
         cols = _exchange(pattern, values, found.row_perm, found.col_perm)
         form = found.row_perm, cols, found.row_blocks
@@ -169,24 +163,24 @@ def plan_factorisation(
         blocks,
         make_external,
         np.zeros(found.row_blocks.size - 1, bool),
-        may_exchange and found.weak_pivots > 0,
+        by_values and found.plan is not None and found.weak_pivots > 0,
     )
     return plan, Survey(values, found.largest, found.norm)
 
 
 def _analyse_blocks(
-    A: Any, pattern: Pattern, values: NDArray[Any], matching: Any, max_weak_share: float
+    A: Any, pattern: Pattern, values: NDArray[Any], matching: Any, wanted: tuple[bool, bool]
 ) -> QuickAnalysis:
     """Find the block form in one call of the core; by matching and block search if it gives up."""
     graph = pattern.graph
     quick_analysis = operations(LuOps, graph.backend).quick_analysis
-    if matching is None and (found := quick_analysis(graph, values, None, max_weak_share)):
+    if matching is None and (found := quick_analysis(graph, values, None, *wanted)):
         return found
     form = block_form(graph, matching)
     if form.structural_rank < graph.n_rows:
         raise structurally_singular(A)
     known = form.row_perm, form.col_perm, form.row_blocks
-    return quick_analysis(graph, values, known, max_weak_share)
+    return quick_analysis(graph, values, known, *wanted)
 
 
 def _exchange(

@@ -9,10 +9,12 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
-import scipy.sparse as sp
 from numpy.typing import NDArray
 
+from sparsematch._engines.operations import LuOps
+from sparsematch._engines.registry import operations
 from sparsematch._types.bipartite import BipartiteCSR
+from sparsematch._types.factors import SIDES
 
 Values = NDArray[Any]
 
@@ -36,61 +38,62 @@ class Refinement:
 
     def __init__(self, graph: BipartiteCSR, values: Values) -> None:
         """Copy the values; `graph` must be flipped."""
-        self._A = _columns(graph, values.copy())
-        self._magnitude: sp.csc_array | None = None
+        self._graph, self._values = graph, values.copy()
         self.asked = _ALL
 
     @property
     def dtype(self) -> np.dtype[Any]:
         """Type of the values."""
-        return self._A.dtype
+        return self._values.dtype
 
     def renew(self, values: Values) -> None:
         """Take other values of the same type and pattern."""
-        self._A.data[...] = values
-        self._magnitude, self.asked = None, _ALL
+        self._values[...] = values
+        self.asked = _ALL
 
     def refine(
         self, x: Values, b: Values, trans: str, solve: Callable[[Values], Values], nnz: int
     ) -> Values:
         """Return a solution that is as good as `x` or better, `nnz` entries in the factors.
 
-        Only the right-hand sides that need it are solved with again.
+        Only the right-hand sides that need it are solved with again. A real matrix sees a complex
+        one as two.
         """
-        one = x.ndim == 1
-        x, b = (x[:, np.newaxis], b[:, np.newaxis]) if one else (x, b)
-        with np.errstate(all="ignore"):  # what is not finite is returned as it is
-            r, error = self._measure(x, b, trans)
-            if not (error > _GOOD).any() and nnz < _CHEAP * self._A.nnz:
-                self.asked -= {trans}
-            for _ in range(_MAX_STEPS):
-                worse = np.flatnonzero(error > _GOOD)
-                if not worse.size:
-                    break
-                better = x[:, worse] + solve(r[:, worse])
-                r_better, error_better = self._measure(better, b[:, worse], trans)
-                gain = error_better < 0.5 * error[worse]
-                x[:, worse[gain]], r[:, worse[gain]] = better[:, gain], r_better[:, gain]
-                error[worse] = np.where(gain, error_better, 0)  # nothing more to be had: 0
-        return x[:, 0] if one else x
+        columns, right = self._columns(x), self._columns(b.astype(x.dtype, copy=False))
+        r, error = self._measure(columns, right, trans)
+        poor = bool((error > _GOOD).any())
+        if not poor and nnz < _CHEAP * self._values.size:
+            self.asked -= {trans}
+        if poor:
+            with np.errstate(all="ignore"):  # what is not finite is returned as it is
+                self._improve(columns, right, r, error, trans, solve)
+        return x
+
+    def _improve(
+        self,
+        x: Values,
+        b: Values,
+        r: Values,
+        error: Values,
+        trans: str,
+        solve: Callable[[Values], Values],
+    ) -> None:
+        for _ in range(_MAX_STEPS):
+            worse = np.flatnonzero(error > _GOOD)
+            if not worse.size:
+                break
+            better = np.ascontiguousarray(x[:, worse] + solve(r[:, worse]))
+            r_better, error_better = self._measure(better, b[:, worse], trans)
+            gain = error_better < 0.5 * error[worse]
+            x[:, worse[gain]], r[:, worse[gain]] = better[:, gain], r_better[:, gain]
+            error[worse] = np.where(gain, error_better, 0)  # nothing more to be had: 0
+
+    def _columns(self, x: Values) -> Values:
+        """Return contiguous vectors as columns of the type of the matrix, in their own memory."""
+        x = np.ascontiguousarray(x)
+        return (x[:, np.newaxis] if x.ndim == 1 else x).view(self.dtype)
 
     def _measure(self, x: Values, b: Values, trans: str) -> tuple[Values, Values]:
         """Return the residuals and, for each right-hand side, the componentwise backward error."""
-        if self._magnitude is None:
-            self._magnitude = abs(self._A)
-        A, magnitude = self._A, self._magnitude
-        if trans == "N":
-            product = A @ x
-        else:
-            product = A.T @ x if trans == "T" else (A.T @ x.conj()).conj()
-            magnitude = magnitude.T
-        r = b - product
-        size = magnitude @ np.abs(x) + np.abs(b)
-        return r, (np.abs(r) / np.where(size > 0, size, 1)).max(axis=0, initial=0)
-
-
-def _columns(graph: BipartiteCSR, values: Values) -> sp.csc_array:
-    A = sp.csc_array(graph.shape, dtype=values.dtype)
-    A.data, A.indices, A.indptr = values, graph.indices, graph.indptr  # which are right: no checks
-    A.has_canonical_format = True
-    return A
+        measure = operations(LuOps, self._graph.backend).measure
+        return measure(self._graph, self._values, x, np.ascontiguousarray(b), SIDES[trans])

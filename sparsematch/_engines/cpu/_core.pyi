@@ -18,7 +18,7 @@ from sparsematch._types.graph_part import LocalMaxPart
 _Indices = tuple[IndexArray, IndexArray]
 _Flags = tuple[BoolArray, BoolArray]
 _Form = tuple[IndexArray, IndexArray, IndexArray]
-_PlanLimits = tuple[float, float, int]
+_PlanLimits = tuple[float, float, int, float, float]
 _Layout = tuple[int, ...]
 #: indptr, indices, then of majors and minors mates and trees; parent and before of minors; leaves.
 _ForestArrays = tuple[IndexArray, IndexArray, _Indices, _Indices, _Indices, IndexArray]
@@ -226,7 +226,8 @@ def block_plan(
     """Plan the factorisation of a square matrix, given by columns, by its block form.
 
     `form`: row_perm, col_perm, row_blocks; `limits`: multiplications per entry of L + U, entries of
-    L + U per entry, and rows up to which these do not count.
+    L + U per entry, and rows up to which these do not count; of blocks with weak pivots, entries
+    of L + U per entry, and multiplications per entry up to which they are tried as they are.
     """
 
 def value_norms(indptr: IndexArray, values: NDArray[Any], /) -> tuple[float, float]:
@@ -238,6 +239,18 @@ def equal_indices(x: IndexArray, y: IndexArray, /) -> bool:
 def is_canonical(indptr: IndexArray, indices: IndexArray, /) -> bool:
     """Return whether these are columns of a square matrix, each ascending without repeats."""
 
+def measure(
+    columns: Csr,
+    values: NDArray[Any],
+    x: NDArray[Any],
+    b: NDArray[Any],
+    side: int,
+    residuals: NDArray[Any],
+    errors: NDArray[Any],
+    /,
+) -> None:
+    """Write b - Ax, or that of a transpose, and the backward errors of the columns of x."""
+
 def gather(values: NDArray[Any], places: IndexArray, /) -> NDArray[Any]:
     """Return the values at these places, which are not checked."""
 
@@ -248,13 +261,13 @@ def quick_analysis(
     columns: Csr,
     values: NDArray[Any],
     given: IndexArray | _Form | None,
-    limits: tuple[int, int, float, int, _PlanLimits],
+    limits: tuple[int, int, bool, bool, int, _PlanLimits],
     /,
 ) -> tuple[Any, ...] | None:
     """Return the fields of `QuickAnalysis`; None: no perfect matching is at hand.
 
-    `limits`: entries up to which a matching is found, and tried; the share of rows in blocks with
-    weak pivots above which no plan is made, and rows of a block that do not count; those of
+    `limits`: entries up to which a matching is found, and tried; whether a plan is wanted, and may
+    be left out for another diagonal; rows of a block whose weak pivots do not count; those of
     `block_plan`.
     """
 

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "bindings/nanobind_helpers.hpp"
+#include "lu/backward_error.hpp"
 #include "lu/gilbert_peierls.hpp"
 #include "lu/pivot_checks.hpp"
 #include "lu/quick_analysis.hpp"
@@ -45,14 +46,14 @@ SquareForm<Index> read_form(const FormArg<Index>& given) {
 
 // BlockPlan::Limits, QuickLimits.
 template <class Index>
-using PlanLimits = std::tuple<double, double, Index>;
+using PlanLimits = std::tuple<double, double, Index, double, double>;
 template <class Index>
-using QuickLimitsArg = std::tuple<std::int64_t, std::int64_t, double, Index, PlanLimits<Index>>;
+using QuickLimitsArg = std::tuple<std::int64_t, std::int64_t, bool, bool, Index, PlanLimits<Index>>;
 
 template <class Index>
 typename BlockPlan<Index>::Limits read_limits(const PlanLimits<Index>& given) {
-    const auto [work_per_entry, fill, always_inside] = given;
-    return {work_per_entry, fill, always_inside};
+    const auto [work_per_entry, fill, always_inside, trial_work, weak_fill] = given;
+    return {work_per_entry, fill, always_inside, trial_work, weak_fill};
 }
 
 template <class Index>
@@ -137,9 +138,19 @@ void solve(const BlockLU<Index, Value>& lu, Matrix<Value> x, Index first, Index 
         .run(first, last, static_cast<Side>(side));
 }
 
+template <class Index, class Value>
+void measure(CsrArg<Index> matrix, In<Value> values, Matrix<const Value> x, Matrix<const Value> b,
+             int side, Matrix<Value> residuals, Out<double> errors) {
+    nb::gil_scoped_release release;
+    const auto columns = matrix.view();
+    BackwardError<Index, Value>(columns, values.data(), x.data(),
+                                static_cast<std::int64_t>(x.shape(1)))
+        .measure(b.data(), static_cast<Side>(side), residuals.data(), errors.data());
+}
+
 // given: None, the mates of the rows, or the three arrays of a form. Returns None where no perfect
 // matching is at hand; else the form, the largest absolute value, the 1-norm, the number of weak
-// pivots, and a plan, or None in its place where the diagonal is too weak.
+// pivots, and a plan, or None in its place where there is to be none, or another diagonal first.
 template <class Index, class Value>
 nb::object run_quick_analysis(CsrArg<Index> matrix, In<Value> values, nb::object given,
                               QuickLimitsArg<Index> limits) {
@@ -150,9 +161,9 @@ nb::object run_quick_analysis(CsrArg<Index> matrix, In<Value> values, nb::object
     const Index* mates = nullptr;
     if (nb::isinstance<nb::tuple>(given)) form = read_form<Index>(nb::cast<FormArg<Index>>(given));
     else if (!given.is_none()) mates = nb::cast<In<Index>>(given).data();
-    const auto [few_entries, many_entries, weak_share, few_rows, plan] = limits;
-    const QuickLimits<Index> quick{few_entries, many_entries, weak_share, few_rows,
-                                   read_limits<Index>(plan)};
+    const auto [few_entries, many_entries, make_plans, exchange, few_rows, plan] = limits;
+    const QuickLimits<Index> quick{few_entries, many_entries, make_plans,
+                                   exchange,    few_rows,     read_limits<Index>(plan)};
     auto found = interruptible(1, [&](RunContext& run) {
         return quick_analysis(a, values.data(), std::move(form), mates, quick, run);
     });
@@ -182,6 +193,7 @@ void bind_factors(nb::module_& m, const char* name) {
         const auto found = value_norms(indptr.data(), n, values.data());
         return std::pair(found.largest, found.norm);
     });
+    m.def("measure", measure<Index, Value>);
     m.def("gather", [](In<Value> values, In<Index> places) {
         Buffer<Value> out(places.size());
         for (std::size_t p = 0; p < places.size(); ++p) out[p] = values.data()[places.data()[p]];

@@ -72,10 +72,26 @@ class HallViolators {
         free_.resize(pieces_.free_end(k) - first);
         std::iota(free_.begin(), free_.end(), first);
         for (const Index i : free_) m_.row_mate[i] = UNMATCHED<Index>;
-        exchange(2 * entries);
-        const Index size = shortest(4 * entries, rows);
+        Index size = pair(rows);
+        if (size == 0) {
+            exchange(2 * entries);
+            size = shortest(4 * entries, rows);
+        }
         for (Index p = 0; p < size; ++p) cols[p] = m_.row_mate[rows[p]];
         return shrink(first, last, size, rows, cols);
+    }
+
+    // Two rows with one entry each, in the same column: nothing in a piece with entries is shorter,
+    // and no search is needed. Returns 2, or 0 if there are none.
+    Index pair(Index* out) const {
+        for (const Index i : free_) {
+            if (a_.degree(i) != 1) continue;
+            const Index other = m_.col_mate[a_.indices[a_.indptr[i]]];
+            if (a_.degree(other) != 1) continue;
+            out[0] = i, out[1] = other;
+            return 2;
+        }
+        return 0;
     }
 
     // entries to be read from a free row that might be exchanged

@@ -31,14 +31,13 @@ class Amd {
   public:
     // Reads: the graph without its diagonal, edge {i, j} in both lists, no repeats; vertex i's list
     // is the length[i] numbers at pool[begin[i]]; the pool is used up. Writes: order, the vertices
-    // in order of elimination, and the cost. Returns false, and no order, when L would have more
-    // than `most` entries, or, as far as can be estimated, need more than `work` multiplications
-    // for each. Time: O(n nnz) at worst, nearly O(nnz) in practice.
+    // in order of elimination, and the cost. Returns false, no order, and the cost foreseen when
+    // that exceeds a limit. Time: O(n nnz) at worst, nearly O(nnz) in practice.
     bool run(Index n, const std::vector<std::int64_t>& begin, const std::vector<Index>& length,
-             std::vector<Index>& pool, double most, double work, Index* order,
+             std::vector<Index>& pool, const EliminationLimits& limits, Index* order,
              EliminationCost& cost) {
         pool_.swap(pool);
-        const bool found = eliminate(n, begin, length, most, work, order, cost);
+        const bool found = eliminate(n, begin, length, limits, order, cost);
         pool_.swap(pool);
         return found;
     }
@@ -67,7 +66,7 @@ class Amd {
     std::span<const Index> variables(Index i) const { return list(i).subspan(v_[i].n_elements); }
 
     bool eliminate(Index n, const std::vector<std::int64_t>& begin,
-                   const std::vector<Index>& length, double most, double work, Index* order,
+                   const std::vector<Index>& length, const EliminationLimits& limits, Index* order,
                    EliminationCost& cost) {
         prepare(n, begin, length);
         cost = {};
@@ -84,10 +83,11 @@ class Amd {
             merge_indistinguishable(p);
             finish(p, grown);
             add_cost(p, grown, cost);
-            const double degree = v_[p].degree;
-            if (cost.entries > most ||
-                (2 * degree > work && cost.will_exceed(work, degree, n_ - eliminated_, n_)))
+            const EliminationCost foreseen = cost.foreseen(v_[p].degree, n_ - eliminated_);
+            if (limits.exceeded_by(cost, foreseen, n_)) {
+                cost = foreseen;
                 return false;
+            }
         }
         write_order(order);
         return true;

@@ -1,6 +1,5 @@
 """Block triangular factorisations by the core, and which blocks it leaves to others."""
 
-import math
 from typing import Any
 
 import numpy as np
@@ -19,6 +18,12 @@ _WORK_PER_ENTRY = 105.0
 _FILL = 40.0
 #: Blocks of so few rows are factorised by the core, whatever they cost.
 _ALWAYS_INSIDE = 16
+#: Multiplications per entry up to which a block is factorised as it is: to look for another
+#: diagonal, and to order anew, takes as long.
+_TRIAL_WORK = 50.0
+#: Entries of L + U per entry that are sure to come, above which a block with weak pivots is left to
+#: an external solver: as pivots move, there will be several times as many, and supernodes pay.
+_WEAK_FILL = 4.0
 #: Rows of a block in which pivots that move fill less than it costs to prevent that.
 _FEW_ROWS = 500
 #: Entries up to which a quick analysis finds a matching, and up to which it tries to.
@@ -36,8 +41,13 @@ def block_plan(
 
     Time: O(n + nnz) and the orderings.
     """
-    limits = _WORK_PER_ENTRY, _FILL, _ALWAYS_INSIDE
-    return _core.block_plan(csr(graph), (row_perm, col_perm, row_blocks), external_only, limits)
+    return _core.block_plan(
+        csr(graph), (row_perm, col_perm, row_blocks), external_only, _plan_limits()
+    )
+
+
+def _plan_limits() -> tuple[float, float, int, float, float]:
+    return _WORK_PER_ENTRY, _FILL, _ALWAYS_INSIDE, _TRIAL_WORK, _WEAK_FILL
 
 
 def value_norms(graph: BipartiteCSR, values: NDArray[Any]) -> tuple[float, float]:
@@ -64,17 +74,31 @@ def is_canonical(indptr: IndexArray, indices: IndexArray) -> bool:
 
 
 def quick_analysis(
-    graph: BipartiteCSR, values: NDArray[Any], given: Any = None, weak_share: float = math.inf
+    graph: BipartiteCSR, values: NDArray[Any], given: Any, plan: bool, exchange: bool
 ) -> QuickAnalysis | None:
     """Return the block form of a matrix, checks of its values, and a plan; None: no quick matching.
 
     `graph` must be flipped; `given` is what is known, the `row_mate` of a perfect matching or the
-    three arrays of the form. Time: O(n + nnz) and the orderings.
+    three arrays of the form. There is no plan if none is wanted, or if `exchange` allows another
+    diagonal and it would pay. Time: O(n + nnz) and the orderings.
     """
-    plan_limits = _WORK_PER_ENTRY, _FILL, _ALWAYS_INSIDE
-    limits = _FEW_ENTRIES, _MANY_ENTRIES, weak_share, _FEW_ROWS, plan_limits
+    limits = _FEW_ENTRIES, _MANY_ENTRIES, plan, exchange, _FEW_ROWS, _plan_limits()
     found = _core.quick_analysis(csr(graph), values, given, limits)
     return QuickAnalysis(*found) if found else None
+
+
+def measure(
+    graph: BipartiteCSR, values: NDArray[Any], x: NDArray[Any], b: NDArray[Any], side: int
+) -> tuple[NDArray[Any], NDArray[np.float64]]:
+    """Return the residuals of solutions, and the componentwise backward error of each.
+
+    `graph` must be flipped; `x` and `b` are contiguous matrices of the type of `values`; `side` is
+    0 for A, 1 for its transpose, 2 for its conjugate transpose. Time: O((n + nnz) k) for k
+    right-hand sides.
+    """
+    residuals, errors = np.empty_like(b), np.empty(b.shape[1])
+    _core.measure(csr(graph), values, x, b, side, residuals, errors)
+    return residuals, errors
 
 
 def gather(values: NDArray[Any], places: IndexArray) -> NDArray[Any]:

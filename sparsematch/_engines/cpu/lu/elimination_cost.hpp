@@ -15,12 +15,23 @@ struct EliminationCost {
         work += k * d * d + k * (k - 1) * d + k * (k - 1) * (2 * k - 1) / 6;
     }
 
-    // Whether all of it will need more than `limit` multiplications per entry of L, if `left` of n
-    // vertices are left and have this degree: degrees hardly fall until few vertices are left.
-    bool will_exceed(double limit, double degree, double left, double n) const {
+    // What all of it will cost if `left` vertices are left and have this degree: degrees hardly
+    // fall until few vertices are left.
+    EliminationCost foreseen(double degree, double left) const {
         const double d = degree, rest = std::max(left - d, 0.0);
-        return work + rest * d * d + d * d * d / 3 >
-               limit * (entries + rest * d + d * d / 2 + 0.5 * n);
+        return {entries + rest * d + d * d / 2, work + rest * d * d + d * d * d / 3};
+    }
+};
+
+// What an order may cost, as far as can be foreseen: entries of L, multiplications for each of
+// them, and all multiplications.
+struct EliminationLimits {
+    double entries, work_per_entry, work;
+
+    // cost: so far; foreseen: of all n vertices.
+    bool exceeded_by(const EliminationCost& cost, const EliminationCost& foreseen, double n) const {
+        return cost.entries > entries || foreseen.work > work ||
+               foreseen.work > work_per_entry * (foreseen.entries + 0.5 * n);
     }
 };
 

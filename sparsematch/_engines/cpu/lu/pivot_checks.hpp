@@ -47,33 +47,33 @@ inline constexpr double diagonal_preference = 0.01;
 // Before elimination, rows as they are: one as large as this share is expected to stay.
 inline constexpr double steady_share = 0.1;
 
-// Whether all entries on the diagonal are that large. Time: O(n + nnz).
+// Whether all entries on the diagonal are that large. A place without an entry does not count: an
+// order that leaves one there fills it. Time: O(n + nnz).
 template <class Index, class Value>
 bool steady_diagonal(const Index* indptr, const Index* rows, Index n, const Value* values) {
     for (Index j = 0; j < n; ++j) {
-        double most = 0, there = 0;
+        double most = 0, there = -1;
         for (Index p = indptr[j]; p < indptr[j + 1]; ++p) {
             const double v = magnitude(values[p]);
             most = std::max(most, v);
             there = rows[p] == j ? v : there;
         }
-        if (!(there > 0 && there >= steady_share * most)) return false;
+        if (there != -1 && !(there > 0 && there >= steady_share * most)) return false;
     }
     return true;
 }
 
-// Pivots that will hardly stay on the diagonal.
-struct WeakPivots {
-    std::int64_t number = 0;
-    std::int64_t rows = 0;  // of their blocks, if more than `few`: what a pivot that moves may fill
-};
+// What the values of a block say of its pivots: all are expected to stay on the diagonal; in a
+// block of more than a few rows some will hardly, of so many at most one, or more; none of these.
+enum class PivotOutlook : char { unsure, steady, few_weak, weak };
+inline constexpr std::int64_t few_weak_of = 256;
 
-// Columns whose diagonal entry is small beside the largest of its column in the block, rows scaled.
-// Writes: steady, for each block whether all its pivots are expected to stay. a: the columns of a
-// matrix in this block form. Time: O(n + nnz).
+// A pivot is weak if it is small beside the largest of its column in the block, rows scaled.
+// Writes: pivots, of each block. Returns how many weak ones there are. a: the columns of a matrix
+// in this block form. Time: O(n + nnz).
 template <class Index, class Value>
-WeakPivots weak_pivots(const Csr<Index>& a, const SquareForm<Index>& form, const Value* values,
-                       Index few, bool* steady) {
+std::int64_t weak_pivots(const Csr<Index>& a, const SquareForm<Index>& form, const Value* values,
+                         Index few, PivotOutlook* pivots) {
     const auto n = static_cast<std::size_t>(a.n_rows);
     std::vector<Index> place(n);
     std::vector<double> largest(n, 0);
@@ -87,14 +87,15 @@ WeakPivots weak_pivots(const Csr<Index>& a, const SquareForm<Index>& form, const
             for (Index p = a.indptr[j]; p < a.indptr[j + 1]; ++p)
                 if (const Index r = place[a.indices[p]]; r >= first) visit(r, magnitude(values[p]));
     };
-    WeakPivots weak;
+    std::int64_t n_weak = 0;
     for (Index k = 0; k < form.n_blocks(); ++k) {
         const Index first = form.starts[k], end = form.starts[k + 1];
-        steady[k] = true;
+        pivots[k] = PivotOutlook::steady;
         if (end - first == 1) continue;
         for (Index c = first; c < end; ++c)
             each(first, c, [&](Index r, double v) { largest[r] = std::max(largest[r], v); });
         for (Index r = first; r < end; ++r) largest[r] = largest[r] > 0 ? 1 / largest[r] : 0;
+        std::int64_t n_weak_here = 0;
         for (Index c = first; c < end; ++c) {
             double best = 0, diagonal = 0, most = 0, there = 0;
             each(first, c, [&](Index r, double v) {
@@ -102,12 +103,15 @@ WeakPivots weak_pivots(const Csr<Index>& a, const SquareForm<Index>& form, const
                 best = std::max(best, scaled), most = std::max(most, v);
                 if (r == c) diagonal = scaled, there = v;
             });
-            if (diagonal < diagonal_preference * best)
-                ++weak.number, weak.rows += end - first > few ? end - first : 0;
-            if (!(there > 0 && there >= steady_share * most)) steady[k] = false;
+            n_weak_here += diagonal < diagonal_preference * best;
+            if (!(there > 0 && there >= steady_share * most)) pivots[k] = PivotOutlook::unsure;
         }
+        n_weak += n_weak_here;
+        if (n_weak_here > 0 && end - first > few)
+            pivots[k] = n_weak_here * few_weak_of <= end - first ? PivotOutlook::few_weak
+                                                                 : PivotOutlook::weak;
     }
-    return weak;
+    return n_weak;
 }
 
 }  // namespace sparsematch

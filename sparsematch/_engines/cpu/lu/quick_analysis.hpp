@@ -9,6 +9,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
+#include <limits>
 #include <memory>
 #include <vector>
 
@@ -83,8 +84,8 @@ class QuickForm {
 template <class Index>
 struct QuickLimits {
     std::int64_t few_entries, many_entries;  // QuickForm::match
-    double weak_share;  // rows of weak pivots' blocks, per entry, above which no plan is made
-    Index few_rows;     // of a block whose weak pivots do not count
+    bool make_plan, exchange;  // whether a plan is to be made, and may ask for another diagonal
+    Index few_rows;            // of a block whose weak pivots do not count
     typename BlockPlan<Index>::Limits plan;
 };
 
@@ -93,7 +94,7 @@ struct QuickAnalysis {
     SquareForm<Index> form;  // empty: no perfect matching is at hand
     ValueNorms norms;
     std::int64_t n_weak = 0;                 // weak pivots
-    std::unique_ptr<BlockPlan<Index>> plan;  // null: the diagonal is too weak
+    std::unique_ptr<BlockPlan<Index>> plan;  // null: another diagonal is wanted
 };
 
 // a: the columns of a square matrix. Given: its form, if it is not empty; else the mates of its
@@ -112,15 +113,14 @@ QuickAnalysis<Index> quick_analysis(const Csr<Index>& a, const Value* values,
         if (form.starts.empty()) return out;
     }
     out.norms = value_norms(a.indptr, a.n_rows, values);
-    Buffer<bool> steady(static_cast<std::size_t>(form.n_blocks()), false);
-    WeakPivots weak;
+    if (!limits.make_plan) return out;
+    Buffer<PivotOutlook> pivots(static_cast<std::size_t>(form.n_blocks()), PivotOutlook::unsure);
+    const Index few_rows = limits.exchange ? limits.few_rows : std::numeric_limits<Index>::max();
     if (std::isfinite(out.norms.norm))
-        weak = weak_pivots(a, form, values, limits.few_rows, steady.data());
-    out.n_weak = weak.number;
-    if (static_cast<double>(weak.rows) > limits.weak_share * static_cast<double>(a.nnz()))
-        return out;
-    Planner<Index> planner(a, form, nullptr, steady.data(), limits.plan);
-    out.plan = std::make_unique<BlockPlan<Index>>(planner.make());
+        out.n_weak = weak_pivots(a, form, values, few_rows, pivots.data());
+    Planner<Index> planner(a, form, nullptr, pivots.data(), limits.plan);
+    auto plan = std::make_unique<BlockPlan<Index>>(planner.make());
+    if (!planner.wants_exchange()) out.plan = std::move(plan);
     return out;
 }
 

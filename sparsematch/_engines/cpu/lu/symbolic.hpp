@@ -10,11 +10,14 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <limits>
 #include <vector>
 
 #include "core/csr.hpp"
 #include "lu/amd.hpp"
+#include "lu/pivot_checks.hpp"
 #include "lu/square_form.hpp"
+#include "lu/zero_pivots.hpp"
 
 namespace sparsematch {
 
@@ -25,6 +28,11 @@ struct BlockPlan {
         double work_per_entry;  // multiplications per entry of L + U
         double fill;            // entries of L + U per entry of the block
         Index always_inside;    // a block with at most this many rows is factorised here
+        // A block that takes at most so many multiplications per entry is factorised as it is: to
+        // look for better takes as long. Others with weak pivots are left to an external solver if
+        // L + U will have so many entries per entry, or the pattern is symmetric, which another
+        // diagonal would spoil.
+        double trial_work, weak_fill;
     };
 
     Index n = 0;
@@ -53,12 +61,11 @@ template <class Index>
 class Planner {
   public:
     // a: the columns of a square matrix (its transpose as a Csr), in this form; external_only:
-    // blocks to be left to an external solver (null: none); steady: blocks whose pivots will stay
-    // on the diagonal, so that an order is of use to that solver as well (null: none). Time: O(n +
-    // nnz), and the orderings.
+    // blocks to be left to an external solver (null: none); pivots: what the values say of each
+    // block (null: nothing). Time: O(n + nnz), and the orderings.
     Planner(const Csr<Index>& a, SquareForm<Index> form, const bool* external_only,
-            const bool* steady, typename BlockPlan<Index>::Limits limits)
-        : a_(a), external_only_(external_only), steady_(steady), limits_(limits), place_(a.n_rows),
+            const PivotOutlook* pivots, typename BlockPlan<Index>::Limits limits)
+        : a_(a), external_only_(external_only), pivots_(pivots), limits_(limits), place_(a.n_rows),
           local_(a.nnz()), column_(a.n_rows + std::size_t{1}), cursor_(a.n_rows) {
         plan_.n = a.n_rows;
         plan_.external.assign(static_cast<std::size_t>(form.n_blocks()), 0);
@@ -70,15 +77,24 @@ class Planner {
 
     BlockPlan<Index> make() {
         locate();
+        // To exchange a few is quick, and leaves the others where they are.
         for (Index k = 0; k < plan_.n_blocks(); ++k)
+            wants_exchange_ |= outlook(k) == PivotOutlook::few_weak;
+        for (Index k = 0; k < plan_.n_blocks() && !wants_exchange_; ++k)
             if (plan_.size(k) > 1) plan_block(k);
             else ++n_inner_;
+        if (wants_exchange_) return {};
         locate();
         split_entries();
         return std::move(plan_);
     }
+    // After make: whether weak pivots should be exchanged for others first, by the values. There is
+    // no plan then.
+    bool wants_exchange() const { return wants_exchange_; }
 
   private:
+    static constexpr double no_limit = std::numeric_limits<double>::infinity();
+
     void locate() {
         for (Index k = 0; k < plan_.n; ++k) place_[plan_.row_perm[k]] = k;
     }
@@ -88,25 +104,18 @@ class Planner {
         const Index first = plan_.starts[k], m = plan_.size(k);
         const std::int64_t entries = translate(first, m);
         n_inner_ += entries;
+        const bool must = m <= limits_.always_inside;
         EliminationCost cost;
-        const bool must = m <= limits_.always_inside,
-                   ordered = !(external_only_ && external_only_[k]) &&
-                             find_order(k, m, entries, must, cost);
-        if (!ordered) {
-            plan_.external[k] = BlockPlan<Index>::as_given;
-            ascend(plan_.row_perm.data() + first, m);
-            ascend(plan_.col_perm.data() + first, m);
-            return;
-        }
+        if (!order_block(k, m, entries, must, cost)) return;
         reorder(plan_.row_perm.data() + first);
         reorder(plan_.col_perm.data() + first);
         const double filled = 2 * cost.entries + static_cast<double>(m);
-        if (!must && 2 * cost.work > limits_.work_per_entry * filled) {
+        if (!must && 2 * cost.work > work_limit_ * filled) {
             plan_.external[k] = filled;
             return;
         }
         // A block near the limit of work loses less by being given to an external solver.
-        const double share = 2 * cost.work > 0.35 * limits_.work_per_entry * filled ? 1.2 : 1.6;
+        const double share = 2 * cost.work > 0.35 * work_limit_ * filled ? 1.2 : 1.6;
         double* most = plan_.most.data() + first;
         amd_.accumulate(most);
         plan_.expected_entries += static_cast<std::int64_t>(cost.entries);
@@ -114,17 +123,73 @@ class Planner {
             most[c] = 1000 + share * (2 * most[c] + static_cast<double>(c + 1));
     }
 
+    // Returns false where there is no order: the values are to choose another diagonal first, or an
+    // external solver gets the block as it is given.
+    bool order_block(Index k, Index m, std::int64_t entries, bool must, EliminationCost& cost) {
+        const bool weak = outlook(k) == PivotOutlook::weak,
+                   ordered = !(external_only_ && external_only_[k]) &&
+                             find_order(k, m, entries, must, cost);
+        const double filled = 2 * cost.entries + static_cast<double>(m);
+        if (!ordered && weak && symmetry_ < 0.9 &&
+            filled < limits_.weak_fill * static_cast<double>(entries))
+            return wants_exchange_ = true, false;
+        if (ordered && (must || 2 * cost.work <= limits_.trial_work * static_cast<double>(entries)))
+            return true;
+        Index *rows = plan_.row_perm.data() + plan_.starts[k],
+              *cols = plan_.col_perm.data() + plan_.starts[k];
+        if (ordered && std::equal(rows, rows + m, cols)) return true;
+        const std::vector<Index> matched_rows(rows, rows + m), matched_cols(cols, cols + m);
+        ascend(rows, m), ascend(cols, m);
+        const bool saddle =
+            !weak && symmetry_ < 0.25 && std::equal(rows, rows + m, cols) && find_zeros(k, m);
+        if (saddle && order_around_zeros(entries, m, cost)) return true;
+        if (!ordered) return plan_.external[k] = BlockPlan<Index>::as_given, false;
+        std::copy(matched_rows.begin(), matched_rows.end(), rows);
+        std::copy(matched_cols.begin(), matched_cols.end(), cols);
+        if (!saddle) return true;
+        for (Index c = 0; c < m; ++c) place_[rows[c]] = plan_.starts[k] + c;
+        return translate(plan_.starts[k], m), find_order(k, m, entries, must, cost);
+    }
+
     bool find_order(Index k, Index m, std::int64_t entries, bool must, EliminationCost& cost) {
         // An external solver, too, profits from an order of B + B^T where B is nearly symmetric.
-        const bool near_symmetric = 2 * symmetrise(m) >= entries - m,
-                   useful = near_symmetric && steady_ && steady_[k];
-        order_.resize(static_cast<std::size_t>(m));
-        const double most = must ? 1e300 : limits_.fill * static_cast<double>(entries) / 2;
-        const double work = must || useful ? 1e300 : limits_.work_per_entry;
-        return amd_.run(m, begin_, length_, pool_, most, work, order_.data(), cost) &&
+        const auto mirrors = static_cast<double>(symmetrise(m));
+        symmetry_ = mirrors / static_cast<double>(entries - m);
+        const bool useful = symmetry_ >= 0.5 && outlook(k) == PivotOutlook::steady;
+        EliminationLimits limits{no_limit, no_limit, no_limit};
+        if (outlook(k) == PivotOutlook::weak)
+            limits.work = limits_.trial_work * static_cast<double>(entries) / 2;
+        else if (!must) limits.entries = limits_.fill * static_cast<double>(entries) / 2;
+        // Without symmetry, L and U have about half of the entries of a factor of B + B^T.
+        work_limit_ = (2 - symmetry_) * limits_.work_per_entry;
+        if (!must && !useful) limits.work_per_entry = work_limit_;
+        return eliminate(m, limits, cost) &&
                (must || useful ||
-                2 * cost.work <= work * (2 * cost.entries + static_cast<double>(m)));
+                2 * cost.work <= work_limit_ * (2 * cost.entries + static_cast<double>(m)));
     }
+    bool eliminate(Index m, const EliminationLimits& limits, EliminationCost& cost) {
+        order_.resize(static_cast<std::size_t>(m));
+        return amd_.run(m, begin_, length_, pool_, limits, order_.data(), cost);
+    }
+    // Where a matching has left the diagonal of a symmetric block because of zeros there, as in
+    // saddle point systems, an order of the block itself makes less fill, if a neighbour of each
+    // zero comes before it: eliminating it fills the zero. The block's rows and columns are the
+    // same, in ascending order; whether it is such a block:
+    bool find_zeros(Index k, Index m) {
+        const Index first = plan_.starts[k];
+        if (external_only_ && external_only_[k]) return false;
+        for (Index c = 0; c < m; ++c) place_[plan_.row_perm[first + c]] = first + c;
+        translate(first, m);
+        return symmetric_with_zeros(column_.data(), local_.data(), m, zeros_);
+    }
+    bool order_around_zeros(std::int64_t entries, Index m, EliminationCost& cost) {
+        work_limit_ = limits_.work_per_entry;
+        symmetrise(m);
+        const double most = limits_.fill * static_cast<double>(entries) / 2;
+        return eliminate(m, {most, no_limit, no_limit}, cost) &&
+               fill_zeros(order_, zeros_, column_.data(), local_.data());
+    }
+    PivotOutlook outlook(Index k) const { return pivots_ ? pivots_[k] : PivotOutlook::unsure; }
     void ascend(Index* piece, Index m) const {
         if (std::is_sorted(piece, piece + m)) return;
         if (m < plan_.n / 32) return std::sort(piece, piece + m);
@@ -216,14 +281,19 @@ class Planner {
     }
 
     const Csr<Index>& a_;
-    const bool *external_only_, *steady_;
+    const bool* external_only_;
+    const PivotOutlook* pivots_;
     const typename BlockPlan<Index>::Limits limits_;
     BlockPlan<Index> plan_;
     Amd<Index> amd_;
     Buffer<Index> place_, local_, column_, cursor_;
-    std::vector<Index> order_, old_, length_, pool_;
+    std::vector<Index> order_, old_, length_, pool_, zeros_;
     std::vector<std::int64_t> begin_;
     std::int64_t n_inner_ = 0;
+    bool wants_exchange_ = false;
+    // Of the block at hand: the share of its entries beside the diagonal that have a mirror there,
+    // and its limit of work per entry of L + U.
+    double symmetry_ = 0, work_limit_ = 0;
 };
 
 }  // namespace sparsematch

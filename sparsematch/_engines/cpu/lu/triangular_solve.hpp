@@ -9,12 +9,19 @@
 
 #include <complex>
 #include <cstdint>
+#include <type_traits>
 
 #include "lu/gilbert_peierls.hpp"
 
 namespace sparsematch {
 
 enum class Side { plain, transposed, adjoint };
+
+template <class Value>
+Value conjugate(Value v) {
+    if constexpr (std::is_same_v<Value, double>) return v;
+    else return std::conj(v);
+}
 
 template <class Index, class Value>
 class TriangularSolve {
@@ -64,26 +71,26 @@ class TriangularSolve {
                 subtract(lu_.upper_row[p], c, lu_.upper[p]);
     }
 
-    template <bool Conjugate>
-    static Value conjugate(Value v) {
-        if constexpr (Conjugate && !std::is_same_v<Value, double>) return std::conj(v);
+    template <bool Adjoint>
+    static Value turned(Value v) {
+        if constexpr (Adjoint) return conjugate(v);
         else return v;
     }
-    template <bool Conjugate>
+    template <bool Adjoint>
     void solve_transposed(Index k) {
         const Index first = lu_.plan.starts[k], end = lu_.plan.starts[k + 1];
         for (Index c = first; c < end; ++c)
             for (auto p = lu_.plan.upper_start[c]; p < lu_.plan.upper_start[c + 1]; ++p)
-                subtract(c, lu_.upper_row[p], conjugate<Conjugate>(lu_.upper[p]));
+                subtract(c, lu_.upper_row[p], turned<Adjoint>(lu_.upper[p]));
         if (lu_.plan.external[k] > 0) return;
         for (Index c = first; c < end; ++c) {
             for (auto p = lu_.u_start[c]; p < lu_.u_start[c + 1]; ++p)
-                subtract(c, first + lu_.u_row[p], conjugate<Conjugate>(lu_.u[p]));
-            divide(c, conjugate<Conjugate>(lu_.pivot[c]));
+                subtract(c, first + lu_.u_row[p], turned<Adjoint>(lu_.u[p]));
+            divide(c, turned<Adjoint>(lu_.pivot[c]));
         }
         for (Index c = end; c-- > first;)
             for (auto p = lu_.l_start[c]; p < lu_.l_end[c]; ++p)
-                subtract(c, first + lu_.l_row[p], conjugate<Conjugate>(lu_.l[p]));
+                subtract(c, first + lu_.l_row[p], turned<Adjoint>(lu_.l[p]));
     }
 
     const BlockLU<Index, Value>& lu_;
