@@ -16,6 +16,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from sparsematch._engines.cuda.core import compile
+from sparsematch._engines.cuda.core.layout import Struct
 from sparsematch._engines.registry import Run, select
 from sparsematch._types.arrays import namespace
 from sparsematch._types.bipartite import BipartiteCSR
@@ -76,7 +77,7 @@ class Allowance:
     def __init__(self, used: Any, most: int) -> None:
         self.used, self.most = used, most
 
-    def struct(self, kernels: compile.Kernels) -> compile.Struct:
+    def struct(self, kernels: compile.Kernels) -> Struct:
         """Return what a kernel needs to count."""
         return kernels.struct("Allowance", used=self.used, most=self.most, wide=WIDE)
 
