@@ -272,8 +272,8 @@ def _view_on_gpu(A: Any, name: str) -> BipartiteCSR:
     n_rows, n_cols = A.shape
     fields = ("row", "col") if A.format == "coo" else ("indptr", "indices")
     first, second = (getattr(A, field) for field in fields)
-    _refuse_other_gpu(first, name)
     if A.format == "coo":
+        _refuse_other_gpu(first, name)
         if not first.dtype == second.dtype == _INT32 or max(n_rows, n_cols) > _INT32_MAX:
             first, second = _as_int64(first, name, "row"), _as_int64(second, name, "col")
         first, second = _sort_coo(first, second, A.shape, name)
