@@ -207,11 +207,12 @@ def _view(
 ) -> BipartiteCSR:
     """Return the view of index arrays of NumPy or CuPy, which it checks."""
     xp = namespace(indptr)
+    if xp is not np:
+        _refuse_other_gpu(indptr, name)
     if not indptr.dtype == indices.dtype == _INT32 or max(shape) > _INT32_MAX:
         indptr, indices = _as_int64(indptr, name, "indptr"), _as_int64(indices, name, "indices")
     arrays = xp.ascontiguousarray(indptr), xp.ascontiguousarray(indices)
     if xp is not np:
-        _refuse_other_gpu(indptr, name)
         return check_on_gpu(BipartiteCSR(*shape, *arrays, "cupy", flipped), name)
     graph = BipartiteCSR(*shape, *arrays, "numpy", flipped)
     check(graph, name, threads)
