@@ -1,5 +1,7 @@
 """What calls cost a GPU, counted on the stand-in: memory, launches, waits, modules to compile."""
 
+from importlib.resources import files
+
 import numpy as np
 import pytest
 import scipy.sparse as sp
@@ -119,7 +121,7 @@ def test_a_block_form_needs_no_kernel_of_cupy_that_is_compiled():
 
 def test_every_source_is_compiled_ahead():
     names = {name for name, _, _ in warm_up.modules()}
-    folder = cuda_compile.files("sparsematch._engines.cuda")
+    folder = files("sparsematch._engines.cuda")
     assert names == {
         f"{package.name}/{file.name.removesuffix('.cu')}"
         for package in folder.iterdir()

@@ -1,5 +1,7 @@
 """Deep and narrow searches on a GPU are left to the host: when, what it reports, how to forbid."""
 
+from types import SimpleNamespace
+
 import numpy as np
 import pytest
 import scipy.sparse as sp
@@ -11,7 +13,10 @@ import test_decomposition
 from calls import grid, random_matrix, scrambled
 from gpu_calls import CUPY, host, one_call, to_gpu
 from sparsematch._engines.cuda.core import hand_over
+from sparsematch._engines.cuda.decomposition import block_form
 from sparsematch._engines.cuda.matching import one_block
+from sparsematch._engines.operations import DecompositionOps
+from sparsematch._engines.registry import operations
 from sparsematch._types.bipartite import BipartiteCSR
 from strategies import INDEX_TYPES, with_index_type
 
@@ -62,9 +67,8 @@ def test_a_deep_search_is_left_to_the_host(make, form, dtype):
     assert "levels, of 8192 vertices each" in step.reason
     assert sum(s.copied_bytes for s in info.steps) == step.copied_bytes
     search = info.steps[names(info).index("ms_bfs")]
-    allowed = hand_over.allowed_levels(
-        BipartiteCSR(*A.shape, A.indptr, A.indices), Allowed(), hand_over.SEARCH
-    )
+    graph = BipartiteCSR(*A.shape, A.indptr, A.indices)
+    allowed = hand_over.allowed_levels(graph, Allowed(), hand_over.search(graph))
     assert search.levels < allowed + 2000  # wide ones, and those of the last round
     with one_call:
         _, info = sm.maximum_transversal(B, options={"host": False}, return_info=True)
@@ -83,7 +87,7 @@ def test_the_allowance_grows_with_the_matrix_and_not_where_the_copy_is_there():
     small, large = (BipartiteCSR(n, n, np.arange(n + 1), np.arange(n)) for n in (10**4, 10**6))
     run = Allowed()
     few, many = (hand_over.allowed_levels(g, run, hand_over.SEARCH) for g in (small, large))
-    assert hand_over.LEAST <= few < many
+    assert hand_over.SEARCH.least <= few < many
     run.on_host = large
     assert hand_over.allowed_levels(large, run, hand_over.SEARCH) < many
     run.host = False
@@ -118,8 +122,7 @@ def test_the_block_form_is_the_same_wherever_it_is_found(make, form, monkeypatch
     asked = []
     to_host = hand_over.on_host
     monkeypatch.setattr(hand_over, "on_host", lambda *a: asked.append(1) or to_host(*a))
-    monkeypatch.setattr(hand_over, "LEAST", 16)
-    monkeypatch.setattr(hand_over, "DECOMPOSITION", hand_over.Work(25e-9, 0.001))
+    monkeypatch.setattr(hand_over, "DECOMPOSITION", hand_over.Work(25e-9, 0.001, 16))
     with one_call:
         left = sm.block_triangular_form(to_gpu(A))
         calls = len(asked)
@@ -166,6 +169,52 @@ def test_the_block_form_goes_where_the_matching_went(monkeypatch):
         form = sm.block_triangular_form(to_gpu(A))
     test_decomposition.check(A, on_host(form))
     assert form.n_blocks == A.shape[0]
+
+
+@pytest.fixture
+def given_to_the_host(monkeypatch):
+    """The matching and the run of each decomposition on the host."""
+    given, of_host = [], operations(DecompositionOps, "numpy").block_labels
+
+    def block_labels(graph, matching, run):
+        given.append((matching, run))
+        return of_host(graph, matching, run)
+
+    offered = SimpleNamespace(block_labels=block_labels)
+    monkeypatch.setattr(block_form, "operations", lambda *_: offered)
+    return given
+
+
+def test_the_decomposition_gets_what_the_matching_has_left_on_the_host(given_to_the_host):
+    """The transpose and the forced pairs, of which all the blocks of a triangle follow."""
+    A = triangle(1 << 15)
+    with one_call:
+        form = sm.block_triangular_form(to_gpu(A))
+    ((matching, run),) = given_to_the_host
+    assert matching.is_perfect
+    assert run.transposed is not None
+    assert run.forced is not None
+    assert form.n_blocks == A.shape[0]
+
+
+@pytest.mark.parametrize("order", [True, False])
+def test_a_decomposition_that_is_deep_gets_a_matching_in_order(
+    order, given_to_the_host, monkeypatch
+):
+    """If first fit finds one as large; else that of the device."""
+    monkeypatch.setattr(hand_over, "DECOMPOSITION", hand_over.Work(25e-9, 0.1, 0))
+    A = grid(400, 8) if order else scrambled(grid(400, 8), 3)
+    first_fit = sm.maximum_transversal(A, method="none", init="cheap")
+    assert first_fit.is_perfect == order
+    with one_call:
+        form = on_host(sm.block_triangular_form(to_gpu(A)))
+    ((matching, _),) = given_to_the_host
+    assert matching.is_perfect
+    assert (matching == first_fit) == order
+    test_decomposition.check(A, form)
+    assert test_decomposition.blocks_of(form) == test_decomposition.blocks_of(
+        sm.block_triangular_form(A)
+    )
 
 
 @pytest.mark.parametrize("seed", range(6))

@@ -10,7 +10,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from sparsematch._engines.cuda.core import alternating_bfs, running_sum, transpose
+from sparsematch._engines.cuda.core import alternating_bfs, layout, running_sum, transpose
 from sparsematch._engines.cuda.core import compile as cuda_compile
 from sparsematch._engines.cuda.decomposition import (
     connected_components,
@@ -88,7 +88,7 @@ def compile_text(nvrtc, name, architecture, dtype, **macros):
         *cuda_compile.options(np.dtype(dtype), **(MACROS.get(name, {}) | macros)),
     ]
     program, size = ctypes.c_void_p(), ctypes.c_size_t()
-    text = cuda_compile.source(name).encode()
+    text = layout.source(name).encode()
     nvrtc.nvrtcCreateProgram(ctypes.byref(program), text, b"kernel.cu", 0, None, None)
     passed = (ctypes.c_char_p * len(options))(*[o.encode() for o in options])
     status = nvrtc.nvrtcCompileProgram(program, len(options), passed)
@@ -127,9 +127,9 @@ def test_every_type_of_weights_compiles(nvrtc, name, weight, dtype):
 def layouts(name, dtype):
     """The structs of a source that a driver can fill, as the host lays them out."""
     pattern = r"(?<!>\n)^struct (?:alignas.16. )?(\w+) {"  # no template
-    for struct in re.findall(pattern, cuda_compile.source(name), re.M):
+    for struct in re.findall(pattern, layout.source(name), re.M):
         with contextlib.suppress(TypeError):  # one with member functions
-            yield struct, cuda_compile.layout(name, np.dtype(dtype), struct)
+            yield struct, layout.layout(name, np.dtype(dtype), struct)
 
 
 @pytest.mark.parametrize("dtype", [np.int32, np.int64], ids=["int32", "int64"])
@@ -143,14 +143,14 @@ def test_structs_are_laid_out_as_the_compiler_does(nvrtc, name, dtype, monkeypat
             *((f"__builtin_offsetof({struct}, {f})", form.fields[f][1]) for f in form.names),
         ]
     ]
-    text = cuda_compile.source(name) + "\n".join(claims)
-    monkeypatch.setattr(cuda_compile, "source", lambda _: text)
+    text = layout.source(name) + "\n".join(claims)
+    monkeypatch.setattr(layout, "source", lambda _: text)
     assert compile_text(nvrtc, name, "sm_90", dtype) == (0, "")
     assert any("sizeof(Csr)" in claim for claim in claims)
 
 
 def test_a_struct_is_filled_by_its_fields():
-    kernels = cuda_compile.Layouts()
+    kernels = layout.Layouts()
     kernels.name, kernels.dtype = "matching/ms_bfs", np.dtype(np.int64)
     limits = {"narrow": 1, "stay": 2, "depth_eighths": 3, "graft": 4, "alone": 5}
     limits |= {"wide": 6, "allowance": 7}

@@ -11,7 +11,7 @@ import pytest
 
 import gpu_calls
 from sparsematch._engines.cuda.core import compile as cuda_compile
-from sparsematch._engines.cuda.core import nvrtc
+from sparsematch._engines.cuda.core import layout, nvrtc
 
 OPTIONS = (*cuda_compile.options(np.dtype(np.int32)), "-default-device")
 
@@ -34,7 +34,7 @@ def test_it_says_what_it_is(compiler):
 
 
 def test_a_binary_is_made_once_and_kept(compiler, tmp_path, monkeypatch):
-    text, folder = cuda_compile.source("core/check"), tmp_path / "cache"
+    text, folder = layout.source("core/check"), tmp_path / "cache"
     file = nvrtc.binary_file(compiler, folder, text, OPTIONS, 90)
     binary = file.read_bytes()
     assert binary.startswith(b"\x7fELF")

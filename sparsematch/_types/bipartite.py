@@ -207,11 +207,12 @@ def _view(
 ) -> BipartiteCSR:
     """Return the view of index arrays of NumPy or CuPy, which it checks."""
     xp = namespace(indptr)
+    if xp is not np:
+        _refuse_other_gpu(indptr, name)
     if not indptr.dtype == indices.dtype == _INT32 or max(shape) > _INT32_MAX:
         indptr, indices = _as_int64(indptr, name, "indptr"), _as_int64(indices, name, "indices")
     arrays = xp.ascontiguousarray(indptr), xp.ascontiguousarray(indices)
     if xp is not np:
-        _refuse_other_gpu(indptr, name)
         return check_on_gpu(BipartiteCSR(*shape, *arrays, "cupy", flipped), name)
     graph = BipartiteCSR(*shape, *arrays, "numpy", flipped)
     check(graph, name, threads)
@@ -272,8 +273,8 @@ def _view_on_gpu(A: Any, name: str) -> BipartiteCSR:
     n_rows, n_cols = A.shape
     fields = ("row", "col") if A.format == "coo" else ("indptr", "indices")
     first, second = (getattr(A, field) for field in fields)
-    _refuse_other_gpu(first, name)
     if A.format == "coo":
+        _refuse_other_gpu(first, name)
         if not first.dtype == second.dtype == _INT32 or max(n_rows, n_cols) > _INT32_MAX:
             first, second = _as_int64(first, name, "row"), _as_int64(second, name, "col")
         first, second = _sort_coo(first, second, A.shape, name)

@@ -62,7 +62,8 @@ def check_on_gpu(graph: "BipartiteCSR", name: str) -> "BipartiteCSR":
         assert count_entries_on_device is not None
         nnz = count_entries_on_device(graph)
         if nnz >= 0:
-            return replace(graph, known_nnz=nnz)
+            known = graph.backend, graph.flipped, nnz
+            return type(graph)(graph.n_rows, graph.n_cols, graph.indptr, graph.indices, *known)
     here = replace(graph, indptr=indptr.get(), indices=indices.get())
     check(here, name)
     return replace(graph, known_nnz=here.nnz)

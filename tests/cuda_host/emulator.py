@@ -18,6 +18,7 @@ from pathlib import Path
 import numpy as np
 
 from sparsematch._engines.cuda.core import compile as cuda_compile
+from sparsematch._engines.cuda.core import layout
 
 HERE = Path(__file__).parent
 COMPILER = shutil.which(os.environ.get("CXX", "c++"))
@@ -34,7 +35,7 @@ def _by_value(form):
 @functools.cache
 def build(name, dtype, macros=(), sanitize=""):
     """Compile the kernels of one source file to a shared library, and open it."""
-    text = cuda_compile.source(name)
+    text = layout.source(name)
     options = [
         "-std=c++20",
         "-O1",
@@ -65,7 +66,7 @@ def build(name, dtype, macros=(), sanitize=""):
     return ctypes.CDLL(str(library))
 
 
-class Kernels(cuda_compile.Layouts):
+class Kernels(layout.Layouts):
     """The kernels of one source file; every launch runs on a few threads."""
 
     def __init__(self, name, dtype, **macros):
@@ -101,7 +102,7 @@ class Kernels(cuda_compile.Layouts):
 
 def _argument(value):
     """The argument of a kernel: as CuPy does, arrays as pointers, scalars and structs by value."""
-    if isinstance(value, cuda_compile.Struct):
+    if isinstance(value, layout.Struct):
         return _by_value(value.record.dtype).from_buffer_copy(value.record.tobytes())
     if isinstance(value, np.ndarray):
         assert value.flags.c_contiguous

@@ -6,36 +6,26 @@ before it launches the first; a launch waits for its module. Binaries are kept i
 disk under a key made of the text and the options; headers found by the compiler would not be part
 of it, so the text has them in place of its includes.
 
-What a kernel gets by value is declared once, as a struct in the source: `layout` reads it there,
-and `Kernels.struct` fills it by the names of its fields. Constants that a driver and its kernels
-share stand in the driver and reach the compiler as macros.
+What a kernel gets by value is declared once, as a struct in the source (see `layout`). Constants
+that a driver and its kernels share stand in the driver and reach the compiler as macros.
 """
 
 import functools
 import os
-import re
-import struct
 from collections.abc import Callable, Iterable
 from concurrent.futures import Future
 from contextlib import suppress
-from dataclasses import dataclass
-from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from sparsematch._engines.cuda.core import nvrtc
-from sparsematch._types.bipartite import BipartiteCSR
-from sparsematch._types.graph import Graph
+from sparsematch._engines.cuda.core.layout import Layouts, passed, source
 
 INDEX = {np.dtype(np.int32): "int", np.dtype(np.int64): "long long"}
-_INCLUDE = re.compile(r'^#include "([\w/]+\.cuh)"$', re.MULTILINE)
 #: What CuPy adds to the options: the same numbers come out of either way.
 _AS_CUPY = "-default-device", "-ftz=true"
-_STRUCT = r"^struct (?:alignas\(\d+\) )?{} {{(.*?)^}};"
-_FIELD = re.compile(r"(?:const )?(\w+(?: long)?)(<\w+>)?(?=[\s*])\s*([\w\s*,\[\]]+)")
-_DECLARATOR = re.compile(r"(\*?)\s*(\w+)(?:\[(\d+)\])?")
 #: Cores of a machine that has some to spare.
 SPARE_CORES = 8
 #: Bytes of shared memory that every block may have.
@@ -45,53 +35,6 @@ Module = tuple[str, dict[str, int]]
 #: What later calls are likely to need, for an index type, as packages register it: the
 #: likeliest modules first.
 expected: list[Callable[[np.dtype[Any]], Iterable[Module]]] = []
-_NUMBERS = (int, float, np.generic)
-_TYPES = {
-    "bool": "?",
-    "int": "i4",
-    "unsigned": "u4",
-    "long long": "i8",
-    "Wide": "u8",
-    "double": "f8",
-}
-#: The same for `struct.pack`.
-_CODES = {"b1": "?", "i4": "i", "u4": "I", "i8": "q", "u8": "Q", "f8": "d"}
-
-
-@dataclass(frozen=True, slots=True)
-class Struct:
-    """A struct to pass by value; its arrays stay alive as long as it does."""
-
-    record: Any
-    arrays: tuple[Any, ...]
-
-
-class Layouts:
-    """The structs of one source file for one index type, as the host sees them."""
-
-    name: str
-    dtype: np.dtype[Any]
-
-    def struct(self, name: str, **fields: Any) -> Struct:
-        """Return a struct of the source with these fields: arrays, None, scalars or structs."""
-        form, packer, names = _packed(self.name, self.dtype, name)
-        if fields.keys() != names.keys():
-            raise TypeError(f"{self.name}: {name} has fields {tuple(names)}, not {tuple(fields)}")
-        values = [fields[field] for field in names]
-        packed = bytearray(packer.pack(*map(_by_value, values)))
-        return Struct(np.ndarray((), form, packed), tuple(values))
-
-    def csr(self, graph: BipartiteCSR | Graph) -> Struct:
-        """Return the lists of a graph."""
-        return self.struct("Csr", indptr=graph.indptr, indices=graph.indices)
-
-    def zeros(self, xp: Any, name: str) -> Any:
-        """Return a struct of the source in device memory, all zero."""
-        return xp.zeros(layout(self.name, self.dtype, name).itemsize, np.uint8)
-
-    def read(self, name: str, memory: Any) -> Any:
-        """Return what `zeros` made, as a record in host memory; waits for the device."""
-        return memory.get().view(layout(self.name, self.dtype, name))[0]
 
 
 class Kernels(Layouts):
@@ -229,82 +172,3 @@ def options(dtype: np.dtype[Any], **macros: int) -> tuple[str, ...]:
         f"-DIndex={INDEX[dtype]}",
         *(f"-D{key}={value}" for key, value in sorted(macros.items())),
     )
-
-
-@functools.cache
-def source(name: str) -> str:
-    """Return the text of ``name.cu`` with its headers in place.
-
-    Messages of the compiler still point into the files as they are.
-    """
-    folder = files("sparsematch._engines.cuda")
-
-    def header(match: re.Match[str]) -> str:
-        after = match.string.count("\n", 0, match.end()) + 2
-        text = (folder / match[1]).read_text().replace("#pragma once\n", "\n")
-        return f'#line 1 "{match[1]}"\n{text}#line {after} "{name}.cu"'
-
-    return f'#line 1 "{name}.cu"\n' + _INCLUDE.sub(header, (folder / f"{name}.cu").read_text())
-
-
-@functools.cache
-def layout(name: str, dtype: np.dtype[Any], struct: str) -> np.dtype[Any]:
-    """Return a struct of ``name.cu`` or its headers as a NumPy type, laid out as the compiler does.
-
-    Its fields are pointers, numbers, arrays of numbers, and structs of this kind.
-    """
-    found = re.search(_STRUCT.format(struct), source(name), re.MULTILINE | re.DOTALL)
-    if found is None:
-        raise TypeError(f"{name} has no struct {struct}")
-    fields: list[Any] = []
-    for statement in re.sub(r"//.*", "", found[1]).split(";")[:-1]:
-        kind, template, declarators = _fields(statement.strip())
-        for star, field, size in _DECLARATOR.findall(declarators):
-            if star or template:
-                of = np.dtype(np.uintp)
-            elif kind in _TYPES:
-                of = np.dtype(_TYPES[kind])
-            else:
-                of = dtype if kind == "Index" else layout(name, dtype, kind)
-            fields.append((field, of, (int(size),)) if size else (field, of))
-    return np.dtype(fields, align=True)
-
-
-@functools.cache
-def _packed(
-    name: str, dtype: np.dtype[Any], of: str
-) -> tuple[np.dtype[Any], struct.Struct, dict[str, int]]:
-    """Return the layout of a struct, what packs it, and its fields with their offsets.
-
-    A launch packs several: `struct.pack` takes a fifth of the time of an assignment to a record.
-    """
-    form, codes, end = layout(name, dtype, of), ["="], 0
-    offsets = {field: form.fields[field][1] for field in form.names or ()} if form.fields else {}
-    for field, offset in offsets.items():
-        kind = form[field]
-        codes.append(f"{offset - end}x" + _CODES.get(kind.str[1:], f"{kind.itemsize}s"))
-        end = offset + kind.itemsize
-    codes.append(f"{form.itemsize - end}x")
-    return form, struct.Struct("".join(codes)), offsets
-
-
-def _fields(statement: str) -> tuple[str, str | None, str]:
-    """Return the type of a declaration, its template argument, and its declarators."""
-    match = _FIELD.fullmatch(statement)
-    if match is None:
-        raise TypeError(f"{statement!r} is no field that a driver can fill")
-    return match[1], match[2], match[3]
-
-
-def _by_value(value: Any) -> Any:
-    """Return what is packed for a field: the address of an array, a number, a struct's bytes."""
-    if isinstance(value, _NUMBERS):
-        return value
-    if isinstance(value, Struct):
-        return value.record.data.tobytes()
-    return 0 if value is None else value.data.ptr
-
-
-def passed(arguments: tuple[Any, ...]) -> tuple[Any, ...]:
-    """Return the arguments as CuPy takes them: an array of one struct is passed by value."""
-    return tuple(a.record if isinstance(a, Struct) else a for a in arguments)

@@ -47,13 +47,9 @@ def modules(_: "np.dtype[Any]") -> Iterator[compile.Module]:
 
 def _labels_on_host(graph: BipartiteCSR, matching: Matching, run: Run) -> BlockLabels:
     """Return the labels that the host finds, on the device."""
-    row_mate: Any = matching.row_mate
-    col_mate: Any = matching.col_mate
-    found = Matching(row_mate.get(), col_mate.get())
-    labels = operations(DecompositionOps, "numpy").block_labels(
-        hand_over.on_host(graph, run), found, Run(run.workers)
-    )
-    return BlockLabels(hand_over.to_device(labels.row_group, row_mate), labels.n_square)
+    here, left = hand_over.on_host(graph, run), hand_over.left_on_host(graph, matching, run)
+    labels = operations(DecompositionOps, "numpy").block_labels(here, *left)
+    return BlockLabels(hand_over.to_device(labels.row_group, matching.row_mate), labels.n_square)
 
 
 def block_permutation(matching: Matching, labels: BlockLabels) -> BlockPermutation:

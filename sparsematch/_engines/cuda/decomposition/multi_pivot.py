@@ -15,6 +15,7 @@ from sparsematch._engines.cuda.core.alternating_bfs import (
     reach,
 )
 from sparsematch._engines.cuda.core.device import bit_set
+from sparsematch._engines.cuda.core.layout import Struct
 from sparsematch._engines.cuda.decomposition.square import Square
 from sparsematch._types.arrays import namespace
 
@@ -63,7 +64,7 @@ class _Searches:
         self.count = xp.zeros(COUNTS, graph.dtype)
         self._square = square
 
-    def first_levels(self) -> compile.Struct:
+    def first_levels(self) -> Struct:
         """Return what a kernel needs to begin the searches."""
         return self.kernels.struct(
             "FirstLevels",

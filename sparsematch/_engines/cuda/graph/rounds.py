@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from sparsematch._engines.cuda.core import compile
+from sparsematch._engines.cuda.core.layout import Struct
 from sparsematch._engines.registry import Run
 from sparsematch._types.arrays import IndexArray, namespace
 from sparsematch._types.graph import Graph, GraphProperties
@@ -45,13 +46,13 @@ def load(name: str, graph: Graph, **macros: int) -> compile.Kernels:
     return compile.load(name, graph.dtype, **(shape(graph) | macros))
 
 
-def adjacency(kernels: compile.Kernels, graph: Graph, seed: int = 0) -> compile.Struct:
+def adjacency(kernels: compile.Kernels, graph: Graph, seed: int = 0) -> Struct:
     """Return the graph as the kernels read it."""
     lists = {"indptr": graph.indptr, "indices": graph.indices}
     return kernels.struct("Adjacency", **lists, weight=graph.weight, seed=np.uint64(seed))
 
 
-def cuts(kernels: compile.Kernels, graph: Graph, **macros: int) -> compile.Struct:
+def cuts(kernels: compile.Kernels, graph: Graph, **macros: int) -> Struct:
     """Return the workspace for long lists."""
     xp, macros = namespace(graph.indptr), shape(graph) | macros
     room = graph.nnz // macros["PART"] + graph.nnz // macros["LONG"] + 1

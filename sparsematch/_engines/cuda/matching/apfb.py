@@ -10,6 +10,7 @@ import numpy as np
 
 from sparsematch._engines.cuda.core import compile
 from sparsematch._engines.cuda.core.device import bit_set, index_bits, lane_shift, seed_of
+from sparsematch._engines.cuda.core.layout import Struct
 from sparsematch._engines.cuda.matching import ms_bfs
 from sparsematch._engines.registry import Run
 from sparsematch._types.arrays import namespace
@@ -70,7 +71,7 @@ def list_shift(entries: int, vertices: int) -> int:
     return lane_shift(entries - vertices, vertices, each=4, most=3)
 
 
-def forest(kernels: compile.Kernels, lists: BipartiteCSR, **fields: Any) -> compile.Struct:
+def forest(kernels: compile.Kernels, lists: BipartiteCSR, **fields: Any) -> Struct:
     """Return the search of resident_bfs.cuh with its workspace."""
     xp, dtype = namespace(lists.indptr), lists.dtype
     return kernels.struct(

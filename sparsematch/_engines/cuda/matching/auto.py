@@ -63,7 +63,7 @@ def improve(graph: BipartiteCSR, matching: Matching, run: Run) -> None:
     _start(searched, seen).improve(searched, matching, run)
     begin, limits = perf_counter(), {}
     if run.host:
-        allowance = hand_over.allowed_levels(graph, run, hand_over.SEARCH)
+        allowance = hand_over.allowed_levels(graph, run, hand_over.search(graph))
         limits = {"wide": hand_over.WIDE, "allowance": allowance}
     report = ms_bfs.search(searched, matching, run, limits, seen.linked)
     ms_bfs.account("ms_bfs", report, begin, run)

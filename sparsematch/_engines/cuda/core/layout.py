@@ -1,0 +1,178 @@
+"""What a source file says: its text with its headers, and its structs as the host sees them.
+
+What a kernel gets by value is declared once, as a struct in the source: `layout` reads it there,
+and `Layouts.struct` packs it by the names of its fields.
+"""
+
+import functools
+import re
+import struct
+from importlib.resources import files
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from sparsematch._types.bipartite import BipartiteCSR
+from sparsematch._types.graph import Graph
+
+_INCLUDE = re.compile(r'^#include "([\w/]+\.cuh)"$', re.MULTILINE)
+_STRUCT = r"^struct (?:alignas\(\d+\) )?{} {{(.*?)^}};"
+_FIELD = re.compile(r"(?:const )?(\w+(?: long)?)(<\w+>)?(?=[\s*])\s*([\w\s*,\[\]]+)")
+_DECLARATOR = re.compile(r"(\*?)\s*(\w+)(?:\[(\d+)\])?")
+_TYPES = {
+    "bool": "?",
+    "int": "i4",
+    "unsigned": "u4",
+    "long long": "i8",
+    "Wide": "u8",
+    "double": "f8",
+}
+POINTER = np.dtype(np.uintp, metadata={"pointer": True})
+#: The same for `struct.pack`.
+_CODES = {"b1": "?", "i4": "i", "u4": "I", "i8": "q", "u8": "Q", "f8": "d"}
+
+
+class Struct:
+    """A struct to pass by value: its bytes, and its arrays, which stay alive as long as it does."""
+
+    __slots__ = ("arrays", "form", "packed")
+
+    def __init__(self, form: "Form", packed: bytes, arrays: tuple[Any, ...]) -> None:
+        self.form, self.packed, self.arrays = form, packed, arrays
+
+    @property
+    def record(self) -> Any:
+        """It as a NumPy record."""
+        return np.ndarray((), self.form.dtype, self.packed)
+
+    def passed(self) -> Any:
+        """Return it as CuPy takes it: an array of one item is passed by value.
+
+        CuPy asks for its interface. One without fields tells it in a tenth of the time.
+        """
+        return np.ndarray((), self.form.opaque, self.packed)
+
+
+class Form(NamedTuple):
+    """How a struct is packed.
+
+    Attributes
+    ----------
+    dtype, opaque : dtype
+        As a NumPy type with its fields, and as bytes only.
+    packer : struct.Struct
+        `struct.pack` takes a fifth of the time of an assignment to a record.
+    names : dict
+        The fields; whether each is a pointer.
+    """
+
+    dtype: np.dtype[Any]
+    opaque: np.dtype[Any]
+    packer: struct.Struct
+    names: dict[str, bool]
+
+
+class Layouts:
+    """The structs of one source file for one index type, as the host sees them."""
+
+    name: str
+    dtype: np.dtype[Any]
+
+    def struct(self, name: str, **fields: Any) -> Struct:
+        """Return a struct of the source with these fields: arrays, None, scalars or structs."""
+        form = _form(self.name, self.dtype, name)
+        if fields.keys() != form.names.keys():
+            names = tuple(form.names)
+            raise TypeError(f"{self.name}: {name} has fields {names}, not {tuple(fields)}")
+        values = [
+            _address(fields[field]) if is_pointer else _by_value(fields[field])
+            for field, is_pointer in form.names.items()
+        ]
+        return Struct(form, form.packer.pack(*values), tuple(fields.values()))
+
+    def csr(self, graph: BipartiteCSR | Graph) -> Struct:
+        """Return the lists of a graph."""
+        return self.struct("Csr", indptr=graph.indptr, indices=graph.indices)
+
+    def zeros(self, xp: Any, name: str) -> Any:
+        """Return a struct of the source in device memory, all zero."""
+        return xp.zeros(layout(self.name, self.dtype, name).itemsize, np.uint8)
+
+    def read(self, name: str, memory: Any) -> Any:
+        """Return what `zeros` made, as a record in host memory; waits for the device."""
+        return memory.get().view(layout(self.name, self.dtype, name))[0]
+
+
+@functools.cache
+def source(name: str) -> str:
+    """Return the text of ``name.cu`` with its headers in place.
+
+    Messages of the compiler still point into the files as they are.
+    """
+    folder = files("sparsematch._engines.cuda")
+
+    def header(match: re.Match[str]) -> str:
+        after = match.string.count("\n", 0, match.end()) + 2
+        text = (folder / match[1]).read_text().replace("#pragma once\n", "\n")
+        return f'#line 1 "{match[1]}"\n{text}#line {after} "{name}.cu"'
+
+    return f'#line 1 "{name}.cu"\n' + _INCLUDE.sub(header, (folder / f"{name}.cu").read_text())
+
+
+@functools.cache
+def layout(name: str, dtype: np.dtype[Any], struct: str) -> np.dtype[Any]:
+    """Return a struct of ``name.cu`` or its headers as a NumPy type, laid out as the compiler does.
+
+    Its fields are pointers, numbers, arrays of numbers, and structs of this kind.
+    """
+    found = re.search(_STRUCT.format(struct), source(name), re.MULTILINE | re.DOTALL)
+    if found is None:
+        raise TypeError(f"{name} has no struct {struct}")
+    fields: list[Any] = []
+    for statement in re.sub(r"//.*", "", found[1]).split(";")[:-1]:
+        kind, template, declarators = _fields(statement.strip())
+        for star, field, size in _DECLARATOR.findall(declarators):
+            if star or template:
+                of = POINTER
+            elif kind in _TYPES:
+                of = np.dtype(_TYPES[kind])
+            else:
+                of = dtype if kind == "Index" else layout(name, dtype, kind)
+            fields.append((field, of, (int(size),)) if size else (field, of))
+    return np.dtype(fields, align=True)
+
+
+@functools.cache
+def _form(name: str, dtype: np.dtype[Any], of: str) -> Form:
+    """Return how a struct is packed."""
+    form, codes, end, names = layout(name, dtype, of), ["="], 0, {}
+    for field, given in (form.fields or {}).items():
+        kind, offset = given[:2]
+        codes.append(f"{offset - end}x" + _CODES.get(kind.str[1:], f"{kind.itemsize}s"))
+        end = offset + kind.itemsize
+        names[field] = bool(kind.metadata)
+    codes.append(f"{form.itemsize - end}x")
+    return Form(form, np.dtype(f"V{form.itemsize}"), struct.Struct("".join(codes)), names)
+
+
+def _fields(statement: str) -> tuple[str, str | None, str]:
+    """Return the type of a declaration, its template argument, and its declarators."""
+    match = _FIELD.fullmatch(statement)
+    if match is None:
+        raise TypeError(f"{statement!r} is no field that a driver can fill")
+    return match[1], match[2], match[3]
+
+
+def _address(array: Any) -> int:
+    """Return the address of an array, 0 for None."""
+    return 0 if array is None else array.data.ptr
+
+
+def _by_value(value: Any) -> Any:
+    """Return what is packed for a field that is no pointer: a number, the bytes of a struct."""
+    return value.packed if isinstance(value, Struct) else value
+
+
+def passed(arguments: tuple[Any, ...]) -> tuple[Any, ...]:
+    """Return the arguments as CuPy takes them."""
+    return tuple([a.passed() if isinstance(a, Struct) else a for a in arguments])
