@@ -113,6 +113,16 @@ def test_many_short_paths_are_found_in_a_phase():
     assert names(info)[-2:] == ["single_source_bfs", "hopcroft_karp"]
 
 
+def test_a_well_numbered_forest_may_begin_anew():
+    """Of a path with a leaf at each vertex, first entries match half, least degrees all."""
+    back = sp.diags_array([1.0, 1.0, 1.0], offsets=[-1, 0, 1], shape=(30_000, 30_000))
+    A = sp.csr_array(sp.block_array([[back - sp.eye_array(30_000), sp.eye_array(30_000)]]))
+    A = sp.csr_array(sp.vstack([A, sp.eye_array(30_000, 60_000)]))
+    m, info = sm.maximum_transversal(A, workers=1, return_info=True)
+    certify(A, m)
+    assert names(info) == ["cheap", "single_source_bfs", "min_degree"]
+
+
 def test_phases_that_will_not_suffice_end_early():
     """A projection ends Hopcroft-Karp before its allowance is used up, as phases become longer."""
     A = random_matrix(100_000, 100_000, 4, 73)

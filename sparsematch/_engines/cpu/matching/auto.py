@@ -150,7 +150,7 @@ class Course(Steps):
 
     def probe(self, near: bool) -> bool:
         """Search briefly: what is solved so needs nothing else; otherwise see what is left."""
-        if self.features.forest:
+        if self.features.forest and not self.may_start_again:
             why = "no more entries than vertices: few paths to choose from"
             return self.search("single_source_bfs", FOREST_SEARCH, why)
         why = "a probe: what does a search cost, and does it find anything"
@@ -225,13 +225,15 @@ class Course(Steps):
         signs = self.features
         if self.run.warm or signs.lopsided or signs.ascending:
             return False
-        return not (signs.even and (signs.ordered or not signs.has_loose_ends))
+        return signs.has_loose_ends or not signs.even
 
     def start_again(self) -> bool:
         """Replace the matching by that of a better initialisation if much is left to match."""
         may_match = self.may_match()
         smaller = min(self.graph.shape)
-        if not self.may_start_again or may_match <= START_AGAIN_SHARE * smaller:
+        well_numbered = self.features.ordered and self.features.even
+        share = MANY_SHARE if well_numbered else START_AGAIN_SHARE
+        if not self.may_start_again or may_match <= share * smaller:
             return False
         why = (
             f"{may_match / smaller:.0%} may still be matched, and the order of the rows is no help"
