@@ -187,6 +187,11 @@ def main():
     other.add_argument("names", nargs="*", metavar="NAME")
     other.add_argument("--slow", type=float, default=5.0, help="seconds worth a line")
     other.set_defaults(call=real)
+    run_on_all_ranks(parser)
+
+
+def run_on_all_ranks(parser):
+    """Call what the arguments name on each rank; exit with status 1 if it counts errors."""
     comm = import_mpi().COMM_WORLD
     if comm.rank > 0:
         sys.stderr = open(os.devnull, "w")  # noqa: SIM115

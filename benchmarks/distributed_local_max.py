@@ -10,8 +10,6 @@ folder, symmetrized. The exit status is 1 if a matching differs.
 """
 
 import argparse
-import os
-import sys
 from pathlib import Path
 
 import numpy as np
@@ -19,8 +17,7 @@ import scipy.sparse as sp
 
 import graphs
 import sparsematch as sm
-from distributed import timed, wait_for
-from sparsematch._engines.mpi.core.exchange import finishing, import_mpi
+from distributed import run_on_all_ranks, timed, wait_for
 
 HEAD = """\
 | graph | vertices | edges | ranks | seconds | rounds | MB sent | one thread | threads | identical |
@@ -113,12 +110,7 @@ def main():
     other.add_argument("folder", type=Path)
     other.add_argument("names", nargs="*", metavar="NAME")
     other.set_defaults(call=real)
-    comm = import_mpi().COMM_WORLD
-    if comm.rank > 0:
-        sys.stderr = open(os.devnull, "w")  # noqa: SIM115
-    with finishing(comm):
-        arguments = parser.parse_args()
-        sys.exit(1 if arguments.call(comm, arguments) else 0)
+    run_on_all_ranks(parser)
 
 
 if __name__ == "__main__":

@@ -239,7 +239,7 @@ def _plain(G: Any) -> Any:
 
 
 def _kept_with(graph: Any) -> dict[str, Any]:
-    """Return where to keep what was read of a graph; for views, which hear of no change, nowhere.
+    """Return the cache of a graph; a new one for a view, which is not told when its graph changes.
 
     What NetworkX itself would keep is of no use: it warns each time that it is used.
     """

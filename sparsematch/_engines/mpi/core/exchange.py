@@ -154,15 +154,6 @@ class Exchange:
         order, counts = self._by_owner(starts, keys)
         return self._send([keys, *columns], order, counts, self._counts_from(counts))
 
-    def deliver_named(self, starts: IndexArray, keys: _Array, *columns: _Array) -> list[_Array]:
-        """Return what `deliver` does, and last of all the rank that has sent each key."""
-        if self.size == 1:
-            return [keys, *columns, np.zeros(keys.size, np.uint16)]
-        order, counts = self._by_owner(starts, keys)
-        received = self._counts_from(counts)
-        arrived = self._send([keys, *columns], order, counts, received)
-        return [*arrived, np.repeat(np.arange(self.size, dtype=np.uint16), received)]
-
     def ask(self, starts: IndexArray, keys: _Array, answer: Callable[[_Array], _Array]) -> _Array:
         """Return for each key what its owner answers: two exchanges.
 
