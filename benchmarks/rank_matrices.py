@@ -5,7 +5,8 @@ DistributedCSR of about so many entries.
 """
 
 import numpy as np
-from scipy.spatial import Delaunay
+import scipy.sparse as sp
+from scipy.spatial import Delaunay, cKDTree
 
 import sparsematch as sm
 from sparsematch._engines.mpi.core.assemble import assemble
@@ -58,12 +59,36 @@ def delaunay(comm, entries):
     Each rank triangulates its strips and those on either side, so that no rank has all points. At
     the border of the square that may differ from the triangulation of all.
     """
-    strips = max(16, int(np.sqrt(entries / 6) / 12))
-    size = max(2, entries // 6 // strips)
+    return of_strips(comm, entries // 6, lambda points: Delaunay(points).vertex_neighbor_vertices)
+
+
+def rgg(comm, entries):
+    """Random points that are nearer to each other than what gives 16 neighbours on average.
+
+    Numbered in strips, as those of `delaunay`; the distance is below the width of a strip.
+    """
+
+    def near(points):
+        radius = np.sqrt(16 / (np.pi * 144))
+        ends = cKDTree(points).query_pairs(radius, output_type="ndarray")
+        matrix = sp.coo_array((np.ones(2 * len(ends), np.int8), np.hstack([ends.T, ends.T[::-1]])))
+        matrix.resize(len(points), len(points))
+        return matrix.tocsr().indptr, matrix.tocsr().indices
+
+    return of_strips(comm, entries // 16, near)
+
+
+def of_strips(comm, n_points, neighbours):
+    """The graph of points in strips: each rank makes its strips and those on either side.
+
+    `neighbours` gives index arrays of the graph of some points.
+    """
+    strips = max(16, int(np.sqrt(n_points) / 12))
+    size = max(2, n_points // strips)
     mine = own_batches(comm, strips)
     around = range(max(0, mine.start - 1), min(strips, mine.stop + 1))
     points = np.concatenate([strip_of_points(k, size) for k in around])
-    indptr, indices = Delaunay(points).vertex_neighbor_vertices
+    indptr, indices = neighbours(points)
     first, last = (size * (k - around.start) for k in (mine.start, mine.stop))
     indices = indices[indptr[first] : indptr[last]].astype(np.int64) + size * around.start
     indptr = indptr[first : last + 1].astype(np.int64) - indptr[first]
@@ -112,7 +137,7 @@ def index_type(n):
     return np.int32 if n < 2**31 else np.int64
 
 
-FAMILIES = {f.__name__: f for f in (er, rmat, delaunay)}
+FAMILIES = {f.__name__: f for f in (er, rmat, delaunay, rgg)}
 
 
 def build(comm, name, entries):
