@@ -60,6 +60,9 @@ START_AGAIN_SHARE = 0.06
 #: From this mean degree on a depth-first search has a choice at each step.
 BRANCHING_DEGREE = 4.0
 
+#: Fewer rows than these pushing leaves to a search.
+LAST_ROWS = 8
+
 #: With so many workers depth-first searches beat pushing, which one worker does alone.
 MANY_WORKERS = 8
 
@@ -138,7 +141,7 @@ class Course(Steps):
         if self.start("cheap", "one pass; often all there is to do", workers=workers):
             return True
         if self.is_scrambled_mesh:
-            return self.push_through_mesh() or self.finish()
+            return self.push_through_mesh() or self.search_for_the_last() or self.finish()
         near = self.graph.n_major - self.rank < NEAR_PERFECT_SHARE * self.graph.n_major
         if not near and not suited:
             return self.start_by_degrees()
@@ -218,6 +221,13 @@ class Course(Steps):
             return self.search("pothen_fan", MESH_DESCENTS * self.run.workers, why)
         why = "a scrambled mesh: a free column is near, and labels lead to it"
         return self.search("push_relabel", MESH_PUSHES, why, sides="one")
+
+    def search_for_the_last(self) -> bool:
+        """Search from the few rows that pushing has left; each costs a pass at most."""
+        if self.free()[0] - self.features.degrees.empty >= LAST_ROWS:
+            return False
+        why = f"fewer than {LAST_ROWS} rows are left: a search reads ahead, a push waits for memory"
+        return self.search("single_source_bfs", 0, why)
 
     @property
     def may_start_again(self) -> bool:

@@ -40,7 +40,7 @@ inline const EngineTable<Improve> bipartite_engines{{
      "alternates.",
      SPARSEMATCH_ENGINE(pothen_fan)},
     {"push_relabel",
-     {.kind = "exact", .transpose = "required"},
+     {.kind = "exact", .transpose = "required", .multithreaded = true},
      "Free rows push themselves onto their nearest column, first in, first out; global "
      "relabelling.",
      SPARSEMATCH_ENGINE(push_relabel)},

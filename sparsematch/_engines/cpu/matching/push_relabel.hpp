@@ -3,23 +3,36 @@
 //
 // Kaya, Langguth, Manne, Ucar: Push-relabel based algorithms for the maximum transversal problem
 // (Computers & OR 40, 2013); Deveci et al. (ICPP 2013), Algorithms 1 and 2, with rows and columns
-// exchanged. The paper's psi of a column is label[j]: a lower bound on its distance to a free
-// column, counted in columns (half of psi, so that it fits the index type); psi of a row is not
-// stored, being the least label of its list plus one. First in, first out; exact labels initially
-// and after every k (n_rows + n_cols) relabels; gap: when no column has label d any more, no column
-// above d reaches a free one. Not in the paper: without a transpose nothing is relabelled globally;
-// labels begin as 0 or 1, which are lower bounds, too, and pushes alone raise them.
-// Invariant: labels only rise, and a matched column stays matched.
+// exchanged; for several workers Langguth, Azad, Halappanavar, Manne: On parallel push-relabel
+// based algorithms for bipartite maximum matching (Parallel Computing 40, 2014). The paper's psi of
+// a column is its label: a lower bound on its distance to a free column, counted in columns (half
+// of psi, so that it fits the index type); psi of a row is not stored, being the least label of its
+// list plus one. First in, first out; exact labels initially and after every k (n_rows + n_cols)
+// relabels; gap: when no column has label d any more, no column above d reaches a free one. Not in
+// the papers: without a transpose nothing is relabelled globally; labels begin as 0 or 1, which are
+// lower bounds, too, and pushes alone raise them. A worker has a ring of active rows, and keeps
+// what it displaces; after some thousand pushes the active rows are shared out anew.
+//
+// Protocol of several workers: a row is active with one of them. That one writes the row's mate,
+// and then takes the column by an exchange of its mate (acquire, release): who displaces the row
+// later sees that write. The mate of an active row is out of date until pushing ends. Labels are
+// raised without order, so one may be too high: a row that finds none below infinite waits for the
+// next global relabelling, and is dropped if that, during which nothing is pushed, does not reach
+// it.
+// Invariant: labels only rise between two global relabellings, a matched column stays matched.
 #pragma once
 
+#include <algorithm>
+#include <memory>
 #include <vector>
 
-#include "core/append_unseen.hpp"
 #include "core/csr.hpp"
 #include "core/free_rows.hpp"
 #include "core/options.hpp"
 #include "core/prefetch.hpp"
 #include "core/run_context.hpp"
+#include "core/worklist.hpp"
+#include "matching/active_rows.hpp"
 
 namespace sparsematch {
 
@@ -29,7 +42,7 @@ struct PushRelabelOptions {
     double k = 0.3;
     // Alternate the direction in which lists are scanned.
     bool fairness = true;
-    // Relabel columns above an empty label at once.
+    // Relabel columns above an empty label at once; with one worker.
     bool gap = true;
 
     static constexpr auto fields() {
@@ -39,90 +52,148 @@ struct PushRelabelOptions {
     }
 };
 
-template <class Index>
+// Threads: several workers.
+template <bool Threads, class Index>
 class PushRelabel {
+    struct Column {
+        Index label, mate;  // read together: one cache miss
+    };
+    struct alignas(128) Worker {
+        Worker(RunContext& run, int rank) : counter(run, rank) {}
+        WorkCounter counter;
+        ActiveRows<Index> active;
+        std::vector<Index> waiting, rows;  // without a label below infinite; of a level
+        std::int64_t relabels = 0, augmentations = 0;
+    };
+    using List = Worklist<Threads, Index>;
+    // Pushes of a worker in a round.
+    static constexpr std::int64_t least_pushes = 1 << 12, most_pushes = 1 << 14;
+    // Active rows below which a worker is not worth waking; below which pushes, each of which waits
+    // for memory, take longer than a search.
+    static constexpr std::size_t least_active = 64, too_few = 8;
+
   public:
     PushRelabel(const Csr<Index>& a, const Csr<Index>* transposed, Matching<Index> m,
                 const PushRelabelOptions& options, RunContext& run)
-        : a_(a), t_(transposed), m_(m), options_(options), run_(run), counter_(run),
-          infinite_(std::min(a.n_rows, a.n_cols) + 1), active_(free_rows(a, m)), label_(a.n_cols),
-          queue_(static_cast<std::size_t>(a.n_cols) + active_.size() + 1),
-          count_(static_cast<std::size_t>(infinite_) + 1), row_seen_(a.n_rows) {}
+        : a_(a), t_(transposed), m_(m), options_(options), run_(run),
+          interval_(static_cast<std::int64_t>(std::max(
+              1.0, options.k * (static_cast<double>(a.n_rows) + static_cast<double>(a.n_cols))))),
+          infinite_(std::min(a.n_rows, a.n_cols) + 1), active_(free_rows(a, m)),
+          spare_(active_.size()), column_(a.n_cols), row_seen_(t_ ? a.n_rows : 0),
+          level_(t_ ? a.n_cols : 0), next_level_(t_ ? a.n_cols : 0),
+          count_(Threads ? 0 : static_cast<std::size_t>(infinite_) + 1) {
+        for (int rank = 0; rank < (Threads ? run.team.size() : 1); ++rank)
+            workers_.push_back(std::make_unique<Worker>(run, rank));
+    }
 
-    // Reads: both orientations, or one. Writes: both mates. Workspace: two indices per column, one
-    // per label, two per active row.
+    // Reads: both orientations, or one. Writes: both mates. Workspace: four indices per column, one
+    // per label, two per active row, a bit per row.
     // Time: O(sqrt(n) nnz) between global relabels, O(n nnz) in all.
     void improve() {
-        const double pace =
-            options_.k * (static_cast<double>(a_.n_rows) + static_cast<double>(a_.n_cols));
-        const auto interval = static_cast<std::int64_t>(std::max(pace, 1.0));
-        n_active_ = active_.size();
-        if (t_) push_with_exact_labels(interval);
-        else push_with_lower_bounds(interval);
+        if (active_.empty()) return;
+        each_column([&](Index j, auto&) {
+            const Index i = m_.col_mate[j];
+            column_[j] = {Index{i != UNMATCHED<Index>}, i};
+        });
+        if (t_) push_with_exact_labels();
+        else push_with_lower_bounds();
+        each_column([&](Index j, auto&) { m_.col_mate[j] = column_[j].mate; });
+        for (const auto& worker : workers_) run_.stats.augmentations += worker->augmentations;
     }
 
   private:
-    void push_with_exact_labels(std::int64_t interval) {
-        std::int64_t relabels = interval;
-        while (n_active_ > 0 && !run_.stopped()) {
-            if (relabels >= interval) {
-                if (run_.exhausted()) return;
-                relabel_globally();
-                relabels = 0;
-            }
-            push_next(relabels);
+    // use(j, writer): of each column; a writer to the level.
+    template <class Use>
+    void each_column(const Use& use) {
+        run_.team.loop(a_.n_cols, 1 << 15, [&](int, std::int64_t begin, std::int64_t end) {
+            typename List::Writer writer(level_);
+            for (auto j = static_cast<Index>(begin); j < end; ++j) use(j, writer);
+        });
+    }
+
+    void push_with_exact_labels() {
+        while (!active_.empty() && !run_.stopped() && !run_.exhausted()) {
+            relabel_globally();
+            if (run_.stopped()) return;
+            std::erase_if(active_, [&](Index i) { return !row_seen_.test(i); });
+            std::int64_t left = interval_;
+            while (!active_.empty() && left > 0 && !run_.stopped()) left -= push_round(left);
+            free_the_active();
         }
     }
 
-    // Gives up if so many relabels have matched no row.
-    void push_with_lower_bounds(std::int64_t patience) {
-        constexpr std::int64_t between_checks = 1 << 12;  // relabels
-        std::fill(count_.begin(), count_.end(), Index{0});
-        for (Index j = 0; j < a_.n_cols; ++j)
-            ++count_[label_[j] = m_.col_mate[j] != UNMATCHED<Index>];
+    // Gives up if so many relabels have matched no row, if few rows are active, or if one waits: a
+    // label may be wrong.
+    void push_with_lower_bounds() {
+        if constexpr (!Threads) {
+            std::fill(count_.begin(), count_.end(), Index{0});
+            for (Index j = 0; j < a_.n_cols; ++j) ++count_[column_[j].label];
+        }
+        std::int64_t idle = 0;
+        while (active_.size() >= too_few && idle < interval_ && !run_.stopped() &&
+               !run_.exhausted()) {
+            const std::size_t before = active_.size();
+            const std::int64_t relabels = push_round(interval_);
+            idle = active_.size() < before ? 0 : idle + relabels;
+        }
+        free_the_active();
+        if (!active_.empty()) run_.give_up();
+    }
+
+    // Rows that wait are active again; all of these are free.
+    void free_the_active() {
+        for (const auto& worker : workers_) {
+            active_.insert(active_.end(), worker->waiting.begin(), worker->waiting.end());
+            worker->waiting.clear();
+        }
+        for (const Index i : active_) m_.row_mate[i] = UNMATCHED<Index>;
+    }
+
+    // Every worker pushes some of its active rows. Returns the relabels.
+    std::int64_t push_round(std::int64_t most) {
+        const std::size_t n = active_.size();
+        const std::size_t n_workers = std::clamp<std::size_t>(n / least_active, 1, workers_.size());
+        const auto share = [&](std::int64_t all) {
+            return std::max<std::int64_t>(1, all / static_cast<std::int64_t>(n_workers));
+        };
+        const auto quota = std::min(share(most), std::clamp(share(4 * static_cast<std::int64_t>(n)),
+                                                            least_pushes, most_pushes));
+        for (std::size_t rank = 0; rank < n_workers; ++rank) {
+            const std::size_t begin = n * rank / n_workers, end = n * (rank + 1) / n_workers;
+            workers_[rank]->active = {active_.data() + begin, end - begin};
+        }
+        if (n_workers == 1) push_some(*workers_[0], quota);
+        else
+            run_.team.each([&](int rank) {
+                if (rank < static_cast<int>(n_workers)) push_some(*workers_[rank], quota);
+            });
         std::int64_t relabels = 0;
-        while (n_active_ > 0 && !run_.stopped()) {
-            if (relabels >= patience) return run_.give_up();
-            if (relabels % between_checks == 0 && run_.exhausted()) return;
-            const std::int64_t matched = run_.stats.augmentations;
-            push_next(relabels);
-            if (run_.stats.augmentations > matched) relabels = 0;
+        std::size_t size = 0;
+        for (std::size_t rank = 0; rank < n_workers; ++rank) {
+            size = workers_[rank]->active.copy_to(spare_.data(), size);
+            relabels += std::exchange(workers_[rank]->relabels, 0);
         }
+        active_.swap(spare_);
+        active_.resize(size);
+        spare_.resize(size);
+        return relabels;
     }
 
-    // Of the k-th active row from the head: a ring, as there are never more than initially.
-    std::size_t place(std::size_t k) const {
-        return head_ + k < active_.size() ? head_ + k : head_ + k - active_.size();
-    }
-
-    // What the next pushes read: their lists, then the labels and mates of the first columns.
-    SPARSEMATCH_INLINE void prefetch() const {
-        if (n_active_ <= 16) return;
-        const auto next = [&](std::size_t k) SPARSEMATCH_INLINE { return active_[place(k)]; };
-        PrefetchAhead<8>::lists(a_, next, std::size_t{0}, n_active_);
-        const Index soon = active_[place(4)], first = a_.indptr[soon],
-                    last = std::min(a_.indptr[soon + 1], first + 8);
-        for (Index p = first; p < last; ++p) {
-            SPARSEMATCH_PREFETCH(&label_[a_.indices[p]]);
-            SPARSEMATCH_PREFETCH(&m_.col_mate[a_.indices[p]], 1);
+    void push_some(Worker& worker, std::int64_t quota) {
+        ActiveRows<Index>& active = worker.active;
+        for (; quota > 0 && active.size() > 0; --quota) {
+            active.prefetch(a_, column_.data(), m_.row_mate);
+            const Index displaced = push(worker, active.pop());
+            if (displaced != UNMATCHED<Index>) active.append(displaced);
         }
-    }
-
-    // Pushes the active row at the head; what it displaces becomes active at the tail.
-    SPARSEMATCH_INLINE void push_next(std::int64_t& relabels) {
-        prefetch();
-        const Index displaced = push(active_[head_], relabels);
-        head_ = head_ + 1 == active_.size() ? 0 : head_ + 1;
-        --n_active_;
-        if (displaced != UNMATCHED<Index>) active_[place(n_active_++)] = displaced;
     }
 
     // Matches row i to its column of least label. Returns the displaced row, or UNMATCHED.
-    Index push(Index i, std::int64_t& relabels) {
+    Index push(Worker& worker, Index i) {
         const Index first = a_.indptr[i], last = a_.indptr[i + 1];
         Index least = infinite_, second = infinite_, best = UNMATCHED<Index>;
-        const auto scan = [&](Index p) {
-            const Index j = a_.indices[p], d = label_[j];
+        const auto scan = [&](Index p) SPARSEMATCH_INLINE {
+            const Index j = a_.indices[p], d = peek(column_[j].label);
             const bool less = d < least;  // branch-free selection (decision 0005)
             second = less ? least : j == best ? second : std::min(second, d);
             best = less ? j : best;
@@ -132,38 +203,49 @@ class PushRelabel {
             for (Index p = first; p < last; ++p) scan(p);
         else
             for (Index p = last; p-- > first;) scan(p);
-        counter_.add(last - first);
-        // no free column can be reached from here, ever
-        if (least >= infinite_) return UNMATCHED<Index>;
-        const Index old = m_.col_mate[best];
-        m_.match(i, best);
-        if (old == UNMATCHED<Index>) ++run_.stats.augmentations;
-        else m_.row_mate[old] = UNMATCHED<Index>;
-        raise(best, least, std::min<Index>(second + (second < infinite_), infinite_));
-        ++relabels;
+        worker.counter.add(last - first);
+        if (least >= infinite_) {
+            worker.waiting.push_back(i);
+            return UNMATCHED<Index>;
+        }
+        poke(m_.row_mate[i], best);
+        const Index old = replace(column_[best].mate, i);
+        worker.augmentations += old == UNMATCHED<Index>;
+        // displaced, the row will choose its second best
+        raise(column_[best], least, std::min<Index>(second + (second < infinite_), infinite_));
+        ++worker.relabels;
         return old;
     }
 
-    // The row now matched to column j will, when displaced, choose its second best: the label of j
-    // rises to that distance.
-    void raise(Index j, Index from, Index to) {
-        to = std::max<Index>(to, from);
-        if (to == from) return;
-        label_[j] = to;
-        ++count_[to];
-        if (--count_[from] == 0 && options_.gap && from > 0) close_gap(from);
+    static Index replace(Index& place, Index value) {
+        if constexpr (Threads)
+            return std::atomic_ref<Index>(place).exchange(value, std::memory_order_acq_rel);
+        else return std::exchange(place, value);
+    }
+
+    void raise(Column& column, Index from, Index to) {
+        if constexpr (Threads) {
+            if (to > peek(column.label)) poke(column.label, to);
+        } else {
+            if (to <= from) return;
+            column.label = to;
+            ++count_[to];
+            if (--count_[from] == 0 && options_.gap && from > 0) close_gap(from);
+        }
     }
 
     // No column has label d: from those above it no free column can be reached any more. At most
     // once per n_cols edges scanned.
     void close_gap(Index d) {
-        if (run_.edges() + 1 < next_gap_) return;
-        next_gap_ = run_.edges() + a_.n_cols;
+        const std::int64_t edges = run_.edges() + workers_[0]->counter.unflushed();
+        if (edges < next_gap_) return;
+        next_gap_ = edges + a_.n_cols;
         for (Index j = 0; j < a_.n_cols; ++j) {
-            if (label_[j] <= d || label_[j] >= infinite_) continue;
-            --count_[label_[j]];
+            Index& label = column_[j].label;
+            if (label <= d || label >= infinite_) continue;
+            --count_[label];
             ++count_[infinite_];
-            label_[j] = infinite_;
+            label = infinite_;
         }
     }
 
@@ -172,46 +254,61 @@ class PushRelabel {
         auto timer = run_.time("global relabel");
         ++run_.stats.phases;
         forward_ = !options_.fairness || !forward_;
-        std::fill(label_.begin(), label_.end(), infinite_);
-        std::fill(count_.begin(), count_.end(), Index{0});
         row_seen_.fill(false);
-        Index begin = 0, end = 0, level = 0;
-        for (Index j = 0; j < a_.n_cols; ++j)
-            if (m_.col_mate[j] == UNMATCHED<Index>) label_[queue_[end++] = j] = 0;
-        count_[0] = end;
-        for (; begin < end; ++run_.stats.levels) {
-            const Index rows = append_rows(begin, end);
-            if (run_.stopped()) return;
-            begin = std::exchange(end, follow_mates(end, rows, ++level));
-            count_[level] = end - begin;
+        level_.resize(0);
+        each_column([&](Index j, auto& level) {
+            const bool is_free = column_[j].mate == UNMATCHED<Index>;
+            column_[j].label = is_free ? 0 : infinite_;
+            if (is_free) level.push(j);
+        });
+        std::fill(count_.begin(), count_.end(), Index{0});
+        auto unreached = static_cast<std::int64_t>(a_.n_cols);
+        for (Index distance = 0; level_.size() > 0 && !run_.stopped(); ++run_.stats.levels) {
+            if constexpr (!Threads) count_[distance] = static_cast<Index>(level_.size());
+            unreached -= static_cast<std::int64_t>(level_.size());
+            next_level_.resize(0);
+            ++distance;
+            run_.team.loop(level_.size(), 1 << 10,
+                           [&](int rank, std::int64_t begin, std::int64_t end) {
+                               label_mates(*workers_[rank], begin, end, distance);
+                           });
+            level_.swap(next_level_);
         }
-        count_[infinite_] = a_.n_cols - end;
+        if constexpr (!Threads) count_[infinite_] = static_cast<Index>(unreached);
     }
 
-    // Appends to the queue the unseen rows of its columns begin..end-1; returns where they end.
-    Index append_rows(Index begin, Index end) {
-        Index* const queue = queue_.data();
-        Index size = end;
-        for (Index k = begin; k < end; ++k) {
-            PrefetchAhead<12>::lists(*t_, queue, k, end);
-            size = append_unseen(t_->neighbours(queue[k]), row_seen_, queue, size);
-            if (!counter_.add(t_->degree(queue[k]))) break;
+    // Labels the mates of the unseen rows of columns begin..end-1 of the level: the next one.
+    void label_mates(Worker& worker, std::int64_t begin, std::int64_t end, Index distance) {
+        constexpr std::int64_t at_once = 1 << 10;
+        typename List::Writer next(next_level_);
+        for (; begin < end; begin += at_once) {
+            if (!append_rows(worker, begin, std::min(end, begin + at_once))) return;
+            const std::vector<Index>& rows = worker.rows;
+            for (std::size_t k = 0; k < rows.size(); ++k) {
+                if (k + 16 < rows.size())
+                    SPARSEMATCH_PREFETCH(&column_[std::max<Index>(m_.row_mate[rows[k + 16]], 0)],
+                                         1);
+                const Index j = m_.row_mate[rows[k]];
+                if (j == UNMATCHED<Index>) continue;
+                column_[j].label = distance;
+                next.push(j);
+            }
         }
-        return size;
     }
 
-    // Replaces rows begin..end-1 of the queue by their mates, which are new too, and labels these.
-    Index follow_mates(Index begin, Index end, Index level) {
-        Index* const queue = queue_.data();
-        Index size = begin;
-        for (Index k = begin; k < end; ++k) {
-            PrefetchAhead<16>::mate_values(label_.data(), m_.row_mate, queue, k, end);
-            const Index j = m_.row_mate[queue[k]];
-            if (j == UNMATCHED<Index>) continue;
-            label_[j] = level;
-            queue[size++] = j;
+    // Finds the unseen rows of columns begin..end-1 of the level. False: stop now.
+    bool append_rows(Worker& worker, std::int64_t begin, std::int64_t end) {
+        worker.rows.clear();
+        for (std::int64_t k = begin; k < end; ++k) {
+            PrefetchAhead<12>::lists(*t_, &level_[0], k, end);
+            for (const Index i : t_->neighbours(level_[k])) {
+                if (!row_seen_.template claim<Threads>(i)) continue;
+                SPARSEMATCH_PREFETCH(&m_.row_mate[i]);
+                worker.rows.push_back(i);
+            }
+            if (!worker.counter.add(t_->degree(level_[k]))) return false;
         }
-        return size;
+        return true;
     }
 
     const Csr<Index>& a_;
@@ -219,12 +316,14 @@ class PushRelabel {
     const Matching<Index> m_;
     const PushRelabelOptions& options_;
     RunContext& run_;
-    WorkCounter counter_;
+    const std::int64_t interval_;
     const Index infinite_;
-    std::vector<Index> active_;  // a ring
-    std::size_t head_ = 0, n_active_ = 0;
-    Buffer<Index> label_, queue_, count_;
+    std::vector<Index> active_, spare_;
+    Buffer<Column> column_;
     Bitmap row_seen_;
+    List level_, next_level_;
+    Buffer<Index> count_;  // columns of each label; of one worker
+    std::vector<std::unique_ptr<Worker>> workers_;
     std::int64_t next_gap_ = 0;
     bool forward_ = false;
 };
@@ -232,7 +331,8 @@ class PushRelabel {
 template <class Index>
 void push_relabel(const Csr<Index>& a, const Csr<Index>* transposed, Matching<Index> m,
                   const PushRelabelOptions& options, RunContext& run) {
-    PushRelabel<Index>(a, transposed, m, options, run).improve();
+    if (run.team.size() > 1) PushRelabel<true, Index>(a, transposed, m, options, run).improve();
+    else PushRelabel<false, Index>(a, transposed, m, options, run).improve();
 }
 
 }  // namespace sparsematch
