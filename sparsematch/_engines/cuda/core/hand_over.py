@@ -32,6 +32,11 @@ LEVEL, BYTE = 2e-6, 1 / 6e9
 #: Entries of a list, on average, up to which a search is `THIN`.
 FEW = 2.1
 
+#: Levels of a phase that small matrices may take, and of `THIN` ones. Forty families of 2,048 to
+#: 8,192 rows in four orders: those that suit the device took up to 150 and 30, the others 250 and
+#: 320 or more.
+DEEP, DEEP_THIN = 192, 64
+
 _MOST = 2**31 - 1
 
 
@@ -84,6 +89,11 @@ DECOMPOSITION = Work(25e-9, 0.1, 384)
 def search(graph: BipartiteCSR) -> Work:
     """Return what the search for a matching is expected to be."""
     return THIN if graph.nnz <= FEW * graph.n_major else SEARCH
+
+
+def allowed_depth(graph: BipartiteCSR) -> int:
+    """Return how many levels a phase of a small matrix may take before the host gets the rest."""
+    return DEEP_THIN if search(graph) is THIN else DEEP
 
 
 def allowed_levels(graph: BipartiteCSR, run: Run, work: Work) -> int:

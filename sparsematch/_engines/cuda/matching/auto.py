@@ -52,7 +52,7 @@ def improve(graph: BipartiteCSR, matching: Matching, run: Run) -> None:
     """
     run.host = bool(run.options.get("host", OPTIONS["host"])) and graph.n_major >= SMALL
     if one_block.fits(graph):
-        one_block.improve(graph, matching, run)
+        _search_small(graph, matching, run)
         return
     searched = transpose(graph, run) if graph.n_major > TALL * graph.n_minor else graph
     _preload(searched)
@@ -69,6 +69,14 @@ def improve(graph: BipartiteCSR, matching: Matching, run: Run) -> None:
     ms_bfs.account("ms_bfs", report, begin, run)
     if run.host and report()["stopped"]:  # waits
         why = f"more than {allowance} levels, of {hand_over.WIDE} vertices each"
+        hand_over.finish_matching(graph, matching, run, why)
+
+
+def _search_small(graph: BipartiteCSR, matching: Matching, run: Run) -> None:
+    """Search in one launch; what is deep is left to the host."""
+    depth = hand_over.allowed_depth(graph) if run.host else None
+    if one_block.search(graph, matching, run, depth):
+        why = f"a phase of more than {depth} levels"
         hand_over.finish_matching(graph, matching, run, why)
 
 
