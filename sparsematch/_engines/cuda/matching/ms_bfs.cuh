@@ -115,18 +115,20 @@ DEVICE void end_round(LevelCounter<Tally>& rounds, const Done& done, int* barrie
 }
 
 // Applies the paths found, each by one thread: trees share no vertex, so no other thread reads or
-// writes these columns.
+// writes these columns. A thread that is done with its path goes on with its next, whatever the
+// others of its warp are at: the longest path of a warp is waited for once.
 DEVICE void augment(const MsBfs& s, Index n_roots) {
-    for (Index r = thread_index(); r < n_roots; r += thread_count()) {
-        Index j = s.leaf[r];
-        if (j < 0) continue;
-        s.leaf[r] = MORE;  // done
-        while (j != UNMATCHED) {
-            const Index row = s.link[j].row, before = s.row_mate[row];
-            s.col_mate[j] = row;
-            s.row_mate[row] = j;
-            j = before;  // how the row was reached
+    Index j = UNMATCHED;
+    for (long long r = thread_index();;) {
+        for (; j < 0 && r < n_roots; r += thread_count()) {
+            j = s.leaf[r];
+            if (j >= 0) s.leaf[r] = MORE;  // done
         }
+        if (j < 0) break;
+        const Index row = s.link[j].row, before = s.row_mate[row];
+        s.col_mate[j] = row;
+        s.row_mate[row] = j;
+        j = before;  // how the row was reached
     }
 }
 
