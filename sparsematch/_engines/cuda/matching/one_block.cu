@@ -110,11 +110,13 @@ DEVICE void visit(const Arrays<T>& a, T i, int lane, int lanes, const Level<T>& 
     const T root = a.root[i];
     const Index end = a.indptr[i + 1];
     for (Index p = a.indptr[i] + lane; p < end; p += lanes) {
-        if (has(a.ended, root)) break;
+        // what does not depend on each other is loaded at a time: tree and entry, bit and mate
         const Index j = a.indices[p];
-        if (has(a.taken, j) || !claim(a.taken, j)) continue;
-        a.parent[j] = i;
+        if (has(a.ended, root)) break;
+        const bool seen = has(a.taken, j);
         const T next = a.col_mate[j];
+        if (seen || !claim(a.taken, j)) continue;
+        a.parent[j] = i;
         if (next != none<T>()) {
             a.root[next] = root;
             push(level.next, level.width, next, true);

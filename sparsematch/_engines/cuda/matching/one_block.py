@@ -69,7 +69,8 @@ def search(graph: BipartiteCSR, matching: Matching, run: Run, depth: int | None 
         col_mate=col_mate,
         memory=memory,
         bits=bits,
-        shift=lane_shift(graph.nnz, n_rows, each=1, most=4),
+        # a level takes as long as its longest list: twice as many threads as the mean
+        shift=lane_shift(2 * graph.nnz, n_rows, each=1, most=5),
         depth=depth or _MOST_LEVELS,
     )
     threads = max(number for rows, number in THREADS.items() if rows <= n_rows)
