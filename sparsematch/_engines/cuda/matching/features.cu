@@ -14,9 +14,10 @@ struct Features {
 // Lists from this length on are not searched for a vertex.
 #define LONG 1024
 
-// Puts an end of a list in a set, and counts it if it is there already.
-DEVICE void put_end(Bits* set, Index j, Index* shared) {
-    if (load(shared) <= FEW && !claim(set, j)) add(shared, static_cast<Index>(1));
+// Puts an end of a list in a set, and counts it if it is there already; when many are, no longer.
+DEVICE void put_end(Bits* set, const Index* end, Index* shared) {
+    if (load(shared) > FEW) return;
+    if (!claim(set, *end)) add(shared, static_cast<Index>(1));
 }
 
 // Reads: indptr; of indices the ends of the lists, the rest only as long as no list lacks its own
@@ -32,8 +33,8 @@ KERNEL features(Index n, Index square, int width, int most, const Index* __restr
         single += size == 1;
         const Index rows = width && size > width ? (size - 2) / (width - 2) : 0;
         linked += rows <= most ? rows : 0;
-        if (size) put_end(firsts, indices[begin], &f->first_shared);
-        if (size) put_end(lasts, indices[begin + size - 1], &f->last_shared);
+        if (size) put_end(firsts, indices + begin, &f->first_shared);
+        if (size) put_end(lasts, indices + begin + size - 1, &f->last_shared);
         if (!square || load(&f->off_diagonal)) continue;
         bool found = false;
         if (size < LONG)
