@@ -11,7 +11,7 @@ from calls import grid, random_matrix, scrambled
 from gpu_calls import host, on_device, one_call, to_gpu
 from sparsematch._engines.cuda.core import hand_over
 from sparsematch._engines.cuda.matching import one_block
-from sparsematch._engines.cuda.matching.features import FEW, features
+from sparsematch._engines.cuda.matching.features import MAX_SHARED, features
 from strategies import INDEX_TYPES, with_index_type
 
 pytestmark = pytest.mark.skipif(bool(gpu_calls.MISSING), reason=str(gpu_calls.MISSING))
@@ -92,7 +92,7 @@ def test_a_strip_shares_as_many_ends_as_it_is_wide(rows_only):
 )
 def test_other_matrices_share_many(A):
     seen = features(on_device(A)[0], 4)
-    assert min(seen.first_shared, seen.last_shared) > FEW
+    assert min(seen.first_shared, seen.last_shared) > MAX_SHARED
     assert not seen.in_order
 
 
@@ -104,7 +104,7 @@ def test_less_is_expected_of_the_host_where_there_is_an_order():
         host, on_host, kept = True, None, None
 
     def levels(in_order):
-        Run.kept = hand_over.Seen(in_order)
+        Run.kept = hand_over.ListOrder(in_order)
         work = hand_over.search(graph, in_order=in_order), hand_over.decomposition(Run)
         return [hand_over.allowed_levels(graph, Run, w) for w in work]
 

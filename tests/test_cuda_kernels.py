@@ -52,7 +52,7 @@ MACROS = {
     "graph/validate": LISTS,
     "matching/apfb": apfb.MACROS,
     "matching/cheap": {"STRETCH": start_common.STRETCH},
-    "matching/features": {"FEW": features.FEW},
+    "matching/features": {"MAX_SHARED": features.MAX_SHARED},
     "matching/karp_sipser": {"STRETCH": start_common.STRETCH},
     "matching/min_degree": {"STRETCH": start_common.STRETCH},
     "matching/ms_bfs": SEARCH | {"WIDTH": 0, "LANES": 8},

@@ -65,7 +65,7 @@ class Work(NamedTuple):
     least: int
 
 
-class Seen(NamedTuple):
+class ListOrder(NamedTuple):
     """What the choice of an engine leaves to the decomposition, in ``run.kept``.
 
     Attributes
@@ -115,7 +115,7 @@ def search(graph: BipartiteCSR, *, in_order: bool) -> Work:
 
 def decomposition(run: Run) -> Work:
     """Return what the decomposition is expected to be, after what the matching has seen."""
-    in_order = isinstance(run.kept, Seen) and run.kept.in_order
+    in_order = isinstance(run.kept, ListOrder) and run.kept.in_order
     return DECOMPOSITION_IN_ORDER if in_order else DECOMPOSITION
 
 

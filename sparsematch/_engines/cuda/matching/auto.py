@@ -63,7 +63,7 @@ def improve(graph: BipartiteCSR, matching: Matching, run: Run) -> None:
     searched = transpose(graph, run) if graph.n_major > TALL * graph.n_minor else graph
     _preload(searched)
     seen = features(searched, ms_bfs.shape(searched)["WIDTH"])
-    run.kept = hand_over.Seen(seen.in_order)
+    run.kept = hand_over.ListOrder(seen.in_order)
     if not run.warm and _match_at_once(searched, seen, matching, run):
         return
     _start(searched, seen).improve(searched, matching, run)

@@ -4,7 +4,7 @@
 // Zero at the launch. `single`: lists of one entry; `linked`: rows of slots that long lists need,
 // see ms_bfs.cuh, `most` a list; `off_diagonal`: whether a list lacks the vertex of its own number;
 // `squares`: the sum of the squares of the lengths; `first_shared`, `last_shared`: how many lists
-// begin, or end, with a vertex with which another does, counted up to a few more than FEW.
+// begin, or end, with a vertex with which another does, counted up to a few more than MAX_SHARED.
 struct Features {
     Wide squares;
     long long linked;
@@ -16,7 +16,7 @@ struct Features {
 
 // Puts an end of a list in a set, and counts it if it is there already; when many are, no longer.
 DEVICE void put_end(Bits* set, const Index* end, Index* shared) {
-    if (load(shared) > FEW) return;
+    if (load(shared) > MAX_SHARED) return;
     if (!claim(set, *end)) add(shared, static_cast<Index>(1));
 }
 

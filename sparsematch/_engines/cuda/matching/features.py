@@ -27,7 +27,8 @@ class Features(NamedTuple):
     has_diagonal : bool
         Whether the matrix is square and its diagonal has no zero.
     first_shared, last_shared : int
-        How many lists begin, or end, with a minor with which another does; more than `FEW`: many.
+        How many lists begin, or end, with a minor with which another does; beyond `MAX_SHARED` they
+        are not counted.
     """
 
     single: float
@@ -40,14 +41,14 @@ class Features(NamedTuple):
     @property
     def in_order(self) -> bool:
         """Whether the lists follow an order of the minors: few ends are shared."""
-        return min(self.first_shared, self.last_shared) <= FEW
+        return min(self.first_shared, self.last_shared) <= MAX_SHARED
 
 
 #: Rows of slots that a list may have beside its first.
 LINKED = 15
 
 #: Ends of lists that are shared where lists follow an order: as many as a band or a strip is wide.
-FEW = 64
+MAX_SHARED = 64
 
 
 def features(graph: BipartiteCSR, width: int) -> Features:
@@ -70,7 +71,7 @@ def features(graph: BipartiteCSR, width: int) -> Features:
 
 def kernels_of(dtype: np.dtype[Any]) -> compile.Kernels:
     """Return the kernels for an index type."""
-    return compile.load("matching/features", dtype, FEW=FEW)
+    return compile.load("matching/features", dtype, MAX_SHARED=MAX_SHARED)
 
 
 def match_diagonal(graph: BipartiteCSR, matching: Matching, run: Run) -> None:
