@@ -68,7 +68,7 @@ def test_a_deep_search_is_left_to_the_host(make, form, dtype):
     assert sum(s.copied_bytes for s in info.steps) == step.copied_bytes
     search = info.steps[names(info).index("ms_bfs")]
     graph = BipartiteCSR(*A.shape, A.indptr, A.indices)
-    allowed = hand_over.allowed_levels(graph, Allowed(), hand_over.search(graph))
+    allowed = hand_over.allowed_levels(graph, Allowed(), hand_over.search(graph, in_order=False))
     assert search.levels < allowed + 2000  # wide ones, and those of the last round
     with one_call:
         _, info = sm.maximum_transversal(B, options={"host": False}, return_info=True)
@@ -122,7 +122,8 @@ def test_the_block_form_is_the_same_wherever_it_is_found(make, form, monkeypatch
     asked = []
     to_host = hand_over.on_host
     monkeypatch.setattr(hand_over, "on_host", lambda *a: asked.append(1) or to_host(*a))
-    monkeypatch.setattr(hand_over, "DECOMPOSITION", hand_over.Work(25e-9, 0.001, 16))
+    few = hand_over.Work(2e-6, 25e-9, 0.001, 16)
+    monkeypatch.setattr(hand_over, "decomposition", lambda _: few)
     with one_call:
         left = sm.block_triangular_form(to_gpu(A))
         calls = len(asked)
@@ -202,7 +203,8 @@ def test_a_decomposition_that_is_deep_gets_a_matching_in_order(
     order, given_to_the_host, monkeypatch
 ):
     """If first fit finds one as large; else that of the device."""
-    monkeypatch.setattr(hand_over, "DECOMPOSITION", hand_over.Work(25e-9, 0.1, 0))
+    none = hand_over.Work(2e-6, 1e-12, 0.1, 0)
+    monkeypatch.setattr(hand_over, "decomposition", lambda _: none)
     A = grid(400, 8) if order else scrambled(grid(400, 8), 3)
     first_fit = sm.maximum_transversal(A, method="none", init="cheap")
     assert first_fit.is_perfect == order
@@ -217,6 +219,9 @@ def test_a_decomposition_that_is_deep_gets_a_matching_in_order(
     )
 
 
+OF_DECOMPOSITIONS = hand_over.DECOMPOSITION, hand_over.DECOMPOSITION_IN_ORDER
+
+
 @pytest.mark.parametrize("seed", range(6))
 @pytest.mark.parametrize("least", [0, 1, 3, 10, 40])
 def test_any_search_of_a_block_form_may_be_cut_short(least, seed, monkeypatch):
@@ -225,7 +230,7 @@ def test_any_search_of_a_block_form_may_be_cut_short(least, seed, monkeypatch):
     monkeypatch.setattr(
         hand_over,
         "allowed_levels",
-        lambda graph, run, work: least if work is hand_over.DECOMPOSITION else 2**31 - 1,
+        lambda graph, run, work: least if work in OF_DECOMPOSITIONS else 2**31 - 1,
     )
     with one_call:
         form = on_host(sm.block_triangular_form(to_gpu(A)))

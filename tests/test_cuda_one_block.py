@@ -61,6 +61,51 @@ def test_long_paths(where):
     assert solve(path(6000)).levels > 300
 
 
+def chain(n):
+    """A bidiagonal matrix, numbered at random."""
+    return scrambled(sp.diags_array([1.0, 1.0], offsets=[0, 1], shape=(n, n), format="csr"), 7)
+
+
+@pytest.mark.parametrize("make", [chain, path])
+@pytest.mark.parametrize("n", [2100, 9000])
+def test_long_paths_are_left_to_the_host(make, n):
+    """After some hundred levels, unless that is forbidden; the host begins anew."""
+    A = make(n)
+    with one_call:
+        m, info = sm.maximum_transversal(to_gpu(A), return_info=True)
+    oracle.assert_maximum(A, host(m.row_mate), host(m.col_mate))
+    assert np.array_equal(host(m.row_mate), sm.maximum_transversal(A).row_mate)
+    search, left, *_ = info.steps
+    assert (search.engine, left.engine) == ("one_block", "hand_over")
+    assert search.levels < 500
+    assert left.reason.startswith("a phase of more than ")
+    assert left.copied_bytes == A.indptr.nbytes + A.indices.nbytes + 2 * m.row_mate.nbytes
+    with one_call:
+        kept, info = sm.maximum_transversal(to_gpu(A), options={"host": False}, return_info=True)
+    assert [step.engine for step in info.steps] == ["one_block"]
+    assert kept.cardinality == m.cardinality
+
+
+@pytest.mark.parametrize("n", [2000, 9000])
+def test_what_is_small_or_shallow_stays_on_the_device(n):
+    for A in (chain(2000), random_matrix(n, n, 3, seed=2), scrambled(grid(90), 3)):
+        with one_call:
+            _, info = sm.maximum_transversal(to_gpu(A), return_info=True)
+        assert [step.engine for step in info.steps] == ["one_block"]
+
+
+def test_a_matching_that_was_given_goes_with_the_rest_to_the_host():
+    A = chain(5000)
+    row_mate = sm.maximum_transversal(A).row_mate.copy()
+    row_mate[50:] = -1
+    with one_call:
+        m, info = sm.maximum_transversal(
+            to_gpu(A), initial=CUPY.asarray(row_mate), return_info=True
+        )
+    oracle.assert_maximum(A, host(m.row_mate), host(m.col_mate))
+    assert info.steps[1].cardinality >= 50
+
+
 def test_a_given_matching_is_grown_not_replaced(where):
     """Rows that were matched stay matched."""
     A = scrambled(grid(40), 2)

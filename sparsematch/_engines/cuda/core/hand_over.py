@@ -26,11 +26,16 @@ from sparsematch._types.run_info import StepInfo
 #: Vertices of a level that take as long as its barrier.
 WIDE = 8192
 
-#: Seconds of a level on the device, and of a byte copied to pageable memory.
-LEVEL, BYTE = 2e-6, 1 / 6e9
+#: Seconds of a byte copied to pageable memory.
+BYTE = 1 / 6e9
 
-#: Entries of a list, on average, up to which a search is `THIN`.
+#: Entries of a list, on average, up to which a search is thin.
 FEW = 2.1
+
+#: Levels of a phase that small matrices may take, and thin ones. Forty families of 2,048 to
+#: 8,192 rows in four orders: those that suit the device took up to 150 and 30, the others 250 and
+#: 320 or more.
+DEEP, DEEP_THIN = 192, 64
 
 _MOST = 2**31 - 1
 
@@ -44,6 +49,8 @@ class Work(NamedTuple):
 
     Attributes
     ----------
+    level : float
+        Seconds that the device takes for a level.
     entry : float
         Seconds that the host takes for an entry.
     share : float
@@ -52,9 +59,22 @@ class Work(NamedTuple):
         Levels that are done in any case.
     """
 
+    level: float
     entry: float
     share: float
     least: int
+
+
+class ListOrder(NamedTuple):
+    """What the choice of an engine leaves to the decomposition, in ``run.kept``.
+
+    Attributes
+    ----------
+    in_order : bool
+        Whether the lists follow an order of the minors, which the host finds its way along.
+    """
+
+    in_order: bool
 
 
 class Left(NamedTuple):
@@ -73,17 +93,39 @@ class Left(NamedTuple):
 
 
 #: Forty families, 2^18 rows, in four orders: searches that suit the device took up to 0.11 of the
-#: host's time, the others 4.5 and more; decompositions up to 0.03, the others 2.9 and more. Random
+#: host's time, the others 4.5 and more; decompositions up to 0.04, the others 1.5 and more. Random
 #: matrices of a few ten thousand rows take up to 900 levels, most with three entries a row; with
 #: two or fewer up to 190, and there the host, too, takes a quarter of the time for an entry.
 #: Decompositions that suit the device take up to 200 levels with 2^14 rows, up to 370 with 2^18.
-SEARCH, THIN = Work(60e-9, 0.2, 1024), Work(15e-9, 0.2, 256)
-DECOMPOSITION = Work(25e-9, 0.1, 384)
+SEARCH, THIN = Work(2e-6, 60e-9, 0.2, 1024), Work(2e-6, 15e-9, 0.2, 256)
+DECOMPOSITION = Work(3e-6, 25e-9, 0.05, 448)
+
+#: The same where lists follow an order: first fit leaves the host hardly anything to do, and blocks
+#: are found along it. Strips, which suit the search on the device, take up to 510 levels.
+IN_ORDER, IN_ORDER_THIN = Work(2e-6, 1.5e-9, 0.2, 512), Work(2e-6, 1.5e-9, 0.2, 256)
+DECOMPOSITION_IN_ORDER = Work(3e-6, 7e-9, 0.1, 128)
 
 
-def search(graph: BipartiteCSR) -> Work:
+def search(graph: BipartiteCSR, *, in_order: bool) -> Work:
     """Return what the search for a matching is expected to be."""
-    return THIN if graph.nnz <= FEW * graph.n_major else SEARCH
+    if _is_thin(graph):
+        return IN_ORDER_THIN if in_order else THIN
+    return IN_ORDER if in_order else SEARCH
+
+
+def decomposition(run: Run) -> Work:
+    """Return what the decomposition is expected to be, after what the matching has seen."""
+    in_order = isinstance(run.kept, ListOrder) and run.kept.in_order
+    return DECOMPOSITION_IN_ORDER if in_order else DECOMPOSITION
+
+
+def _is_thin(graph: BipartiteCSR) -> bool:
+    return graph.nnz <= FEW * graph.n_major
+
+
+def allowed_depth(graph: BipartiteCSR) -> int:
+    """Return how many levels a phase of a small matrix may take before the host gets the rest."""
+    return DEEP_THIN if _is_thin(graph) else DEEP
 
 
 def allowed_levels(graph: BipartiteCSR, run: Run, work: Work) -> int:
@@ -95,7 +137,7 @@ def allowed_levels(graph: BipartiteCSR, run: Run, work: Work) -> int:
         return _MOST
     copied = 0 if run.on_host else bytes_of(graph)
     seconds = copied * BYTE + graph.nnz * work.entry
-    return min(max(work.least, int(work.share * seconds / LEVEL)), _MOST)
+    return min(max(work.least, int(work.share * seconds / work.level)), _MOST)
 
 
 class Allowance:

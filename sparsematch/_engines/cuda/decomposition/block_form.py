@@ -29,7 +29,7 @@ def block_labels(graph: BipartiteCSR, matching: Matching, run: Run) -> BlockLabe
     for name, macros in modules(graph.dtype):
         compile.load(name, graph.dtype, **macros)
     by_row, by_col = graph.orient(graph, transpose(graph, run))
-    most = hand_over.allowed_levels(graph, run, hand_over.DECOMPOSITION)
+    most = hand_over.allowed_levels(graph, run, hand_over.decomposition(run))
     try:
         return strong_components.block_labels(by_row, by_col, matching, most)
     except hand_over.TooDeepError:

@@ -13,7 +13,13 @@ from sparsematch._engines.cuda.matching import (
     one_block,
     start_common,
 )
-from sparsematch._engines.cuda.matching.features import Features, features, match_diagonal
+from sparsematch._engines.cuda.matching.features import (
+    Features,
+    features,
+    kernels_of,
+    match_diagonal,
+    match_ends,
+)
 from sparsematch._engines.registry import Run
 from sparsematch._types.bipartite import BipartiteCSR
 from sparsematch._types.matching import Matching
@@ -52,23 +58,43 @@ def improve(graph: BipartiteCSR, matching: Matching, run: Run) -> None:
     """
     run.host = bool(run.options.get("host", OPTIONS["host"])) and graph.n_major >= SMALL
     if one_block.fits(graph):
-        one_block.improve(graph, matching, run)
+        _search_small(graph, matching, run)
         return
     searched = transpose(graph, run) if graph.n_major > TALL * graph.n_minor else graph
     _preload(searched)
     seen = features(searched, ms_bfs.shape(searched)["WIDTH"])
-    if seen.has_diagonal and not run.warm:
-        match_diagonal(graph, matching, run)
+    run.kept = hand_over.ListOrder(seen.in_order)
+    if not run.warm and _match_at_once(searched, seen, matching, run):
         return
     _start(searched, seen).improve(searched, matching, run)
     begin, limits = perf_counter(), {}
     if run.host:
-        allowance = hand_over.allowed_levels(graph, run, hand_over.search(graph))
+        work = hand_over.search(graph, in_order=seen.in_order)
+        allowance = hand_over.allowed_levels(graph, run, work)
         limits = {"wide": hand_over.WIDE, "allowance": allowance}
     report = ms_bfs.search(searched, matching, run, limits, seen.linked)
     ms_bfs.account("ms_bfs", report, begin, run)
     if run.host and report()["stopped"]:  # waits
         why = f"more than {allowance} levels, of {hand_over.WIDE} vertices each"
+        hand_over.finish_matching(graph, matching, run, why)
+
+
+def _match_at_once(graph: BipartiteCSR, seen: Features, matching: Matching, run: Run) -> bool:
+    """Match all majors that have entries in one pass, if the lists tell how."""
+    if seen.has_diagonal:
+        match_diagonal(graph, matching, run)
+    elif not min(seen.first_shared, seen.last_shared):
+        match_ends(graph, matching, run, last=seen.first_shared > 0)
+    else:
+        return False
+    return True
+
+
+def _search_small(graph: BipartiteCSR, matching: Matching, run: Run) -> None:
+    """Search in one launch; what is deep is left to the host."""
+    depth = hand_over.allowed_depth(graph) if run.host else None
+    if one_block.search(graph, matching, run, depth):
+        why = f"a phase of more than {depth} levels"
         hand_over.finish_matching(graph, matching, run, why)
 
 
@@ -79,7 +105,7 @@ def _preload(graph: BipartiteCSR) -> None:
         start_common.load("matching/karp_sipser", graph.dtype)
     if graph.nnz >= LONG * graph.n_major:
         start_common.load("matching/min_degree", graph.dtype)
-    compile.load("matching/features", graph.dtype)
+    kernels_of(graph.dtype)
     ms_bfs.preload(graph)
     compile.load_ahead(graph.dtype)
 

@@ -1,7 +1,7 @@
 """What the choice of a start depends on: one launch over the lists, one wait for the device."""
 
 from time import perf_counter
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -26,39 +26,71 @@ class Features(NamedTuple):
         Rows of slots that long lists need beside their first.
     has_diagonal : bool
         Whether the matrix is square and its diagonal has no zero.
+    first_shared, last_shared : int
+        How many lists begin, or end, with a minor with which another does; beyond `MAX_SHARED` they
+        are not counted.
     """
 
     single: float
     skew: float
     linked: int
     has_diagonal: bool
+    first_shared: int
+    last_shared: int
+
+    @property
+    def in_order(self) -> bool:
+        """Whether the lists follow an order of the minors: few ends are shared."""
+        return min(self.first_shared, self.last_shared) <= MAX_SHARED
 
 
 #: Rows of slots that a list may have beside its first.
 LINKED = 15
 
+#: Ends of lists that are shared where lists follow an order: as many as a band or a strip is wide.
+MAX_SHARED = 64
+
 
 def features(graph: BipartiteCSR, width: int) -> Features:
     """Return the features of a graph, and what rows of so many slots need. Time: O(nnz)."""
     n, square = graph.n_major, graph.n_major == graph.n_minor
-    kernels, index = compile.load("matching/features", graph.dtype), graph.dtype.type
-    found = kernels.zeros(namespace(graph.indptr), "Features")
-    arrays = graph.indptr, graph.indices, found
+    xp, kernels, index = namespace(graph.indptr), kernels_of(graph.dtype), graph.dtype.type
+    found = kernels.zeros(xp, "Features")
+    firsts, lasts = xp.zeros((2, graph.n_minor // 32 + 1), np.uint32)
+    arrays = graph.indptr, graph.indices, found, firsts, lasts
     kernels.launch(
         "features", n, index(n), index(square), np.int32(width), np.int32(LINKED), *arrays
     )
     seen = kernels.read("Features", found)
     skew = float(seen["squares"]) * n / max(graph.nnz, 1) ** 2
     single = int(seen["single"]) / max(n, 1)
-    return Features(single, skew, int(seen["linked"]), square and not seen["off_diagonal"])
+    shared = int(seen["first_shared"]), int(seen["last_shared"])
+    has_diagonal = square and not seen["off_diagonal"]
+    return Features(single, skew, int(seen["linked"]), has_diagonal, *shared)
+
+
+def kernels_of(dtype: np.dtype[Any]) -> compile.Kernels:
+    """Return the kernels for an index type."""
+    return compile.load("matching/features", dtype, MAX_SHARED=MAX_SHARED)
 
 
 def match_diagonal(graph: BipartiteCSR, matching: Matching, run: Run) -> None:
     """Match each row with the column of its own number."""
     begin, n = perf_counter(), graph.n_major
-    kernels = compile.load("matching/features", graph.dtype)
+    kernels = kernels_of(graph.dtype)
     mates = matching.row_mate, matching.col_mate
     kernels.launch("match_diagonal", n, graph.dtype.type(n), *mates)
     why = "the diagonal has no zero"
     step = StepInfo("diagonal", perf_counter() - begin, cardinality=n, reason=why)
     run.steps.append(step)
+
+
+def match_ends(graph: BipartiteCSR, matching: Matching, run: Run, *, last: bool) -> None:
+    """Match each major with the first entry of its list, or the last, as no two have the same."""
+    begin, n = perf_counter(), graph.n_major
+    mates = graph.orient(matching.row_mate, matching.col_mate)
+    given = graph.dtype.type(n), np.bool_(last), graph.indptr, graph.indices
+    kernels_of(graph.dtype).launch("match_ends", n, *given, *mates)
+    major, _ = graph.orient("row", "column")
+    why = f"no {major} shares its {'last' if last else 'first'} entry's place with another"
+    run.steps.append(StepInfo("ends", perf_counter() - begin, reason=why))

@@ -31,6 +31,8 @@ DEVICE void prefetch_row(const MsBfs& s, Index row) {
     prefetch(WIDTH ? s.slots + static_cast<long long>(row) * WIDTH : s.indptr + row);
 }
 
+DEVICE Index row_of(const Entry& entry) { return entry.row < 0 ? ~entry.row : entry.row; }
+
 // Short lists: mates are read while the claims are under way. In long ones most claims fail.
 #define AT_ONCE (WIDTH > 0 && WIDTH <= 8)
 
@@ -39,7 +41,7 @@ DEVICE void prefetch_row(const MsBfs& s, Index row) {
 // gives the bit to one tree, which alone writes the link; a root's leaf is set by one
 // compare-and-swap.
 template <bool EAGER, int N, class Queue>
-DEVICE Index visit(const MsBfs& s, const Entry& at, const Index (&list)[N], Queue& next) {
+DEVICE Index visit(const MsBfs& s, const Origin& from, const Index (&list)[N], Queue& next) {
     Index found = 0;
     bool wanted[N], claimed[N];
     Index mate[N];
@@ -54,14 +56,13 @@ DEVICE Index visit(const MsBfs& s, const Entry& at, const Index (&list)[N], Queu
         bool ends = false;
         if (claimed[k]) {
             if (mate[k] != UNMATCHED) prefetch_row(s, mate[k]);
-            s.link[list[k]] = Link{at.row, at.root};
+            s.link[list[k]] = Link{from.mate, from.root};
             if (mate[k] == UNMATCHED)
-                ends = compare_and_swap(s.leaf + at.root, UNMATCHED, list[k]) == UNMATCHED;
+                ends = compare_and_swap(s.leaf + from.root, UNMATCHED, list[k]) == UNMATCHED;
         }
         found += count_bits(ballot(ends));
-        Entry entry = {mate[k], at.root, 0};
         const bool linked = WIDTH && list[k] < MORE;
-        if (linked) entry = Entry{at.row, at.root, list[k]};
+        const Entry entry = {linked ? from.row : mate[k], from.root, list[k]};
         next.put(entry, linked || (claimed[k] && mate[k] != UNMATCHED));
     }
     return found;
@@ -70,20 +71,21 @@ DEVICE Index visit(const MsBfs& s, const Entry& at, const Index (&list)[N], Queu
 // The part of a list that an entry stands for, beyond the slots; a first part queues the others.
 // Returns the paths found.
 template <bool EAGER, class Queue>
-DEVICE Index visit_list(const MsBfs& s, const Entry& at, bool wanted, unsigned turn, Queue& next) {
+DEVICE Index visit_list(const MsBfs& s, const Origin& at, Index part, bool wanted, unsigned turn,
+                        Queue& next) {
     if (!ballot(wanted)) return 0;
     const int lane = lane_in_warp() % LANES;
     const Index* from = s.indices;
     Index left = 0, parts = 0, found = 0;
     if (wanted) {
-        const Index begin = s.indptr[at.row] + (WIDTH ? WIDTH - 1 : 0) + at.part * PART;
+        const Index begin = s.indptr[at.row] + (WIDTH ? WIDTH - 1 : 0) + part * PART;
         left = s.indptr[at.row + 1] - begin;
-        if (at.part == 0) parts = (left - 1) / PART;
+        if (part == 0) parts = (left - 1) / PART;
         if (left > PART) left = PART;
         from += begin;
     }
-    for (Index part = 1 + lane; ballot(part <= parts); part += LANES)
-        next.put(Entry{at.row, at.root, part}, part <= parts);
+    for (Index other = 1 + lane; ballot(other <= parts); other += LANES)
+        next.put(Entry{~at.row, at.root, other}, other <= parts);
     const int offset =
         static_cast<int>(scatter(static_cast<unsigned>(at.row) ^ turn)) & (LANES * UNROLL - 1);
     for (Index base = 0; ballot(base < left); base += LANES * UNROLL) {
@@ -107,35 +109,39 @@ DEVICE Index expand(const MsBfs& s, const Entry* from, Index count, Index warp, 
     const Index step = warps * (WARP / LANES);
     Index e = warp * (WARP / LANES) + lane_in_warp() / LANES;
     Index found = 0;
-    Entry soon = {0, 0, 0};
+    Entry soon = {0, 0, UNMATCHED};
     if (e < count) soon = from[e];
     for (Index base = warp * (WARP / LANES); base < count; base += step) {
-        const Entry at = soon;
+        const Entry entry = soon;
+        const Index part = entry.row < 0 ? entry.at : 0;
+        const bool has_mate = part == 0 && entry.at >= UNMATCHED;
+        Origin at = {row_of(entry), entry.at, entry.root};
         bool wanted = e < count;
+        if (wanted && !has_mate) at.mate = s.row_mate[at.row];
         e += step;
         if (e < count) {
             soon = from[e];
-            if (!EAGER) prefetch_row(s, soon.row);
+            if (!EAGER) prefetch_row(s, row_of(soon));
         }
 #if WIDTH
         Index list[WIDTH / LANES];
-        const bool slots = wanted && at.part <= 0;
+        const bool slots = wanted && part == 0;
         const Index* row =
-            s.slots + static_cast<long long>(at.part < 0 ? LINK(at.part) : at.row) * WIDTH;
+            s.slots + static_cast<long long>(has_mate ? at.row : LINK(entry.at)) * WIDTH;
         const int offset =
             static_cast<int>(scatter(static_cast<unsigned>(at.row) ^ turn)) & (WIDTH - 1);
         for (int k = 0; k < WIDTH / LANES; ++k)
             list[k] = slots ? row[(k * LANES + lane) ^ offset] : UNMATCHED;
-        const bool more = wanted && (at.part > 0 || (at.part == 0 && row[WIDTH - 1] == MORE));
+        const bool more = wanted && (part > 0 || (has_mate && row[WIDTH - 1] == MORE));
         if (wanted && load(s.leaf + at.root) != UNMATCHED) {
             wanted = false;
             for (int k = 0; k < WIDTH / LANES; ++k) list[k] = UNMATCHED;
         }
         found += visit<EAGER>(s, at, list, next);
-        found += visit_list<EAGER>(s, at, wanted && more, turn, next);
+        found += visit_list<EAGER>(s, at, part, wanted && more, turn, next);
 #else
         wanted = wanted && load(s.leaf + at.root) == UNMATCHED;
-        found += visit_list<EAGER>(s, at, wanted, turn, next);
+        found += visit_list<EAGER>(s, at, part, wanted, turn, next);
 #endif
     }
     return found;
@@ -218,7 +224,7 @@ DEVICE void plant(const MsBfs& s, Index n_cols, Index n_roots, bool graft, const
             const Index root = in_tree ? s.link[j].root : UNMATCHED;
             const bool stays = root != UNMATCHED && s.leaf[root] == UNMATCHED;
             kept |= ballot(stays) << first;
-            next.put(Entry{stays ? s.col_mate[j] : UNMATCHED, root, 0}, stays);
+            next.put(Entry{stays ? s.col_mate[j] : UNMATCHED, root, j}, stays);
         }
         // own word of the warp, which has read it
         if (lane_in_warp() == 0) store(s.visited + w, kept);
@@ -226,7 +232,7 @@ DEVICE void plant(const MsBfs& s, Index n_cols, Index n_roots, bool graft, const
     for (Index base = thread_index() - lane_in_warp(); base < n_roots; base += thread_count()) {
         const Index r = base + lane_in_warp();
         const bool free = r < n_roots && s.leaf[r] == UNMATCHED;
-        next.put(Entry{free ? s.roots[r] : UNMATCHED, r, 0}, free);
+        next.put(Entry{free ? s.roots[r] : UNMATCHED, r, UNMATCHED}, free);
     }
     next.flush();
 }

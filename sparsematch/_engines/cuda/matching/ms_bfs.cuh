@@ -30,16 +30,22 @@
 #define LANES WARP
 #endif
 
-// How a column was reached: from a row, which itself was reached by its mate, unless it is a root;
-// and in which tree.
+// How a column was reached: from the mate of another, or from a root, then that is UNMATCHED; and
+// in which tree.
 struct alignas(2 * sizeof(Index)) Link {
-    Index row, root;
+    Index before, root;
 };
 
-// A row of the frontier, its tree, and what part of its list comes next: 0, the
-// first; a LINK, a row of slots; else a part of a long list.
+// A row of the frontier, its tree, and its mate, UNMATCHED if it is a root. Or what else of its
+// list comes next, in place of the mate: a LINK, a row of slots; if the row is complemented, a part
+// of a long list.
 struct Entry {
-    Index row, root, part;
+    Index row, root, at;
+};
+
+// Where columns are reached from: a row, its mate, its tree.
+struct Origin {
+    Index row, mate, root;
 };
 
 // What the blocks count in one round between two barriers: entries of the next frontier, paths,
@@ -115,18 +121,26 @@ DEVICE void end_round(LevelCounter<Tally>& rounds, const Done& done, int* barrie
 }
 
 // Applies the paths found, each by one thread: trees share no vertex, so no other thread reads or
-// writes these columns.
+// writes these columns. A thread that is done with its path goes on with its next, whatever the
+// others of its warp are at: the longest path of a warp is waited for once.
 DEVICE void augment(const MsBfs& s, Index n_roots) {
-    for (Index r = thread_index(); r < n_roots; r += thread_count()) {
-        Index j = s.leaf[r];
-        if (j < 0) continue;
-        s.leaf[r] = MORE;  // done
-        while (j != UNMATCHED) {
-            const Index row = s.link[j].row, before = s.row_mate[row];
-            s.col_mate[j] = row;
-            s.row_mate[row] = j;
-            j = before;  // how the row was reached
+    Index j = UNMATCHED, before = UNMATCHED, root = UNMATCHED;
+    for (long long r = thread_index();;) {
+        for (; j < 0 && r < n_roots; r += thread_count()) {
+            j = s.leaf[r];
+            if (j < 0) continue;
+            s.leaf[r] = MORE;  // done
+            root = s.roots[r];
+            before = s.link[j].before;
         }
+        if (j < 0) break;
+        // both loads under way at once: a step of a path takes the time of one
+        const Index next = before == UNMATCHED ? UNMATCHED : s.link[before].before,
+                    row = before == UNMATCHED ? root : s.col_mate[before];
+        s.col_mate[j] = row;
+        s.row_mate[row] = j;
+        j = before;
+        before = next;
     }
 }
 

@@ -135,79 +135,86 @@ def search(
     rows are free. Where the memory does not suffice for rows of slots, lists are read in place.
     """
     lockstep, macros = macros, shape(graph) | macros
-    work = Search(graph, matching, run, macros)
-    free = work.count_free()
-    if not min(free["free_rows"], free["free_columns"]):
-        return lambda: free
-    if not macros["WIDTH"]:
-        work.start(limits or {}, int(free["free_rows"]), 0)
-        return work.report()
     try:
         if linked is None:
-            linked = features(graph, macros["WIDTH"]).linked
-        work.start(limits or {}, int(free["free_rows"]), linked)
+            linked = features(graph, macros["WIDTH"]).linked if macros["WIDTH"] else 0
+        return Search(graph, matching, run, macros, linked).start(limits or {})
     except MemoryError:
-        # lists read in place: slower, in half the memory
-        work = Search(graph, matching, run, _macros(graph.dtype, 0, 8) | lockstep)
-        work.start(limits or {}, int(work.count_free()["free_rows"]), 0)
-    return work.report()
+        if not macros["WIDTH"]:
+            raise
+    # lists read in place: slower, in half the memory
+    in_place = _macros(graph.dtype, 0, 8) | lockstep
+    return Search(graph, matching, run, in_place, 0).start(limits or {})
 
 
 class Search:
-    """What the kernels work on, and their launches."""
+    """What the kernels work on, and their launches.
+
+    All that does not depend on how many rows are free is under way when the host waits for that.
+    Workspace: 2 indices for each column, 3 for each row and linked row and a few for long lists, 2
+    for each root, and the slots.
+    """
 
     def __init__(
-        self, graph: BipartiteCSR, matching: Matching, run: Run, macros: dict[str, int]
+        self,
+        graph: BipartiteCSR,
+        matching: Matching,
+        run: Run,
+        macros: dict[str, int],
+        linked: int,
     ) -> None:
         self._graph, self._run, self._macros = graph, run, macros
         self._mates = graph.orient(matching.row_mate, matching.col_mate)
         self._kernels = compile.load("matching/ms_bfs", graph.dtype, **macros)
         self._setup = compile.load("matching/ms_bfs_setup", graph.dtype, **of_slots(macros))
-        self._control = self._kernels.zeros(namespace(graph.indptr), "Control")
-
-    def count_free(self) -> Any:
-        """Return the control when the free rows and columns are counted; waits for the device."""
-        graph, index = self._graph, self._graph.dtype.type
+        xp, dtype, index = namespace(graph.indptr), graph.dtype, graph.dtype.type
         n_rows, n_cols = graph.n_major, graph.n_minor
+        self._control = self._kernels.zeros(xp, "Control")
         arrays = graph.indptr, *self._mates, self._control
         n = max(n_rows, n_cols)
         self._setup.launch("count_free", -(-n // 8), index(n_rows), index(n_cols), *arrays)
-        return self._kernels.read("Control", self._control)
-
-    def start(self, limits: dict[str, int], n_roots: int, linked: int) -> None:
-        """Launch the search from so many free rows.
-
-        Workspace: 2 indices for each column, 3 for each row and linked row and a few for long
-        lists, 2 for each root, and the slots.
-        """
-        graph, macros, control = self._graph, self._macros, self._control
-        xp, dtype, index = namespace(graph.indptr), graph.dtype, graph.dtype.type
-        n_rows, n_cols = graph.n_major, graph.n_minor
         entries = n_rows + linked + graph.indices.size // macros["PART"] + 1
-        queue, link = xp.empty(3 * entries, dtype), xp.empty(2 * n_cols, dtype)
-        slots = self._slots(linked) if macros["WIDTH"] else None
-        roots, leaf = xp.empty((2, n_roots), dtype)
-        order = index(n_rows), index_bits(n_rows), seed_of(self._run)
+        self._lists: dict[str, Any] = {
+            "slots": self._slots(linked) if macros["WIDTH"] else None,
+            "visited": bit_set(xp, n_cols),
+            "link": xp.empty(2 * n_cols, dtype),
+            "queue": xp.empty(3 * entries, dtype),
+        }
+        self._barrier = xp.zeros(2, np.int32)
+
+    def start(self, limits: dict[str, int]) -> Callable[[], Any]:
+        """Launch the search; return what reads its control, which alone stays in memory for it.
+
+        Waits for the device, to learn how many rows are free.
+        """
+        graph, macros, kernels, control = self._graph, self._macros, self._kernels, self._control
+        free = kernels.read("Control", control)
+        n_roots = int(free["free_rows"])
+        if not min(n_roots, free["free_columns"]):
+            return lambda: free
+        xp, dtype, index = namespace(graph.indptr), graph.dtype, graph.dtype.type
+        # a little more than needed: what one call has given back then fits the next
+        step = (graph.n_major >> 6) + 1
+        roots, leaf = xp.empty((2, -(-n_roots // step) * step), dtype)
+        order = index(graph.n_major), index_bits(graph.n_major), seed_of(self._run)
         arrays = graph.indptr, self._mates[0], roots, leaf, control
-        self._setup.launch("collect", -(-n_rows // 8), *order, *arrays)
-        state = self._kernels.struct(
+        self._setup.launch("collect", -(-graph.n_major // 8), *order, *arrays)
+        state = kernels.struct(
             "MsBfs",
             indptr=graph.indptr,
             indices=graph.indices,
-            slots=slots,
             roots=roots,
             row_mate=self._mates[0],
             col_mate=self._mates[1],
-            visited=bit_set(xp, n_cols),
-            link=link,
             leaf=leaf,
-            queue=queue,
             control=control,
+            **self._lists,
         )
-        bounds = self._kernels.struct("Limits", **(LIMITS | limits))
+        bounds = kernels.struct("Limits", **(LIMITS | limits))
         how = {"threads": macros["THREADS"], "blocks_per_processor": macros["BLOCKS"]}
-        fixed = state, bounds, seed_of(self._run), xp.zeros(2, np.int32)
-        self._kernels.launch_resident("search", index(n_cols), *fixed, **how)
+        fixed = state, bounds, seed_of(self._run), self._barrier
+        kernels.launch_resident("search", index(graph.n_minor), *fixed, **how)
+        return functools.cache(lambda: kernels.read("Control", control))
 
     def _slots(self, linked: int) -> IndexArray:
         """Return the lists in rows of slots."""
@@ -220,8 +227,3 @@ class Search:
         arrays = graph.indptr, graph.indices, slots
         self._setup.launch("spread", n_rows * width, index(n_rows), *arrays)
         return slots
-
-    def report(self) -> Callable[[], Any]:
-        """Return what reads the control, once; only the control stays in memory for it."""
-        kernels, control = self._kernels, self._control
-        return functools.cache(lambda: kernels.read("Control", control))

@@ -110,11 +110,13 @@ DEVICE void visit(const Arrays<T>& a, T i, int lane, int lanes, const Level<T>& 
     const T root = a.root[i];
     const Index end = a.indptr[i + 1];
     for (Index p = a.indptr[i] + lane; p < end; p += lanes) {
-        if (has(a.ended, root)) break;
+        // what does not depend on each other is loaded at a time: tree and entry, bit and mate
         const Index j = a.indices[p];
-        if (has(a.taken, j) || !claim(a.taken, j)) continue;
-        a.parent[j] = i;
+        if (has(a.ended, root)) break;
+        const bool seen = has(a.taken, j);
         const T next = a.col_mate[j];
+        if (seen || !claim(a.taken, j)) continue;
+        a.parent[j] = i;
         if (next != none<T>()) {
             a.root[next] = root;
             push(level.next, level.width, next, true);
@@ -153,20 +155,39 @@ DEVICE void plant(const Arrays<T>& a, int* width) {
     }
 }
 
-// One phase. Returns the paths found; levels: one more for each. As many threads as 2^shift share
-// a list where the level has no more to do. The widths of levels are counted in three numbers in
-// rotation: one is read, one written, one cleared, so a level takes one barrier.
+// What is done, by kind, as in one_block.py.
+enum { READ, START, PLANT, VISIT, AUGMENT, KINDS };
+
+// What has been done so far. Every thread counts the same; ticks: one thread's, in shared memory.
+struct Account {
+    int stopped, phases, levels, paths;
+    long long *ticks, since;
+};
+
+// Counts the time since the last call as spent on one kind.
+DEVICE void spent_on(int kind, Account& done) {
+    if (thread_in_block()) return;
+    const long long now = ticks();
+    done.ticks[kind] += now - done.since;
+    done.since = now;
+}
+
+// One phase, of `depth` levels at most. Returns the paths found; none if there are more levels. As
+// many threads as 2^shift share a list where the level has no more to do. The widths of levels are
+// counted in three numbers in rotation: one is read, one written, one cleared, so a level takes one
+// barrier.
 template <class T>
-DEVICE int phase(const Arrays<T>& a, int shift, Index& levels) {
+DEVICE int phase(const Arrays<T>& a, int shift, int depth, Account& done) {
     SHARED int widths[3], found;
     sync_block();  // all have read what the last phase found
     if (thread_in_block() == 0) widths[0] = widths[1] = widths[2] = found = 0;
     sync_block();
     plant(a, widths);
     sync_block();
+    spent_on(PLANT, done);
     const int n_roots = widths[0];
-    int begin = 0;
-    for (int turn = 0, n = n_roots; n; ++turn, ++levels) {
+    int begin = 0, turn = 0, n = n_roots;
+    for (; n && turn < depth; ++turn, ++done.levels) {
         const Level<T> level = {a.queue + begin + n, widths + (turn + 1) % 3, &found};
         if (thread_in_block() == 0) widths[(turn + 2) % 3] = 0;
         int share = shift;
@@ -178,25 +199,28 @@ DEVICE int phase(const Arrays<T>& a, int shift, Index& levels) {
         begin += n;
         n = *level.width;
     }
-    const int total = found;
+    spent_on(VISIT, done);
+    ++done.phases;
+    done.stopped = n > 0;
+    const int total = done.stopped ? 0 : found;
     if (total) augment(a, n_roots);
+    done.paths += total;
+    spent_on(AUGMENT, done);
     return total;
 }
 
-// What a launch is given. memory and bits: nullptr if all fits into the shared memory of the
-// launch; report: nullptr if none is wanted.
+// What a launch is given. memory and bits: nullptr if all fits into its shared memory.
 struct Work {
     ReadOnly<Index> indptr, indices;
     Index n_rows, n_cols;
     Index *row_mate, *col_mate, *memory;
     Bits* bits;
-    Index* report;
-    int shift;
+    int shift, depth;
 };
 
 // All of it, from the mates in device memory, which may be a matching already, and back to them.
 template <class T>
-DEVICE void solve(const Arrays<T>& a, const Work& w) {
+DEVICE void solve(const Arrays<T>& a, const Work& w, Account& done) {
     for (Index k = thread_in_block(); k < words_of(a.n_cols); k += threads_in_block())
         a.taken[k] = 0;
     sync_block();
@@ -206,40 +230,47 @@ DEVICE void solve(const Arrays<T>& a, const Work& w) {
         a.col_mate[j] = static_cast<T>(w.col_mate[j]);
         if (w.col_mate[j] != UNMATCHED) insert(a.taken, j);
     }
+    spent_on(READ, done);
     start(a);
-    Index phases = 0, levels = 0, paths = 0;
-    int found;
-    do {
-        found = phase(a, w.shift, levels);
-        paths += found;
-        ++phases;
-    } while (found);
+    spent_on(START, done);
+    while (phase(a, w.shift, w.depth, done)) {
+    }
     for (Index i = thread_in_block(); i < a.n_rows; i += threads_in_block())
         w.row_mate[i] = a.row_mate[i] == none<T>() ? UNMATCHED : static_cast<Index>(a.row_mate[i]);
     for (Index j = thread_in_block(); j < a.n_cols; j += threads_in_block())
         w.col_mate[j] = a.col_mate[j] == none<T>() ? UNMATCHED : static_cast<Index>(a.col_mate[j]);
-    if (w.report && thread_in_block() == 0)
-        w.report[0] = phases, w.report[1] = levels, w.report[2] = paths;
 }
 
-// Reads: lists. Writes: both mates; report: phases, levels, paths. Time: O(phases * nnz / threads +
-// levels).
-KERNEL __launch_bounds__(1024, 1) one_block(Work w) {
+// Writes what has been done to host memory, in the order of one_block.py; one thread.
+DEVICE void write(const Account& done, long long* report) {
+    const int counts[] = {done.stopped, done.phases, done.levels, done.paths};
+    for (int k = 0; k < 4; ++k) report[k] = counts[k];
+    for (int k = 0; k < KINDS; ++k) report[4 + k] = done.ticks[k];
+}
+
+// Reads: lists. Writes: both mates; report: what has been done, unless it is nullptr. Time:
+// O(phases * nnz / threads + levels).
+KERNEL __launch_bounds__(1024, 1) one_block(Work w, long long* report) {
     DYNAMIC_SHARED(near);
+    SHARED long long spent[KINDS];
+    if (thread_in_block() == 0)
+        for (int k = 0; k < KINDS; ++k) spent[k] = 0;
+    Account done = {0, 0, 0, 0, spent, ticks()};
     if (w.memory) {
         const Index *indptr = w.indptr.data, *indices = w.indices.data;
-        solve(arrays_in(w.memory, w.bits, w.n_rows, w.n_cols, indptr, indices), w);
-        return;
+        solve(arrays_in(w.memory, w.bits, w.n_rows, w.n_cols, indptr, indices), w, done);
+    } else {
+        Bits* const after = near + words_of(w.n_cols) + words_of(w.n_rows) + w.n_cols / 2 + 1;
+        Short* const numbers = reinterpret_cast<Short*>(after);
+        Short* const indptr = numbers + 4 * w.n_rows + 2 * w.n_cols;
+        Short* const indices = indptr + w.n_rows + 1;
+        for (Index i = thread_in_block(); i <= w.n_rows; i += threads_in_block())
+            indptr[i] = static_cast<Short>(w.indptr[i]);
+        const Index nnz = w.indptr[w.n_rows];
+        for (Index p = thread_in_block(); p < nnz; p += threads_in_block())
+            indices[p] = static_cast<Short>(w.indices[p]);
+        const Short *from = indptr, *entries = indices;
+        solve(arrays_in(numbers, near, w.n_rows, w.n_cols, from, entries), w, done);
     }
-    Bits* const after = near + words_of(w.n_cols) + words_of(w.n_rows) + w.n_cols / 2 + 1;
-    Short* const numbers = reinterpret_cast<Short*>(after);
-    Short* const indptr = numbers + 4 * w.n_rows + 2 * w.n_cols;
-    Short* const indices = indptr + w.n_rows + 1;
-    for (Index i = thread_in_block(); i <= w.n_rows; i += threads_in_block())
-        indptr[i] = static_cast<Short>(w.indptr[i]);
-    const Index nnz = w.indptr[w.n_rows];
-    for (Index p = thread_in_block(); p < nnz; p += threads_in_block())
-        indices[p] = static_cast<Short>(w.indices[p]);
-    const Short *from = indptr, *entries = indices;
-    solve(arrays_in(numbers, near, w.n_rows, w.n_cols, from, entries), w);
+    if (report && thread_in_block() == 0) write(done, report);
 }

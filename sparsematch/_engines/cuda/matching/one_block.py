@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 from sparsematch._engines.cuda.core import compile
-from sparsematch._engines.cuda.core.device import lane_shift
+from sparsematch._engines.cuda.core.device import HostNumbers, lane_shift
 from sparsematch._engines.registry import Run
 from sparsematch._types.arrays import namespace
 from sparsematch._types.bipartite import BipartiteCSR
@@ -22,6 +22,12 @@ MOST = 65_534
 #: Threads of the block by the least number of rows: a barrier of more threads takes longer.
 THREADS = {0: 256, 384: 512, 3072: 1024}
 
+_MOST_LEVELS = 2**31 - 1
+
+#: What the report of the kernel begins with; what ticks it then counts.
+COUNTS = "stopped", "phases", "levels", "augmentations"
+KINDS = "read", "start", "plant", "visit", "augment"
+
 
 def fits(graph: BipartiteCSR) -> bool:
     """Tell whether all of it fits into the shared memory of a block."""
@@ -35,17 +41,23 @@ def improve(graph: BipartiteCSR, matching: Matching, run: Run) -> None:
     Reads: the graph. Writes: both mates. Workspace: none if it `fits`, else four indices for each
     row and two for each column.
     """
+    search(graph, matching, run)
+
+
+def search(graph: BipartiteCSR, matching: Matching, run: Run, depth: int | None = None) -> bool:
+    """Search until the matching is maximum; return whether a phase was deeper than is allowed.
+
+    The rest is then left. Waits for the device if there is a limit.
+    """
     begin = perf_counter()
-    xp, dtype = namespace(graph.indptr), graph.dtype
-    n_rows, n_cols = graph.n_major, graph.n_minor
-    kernels = compile.load("matching/one_block", dtype)
+    xp, n_rows, n_cols = namespace(graph.indptr), graph.n_major, graph.n_minor
+    kernels = compile.load("matching/one_block", graph.dtype)
     shared, memory, bits = 0, None, None
     if fits(graph):
         shared = _shared_bytes(n_rows, n_cols, graph.nnz)
     else:
-        memory = xp.empty(4 * n_rows + 2 * n_cols, dtype)
+        memory = xp.empty(4 * n_rows + 2 * n_cols, graph.dtype)
         bits = xp.empty(_words(n_rows, n_cols), np.uint32)
-    report = xp.empty(3, dtype) if run.detailed else None
     row_mate, col_mate = graph.orient(matching.row_mate, matching.col_mate)
     work = kernels.struct(
         "Work",
@@ -57,16 +69,29 @@ def improve(graph: BipartiteCSR, matching: Matching, run: Run) -> None:
         col_mate=col_mate,
         memory=memory,
         bits=bits,
-        report=report,
-        shift=lane_shift(graph.nnz, n_rows, each=1, most=4),
+        # a level takes as long as its longest list: twice as many threads as the mean
+        shift=lane_shift(2 * graph.nnz, n_rows, each=1, most=5),
+        depth=depth or _MOST_LEVELS,
     )
     threads = max(number for rows, number in THREADS.items() if rows <= n_rows)
-    kernels.launch("one_block", 1, work, threads=threads, shared_bytes=shared)
-    facts: dict[str, Any] = {}
-    if report is not None:
-        phases, levels, found = report.tolist()  # waits
-        facts = {"phases": phases, "levels": levels, "augmentations": found}
-    run.steps.append(StepInfo("one_block", perf_counter() - begin, **facts))
+    how = {"threads": threads, "shared_bytes": shared}
+    if not run.detailed and not depth:
+        kernels.launch("one_block", 1, work, np.uint64(0), **how)
+        run.steps.append(StepInfo("one_block", perf_counter() - begin))
+        return False
+    report = HostNumbers(xp, len(COUNTS) + len(KINDS))
+    kernels.launch("one_block", 1, work, report.pointer, **how)
+    numbers = report.read()  # waits
+    run.steps.append(_account(perf_counter() - begin, numbers))
+    return bool(numbers[0])
+
+
+def _account(seconds: float, numbers: list[int]) -> StepInfo:
+    """Return what the kernel has done, from its report."""
+    facts: dict[str, Any] = dict(zip(COUNTS[1:], numbers[1:], strict=False))
+    ticks = numbers[len(COUNTS) :]
+    steps = {kind: seconds * t / max(sum(ticks), 1) for kind, t in zip(KINDS, ticks, strict=True)}
+    return StepInfo("one_block", seconds, **facts, seconds_by_step=steps)
 
 
 def _words(n_rows: int, n_cols: int) -> int:
