@@ -1,9 +1,11 @@
 """The result of engines for general graphs over ranks: each has the mates of its own vertices."""
 
+from typing import Any
+
 import numpy as np
 
 from sparsematch._types.agreement import collect
-from sparsematch._types.arrays import IndexArray
+from sparsematch._types.arrays import IndexArray, namespace, on_gpu
 from sparsematch._types.distributed import DistributedCSR
 from sparsematch._types.graph_matching import GraphMatching
 from sparsematch._types.run_info import RunInfo
@@ -83,7 +85,7 @@ class DistributedGraphMatching(GraphMatching):
 
         Each pair is on one rank.
         """
-        own = np.array(self.layout.own_rows, self.mate.dtype)
+        own = self.layout.places("rows").astype(self.mate.dtype, copy=False)
         smaller = self.mate > own
         return own[smaller], self.mate[smaller]
 
@@ -92,14 +94,16 @@ class DistributedGraphMatching(GraphMatching):
 
         It is of size n.
         """
-        mate = np.concatenate(collect(self.layout.comm, lambda: self.mate))
+        own: Any = self.mate
+        here = own.get() if on_gpu(own) else own
+        mate = namespace(own).asarray(np.concatenate(collect(self.layout.comm, lambda: here)))
         whole = GraphMatching(mate, mate, self.weight_sum, self.guarantee, self.info)
         whole.freeze()
         return whole
 
     def to_pyomo(self) -> dict[int, int]:
         """Return the own matched vertices as a dict to their mates."""
-        own = np.array(self.layout.own_rows, self.mate.dtype)[self.mate >= 0]
+        own = self.layout.places("rows")[self.mate >= 0]
         return dict(zip(own.tolist(), self.mate[self.mate >= 0].tolist(), strict=True))
 
     def as_permutation(self) -> IndexArray:
