@@ -1,0 +1,368 @@
+"""What several GPUs must get right; tests/test_several_gpus.py starts this under mpiexec.
+
+    mpiexec -n 2 python tests/gpu_rank_checks.py FOLDER [NAME ...]
+
+Without names all checks run. Where there are GPUs, each rank uses the one of its number, and ranks
+that share one exchange by way of the host; elsewhere a stand-in for CuPy and the kernels as
+threaded C++ take their place. Checks are called as those of mpi_checks.py are.
+"""
+
+import contextlib
+import itertools
+import sys
+from pathlib import Path
+
+import numpy as np
+import scipy.sparse as sp
+
+import oracle
+import sparsematch as sm
+from gpu_calls import CUPY, HAS_GPU, host, to_gpu, values_to_gpu
+from graphs import assert_maximal, graph, random_graph
+from mpi_checks import SEEDS, random_matrix, row_starts, run_named, whole
+from mpi_faults import assert_raises_on_all
+from mpi_graph_checks import larger_graphs
+from sparsematch._engines.mpi.core.exchange import finishing, import_mpi
+from sparsematch._engines.nccl.core import layout
+from sparsematch._engines.nccl.core.exchange import Exchange
+from sparsematch._engines.nccl.matching import auto, forest, gathered
+from strategies import partial_matching
+
+
+@contextlib.contextmanager
+def constants(room=3, long=None, gathered_up_to=0):
+    """Let a matrix of this size be a large one: boxes overflow, lists are cut, nothing is small."""
+    kept = layout.LEAST_ROOM, forest.LONG, gathered.GATHERED
+    layout.LEAST_ROOM, gathered.GATHERED = room, gathered_up_to
+    forest.LONG = long or forest.LONG
+    try:
+        yield
+    finally:
+        layout.LEAST_ROOM, forest.LONG, gathered.GATHERED = kept
+
+
+def distribute(comm, A, starts, convert=to_gpu):
+    """Each rank its rows, on its GPU."""
+    begin, end = starts[comm.rank : comm.rank + 2]
+    block = sp.csr_array(A)[begin:end]
+    there = convert(block)
+    values = there.data if convert is values_to_gpu else None
+    indptr, indices = there.indptr.astype(np.int64), there.indices
+    return sm.DistributedCSR(comm, indptr, indices, begin, A.shape, values)
+
+
+def cases(comm):
+    for seed in range(SEEDS[comm.size]):
+        rng = np.random.default_rng([seed, comm.size])
+        A = random_matrix(rng)
+        yield A, distribute(comm, A, row_starts(rng, A.shape[0], comm.size)), rng
+
+
+def assert_right(comm, A, D, matching, rank):
+    """A maximum matching on the GPUs, by the oracle and by the library's own certificates."""
+    assert isinstance(matching, sm.DistributedMatching)
+    assert isinstance(matching.row_mate, CUPY.ndarray)
+    assert matching.row_mate.dtype == matching.col_mate.dtype == D.dtype
+    together = matching.gather().get()
+    assert matching.cardinality == together.cardinality == rank
+    oracle.assert_maximum(A, together.row_mate, together.col_mate)
+    assert sm.is_matching(D, matching)
+    assert sm.is_maximal(D, matching)
+    assert sm.is_maximum(D, matching)
+    rows, cols = (whole(comm, host(side)) for side in sm.vertex_cover(D, matching))
+    assert len(rows) + len(cols) == rank
+    in_cover = np.zeros(A.shape[0], bool), np.zeros(A.shape[1], bool)
+    in_cover[0][rows], in_cover[1][cols] = True, True
+    assert oracle.is_cover(A, *in_cover)
+
+
+def check_random_matrices(comm, folder):
+    """Any partition, duplicates, both index types; every engine from every start."""
+    heuristics = [engine.name for engine in sm.engines("heuristic", backend="nccl")]
+    for k, (A, D, rng) in enumerate(cases(comm)):
+        rank = sm.structural_rank(A)
+        with constants(room=1 if k % 2 else 1 << 14):
+            assert sm.structural_rank(D) == rank
+            assert sm.is_structurally_singular(D) == (rank < min(A.shape))
+            for init in ("none", *heuristics):
+                matching, info = sm.maximum_transversal(
+                    D, method="ms_bfs", init=init, return_info=True
+                )
+                assert_right(comm, A, D, matching, rank)
+                assert info.steps[-1].cardinality == info.cardinality == rank
+            for init in heuristics:
+                matching = sm.maximum_transversal(D, method="none", init=init)
+                together = matching.gather().get()
+                oracle.assert_maximal(A, together.row_mate, together.col_mate)
+                assert sm.is_maximal(D, matching)
+                assert sm.is_maximum(D, matching) == (matching.cardinality == rank)
+            start = partial_matching(A, rng)
+            rows, cols = D.own_rows, D.own_cols
+            mine = (
+                CUPY.asarray(start[0][rows.start : rows.stop]),
+                CUPY.asarray(start[1][cols.start : cols.stop]),
+            )
+            for method in ("auto", "ms_bfs"):
+                matching = sm.maximum_transversal(D, method=method, initial=mine)
+                assert_right(comm, A, D, matching, rank)
+
+
+def matrices():
+    """Many levels and phases, hubs, more rows than columns and the reverse."""
+    rng = np.random.default_rng(12)
+    n, ones = 17, np.ones(17 * 17)
+    grid = sp.diags_array([ones[1:], ones[1:], ones[n:], ones[n:]], offsets=[-1, 1, -n, n])
+    scrambled = sp.csr_array(grid)[rng.permutation(n * n)][:, rng.permutation(n * n)]
+    tall = sp.random_array((300, 70), density=0.012, format="csr", rng=rng)
+    path = sp.diags_array([ones[:40], ones[:39]], offsets=[0, 1]).tocsr()[::-1]
+    rows, cols = rng.zipf(1.6, (2, 3000)).clip(1, 400) - 1
+    skewed = sp.coo_array((np.ones(3000), (rows, cols)), shape=(400, 400)).tocsr()
+    skewed = skewed[rng.permutation(400)][:, rng.permutation(400)]
+    sparse = sp.random_array((900, 900), density=3 / 900, format="csr", rng=rng)
+    return [sp.csr_array(A) for A in (grid, scrambled, tall, tall.T, path, skewed, sparse)]
+
+
+def check_larger_matrices(comm, folder):
+    """Every step of the search, with small boxes and with short lists cut to parts."""
+    for A in matrices():
+        starts = row_starts(np.random.default_rng(A.nnz), A.shape[0], comm.size)
+        D, rank = distribute(comm, A, starts), sm.structural_rank(A)
+        for long, how in ((None, {"method": "auto"}), (4, {"method": "ms_bfs", "init": "none"})):
+            with constants(room=1 if long else 7, long=long):
+                matching, info = sm.maximum_transversal(D, return_info=True, **how)
+                assert_right(comm, A, D, matching, rank)
+            last = info.steps[-1]
+            assert comm.size == 1 or last.engine == "ms_bfs"
+            if long and comm.size > 1:
+                assert last.augmentations == rank
+                assert last.path_edges >= rank
+                assert last.levels >= last.phases
+                assert last.rounds > last.levels
+                assert last.bytes_sent > 0
+                assert last.edges > 0
+                assert last.carrier == ("NCCL" if on_own_gpus(comm) else "MPI")
+
+
+def on_own_gpus(comm):
+    return HAS_GPU and comm.size <= CUPY.cuda.runtime.getDeviceCount() and has_nccl()
+
+
+def has_nccl():
+    try:
+        return CUPY.cuda.nccl.get_version() > 0
+    except (AttributeError, ImportError, RuntimeError):
+        return False
+
+
+def check_gathered(comm, folder):
+    """A small matrix is matched on one GPU; the account says so on all ranks."""
+    for A, D, _ in itertools.islice(cases(comm), 6):
+        matching, info = sm.maximum_transversal(D, return_info=True)
+        assert_right(comm, A, D, matching, sm.structural_rank(A))
+        (*_, last) = info.steps
+        assert comm.size == 1 or "gathered on the GPU of rank 0" in last.reason
+        assert comm.allgather(info.steps) == [info.steps] * comm.size
+
+
+def check_graphs(comm, folder):
+    """The matching of one process, to the last pair, with weights of both types."""
+    rng = np.random.default_rng(7)
+    loops = sp.csr_array(graph(60, rng.integers(0, 60, (200, 2))))
+    graphs = {**larger_graphs(), "one": (sp.csr_array((1, 1)), True), "loops": (loops, True)}
+    for name, (G, _) in graphs.items():
+        for kind, weights in ((np.float64, True), (np.float32, True), (np.float64, False)):
+            G = sp.csr_array(G).astype(kind)
+            G.sort_indices()
+            starts = row_starts(np.random.default_rng(len(name)), G.shape[0], comm.size)
+            D = distribute(comm, G, starts, values_to_gpu)
+            how = {"weights": weights, "rng": 3}
+            expected = sm.approximate_matching(G.astype(np.float64), **how)
+            matching = sm.approximate_matching(D, return_info=True, **how)
+            together = matching.gather().get()
+            assert np.array_equal(together.mate, expected.mate), name
+            assert_maximal(G, together.mate)
+            assert matching.cardinality == expected.cardinality
+            assert np.isclose(matching.weight, expected.weight, rtol=1e-6)
+            cols = whole(comm, host(matching.col_mate))
+            assert np.array_equal(cols, expected.mate)
+            assert sm.is_matching(D, matching)
+            (step,) = matching.info.steps
+            assert step.engine == "local_max"
+            assert len(step.matched) == step.phases
+            assert not step.matched or step.matched[-1] == 2 * matching.cardinality
+
+
+def check_repeated_entries(comm, folder):
+    """Duplicates are added up; the larger of two is taken; what is not symmetric is refused."""
+    G = random_graph(80, 5, seed=3)
+    rows, cols = G.nonzero()
+    repeated = sp.csr_array(
+        (np.repeat(G.data, 2), np.repeat(G.indices, 2), 2 * G.indptr), shape=G.shape
+    )
+    starts = row_starts(np.random.default_rng(9), 80, comm.size)
+    expected = sm.approximate_matching(repeated)
+    matching = sm.approximate_matching(distribute(comm, repeated, starts, values_to_gpu))
+    assert np.array_equal(matching.gather().get().mate, expected.mate)
+    one_sided = sp.csr_array(G, copy=True)
+    one_sided.data[(rows == rows[0]) & (cols == cols[0])] *= 3
+    D = distribute(comm, one_sided, starts, values_to_gpu)
+    expected = sm.approximate_matching(one_sided, symmetrize=True)
+    matching = sm.approximate_matching(D, symmetrize=True)
+    assert np.array_equal(matching.gather().get().mate, expected.mate)
+    words = f"G[{rows[0]}, {cols[0]}] is an entry, but"
+    assert_raises_on_all(comm, ValueError, words, lambda: sm.approximate_matching(D))
+    one_sided.data[0] = np.inf
+    D = distribute(comm, one_sided, starts, values_to_gpu)
+    words = "is inf, but weights must be finite"
+    assert_raises_on_all(comm, ValueError, words, lambda: sm.approximate_matching(D))
+
+
+def check_moved_rows(comm, folder):
+    """Rows move where the permutation says; copies in host memory are the same matrix."""
+    for A, D, rng in itertools.islice(cases(comm), 4):
+        B = sp.csr_array(A, copy=True)
+        B.data = rng.random(B.nnz)
+        D = distribute(comm, B, D.row_starts.tolist(), values_to_gpu)
+        assert abs(D.to_local() - B[D.own_rows.start : D.own_rows.stop]).sum() == 0
+        assert D.get().backend == "mpi"
+        assert sm.structural_rank(D.get()) == sm.structural_rank(A)
+        matching = sm.maximum_transversal(D)
+        moved = sm.permute_and_redistribute(D, matching)
+        assert isinstance(moved.indices, CUPY.ndarray)
+        p = host(matching.as_permutation())
+        assert np.array_equal(p[host(matching.perm_r())], np.arange(A.shape[0]))
+        assert abs(moved.to_local() - B[p][D.own_rows.start : D.own_rows.stop]).sum() == 0
+        rows, cols = matching.pairs()
+        assert np.array_equal(host(cols), host(matching.row_mate)[host(rows) - D.first_row])
+
+
+def block(comm, **changes):
+    """The arguments of a matrix with two rows on each rank, with some of them changed on one."""
+    arguments = {
+        "indptr": CUPY.asarray(np.array([0, 1, 2])),
+        "indices": CUPY.asarray(np.array([0, 1])),
+        "first_row": 2 * comm.rank,
+        "shape": (2 * comm.size, 3),
+    }
+    if comm.rank == comm.size - 1:
+        arguments |= changes
+    return lambda: sm.DistributedCSR(comm, **arguments)
+
+
+def check_bad_input(comm, folder):
+    """One clear error on all ranks."""
+    last = comm.size - 1
+    front = f"rank {last}: " if last else ""
+
+    def put(*values):
+        return CUPY.asarray(np.array(values))
+
+    on_host = {"indptr": np.array([0, 1, 2]), "indices": np.array([0, 1])}
+    for kind, words, changes in (
+        (TypeError, front + "indices is in host memory, but indptr is on a GPU", {"indices": [0]}),
+        (TypeError, front + "indptr must hold integers, not float64", {"indptr": put(0.0, 1, 2)}),
+        (TypeError, front + "indices must hold integers, not float64", {"indices": put(0.0, 1)}),
+        (ValueError, front + "indices[1] is 7, but the matrix has", {"indices": put(0, 7)}),
+        (ValueError, front + "indices[0] is -1", {"indices": put(-1, 1)}),
+        (ValueError, front + "indptr must not fall, but goes from 2", {"indptr": put(0, 2, 1)}),
+        (ValueError, front + "indptr[0] is 1, but must be 0", {"indptr": put(1, 1, 2)}),
+        (ValueError, front + "indices has 1 elements, but", {"indices": put(0)}),
+        (TypeError, front + "values is in host memory, but indptr", {"values": np.ones(2)}),
+    ):
+        assert_raises_on_all(comm, kind, words, block(comm, **changes))
+    if comm.size > 1:
+        words = f"the arrays are on a GPU on rank 0, but in host memory on rank {last}"
+        assert_raises_on_all(comm, TypeError, words, block(comm, **on_host))
+    D = block(comm)()
+    empty = np.full(2, -1), np.full(len(D.own_cols), -1)
+    words = "initial is on the host, but the matrix is on GPUs"
+    assert_raises_on_all(
+        comm, TypeError, words, lambda: sm.maximum_transversal(D, initial=empty)
+    )
+    words = "done in host memory only"
+    assert_raises_on_all(comm, TypeError, words, lambda: sm.coarse_dulmage_mendelsohn(D))
+
+
+def check_wrong_matchings(comm, folder):
+    """Pairs that one side does not know of, or that are no entries."""
+    D = block(comm)()
+    matching = sm.maximum_transversal(D)
+    assert matching.cardinality == 2
+    rows, cols = host(matching.row_mate), host(matching.col_mate)
+
+    def on_gpu(row_mate, col_mate):
+        return CUPY.asarray(np.array(row_mate)), CUPY.asarray(np.array(col_mate))
+
+    assert sm.is_matching(D, on_gpu(rows, cols))
+    for mates, words in (
+        ((np.full_like(rows, -1), cols), "is paired with row"),
+        ((rows, np.full_like(cols, -1)), "is paired with column"),
+    ):
+        given = on_gpu(*mates)
+        assert not sm.is_matching(D, given)
+        assert_raises_on_all(comm, ValueError, words, lambda pair=given: sm.is_maximum(D, pair))
+    empty = on_gpu(np.full_like(rows, -1), np.full_like(cols, -1))
+    assert sm.is_matching(D, empty)
+    assert not sm.is_maximal(D, empty)
+    assert not sm.is_maximum(D, empty)
+    rows, cols = np.full_like(rows, -1), np.full_like(cols, -1)
+    if comm.rank == 0:
+        rows[0] = 2
+    if 2 in D.own_cols:
+        cols[2 - D.first_col] = 0
+    words = "row 0 is paired with column 2, but A[0, 2] is not an entry"
+    pair = on_gpu(rows, cols)
+    assert_raises_on_all(comm, ValueError, words, lambda: sm.is_maximum(D, pair))
+
+
+def check_exchange(comm, folder):
+    """Arrays arrive by ascending sender; sums and least elements are those of all ranks."""
+    exchange = Exchange(comm, CUPY)
+    assert exchange.carrier == ("" if comm.size == 1 else "NCCL" if on_own_gpus(comm) else "MPI")
+    for dtype in (np.int32, np.int64):
+        parts = [CUPY.full(to + comm.rank, comm.rank, dtype) for to in range(comm.size)]
+        arriving = [rank + comm.rank for rank in range(comm.size)]
+        arrived = host(exchange.swap(parts, arriving))
+        others = [rank for rank in range(comm.size) if rank != comm.rank]
+        expected = np.repeat(others, [arriving[rank] for rank in others])
+        assert arrived.dtype == dtype
+        assert np.array_equal(arrived, expected)
+    numbers = CUPY.asarray(np.arange(5, dtype=np.int64) * (comm.rank + 1))
+    exchange.least(numbers)
+    assert np.array_equal(host(numbers), np.arange(5))
+    bits = CUPY.asarray(np.full(3, 1 << comm.rank, np.uint32))
+    exchange.add_up(bits)
+    assert np.array_equal(host(bits), np.full(3, (1 << comm.size) - 1, np.uint32))
+    assert exchange.sum(1, comm.rank) == [comm.size, comm.size * (comm.size - 1) // 2]
+    assert exchange.rounds == 4 if comm.size > 1 else exchange.bytes_sent == 0
+
+
+def fail_alone(comm, folder):
+    """An error that no rank foresaw, within an engine."""
+    launch = forest.Forest._launch
+
+    def break_down(self, *arguments):
+        if comm.rank == comm.size - 1:
+            raise RuntimeError("the device is on fire")
+        launch(self, *arguments)
+
+    forest.Forest._launch = break_down
+    with constants():
+        sm.structural_rank(distribute(comm, matrices()[0], [0, *[289] * comm.size]))
+
+
+CHECKS = [name for name in list(globals()) if name.startswith("check_")]
+
+
+def main():
+    comm = import_mpi().COMM_WORLD
+    sys.argv[2:] = sys.argv[2:] or CHECKS
+    with finishing(comm):
+        assert auto.is_small is gathered.is_small
+        if HAS_GPU:
+            CUPY.cuda.Device(comm.rank % CUPY.cuda.runtime.getDeviceCount()).use()
+        run_named(comm, Path(sys.argv[1]), globals())
+
+
+if __name__ == "__main__":
+    main()
