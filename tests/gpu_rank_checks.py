@@ -17,7 +17,7 @@ import scipy.sparse as sp
 
 import oracle
 import sparsematch as sm
-from gpu_calls import CUPY, HAS_GPU, host, to_gpu, values_to_gpu
+from gpu_calls import CUPY, HAS_GPU, host, values_to_gpu
 from graphs import assert_maximal, graph, random_graph
 from mpi_checks import SEEDS, random_matrix, row_starts, run_named, whole
 from mpi_faults import assert_raises_on_all
@@ -41,14 +41,14 @@ def constants(room=3, long=None, gathered_up_to=0):
         layout.LEAST_ROOM, forest.LONG, gathered.GATHERED = kept
 
 
-def distribute(comm, A, starts, convert=to_gpu):
-    """Each rank its rows, on its GPU."""
+def distribute(comm, A, starts, values=False):
+    """Each rank its rows, on its GPU, perhaps with values."""
     begin, end = starts[comm.rank : comm.rank + 2]
-    block = sp.csr_array(A)[begin:end]
-    there = convert(block)
-    values = there.data if convert is values_to_gpu else None
-    indptr, indices = there.indptr.astype(np.int64), there.indices
-    return sm.DistributedCSR(comm, indptr, indices, begin, A.shape, values)
+    here = sp.csr_array(A)[begin:end]
+    arrays = here.indptr.astype(np.int64), here.indices
+    indptr, indices = (CUPY.asarray(array) for array in arrays)
+    there = CUPY.asarray(here.data) if values else None
+    return sm.DistributedCSR(comm, indptr, indices, begin, A.shape, there)
 
 
 def cases(comm):
@@ -144,14 +144,15 @@ def check_larger_matrices(comm, folder):
 
 
 def on_own_gpus(comm):
-    return HAS_GPU and comm.size <= CUPY.cuda.runtime.getDeviceCount() and has_nccl()
+    return bool(HAS_GPU and comm.size <= CUPY.cuda.runtime.getDeviceCount() and has_nccl())
 
 
 def has_nccl():
     try:
-        return CUPY.cuda.nccl.get_version() > 0
-    except (AttributeError, ImportError, RuntimeError):
+        from cupy.cuda import nccl
+    except ImportError:
         return False
+    return nccl.available
 
 
 def check_gathered(comm, folder):
@@ -174,7 +175,7 @@ def check_graphs(comm, folder):
             G = sp.csr_array(G).astype(kind)
             G.sort_indices()
             starts = row_starts(np.random.default_rng(len(name)), G.shape[0], comm.size)
-            D = distribute(comm, G, starts, values_to_gpu)
+            D = distribute(comm, G, starts, values=True)
             how = {"weights": weights, "rng": 3}
             expected = sm.approximate_matching(G.astype(np.float64), **how)
             matching = sm.approximate_matching(D, return_info=True, **how)
@@ -201,18 +202,18 @@ def check_repeated_entries(comm, folder):
     )
     starts = row_starts(np.random.default_rng(9), 80, comm.size)
     expected = sm.approximate_matching(repeated)
-    matching = sm.approximate_matching(distribute(comm, repeated, starts, values_to_gpu))
+    matching = sm.approximate_matching(distribute(comm, repeated, starts, values=True))
     assert np.array_equal(matching.gather().get().mate, expected.mate)
     one_sided = sp.csr_array(G, copy=True)
     one_sided.data[(rows == rows[0]) & (cols == cols[0])] *= 3
-    D = distribute(comm, one_sided, starts, values_to_gpu)
+    D = distribute(comm, one_sided, starts, values=True)
     expected = sm.approximate_matching(one_sided, symmetrize=True)
     matching = sm.approximate_matching(D, symmetrize=True)
     assert np.array_equal(matching.gather().get().mate, expected.mate)
     words = f"G[{rows[0]}, {cols[0]}] is an entry, but"
     assert_raises_on_all(comm, ValueError, words, lambda: sm.approximate_matching(D))
     one_sided.data[0] = np.inf
-    D = distribute(comm, one_sided, starts, values_to_gpu)
+    D = distribute(comm, one_sided, starts, values=True)
     words = "is inf, but weights must be finite"
     assert_raises_on_all(comm, ValueError, words, lambda: sm.approximate_matching(D))
 
@@ -222,9 +223,17 @@ def check_moved_rows(comm, folder):
     for A, D, rng in itertools.islice(cases(comm), 4):
         B = sp.csr_array(A, copy=True)
         B.data = rng.random(B.nnz)
-        D = distribute(comm, B, D.row_starts.tolist(), values_to_gpu)
+        D = distribute(comm, B, D.row_starts.tolist(), values=True)
         assert abs(D.to_local() - B[D.own_rows.start : D.own_rows.stop]).sum() == 0
         assert D.get().backend == "mpi"
+        if D.own_rows and B.shape[1]:
+            block = values_to_gpu(B[D.own_rows.start : D.own_rows.stop])
+        else:
+            block = None
+        if all(comm.allgather(block is not None)):
+            same = sm.DistributedCSR.from_local(comm, block)
+            assert same.backend == "nccl"
+            assert abs(same.to_local() - D.to_local()).sum() == 0
         assert sm.structural_rank(D.get()) == sm.structural_rank(A)
         matching = sm.maximum_transversal(D)
         moved = sm.permute_and_redistribute(D, matching)

@@ -26,6 +26,17 @@ from sparsematch._types.agreement import rank_of, size_of
 _Array = NDArray[Any]
 
 
+@functools.cache
+def _import_nccl() -> Any:
+    """Import what CuPy has of NCCL, or None; it is no attribute before that."""
+    try:
+        from cupy.cuda import nccl
+
+        return nccl if getattr(nccl, "available", False) and nccl.get_version() else None
+    except (ImportError, RuntimeError):
+        return None
+
+
 class _Link(NamedTuple):
     """A communicator of NCCL (None: MPI carries), and the GPU on which it was made."""
 
@@ -115,8 +126,7 @@ class Exchange:
         self._reduce(array, "MIN")
 
     def _by_nccl(self, parts: Sequence[Any], incoming: Sequence[Any]) -> None:
-        nccl, stream = self._xp.cuda.nccl, self._xp.cuda.get_current_stream().ptr
-        assert self._link is not None
+        nccl, stream = _import_nccl(), self._xp.cuda.get_current_stream().ptr
         nccl.groupStart()
         for rank in range(self.size):
             out, back = parts[rank], incoming[rank]
@@ -147,7 +157,7 @@ class Exchange:
             self.comm.Allreduce(mine.copy(), mine, op=getattr(import_mpi(), operation))
             array.set(mine)
             return
-        nccl, place = self._xp.cuda.nccl, array.data.ptr
+        nccl, place = _import_nccl(), array.data.ptr
         stream = self._xp.cuda.get_current_stream().ptr
         op = getattr(nccl, f"NCCL_{operation}")
         self._link.allReduce(place, place, array.size, _kind(nccl, array), op, stream)
@@ -176,24 +186,20 @@ def _connected(comm: Any, xp: Any) -> Any:
         places = [gpu for _, gpu in everyone]
         mine = _Link(None, device)
         if None not in places and len(set(places)) == len(places):
-            mine = _Link(_connect(comm, xp), device)
+            mine = _Link(_connect(comm), device)
         comm.Set_attr(_key(), mine)
     assert mine is not None
     return mine.nccl
 
 
-def _connect(comm: Any, xp: Any) -> Any:
-    nccl = xp.cuda.nccl
+def _connect(comm: Any) -> Any:
+    nccl = _import_nccl()
     name = comm.bcast(nccl.get_unique_id() if comm.rank == 0 else None)
     return nccl.NcclCommunicator(comm.size, name, comm.rank)
 
 
 def _gpu(xp: Any, device: int) -> tuple[str, str] | None:
     """Return which GPU of which machine this is, or None if CuPy has no NCCL."""
-    try:
-        if not getattr(xp.cuda.nccl, "available", True):
-            return None
-        xp.cuda.nccl.get_version()
-        return platform.node(), xp.cuda.runtime.deviceGetPCIBusId(device)
-    except (AttributeError, ImportError, RuntimeError):
+    if _import_nccl() is None:
         return None
+    return platform.node(), str(xp.cuda.runtime.deviceGetPCIBusId(device))

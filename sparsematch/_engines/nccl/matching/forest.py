@@ -63,7 +63,7 @@ class Forest:
             "indices": A.indices,
             "row_mate": row_mate,
             "col_mate": col_mate,
-            **dict(zip(("parent", "before", "tree"), xp.empty((3, n_cols), dtype), strict=True)),
+            "nodes": xp.empty(4 * n_cols, dtype),
             "seen": bit_set(xp, A.n_cols),
             "parts": xp.empty(2 * (2 * nnz // LONG + 1), np.int64),
             "rows": owners(self.kernels, A, "rows"),

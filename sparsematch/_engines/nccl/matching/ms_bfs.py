@@ -24,8 +24,8 @@ SUMMARY = "Searches from all free rows at once over all GPUs, level by level; tr
 def improve(A: DistributedCSR, matching: DistributedMatching, run: Run) -> None:
     """Make the matching maximum. Collective.
 
-    Reads: the matrix. Writes: both mates. Workspace: four indices for each own row, five for each
-    own column, an index for each free row of all ranks, two bits for each column of all ranks, and
+    Reads: the matrix. Writes: both mates. Workspace: four indices for each own row, four for each
+    own column and two for each other rank, an index for each free row of all ranks, two bits for each column of all ranks, and
     letters: up to four indices for each column of other ranks, or for an eighth of the entries.
     Time: O(phases nnz / ranks), and two exchanges a level.
     """

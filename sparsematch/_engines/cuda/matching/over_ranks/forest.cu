@@ -29,6 +29,11 @@ struct alignas(16) Claim {
 struct alignas(8) Step {
     Index row, root;
 };
+// What is known of a column in a tree: the row that it was reached from, the mate that this row had
+// then, its root. Together, as they are written together, at random.
+struct alignas(16) Node {
+    Index parent, before, root, unused;
+};
 // A part of a list that is too long for a few lanes: its row's place in the queue, and which.
 struct Part {
     long long at, number;
@@ -43,11 +48,11 @@ struct Progress {
 struct Forest {
     const long long* indptr;
     const Index* indices;
-    Index *row_mate, *col_mate;          // of own vertices
-    Index *parent, *before, *tree;       // of own columns
-    Bits *seen, *done;                   // of all columns; of all roots
-    Index* leaf;                         // of all roots: the own column that ends the path
-    Step* queue;                         // own rows in trees, level by level
+    Index *row_mate, *col_mate;  // of own vertices
+    Node* nodes;                 // of own columns
+    Bits *seen, *done;           // of all columns; of all roots
+    Index* leaf;                 // of all roots: the own column that ends the path
+    Step* queue;                 // own rows in trees, level by level
     Part* parts;
     Owners rows, cols;
     Outbox claims, steps;
@@ -78,9 +83,7 @@ DEVICE void forward(const Forest& f, const Step& step) {
 // a tree tells the others.
 DEVICE void adopt(const Forest& f, const Claim& by) {
     const long long c = by.col - f.cols.begin;
-    f.parent[c] = by.row;
-    f.before[c] = by.before;
-    f.tree[c] = by.root;
+    f.nodes[c] = Node{by.row, by.before, by.root, 0};
     const Index mate = f.col_mate[c];
     if (mate != UNMATCHED) {
         if (!has(f.done, by.root)) forward(f, Step{mate, by.root});
@@ -213,10 +216,10 @@ DEVICE void walk(const Forest& f, Index col) {
     long long edges = 0;
     do {
         const long long c = col - f.cols.begin;
-        const Index row = f.parent[c];
+        const Index row = f.nodes[c].parent;
         f.col_mate[c] = row;
         if (owns(f.rows, row)) f.row_mate[row - f.rows.begin] = col;
-        col = f.before[c];
+        col = f.nodes[c].before;
         edges += col == UNMATCHED ? 1 : 2;
     } while (col != UNMATCHED && owns(f.cols, col));
     add(&f.progress->path_edges, edges);
@@ -236,8 +239,8 @@ KERNEL walk_on(Forest f, const Step* arrived, long long n) {
 KERNEL settle(Forest f) {
     for (long long c = thread_index(); c < f.cols.end - f.cols.begin; c += thread_count()) {
         const Index col = static_cast<Index>(f.cols.begin + c);
-        if (!is_in(f.seen, col) || f.col_mate[c] != f.parent[c]) continue;
-        const Index row = f.parent[c];
+        const Index row = is_in(f.seen, col) ? f.nodes[c].parent : UNMATCHED;
+        if (row == UNMATCHED || f.col_mate[c] != row) continue;
         if (!owns(f.rows, row)) post(f.steps, owner(f.rows, row), Step{row, col});
     }
 }
@@ -251,7 +254,7 @@ KERNEL set_rows(Forest f, const Step* arrived, long long n) {
 KERNEL retain(Forest f, const Step* old, long long n_old, Bits* kept) {
     for (long long c = thread_index(); c < f.cols.end - f.cols.begin; c += thread_count()) {
         const Index col = static_cast<Index>(f.cols.begin + c);
-        if (is_in(f.seen, col) && f.leaf[f.tree[c]] == NO_LEAF) insert(kept, col);
+        if (is_in(f.seen, col) && f.leaf[f.nodes[c].root] == NO_LEAF) insert(kept, col);
     }
     for (long long k = thread_index(); k < n_old; k += thread_count()) {
         const Step step = old[k];
