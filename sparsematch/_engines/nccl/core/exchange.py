@@ -5,6 +5,7 @@ but `wait` is collective.
 
 - ``share(numbers)``: what each rank has of a few numbers of the host, on every rank.
 - ``swap(parts, arriving)``: an array for each other rank; what has come, by ascending sender.
+- ``complete(whole, starts)``: an array of which each rank has its part becomes whole on all.
 - ``add_up(array)``, ``least(array)``: in place, over all ranks.
 
 NCCL needs a GPU for each rank, and CuPy with its library. Where one of the two is missing, arrays
@@ -13,6 +14,7 @@ NCCL is made by the first exchange over a communicator of MPI, and kept with it.
 """
 
 import functools
+import itertools
 import platform
 from collections.abc import Sequence
 from typing import Any, NamedTuple
@@ -106,16 +108,24 @@ class Exchange:
         """
         dtype = parts[self.rank - 1].dtype
         arriving = [0 if r == self.rank else int(n) for r, n in enumerate(arriving)]
-        ends = np.cumsum(arriving)
-        whole = self._xp.empty(int(ends[-1]), dtype)
-        incoming = [whole[end - n : end] for end, n in zip(ends.tolist(), arriving, strict=True)]
+        starts = [0, *np.cumsum(arriving).tolist()]
+        whole = self._xp.empty(starts[-1], dtype)
+        self._exchange(parts, [whole[a:b] for a, b in itertools.pairwise(starts)])
+        return whole
+
+    def complete(self, whole: Any, starts: Sequence[int]) -> None:
+        """Fill an array of which each rank has the elements from its start on."""
+        if self.size == 1:
+            return
+        parts = [whole[a:b] for a, b in itertools.pairwise(map(int, starts))]
+        self._exchange([parts[self.rank]] * self.size, parts)
+
+    def _exchange(self, parts: Sequence[Any], incoming: Sequence[Any]) -> None:
         self.rounds += 1
         self.bytes_sent += sum(p.nbytes for r, p in enumerate(parts) if r != self.rank)
-        if self._link is None:
-            self._by_mpi(parts, whole, arriving)
-        else:
-            self._by_nccl(parts, incoming)
-        return whole
+        if self.size == 1:
+            return
+        (self._by_mpi if self._link is None else self._by_nccl)(parts, incoming)
 
     def add_up(self, array: Any) -> None:
         """Replace an array by the sum of those of all ranks, element by element."""
@@ -136,16 +146,20 @@ class Exchange:
                 self._link.recv(back.data.ptr, back.size, _kind(nccl, back), rank, stream)
         nccl.groupEnd()
 
-    def _by_mpi(self, parts: Sequence[Any], whole: Any, arriving: list[int]) -> None:
-        out = [p.get() if r != self.rank else np.empty(0, whole.dtype) for r, p in enumerate(parts)]
-        counts = np.array([p.size for p in out], np.int64)
-        back, sizes = np.empty(whole.size, whole.dtype), np.array(arriving, np.int64)
+    def _by_mpi(self, parts: Sequence[Any], incoming: Sequence[Any]) -> None:
+        others = [rank for rank in range(self.size) if rank != self.rank]
+        dtype = parts[others[0]].dtype
+        out = np.concatenate([parts[rank].get() for rank in others])
+        counts, sizes = np.zeros((2, self.size), np.int64)
+        counts[others] = [parts[rank].size for rank in others]
+        sizes[others] = [incoming[rank].size for rank in others]
+        ends, back = np.cumsum(sizes), np.empty(int(sizes.sum()), dtype)
         self.comm.Alltoallv(
-            [np.concatenate(out), (counts, np.cumsum(counts) - counts)],
-            [back, (sizes, np.cumsum(sizes) - sizes)],
+            [out, (counts, np.cumsum(counts) - counts)], [back, (sizes, ends - sizes)]
         )
-        if back.size:
-            whole.set(back)
+        for rank in others:
+            if sizes[rank]:
+                incoming[rank].set(back[ends[rank] - sizes[rank] : ends[rank]])
 
     def _reduce(self, array: Any, operation: str) -> None:
         if self.size == 1 or not array.size:

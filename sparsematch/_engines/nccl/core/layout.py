@@ -34,14 +34,14 @@ def owners(kernels: Kernels, A: DistributedCSR, what: str) -> Struct:
 
 
 def room_for(letters: int, entries: int, size: int) -> int:
-    """Return how many letters fit in each box, where a rank may have so many to send in one go.
+    """Return how many letters fit in each box, where a rank writes so many at most in one go.
 
-    A share of them, as they go to several ranks, and no more than an eighth of its entries: what
-    finds no room is sent in the next exchange.
+    Some stay on the rank, and the others go to several, evenly for the most part. There is room for
+    no more than an eighth of the entries: what finds none is sent in the next exchange.
     """
     others = max(size - 1, 1)
-    shared = letters if others == 1 else 2 * letters // others
-    return max(min(shared, entries // (8 * others)), min(letters, LEAST_ROOM))
+    share = letters // size + (letters // (4 * size) if others > 1 else 0) + 1
+    return max(min(share, entries // (8 * others)), min(letters, LEAST_ROOM))
 
 
 class Outbox:
@@ -86,14 +86,19 @@ class Outbox:
 class Counts:
     """Numbers that kernels count on the device, and that a kernel reports to the host.
 
+    The letters of the boxes, and as many of the fields as are `fresh`, begin anew then.
+
     Attributes
     ----------
     device : array of int64
         `boxes` times the number of ranks, and then the fields of the struct ``Progress``.
     """
 
-    def __init__(self, kernels: Kernels, exchange: Exchange, xp: Any, boxes: int) -> None:
+    def __init__(
+        self, kernels: Kernels, exchange: Exchange, xp: Any, *, boxes: int, fresh: int
+    ) -> None:
         self.kernels, self._size = kernels, exchange.size
+        self._cleared = np.int32(boxes * exchange.size + fresh)
         self._fields = layout(kernels.name, kernels.dtype, "Progress").names or ()
         n = boxes * exchange.size + len(self._fields)
         self.device = xp.zeros(n, np.int64)
@@ -111,7 +116,8 @@ class Counts:
     def read(self) -> list[int]:
         """Return all numbers; waits for the device."""
         n = self.device.size
-        self.kernels.launch("report", n, self.device, np.int32(n), self._host.pointer)
+        arguments = self.device, np.int32(n), self._cleared, self._host.pointer
+        self.kernels.launch("report", n, *arguments)
         return self._host.read()
 
     def field(self, numbers: Any, name: str) -> Any:

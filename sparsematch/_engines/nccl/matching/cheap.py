@@ -53,7 +53,7 @@ class Proposals:
         xp, dtype = namespace(A.indptr), A.dtype
         self.exchange, self.seed, self.n_rows = exchange, run.seed, len(A.own_rows)
         self.kernels = compile.load("matching/over_ranks/proposals", dtype, TRIES=TRIES)
-        self.counts = Counts(self.kernels, exchange, xp, 2)
+        self.counts = Counts(self.kernels, exchange, xp, boxes=2, fresh=2)
         room = room_for(self.n_rows, A.local_nnz, exchange.size)
         asks = Outbox(exchange, self.counts.box(_ASKS), 2, room, dtype)
         grants = Outbox(exchange, self.counts.box(_GRANTS), 2, asks.largest_room, dtype)
@@ -92,18 +92,16 @@ class Proposals:
                 return
             n = int(going_on[self.exchange.rank])
             self.lists[:2] = self.lists[1::-1]
-            self._settle(state, everyone)
+            if self.counts.boxes(everyone, _ASKS).any():
+                self._settle(state, everyone)
 
     def _settle(self, state: Any, everyone: Any) -> None:
-        """Let owners choose, and rows know; then a new round begins. Collective."""
-        asks = self.counts.boxes(everyone, _ASKS)
-        if asks.any():
-            arrived, n = self.boxes[_ASKS].send(asks)
-            self.kernels.launch("grant", int(n), state, arrived, n)
-            everyone, _ = self._read()
-            arrived, n = self.boxes[_GRANTS].send(self.counts.boxes(everyone, _GRANTS))
-            self.kernels.launch("accept", int(n), state, arrived, n)
-        self.kernels.launch("next_round", 1, state)
+        """Let owners choose, and rows know. Collective."""
+        arrived, n = self.boxes[_ASKS].send(self.counts.boxes(everyone, _ASKS))
+        self.kernels.launch("grant", int(n), state, arrived, n)
+        everyone, _ = self._read()
+        arrived, n = self.boxes[_GRANTS].send(self.counts.boxes(everyone, _GRANTS))
+        self.kernels.launch("accept", int(n), state, arrived, n)
 
     def _read(self) -> tuple[Any, list[int]]:
         numbers = self.counts.read()

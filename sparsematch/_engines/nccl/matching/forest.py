@@ -2,8 +2,8 @@
 
 MCM-DIST (Azad, Buluc, Distributed-memory algorithms for maximum cardinality matching in bipartite
 graphs, IPDPS 2016). The kernels are those of `over_ranks/forest.cu` of the back-end for a GPU,
-which says what a level is, and the invariants. A level takes two exchanges, and as often the host
-reads what the GPU has counted: how much goes to whom.
+which says what a level is, and the invariants. Every GPU has the mates of all columns, so a level
+is one exchange, before which the host reads how much goes to whom.
 """
 
 from typing import Any
@@ -21,7 +21,7 @@ from sparsematch._types.distributed import DistributedCSR
 #: Entries from which a list is cut into parts of as many, for a warp each.
 LONG = 2048
 
-_CLAIMS, _STEPS = 0, 1
+_CLAIMS, _WALKERS = 0, 1
 
 
 def lanes_of(mean: float) -> int:
@@ -47,51 +47,70 @@ class Forest:
     ) -> None:
         xp, dtype, nnz = namespace(A.indptr), A.dtype, A.local_nnz
         self._xp, self.A, self.exchange, self.account = xp, A, exchange, Account()
-        n_rows, n_cols = len(A.own_rows), len(A.own_cols)
-        lanes = lanes_of(nnz / max(n_rows, 1))
-        self.kernels = compile.load("matching/over_ranks/forest", dtype, LANES=lanes, LONG=LONG)
-        self.lanes, self.counts = lanes, Counts(self.kernels, exchange, xp, 2)
-        room = room_for(A.n_cols - n_cols, nnz, exchange.size)
-        self.boxes = (
-            Outbox(exchange, self.counts.box(_CLAIMS), 4, room, dtype),
-            Outbox(exchange, self.counts.box(_STEPS), 2, n_cols, dtype),
-        )
-        # letters of two numbers: a row and its root
-        self.queue, self.other_queue = (xp.empty(2 * n_rows, dtype) for _ in range(2))
-        self.fields: dict[str, Any] = {
+        n_rows = len(A.own_rows)
+        self.lanes = lanes_of(nnz / max(n_rows, 1))
+        macros = {"LANES": self.lanes, "LONG": LONG}
+        self.kernels = compile.load("matching/over_ranks/forest", dtype, **macros)
+        self.counts = Counts(self.kernels, exchange, xp, boxes=2, fresh=2)
+        room = room_for(A.n_cols, nnz, exchange.size)
+        self._claims = Outbox(exchange, self.counts.box(_CLAIMS), 3, room, dtype)
+        # pairs of indices: a row and its root, or its new mate
+        self._queue, self._other = (xp.empty(2 * n_rows, dtype) for _ in range(2))
+        self._own_col_mate = col_mate
+        self._fields: dict[str, Any] = {
             "indptr": A.indptr,
             "indices": A.indices,
             "row_mate": row_mate,
-            "col_mate": col_mate,
-            "nodes": xp.empty(4 * n_cols, dtype),
+            "parent": xp.empty(n_rows, dtype),
+            "col_mate": self._of_all_columns(col_mate),
             "seen": bit_set(xp, A.n_cols),
+            "reached": bit_set(xp, n_rows),
+            "given": bit_set(xp, len(A.own_cols)),
             "parts": xp.empty(2 * (2 * nnz // LONG + 1), np.int64),
             "rows": owners(self.kernels, A, "rows"),
             "cols": owners(self.kernels, A, "cols"),
-            "claims": self.boxes[_CLAIMS].struct(self.kernels),
-            "steps": self.boxes[_STEPS].struct(self.kernels),
+            "claims": self._claims.struct(self.kernels),
             "progress": self.counts.progress,
         }
-        self.width = self.found = self.n_roots = self.n_rows_in_trees = 0
-        self._set(done=None, leaf=None)
+        self.width = self.found = self.n_roots = self._tail = 0
+
+    def _of_all_columns(self, col_mate: IndexArray) -> IndexArray:
+        """Return the mates of all columns. Collective."""
+        if self.exchange.size == 1:
+            return col_mate
+        own = self.A.own_cols
+        whole: IndexArray = self._xp.empty(self.A.n_cols, self.A.dtype)
+        whole[own.start : own.stop] = col_mate
+        self.exchange.complete(whole, self.A.col_starts)
+        return whole
 
     def _set(self, **fields: Any) -> None:
         """Change fields of what kernels take."""
-        self.fields |= fields
-        self._state = self.kernels.struct("Forest", **self.fields, queue=self.queue)
+        self._fields |= fields
+        lists = {"queue": self._queue, "changes": self._other}
+        self._state = self.kernels.struct("Forest", **self._fields, **lists)
 
     def plant(self) -> bool:
         """Make the free rows that have entries roots; return whether there are some. Collective."""
-        xp, dtype = self._xp, self.A.dtype
-        self._launch("plant", len(self.A.own_rows))
+        xp, dtype, n_rows = self._xp, self.A.dtype, len(self.A.own_rows)
+        none = Outbox(self.exchange, self.counts.box(_WALKERS), 2, 0, dtype)
+        walkers = {"walkers": none.struct(self.kernels)}
+        self._set(done=None, leaf=None, above=None, **walkers)
+        self._launch("plant", n_rows)
         everyone, _ = self._read()
         roots = self.counts.field(everyone, "tail")
-        self.n_roots, rank = int(roots.sum()), self.exchange.rank
-        leaf = xp.full(self.n_roots, np.iinfo(dtype).max, dtype)
-        self._set(done=bit_set(xp, self.n_roots), leaf=leaf)
-        self.width = int(roots[rank])
-        self._launch("number_roots", self.width, np.int64(roots[:rank].sum()))
-        self._launch("advance", 1, np.bool_(False))
+        self.n_roots, self.width = int(roots.sum()), int(roots[self.exchange.rank])
+        room = min(self.n_roots, max(n_rows, len(self.A.own_cols)))
+        self._walkers = Outbox(self.exchange, self.counts.box(_WALKERS), 2, room, dtype)
+        self._set(
+            done=bit_set(xp, self.n_roots),
+            leaf=xp.full(self.n_roots, np.iinfo(dtype).max, dtype),
+            above=xp.empty(self.n_roots, dtype),
+            walkers=self._walkers.struct(self.kernels),
+        )
+        before = np.int64(roots[: self.exchange.rank].sum())
+        self._launch("number_roots", self.width, before)
+        self._launch("advance", 1)
         return self.n_roots > 0
 
     def grow(self) -> bool:
@@ -99,94 +118,102 @@ class Forest:
 
         Reads: lists, mates. Writes: trees, parents, leaves. Time: O(entries of what is reached).
         """
-        before = self.found
-        while True:
-            self.account.levels += 1
-            everyone, numbers = self._expand(again=False)
-            while self.counts.boxes(everyone, _CLAIMS).any():
-                arrived, n = self.boxes[_CLAIMS].send(self.counts.boxes(everyone, _CLAIMS))
-                self._launch("receive", int(n), arrived, n)
-                if not self.counts.field(everyone, "again").any():
-                    everyone, numbers = self._read()
-                    break
-                self._launch("advance", 1, np.bool_(True))
-                everyone, numbers = self._expand(again=True)
-            self.found = int(self.counts.field(everyone, "found").sum())
-            if not self._advance(everyone, numbers):
-                break
+        before, again, alive = self.found, False, True
+        while alive:
+            self.account.levels += not again
+            self._launch("expand", self.width * self.lanes, np.bool_(again))
+            self._launch("expand_parts", 1 << 18)
+            everyone, numbers = self._read()
+            again = bool(self.counts.field(everyone, "again").any())
+            grown = self.counts.field(everyone, "tail") - self.counts.field(everyone, "end")
+            arrived = self._deliver(everyone)
+            if not again:
+                self.width = int(grown[self.exchange.rank]) + arrived
+                self._launch("advance", 1)
+            alive = again or arrived >= 0 or bool(grown.any())
+        self.found = int(self.counts.field(everyone, "found").sum())
         self.account.edges = int(self.counts.field(numbers, "edges"))
         return self.found > before
-
-    def _expand(self, again: bool) -> tuple[Any, list[int]]:
-        self._launch("expand", self.width * self.lanes, np.bool_(again))
-        self._launch("expand_parts", 1 << 18)
-        return self._read()
-
-    def _advance(self, everyone: Any, numbers: list[int]) -> bool:
-        """Send rows to their owners; return whether there is a next frontier. Collective."""
-        steps = self.counts.boxes(everyone, _STEPS)
-        grown = self.counts.field(everyone, "tail") - self.counts.field(everyone, "end")
-        self.width = int(grown[self.exchange.rank])
-        if steps.any():
-            self.width += int(self._deliver("append", everyone))
-        self._launch("advance", 1, np.bool_(False))
-        return bool(steps.any() or grown.any())
-
-    def _deliver(self, kernel: str, everyone: Any) -> np.int64:
-        """Send the boxes of steps, and give a kernel what arrives; return how many. Collective."""
-        arrived, n = self.boxes[_STEPS].send(self.counts.boxes(everyone, _STEPS))
-        self._launch(kernel, int(n), arrived, n)
-        return n
 
     def augment(self) -> None:
         """Augment along one path of every tree that has found some. Collective.
 
-        Reads: leaves, parents. Writes: both mates. Time: O(own columns), and an exchange for each
-        link of the longest path that leads to another rank.
+        Reads: leaves, parents. Writes: mates. Time: O(roots, and own rows of paths), and an
+        exchange for each link of the longest path that leads to another rank.
         """
-        self.exchange.least(self.fields["leaf"])  # of several leaves the same on all ranks
+        self.exchange.least(self._fields["leaf"])  # of several leaves the same on all ranks
+        self.counts.progress[5:6].fill(0)  # changes
         self._launch("walk_from_leaves", self.n_roots, np.int64(self.n_roots))
-        while self._pass_on("walk_on"):
-            pass
-        self._launch("settle", len(self.A.own_cols))
-        self._pass_on("set_rows")
-
-    def _pass_on(self, kernel: str) -> bool:
-        """Deliver what has been posted, if anything was; tell whether. Collective."""
-        everyone, numbers = self._read()
+        while True:
+            everyone, numbers = self._read()
+            walkers = self.counts.boxes(everyone, _WALKERS)
+            if not walkers.any():
+                break
+            arrived, n = self._walkers.send(walkers)
+            self._launch("walk_on", int(n), arrived, n)
         self.account.augmentations = int(self.counts.field(numbers, "paths"))
         self.account.path_edges = int(self.counts.field(numbers, "path_edges"))
-        self.n_rows_in_trees = int(self.counts.field(numbers, "tail"))
-        if not self.counts.boxes(everyone, _STEPS).any():
-            return False
-        arrived, n = self.boxes[_STEPS].send(self.counts.boxes(everyone, _STEPS))
-        self.counts.box(_STEPS).fill(0)  # before the kernel posts
-        self._launch(kernel, int(n), arrived, n)
-        return True
+        self._tail = int(self.counts.field(numbers, "tail"))
+        self._publish(self.counts.field(everyone, "changes"))
+
+    def _publish(self, changes: Any) -> None:
+        """Let all ranks know the new mates of columns. Collective."""
+        mine, n = self._other, np.int64(changes[self.exchange.rank])
+        self._launch("set_columns", int(n), mine, n)
+        if self.exchange.size > 1:
+            arrived = self.exchange.swap([mine[: 2 * n]] * self.exchange.size, 2 * changes)
+            n = np.int64(arrived.size // 2)
+            self._launch("set_columns", int(n), arrived, n)
 
     def graft(self) -> None:
         """Release the trees that had a path; the rows of the others are the frontier. Collective.
 
-        Time: O(own columns, and own rows in trees).
+        Time: O(own rows in trees).
         """
-        old, n_old = self.queue, self.n_rows_in_trees
-        self.queue, self.other_queue = self.other_queue, old
-        self.counts.progress[:3].fill(0)
-        kept = bit_set(self._xp, self.A.n_cols)
-        n = max(len(self.A.own_cols), n_old)
-        self._set()
-        self._launch("retain", n, old, np.int64(n_old), kept)
-        self.exchange.add_up(kept)  # an own bit is set on one rank at most
-        self._set(seen=kept)
-        self.fields["leaf"].fill(np.iinfo(self.A.dtype).max)
-        self.width = n_old
-        self._launch("advance", 1, np.bool_(False))
+        old = self._queue
+        self._queue, self._other = self._other, old
+        self.counts.progress[2:5].fill(0)  # begin, end, tail
+        self._set(reached=bit_set(self._xp, len(self.A.own_rows)))
+        kept = self._retain(old, self._tail)
+        given = bit_set(self._xp, len(self.A.own_cols))
+        self._set(seen=kept, given=given)
+        self._fields["leaf"].fill(np.iinfo(self.A.dtype).max)
+        self.width = self._tail
+        self._launch("advance", 1)
+
+    def finish(self) -> None:
+        """Write the mates of own columns, after augmentations."""
+        own, mates = self.A.own_cols, self._fields["col_mate"]
+        if mates is not self._own_col_mate:
+            self._own_col_mate[:] = mates[own.start : own.stop]
 
     def cover(self, rows: BoolArray, cols: BoolArray) -> None:
-        """Take own rows in trees out of a set, and write which own columns are in one."""
+        """Take own rows in trees out of a set, and write which own columns they have. Collective.
+
+        No tree may have found a path.
+        """
         n = int(self.counts.field(self.counts.read(), "tail"))
-        self._launch("uncover_rows", n, rows)
-        self._launch("cover_columns", cols.size, cols)
+        self.counts.progress[4:5].fill(0)  # tail
+        old, self._queue = self._queue, self._other
+        self._set()
+        kept = self._retain(old, n)
+        self._launch("cover", max(rows.size, cols.size), kept, rows, cols)
+
+    def _retain(self, old: Any, n: int) -> Any:
+        """Return a bit for each column that is matched with a row that stays. Collective."""
+        kept = bit_set(self._xp, self.A.n_cols)
+        self._launch("retain", n, old, np.int64(n), kept)
+        self.exchange.add_up(kept)  # a column has one mate
+        return kept
+
+    def _deliver(self, everyone: Any) -> int:
+        """Exchange claims; return how many came, or -1 if no rank had any. Collective."""
+        claims = self.counts.boxes(everyone, _CLAIMS)
+        if not claims.any():
+            return -1
+        arrived, n = self._claims.send(claims)
+        self._launch("receive", int(n), arrived, n)
+        return int(n)
 
     def _launch(self, kernel: str, n: int, *arguments: Any) -> None:
         self.kernels.launch(kernel, n, self._state, *arguments)

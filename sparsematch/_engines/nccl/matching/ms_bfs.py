@@ -24,10 +24,10 @@ SUMMARY = "Searches from all free rows at once over all GPUs, level by level; tr
 def improve(A: DistributedCSR, matching: DistributedMatching, run: Run) -> None:
     """Make the matching maximum. Collective.
 
-    Reads: the matrix. Writes: both mates. Workspace: four indices for each own row, four for each
-    own column and two for each other rank, an index for each free row of all ranks, two bits for each column of all ranks, and
-    letters: up to four indices for each column of other ranks, or for an eighth of the entries.
-    Time: O(phases nnz / ranks), and two exchanges a level.
+    Reads: the matrix. Writes: both mates. Workspace: five indices for each own row; an index and
+    two bits for each column, and two indices for each free row, of all ranks; letters: three
+    indices for each vertex of the other ranks, or for an eighth of the entries, twice. Time:
+    O(phases nnz / ranks), and an exchange a level.
     """
     with finishing(A.comm):
         begin, xp = perf_counter(), namespace(A.indptr)
@@ -39,5 +39,6 @@ def improve(A: DistributedCSR, matching: DistributedMatching, run: Run) -> None:
                 forest.augment()
                 forest.graft()
                 forest.account.phases += 1
+        forest.finish()
         own = int(xp.count_nonzero(matching.row_mate >= 0))
         run.steps.append(step_info(exchange, "ms_bfs", begin, own, forest.account))

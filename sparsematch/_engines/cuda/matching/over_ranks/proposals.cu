@@ -109,18 +109,15 @@ KERNEL accept(Proposals s, const Pair* arrived, long long n) {
         s.row_mate[arrived[k].vertex - s.rows.begin] = arrived[k].partner;
 }
 
-// A new round: all boxes are empty.
-KERNEL next_round(Proposals s) {
-    if (thread_index()) return;
-    for (int to = 0; to < s.asks.ranks; ++to) s.asks.counts[to] = s.grants.counts[to] = 0;
-    s.progress->next = s.progress->hard = 0;
-}
 // Own columns that have a mate. Writes: taken, own bits.
 KERNEL mark(Owners cols, const Index* col_mate, Bits* taken) {
     for (long long c = thread_index(); c < cols.end - cols.begin; c += thread_count())
         if (col_mate[c] != UNMATCHED) insert(taken, static_cast<Index>(cols.begin + c));
 }
-// Counts to where the host reads them.
-KERNEL report(const long long* counts, int n, long long* to) {
-    for (long long k = thread_index(); k < n; k += thread_count()) to[k] = counts[k];
+// Counts to where the host reads them; the first `cleared` of them begin anew.
+KERNEL report(long long* counts, int n, int cleared, long long* to) {
+    for (long long k = thread_index(); k < n; k += thread_count()) {
+        to[k] = counts[k];
+        if (k < cleared) counts[k] = 0;
+    }
 }
