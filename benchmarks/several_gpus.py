@@ -201,9 +201,7 @@ def local_max(comm, xp, arguments):
     make = device_matrices.circulant
     indptr, indices, weights = make(xp, n, arguments.mean, begin, end, arguments.seed)
     D = sm.DistributedCSR(comm, indptr, indices, begin, (n, n), weights)
-    matching, times, first = timed(
-        comm, xp, lambda: sm.approximate_matching(D), arguments.repeats
-    )
+    matching, times, first = timed(comm, xp, lambda: sm.approximate_matching(D), arguments.repeats)
     mate, seconds = matching.gather().get().mate, float(np.median(times))
     (step,) = matching.info.steps
     facts = {"what": "local_max", "vertices": n, "entries": D.nnz, "ranks": size}

@@ -285,9 +285,7 @@ def check_bad_input(comm, folder):
     D = block(comm)()
     empty = np.full(2, -1), np.full(len(D.own_cols), -1)
     words = "initial is on the host, but the matrix is on GPUs"
-    assert_raises_on_all(
-        comm, TypeError, words, lambda: sm.maximum_transversal(D, initial=empty)
-    )
+    assert_raises_on_all(comm, TypeError, words, lambda: sm.maximum_transversal(D, initial=empty))
     words = "done in host memory only"
     assert_raises_on_all(comm, TypeError, words, lambda: sm.coarse_dulmage_mendelsohn(D))
 

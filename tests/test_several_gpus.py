@@ -4,14 +4,10 @@ With GPUs if there are some, else with the stand-in for them; each start has a l
 that ranks that wait for each other for ever are a failure.
 """
 
-import sys
-
-import numpy as np
 import pytest
 
 import gpu_rank_checks
-import sparsematch as sm
-from gpu_calls import CUPY, MISSING, host, on_device
+from gpu_calls import MISSING
 from test_mpi import HERE, assert_passes, needs_mpi, start
 
 pytestmark = pytest.mark.skipif(bool(MISSING), reason=str(MISSING))

@@ -56,7 +56,9 @@ def read_block(
     falls = indptr[1:] < indptr[:-1]
     if falls.any():
         k = int(falls.argmax())
-        raise ValueError(f"indptr must not fall, but goes from {int(indptr[k])} to {int(indptr[k + 1])}")
+        raise ValueError(
+            f"indptr must not fall, but goes from {int(indptr[k])} to {int(indptr[k + 1])}"
+        )
     nnz = int(indptr[-1])
     if indices.size != nnz:
         raise ValueError(f"indices has {indices.size} elements, but indptr ends with {nnz}")

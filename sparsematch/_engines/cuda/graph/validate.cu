@@ -57,7 +57,8 @@ KERNEL survey(Index n, Adjacency g, Cuts cuts, Control* control, Properties* fou
     Seen seen = {0, false, false};
     for (Wide u = thread_index() / LANES; u < static_cast<Wide>(n); u += thread_count() / LANES) {
         const Index begin = g.indptr[u], degree = g.indptr[u + 1] - begin;
-        if (degree <= LONG) read(g, g.first + static_cast<Index>(u), begin, 0, degree, lane, LANES, seen);
+        if (degree <= LONG)
+            read(g, g.first + static_cast<Index>(u), begin, 0, degree, lane, LANES, seen);
         else if (lane == 0) cut(cuts, control->tallies, static_cast<Index>(u), degree);
     }
     add_up(found, seen);

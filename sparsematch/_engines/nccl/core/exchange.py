@@ -113,11 +113,11 @@ class Exchange:
         self._exchange(parts, [whole[a:b] for a, b in itertools.pairwise(starts)])
         return whole
 
-    def complete(self, whole: Any, starts: Sequence[int]) -> None:
+    def complete(self, whole: Any, starts: Any) -> None:
         """Fill an array of which each rank has the elements from its start on."""
         if self.size == 1:
             return
-        parts = [whole[a:b] for a, b in itertools.pairwise(map(int, starts))]
+        parts = [whole[a:b] for a, b in itertools.pairwise(starts.tolist())]
         self._exchange([parts[self.rank]] * self.size, parts)
 
     def _exchange(self, parts: Sequence[Any], incoming: Sequence[Any]) -> None:
@@ -137,13 +137,14 @@ class Exchange:
 
     def _by_nccl(self, parts: Sequence[Any], incoming: Sequence[Any]) -> None:
         nccl, stream = _import_nccl(), self._xp.cuda.get_current_stream().ptr
+        link: Any = self._link
         nccl.groupStart()
         for rank in range(self.size):
             out, back = parts[rank], incoming[rank]
             if rank != self.rank and out.size:
-                self._link.send(out.data.ptr, out.size, _kind(nccl, out), rank, stream)
+                link.send(out.data.ptr, out.size, _kind(nccl, out), rank, stream)
             if rank != self.rank and back.size:
-                self._link.recv(back.data.ptr, back.size, _kind(nccl, back), rank, stream)
+                link.recv(back.data.ptr, back.size, _kind(nccl, back), rank, stream)
         nccl.groupEnd()
 
     def _by_mpi(self, parts: Sequence[Any], incoming: Sequence[Any]) -> None:

@@ -8,7 +8,7 @@ from sparsematch._engines.cuda.core.compile import Kernels
 from sparsematch._engines.cuda.core.device import HostNumbers
 from sparsematch._engines.cuda.core.layout import Struct, layout
 from sparsematch._engines.nccl.core.exchange import Exchange
-from sparsematch._types.arrays import IndexArray, namespace
+from sparsematch._types.arrays import namespace
 from sparsematch._types.bipartite import BipartiteCSR
 from sparsematch._types.distributed import DistributedCSR
 from sparsematch._types.distributed_matching import DistributedMatching

@@ -73,5 +73,5 @@ def take_larger(graph: Graph) -> Graph:
 def _on_host(graph: Graph) -> GraphPart:
     part, _ = part_of(graph)
     arrays: Any = {name: getattr(part, name) for name in ("indptr", "indices", "weight")}
-    here = {name: None if array is None else array.get() for name, array in arrays.items()}
+    here: Any = {name: None if array is None else array.get() for name, array in arrays.items()}
     return replace(part, **here, backend="mpi", layout=part.layout.get())

@@ -4,8 +4,6 @@ The signs are the number of ranks and the size of the matrix, which all ranks kn
 choose the same.
 """
 
-import numpy as np
-
 from sparsematch._engines.mpi.core.exchange import finishing
 from sparsematch._engines.nccl.matching import cheap, ms_bfs
 from sparsematch._engines.nccl.matching.gathered import (

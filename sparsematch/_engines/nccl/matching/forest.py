@@ -116,11 +116,13 @@ class Forest:
     def grow(self) -> bool:
         """Grow until no tree can; return whether one has found a path. Collective.
 
-        Reads: lists, mates. Writes: trees, parents, leaves. Time: O(entries of what is reached).
+        When some have, it ends with twice the level of the last: more vertices are in no tree in
+        the next phase. Reads: lists, mates. Writes: trees, parents, leaves. Time: O(entries of what
+        is reached).
         """
-        before, again, alive = self.found, False, True
-        while alive:
-            self.account.levels += not again
+        before, again, alive, level, last = self.found, False, True, 0, 0
+        while alive and (not last or again or level <= 2 * last):
+            level += not again
             self._launch("expand", self.width * self.lanes, np.bool_(again))
             self._launch("expand_parts", 1 << 18)
             everyone, numbers = self._read()
@@ -128,10 +130,13 @@ class Forest:
             grown = self.counts.field(everyone, "tail") - self.counts.field(everyone, "end")
             arrived = self._deliver(everyone)
             if not again:
-                self.width = int(grown[self.exchange.rank]) + arrived
+                self.width = int(grown[self.exchange.rank]) + max(arrived, 0)
                 self._launch("advance", 1)
             alive = again or arrived >= 0 or bool(grown.any())
-        self.found = int(self.counts.field(everyone, "found").sum())
+            found = int(self.counts.field(everyone, "found").sum())
+            if found > self.found:
+                self.found, last = found, level
+        self.account.levels += level
         self.account.edges = int(self.counts.field(numbers, "edges"))
         return self.found > before
 

@@ -4,6 +4,7 @@ Exchanges would take longer than the whole work. What "small" means is a constan
 memory of that GPU stays bounded whatever the matrix.
 """
 
+import itertools
 from typing import Any
 
 import numpy as np
@@ -68,8 +69,8 @@ def improve_gathered(A: DistributedCSR, matching: DistributedMatching, run: Run)
 def _pattern(A: DistributedCSR, indptr: IndexArray, indices: IndexArray) -> BipartiteCSR:
     """View index arrays as a matrix on one GPU; both get the type in which the entries count."""
     xp, dtype = namespace(indptr), A.dtype if A.nnz < 2**31 else np.dtype(np.int64)
-    arrays = (xp.ascontiguousarray(a.astype(dtype, copy=False)) for a in (indptr, indices))
-    return BipartiteCSR(A.n_rows, A.n_cols, *arrays, "cupy", False, A.nnz)
+    ends, entries = (xp.ascontiguousarray(a.astype(dtype, copy=False)) for a in (indptr, indices))
+    return BipartiteCSR(A.n_rows, A.n_cols, ends, entries, "cupy", False, A.nnz)
 
 
 def _gather(exchange: Exchange, array: Any, sizes: Any) -> Any:
@@ -83,7 +84,7 @@ def _gather(exchange: Exchange, array: Any, sizes: Any) -> Any:
 def _scatter(exchange: Exchange, whole: Any, starts: Any) -> Any:
     """Return the own part of an array that rank 0 has."""
     at_root, sizes = exchange.rank == 0, np.diff(starts)
-    parts = [whole[begin:end] for begin, end in zip(starts[:-1], starts[1:], strict=True)]
+    parts = [whole[begin:end] for begin, end in itertools.pairwise(starts)]
     arriving = np.zeros_like(sizes)
     if not at_root:
         parts, arriving[0] = [whole[:0]] * exchange.size, sizes[exchange.rank]

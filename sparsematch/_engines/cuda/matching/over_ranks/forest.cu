@@ -46,7 +46,7 @@ struct Forest {
     const long long* indptr;
     const Index* indices;
     Index *row_mate, *parent;  // of own rows
-    Index *col_mate;           // of all columns
+    Index* col_mate;           // of all columns
     Bits *reached, *given;     // of own rows, of own columns
     Bits *seen, *done;         // of all columns, of all roots
     Index *leaf, *above;       // of all roots: the own column that ends the path, the row before it
@@ -120,8 +120,7 @@ DEVICE bool visit_list(const Forest& f, const Step& at, long long from, long lon
         for (int k = 0; k < UNROLL; ++k)
             list[k] = from + k * step < to ? f.indices[from + k * step] : UNMATCHED;
         for (int k = 0; k < UNROLL; ++k)
-            wanted[k] =
-                list[k] >= 0 && !(load_old(f.seen + (list[k] >> 5)) >> (list[k] & 31) & 1);
+            wanted[k] = list[k] >= 0 && !(load_old(f.seen + (list[k] >> 5)) >> (list[k] & 31) & 1);
         for (int k = 0; k < UNROLL; ++k)
             if (wanted[k]) full |= visit(f, list[k], at.row, at.with);
     }

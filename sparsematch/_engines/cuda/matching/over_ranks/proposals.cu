@@ -51,7 +51,8 @@ KERNEL propose(Proposals s, bool all, const Index* list, long long count) {
     long long scanned = 0;
     for (long long k = thread_index(); k < count; k += thread_count()) {
         const Index row = all ? static_cast<Index>(s.rows.begin + k) : list[k];
-        const long long r = row - s.rows.begin, begin = s.indptr[r], degree = s.indptr[r + 1] - begin;
+        const long long r = row - s.rows.begin, begin = s.indptr[r],
+                        degree = s.indptr[r + 1] - begin;
         if (s.row_mate[r] != UNMATCHED || !degree) continue;
         const Wide draw = scatter(static_cast<unsigned>(row) ^ s.seed);
         long long at = static_cast<long long>(draw * static_cast<Wide>(degree) >> 32);
