@@ -30,15 +30,15 @@ from strategies import partial_matching
 
 
 @contextlib.contextmanager
-def constants(room=3, long=None, gathered_up_to=0):
+def constants(room=3, long=None, deep=3):
     """Let a matrix of this size be a large one: boxes overflow, lists are cut, nothing is small."""
-    kept = layout.LEAST_ROOM, forest.LONG, gathered.GATHERED
-    layout.LEAST_ROOM, gathered.GATHERED = room, gathered_up_to
+    kept = layout.LEAST_ROOM, forest.LONG, forest.DEEP, gathered.GATHERED
+    layout.LEAST_ROOM, forest.DEEP, gathered.GATHERED = room, deep, 0
     forest.LONG = long or forest.LONG
     try:
         yield
     finally:
-        layout.LEAST_ROOM, forest.LONG, gathered.GATHERED = kept
+        layout.LEAST_ROOM, forest.LONG, forest.DEEP, gathered.GATHERED = kept
 
 
 def distribute(comm, A, starts, values=False):
@@ -81,7 +81,7 @@ def check_random_matrices(comm, folder):
     heuristics = [engine.name for engine in sm.engines("heuristic", backend="nccl")]
     for k, (A, D, rng) in enumerate(cases(comm)):
         rank = sm.structural_rank(A)
-        with constants(room=1 if k % 2 else 1 << 14):
+        with constants(room=1 if k % 2 else 1 << 14, deep=1 + 3 * (k % 3)):
             assert sm.structural_rank(D) == rank
             assert sm.is_structurally_singular(D) == (rank < min(A.shape))
             for init in ("none", *heuristics):
@@ -128,7 +128,7 @@ def check_larger_matrices(comm, folder):
         starts = row_starts(np.random.default_rng(A.nnz), A.shape[0], comm.size)
         D, rank = distribute(comm, A, starts), sm.structural_rank(A)
         for long, how in ((None, {"method": "auto"}), (4, {"method": "ms_bfs", "init": "none"})):
-            with constants(room=1 if long else 7, long=long):
+            with constants(room=1 if long else 7, long=long, deep=2 if long else 12):
                 matching, info = sm.maximum_transversal(D, return_info=True, **how)
                 assert_right(comm, A, D, matching, rank)
             last = info.steps[-1]

@@ -21,6 +21,9 @@ from sparsematch._types.distributed import DistributedCSR
 #: Entries from which a list is cut into parts of as many, for a warp each.
 LONG = 2048
 
+#: Levels of a phase from which trees without a path stay: to plant them again takes as many.
+DEEP = 12
+
 _CLAIMS, _WALKERS = 0, 1
 
 
@@ -73,6 +76,7 @@ class Forest:
             "progress": self.counts.progress,
         }
         self.width = self.found = self.n_roots = self._tail = 0
+        self._deep = False
 
     def _of_all_columns(self, col_mate: IndexArray) -> IndexArray:
         """Return the mates of all columns. Collective."""
@@ -136,6 +140,7 @@ class Forest:
             found = int(self.counts.field(everyone, "found").sum())
             if found > self.found:
                 self.found, last = found, level
+        self._deep = level >= DEEP
         self.account.levels += level
         self.account.edges = int(self.counts.field(numbers, "edges"))
         return self.found > before
@@ -170,18 +175,17 @@ class Forest:
             n = np.int64(arrived.size // 2)
             self._launch("set_columns", int(n), arrived, n)
 
-    def graft(self) -> None:
-        """Release the trees that had a path; the rows of the others are the frontier. Collective.
+    def replant(self) -> None:
+        """Release the trees that had a path; the others stay, or their roots only. Collective.
 
-        Time: O(own rows in trees).
+        What stays is the frontier. Time: O(own rows in trees).
         """
-        old = self._queue
+        xp, old = self._xp, self._queue
         self._queue, self._other = self._other, old
         self.counts.progress[2:5].fill(0)  # begin, end, tail
-        self._set(reached=bit_set(self._xp, len(self.A.own_rows)))
-        kept = self._retain(old, self._tail)
-        given = bit_set(self._xp, len(self.A.own_cols))
-        self._set(seen=kept, given=given)
+        given = bit_set(xp, len(self.A.own_cols))
+        self._set(reached=bit_set(xp, len(self.A.own_rows)), given=given)
+        self._set(seen=self._retain(old, self._tail, self._deep))
         self._fields["leaf"].fill(np.iinfo(self.A.dtype).max)
         self.width = self._tail
         self._launch("advance", 1)
@@ -201,14 +205,15 @@ class Forest:
         self.counts.progress[4:5].fill(0)  # tail
         old, self._queue = self._queue, self._other
         self._set()
-        kept = self._retain(old, n)
+        kept = self._retain(old, n, True)
         self._launch("cover", max(rows.size, cols.size), kept, rows, cols)
 
-    def _retain(self, old: Any, n: int) -> Any:
+    def _retain(self, old: Any, n: int, graft: bool) -> Any:
         """Return a bit for each column that is matched with a row that stays. Collective."""
         kept = bit_set(self._xp, self.A.n_cols)
-        self._launch("retain", n, old, np.int64(n), kept)
-        self.exchange.add_up(kept)  # a column has one mate
+        self._launch("retain", n, old, np.int64(n), np.bool_(graft), kept)
+        if graft:
+            self.exchange.add_up(kept)  # a column has one mate
         return kept
 
     def _deliver(self, everyone: Any) -> int:

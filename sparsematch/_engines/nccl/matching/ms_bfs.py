@@ -2,9 +2,9 @@
 
 MCM-DIST (Azad, Buluc, Distributed-memory algorithms for maximum cardinality matching in bipartite
 graphs, IPDPS 2016), and the grafting of Azad, Buluc, Pothen, A parallel tree grafting algorithm for
-maximum cardinality matching in bipartite graphs (IPDPS 2015, Algorithm 3), top down: after a phase
-the trees without a path stay, and all their rows are expanded again. When no tree finds a path,
-none exists.
+maximum cardinality matching in bipartite graphs (IPDPS 2015, Algorithm 3), top down: after a deep
+phase the trees without a path stay, and all their rows are expanded again. When no tree finds a
+path, none exists.
 """
 
 from time import perf_counter
@@ -37,7 +37,7 @@ def improve(A: DistributedCSR, matching: DistributedMatching, run: Run) -> None:
             forest.account.phases = 1
             while forest.grow():
                 forest.augment()
-                forest.graft()
+                forest.replant()
                 forest.account.phases += 1
         forest.finish()
         own = int(xp.count_nonzero(matching.row_mate >= 0))

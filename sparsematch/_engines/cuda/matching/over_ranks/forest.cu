@@ -240,17 +240,18 @@ KERNEL set_columns(Forest f, const Step* pairs, long long n) {
         f.col_mate[pairs[k].with] = pairs[k].row;
 }
 
-// ---- Grafting: what is in a tree without a path stays, and all its rows are expanded anew.
+// ---- Between phases. Grafting: what is in a tree without a path stays, and all its rows are
+// expanded anew; or else only its root stays.
 // Writes: the queue, from tail 0 on; reached, all zero before; kept, a bit for each column that is
 // matched with one of these rows, all zero before.
-KERNEL retain(Forest f, const Step* old, long long n_old, Bits* kept) {
+KERNEL retain(Forest f, const Step* old, long long n_old, bool graft, Bits* kept) {
     for (long long k = thread_index(); k < n_old; k += thread_count()) {
         const Step step = old[k];
-        if (f.leaf[step.with] != NO_LEAF) continue;
-        const Index r = step.row - static_cast<Index>(f.rows.begin);
+        const Index r = step.row - static_cast<Index>(f.rows.begin), mate = f.row_mate[r];
+        if (f.leaf[step.with] != NO_LEAF || (!graft && mate != UNMATCHED)) continue;
         push(f.queue, &f.progress->tail, step, true);
         insert(f.reached, r);
-        if (f.row_mate[r] != UNMATCHED) insert(kept, f.row_mate[r]);
+        if (mate != UNMATCHED) insert(kept, mate);
     }
 }
 // Koenig's cover: matched rows that are in no tree, and columns that are matched with one that is.
