@@ -7,7 +7,6 @@ that share one exchange by way of the host; elsewhere a stand-in for CuPy and th
 threaded C++ take their place. Checks are called as those of mpi_checks.py are.
 """
 
-import contextlib
 import itertools
 import sys
 from pathlib import Path
@@ -15,40 +14,19 @@ from pathlib import Path
 import numpy as np
 import scipy.sparse as sp
 
+import gpu_rank_faults
 import oracle
 import sparsematch as sm
-from gpu_calls import CUPY, HAS_GPU, host, values_to_gpu
+from gpu_calls import CUPY, host, values_to_gpu
+from gpu_ranks import constants, distribute, on_own_gpus, use_own_gpu
 from graphs import assert_maximal, graph, random_graph
 from mpi_checks import SEEDS, random_matrix, row_starts, run_named, whole
 from mpi_faults import assert_raises_on_all
 from mpi_graph_checks import larger_graphs
 from sparsematch._engines.mpi.core.exchange import finishing, import_mpi
-from sparsematch._engines.nccl.core import layout
 from sparsematch._engines.nccl.core.exchange import Exchange
-from sparsematch._engines.nccl.matching import auto, forest, gathered
+from sparsematch._engines.nccl.matching import auto, gathered
 from strategies import partial_matching
-
-
-@contextlib.contextmanager
-def constants(room=3, long=None, deep=3):
-    """Let a matrix of this size be a large one: boxes overflow, lists are cut, nothing is small."""
-    kept = layout.LEAST_ROOM, forest.LONG, forest.DEEP, gathered.GATHERED
-    layout.LEAST_ROOM, forest.DEEP, gathered.GATHERED = room, deep, 0
-    forest.LONG = long or forest.LONG
-    try:
-        yield
-    finally:
-        layout.LEAST_ROOM, forest.LONG, forest.DEEP, gathered.GATHERED = kept
-
-
-def distribute(comm, A, starts, values=False):
-    """Each rank its rows, on its GPU, perhaps with values."""
-    begin, end = starts[comm.rank : comm.rank + 2]
-    here = sp.csr_array(A)[begin:end]
-    arrays = here.indptr.astype(np.int64), here.indices
-    indptr, indices = (CUPY.asarray(array) for array in arrays)
-    there = CUPY.asarray(here.data) if values else None
-    return sm.DistributedCSR(comm, indptr, indices, begin, A.shape, there)
 
 
 def cases(comm):
@@ -143,18 +121,6 @@ def check_larger_matrices(comm, folder):
                 assert last.carrier == ("NCCL" if on_own_gpus(comm) else "MPI")
 
 
-def on_own_gpus(comm):
-    return bool(HAS_GPU and comm.size <= CUPY.cuda.runtime.getDeviceCount() and has_nccl())
-
-
-def has_nccl():
-    try:
-        from cupy.cuda import nccl
-    except ImportError:
-        return False
-    return nccl.available
-
-
 def check_gathered(comm, folder):
     """A small matrix is matched on one GPU; the account says so on all ranks."""
     for A, D, _ in itertools.islice(cases(comm), 6):
@@ -245,83 +211,6 @@ def check_moved_rows(comm, folder):
         assert np.array_equal(host(cols), host(matching.row_mate)[host(rows) - D.first_row])
 
 
-def block(comm, **changes):
-    """The arguments of a matrix with two rows on each rank, with some of them changed on one."""
-    arguments = {
-        "indptr": CUPY.asarray(np.array([0, 1, 2])),
-        "indices": CUPY.asarray(np.array([0, 1])),
-        "first_row": 2 * comm.rank,
-        "shape": (2 * comm.size, 3),
-    }
-    if comm.rank == comm.size - 1:
-        arguments |= changes
-    return lambda: sm.DistributedCSR(comm, **arguments)
-
-
-def check_bad_input(comm, folder):
-    """One clear error on all ranks."""
-    last = comm.size - 1
-    front = f"rank {last}: " if last else ""
-
-    def put(*values):
-        return CUPY.asarray(np.array(values))
-
-    on_host = {"indptr": np.array([0, 1, 2]), "indices": np.array([0, 1])}
-    for kind, words, changes in (
-        (TypeError, front + "indices is in host memory, but indptr is on a GPU", {"indices": [0]}),
-        (TypeError, front + "indptr must hold integers, not float64", {"indptr": put(0.0, 1, 2)}),
-        (TypeError, front + "indices must hold integers, not float64", {"indices": put(0.0, 1)}),
-        (ValueError, front + "indices[1] is 7, but the matrix has", {"indices": put(0, 7)}),
-        (ValueError, front + "indices[0] is -1", {"indices": put(-1, 1)}),
-        (ValueError, front + "indptr must not fall, but goes from 2", {"indptr": put(0, 2, 1)}),
-        (ValueError, front + "indptr[0] is 1, but must be 0", {"indptr": put(1, 1, 2)}),
-        (ValueError, front + "indices has 1 elements, but", {"indices": put(0)}),
-        (TypeError, front + "values is in host memory, but indptr", {"values": np.ones(2)}),
-    ):
-        assert_raises_on_all(comm, kind, words, block(comm, **changes))
-    if comm.size > 1:
-        words = f"the arrays are on a GPU on rank 0, but in host memory on rank {last}"
-        assert_raises_on_all(comm, TypeError, words, block(comm, **on_host))
-    D = block(comm)()
-    empty = np.full(2, -1), np.full(len(D.own_cols), -1)
-    words = "initial is on the host, but the matrix is on GPUs"
-    assert_raises_on_all(comm, TypeError, words, lambda: sm.maximum_transversal(D, initial=empty))
-    words = "done in host memory only"
-    assert_raises_on_all(comm, TypeError, words, lambda: sm.coarse_dulmage_mendelsohn(D))
-
-
-def check_wrong_matchings(comm, folder):
-    """Pairs that one side does not know of, or that are no entries."""
-    D = block(comm)()
-    matching = sm.maximum_transversal(D)
-    assert matching.cardinality == 2
-    rows, cols = host(matching.row_mate), host(matching.col_mate)
-
-    def on_gpu(row_mate, col_mate):
-        return CUPY.asarray(np.array(row_mate)), CUPY.asarray(np.array(col_mate))
-
-    assert sm.is_matching(D, on_gpu(rows, cols))
-    for mates, words in (
-        ((np.full_like(rows, -1), cols), "is paired with row"),
-        ((rows, np.full_like(cols, -1)), "is paired with column"),
-    ):
-        given = on_gpu(*mates)
-        assert not sm.is_matching(D, given)
-        assert_raises_on_all(comm, ValueError, words, lambda pair=given: sm.is_maximum(D, pair))
-    empty = on_gpu(np.full_like(rows, -1), np.full_like(cols, -1))
-    assert sm.is_matching(D, empty)
-    assert not sm.is_maximal(D, empty)
-    assert not sm.is_maximum(D, empty)
-    rows, cols = np.full_like(rows, -1), np.full_like(cols, -1)
-    if comm.rank == 0:
-        rows[0] = 2
-    if 2 in D.own_cols:
-        cols[2 - D.first_col] = 0
-    words = "row 0 is paired with column 2, but A[0, 2] is not an entry"
-    pair = on_gpu(rows, cols)
-    assert_raises_on_all(comm, ValueError, words, lambda: sm.is_maximum(D, pair))
-
-
 def check_exchange(comm, folder):
     """Arrays arrive by ascending sender; sums and least elements are those of all ranks."""
     exchange = Exchange(comm, CUPY)
@@ -344,21 +233,9 @@ def check_exchange(comm, folder):
     assert exchange.rounds == 4 if comm.size > 1 else exchange.bytes_sent == 0
 
 
-def fail_alone(comm, folder):
-    """An error that no rank foresaw, within an engine."""
-    launch = forest.Forest._launch
-
-    def break_down(self, *arguments):
-        if comm.rank == comm.size - 1:
-            raise RuntimeError("the device is on fire")
-        launch(self, *arguments)
-
-    forest.Forest._launch = break_down
-    with constants():
-        sm.structural_rank(distribute(comm, matrices()[0], [0, *[289] * comm.size]))
-
-
-CHECKS = [name for name in list(globals()) if name.startswith("check_")]
+#: In the order in which they run.
+FUNCTIONS = {**globals(), **vars(gpu_rank_faults)}
+CHECKS = [name for name in FUNCTIONS if name.startswith("check_")]
 
 
 def main():
@@ -366,9 +243,8 @@ def main():
     sys.argv[2:] = sys.argv[2:] or CHECKS
     with finishing(comm):
         assert auto.is_small is gathered.is_small
-        if HAS_GPU:
-            CUPY.cuda.Device(comm.rank % CUPY.cuda.runtime.getDeviceCount()).use()
-        run_named(comm, Path(sys.argv[1]), globals())
+        use_own_gpu(comm)
+        run_named(comm, Path(sys.argv[1]), FUNCTIONS)
 
 
 if __name__ == "__main__":

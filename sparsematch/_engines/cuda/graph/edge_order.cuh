@@ -143,9 +143,10 @@ DEVICE void cut(const Cuts& cuts, Tally* tally, Index u, Index degree) {
     for (Index k = 0; k < n; ++k) cuts.vertex[at + k] = u, cuts.number[at + k] = k;
 }
 
-// Each vertex of a list (nullptr: 0 .. count - 1), counted from g.first on, makes its choice. rule.scan(u, begin, degree,
-// from, to, lane, lanes): the best among entries from .. to of the list of u that this lane of so
-// many finds; rule.set(u, best) stores it, a write of u's own. Returns the entries scanned.
+// Each vertex of a list (nullptr: 0 .. count - 1), counted from g.first on, makes its choice.
+// rule.scan(u, begin, degree, from, to, lane, lanes): the best among entries from .. to of the list
+// of u that this lane of so many finds; rule.set(u, best) stores it, a write of u's own. Returns
+// the entries scanned.
 template <class Rule>
 DEVICE Wide choose(const Adjacency& g, const Rule& rule, const Index* list, Wide count,
                    const Cuts& cuts, Tally* tally) {

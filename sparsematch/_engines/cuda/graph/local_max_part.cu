@@ -35,8 +35,8 @@ struct Free {
     DEVICE void set(Index u, const Best& best) const { s.choice[u] = best.v; }
 };
 
-// Those that have lost their choice (`all`: all own vertices) choose. Reads: the graph, taken. Writes: choice, own
-// entries; changed; cuts. Resident, for long lists.
+// Those that have lost their choice (`all`: all own vertices) choose. Reads: the graph, taken.
+// Writes: choice, own entries; changed; cuts. Resident, for long lists.
 KERNEL choose_part(bool all, long long count, Adjacency g, Cuts cuts, Part s, Control* control) {
     const Index* const list = all ? nullptr : s.lost;
     const Free rule = {g, s};

@@ -4,9 +4,9 @@
 // Azad, Buluc (IPDPS 2016), Algorithms 2 to 4, with the grafting of Azad, Buluc, Pothen (IPDPS
 // 2015, Algorithm 3), top down. A rank owns consecutive rows, with their lists, and consecutive
 // columns; every rank has the mates of all columns. So a row that is expanded claims the mates of
-// its columns: a level is one exchange, of claims to the owners of these rows, which put each in the
-// tree that claims it first. A column without a mate ends a path: its owner gives it to one tree.
-// Between own vertices nothing is sent.
+// its columns: a level is one exchange, of claims to the owners of these rows, which put each in
+// the tree that claims it first. A column without a mate ends a path: its owner gives it to one
+// tree. Between own vertices nothing is sent.
 // Invariants: a column is claimed once from each rank, its bit of `seen`; a row is in one tree, its
 // bit of `reached`, and a free column in one, its bit of `given`, which its owner decides; a tree
 // whose bit of `done` is set has its path and is not expanded. It may have another on another rank:
@@ -79,8 +79,8 @@ DEVICE void reach(const Forest& f, const Claim& by) {
     f.parent[r] = by.parent;
     push(f.queue, &f.progress->tail, Step{by.row, by.root}, true);
 }
-// An own column without a mate is claimed: it ends the path of a tree that has none. Others are told
-// where there is room: they might find another one.
+// An own column without a mate is claimed: it ends the path of a tree that has none. Others are
+// told where there is room: they might find another one.
 DEVICE void end_path(const Forest& f, const Claim& by) {
     const Index c = ~by.row - static_cast<Index>(f.cols.begin);
     if (has(f.done, by.root) || !claim(f.given, c) || !claim(f.done, by.root)) return;

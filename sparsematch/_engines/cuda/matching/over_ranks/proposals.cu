@@ -2,8 +2,8 @@
 //
 // Azad, Buluc (IEEE Cluster 2015), simple greedy, in rounds. A free row proposes to the first
 // column of its list, from a place drawn at random on, that is not known to be matched. The owner
-// gives the column to the first row that names it. A column that somebody has proposed to is matched
-// when the round is over, so its bit of `taken` is set once the proposal is posted.
+// gives the column to the first row that names it. A column that somebody has proposed to is
+// matched when the round is over, so its bit of `taken` is set once the proposal is posted.
 // Invariant: the bit of an own column decides who gets it; whoever has set it writes its mate.
 #include "core/device.cuh"
 #include "core/ranks.cuh"
