@@ -149,6 +149,9 @@ def check_graphs(comm, folder):
             assert np.array_equal(together.mate, expected.mate), name
             assert_maximal(G, together.mate)
             assert matching.cardinality == expected.cardinality
+            ours = [matching.pairs(), matching.get().pairs()]
+            assert all(np.array_equal(host(a), b) for a, b in zip(*ours, strict=True))
+            assert np.array_equal(whole(comm, ours[1][0]), expected.pairs()[0])
             assert np.isclose(matching.weight, expected.weight, rtol=1e-6)
             cols = whole(comm, host(matching.col_mate))
             assert np.array_equal(cols, expected.mate)

@@ -27,7 +27,7 @@ from sparsematch._types.agreement import (
     rank_of,
     size_of,
 )
-from sparsematch._types.arrays import IndexArray, namespace, on_gpu
+from sparsematch._types.arrays import IndexArray, on_gpu
 from sparsematch._types.bipartite import BipartiteCSR, as_compressed
 from sparsematch._types.errors import check_count, wrong_type
 from sparsematch._types.row_blocks import (
@@ -304,11 +304,6 @@ class DistributedCSR(BipartiteCSR):
             object.__setattr__(copy, name, None if array is None else array.get())
         object.__setattr__(copy, "backend", "mpi")
         return copy
-
-    def places(self, what: str) -> Any:
-        """Return the numbers of the own ``"rows"`` or ``"cols"``, where the matrix is."""
-        own = self.own_rows if what == "rows" else self.own_cols
-        return namespace(self.indptr).arange(own.start, own.stop, dtype=self.dtype)
 
     def __repr__(self) -> str:
         n_rows, n_cols = self.shape

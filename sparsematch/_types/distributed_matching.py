@@ -122,13 +122,16 @@ class DistributedMatching(Matching):
         return Matching(rows, cols).freeze()
 
     def get(self) -> "DistributedMatching":
-        """Return the matching with the own mates in host memory: itself, or a copy."""
+        """Return the matching with the own mates in host memory: itself, or a copy.
+
+        `layout` stays where it is. Not collective.
+        """
         row_mate: Any = self.row_mate
         col_mate: Any = self.col_mate
         if not on_gpu(row_mate):
             return self
         mates = row_mate.get(), col_mate.get()
-        return DistributedMatching(self.layout.get(), *mates, self._cardinality)
+        return DistributedMatching(self.layout, *mates, self._cardinality)
 
     def to_matlab(self) -> IndexArray:
         """Return the rows of the own columns, counted from 1, or 0."""

@@ -41,7 +41,7 @@ def improve(graph: GraphPart, mate: IndexArray, run: Run) -> None:
         exchange, account = Exchange(layout.comm, xp), Account()
         part = _Part(graph, mate, exchange, run)
         matched = part.match(account, run.detailed)
-        own = layout.places("rows").astype(mate.dtype, copy=False)
+        own = xp.arange(layout.first_row, layout.first_row + mate.size, dtype=mate.dtype)
         pairs = int(xp.count_nonzero(mate > own))
         step = step_info(exchange, "local_max", begin, pairs, account)
         sums = exchange.share(matched).sum(axis=0).tolist() if matched else []
