@@ -12,6 +12,7 @@ import sys
 from pathlib import Path
 
 import numpy as np
+import scipy.io
 import scipy.sparse as sp
 
 import gpu_rank_faults
@@ -27,6 +28,8 @@ from sparsematch._engines.mpi.core.exchange import finishing, import_mpi
 from sparsematch._engines.nccl.core.exchange import Exchange
 from sparsematch._engines.nccl.matching import auto, gathered
 from strategies import partial_matching
+
+ROOT = Path(__file__).resolve().parents[1]
 
 
 def cases(comm):
@@ -119,6 +122,21 @@ def check_larger_matrices(comm, folder):
                 assert last.bytes_sent > 0
                 assert last.edges > 0
                 assert last.carrier == ("NCCL" if on_own_gpus(comm) else "MPI")
+
+
+def check_real_matrices(comm, folder):
+    """A chemical plant, and where the others are, all coarse parts, tall and wide."""
+    matrices = {"west0479": scipy.io.mmread(ROOT / "docs/getting_started/west0479.mtx")}
+    data = ROOT.parent / "shared" / "data"
+    for name in ("basis_d2q06c", "LISWET4_A", "QPCBOEI1_A", "494_bus", "GD06_theory"):
+        if (data / f"{name}.npz").exists():
+            matrices[name] = sp.load_npz(data / f"{name}.npz")
+    for A in map(sp.csr_array, matrices.values()):
+        starts = [A.shape[0] * k // comm.size for k in range(comm.size + 1)]
+        D, rank = distribute(comm, A, starts), sm.structural_rank(A)
+        with constants(room=64):
+            assert_right(comm, A, D, sm.maximum_transversal(D), rank)
+            assert sm.structural_rank(D, method="ms_bfs") == rank
 
 
 def check_gathered(comm, folder):
