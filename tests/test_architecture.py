@@ -72,10 +72,11 @@ def folders(path):
 
 
 def test_the_same_concept_has_the_same_package_in_every_back_end():
-    assert folders(ENGINES) == {"cpu", "cuda", "mpi", "reference"}
+    assert folders(ENGINES) == {"cpu", "cuda", "mpi", "nccl", "reference"}
     assert folders(CPU) == set(MAY_INCLUDE)
     assert folders(CUDA) <= set(MAY_INCLUDE) - {"bindings"}
-    assert folders(ENGINES / "mpi") <= set(MAY_INCLUDE) - {"bindings"}
+    for back_end in ("mpi", "nccl"):
+        assert folders(ENGINES / back_end) <= set(MAY_INCLUDE) - {"bindings"}
     assert [path.name for path in CORE + KERNELS if path.parent in (CPU, CUDA)] == []
 
 

@@ -176,6 +176,12 @@ def test_page_tells_of_the_engine_over_ranks():
         assert section in page_of(engine)
 
 
+def test_page_tells_of_the_engine_over_several_gpus():
+    """All of them exist elsewhere; the section is on the differences."""
+    for engine in sparsematch.engines(backend="nccl"):
+        assert "\n## Over several GPUs\n" in page_of(engine)
+
+
 def test_algorithm_pages_have_the_same_headings():
     for engine in sparsematch.engines():
         page = page_of(engine)

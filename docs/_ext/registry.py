@@ -10,7 +10,7 @@ KINDS = {
 }
 
 
-def engine_table(*kinds, backends=("numpy", "cupy", "mpi")):
+def engine_table(*kinds, backends=("numpy", "cupy", "mpi", "nccl")):
     """Return what is registered, a table for each kind; names are linked to the engines' pages."""
     engines = sparsematch.engines(backend=None)
     tables = []
@@ -30,6 +30,9 @@ def row(engine):
     if engine.backend == "cupy":
         link += ", GPU"
         workers = "device"
+    elif engine.backend == "nccl":
+        link += ", several GPUs"
+        workers = "devices"
     else:
         link += ", MPI" if engine.backend == "mpi" else ""
         workers = "any" if engine.multithreaded else "one"

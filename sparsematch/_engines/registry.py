@@ -25,6 +25,7 @@ _MODULES = {
     "numpy": ("sparsematch._engines.cpu", "sparsematch._engines.reference"),
     "cupy": ("sparsematch._engines.cuda",),
     "mpi": ("sparsematch._engines.mpi",),
+    "nccl": ("sparsematch._engines.nccl",),
 }
 
 BACKENDS = tuple(_MODULES)

@@ -42,7 +42,8 @@ class BipartiteCSR:
         ``indptr[-1]``.
     backend : str
         Where the arrays live: ``"numpy"`` for host memory, ``"cupy"`` for that of a GPU, ``"mpi"``
-        for that of several ranks, each of which has its rows (`DistributedCSR`).
+        for that of several ranks, each of which has its rows (`DistributedCSR`), ``"nccl"`` for the
+        GPUs of several ranks.
     flipped : bool
         Whether `indptr` runs over the columns.
     known_nnz : int
@@ -187,7 +188,7 @@ def as_bipartite(
     """
     if device is not None and device != "cuda":
         raise unknown_choice("device", device, ("cuda",))
-    if isinstance(A, BipartiteCSR) and A.backend == "mpi":
+    if isinstance(A, BipartiteCSR) and A.backend in ("mpi", "nccl"):
         return _as_distributed(A, name, device, distributed)
     A = from_other_library(A)
     if isinstance(A, BipartiteCSR):
@@ -222,7 +223,7 @@ def _view(
 def as_compressed(A: Any, name: str, *, expected: str = "a SciPy sparse array or matrix") -> Any:
     """Return a CSR or CSC matrix as it is, convert other sparse ones, refuse the rest."""
     A = from_other_library(A)
-    if isinstance(A, BipartiteCSR) and A.backend == "mpi":
+    if isinstance(A, BipartiteCSR) and A.backend in ("mpi", "nccl"):
         _as_distributed(A, name, None, False)
     if not issparse(A):
         if on_gpu(A):

@@ -27,13 +27,14 @@ from sparsematch._types.agreement import (
     rank_of,
     size_of,
 )
-from sparsematch._types.arrays import IndexArray
+from sparsematch._types.arrays import IndexArray, on_gpu
 from sparsematch._types.bipartite import BipartiteCSR, as_compressed
 from sparsematch._types.errors import check_count, wrong_type
 from sparsematch._types.row_blocks import (
     BlockFacts,
     balanced,
     check_together,
+    memory_of,
     read_block,
     read_shape,
 )
@@ -46,12 +47,16 @@ class DistributedCSR(BipartiteCSR):
     part of the same matrix. The constructor is collective too. Arrays are not copied where their
     type fits; do not change them afterwards.
 
+    Arrays of CuPy stay on the GPU of each rank, and so do the results: several GPUs then work
+    together, one for each rank.
+
     Parameters
     ----------
     comm : mpi4py communicator or None
         Whose ranks share the matrix, such as ``MPI.COMM_WORLD``; None: one process, without MPI.
     indptr : array of integers, shape (own rows + 1,)
-        Where the entries of each own row begin, from 0 on.
+        Where the entries of each own row begin, from 0 on. In host memory on all ranks, or on the
+        current GPU of each.
     indices : array of integers
         The columns of the entries, numbered within the whole matrix. Unsorted and duplicate indices
         are legal.
@@ -86,7 +91,8 @@ class DistributedCSR(BipartiteCSR):
     Raises
     ------
     TypeError
-        If an argument is of the wrong type, or the ranks have values of different types.
+        If an argument is of the wrong type, the ranks have values of different types, or some
+        arrays are on a GPU and others in host memory.
     ValueError
         If a block is inconsistent, an index is out of range, the ranks disagree on the shape, or
         their rows are not consecutive: a row on no rank, or on two. On all ranks, with the message
@@ -145,9 +151,8 @@ class DistributedCSR(BipartiteCSR):
             parts[:] = read_block(indptr, indices, values, n_rows, n_cols)
             local, _, given = parts
             kind = "none" if given is None else str(given.dtype)
-            return BlockFacts(
-                (n_rows, n_cols), int(first_row), local.size - 1, int(local[-1]), kind
-            )
+            sizes = int(first_row), local.size - 1, int(local[-1])
+            return BlockFacts((n_rows, n_cols), *sizes, kind, memory_of(local))
 
         facts = collect(comm, check)
         check_together(facts)
@@ -159,7 +164,7 @@ class DistributedCSR(BipartiteCSR):
             "comm": comm,
             "n_rows": n_rows,
             "n_cols": n_cols,
-            "backend": "mpi",
+            "backend": "nccl" if on_gpu(parts[0]) else "mpi",
             "flipped": False,
             "known_nnz": sum(fact.nnz for fact in facts),
             "largest_nnz": max(fact.nnz for fact in facts),
@@ -181,8 +186,8 @@ class DistributedCSR(BipartiteCSR):
         comm : mpi4py communicator or None
             Whose ranks share the matrix.
         A : sparse array or matrix, shape (own rows, n_cols)
-            The rows of this rank. Those of rank 0 come first, then those of rank 1, and so on. CSR
-            is not copied.
+            The rows of this rank, of SciPy or of cupyx.scipy.sparse. Those of rank 0 come first,
+            then those of rank 1, and so on. CSR is not copied.
         n_cols : int, optional
             Columns of the whole matrix; by default those of `A`.
 
@@ -207,14 +212,16 @@ class DistributedCSR(BipartiteCSR):
         found: list[Any] = []
 
         def convert() -> tuple[int, int]:
-            block = as_compressed(A, "A", expected="a SciPy sparse array or matrix").tocsr()
+            expected = "a SciPy sparse array or matrix"
+            there = on_gpu(A) and hasattr(A, "tocsr")
+            block = (A if there else as_compressed(A, "A", expected=expected)).tocsr()
             found.append(block)
             return block.shape[0], block.shape[1] if n_cols is None else n_cols
 
         sizes = collect(comm, convert)
         first = [0, *np.cumsum([n_rows for n_rows, _ in sizes]).tolist()]
         (block,), rank = found, rank_of(comm)
-        nnz = block.indptr[-1]
+        nnz = int(block.indptr[-1])
         arrays = block.indptr, block.indices[:nnz]
         return cls(comm, *arrays, first[rank], (first[-1], sizes[rank][1]), block.data[:nnz])
 
@@ -276,13 +283,27 @@ class DistributedCSR(BipartiteCSR):
         return int(self.indptr[-1])
 
     def to_local(self) -> Any:
-        """Return the own rows as a SciPy matrix, shape (own rows, n_cols).
+        """Return the own rows as a SciPy matrix in host memory, shape (own rows, n_cols).
 
         Its values are ones where there are none.
         """
-        values = np.ones(self.local_nnz) if self.values is None else self.values
-        shape = len(self.own_rows), self.n_cols
-        return sp.csr_array((values, self.indices, self.indptr), shape=shape)
+        A = self.get()
+        values = np.ones(A.local_nnz) if A.values is None else A.values
+        shape = len(A.own_rows), A.n_cols
+        return sp.csr_array((values, A.indices, A.indptr), shape=shape)
+
+    def get(self) -> "DistributedCSR":
+        """Return the matrix in host memory: itself, or a copy of one on GPUs. Not collective."""
+        if self.backend != "nccl":
+            return self
+        arrays: Any = {name: getattr(self, name) for name in ("indptr", "indices", "values")}
+        copy: DistributedCSR = object.__new__(DistributedCSR)
+        for name in (*BipartiteCSR.__slots__, *DistributedCSR.__slots__):
+            object.__setattr__(copy, name, getattr(self, name))
+        for name, array in arrays.items():
+            object.__setattr__(copy, name, None if array is None else array.get())
+        object.__setattr__(copy, "backend", "mpi")
+        return copy
 
     def __repr__(self) -> str:
         n_rows, n_cols = self.shape

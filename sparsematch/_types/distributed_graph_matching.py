@@ -1,9 +1,11 @@
 """The result of engines for general graphs over ranks: each has the mates of its own vertices."""
 
+from typing import Any
+
 import numpy as np
 
 from sparsematch._types.agreement import collect
-from sparsematch._types.arrays import IndexArray
+from sparsematch._types.arrays import IndexArray, namespace, on_gpu
 from sparsematch._types.distributed import DistributedCSR
 from sparsematch._types.graph_matching import GraphMatching
 from sparsematch._types.run_info import RunInfo
@@ -83,7 +85,7 @@ class DistributedGraphMatching(GraphMatching):
 
         Each pair is on one rank.
         """
-        own = np.array(self.layout.own_rows, self.mate.dtype)
+        own = self._own()
         smaller = self.mate > own
         return own[smaller], self.mate[smaller]
 
@@ -92,14 +94,34 @@ class DistributedGraphMatching(GraphMatching):
 
         It is of size n.
         """
-        mate = np.concatenate(collect(self.layout.comm, lambda: self.mate))
+        here = self.get().mate
+        parts = collect(self.layout.comm, lambda: here)
+        mate = namespace(self.mate).asarray(np.concatenate(parts))
         whole = GraphMatching(mate, mate, self.weight_sum, self.guarantee, self.info)
         whole.freeze()
         return whole
 
+    def get(self) -> "DistributedGraphMatching":
+        """Return the matching with the own mates in host memory: itself, or a copy.
+
+        `layout` stays where it is. Not collective.
+        """
+        mates: Any = self.row_mate, self.col_mate
+        if not on_gpu(self.mate):
+            return self
+        here = mates[0].get(), mates[1].get()
+        rest = self.weight_sum, self.guarantee, self.info
+        return DistributedGraphMatching(self.layout, here, *rest)
+
+    def _own(self) -> IndexArray:
+        """Return the numbers of the own vertices."""
+        rows, xp = self.layout.own_rows, namespace(self.mate)
+        own: IndexArray = xp.arange(rows.start, rows.stop, dtype=self.mate.dtype)
+        return own
+
     def to_pyomo(self) -> dict[int, int]:
         """Return the own matched vertices as a dict to their mates."""
-        own = np.array(self.layout.own_rows, self.mate.dtype)[self.mate >= 0]
+        own = self._own()[self.mate >= 0]
         return dict(zip(own.tolist(), self.mate[self.mate >= 0].tolist(), strict=True))
 
     def as_permutation(self) -> IndexArray:

@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 
 from sparsematch._types.agreement import agreeing, collect
-from sparsematch._types.arrays import UNMATCHED, IndexArray
+from sparsematch._types.arrays import UNMATCHED, IndexArray, namespace, on_gpu
 from sparsematch._types.bipartite import BipartiteCSR
 from sparsematch._types.distributed import DistributedCSR
 from sparsematch._types.errors import wrong_type
@@ -76,7 +76,7 @@ class DistributedMatching(Matching):
 
     def pairs(self) -> tuple[IndexArray, IndexArray]:
         """Return the matched rows of this rank in ascending order, and their columns."""
-        rows = np.flatnonzero(self.row_mate >= 0)
+        rows = namespace(self.row_mate).flatnonzero(self.row_mate >= 0)
         cols = self.row_mate[rows]
         return (rows + self.layout.first_row).astype(cols.dtype, copy=False), cols
 
@@ -105,8 +105,9 @@ class DistributedMatching(Matching):
             Row i goes to place ``perm_r[i]``: the inverse of `as_permutation`.
         """
         places = self.as_permutation()
-        perm_r = np.empty_like(places)
-        perm_r[places] = np.arange(places.size, dtype=places.dtype)
+        xp = namespace(places)
+        perm_r = xp.empty_like(places)
+        perm_r[places] = xp.arange(places.size, dtype=places.dtype)
         return perm_r
 
     def gather(self) -> Matching:
@@ -114,10 +115,23 @@ class DistributedMatching(Matching):
 
         It is of size n_rows + n_cols.
         """
-        comm = self.layout.comm
-        parts = collect(comm, lambda: (self.row_mate, self.col_mate))
-        rows, cols = (np.concatenate(side) for side in zip(*parts, strict=True))
+        here = self.get()
+        parts = collect(self.layout.comm, lambda: (here.row_mate, here.col_mate))
+        xp = namespace(self.row_mate)
+        rows, cols = (xp.asarray(np.concatenate(side)) for side in zip(*parts, strict=True))
         return Matching(rows, cols).freeze()
+
+    def get(self) -> "DistributedMatching":
+        """Return the matching with the own mates in host memory: itself, or a copy.
+
+        `layout` stays where it is. Not collective.
+        """
+        row_mate: Any = self.row_mate
+        col_mate: Any = self.col_mate
+        if not on_gpu(row_mate):
+            return self
+        mates = row_mate.get(), col_mate.get()
+        return DistributedMatching(self.layout, *mates, self._cardinality)
 
     def to_matlab(self) -> IndexArray:
         """Return the rows of the own columns, counted from 1, or 0."""
@@ -157,7 +171,7 @@ class DistributedMatching(Matching):
             raise wrong_type("graph", graph, "a DistributedCSR")
         rows, cols = graph.own_rows, graph.own_cols
         if initial is None:
-            mates = np.full(len(rows) + len(cols), UNMATCHED, graph.dtype)
+            mates = namespace(graph.indptr).full(len(rows) + len(cols), UNMATCHED, graph.dtype)
             return cls(graph, mates[: len(rows)], mates[len(rows) :], 0)
         with agreeing(graph.comm):
             if isinstance(initial, Matching):
@@ -171,9 +185,9 @@ class DistributedMatching(Matching):
 
     def freeze(self, writeable: bool = False) -> "DistributedMatching":
         """Count the pairs of all ranks, and make the arrays read-only. Collective."""
-        own = int(np.count_nonzero(self.row_mate >= 0))
+        own = int(namespace(self.row_mate).count_nonzero(self.row_mate >= 0))
         object.__setattr__(self, "_cardinality", sum(collect(self.layout.comm, lambda: own)))
-        if not writeable:
+        if not writeable and isinstance(self.row_mate, np.ndarray):
             self.row_mate.flags.writeable = False
             self.col_mate.flags.writeable = False
         return self
@@ -194,7 +208,10 @@ def _read_own(
 ) -> IndexArray:
     """Copy the mates of the own vertices of one side."""
     (vertex, numbers), (partner, limit) = own, other
-    given = np.asarray(mates)
+    if on_gpu(mates) != (graph.backend == "nccl"):
+        here, there = ("a GPU", "in host memory") if on_gpu(mates) else ("the host", "on GPUs")
+        raise TypeError(f"{name} is on {here}, but the matrix is {there}")
+    given = mates if on_gpu(mates) else np.asarray(mates)
     flaw = f"{name} is not a matching of this matrix: "
     if given.dtype.kind not in "iu" and given.size:
         raise wrong_type(name, given[0], f"made of integers, the mate of each {vertex} or -1")
@@ -203,7 +220,7 @@ def _read_own(
             f"{flaw}the mates of the {vertex}s of this rank have length {given.size}, not "
             f"{len(numbers)}"
         )
-    wrong = np.flatnonzero((given < UNMATCHED) | (given >= limit))
+    wrong = namespace(given).flatnonzero((given < UNMATCHED) | (given >= limit))
     if wrong.size:
         k = int(wrong[0])
         raise ValueError(

@@ -5,7 +5,7 @@ from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 
-from sparsematch._types.arrays import IndexArray
+from sparsematch._types.arrays import IndexArray, namespace
 from sparsematch._types.bipartite import as_bipartite
 from sparsematch._types.distributed import DistributedCSR
 from sparsematch._types.graph import Graph, as_graph, read_weights
@@ -79,5 +79,8 @@ def as_graph_or_part(G: Any, *, weights: bool = True, device: str | None = None)
     weight = read_weights(G.values, G.local_nnz, "G") if weights else None
     # the same type on all ranks, which send each other numbers
     dtype = G.dtype if G.largest_nnz <= _INT32_MAX else np.dtype(np.int64)
-    indptr, indices = (np.ascontiguousarray(a, dtype) for a in (G.indptr, G.indices))
-    return GraphPart(G.n_rows, indptr, indices, weight, "mpi", G.local_nnz, G)
+    xp = namespace(G.indptr)
+    indptr, indices = (
+        xp.ascontiguousarray(a.astype(dtype, copy=False)) for a in (G.indptr, G.indices)
+    )
+    return GraphPart(G.n_rows, indptr, indices, weight, G.backend, G.local_nnz, G)

@@ -5,10 +5,12 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from sparsematch._types.arrays import IndexArray
+from sparsematch._types.arrays import IndexArray, namespace, on_gpu
 from sparsematch._types.errors import check_count, wrong_type
 
 _INT32_MAX = 2**31 - 8
+#: Entries that are looked at together: what a GPU needs beside them is bounded.
+_SLICE = 1 << 30
 
 
 class BlockFacts(NamedTuple):
@@ -19,6 +21,7 @@ class BlockFacts(NamedTuple):
     n_rows: int
     nnz: int
     values: str
+    memory: str
 
 
 def balanced(n: int, n_ranks: int) -> IndexArray:
@@ -38,31 +41,75 @@ def read_shape(shape: Any) -> tuple[int, int]:
 def read_block(
     indptr: Any, indices: Any, values: Any, n_rows: int, n_cols: int
 ) -> tuple[IndexArray, IndexArray, NDArray[Any] | None]:
-    """Return the arrays of a rank in their types, checked. Time: O(own rows + entries)."""
-    indptr, indices = _integers(indptr, "indptr"), _integers(indices, "indices")
+    """Return the arrays of a rank in their types, checked where they are.
+
+    Time: O(own rows + entries).
+    """
+    device = _device_of(indptr)
+    indptr, indices = (
+        _integers(array, name, device) for array, name in ((indptr, "indptr"), (indices, "indices"))
+    )
+    xp = namespace(indptr)
     if not indptr.size or indptr[0] != 0:
-        first = f"{indptr[0]}" if indptr.size else "missing"
+        first = f"{int(indptr[0])}" if indptr.size else "missing"
         raise ValueError(f"indptr[0] is {first}, but must be 0: boundaries are those of own rows")
-    if (falls := np.flatnonzero(indptr[1:] < indptr[:-1])).size:
-        k = int(falls[0])
-        raise ValueError(f"indptr must not fall, but goes from {indptr[k]} to {indptr[k + 1]}")
+    falls = indptr[1:] < indptr[:-1]
+    if falls.any():
+        k = int(falls.argmax())
+        raise ValueError(
+            f"indptr must not fall, but goes from {int(indptr[k])} to {int(indptr[k + 1])}"
+        )
     nnz = int(indptr[-1])
     if indices.size != nnz:
         raise ValueError(f"indices has {indices.size} elements, but indptr ends with {nnz}")
-    if nnz and not 0 <= indices.min() <= indices.max() < n_cols:
-        p = int(np.flatnonzero((indices < 0) | (indices >= n_cols))[0])
-        raise ValueError(f"indices[{p}] is {indices[p]}, but the matrix has {n_cols} columns")
+    for begin in range(0, nnz, _SLICE):
+        part = indices[begin : begin + _SLICE]
+        if not (int(part.min()) >= 0 and int(part.max()) < n_cols):
+            p = int(((part < 0) | (part >= n_cols)).argmax())
+            raise ValueError(
+                f"indices[{begin + p}] is {int(part[p])}, but the matrix has {n_cols} columns"
+            )
     if values is not None:
-        values = np.asarray(values)
+        _check_device(values, "values", device)
+        values = xp.asarray(values)
         if values.shape != (nnz,):
             raise ValueError(f"values has shape {values.shape}, but there are {nnz} entries")
     small = n_rows <= _INT32_MAX and n_cols <= _INT32_MAX
-    indices = np.ascontiguousarray(indices, np.int32 if small else np.int64)
-    return np.ascontiguousarray(indptr, np.int64), indices, values
+    dtype = np.dtype(np.int32 if small else np.int64)
+    indices = xp.ascontiguousarray(indices.astype(dtype, copy=False))
+    return xp.ascontiguousarray(indptr.astype(np.int64, copy=False)), indices, values
 
 
-def _integers(array: Any, name: str) -> NDArray[Any]:
-    array = np.asarray(array)
+def memory_of(array: Any) -> str:
+    """Return where an array is, as messages have it."""
+    return "on a GPU" if on_gpu(array) else "in host memory"
+
+
+def _device_of(array: Any) -> int | None:
+    """Return the number of the GPU that an array is on, which must be the current one, or None."""
+    if not on_gpu(array):
+        return None
+    here, there = namespace(array).cuda.runtime.getDevice(), int(array.device.id)
+    if here != there:
+        raise ValueError(
+            f"indptr is on GPU {there}, but GPU {here} is the current one of this rank; "
+            f"cupy.cuda.Device({there}).use() selects the other"
+        )
+    return there
+
+
+def _check_device(array: Any, name: str, device: int | None) -> None:
+    """Raise unless an array is where `indptr` is."""
+    if on_gpu(array) != (device is not None):
+        other = "in host memory" if device is None else "on a GPU"
+        raise TypeError(f"{name} is {memory_of(array)}, but indptr is {other}")
+    if device is not None and array.device.id != device:
+        raise ValueError(f"{name} is on GPU {array.device.id}, but indptr is on GPU {device}")
+
+
+def _integers(array: Any, name: str, device: int | None) -> NDArray[Any]:
+    _check_device(array, name, device)
+    array = np.asarray(array) if device is None else array
     if array.dtype.kind not in "iu" and array.size:
         raise TypeError(f"{name} must hold integers, not {array.dtype}")
     if array.ndim != 1:
@@ -74,6 +121,11 @@ def check_together(facts: list[BlockFacts]) -> None:
     """Raise, on all ranks alike, unless the blocks make up one matrix."""
     end = 0
     for rank, fact in enumerate(facts):
+        if fact.memory != facts[0].memory:
+            raise TypeError(
+                f"the arrays are {facts[0].memory} on rank 0, but {fact.memory} on rank {rank}: "
+                "they must be in the same kind of memory"
+            )
         if fact.shape != facts[0].shape:
             raise ValueError(
                 f"shape is {facts[0].shape} on rank 0, but {fact.shape} on rank {rank}: it is that "

@@ -20,7 +20,7 @@ class EngineInfo:
         makes a maximal matching of a general graph.
     backend : str
         Where its matrices live: ``"numpy"`` for host memory, ``"cupy"`` for a GPU, ``"mpi"`` for
-        the ranks of a communicator.
+        the ranks of a communicator, ``"nccl"`` for the GPUs of such ranks.
     summary : str
         What it does, in one line.
     options : dict
@@ -110,6 +110,9 @@ class StepInfo(NamedTuple):
         Of an engine on several ranks: exchanges of arrays between all of them.
     bytes_sent : int
         Of such an engine: bytes that ranks have sent to others, all together.
+    carrier : str
+        Of an engine on several GPUs, what has carried them: ``"NCCL"``, or ``"MPI"``, through host
+        memory; else empty.
     """
 
     engine: str
@@ -130,6 +133,7 @@ class StepInfo(NamedTuple):
     reason: str = ""
     rounds: int = 0
     bytes_sent: int = 0
+    carrier: str = ""
 
 
 @dataclass(frozen=True, slots=True, repr=False)

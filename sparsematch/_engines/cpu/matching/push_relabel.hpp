@@ -122,8 +122,8 @@ class PushRelabel {
         }
     }
 
-    // Gives up if so many relabels have matched no row, if few rows are active, or if one waits: a
-    // label may be wrong.
+    // Gives up if so many relabels have matched no row, if few rows are active, or if one waits and
+    // its label may be wrong.
     void push_with_lower_bounds() {
         if constexpr (!Threads) {
             std::fill(count_.begin(), count_.end(), Index{0});
@@ -136,8 +136,11 @@ class PushRelabel {
             const std::int64_t relabels = push_round(interval_);
             idle = active_.size() < before ? 0 : idle + relabels;
         }
+        const bool is_sure = !Threads || std::ranges::all_of(workers_, [](const auto& worker) {
+            return worker->waiting.empty();
+        });
+        if (!active_.empty() || !is_sure) run_.give_up();
         free_the_active();
-        if (!active_.empty()) run_.give_up();
     }
 
     // Rows that wait are active again; all of these are free.

@@ -36,14 +36,16 @@ struct Control {
     int barrier[2];
 };
 
+// The lists of vertices first, first + 1, ...: of all, or of those that one of several GPUs owns.
 struct Adjacency {
     const Index *indptr, *indices;
     const Key* weight;
     Wide seed;
+    Index first;
 };
 
-// Lists that were cut: of each part, the vertex, which part it is, its best edge; of each list, the
-// vertex, its first part.
+// Lists that were cut: of each part, the list, which part it is, its best edge; of each list, its
+// number, its first part.
 struct Cuts {
     Index *vertex, *number, *best, *owner, *first;
     Key* key;
@@ -141,9 +143,10 @@ DEVICE void cut(const Cuts& cuts, Tally* tally, Index u, Index degree) {
     for (Index k = 0; k < n; ++k) cuts.vertex[at + k] = u, cuts.number[at + k] = k;
 }
 
-// Each vertex of a list (nullptr: 0 .. count - 1) makes its choice. rule.scan(u, begin, degree,
-// from, to, lane, lanes): the best among entries from .. to of the list of u that this lane of so
-// many finds; rule.set(u, best) stores it, a write of u's own. Returns the entries scanned.
+// Each vertex of a list (nullptr: 0 .. count - 1), counted from g.first on, makes its choice.
+// rule.scan(u, begin, degree, from, to, lane, lanes): the best among entries from .. to of the list
+// of u that this lane of so many finds; rule.set(u, best) stores it, a write of u's own. Returns
+// the entries scanned.
 template <class Rule>
 DEVICE Wide choose(const Adjacency& g, const Rule& rule, const Index* list, Wide count,
                    const Cuts& cuts, Tally* tally) {
@@ -152,19 +155,20 @@ DEVICE Wide choose(const Adjacency& g, const Rule& rule, const Index* list, Wide
     for (Wide base = thread_index() / WARP * (WARP / LANES); base < count;
          base += thread_count() / LANES) {
         const Wide k = base + lane_in_warp() / LANES;
-        Index u = 0, begin = 0, degree = 0;
+        Index own = 0, begin = 0, degree = 0;
         if (k < count) {
-            u = list ? list[k] : static_cast<Index>(k);
-            begin = g.indptr[u];
-            degree = g.indptr[u + 1] - begin;
+            own = list ? list[k] : static_cast<Index>(k);
+            begin = g.indptr[own];
+            degree = g.indptr[own + 1] - begin;
         }
+        const Index u = g.first + own;
         const bool is_long = degree > LONG;
         const Index upto = is_long ? 0 : degree;
         const Best best =
             best_of(rule.scan(u, begin, degree, 0, upto, lane, LANES), LANES, u, g.seed);
         if (k >= count || lane) continue;
         scanned += degree;
-        if (is_long) cut(cuts, tally, u, degree);
+        if (is_long) cut(cuts, tally, own, degree);
         else rule.set(u, best);
     }
     return scanned;
@@ -179,8 +183,8 @@ DEVICE void choose_long(const Adjacency& g, const Rule& rule, const Cuts& cuts, 
                warps = thread_count() / WARP;
     if (!n_long) return;
     for (Wide k = thread_index() / WARP; k < n_parts; k += warps) {
-        const Index u = cuts.vertex[k], begin = g.indptr[u], degree = g.indptr[u + 1] - begin,
-                    from = cuts.number[k] * PART;
+        const Index own = cuts.vertex[k], u = g.first + own, begin = g.indptr[own],
+                    degree = g.indptr[own + 1] - begin, from = cuts.number[k] * PART;
         const Index to = degree - from > PART ? from + PART : degree;
         const Best best =
             best_of(rule.scan(u, begin, degree, from, to, lane_in_warp(), WARP), WARP, u, g.seed);
@@ -188,7 +192,8 @@ DEVICE void choose_long(const Adjacency& g, const Rule& rule, const Cuts& cuts, 
     }
     sync_grid(barrier);
     for (Wide k = thread_index() / WARP; k < n_long; k += warps) {
-        const Index u = cuts.owner[k], n = (g.indptr[u + 1] - g.indptr[u] - 1) / PART + 1;
+        const Index own = cuts.owner[k], u = g.first + own,
+                    n = (g.indptr[own + 1] - g.indptr[own] - 1) / PART + 1;
         Best best = {0, UNMATCHED};
         for (Index part = lane_in_warp(); part < n; part += WARP) {
             const Best found = {cuts.key[cuts.first[k] + part], cuts.best[cuts.first[k] + part]};

@@ -46,10 +46,11 @@ def load(name: str, graph: Graph, **macros: int) -> compile.Kernels:
     return compile.load(name, graph.dtype, **(shape(graph) | macros))
 
 
-def adjacency(kernels: compile.Kernels, graph: Graph, seed: int = 0) -> Struct:
-    """Return the graph as the kernels read it."""
-    lists = {"indptr": graph.indptr, "indices": graph.indices}
-    return kernels.struct("Adjacency", **lists, weight=graph.weight, seed=np.uint64(seed))
+def adjacency(kernels: compile.Kernels, graph: Graph, seed: int = 0, first: int = 0) -> Struct:
+    """Return the graph as the kernels read it; its lists are those of vertices from `first` on."""
+    arrays = {"indptr": graph.indptr, "indices": graph.indices, "weight": graph.weight}
+    numbers = {"seed": np.uint64(seed), "first": graph.dtype.type(first)}
+    return kernels.struct("Adjacency", **arrays, **numbers)
 
 
 def cuts(kernels: compile.Kernels, graph: Graph, **macros: int) -> Struct:
@@ -110,27 +111,36 @@ def _live_edges(graph: Graph, mate: IndexArray) -> int:
 
 def validate_graph(graph: Graph, run: Run) -> GraphProperties:
     """Return the properties, from one pass over the entries; waits once. Time: O(n + nnz)."""
+    ascending, finite, balance = survey(graph)
+    return GraphProperties(ascending=ascending, symmetric=not balance, finite=finite)
+
+
+def survey(graph: Graph, first: int = 0) -> tuple[bool, bool, int]:
+    """Return whether lists ascend and weights are finite, and the balance of both triangles.
+
+    The lists are those of vertices from `first` on. Waits once. Time: O(n + nnz).
+    """
     if not graph.n:
-        return GraphProperties(ascending=True, symmetric=True, finite=True)
+        return True, True, 0
     kernels, xp = load("graph/validate", graph), namespace(graph.indptr)
-    n, g, cut = graph.dtype.type(graph.n), adjacency(kernels, graph), cuts(kernels, graph)
+    n, g, cut = graph.dtype.type(graph.n), adjacency(kernels, graph, 0, first), cuts(kernels, graph)
     control, properties = kernels.zeros(xp, "Control"), kernels.zeros(xp, "Properties")
     kernels.launch("survey", shape(graph)["LANES"] * graph.n, n, g, cut, control, properties)
     kernels.launch("survey_long", 1 << 18, g, cut, control, properties)
     found = kernels.read("Properties", properties)
-    balance, falls, infinite = (bool(found[key]) for key in ("balance", "falls", "infinite"))
-    return GraphProperties(ascending=not falls, symmetric=not balance, finite=not infinite)
+    return not found["falls"], not found["infinite"], int(found["balance"])
 
 
-def matched_weight(graph: Graph, mate: IndexArray) -> Any:
+def matched_weight(graph: Graph, mate: IndexArray, first: int = 0) -> Any:
     """Return the sum of the magnitudes of the matched edges, an array of shape ().
 
-    Time: O(n log(degree)).
+    The lists are those of vertices from `first` on, and an edge counts at its smaller end. Time:
+    O(n log(degree)).
     """
     xp = namespace(mate)
     if graph.weight is None or not graph.n:
         return (mate >= 0).sum() / 2.0
     kernels, weights = load("graph/validate", graph), xp.empty(graph.n, np.float64)
-    n, g = graph.dtype.type(graph.n), adjacency(kernels, graph)
+    n, g = graph.dtype.type(graph.n), adjacency(kernels, graph, 0, first)
     kernels.launch("pair_weights", graph.n, n, g, mate, weights)
     return weights.sum()

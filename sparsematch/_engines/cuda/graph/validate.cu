@@ -57,7 +57,8 @@ KERNEL survey(Index n, Adjacency g, Cuts cuts, Control* control, Properties* fou
     Seen seen = {0, false, false};
     for (Wide u = thread_index() / LANES; u < static_cast<Wide>(n); u += thread_count() / LANES) {
         const Index begin = g.indptr[u], degree = g.indptr[u + 1] - begin;
-        if (degree <= LONG) read(g, static_cast<Index>(u), begin, 0, degree, lane, LANES, seen);
+        if (degree <= LONG)
+            read(g, g.first + static_cast<Index>(u), begin, 0, degree, lane, LANES, seen);
         else if (lane == 0) cut(cuts, control->tallies, static_cast<Index>(u), degree);
     }
     add_up(found, seen);
@@ -70,8 +71,8 @@ KERNEL survey_long(Adjacency g, Cuts cuts, const Control* control, Properties* f
          k += thread_count() / WARP) {
         const Index u = cuts.vertex[k], begin = g.indptr[u], degree = g.indptr[u + 1] - begin,
                     from = cuts.number[k] * PART;
-        read(g, u, begin, from, degree - from > PART ? from + PART : degree, lane_in_warp(), WARP,
-             seen);
+        read(g, g.first + u, begin, from, degree - from > PART ? from + PART : degree,
+             lane_in_warp(), WARP, seen);
     }
     add_up(found, seen);
 }
@@ -82,7 +83,7 @@ KERNEL survey_long(Adjacency g, Cuts cuts, const Control* control, Properties* f
 KERNEL pair_weights(Index n, Adjacency g, const Index* mate, double* sums) {
     for (long long u = thread_index(); u < n; u += thread_count()) {
         double own = 0;
-        if (mate[u] > u) {
+        if (mate[u] > g.first + u) {
             Index from = g.indptr[u], to = g.indptr[u + 1] - 1;
             while (from < to) {
                 const Index middle = from + (to - from) / 2;

@@ -1,0 +1,89 @@
+// Local max over several GPUs: what one GPU does between two exchanges.
+//
+// The algorithm of local_max.cu on the own vertices, while the choices of all vertices are known to
+// all ranks: those that have changed are sent. So every rank knows who is matched, and its own
+// vertices choose among those who are not.
+// Invariant: at an exchange all ranks have the same choices, and the same bits of `taken`.
+#include "core/device.cuh"
+#include "core/level_queue.cuh"
+#include "graph/edge_order.cuh"
+
+// A vertex and its choice.
+struct alignas(8) Pair {
+    Index vertex, choice;
+};
+
+// Of all vertices the choice, and whether they are matched. Of own ones mates, and lists: those
+// that are open, and those that have lost their choice, counted from the first own vertex on.
+struct Part {
+    Index *choice, *mate;
+    Bits* taken;
+    Index *open, *next, *lost;
+    Pair* changed;
+    long long* counts;  // of open, next, lost
+};
+
+// Chooses the best neighbour that is not taken, and keeps the choice for the others.
+struct Free {
+    const Adjacency& g;
+    const Part& s;
+
+    DEVICE Best scan(Index u, Index begin, Index, Index from, Index to, int lane, int lanes) const {
+        const auto may = [&](Index v) { return is_in(s.taken, v) ? UNMATCHED : v; };
+        return ::scan(g, u, begin + from + lane, to - from - lane, lanes, may);
+    }
+    DEVICE void set(Index u, const Best& best) const { s.choice[u] = best.v; }
+};
+
+// Those that have lost their choice (`all`: all own vertices) choose. Reads: the graph, taken.
+// Writes: choice, own entries; changed; cuts. Resident, for long lists.
+KERNEL choose_part(bool all, long long count, Adjacency g, Cuts cuts, Part s, Control* control) {
+    const Index* const list = all ? nullptr : s.lost;
+    const Free rule = {g, s};
+    const Wide scanned = choose(g, rule, list, static_cast<Wide>(count), cuts, control->tallies);
+    sync_grid(control->barrier);
+    choose_long(g, rule, cuts, control->tallies, control->barrier);
+    sync_grid(control->barrier);
+    for (long long k = thread_index(); k < count; k += thread_count()) {
+        const Index u = g.first + (list ? list[k] : static_cast<Index>(k));
+        s.changed[k] = Pair{u, s.choice[u]};
+    }
+    add_of_block(&control->scanned, scanned);
+    if (thread_index() == 0) control->tallies[0] = Tally{0, 0, 0, 0};
+}
+
+// Choices of other ranks.
+KERNEL learn(Part s, const Pair* arrived, long long n) {
+    for (long long k = thread_index(); k < n; k += thread_count())
+        s.choice[arrived[k].vertex] = arrived[k].choice;
+}
+// Vertices that point at each other are matched: of two, at least one has changed its choice.
+KERNEL mark_pairs(Part s, const Pair* changed, long long n) {
+    for (long long k = thread_index(); k < n; k += thread_count()) {
+        const Index v = changed[k].vertex, w = changed[k].choice;
+        if (w < 0 || s.choice[w] != v) continue;
+        insert(s.taken, v);
+        insert(s.taken, w);
+    }
+}
+// Parts the open vertices (`all`: all own): the matched, those that wait, those that have lost
+// their choice and stay open too. Writes: mate, lists. Safe: own entries.
+KERNEL sort_open(Part s, bool all, long long count, Index first) {
+    for (long long k = thread_index(); k < count; k += thread_count()) {
+        const Index r = all ? static_cast<Index>(k) : s.open[k], u = first + r;
+        const Index v = s.choice[u];
+        const bool is_matched = is_in(s.taken, u);
+        if (is_matched) s.mate[r] = v;
+        const bool waits = !is_matched && v >= 0;
+        push(s.next, s.counts, r, waits);
+        push(s.lost, s.counts + 1, r, waits && is_in(s.taken, v));
+    }
+}
+// Counts to where the host reads them; they begin anew.
+KERNEL report(long long* counts, long long* to) {
+    if (thread_index()) return;
+    for (int k = 0; k < 2; ++k) {
+        to[k] = counts[k];
+        counts[k] = 0;
+    }
+}

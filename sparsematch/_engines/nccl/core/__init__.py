@@ -1,0 +1,1 @@
+"""Exchanges between GPUs, who owns what there, and the account of an engine."""

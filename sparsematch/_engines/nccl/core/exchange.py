@@ -1,0 +1,220 @@
+"""What GPUs send each other: arrays by NCCL, small numbers and what NCCL cannot carry by MPI.
+
+An `Exchange` wraps the communicator of a matrix for one run, and counts what is sent. Every method
+but `wait` is collective.
+
+- ``share(numbers)``: what each rank has of a few numbers of the host, on every rank.
+- ``swap(parts, arriving)``: an array for each other rank; what has come, by ascending sender.
+- ``complete(whole, starts)``: an array of which each rank has its part becomes whole on all.
+- ``add_up(array)``, ``least(array)``: in place, over all ranks.
+
+NCCL needs a GPU for each rank, and CuPy with its library. Where one of the two is missing, arrays
+are copied to the host, and MPI carries them: slower, with the same results. The communicator of
+NCCL is made by the first exchange over a communicator of MPI, and kept with it.
+"""
+
+import functools
+import itertools
+import platform
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sparsematch._engines.mpi.core.exchange import import_mpi
+from sparsematch._types.agreement import rank_of, size_of
+
+_Array = NDArray[Any]
+
+
+@functools.cache
+def _import_nccl() -> Any:
+    """Import what CuPy has of NCCL, or None; it is no attribute before that."""
+    try:
+        from cupy.cuda import nccl
+
+        return nccl if getattr(nccl, "available", False) and nccl.get_version() else None
+    except (ImportError, RuntimeError):
+        return None
+
+
+class _Link(NamedTuple):
+    """A communicator of NCCL (None: MPI carries), and the GPU on which it was made."""
+
+    nccl: Any
+    device: int
+
+
+class Exchange:
+    """The exchanges of one run over the GPUs of a communicator.
+
+    Parameters
+    ----------
+    comm : mpi4py communicator or None
+        None: one process.
+    xp : module
+        CuPy.
+
+    Attributes
+    ----------
+    rank, size : int
+        This rank, and how many there are.
+    carrier : str
+        ``"NCCL"`` or ``"MPI"``; empty if there is one rank.
+    rounds : int
+        Exchanges of arrays so far.
+    bytes_sent : int
+        Bytes that this rank has sent to others in them.
+    """
+
+    __slots__ = ("_link", "_xp", "bytes_sent", "carrier", "comm", "rank", "rounds", "size")
+
+    def __init__(self, comm: Any, xp: Any) -> None:
+        self.comm, self.rank, self.size, self._xp = comm, rank_of(comm), size_of(comm), xp
+        self.rounds = self.bytes_sent = 0
+        self._link, self.carrier = None, ""
+        if self.size > 1:
+            self._link = _connected(comm, xp)
+            self.carrier = "MPI" if self._link is None else "NCCL"
+
+    def share(self, numbers: Sequence[int]) -> NDArray[np.int64]:
+        """Return the numbers of each rank, shape (ranks, numbers)."""
+        mine = np.array(numbers, np.int64)
+        if self.size == 1:
+            return mine[None]
+        everyone = np.empty((self.size, mine.size), np.int64)
+        self.comm.Allgather(mine, everyone)
+        return everyone
+
+    def sum(self, *numbers: int) -> list[int]:
+        """Return the sums over all ranks."""
+        sums: list[int] = self.share(numbers).sum(axis=0).tolist()
+        return sums
+
+    def small(self, thing: Any) -> list[Any]:
+        """Return what each rank has of a small object of any kind, on every rank."""
+        return [thing] if self.size == 1 else list(self.comm.allgather(thing))
+
+    def swap(self, parts: Sequence[Any], arriving: Sequence[int]) -> Any:
+        """Send an array to each other rank; return what has come from them, in one array.
+
+        Parameters
+        ----------
+        parts : sequence of arrays
+            One for each rank, of one type and one dimension; that for this rank is not read.
+        arriving : sequence of int
+            How many elements come from each; this rank's is not read.
+        """
+        dtype = parts[self.rank - 1].dtype
+        arriving = [0 if r == self.rank else int(n) for r, n in enumerate(arriving)]
+        starts = [0, *np.cumsum(arriving).tolist()]
+        whole = self._xp.empty(starts[-1], dtype)
+        self._exchange(parts, [whole[a:b] for a, b in itertools.pairwise(starts)])
+        return whole
+
+    def complete(self, whole: Any, starts: Any) -> None:
+        """Fill an array of which each rank has the elements from its start on."""
+        if self.size == 1:
+            return
+        parts = [whole[a:b] for a, b in itertools.pairwise(starts.tolist())]
+        self._exchange([parts[self.rank]] * self.size, parts)
+
+    def _exchange(self, parts: Sequence[Any], incoming: Sequence[Any]) -> None:
+        self.rounds += 1
+        self.bytes_sent += sum(p.nbytes for r, p in enumerate(parts) if r != self.rank)
+        if self.size == 1:
+            return
+        (self._by_mpi if self._link is None else self._by_nccl)(parts, incoming)
+
+    def add_up(self, array: Any) -> None:
+        """Replace an array by the sum of those of all ranks, element by element."""
+        self._reduce(array, "SUM")
+
+    def least(self, array: Any) -> None:
+        """Replace an array by the least of those of all ranks, element by element."""
+        self._reduce(array, "MIN")
+
+    def _by_nccl(self, parts: Sequence[Any], incoming: Sequence[Any]) -> None:
+        nccl, stream = _import_nccl(), self._xp.cuda.get_current_stream().ptr
+        link: Any = self._link
+        nccl.groupStart()
+        for rank in range(self.size):
+            out, back = parts[rank], incoming[rank]
+            if rank != self.rank and out.size:
+                link.send(out.data.ptr, out.size, _kind(nccl, out), rank, stream)
+            if rank != self.rank and back.size:
+                link.recv(back.data.ptr, back.size, _kind(nccl, back), rank, stream)
+        nccl.groupEnd()
+
+    def _by_mpi(self, parts: Sequence[Any], incoming: Sequence[Any]) -> None:
+        others = [rank for rank in range(self.size) if rank != self.rank]
+        dtype = parts[others[0]].dtype
+        out = np.concatenate([parts[rank].get() for rank in others])
+        counts, sizes = np.zeros((2, self.size), np.int64)
+        counts[others] = [parts[rank].size for rank in others]
+        sizes[others] = [incoming[rank].size for rank in others]
+        ends, back = np.cumsum(sizes), np.empty(int(sizes.sum()), dtype)
+        self.comm.Alltoallv(
+            [out, (counts, np.cumsum(counts) - counts)], [back, (sizes, ends - sizes)]
+        )
+        for rank in others:
+            if sizes[rank]:
+                incoming[rank].set(back[ends[rank] - sizes[rank] : ends[rank]])
+
+    def _reduce(self, array: Any, operation: str) -> None:
+        if self.size == 1 or not array.size:
+            return
+        self.rounds += 1
+        self.bytes_sent += array.nbytes * (self.size - 1) // self.size * 2
+        if self._link is None:
+            mine = array.get()
+            self.comm.Allreduce(mine.copy(), mine, op=getattr(import_mpi(), operation))
+            array.set(mine)
+            return
+        nccl, place = _import_nccl(), array.data.ptr
+        stream = self._xp.cuda.get_current_stream().ptr
+        op = getattr(nccl, f"NCCL_{operation}")
+        self._link.allReduce(place, place, array.size, _kind(nccl, array), op, stream)
+
+
+def _kind(nccl: Any, array: Any) -> int:
+    """Return what NCCL calls the type of an array."""
+    kinds = {"i4": "INT32", "i8": "INT64", "u4": "UINT32", "u8": "UINT64", "f4": "FLOAT32"}
+    kinds |= {"f8": "FLOAT64", "u1": "UINT8", "i1": "INT8", "b1": "UINT8"}
+    return int(getattr(nccl, f"NCCL_{kinds[array.dtype.str[1:]]}"))
+
+
+@functools.cache
+def _key() -> int:
+    """Return under what MPI keeps the link with a communicator; it goes when that is freed."""
+    return int(import_mpi().Comm.Create_keyval())
+
+
+def _connected(comm: Any, xp: Any) -> Any:
+    """Return NCCL's communicator, None where MPI has to carry; made if it is not there yet."""
+    device = int(xp.cuda.runtime.getDevice())
+    known: _Link | None = comm.Get_attr(_key())
+    mine = known if known is not None and known.device == device else None
+    everyone = comm.allgather((mine is not None, _gpu(xp, device)))
+    if not all(made for made, _ in everyone):
+        places = [gpu for _, gpu in everyone]
+        mine = _Link(None, device)
+        if None not in places and len(set(places)) == len(places):
+            mine = _Link(_connect(comm), device)
+        comm.Set_attr(_key(), mine)
+    assert mine is not None
+    return mine.nccl
+
+
+def _connect(comm: Any) -> Any:
+    nccl = _import_nccl()
+    name = comm.bcast(nccl.get_unique_id() if comm.rank == 0 else None)
+    return nccl.NcclCommunicator(comm.size, name, comm.rank)
+
+
+def _gpu(xp: Any, device: int) -> tuple[str, str] | None:
+    """Return which GPU of which machine this is, or None if CuPy has no NCCL."""
+    if _import_nccl() is None:
+        return None
+    return platform.node(), str(xp.cuda.runtime.deviceGetPCIBusId(device))

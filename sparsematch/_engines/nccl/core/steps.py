@@ -1,0 +1,44 @@
+"""The account of an engine over the GPUs of all ranks."""
+
+from dataclasses import dataclass
+from time import perf_counter
+
+from sparsematch._engines.nccl.core.exchange import Exchange
+from sparsematch._types.run_info import StepInfo
+
+
+@dataclass(slots=True)
+class Account:
+    """What an engine has done: phases and levels of all ranks, the rest of this one."""
+
+    phases: int = 0
+    levels: int = 0
+    edges: int = 0
+    augmentations: int = 0
+    path_edges: int = 0
+
+
+def step_info(
+    exchange: Exchange, name: str, begin: float, own_pairs: int, account: Account
+) -> StepInfo:
+    """Add up an account over the ranks; `own_pairs` are the pairs of own rows. Collective."""
+    edges, paths, path_edges, sent, pairs = exchange.sum(
+        account.edges,
+        account.augmentations,
+        account.path_edges,
+        exchange.bytes_sent,
+        own_pairs,
+    )
+    return StepInfo(
+        name,
+        perf_counter() - begin,
+        phases=account.phases,
+        levels=account.levels,
+        edges=edges,
+        augmentations=paths,
+        path_edges=path_edges,
+        cardinality=pairs,
+        rounds=exchange.rounds,
+        bytes_sent=sent,
+        carrier=exchange.carrier,
+    )

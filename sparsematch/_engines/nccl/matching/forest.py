@@ -1,0 +1,234 @@
+"""Alternating forests over the GPUs of all ranks, level by level.
+
+MCM-DIST (Azad, Buluc, Distributed-memory algorithms for maximum cardinality matching in bipartite
+graphs, IPDPS 2016). The kernels are those of `over_ranks/forest.cu` of the back-end for a GPU,
+which says what a level is, and the invariants. Every GPU has the mates of all columns, so a level
+is one exchange, before which the host reads how much goes to whom.
+"""
+
+from typing import Any
+
+import numpy as np
+
+from sparsematch._engines.cuda.core import compile
+from sparsematch._engines.cuda.core.device import bit_set
+from sparsematch._engines.nccl.core.exchange import Exchange
+from sparsematch._engines.nccl.core.layout import Counts, Outbox, owners, room_for
+from sparsematch._engines.nccl.core.steps import Account
+from sparsematch._types.arrays import BoolArray, IndexArray, namespace
+from sparsematch._types.distributed import DistributedCSR
+
+#: Entries from which a list is cut into parts of as many, for a warp each.
+LONG = 2048
+
+#: Levels of a phase from which trees without a path stay: to plant them again takes as many.
+DEEP = 12
+
+_CLAIMS, _WALKERS = 0, 1
+
+
+def lanes_of(mean: float) -> int:
+    """Return how many threads share a list, given the mean length."""
+    return 2 if mean < 8 else 8 if mean < 32 else 32
+
+
+class Forest:
+    """The part of a forest that one rank has: trees from all free rows.
+
+    Attributes
+    ----------
+    account : Account
+        Levels, entries, paths.
+    width : int
+        Rows of the frontier of this rank, at most.
+    n_roots, found : int
+        Trees, and the paths that were found so far, of all ranks.
+    """
+
+    def __init__(
+        self, A: DistributedCSR, row_mate: IndexArray, col_mate: IndexArray, exchange: Exchange
+    ) -> None:
+        xp, dtype, nnz = namespace(A.indptr), A.dtype, A.local_nnz
+        self._xp, self.A, self.exchange, self.account = xp, A, exchange, Account()
+        n_rows = len(A.own_rows)
+        self.lanes = lanes_of(nnz / max(n_rows, 1))
+        macros = {"LANES": self.lanes, "LONG": LONG}
+        self.kernels = compile.load("matching/over_ranks/forest", dtype, **macros)
+        self.counts = Counts(self.kernels, exchange, xp, boxes=2, fresh=2)
+        room = room_for(A.n_cols, nnz, exchange.size)
+        self._claims = Outbox(exchange, self.counts.box(_CLAIMS), 3, room, dtype)
+        # pairs of indices: a row and its root, or its new mate
+        self._queue, self._other = (xp.empty(2 * n_rows, dtype) for _ in range(2))
+        self._own_col_mate = col_mate
+        self._fields: dict[str, Any] = {
+            "indptr": A.indptr,
+            "indices": A.indices,
+            "row_mate": row_mate,
+            "parent": xp.empty(n_rows, dtype),
+            "col_mate": self._of_all_columns(col_mate),
+            "seen": bit_set(xp, A.n_cols),
+            "reached": bit_set(xp, n_rows),
+            "given": bit_set(xp, len(A.own_cols)),
+            "parts": xp.empty(2 * (2 * nnz // LONG + 1), np.int64),
+            "rows": owners(self.kernels, A, "rows"),
+            "cols": owners(self.kernels, A, "cols"),
+            "claims": self._claims.struct(self.kernels),
+            "progress": self.counts.progress,
+        }
+        self.width = self.found = self.n_roots = self._tail = 0
+        self._deep = False
+
+    def _of_all_columns(self, col_mate: IndexArray) -> IndexArray:
+        """Return the mates of all columns. Collective."""
+        if self.exchange.size == 1:
+            return col_mate
+        own = self.A.own_cols
+        whole: IndexArray = self._xp.empty(self.A.n_cols, self.A.dtype)
+        whole[own.start : own.stop] = col_mate
+        self.exchange.complete(whole, self.A.col_starts)
+        return whole
+
+    def _set(self, **fields: Any) -> None:
+        """Change fields of what kernels take."""
+        self._fields |= fields
+        lists = {"queue": self._queue, "changes": self._other}
+        self._state = self.kernels.struct("Forest", **self._fields, **lists)
+
+    def plant(self) -> bool:
+        """Make the free rows that have entries roots; return whether there are some. Collective."""
+        xp, dtype, n_rows = self._xp, self.A.dtype, len(self.A.own_rows)
+        none = Outbox(self.exchange, self.counts.box(_WALKERS), 2, 0, dtype)
+        walkers = {"walkers": none.struct(self.kernels)}
+        self._set(done=None, leaf=None, above=None, **walkers)
+        self._launch("plant", n_rows)
+        everyone, _ = self._read()
+        roots = self.counts.field(everyone, "tail")
+        self.n_roots, self.width = int(roots.sum()), int(roots[self.exchange.rank])
+        room = min(self.n_roots, max(n_rows, len(self.A.own_cols)))
+        self._walkers = Outbox(self.exchange, self.counts.box(_WALKERS), 2, room, dtype)
+        self._set(
+            done=bit_set(xp, self.n_roots),
+            leaf=xp.full(self.n_roots, np.iinfo(dtype).max, dtype),
+            above=xp.empty(self.n_roots, dtype),
+            walkers=self._walkers.struct(self.kernels),
+        )
+        before = np.int64(roots[: self.exchange.rank].sum())
+        self._launch("number_roots", self.width, before)
+        self._launch("advance", 1)
+        return self.n_roots > 0
+
+    def grow(self) -> bool:
+        """Grow until no tree can; return whether one has found a path. Collective.
+
+        When some have, it ends with twice the level of the last: more vertices are in no tree in
+        the next phase. Reads: lists, mates. Writes: trees, parents, leaves. Time: O(entries of what
+        is reached).
+        """
+        before, again, alive, level, last = self.found, False, True, 0, 0
+        while alive and (not last or again or level <= 2 * last):
+            level += not again
+            self._launch("expand", self.width * self.lanes, np.bool_(again))
+            self._launch("expand_parts", 1 << 18)
+            everyone, numbers = self._read()
+            again = bool(self.counts.field(everyone, "again").any())
+            grown = self.counts.field(everyone, "tail") - self.counts.field(everyone, "end")
+            arrived = self._deliver(everyone)
+            if not again:
+                self.width = int(grown[self.exchange.rank]) + max(arrived, 0)
+                self._launch("advance", 1)
+            alive = again or arrived >= 0 or bool(grown.any())
+            found = int(self.counts.field(everyone, "found").sum())
+            if found > self.found:
+                self.found, last = found, level
+        self._deep = level >= DEEP
+        self.account.levels += level
+        self.account.edges = int(self.counts.field(numbers, "edges"))
+        return self.found > before
+
+    def augment(self) -> None:
+        """Augment along one path of every tree that has found some. Collective.
+
+        Reads: leaves, parents. Writes: mates. Time: O(roots, and own rows of paths), and an
+        exchange for each link of the longest path that leads to another rank.
+        """
+        self.exchange.least(self._fields["leaf"])  # of several leaves the same on all ranks
+        self.counts.progress[5:6].fill(0)  # changes
+        self._launch("walk_from_leaves", self.n_roots, np.int64(self.n_roots))
+        while True:
+            everyone, numbers = self._read()
+            walkers = self.counts.boxes(everyone, _WALKERS)
+            if not walkers.any():
+                break
+            arrived, n = self._walkers.send(walkers)
+            self._launch("walk_on", int(n), arrived, n)
+        self.account.augmentations = int(self.counts.field(numbers, "paths"))
+        self.account.path_edges = int(self.counts.field(numbers, "path_edges"))
+        self._tail = int(self.counts.field(numbers, "tail"))
+        self._publish(self.counts.field(everyone, "changes"))
+
+    def _publish(self, changes: Any) -> None:
+        """Let all ranks know the new mates of columns. Collective."""
+        mine, n = self._other, np.int64(changes[self.exchange.rank])
+        self._launch("set_columns", int(n), mine, n)
+        if self.exchange.size > 1:
+            arrived = self.exchange.swap([mine[: 2 * n]] * self.exchange.size, 2 * changes)
+            n = np.int64(arrived.size // 2)
+            self._launch("set_columns", int(n), arrived, n)
+
+    def replant(self) -> None:
+        """Release the trees that had a path; the others stay, or their roots only. Collective.
+
+        What stays is the frontier. Time: O(own rows in trees).
+        """
+        xp, old = self._xp, self._queue
+        self._queue, self._other = self._other, old
+        self.counts.progress[2:5].fill(0)  # begin, end, tail
+        given = bit_set(xp, len(self.A.own_cols))
+        self._set(reached=bit_set(xp, len(self.A.own_rows)), given=given)
+        self._set(seen=self._retain(old, self._tail, self._deep))
+        self._fields["leaf"].fill(np.iinfo(self.A.dtype).max)
+        self.width = self._tail
+        self._launch("advance", 1)
+
+    def finish(self) -> None:
+        """Write the mates of own columns, after augmentations."""
+        own, mates = self.A.own_cols, self._fields["col_mate"]
+        if mates is not self._own_col_mate:
+            self._own_col_mate[:] = mates[own.start : own.stop]
+
+    def cover(self, rows: BoolArray, cols: BoolArray) -> None:
+        """Take own rows in trees out of a set, and write which own columns they have. Collective.
+
+        No tree may have found a path.
+        """
+        n = int(self.counts.field(self.counts.read(), "tail"))
+        self.counts.progress[4:5].fill(0)  # tail
+        old, self._queue = self._queue, self._other
+        self._set()
+        kept = self._retain(old, n, True)
+        self._launch("cover", max(rows.size, cols.size), kept, rows, cols)
+
+    def _retain(self, old: Any, n: int, graft: bool) -> Any:
+        """Return a bit for each column that is matched with a row that stays. Collective."""
+        kept = bit_set(self._xp, self.A.n_cols)
+        self._launch("retain", n, old, np.int64(n), np.bool_(graft), kept)
+        if graft:
+            self.exchange.add_up(kept)  # a column has one mate
+        return kept
+
+    def _deliver(self, everyone: Any) -> int:
+        """Exchange claims; return how many came, or -1 if no rank had any. Collective."""
+        claims = self.counts.boxes(everyone, _CLAIMS)
+        if not claims.any():
+            return -1
+        arrived, n = self._claims.send(claims)
+        self._launch("receive", int(n), arrived, n)
+        return int(n)
+
+    def _launch(self, kernel: str, n: int, *arguments: Any) -> None:
+        self.kernels.launch(kernel, n, self._state, *arguments)
+
+    def _read(self) -> tuple[Any, list[int]]:
+        """Return what is counted on all ranks, and on this one. Collective; waits."""
+        numbers = self.counts.read()
+        return self.exchange.share(numbers), numbers

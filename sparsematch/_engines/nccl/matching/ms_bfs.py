@@ -1,0 +1,44 @@
+"""Maximum matching by phases of a multi-source search over all GPUs, with tree grafting.
+
+MCM-DIST (Azad, Buluc, Distributed-memory algorithms for maximum cardinality matching in bipartite
+graphs, IPDPS 2016), and the grafting of Azad, Buluc, Pothen, A parallel tree grafting algorithm for
+maximum cardinality matching in bipartite graphs (IPDPS 2015, Algorithm 3), top down: after a deep
+phase the trees without a path stay, and all their rows are expanded again. When no tree finds a
+path, none exists.
+"""
+
+from time import perf_counter
+
+from sparsematch._engines.mpi.core.exchange import finishing
+from sparsematch._engines.nccl.core.exchange import Exchange
+from sparsematch._engines.nccl.core.steps import step_info
+from sparsematch._engines.nccl.matching.forest import Forest
+from sparsematch._engines.registry import Run
+from sparsematch._types.arrays import namespace
+from sparsematch._types.distributed import DistributedCSR
+from sparsematch._types.distributed_matching import DistributedMatching
+
+SUMMARY = "Searches from all free rows at once over all GPUs, level by level; trees are grafted."
+
+
+def improve(A: DistributedCSR, matching: DistributedMatching, run: Run) -> None:
+    """Make the matching maximum. Collective.
+
+    Reads: the matrix. Writes: both mates. Workspace: five indices for each own row; an index and
+    two bits for each column, and two indices for each free row, of all ranks; letters: three
+    indices for each vertex of the other ranks, or for an eighth of the entries, twice. Time:
+    O(phases nnz / ranks), and an exchange a level.
+    """
+    with finishing(A.comm):
+        begin, xp = perf_counter(), namespace(A.indptr)
+        exchange = Exchange(A.comm, xp)
+        forest = Forest(A, matching.row_mate, matching.col_mate, exchange)
+        if forest.plant():
+            forest.account.phases = 1
+            while forest.grow():
+                forest.augment()
+                forest.replant()
+                forest.account.phases += 1
+        forest.finish()
+        own = int(xp.count_nonzero(matching.row_mate >= 0))
+        run.steps.append(step_info(exchange, "ms_bfs", begin, own, forest.account))

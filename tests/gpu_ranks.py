@@ -1,0 +1,51 @@
+"""How the tests put matrices on the GPUs of several ranks, or on stand-ins for them."""
+
+import contextlib
+
+import numpy as np
+import scipy.sparse as sp
+
+import sparsematch as sm
+from gpu_calls import CUPY, HAS_GPU
+from sparsematch._engines.nccl.core import layout
+from sparsematch._engines.nccl.matching import forest, gathered
+
+
+@contextlib.contextmanager
+def constants(room=3, long=None, deep=3):
+    """Let a matrix of this size be a large one: boxes overflow, lists are cut, nothing is small."""
+    kept = layout.LEAST_ROOM, forest.LONG, forest.DEEP, gathered.GATHERED
+    layout.LEAST_ROOM, forest.DEEP, gathered.GATHERED = room, deep, 0
+    forest.LONG = long or forest.LONG
+    try:
+        yield
+    finally:
+        layout.LEAST_ROOM, forest.LONG, forest.DEEP, gathered.GATHERED = kept
+
+
+def distribute(comm, A, starts, values=False):
+    """Each rank its rows, on its GPU, perhaps with values."""
+    begin, end = starts[comm.rank : comm.rank + 2]
+    here = sp.csr_array(A)[begin:end]
+    arrays = here.indptr.astype(np.int64), here.indices
+    indptr, indices = (CUPY.asarray(array) for array in arrays)
+    there = CUPY.asarray(here.data) if values else None
+    return sm.DistributedCSR(comm, indptr, indices, begin, A.shape, there)
+
+
+def on_own_gpus(comm):
+    return bool(HAS_GPU and comm.size <= CUPY.cuda.runtime.getDeviceCount() and has_nccl())
+
+
+def has_nccl():
+    try:
+        from cupy.cuda import nccl
+    except ImportError:
+        return False
+    return nccl.available
+
+
+def use_own_gpu(comm):
+    """Those of one machine share its GPUs by their numbers."""
+    if HAS_GPU:
+        CUPY.cuda.Device(comm.rank % CUPY.cuda.runtime.getDeviceCount()).use()
