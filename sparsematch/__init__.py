@@ -48,6 +48,7 @@ if TYPE_CHECKING:
     from sparsematch._types.coarsening import CoarseLevel, Coarsening, CoarseningHierarchy
     from sparsematch._types.deficient_pieces import DeficientPiece, DeficientPieces
     from sparsematch._types.distributed import DistributedCSR
+    from sparsematch._types.distributed_block_form import DistributedBlockForm
     from sparsematch._types.distributed_graph_matching import DistributedGraphMatching
     from sparsematch._types.distributed_matching import DistributedMatching
     from sparsematch._types.explanation import Explanation
@@ -69,6 +70,7 @@ __all__ = [
     "Components",
     "DeficientPiece",
     "DeficientPieces",
+    "DistributedBlockForm",
     "DistributedCSR",
     "DistributedGraphMatching",
     "DistributedMatching",
@@ -119,6 +121,7 @@ _PLACES = {
     "Components": "_types.labels",
     "DeficientPiece": "_types.deficient_pieces",
     "DeficientPieces": "_types.deficient_pieces",
+    "DistributedBlockForm": "_types.distributed_block_form",
     "DistributedCSR": "_types.distributed",
     "DistributedGraphMatching": "_types.distributed_graph_matching",
     "DistributedMatching": "_types.distributed_matching",

@@ -1,7 +1,7 @@
 """Block triangular form, reducibility and connected components of a matrix."""
 
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, overload
 
 from sparsematch._api.transversal import maximum_matching
 from sparsematch._api.workers import resolve_workers
@@ -11,9 +11,35 @@ from sparsematch._types.arrays import advising, namespace
 from sparsematch._types.bipartite import BipartiteCSR, as_bipartite
 from sparsematch._types.block_form import BlockForm
 from sparsematch._types.choices import ExactMethod
+from sparsematch._types.distributed import DistributedCSR, agreed
+from sparsematch._types.distributed_block_form import DistributedBlockForm
 from sparsematch._types.labels import BlockLabels, Components
 from sparsematch._types.matching import Matching
 from sparsematch._types.sparse_like import SparseLike
+
+
+@overload
+def block_triangular_form(  # type: ignore[overload-overlap]
+    A: DistributedCSR,
+    *,
+    matching: Any = ...,
+    method: ExactMethod = ...,
+    workers: int | None = ...,
+    device: str | None = ...,
+    options: Mapping[str, Any] | None = ...,
+) -> DistributedBlockForm: ...
+
+
+@overload
+def block_triangular_form(
+    A: SparseLike,
+    *,
+    matching: Any = ...,
+    method: ExactMethod = ...,
+    workers: int | None = ...,
+    device: str | None = ...,
+    options: Mapping[str, Any] | None = ...,
+) -> BlockForm: ...
 
 
 def block_triangular_form(
@@ -24,7 +50,7 @@ def block_triangular_form(
     workers: int | None = None,
     device: str | None = None,
     options: Mapping[str, Any] | None = None,
-) -> BlockForm:
+) -> BlockForm | DistributedBlockForm:
     """Permute rows and columns to block upper triangular form.
 
     This is the Dulmage-Mendelsohn decomposition, coarse and fine.
@@ -38,6 +64,7 @@ def block_triangular_form(
     ----------
     A : sparse array or matrix, shape (n_rows, n_cols)
         Square or not, structurally singular or not. Every stored entry counts, whatever its value.
+        A `DistributedCSR` is processed by all its ranks, each of which calls this.
     matching : Matching, (row_mate, col_mate) or row_mate, optional
         A matching of `A` to start from. One that is maximum already is kept.
     method : str, optional
@@ -55,7 +82,8 @@ def block_triangular_form(
     -------
     BlockForm
         Permutations and boundaries of the blocks, with the layout of MATLAB's ``dmperm``, counted
-        from 0; CuPy arrays if the work was done on a GPU.
+        from 0; CuPy arrays if the work was done on a GPU. Over ranks a `DistributedBlockForm`:
+        places and blocks of the own rows and columns.
 
     Raises
     ------
@@ -75,7 +103,8 @@ def block_triangular_form(
     -----
     Pothen, Fan, Computing the block triangular form of a sparse matrix (ACM TOMS 16, 1990). Which
     rows and columns belong to each part and block does not depend on the matching, but the order
-    may. Time: that of `maximum_transversal`, and O(n_rows + n_cols + nnz) for the rest.
+    may. Time: that of `maximum_transversal`, and O(n_rows + n_cols + nnz) for the rest; over ranks
+    that of O(log n) passes over the entries, expected.
 
     Examples
     --------
@@ -91,10 +120,13 @@ def block_triangular_form(
     >>> sorted(form.horizontal.cols.tolist()), sorted(form.vertical.rows.tolist())
     ([0, 3], [0, 2])
     """
-    graph = as_bipartite(A, device=device, threads=resolve_workers(workers))
-    return block_form(
-        graph, matching, method=method, workers=workers, device=device, options=options
-    )
+    with agreed(A):
+        graph = as_bipartite(A, device=device, threads=resolve_workers(workers), distributed=True)
+    how: dict[str, Any] = {"workers": workers, "device": device, "options": options}
+    if (over_ranks := operations(DecompositionOps, graph.backend).distributed_block_form) is None:
+        return block_form(graph, matching, method=method, **how)
+    maximum, run = maximum_matching(graph, matching, name="matching", method=method, **how)
+    return over_ranks(graph, maximum, run)
 
 
 def block_form(
@@ -162,8 +194,11 @@ def is_reducible(A: SparseLike, *, workers: int | None = None, device: str | Non
     >>> is_reducible(csr_array([[1, 1], [0, 1]])), is_reducible(csr_array([[1, 1], [1, 1]]))
     (True, False)
     """
-    graph = as_bipartite(A, device=device, threads=resolve_workers(workers))
+    with agreed(A):
+        graph = as_bipartite(A, device=device, threads=resolve_workers(workers), distributed=True)
     matching, run = maximum_matching(graph, workers=workers)
+    if over_ranks := operations(DecompositionOps, graph.backend).distributed_block_form:
+        return over_ranks(graph, matching, run).is_reducible
     rank = matching.cardinality
     block_labels = operations(DecompositionOps, graph.backend).block_labels
     n_square = block_labels(graph, matching, run).n_square

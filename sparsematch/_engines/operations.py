@@ -14,6 +14,7 @@ from sparsematch._engines.registry import Run
 from sparsematch._types.arrays import BoolArray, FloatArray, IndexArray
 from sparsematch._types.bipartite import BipartiteCSR
 from sparsematch._types.distributed import DistributedCSR
+from sparsematch._types.distributed_block_form import DistributedBlockForm
 from sparsematch._types.edge_file import EdgeFile, EdgeReport
 from sparsematch._types.factors import BlockLU, BlockPlan
 from sparsematch._types.graph import Graph, GraphProperties
@@ -109,6 +110,8 @@ class DecompositionOps:
         set.
     coarse_parts
         The coarse part of every row and column; None: they follow from `block_labels`.
+    distributed_block_form
+        The block form of a matrix over ranks; None: it follows from `block_labels`.
     """
 
     block_labels: Callable[[BipartiteCSR, Matching, Run], BlockLabels] = _in_host_memory_only
@@ -121,6 +124,9 @@ class DecompositionOps:
         _in_host_memory_only
     )
     coarse_parts: Callable[[BipartiteCSR, Matching, Run], CoarseParts] | None = None
+    distributed_block_form: (
+        Callable[[BipartiteCSR, Matching, Run], DistributedBlockForm] | None
+    ) = None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -148,7 +154,7 @@ class DistributionOps:
 class RankOps:
     """What one of several ranks does alone, in host memory, between two exchanges.
 
-    The first four make kernels, which an exchange steps until no rank is busy; see `Kernel` of the
+    The first six make kernels, which an exchange steps until no rank is busy; see `Kernel` of the
     back-end for ranks. Starts are those of the majors and of the minors of each rank.
 
     Attributes
@@ -165,6 +171,12 @@ class RankOps:
     transposition
         The part of a transposition, given lists, the starts, the rank, where the lists of the
         result end so far, these, whether to fill them or to count their lengths, and a limit.
+    trimming
+        The part of trimming a directed graph, given lists, counts of predecessors, levels to write,
+        the starts, the rank and a limit.
+    propagation
+        The part of carrying labels along the entries of a directed graph, given lists, labels, the
+        starts, the rank and a limit.
     owner_order
         Write the stable order of keys by owner, and how many each rank owns, given starts.
     places_in_lists
@@ -175,6 +187,8 @@ class RankOps:
     augmentation: Callable[..., Any] = _in_host_memory_only
     karp_sipser: Callable[..., Any] = _in_host_memory_only
     transposition: Callable[..., Any] = _in_host_memory_only
+    trimming: Callable[..., Any] = _in_host_memory_only
+    propagation: Callable[..., Any] = _in_host_memory_only
     owner_order: Callable[[IndexArray, IndexArray, IndexArray, IndexArray], None] = (
         _in_host_memory_only
     )

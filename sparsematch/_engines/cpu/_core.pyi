@@ -93,6 +93,29 @@ def transposition_over_ranks(
 ) -> Any:
     """Return the kernel of a rank that fills lists from where they end, or counts them."""
 
+def trimming_over_ranks(
+    indptr: IndexArray,
+    indices: IndexArray,
+    count: IndexArray,
+    level: IndexArray,
+    starts: IndexArray,
+    rank: int,
+    budget: int,
+    /,
+) -> Any:
+    """Return the kernel of a rank that trims vertices without predecessors."""
+
+def propagation_over_ranks(
+    indptr: IndexArray,
+    indices: IndexArray,
+    label: IndexArray,
+    starts: IndexArray,
+    rank: int,
+    budget: int,
+    /,
+) -> Any:
+    """Return the kernel of a rank that raises labels to the largest of those that lead there."""
+
 def owner_order(
     starts: IndexArray, keys: IndexArray, order: IndexArray, counts: IndexArray, /
 ) -> None:

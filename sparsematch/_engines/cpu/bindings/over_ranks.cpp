@@ -3,6 +3,8 @@
 #include <nanobind/stl/string.h>
 
 #include "bindings/nanobind_helpers.hpp"
+#include "decomposition/over_ranks/propagation.hpp"
+#include "decomposition/over_ranks/trimming.hpp"
 #include "matching/over_ranks/augment.hpp"
 #include "matching/over_ranks/group.hpp"
 #include "matching/over_ranks/karp_sipser.hpp"
@@ -123,6 +125,29 @@ BoundTransposition<Index>* make_transposition(Starts indptr, In<Index> indices,
 }
 
 template <class Index>
+using BoundTrimming =
+    Bound<Trimming<Index>, std::tuple<Starts, In<Index>, Out<Index>, Out<Index>>>;
+template <class Index>
+BoundTrimming<Index>* make_trimming(Starts indptr, In<Index> indices, Out<Index> count,
+                                    Out<Index> level, Starts starts, int rank,
+                                    std::int64_t budget) {
+    return new BoundTrimming<Index>{
+        {indptr, indices, count, level},
+        {indptr.data(), indices.data(), count.data(), level.data(), owners<Index>(starts, rank),
+         budget}};
+}
+
+template <class Index>
+using BoundPropagation = Bound<Propagation<Index>, std::tuple<Starts, In<Index>, Out<Index>>>;
+template <class Index>
+BoundPropagation<Index>* make_propagation(Starts indptr, In<Index> indices, Out<Index> label,
+                                          Starts starts, int rank, std::int64_t budget) {
+    return new BoundPropagation<Index>{
+        {indptr, indices, label},
+        {indptr.data(), indices.data(), label.data(), owners<Index>(starts, rank), budget}};
+}
+
+template <class Index>
 void run_owner_order(Starts starts, In<Index> keys, Out<std::int64_t> order,
                      Out<std::int64_t> counts) {
     nb::gil_scoped_release release;
@@ -158,6 +183,10 @@ void bind(nb::module_& m, const std::string& bits) {
     m.def("karp_sipser_over_ranks", make_karp_sipser<Index>);
     bind_kernel<BoundTransposition<Index>>(m, ("Transposition" + bits).c_str());
     m.def("transposition_over_ranks", make_transposition<Index>);
+    bind_kernel<BoundTrimming<Index>>(m, ("Trimming" + bits).c_str());
+    m.def("trimming_over_ranks", make_trimming<Index>);
+    bind_kernel<BoundPropagation<Index>>(m, ("Propagation" + bits).c_str());
+    m.def("propagation_over_ranks", make_propagation<Index>);
     m.def("owner_order", run_owner_order<Index>);
     m.def("places_in_lists", run_places_in_lists<Index>);
 }

@@ -40,6 +40,8 @@ register_operations(
         augmentation=_core.augmentation_over_ranks,
         karp_sipser=_core.karp_sipser_over_ranks,
         transposition=_core.transposition_over_ranks,
+        trimming=_core.trimming_over_ranks,
+        propagation=_core.propagation_over_ranks,
         owner_order=_core.owner_order,
         places_in_lists=_core.places_in_lists,
     ),

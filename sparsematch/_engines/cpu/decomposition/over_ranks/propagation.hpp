@@ -1,0 +1,114 @@
+// The largest label among all vertices from which a vertex of a directed graph can be reached, over
+// ranks. With one label it is a search; with a label of its own for each vertex, it is the colouring
+// of Orzan, On distributed verification and verified distribution (thesis, Amsterdam, 2004).
+//
+// A rank carries labels on as far as it owns the successors, large ones first, so that within a step
+// few vertices are reached twice. Labels of others' vertices go out in letters.
+//
+// Invariant: a vertex that is not pending has passed its label on.
+#pragma once
+
+#include <bit>
+
+#include "matching/over_ranks/post.hpp"
+
+namespace sparsematch::over_ranks {
+
+template <class Index>
+class Propagation {
+    static constexpr Index none = -1;
+
+  public:
+    // `label` of each own vertex, -1 for none, is raised. `budget`: entries read in a step, about.
+    Propagation(const std::int64_t* indptr, const Index* indices, Index* label,
+                Owners<Index> owners, std::int64_t budget)
+        : indptr_(indptr), indices_(indices), label_(label), budget_(budget),
+          owners_(std::move(owners)), post_(owners_.size(), 1),
+          is_pending_(static_cast<std::size_t>(owners_.n())),
+          sent_(owners_.size() > 1 ? cache_size(indptr_[owners_.n()]) : 1, Sent{none, none}) {
+        for (Index v = 0; v < owners_.n(); ++v)
+            if (label_[v] >= 0) put_off(v);
+    }
+
+    void step(bool) {
+        post_.receive([this](int, std::span<const Index> words) {
+            for (std::size_t k = 0; k < words.size(); k += 2) {
+                const Index v = words[k] - owners_.first();
+                if (label_[v] >= words[k + 1]) continue;
+                label_[v] = words[k + 1];
+                put_off(v);
+            }
+        });
+        std::sort(pending_.begin(), pending_.end(),
+                  [this](Index v, Index w) { return label_[v] < label_[w]; });
+        for (std::int64_t read = 0; read < budget_;) {
+            if (stack_.empty()) {
+                if (pending_.empty()) break;
+                const Index v = pending_.back();
+                pending_.pop_back();
+                // reached meanwhile from a larger label
+                if (is_pending_[v]) stack_.push_back(v);
+                continue;
+            }
+            const Index v = stack_.back();
+            stack_.pop_back();
+            read += expand(v);
+        }
+        for (const Index v : stack_) put_off(v);
+        stack_.clear();
+        post_.seal(!pending_.empty() || post_.any(0));
+    }
+
+    Post<Index>& post() { return post_; }
+    std::size_t bytes() const {
+        return post_.bytes() + is_pending_.size() + sent_.size() * sizeof(Sent) +
+               (pending_.capacity() + stack_.capacity()) * sizeof(Index);
+    }
+
+  private:
+    struct Sent {
+        Index vertex, label;
+    };
+    static std::size_t cache_size(std::int64_t entries) {
+        return std::bit_ceil(static_cast<std::size_t>(std::max<std::int64_t>(entries, 4096)) / 8);
+    }
+    Sent& slot_of(Index w) {
+        const auto mixed = static_cast<std::uint64_t>(w) * 0x9E3779B97F4A7C15u >> 20;
+        return sent_[static_cast<std::size_t>(mixed) & (sent_.size() - 1)];
+    }
+
+    void put_off(Index v) {
+        if (!is_pending_[v]) pending_.push_back(v);
+        is_pending_[v] = true;
+    }
+    // Passes the label of an own vertex on; returns how many entries it has.
+    std::int64_t expand(Index v) {
+        is_pending_[v] = false;
+        const Index label = label_[v];
+        for (auto p = indptr_[v]; p < indptr_[v + 1]; ++p) {
+            const Index w = indices_[p];
+            if (owners_.own(w)) {
+                const Index own = w - owners_.first();
+                if (label_[own] >= label) continue;
+                label_[own] = label;
+                stack_.push_back(own);
+            } else if (Sent& last = slot_of(w); last.vertex != w || last.label < label) {
+                last = {w, label};
+                post_.send(owners_(w), 0, w, label);
+            }
+        }
+        return indptr_[v + 1] - indptr_[v] + 1;
+    }
+
+    const std::int64_t* indptr_;
+    const Index* indices_;
+    Index* label_;
+    const std::int64_t budget_;
+    const Owners<Index> owners_;
+    Post<Index> post_;
+    std::vector<char> is_pending_;
+    std::vector<Index> pending_, stack_;  // to be expanded: labels ascending; reached in this step
+    std::vector<Sent> sent_;  // labels that others were sent, the last of each hash
+};
+
+}  // namespace sparsematch::over_ranks

@@ -1,0 +1,149 @@
+"""The block triangular form over ranks: coarse parts, strong components, places and numbers.
+
+Pothen, Fan, Computing the block triangular form of a sparse matrix (ACM TOMS 16, 1990): the fine
+blocks of the square part are the strong components of its graph of pairs.
+"""
+
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sparsematch._engines.mpi.core.certificates import parts
+from sparsematch._engines.mpi.core.exchange import Exchange, finishing
+from sparsematch._engines.mpi.decomposition.coarse_parts import coarse_parts
+from sparsematch._engines.mpi.decomposition.pair_graph import pair_graph
+from sparsematch._engines.mpi.decomposition.strong_components import Order, strong_components
+from sparsematch._engines.registry import Run
+from sparsematch._types.arrays import IndexArray
+from sparsematch._types.bipartite import BipartiteCSR
+from sparsematch._types.distributed import DistributedCSR
+from sparsematch._types.distributed_block_form import DistributedBlockForm
+from sparsematch._types.distributed_matching import DistributedMatching
+from sparsematch._types.labels import HORIZONTAL, SQUARE, VERTICAL
+from sparsematch._types.matching import Matching
+
+_Array = NDArray[Any]
+
+
+def block_form(graph: BipartiteCSR, matching: Matching, run: Run) -> DistributedBlockForm:
+    """Return the block form of a matrix; the matching must be maximum. Collective.
+
+    Time: that of `coarse_parts` and of `strong_components`.
+    """
+    A, given = parts(graph, matching)
+    coarse = coarse_parts(A, given, run)
+    with finishing(A.comm):
+        exchange = Exchange(A.comm)
+        in_square = coarse.row_part == SQUARE
+        mate = np.where(coarse.col_part == SQUARE, given.col_mate, A.dtype.type(-1))
+        successors = pair_graph(A, in_square, mate, exchange)
+        order = strong_components(successors, in_square, run.seed)
+        del successors, mate
+        blocks = _numbered(order, in_square, exchange, A.dtype)
+        return _assembled(A, given, coarse, order.place, blocks, exchange)
+
+
+class _Blocks(NamedTuple):
+    """The fine blocks of the square part: that of each own row, and the sizes of the own blocks."""
+
+    block: IndexArray
+    sizes: IndexArray
+    first: int
+    n: int
+
+
+def _numbered(
+    order: Order, in_square: NDArray[np.bool_], exchange: Exchange, dtype: Any
+) -> _Blocks:
+    """Number the blocks by their first places. Collective."""
+    places, rank = order.places, exchange.rank
+    rows = np.flatnonzero(in_square)
+    first_rows = rows[order.place[rows] == order.start[rows]]
+    (arrived,) = exchange.deliver(places.starts, order.place[first_rows])
+    begins = np.zeros(places.n_own, bool)
+    begins[arrived - places.first] = True
+    counts = exchange.everywhere(np.array([np.count_nonzero(begins)]))
+    first, n = int(counts[:rank].sum()), int(counts.sum())
+    number = (np.cumsum(begins) - 1 + first).astype(dtype)
+    block = np.full(in_square.size, -1, dtype)
+    block[rows] = places.ask(order.start[rows], number)
+    own = np.flatnonzero(begins) + places.first
+    # the last own block ends where the first one of a later rank begins
+    ends = exchange.everywhere(own[:1] if own.size else np.array([-1]))[rank + 1 :]
+    n_places = int(places.starts[-1])
+    end = next((int(place) for place in ends if place >= 0), n_places)
+    return _Blocks(block, np.diff(own, append=end).astype(dtype), first, n)
+
+
+def _assembled(
+    A: DistributedCSR,
+    matching: DistributedMatching,
+    coarse: Any,
+    place: IndexArray,
+    square: _Blocks,
+    exchange: Exchange,
+) -> DistributedBlockForm:
+    """Add the horizontal part in front and the vertical part behind. Collective."""
+    dtype, sizes = A.dtype, coarse.sizes
+    (h_rows, h_cols), (n_square, _), (v_rows, v_cols) = sizes
+    has_horizontal, has_vertical = int(h_cols > 0), int(v_rows > 0)
+    n_blocks = has_horizontal + square.n + has_vertical
+    row_place = place + dtype.type(h_rows)
+    row_block = square.block + dtype.type(has_horizontal)
+    free, matched = matching.row_mate < 0, matching.row_mate >= 0
+    groups = (
+        (coarse.row_part == HORIZONTAL, 0),
+        ((coarse.row_part == VERTICAL) & matched, h_rows + n_square),
+        (free, h_rows + n_square + v_cols),
+    )
+    for (rows, begin), before in zip(groups, _before(exchange, groups), strict=True):
+        row_place[rows] = begin + before + np.arange(np.count_nonzero(rows))
+    row_block[groups[0][0]] = 0
+    row_block[coarse.row_part == VERTICAL] = n_blocks - 1
+    col_place, col_block = _of_columns(A, matching, row_place, row_block, h_cols - h_rows, exchange)
+    own_sizes = np.stack([square.sizes, square.sizes], axis=1)
+    first = square.first + has_horizontal
+    if has_horizontal and exchange.rank == 0:
+        own_sizes, first = np.concatenate([np.array([sizes[0]], dtype), own_sizes]), 0
+    if has_vertical and exchange.rank == exchange.size - 1:
+        own_sizes = np.concatenate([own_sizes, np.array([sizes[2]], dtype)])
+    return DistributedBlockForm(
+        row_place,
+        col_place,
+        row_block,
+        col_block,
+        own_sizes,
+        first,
+        n_blocks,
+        sizes,
+        matching,
+    ).freeze()
+
+
+def _of_columns(
+    A: DistributedCSR,
+    matching: DistributedMatching,
+    row_place: IndexArray,
+    row_block: IndexArray,
+    n_free: int,
+    exchange: Exchange,
+) -> tuple[IndexArray, IndexArray]:
+    """Return place and block of the own columns: behind the unmatched ones, as their mates."""
+    col_place, col_block = (np.zeros(matching.col_mate.size, A.dtype) for _ in range(2))
+    matched = np.flatnonzero(matching.col_mate >= 0)
+    mates = matching.col_mate[matched]
+    for column, of_rows, shift in ((col_place, row_place, n_free), (col_block, row_block, 0)):
+        answers = exchange.ask(A.row_starts, mates, lambda keys, t=of_rows: t[keys - A.first_row])
+        column[matched] = answers + A.dtype.type(shift)
+    free = matching.col_mate < 0
+    (before,) = _before(exchange, ((free, 0),))
+    col_place[free] = before + np.arange(np.count_nonzero(free))
+    return col_place, col_block
+
+
+def _before(exchange: Exchange, groups: Any) -> list[int]:
+    """Return how many of each group are on earlier ranks. Collective."""
+    counts = exchange.everywhere(np.array([np.count_nonzero(flags) for flags, _ in groups]))
+    by_rank = counts.reshape(exchange.size, -1)[: exchange.rank].sum(axis=0)
+    return [int(count) for count in by_rank]

@@ -1,0 +1,83 @@
+"""The directed graph of a square part over ranks: what its strong components are found in.
+
+A vertex is a row of the square part with the column that it is matched to, and has the number of
+the row; there is an edge from u to v for each entry of row u in the column of v. Its strong
+components are the fine blocks. Lists of successors are those of a `Side` whose majors and minors
+both are rows.
+"""
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sparsematch._engines.mpi.core.exchange import Exchange
+from sparsematch._engines.mpi.core.sides import Side
+from sparsematch._types.arrays import IndexArray
+from sparsematch._types.distributed import DistributedCSR
+
+_Array = NDArray[Any]
+
+#: Maps own majors and what their entries name to what is written, and whether it is kept.
+_Rewrite = Callable[[_Array, _Array], tuple[_Array, NDArray[np.bool_]]]
+
+
+def pair_graph(
+    A: DistributedCSR, is_vertex: NDArray[np.bool_], mate: IndexArray, exchange: Exchange
+) -> Side:
+    """Return the lists of successors, without loops. Collective.
+
+    `is_vertex`: which own rows are in the square part; `mate`: the row of each own column of that
+    part, -1 for the others. Time: O(own entries). Workspace: the result, as large as the own
+    entries, and slices.
+    """
+    rows = Side.of_rows(A, exchange)
+
+    def translate(majors: _Array, cols: _Array) -> tuple[_Array, NDArray[np.bool_]]:
+        to = exchange.ask(A.col_starts, cols, lambda keys: mate[keys - A.first_col])
+        return to, (to >= 0) & (to != majors) & is_vertex[majors - A.first_row]
+
+    indptr, indices = _rewritten(rows, np.empty_like(A.indices), translate)
+    return Side(indptr, indices, (A.row_starts, A.row_starts), exchange)
+
+
+def keep_within(side: Side, label: IndexArray) -> Side:
+    """Return the graph with the edges between vertices of equal label, not -1. Collective.
+
+    The lists given are overwritten. Time: O(own edges).
+    """
+    exchange, first = side.exchange, side.first_major
+
+    def judge(majors: _Array, ends: _Array) -> tuple[_Array, NDArray[np.bool_]]:
+        here = label[majors - first]
+        keep = here >= 0
+        own = (ends >= first) & (ends < first + side.n_majors)
+        keep[own] &= label[ends[own] - first] == here[own]
+        away = np.flatnonzero(keep & ~own)
+        there = exchange.ask(side.major_starts, ends[away], lambda keys: label[keys - first])
+        keep[away] = there == here[away]
+        return ends, keep
+
+    indptr, indices = _rewritten(side, side.indices, judge)
+    return Side(indptr, indices, (side.major_starts, side.minor_starts), exchange)
+
+
+def _rewritten(side: Side, out: IndexArray, rewrite: _Rewrite) -> tuple[IndexArray, IndexArray]:
+    """Write what is kept to `out`, slice by slice, and cut it off there. Collective."""
+    counts, end_of_kept = np.zeros(side.n_majors, np.int64), 0
+    for begin, end in side.slices():
+        majors = side.majors_of_entries(begin, end)
+        written, keep = rewrite(majors, side.indices[begin:end])
+        written = written[keep]
+        if majors.size:
+            low, high = int(majors[0]), int(majors[-1]) + 1
+            counts[low - side.first_major : high - side.first_major] += np.bincount(
+                majors[keep] - low, minlength=high - low
+            )
+        out[end_of_kept : end_of_kept + written.size] = written
+        end_of_kept += written.size
+    indptr = np.zeros(side.n_majors + 1, np.int64)
+    np.cumsum(counts, out=indptr[1:])
+    out.resize(end_of_kept, refcheck=False)  # in place: a copy would need room for both
+    return indptr, out
