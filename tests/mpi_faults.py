@@ -12,6 +12,7 @@ import sparsematch as sm
 from mpi_checks import run_named
 from sparsematch._engines.mpi.core import exchange, sides
 from sparsematch._engines.mpi.core.exchange import finishing, import_mpi
+from sparsematch._engines.mpi.decomposition import small_rest
 from sparsematch._engines.mpi.matching import by_rank, forest, gathered
 from sparsematch._io import UnreadableFile
 
@@ -94,7 +95,7 @@ def check_bad_calls(comm, folder):
     assert_raises_on_all(
         comm, ValueError, words, lambda: sm.maximum_transversal(D, initial=initial)
     )
-    for function in (sm.block_triangular_form, sm.connected_components, sm.explain_singularity):
+    for function in (sm.connected_components, sm.coarsen, sm.explain_singularity):
         words = "but this is done in one process only"
         assert_raises_on_all(comm, TypeError, words, lambda call=function: call(D))
 
@@ -167,6 +168,7 @@ def check_bad_files(comm, folder):
 def small_constants():
     """Let a matrix of this size be a large one."""
     sides._LEAST_SLICE, forest._ANNOUNCED, gathered.GATHERED = 1 << 11, 1 << 9, 0
+    small_rest.SMALL = 0
 
 
 #: Numbers for each own row and column, beside four times the part of the matrix.
@@ -212,6 +214,7 @@ def calls_on(D):
         yield partial(sm.maximum_transversal, D, method="none", init=init)
     yield lambda: sm.maximum_transversal(D, method="ms_bfs", init="none")
     yield lambda: sm.coarse_dulmage_mendelsohn(D, matching=matching)
+    yield lambda: sm.block_triangular_form(D, matching=matching)
     yield lambda: sm.is_maximum(D, matching)
     yield lambda: sm.permute_and_redistribute(D, matching)
 
@@ -246,7 +249,7 @@ def check_no_array_of_global_length(comm, folder):
     try:
         tracemalloc.start()
         matching = sm.maximum_transversal(D)
-        sm.coarse_dulmage_mendelsohn(D, matching=matching)
+        sm.block_triangular_form(D, matching=matching)
         sm.permute_and_redistribute(D, matching)
         assert sm.is_maximum(D, matching)
     finally:

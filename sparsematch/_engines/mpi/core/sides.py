@@ -22,6 +22,11 @@ _Array = NDArray[Any]
 _LEAST_SLICE = 1 << 16
 
 
+def slice_size(n: int) -> int:
+    """Return how many of so many elements are sent between two exchanges."""
+    return max(_LEAST_SLICE, n // 32)
+
+
 class Side:
     """The own lists of one side.
 
@@ -67,7 +72,7 @@ class Side:
 
         What is sent is wider than an index, and is there twice.
         """
-        return max(_LEAST_SLICE, self.indices.size // 32)
+        return slice_size(self.indices.size)
 
     def flipped(self) -> "Side":
         """Return the other side: its lists are sent to their owners, some at a time. Collective.

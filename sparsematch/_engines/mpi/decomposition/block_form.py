@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from sparsematch._engines.mpi.core.certificates import parts
 from sparsematch._engines.mpi.core.exchange import Exchange, finishing
+from sparsematch._engines.mpi.core.sides import Side
 from sparsematch._engines.mpi.decomposition.coarse_parts import coarse_parts
 from sparsematch._engines.mpi.decomposition.pair_graph import pair_graph
 from sparsematch._engines.mpi.decomposition.strong_components import Order, strong_components
@@ -20,7 +21,7 @@ from sparsematch._types.bipartite import BipartiteCSR
 from sparsematch._types.distributed import DistributedCSR
 from sparsematch._types.distributed_block_form import DistributedBlockForm
 from sparsematch._types.distributed_matching import DistributedMatching
-from sparsematch._types.labels import HORIZONTAL, SQUARE, VERTICAL
+from sparsematch._types.labels import HORIZONTAL, SQUARE, VERTICAL, CoarseParts
 from sparsematch._types.matching import Matching
 
 _Array = NDArray[Any]
@@ -36,12 +37,18 @@ def block_form(graph: BipartiteCSR, matching: Matching, run: Run) -> Distributed
     with finishing(A.comm):
         exchange = Exchange(A.comm)
         in_square = coarse.row_part == SQUARE
-        mate = np.where(coarse.col_part == SQUARE, given.col_mate, A.dtype.type(-1))
-        successors = pair_graph(A, in_square, mate, exchange)
-        order = strong_components(successors, in_square, run.seed)
-        del successors, mate
+        square = _square_graph(A, given, coarse, exchange)
+        order = strong_components(square.pop(), in_square, run.seed)
         blocks = _numbered(order, in_square, exchange, A.dtype)
         return _assembled(A, given, coarse, order.place, blocks, exchange)
+
+
+def _square_graph(
+    A: DistributedCSR, matching: DistributedMatching, coarse: CoarseParts, exchange: Exchange
+) -> list[Side]:
+    """Return the graph of the square part, in a list from which the one who uses it takes it."""
+    mate = np.where(coarse.col_part == SQUARE, matching.col_mate, A.dtype.type(-1))
+    return [pair_graph(A, coarse.row_part == SQUARE, mate, exchange)]
 
 
 class _Blocks(NamedTuple):
@@ -79,7 +86,7 @@ def _numbered(
 def _assembled(
     A: DistributedCSR,
     matching: DistributedMatching,
-    coarse: Any,
+    coarse: CoarseParts,
     place: IndexArray,
     square: _Blocks,
     exchange: Exchange,

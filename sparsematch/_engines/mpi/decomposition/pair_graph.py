@@ -65,7 +65,8 @@ def keep_within(side: Side, label: IndexArray) -> Side:
 
 def _rewritten(side: Side, out: IndexArray, rewrite: _Rewrite) -> tuple[IndexArray, IndexArray]:
     """Write what is kept to `out`, slice by slice, and cut it off there. Collective."""
-    counts, end_of_kept = np.zeros(side.n_majors, np.int64), 0
+    indptr, end_of_kept = np.zeros(side.n_majors + 1, np.int64), 0
+    counts = indptr[1:]
     for begin, end in side.slices():
         majors = side.majors_of_entries(begin, end)
         written, keep = rewrite(majors, side.indices[begin:end])
@@ -77,7 +78,6 @@ def _rewritten(side: Side, out: IndexArray, rewrite: _Rewrite) -> tuple[IndexArr
             )
         out[end_of_kept : end_of_kept + written.size] = written
         end_of_kept += written.size
-    indptr = np.zeros(side.n_majors + 1, np.int64)
-    np.cumsum(counts, out=indptr[1:])
+    np.cumsum(counts, out=counts)
     out.resize(end_of_kept, refcheck=False)  # in place: a copy would need room for both
     return indptr, out

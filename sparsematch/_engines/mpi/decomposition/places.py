@@ -1,11 +1,13 @@
 """Places in an order of vertices over ranks, which becomes finer until every block has its own."""
 
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from sparsematch._engines.mpi.core.exchange import Exchange
+from sparsematch._engines.mpi.core.sides import slice_size
 from sparsematch._engines.operations import RankOps
 from sparsematch._engines.registry import operations
 from sparsematch._types.arrays import IndexArray
@@ -42,44 +44,67 @@ class Places:
 
         Collective. Time: O(own elements + own places).
         """
+        (counts,) = self.count(keys)
+        ends = self.starts_of(counts)
+        order = np.arange(keys.size, dtype=self.dtype)
+        self._rng.shuffle(order)
+        places = np.empty(keys.size, self.dtype)
+        for part in self._slices(order):
+            places[part] = self.exchange.ask(
+                self.starts, keys[part], lambda arrived: self._append(arrived - self.first, ends)
+            )
+        return places
 
-        def answer(arrived: _Array) -> _Array:
-            own = arrived - self.first
-            # the order of arrival is by rank: no chance there
-            order = self._rng.permutation(own.size)
-            ends = self.starts_of(np.bincount(own, minlength=self.n_own))
-            at = np.empty(own.size, np.int64)
-            shuffled = np.ascontiguousarray(own[order], np.int64)
-            operations(RankOps, "numpy").places_in_lists(shuffled, ends, at)
-            places = np.empty(own.size, self.dtype)
-            places[order] = at
-            return places
-
-        return self.exchange.ask(self.starts, keys, answer)
+    def _append(self, own: _Array, ends: IndexArray) -> _Array:
+        """Return the next place for each of these keys; elements come by rank, so shuffle them."""
+        order, at = self._rng.permutation(own.size), np.empty(own.size, np.int64)
+        shuffled = np.ascontiguousarray(own[order], np.int64)
+        operations(RankOps, "numpy").places_in_lists(shuffled, ends, at)
+        places = np.empty(own.size, self.dtype)
+        places[order] = at
+        return places
 
     def starts_of(self, counts: _Array) -> IndexArray:
         """Return where the elements of each key begin, given how many have each own one.
 
         Collective. What has its place counts as one element with this key.
         """
-        counts = counts + self.taken
-        totals = self.exchange.everywhere(np.array([int(counts.sum())]))
-        before = np.cumsum(counts) - counts
-        before += int(totals[: self.exchange.rank].sum())
-        return before
+        ends = np.cumsum(counts + self.taken)
+        totals = self.exchange.everywhere(ends[-1:] if ends.size else np.zeros(1, np.int64))
+        ends += int(totals[: self.exchange.rank].sum())
+        return ends - counts - self.taken
 
     def count(self, keys: _Array, *flags: NDArray[np.bool_]) -> list[_Array]:
         """Return for each own place how many have it as key, and are flagged. Collective."""
-        arrived, *what = self.exchange.deliver(self.starts, keys, *flags)
-        own = arrived - self.first
-        chosen = [own, *(own[flag] for flag in what)]
-        return [np.bincount(part, minlength=self.n_own) for part in chosen]
+        counts = [np.zeros(self.n_own, self.dtype) for _ in range(1 + len(flags))]
+        everything = np.arange(keys.size, dtype=self.dtype)
+        for part in self._slices(everything):
+            arrived, *what = self.exchange.deliver(
+                self.starts, keys[part], *(flag[part] for flag in flags)
+            )
+            own = arrived - self.first
+            for count, chosen in zip(counts, [own, *(own[flag] for flag in what)], strict=True):
+                count += np.bincount(chosen, minlength=self.n_own).astype(self.dtype)
+        return counts
 
     def ask(self, keys: _Array, table: _Array) -> _Array:
         """Return what the tables of the owners say of each key. Collective."""
-        return self.exchange.ask(self.starts, keys, lambda asked: table[asked - self.first])
+        answers = np.empty(keys.size, table.dtype)
+        for part in self._slices(np.arange(keys.size, dtype=self.dtype)):
+            answers[part] = self.exchange.ask(
+                self.starts, keys[part], lambda asked: table[asked - self.first]
+            )
+        return answers
 
     def take(self, places: _Array) -> None:
         """Note that places are taken for good. Collective."""
-        (arrived,) = self.exchange.deliver(self.starts, places)
-        self.taken[arrived - self.first] = True
+        for part in self._slices(places):
+            (arrived,) = self.exchange.deliver(self.starts, part)
+            self.taken[arrived - self.first] = True
+
+    def _slices(self, elements: _Array) -> Iterator[_Array]:
+        """Yield as many parts of some elements on every rank. Collective."""
+        size = slice_size(elements.size)
+        (n,) = self.exchange.largest(-(-elements.size // size))
+        for k in range(n):
+            yield elements[k * size : (k + 1) * size]

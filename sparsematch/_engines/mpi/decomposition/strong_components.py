@@ -32,7 +32,7 @@ from sparsematch._engines.mpi.decomposition.pair_graph import keep_within
 from sparsematch._engines.mpi.decomposition.places import Places
 from sparsematch._engines.operations import RankOps
 from sparsematch._engines.registry import operations
-from sparsematch._types.arrays import IndexArray
+from sparsematch._types.arrays import BoolArray, IndexArray
 
 
 class Order(NamedTuple):
@@ -53,13 +53,14 @@ class Order(NamedTuple):
     places: Places
 
 
-def strong_components(successors: Side, is_vertex: IndexArray, seed: int) -> Order:
+def strong_components(successors: Side, is_vertex: BoolArray, seed: int) -> Order:
     """Return a topological order of the components. Collective.
 
     The lists are overwritten. Time: O(own edges) for each trimming and splitting, of which there
     are O(log n) expected but for graphs made against it. Workspace: as much again as the lists.
     """
     search = _Search(successors, is_vertex, seed)
+    del successors  # its boundaries are not needed any more
     splits = [search.by_searches]
     while not search.hand_over():
         search.trim()
@@ -81,7 +82,7 @@ class _Search:
         The own rows that may still move.
     """
 
-    def __init__(self, successors: Side, is_vertex: IndexArray, seed: int) -> None:
+    def __init__(self, successors: Side, is_vertex: BoolArray, seed: int) -> None:
         self.out, self.exchange = successors, successors.exchange
         self.into: Side | None = None
         self.here = np.flatnonzero(is_vertex).astype(self.out.dtype)
@@ -112,21 +113,23 @@ class _Search:
         """
         if self.into is None:
             self.into = self.out.flipped()
-        trimmed, level = self._trimmed(self.out, self._degrees(self.into, self.here))
+        self._split(*self._trim_keys(), alone=True)
+        self._filter()
+
+    def _trim_keys(self) -> tuple[IndexArray, BoolArray]:
+        """Return the keys of the vertices after trimming, and which are trimmed."""
+        out, into = self._both
+        trimmed, level = self._trimmed(out, self._degrees(into, self.here))
         first, keys = trimmed[self.here], self.low[self.here]
         sizes, n_first = self.places.count(keys, first)
-        rest = np.flatnonzero(~first)
-        begins = self.places.ask(keys[rest], n_first.astype(self.out.dtype))
-        ends = self.places.ask(keys[rest], sizes.astype(self.out.dtype))
+        rest = np.flatnonzero(~first).astype(out.dtype)
+        begins, ends = (self.places.ask(keys[rest], table) for table in (n_first, sizes))
         keys[first] += level[self.here[first]]
         left = self.here[rest]
-        trimmed, level = self._trimmed(self.into, self._degrees(self.out, left))
-        is_last = trimmed[left]
-        keys[rest] += np.where(is_last, ends - 1 - level[left], begins)
-        done = first.copy()
-        done[rest] = is_last
-        self._split(keys, done, alone=True)
-        self._filter()
+        trimmed, level = self._trimmed(into, self._degrees(out, left))
+        keys[rest] += np.where(trimmed[left], ends - 1 - level[left], begins)
+        first[rest] = trimmed[left]
+        return keys, first
 
     def _degrees(self, side: Side, vertices: IndexArray) -> IndexArray:
         """Return how many entries the lists of some vertices have, and -1 for the others."""
@@ -154,20 +157,22 @@ class _Search:
         Time: O(own vertices and edges), expected, if labels are carried on in order; a vertex is
         met again whenever a larger one comes from another rank.
         """
-        place = self.place[self.here]
+        self._split(*self._label_keys())
+        self._filter()
+
+    def _label_keys(self) -> tuple[IndexArray, BoolArray]:
+        """Return the keys of the vertices after colouring, and which are in a component found."""
         label = np.full(self.out.n_majors, -1, self.out.dtype)
-        label[self.here] = place
+        label[self.here] = self.place[self.here]
         self._propagate(self.out, label)
         self._keep(label)
         colour = label[self.here]
-        inside = self._reached(self._both[1], self.here[place == colour])
+        inside = self._reached(self._both[1], self.here[self.place[self.here] == colour])
         sizes, in_block = self.places.count(colour, inside)
-        begins = self.places.starts_of(sizes).astype(self.out.dtype)
-        keys = self.places.ask(colour, begins)
+        keys = self.places.ask(colour, self.places.starts_of(sizes).astype(self.out.dtype))
         rest = np.flatnonzero(~inside)
-        keys[rest] += self.places.ask(colour[rest], in_block.astype(self.out.dtype))
-        self._split(keys, inside)
-        self._filter()
+        keys[rest] += self.places.ask(colour[rest], in_block)
+        return keys, inside
 
     @property
     def _both(self) -> tuple[Side, Side]:
@@ -185,7 +190,7 @@ class _Search:
             return self.here[:0]
         return self.here[[int(product.argmax())]]
 
-    def _trimmed(self, side: Side, count: IndexArray) -> tuple[IndexArray, IndexArray]:
+    def _trimmed(self, side: Side, count: IndexArray) -> tuple[BoolArray, IndexArray]:
         """Return which own rows are trimmed along these lists, and the level of each."""
         level = np.zeros(side.n_majors, side.dtype)
         self.exchange.converse(
@@ -201,7 +206,7 @@ class _Search:
         )
         return count == 0, level
 
-    def _reached(self, side: Side, sources: IndexArray) -> IndexArray:
+    def _reached(self, side: Side, sources: IndexArray) -> BoolArray:
         """Return for each vertex in `here` whether some source leads to it along these lists."""
         label = np.full(side.n_majors, -1, side.dtype)
         label[sources] = 1
@@ -220,7 +225,7 @@ class _Search:
             )
         )
 
-    def _split(self, keys: IndexArray, done: IndexArray, alone: bool = False) -> None:
+    def _split(self, keys: IndexArray, done: BoolArray, alone: bool = False) -> None:
         """Sort by keys, where new classes begin; leave out the vertices that are done. Collective.
 
         Those that are done are components: of one vertex each if `alone`, else of one key each.
@@ -238,5 +243,6 @@ class _Search:
         self._keep(label)
 
     def _keep(self, label: IndexArray) -> None:
-        out, into = self._both
-        self.out, self.into = keep_within(out, label), keep_within(into, label)
+        assert self.into is not None  # as above
+        self.out = keep_within(self.out, label)
+        self.into = keep_within(self.into, label)

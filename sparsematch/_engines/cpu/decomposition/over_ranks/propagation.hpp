@@ -39,8 +39,10 @@ class Propagation {
                 put_off(v);
             }
         });
-        std::sort(pending_.begin(), pending_.end(),
-                  [this](Index v, Index w) { return label_[v] < label_[w]; });
+        if (!is_sorted_)
+            std::sort(pending_.begin(), pending_.end(),
+                      [this](Index v, Index w) { return label_[v] < label_[w]; });
+        is_sorted_ = true;
         for (std::int64_t read = 0; read < budget_;) {
             if (stack_.empty()) {
                 if (pending_.empty()) break;
@@ -70,7 +72,7 @@ class Propagation {
         Index vertex, label;
     };
     static std::size_t cache_size(std::int64_t entries) {
-        return std::bit_ceil(static_cast<std::size_t>(std::max<std::int64_t>(entries, 4096)) / 8);
+        return std::bit_ceil(static_cast<std::size_t>(std::max<std::int64_t>(entries, 4096)) / 16);
     }
     Sent& slot_of(Index w) {
         const auto mixed = static_cast<std::uint64_t>(w) * 0x9E3779B97F4A7C15u >> 20;
@@ -78,7 +80,7 @@ class Propagation {
     }
 
     void put_off(Index v) {
-        if (!is_pending_[v]) pending_.push_back(v);
+        if (!is_pending_[v]) pending_.push_back(v), is_sorted_ = false;
         is_pending_[v] = true;
     }
     // Passes the label of an own vertex on; returns how many entries it has.
@@ -107,6 +109,7 @@ class Propagation {
     const Owners<Index> owners_;
     Post<Index> post_;
     std::vector<char> is_pending_;
+    bool is_sorted_ = false;
     std::vector<Index> pending_, stack_;  // to be expanded: labels ascending; reached in this step
     std::vector<Sent> sent_;  // labels that others were sent, the last of each hash
 };

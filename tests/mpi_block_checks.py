@@ -1,0 +1,138 @@
+"""Fine blocks over ranks against those of one process; see mpi_checks.py."""
+
+import sys
+from pathlib import Path
+
+import numpy as np
+import scipy.sparse as sp
+
+import sparsematch as sm
+from mpi_checks import cases, distribute, row_starts, run_named, whole
+from sparsematch._engines.mpi.core import sides
+from sparsematch._engines.mpi.core.exchange import finishing, import_mpi
+from sparsematch._engines.mpi.decomposition import small_rest, strong_components
+
+
+def small_constants():
+    """Let a matrix of any size be a large one: every block is found over ranks."""
+    sides._LEAST_SLICE, small_rest.SMALL = 64, 0
+
+
+def labels_of(form):
+    """The fine block of every row and every column."""
+    labels = []
+    for perm, ends in ((form.row_perm, form.row_blocks), (form.col_perm, form.col_blocks)):
+        label = np.empty(perm.size, np.int64)
+        label[perm] = np.repeat(np.arange(ends.size - 1), np.diff(ends))
+        labels.append(label)
+    return labels
+
+
+def assert_block_form(comm, A, D):
+    """Valid, of the sizes that it says, and the partition of one process."""
+    form, expected = sm.block_triangular_form(D), sm.block_triangular_form(A)
+    assert form.n_blocks == expected.n_blocks
+    assert form.structural_rank == expected.structural_rank
+    assert form.is_reducible == expected.is_reducible == sm.is_reducible(D)
+    row_block, col_block = whole(comm, form.row_block), whole(comm, form.col_block)
+    entries = sp.coo_array(A)
+    assert np.all(row_block[entries.row] <= col_block[entries.col]), "an entry is below the blocks"
+    pairs = zip((row_block, col_block), labels_of(expected), strict=True)
+    both = np.concatenate([np.stack(pair) for pair in pairs], axis=1)
+    assert np.unique(both, axis=1).shape[1] == form.n_blocks, "another partition"
+    sizes = whole(comm, form.block_sizes)
+    for side, label in enumerate((row_block, col_block)):
+        assert np.array_equal(sizes[:, side], np.bincount(label, minlength=form.n_blocks))
+    firsts = comm.allgather((form.first_block, len(form.block_sizes)))
+    assert firsts[0][0] == 0
+    assert all(first + n == then for (first, n), (then, _) in zip(firsts, firsts[1:], strict=False))
+    together = form.gather()
+    for mine, theirs in zip(labels_of(together), (row_block, col_block), strict=True):
+        assert np.array_equal(mine, theirs)
+    assert np.array_equal(together.coarse_rows, expected.coarse_rows)
+    assert np.array_equal(together.coarse_cols, expected.coarse_cols)
+    n_free, rank = A.shape[1] - form.structural_rank, form.structural_rank
+    mates = together.matching.row_mate[together.row_perm[:rank]]
+    assert np.array_equal(mates, together.col_perm[n_free:]), "no pair on a diagonal"
+
+
+def check_random_matrices(comm, folder):
+    """Any shape and rank; the rest by one rank, and everything over ranks."""
+    for small in (small_rest.SMALL, 0):
+        small_rest.SMALL = small
+        for A, D, _ in cases(comm):
+            assert_block_form(comm, A, D)
+
+
+def families(n, rng):
+    """Square matrices whose blocks are many, deep, large, or of one kind."""
+    k = np.arange(n)
+
+    def matrix(rows, cols):
+        rows, cols = np.concatenate([k, *rows]), np.concatenate([k, *cols])
+        return sp.csr_array(sp.coo_array((np.ones(rows.size), (rows, cols)), shape=(n, n)))
+
+    yield "diagonal", matrix([], [])
+    yield "triangular", matrix([k[:-1]], [k[1:]])
+    yield "cycle", matrix([k], [(k + 1) % n])
+    pairs = k[1::2], k[1::2] - 1
+    yield "chain of cycles", matrix([k[:-1], pairs[0]], [k[1:], pairs[1]])
+    yield "cycles side by side", matrix([k[1::2], pairs[1]], [pairs[1], k[1::2]])
+    tree = (k[1:] - 1) // 2
+    yield "tree of cycles", matrix([tree, pairs[0]], [k[1:], pairs[1]])
+    ring = k[: n // 2]
+    tail = k[n // 2 - 1 :]
+    yield "ring with a tail", matrix([ring, tail[:-1]], [np.roll(ring, 1), tail[1:]])
+    yield "tail into a ring", matrix([ring, tail[1:]], [np.roll(ring, 1), tail[:-1]])
+    for degree in (0.7, 1.2, 2.5):
+        m = int(degree * n)
+        yield f"random {degree}", matrix([rng.integers(0, n, m)], [rng.integers(0, n, m)])
+
+
+def check_families(comm, folder):
+    """In natural order, backwards and scrambled, with rows anywhere."""
+    small_constants()
+    rng = np.random.default_rng(4)
+    n = 200
+    for name, A in families(n, rng):
+        for order in (np.arange(n), np.arange(n)[::-1], rng.permutation(n)):
+            B = A[order][:, order][rng.permutation(n)]
+            assert_block_form(comm, B, distribute(comm, B, row_starts(rng, n, comm.size)))
+        if name == "diagonal":
+            continue
+        # what is singular around a square part: wide and tall pieces
+        wide = sp.random_array((7, 20), density=0.3, rng=rng)
+        tall = sp.random_array((20, 9), density=0.3, rng=rng)
+        C = sp.csr_array(sp.block_diag([wide, A, tall]))[rng.permutation(n + 27)]
+        assert_block_form(comm, C, distribute(comm, C, row_starts(rng, n + 27, comm.size)))
+
+
+def check_few_rounds(comm, folder):
+    """A chain of blocks is halved again and again, not taken apart from one end."""
+    small_constants()
+    n, search = 1000, strong_components._Search
+    by_labels, calls = search.by_labels, []
+
+    def count(self):
+        calls.append(comm.rank)
+        by_labels(self)
+
+    search.by_labels = count
+    chain = next(A for name, A in families(n, np.random.default_rng(0)) if name[:5] == "chain")
+    for A in (chain, chain[::-1][:, ::-1]):
+        calls.clear()
+        D = distribute(comm, A, [n * r // comm.size for r in range(comm.size + 1)])
+        assert sm.block_triangular_form(D).n_blocks == n // 2
+        assert len(calls) <= 30, calls
+        assert calls or comm.size == 1
+    search.by_labels = by_labels
+
+
+def main():
+    comm, folder = import_mpi().COMM_WORLD, Path(sys.argv[1])
+    with finishing(comm):
+        run_named(comm, folder, globals())
+
+
+if __name__ == "__main__":
+    main()
