@@ -95,7 +95,7 @@ def check_bad_calls(comm, folder):
     assert_raises_on_all(
         comm, ValueError, words, lambda: sm.maximum_transversal(D, initial=initial)
     )
-    for function in (sm.connected_components, sm.coarsen, sm.explain_singularity):
+    for function in (sm.connected_components, sm.bottleneck_transversal, sm.explain_singularity):
         words = "but this is done in one process only"
         assert_raises_on_all(comm, TypeError, words, lambda call=function: call(D))
 

@@ -16,6 +16,7 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 
+import mpi_block_checks
 import mpi_checks
 import mpi_faults
 import mpi_kernels
@@ -76,6 +77,12 @@ def checks_of(module):
 @pytest.mark.parametrize("n_ranks", [1, 2, 3, 4])
 def test_results_are_right(n_ranks, tmp_path):
     assert_passes(n_ranks, mpi_checks, checks_of(mpi_checks), tmp_path)
+
+
+@needs_mpi
+@pytest.mark.parametrize("n_ranks", [1, 2, 3, 4])
+def test_fine_blocks(n_ranks, tmp_path):
+    assert_passes(n_ranks, mpi_block_checks, checks_of(mpi_block_checks), tmp_path)
 
 
 @needs_mpi
@@ -163,18 +170,28 @@ def test_command_line_match(matrix_file, tmp_path):
 
 
 @needs_mpi
-def test_command_line_btf(matrix_file):
+def test_command_line_btf(matrix_file, tmp_path):
+    """The facts of one process, but for what ranks are; permutations only if they are wanted."""
     path, A = matrix_file
-    facts = json.loads(command_line(3, "btf", path, "--json").stdout)
-    form = sm.block_triangular_form(A)
-    for name in ("horizontal", "square", "vertical"):
-        part = getattr(form, name)
-        assert facts[name] == [part.rows.size, part.cols.size]
-    assert facts["first_underdetermined_cols"] == sorted(form.horizontal.cols.tolist())
-    assert facts["first_overdetermined_rows"] == sorted(form.vertical.rows.tolist())
+    saved = tmp_path / "form.npz"
+    facts = json.loads(command_line(3, "btf", path, "--json", "--save", saved).stdout)
+    one = json.loads(command_line(1, "btf", path, "--json").stdout)
+    apart = {"seconds", "engines", "method", "init", "diagonal_entries_after", "saved"}
+    assert one.keys() - facts.keys() <= apart
+    for name in one.keys() - apart:
+        assert facts[name] == one[name], name
+    arrays = np.load(saved)
+    B = A[arrays["row_perm"]][:, arrays["col_perm"]].tocoo()
+    ends = arrays["row_blocks"], arrays["col_blocks"]
+    row_block, col_block = (
+        np.searchsorted(side, at, side="right")
+        for side, at in zip(ends, (B.row, B.col), strict=True)
+    )
+    assert np.all(row_block <= col_block)
+    assert len(ends[0]) - 1 == facts["n_blocks"] == sm.block_triangular_form(A).n_blocks
     text = command_line(2, "btf", path).stdout
     assert "over-determined" in text
-    assert "block form" not in text
+    assert f"block form        {facts['n_blocks']} blocks" in text
 
 
 @needs_mpi
@@ -185,7 +202,6 @@ def test_command_line_btf(matrix_file):
         (["explain", "none.npz"], 2, "explain is done in one process, but there are 2 ranks"),
         (["rank", "-"], 2, "standard input, which 2 ranks cannot share"),
         (["btf", "none.npz", "--plot", "a.png"], 2, "--plot needs the whole matrix"),
-        (["btf", "none.npz", "--arrays"], 2, "2 ranks find the coarse parts"),
         (["match", "none.npz", "--save", "none/a.npz"], 4, "the folder does not exist"),
         (["rank"], 2, "the following arguments are required: FILE"),
     ],

@@ -13,7 +13,14 @@ from typing import Any
 import numpy as np
 
 import sparsematch
-from sparsematch import BlockForm, DistributedMatching, Matching, RunInfo, plot
+from sparsematch import (
+    BlockForm,
+    DistributedBlockForm,
+    DistributedMatching,
+    Matching,
+    RunInfo,
+    plot,
+)
 from sparsematch._io import read_matrix, read_names, read_stream
 from sparsematch.cli import ranks, summary
 from sparsematch.cli.outputs import STREAM, check_outputs, print_written, write
@@ -59,19 +66,18 @@ def _mates(arguments: Namespace, matching: Matching) -> dict[str, Any]:
 
 
 def btf(arguments: Namespace) -> int:
-    """Block triangular form of a file's matrix; on several ranks, its coarse parts."""
+    """Block triangular form of a file's matrix."""
     progress = make_progress(arguments.quiet)
     matrix = read(arguments, progress)
     matching, run = _match(matrix, arguments, progress)
-    if ranks.communicator() is not None:
-        with progress.step("parts", "finding the coarse parts"):
-            parts = sparsematch.coarse_dulmage_mendelsohn(matrix, matching=matching)
-        facts = ranks.block_facts(arguments.file, matrix, matching, parts)
-        return _finish(arguments, facts, run, progress, {})
     with progress.step("blocks", "finding the blocks"):
         form = sparsematch.block_triangular_form(
             matrix, matching=matching, workers=arguments.workers
         )
+    if isinstance(form, DistributedBlockForm):
+        facts = ranks.block_facts(arguments.file, matrix, form)
+        arrays = _block_arrays(form.gather()) if arguments.arrays or arguments.save else {}
+        return _finish(arguments, facts, run, progress, arrays)
     facts = summary.block_facts(arguments.file, matrix, form)
     _plot(arguments, matrix, form, _title(arguments), progress)
     return _finish(arguments, facts, run, progress, _block_arrays(form))

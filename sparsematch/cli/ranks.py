@@ -9,6 +9,7 @@ import functools
 import os
 import sys
 from argparse import Namespace
+from collections import Counter
 from collections.abc import Callable
 from typing import Any
 
@@ -16,7 +17,7 @@ import numpy as np
 
 import sparsematch
 from sparsematch import (
-    CoarseParts,
+    DistributedBlockForm,
     DistributedCSR,
     DistributedGraphMatching,
     GraphMatching,
@@ -24,7 +25,6 @@ from sparsematch import (
 )
 from sparsematch._io import UnreadableFile
 from sparsematch._types.agreement import agreeing, collect
-from sparsematch._types.labels import HORIZONTAL, VERTICAL
 from sparsematch.cli import summary
 from sparsematch.cli.outputs import STREAM, CannotProduce, WrongUsage, check_outputs
 from sparsematch.cli.progress import Progress
@@ -88,10 +88,6 @@ def check(arguments: Namespace) -> None:
         raise WrongUsage(f"--plot needs the whole matrix, which none of {size} ranks has")
     if getattr(arguments, "scratch", None):
         raise WrongUsage(f"--scratch is for one process: {size} ranks keep the edges in memory")
-    if name == "btf" and (arguments.arrays or arguments.save):
-        raise WrongUsage(
-            f"--arrays and --save of btf need the fine blocks; {size} ranks find the coarse parts"
-        )
 
 
 def agreed_status(comm: Any, run: Callable[[], int]) -> int:
@@ -152,18 +148,23 @@ def match_facts(
     }
 
 
-def block_facts(
-    file: str, matrix: DistributedCSR, matching: Matching, parts: CoarseParts
-) -> dict[str, Any]:
-    """Return `match_facts` and the coarse parts, under the keys of `summary.block_facts`."""
+def block_facts(file: str, matrix: DistributedCSR, form: DistributedBlockForm) -> dict[str, Any]:
+    """Return the facts of `summary.block_facts`, counted over all ranks."""
     names = "horizontal", "square", "vertical"
-    sizes = {name: list(size) for name, size in zip(names, parts.sizes, strict=True)}
+    coarse = {name: list(size) for name, size in zip(names, form.coarse_sizes, strict=True)}
+    has_horizontal, has_vertical = (sum(coarse[name]) > 0 for name in names[::2])
+    last, own = form.n_blocks - 1, form.first_block + np.arange(len(form.block_sizes))
+    is_square = (own >= int(has_horizontal)) & (own <= last - int(has_vertical))
+    fine = Counter(form.block_sizes[is_square, 0].tolist())
     lists = [
-        (np.flatnonzero(parts.col_part == HORIZONTAL) + matrix.first_col),
-        (np.flatnonzero(parts.row_part == VERTICAL) + matrix.first_row),
+        np.flatnonzero((form.col_block == 0) & has_horizontal) + matrix.first_col,
+        np.flatnonzero((form.row_block == last) & has_vertical) + matrix.first_row,
     ]
-    first = [summary.first(indices) for indices in lists]
-    everywhere = collect(matrix.comm, lambda: first)
-    cols, rows = (summary.first(np.concatenate(side)) for side in zip(*everywhere, strict=True))
-    facts = match_facts(file, matrix, matching)
-    return facts | sizes | {"first_underdetermined_cols": cols, "first_overdetermined_rows": rows}
+    here = [summary.first(indices) for indices in lists], fine
+    first, counts = zip(*collect(matrix.comm, lambda: here), strict=True)
+    cols, rows = (summary.first(np.concatenate(side)) for side in zip(*first, strict=True))
+    return (
+        match_facts(file, matrix, form.matching)
+        | summary.fine_facts(sum(counts, Counter()), coarse)
+        | {"first_underdetermined_cols": cols, "first_overdetermined_rows": rows}
+    )

@@ -4,6 +4,7 @@ The keys are documented in docs/howto/command_line.md and are stable: keys may b
 changes its meaning.
 """
 
+from collections import Counter
 from typing import Any
 
 import numpy as np
@@ -70,26 +71,37 @@ def block_facts(file: str, matrix: Any, form: BlockForm) -> dict[str, Any]:
     vertical = [rows[4] - rows[2], cols[4] - cols[3]]
     heights = np.diff(form.row_blocks)
     fine = heights[int(sum(horizontal) > 0) : len(heights) - int(sum(vertical) > 0)]
-    return facts | {
-        "reducible": form.is_reducible,
-        "n_blocks": form.n_blocks,
-        "n_square_blocks": len(fine),
-        "largest_square_block": int(fine.max(initial=0)),
-        "horizontal": horizontal,
-        "square": square,
-        "vertical": vertical,
+    sizes = {"horizontal": horizontal, "square": square, "vertical": vertical}
+    return (
+        facts
+        | fine_facts(Counter(fine.tolist()), sizes)
+        | {
+            "first_underdetermined_cols": first(form.col_perm[: cols[2]]),
+            "first_overdetermined_rows": first(form.row_perm[rows[2] :]),
+        }
+    )
+
+
+def fine_facts(fine: Counter[int], coarse: dict[str, list[int]]) -> dict[str, Any]:
+    """The fine blocks, given how many square ones there are of each size, and the coarse parts."""
+    horizontal, vertical = coarse["horizontal"], coarse["vertical"]
+    n_square = fine.total()
+    n_blocks = n_square + int(sum(horizontal) > 0) + int(sum(vertical) > 0)
+    return {
+        "reducible": n_blocks > 1,
+        "n_blocks": n_blocks,
+        "n_square_blocks": n_square,
+        "largest_square_block": max(fine, default=0),
+        **coarse,
         "block_sizes": _block_sizes(fine, horizontal, vertical),
-        "first_underdetermined_cols": first(form.col_perm[: cols[2]]),
-        "first_overdetermined_rows": first(form.row_perm[rows[2] :]),
     }
 
 
-def _block_sizes(fine: NDArray[Any], horizontal: list[int], vertical: list[int]) -> list[list[int]]:
+def _block_sizes(
+    fine: Counter[int], horizontal: list[int], vertical: list[int]
+) -> list[list[int]]:
     """Rows, columns and number of the blocks of each size, the largest first."""
-    sizes, counts = np.unique(fine, return_counts=True)
-    blocks = [
-        [size, size, count] for size, count in zip(sizes.tolist(), counts.tolist(), strict=True)
-    ]
+    blocks = [[size, size, count] for size, count in fine.items()]
     blocks += [[*part, 1] for part in (horizontal, vertical) if sum(part)]
     return sorted(blocks, key=lambda block: (block[0] * block[1], block), reverse=True)
 
