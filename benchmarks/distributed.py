@@ -12,7 +12,8 @@ rank as many entries. Times are the least of `--repeats`, each from the call to 
 return.
 
 `real` reads every `.npz` of a folder that has the published values in `index.csv`, and compares
-structural rank, certificate and coarse parts; the exit status is 1 if anything differs. Small
+structural rank, certificate, coarse parts and number of fine blocks; the exit status is 1 if
+anything differs. Small
 matrices are not gathered on one rank then, so that all of the search is tried.
 """
 
@@ -29,6 +30,7 @@ import scipy.sparse as sp
 import rank_matrices
 import sparsematch as sm
 from sparsematch._engines.mpi.core.exchange import Exchange, finishing, import_mpi
+from sparsematch._engines.mpi.decomposition import small_rest
 from sparsematch._engines.mpi.matching import gathered
 
 HEAD = """\
@@ -134,7 +136,7 @@ def timed(call, repeats):
 
 def real(comm, arguments):
     """Compare with published values; return how many matrices differ."""
-    gathered.GATHERED = 0
+    gathered.GATHERED = small_rest.SMALL = 0
     with open(arguments.folder / "index.csv", newline="") as file:
         index = {row["name"]: row for row in csv.DictReader(file)}
     names = arguments.names or [n for n in index if (arguments.folder / f"{n}.npz").exists()]
@@ -165,6 +167,9 @@ def compare(D, row):
     expected = row["dm_hr"], f"{row['dm_sq']}x{row['dm_sq']}", row["dm_vr"]
     if (horizontal, square, vertical) != expected:
         return f"coarse parts {horizontal}, {square}, {vertical}, published {expected}"
+    n_blocks = sm.block_triangular_form(D, matching=matching).n_blocks
+    if n_blocks != int(row["dm_nblocks"]):
+        return f"{n_blocks} fine blocks, published {row['dm_nblocks']}"
     return ""
 
 

@@ -1,5 +1,6 @@
 """Fine blocks over ranks against those of one process; see mpi_checks.py."""
 
+import itertools
 import sys
 from pathlib import Path
 
@@ -45,7 +46,7 @@ def assert_block_form(comm, A, D):
         assert np.array_equal(sizes[:, side], np.bincount(label, minlength=form.n_blocks))
     firsts = comm.allgather((form.first_block, len(form.block_sizes)))
     assert firsts[0][0] == 0
-    assert all(first + n == then for (first, n), (then, _) in zip(firsts, firsts[1:], strict=False))
+    assert all(first + n == then for (first, n), (then, _) in itertools.pairwise(firsts))
     together = form.gather()
     for mine, theirs in zip(labels_of(together), (row_block, col_block), strict=True):
         assert np.array_equal(mine, theirs)

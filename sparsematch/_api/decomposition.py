@@ -19,7 +19,7 @@ from sparsematch._types.sparse_like import SparseLike
 
 
 @overload
-def block_triangular_form(  # type: ignore[overload-overlap]
+def block_triangular_form(
     A: DistributedCSR,
     *,
     matching: Any = ...,

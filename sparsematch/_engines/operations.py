@@ -124,9 +124,9 @@ class DecompositionOps:
         _in_host_memory_only
     )
     coarse_parts: Callable[[BipartiteCSR, Matching, Run], CoarseParts] | None = None
-    distributed_block_form: (
-        Callable[[BipartiteCSR, Matching, Run], DistributedBlockForm] | None
-    ) = None
+    distributed_block_form: Callable[[BipartiteCSR, Matching, Run], DistributedBlockForm] | None = (
+        None
+    )
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -99,16 +99,18 @@ class DistributedBlockForm:
         rank, (n_rows, n_cols) = self.structural_rank, self.shape
         coarse_rows = [0, h_rows, h_rows + n_square, rank, n_rows]
         coarse_cols = [0, h_cols - h_rows, h_cols, h_cols + n_square, n_cols]
-        arrays = (
+        form = BlockForm(
             _inverse(row_place),
             _inverse(col_place),
-            *(np.ascontiguousarray(side, dtype) for side in ends.T),
+            np.ascontiguousarray(ends[:, 0], dtype),
+            np.ascontiguousarray(ends[:, 1], dtype),
             np.array(coarse_cols, dtype),
             np.array(coarse_rows, dtype),
+            self.matching.gather(),
         )
-        for array in arrays:
+        for array in form:
             array.flags.writeable = False
-        return BlockForm(*arrays, self.matching.gather())
+        return form
 
     def __repr__(self) -> str:
         n_rows, n_cols = self.shape

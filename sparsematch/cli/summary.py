@@ -83,7 +83,7 @@ def block_facts(file: str, matrix: Any, form: BlockForm) -> dict[str, Any]:
 
 
 def fine_facts(fine: Counter[int], coarse: dict[str, list[int]]) -> dict[str, Any]:
-    """The fine blocks, given how many square ones there are of each size, and the coarse parts."""
+    """Describe the blocks: how many square ones there are of each size, and coarse parts."""
     horizontal, vertical = coarse["horizontal"], coarse["vertical"]
     n_square = fine.total()
     n_blocks = n_square + int(sum(horizontal) > 0) + int(sum(vertical) > 0)
@@ -97,9 +97,7 @@ def fine_facts(fine: Counter[int], coarse: dict[str, list[int]]) -> dict[str, An
     }
 
 
-def _block_sizes(
-    fine: Counter[int], horizontal: list[int], vertical: list[int]
-) -> list[list[int]]:
+def _block_sizes(fine: Counter[int], horizontal: list[int], vertical: list[int]) -> list[list[int]]:
     """Rows, columns and number of the blocks of each size, the largest first."""
     blocks = [[size, size, count] for size, count in fine.items()]
     blocks += [[*part, 1] for part in (horizontal, vertical) if sum(part)]

@@ -63,7 +63,7 @@ class _Blocks(NamedTuple):
 def _numbered(
     order: Order, in_square: NDArray[np.bool_], exchange: Exchange, dtype: Any
 ) -> _Blocks:
-    """Number the blocks by their first places. Collective."""
+    """Give the blocks numbers by their first places. Collective."""
     places, rank = order.places, exchange.rank
     rows = np.flatnonzero(in_square)
     first_rows = rows[order.place[rows] == order.start[rows]]
@@ -141,8 +141,11 @@ def _of_columns(
     matched = np.flatnonzero(matching.col_mate >= 0)
     mates = matching.col_mate[matched]
     for column, of_rows, shift in ((col_place, row_place, n_free), (col_block, row_block, 0)):
-        answers = exchange.ask(A.row_starts, mates, lambda keys, t=of_rows: t[keys - A.first_row])
-        column[matched] = answers + A.dtype.type(shift)
+
+        def answer(keys: _Array, of_rows: IndexArray = of_rows) -> _Array:
+            return of_rows[keys - A.first_row]
+
+        column[matched] = exchange.ask(A.row_starts, mates, answer) + A.dtype.type(shift)
     free = matching.col_mate < 0
     (before,) = _before(exchange, ((free, 0),))
     col_place[free] = before + np.arange(np.count_nonzero(free))

@@ -25,7 +25,6 @@ from typing import NamedTuple
 
 import numpy as np
 
-from sparsematch._engines.mpi.core.exchange import Exchange
 from sparsematch._engines.mpi.core.sides import Side
 from sparsematch._engines.mpi.decomposition import small_rest
 from sparsematch._engines.mpi.decomposition.pair_graph import keep_within
