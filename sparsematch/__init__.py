@@ -51,6 +51,7 @@ if TYPE_CHECKING:
     from sparsematch._types.distributed_block_form import DistributedBlockForm
     from sparsematch._types.distributed_graph_matching import DistributedGraphMatching
     from sparsematch._types.distributed_matching import DistributedMatching
+    from sparsematch._types.distributed_transversal import DistributedTransversal
     from sparsematch._types.explanation import Explanation
     from sparsematch._types.graph_matching import GraphMatching
     from sparsematch._types.labels import CoarseParts, Components, VertexCover
@@ -74,6 +75,7 @@ __all__ = [
     "DistributedCSR",
     "DistributedGraphMatching",
     "DistributedMatching",
+    "DistributedTransversal",
     "Explanation",
     "GraphMatching",
     "Matching",
@@ -125,6 +127,7 @@ _PLACES = {
     "DistributedCSR": "_types.distributed",
     "DistributedGraphMatching": "_types.distributed_graph_matching",
     "DistributedMatching": "_types.distributed_matching",
+    "DistributedTransversal": "_types.distributed_transversal",
     "Explanation": "_types.explanation",
     "GraphMatching": "_types.graph_matching",
     "Matching": "_types.matching",

@@ -15,6 +15,7 @@ from sparsematch._types.arrays import BoolArray, FloatArray, IndexArray
 from sparsematch._types.bipartite import BipartiteCSR
 from sparsematch._types.distributed import DistributedCSR
 from sparsematch._types.distributed_block_form import DistributedBlockForm
+from sparsematch._types.distributed_transversal import DistributedTransversal
 from sparsematch._types.edge_file import EdgeFile, EdgeReport
 from sparsematch._types.factors import BlockLU, BlockPlan
 from sparsematch._types.graph import Graph, GraphProperties
@@ -211,6 +212,9 @@ class WeightedOps:
         The weighted transversal with the largest sum.
     bottleneck
         The weighted transversal whose smallest magnitude is largest.
+    distributed_product
+        A transversal with a large product, given a matrix over ranks whose values are magnitudes,
+        and whether factors are wanted.
     is_optimal
         Whether the duals prove a weighted transversal optimal, given its tolerance; its matching
         must be maximum.
@@ -220,6 +224,9 @@ class WeightedOps:
     maximum_product: Callable[[WeightedCSR, bool, bool], WeightedTransversal] = _in_host_memory_only
     maximum_sum: Callable[[WeightedCSR], WeightedTransversal] = _in_host_memory_only
     bottleneck: Callable[[WeightedCSR], WeightedTransversal] = _in_host_memory_only
+    distributed_product: Callable[[DistributedCSR, bool, Run], DistributedTransversal] = (
+        _in_host_memory_only
+    )
     is_optimal: Callable[[WeightedCSR, WeightedTransversal, float | None], bool] = (
         _in_host_memory_only
     )

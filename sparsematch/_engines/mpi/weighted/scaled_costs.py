@@ -1,0 +1,112 @@
+"""Costs of the entries of a matrix over ranks, less the duals that the maximum norm gives.
+
+The cost of an entry a is ``-log(abs(a))``. With the largest entry of each row, then of each column,
+scaled to 1, no entry is larger, and each row and column has one that is as large (a row: unless a
+column took it down, which scales up only): costs less duals are not negative.
+"""
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sparsematch._engines.mpi.core.exchange import Exchange
+from sparsematch._engines.mpi.core.sides import Side
+from sparsematch._types.arrays import FloatArray
+from sparsematch._types.distributed import DistributedCSR
+
+_Array = NDArray[Any]
+
+
+class ScaledCosts:
+    """The entries of the own rows, with costs less duals.
+
+    Attributes
+    ----------
+    side : Side
+        The lists of the own rows.
+    cost : ndarray of float64, shape (own entries,)
+        Not negative: the cost of the entry less the duals of its row and column.
+    row_dual, col_dual : ndarray of float64, shapes (own rows,), (own columns,)
+        These duals; 0 for what has no entry.
+    """
+
+    def __init__(self, A: DistributedCSR, exchange: Exchange) -> None:
+        """Scale the magnitudes that are the values of the matrix. Collective.
+
+        Time: O(own entries), two exchanges a slice.
+        """
+        assert A.values is not None
+        self.A, self.side, self.exchange = A, Side.of_rows(A, exchange), exchange
+        self.cost: FloatArray = -np.log(A.values)
+        self.row_dual = self.least_of_rows(self.cost)
+        self._add_to_rows(-self.row_dual)
+        self.col_dual = self.least_of_cols(np.zeros(self.row_dual.size))
+        for begin, end in self.side.slices():
+            self.cost[begin:end] -= self.of_cols(self.col_dual, begin, end)
+        np.maximum(self.cost, 0, out=self.cost)
+
+    def rows_of(self, begin: int, end: int) -> _Array:
+        """Return the own rows, counted from the first, of a range of entries."""
+        return self.side.majors_of_entries(begin, end) - self.side.first_major
+
+    def of_cols(self, table: _Array, begin: int, end: int) -> _Array:
+        """Return what the owners' tables say of the columns of a range of entries. Collective."""
+        A = self.A
+        return self.exchange.ask(
+            A.col_starts, A.indices[begin:end], lambda cols: table[cols - A.first_col]
+        )
+
+    def least_of_rows(self, cost: FloatArray) -> FloatArray:
+        """Return the least of each own row; 0 where it has no entry."""
+        least = np.zeros(self.side.n_majors)
+        filled = np.flatnonzero(np.diff(self.side.indptr))
+        if filled.size:
+            least[filled] = np.minimum.reduceat(cost, self.side.indptr[filled])
+        return least
+
+    def least_of_cols(self, row_dual: FloatArray) -> FloatArray:
+        """Return the least cost less the row's dual in each own column; 0 if it has no entry.
+
+        Collective.
+        """
+        A = self.A
+        least = np.full(self.side.n_minors, np.inf)
+        for begin, end in self.side.slices():
+            less = self.cost[begin:end] - row_dual[self.rows_of(begin, end)]
+            cols, less = self.exchange.deliver(A.col_starts, A.indices[begin:end], less)
+            np.minimum.at(least, cols - A.first_col, less)
+        least[np.isinf(least)] = 0
+        return least
+
+    def row_duals(self, col_dual: FloatArray) -> FloatArray:
+        """Return the largest dual of each own row, given those of the columns. Collective."""
+        least = np.full(self.side.n_majors, np.inf)
+        for begin, end in self.side.slices():
+            less = self.cost[begin:end] - self.of_cols(col_dual, begin, end)
+            np.minimum.at(least, self.rows_of(begin, end), less)
+        least[np.isinf(least)] = 0
+        return least
+
+    def find(self, rows: _Array, cols: _Array) -> _Array:
+        """Return where own rows, counted from the first, have entries in columns; -1 for none.
+
+        The lists ascend. Time: O(log(degree)) each.
+        """
+        indptr, indices = self.side.indptr, self.side.indices
+        low, last = indptr[rows], indptr[rows + 1]
+        high = last.copy()
+        while np.any(open_ := low < high):
+            middle = (low + high) // 2
+            # an empty range is not read beyond the end of the lists
+            below = open_ & (indices[np.minimum(middle, indices.size - 1)] < cols)
+            low = np.where(below, middle + 1, low)
+            high = np.where(open_ & ~below, middle, high)
+        found = low < last
+        found[found] = indices[low[found]] == cols[found]
+        return np.where(found, low, -1)
+
+    def _add_to_rows(self, what: FloatArray) -> None:
+        for begin in range(0, self.cost.size, self.side.slice_size):
+            end = min(begin + self.side.slice_size, self.cost.size)
+            self.cost[begin:end] += what[self.rows_of(begin, end)]
