@@ -35,38 +35,42 @@ class Duals(NamedTuple):
     bound: float
 
 
-def best_duals(costs: ScaledCosts, pairs: Interchange, n_pairs: int) -> Duals:
+def best_duals(
+    costs: ScaledCosts, pairs: Interchange, col_dual: FloatArray, n_pairs: int
+) -> Duals:
     """Return the duals, of those tried, that prove the most. Collective.
 
+    Tried are the given ones of the columns, and what is left of these on the way to the pairs.
     Time: O(own entries) a round. Workspace: some numbers for each own row and column.
     """
-    nearer = pairs.exchange
-    flat = _with_bound(costs, np.zeros(costs.col_dual.size), n_pairs, nearer)
-    shortened = _with_bound(costs, _distances(costs, pairs), n_pairs, nearer)
-    return max(flat, shortened, key=lambda duals: duals.bound)
+    given = _with_bound(costs, col_dual, n_pairs)
+    shortened = _with_bound(costs, _distances(costs, pairs, col_dual), n_pairs)
+    return max(given, shortened, key=lambda duals: duals.bound)
 
 
-def _with_bound(
-    costs: ScaledCosts, col_dual: FloatArray, n_pairs: int, exchange: Exchange
-) -> Duals:
+def _with_bound(costs: ScaledCosts, col_dual: FloatArray, n_pairs: int) -> Duals:
     """Return the largest duals of rows and then of columns, with those of the scaling."""
     row_dual = costs.row_duals(col_dual)
     col_dual = np.maximum(col_dual, costs.least_of_cols(row_dual))
     rows, cols = row_dual + costs.row_dual, col_dual + costs.col_dual
-    bound = sum(_least_sum(side, n_pairs, exchange) for side in (rows, cols))
+    bound = sum(_least_sum(side, n_pairs, costs.exchange) for side in (rows, cols))
     return Duals(rows, cols, bound)
 
 
-def _distances(costs: ScaledCosts, pairs: Interchange) -> FloatArray:
+def _distances(costs: ScaledCosts, pairs: Interchange, start: FloatArray) -> FloatArray:
     """Return distances of the own columns over alternating paths, from any column. Collective.
 
-    Not above 0. From the column of a pair to another column that its row has an entry in, it is as
+    Not above what they start with. From the column of a pair to another column that its row has an entry in, it is as
     far as that costs more than the pair.
     """
     A, exchange, side = costs.A, costs.exchange, costs.side
-    distance = np.zeros(pairs.col_mate.size)
+    distance = start.copy()
     matched = np.flatnonzero(pairs.row_mate >= 0)
     row_distance = np.zeros(pairs.row_mate.size)
+    row_distance[matched] = exchange.ask(
+        A.col_starts, pairs.row_mate[matched], lambda cols: start[cols - A.first_col]
+    )
+    highest = max(exchange.small(float(start.max(initial=-np.inf))))
     for _ in range(ROUNDS):
         before = distance.copy()
         (n_groups,) = exchange.largest(len(groups := side.slices_of(matched)))
@@ -75,7 +79,7 @@ def _distances(costs: ScaledCosts, pairs: Interchange) -> FloatArray:
             entries, counts = side.entries_of(rows)
             beyond = np.repeat(row_distance[rows] - pairs.row_cost[rows], counts)
             beyond += costs.cost[entries]
-            falls = np.flatnonzero(beyond < -_LEAST)
+            falls = np.flatnonzero(beyond < highest)
             cols, found = exchange.deliver(
                 A.col_starts, A.indices[entries[falls]], beyond[falls]
             )

@@ -1,8 +1,10 @@
 """Costs of the entries of a matrix over ranks, less the duals that the maximum norm gives.
 
 The cost of an entry a is ``-log(abs(a))``. With the largest entry of each row, then of each column,
-scaled to 1, no entry is larger, and each row and column has one that is as large (a row: unless a
-column took it down, which scales up only): costs less duals are not negative.
+scaled to 1, no entry is larger, and costs less duals are not negative: the scaling in the maximum
+norm of Knight, Ruiz, Ucar, A symmetry preserving algorithm for matrix scaling (SIAM J. Matrix Anal.
+Appl. 35, 2014), rows first. The side that has more than can be matched is not scaled, since what
+its vertices cost would depend on which are chosen.
 """
 
 from typing import Any
@@ -39,11 +41,14 @@ class ScaledCosts:
         assert A.values is not None
         self.A, self.side, self.exchange = A, Side.of_rows(A, exchange), exchange
         self.cost: FloatArray = -np.log(A.values)
-        self.row_dual = self.least_of_rows(self.cost)
-        self._add_to_rows(-self.row_dual)
-        self.col_dual = self.least_of_cols(np.zeros(self.row_dual.size))
-        for begin, end in self.side.slices():
-            self.cost[begin:end] -= self.of_cols(self.col_dual, begin, end)
+        self.row_dual, self.col_dual = np.zeros(self.side.n_majors), np.zeros(self.side.n_minors)
+        if A.n_rows <= A.n_cols:
+            self.row_dual = self.row_duals(self.col_dual)
+            self._add_to_rows(-self.row_dual)
+        if A.n_rows >= A.n_cols:
+            self.col_dual = self.least_of_cols(np.zeros(self.side.n_majors))
+            for begin, end in self.side.slices():
+                self.cost[begin:end] -= self.of_cols(self.col_dual, begin, end)
         np.maximum(self.cost, 0, out=self.cost)
 
     def rows_of(self, begin: int, end: int) -> _Array:
@@ -56,14 +61,6 @@ class ScaledCosts:
         return self.exchange.ask(
             A.col_starts, A.indices[begin:end], lambda cols: table[cols - A.first_col]
         )
-
-    def least_of_rows(self, cost: FloatArray) -> FloatArray:
-        """Return the least of each own row; 0 where it has no entry."""
-        least = np.zeros(self.side.n_majors)
-        filled = np.flatnonzero(np.diff(self.side.indptr))
-        if filled.size:
-            least[filled] = np.minimum.reduceat(cost, self.side.indptr[filled])
-        return least
 
     def least_of_cols(self, row_dual: FloatArray) -> FloatArray:
         """Return the least cost less the row's dual in each own column; 0 if it has no entry.
