@@ -5,7 +5,8 @@ from typing import Any
 from sparsematch._api.check import read_matching
 from sparsematch._engines.operations import DistributionOps
 from sparsematch._engines.registry import operations
-from sparsematch._types.distributed import DistributedCSR
+from sparsematch._types.distributed import DistributedCSR, agreed
+from sparsematch._types.distributed_transversal import DistributedTransversal
 from sparsematch._types.errors import wrong_type
 
 
@@ -19,8 +20,9 @@ def permute_and_redistribute(A: DistributedCSR, matching: Any) -> DistributedCSR
     ----------
     A : DistributedCSR
         The matrix, with its values if there are some.
-    matching : DistributedMatching or (row_mate, col_mate)
-        A matching of `A`; of a square matrix a perfect one, where its structural rank allows.
+    matching : DistributedMatching, DistributedTransversal or (row_mate, col_mate)
+        A matching of `A`; of a square matrix a perfect one, where its structural rank allows. With
+        a transversal that has factors, the values are scaled by them.
 
     Returns
     -------
@@ -34,19 +36,22 @@ def permute_and_redistribute(A: DistributedCSR, matching: Any) -> DistributedCSR
     TypeError
         If `A` is no DistributedCSR, or `matching` does not hold integers.
     ValueError
-        If `matching` is not a matching of `A`, naming the first wrong pair.
+        If `matching` is not a matching of `A`, naming the first wrong pair, or there are factors
+        and `A` has no values.
 
     See Also
     --------
     maximum_transversal : A matching.
+    maximum_product_transversal : One with large entries, and factors.
     DistributedMatching.perm_r : The permutation, whole, for solvers that expect it.
 
     Notes
     -----
     SuperLU_DIST is told ``RowPerm = NOROWPERM``; PETSc creates a matrix of the result's arrays.
     With x the solution of the permuted system, whose right-hand side is permuted in the same way,
-    nothing has to be undone: the unknowns are the columns. Time: O(own rows and entries), three
-    exchanges, and more only for many entries.
+    nothing has to be undone: the unknowns are the columns. With factors, the right-hand side is
+    multiplied by ``row_scale`` before it is permuted, and x by ``col_scale`` afterwards. Time: O(own
+    rows and entries), three exchanges, and more only for many entries.
 
     Examples
     --------
@@ -59,5 +64,14 @@ def permute_and_redistribute(A: DistributedCSR, matching: Any) -> DistributedCSR
     """
     if not isinstance(A, DistributedCSR):
         raise wrong_type("A", A, "a DistributedCSR; A[matching.as_permutation()] permutes others")
+    ops = operations(DistributionOps, A.backend)
+    if isinstance(matching, DistributedTransversal):
+        row_scale, col_scale, matching = matching.row_scale, matching.col_scale, matching.matching
+        with agreed(A, factors=row_scale is not None):
+            if row_scale is not None and A.values is None:
+                raise ValueError("A has no values, which the factors of the transversal scale")
+        if row_scale is not None and col_scale is not None:
+            given = read_matching(A, matching, "matching")
+            return ops.permute_and_redistribute(ops.scale(A, row_scale, col_scale), given)
     given = read_matching(A, matching, "matching")
-    return operations(DistributionOps, A.backend).permute_and_redistribute(A, given)
+    return ops.permute_and_redistribute(A, given)

@@ -141,6 +141,8 @@ class DistributionOps:
         rows, columns and perhaps values.
     permute_and_redistribute
         The matrix with its rows where a matching puts them.
+    scale
+        The matrix with its values multiplied by factors of the own rows and columns.
     mates_by_column
         The mates of the columns that a rank owns, given those of its rows, in a square matrix whose
         rows and columns are the same vertices.
@@ -148,6 +150,7 @@ class DistributionOps:
 
     assemble: Callable[[Any, tuple[int, int], Iterable[tuple[_Values, ...]]], DistributedCSR]
     permute_and_redistribute: Callable[[BipartiteCSR, Matching], DistributedCSR]
+    scale: Callable[[DistributedCSR, FloatArray, FloatArray], DistributedCSR]
     mates_by_column: Callable[[DistributedCSR, IndexArray], IndexArray]
 
 

@@ -5,7 +5,7 @@ from sparsematch._engines.mpi.core.assemble import assemble
 from sparsematch._engines.mpi.core.columns import mates_by_column
 from sparsematch._engines.mpi.matching import auto, by_rank, cheap, karp_sipser, ms_bfs
 from sparsematch._engines.mpi.matching.cover import vertex_cover
-from sparsematch._engines.mpi.matching.permute import permute_and_redistribute
+from sparsematch._engines.mpi.matching.permute import permute_and_redistribute, scale
 from sparsematch._engines.operations import CertificateOps, DistributionOps
 from sparsematch._engines.registry import Engine, register, register_operations
 
@@ -40,6 +40,7 @@ register_operations(
     DistributionOps(
         assemble=assemble,
         permute_and_redistribute=permute_and_redistribute,
+        scale=scale,
         mates_by_column=mates_by_column,
     ),
 )

@@ -26,7 +26,7 @@ _Array = NDArray[Any]
 #: Factors of e by which a pair may be too small, phase by phase.
 EPSILONS = 1.0, 0.2, 0.04
 #: Rounds of a phase, at most.
-ROUNDS = 400
+ROUNDS = 2000
 #: A row gives up where cost and price of its best column are above so many times the largest cost,
 #: and so many epsilons: there are more rows than columns nearby.
 _DEAR, _STEPS = 3, 32

@@ -40,12 +40,13 @@ def best_duals(
 ) -> Duals:
     """Return the duals, of those tried, that prove the most. Collective.
 
-    Tried are the given ones of the columns, and what is left of these on the way to the pairs.
-    Time: O(own entries) a round. Workspace: some numbers for each own row and column.
+    Tried are those of the scaling alone, the given ones of the columns, and distances that begin
+    with these. Time: O(own entries) a round. Workspace: some numbers for each own row and column.
     """
-    given = _with_bound(costs, col_dual, n_pairs)
-    shortened = _with_bound(costs, _distances(costs, pairs, col_dual), n_pairs)
-    return max(given, shortened, key=lambda duals: duals.bound)
+    best = _with_bound(costs, np.zeros(col_dual.size), n_pairs)
+    for tried in (col_dual, _distances(costs, pairs, col_dual)):
+        best = max(best, _with_bound(costs, tried, n_pairs), key=lambda duals: duals.bound)
+    return best
 
 
 def _with_bound(costs: ScaledCosts, col_dual: FloatArray, n_pairs: int) -> Duals:

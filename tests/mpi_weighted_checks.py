@@ -1,0 +1,155 @@
+"""Heavy transversals over ranks against the heaviest of one process; see mpi_checks.py."""
+
+import sys
+from pathlib import Path
+
+import numpy as np
+import scipy.sparse as sp
+
+import sparsematch as sm
+from mpi_checks import cases, distribute, row_starts, run_named, superlu_dist, whole
+from sparsematch._engines.mpi.core import sides
+from sparsematch._engines.mpi.core.exchange import finishing, import_mpi
+from sparsematch._engines.mpi.matching import gathered
+from sparsematch._engines.mpi.weighted import product
+
+
+def small_constants():
+    """Let a matrix of any size be a large one."""
+    sides._LEAST_SLICE, gathered.GATHERED = 64, 0
+
+
+def with_values(A, rng):
+    """The same pattern, with values over many magnitudes, some of them zero."""
+    B = sp.csr_array(A, copy=True)
+    B.data = np.exp(4 * rng.normal(size=B.nnz)) * rng.choice([1, -1, 1j], B.nnz)
+    B.data[rng.random(B.nnz) < 0.05] = 0
+    return B
+
+
+def assert_transversal(comm, A, D):
+    """As many pairs, a product between the largest and the bound, factors that keep their word."""
+    found, exact = sm.maximum_product_transversal(D), sm.maximum_product_transversal(A)
+    k = found.cardinality
+    assert k == exact.cardinality
+    together = found.matching.gather()
+    rows, cols = together.pairs()
+    canonical = sp.csr_array(A, copy=True)
+    canonical.sum_duplicates()
+    magnitude = np.abs(canonical)
+    matched = magnitude[rows, cols] if k else np.zeros(0)
+    assert np.all(matched > 0)
+    near = 1e-9 * max(1.0, k, abs(exact.objective))
+    assert abs(np.log(matched).sum() - found.objective) < near
+    assert found.objective <= exact.objective + near
+    assert exact.objective <= found.upper_bound + near
+    assert found.gap >= 0
+    assert found.approximate == (found.gap > 0)
+    assert all(there == found.gap for there in comm.allgather(found.gap))
+    row_dual, col_dual = whole(comm, found.row_dual), whole(comm, found.col_dual)
+    entries = magnitude.tocoo()
+    entries.eliminate_zeros()
+    slack = -np.log(entries.data) - row_dual[entries.row] - col_dual[entries.col]
+    assert slack.min(initial=0) > -1e-9 * max(1, np.abs(slack).max(initial=0))
+    assert np.allclose(np.log(whole(comm, found.row_scale)), row_dual)
+    assert np.allclose(np.log(whole(comm, found.col_scale)), col_dual)
+    if found.matching.is_perfect and k:
+        scaled = np.log(matched) + row_dual[rows] + col_dual[cols]
+        assert abs(-scaled.sum() - (found.upper_bound - found.objective)) < near
+    return found, exact
+
+
+def check_random_matrices(comm, folder):
+    """Any shape and rank, duplicates, zeros, complex values; gathered and not."""
+    small = gathered.GATHERED
+    for limit in (small, 0):
+        gathered.GATHERED = limit
+        for A, D, rng in cases(comm):
+            B = with_values(A, rng)
+            found, exact = assert_transversal(comm, B, distribute(comm, B, D.row_starts.tolist()))
+            if limit or comm.size == 1:
+                assert not found.approximate
+                assert np.isclose(found.objective, exact.objective)
+
+
+def square(n, degree, rng):
+    """A matrix of full rank with values over many magnitudes."""
+    A = sp.eye_array(n) + sp.random_array((n, n), density=degree / n, rng=rng)
+    A = sp.csr_array(A)[rng.permutation(n)]
+    A.data = np.exp(3 * rng.normal(size=A.nnz))
+    return A
+
+
+def check_quality(comm, folder):
+    """What the auction promises: a few percent for each pair; and the bound says so."""
+    small_constants()
+    for seed, degree in enumerate((3, 10)):
+        rng = np.random.default_rng(seed)
+        A = square(300, degree, rng)
+        found, exact = assert_transversal(
+            comm, A, distribute(comm, A, row_starts(rng, 300, comm.size))
+        )
+        assert exact.objective - found.objective <= 0.05 * 300
+        assert found.gap <= 0.1 * 300
+    # with a dominant diagonal, scrambled, it is found, and proved
+    A = sp.csr_array(A + sp.diags_array(np.full(300, 1e8)))[rng.permutation(300)]
+    D = distribute(comm, A, row_starts(rng, 300, comm.size))
+    found, _ = assert_transversal(comm, A, D)
+    assert not found.approximate
+
+
+def check_cycles_of_four(comm, folder):
+    """Without the auction, exchanges alone make a bad matching heavier, never lighter."""
+    small_constants()
+    rng = np.random.default_rng(8)
+    A = sp.csr_array(np.exp(2 * rng.normal(size=(40, 40))))
+    D = distribute(comm, A, row_starts(rng, 40, comm.size))
+    by_auction, product.auction = product.auction, lambda costs, matching: np.zeros(
+        matching.col_mate.size
+    )
+    heavier = sm.maximum_product_transversal(D).objective
+    product.Interchange.run, run = lambda self: 0, product.Interchange.run
+    lighter = sm.maximum_product_transversal(D).objective
+    product.Interchange.run, product.auction = run, by_auction
+    exact = sm.maximum_product_transversal(A).objective
+    if comm.size > 1:
+        assert heavier > lighter + 1
+    assert heavier <= exact + 1e-9
+    assert heavier > exact - 0.5 * (exact - lighter)
+
+
+def check_scaled_and_permuted(comm, folder):
+    """The matrix that a solver is given has large entries on its diagonal, and the same solution."""
+    for limit in (gathered.GATHERED, 0):
+        gathered.GATHERED = limit
+        rng = np.random.default_rng(5)
+        A, b = square(60, 4, rng), rng.random(60)
+        starts = row_starts(rng, 60, comm.size)
+        D = distribute(comm, A, starts)
+        found = sm.maximum_product_transversal(D)
+        moved = sm.permute_and_redistribute(D, found)
+        p = found.matching.as_permutation()
+        row_scale, col_scale = whole(comm, found.row_scale), whole(comm, found.col_scale)
+        expected = (sp.diags_array(row_scale) @ A @ sp.diags_array(col_scale))[p]
+        begin, end = starts[comm.rank : comm.rank + 2]
+        assert abs(moved.to_local() - expected[begin:end]).max() < 1e-12 if begin < end else True
+        assert abs(expected).max() < 1 + 1e-12
+        assert np.exp(np.log(expected.diagonal()).mean()) > 0.9
+        y = superlu_dist(comm, moved, (row_scale * b)[p][begin:end])
+        x = col_scale * y
+        assert np.linalg.norm(A @ x - b) <= 1e-6 * np.linalg.norm(b)
+        plain = sm.maximum_product_transversal(D, scaling=False)
+        assert plain.row_scale is None
+        assert plain.col_scale is None
+        moved = sm.permute_and_redistribute(D, plain)
+        assert begin == end or abs(moved.to_local() - A[p][begin:end]).max() == 0
+
+
+def main():
+    comm, folder = import_mpi().COMM_WORLD, Path(sys.argv[1])
+    with finishing(comm):
+        run_named(comm, folder, globals())
+
+
+if __name__ == "__main__":
+    main()
