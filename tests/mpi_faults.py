@@ -14,6 +14,7 @@ from sparsematch._engines.mpi.core import exchange, sides
 from sparsematch._engines.mpi.core.exchange import finishing, import_mpi
 from sparsematch._engines.mpi.decomposition import small_rest
 from sparsematch._engines.mpi.matching import by_rank, forest, gathered
+from sparsematch._engines.mpi.weighted import auction, duals
 from sparsematch._io import UnreadableFile
 
 
@@ -169,6 +170,7 @@ def small_constants():
     """Let a matrix of this size be a large one."""
     sides._LEAST_SLICE, forest._ANNOUNCED, gathered.GATHERED = 1 << 11, 1 << 9, 0
     small_rest.SMALL = 0
+    auction.ROUNDS, duals.ROUNDS = 4, 4  # as much memory in a round as in many
 
 
 #: Numbers for each own row and column, beside four times the part of the matrix.
@@ -193,15 +195,21 @@ def check_memory(comm, folder):
     tracemalloc.start()
     for degree, spread in ((3, n), (12, n), (12, 40), (40, n)):
         D = rows_of(comm, n, degree, spread)
+        W = rows_of(comm, n, degree, spread, values=True)
         share = D.indices.nbytes + D.indptr.nbytes
-        for call in calls_on(D):
+        calls = [(call, share, D.dtype.itemsize) for call in calls_on(D)]
+        # with values: of the matrix with its values, and a number has 8 bytes
+        calls += [
+            (call, share + W.values.nbytes, 8) for call in calls_with_values(W) if degree < 40
+        ]
+        for call, part, width in calls:
             kernels[0] = 0
             tracemalloc.reset_peak()
             before = tracemalloc.get_traced_memory()[0]
             call()
             used = tracemalloc.get_traced_memory()[1] - before + kernels[0]
-            words = (used - 3 * share) / D.dtype.itemsize / (len(D.own_rows) + len(D.own_cols))
-            assert words <= WORDS, (degree, spread, used / share, words)
+            words = (used - 3 * part) / width / (len(D.own_rows) + len(D.own_cols))
+            assert words <= WORDS, (degree, spread, used / part, words)
     exchange.Exchange.converse = converse
     tracemalloc.stop()
 
@@ -219,13 +227,19 @@ def calls_on(D):
     yield lambda: sm.permute_and_redistribute(D, matching)
 
 
-def rows_of(comm, n, degree, spread):
+def calls_with_values(W):
+    """Everything that is done with its values."""
+    yield lambda: sm.maximum_product_transversal(W)
+
+
+def rows_of(comm, n, degree, spread, values=False):
     """The rows of this rank, of n, with entries at random within a distance of the diagonal."""
     rng, n_own = np.random.default_rng(comm.rank), n // comm.size
     rows = np.repeat(np.arange(n_own) + comm.rank * n_own, degree)
     indices = ((rows + rng.integers(-spread, spread + 1, rows.size)) % n).astype(np.int32)
+    numbers = np.exp(rng.normal(size=indices.size)) if values else None
     return sm.DistributedCSR(
-        comm, np.arange(n_own + 1) * degree, indices, comm.rank * n_own, (n, n)
+        comm, np.arange(n_own + 1) * degree, indices, comm.rank * n_own, (n, n), numbers
     )
 
 
@@ -237,6 +251,7 @@ def check_no_array_of_global_length(comm, folder):
     D = sm.DistributedCSR(
         comm, np.arange(n_own + 1), rng.integers(0, n, n_own), comm.rank * n_own, (n, n)
     )
+    W = rows_of(comm, n, 1, n, values=True)
     largest, send = [0], exchange.Exchange._send
 
     def watch(self, *arguments):
@@ -252,6 +267,7 @@ def check_no_array_of_global_length(comm, folder):
         sm.block_triangular_form(D, matching=matching)
         sm.permute_and_redistribute(D, matching)
         assert sm.is_maximum(D, matching)
+        sm.maximum_product_transversal(W)
     finally:
         exchange.Exchange._send = send
         tracemalloc.stop()

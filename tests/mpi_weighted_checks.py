@@ -104,8 +104,9 @@ def check_cycles_of_four(comm, folder):
     rng = np.random.default_rng(8)
     A = sp.csr_array(np.exp(2 * rng.normal(size=(40, 40))))
     D = distribute(comm, A, row_starts(rng, 40, comm.size))
-    by_auction, product.auction = product.auction, lambda costs, matching: np.zeros(
-        matching.col_mate.size
+    by_auction, product.auction = (
+        product.auction,
+        lambda costs, matching: np.zeros(matching.col_mate.size),
     )
     heavier = sm.maximum_product_transversal(D).objective
     product.Interchange.run, run = lambda self: 0, product.Interchange.run
@@ -119,7 +120,7 @@ def check_cycles_of_four(comm, folder):
 
 
 def check_scaled_and_permuted(comm, folder):
-    """The matrix that a solver is given has large entries on its diagonal, and the same solution."""
+    """The matrix that a solver is given has large entries on its diagonal, same solution."""
     for limit in (gathered.GATHERED, 0):
         gathered.GATHERED = limit
         rng = np.random.default_rng(5)

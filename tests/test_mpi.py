@@ -20,6 +20,7 @@ import mpi_block_checks
 import mpi_checks
 import mpi_faults
 import mpi_kernels
+import mpi_weighted_checks
 import sparsematch as sm
 from sparsematch._engines.mpi.core.exchange import import_mpi
 
@@ -83,6 +84,12 @@ def test_results_are_right(n_ranks, tmp_path):
 @pytest.mark.parametrize("n_ranks", [1, 2, 3, 4])
 def test_fine_blocks(n_ranks, tmp_path):
     assert_passes(n_ranks, mpi_block_checks, checks_of(mpi_block_checks), tmp_path)
+
+
+@needs_mpi
+@pytest.mark.parametrize("n_ranks", [1, 2, 3, 4])
+def test_heavy_transversals(n_ranks, tmp_path):
+    assert_passes(n_ranks, mpi_weighted_checks, checks_of(mpi_weighted_checks), tmp_path)
 
 
 @needs_mpi
@@ -271,12 +278,27 @@ def test_one_process_needs_no_mpi():
     assert (done.returncode, done.stderr) == (0, "")
 
 
+ONE = sp.csr_array(np.eye(1))
+
+
 def test_types():
     A = sm.DistributedCSR.from_local(None, sp.csr_array(np.eye(2)))
     assert isinstance(sm.maximum_transversal(A), sm.DistributedMatching)
     parts = sm.coarse_dulmage_mendelsohn(A)
     assert isinstance(parts, sm.CoarseParts)
     assert parts.sizes == ((0, 0), (2, 2), (0, 0))
+    assert isinstance(sm.block_triangular_form(A), sm.DistributedBlockForm)
+    assert isinstance(sm.maximum_product_transversal(A), sm.DistributedTransversal)
+    bare = sm.DistributedCSR(None, [0, 1], [0], 0, (1, 1))
+    with pytest.raises(TypeError, match="A has no values, which are the weights"):
+        sm.maximum_product_transversal(bare)
+    with pytest.raises(ValueError, match="A has no values, which the factors"):
+        sm.permute_and_redistribute(
+            bare, sm.maximum_product_transversal(sm.DistributedCSR.from_local(None, ONE))
+        )
+    infinite = sm.DistributedCSR.from_local(None, np.inf * ONE)
+    with pytest.raises(ValueError, match=r"A\[0, 0\] is inf, which is not finite"):
+        sm.maximum_product_transversal(infinite)
     with pytest.raises(TypeError, match="A must be a DistributedCSR"):
         sm.permute_and_redistribute(sp.csr_array(np.eye(2)), [0, 1])
 

@@ -26,7 +26,7 @@ def coarse_dulmage_mendelsohn(
 
     The horizontal part has more columns than rows, the vertical part more rows than columns, and
     the square part can be matched perfectly. `block_triangular_form` also splits the square part,
-    and permutes; this is what there is of it for a matrix distributed over ranks.
+    and permutes.
 
     Parameters
     ----------

@@ -50,8 +50,8 @@ def permute_and_redistribute(A: DistributedCSR, matching: Any) -> DistributedCSR
     SuperLU_DIST is told ``RowPerm = NOROWPERM``; PETSc creates a matrix of the result's arrays.
     With x the solution of the permuted system, whose right-hand side is permuted in the same way,
     nothing has to be undone: the unknowns are the columns. With factors, the right-hand side is
-    multiplied by ``row_scale`` before it is permuted, and x by ``col_scale`` afterwards. Time: O(own
-    rows and entries), three exchanges, and more only for many entries.
+    multiplied by ``row_scale`` before it is permuted, and x by ``col_scale`` afterwards. Time:
+    O(own rows and entries), three exchanges, and more only for many entries.
 
     Examples
     --------

@@ -155,51 +155,6 @@ class DistributionOps:
 
 
 @dataclass(frozen=True, kw_only=True)
-class RankOps:
-    """What one of several ranks does alone, in host memory, between two exchanges.
-
-    The first six make kernels, which an exchange steps until no rank is busy; see `Kernel` of the
-    back-end for ranks. Starts are those of the majors and of the minors of each rank.
-
-    Attributes
-    ----------
-    forest
-        The part of an alternating forest, given lists, mates, trees and links, the starts, the
-        rank, limits, and whether a tree that has found a path stops growing.
-    augmentation
-        The part of an augmentation along the paths of a forest, given the same arrays, mates to
-        write, and the same starts.
-    karp_sipser
-        The part of the heuristic, given lists, mates and counts of rows and of columns, the starts,
-        the rank, a limit and a seed.
-    transposition
-        The part of a transposition, given lists, the starts, the rank, where the lists of the
-        result end so far, these, whether to fill them or to count their lengths, and a limit.
-    trimming
-        The part of trimming a directed graph, given lists, counts of predecessors, levels to write,
-        the starts, the rank and a limit.
-    propagation
-        The part of carrying labels along the entries of a directed graph, given lists, labels, the
-        starts, the rank and a limit.
-    owner_order
-        Write the stable order of keys by owner, and how many each rank owns, given starts.
-    places_in_lists
-        Write the places of elements in lists that keys name, given where these end, which moves.
-    """
-
-    forest: Callable[..., Any] = _in_host_memory_only
-    augmentation: Callable[..., Any] = _in_host_memory_only
-    karp_sipser: Callable[..., Any] = _in_host_memory_only
-    transposition: Callable[..., Any] = _in_host_memory_only
-    trimming: Callable[..., Any] = _in_host_memory_only
-    propagation: Callable[..., Any] = _in_host_memory_only
-    owner_order: Callable[[IndexArray, IndexArray, IndexArray, IndexArray], None] = (
-        _in_host_memory_only
-    )
-    places_in_lists: Callable[[IndexArray, IndexArray, IndexArray], None] = _in_host_memory_only
-
-
-@dataclass(frozen=True, kw_only=True)
 class WeightedOps:
     """Matchings of weighted matrices.
 

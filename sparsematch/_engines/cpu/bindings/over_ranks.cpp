@@ -125,16 +125,14 @@ BoundTransposition<Index>* make_transposition(Starts indptr, In<Index> indices,
 }
 
 template <class Index>
-using BoundTrimming =
-    Bound<Trimming<Index>, std::tuple<Starts, In<Index>, Out<Index>, Out<Index>>>;
+using BoundTrimming = Bound<Trimming<Index>, std::tuple<Starts, In<Index>, Out<Index>, Out<Index>>>;
 template <class Index>
 BoundTrimming<Index>* make_trimming(Starts indptr, In<Index> indices, Out<Index> count,
                                     Out<Index> level, Starts starts, int rank,
                                     std::int64_t budget) {
-    return new BoundTrimming<Index>{
-        {indptr, indices, count, level},
-        {indptr.data(), indices.data(), count.data(), level.data(), owners<Index>(starts, rank),
-         budget}};
+    return new BoundTrimming<Index>{{indptr, indices, count, level},
+                                    {indptr.data(), indices.data(), count.data(), level.data(),
+                                     owners<Index>(starts, rank), budget}};
 }
 
 template <class Index>

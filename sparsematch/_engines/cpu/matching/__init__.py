@@ -9,7 +9,7 @@ from functools import partial
 from sparsematch._engines.cpu import _core
 from sparsematch._engines.cpu.core.run_engine import ENGINES, run_engine
 from sparsematch._engines.cpu.matching import auto
-from sparsematch._engines.operations import RankOps
+from sparsematch._engines.rank_operations import RankOps
 from sparsematch._engines.registry import Engine, register, register_operations
 
 register(

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sparsematch._engines.mpi.core.exchange import Exchange
-from sparsematch._engines.operations import RankOps
+from sparsematch._engines.rank_operations import RankOps
 from sparsematch._engines.registry import Run, operations
 from sparsematch._types.arrays import IndexArray
 from sparsematch._types.distributed import DistributedCSR
@@ -137,8 +137,12 @@ class Side:
         """Cut own majors into groups of at most `slice_size` entries, or of one major."""
         if not majors.size:
             return []
-        degrees = self.indptr[majors + 1] - self.indptr[majors]
-        group = (np.cumsum(degrees) - degrees) // self.slice_size
+        degrees = self.indptr[majors + 1]
+        degrees -= self.indptr[majors]
+        group = np.cumsum(degrees)
+        group -= degrees
+        del degrees  # all of it in place: there may be as many as own majors
+        group //= self.slice_size
         return np.split(majors, np.flatnonzero(np.diff(group)) + 1)
 
 

@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 
 from sparsematch._engines.mpi.core.exchange import Exchange
 from sparsematch._engines.mpi.core.sides import slice_size
-from sparsematch._engines.operations import RankOps
+from sparsematch._engines.rank_operations import RankOps
 from sparsematch._engines.registry import operations
 from sparsematch._types.arrays import IndexArray
 from sparsematch._types.row_blocks import balanced

@@ -29,7 +29,7 @@ from sparsematch._engines.mpi.core.sides import Side
 from sparsematch._engines.mpi.decomposition import small_rest
 from sparsematch._engines.mpi.decomposition.pair_graph import keep_within
 from sparsematch._engines.mpi.decomposition.places import Places
-from sparsematch._engines.operations import RankOps
+from sparsematch._engines.rank_operations import RankOps
 from sparsematch._engines.registry import operations
 from sparsematch._types.arrays import BoolArray, IndexArray
 

@@ -6,7 +6,7 @@ host memory). Trees are disjoint, so walkers never meet.
 """
 
 from sparsematch._engines.mpi.matching.forest import Forest
-from sparsematch._engines.operations import RankOps
+from sparsematch._engines.rank_operations import RankOps
 from sparsematch._engines.registry import operations
 
 

@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sparsematch._engines.mpi.core.sides import Side
-from sparsematch._engines.operations import RankOps
+from sparsematch._engines.rank_operations import RankOps
 from sparsematch._engines.registry import operations
 from sparsematch._types.arrays import IndexArray
 

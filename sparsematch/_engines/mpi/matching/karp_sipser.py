@@ -21,7 +21,7 @@ from sparsematch._engines.mpi.core.sides import Side
 from sparsematch._engines.mpi.core.steps import Account, step_info
 from sparsematch._engines.mpi.matching.cheap import propose
 from sparsematch._engines.mpi.matching.ms_bfs import count_free, from_columns
-from sparsematch._engines.operations import RankOps
+from sparsematch._engines.rank_operations import RankOps
 from sparsematch._engines.registry import Run, operations
 from sparsematch._types.distributed import DistributedCSR
 from sparsematch._types.distributed_matching import DistributedMatching

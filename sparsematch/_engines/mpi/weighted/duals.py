@@ -35,9 +35,7 @@ class Duals(NamedTuple):
     bound: float
 
 
-def best_duals(
-    costs: ScaledCosts, pairs: Interchange, col_dual: FloatArray, n_pairs: int
-) -> Duals:
+def best_duals(costs: ScaledCosts, pairs: Interchange, col_dual: FloatArray, n_pairs: int) -> Duals:
     """Return the duals, of those tried, that prove the most. Collective.
 
     Tried are those of the scaling alone, the given ones of the columns, and distances that begin
@@ -51,9 +49,11 @@ def best_duals(
 
 def _with_bound(costs: ScaledCosts, col_dual: FloatArray, n_pairs: int) -> Duals:
     """Return the largest duals of rows and then of columns, with those of the scaling."""
-    row_dual = costs.row_duals(col_dual)
-    col_dual = np.maximum(col_dual, costs.least_of_cols(row_dual))
-    rows, cols = row_dual + costs.row_dual, col_dual + costs.col_dual
+    rows = costs.row_duals(col_dual)
+    cols = costs.least_of_cols(rows)
+    np.maximum(cols, col_dual, out=cols)
+    rows += costs.row_dual
+    cols += costs.col_dual
     bound = sum(_least_sum(side, n_pairs, costs.exchange) for side in (rows, cols))
     return Duals(rows, cols, bound)
 
@@ -61,12 +61,12 @@ def _with_bound(costs: ScaledCosts, col_dual: FloatArray, n_pairs: int) -> Duals
 def _distances(costs: ScaledCosts, pairs: Interchange, start: FloatArray) -> FloatArray:
     """Return distances of the own columns over alternating paths, from any column. Collective.
 
-    Not above what they start with. From the column of a pair to another column that its row has an entry in, it is as
-    far as that costs more than the pair.
+    Not above what they start with. From the column of a pair to another column that its row has an
+    entry in, it is as far as that costs more than the pair.
     """
     A, exchange, side = costs.A, costs.exchange, costs.side
     distance = start.copy()
-    matched = np.flatnonzero(pairs.row_mate >= 0)
+    matched = np.flatnonzero(pairs.row_mate >= 0).astype(A.dtype)
     row_distance = np.zeros(pairs.row_mate.size)
     row_distance[matched] = exchange.ask(
         A.col_starts, pairs.row_mate[matched], lambda cols: start[cols - A.first_col]
@@ -81,11 +81,11 @@ def _distances(costs: ScaledCosts, pairs: Interchange, start: FloatArray) -> Flo
             beyond = np.repeat(row_distance[rows] - pairs.row_cost[rows], counts)
             beyond += costs.cost[entries]
             falls = np.flatnonzero(beyond < highest)
-            cols, found = exchange.deliver(
-                A.col_starts, A.indices[entries[falls]], beyond[falls]
-            )
+            cols, found = exchange.deliver(A.col_starts, A.indices[entries[falls]], beyond[falls])
             np.minimum.at(distance, cols - A.first_col, found)
-        fallen = np.flatnonzero((distance < before - _LEAST) & (pairs.col_mate >= 0))
+        del groups
+        before -= _LEAST
+        fallen = np.flatnonzero((distance < before) & (pairs.col_mate >= 0))
         if not exchange.any(fallen.size > 0):
             break
         rows, found = exchange.deliver(A.row_starts, pairs.col_mate[fallen], distance[fallen])
@@ -107,7 +107,7 @@ def _least_sum(values: FloatArray, n: int, exchange: Exchange) -> float:
     most = max(exchange.small(float(values.max(initial=-np.inf))))
     for _ in range(_BISECTIONS):
         middle = (least + most) / 2
-        (below,) = exchange.sum(np.count_nonzero(values <= middle))
+        (below,) = exchange.sum(int(np.count_nonzero(values <= middle)))
         least, most = (least, middle) if below >= n else (middle, most)
     under = np.minimum(values - most, 0)
     return float(n * most + exchange.sum(under.sum())[0])

@@ -2,9 +2,9 @@
 
 Azad, Buluc, Li, Wang, Langguth, A distributed-memory algorithm for computing a heavy-weight perfect
 matching on bipartite graphs (SIAM J. Sci. Comput. 42, 2020). Two pairs, (i, j) and (t, k), may
-exchange their columns if (i, k) and (t, j) are entries; they gain what the sum of costs falls by. In
-a round every row learns its best partner, and two rows that are each other's best exchange. Rows in
-blocks, where the paper has a grid of processes.
+exchange their columns if (i, k) and (t, j) are entries; they gain what the sum of costs falls by.
+In a round every row learns its best partner, and two rows that are each other's best exchange. Rows
+in blocks, where the paper has a grid of processes.
 
 Invariant: the pairs stay a matching of the same size, and their cost falls in every round.
 """

@@ -45,8 +45,9 @@ def maximum_product(A: DistributedCSR, scaling: bool, run: Run) -> DistributedTr
         matching.freeze(writeable=True)
         pairs = Interchange(costs, matching)
         pairs.run()
+        np.negative(price, out=price)
+        duals = best_duals(costs, pairs, price, matching.cardinality)
         rows = np.flatnonzero(matching.row_mate >= 0)
-        duals = best_duals(costs, pairs, -price, matching.cardinality)
         places = costs.find(rows, matching.row_mate[rows])
         assert A.values is not None
         (objective,) = exchange.sum(float(np.log(A.values[places]).sum()))

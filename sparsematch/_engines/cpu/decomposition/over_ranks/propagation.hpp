@@ -1,9 +1,9 @@
 // The largest label among all vertices from which a vertex of a directed graph can be reached, over
-// ranks. With one label it is a search; with a label of its own for each vertex, it is the colouring
-// of Orzan, On distributed verification and verified distribution (thesis, Amsterdam, 2004).
+// ranks. With one label it is a search; with a label of its own for each vertex, the colouring of
+// Orzan, On distributed verification and verified distribution (thesis, Amsterdam, 2004).
 //
-// A rank carries labels on as far as it owns the successors, large ones first, so that within a step
-// few vertices are reached twice. Labels of others' vertices go out in letters.
+// A rank carries labels on as far as it owns the successors, large ones first, so that within a
+// step few vertices are reached twice. Labels of others' vertices go out in letters.
 //
 // Invariant: a vertex that is not pending has passed its label on.
 #pragma once
@@ -111,7 +111,7 @@ class Propagation {
     std::vector<char> is_pending_;
     bool is_sorted_ = false;
     std::vector<Index> pending_, stack_;  // to be expanded: labels ascending; reached in this step
-    std::vector<Sent> sent_;  // labels that others were sent, the last of each hash
+    std::vector<Sent> sent_;              // labels that others were sent, the last of each hash
 };
 
 }  // namespace sparsematch::over_ranks
