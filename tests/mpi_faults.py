@@ -230,6 +230,9 @@ def calls_on(D):
 def calls_with_values(W):
     """Everything that is done with its values."""
     yield lambda: sm.maximum_product_transversal(W)
+    pairs = np.array(W.own_rows)
+    pairs ^= 1  # there are evenly many on each rank
+    yield lambda: sm.coarsen(W, pairs)
 
 
 def rows_of(comm, n, degree, spread, values=False):

@@ -8,6 +8,7 @@ import json
 import numpy as np
 import pytest
 
+import mpi_coarsening_checks
 import mpi_graph_checks
 import sparsematch as sm
 from graphs import random_graph
@@ -24,6 +25,13 @@ def test_the_matching_is_that_of_one_process(n_ranks, tmp_path):
     names = [name for name in CHECKS if name not in APART]
     assert len(names) >= 6
     assert_passes(n_ranks, mpi_graph_checks, names, tmp_path)
+
+
+@needs_mpi
+@pytest.mark.parametrize("n_ranks", [1, 2, 3, 4])
+def test_coarse_matrices_are_those_of_one_process(n_ranks, tmp_path):
+    names = [name for name in vars(mpi_coarsening_checks) if name.startswith("check_")]
+    assert_passes(n_ranks, mpi_coarsening_checks, names, tmp_path)
 
 
 @needs_mpi
@@ -131,12 +139,10 @@ def test_a_communicator_of_none_is_one_process():
 
 def test_what_is_done_in_one_process_only():
     D = graph_of_one_process()
-    for call in (
-        lambda: sm.coarsen(D, sm.approximate_matching(D)),
-        lambda: sm.coarsening_hierarchy(D, min_vertices=2),
-    ):
-        with pytest.raises(TypeError, match="distributed over ranks, but this is done in one"):
-            call()
+    with pytest.raises(TypeError, match="distributed over ranks, but this is done in one"):
+        sm.coarsening_hierarchy(D, min_vertices=2)
+    with pytest.raises(ValueError, match="join_unmatched is True, but over ranks"):
+        sm.coarsen(D, sm.approximate_matching(D), join_unmatched=True)
 
 
 def test_more_entries_than_an_index_type_counts(monkeypatch):

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
+from sparsematch._api.distributed_coarsening import coarsen_over_ranks
 from sparsematch._api.general import approximate_matching
 from sparsematch._api.transversal import Rng
 from sparsematch._api.workers import resolve_workers
@@ -22,6 +23,7 @@ from sparsematch._types.coarsening import (
     aggregation_operator,
     compressed,
 )
+from sparsematch._types.distributed import DistributedCSR
 from sparsematch._types.errors import wrong_type
 from sparsematch._types.interchange import from_other_library
 from sparsematch._types.matching import Matching
@@ -37,16 +39,17 @@ def coarsen(
     ----------
     G : sparse array or matrix, shape (n, n)
         Any square matrix: it need not be symmetric. Entries in the same place are added up. A
-        matrix of ``cupyx.scipy.sparse`` is processed on its GPU; results are such matrices. It
-        is not modified.
+        matrix of ``cupyx.scipy.sparse`` is processed on its GPU; results are such matrices. A
+        `DistributedCSR`, which must have values, is processed by all its ranks, each of which calls
+        this. It is not modified.
     matching : GraphMatching or array of int, shape (n,)
         As `approximate_matching` gives it, or its mates: where ``mate[v]`` is w, ``mate[w]`` is v,
-        and -1 means unmatched. The pairs need not be edges.
+        and -1 means unmatched. The pairs need not be edges. Over ranks the mates of the own rows.
     join_unmatched : bool, optional
         What becomes of an unmatched vertex. By default it stays alone, so that aggregates are of
         one or two vertices. If True, it joins the aggregate of its heaviest matched neighbour, if
         it has one: that of the entries, in its row, of largest absolute value. Then the leaves of a
-        star go with its centre instead of staying behind.
+        star go with its centre instead of staying behind. Not over ranks.
     workers : int, optional
         Number of threads, -1 for all cores. By default that of `set_workers`, which is 1. On a GPU
         this is ignored.
@@ -55,7 +58,8 @@ def coarsen(
     -------
     Coarsening
         A pair: ``matrix``, which is ``P.T @ G @ P``, and ``prolongation``, which is P. Coarse
-        vertices are numbered in the order of the smaller vertices of the pairs.
+        vertices are numbered in the order of the smaller vertices of the pairs. Over ranks both are
+        a `DistributedCSR`; a coarse row is where the smaller vertex of its pair is.
 
     Raises
     ------
@@ -75,7 +79,7 @@ def coarsen(
     complex numbers in single or double precision; integers and booleans are added up in 64 bits (on
     a GPU, booleans in double precision). The ones of P are of the same type, or its real part's.
     The result does not depend on the number of workers, and is symmetric, or Hermitian, to the last
-    bit if `G` is.
+    bit if `G` is; over ranks if `G` has no repeated entries, and the last digits may be others.
 
     In CSC, "row" above is to be read as "column".
 
@@ -96,6 +100,8 @@ def coarsen(
     """
     if not isinstance(join_unmatched, bool | np.bool_):
         raise wrong_type("join_unmatched", join_unmatched, "True or False")
+    if isinstance(G, DistributedCSR):
+        return coarsen_over_ranks(G, matching, bool(join_unmatched))
     matrix, graph, values = _read(G)
     mate = _read_mates(matching, graph)
     run = Run(resolve_workers(workers))
@@ -177,6 +183,8 @@ def coarsening_hierarchy(
     True
     """
     _check_limits(min_vertices, max_levels, max_ratio)
+    if isinstance(G, DistributedCSR):
+        as_bipartite(G, name="G")  # says that this is done in one process
     how: Any = {"method": method, "weights": weights, "workers": workers, "options": options}
     levels: list[CoarseLevel] = []
     while True:

@@ -255,6 +255,22 @@ class CoarseningOps:
 
 
 @dataclass(frozen=True, kw_only=True)
+class DistributedCoarseningOps:
+    """Coarsening over ranks, by the mates of the own rows.
+
+    Attributes
+    ----------
+    wrong_mate
+        The first vertex whose mate is not matched with it, or -1.
+    coarsen
+        The coarse matrix and the prolongation.
+    """
+
+    wrong_mate: Callable[[DistributedCSR, IndexArray], int]
+    coarsen: Callable[[DistributedCSR, IndexArray], tuple[DistributedCSR, DistributedCSR]]
+
+
+@dataclass(frozen=True, kw_only=True)
 class StreamOps:
     """Graphs in files of edges; the last argument is called with round, done and total edges.
 

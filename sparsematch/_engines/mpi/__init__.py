@@ -5,7 +5,7 @@ mpi4py is imported when a matrix of several ranks is worked on, not here.
 
 from importlib import import_module
 
-PACKAGES = "core", "matching", "decomposition", "weighted", "graph"
+PACKAGES = "core", "matching", "decomposition", "weighted", "graph", "coarsening"
 
 for _package in PACKAGES:
     import_module(f"{__name__}.{_package}")
