@@ -17,8 +17,8 @@ template <class Index>
 class Trimming {
   public:
     // `count`: predecessors that each own vertex has left, with repetitions, negative where it
-    // takes no part; 0 afterwards where it was trimmed. `level` must be 0. `budget`: entries read in
-    // a step, about.
+    // takes no part; 0 afterwards where it was trimmed. `level` must be 0. `budget`: entries read
+    // in a step, about.
     Trimming(const std::int64_t* indptr, const Index* indices, Index* count, Index* level,
              Owners<Index> owners, std::int64_t budget)
         : indptr_(indptr), indices_(indices), count_(count), level_(level), budget_(budget),
