@@ -17,6 +17,10 @@ from sparsematch._types.matching import Matching
 def coarsen_over_ranks(G: DistributedCSR, matching: Any, join_unmatched: bool) -> Coarsening:
     """Return the coarse matrix and the prolongation. Collective."""
     with agreed(G, join_unmatched=join_unmatched):
+        if G.backend != "mpi":
+            raise TypeError(
+                "G is on GPUs, but this is done in host memory only; G.get() copies it there"
+            )
         if join_unmatched:
             raise ValueError("join_unmatched is True, but over ranks it must be False")
         if G.n_rows != G.n_cols:

@@ -9,10 +9,7 @@ from sparsematch._engines.operations import CertificateOps, WeightedOps
 from sparsematch._engines.registry import Run, operations
 from sparsematch._types.bipartite import as_bipartite
 from sparsematch._types.distributed import DistributedCSR, agreed
-from sparsematch._types.distributed_transversal import (
-    DistributedTransversal,
-    as_distributed_weighted,
-)
+from sparsematch._types.distributed_transversal import DistributedTransversal
 from sparsematch._types.errors import wrong_type
 from sparsematch._types.matching import Matching
 from sparsematch._types.sparse_like import SparseLike
@@ -112,7 +109,7 @@ def maximum_product_transversal(
         _check_flag("approximate", approximate)
     if isinstance(A, DistributedCSR):
         over_ranks = operations(WeightedOps, A.backend).distributed_product
-        return over_ranks(as_distributed_weighted(A), bool(scaling), Run())
+        return over_ranks(A, bool(scaling), Run())
     weighted = as_weighted(A)
     product = operations(WeightedOps, weighted.graph.backend).maximum_product
     return product(weighted, bool(scaling), bool(approximate))

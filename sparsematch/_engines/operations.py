@@ -150,7 +150,7 @@ class DistributionOps:
 
     assemble: Callable[[Any, tuple[int, int], Iterable[tuple[_Values, ...]]], DistributedCSR]
     permute_and_redistribute: Callable[[BipartiteCSR, Matching], DistributedCSR]
-    scale: Callable[[DistributedCSR, FloatArray, FloatArray], DistributedCSR]
+    scale: Callable[[DistributedCSR, FloatArray, FloatArray], DistributedCSR] = _in_host_memory_only
     mates_by_column: Callable[[DistributedCSR, IndexArray], IndexArray]
 
 
@@ -171,8 +171,8 @@ class WeightedOps:
     bottleneck
         The weighted transversal whose smallest magnitude is largest.
     distributed_product
-        A transversal with a large product, given a matrix over ranks whose values are magnitudes,
-        and whether factors are wanted.
+        A transversal with a large product, given a matrix over ranks, and whether factors are
+        wanted.
     is_optimal
         Whether the duals prove a weighted transversal optimal, given its tolerance; its matching
         must be maximum.
@@ -266,8 +266,10 @@ class DistributedCoarseningOps:
         The coarse matrix and the prolongation.
     """
 
-    wrong_mate: Callable[[DistributedCSR, IndexArray], int]
-    coarsen: Callable[[DistributedCSR, IndexArray], tuple[DistributedCSR, DistributedCSR]]
+    wrong_mate: Callable[[DistributedCSR, IndexArray], int] = _in_host_memory_only
+    coarsen: Callable[[DistributedCSR, IndexArray], tuple[DistributedCSR, DistributedCSR]] = (
+        _in_host_memory_only
+    )
 
 
 @dataclass(frozen=True, kw_only=True)
