@@ -261,12 +261,13 @@ def test_workers_share_karp_sipser_and_search_its_core():
     assert run.forced is not None
 
 
-def test_many_workers_search_a_mesh():
+@pytest.mark.parametrize("workers", [1, 2, 8])
+def test_a_scrambled_mesh_is_pushed_through(workers):
     A = scrambled(grid(150), 24)
-    for workers, engine in ((1, "push_relabel"), (auto.MANY_WORKERS, "pothen_fan")):
-        m, info = sm.maximum_transversal(A, workers=workers, return_info=True)
-        certify(A, m)
-        assert names(info)[:2] == ["cheap", engine]
+    m, info = sm.maximum_transversal(A, workers=workers, return_info=True)
+    certify(A, m)
+    assert names(info)[:2] == ["cheap", "push_relabel"]
+    assert names(info)[2:] in ([], ["single_source_bfs"])
 
 
 @pytest.mark.parametrize("workers", [1, 2, 8])

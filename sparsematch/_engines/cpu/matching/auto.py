@@ -33,9 +33,6 @@ FOREST_SEARCH, CORE_SEARCH, SHARED_SEARCH = 12.0, 1.0, 8.0
 #: Allowances of other algorithms, in the same unit.
 LEVELS, DESCENTS, MESH_PUSHES, JOINT_SEARCH = 2.0, 0.5, 3.0, 2.0
 
-#: So much for each worker, as it takes them that much less time.
-MESH_DESCENTS = 0.6
-
 #: Where single-source searches would cost more than so many passes even if the last of them cost no
 #: more than those that are done, they visit the same vertices again and again. To say so takes
 #: searches that have scanned such a share of the entries.
@@ -60,11 +57,8 @@ START_AGAIN_SHARE = 0.06
 #: From this mean degree on a depth-first search has a choice at each step.
 BRANCHING_DEGREE = 4.0
 
-#: Fewer rows than these pushing leaves to a search.
+#: Fewer rows than these, for each worker, pushing leaves to searches.
 LAST_ROWS = 8
-
-#: With so many workers depth-first searches beat pushing, which one worker does alone.
-MANY_WORKERS = 8
 
 #: Of fewer majors the order does not matter.
 FEW_SHARE = 0.1
@@ -135,9 +129,8 @@ class Course(Steps):
     def start_cheaply(self, suited: bool) -> bool:
         """Take the first free column of each row; see how good that is."""
         # Where the parts of two workers meet, a sweep through a well numbered matrix leaves free
-        # rows far from free columns; and pushing, which one worker does, takes up to twice as long.
-        pushed = self.is_scrambled_mesh and self.run.workers < MANY_WORKERS
-        workers = 1 if pushed or self.features.ordered else None
+        # rows far from free columns.
+        workers = 1 if self.features.ordered else None
         if self.start("cheap", "one pass; often all there is to do", workers=workers):
             return True
         if self.is_scrambled_mesh:
@@ -216,18 +209,15 @@ class Course(Steps):
 
     def push_through_mesh(self) -> bool:
         """Let labels that rise by pushes lead to the free columns nearby."""
-        if self.run.workers >= MANY_WORKERS:
-            why = "a scrambled mesh, and many workers: their searches seldom meet"
-            return self.search("pothen_fan", MESH_DESCENTS * self.run.workers, why)
         why = "a scrambled mesh: a free column is near, and labels lead to it"
         return self.search("push_relabel", MESH_PUSHES, why, sides="one")
 
     def search_for_the_last(self) -> bool:
-        """Search from the few rows that pushing has left; each costs a pass at most."""
-        if self.free()[0] - self.features.degrees.empty >= LAST_ROWS:
-            return False
-        why = f"fewer than {LAST_ROWS} rows are left: a search reads ahead, a push waits for memory"
-        return self.search("single_source_bfs", 0, why)
+        """Search from the rows that pushing has left; of few each costs a pass at most."""
+        left = self.free()[0] - self.features.degrees.empty
+        why = "few rows are left: a search reads ahead, where a push waits for memory"
+        passes = 0 if left < LAST_ROWS * self.run.workers else SEARCH
+        return self.search("single_source_bfs", passes, why)
 
     @property
     def may_start_again(self) -> bool:

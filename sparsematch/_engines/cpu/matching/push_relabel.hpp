@@ -68,8 +68,8 @@ class PushRelabel {
     using List = Worklist<Threads, Index>;
     // Pushes of a worker in a round.
     static constexpr std::int64_t least_pushes = 1 << 12, most_pushes = 1 << 14;
-    // Active rows below which a worker is not worth waking; below which pushes, each of which waits
-    // for memory, take longer than a search.
+    // Active rows for each worker below which it is not worth waking; below which pushes, each of
+    // which waits for memory, take longer than searches.
     static constexpr std::size_t least_active = 64, too_few = 8;
 
   public:
@@ -130,7 +130,7 @@ class PushRelabel {
             for (Index j = 0; j < a_.n_cols; ++j) ++count_[column_[j].label];
         }
         std::int64_t idle = 0;
-        while (active_.size() >= too_few && idle < interval_ && !run_.stopped() &&
+        while (active_.size() >= too_few * workers_.size() && idle < interval_ && !run_.stopped() &&
                !run_.exhausted()) {
             const std::size_t before = active_.size();
             const std::int64_t relabels = push_round(interval_);
