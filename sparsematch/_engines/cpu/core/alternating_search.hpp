@@ -2,15 +2,23 @@
 // their mates, and so on.
 //
 // A narrow frontier is read in the order of the queue, with prefetching; a wide one by ascending
-// row, where many lists are near to each other in memory.
+// row, where many lists are near to each other in memory. With several workers, two searches run
+// side by side, and where there are workers left, wide frontiers are shared out.
 // Invariant: every row in row_seen is a start or the mate of a column in seen; the queue holds the
 // columns whose mates are still to be read.
 #pragma once
+
+#include <algorithm>
+#include <array>
+#include <atomic>
+#include <limits>
+#include <utility>
 
 #include "core/append_unseen.hpp"
 #include "core/csr.hpp"
 #include "core/prefetch.hpp"
 #include "core/run_context.hpp"
+#include "core/worklist.hpp"
 
 namespace sparsematch {
 
@@ -20,37 +28,91 @@ namespace sparsematch {
 // O(n_rows + n_cols) bits for each wide frontier.
 template <class Index>
 class AlternatingSearch {
+    using Queue = Worklist<true, Index>;
+
   public:
     AlternatingSearch(const Csr<Index>& a, const Index* col_mate, Bitmap& row_seen, Bitmap& seen)
         : a_(a), col_mate_(col_mate), row_seen_(row_seen), seen_(seen),
           queue_(static_cast<std::size_t>(a.n_cols) + 1),
           wide_(static_cast<std::size_t>(a.n_cols) / 16 + 64) {}
 
-    void from(Index i) { tail_ = expand(i, tail_); }
+    void from(Index i) {
+        row_seen_.set(i);
+        tail_ = expand(i, tail_);
+    }
+    // From all rows without a mate.
+    void from_free(const Index* row_mate, RunContext& run) {
+        if (run.team.size() == 1) {
+            for (Index i = 0; i < a_.n_rows; ++i)
+                if (row_mate[i] == UNMATCHED<Index>) from(i);
+            return;
+        }
+        together(run, a_.n_rows, std::int64_t{1} << 14, [&](Index i, const auto& use) {
+            if (row_mate[i] == UNMATCHED<Index>) use(i);
+        });
+    }
+
+    bool is_done() const { return head_ == tail_; }
+    bool is_shared_out() const { return tail_ - head_ >= shared_out; }
+
     // Until nothing new is reached, or the run is stopped. False as soon as it meets a free column.
     bool run(RunContext& run) {
         WorkCounter counter(run);
         while (head_ < tail_ && !run.stopped())
-            if (!(tail_ - head_ < wide_ ? one_by_one(counter) : in_order(counter))) return false;
+            if (!step(counter)) return false;
         return true;
+    }
+    // One worker's turn: as run, but for a few milliseconds, and with `share`
+    // only while the frontier is too narrow to be shared out.
+    bool turn(RunContext& run, int rank, bool share) {
+        WorkCounter counter(run, rank);
+        allowance_ = std::int64_t{1} << 18;
+        while (head_ < tail_ && allowance_ > 0 && !(share && is_shared_out()) && !run.stopped())
+            if (!step(counter, share ? shared_out : wide_)) return false;
+        allowance_ = unlimited;
+        return true;
+    }
+    // The whole frontier, by all workers.
+    bool level(RunContext& run) {
+        const std::size_t first = std::exchange(head_, tail_), n = head_ - first;
+        std::atomic<bool> maximum{true};
+        together(run, n, 1 << 9, [&, first, end = head_](std::size_t k, const auto& use) {
+            PrefetchAhead<16>::mate_lists(a_, col_mate_, &queue_[0], first + k, end);
+            const Index i = col_mate_[queue_[first + k]];
+            if (i == UNMATCHED<Index>) maximum.store(false, std::memory_order_relaxed);
+            else use(i);
+        });
+        return maximum.load(std::memory_order_relaxed);
     }
 
   private:
+    static constexpr std::int64_t unlimited = std::numeric_limits<std::int64_t>::max();
+    static constexpr std::size_t shared_out = 1 << 13;  // vertices that repay waking the others
+
+    bool step(WorkCounter& counter, std::size_t narrow) {
+        return tail_ - head_ < wide_ ? one_by_one(counter, std::min(narrow, wide_))
+                                     : in_order(counter);
+    }
+    bool step(WorkCounter& counter) { return step(counter, wide_); }
+
     // In the order of the queue, while that is short.
-    bool one_by_one(WorkCounter& counter) {
-        const Index *const queue = queue_.data(), *const mate = col_mate_;
+    bool one_by_one(WorkCounter& counter, std::size_t narrow) {
+        const Index *const queue = &queue_[0], *const mate = col_mate_;
         std::size_t head = head_, tail = tail_;
+        std::int64_t allowance = allowance_;
         bool going = true;
-        for (; head < tail && tail - head < wide_ && going; ++head) {
+        for (; head < tail && tail - head < narrow && going; ++head) {
             PrefetchAhead<16>::mate_lists(a_, mate, queue, head, tail);
             const Index i = mate[queue[head]];
             if (i == UNMATCHED<Index>) return false;
             row_seen_.set(i);
-            going = counter.add(a_.degree(i));
+            allowance -= a_.degree(i);
+            going = counter.add(a_.degree(i)) & (allowance > 0);
             tail = expand(i, tail);
         }
         head_ = head;
         tail_ = tail;
+        allowance_ = allowance;
         return true;
     }
 
@@ -68,6 +130,7 @@ class AlternatingSearch {
         each(rows, true, a_.n_rows, [&](Index i) {
             for (const Index j : a_.neighbours(i)) fresh.set(j);
             counter.add(a_.degree(i));
+            allowance_ -= a_.degree(i);
         });
         fresh.remove(seen_);
         seen_.merge(fresh);
@@ -77,15 +140,67 @@ class AlternatingSearch {
     }
 
     std::size_t expand(Index i, std::size_t tail) {
-        return append_unseen(a_.neighbours(i), seen_, queue_.data(), tail);
+        return append_unseen(a_.neighbours(i), seen_, &queue_[0], tail);
+    }
+
+    // rows(k, use): calls use(i) for the rows to be read in place k, of n places. Each column is
+    // claimed by the one worker that sets its bit.
+    template <class Rows>
+    void together(RunContext& run, std::int64_t n, std::int64_t grain, const Rows& rows) {
+        queue_.resize(tail_);
+        run.team.loop(n, grain, [&](int rank, std::int64_t begin, std::int64_t end) {
+            WorkCounter counter(run, rank);
+            typename Queue::Writer found(queue_);
+            for (std::int64_t k = begin; k < end && !run.stopped(); ++k)
+                rows(k, [&](Index i) {
+                    row_seen_.set_shared(i);
+                    counter.add(a_.degree(i));
+                    for (const Index j : a_.neighbours(i))
+                        if (seen_.template claim<true>(j)) found.push(j);
+                });
+        });
+        tail_ = queue_.size();
     }
 
     const Csr<Index>& a_;
     const Index* col_mate_;
     Bitmap &row_seen_, &seen_;
-    Buffer<Index> queue_;
+    Queue queue_;
     std::size_t head_ = 0, tail_ = 0;
+    std::int64_t allowance_ = unlimited;
     const std::size_t wide_;  // a frontier for which passes over all bits pay
 };
+
+// Runs searches that write to nothing in common on the team: each on a worker of its own, but where
+// there are more workers than searches left, wide frontiers by all of them. False as soon as one
+// meets a free column.
+template <class Index, std::size_t n>
+bool run_searches(const std::array<AlternatingSearch<Index>*, n>& searches, RunContext& run) {
+    for (std::atomic<bool> maximum{true}; maximum && run.flush(0, 0);) {
+        std::array<AlternatingSearch<Index>*, n> left{};
+        std::int64_t n_left = 0;
+        for (auto* search : searches)
+            if (!search->is_done()) left[n_left++] = search;
+        if (n_left == 0) return true;
+        const bool share = run.team.size() > n_left;
+        for (std::int64_t k = 0; share && k < n_left; ++k)
+            while (left[k]->is_shared_out() && run.flush(0, 0))
+                if (!left[k]->level(run)) return false;
+        run.team.loop(n_left, 1, [&](int rank, std::int64_t k, std::int64_t end) {
+            for (; k < end; ++k)
+                if (!left[k]->turn(run, rank, share)) maximum = false;
+        });
+        if (!maximum) return false;
+    }
+    return true;
+}
+
+// Both searches, which first() and second() prepare: one after the other with one worker.
+template <class First, class Second>
+bool run_both(const First& first, const Second& second, RunContext& run) {
+    if (run.team.size() == 1) return first().run(run) && second().run(run);
+    auto one = first(), other = second();
+    return run_searches(std::array{&one, &other}, run);
+}
 
 }  // namespace sparsematch

@@ -216,10 +216,11 @@ class Bitmap {
     Buffer<std::uint64_t> words_;
 };
 
-// The places below n whose bits have this value, in ascending order.
+// The places from begin, a multiple of 64, to end - 1 whose bits have this value, in ascending
+// order.
 template <class Index, class Use>
-void each(const Bitmap& bitmap, bool value, Index n, const Use& use) {
-    for (std::size_t base = 0, end = n; base < end; base += 64) {
+void each(const Bitmap& bitmap, bool value, std::size_t begin, std::size_t end, const Use& use) {
+    for (std::size_t base = begin; base < end; base += 64) {
         std::uint64_t bits = value ? bitmap.bits(base) : ~bitmap.bits(base);
         if (end - base < 64) bits &= (std::uint64_t{1} << (end - base)) - 1;
         if (bits == ~std::uint64_t{0}) {
@@ -228,6 +229,10 @@ void each(const Bitmap& bitmap, bool value, Index n, const Use& use) {
         }
         for (; bits != 0; bits &= bits - 1) use(static_cast<Index>(base + std::countr_zero(bits)));
     }
+}
+template <class Index, class Use>
+void each(const Bitmap& bitmap, bool value, Index n, const Use& use) {
+    each<Index>(bitmap, value, 0, n, use);
 }
 
 // Access to a word that another thread may write meanwhile: a plain move, and no data race.
@@ -239,6 +244,16 @@ template <class T>
 void poke(T& place, std::type_identity_t<T> value,
           std::memory_order order = std::memory_order_relaxed) {
     std::atomic_ref<T>(place).store(value, order);
+}
+
+// Lowers a value that other threads may lower meanwhile.
+template <class T>
+void lower(T& place, std::type_identity_t<T> value) {
+    const std::atomic_ref<T> shared(place);
+    T least = shared.load(std::memory_order_relaxed);
+    while (value < least &&
+           !shared.compare_exchange_weak(least, value, std::memory_order_relaxed)) {
+    }
 }
 
 // A fixed scatter of the bits of x (the finaliser of splitmix64): random choices without a state.

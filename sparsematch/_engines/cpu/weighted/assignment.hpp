@@ -10,11 +10,13 @@
 // column reduction, augmenting row reduction. Carpaneto, Toth: Primal-dual algorithms for the
 // assignment problem (Discrete Appl. Math. 18, 1987): the sparse initialisation. Names: u, v as
 // there; level is the distance of the row that is scanned, best that of the nearest free column.
+// The start is made by all workers; the paths, which depend on each other, by one.
 // Invariant: duals u of rows and v of columns keep every reduced cost c - u_i - v_j at least 0, and
 // that of matched entries at 0; so the cost of a perfect matching is least.
 #pragma once
 
 #include <algorithm>
+#include <atomic>
 #include <cmath>
 #include <limits>
 #include <utility>
@@ -29,6 +31,7 @@ template <class Index>
 class Assignment {
     static constexpr double infinity = std::numeric_limits<double>::infinity();
     static constexpr std::size_t probe = 8;
+    static constexpr std::int64_t rows_at_a_time = 1 << 13, entries_at_a_time = 1 << 16;
 
     // What a scan reads of a column, side by side.
     struct Column {
@@ -62,34 +65,78 @@ class Assignment {
 
     // Duals: each column's least cost (0 if columns stay free: theirs must remain the largest),
     // each row's least reduced cost. Rows are matched along a reduced cost of 0 if that column is
-    // free.
+    // free. What many workers find is what one finds.
     bool initialise() {
         auto timer = run_.time("start");
         const bool square = a_.n_rows == a_.n_cols;
-        for (auto& col : col_)
-            col = {square ? infinity : 0.0, infinity, UNMATCHED<Index>, UNMATCHED<Index>};
-        if (square)
-            for (Index p = 0; p < a_.nnz(); ++p) {
+        run_.team.loop(a_.n_cols, rows_at_a_time, [&](int, Index begin, Index end) {
+            const Column fresh{square ? infinity : 0.0, infinity, UNMATCHED<Index>,
+                               UNMATCHED<Index>};
+            std::fill(col_.begin() + begin, col_.begin() + end, fresh);
+        });
+        if (square) reduce_columns();
+        return find_tight() && match_tight();
+    }
+
+    void reduce_columns() {
+        const bool alone = run_.team.size() == 1;
+        run_.team.loop(a_.nnz(), entries_at_a_time, [&](int rank, Index begin, Index end) {
+            WorkCounter counter(run_, rank);
+            for (Index p = begin; p < end; ++p) {
                 double& v = col_[a_.indices[p]].v;
-                v = std::min(v, c_[p]);
+                if (alone) v = std::min(v, c_[p]);
+                else lower(v, c_[p]);
             }
+            counter.add(end - begin);
+        });
+    }
+
+    // Notes the first column of least reduced cost of each row in col_of_, inverted if there is
+    // another one. False if a row has no entries.
+    bool find_tight() {
+        std::atomic<bool> feasible{true};
+        run_.team.loop(a_.n_rows, rows_at_a_time, [&](int rank, Index begin, Index end) {
+            WorkCounter counter(run_, rank);
+            for (Index i = begin; i < end; ++i) {
+                double least = infinity;
+                Index to = UNMATCHED<Index>;
+                bool tied = false;
+                for (Index p = a_.indptr[i]; p < a_.indptr[i + 1]; ++p) {
+                    const double h = c_[p] - col_[a_.indices[p]].v;
+                    tied = (tied && h >= least) || h == least;
+                    if (h < least) least = h, to = a_.indices[p];
+                }
+                u_[i] = least;
+                col_of_[i] = tied ? ~to : to;
+                if (to == UNMATCHED<Index>) feasible.store(false, std::memory_order_relaxed);
+                if (!counter.add(a_.degree(i))) return;
+            }
+        });
+        return feasible && !run_.stopped();
+    }
+
+    // By ascending row: one after the other, for each takes what those before it have left.
+    bool match_tight() {
+        constexpr Index ahead = 16;
         for (Index i = 0; i < a_.n_rows; ++i) {
-            double least = infinity;
-            Index to = UNMATCHED<Index>;
-            for (Index p = a_.indptr[i]; p < a_.indptr[i + 1]; ++p) {
-                const Index j = a_.indices[p];
-                const double h = c_[p] - col_[j].v;
-                if (h < least || (h == least && col_[to].mate != UNMATCHED<Index> &&
-                                  col_[j].mate == UNMATCHED<Index>))
-                    least = h, to = j;
-            }
-            if (to == UNMATCHED<Index>) return false;
-            u_[i] = least;
+            const Index later = col_of_[std::min<Index>(i + ahead, a_.n_rows - 1)];
+            SPARSEMATCH_PREFETCH(&col_[std::max(later, ~later)].mate, 1);
+            const bool tied = col_of_[i] < 0;
+            Index to = tied ? ~col_of_[i] : col_of_[i];
+            if (tied && col_[to].mate != UNMATCHED<Index>) to = free_tight(i, to);
+            col_of_[i] = UNMATCHED<Index>;
             if (col_[to].mate == UNMATCHED<Index>) match(i, to);
             else free_.push_back(i);
-            if (!counter_.add(a_.degree(i))) return false;
+            if (!counter_.add(tied ? a_.degree(i) : 1)) return false;
         }
         return true;
+    }
+    Index free_tight(Index i, Index otherwise) const {
+        for (Index p = a_.indptr[i]; p < a_.indptr[i + 1]; ++p) {
+            const Index j = a_.indices[p];
+            if (c_[p] - col_[j].v == u_[i] && col_[j].mate == UNMATCHED<Index>) return j;
+        }
+        return otherwise;
     }
 
     // Augmenting row reduction: a free row is matched to its best column, whose dual is lowered
@@ -333,13 +380,15 @@ class Assignment {
 
 // The position of each row's matched entry; UNMATCHED for a row without one. Time: O(nnz).
 template <class Index>
-void matched_entries(const Csr<Index>& a, const Index* row_mate, Index* entry) {
-    for (Index i = 0; i < a.n_rows; ++i) {
-        entry[i] = UNMATCHED<Index>;
-        if (row_mate[i] == UNMATCHED<Index>) continue;
-        const Index *begin = a.indices + a.indptr[i], *end = a.indices + a.indptr[i + 1];
-        entry[i] = static_cast<Index>(std::find(begin, end, row_mate[i]) - a.indices);
-    }
+void matched_entries(const Csr<Index>& a, const Index* row_mate, Index* entry, ThreadTeam& team) {
+    team.loop(a.n_rows, 1 << 14, [&](int, Index first, Index last) {
+        for (Index i = first; i < last; ++i) {
+            entry[i] = UNMATCHED<Index>;
+            if (row_mate[i] == UNMATCHED<Index>) continue;
+            const Index *begin = a.indices + a.indptr[i], *end = a.indices + a.indptr[i + 1];
+            entry[i] = static_cast<Index>(std::find(begin, end, row_mate[i]) - a.indices);
+        }
+    });
 }
 
 }  // namespace sparsematch
