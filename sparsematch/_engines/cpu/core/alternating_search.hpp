@@ -11,14 +11,16 @@
 #include <algorithm>
 #include <array>
 #include <atomic>
+#include <bit>
 #include <limits>
+#include <numeric>
 #include <utility>
+#include <vector>
 
 #include "core/append_unseen.hpp"
 #include "core/csr.hpp"
 #include "core/prefetch.hpp"
 #include "core/run_context.hpp"
-#include "core/worklist.hpp"
 
 namespace sparsematch {
 
@@ -28,8 +30,6 @@ namespace sparsematch {
 // O(n_rows + n_cols) bits for each wide frontier.
 template <class Index>
 class AlternatingSearch {
-    using Queue = Worklist<true, Index>;
-
   public:
     AlternatingSearch(const Csr<Index>& a, const Index* col_mate, Bitmap& row_seen, Bitmap& seen)
         : a_(a), col_mate_(col_mate), row_seen_(row_seen), seen_(seen),
@@ -62,8 +62,8 @@ class AlternatingSearch {
             if (!step(counter)) return false;
         return true;
     }
-    // One worker's turn: as run, but for a few milliseconds, and with `share`
-    // only while the frontier is too narrow to be shared out.
+    // One worker's turn: as run, but for a few milliseconds, and with `share` only while the
+    // frontier is too narrow to be shared out.
     bool turn(RunContext& run, int rank, bool share) {
         WorkCounter counter(run, rank);
         allowance_ = std::int64_t{1} << 18;
@@ -74,10 +74,10 @@ class AlternatingSearch {
     }
     // The whole frontier, by all workers.
     bool level(RunContext& run) {
-        const std::size_t first = std::exchange(head_, tail_), n = head_ - first;
+        const std::size_t first = head_, end = tail_;
         std::atomic<bool> maximum{true};
-        together(run, n, 1 << 9, [&, first, end = head_](std::size_t k, const auto& use) {
-            PrefetchAhead<16>::mate_lists(a_, col_mate_, &queue_[0], first + k, end);
+        together(run, end - first, 1 << 9, [&](std::size_t k, const auto& use) {
+            PrefetchAhead<16>::mate_lists(a_, col_mate_, queue_.data(), first + k, end);
             const Index i = col_mate_[queue_[first + k]];
             if (i == UNMATCHED<Index>) maximum.store(false, std::memory_order_relaxed);
             else use(i);
@@ -97,7 +97,7 @@ class AlternatingSearch {
 
     // In the order of the queue, while that is short.
     bool one_by_one(WorkCounter& counter, std::size_t narrow) {
-        const Index *const queue = &queue_[0], *const mate = col_mate_;
+        const Index *const queue = queue_.data(), *const mate = col_mate_;
         std::size_t head = head_, tail = tail_;
         std::int64_t allowance = allowance_;
         bool going = true;
@@ -140,32 +140,73 @@ class AlternatingSearch {
     }
 
     std::size_t expand(Index i, std::size_t tail) {
-        return append_unseen(a_.neighbours(i), seen_, &queue_[0], tail);
+        return append_unseen(a_.neighbours(i), seen_, queue_.data(), tail);
     }
 
-    // rows(k, use): calls use(i) for the rows to be read in place k, of n places. Each column is
-    // claimed by the one worker that sets its bit.
+    // rows(k, use): calls use(i) for the rows to be read in place k, of n places. Each worker marks
+    // what it reads in bitmaps of its own: bits that several of them set would move between caches.
     template <class Rows>
     void together(RunContext& run, std::int64_t n, std::int64_t grain, const Rows& rows) {
-        queue_.resize(tail_);
+        while (static_cast<int>(marks_.size()) < run.team.size())
+            marks_.push_back({Bitmap(a_.n_rows), Bitmap(a_.n_cols)});
         run.team.loop(n, grain, [&](int rank, std::int64_t begin, std::int64_t end) {
             WorkCounter counter(run, rank);
-            typename Queue::Writer found(queue_);
+            Marks& own = marks_[rank];
             for (std::int64_t k = begin; k < end && !run.stopped(); ++k)
                 rows(k, [&](Index i) {
-                    row_seen_.set_shared(i);
+                    own.row.set(i);
                     counter.add(a_.degree(i));
-                    for (const Index j : a_.neighbours(i))
-                        if (seen_.template claim<true>(j)) found.push(j);
+                    for (const Index j : a_.neighbours(i)) own.col.set(j);
                 });
         });
-        tail_ = queue_.size();
+        enqueue(run.team);
+    }
+
+    // Joins the marks of all workers with what was seen, and makes what is new the queue.
+    void enqueue(ThreadTeam& team) {
+        constexpr std::int64_t piece = 1 << 16;  // bits
+        std::vector<std::size_t> first(a_.n_cols / piece + 2, 0);
+        team.loop(a_.n_rows, piece, [&](int, std::size_t k, std::size_t end) {
+            for (; k < end; k += 64)
+                row_seen_.set_bits(k, row_seen_.bits(k) | take(&Marks::row, k));
+        });
+        team.loop(a_.n_cols, piece, [&](int, std::size_t k, std::size_t end) {
+            std::size_t& n = first[k / piece + 1];
+            for (; k < end; k += 64) {
+                const std::uint64_t seen = seen_.bits(k), fresh = take(&Marks::col, k) & ~seen;
+                seen_.set_bits(k, seen | fresh);
+                marks_[0].col.set_bits(k, fresh);
+                n += std::popcount(fresh);
+            }
+        });
+        std::partial_sum(first.begin(), first.end(), first.begin());
+        team.loop(a_.n_cols, piece, [&](int, std::size_t begin, std::size_t end) {
+            std::size_t tail = first[begin / piece];
+            each<Index>(marks_[0].col, true, begin, end, [&](Index j) { queue_[tail++] = j; });
+            for (std::size_t k = begin; k < end; k += 64) marks_[0].col.set_bits(k, 0);
+        });
+        head_ = 0;
+        tail_ = first.back();
+    }
+
+    struct Marks {
+        Bitmap row, col;
+    };
+    // 64 bits of all workers, which are cleared.
+    std::uint64_t take(Bitmap Marks::* side, std::size_t k) {
+        std::uint64_t bits = 0;
+        for (Marks& own : marks_) {
+            bits |= (own.*side).bits(k);
+            (own.*side).set_bits(k, 0);
+        }
+        return bits;
     }
 
     const Csr<Index>& a_;
     const Index* col_mate_;
     Bitmap &row_seen_, &seen_;
-    Queue queue_;
+    Buffer<Index> queue_;
+    std::vector<Marks> marks_;  // of each worker, all clear between two levels
     std::size_t head_ = 0, tail_ = 0;
     std::int64_t allowance_ = unlimited;
     const std::size_t wide_;  // a frontier for which passes over all bits pay

@@ -172,6 +172,7 @@ class Bitmap {
     }
     // The 64 bits of which k is the first.
     std::uint64_t bits(std::size_t k) const { return word(k).load(std::memory_order_relaxed); }
+    void set_bits(std::size_t k, std::uint64_t bits) { words_[k >> 6] = bits; }
     SPARSEMATCH_INLINE void prefetch(std::size_t k) const { SPARSEMATCH_PREFETCH(&words_[k >> 6]); }
     SPARSEMATCH_INLINE void prefetch_to_claim(std::size_t k) {
         SPARSEMATCH_PREFETCH(&words_[k >> 6], 1);

@@ -27,7 +27,8 @@ void sort_by_label(const Index* label, Index n, Index n_labels, Index* order, In
 template <class Index>
 void sort_by_label(const Index* label, Index n, Index n_labels, Index* order, Index* starts,
                    ThreadTeam& team) {
-    if (team.size() == 1 || n <= labels_at_a_time)
+    // which reads and writes more often: two workers gain nothing
+    if (team.size() <= 2 || n <= labels_at_a_time)
         return sort_by_label(label, n, n_labels, order, starts);
     Buffer<Index> one_each(static_cast<std::size_t>(n) + 1);
     team.loop(static_cast<std::int64_t>(n) + 1, labels_at_a_time, [&](int, Index begin, Index end) {
