@@ -247,16 +247,6 @@ void poke(T& place, std::type_identity_t<T> value,
     std::atomic_ref<T>(place).store(value, order);
 }
 
-// Lowers a value that other threads may lower meanwhile.
-template <class T>
-void lower(T& place, std::type_identity_t<T> value) {
-    const std::atomic_ref<T> shared(place);
-    T least = shared.load(std::memory_order_relaxed);
-    while (value < least &&
-           !shared.compare_exchange_weak(least, value, std::memory_order_relaxed)) {
-    }
-}
-
 // A fixed scatter of the bits of x (the finaliser of splitmix64): random choices without a state.
 inline std::uint64_t hash(std::uint64_t x) {
     x += 0x9e3779b97f4a7c15u;

@@ -31,7 +31,7 @@ template <class Index>
 class Assignment {
     static constexpr double infinity = std::numeric_limits<double>::infinity();
     static constexpr std::size_t probe = 8;
-    static constexpr std::int64_t rows_at_a_time = 1 << 13, entries_at_a_time = 1 << 16;
+    static constexpr std::int64_t rows_at_a_time = 1 << 13;
 
     // What a scan reads of a column, side by side.
     struct Column {
@@ -69,26 +69,37 @@ class Assignment {
     bool initialise() {
         auto timer = run_.time("start");
         const bool square = a_.n_rows == a_.n_cols;
+        const auto least = square ? column_minima() : std::vector<Buffer<double>>();
         run_.team.loop(a_.n_cols, rows_at_a_time, [&](int, Index begin, Index end) {
-            const Column fresh{square ? infinity : 0.0, infinity, UNMATCHED<Index>,
-                               UNMATCHED<Index>};
-            std::fill(col_.begin() + begin, col_.begin() + end, fresh);
+            for (Index j = begin; j < end; ++j) {
+                double v = square ? infinity : 0.0;
+                for (const auto& part : least) v = std::min(v, part[j]);
+                col_[j] = {v, infinity, UNMATCHED<Index>, UNMATCHED<Index>};
+            }
         });
-        if (square) reduce_columns();
         return find_tight() && match_tight();
     }
 
-    void reduce_columns() {
-        const bool alone = run_.team.size() == 1;
-        run_.team.loop(a_.nnz(), entries_at_a_time, [&](int rank, Index begin, Index end) {
+    // The least cost of each column among the entries of each part: up to four workers have one
+    // each, for an array that they share would keep moving between their caches.
+    std::vector<Buffer<double>> column_minima() {
+        constexpr int most = 4;
+        const int n_parts = std::min(run_.team.size(), most);
+        std::vector<Buffer<double>> least(n_parts);
+        run_.team.loop(n_parts, 1, [&](int rank, int part, int end) {
             WorkCounter counter(run_, rank);
-            for (Index p = begin; p < end; ++p) {
-                double& v = col_[a_.indices[p]].v;
-                if (alone) v = std::min(v, c_[p]);
-                else lower(v, c_[p]);
+            for (; part < end; ++part) {
+                least[part] = Buffer<double>(a_.n_cols, infinity);
+                const Index share = a_.nnz() / n_parts, first = part * share,
+                            last = part + 1 < n_parts ? first + share : a_.nnz();
+                for (Index p = first; p < last; ++p) {
+                    double& v = least[part][a_.indices[p]];
+                    v = std::min(v, c_[p]);
+                }
+                counter.add(last - first);
             }
-            counter.add(end - begin);
         });
+        return least;
     }
 
     // Notes the first column of least reduced cost of each row in col_of_, inverted if there is
