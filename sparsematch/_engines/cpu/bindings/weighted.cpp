@@ -1,6 +1,7 @@
 // What Python calls of the weighted package.
 #include "bindings/nanobind_helpers.hpp"
 #include "weighted/assignment.hpp"
+#include "weighted/matched_entries.hpp"
 
 using namespace sparsematch;
 

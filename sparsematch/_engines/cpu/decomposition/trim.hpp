@@ -93,8 +93,8 @@ class Trimming {
 };
 
 // Trims what is not settled. Writes the component of each row that it settles to its group: from
-// `last` downwards at the end, from `first` upwards at the beginning. Workspace: a byte and an index
-// per row, with several workers per column, too. Time: O(n_rows + n_cols + nnz).
+// `last` downwards at the end, from `first` upwards at the beginning. Workspace: a byte and an
+// index per row, with several workers per column, too. Time: O(n_rows + n_cols + nnz).
 template <class Index>
 void trim_ends(const Csr<Index>& a, const Csr<Index>& t, Matching<Index> m, CoarseParts& parts,
                Index* group, Index& first, Index& last, RunContext& run) {

@@ -24,6 +24,7 @@
 
 #include "core/csr.hpp"
 #include "core/run_context.hpp"
+#include "weighted/column_minima.hpp"
 
 namespace sparsematch {
 
@@ -69,7 +70,7 @@ class Assignment {
     bool initialise() {
         auto timer = run_.time("start");
         const bool square = a_.n_rows == a_.n_cols;
-        const auto least = square ? column_minima() : std::vector<Buffer<double>>();
+        const auto least = square ? column_minima(a_, c_, run_) : std::vector<Buffer<double>>();
         run_.team.loop(a_.n_cols, rows_at_a_time, [&](int, Index begin, Index end) {
             for (Index j = begin; j < end; ++j) {
                 double v = square ? infinity : 0.0;
@@ -78,28 +79,6 @@ class Assignment {
             }
         });
         return find_tight() && match_tight();
-    }
-
-    // The least cost of each column among the entries of each part: up to four workers have one
-    // each, for an array that they share would keep moving between their caches.
-    std::vector<Buffer<double>> column_minima() {
-        constexpr int most = 4;
-        const int n_parts = std::min(run_.team.size(), most);
-        std::vector<Buffer<double>> least(n_parts);
-        run_.team.loop(n_parts, 1, [&](int rank, int part, int end) {
-            WorkCounter counter(run_, rank);
-            for (; part < end; ++part) {
-                least[part] = Buffer<double>(a_.n_cols, infinity);
-                const Index share = a_.nnz() / n_parts, first = part * share,
-                            last = part + 1 < n_parts ? first + share : a_.nnz();
-                for (Index p = first; p < last; ++p) {
-                    double& v = least[part][a_.indices[p]];
-                    v = std::min(v, c_[p]);
-                }
-                counter.add(last - first);
-            }
-        });
-        return least;
     }
 
     // Notes the first column of least reduced cost of each row in col_of_, inverted if there is
@@ -388,18 +367,5 @@ class Assignment {
     Index end_;
     std::int64_t scanned_ = 0;
 };
-
-// The position of each row's matched entry; UNMATCHED for a row without one. Time: O(nnz).
-template <class Index>
-void matched_entries(const Csr<Index>& a, const Index* row_mate, Index* entry, ThreadTeam& team) {
-    team.loop(a.n_rows, 1 << 14, [&](int, Index first, Index last) {
-        for (Index i = first; i < last; ++i) {
-            entry[i] = UNMATCHED<Index>;
-            if (row_mate[i] == UNMATCHED<Index>) continue;
-            const Index *begin = a.indices + a.indptr[i], *end = a.indices + a.indptr[i + 1];
-            entry[i] = static_cast<Index>(std::find(begin, end, row_mate[i]) - a.indices);
-        }
-    });
-}
 
 }  // namespace sparsematch
