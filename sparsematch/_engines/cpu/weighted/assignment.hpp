@@ -16,7 +16,6 @@
 #pragma once
 
 #include <algorithm>
-#include <atomic>
 #include <cmath>
 #include <limits>
 #include <utility>
@@ -24,7 +23,7 @@
 
 #include "core/csr.hpp"
 #include "core/run_context.hpp"
-#include "weighted/column_minima.hpp"
+#include "weighted/initial_duals.hpp"
 
 namespace sparsematch {
 
@@ -78,31 +77,8 @@ class Assignment {
                 col_[j] = {v, infinity, UNMATCHED<Index>, UNMATCHED<Index>};
             }
         });
-        return find_tight() && match_tight();
-    }
-
-    // Notes the first column of least reduced cost of each row in col_of_, inverted if there is
-    // another one. False if a row has no entries.
-    bool find_tight() {
-        std::atomic<bool> feasible{true};
-        run_.team.loop(a_.n_rows, rows_at_a_time, [&](int rank, Index begin, Index end) {
-            WorkCounter counter(run_, rank);
-            for (Index i = begin; i < end; ++i) {
-                double least = infinity;
-                Index to = UNMATCHED<Index>;
-                bool tied = false;
-                for (Index p = a_.indptr[i]; p < a_.indptr[i + 1]; ++p) {
-                    const double h = c_[p] - col_[a_.indices[p]].v;
-                    tied = (tied && h >= least) || h == least;
-                    if (h < least) least = h, to = a_.indices[p];
-                }
-                u_[i] = least;
-                col_of_[i] = tied ? ~to : to;
-                if (to == UNMATCHED<Index>) feasible.store(false, std::memory_order_relaxed);
-                if (!counter.add(a_.degree(i))) return;
-            }
-        });
-        return feasible && !run_.stopped();
+        const auto dual = [this](Index j) { return col_[j].v; };
+        return row_minima(a_, c_, dual, u_, col_of_.data(), run_) && match_tight();
     }
 
     // By ascending row: one after the other, for each takes what those before it have left.

@@ -1,7 +1,9 @@
-// The least cost of each column: where the duals of an assignment begin.
+// Where the duals of an assignment begin: the least cost of each column, and what is left of that
+// of each row.
 #pragma once
 
 #include <algorithm>
+#include <atomic>
 #include <limits>
 #include <vector>
 
@@ -34,6 +36,33 @@ std::vector<Buffer<double>> column_minima(const Csr<Index>& a, const double* cos
         }
     });
     return least;
+}
+
+// Writes u, the least cost less dual(j) of each row, and `to`, the first column where it is found,
+// inverted if there is another one. False if a row has no entries, or the run was stopped. Time:
+// O(n_rows + nnz).
+template <class Index, class Dual>
+bool row_minima(const Csr<Index>& a, const double* cost, const Dual& dual, double* u, Index* to,
+                RunContext& run) {
+    std::atomic<bool> complete{true};
+    run.team.loop(a.n_rows, 1 << 13, [&](int rank, Index begin, Index end) {
+        WorkCounter counter(run, rank);
+        for (Index i = begin; i < end; ++i) {
+            double least = std::numeric_limits<double>::infinity();
+            Index first = UNMATCHED<Index>;
+            bool tied = false;
+            for (Index p = a.indptr[i]; p < a.indptr[i + 1]; ++p) {
+                const double h = cost[p] - dual(a.indices[p]);
+                tied = (tied && h >= least) || h == least;
+                if (h < least) least = h, first = a.indices[p];
+            }
+            u[i] = least;
+            to[i] = tied ? ~first : first;
+            if (first == UNMATCHED<Index>) complete.store(false, std::memory_order_relaxed);
+            if (!counter.add(a.degree(i))) return;
+        }
+    });
+    return complete && !run.stopped();
 }
 
 }  // namespace sparsematch
