@@ -10,7 +10,7 @@ import gpu_calls
 import oracle
 import sparsematch
 
-#: The cores that this process may use.
+
 #: What conftest.py has calls believe, so that no test depends on the machine.
 CORES = 64
 
