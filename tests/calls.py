@@ -1,6 +1,5 @@
 """How the tests run one engine alone, and make the matrices that several of them need."""
 
-import os
 import subprocess
 import sys
 
@@ -11,8 +10,9 @@ import gpu_calls
 import oracle
 import sparsematch
 
-#: The cores that this process may use.
-CORES = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
+
+#: What conftest.py has calls believe, so that no test depends on the machine.
+CORES = 64
 
 
 def solve(A, engine, options=None, **how):

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import HealthCheck, settings
 
 import sparsematch
-from calls import variants
+from calls import CORES, variants
 from gallery import GALLERY
 from gpu_calls import MISSING
 
@@ -16,6 +16,10 @@ from gpu_calls import MISSING
 # the folder where it is started: in a clone that would be the source of the package, without its
 # compiled core.
 os.environ["PYTHONPATH"] = os.pathsep.join(filter(None, sys.path))
+
+# Four workers are four threads on two cores, too: what they do to each other is what is tested.
+# test_cores.py tests how many there are without this.
+os.environ["SPARSEMATCH_CORES"] = str(CORES)
 
 # A shell without job control has what it runs in the background ignore Ctrl-C, and so would every
 # Python that a test starts and interrupts.

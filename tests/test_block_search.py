@@ -1,5 +1,7 @@
 """The searches behind the block form: with the transpose and without, ordered and permuted."""
 
+from unittest.mock import patch
+
 import numpy as np
 import pytest
 import scipy.sparse as sp
@@ -8,6 +10,7 @@ from hypothesis import strategies as st
 
 import sparsematch as sm
 from calls import grid, random_matrix
+from sparsematch._engines.cpu.core import csr
 from sparsematch._engines.cpu.core.run_engine import run_engine
 from sparsematch._engines.cpu.decomposition import block_form as operations
 from sparsematch._engines.reference import block_form as reference
@@ -61,8 +64,15 @@ def check(A):
     # of which the second rearranges pairs
     by_both = found(graph, "karp_sipser", "push_relabel", workers=2)
     starts = found(graph, "karp_sipser", "single_source_bfs"), by_both
-    for found_matching, run in ((matching, Run()), (matching, with_transpose), *starts):
-        labels = operations.block_labels(graph, found_matching, run)
+    several = Run(workers=3, transposed=with_transpose.transposed)
+    for found_matching, run in (
+        (matching, Run()),
+        (matching, with_transpose),
+        *starts,
+        (matching, several),
+    ):
+        with patch.object(csr, "_MANY", -1):  # of several workers, even here
+            labels = operations.block_labels(graph, found_matching, run)
         expected = reference.block_labels(graph, found_matching)
         assert labels.n_square == expected.n_square
         assert parts(labels, found_matching) == parts(expected, found_matching)

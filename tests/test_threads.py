@@ -9,6 +9,7 @@ from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import pytest
+import scipy.sparse as sp
 
 import oracle
 import sparsematch as sm
@@ -162,9 +163,11 @@ def test_more_workers_than_rows(engine):
 def test_threads_that_cannot_be_had():
     """Where the system refuses threads, a call uses fewer or raises; it does not crash."""
     code = """
+import os
 import resource
 import sparsematch as sm
 from calls import grid, in_a_new_process
+os.environ["SPARSEMATCH_CORES"] = "1024"
 resource.setrlimit(resource.RLIMIT_AS, (4 << 30, 4 << 30))
 try:
     print(sm.structural_rank(grid(4), workers=1024))
@@ -185,15 +188,6 @@ def test_the_core_leaves_the_gil_off():
     assert in_a_new_process(code).communicate(timeout=60)[0] == "False\n"
 
 
-def test_all_processors():
-    processors = getattr(os, "process_cpu_count", os.cpu_count)()
-    assert (
-        sm.maximum_transversal(MATRICES[0], workers=-1, return_info=True)[1].workers == processors
-    )
-    with sm.set_workers(-1):
-        assert sm.get_workers() == processors
-
-
 def test_workers_do_not_change_the_answer():
     for A, rank in zip(MATRICES, RANKS, strict=True):
         forms = [sm.block_triangular_form(A, workers=w) for w in (1, 2, 4)]
@@ -201,6 +195,78 @@ def test_workers_do_not_change_the_answer():
         assert (
             len({tuple(np.sort(form.block_sizes, axis=0).ravel().tolist()) for form in forms}) == 1
         )
+
+
+#: Large enough for every loop to be cut into pieces: components of all sizes, most of them forced
+#: or trimmed at either end; coarse parts, of which one may be much larger; a single component.
+LARGE = {
+    "many components": lambda: scrambled(
+        random_matrix(60_000, 60_000, 1.1, seed=211) + sp.eye_array(60_000), seed=263
+    ),
+    "coarse parts": lambda: random_matrix(60_000, 61_000, 3, seed=223),
+    "horizontal": lambda: random_matrix(40_000, 70_000, 2, seed=227),
+    "vertical": lambda: random_matrix(70_000, 40_000, 2, seed=229),
+    "mesh": lambda: scrambled(grid(240), seed=233),
+}
+
+
+@pytest.mark.parametrize("name", LARGE)
+@pytest.mark.parametrize("layout", ["csr", "csc"])
+def test_blocks_by_any_number_of_workers(name, layout):
+    """The same rows together, no entry below the blocks; from one matching, and from none."""
+    A = LARGE[name]().asformat(layout)
+    start = sm.maximum_transversal(A)
+    expected = canonical(sm.block_triangular_form(A, matching=start))
+    for workers in (2, 3, 8):
+        form = sm.block_triangular_form(A, matching=start, workers=workers)
+        assert canonical(form) == expected
+        assert canonical(sm.block_triangular_form(A, workers=workers)) == expected
+        blocks = block_of_each(form)
+        rows, cols = A.tocoo().coords
+        assert np.all(blocks[0][rows] <= blocks[1][cols])
+
+
+def block_of_each(form):
+    """The block of each row and of each column."""
+    sides = (form.row_perm, form.row_blocks), (form.col_perm, form.col_blocks)
+    found = tuple(np.empty(perm.size, np.int64) for perm, _ in sides)
+    for block, (perm, starts) in zip(found, sides, strict=True):
+        block[perm] = np.repeat(np.arange(starts.size - 1), np.diff(starts))
+    return found
+
+
+def canonical(form):
+    """The blocks as the first row or column in each, which does not depend on their order."""
+    labels = []
+    for block in block_of_each(form):
+        first = np.full(block.max(initial=-1) + 1, block.size)
+        np.minimum.at(first, block, np.arange(block.size))
+        labels.append(first[block].tolist())
+    coarse = np.diff(form.coarse_rows), np.diff(form.coarse_cols)
+    return labels, [sizes.tolist() for sizes in coarse]
+
+
+@pytest.mark.parametrize("shape", [(40_000, 40_000), (30_000, 40_000), (40_000, 30_000)])
+@pytest.mark.parametrize("layout", ["csr", "csc"])
+def test_weighted_results_by_any_number_of_workers(shape, layout):
+    """Identical, duals and factors too; of the bottleneck the objective."""
+    A = random_matrix(*shape, 6, seed=239).astype(float)
+    A.data = np.round(np.random.default_rng(241).uniform(1, 9, A.nnz))  # many ties
+    A.data[np.random.default_rng(251).random(A.nnz) < 0.1] = 0
+    A = A.asformat(layout)
+    for function in (sm.maximum_product_transversal, sm.maximum_sum_transversal):
+        alone = function(A)
+        for workers in (2, 5):
+            together = function(A, workers=workers)
+            assert together.matching == alone.matching
+            assert together.objective == alone.objective
+            for field in ("row_dual", "col_dual", "row_scale", "col_scale"):
+                assert np.array_equal(getattr(together, field), getattr(alone, field))
+            assert sm.is_optimal_transversal(A, alone, workers=workers)
+            assert not sm.is_optimal_transversal(2 * A, alone, workers=workers)
+    best = sm.bottleneck_transversal(A, workers=3)
+    assert best.objective == sm.bottleneck_transversal(A).objective
+    assert sm.is_optimal_transversal(A, best, workers=3)
 
 
 def test_recursion_limit_does_not_matter():

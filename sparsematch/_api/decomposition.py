@@ -149,8 +149,9 @@ def block_form(
         options=options,
     )
     labels = operations(DecompositionOps, graph.backend).block_labels(graph, maximum, run)
+    threads = run.workers
     del run  # and with it what the engine has left there
-    return _assemble(graph, maximum, labels)
+    return _assemble(graph, maximum, labels, threads)
 
 
 def is_reducible(A: SparseLike, *, workers: int | None = None, device: str | None = None) -> bool:
@@ -254,12 +255,14 @@ def connected_components(A: SparseLike, *, device: str | None = None) -> Compone
 
 
 @advising
-def _assemble(graph: BipartiteCSR, matching: Matching, labels: BlockLabels) -> BlockForm:
+def _assemble(
+    graph: BipartiteCSR, matching: Matching, labels: BlockLabels, threads: int
+) -> BlockForm:
     """Sort rows and columns by group, and say where the blocks begin. Time: O(n_rows + n_cols)."""
     dtype, (n_rows, n_cols) = graph.dtype, graph.shape
     row_perm, col_perm, row_blocks, col_blocks, first_square, first_vertical, rank = operations(
         DecompositionOps, graph.backend
-    ).block_permutation(matching, labels)
+    ).block_permutation(matching, labels, threads)
     n_free = n_cols - rank
     coarse_rows = [0, first_square, first_vertical, rank, n_rows]
     coarse_cols = [0, n_free, first_square + n_free, first_vertical + n_free, n_cols]

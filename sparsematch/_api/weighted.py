@@ -5,6 +5,7 @@ from typing import Any, overload
 import numpy as np
 
 from sparsematch._api.check import read_matching
+from sparsematch._api.workers import resolve_workers
 from sparsematch._engines.operations import CertificateOps, WeightedOps
 from sparsematch._engines.registry import Run, operations
 from sparsematch._types.bipartite import as_bipartite
@@ -18,18 +19,22 @@ from sparsematch._types.weighted import WeightedTransversal, as_weighted
 
 @overload
 def maximum_product_transversal(
-    A: DistributedCSR, *, scaling: bool = ..., approximate: bool = ...
+    A: DistributedCSR, *, scaling: bool = ..., approximate: bool = ..., workers: int | None = ...
 ) -> DistributedTransversal: ...
 
 
 @overload
 def maximum_product_transversal(
-    A: SparseLike, *, scaling: bool = ..., approximate: bool = ...
+    A: SparseLike, *, scaling: bool = ..., approximate: bool = ..., workers: int | None = ...
 ) -> WeightedTransversal: ...
 
 
 def maximum_product_transversal(
-    A: SparseLike, *, scaling: bool = True, approximate: bool = False
+    A: SparseLike,
+    *,
+    scaling: bool = True,
+    approximate: bool = False,
+    workers: int | None = None,
 ) -> WeightedTransversal | DistributedTransversal:
     """Find the transversal with the largest product of magnitudes, and factors that scale it to 1.
 
@@ -48,7 +53,13 @@ def maximum_product_transversal(
     approximate : bool, optional
         Whether absolute values are rounded to powers of 2 before the search, which may then be
         faster or slower: scaled entries are still at most 1, and matched ones above 1/2. The
+<<<<<<< HEAD
         factors are powers of 2. Over ranks this is ignored.
+=======
+        factors are powers of 2.
+    workers : int, optional
+        Number of threads, -1 for all cores. By default that of `set_workers`, which is 1.
+>>>>>>> workers
 
     Returns
     -------
@@ -63,10 +74,10 @@ def maximum_product_transversal(
     Raises
     ------
     TypeError
-        If `A` is not a sparse matrix of numbers, or an argument is not a bool.
+        If `A` is not a sparse matrix of numbers, or an argument is of the wrong type.
     ValueError
-        If the index arrays of `A` are inconsistent, or an entry is NaN or infinite, naming the
-        first.
+        If the index arrays of `A` are inconsistent, an entry is NaN or infinite, naming the first,
+        or `workers` is out of range.
 
     Warns
     -----
@@ -91,6 +102,10 @@ def maximum_product_transversal(
     bipartite graphs (SIAM J. Sci. Comput. 42, 2020); in time O(nnz log(degree)) beside that of
     `maximum_transversal`.
 
+    Several workers share what is done for every entry: the checks, the logarithms, the first duals,
+    the matching of what has no full transversal, and the factors. The augmenting paths are one
+    after the other. The result is the same for any number of workers.
+
     Examples
     --------
     >>> from scipy.sparse import csr_array
@@ -107,15 +122,16 @@ def maximum_product_transversal(
     with agreed(A, scaling=scaling, approximate=approximate):
         _check_flag("scaling", scaling)
         _check_flag("approximate", approximate)
+        threads = resolve_workers(workers)
     if isinstance(A, DistributedCSR):
         over_ranks = operations(WeightedOps, A.backend).distributed_product
-        return over_ranks(A, bool(scaling), Run())
-    weighted = as_weighted(A)
+        return over_ranks(A, bool(scaling), Run(threads))
+    weighted = as_weighted(A, threads=threads)
     product = operations(WeightedOps, weighted.graph.backend).maximum_product
-    return product(weighted, bool(scaling), bool(approximate))
+    return product(weighted, bool(scaling), bool(approximate), threads)
 
 
-def maximum_sum_transversal(A: SparseLike) -> WeightedTransversal:
+def maximum_sum_transversal(A: SparseLike, *, workers: int | None = None) -> WeightedTransversal:
     """Find the transversal with the largest sum of absolute values.
 
     Among all maximum transversals: pairs are never given up for the sum. MC64's job 4.
@@ -125,19 +141,22 @@ def maximum_sum_transversal(A: SparseLike) -> WeightedTransversal:
     A : sparse array or matrix, shape (n_rows, n_cols)
         Of real or complex numbers; of these, the absolute value counts. Entries in the same place
         are added up, and zeros are no candidates. It is not modified.
+    workers : int, optional
+        Number of threads, -1 for all cores. By default that of `set_workers`, which is 1.
 
     Returns
     -------
     WeightedTransversal
-        With ``matching``, ``objective`` (the sum), ``row_dual`` and ``col_dual``.
+        With ``matching``, ``objective`` (the sum), ``row_dual`` and ``col_dual``; the same for any
+        number of workers.
 
     Raises
     ------
     TypeError
-        If `A` is not a sparse matrix of numbers.
+        If `A` is not a sparse matrix of numbers, or `workers` is not an integer.
     ValueError
-        If the index arrays of `A` are inconsistent, or an entry is NaN or infinite, naming the
-        first.
+        If the index arrays of `A` are inconsistent, an entry is NaN or infinite, naming the first,
+        or `workers` is out of range.
 
     See Also
     --------
@@ -153,11 +172,12 @@ def maximum_sum_transversal(A: SparseLike) -> WeightedTransversal:
     >>> best.objective, best.matching.row_mate.tolist()
     (8.0, [1, 0])
     """
-    weighted = as_weighted(A)
-    return operations(WeightedOps, weighted.graph.backend).maximum_sum(weighted)
+    threads = resolve_workers(workers)
+    weighted = as_weighted(A, threads=threads)
+    return operations(WeightedOps, weighted.graph.backend).maximum_sum(weighted, threads)
 
 
-def bottleneck_transversal(A: SparseLike) -> WeightedTransversal:
+def bottleneck_transversal(A: SparseLike, *, workers: int | None = None) -> WeightedTransversal:
     """Find the transversal whose smallest absolute value is largest.
 
     Among all maximum transversals. MC64's jobs 2 and 3.
@@ -167,6 +187,8 @@ def bottleneck_transversal(A: SparseLike) -> WeightedTransversal:
     A : sparse array or matrix, shape (n_rows, n_cols)
         Of real or complex numbers; of these, the absolute value counts. Entries in the same place
         are added up, and zeros are no candidates. It is not modified.
+    workers : int, optional
+        Number of threads, -1 for all cores. By default that of `set_workers`, which is 1.
 
     Returns
     -------
@@ -179,10 +201,10 @@ def bottleneck_transversal(A: SparseLike) -> WeightedTransversal:
     Raises
     ------
     TypeError
-        If `A` is not a sparse matrix of numbers.
+        If `A` is not a sparse matrix of numbers, or `workers` is not an integer.
     ValueError
-        If the index arrays of `A` are inconsistent, or an entry is NaN or infinite, naming the
-        first.
+        If the index arrays of `A` are inconsistent, an entry is NaN or infinite, naming the first,
+        or `workers` is out of range.
 
     See Also
     --------
@@ -191,7 +213,8 @@ def bottleneck_transversal(A: SparseLike) -> WeightedTransversal:
     Notes
     -----
     Bisection over the absolute values, each maximum matching starting from the last one that fits:
-    time O(log nnz) times that of `maximum_transversal`.
+    time O(log nnz) times that of `maximum_transversal`. Several workers may find another matching,
+    of the same objective.
 
     Examples
     --------
@@ -201,12 +224,17 @@ def bottleneck_transversal(A: SparseLike) -> WeightedTransversal:
     >>> best.objective, best.matching.row_mate.tolist()
     (3.0, [1, 0])
     """
-    weighted = as_weighted(A)
-    return operations(WeightedOps, weighted.graph.backend).bottleneck(weighted)
+    threads = resolve_workers(workers)
+    weighted = as_weighted(A, threads=threads)
+    return operations(WeightedOps, weighted.graph.backend).bottleneck(weighted, threads)
 
 
 def is_optimal_transversal(
-    A: SparseLike, transversal: WeightedTransversal, *, tolerance: float | None = None
+    A: SparseLike,
+    transversal: WeightedTransversal,
+    *,
+    tolerance: float | None = None,
+    workers: int | None = None,
 ) -> bool:
     """Tell whether a weighted transversal is what it says, by its duals alone.
 
@@ -222,6 +250,8 @@ def is_optimal_transversal(
         By how much costs (logarithms, or absolute values for a sum) may differ from what the duals
         say. By default a few thousand roundings of the largest dual or cost; ``0.7``, above log(2),
         suits an approximate result.
+    workers : int, optional
+        Number of threads, -1 for all cores. By default that of `set_workers`, which is 1.
 
     Returns
     -------
@@ -235,7 +265,8 @@ def is_optimal_transversal(
     TypeError
         If an argument is of the wrong type.
     ValueError
-        If `A` is refused by the functions below, has another shape, or `tolerance` is negative.
+        If `A` is refused by the functions below, has another shape, `tolerance` is negative, or
+        `workers` is out of range.
 
     See Also
     --------
@@ -259,7 +290,8 @@ def is_optimal_transversal(
     if not isinstance(transversal, WeightedTransversal):
         raise wrong_type("transversal", transversal, "a WeightedTransversal")
     _check_tolerance(tolerance)
-    weighted = as_weighted(A)
+    threads = resolve_workers(workers)
+    weighted = as_weighted(A, threads=threads)
     graph, matching = weighted.graph, transversal.matching
     if graph.shape != transversal.shape:
         raise ValueError(f"A has shape {graph.shape}, but {transversal.shape} was matched")
@@ -267,9 +299,10 @@ def is_optimal_transversal(
         given = read_matching(graph, matching, "transversal.matching")
     except ValueError:
         return False
-    if operations(CertificateOps, graph.backend).vertex_cover(graph, given) is None:
+    if operations(CertificateOps, graph.backend).vertex_cover(graph, given, threads) is None:
         return False
-    return operations(WeightedOps, graph.backend).is_optimal(weighted, transversal, tolerance)
+    is_optimal = operations(WeightedOps, graph.backend).is_optimal
+    return is_optimal(weighted, transversal, tolerance, threads)
 
 
 def _check_flag(argument: str, value: Any) -> None:
@@ -296,7 +329,7 @@ def full_matching(cost: Any, name: str) -> Matching:
     short = min(cost.shape)
     if short == 0:
         return Matching.start(pattern)
-    matching = operations(WeightedOps, "numpy").least_cost(pattern, cost.data).matching
+    matching = operations(WeightedOps, "numpy").least_cost(pattern, cost.data, 1).matching
     if matching.cardinality < short:
         raise ValueError("no full matching exists")
     return matching

@@ -1,12 +1,12 @@
 """How many threads a call may use: an argument, or a default for all calls within a context."""
 
 import operator
-import os
 from collections.abc import Iterator
 from contextlib import AbstractContextManager, contextmanager
 from contextvars import ContextVar
 from typing import Any
 
+from sparsematch._api.cores import usable_cores
 from sparsematch._types.errors import wrong_type
 
 _LARGEST = 1024
@@ -19,7 +19,8 @@ def set_workers(workers: int) -> AbstractContextManager[None]:
     Parameters
     ----------
     workers : int
-        From 1 to 1024, or -1 for as many as there are cores that this process may use.
+        From 1 to 1024, or -1 for as many as there are cores that this process may use. No call
+        starts more threads than that, whatever was asked for.
 
     Returns
     -------
@@ -36,6 +37,12 @@ def set_workers(workers: int) -> AbstractContextManager[None]:
     See Also
     --------
     get_workers
+
+    Notes
+    -----
+    The cores that a process may use are those of its affinity, or fewer if a control group has a
+    CPU quota, as a container has: a quota of 1.5 cores counts as two. The environment variable
+    ``SPARSEMATCH_CORES`` says another number where neither tells the truth.
 
     Examples
     --------
@@ -69,8 +76,13 @@ def get_workers() -> int:
 
 
 def resolve_workers(workers: int | None) -> int:
-    """Turn the argument `workers` of a call into a number of threads."""
-    return _default.get() if workers is None else _read(workers)
+    """Turn the argument `workers` of a call into a number of threads.
+
+    There are no more than cores that the process may use: threads that take turns on a core wait
+    for each other, and are slower than one.
+    """
+    wanted = _default.get() if workers is None else _read(workers)
+    return wanted if wanted == 1 else min(wanted, usable_cores())
 
 
 @contextmanager
@@ -87,17 +99,9 @@ def _read(workers: Any) -> int:
         raise wrong_type("workers", workers, "an integer")
     count = operator.index(workers)
     if count == -1:
-        return _available_cores()
+        return min(usable_cores(), _LARGEST)
     if not 1 <= count <= _LARGEST:
         raise ValueError(
             f"workers is {count}, but must be from 1 to {_LARGEST}, or -1 for all cores"
         )
     return count
-
-
-def _available_cores() -> int:
-    if hasattr(os, "process_cpu_count"):  # Python 3.13
-        return os.process_cpu_count() or 1
-    if hasattr(os, "sched_getaffinity"):
-        return len(os.sched_getaffinity(0))
-    return os.cpu_count() or 1

@@ -79,14 +79,15 @@ class CertificateOps:
     free_pair
         An entry whose row and column are both unmatched, or None: the matching is maximal.
     vertex_cover
-        A cover as large as the matching, or None: there is an augmenting path.
+        A cover as large as the matching, or None: there is an augmenting path. In host memory a
+        number of threads may be given, too.
     """
 
     wrong_pair: Callable[[BipartiteCSR, Matching], tuple[int, int, int] | None] = (
         _in_host_memory_only
     )
     free_pair: Callable[[BipartiteCSR, Matching], tuple[int, int] | None] = _in_host_memory_only
-    vertex_cover: Callable[[BipartiteCSR, Matching], VertexCover | None] = _in_host_memory_only
+    vertex_cover: Callable[..., VertexCover | None] = _in_host_memory_only
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -102,7 +103,7 @@ class DecompositionOps:
     connected_components
         Components of the graph.
     block_permutation
-        The permutations of the block form, given the groups of the rows.
+        The permutations of the block form, given the groups of the rows, and how many threads.
     order_by_label
         The stable order that sorts labels in ``range(n_labels)``, where each begins, and at last
         where all end.
@@ -117,7 +118,9 @@ class DecompositionOps:
 
     block_labels: Callable[[BipartiteCSR, Matching, Run], BlockLabels] = _in_host_memory_only
     connected_components: Callable[[BipartiteCSR], Components] = _in_host_memory_only
-    block_permutation: Callable[[Matching, BlockLabels], BlockPermutation] = _in_host_memory_only
+    block_permutation: Callable[[Matching, BlockLabels, int], BlockPermutation] = (
+        _in_host_memory_only
+    )
     order_by_label: Callable[[IndexArray, int], tuple[IndexArray, IndexArray]] = (
         _in_host_memory_only
     )
@@ -156,7 +159,7 @@ class DistributionOps:
 
 @dataclass(frozen=True, kw_only=True)
 class WeightedOps:
-    """Matchings of weighted matrices.
+    """Matchings of weighted matrices. The last argument is how many threads, where there are any.
 
     Attributes
     ----------
@@ -178,14 +181,16 @@ class WeightedOps:
         must be maximum.
     """
 
-    least_cost: Callable[[BipartiteCSR, FloatArray], LeastCost] = _in_host_memory_only
-    maximum_product: Callable[[WeightedCSR, bool, bool], WeightedTransversal] = _in_host_memory_only
-    maximum_sum: Callable[[WeightedCSR], WeightedTransversal] = _in_host_memory_only
-    bottleneck: Callable[[WeightedCSR], WeightedTransversal] = _in_host_memory_only
+    least_cost: Callable[[BipartiteCSR, FloatArray, int], LeastCost] = _in_host_memory_only
+    maximum_product: Callable[[WeightedCSR, bool, bool, int], WeightedTransversal] = (
+        _in_host_memory_only
+    )
+    maximum_sum: Callable[[WeightedCSR, int], WeightedTransversal] = _in_host_memory_only
+    bottleneck: Callable[[WeightedCSR, int], WeightedTransversal] = _in_host_memory_only
     distributed_product: Callable[[DistributedCSR, bool, Run], DistributedTransversal] = (
         _in_host_memory_only
     )
-    is_optimal: Callable[[WeightedCSR, WeightedTransversal, float | None], bool] = (
+    is_optimal: Callable[[WeightedCSR, WeightedTransversal, float | None, int], bool] = (
         _in_host_memory_only
     )
 

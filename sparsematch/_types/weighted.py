@@ -11,6 +11,7 @@ from sparsematch._types.arrays import BoolArray, FloatArray, IndexArray
 from sparsematch._types.bipartite import BipartiteCSR, as_bipartite, as_compressed
 from sparsematch._types.errors import wrong_type
 from sparsematch._types.matching import Matching
+from sparsematch._types.pieces import in_pieces
 from sparsematch._types.sparse_like import Sparse
 
 
@@ -208,7 +209,7 @@ class WeightedTransversal:
         return text
 
 
-def as_weighted(A: Any, *, name: str = "A") -> WeightedCSR:
+def as_weighted(A: Any, *, name: str = "A", threads: int = 1) -> WeightedCSR:
     """View a sparse matrix as a bipartite graph with the magnitudes of its entries as weights.
 
     Parameters
@@ -218,6 +219,8 @@ def as_weighted(A: Any, *, name: str = "A") -> WeightedCSR:
         SciPy does; what is zero then is no entry.
     name : str, optional
         What messages call the matrix.
+    threads : int, optional
+        How many read the entries of a large matrix.
 
     Returns
     -------
@@ -233,36 +236,52 @@ def as_weighted(A: Any, *, name: str = "A") -> WeightedCSR:
         naming the first.
     """
     A = as_compressed(A, name)
-    graph = as_bipartite(A, name=name)
+    graph = as_bipartite(A, name=name, threads=threads)
     data = np.asarray(A.data)
     if data.dtype.kind not in "biufc":
         raise TypeError(f"{name}.data must hold numbers, not {data.dtype}")
     if data.ndim != 1 or data.size < graph.nnz:
         raise ValueError(f"{name}.data has shape {data.shape}, but there are {graph.nnz} entries")
-    if _has_duplicates(graph):
+    if _has_duplicates(graph, threads):
         graph, data = _add_up(graph, data)
-    magnitude = _magnitude(data[: graph.nnz])
+    magnitude, least, largest = _magnitude(data[: graph.nnz], threads)
     if magnitude.size:
-        # The largest is NaN if one of them is.
-        if not np.isfinite(magnitude.max()):
+        if not np.isfinite(largest):
             _refuse_value(graph, data, magnitude, name)
-        if magnitude.min() == 0:
+        if least == 0:
             keep = magnitude != 0
             graph, magnitude = keep_entries(graph, keep), magnitude[keep]
     return WeightedCSR(graph, magnitude)
 
 
-def _magnitude(data: NDArray[Any]) -> FloatArray:
-    with np.errstate(over="ignore", under="ignore", invalid="ignore"):
-        if data.dtype.kind in "biu":
-            data = data.astype(np.float64)  # the smallest integer has no counterpart of its type
-        return np.abs(data).astype(np.float64, copy=False)
+def _magnitude(data: NDArray[Any], threads: int) -> tuple[FloatArray, float, float]:
+    """Return the absolute values, the least, and the largest: NaN if one of them is."""
+    magnitude = np.empty(data.size)
+
+    def write(begin: int, end: int) -> tuple[float, float]:
+        piece, out = data[begin:end], magnitude[begin:end]
+        with np.errstate(over="ignore", under="ignore", invalid="ignore"):
+            if data.dtype.kind in "biu":
+                piece = piece.astype(out.dtype)  # the smallest integer has no counterpart
+            if piece.dtype == out.dtype:
+                np.abs(piece, out=out)
+            else:
+                out[:] = np.abs(piece)
+        return (out.min(), out.max()) if out.size else (np.inf, 0.0)
+
+    least, largest = zip(*in_pieces(write, data.size, threads), strict=True)
+    return magnitude, float(np.min(least)), float(np.max(largest))
 
 
-def _has_duplicates(graph: BipartiteCSR) -> bool:
+def _has_duplicates(graph: BipartiteCSR, threads: int) -> bool:
     """Tell whether some row or column may have duplicates: its indices do not strictly ascend."""
     indices, starts = graph.indices[: graph.nnz], graph.indptr[1:-1]
-    falls = indices[1:] <= indices[:-1]
+    falls = np.empty(max(graph.nnz - 1, 0), bool)
+
+    def compare(begin: int, end: int) -> None:
+        np.less_equal(indices[begin + 1 : end + 1], indices[begin:end], out=falls[begin:end])
+
+    in_pieces(compare, falls.size, threads)
     falls[starts[(starts > 0) & (starts < graph.nnz)] - 1] = False
     return bool(falls.any())
 

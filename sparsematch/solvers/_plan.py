@@ -197,6 +197,7 @@ def _exchange(
 def _best_diagonal(pattern: Pattern, values: NDArray[Any]) -> Matching:
     graph, magnitude = pattern.graph, np.abs(values)
     if magnitude.size and magnitude.min() > 0 and magnitude.max() < math.inf:
-        return operations(WeightedOps, graph.backend).least_cost(graph, -np.log(magnitude)).matching
+        least_cost = operations(WeightedOps, graph.backend).least_cost
+        return least_cost(graph, -np.log(magnitude), 1).matching
     columns = sp.csc_array((values, graph.indices, graph.indptr), shape=graph.shape)
     return maximum_product_transversal(columns, scaling=False).matching

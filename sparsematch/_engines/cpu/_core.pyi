@@ -35,7 +35,7 @@ def check_matching(matrix: Csr, mates: _Indices, /) -> tuple[int, int, int]:
 def free_entry(matrix: Csr, mates: _Indices, /) -> tuple[int, int]:
     """Return an entry whose ends are both free, or (-1, -1)."""
 
-def vertex_cover(matrix: Csr, mates: _Indices, cover: _Flags, /) -> bool:
+def vertex_cover(matrix: Csr, mates: _Indices, cover: _Flags, workers: int, /) -> bool:
     """Write the cover if the matching is maximum; return whether it is."""
 
 def engines() -> list[tuple[Any, ...]]:
@@ -145,6 +145,7 @@ def block_labels(
     mates: _Indices,
     major_group: IndexArray,
     forced: tuple[IndexArray, int, int] | None,
+    workers: int,
     /,
 ) -> int:
     """Write the group of each major; return how many blocks the square part has."""
@@ -177,16 +178,24 @@ def block_permutation(
     n_square: int,
     perms: _Indices,
     starts: IndexArray,
+    workers: int,
     /,
 ) -> None:
     """Write the permutations of the block form, but for free columns, and where groups begin."""
 
 def assignment(
-    matrix: Csr, cost: FloatArray, mates: _Indices, duals: tuple[FloatArray, FloatArray], /
+    matrix: Csr,
+    cost: FloatArray,
+    mates: _Indices,
+    duals: tuple[FloatArray, FloatArray],
+    workers: int,
+    /,
 ) -> bool:
     """Match every major at least cost; return whether that can be done."""
 
-def matched_entries(matrix: Csr, major_mate: IndexArray, entry: IndexArray, /) -> None:
+def matched_entries(
+    matrix: Csr, major_mate: IndexArray, entry: IndexArray, workers: int, /
+) -> None:
     """Write the position of the matched entry of each major, or -1."""
 
 def graph_engines() -> list[tuple[Any, ...]]:

@@ -30,8 +30,8 @@ std::pair<Index, Index> run_free_entry(CsrArg<Index> a, Sides<const Index> mates
 }
 
 template <class Index>
-bool run_cover(CsrArg<Index> a, Sides<const Index> mates, Sides<bool> cover) {
-    return interruptible(1, [&](RunContext& run) {
+bool run_cover(CsrArg<Index> a, Sides<const Index> mates, Sides<bool> cover, int workers) {
+    return interruptible(workers, [&](RunContext& run) {
         return koenig_cover(a.view(), view(mates), cover.first.data(), cover.second.data(), run);
     });
 }

@@ -16,8 +16,8 @@ using ForcedArg = std::tuple<In<Index>, std::int64_t, std::int64_t>;
 template <class Index>
 Index run_block_labels(CsrArg<Index> matrix, const std::optional<CsrArg<Index>>& transposed,
                        Sides<const Index> mates, Out<Index> row_group,
-                       const std::optional<ForcedArg<Index>>& given) {
-    return interruptible(1, [&](RunContext& run) {
+                       const std::optional<ForcedArg<Index>>& given, int workers) {
+    return interruptible(workers, [&](RunContext& run) {
         const auto a = matrix.view(), t = transposed ? transposed->view() : Csr<Index>{};
         if (given) {
             const auto& [rows, by_row, by_col] = *given;
@@ -55,18 +55,19 @@ void run_sort_by_label(In<Index> label, Index n_labels, Out<Index> order, Out<In
 
 template <class Index>
 void run_block_permutation(In<Index> group, In<Index> row_mate, Index n_square, Sides<Index> perms,
-                           Out<Index> starts) {
+                           Out<Index> starts, int workers) {
     nb::gil_scoped_release release;
+    ThreadTeam team(workers);
     const auto& [rows, cols] = perms;
     block_permutation(group.data(), row_mate.data(), static_cast<Index>(rows.size()),
                       static_cast<Index>(cols.size()), n_square, rows.data(), cols.data(),
-                      starts.data());
+                      starts.data(), team);
 }
 
 template <class Index>
 void bind(nb::module_& m) {
     m.def("block_labels", run_block_labels<Index>, "matrix"_a, "transposed"_a.none(), "mates"_a,
-          "row_group"_a, "forced"_a.none());
+          "row_group"_a, "forced"_a.none(), "workers"_a);
     m.def("connected_components", run_connected_components<Index>);
     m.def("hall_violators", run_hall_violators<Index>);
     m.def("sort_by_label", run_sort_by_label<Index>);

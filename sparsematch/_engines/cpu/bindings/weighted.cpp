@@ -1,6 +1,7 @@
 // What Python calls of the weighted package.
 #include "bindings/nanobind_helpers.hpp"
 #include "weighted/assignment.hpp"
+#include "weighted/matched_entries.hpp"
 
 using namespace sparsematch;
 
@@ -8,9 +9,9 @@ namespace {
 
 // Whether every row has a column.
 template <class Index>
-bool run_assignment(CsrArg<Index> matrix, In<double> cost, Sides<Index> mates,
-                    Sides<double> duals) {
-    return interruptible(1, [&](RunContext& run) {
+bool run_assignment(CsrArg<Index> matrix, In<double> cost, Sides<Index> mates, Sides<double> duals,
+                    int workers) {
+    return interruptible(workers, [&](RunContext& run) {
         const auto a = matrix.view();
         Assignment<Index> assignment(a, cost.data(), duals.first.data(), run);
         return assignment.solve(view(mates), duals.second.data());
@@ -18,9 +19,10 @@ bool run_assignment(CsrArg<Index> matrix, In<double> cost, Sides<Index> mates,
 }
 
 template <class Index>
-void run_matched_entries(CsrArg<Index> a, In<Index> row_mate, Out<Index> entry) {
+void run_matched_entries(CsrArg<Index> a, In<Index> row_mate, Out<Index> entry, int workers) {
     nb::gil_scoped_release release;
-    matched_entries(a.view(), row_mate.data(), entry.data());
+    ThreadTeam team(workers);
+    matched_entries(a.view(), row_mate.data(), entry.data(), team);
 }
 
 template <class Index>

@@ -2,10 +2,20 @@
 // their mates, and so on.
 //
 // A narrow frontier is read in the order of the queue, with prefetching; a wide one by ascending
-// row, where many lists are near to each other in memory.
+// row, where many lists are near to each other in memory. With several workers, two searches run
+// side by side, and where there are workers left, wide frontiers are shared out.
 // Invariant: every row in row_seen is a start or the mate of a column in seen; the queue holds the
 // columns whose mates are still to be read.
 #pragma once
+
+#include <algorithm>
+#include <array>
+#include <atomic>
+#include <bit>
+#include <limits>
+#include <numeric>
+#include <utility>
+#include <vector>
 
 #include "core/append_unseen.hpp"
 #include "core/csr.hpp"
@@ -26,31 +36,83 @@ class AlternatingSearch {
           queue_(static_cast<std::size_t>(a.n_cols) + 1),
           wide_(static_cast<std::size_t>(a.n_cols) / 16 + 64) {}
 
-    void from(Index i) { tail_ = expand(i, tail_); }
+    void from(Index i) {
+        row_seen_.set(i);
+        tail_ = expand(i, tail_);
+    }
+    // From all rows without a mate.
+    void from_free(const Index* row_mate, RunContext& run) {
+        if (run.team.size() == 1) {
+            for (Index i = 0; i < a_.n_rows; ++i)
+                if (row_mate[i] == UNMATCHED<Index>) from(i);
+            return;
+        }
+        together(run, a_.n_rows, std::int64_t{1} << 14, [&](Index i, const auto& use) {
+            if (row_mate[i] == UNMATCHED<Index>) use(i);
+        });
+    }
+
+    bool is_done() const { return head_ == tail_; }
+    bool is_shared_out() const { return tail_ - head_ >= shared_out; }
+
     // Until nothing new is reached, or the run is stopped. False as soon as it meets a free column.
     bool run(RunContext& run) {
         WorkCounter counter(run);
         while (head_ < tail_ && !run.stopped())
-            if (!(tail_ - head_ < wide_ ? one_by_one(counter) : in_order(counter))) return false;
+            if (!step(counter)) return false;
         return true;
+    }
+    // One worker's turn: as run, but for a few milliseconds, and with `share` only while the
+    // frontier is too narrow to be shared out.
+    bool turn(RunContext& run, int rank, bool share) {
+        WorkCounter counter(run, rank);
+        allowance_ = std::int64_t{1} << 18;
+        while (head_ < tail_ && allowance_ > 0 && !(share && is_shared_out()) && !run.stopped())
+            if (!step(counter, share ? shared_out : wide_)) return false;
+        allowance_ = unlimited;
+        return true;
+    }
+    // The whole frontier, by all workers.
+    bool level(RunContext& run) {
+        const std::size_t first = head_, end = tail_;
+        std::atomic<bool> maximum{true};
+        together(run, end - first, 1 << 9, [&](std::size_t k, const auto& use) {
+            PrefetchAhead<16>::mate_lists(a_, col_mate_, queue_.data(), first + k, end);
+            const Index i = col_mate_[queue_[first + k]];
+            if (i == UNMATCHED<Index>) maximum.store(false, std::memory_order_relaxed);
+            else use(i);
+        });
+        return maximum.load(std::memory_order_relaxed);
     }
 
   private:
+    static constexpr std::int64_t unlimited = std::numeric_limits<std::int64_t>::max();
+    static constexpr std::size_t shared_out = 1 << 13;  // vertices that repay waking the others
+
+    bool step(WorkCounter& counter, std::size_t narrow) {
+        return tail_ - head_ < wide_ ? one_by_one(counter, std::min(narrow, wide_))
+                                     : in_order(counter);
+    }
+    bool step(WorkCounter& counter) { return step(counter, wide_); }
+
     // In the order of the queue, while that is short.
-    bool one_by_one(WorkCounter& counter) {
+    bool one_by_one(WorkCounter& counter, std::size_t narrow) {
         const Index *const queue = queue_.data(), *const mate = col_mate_;
         std::size_t head = head_, tail = tail_;
+        std::int64_t allowance = allowance_;
         bool going = true;
-        for (; head < tail && tail - head < wide_ && going; ++head) {
+        for (; head < tail && tail - head < narrow && going; ++head) {
             PrefetchAhead<16>::mate_lists(a_, mate, queue, head, tail);
             const Index i = mate[queue[head]];
             if (i == UNMATCHED<Index>) return false;
             row_seen_.set(i);
-            going = counter.add(a_.degree(i));
+            allowance -= a_.degree(i);
+            going = counter.add(a_.degree(i)) & (allowance > 0);
             tail = expand(i, tail);
         }
         head_ = head;
         tail_ = tail;
+        allowance_ = allowance;
         return true;
     }
 
@@ -68,6 +130,7 @@ class AlternatingSearch {
         each(rows, true, a_.n_rows, [&](Index i) {
             for (const Index j : a_.neighbours(i)) fresh.set(j);
             counter.add(a_.degree(i));
+            allowance_ -= a_.degree(i);
         });
         fresh.remove(seen_);
         seen_.merge(fresh);
@@ -80,12 +143,105 @@ class AlternatingSearch {
         return append_unseen(a_.neighbours(i), seen_, queue_.data(), tail);
     }
 
+    // rows(k, use): calls use(i) for the rows to be read in place k, of n places. Each worker marks
+    // what it reads in bitmaps of its own: bits that several of them set would move between caches.
+    template <class Rows>
+    void together(RunContext& run, std::int64_t n, std::int64_t grain, const Rows& rows) {
+        while (static_cast<int>(marks_.size()) < run.team.size())
+            marks_.push_back({Bitmap(a_.n_rows), Bitmap(a_.n_cols)});
+        run.team.loop(n, grain, [&](int rank, std::int64_t begin, std::int64_t end) {
+            WorkCounter counter(run, rank);
+            Marks& own = marks_[rank];
+            for (std::int64_t k = begin; k < end && !run.stopped(); ++k)
+                rows(k, [&](Index i) {
+                    own.row.set(i);
+                    counter.add(a_.degree(i));
+                    for (const Index j : a_.neighbours(i)) own.col.set(j);
+                });
+        });
+        enqueue(run.team);
+    }
+
+    // Joins the marks of all workers with what was seen, and makes what is new the queue.
+    void enqueue(ThreadTeam& team) {
+        constexpr std::int64_t piece = 1 << 16;  // bits
+        std::vector<std::size_t> first(a_.n_cols / piece + 2, 0);
+        team.loop(a_.n_rows, piece, [&](int, std::size_t k, std::size_t end) {
+            for (; k < end; k += 64)
+                row_seen_.set_bits(k, row_seen_.bits(k) | take(&Marks::row, k));
+        });
+        team.loop(a_.n_cols, piece, [&](int, std::size_t k, std::size_t end) {
+            std::size_t& n = first[k / piece + 1];
+            for (; k < end; k += 64) {
+                const std::uint64_t seen = seen_.bits(k), fresh = take(&Marks::col, k) & ~seen;
+                seen_.set_bits(k, seen | fresh);
+                marks_[0].col.set_bits(k, fresh);
+                n += std::popcount(fresh);
+            }
+        });
+        std::partial_sum(first.begin(), first.end(), first.begin());
+        team.loop(a_.n_cols, piece, [&](int, std::size_t begin, std::size_t end) {
+            std::size_t tail = first[begin / piece];
+            each<Index>(marks_[0].col, true, begin, end, [&](Index j) { queue_[tail++] = j; });
+            for (std::size_t k = begin; k < end; k += 64) marks_[0].col.set_bits(k, 0);
+        });
+        head_ = 0;
+        tail_ = first.back();
+    }
+
+    struct Marks {
+        Bitmap row, col;
+    };
+    // 64 bits of all workers, which are cleared.
+    std::uint64_t take(Bitmap Marks::* side, std::size_t k) {
+        std::uint64_t bits = 0;
+        for (Marks& own : marks_) {
+            bits |= (own.*side).bits(k);
+            (own.*side).set_bits(k, 0);
+        }
+        return bits;
+    }
+
     const Csr<Index>& a_;
     const Index* col_mate_;
     Bitmap &row_seen_, &seen_;
     Buffer<Index> queue_;
+    std::vector<Marks> marks_;  // of each worker, all clear between two levels
     std::size_t head_ = 0, tail_ = 0;
+    std::int64_t allowance_ = unlimited;
     const std::size_t wide_;  // a frontier for which passes over all bits pay
 };
+
+// Runs searches that write to nothing in common on the team: each on a worker of its own, but where
+// there are more workers than searches left, wide frontiers by all of them. False as soon as one
+// meets a free column.
+template <class Index, std::size_t n>
+bool run_searches(const std::array<AlternatingSearch<Index>*, n>& searches, RunContext& run) {
+    for (std::atomic<bool> maximum{true}; maximum && run.flush(0, 0);) {
+        std::array<AlternatingSearch<Index>*, n> left{};
+        std::int64_t n_left = 0;
+        for (auto* search : searches)
+            if (!search->is_done()) left[n_left++] = search;
+        if (n_left == 0) return true;
+        const bool share = run.team.size() > n_left;
+        for (std::int64_t k = 0; share && k < n_left; ++k)
+            while (left[k]->is_shared_out() && run.flush(0, 0))
+                if (!left[k]->level(run)) return false;
+        run.team.loop(n_left, 1, [&](int rank, std::int64_t k, std::int64_t end) {
+            for (; k < end; ++k)
+                if (!left[k]->turn(run, rank, share)) maximum = false;
+        });
+        if (!maximum) return false;
+    }
+    return true;
+}
+
+// Both searches, which first() and second() prepare: one after the other with one worker.
+template <class First, class Second>
+bool run_both(const First& first, const Second& second, RunContext& run) {
+    if (run.team.size() == 1) return first().run(run) && second().run(run);
+    auto one = first(), other = second();
+    return run_searches(std::array{&one, &other}, run);
+}
 
 }  // namespace sparsematch

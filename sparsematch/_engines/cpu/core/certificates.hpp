@@ -58,21 +58,24 @@ PairReport<Index> free_entry(const Csr<Index>& a, Matching<Index> m) {
     return {PairFault::none, UNMATCHED<Index>, UNMATCHED<Index>};
 }
 
+// The search from the free rows, which marks what alternating paths reach.
+template <class Index>
+AlternatingSearch<Index> search_from_free(const Csr<Index>& a, Matching<Index> m,
+                                          Bitmap& row_reached, Bitmap& col_reached,
+                                          RunContext& run) {
+    AlternatingSearch<Index> search(a, m.col_mate, row_reached, col_reached);
+    search.from_free(m.row_mate, run);
+    return search;
+}
+
 // Marks what alternating paths from the free rows reach. False as soon as one reaches a free
 // column.
 template <class Index>
 bool reach_from_free(const Csr<Index>& a, Matching<Index> m, Bitmap& row_reached,
                      Bitmap& col_reached, RunContext& run) {
-    Index n_free = 0;
-    for (Index i = 0; i < a.n_rows; ++i) n_free += m.row_mate[i] == UNMATCHED<Index>;
-    if (n_free == 0) return true;
-    AlternatingSearch<Index> search(a, m.col_mate, row_reached, col_reached);
-    for (Index i = 0; i < a.n_rows; ++i)
-        if (m.row_mate[i] == UNMATCHED<Index>) {
-            row_reached.set(i);
-            search.from(i);
-        }
-    return search.run(run);
+    if (!any_free(m.row_mate, a.n_rows)) return true;
+    auto search = search_from_free(a, m, row_reached, col_reached, run);
+    return run.team.size() == 1 ? search.run(run) : run_searches(std::array{&search}, run);
 }
 
 // Koenig's cover: the rows not reached and the columns reached. It covers every entry, and has as

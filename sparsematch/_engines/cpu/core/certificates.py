@@ -3,7 +3,7 @@
 import numpy as np
 
 from sparsematch._engines.cpu import _core
-from sparsematch._engines.cpu.core.csr import csr, mates
+from sparsematch._engines.cpu.core.csr import csr, mates, worthwhile
 from sparsematch._types.bipartite import BipartiteCSR
 from sparsematch._types.labels import VertexCover
 from sparsematch._types.matching import Matching
@@ -29,13 +29,14 @@ def free_pair(graph: BipartiteCSR, matching: Matching) -> tuple[int, int] | None
     return None if pair[0] < 0 else graph.orient(*pair)
 
 
-def vertex_cover(graph: BipartiteCSR, matching: Matching) -> VertexCover | None:
+def vertex_cover(graph: BipartiteCSR, matching: Matching, workers: int = 1) -> VertexCover | None:
     """Return Koenig's cover, or None if the matching is not maximum.
 
     Time: O(n_rows + n_cols + nnz).
     """
     in_cover = np.empty(graph.n_rows, bool), np.empty(graph.n_cols, bool)
-    if not _core.vertex_cover(csr(graph), mates(graph, matching), graph.orient(*in_cover)):
+    sides = mates(graph, matching), graph.orient(*in_cover)
+    if not _core.vertex_cover(csr(graph), *sides, worthwhile(workers, graph.nnz)):
         return None
     rows, cols = (np.flatnonzero(side).astype(graph.dtype, copy=False) for side in in_cover)
     return VertexCover(rows, cols)

@@ -172,6 +172,7 @@ class Bitmap {
     }
     // The 64 bits of which k is the first.
     std::uint64_t bits(std::size_t k) const { return word(k).load(std::memory_order_relaxed); }
+    void set_bits(std::size_t k, std::uint64_t bits) { words_[k >> 6] = bits; }
     SPARSEMATCH_INLINE void prefetch(std::size_t k) const { SPARSEMATCH_PREFETCH(&words_[k >> 6]); }
     SPARSEMATCH_INLINE void prefetch_to_claim(std::size_t k) {
         SPARSEMATCH_PREFETCH(&words_[k >> 6], 1);
@@ -216,10 +217,11 @@ class Bitmap {
     Buffer<std::uint64_t> words_;
 };
 
-// The places below n whose bits have this value, in ascending order.
+// The places from begin, a multiple of 64, to end - 1 whose bits have this value, in ascending
+// order.
 template <class Index, class Use>
-void each(const Bitmap& bitmap, bool value, Index n, const Use& use) {
-    for (std::size_t base = 0, end = n; base < end; base += 64) {
+void each(const Bitmap& bitmap, bool value, std::size_t begin, std::size_t end, const Use& use) {
+    for (std::size_t base = begin; base < end; base += 64) {
         std::uint64_t bits = value ? bitmap.bits(base) : ~bitmap.bits(base);
         if (end - base < 64) bits &= (std::uint64_t{1} << (end - base)) - 1;
         if (bits == ~std::uint64_t{0}) {
@@ -228,6 +230,10 @@ void each(const Bitmap& bitmap, bool value, Index n, const Use& use) {
         }
         for (; bits != 0; bits &= bits - 1) use(static_cast<Index>(base + std::countr_zero(bits)));
     }
+}
+template <class Index, class Use>
+void each(const Bitmap& bitmap, bool value, Index n, const Use& use) {
+    each<Index>(bitmap, value, 0, n, use);
 }
 
 // Access to a word that another thread may write meanwhile: a plain move, and no data race.

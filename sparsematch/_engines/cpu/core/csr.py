@@ -13,6 +13,13 @@ GraphArrays = tuple[IndexArray, IndexArray, FloatArray | None]
 #: How an engine runs: workers, limit of entries (0: none), whether details are wanted, seed.
 Settings = tuple[int, int, bool, int]
 
+_MANY = 1 << 15  # entries: fewer are done before other threads have started
+
+
+def worthwhile(workers: int, entries: int) -> int:
+    """Return how many workers pay for so many entries: all of them, or one."""
+    return workers if entries > _MANY else 1
+
 
 def csr(graph: BipartiteCSR) -> Csr:
     """Return the pattern of a graph."""

@@ -8,7 +8,7 @@ triangular becomes block lower.
 import numpy as np
 
 from sparsematch._engines.cpu import _core
-from sparsematch._engines.cpu.core.csr import csr, mates
+from sparsematch._engines.cpu.core.csr import csr, mates, worthwhile
 from sparsematch._engines.cpu.core.run_engine import Forced, transpose
 from sparsematch._engines.cpu.core.workspace import Workspace
 from sparsematch._engines.cpu.ordering.features import degree_statistics, is_ordered
@@ -39,7 +39,10 @@ def block_labels(graph: BipartiteCSR, matching: Matching, run: Run) -> BlockLabe
     transposed = csr(run.transposed) if run.transposed else None
     forced = run.forced if transposed and isinstance(run.forced, Forced) else None
     group = np.empty(graph.n_major, graph.dtype)
-    n_square = _core.block_labels(csr(graph), transposed, mates(graph, matching), group, forced)
+    workers = worthwhile(run.workers, graph.nnz)
+    n_square = _core.block_labels(
+        csr(graph), transposed, mates(graph, matching), group, forced, workers
+    )
     if graph.flipped:
         by_col, group = group, np.full(graph.n_rows, n_square + 2, graph.dtype)
         matched = matching.row_mate >= 0
@@ -102,7 +105,9 @@ def order_by_label(labels: IndexArray, n_labels: int) -> tuple[IndexArray, Index
     return order, starts
 
 
-def block_permutation(matching: Matching, labels: BlockLabels) -> BlockPermutation:
+def block_permutation(
+    matching: Matching, labels: BlockLabels, workers: int = 1
+) -> BlockPermutation:
     """Sort the rows by group, in ascending order within one. Time: O(n_rows + n_cols).
 
     Where the whole matrix is one block, the labels are the workspace for the order of its rows.
@@ -113,7 +118,8 @@ def block_permutation(matching: Matching, labels: BlockLabels) -> BlockPermutati
     row_perm, col_perm = Workspace(rows, np.empty_like(matching.col_mate))
     starts = np.empty(n_square + 4, row_perm.dtype)
     perms = row_perm, col_perm
-    _core.block_permutation(labels.row_group, matching.row_mate, n_square, perms, starts)
+    workers = worthwhile(workers, row_perm.size)
+    _core.block_permutation(labels.row_group, matching.row_mate, n_square, perms, starts, workers)
     first_square, first_vertical, rank = starts[[1, n_square + 1, n_square + 2]].tolist()
     if rank < n_cols:
         col_perm[: n_cols - rank] = np.flatnonzero(matching.col_mate < 0)

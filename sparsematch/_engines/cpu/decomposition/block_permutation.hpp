@@ -5,8 +5,12 @@
 #include <numeric>
 
 #include "core/csr.hpp"
+#include "core/thread_team.hpp"
+#include "core/transpose.hpp"
 
 namespace sparsematch {
+
+inline constexpr std::int64_t labels_at_a_time = 1 << 16;
 
 // Stable counting sort: order lists 0..n-1 by ascending label, labels in [0, n_labels).
 template <class Index>
@@ -19,13 +23,27 @@ void sort_by_label(const Index* label, Index n, Index n_labels, Index* order, In
     starts[0] = 0;
 }
 
+// The same by all workers: the transpose of a matrix with one entry in each row.
+template <class Index>
+void sort_by_label(const Index* label, Index n, Index n_labels, Index* order, Index* starts,
+                   ThreadTeam& team) {
+    // which reads and writes more often: two workers gain nothing
+    if (team.size() <= 2 || n <= labels_at_a_time)
+        return sort_by_label(label, n, n_labels, order, starts);
+    Buffer<Index> one_each(static_cast<std::size_t>(n) + 1);
+    team.loop(static_cast<std::int64_t>(n) + 1, labels_at_a_time, [&](int, Index begin, Index end) {
+        std::iota(one_each.begin() + begin, one_each.begin() + end, begin);
+    });
+    transpose(team, Csr<Index>{n, n_labels, one_each.data(), label}, starts, order);
+}
+
 // The permutations of the block form: rows by ascending group, in ascending order within one, and
 // columns beside their mates, after the free ones, whose places are left as they are. Groups are
 // those of Blocks::components with n blocks; starts has n + 4 places. row_perm may be group itself
 // if all rows are in one.
 template <class Index>
 void block_permutation(const Index* group, const Index* row_mate, Index n_rows, Index n_cols,
-                       Index n, Index* row_perm, Index* col_perm, Index* starts) {
+                       Index n, Index* row_perm, Index* col_perm, Index* starts, ThreadTeam& team) {
     Index others = 0;
     for (Index i = 0; i < n_rows; ++i) others |= group[i] ^ group[0];
     if (n_rows > 0 && others == 0) {  // a common case, three times as fast as sorting
@@ -36,10 +54,12 @@ void block_permutation(const Index* group, const Index* row_mate, Index n_rows, 
         if (only < n + 2) std::copy(row_mate, row_mate + n_rows, col_perm + n_cols - n_rows);
         return;
     }
-    sort_by_label(group, n_rows, n + 3, row_perm, starts);
+    sort_by_label(group, n_rows, n + 3, row_perm, starts, team);
     const Index n_matched = starts[n + 2];
     Index* const cols = col_perm + n_cols - n_matched;
-    for (Index k = 0; k < n_matched; ++k) cols[k] = row_mate[row_perm[k]];
+    team.loop(n_matched, labels_at_a_time, [&](int, Index begin, Index end) {
+        for (Index k = begin; k < end; ++k) cols[k] = row_mate[row_perm[k]];
+    });
 }
 
 }  // namespace sparsematch

@@ -49,16 +49,22 @@ void sweep_horizontal(const Csr<Index>& a, Matching<Index> m, CoarseParts& parts
 template <class Index>
 void settle_coarse_parts(const Csr<Index>& a, const Csr<Index>* t, Matching<Index> m,
                          CoarseParts& parts, RunContext& run) {
-    if (any_free(m.row_mate, a.n_rows)) {
-        reach_from_free(a, m, parts.vertical_row, parts.settled_col, run);
-        parts.settled_row.copy(parts.vertical_row);
-    }
-    if (any_free(m.col_mate, a.n_cols)) {
-        if (t) reach_from_free(*t, m.flipped(), parts.horizontal_col, parts.horizontal_row, run);
-        else sweep_horizontal(a, m, parts);
-        parts.settled_row.merge(parts.horizontal_row);
-        parts.settled_col.merge(parts.horizontal_col);
-    }
+    const bool rows = any_free(m.row_mate, a.n_rows), cols = any_free(m.col_mate, a.n_cols);
+    const auto vertical = [&] {
+        return search_from_free(a, m, parts.vertical_row, parts.settled_col, run);
+    };
+    const auto horizontal = [&] {
+        return search_from_free(*t, m.flipped(), parts.horizontal_col, parts.horizontal_row, run);
+    };
+    if (rows && cols && t) run_both(vertical, horizontal, run);
+    else if (rows) reach_from_free(a, m, parts.vertical_row, parts.settled_col, run);
+    else if (cols && t)
+        reach_from_free(*t, m.flipped(), parts.horizontal_col, parts.horizontal_row, run);
+    parts.settled_row.copy(parts.vertical_row);
+    if (!cols) return;
+    if (!t) sweep_horizontal(a, m, parts);
+    parts.settled_row.merge(parts.horizontal_row);
+    parts.settled_col.merge(parts.horizontal_col);
 }
 
 }  // namespace sparsematch

@@ -4,8 +4,11 @@
 #pragma once
 
 #include <algorithm>
+#include <numeric>
+#include <vector>
 
 #include "core/csr.hpp"
+#include "core/thread_team.hpp"
 #include "decomposition/coarse_parts.hpp"
 #include "decomposition/large_components.hpp"
 #include "decomposition/strong_components.hpp"
@@ -18,8 +21,8 @@ class ContractedGraph {
     // Workspace: an index per column, eight per vertex, and one per arc. Time: O(n_rows + n_cols +
     // nnz).
     ContractedGraph(const Csr<Index>& a, Matching<Index> m, const CoarseParts& parts,
-                    const LargeComponents<Index>& large)
-        : a_(a), parts_(parts), large_(large), n_(static_cast<Index>(large.left)),
+                    const LargeComponents<Index>& large, ThreadTeam& team)
+        : a_(a), parts_(parts), large_(large), team_(team), n_(static_cast<Index>(large.left)),
           all_(n_ + large.size), row_(static_cast<std::size_t>(n_) + 1),
           number_(static_cast<std::size_t>(all_) + 1, Index{0}), arcs_(all_) {
         number_[all_] = in_horizontal<Index>;
@@ -41,26 +44,53 @@ class ContractedGraph {
             .find(all_, component, run);
     }
 
-    // visit(row, number) for the vertices that are rows.
-    template <class Visit>
-    void each_row(const Visit& visit) const {
-        for (Index v = 0; v < n_; ++v) visit(row_[v], number_[v]);
+    // Writes their numbers to the groups of the vertices that are rows, and settles these.
+    void settle_rows(Index* group, Bitmap& settled_row) const {
+        team_.loop(n_, at_a_time, [&](int, Index begin, Index end) {
+            for (Index v = begin; v < end; ++v) {
+                group[row_[v]] = number_[v];
+                if (team_.size() > 1) settled_row.set_shared(row_[v]);
+                else settled_row.set(row_[v]);
+            }
+        });
     }
     Index number_of_large(int g) const { return number_[n_ + g]; }
 
   private:
+    static constexpr std::int64_t at_a_time = 1 << 14;
+
     void number_vertices(Matching<Index> m) {
         vertex_ = Buffer<Index>(a_.n_cols);
-        Index found = 0;
-        each(parts_.settled_row, false, a_.n_rows, [&](Index i) {
-            const Index j = m.row_mate[i];
-            const int g = large_[j];
-            vertex_[j] = g < 0 ? found : n_ + g;
-            row_[found] = i;
-            found += g < 0;
+        const std::vector<Index> first = first_vertices(m);
+        team_.loop(a_.n_rows, at_a_time, [&](int, std::int64_t begin, std::int64_t end) {
+            Index found = first[begin / at_a_time], unused;
+            each<Index>(parts_.settled_row, false, begin, end, [&](Index i) {
+                const Index j = m.row_mate[i];
+                const int g = large_[j];
+                vertex_[j] = g < 0 ? found : n_ + g;
+                *(g < 0 ? &row_[found] : &unused) = i;
+                found += g < 0;
+            });
         });
-        each(parts_.settled_col, true, a_.n_cols, [&](Index j) { vertex_[j] = -1; });
-        each(parts_.horizontal_col, true, a_.n_cols, [&](Index j) { vertex_[j] = all_; });
+        team_.loop(a_.n_cols, at_a_time, [&](int, std::int64_t begin, std::int64_t end) {
+            each<Index>(parts_.settled_col, true, begin, end, [&](Index j) { vertex_[j] = -1; });
+            each<Index>(parts_.horizontal_col, true, begin, end,
+                        [&](Index j) { vertex_[j] = all_; });
+        });
+    }
+
+    // The number of the first vertex among the rows of each piece of a loop.
+    std::vector<Index> first_vertices(Matching<Index> m) const {
+        std::vector<Index> first(a_.n_rows / at_a_time + 1, 0);
+        if (team_.size() == 1) return first;
+        team_.loop(a_.n_rows, at_a_time, [&](int, std::int64_t begin, std::int64_t end) {
+            Index n = 0;
+            each<Index>(parts_.settled_row, false, begin, end,
+                        [&](Index i) { n += large_[m.row_mate[i]] < 0; });
+            first[begin / at_a_time] = n;
+        });
+        std::exclusive_scan(first.begin(), first.end(), first.begin(), Index{0});
+        return first;
     }
 
     // vertex_of(j): -1 if there is none. Branch-free selection (decision 0005).
@@ -70,8 +100,7 @@ class ContractedGraph {
         std::size_t n_arcs = static_cast<std::size_t>(n_ > 0 ? a_.nnz() : 0) + 1;
         for (int g = 0; g < large_.size; ++g) n_arcs += large_.targets[g].size();
         heads_ = Buffer<Index>(n_arcs);
-        Index tail = 0;
-        const auto copy = [&](Index own, const auto& columns) {
+        const auto copy = [&](Index own, const auto& columns, Index& tail) {
             const Index begin = tail;
             for (const Index j : columns) {
                 const Index head = heads_[tail] = vertex_of(j);
@@ -79,13 +108,20 @@ class ContractedGraph {
             }
             arcs_[own] = {begin, tail};
         };
-        for (Index v = 0; v < n_; ++v) copy(v, a_.neighbours(row_[v]));
-        for (int g = 0; g < large_.size; ++g) copy(n_ + g, large_.targets[g]);
+        // Several workers leave gaps: each piece begins where it would if all arcs were kept.
+        Index all = 0;
+        team_.loop(n_, at_a_time, [&](int, Index begin, Index end) {
+            Index tail = team_.size() > 1 ? a_.indptr[row_[begin]] : 0;
+            for (Index v = begin; v < end; ++v) copy(v, a_.neighbours(row_[v]), tail);
+            if (end == n_) all = tail;
+        });
+        for (int g = 0; g < large_.size; ++g) copy(n_ + g, large_.targets[g], all);
     }
 
     const Csr<Index>& a_;
     const CoarseParts& parts_;
     const LargeComponents<Index>& large_;
+    ThreadTeam& team_;
     const Index n_, all_;   // vertices that are rows; all but the last
     Buffer<Index> row_;     // of a vertex
     Buffer<Index> vertex_;  // of a column; absent where none is a row

@@ -50,35 +50,50 @@ class Blocks {
     }
 
   private:
-    static constexpr std::int64_t ahead = 16;  // forced rows
+    static constexpr std::int64_t ahead = 16;           // forced rows
+    static constexpr std::int64_t at_a_time = 1 << 14;  // rows
 
     // A row that came down to one column has arcs to those only that came down to one before it: it
     // can be at the end of the form. A column that came down to one row has arcs from such ones
     // only: it can be at the beginning. Whatever was matched afterwards, those in the square
     // part are still pairs, for there is no other way to match them.
     void settle_forced() {
-        const auto& [rows, by_row, by_col] = run_.forced;
+        const auto settle_row = [&](Index i, Index number) {
+            group_[i] = number;
+            return parts_.settled_row.insert(i);
+        };
+        const auto settle_col = [&](Index i) {
+            const Index j = m_.row_mate[i];
+            parts_.settled_col.set_if(std::max<Index>(j, 0), j >= 0);
+        };
+        run_.team.both([&](int part, int) {
+            if (part == 0)
+                each_forced([&](Index i)
+                                SPARSEMATCH_INLINE { SPARSEMATCH_PREFETCH(&group_[i], 1); },
+                            [&](Index i) { component_ -= settle_row(i, component_); },
+                            [&](Index i) {
+                                n_first_ += settle_row(i, in_horizontal<Index> + 1 + n_first_);
+                            });
+            else
+                each_forced([&](Index i)
+                                SPARSEMATCH_INLINE { SPARSEMATCH_PREFETCH(&m_.row_mate[i]); },
+                            settle_col, settle_col);
+        });
+    }
+    // by_row(i) and by_col(i) for the rows forced by either, with prefetch(i) ahead.
+    template <class Prefetch, class ByRow, class ByCol>
+    void each_forced(const Prefetch& prefetch, const ByRow& by_row, const ByCol& by_col) const {
+        const auto& [rows, n_by_row, n_by_col] = run_.forced;
         const Index* const row = run_.forced.template rows_as<Index>();
         const Index* const end = row + (rows ? a_.n_rows : 0);
-        const auto settle = [&](Index i, Index number) {
-            const bool square = !parts_.settled_row.test(i);
-            group_[i] = number;
-            parts_.settled_row.set(i);
-            parts_.settled_col.set_if(std::max<Index>(m_.row_mate[i], 0), square);
-            return square;
-        };
-        for (std::int64_t k = 0; k < by_row; ++k) {
-            prefetch_forced(row[std::min(k + ahead, by_row - 1)]);
-            component_ -= settle(row[k], component_);
+        for (std::int64_t k = 0; k < n_by_row; ++k) {
+            prefetch(row[std::min(k + ahead, n_by_row - 1)]);
+            by_row(row[k]);
         }
-        for (std::int64_t k = 1; k <= by_col; ++k) {
-            prefetch_forced(end[-std::min(k + ahead, by_col)]);
-            n_first_ += settle(end[-k], in_horizontal<Index> + 1 + n_first_);
+        for (std::int64_t k = 1; k <= n_by_col; ++k) {
+            prefetch(end[-std::min(k + ahead, n_by_col)]);
+            by_col(end[-k]);
         }
-    }
-    SPARSEMATCH_INLINE void prefetch_forced(Index i) const {
-        SPARSEMATCH_PREFETCH(&group_[i], 1);
-        SPARSEMATCH_PREFETCH(&m_.row_mate[i]);
     }
 
     // With the transpose: first of all where a large component is likely, else of what is left by
@@ -88,8 +103,14 @@ class Blocks {
                    was_forced = run_.forced.by_row + run_.forced.by_col > 0;
         if (likely) ForwardBackward(a_, t, m_, parts_, large, run_).search();
         if (large.size > 0 || run_.stopped() || (likely && was_forced)) return;
-        if (!was_forced) Trimming(a_, t, m_, parts_, run_).trim(group_, component_);
+        if (!was_forced) trim(t);
         ForwardBackward(a_, t, m_, parts_, large, run_).search();
+    }
+
+    void trim(const Csr<Index>& t) {
+        Index first = in_horizontal<Index> + 1 + n_first_;
+        trim_ends(a_, t, m_, parts_, group_, first, component_, run_);
+        n_first_ = first - (in_horizontal<Index> + 1);
     }
 
     // Depth-first search of all that is left, in the matrix as it is; nothing has been trimmed.
@@ -111,21 +132,20 @@ class Blocks {
         StrongComponents<Index>(number.data(), arcs.data(), a_.indices, a_.n_cols)
             .find(a_.n_cols, component_, run_);
         const Index n = count();
-        for (Index i = 0; i < a_.n_rows; ++i) {
-            const Index j = m_.row_mate[i], group = group_of(number[std::max<Index>(j, 0)]);
-            group_[i] = j == UNMATCHED<Index> ? n + 2 : group;
-        }
+        run_.team.loop(a_.n_rows, at_a_time, [&](int, Index begin, Index end) {
+            for (Index i = begin; i < end; ++i) {
+                const Index j = m_.row_mate[i], group = group_of(number[std::max<Index>(j, 0)]);
+                group_[i] = j == UNMATCHED<Index> ? n + 2 : group;
+            }
+        });
         return n;
     }
 
     // Depth-first search in a copy of what is left.
     Index contracted(const LargeComponents<Index>& large) {
-        ContractedGraph<Index> graph(a_, m_, parts_, large);
+        ContractedGraph<Index> graph(a_, m_, parts_, large, run_.team);
         graph.find_components(component_, run_);
-        graph.each_row([&](Index i, Index number) {
-            group_[i] = number;
-            parts_.settled_row.set(i);
-        });
+        graph.settle_rows(group_, parts_.settled_row);
         if (large.size <= 1)
             return write([only = graph.number_of_large(0)](Index) { return only; });
         return write([&](Index j) { return graph.number_of_large(large[j]); });
@@ -142,13 +162,18 @@ class Blocks {
     // written twice.
     template <class Number>
     Index write(const Number& number_of) const {
-        const Index n = count(), n_rows = a_.n_rows;
-        each(parts_.settled_row, false, n_rows,
-             [&](Index i) { group_[i] = group_of(number_of(m_.row_mate[i])); });
-        each(parts_.settled_row, true, n_rows, [&](Index i) { group_[i] = group_of(group_[i]); });
-        each(parts_.horizontal_row, true, n_rows, [&](Index i) { group_[i] = 0; });
-        each(parts_.vertical_row, true, n_rows,
-             [&](Index i) { group_[i] = n + 1 + (m_.row_mate[i] == UNMATCHED<Index>); });
+        const Index n = count();
+        run_.team.loop(a_.n_rows, at_a_time, [&](int, std::int64_t begin, std::int64_t end) {
+            const auto rows = [&](const Bitmap& of, bool value, const auto& group) {
+                each<Index>(of, value, begin, end, [&](Index i) { group_[i] = group(i); });
+            };
+            rows(parts_.settled_row, false,
+                 [&](Index i) { return group_of(number_of(m_.row_mate[i])); });
+            rows(parts_.settled_row, true, [&](Index i) { return group_of(group_[i]); });
+            rows(parts_.horizontal_row, true, [](Index) { return Index{0}; });
+            rows(parts_.vertical_row, true,
+                 [&](Index i) { return n + 1 + (m_.row_mate[i] == UNMATCHED<Index>); });
+        });
         return n;
     }
 

@@ -2,6 +2,9 @@
 // from each pivot (Fleischer, Hendrickson, Pinar 2000).
 #pragma once
 
+#include <array>
+#include <vector>
+
 #include "core/alternating_search.hpp"
 #include "core/csr.hpp"
 #include "decomposition/coarse_parts.hpp"
@@ -33,14 +36,28 @@ class ForwardBackward {
     }
 
   private:
+    static constexpr std::int64_t rows_at_a_time = 1 << 16;
+
     // The row with the most entries.
     Index pivot() const {
-        Index pivot = UNMATCHED<Index>, most_entries = -1;
-        for (Index i = 0; i < a_.n_rows; ++i)
-            if (a_.degree(i) > most_entries && !row_.test(i)) {
-                pivot = i;
-                most_entries = a_.degree(i);
-            }
+        std::vector<Index> best(run_.team.size(), UNMATCHED<Index>);
+        // the first of several, whoever of the workers sees which rows
+        const auto better = [&](Index i, Index than) {
+            return than == UNMATCHED<Index> || a_.degree(i) > a_.degree(than) ||
+                   (a_.degree(i) == a_.degree(than) && i < than);
+        };
+        run_.team.loop(a_.n_rows, rows_at_a_time, [&](int rank, Index begin, Index end) {
+            Index pivot = best[rank], most = pivot == UNMATCHED<Index> ? -1 : a_.degree(pivot);
+            for (Index i = begin; i < end; ++i)
+                if (a_.degree(i) > most && !row_.test(i)) {
+                    pivot = i;
+                    most = a_.degree(i);
+                }
+            best[rank] = pivot;
+        });
+        Index pivot = UNMATCHED<Index>;
+        for (const Index i : best)
+            if (i != UNMATCHED<Index> && better(i, pivot)) pivot = i;
         return pivot;
     }
 
@@ -49,8 +66,12 @@ class ForwardBackward {
         // Both searches stop at row_ and col_, which stay in what they return on their own side.
         Bitmap forward_row(a_.n_rows), forward(a_.n_cols), backward_row(a_.n_rows),
             backward(a_.n_cols);
-        reach(a_, m_, pivot, col_, forward_row, forward);
-        reach(t_, m_.flipped(), m_.row_mate[pivot], row_, backward, backward_row);
+        run_both([&] { return search(a_, m_, pivot, col_, forward_row, forward); },
+                 [&] {
+                     return search(t_, m_.flipped(), m_.row_mate[pivot], row_, backward,
+                                   backward_row);
+                 },
+                 run_);
         forward.remove(col_);
         row_.copy(backward_row);
         col_.merge(backward);
@@ -59,21 +80,22 @@ class ForwardBackward {
         const std::size_t found = backward.count();
         if (found <= found_.left / 8) return false;
         const int g = found_.size++;
-        each(backward, true, a_.n_cols,
-             [&](Index j) { found_.state[j] = VertexState::in_component(g); });
+        run_.team.loop(a_.n_cols, rows_at_a_time, [&](int, std::int64_t begin, std::int64_t end) {
+            each<Index>(backward, true, begin, end,
+                        [&](Index j) { found_.state[j] = VertexState::in_component(g); });
+        });
         each(forward, true, a_.n_cols, [&](Index j) { found_.targets[g].push_back(j); });
         found_.left -= found;
         return true;
     }
 
-    void reach(const Csr<Index>& a, Matching<Index> m, Index pivot, const Bitmap& without,
-               Bitmap& row, Bitmap& col) {
+    static AlternatingSearch<Index> search(const Csr<Index>& a, Matching<Index> m, Index pivot,
+                                           const Bitmap& without, Bitmap& row, Bitmap& col) {
         col.copy(without);
-        row.set(pivot);
         col.set(m.row_mate[pivot]);
         AlternatingSearch<Index> search(a, m.col_mate, row, col);
         search.from(pivot);
-        search.run(run_);
+        return search;
     }
 
     const Csr<Index>&a_, &t_;

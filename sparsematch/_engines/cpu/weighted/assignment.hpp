@@ -10,6 +10,7 @@
 // column reduction, augmenting row reduction. Carpaneto, Toth: Primal-dual algorithms for the
 // assignment problem (Discrete Appl. Math. 18, 1987): the sparse initialisation. Names: u, v as
 // there; level is the distance of the row that is scanned, best that of the nearest free column.
+// The start is made by all workers; the paths, which depend on each other, by one.
 // Invariant: duals u of rows and v of columns keep every reduced cost c - u_i - v_j at least 0, and
 // that of matched entries at 0; so the cost of a perfect matching is least.
 #pragma once
@@ -22,6 +23,7 @@
 
 #include "core/csr.hpp"
 #include "core/run_context.hpp"
+#include "weighted/initial_duals.hpp"
 
 namespace sparsematch {
 
@@ -29,6 +31,7 @@ template <class Index>
 class Assignment {
     static constexpr double infinity = std::numeric_limits<double>::infinity();
     static constexpr std::size_t probe = 8;
+    static constexpr std::int64_t rows_at_a_time = 1 << 13;
 
     // What a scan reads of a column, side by side.
     struct Column {
@@ -62,34 +65,44 @@ class Assignment {
 
     // Duals: each column's least cost (0 if columns stay free: theirs must remain the largest),
     // each row's least reduced cost. Rows are matched along a reduced cost of 0 if that column is
-    // free.
+    // free. What many workers find is what one finds.
     bool initialise() {
         auto timer = run_.time("start");
         const bool square = a_.n_rows == a_.n_cols;
-        for (auto& col : col_)
-            col = {square ? infinity : 0.0, infinity, UNMATCHED<Index>, UNMATCHED<Index>};
-        if (square)
-            for (Index p = 0; p < a_.nnz(); ++p) {
-                double& v = col_[a_.indices[p]].v;
-                v = std::min(v, c_[p]);
+        const auto least = square ? column_minima(a_, c_, run_) : std::vector<Buffer<double>>();
+        run_.team.loop(a_.n_cols, rows_at_a_time, [&](int, Index begin, Index end) {
+            for (Index j = begin; j < end; ++j) {
+                double v = square ? infinity : 0.0;
+                for (const auto& part : least) v = std::min(v, part[j]);
+                col_[j] = {v, infinity, UNMATCHED<Index>, UNMATCHED<Index>};
             }
+        });
+        const auto dual = [this](Index j) { return col_[j].v; };
+        return row_minima(a_, c_, dual, u_, col_of_.data(), run_) && match_tight();
+    }
+
+    // By ascending row: one after the other, for each takes what those before it have left.
+    bool match_tight() {
+        constexpr Index ahead = 16;
         for (Index i = 0; i < a_.n_rows; ++i) {
-            double least = infinity;
-            Index to = UNMATCHED<Index>;
-            for (Index p = a_.indptr[i]; p < a_.indptr[i + 1]; ++p) {
-                const Index j = a_.indices[p];
-                const double h = c_[p] - col_[j].v;
-                if (h < least || (h == least && col_[to].mate != UNMATCHED<Index> &&
-                                  col_[j].mate == UNMATCHED<Index>))
-                    least = h, to = j;
-            }
-            if (to == UNMATCHED<Index>) return false;
-            u_[i] = least;
+            const Index later = col_of_[std::min<Index>(i + ahead, a_.n_rows - 1)];
+            SPARSEMATCH_PREFETCH(&col_[std::max(later, ~later)].mate, 1);
+            const bool tied = col_of_[i] < 0;
+            Index to = tied ? ~col_of_[i] : col_of_[i];
+            if (tied && col_[to].mate != UNMATCHED<Index>) to = free_tight(i, to);
+            col_of_[i] = UNMATCHED<Index>;
             if (col_[to].mate == UNMATCHED<Index>) match(i, to);
             else free_.push_back(i);
-            if (!counter_.add(a_.degree(i))) return false;
+            if (!counter_.add(tied ? a_.degree(i) : 1)) return false;
         }
         return true;
+    }
+    Index free_tight(Index i, Index otherwise) const {
+        for (Index p = a_.indptr[i]; p < a_.indptr[i + 1]; ++p) {
+            const Index j = a_.indices[p];
+            if (c_[p] - col_[j].v == u_[i] && col_[j].mate == UNMATCHED<Index>) return j;
+        }
+        return otherwise;
     }
 
     // Augmenting row reduction: a free row is matched to its best column, whose dual is lowered
@@ -330,16 +343,5 @@ class Assignment {
     Index end_;
     std::int64_t scanned_ = 0;
 };
-
-// The position of each row's matched entry; UNMATCHED for a row without one. Time: O(nnz).
-template <class Index>
-void matched_entries(const Csr<Index>& a, const Index* row_mate, Index* entry) {
-    for (Index i = 0; i < a.n_rows; ++i) {
-        entry[i] = UNMATCHED<Index>;
-        if (row_mate[i] == UNMATCHED<Index>) continue;
-        const Index *begin = a.indices + a.indptr[i], *end = a.indices + a.indptr[i + 1];
-        entry[i] = static_cast<Index>(std::find(begin, end, row_mate[i]) - a.indices);
-    }
-}
 
 }  // namespace sparsematch

@@ -13,6 +13,7 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from sparsematch._engines.cpu import _core
+from sparsematch._engines.cpu.core.csr import worthwhile
 from sparsematch._engines.cpu.decomposition.block_form import block_labels
 from sparsematch._engines.cpu.matching import auto
 from sparsematch._engines.registry import Run
@@ -34,20 +35,20 @@ class _Assigned(NamedTuple):
         return _Assigned(self.col_mate, self.row_mate, self.col_dual, self.row_dual)
 
 
-def least_cost(graph: BipartiteCSR, cost: FloatArray) -> LeastCost:
+def least_cost(graph: BipartiteCSR, cost: FloatArray, workers: int) -> LeastCost:
     """Return a maximum matching of least cost, and duals that prove it.
 
     Duals of unmatched rows and columns are the largest of their side. Time: that of the core;
     memory: as much again as the matrix where the core needs the transpose.
     """
     if graph.n_major <= graph.n_minor:
-        found = _assign_all(graph.n_minor, graph.indptr, graph.indices, cost)
+        found = _assign_all(graph.n_minor, graph.indptr, graph.indices, cost, workers)
     else:
         A = _csr(graph, cost).tocsc()
-        transposed = _assign_all(graph.n_major, *_indices(A, graph.dtype), A.data)
+        transposed = _assign_all(graph.n_major, *_indices(A, graph.dtype), A.data, workers)
         found = transposed and transposed.flipped()
     if found is None:
-        found = _assign_parts(graph, _csr(graph, cost))
+        found = _assign_parts(graph, _csr(graph, cost), workers)
     elif graph.flipped:
         found = found.flipped()
     _balance(found)
@@ -69,18 +70,19 @@ def _indices(A: Any, dtype: np.dtype[Any]) -> tuple[IndexArray, IndexArray]:
 
 
 def _assign_all(
-    n_cols: int, indptr: IndexArray, indices: IndexArray, cost: FloatArray
+    n_cols: int, indptr: IndexArray, indices: IndexArray, cost: FloatArray, workers: int
 ) -> _Assigned | None:
     """Match all rows of a matrix with at least as many columns; None if that cannot be done."""
     sides = indptr.size - 1, n_cols
     found = _Assigned(*(np.empty(n, kind) for kind in (indptr.dtype, np.float64) for n in sides))
     matrix = n_cols, indptr, indices
-    return found if _core.assignment(matrix, cost, found[:2], found[2:]) else None
+    workers = worthwhile(workers, indices.size)
+    return found if _core.assignment(matrix, cost, found[:2], found[2:], workers) else None
 
 
-def _assign_parts(graph: BipartiteCSR, A: Any) -> _Assigned:
+def _assign_parts(graph: BipartiteCSR, A: Any, workers: int) -> _Assigned:
     """Match what can be matched, in the user's rows and columns."""
-    matching, run = Matching.start(graph), Run()
+    matching, run = Matching.start(graph), Run(workers)
     auto.improve(graph, matching, run)
     labels = block_labels(graph, matching, run)
     row_below = labels.row_group > labels.n_square  # in the vertical part
@@ -97,7 +99,8 @@ def _assign_parts(graph: BipartiteCSR, A: Any) -> _Assigned:
     for below in (False, True):
         i, j = np.flatnonzero(row_below == below), np.flatnonzero(col_below == below)
         B = A[i][:, j].tocsc() if below else A[i][:, j].tocsr()
-        part = _assign_all(i.size if below else j.size, *_indices(B, graph.dtype), B.data)
+        n_cols = i.size if below else j.size
+        part = _assign_all(n_cols, *_indices(B, graph.dtype), B.data, workers)
         if part is None:
             raise AssertionError(
                 "a part of the Dulmage-Mendelsohn decomposition has no matching that covers it"

@@ -1,15 +1,18 @@
 """The proof that a weighted transversal is optimal, by its duals alone."""
 
+from collections.abc import Callable
+
 import numpy as np
 
 from sparsematch._engines.cpu.weighted.transversals import matched_entries
 from sparsematch._types.arrays import FloatArray
 from sparsematch._types.bipartite import BipartiteCSR
+from sparsematch._types.pieces import in_pieces
 from sparsematch._types.weighted import WeightedCSR, WeightedTransversal
 
 
 def is_optimal(
-    weighted: WeightedCSR, transversal: WeightedTransversal, tolerance: float | None
+    weighted: WeightedCSR, transversal: WeightedTransversal, tolerance: float | None, workers: int
 ) -> bool:
     """Tell whether the duals prove a maximum matching of the graph optimal.
 
@@ -17,13 +20,13 @@ def is_optimal(
     """
     if transversal.job == "bottleneck":
         return _is_bottleneck(weighted, transversal)
-    return _is_least_cost(weighted, transversal, tolerance)
+    return _is_least_cost(weighted, transversal, tolerance, workers)
 
 
 def _is_bottleneck(weighted: WeightedCSR, transversal: WeightedTransversal) -> bool:
     """Tell whether vertices with duals cover all larger entries, and are fewer than the pairs."""
     u, v, magnitude = transversal.row_dual, transversal.col_dual, weighted.magnitude
-    covered = _dual_sums(weighted.graph, u, v) >= 1
+    covered = _dual_sums(weighted.graph, u, v)(0, magnitude.size) >= 1
     matched = magnitude[matched_entries(weighted.graph, transversal.matching)]
     fewer = u.sum() + v.sum() < transversal.cardinality or transversal.cardinality == 0
     signs = u.min(initial=0) >= 0 and v.min(initial=0) >= 0
@@ -33,17 +36,29 @@ def _is_bottleneck(weighted: WeightedCSR, transversal: WeightedTransversal) -> b
 
 
 def _is_least_cost(
-    weighted: WeightedCSR, transversal: WeightedTransversal, tolerance: float | None
+    weighted: WeightedCSR, transversal: WeightedTransversal, tolerance: float | None, workers: int
 ) -> bool:
     """Tell whether entries cost at least their duals, pairs no more, and free vertices are last."""
     u, v, matching = transversal.row_dual, transversal.col_dual, transversal.matching
-    magnitude = weighted.magnitude
-    cost = -np.log(magnitude) if transversal.job == "product" else -magnitude
+    magnitude, slack = weighted.magnitude, np.empty_like(weighted.magnitude)
+    sums = _dual_sums(weighted.graph, u, v)
+
+    def write(begin: int, end: int) -> tuple[float, float]:
+        piece = slack[begin:end]
+        if transversal.job == "product":
+            np.log(magnitude[begin:end], out=piece)
+            np.negative(piece, out=piece)
+        else:
+            np.negative(magnitude[begin:end], out=piece)
+        largest = float(np.abs(piece).max(initial=0))
+        np.subtract(piece, sums(begin, end), out=piece)
+        return largest, float(piece.min(initial=0))
+
+    costs, least = zip(*in_pieces(write, slack.size, workers), strict=True)
     if tolerance is None:
-        tolerance = 2.0**-40 * max(np.abs(side).max(initial=0) for side in (u, v, cost))
-    slack = cost - _dual_sums(weighted.graph, u, v)
-    tight = slack[matched_entries(weighted.graph, matching)]
-    if slack.min(initial=0) < -tolerance or tight.max(initial=0) > tolerance:
+        tolerance = 2.0**-40 * max(*costs, *(np.abs(side).max(initial=0) for side in (u, v)))
+    tight = slack[matched_entries(weighted.graph, matching, workers)]
+    if min(least) < -tolerance or tight.max(initial=0) > tolerance:
         return False
     free_rows, free_cols = matching.row_mate < 0, matching.col_mate < 0
     return all(
@@ -52,7 +67,18 @@ def _is_least_cost(
     )
 
 
-def _dual_sums(graph: BipartiteCSR, row_dual: FloatArray, col_dual: FloatArray) -> FloatArray:
-    """Return, for each entry, the sum of the duals of its row and column."""
+def _dual_sums(
+    graph: BipartiteCSR, row_dual: FloatArray, col_dual: FloatArray
+) -> Callable[[int, int], FloatArray]:
+    """Return a function of a range of entries: the sums of the duals of their rows and columns."""
     major, minor = graph.orient(row_dual, col_dual)
-    return np.repeat(major, np.diff(graph.indptr)) + minor[graph.indices[: graph.nnz]]
+
+    def sums(begin: int, end: int) -> FloatArray:
+        first = max(int(np.searchsorted(graph.indptr, begin, side="right")) - 1, 0)
+        last = int(np.searchsorted(graph.indptr, end, side="left"))
+        starts = np.clip(graph.indptr[first : last + 1], begin, end)
+        found: FloatArray = np.repeat(major[first:last], starts[1:] - starts[:-1])
+        found += minor[graph.indices[begin:end]]
+        return found
+
+    return sums

@@ -6,7 +6,7 @@ import numpy as np
 
 from sparsematch._engines.cpu import _core
 from sparsematch._engines.cpu.core.certificates import vertex_cover
-from sparsematch._engines.cpu.core.csr import csr
+from sparsematch._engines.cpu.core.csr import csr, worthwhile
 from sparsematch._engines.cpu.matching import auto
 from sparsematch._engines.cpu.weighted.least_cost import least_cost
 from sparsematch._engines.registry import Run
@@ -14,24 +14,27 @@ from sparsematch._types.arrays import FloatArray, IndexArray
 from sparsematch._types.bipartite import BipartiteCSR
 from sparsematch._types.errors import stack_level
 from sparsematch._types.matching import Matching
+from sparsematch._types.pieces import in_pieces
 from sparsematch._types.weighted import WeightedCSR, WeightedTransversal, keep_entries
 
 _LARGEST, _SMALLEST = np.finfo(np.float64).max, np.finfo(np.float64).tiny
 
 
-def maximum_product(weighted: WeightedCSR, scaling: bool, approximate: bool) -> WeightedTransversal:
+def maximum_product(
+    weighted: WeightedCSR, scaling: bool, approximate: bool, workers: int
+) -> WeightedTransversal:
     """Return the transversal with the largest product, with factors if `scaling` is set.
 
     Approximate: by magnitudes rounded to powers of 2. Time: that of `least_cost`.
     """
     graph, magnitude = weighted.graph, weighted.magnitude
-    with np.errstate(divide="ignore"):
-        cost = _rounded_cost(magnitude) if approximate else -np.log(magnitude)
-    matching, row_dual, col_dual = least_cost(graph, cost)
-    matched = magnitude[matched_entries(graph, matching)]
+    cost = (_rounded_cost if approximate else product_cost)(magnitude, workers)
+    matching, row_dual, col_dual = least_cost(graph, cost, workers)
+    matched = magnitude[matched_entries(graph, matching, workers)]
     row_scale = col_scale = None
     if scaling:
-        row_scale, col_scale = _factors(matched, matching, row_dual, col_dual, approximate)
+        duals = row_dual, col_dual
+        row_scale, col_scale = _factors(matched, matching, duals, approximate, workers)
     if approximate:
         row_dual, col_dual = row_dual * np.log(2), col_dual * np.log(2)
     return WeightedTransversal(
@@ -46,14 +49,14 @@ def maximum_product(weighted: WeightedCSR, scaling: bool, approximate: bool) -> 
     ).freeze()
 
 
-def maximum_sum(weighted: WeightedCSR) -> WeightedTransversal:
+def maximum_sum(weighted: WeightedCSR, workers: int) -> WeightedTransversal:
     """Return the transversal with the largest sum. Time: that of `least_cost`."""
-    matching, row_dual, col_dual = least_cost(weighted.graph, -weighted.magnitude)
-    total = float(weighted.magnitude[matched_entries(weighted.graph, matching)].sum())
+    matching, row_dual, col_dual = least_cost(weighted.graph, -weighted.magnitude, workers)
+    total = float(weighted.magnitude[matched_entries(weighted.graph, matching, workers)].sum())
     return WeightedTransversal(matching, "sum", total, row_dual, col_dual).freeze()
 
 
-def bottleneck(weighted: WeightedCSR) -> WeightedTransversal:
+def bottleneck(weighted: WeightedCSR, workers: int) -> WeightedTransversal:
     """Return the transversal whose smallest magnitude is largest, and a cover of larger entries.
 
     The cover, its rows and columns flagged by duals of 1, has fewer members than the matching has
@@ -62,7 +65,7 @@ def bottleneck(weighted: WeightedCSR) -> WeightedTransversal:
     """
     graph, magnitude = weighted.graph, weighted.magnitude
     best = Matching.start(graph)
-    auto.improve(graph, best, Run())
+    auto.improve(graph, best, Run(workers))
     rank = best.cardinality
     row_dual, col_dual = np.zeros(graph.n_rows), np.zeros(graph.n_cols)
     if rank == 0:
@@ -73,13 +76,13 @@ def bottleneck(weighted: WeightedCSR) -> WeightedTransversal:
         middle = (low + high) // 2
         trial = keep_entries(graph, magnitude >= values[middle])
         matching = Matching(below.row_mate.copy(), below.col_mate.copy())
-        auto.improve(trial, matching, Run(warm=True))
+        auto.improve(trial, matching, Run(workers, warm=True))
         if matching.cardinality == rank:
             low, best = _smallest(weighted, matching, values), matching
         else:
             high, below = middle, matching
     if high < len(values):
-        cover = vertex_cover(keep_entries(graph, magnitude >= values[high]), below)
+        cover = vertex_cover(keep_entries(graph, magnitude >= values[high]), below, workers)
         if cover is None:
             raise AssertionError("a matching that an exact engine made is not maximum")
         row_dual[cover.rows], col_dual[cover.cols] = 1, 1
@@ -87,11 +90,11 @@ def bottleneck(weighted: WeightedCSR) -> WeightedTransversal:
     return WeightedTransversal(best, "bottleneck", smallest, row_dual, col_dual).freeze()
 
 
-def matched_entries(graph: BipartiteCSR, matching: Matching) -> IndexArray:
+def matched_entries(graph: BipartiteCSR, matching: Matching, workers: int = 1) -> IndexArray:
     """Return where the pairs are among the entries, by ascending row. Time: O(n_major + nnz)."""
     major_mate, minor_mate = graph.orient(matching.row_mate, matching.col_mate)
     entries: IndexArray = np.empty_like(major_mate)
-    _core.matched_entries(csr(graph), major_mate, entries)
+    _core.matched_entries(csr(graph), major_mate, entries, worthwhile(workers, graph.nnz))
     if graph.flipped:
         return entries[minor_mate[minor_mate >= 0]]
     return entries if matching.cardinality == entries.size else entries[entries >= 0]
@@ -103,23 +106,52 @@ def _smallest(weighted: WeightedCSR, matching: Matching, values: FloatArray) -> 
     return int(np.searchsorted(values, matched.min()))
 
 
-def _rounded_cost(magnitude: FloatArray) -> FloatArray:
+def product_cost(magnitude: FloatArray, workers: int) -> FloatArray:
+    """Return the costs -log(magnitude)."""
+    cost = np.empty_like(magnitude)
+
+    def write(begin: int, end: int) -> None:
+        piece = cost[begin:end]
+        np.negative(np.log(magnitude[begin:end], out=piece), out=piece)
+
+    in_pieces(write, cost.size, workers)
+    return cost
+
+
+def _rounded_cost(magnitude: FloatArray, workers: int) -> FloatArray:
     """Return the costs -log2(magnitude), rounded down."""
-    fraction, exponent = np.frexp(magnitude)
-    return (fraction == 0.5) - exponent.astype(np.float64)
+    cost = np.empty_like(magnitude)
+
+    def write(begin: int, end: int) -> None:
+        fraction, exponent = np.frexp(magnitude[begin:end])
+        np.subtract(fraction == 0.5, exponent, out=cost[begin:end])
+
+    in_pieces(write, cost.size, workers)
+    return cost
+
+
+def _power(dual: FloatArray, approximate: bool, workers: int) -> FloatArray:
+    """Return the exponentials of duals, of base 2 if approximate."""
+    scale = np.empty_like(dual)
+
+    def write(begin: int, end: int) -> None:
+        with np.errstate(all="ignore"):
+            (np.exp2 if approximate else np.exp)(dual[begin:end], out=scale[begin:end])
+
+    in_pieces(write, dual.size, workers)
+    return scale
 
 
 def _factors(
     matched: FloatArray,
     matching: Matching,
-    row_dual: FloatArray,
-    col_dual: FloatArray,
+    duals: tuple[FloatArray, FloatArray],
     approximate: bool,
+    workers: int,
 ) -> tuple[FloatArray, FloatArray]:
     """Return the exponentials of the duals, the rows' corrected so that pairs are scaled to 1."""
+    row_scale, col_scale = (_power(dual, approximate, workers) for dual in duals)
     with np.errstate(all="ignore"):
-        power = np.exp2 if approximate else np.exp
-        row_scale, col_scale = power(row_dual), power(col_dual)
         if not approximate:
             whole = slice(None), matching.row_mate
             rows, cols = whole if matching.is_perfect else matching.pairs()

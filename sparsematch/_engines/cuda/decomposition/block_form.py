@@ -52,7 +52,9 @@ def _labels_on_host(graph: BipartiteCSR, matching: Matching, run: Run) -> BlockL
     return BlockLabels(hand_over.to_device(labels.row_group, matching.row_mate), labels.n_square)
 
 
-def block_permutation(matching: Matching, labels: BlockLabels) -> BlockPermutation:
+def block_permutation(
+    matching: Matching, labels: BlockLabels, _workers: int = 1
+) -> BlockPermutation:
     """Sort the rows by group, in no particular order within one. See block_permutation.cu.
 
     Workspace: an index per row. Time: O(n_rows + n_cols), a wait for the device.

@@ -27,7 +27,7 @@ def on_one_rank(
     if degrees is not None and indices is not None and magnitude is not None:
         indptr = np.concatenate([[0], np.cumsum(degrees)])
         weighted = WeightedCSR(local_pattern(indptr, indices, A.shape), magnitude)
-        best = operations(WeightedOps, "numpy").maximum_product(weighted, False, False)
+        best = operations(WeightedOps, "numpy").maximum_product(weighted, False, False, run.workers)
         whole = [best.matching.row_mate, best.matching.col_mate, best.row_dual, best.col_dual]
         objective = best.objective
     row_mate, row_dual = (
