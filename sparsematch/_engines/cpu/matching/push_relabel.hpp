@@ -10,7 +10,9 @@
 // list plus one. First in, first out; exact labels initially and after every k (n_rows + n_cols)
 // relabels; gap: when no column has label d any more, no column above d reaches a free one. Not in
 // the papers: without a transpose nothing is relabelled globally; labels begin as 0 or 1, which are
-// lower bounds, too, and pushes alone raise them. A worker has a ring of active rows, and keeps
+// lower bounds, too, and pushes alone raise them; after a pass over the entries a row's list is
+// scanned from a place of its own, as free columns may have been driven far away in one direction.
+// A worker has a ring of active rows, and keeps
 // what it displaces; after some thousand pushes the active rows are shared out anew.
 //
 // Protocol of several workers: a row is active with one of them. That one writes the row's mate,
@@ -31,8 +33,8 @@
 #include "core/options.hpp"
 #include "core/prefetch.hpp"
 #include "core/run_context.hpp"
-#include "core/worklist.hpp"
 #include "matching/active_rows.hpp"
+#include "matching/exact_labels.hpp"
 
 namespace sparsematch {
 
@@ -55,17 +57,14 @@ struct PushRelabelOptions {
 // Threads: several workers.
 template <bool Threads, class Index>
 class PushRelabel {
-    struct Column {
-        Index label, mate;  // read together: one cache miss
-    };
+    using Column = LabelledColumn<Index>;
     struct alignas(128) Worker {
         Worker(RunContext& run, int rank) : counter(run, rank) {}
         WorkCounter counter;
         ActiveRows<Index> active;
-        std::vector<Index> waiting, rows;  // without a label below infinite; of a level
+        std::vector<Index> waiting;  // without a label below infinite
         std::int64_t relabels = 0, augmentations = 0;
     };
-    using List = Worklist<Threads, Index>;
     // Pushes of a worker in a round.
     static constexpr std::int64_t least_pushes = 1 << 12, most_pushes = 1 << 14;
     // Active rows for each worker below which it is not worth waking; rows that pushes, each of
@@ -79,8 +78,8 @@ class PushRelabel {
           interval_(static_cast<std::int64_t>(std::max(
               1.0, options.k * (static_cast<double>(a.n_rows) + static_cast<double>(a.n_cols))))),
           infinite_(std::min(a.n_rows, a.n_cols) + 1), active_(free_rows(a, m)),
-          spare_(active_.size()), column_(a.n_cols), row_seen_(t_ ? a.n_rows : 0),
-          level_(t_ ? a.n_cols : 0), next_level_(t_ ? a.n_cols : 0),
+          spare_(active_.size()), column_(a.n_cols),
+          exact_(t_ ? a.n_rows : 0, t_ ? a.n_cols : 0, run.team.size()),
           count_(Threads ? 0 : static_cast<std::size_t>(infinite_) + 1) {
         for (int rank = 0; rank < (Threads ? run.team.size() : 1); ++rank)
             workers_.push_back(std::make_unique<Worker>(run, rank));
@@ -91,23 +90,21 @@ class PushRelabel {
     // Time: O(sqrt(n) nnz) between global relabels, O(n nnz) in all.
     void improve() {
         if (active_.empty()) return;
-        each_column([&](Index j, auto&) {
+        each_column([&](Index j) {
             const Index i = m_.col_mate[j];
             column_[j] = {Index{i != UNMATCHED<Index>}, i};
         });
         if (t_) push_with_exact_labels();
         else push_with_lower_bounds();
-        each_column([&](Index j, auto&) { m_.col_mate[j] = column_[j].mate; });
+        each_column([&](Index j) { m_.col_mate[j] = column_[j].mate; });
         for (const auto& worker : workers_) run_.stats.augmentations += worker->augmentations;
     }
 
   private:
-    // use(j, writer): of each column; a writer to the level.
     template <class Use>
     void each_column(const Use& use) {
         run_.team.loop(a_.n_cols, 1 << 15, [&](int, std::int64_t begin, std::int64_t end) {
-            typename List::Writer writer(level_);
-            for (auto j = static_cast<Index>(begin); j < end; ++j) use(j, writer);
+            for (auto j = static_cast<Index>(begin); j < end; ++j) use(j);
         });
     }
 
@@ -115,7 +112,7 @@ class PushRelabel {
         while (!active_.empty() && !run_.stopped() && !run_.exhausted()) {
             relabel_globally();
             if (run_.stopped()) return;
-            std::erase_if(active_, [&](Index i) { return !row_seen_.test(i); });
+            std::erase_if(active_, [&](Index i) { return !exact_.has_reached(i); });
             std::int64_t left = interval_;
             while (!active_.empty() && left > 0 && !run_.stopped()) left -= push_round(left);
             free_the_active();
@@ -135,6 +132,7 @@ class PushRelabel {
             const std::size_t before = active_.size();
             const std::int64_t relabels = push_round(interval_);
             idle = active_.size() < before ? 0 : idle + relabels;
+            turns_ = run_.edges() > a_.nnz();
         }
         const bool is_sure = !Threads || std::ranges::all_of(workers_, [](const auto& worker) {
             return worker->waiting.empty();
@@ -202,7 +200,14 @@ class PushRelabel {
             best = less ? j : best;
             least = less ? d : least;
         };
-        if (forward_)
+        if (turns_) {
+            const auto turn =
+                static_cast<Index>((std::uint64_t{static_cast<std::uint32_t>(i) * 0x9e3779b1u} *
+                                    static_cast<std::uint64_t>(last - first)) >>
+                                   32);
+            for (Index p = first + turn; p < last; ++p) scan(p);
+            for (Index p = first; p < first + turn; ++p) scan(p);
+        } else if (forward_)
             for (Index p = first; p < last; ++p) scan(p);
         else
             for (Index p = last; p-- > first;) scan(p);
@@ -252,66 +257,14 @@ class PushRelabel {
         }
     }
 
-    // Exact distances, by breadth-first search from the free columns.
     void relabel_globally() {
         auto timer = run_.time("global relabel");
-        ++run_.stats.phases;
         forward_ = !options_.fairness || !forward_;
-        row_seen_.fill(false);
-        level_.resize(0);
-        each_column([&](Index j, auto& level) {
-            const bool is_free = column_[j].mate == UNMATCHED<Index>;
-            column_[j].label = is_free ? 0 : infinite_;
-            if (is_free) level.push(j);
-        });
         std::fill(count_.begin(), count_.end(), Index{0});
-        auto unreached = static_cast<std::int64_t>(a_.n_cols);
-        for (Index distance = 0; level_.size() > 0 && !run_.stopped(); ++run_.stats.levels) {
-            if constexpr (!Threads) count_[distance] = static_cast<Index>(level_.size());
-            unreached -= static_cast<std::int64_t>(level_.size());
-            next_level_.resize(0);
-            ++distance;
-            run_.team.loop(level_.size(), 1 << 10,
-                           [&](int rank, std::int64_t begin, std::int64_t end) {
-                               label_mates(*workers_[rank], begin, end, distance);
-                           });
-            level_.swap(next_level_);
-        }
-        if constexpr (!Threads) count_[infinite_] = static_cast<Index>(unreached);
-    }
-
-    // Labels the mates of the unseen rows of columns begin..end-1 of the level: the next one.
-    void label_mates(Worker& worker, std::int64_t begin, std::int64_t end, Index distance) {
-        constexpr std::int64_t at_once = 1 << 10;
-        typename List::Writer next(next_level_);
-        for (; begin < end; begin += at_once) {
-            if (!append_rows(worker, begin, std::min(end, begin + at_once))) return;
-            const std::vector<Index>& rows = worker.rows;
-            for (std::size_t k = 0; k < rows.size(); ++k) {
-                if (k + 16 < rows.size())
-                    SPARSEMATCH_PREFETCH(&column_[std::max<Index>(m_.row_mate[rows[k + 16]], 0)],
-                                         1);
-                const Index j = m_.row_mate[rows[k]];
-                if (j == UNMATCHED<Index>) continue;
-                column_[j].label = distance;
-                next.push(j);
-            }
-        }
-    }
-
-    // Finds the unseen rows of columns begin..end-1 of the level. False: stop now.
-    bool append_rows(Worker& worker, std::int64_t begin, std::int64_t end) {
-        worker.rows.clear();
-        for (std::int64_t k = begin; k < end; ++k) {
-            PrefetchAhead<12>::lists(*t_, &level_[0], k, end);
-            for (const Index i : t_->neighbours(level_[k])) {
-                if (!row_seen_.template claim<Threads>(i)) continue;
-                SPARSEMATCH_PREFETCH(&m_.row_mate[i]);
-                worker.rows.push_back(i);
-            }
-            if (!worker.counter.add(t_->degree(level_[k]))) return false;
-        }
-        return true;
+        exact_.find(*t_, column_.data(), m_.row_mate, infinite_, run_,
+                    [&](Index label, std::size_t n) {
+                        if constexpr (!Threads) count_[label] = static_cast<Index>(n);
+                    });
     }
 
     const Csr<Index>& a_;
@@ -323,12 +276,11 @@ class PushRelabel {
     const Index infinite_;
     std::vector<Index> active_, spare_;
     Buffer<Column> column_;
-    Bitmap row_seen_;
-    List level_, next_level_;
+    ExactLabels<Threads, Index> exact_;
     Buffer<Index> count_;  // columns of each label; of one worker
     std::vector<std::unique_ptr<Worker>> workers_;
     std::int64_t next_gap_ = 0;
-    bool forward_ = false;
+    bool forward_ = false, turns_ = false;
 };
 
 template <class Index>
