@@ -10,7 +10,6 @@ import gpu_calls
 import oracle
 import sparsematch
 
-
 #: What conftest.py has calls believe, so that no test depends on the machine.
 CORES = 64
 
