@@ -53,13 +53,9 @@ def maximum_product_transversal(
     approximate : bool, optional
         Whether absolute values are rounded to powers of 2 before the search, which may then be
         faster or slower: scaled entries are still at most 1, and matched ones above 1/2. The
-    <<<<<<< HEAD
         factors are powers of 2. Over ranks this is ignored.
-    =======
-        factors are powers of 2.
     workers : int, optional
         Number of threads, -1 for all cores. By default that of `set_workers`, which is 1.
-    >>>>>>> workers
 
     Returns
     -------

@@ -1,5 +1,5 @@
-// Exact labels of columns for push-relabel: their distances to a free column, counted in columns, by
-// breadth-first search from the free ones. The global relabelling of push_relabel.hpp.
+// Exact labels of columns for push-relabel: their distances to a free column, counted in columns,
+// by breadth-first search from the free ones. The global relabelling of push_relabel.hpp.
 #pragma once
 
 #include <algorithm>
