@@ -60,6 +60,7 @@ MACROS = {
     "matching/ms_bfs": SEARCH | {"WIDTH": 0, "LANES": 8},
     "matching/ms_bfs_setup": {"WIDTH": 8, "LANES": 8, "LINKED": ms_bfs.LINKED},
     "matching/over_ranks/forest": {"LANES": 8, "LONG": forest.LONG},
+    "matching/over_ranks/min_degree": {},
     "matching/over_ranks/proposals": {"TRIES": cheap.TRIES},
     "matching/push_relabel": apfb.MACROS,
 }

@@ -314,6 +314,11 @@ def install():
         id=0, compute_capability="90", attributes={"MaxSharedMemoryPerBlockOptin": 232_448}
     )
     cupy.cuda.runtime.getDeviceCount = lambda: 1
+    pool = types.SimpleNamespace(
+        free_bytes=lambda: 0, total_bytes=lambda: 0, free_all_blocks=lambda: None
+    )
+    cupy.get_default_memory_pool = lambda: pool
+    cupy.cuda.runtime.memGetInfo = lambda: (1 << 33, 1 << 34)
     cupy.cuda.get_current_stream = Stream
     cupy.cuda.alloc_pinned_memory = lambda size: np.empty(size, np.uint8).view(PinnedMemory)
     cupy.cuda.runtime.CUDARuntimeError = CUDARuntimeError

@@ -1,6 +1,13 @@
 """Matching of matrices distributed over the GPUs of several ranks."""
 
-from sparsematch._engines.nccl.matching import auto, certificates, cheap, distribution, ms_bfs
+from sparsematch._engines.nccl.matching import (
+    auto,
+    certificates,
+    cheap,
+    distribution,
+    min_degree,
+    ms_bfs,
+)
 from sparsematch._engines.operations import CertificateOps, DistributionOps
 from sparsematch._engines.registry import Engine, register, register_operations
 from sparsematch._types.arrays import advising
@@ -9,6 +16,7 @@ for _module, _kind, _init in (
     (auto, "exact", "none"),
     (ms_bfs, "exact", "cheap"),
     (cheap, "heuristic", "none"),
+    (min_degree, "heuristic", "none"),
 ):
     register(
         Engine(

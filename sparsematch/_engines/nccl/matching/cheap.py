@@ -2,21 +2,17 @@
 
 Azad, Buluc, Distributed-memory algorithms for maximal cardinality matching using matrix algebra
 (IEEE Cluster 2015), simple greedy. The kernels are those of `over_ranks/proposals.cu` of the
-back-end for a GPU, which says what a round is. Every GPU knows of all columns whether they are
-matched, as far as it has taken part: a bit each.
+back-end for a GPU.
 """
 
 from time import perf_counter
 from typing import Any
 
-import numpy as np
-
 from sparsematch._engines.cuda.core import compile
-from sparsematch._engines.cuda.core.device import bit_set
 from sparsematch._engines.mpi.core.exchange import finishing
 from sparsematch._engines.nccl.core.exchange import Exchange
-from sparsematch._engines.nccl.core.layout import Counts, Outbox, owners, room_for
 from sparsematch._engines.nccl.core.steps import Account, step_info
+from sparsematch._engines.nccl.matching.proposals import Proposals
 from sparsematch._engines.registry import Run
 from sparsematch._types.arrays import namespace
 from sparsematch._types.distributed import DistributedCSR
@@ -26,8 +22,6 @@ SUMMARY = "Free rows propose to free columns, in rounds of one proposal a row."
 
 #: Entries that one thread looks at; longer lists are then scanned by a warp.
 TRIES = 64
-
-_ASKS, _GRANTS = 0, 1
 
 
 def improve(A: DistributedCSR, matching: DistributedMatching, run: Run) -> None:
@@ -39,75 +33,12 @@ def improve(A: DistributedCSR, matching: DistributedMatching, run: Run) -> None:
     with finishing(A.comm):
         begin, xp = perf_counter(), namespace(A.indptr)
         exchange, account = Exchange(A.comm, xp), Account()
-        Proposals(A, matching, exchange, run).make(account)
+        kernels = compile.load("matching/over_ranks/proposals", A.dtype, TRIES=TRIES)
+
+        def propose(state: Any, _: int, rows: Any) -> None:
+            kernels.launch("propose", int(rows[2]), state, *rows)
+            kernels.launch("propose_hard", 32 * int(rows[2]), state)
+
+        Proposals(A, matching, exchange, kernels, run).make(account, propose)
         own = int(xp.count_nonzero(matching.row_mate >= 0))
         run.steps.append(step_info(exchange, "cheap", begin, own, account))
-
-
-class Proposals:
-    """The rounds on one rank."""
-
-    def __init__(
-        self, A: DistributedCSR, matching: DistributedMatching, exchange: Exchange, run: Run
-    ) -> None:
-        xp, dtype = namespace(A.indptr), A.dtype
-        self.exchange, self.seed, self.n_rows = exchange, run.seed, len(A.own_rows)
-        self.kernels = compile.load("matching/over_ranks/proposals", dtype, TRIES=TRIES)
-        self.counts = Counts(self.kernels, exchange, xp, boxes=2, fresh=2)
-        room = room_for(self.n_rows, A.local_nnz, exchange.size)
-        asks = Outbox(exchange, self.counts.box(_ASKS), 2, room, dtype)
-        grants = Outbox(exchange, self.counts.box(_GRANTS), 2, asks.largest_room, dtype)
-        self.boxes = asks, grants
-        self.taken = bit_set(xp, A.n_cols)
-        self.lists = [xp.empty(self.n_rows, dtype) for _ in range(3)]
-        cols = owners(self.kernels, A, "cols")
-        self._fields = {
-            "indptr": A.indptr,
-            "indices": A.indices,
-            "row_mate": matching.row_mate,
-            "col_mate": matching.col_mate,
-            "taken": self.taken,
-            "hard": self.lists[2],
-            "rows": owners(self.kernels, A, "rows"),
-            "cols": cols,
-            "asks": self.boxes[_ASKS].struct(self.kernels),
-            "grants": self.boxes[_GRANTS].struct(self.kernels),
-            "progress": self.counts.progress,
-        }
-        if run.warm or run.steps:
-            self.kernels.launch("mark", len(A.own_cols), cols, matching.col_mate, self.taken)
-
-    def make(self, account: Account) -> None:
-        """Propose until no free row has a free column. Collective."""
-        n = self.n_rows
-        while True:
-            account.phases += 1
-            state, every = self._struct(account.phases), np.bool_(account.phases == 1)
-            self.kernels.launch("propose", n, state, every, self.lists[1], np.int64(n))
-            self.kernels.launch("propose_hard", 32 * n, state)
-            everyone, numbers = self._read()
-            account.edges = int(self.counts.field(numbers, "edges"))
-            going_on = self.counts.field(everyone, "next")
-            if not going_on.any():
-                return
-            n = int(going_on[self.exchange.rank])
-            self.lists[:2] = self.lists[1::-1]
-            if self.counts.boxes(everyone, _ASKS).any():
-                self._settle(state, everyone)
-
-    def _settle(self, state: Any, everyone: Any) -> None:
-        """Let owners choose, and rows know. Collective."""
-        arrived, n = self.boxes[_ASKS].send(self.counts.boxes(everyone, _ASKS))
-        self.kernels.launch("grant", int(n), state, arrived, n)
-        everyone, _ = self._read()
-        arrived, n = self.boxes[_GRANTS].send(self.counts.boxes(everyone, _GRANTS))
-        self.kernels.launch("accept", int(n), state, arrived, n)
-
-    def _read(self) -> tuple[Any, list[int]]:
-        numbers = self.counts.read()
-        return self.exchange.share(numbers), numbers
-
-    def _struct(self, turn: int) -> Any:
-        """Return the state, with a list of rows to write and a seed of this round."""
-        seed = np.uint32((self.seed + 0x9E3779B9 * turn) & 0xFFFFFFFF)
-        return self.kernels.struct("Proposals", **self._fields, next=self.lists[0], seed=seed)

@@ -41,8 +41,10 @@ class Forest:
         Levels, entries, paths.
     width : int
         Rows of the frontier of this rank, at most.
-    n_roots, found : int
-        Trees, and the paths that were found so far, of all ranks.
+    n_roots, most : int
+        Trees of all ranks, and the paths that they can have at most.
+    found, paths : int
+        Leaves found so far on all ranks, of which a tree may have several; paths augmented.
     """
 
     def __init__(
@@ -75,7 +77,7 @@ class Forest:
             "claims": self._claims.struct(self.kernels),
             "progress": self.counts.progress,
         }
-        self.width = self.found = self.n_roots = self._tail = 0
+        self.width = self.found = self.n_roots = self.most = self.paths = self._tail = 0
         self._deep = False
 
     def _of_all_columns(self, col_mate: IndexArray) -> IndexArray:
@@ -94,8 +96,11 @@ class Forest:
         lists = {"queue": self._queue, "changes": self._other}
         self._state = self.kernels.struct("Forest", **self._fields, **lists)
 
-    def plant(self) -> bool:
-        """Make the free rows that have entries roots; return whether there are some. Collective."""
+    def plant(self, free_cols: int | None = None) -> bool:
+        """Make the free rows that have entries roots; return whether there are some. Collective.
+
+        `free_cols`: columns that might still be matched, if that is known.
+        """
         xp, dtype, n_rows = self._xp, self.A.dtype, len(self.A.own_rows)
         none = Outbox(self.exchange, self.counts.box(_WALKERS), 2, 0, dtype)
         walkers = {"walkers": none.struct(self.kernels)}
@@ -104,6 +109,7 @@ class Forest:
         everyone, _ = self._read()
         roots = self.counts.field(everyone, "tail")
         self.n_roots, self.width = int(roots.sum()), int(roots[self.exchange.rank])
+        self.most = self.n_roots if free_cols is None else min(self.n_roots, free_cols)
         room = min(self.n_roots, max(n_rows, len(self.A.own_cols)))
         self._walkers = Outbox(self.exchange, self.counts.box(_WALKERS), 2, room, dtype)
         self._set(
@@ -115,17 +121,18 @@ class Forest:
         before = np.int64(roots[: self.exchange.rank].sum())
         self._launch("number_roots", self.width, before)
         self._launch("advance", 1)
-        return self.n_roots > 0
+        return self.most > 0
 
     def grow(self) -> bool:
         """Grow until no tree can; return whether one has found a path. Collective.
 
         When some have, it ends with twice the level of the last: more vertices are in no tree in
-        the next phase. Reads: lists, mates. Writes: trees, parents, leaves. Time: O(entries of what
-        is reached).
+        the next phase; or as soon as there can be no more of them. Reads: lists, mates. Writes:
+        trees, parents, leaves. Time: O(entries of what is reached).
         """
         before, again, alive, level, last = self.found, False, True, 0, 0
-        while alive and (not last or again or level <= 2 * last):
+        enough = before + self.most - self.paths  # leaves, if each tree has one
+        while alive and (not last or again or (level <= 2 * last and self.found < enough)):
             level += not again
             self._launch("expand", self.width * self.lanes, np.bool_(again))
             self._launch("expand_parts", 1 << 18)
@@ -163,6 +170,7 @@ class Forest:
             self._launch("walk_on", int(n), arrived, n)
         self.account.augmentations = int(self.counts.field(numbers, "paths"))
         self.account.path_edges = int(self.counts.field(numbers, "path_edges"))
+        self.paths = int(self.counts.field(everyone, "paths").sum())
         self._tail = int(self.counts.field(numbers, "tail"))
         self._publish(self.counts.field(everyone, "changes"))
 

@@ -1,7 +1,7 @@
 """A small matrix is gathered on one GPU, matched there, and its mates are sent back.
 
-Exchanges would take longer than the whole work. What "small" means is a constant, so that the
-memory of that GPU stays bounded whatever the matrix.
+Exchanges would take longer than the whole work. What "small" means is a constant, and a share of
+the memory that is free there.
 """
 
 import itertools
@@ -17,13 +17,30 @@ from sparsematch._types.distributed import DistributedCSR
 from sparsematch._types.distributed_matching import DistributedMatching
 from sparsematch._types.matching import Matching
 
-#: Rows, columns and entries together, up to which a matrix is gathered: some 150 MB of workspace.
-GATHERED = 10_000_000
+#: Rows, columns and entries together, up to which a matrix is gathered. Two GPUs exchange some 200
+#: times in a search, half a millisecond each with the launches and waits around it: 0.1 s, in which
+#: one of them finishes a matrix of 5e8 entries. The links bring 2e8 in a few milliseconds.
+GATHERED = 200_000_000
+
+#: Indices that it takes for each of them on that GPU: what comes, its copy in one piece, slots, and
+#: the workspace of a search; at most this share of what is free.
+INDICES, SHARE = 6, 1 / 3
 
 
 def is_small(A: DistributedCSR) -> bool:
-    """Tell whether a matrix is gathered."""
-    return A.n_rows + A.n_cols + A.nnz <= GATHERED
+    """Tell whether a matrix is gathered. Collective."""
+    size = A.n_rows + A.n_cols + A.nnz
+    if size > GATHERED:
+        return False
+    xp = namespace(A.indptr)
+    free = int(Exchange(A.comm, xp).share([_free_memory(xp)])[0, 0])
+    return INDICES * A.dtype.itemsize * size <= SHARE * free
+
+
+def _free_memory(xp: Any) -> int:
+    """Return the bytes that are free on the GPU, and in what CuPy keeps of it."""
+    free, _ = xp.cuda.runtime.memGetInfo()
+    return int(free) + int(xp.get_default_memory_pool().free_bytes())
 
 
 def match_on_one_gpu(A: DistributedCSR, matching: DistributedMatching, run: Run) -> None:

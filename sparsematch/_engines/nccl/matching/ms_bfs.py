@@ -4,7 +4,7 @@ MCM-DIST (Azad, Buluc, Distributed-memory algorithms for maximum cardinality mat
 graphs, IPDPS 2016), and the grafting of Azad, Buluc, Pothen, A parallel tree grafting algorithm for
 maximum cardinality matching in bipartite graphs (IPDPS 2015, Algorithm 3), top down: after a deep
 phase the trees without a path stay, and all their rows are expanded again. When no tree finds a
-path, none exists.
+path, or no row or column is left that could be matched, none exists.
 """
 
 from time import perf_counter
@@ -13,6 +13,7 @@ from sparsematch._engines.mpi.core.exchange import finishing
 from sparsematch._engines.nccl.core.exchange import Exchange
 from sparsematch._engines.nccl.core.steps import step_info
 from sparsematch._engines.nccl.matching.forest import Forest
+from sparsematch._engines.nccl.matching.min_degree import Occupied
 from sparsematch._engines.registry import Run
 from sparsematch._types.arrays import namespace
 from sparsematch._types.distributed import DistributedCSR
@@ -33,12 +34,27 @@ def improve(A: DistributedCSR, matching: DistributedMatching, run: Run) -> None:
         begin, xp = perf_counter(), namespace(A.indptr)
         exchange = Exchange(A.comm, xp)
         forest = Forest(A, matching.row_mate, matching.col_mate, exchange)
-        if forest.plant():
+        if forest.plant(_free_columns(A, matching, exchange, run)):
             forest.account.phases = 1
             while forest.grow():
                 forest.augment()
+                if forest.paths == forest.most:
+                    break
                 forest.replant()
                 forest.account.phases += 1
         forest.finish()
         own = int(xp.count_nonzero(matching.row_mate >= 0))
         run.steps.append(step_info(exchange, "ms_bfs", begin, own, forest.account))
+
+
+def _free_columns(
+    A: DistributedCSR, matching: DistributedMatching, exchange: Exchange, run: Run
+) -> int:
+    """Return how many columns might still be matched. Collective.
+
+    When they are, the search is over: no last phase has to find nothing. Known to be empty are those
+    that a start by degree has counted.
+    """
+    occupied = run.kept.cols if isinstance(run.kept, Occupied) else A.n_cols
+    (pairs,) = exchange.sum(int(namespace(A.indptr).count_nonzero(matching.row_mate >= 0)))
+    return occupied - pairs
