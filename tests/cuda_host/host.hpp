@@ -123,6 +123,11 @@ DEVICE void push(T* queue, Count* count, T value, bool wanted) {
     if (wanted) queue[add(count, Count{1})] = value;
 }
 
+template <int N, class Count>
+DEVICE void draw_each(Count* count, const bool (&wanted)[N], Count (&numbers)[N]) {
+    for (int u = 0; u < N; ++u)
+        if (wanted[u]) numbers[u] = add(count, Count{1});
+}
 template <int N, class T, class Count>
 DEVICE void push_each(T* queue, Count* count, const T (&values)[N], const bool (&wanted)[N]) {
     for (int u = 0; u < N; ++u) push(queue, count, values[u], wanted[u]);

@@ -136,9 +136,10 @@ DEVICE void push(T* queue, Count* count, T value, bool wanted) {
     queue[first + __popc(wanting & ((1u << lane) - 1))] = value;
 }
 
-// The same for N values of each lane, with one atomic addition for all of them.
-template <int N, class T, class Count>
-DEVICE void push_each(T* queue, Count* count, const T (&values)[N], const bool (&wanted)[N]) {
+// Different numbers from a counter for those of N flags of each lane that are set, with one atomic
+// addition for all of them.
+template <int N, class Count>
+DEVICE void draw_each(Count* count, const bool (&wanted)[N], Count (&numbers)[N]) {
     const unsigned here = __activemask();
     unsigned wanting[N], lane;
     int total = 0;
@@ -150,9 +151,17 @@ DEVICE void push_each(T* queue, Count* count, const T (&values)[N], const bool (
     if (static_cast<int>(lane) == leader) first = add(count, static_cast<Count>(total));
     first = __shfl_sync(here, first, leader);
     for (int u = 0; u < N; ++u) {
-        if (wanted[u]) queue[first + __popc(wanting[u] & ((1u << lane) - 1))] = values[u];
-        first += __popc(wanting[u]);
+        numbers[u] = first + static_cast<Count>(__popc(wanting[u] & ((1u << lane) - 1)));
+        first += static_cast<Count>(__popc(wanting[u]));
     }
+}
+// Appends those of N values of each lane that are wanted.
+template <int N, class T, class Count>
+DEVICE void push_each(T* queue, Count* count, const T (&values)[N], const bool (&wanted)[N]) {
+    Count at[N];
+    draw_each(count, wanted, at);
+    for (int u = 0; u < N; ++u)
+        if (wanted[u]) queue[at[u]] = values[u];
 }
 
 // Adds one to a counter that the thread names, once for all active lanes that name the same.

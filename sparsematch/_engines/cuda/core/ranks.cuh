@@ -31,3 +31,24 @@ DEVICE bool post(const Outbox& out, int to, const Letter& letter) {
     reinterpret_cast<Letter*>(out.letters)[box * out.room + at] = letter;
     return true;
 }
+// N letters of each lane, to the ranks `to` (none where that is negative), with one atomic addition
+// for each rank. Returns which of them found no room, a bit each.
+template <int N, class Letter>
+DEVICE Bits post_each(const Outbox& out, const int (&to)[N], const Letter (&letters)[N]) {
+    Bits left = 0;
+    for (int rank = 0; rank < out.ranks; ++rank) {
+        if (rank == out.rank) continue;
+        bool wanted[N];
+        long long at[N];
+        for (int k = 0; k < N; ++k) wanted[k] = to[k] == rank;
+        draw_each(out.counts + rank, wanted, at);
+        Letter* const box = reinterpret_cast<Letter*>(out.letters) +
+                            (rank > out.rank ? rank - 1 : rank) * out.room;
+        for (int k = 0; k < N; ++k) {
+            if (!wanted[k]) continue;
+            if (at[k] < out.room) box[at[k]] = letters[k];
+            else left |= 1u << k;
+        }
+    }
+    return left;
+}

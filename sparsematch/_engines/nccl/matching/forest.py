@@ -19,7 +19,7 @@ from sparsematch._types.arrays import BoolArray, IndexArray, namespace
 from sparsematch._types.distributed import DistributedCSR
 
 #: Entries from which a list is cut into parts of as many, for a warp each.
-LONG = 2048
+LONG = 512
 
 #: Levels of a phase from which trees without a path stay: to plant them again takes as many.
 DEEP = 12

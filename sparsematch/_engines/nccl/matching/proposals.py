@@ -2,8 +2,8 @@
 
 Azad, Buluc, Distributed-memory algorithms for maximal cardinality matching using matrix algebra
 (IEEE Cluster 2015). The kernels are those of `over_ranks/proposals.cuh` of the back-end for a GPU,
-which says what a round is. Every GPU knows of all columns whether they are matched, as far as it
-has taken part: a bit each.
+which says what a round is. Every GPU knows of all columns whether they were matched when the round
+began: a bit each.
 """
 
 from collections.abc import Callable
@@ -88,12 +88,19 @@ class Proposals:
                 self._settle(state, everyone)
 
     def _settle(self, state: Any, everyone: Any) -> None:
-        """Let owners choose, and rows know. Collective."""
+        """Let owners choose, rows know, and all know what is matched. Collective.
+
+        Else a row would propose, one in a round, to all columns that others have taken before.
+        """
         arrived, n = self.boxes[_ASKS].send(self.counts.boxes(everyone, _ASKS))
         self.kernels.launch("grant", int(n), state, arrived, n)
         everyone, _ = self._read()
         arrived, n = self.boxes[_GRANTS].send(self.counts.boxes(everyone, _GRANTS))
         self.kernels.launch("accept", int(n), state, arrived, n)
+        size, words = self.exchange.size, self.taken.size
+        others = self.exchange.swap([self.taken] * size, [words] * size)
+        arguments = np.int64(words), others, np.int32(size - 1)
+        self.kernels.launch("unite", words, self.taken, *arguments)
 
     def _read(self) -> tuple[Any, list[int]]:
         numbers = self.counts.read()

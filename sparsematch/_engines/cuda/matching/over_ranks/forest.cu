@@ -72,12 +72,19 @@ KERNEL number_roots(Forest f, long long first) {
         f.queue[k].with += static_cast<Index>(first);
 }
 
-// An own row is claimed. Safe: whoever sets its bit writes its parent and puts it in the queue.
-DEVICE void reach(const Forest& f, const Claim& by) {
-    const Index r = by.row - static_cast<Index>(f.rows.begin);
-    if (has(f.reached, r) || !claim(f.reached, r)) return;
-    f.parent[r] = by.parent;
-    push(f.queue, &f.progress->tail, Step{by.row, by.root}, true);
+// Own rows are claimed, those of N that are wanted. Safe: whoever sets a row's bit writes its parent
+// and puts it in the queue.
+template <int N>
+DEVICE void reach(const Forest& f, const Claim (&by)[N], const bool (&wanted)[N]) {
+    bool mine[N];
+    Step steps[N];
+    for (int k = 0; k < N; ++k) {
+        const Index r = by[k].row - static_cast<Index>(f.rows.begin);
+        mine[k] = wanted[k] && !has(f.reached, r) && claim(f.reached, r);
+        steps[k] = Step{by[k].row, by[k].root};
+        if (mine[k]) f.parent[r] = by[k].parent;
+    }
+    push_each(f.queue, &f.progress->tail, steps, mine);
 }
 // An own column without a mate is claimed: it ends the path of a tree that has none. Others are
 // told where there is room: they might find another one.
@@ -91,23 +98,32 @@ DEVICE void end_path(const Forest& f, const Claim& by) {
         if (to != f.claims.rank) post(f.claims, to, Claim{by.root, UNMATCHED, by.root});
 }
 
-// Claims what is behind a column; returns whether its owner's box was full: then nothing has
-// happened.
-DEVICE bool visit(const Forest& f, Index col, Index parent, Index root) {
-    if (!claim(f.seen, col)) return false;
-    const Index mate = f.col_mate[col];
-    const bool ends = mate == UNMATCHED;
-    const Claim by = {ends ? ~col : mate, parent, root};
-    const Owners& owners = ends ? f.cols : f.rows;
-    const Index target = ends ? col : mate;
-    if (!owns(owners, target)) {
-        if (post(f.claims, owner(owners, target), by)) return false;
-        remove(f.seen, col);
-        return true;
+// Claims what is behind N columns, those that are wanted; returns whether the box of an owner was
+// full: then nothing has happened to its column. Atomics and reads of all are under way together.
+template <int N>
+DEVICE bool visit(const Forest& f, const Index (&cols)[N], const bool (&wanted)[N],
+                  const Step& from) {
+    bool claimed[N], near[N];
+    Index mate[N];
+    Claim by[N];
+    int to[N];
+    for (int k = 0; k < N; ++k) claimed[k] = wanted[k] && claim(f.seen, cols[k]);
+    for (int k = 0; k < N; ++k) mate[k] = claimed[k] ? f.col_mate[cols[k]] : UNMATCHED;
+    for (int k = 0; k < N; ++k) {
+        const bool ends = mate[k] == UNMATCHED;
+        const Owners& owners = ends ? f.cols : f.rows;
+        const Index target = ends ? cols[k] : mate[k];
+        const bool own = owns(owners, target);
+        by[k] = Claim{ends ? ~cols[k] : mate[k], from.row, from.with};
+        near[k] = claimed[k] && own && !ends;
+        to[k] = claimed[k] && !own ? owner(owners, target) : -1;
+        if (claimed[k] && own && ends) end_path(f, by[k]);
     }
-    if (ends) end_path(f, by);
-    else reach(f, by);
-    return false;
+    reach(f, by, near);
+    const Bits full = post_each(f.claims, to, by);
+    for (int k = 0; k < N; ++k)
+        if (full >> k & 1) remove(f.seen, cols[k]);
+    return full;
 }
 
 // Visits entries from, from + step, ... below `to`; returns whether one has to be visited again.
@@ -121,8 +137,7 @@ DEVICE bool visit_list(const Forest& f, const Step& at, long long from, long lon
             list[k] = from + k * step < to ? f.indices[from + k * step] : UNMATCHED;
         for (int k = 0; k < UNROLL; ++k)
             wanted[k] = list[k] >= 0 && !(load_old(f.seen + (list[k] >> 5)) >> (list[k] & 31) & 1);
-        for (int k = 0; k < UNROLL; ++k)
-            if (wanted[k]) full |= visit(f, list[k], at.row, at.with);
+        full |= visit(f, list, wanted, at);
     }
     return full;
 }
@@ -187,7 +202,7 @@ KERNEL receive(Forest f, const Claim* arrived, long long n) {
         const Claim by = arrived[k];
         if (by.parent == UNMATCHED) insert(f.done, by.root);
         else if (by.row < 0) end_path(f, by);
-        else reach(f, by);
+        else reach(f, {by}, {true});
     }
 }
 // What has been put in the queue is the frontier.

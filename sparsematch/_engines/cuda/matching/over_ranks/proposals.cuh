@@ -59,6 +59,15 @@ KERNEL accept(Proposals s, const Pair* arrived, long long n) {
         s.row_mate[arrived[k].vertex - s.rows.begin] = arrived[k].partner;
 }
 
+// What is known on other ranks, one set of so many words after the other, is known here.
+KERNEL unite(Bits* set, long long words, const Bits* others, int count) {
+    for (long long w = thread_index(); w < words; w += thread_count()) {
+        Bits bits = set[w];
+        for (int k = 0; k < count; ++k) bits |= others[k * words + w];
+        set[w] = bits;
+    }
+}
+
 // Own columns that have a mate. Writes: taken, own bits.
 KERNEL mark(Owners cols, const Index* col_mate, Bits* taken) {
     for (long long c = thread_index(); c < cols.end - cols.begin; c += thread_count())
