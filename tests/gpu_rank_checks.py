@@ -139,6 +139,45 @@ def check_real_matrices(comm, folder):
             assert sm.structural_rank(D, method="ms_bfs") == rank
 
 
+def check_starts(comm, folder):
+    """Uneven lists are started by degree, and the search ends when no column is left to match."""
+    rng = np.random.default_rng(3)
+    degrees = np.minimum(6 * rng.random(3000) ** (-1 / 1.2), 200).astype(int)
+    rows = np.repeat(np.arange(3000), degrees)
+    cols = (rng.random(rows.size) ** 3 * 2900).astype(int) * 1001 % 3000  # 100 without entries
+    uneven = sp.csr_array((np.ones(rows.size, np.int8), (rows, cols)), shape=(3000, 3000))
+    even = sp.random_array((500, 500), density=0.02, format="csr", rng=rng)
+    for A, start in ((uneven, "min_degree"), (even, "cheap")):
+        starts = [A.shape[0] * k // comm.size for k in range(comm.size + 1)]
+        D, rank = distribute(comm, A, starts), sm.structural_rank(A)
+        with constants(room=1 << 14, deep=12):
+            matching, info = sm.maximum_transversal(D, return_info=True)
+        assert_right(comm, A, D, matching, rank)
+        if comm.size > 1:
+            assert [step.engine for step in info.steps] == [start, "ms_bfs"]
+    D, free = distribute(comm, uneven, row_starts(rng, 3000, comm.size)), {}
+    occupied = len(np.unique(uneven.indices))
+    for init in ("cheap", "min_degree"):
+        matching, info = sm.maximum_transversal(D, method="ms_bfs", init=init, return_info=True)
+        assert matching.cardinality == sm.structural_rank(uneven)
+        free[init] = occupied - info.steps[0].cardinality
+    assert 4 * free["min_degree"] < free["cheap"]
+
+
+def check_memory_bounds_what_is_gathered(comm, folder):
+    """What does not fit in a third of the free memory stays where it is."""
+    A = random_matrix(np.random.default_rng(1))
+    D = distribute(comm, A, row_starts(np.random.default_rng(2), A.shape[0], comm.size))
+    assert gathered.is_small(D)
+    kept = gathered.SHARE
+    try:
+        gathered.SHARE = 0.0
+        assert not gathered.is_small(D)
+        assert_right(comm, A, D, sm.maximum_transversal(D), sm.structural_rank(A))
+    finally:
+        gathered.SHARE = kept
+
+
 def check_gathered(comm, folder):
     """A small matrix is matched on one GPU; the account says so on all ranks."""
     for A, D, _ in itertools.islice(cases(comm), 6):

@@ -42,8 +42,8 @@ DEVICE Bits post_each(const Outbox& out, const int (&to)[N], const Letter (&lett
         long long at[N];
         for (int k = 0; k < N; ++k) wanted[k] = to[k] == rank;
         draw_each(out.counts + rank, wanted, at);
-        Letter* const box = reinterpret_cast<Letter*>(out.letters) +
-                            (rank > out.rank ? rank - 1 : rank) * out.room;
+        Letter* const box =
+            reinterpret_cast<Letter*>(out.letters) + (rank > out.rank ? rank - 1 : rank) * out.room;
         for (int k = 0; k < N; ++k) {
             if (!wanted[k]) continue;
             if (at[k] < out.room) box[at[k]] = letters[k];

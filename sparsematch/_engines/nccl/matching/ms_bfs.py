@@ -52,8 +52,8 @@ def _free_columns(
 ) -> int:
     """Return how many columns might still be matched. Collective.
 
-    When they are, the search is over: no last phase has to find nothing. Known to be empty are those
-    that a start by degree has counted.
+    When they are, the search is over: no last phase has to find nothing. Which are empty is known
+    after a start by degree.
     """
     occupied = run.kept.cols if isinstance(run.kept, Occupied) else A.n_cols
     (pairs,) = exchange.sum(int(namespace(A.indptr).count_nonzero(matching.row_mate >= 0)))

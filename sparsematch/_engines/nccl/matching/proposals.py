@@ -69,8 +69,8 @@ class Proposals:
     def make(self, account: Account, propose: Propose, sweeps: int = 1) -> None:
         """Propose until no free row has a free column. Collective.
 
-        So many rounds look at all own rows, the others at those that have asked in the round before.
-        The last sweep lets every free row propose.
+        So many rounds look at all own rows, the others at those that asked in the round before. The
+        last sweep lets every free row propose.
         """
         n, going_on = self.n_rows, np.zeros(0)
         while account.phases < sweeps or going_on.any():

@@ -8,7 +8,7 @@
 #include "core/ranks.cuh"
 #include "matching/over_ranks/proposals.cuh"
 
-#define WINDOW 128         // entries of a long list among which the least is chosen
+#define WINDOW 128       // entries of a long list among which the least is chosen
 #define HIGHEST 0xFFFFF  // degrees are counted so far, or a little further
 
 // How many own rows a column has. Reads: indices. Writes: degree, zero before, by atomics: hubs, all
