@@ -72,8 +72,8 @@ KERNEL number_roots(Forest f, long long first) {
         f.queue[k].with += static_cast<Index>(first);
 }
 
-// Own rows are claimed, those of N that are wanted. Safe: whoever sets a row's bit writes its parent
-// and puts it in the queue.
+// Own rows are claimed, those of N that are wanted. Safe: whoever sets a row's bit writes its
+// parent and puts it in the queue.
 template <int N>
 DEVICE void reach(const Forest& f, const Claim (&by)[N], const bool (&wanted)[N]) {
     bool mine[N];

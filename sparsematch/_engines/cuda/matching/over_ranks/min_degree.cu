@@ -1,5 +1,5 @@
-// Maximal matching by proposals over several GPUs, least degree first: what one GPU does between two
-// exchanges.
+// Maximal matching by proposals over several GPUs, least degree first: what one GPU does between
+// two exchanges.
 //
 // Static minimum degree (Duff, Kaya, Ucar, ACM TOMS 38, 2011, one-sided), in rounds, each with the
 // free rows up to some length. A row proposes to the column of fewest rows among those that are not
@@ -11,8 +11,8 @@
 #define WINDOW 128       // entries of a long list among which the least is chosen
 #define HIGHEST 0xFFFFF  // degrees are counted so far, or a little further
 
-// How many own rows a column has. Reads: indices. Writes: degree, zero before, by atomics: hubs, all
-// alike, get no more than that. Time: O(nnz / threads).
+// How many own rows a column has; hubs, all alike, get little more than HIGHEST. Reads: indices.
+// Writes: degree, zero before, by atomics. Time: O(nnz / threads).
 KERNEL count(const Index* indices, long long nnz, int* degree) {
     for (long long p = thread_index(); p < nnz; p += thread_count()) {
         int* const to = degree + indices[p];

@@ -1,8 +1,8 @@
 // Maximal matching by proposals over several GPUs, in any order: what one GPU does between two
 // exchanges.
 //
-// Azad, Buluc (IEEE Cluster 2015), simple greedy. A free row proposes to the first column of its list
-// that is not known to be matched, from a place drawn at random on. See proposals.cuh.
+// Azad, Buluc (IEEE Cluster 2015), simple greedy. A free row proposes to the first column of its
+// list that is not known to be matched, from a place drawn at random on. See proposals.cuh.
 #include "core/device.cuh"
 #include "core/ranks.cuh"
 #include "matching/over_ranks/proposals.cuh"

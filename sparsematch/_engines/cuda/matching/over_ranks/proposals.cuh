@@ -1,7 +1,7 @@
 // Maximal matching by proposals over several GPUs: what its starts share.
 //
-// Azad, Buluc (IEEE Cluster 2015), in rounds. A free row proposes to a column of its list that is not
-// known to be matched. The owner gives the column to the first row that names it. A column that
+// Azad, Buluc (IEEE Cluster 2015), in rounds. A free row proposes to a column of its list that is
+// not known to be matched. The owner gives the column to the first row that names it. A column that
 // somebody has proposed to is matched when the round is over, so its bit of `taken` is set once the
 // proposal is posted.
 // Invariant: the bit of an own column decides who gets it; whoever has set it writes its mate.
