@@ -48,7 +48,7 @@ MACROS = {
     },
     "decomposition/multi_pivot": {"ROOTS": multi_pivot.ROOTS},
     "decomposition/strong_components": {"THREADS": strong_components.THREADS},
-    "graph/local_max_part": LISTS,
+    "graph/over_ranks/local_max_part": LISTS,
     "graph/local_max": LISTS | {"NARROW": local_max.NARROW},
     "graph/red_blue": LISTS,
     "graph/validate": LISTS,

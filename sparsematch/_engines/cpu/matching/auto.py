@@ -57,8 +57,8 @@ START_AGAIN_SHARE = 0.06
 #: From this mean degree on a depth-first search has a choice at each step.
 BRANCHING_DEGREE = 4.0
 
-#: So many rows, for each worker, or fewer pushing leaves to searches.
-LAST_ROWS = 4
+#: So many rows or fewer pushing leaves to searches.
+LAST_ROWS = 8
 
 #: Of fewer majors the order does not matter.
 FEW_SHARE = 0.1
@@ -216,8 +216,8 @@ class Course(Steps):
         """Search from the rows that pushing has left; of few each costs a pass at most."""
         left = self.free()[0] - self.features.degrees.empty
         why = "few rows are left: a search reads ahead, where a push waits for memory"
-        passes = 0 if left <= LAST_ROWS * self.run.workers else SEARCH
-        return self.search("single_source_bfs", passes, why)
+        passes = SHARED_SEARCH if self.run.workers > 1 else SEARCH
+        return self.search("single_source_bfs", 0 if left <= LAST_ROWS else passes, why)
 
     @property
     def may_start_again(self) -> bool:

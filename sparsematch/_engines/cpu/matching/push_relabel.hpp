@@ -68,8 +68,8 @@ class PushRelabel {
     // Pushes of a worker in a round.
     static constexpr std::int64_t least_pushes = 1 << 12, most_pushes = 1 << 14;
     // Active rows for each worker below which it is not worth waking; rows that pushes, each of
-    // which waits for memory, leave to searches: the last one, or some for each of several workers.
-    static constexpr std::size_t least_active = 64, last_rows = Threads ? 4 : 1;
+    // which waits for memory, leave to searches: the last one, or more if these are shared out.
+    static constexpr std::size_t least_active = 64, last_rows = Threads ? 8 : 1;
 
   public:
     PushRelabel(const Csr<Index>& a, const Csr<Index>* transposed, Matching<Index> m,
@@ -127,7 +127,7 @@ class PushRelabel {
             for (Index j = 0; j < a_.n_cols; ++j) ++count_[column_[j].label];
         }
         std::int64_t idle = 0;
-        while (active_.size() > last_rows * workers_.size() && idle < interval_ &&
+        while (active_.size() > last_rows && idle < interval_ &&
                !run_.stopped() && !run_.exhausted()) {
             const std::size_t before = active_.size();
             const std::int64_t relabels = push_round(interval_);

@@ -101,16 +101,16 @@ SEARCH, THIN = Work(2e-6, 60e-9, 0.2, 1024), Work(2e-6, 15e-9, 0.2, 256)
 DECOMPOSITION = Work(3e-6, 25e-9, 0.05, 448)
 
 #: The same where lists follow an order: first fit leaves the host hardly anything to do, and blocks
-#: are found along it. Strips, which suit the search on the device, take up to 510 levels.
-IN_ORDER, IN_ORDER_THIN = Work(2e-6, 1.5e-9, 0.2, 512), Work(2e-6, 1.5e-9, 0.2, 256)
+#: are found along it. But strips, which are not thin, suit the search on the device all the same.
+THIN_IN_ORDER = Work(2e-6, 1.5e-9, 0.2, 256)
 DECOMPOSITION_IN_ORDER = Work(3e-6, 7e-9, 0.1, 128)
 
 
 def search(graph: BipartiteCSR, *, in_order: bool) -> Work:
     """Return what the search for a matching is expected to be."""
-    if _is_thin(graph):
-        return IN_ORDER_THIN if in_order else THIN
-    return IN_ORDER if in_order else SEARCH
+    if not _is_thin(graph):
+        return SEARCH
+    return THIN_IN_ORDER if in_order else THIN
 
 
 def decomposition(run: Run) -> Work:

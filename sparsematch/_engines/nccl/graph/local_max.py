@@ -25,7 +25,7 @@ from sparsematch._types.graph_part import GraphPart
 SUMMARY = "Edges heavier than all their neighbours are matched; one exchange a round."
 GUARANTEE = 0.5
 
-_SOURCE = "graph/local_max_part"
+_SOURCE = "graph/over_ranks/local_max_part"
 
 
 def improve(graph: GraphPart, mate: IndexArray, run: Run) -> None:
