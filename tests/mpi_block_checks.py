@@ -1,16 +1,13 @@
 """Fine blocks over ranks against those of one process; see mpi_checks.py."""
 
 import itertools
-import sys
-from pathlib import Path
 
 import numpy as np
 import scipy.sparse as sp
 
 import sparsematch as sm
-from mpi_checks import cases, distribute, row_starts, run_named, whole
+from mpi_checks import cases, distribute, row_starts, run_script, whole
 from sparsematch._engines.mpi.core import sides
-from sparsematch._engines.mpi.core.exchange import finishing, import_mpi
 from sparsematch._engines.mpi.decomposition import small_rest, strong_components
 
 
@@ -129,11 +126,5 @@ def check_few_rounds(comm, folder):
     search.by_labels = by_labels
 
 
-def main():
-    comm, folder = import_mpi().COMM_WORLD, Path(sys.argv[1])
-    with finishing(comm):
-        run_named(comm, folder, globals())
-
-
 if __name__ == "__main__":
-    main()
+    run_script(globals())

@@ -63,15 +63,18 @@ def whole(comm, parts):
     return np.concatenate(comm.allgather(parts))
 
 
-def assert_right(comm, A, D, matching, rank):
-    """A maximum matching, by the oracle and by the library's own certificates."""
+def assert_right(comm, A, D, matching, rank, host=np.asarray):
+    """A maximum matching, by the oracle and by the library's own certificates.
+
+    `host` copies an array of the library to host memory.
+    """
     together = matching.gather()
     assert matching.cardinality == together.cardinality == rank
-    oracle.assert_maximum(A, together.row_mate, together.col_mate)
+    oracle.assert_maximum(A, host(together.row_mate), host(together.col_mate))
     assert sm.is_matching(D, matching)
     assert sm.is_maximal(D, matching)
     assert sm.is_maximum(D, matching)
-    rows, cols = (whole(comm, side) for side in sm.vertex_cover(D, matching))
+    rows, cols = (whole(comm, host(side)) for side in sm.vertex_cover(D, matching))
     assert len(rows) + len(cols) == rank
     in_cover = np.zeros(A.shape[0], bool), np.zeros(A.shape[1], bool)
     in_cover[0][rows], in_cover[1][cols] = True, True
@@ -299,12 +302,13 @@ def run_named(comm, folder, functions):
             sys.stdout.flush()
 
 
-def main():
+def run_script(functions):
+    """What a script of checks does: those that its command line names, with a folder."""
     comm, folder = import_mpi().COMM_WORLD, Path(sys.argv[1])
     with finishing(comm):
         assert auto.is_small is gathered.is_small
-        run_named(comm, folder, globals())
+        run_named(comm, folder, functions)
 
 
 if __name__ == "__main__":
-    main()
+    run_script(globals())

@@ -5,18 +5,16 @@ from pathlib import Path
 
 import numpy as np
 import scipy.sparse as sp
-from hypothesis import HealthCheck, Phase, given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 import sparsematch as sm
 from graphs import graphs, random_graph
 from mpi_checks import distribute, row_starts, run_named, whole
 from mpi_faults import assert_raises_on_all, guarded
+from mpi_graph_checks import the_same_on_all_ranks
 from sparsematch._engines.mpi.core import sides
 from sparsematch._engines.mpi.core.exchange import import_mpi
-
-#: Random graphs, by the number of ranks: on few cores many ranks wait for each other.
-EXAMPLES = {1: 60, 2: 40, 3: 15, 4: 10}
 
 
 def together(comm, D):
@@ -44,14 +42,7 @@ def assert_same(comm, G, D, mate):
 def check_any_graph(comm, folder):
     """Loops, repeats, explicit zeros; any partition, ranks without a vertex."""
 
-    @settings(
-        max_examples=EXAMPLES[comm.size],
-        derandomize=True,  # the same graphs on all ranks
-        database=None,
-        deadline=None,
-        phases=[Phase.generate],
-        suppress_health_check=list(HealthCheck),
-    )
+    @the_same_on_all_ranks(comm)
     @given(graphs(max_side=14), st.integers(0, 2**32), st.booleans())
     def check(G, seed, complex_values):
         G = sp.csr_array(G).astype(complex) * (2 - 1j) if complex_values else sp.csr_array(G)

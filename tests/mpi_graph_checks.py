@@ -50,17 +50,22 @@ def assert_same(comm, G, D, **how):
     return matching
 
 
-def check_any_graph(comm, folder):
-    """Loops, repeats, ties, zero and negative weights; any partition, ranks without a vertex."""
-
-    @settings(
+def the_same_on_all_ranks(comm):
+    """Settings of a property: every rank generates the same examples."""
+    return settings(
         max_examples=EXAMPLES[comm.size],
-        derandomize=True,  # the same graphs on all ranks
+        derandomize=True,
         database=None,
         deadline=None,
         phases=[Phase.generate],
         suppress_health_check=list(HealthCheck),
     )
+
+
+def check_any_graph(comm, folder):
+    """Loops, repeats, ties, zero and negative weights; any partition, ranks without a vertex."""
+
+    @the_same_on_all_ranks(comm)
     @given(graphs(max_side=14), st.integers(0, 2**32), st.booleans())
     def check(G, seed, weights):
         G = sp.csr_array(G)

@@ -1,15 +1,11 @@
 """Starts of searches over ranks, and kernels for 64 bits; see mpi_checks.py."""
 
-import sys
-from pathlib import Path
-
 import numpy as np
 import scipy.sparse as sp
 
 import sparsematch as sm
-from mpi_checks import assert_right, check_parts, distribute, row_starts, run_named
+from mpi_checks import assert_right, check_parts, distribute, row_starts, run_script
 from sparsematch._engines.mpi.core import sides
-from sparsematch._engines.mpi.core.exchange import finishing, import_mpi
 from sparsematch._engines.mpi.matching import gathered
 from sparsematch._types import row_blocks
 from strategies import build
@@ -68,11 +64,5 @@ def check_choice_of_start(comm, folder):
     gathered.GATHERED = 1_000_000
 
 
-def main():
-    comm, folder = import_mpi().COMM_WORLD, Path(sys.argv[1])
-    with finishing(comm):
-        run_named(comm, folder, globals())
-
-
 if __name__ == "__main__":
-    main()
+    run_script(globals())

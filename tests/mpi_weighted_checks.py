@@ -1,15 +1,11 @@
 """Heavy transversals over ranks against the heaviest of one process; see mpi_checks.py."""
 
-import sys
-from pathlib import Path
-
 import numpy as np
 import scipy.sparse as sp
 
 import sparsematch as sm
-from mpi_checks import cases, distribute, row_starts, run_named, superlu_dist, whole
+from mpi_checks import cases, distribute, row_starts, run_script, superlu_dist, whole
 from sparsematch._engines.mpi.core import sides
-from sparsematch._engines.mpi.core.exchange import finishing, import_mpi
 from sparsematch._engines.mpi.matching import gathered
 from sparsematch._engines.mpi.weighted import product
 
@@ -146,11 +142,5 @@ def check_scaled_and_permuted(comm, folder):
         assert begin == end or abs(moved.to_local() - A[p][begin:end]).max() == 0
 
 
-def main():
-    comm, folder = import_mpi().COMM_WORLD, Path(sys.argv[1])
-    with finishing(comm):
-        run_named(comm, folder, globals())
-
-
 if __name__ == "__main__":
-    main()
+    run_script(globals())

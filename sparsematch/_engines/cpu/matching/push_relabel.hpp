@@ -12,15 +12,15 @@
 // the papers: without a transpose nothing is relabelled globally; labels begin as 0 or 1, which are
 // lower bounds, too, and pushes alone raise them; after a pass over the entries a row's list is
 // scanned from a place of its own, as free columns may have been driven far away in one direction.
-// A worker has a ring of active rows, and keeps
-// what it displaces; after some thousand pushes the active rows are shared out anew.
+// A worker has a ring of active rows, and keeps what it displaces; after some thousand pushes the
+// active rows are shared out anew.
 //
 // Protocol of several workers: a row is active with one of them. That one writes the row's mate,
 // and then takes the column by an exchange of its mate (acquire, release): who displaces the row
 // later sees that write. The mate of an active row is out of date until pushing ends. Labels are
 // raised without order, so one may be too high: a row that finds none below infinite waits for the
 // next global relabelling, and is dropped if that, during which nothing is pushed, does not reach
-// it.
+// it. With one worker no label is too high, and such a row is dropped at once.
 // Invariant: labels only rise between two global relabellings, a matched column stays matched.
 #pragma once
 
@@ -119,29 +119,25 @@ class PushRelabel {
         }
     }
 
-    // Gives up if so many relabels have matched no row, if few rows are active, or if one waits and
-    // its label may be wrong.
+    // Gives up if so many relabels have matched no row, if few rows are active, or if one waits.
     void push_with_lower_bounds() {
         if constexpr (!Threads) {
             std::fill(count_.begin(), count_.end(), Index{0});
             for (Index j = 0; j < a_.n_cols; ++j) ++count_[column_[j].label];
         }
         std::int64_t idle = 0;
-        while (active_.size() > last_rows && idle < interval_ &&
-               !run_.stopped() && !run_.exhausted()) {
+        while (active_.size() > last_rows && idle < interval_ && !run_.stopped() &&
+               !run_.exhausted()) {
             const std::size_t before = active_.size();
             const std::int64_t relabels = push_round(interval_);
             idle = active_.size() < before ? 0 : idle + relabels;
-            turns_ = run_.edges() > a_.nnz();
+            from_own_place_ = run_.edges() > a_.nnz();
         }
-        const bool is_sure = !Threads || std::ranges::all_of(workers_, [](const auto& worker) {
-            return worker->waiting.empty();
-        });
-        if (!active_.empty() || !is_sure) run_.give_up();
         free_the_active();
+        if (!active_.empty()) run_.give_up();
     }
 
-    // Rows that wait are active again; all of these are free.
+    // Rows that wait are active again; the mates of all of these are made up to date.
     void free_the_active() {
         for (const auto& worker : workers_) {
             active_.insert(active_.end(), worker->waiting.begin(), worker->waiting.end());
@@ -200,20 +196,18 @@ class PushRelabel {
             best = less ? j : best;
             least = less ? d : least;
         };
-        if (turns_) {
-            const auto turn =
-                static_cast<Index>((std::uint64_t{static_cast<std::uint32_t>(i) * 0x9e3779b1u} *
-                                    static_cast<std::uint64_t>(last - first)) >>
-                                   32);
-            for (Index p = first + turn; p < last; ++p) scan(p);
-            for (Index p = first; p < first + turn; ++p) scan(p);
+        if (from_own_place_) {
+            const auto own = static_cast<Index>(multiply_wide(hash(i), last - first).high);
+            for (Index p = first + own; p < last; ++p) scan(p);
+            for (Index p = first; p < first + own; ++p) scan(p);
         } else if (forward_)
             for (Index p = first; p < last; ++p) scan(p);
         else
             for (Index p = last; p-- > first;) scan(p);
         worker.counter.add(last - first);
         if (least >= infinite_) {
-            worker.waiting.push_back(i);
+            if constexpr (Threads) worker.waiting.push_back(i);
+            else m_.row_mate[i] = UNMATCHED<Index>;  // no free column is reached from here, ever
             return UNMATCHED<Index>;
         }
         poke(m_.row_mate[i], best);
@@ -280,7 +274,7 @@ class PushRelabel {
     Buffer<Index> count_;  // columns of each label; of one worker
     std::vector<std::unique_ptr<Worker>> workers_;
     std::int64_t next_gap_ = 0;
-    bool forward_ = false, turns_ = false;
+    bool forward_ = false, from_own_place_ = false;
 };
 
 template <class Index>

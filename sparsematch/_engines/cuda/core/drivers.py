@@ -1,4 +1,4 @@
-"""Registration of drivers: modules that say what they are by SUMMARY, OPTIONS and `improve`."""
+"""Registration of drivers: modules with SUMMARY, `improve` and perhaps OPTIONS."""
 
 from types import ModuleType
 from typing import Any
@@ -7,15 +7,17 @@ from sparsematch._engines.registry import Engine, register
 from sparsematch._types.arrays import advising
 
 
-def register_driver(name: str, kind: str, module: ModuleType, **facts: Any) -> None:
+def register_driver(
+    name: str, kind: str, module: ModuleType, *, backend: str = "cupy", **facts: Any
+) -> None:
     """Register the engine of a driver; `facts` replace defaults of the fields of `Engine`."""
     register(
         Engine(
             name=name,
             kind=kind,
-            backend="cupy",
+            backend=backend,
             summary=module.SUMMARY,
-            options=module.OPTIONS,
+            options=getattr(module, "OPTIONS", {}),
             improve=advising(module.improve),
             **facts,
         )

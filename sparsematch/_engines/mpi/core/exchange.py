@@ -123,13 +123,16 @@ class Exchange:
         Exchanges of arrays so far.
     bytes_sent : int
         Bytes that this rank has sent to others in them.
+    carrier : str
+        Empty: there is no other than MPI.
     """
 
-    __slots__ = ("bytes_sent", "comm", "rank", "rounds", "size")
+    __slots__ = ("bytes_sent", "carrier", "comm", "rank", "rounds", "size")
 
     def __init__(self, comm: Any) -> None:
         self.comm, self.rank, self.size = comm, rank_of(comm), size_of(comm)
         self.rounds = self.bytes_sent = 0
+        self.carrier = ""
 
     def deliver(self, starts: IndexArray, keys: _Array, *columns: _Array) -> tuple[_Array, ...]:
         """Send each key, and the elements that go with it, to the owner of the key.

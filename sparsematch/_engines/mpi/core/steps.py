@@ -2,9 +2,20 @@
 
 from dataclasses import dataclass
 from time import perf_counter
+from typing import Protocol
 
-from sparsematch._engines.mpi.core.exchange import Exchange
 from sparsematch._types.run_info import StepInfo
+
+
+class Traffic(Protocol):
+    """What an account asks of the exchange of a run, over ranks or over their GPUs."""
+
+    rounds: int
+    bytes_sent: int
+    carrier: str
+
+    def sum(self, *numbers: int) -> list[int]:
+        """Return the sums over all ranks."""
 
 
 @dataclass(slots=True)
@@ -20,7 +31,7 @@ class Account:
 
 
 def step_info(
-    exchange: Exchange,
+    exchange: Traffic,
     name: str,
     begin: float,
     own_pairs: int,
@@ -47,4 +58,5 @@ def step_info(
         reason=reason,
         rounds=exchange.rounds,
         bytes_sent=sent,
+        carrier=exchange.carrier,
     )

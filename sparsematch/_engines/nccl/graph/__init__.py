@@ -1,22 +1,13 @@
 """Matching of general graphs distributed over the GPUs of several ranks."""
 
+from sparsematch._engines.cuda.core.drivers import register_driver
 from sparsematch._engines.nccl.graph import check, local_max
 from sparsematch._engines.operations import GraphOps
-from sparsematch._engines.registry import Engine, register, register_operations
+from sparsematch._engines.registry import register_operations
 from sparsematch._types.arrays import advising
 
-#: What ``method="auto"`` means is listed first.
-for _name, _module in (("auto", local_max), ("local_max", local_max)):
-    register(
-        Engine(
-            name=_name,
-            kind="approximate",
-            backend="nccl",
-            summary=_module.SUMMARY,
-            guarantee=_module.GUARANTEE,
-            improve=advising(_module.improve),
-        )
-    )
+for _name in ("auto", "local_max"):
+    register_driver(_name, "approximate", local_max, backend="nccl", guarantee=local_max.GUARANTEE)
 
 register_operations(
     "nccl",

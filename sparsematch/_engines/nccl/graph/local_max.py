@@ -15,8 +15,8 @@ import numpy as np
 from sparsematch._engines.cuda.core.device import HostNumbers, bit_set
 from sparsematch._engines.cuda.graph import rounds
 from sparsematch._engines.mpi.core.exchange import finishing
+from sparsematch._engines.mpi.core.steps import Account, step_info
 from sparsematch._engines.nccl.core.exchange import Exchange
-from sparsematch._engines.nccl.core.steps import Account, step_info
 from sparsematch._engines.nccl.graph.check import part_of
 from sparsematch._engines.registry import Run
 from sparsematch._types.arrays import UNMATCHED, IndexArray, namespace

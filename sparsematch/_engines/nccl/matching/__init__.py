@@ -1,5 +1,6 @@
 """Matching of matrices distributed over the GPUs of several ranks."""
 
+from sparsematch._engines.cuda.core.drivers import register_driver
 from sparsematch._engines.nccl.matching import (
     auto,
     certificates,
@@ -9,25 +10,13 @@ from sparsematch._engines.nccl.matching import (
     ms_bfs,
 )
 from sparsematch._engines.operations import CertificateOps, DistributionOps
-from sparsematch._engines.registry import Engine, register, register_operations
+from sparsematch._engines.registry import register_operations
 from sparsematch._types.arrays import advising
 
-for _module, _kind, _init in (
-    (auto, "exact", "none"),
-    (ms_bfs, "exact", "cheap"),
-    (cheap, "heuristic", "none"),
-    (min_degree, "heuristic", "none"),
-):
-    register(
-        Engine(
-            name=_module.__name__.rpartition(".")[2],
-            kind=_kind,
-            backend="nccl",
-            summary=_module.SUMMARY,
-            default_init=_init,
-            improve=advising(_module.improve),
-        )
-    )
+register_driver("auto", "exact", auto, backend="nccl")
+register_driver("ms_bfs", "exact", ms_bfs, backend="nccl", default_init="cheap")
+register_driver("cheap", "heuristic", cheap, backend="nccl")
+register_driver("min_degree", "heuristic", min_degree, backend="nccl")
 
 register_operations(
     "nccl",

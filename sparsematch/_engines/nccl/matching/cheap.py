@@ -10,8 +10,8 @@ from typing import Any
 
 from sparsematch._engines.cuda.core import compile
 from sparsematch._engines.mpi.core.exchange import finishing
+from sparsematch._engines.mpi.core.steps import Account, step_info
 from sparsematch._engines.nccl.core.exchange import Exchange
-from sparsematch._engines.nccl.core.steps import Account, step_info
 from sparsematch._engines.nccl.matching.proposals import Proposals
 from sparsematch._engines.registry import Run
 from sparsematch._types.arrays import namespace

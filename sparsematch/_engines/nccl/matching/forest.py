@@ -12,9 +12,9 @@ import numpy as np
 
 from sparsematch._engines.cuda.core import compile
 from sparsematch._engines.cuda.core.device import bit_set
+from sparsematch._engines.mpi.core.steps import Account
 from sparsematch._engines.nccl.core.exchange import Exchange
 from sparsematch._engines.nccl.core.layout import Counts, Outbox, owners, room_for
-from sparsematch._engines.nccl.core.steps import Account
 from sparsematch._types.arrays import BoolArray, IndexArray, namespace
 from sparsematch._types.distributed import DistributedCSR
 

@@ -12,8 +12,8 @@ import numpy as np
 
 from sparsematch._engines.cuda.core import compile
 from sparsematch._engines.mpi.core.exchange import finishing
+from sparsematch._engines.mpi.core.steps import Account, step_info
 from sparsematch._engines.nccl.core.exchange import Exchange
-from sparsematch._engines.nccl.core.steps import Account, step_info
 from sparsematch._engines.nccl.matching.proposals import Proposals
 from sparsematch._engines.registry import Run
 from sparsematch._types.arrays import namespace

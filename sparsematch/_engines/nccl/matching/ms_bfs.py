@@ -10,8 +10,8 @@ path, or no row or column is left that could be matched, none exists.
 from time import perf_counter
 
 from sparsematch._engines.mpi.core.exchange import finishing
+from sparsematch._engines.mpi.core.steps import step_info
 from sparsematch._engines.nccl.core.exchange import Exchange
-from sparsematch._engines.nccl.core.steps import step_info
 from sparsematch._engines.nccl.matching.forest import Forest
 from sparsematch._engines.nccl.matching.min_degree import Occupied
 from sparsematch._engines.registry import Run
