@@ -20,6 +20,7 @@ Where there is one rank, MPI is not called at all.
 """
 
 import sys
+import time
 import traceback
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
@@ -37,6 +38,9 @@ from sparsematch._types.errors import pip_install
 __all__ = ["Exchange", "Kernel", "finishing", "import_mpi"]
 
 _INTERRUPTED, _FAILED = 130, 1
+#: Seconds in which a launcher forwards what a rank has printed; what it still holds is lost when it
+#: ends all ranks.
+_FORWARDING = 0.2
 #: Flags of a header: see over_ranks/post.hpp.
 _BUSY, _LARGE = 1, 4
 _INDEX_TYPES = np.dtype(np.int32), np.dtype(np.int64)
@@ -68,6 +72,7 @@ def finishing(comm: Any) -> Iterator[None]:
         text = "interrupted\n" if interrupted else traceback.format_exc()
         # what a program has put in the place of standard error may lead nowhere
         print(f"rank {rank_of(comm)} ends all ranks: {text}", file=sys.__stderr__, flush=True)
+        time.sleep(_FORWARDING)
         comm.Abort(_INTERRUPTED if interrupted else _FAILED)
         raise
 
