@@ -9,6 +9,7 @@ import sparsematch as sm
 from calls import certify, grid, random_matrix, scrambled
 from sparsematch._engines.cpu.core.run_engine import run_engine
 from sparsematch._engines.cpu.matching import auto
+from sparsematch._engines.cpu.ordering import features
 from sparsematch._engines.registry import Run
 from sparsematch._types.bipartite import as_bipartite
 from sparsematch._types.matching import Matching
@@ -149,12 +150,13 @@ def test_a_cheap_start_that_gives_up_says_so(random):
 
 def test_degrees_begin_from_the_empty_matching():
     """What the cheap start of a part has matched is not in it."""
-    A = random_matrix(30_000, 30_000, 3, 33)
-    m, info = sm.maximum_transversal(A, return_info=True)
-    certify(A, m)
-    alone = sm.maximum_transversal(A, method="none", init="min_degree")
-    assert names(info)[:2] == ["cheap", "min_degree"]
-    assert info.steps[1].cardinality == alone.cardinality
+    for mean, init in ((8, "min_degree"), (3, "karp_sipser")):
+        A = random_matrix(30_000, 30_000, mean, 33)
+        m, info = sm.maximum_transversal(A, return_info=True)
+        certify(A, m)
+        alone = sm.maximum_transversal(A, method="none", init=init)
+        assert names(info)[:2] == ["cheap", init]
+        assert info.steps[1].cardinality == alone.cardinality
 
 
 def test_another_initialisation_never_leaves_a_smaller_matching(monkeypatch):
@@ -173,8 +175,9 @@ def test_another_initialisation_never_leaves_a_smaller_matching(monkeypatch):
         assert matching.cardinality == course.rank >= before
 
 
-def test_a_search_that_will_not_suffice_ends_early():
+def test_a_search_that_will_not_suffice_ends_early(monkeypatch):
     """On a random graph the projection ends the probe long before its allowance is used up."""
+    monkeypatch.setattr(features, "PEELING_SHARE", 1.0)
     A = random_matrix(100_000, 100_000, 4, 8)
     _, info = sm.maximum_transversal(A, workers=1, return_info=True)
     probe = info.steps[2]

@@ -6,6 +6,8 @@ import scipy.sparse as sp
 
 import sparsematch as sm
 from calls import certify, grid, random_matrix, scrambled
+from sparsematch._engines.cpu import _core
+from sparsematch._engines.cpu.core.csr import csr
 from sparsematch._engines.cpu.decomposition import block_form
 from sparsematch._engines.cpu.ordering import features
 from sparsematch._engines.registry import Run
@@ -106,3 +108,26 @@ def test_the_core_is_searched_from_where_less_is_free(seed):
         karp_sipser, search = info.steps[-2:]
         assert (karp_sipser.engine, search.engine) == ("karp_sipser", "single_source_bfs")
         assert search.phases <= min(B.shape) - karp_sipser.cardinality
+
+
+@pytest.mark.parametrize("mean", [1, 2, 4])
+def test_the_share_of_columns_with_one_entry(mean):
+    """As in a random graph, and as counted; sixteen thousand columns are sampled."""
+    A = random_matrix(1_000_000, 1_000_000, mean, 51)
+    graph = as_bipartite(A)
+    share = np.mean(np.bincount(A.indices, minlength=A.shape[1]) == 1)
+    assert _core.share_of_columns_with_one(csr(graph)) == pytest.approx(share, abs=0.015)
+
+
+@pytest.mark.parametrize(
+    ("A", "expected"),
+    [
+        (scrambled(sp.triu(random_matrix(20_000, 20_000, 5, 52)), 53), True),
+        (random_matrix(20_000, 20_000, 3, 54), True),
+        (random_matrix(20_000, 20_000, 7, 55), False),  # hardly any vertex of degree one
+        (scrambled(grid(140), 56), False),
+        (sp.kron(sp.eye_array(9_000), np.ones((2, 1))), False),  # all rows are leaves
+    ],
+)
+def test_where_degree_one_leads_through_the_matrix(A, expected):
+    assert features.Features(as_bipartite(sp.csr_array(A))).may_peel == expected

@@ -1,27 +1,23 @@
-"""Karp-Sipser: what it says is settled, by one owner thread, two, or shared degrees.
+"""Karp-Sipser by one worker and by several: what it says is settled, chains, and interrupts."""
 
-Also: two owner threads that cannot run at the same time, and interrupts.
-"""
-
-import os
 import signal
-import threading
 
 import numpy as np
 import pytest
+import scipy.sparse as sp
 from hypothesis import given
 from hypothesis import strategies as st
 
 import oracle
 import sparsematch as sm
-from calls import random_matrix
+from calls import certify, random_matrix, scrambled
 from sparsematch._engines.cpu.core.run_engine import run_engine, transpose
 from sparsematch._engines.registry import Run
 from sparsematch._types.bipartite import as_bipartite
 from sparsematch._types.matching import Matching
 from strategies import larger, matrices
 
-WORKERS = (1, 2, 4)
+WORKERS = (1, 2, 8)
 
 
 def start(A, workers, **options):
@@ -33,10 +29,10 @@ def start(A, workers, **options):
     return graph, matching, settled, run
 
 
-@given(matrices() | larger(), st.sampled_from(WORKERS), st.booleans())
-def test_the_core_is_enough_for_a_maximum_matching(A, workers, with_xor):
+@given(matrices() | larger(), st.sampled_from(WORKERS))
+def test_the_core_is_enough_for_a_maximum_matching(A, workers):
     """A search that never visits settled vertices still finds a maximum matching."""
-    graph, matching, settled, run = start(A, workers, neighbour_xor=with_xor)
+    graph, matching, settled, run = start(A, workers)
     done = run_engine("single_source_bfs", graph, matching, run, settled=settled)
     assert done.cardinality == oracle.rank(A)
 
@@ -52,26 +48,35 @@ def test_a_large_core(workers):
     ).cardinality == sm.structural_rank(A)
 
 
-@pytest.mark.skipif(
-    not hasattr(os, "sched_setaffinity"), reason="this system does not bind a process to a core"
-)
-def test_two_owner_threads_on_one_core():
-    """A thread that waits for the other too long goes on alone; no pair in a ring is lost."""
-    A = random_matrix(200_000, 200_000, 4, seed=3)
-    cores, results = os.sched_getaffinity(0), []
+@pytest.mark.parametrize("workers", WORKERS)
+def test_chains_and_hubs(workers):
+    """Chains, triangles, and hubs of more rows than a byte can count need no pick."""
+    n = 3000
+    path = sp.diags_array([np.ones(n - 1), np.ones(n - 1)], offsets=[-1, 1])
+    hub = sp.coo_array((np.ones(n), (np.arange(n), np.zeros(n, int))), shape=(n, n))
+    triangle = sp.triu(random_matrix(n, n, 4, seed=6)) + sp.eye_array(n)
+    for A in (scrambled(path, 7), sp.eye_array(n) + hub, scrambled(triangle, 8)):
+        m = sm.maximum_transversal(
+            A,
+            init="karp_sipser",
+            method="none",
+            options={"degree_one_only": True},
+            workers=workers,
+        )
+        certify(A, m, rank=n)
 
-    def bound():
-        os.sched_setaffinity(0, {min(cores)})  # of this thread, and of the team that it starts
-        results.append(sm.maximum_transversal(A, init="karp_sipser", method="none", workers=2))
 
-    for _ in range(3):
-        thread = threading.Thread(target=bound)
-        thread.start()
-        thread.join()
-    rank = sm.structural_rank(A)
-    for m in results:
-        assert sm.is_maximal(A, m)
-        assert m.cardinality > 0.999 * rank
+@given(matrices() | larger(), st.sampled_from(WORKERS), st.integers(0, 2**32 - 1))
+def test_a_warm_start_stays_matched(A, workers, seed):
+    """Some pairs of a matching are given: their ends are no neighbours of any other vertex."""
+    row_mate = sm.maximum_transversal(A).row_mate.copy()
+    row_mate[np.random.default_rng(seed).random(row_mate.size) < 0.5] = -1
+    m = sm.maximum_transversal(
+        A, init="karp_sipser", method="none", initial=row_mate, workers=workers
+    )
+    given_rows = row_mate >= 0
+    assert np.array_equal(m.row_mate[given_rows], row_mate[given_rows])
+    assert sm.is_maximal(A, m)
 
 
 @pytest.mark.large
@@ -80,7 +85,7 @@ def test_two_owner_threads_on_one_core():
 )
 @pytest.mark.parametrize("workers", WORKERS)
 def test_an_interrupted_start_leaves_a_valid_matching(workers):
-    """Pairs that the row owner has not consumed yet are written on both sides."""
+    """The pairs made until then are written on both sides."""
     graph, stopped = as_bipartite(random_matrix(1_000_000, 1_000_000, 4, seed=3)), 0
     run = Run(workers)
     transpose(graph, run)

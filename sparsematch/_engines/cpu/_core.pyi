@@ -136,6 +136,9 @@ def order_signs(matrix: Csr, /) -> tuple[int, float, float, bool]:
 def column_squares(matrix: Csr, /) -> int:
     """Return the sum of the squared degrees of the minors."""
 
+def share_of_columns_with_one(matrix: Csr, /) -> float:
+    """Return the share of the minors that have one entry, by a sample."""
+
 def shared_pair_density(matrix: Csr, /) -> float:
     """Return with how many others a major shares two minors, on average, by a sample."""
 

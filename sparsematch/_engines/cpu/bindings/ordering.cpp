@@ -20,6 +20,12 @@ std::uint64_t run_column_squares(CsrArg<Index> a) {
 }
 
 template <class Index>
+double run_share_of_columns_with_one(CsrArg<Index> a) {
+    nb::gil_scoped_release release;
+    return share_of_columns_with_one(a.view());
+}
+
+template <class Index>
 double run_shared_pair_density(CsrArg<Index> a) {
     nb::gil_scoped_release release;
     return shared_pair_density(a.view());
@@ -36,6 +42,7 @@ void bind(nb::module_& m) {
     m.def("order_signs", run_order_signs<Index>);
     m.def("degree_statistics", run_degree_statistics<Index>);
     m.def("column_squares", run_column_squares<Index>);
+    m.def("share_of_columns_with_one", run_share_of_columns_with_one<Index>);
     m.def("shared_pair_density", run_shared_pair_density<Index>);
 }
 

@@ -6,7 +6,7 @@
 // runs on the caller alone, which keeps narrow breadth-first levels cheap.
 //
 // What a rank throws ends that rank's part; the first exception is thrown on the caller once all
-// ranks have returned. A rank that waits for another must look at failed(), as BoundedSpin does.
+// ranks have returned. A rank that waits for another must look at failed().
 #pragma once
 
 #include <algorithm>

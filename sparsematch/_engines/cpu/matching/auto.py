@@ -28,7 +28,7 @@ SMALL_ENTRIES = 1 << 14
 #: half of it would not suffice for those that are left, and at last where all of it is used up.
 #: More for a forest, where others are no faster, and for several workers: push-relabel has one.
 PROBE, NEAR_PROBE, SEARCH = 1.0, 0.06, 4.0
-FOREST_SEARCH, CORE_SEARCH, SHARED_SEARCH = 12.0, 1.0, 8.0
+CORE_SEARCH, SHARED_SEARCH = 1.0, 8.0
 
 #: Allowances of other algorithms, in the same unit.
 LEVELS, DESCENTS, MESH_PUSHES, JOINT_SEARCH = 2.0, 0.5, 3.0, 2.0
@@ -62,6 +62,10 @@ LAST_ROWS = 8
 
 #: Of fewer majors the order does not matter.
 FEW_SHARE = 0.1
+
+#: Where fewer than this share of the vertices may still be matched, the picks of Karp-Sipser would
+#: miss as many.
+PICKS_SHARE = 1 / 64
 
 #: Peeling has solved much of the matrix if it matches this share of what was matched before it.
 PEELED_SHARE = 0.5
@@ -109,6 +113,8 @@ class Course(Steps):
         elif shared:
             started = self.start("cheap", "one pass; a probe tells what it is worth")
             return started or self.probe(near=False) or self.peel() or self.finish()
+        elif signs.may_peel:
+            started = self.start_by_peeling()
         else:
             started = self.start_by_degrees()
         return started or self.search_to_the_end() or self.peel() or self.finish()
@@ -122,9 +128,21 @@ class Course(Steps):
 
     def start_by_degrees(self) -> bool:
         """Take the free minor of least degree of each major, from the empty matching."""
+        self.unmatch()
+        return self.start("min_degree", "the order of the rows says nothing; degrees do")
+
+    def start_by_peeling(self) -> bool:
+        """Match vertices as they come down to degree one, from the empty matching."""
+        self.unmatch()
+        why = "the order of the rows says nothing; vertices of degree one lead through much of it"
+        step = self.take("karp_sipser", self.matching, why, settled=self.settled, keep_forced=True)
+        self.rank, self.peeled = step.cardinality, True
+        return self.rank == min(self.graph.shape)
+
+    def unmatch(self) -> None:
+        """Go back to the empty matching."""
         fill_unmatched(self.matching.row_mate)
         fill_unmatched(self.matching.col_mate)
-        return self.start("min_degree", "the order of the rows says nothing; degrees do")
 
     def start_cheaply(self, suited: bool) -> bool:
         """Take the first free column of each row; see how good that is."""
@@ -148,7 +166,7 @@ class Course(Steps):
         """Search briefly: what is solved so needs nothing else; otherwise see what is left."""
         if self.features.forest and not self.may_start_again:
             why = "no more entries than vertices: few paths to choose from"
-            return self.search("single_source_bfs", FOREST_SEARCH, why)
+            return self.search("single_source_bfs", SEARCH, why)
         why = "a probe: what does a search cost, and does it find anything"
         return self.search_from_each(NEAR_PROBE if near else PROBE, why)
 
@@ -250,9 +268,7 @@ class Course(Steps):
             why = "many are free: are most paths the shortest there can be"
             if self.search_from_each(NEAR_PROBE, why) or self.use_short_paths():
                 return True
-        passes = FOREST_SEARCH if self.features.forest else SEARCH
-        if self.run.workers > 1:
-            passes = max(passes, SHARED_SEARCH)
+        passes = SHARED_SEARCH if self.run.workers > 1 else CORE_SEARCH if self.peeled else SEARCH
         why = "paths are likely to be short enough to search for one after the other"
         return self.search_from_each(passes, why)
 
@@ -262,31 +278,33 @@ class Course(Steps):
         That costs what it solves: it ends at once where there are hardly any. Its matching is
         adopted if it solves much of the graph. Several workers share the rest of Karp-Sipser, too.
         """
-        if self.run.warm or self.is_scrambled_mesh:
+        if self.run.warm or self.peeled or self.is_scrambled_mesh:
             return False
         minors = degree_statistics(transpose(self.graph, self.run))
         if not self.features.degrees.ones and not minors.ones:
             return False
-        shared = self.run.workers > 1 and self.features.has_core
+        smaller = min(self.graph.shape)
+        with_picks = self.features.has_core and self.may_match() > PICKS_SHARE * smaller
         trial, settled = Matching.start(self.graph), nothing_settled(self.graph)
-        forced, smaller = self.run.forced, min(self.graph.shape)
+        forced = self.run.forced
         step = self.take(
             "karp_sipser",
             trial,
             "searches go everywhere: does peeling vertices of degree one leave a small core",
             settled=settled,
             keep_forced=True,
-            options={"degree_one_only": not shared},
+            options={"degree_one_only": not with_picks},
         )
-        if step.cardinality < (1.0 if shared else PEELED_SHARE) * self.rank:
+        if step.cardinality < (1.0 if with_picks else PEELED_SHARE) * self.rank:
             self.run.forced = forced
             return False
         self.adopt(trial, step.cardinality, settled)
+        self.peeled = True
         few = self.free()[0] < FEW_SHARE * self.graph.n_major
-        if not shared and self.start("cheap" if few else "min_degree", "what peeling has left"):
+        if not with_picks and self.start("cheap" if few else "min_degree", "what peeling has left"):
             return True
         why = "the core that peeling has left"
-        passes = SHARED_SEARCH if shared else CORE_SEARCH
+        passes = SHARED_SEARCH if self.run.workers > 1 else CORE_SEARCH
         return self.rank == smaller or self.search("single_source_bfs", passes, why)
 
     def finish(self) -> bool:

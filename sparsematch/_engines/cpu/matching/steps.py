@@ -48,6 +48,7 @@ class Steps:
         self.features = Features(graph)
         self.rank = 0
         self.settled = nothing_settled(graph)
+        self.peeled = False  # whether Karp-Sipser has made the matching
 
     def take(
         self,
@@ -97,7 +98,7 @@ class Steps:
 
     def free(self) -> tuple[int, int]:
         """Count the majors and minors that are free and may be needed, as far as that is known."""
-        if self.run.forced is None:
+        if not self.peeled:
             return self.graph.n_major - self.rank, self.graph.n_minor - self.rank
         pair = mates(self.graph, self.matching)
         majors, minors = (
@@ -108,12 +109,12 @@ class Steps:
 
     def may_match(self) -> float:
         """Estimate how many pairs are missing, from the searches of the last step."""
-        last, graph = self.run.steps[-1], self.graph
-        bound = min(graph.shape) - self.rank
+        last, bound = self.run.steps[-1], min(self.free())
         if last.engine != "single_source_bfs" or not last.phases:
             return bound
-        untried = max(graph.shape) - self.rank + last.augmentations - last.phases
-        untried -= self.features.degrees.empty
+        untried = max(self.free())
+        if not self.peeled:  # else those that have failed are settled
+            untried += last.augmentations - last.phases - self.features.degrees.empty
         return min(bound, untried * last.augmentations / last.phases)
 
     def cost_of_a_path(self) -> float:

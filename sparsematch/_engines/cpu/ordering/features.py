@@ -20,6 +20,10 @@ MESH_PAIR_DENSITY = 0.25
 #: A mesh has hardly any majors of degree one: fewer than this share.
 DEGREE_ONE_SHARE = 0.1
 
+#: Vertices of degree one that are this share of a side begin chains that lead through much of the
+#: matrix. Where most majors are such, their neighbours are matched in one pass.
+PEELING_SHARE, LEAVES_SHARE = 0.02, 0.4
+
 #: From this ratio of the sides on nearly all vertices of the smaller one find a free neighbour.
 LOPSIDED = 2.0
 
@@ -186,6 +190,16 @@ class Features:
         return degrees.mean <= CORE_DEGREE or not (
             degrees.are_skewed or degrees.spread < UNEVEN_SPREAD
         )
+
+    @cached_property
+    def may_peel(self) -> bool:
+        """Whether Karp-Sipser is likely to find most of the matching without a pick."""
+        ones = self.degrees.ones
+        if not self.has_core or ones >= LEAVES_SHARE:
+            return False
+        if self.forest or ones >= PEELING_SHARE:
+            return True
+        return _core.share_of_columns_with_one(csr(self.graph)) >= PEELING_SHARE
 
     @property
     def forest(self) -> bool:

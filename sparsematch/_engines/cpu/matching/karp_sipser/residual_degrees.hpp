@@ -1,5 +1,5 @@
-// Residual degrees: how many live neighbours each vertex of one side has left, and the stack of
-// those that have come down to one.
+// Residual degrees that workers share: how many live neighbours each vertex of one side has left,
+// and the stack of those that have come down to one.
 //
 // Degrees take one byte and free vertices one bit: both are read and written at random.
 #pragma once
@@ -18,31 +18,24 @@ template <class Index>
 struct ResidualSide {
     static constexpr std::uint8_t many = 255;  // stands for 255 or more, and is never lowered
 
-    ResidualSide(const Csr<Index>& lists, Index* mate, bool with_xor)
-        : lists(lists), mate(mate), degree(lists.n_rows), neighbours(with_xor ? lists.n_rows : 0),
-          free(lists.n_rows) {}
+    ResidualSide(const Csr<Index>& lists, Index* mate)
+        : lists(lists), mate(mate), degree(lists.n_rows), free(lists.n_rows) {}
 
     void find_free() { free.mark_free(lists.n_rows, mate); }
-    // Degrees, and the exclusive or of the neighbours if it is wanted; the free vertices of both
-    // sides are known. Matched vertices get the degree `many`: they are neither queued nor picked.
+    // Degrees; the free vertices of both sides are known. Matched vertices get the degree `many`:
+    // they are neither queued nor picked.
     void count(const ResidualSide& other, WorkCounter&& counter) {
-        const bool all = other.free.count() == static_cast<std::size_t>(other.lists.n_rows),
-                   with_xor = neighbours.size() > 0;
+        const bool all = other.free.count() == static_cast<std::size_t>(other.lists.n_rows);
         for (Index v = 0; v < lists.n_rows; ++v) {
-            const Index first = lists.indptr[v], last = lists.indptr[v + 1];
-            Index live = last - first, sum = 0;
-            if (!all || with_xor) {
+            Index live = lists.degree(v);
+            if (!all) {
                 if (!counter.add(live)) return;
-                live = 0;
-                for (Index p = first; p < last; ++p) {
-                    if (!other.free.test(lists.indices[p])) continue;
-                    ++live;
-                    sum ^= lists.indices[p];
-                }
-                if (!free.test(v)) live = many;
+                live = many;
+                if (free.test(v))
+                    live = static_cast<Index>(std::ranges::count_if(
+                        lists.neighbours(v), [&](Index w) { return other.free.test(w); }));
             }
             degree[v] = static_cast<std::uint8_t>(std::min<Index>(live, many));
-            if (with_xor) neighbours[v] = sum;
         }
     }
     // The first live neighbour, if there is one.
@@ -51,13 +44,6 @@ struct ResidualSide {
         for (Index p = lists.indptr[v]; p < lists.indptr[v + 1]; ++p)
             if (live(lists.indices[p])) return lists.indices[p];
         return UNMATCHED<Index>;
-    }
-    // The last live neighbour of a vertex that has come down to one. There may be none: a degree
-    // can lag behind.
-    template <class Live>
-    Index find_last(Index v, const Live& live) const {
-        if (neighbours.size() == 0 || degree[v] != 1) return find(v, live);
-        return live(neighbours[v]) ? neighbours[v] : UNMATCHED<Index>;
     }
     // The neighbour of least degree below `many`. Branch-free (decision 0005).
     Index find_least(Index v, const ResidualSide& other) const {
@@ -70,10 +56,12 @@ struct ResidualSide {
         }
         return best;
     }
-    // Prefetches what is read first of a vertex of degree one, then the beginning of its list.
-    SPARSEMATCH_INLINE void prefetch(Index v) const {
-        SPARSEMATCH_PREFETCH(neighbours.size() > 0 ? &neighbours[v] : &lists.indptr[v]);
+    void settle(bool* settled) const {
+        for (Index v = 0; v < lists.n_rows; ++v)
+            settled[v] = int{!free.test(v)} | int{degree[v] == 0};
     }
+    // Prefetches what is read first of a vertex of degree one, then the beginning of its list.
+    SPARSEMATCH_INLINE void prefetch(Index v) const { SPARSEMATCH_PREFETCH(&lists.indptr[v]); }
     SPARSEMATCH_INLINE void prefetch_list(Index v) const {
         SPARSEMATCH_PREFETCH(&lists.indices[lists.indptr[v]]);
     }
@@ -81,7 +69,6 @@ struct ResidualSide {
     const Csr<Index>& lists;
     Index* mate;
     Buffer<std::uint8_t> degree;
-    Buffer<Index> neighbours;  // exclusive or of the live ones
     Bitmap free;
 };
 
@@ -107,28 +94,6 @@ class DegreeOneStack {
     void push_if(Index v, bool wanted) {
         items_[size_] = v;
         size_ += wanted;
-    }
-    // Lowers the degrees of these vertices by one, and pushes those left with one. Pointers are
-    // local: a byte that is written may alias anything.
-    void push_lowered(const Index* vertices, std::size_t n, std::uint8_t* degree) {
-        reserve(n);
-        Index* top = items_.data() + size_;
-        for (std::size_t k = 0; k < n; ++k) {
-            const Index w = vertices[k];
-            const std::uint8_t before = degree[w],
-                               after = before - (before != ResidualSide<Index>::many);
-            degree[w] = after;
-            *top = w;
-            top += after == 1;
-        }
-        size_ = top - items_.data();
-    }
-    // Pushes the vertices of degree one among the next thousand; false if none were left to scan.
-    bool scan(const ResidualSide<Index>& side, Index& next) {
-        const Index left = side.lists.n_rows - next, end = next + std::min<Index>(left, 1024);
-        reserve(end - next);
-        for (; next < end; ++next) push_if(next, side.degree[next] == 1);
-        return left > 0;
     }
     // Pops up to a batch of vertices, of which it keeps those still wanted, their lists prefetched;
     // returns how many.

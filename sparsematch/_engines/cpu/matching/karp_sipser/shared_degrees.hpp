@@ -31,7 +31,7 @@ class SharedKarpSipser {
   public:
     SharedKarpSipser(const Csr<Index>& a, const Csr<Index>& transposed, Matching<Index> m,
                      RunContext& run)
-        : run_(run), side_{{a, m.row_mate, false}, {transposed, m.col_mate, false}} {
+        : run_(run), side_{{a, m.row_mate}, {transposed, m.col_mate}} {
         for (int rank = 0; rank < run.team.size(); ++rank)
             workers_.push_back(std::make_unique<Worker>(run, rank));
     }
@@ -55,8 +55,8 @@ class SharedKarpSipser {
         match_maximal();
     }
 
-    const ResidualSide<Index>& rows() const { return side_[0]; }
-    const ResidualSide<Index>& cols() const { return side_[1]; }
+    void copy_mates() {}  // they are written as pairs are made
+    void settle(int s, bool* settled) const { side_[s].settle(settled); }
 
   private:
     // Runs visit(worker, v, a later v) over all vertices of a side. Stacks are emptied when they
