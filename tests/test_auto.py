@@ -252,16 +252,30 @@ def test_a_search_starts_from_the_side_with_far_fewer_free_vertices(shape):
         assert searches[0].phases <= 20_000 - info.steps[0].cardinality
 
 
-def test_workers_share_karp_sipser_and_search_its_core():
+@pytest.mark.parametrize("workers", [1, 2, 8])
+def test_the_core_that_karp_sipser_leaves_is_searched(workers):
     """The pairs that it was forced to make are left for the block form."""
     A = random_matrix(60_000, 60_000, 3, 23)
-    m, info = sm.maximum_transversal(A, workers=2, return_info=True)
+    m, info = sm.maximum_transversal(A, workers=workers, return_info=True)
     certify(A, m)
-    assert names(info) == ["cheap", "single_source_bfs", "karp_sipser", "single_source_bfs"]
-    assert sm.block_triangular_form(A, workers=2).n_blocks == sm.block_triangular_form(A).n_blocks
-    graph, run = as_bipartite(A), Run(workers=2)
+    assert names(info)[:3] == ["cheap", "karp_sipser", "single_source_bfs"]
+    B = sm.block_triangular_form(A, workers=workers)
+    assert B.n_blocks == sm.block_triangular_form(A).n_blocks
+    graph, run = as_bipartite(A), Run(workers)
     auto.improve(graph, Matching.start(graph), run)
     assert run.forced is not None
+
+
+@pytest.mark.parametrize("picks", [True, False])
+def test_karp_sipser_after_searches_that_go_everywhere(picks, monkeypatch):
+    """With its picks where much is free, else to see whether degree one leaves a small core."""
+    monkeypatch.setattr(features, "PEELING_SHARE", 1.0)
+    monkeypatch.setattr(auto, "PICKS_SHARE", 0.01 if picks else 1.0)
+    A = random_matrix(60_000, 60_000, 3, 25)
+    m, info = sm.maximum_transversal(A, return_info=True)
+    certify(A, m)
+    after = info.steps[names(info).index("karp_sipser") :]
+    assert after[1].engine == ("single_source_bfs" if picks else "min_degree")
 
 
 @pytest.mark.parametrize("workers", [1, 2, 8])

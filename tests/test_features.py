@@ -110,6 +110,14 @@ def test_the_core_is_searched_from_where_less_is_free(seed):
         assert search.phases <= min(B.shape) - karp_sipser.cardinality
 
 
+def test_rows_with_the_same_columns_say_nothing_about_their_numbering():
+    """Three unknowns at each point of a mesh, rows in order, columns scrambled."""
+    A = sp.csr_array(sp.kron(grid(60), np.ones((3, 3))))
+    scrambled_columns = A[:, np.random.default_rng(57).permutation(A.shape[1])]
+    assert features.is_ordered(as_bipartite(A))
+    assert not features.is_ordered(as_bipartite(sp.csr_array(scrambled_columns)))
+
+
 @pytest.mark.parametrize("mean", [1, 2, 4])
 def test_the_share_of_columns_with_one_entry(mean):
     """As in a random graph, and as counted; sixteen thousand columns are sampled."""

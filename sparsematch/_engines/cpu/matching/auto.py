@@ -26,7 +26,7 @@ SMALL_ENTRIES = 1 << 14
 
 #: Allowances of single-source searches, in units of the entries of the matrix: they give up where
 #: half of it would not suffice for those that are left, and at last where all of it is used up.
-#: More for a forest, where others are no faster, and for several workers: push-relabel has one.
+#: Less for what Karp-Sipser leaves: those rows are far apart. More for several workers.
 PROBE, NEAR_PROBE, SEARCH = 1.0, 0.06, 4.0
 CORE_SEARCH, SHARED_SEARCH = 1.0, 8.0
 
@@ -107,12 +107,8 @@ class Course(Steps):
                 or self.finish()
             )
         suited = self.run.warm or signs.lopsided or signs.ordered or signs.ascending
-        shared = self.run.workers > 1 and signs.has_core
-        if suited or signs.like_a_mesh or (not shared and self.order_helps()):
-            started = self.start_cheaply(suited or signs.like_a_mesh)
-        elif shared:
-            started = self.start("cheap", "one pass; a probe tells what it is worth")
-            return started or self.probe(near=False) or self.peel() or self.finish()
+        if suited or self.order_helps() or signs.like_a_mesh:
+            started = self.start_cheaply(suited)
         elif signs.may_peel:
             started = self.start_by_peeling()
         else:
@@ -154,7 +150,7 @@ class Course(Steps):
         if self.is_scrambled_mesh:
             return self.push_through_mesh() or self.search_for_the_last() or self.finish()
         near = self.graph.n_major - self.rank < NEAR_PERFECT_SHARE * self.graph.n_major
-        if not near and not suited:
+        if not near and not (suited or self.features.like_a_mesh):
             return self.start_by_degrees()
         if self.use_depth(near):
             return True

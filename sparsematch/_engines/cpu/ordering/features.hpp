@@ -27,21 +27,28 @@ struct OrderSigns {
     bool ascending = true;  // the degrees; not if all are equal
 };
 
-// Reads: 512 pairs of rows. Time: O(1).
+// Reads: some rows for each of 512 pairs. Time: O(1).
 template <class Index>
 OrderSigns order_signs(const Csr<Index>& a) {
     constexpr std::int64_t n_samples = 512;
+    constexpr Index block = 16;  // rows, of which some differ
     OrderSigns signs;
     if (a.n_rows < 2) return signs;
     std::vector<Index> here, near, far;
     Index least = a.degree(0), last = least;
+    const auto middle = [&](Index i) {
+        return a.degree(i) ? a.neighbours(i)[a.degree(i) / 2] : UNMATCHED<Index>;
+    };
     for (std::int64_t k = 0; k < n_samples; ++k) {
         const auto i = static_cast<Index>((a.n_rows - 2) * k / (n_samples - 1));
         signs.ascending &= a.degree(i) >= std::exchange(last, a.degree(i));
-        if (a.degree(i) == 0 || a.degree(i + 1) == 0) continue;
-        const auto middle = [&](Index r) { return a.neighbours(r)[a.degree(r) / 2]; };
+        // The unknowns of a point have the same columns, however these are numbered.
+        const Index end = std::min<Index>(a.n_rows - i, block) + i;
+        Index other = i + 1;
+        while (other < end && middle(other) == middle(i)) ++other;
+        if (other == end || middle(i) < 0 || middle(other) < 0) continue;
         here.push_back(middle(i));
-        near.push_back(std::abs(middle(i + 1) - here.back()));
+        near.push_back(std::abs(middle(other) - here.back()));
     }
     signs.ascending &= last > least;
     signs.pairs = static_cast<int>(here.size());
@@ -88,9 +95,18 @@ double share_of_columns_with_one(const Csr<Index>& a) {
     const auto in_sample = [](Index j) {  // the top bits of a multiplicative hash
         return static_cast<std::uint32_t>(j) * 0x9e3779b1u >> 26 == 0;
     };
+    constexpr Index some = 1024;  // entries, of which those in the sample are listed branch-free
+    Index list[some + 1];
     Buffer<std::uint8_t> degree(a.n_cols, 0);
-    for (Index p = 0; p < a.nnz(); ++p)
-        if (const Index j = a.indices[p]; in_sample(j)) degree[j] += degree[j] < 2;
+    for (Index begin = 0, end; begin < a.nnz(); begin = end) {
+        end = begin + std::min(a.nnz() - begin, some);
+        Index n = 0;
+        for (Index p = begin; p < end; ++p) {
+            list[n] = a.indices[p];
+            n += in_sample(a.indices[p]);
+        }
+        for (Index k = 0; k < n; ++k) degree[list[k]] += degree[list[k]] < 2;
+    }
     std::int64_t n = 0, ones = 0;
     for (Index j = 0; j < a.n_cols; ++j) {
         n += in_sample(j);

@@ -20,9 +20,15 @@ MESH_PAIR_DENSITY = 0.25
 #: A mesh has hardly any majors of degree one: fewer than this share.
 DEGREE_ONE_SHARE = 0.1
 
-#: Vertices of degree one that are this share of a side begin chains that lead through much of the
-#: matrix. Where most majors are such, their neighbours are matched in one pass.
+#: Where there are so many more minors, some are left free near every free major.
+SURPLUS = 1.04
+
+#: Minors of degree one that are this share of all begin chains that lead through much of the graph.
+#: Where so many majors are such, their neighbours are matched in one pass.
 PEELING_SHARE, LEAVES_SHARE = 0.02, 0.4
+
+#: Of longer lists, it is not worth counting the minors of degree one.
+PEELING_DEGREE = 20.0
 
 #: From this ratio of the sides on nearly all vertices of the smaller one find a free neighbour.
 LOPSIDED = 2.0
@@ -193,13 +199,18 @@ class Features:
 
     @cached_property
     def may_peel(self) -> bool:
-        """Whether Karp-Sipser is likely to find most of the matching without a pick."""
-        ones = self.degrees.ones
-        if not self.has_core or ones >= LEAVES_SHARE:
+        """Whether minors that come down to degree one lead through much of the graph.
+
+        Majors of degree one come first in `min_degree`, too; minors do not.
+        """
+        degrees, graph = self.degrees, self.graph
+        if not self.has_core or degrees.mean > PEELING_DEGREE or degrees.ones >= LEAVES_SHARE:
             return False
-        if self.forest or ones >= PEELING_SHARE:
+        if graph.n_minor >= SURPLUS * graph.n_major:
+            return False
+        if self.forest and degrees.ones < PEELING_SHARE:
             return True
-        return _core.share_of_columns_with_one(csr(self.graph)) >= PEELING_SHARE
+        return _core.share_of_columns_with_one(csr(graph)) >= PEELING_SHARE
 
     @property
     def forest(self) -> bool:
