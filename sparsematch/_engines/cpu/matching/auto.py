@@ -57,8 +57,8 @@ START_AGAIN_SHARE = 0.06
 #: From this mean degree on a depth-first search has a choice at each step.
 BRANCHING_DEGREE = 4.0
 
-#: So many rows or fewer pushing leaves to searches.
-LAST_ROWS = 8
+#: So many rows or fewer pushing leaves to searches; the second with four workers or more.
+LAST_ROWS, SHARED_LAST_ROWS = 8, 64
 
 #: Of fewer majors the order does not matter.
 FEW_SHARE = 0.1
@@ -231,7 +231,8 @@ class Course(Steps):
         left = self.free()[0] - self.features.degrees.empty
         why = "few rows are left: a search reads ahead, where a push waits for memory"
         passes = SHARED_SEARCH if self.run.workers > 1 else SEARCH
-        return self.search("single_source_bfs", 0 if left <= LAST_ROWS else passes, why)
+        few = left <= (SHARED_LAST_ROWS if self.run.workers >= 4 else LAST_ROWS)
+        return self.search("single_source_bfs", 0 if few else passes, why)
 
     @property
     def may_start_again(self) -> bool:

@@ -67,9 +67,8 @@ class PushRelabel {
     };
     // Pushes of a worker in a round.
     static constexpr std::int64_t least_pushes = 1 << 12, most_pushes = 1 << 14;
-    // Active rows for each worker below which it is not worth waking; rows that pushes, each of
-    // which waits for memory, leave to searches: the last one, or more if these are shared out.
-    static constexpr std::size_t least_active = 64, last_rows = Threads ? 8 : 1;
+    // Active rows for each worker below which it is not worth waking.
+    static constexpr std::size_t least_active = 64;
 
   public:
     PushRelabel(const Csr<Index>& a, const Csr<Index>* transposed, Matching<Index> m,
@@ -77,8 +76,11 @@ class PushRelabel {
         : a_(a), t_(transposed), m_(m), options_(options), run_(run),
           interval_(static_cast<std::int64_t>(std::max(
               1.0, options.k * (static_cast<double>(a.n_rows) + static_cast<double>(a.n_cols))))),
-          infinite_(std::min(a.n_rows, a.n_cols) + 1), active_(free_rows(a, m)),
-          spare_(active_.size()), column_(a.n_cols),
+          infinite_(std::min(a.n_rows, a.n_cols) + 1),
+          last_rows_(run.team.size() >= 4  ? least_active
+                     : run.team.size() > 1 ? 8
+                                           : 1),
+          active_(free_rows(a, m)), spare_(active_.size()), column_(a.n_cols),
           exact_(t_ ? a.n_rows : 0, t_ ? a.n_cols : 0, run.team.size()),
           count_(Threads ? 0 : static_cast<std::size_t>(infinite_) + 1) {
         for (int rank = 0; rank < (Threads ? run.team.size() : 1); ++rank)
@@ -126,7 +128,7 @@ class PushRelabel {
             for (Index j = 0; j < a_.n_cols; ++j) ++count_[column_[j].label];
         }
         std::int64_t idle = 0;
-        while (active_.size() > last_rows && idle < interval_ && !run_.stopped() &&
+        while (active_.size() > last_rows_ && idle < interval_ && !run_.stopped() &&
                !run_.exhausted()) {
             const std::size_t before = active_.size();
             const std::int64_t relabels = push_round(interval_);
@@ -268,6 +270,9 @@ class PushRelabel {
     RunContext& run_;
     const std::int64_t interval_;
     const Index infinite_;
+    // Rows that pushes, each of which waits for memory, leave to searches: more where these are
+    // shared out among more workers than would push so few.
+    const std::size_t last_rows_;
     std::vector<Index> active_, spare_;
     Buffer<Column> column_;
     ExactLabels<Threads, Index> exact_;

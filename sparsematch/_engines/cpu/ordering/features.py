@@ -204,9 +204,9 @@ class Features:
         Majors of degree one come first in `min_degree`, too; minors do not.
         """
         degrees, graph = self.degrees, self.graph
-        if not self.has_core or degrees.mean > PEELING_DEGREE or degrees.ones >= LEAVES_SHARE:
+        if not self.has_core or degrees.mean > PEELING_DEGREE or degrees.are_skewed:
             return False
-        if graph.n_minor >= SURPLUS * graph.n_major:
+        if degrees.ones >= LEAVES_SHARE or graph.n_minor >= SURPLUS * graph.n_major:
             return False
         if self.forest and degrees.ones < PEELING_SHARE:
             return True
