@@ -22,6 +22,14 @@ def cube(n):
     )
 
 
+def chain_with_branches(n, seed):
+    """An upper bidiagonal matrix, and an entry to the right in every third row."""
+    i = np.arange(0, n - 100, 3)
+    j = i + np.random.default_rng(seed).integers(2, 100, i.size)
+    branches = sp.coo_array((np.ones(i.size), (i, j)), shape=(n, n))
+    return sp.diags_array([np.ones(n), np.ones(n - 1)], offsets=[0, 1]) + branches
+
+
 @pytest.mark.parametrize("n", [40, 300])
 def test_points_of_a_mesh_share_columns_with_their_neighbours(n):
     """Those of a grid with four others, one step aside in both directions."""
@@ -134,6 +142,7 @@ def test_the_share_of_columns_with_one_entry(mean):
         (random_matrix(20_000, 20_000, 3, 54), True),
         (random_matrix(20_000, 20_000, 7, 55), False),  # hardly any vertex of degree one
         (scrambled(grid(140), 56), False),
+        (scrambled(chain_with_branches(20_000, 58), 59), True),
         (sp.kron(sp.eye_array(9_000), np.ones((2, 1))), False),  # all rows are leaves
     ],
 )

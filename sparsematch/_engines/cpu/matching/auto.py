@@ -219,7 +219,7 @@ class Course(Steps):
     def is_scrambled_mesh(self) -> bool:
         """Whether free columns are near each row, and the numbering does not say where."""
         signs = self.features
-        return not signs.ordered and not signs.forest and signs.like_a_mesh
+        return not signs.ordered and signs.like_a_mesh
 
     def push_through_mesh(self) -> bool:
         """Let labels that rise by pushes lead to the free columns nearby."""

@@ -40,6 +40,9 @@ FEW_MAJORS, FEW_PAIRS = 1024, 16
 #: of any two majors.
 NEAR = 0.05
 
+#: Up to so many entries for each vertex, what is left of a graph without its leaves is chains.
+THIN = 1.2
+
 #: From this mean degree on, locality is looked for where degrees are not even.
 LOCAL_DEGREE = 8.0
 
@@ -208,7 +211,7 @@ class Features:
             return False
         if degrees.ones >= LEAVES_SHARE or graph.n_minor >= SURPLUS * graph.n_major:
             return False
-        if self.forest and degrees.ones < PEELING_SHARE:
+        if self.thin and degrees.ones < PEELING_SHARE:
             return True
         return _core.share_of_columns_with_one(csr(graph)) >= PEELING_SHARE
 
@@ -218,9 +221,14 @@ class Features:
         return self.graph.nnz <= self.graph.n_rows + self.graph.n_cols
 
     @property
+    def thin(self) -> bool:
+        """Whether there are hardly more entries than vertices: chains with few branches."""
+        return self.graph.nnz <= THIN * (self.graph.n_rows + self.graph.n_cols)
+
+    @property
     def like_a_mesh(self) -> bool:
         """Whether it is worth finding out how far vertices are from each other."""
-        if self.graph.n_rows != self.graph.n_cols or self.has_loose_ends:
+        if self.graph.n_rows != self.graph.n_cols or self.has_loose_ends or self.thin:
             return False
         if self.even:
             return True
