@@ -7,12 +7,14 @@
 // its columns: a level is one exchange, of claims to the owners of these rows, which put each in
 // the tree that claims it first. A column without a mate ends a path: its owner gives it to one
 // tree. Between own vertices nothing is sent.
-// Invariants: a column is claimed once from each rank, its bit of `seen`; a row is in one tree, its
-// bit of `reached`, and a free column in one, its bit of `given`, which its owner decides; a tree
-// whose bit of `done` is set has its path and is not expanded. It may have another on another rank:
-// one is chosen before the augmentation.
+// Invariants: a column is claimed once from each rank, its bit of `seen`; a row is in one tree, which
+// the bit of its mate decides on its owner; a free column is in one, its bit of `given`, which its
+// owner decides. A tree in `ended` has its path. One in `done` is not expanded: it has its path, or
+// hopes for a column that another rank owns, until the ranks agree at the end of the level. A tree
+// may have another path on another rank: one is chosen before the augmentation.
 #include "core/device.cuh"
 #include "core/ranks.cuh"
+#include "core/warp_queue.cuh"
 
 #if LANES > WARP  // on the host
 #undef LANES
@@ -20,10 +22,11 @@
 #endif
 
 #define UNROLL 4
+#define STAGED (2 * WARP)
 #define NO_LEAF (static_cast<Index>((Wide(1) << (8 * sizeof(Index) - 1)) - 1))
 
 // A tree claims a row, reached from its parent; or, with ~col in the place of the row, a column
-// without a mate; or, without a parent, has found its path.
+// without a mate.
 struct Claim {
     Index row, parent, root;
 };
@@ -39,7 +42,7 @@ struct Part {
 // What is counted. The frontier is queue[begin] .. queue[end - 1], and the next one grows from
 // there to `tail`.
 struct Progress {
-    long long parts, again, begin, end, tail, changes, found, edges, paths, path_edges;
+    long long parts, again, hopes, begin, end, tail, changes, found, edges, paths, path_edges;
 };
 
 struct Forest {
@@ -47,8 +50,8 @@ struct Forest {
     const Index* indices;
     Index *row_mate, *parent;  // of own rows
     Index* col_mate;           // of all columns
-    Bits *reached, *given;     // of own rows, of own columns
-    Bits *seen, *done;         // of all columns, of all roots
+    Bits *given, *seen;        // of own columns, of all columns
+    Bits *ended, *done;        // of all roots
     Index *leaf, *above;       // of all roots: the own column that ends the path, the row before it
     Step *queue, *changes;     // own rows in trees, level by level; new pairs of own rows
     Part* parts;
@@ -72,137 +75,192 @@ KERNEL number_roots(Forest f, long long first) {
         f.queue[k].with += static_cast<Index>(first);
 }
 
-// Own rows are claimed, those of N that are wanted. Safe: whoever sets a row's bit writes its
-// parent and puts it in the queue.
-template <int N>
-DEVICE void reach(const Forest& f, const Claim (&by)[N], const bool (&wanted)[N]) {
-    bool mine[N];
-    Step steps[N];
-    for (int k = 0; k < N; ++k) {
-        const Index r = by[k].row - static_cast<Index>(f.rows.begin);
-        mine[k] = wanted[k] && !has(f.reached, r) && claim(f.reached, r);
-        steps[k] = Step{by[k].row, by[k].root};
-        if (mine[k]) f.parent[r] = by[k].parent;
-    }
-    push_each(f.queue, &f.progress->tail, steps, mine);
-}
-// An own column without a mate is claimed: it ends the path of a tree that has none. Others are
-// told where there is room: they might find another one.
+// An own column without a mate is claimed: it ends the path of a tree that has none.
 DEVICE void end_path(const Forest& f, const Claim& by) {
     const Index c = ~by.row - static_cast<Index>(f.cols.begin);
-    if (has(f.done, by.root) || !claim(f.given, c) || !claim(f.done, by.root)) return;
+    if (has(f.ended, by.root) || !claim(f.given, c) || !claim(f.ended, by.root)) return;
+    insert(f.done, by.root);
     f.leaf[by.root] = ~by.row;
     f.above[by.root] = by.parent;
     add(&f.progress->found, 1ll);
-    for (int to = 0; to < f.claims.ranks; ++to)
-        if (to != f.claims.rank) post(f.claims, to, Claim{by.root, UNMATCHED, by.root});
 }
 
-// Claims what is behind N columns, those that are wanted; returns whether the box of an owner was
-// full: then nothing has happened to its column. Atomics and reads of all are under way together.
+// A claim on its way to another rank: of which column, for which place of the queue.
+struct Letter {
+    Claim claim;
+    Index col;
+    long long at;
+};
+// Letters of a warp, posted together. Where a box is full, nothing has happened to the column, and
+// the row, its number inverted, has to be expanded again. A tree hopes that it gets what it claims.
+struct WarpLetters {
+    const Forest& f;
+    Letter* staged;  // in shared memory, 2 * WARP of the warp's own
+    int n;
+
+    DEVICE void put(const Letter& letter, bool wanted) {
+        const Bits who = ballot(wanted);
+        if (wanted) staged[n + count_lanes_before(who)] = letter;
+        n += count_bits(who);
+        if (n >= WARP) flush(WARP);
+    }
+    DEVICE void flush() { flush(n); }
+    DEVICE void flush(int size) {
+        sync_warp();
+        n -= size;
+        const bool mine = lane_in_warp() < size;
+        const Letter letter = staged[mine ? n + lane_in_warp() : 0];
+        const Claim by[1] = {letter.claim};
+        const bool ends = by[0].row < 0;
+        const int to[1] = {!mine  ? -1
+                           : ends ? owner(f.cols, ~by[0].row)
+                                  : owner(f.rows, by[0].row)};
+        const bool full = post_each(f.claims, to, by);
+        if (full) {
+            remove(f.seen, letter.col);
+            store(&f.queue[letter.at].row, static_cast<Index>(~by[0].parent));
+            store(&f.progress->again, 1ll);
+        }
+        const bool hopes = mine && ends && !full;
+        if (hopes) insert(f.done, by[0].root);
+        const Bits hoping = ballot(hopes);
+        if (hoping && lane_in_warp() == 0)
+            add(&f.progress->hopes, static_cast<long long>(count_bits(hoping)));
+        sync_warp();
+    }
+};
+// What a warp collects.
+struct Reached {
+    WarpQueue<Step, long long> rows;
+    WarpLetters letters;
+
+    DEVICE void flush() {
+        rows.flush();
+        letters.flush();
+    }
+};
+#define COLLECT(f, reached)                                                                      \
+    SHARED Step staged_rows[STAGED * (THREADS / WARP)];                                          \
+    alignas(16) SHARED unsigned char staged_letters[STAGED * (THREADS / WARP) * sizeof(Letter)]; \
+    Reached reached = {                                                                          \
+        {f.queue, staged_rows + warp_in_block() * STAGED, &f.progress->tail, 0},                 \
+        {f, reinterpret_cast<Letter*>(staged_letters) + warp_in_block() * STAGED, 0}}
+
+// Claims what is behind N columns, those that are wanted, for the tree of a row at a place of the
+// queue; all lanes must call it. Atomics and reads of all are under way together. Safe: whoever
+// sets the bit of an own row's mate writes its parent and puts it in the queue.
 template <int N>
-DEVICE bool visit(const Forest& f, const Index (&cols)[N], const bool (&wanted)[N],
-                  const Step& from) {
-    bool claimed[N], near[N];
+DEVICE void visit(const Forest& f, const Index (&cols)[N], const bool (&wanted)[N],
+                  const Step& from, long long at, Reached& reached) {
+    bool claimed[N];
     Index mate[N];
-    Claim by[N];
-    int to[N];
     for (int k = 0; k < N; ++k) claimed[k] = wanted[k] && claim(f.seen, cols[k]);
     for (int k = 0; k < N; ++k) mate[k] = claimed[k] ? f.col_mate[cols[k]] : UNMATCHED;
     for (int k = 0; k < N; ++k) {
         const bool ends = mate[k] == UNMATCHED;
-        const Owners& owners = ends ? f.cols : f.rows;
-        const Index target = ends ? cols[k] : mate[k];
-        const bool own = owns(owners, target);
-        by[k] = Claim{ends ? ~cols[k] : mate[k], from.row, from.with};
-        near[k] = claimed[k] && own && !ends;
-        to[k] = claimed[k] && !own ? owner(owners, target) : -1;
-        if (claimed[k] && own && ends) end_path(f, by[k]);
+        const Claim by = {ends ? ~cols[k] : mate[k], from.row, from.with};
+        const bool own = ends ? owns(f.cols, cols[k]) : owns(f.rows, mate[k]);
+        const bool mine = claimed[k] && own && !ends;
+        if (claimed[k] && own && ends) end_path(f, by);
+        if (mine) f.parent[by.row - f.rows.begin] = by.parent;
+        reached.rows.put(Step{by.row, by.root}, mine);
+        reached.letters.put(Letter{by, cols[k], at}, claimed[k] && !own);
     }
-    reach(f, by, near);
-    const Bits full = post_each(f.claims, to, by);
-    for (int k = 0; k < N; ++k)
-        if (full >> k & 1) remove(f.seen, cols[k]);
-    return full;
 }
 
-// Visits entries from, from + step, ... below `to`; returns whether one has to be visited again.
-DEVICE bool visit_list(const Forest& f, const Step& at, long long from, long long to,
-                       long long step) {
-    bool full = false;
-    for (; from < to; from += UNROLL * step) {
+// Visits entries from, from + step, ... below `to`; all lanes must call it.
+DEVICE void visit_list(const Forest& f, const Step& row, long long at, long long from, long long to,
+                       long long step, Reached& reached) {
+    for (; ballot(from < to); from += UNROLL * step) {
         Index list[UNROLL];
         bool wanted[UNROLL];
         for (int k = 0; k < UNROLL; ++k)
             list[k] = from + k * step < to ? f.indices[from + k * step] : UNMATCHED;
         for (int k = 0; k < UNROLL; ++k)
             wanted[k] = list[k] >= 0 && !(load_old(f.seen + (list[k] >> 5)) >> (list[k] & 31) & 1);
-        full |= visit(f, list, wanted, at);
+        visit(f, list, wanted, row, at, reached);
     }
-    return full;
 }
 
 // Expands the frontier, or those of its rows that have met a full box, whose numbers are inverted.
 // Reads: lists, mates. Writes: seen, trees, queue, boxes; parts of long lists. Safe: an own place
 // of the queue is written by the lanes of one row.
 KERNEL expand(Forest f, bool again) {
+    COLLECT(f, reached);
     const long long begin = f.progress->begin, end = f.progress->end;
     const int lane = lane_in_warp() % LANES;
     long long scanned = 0;
     for (long long base = begin + thread_index() / WARP * (WARP / LANES); base < end;
          base += thread_count() / LANES) {
-        const long long k = base + lane_in_warp() / LANES;
-        Step at = {0, 0};
-        bool wanted = k < end;
-        if (wanted) at = f.queue[k];
+        const long long at = base + lane_in_warp() / LANES;
+        Step row = {0, 0};
+        bool wanted = at < end;
+        if (wanted) row = f.queue[at];
         if (again) {
-            wanted &= at.row < 0;
-            if (wanted) at.row = ~at.row;
+            wanted &= row.row < 0;
+            if (wanted) row.row = ~row.row;
             sync_warp();
-            if (wanted && lane == 0) f.queue[k].row = at.row;
+            if (wanted && lane == 0) f.queue[at].row = row.row;
             sync_warp();
         }
-        if (!wanted || has(f.done, at.with)) continue;
-        const long long r = at.row - f.rows.begin, from = f.indptr[r], to = f.indptr[r + 1];
+        wanted = wanted && !has(f.done, row.with);
+        long long from = 0, to = 0;
+        if (wanted)
+            from = f.indptr[row.row - f.rows.begin], to = f.indptr[row.row - f.rows.begin + 1];
         if (to - from > LONG) {
-            if (lane) continue;
-            const long long n = (to - from - 1) / LONG + 1, first = add(&f.progress->parts, n);
-            for (long long part = 0; part < n; ++part) f.parts[first + part] = Part{k, part};
-            continue;
+            if (lane == 0) {
+                const long long n = (to - from - 1) / LONG + 1, first = add(&f.progress->parts, n);
+                for (long long part = 0; part < n; ++part) f.parts[first + part] = Part{at, part};
+            }
+            from = to = 0;
         }
         if (lane == 0) scanned += to - from;
-        if (!visit_list(f, at, from + lane, to, LANES)) continue;
-        store(&f.queue[k].row, static_cast<Index>(~at.row));
-        store(&f.progress->again, 1ll);
+        visit_list(f, row, at, from + lane, to, LANES, reached);
     }
+    reached.flush();
     add_of_block(&f.progress->edges, scanned);
 }
-// The lists that `expand` has cut, a warp for each part.
+// The lists that `expand` has cut, a warp for each part, unless the tree has found a path meanwhile.
 KERNEL expand_parts(Forest f) {
+    COLLECT(f, reached);
     const long long n = f.progress->parts;
     long long scanned = 0;
     for (long long p = thread_index() / WARP; p < n; p += thread_count() / WARP) {
         const Part part = f.parts[p];
-        Step at = {load(&f.queue[part.at].row), f.queue[part.at].with};
-        if (at.row < 0) at.row = ~at.row;  // another part has met a full box
-        const long long r = at.row - f.rows.begin, end = f.indptr[r + 1],
+        Step row = {load(&f.queue[part.at].row), f.queue[part.at].with};
+        // the same in all lanes
+        if (broadcast(static_cast<int>(has(f.done, row.with)), 0)) continue;
+        if (row.row < 0) row.row = ~row.row;  // another part has met a full box
+        const long long r = row.row - f.rows.begin, end = f.indptr[r + 1],
                         from = f.indptr[r] + part.number * LONG,
                         to = end - from > LONG ? from + LONG : end;
         if (lane_in_warp() == 0) scanned += to - from;
-        if (!visit_list(f, at, from + lane_in_warp(), to, WARP)) continue;
-        store(&f.queue[part.at].row, static_cast<Index>(~at.row));
-        store(&f.progress->again, 1ll);
+        visit_list(f, row, part.at, from + lane_in_warp(), to, WARP, reached);
     }
+    reached.flush();
     add_of_block(&f.progress->edges, scanned);
 }
 
-// What others claim. Writes: trees, queue, boxes.
+// What others claim. Writes: trees, queue.
 KERNEL receive(Forest f, const Claim* arrived, long long n) {
     for (long long k = thread_index(); k < n; k += thread_count()) {
         const Claim by = arrived[k];
-        if (by.parent == UNMATCHED) insert(f.done, by.root);
-        else if (by.row < 0) end_path(f, by);
-        else reach(f, {by}, {true});
+        if (by.row < 0) {
+            end_path(f, by);
+            continue;
+        }
+        const Index r = by.row - static_cast<Index>(f.rows.begin);
+        const bool mine = claim(f.seen, f.row_mate[r]);
+        if (mine) f.parent[r] = by.parent;
+        push(f.queue, &f.progress->tail, Step{by.row, by.root}, mine);
+    }
+}
+// Which trees have a path, as all ranks know, one set of so many words after the other: hopes end.
+KERNEL agree(Forest f, const Bits* others, long long words, int count) {
+    for (long long w = thread_index(); w < words; w += thread_count()) {
+        Bits bits = f.ended[w];
+        for (int k = 0; k < count; ++k) bits |= others[k * words + w];
+        f.ended[w] = f.done[w] = bits;
     }
 }
 // What has been put in the queue is the frontier.
@@ -257,15 +315,14 @@ KERNEL set_columns(Forest f, const Step* pairs, long long n) {
 
 // ---- Between phases. Grafting: what is in a tree without a path stays, and all its rows are
 // expanded anew; or else only its root stays.
-// Writes: the queue, from tail 0 on; reached, all zero before; kept, a bit for each column that is
-// matched with one of these rows, all zero before.
+// Writes: the queue, from tail 0 on; kept, a bit for each column that is matched with one of these
+// rows, all zero before.
 KERNEL retain(Forest f, const Step* old, long long n_old, bool graft, Bits* kept) {
     for (long long k = thread_index(); k < n_old; k += thread_count()) {
         const Step step = old[k];
         const Index r = step.row - static_cast<Index>(f.rows.begin), mate = f.row_mate[r];
         if (f.leaf[step.with] != NO_LEAF || (!graft && mate != UNMATCHED)) continue;
         push(f.queue, &f.progress->tail, step, true);
-        insert(f.reached, r);
         if (mate != UNMATCHED) insert(kept, mate);
     }
 }

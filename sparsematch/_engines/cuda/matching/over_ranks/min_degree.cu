@@ -1,15 +1,17 @@
 // Maximal matching by proposals over several GPUs, least degree first: what one GPU does between
 // two exchanges.
 //
-// Static minimum degree (Duff, Kaya, Ucar, ACM TOMS 38, 2011, one-sided), in rounds, each with the
-// free rows up to some length. A row proposes to the column of fewest rows among those that are not
-// known to be matched. See proposals.cuh.
+// Static minimum degree (Duff, Kaya, Ucar, ACM TOMS 38, 2011), in rounds. First those with the rare
+// columns, of at most so many entries, which are listed; then those with the free rows up to some
+// length. A row proposes to the column of fewest rows among those that are not known to be matched.
+// See proposals.cuh.
 #include "core/device.cuh"
 #include "core/ranks.cuh"
 #include "matching/over_ranks/proposals.cuh"
 
 #define WINDOW 128       // entries of a long list among which the least is chosen
 #define HIGHEST 0xFFFFF  // degrees are counted so far, or a little further
+#define SEVERAL 8        // entries that a thread looks at together
 
 // How many own rows a column has; hubs, all alike, get little more than HIGHEST. Reads: indices.
 // Writes: degree, zero before, by atomics. Time: O(nnz / threads).
@@ -20,6 +22,76 @@ KERNEL count(const Index* indices, long long nnz, int* degree) {
     }
 }
 
+// ---- Rare columns.
+// Those of at most `upto` entries. Reads: degree. Writes: rare, own word. Time: O(n / threads).
+KERNEL find_rare(long long n_cols, const int* degree, int upto, Bits* rare) {
+    for (long long w = thread_index(); w < n_cols / 32 + 1; w += thread_count()) {
+        Bits bits = 0;
+        for (int k = 0; k < 32 && w * 32 + k < n_cols; ++k)
+            bits |= static_cast<Bits>(degree[w * 32 + k] <= upto) << k;
+        rare[w] = bits;
+    }
+}
+// The own row of the p-th entry.
+DEVICE Index row_of(const Proposals& s, long long p) {
+    long long low = 0, high = s.rows.end - s.rows.begin;  // low begins at p or before, high behind
+    while (high - low > 1) {
+        const long long middle = low + (high - low) / 2;
+        if (s.indptr[middle] <= p) low = middle;
+        else high = middle;
+    }
+    return static_cast<Index>(s.rows.begin + low);
+}
+// Lists the own entries of rare columns as far as there is room; in found[0] how many there are.
+// Reads: lists, rare. Writes: list. Time: O(nnz / threads).
+KERNEL list_rare(Proposals s, long long nnz, const Bits* rare, Pair* list, long long room,
+                 long long* found) {
+    const long long step = thread_count();
+    for (long long base = thread_index(); base < nnz; base += SEVERAL * step) {
+        Index cols[SEVERAL];
+        bool wanted[SEVERAL];
+        long long at[SEVERAL];
+        for (int k = 0; k < SEVERAL; ++k)
+            cols[k] = base + k * step < nnz ? s.indices[base + k * step] : UNMATCHED;
+        for (int k = 0; k < SEVERAL; ++k) wanted[k] = cols[k] >= 0 && is_in(rare, cols[k]);
+        draw_each(found, wanted, at);
+        for (int k = 0; k < SEVERAL; ++k)
+            if (wanted[k] && at[k] < room) list[at[k]] = Pair{row_of(s, base + k * step), cols[k]};
+    }
+}
+// In found[1], how many columns of one entry cannot be matched, as the row has others; `single` is
+// a bit for each own row, zero before.
+KERNEL count_excess(Proposals s, const int* degree, const Pair* list, long long room,
+                    long long* found, Bits* single) {
+    const long long n = found[0] < room ? found[0] : room;
+    for (long long k = thread_index(); k < n; k += thread_count()) {
+        const Pair pair = list[k];
+        if (degree[pair.partner] == 1 &&
+            !claim(single, pair.vertex - static_cast<Index>(s.rows.begin)))
+            add(found + 1, 1ll);
+    }
+}
+// Free rows of at most `size` entries propose to listed columns of at most `upto`. Reads: list,
+// degree. Writes: taken, mates of own pairs, boxes, next; asked, zero before: a row proposes once
+// in a round. Time: O(listed / threads).
+KERNEL propose_rare(Proposals s, const int* degree, const Pair* list, long long room,
+                    const long long* found, int upto, long long size, Bits* asked) {
+    const long long n = found[0] < room ? found[0] : room;
+    long long scanned = 0;
+    for (long long k = thread_index(); k < n; k += thread_count()) {
+        const Pair pair = list[k];
+        const long long r = pair.vertex - s.rows.begin;
+        ++scanned;
+        if (degree[pair.partner] > upto || has(s.taken, pair.partner) ||
+            load(s.row_mate + r) != UNMATCHED || s.indptr[r + 1] - s.indptr[r] > size ||
+            !claim(asked, static_cast<Index>(r)))
+            continue;
+        if (!propose_to(s, pair.vertex, pair.partner)) remove(asked, static_cast<Index>(r));
+    }
+    add_of_block(&s.progress->edges, scanned);
+}
+
+// ---- Rows.
 // The column of fewest rows that seems free among `size` entries of a row, which lanes share of
 // which this is one: degree, a number drawn for the pair, entry; all ones if there is none.
 DEVICE Wide least(const Proposals& s, const int* degree, const Index* list, long long size,
