@@ -15,6 +15,7 @@ from sparsematch._engines.cuda.core.device import bit_set
 from sparsematch._engines.mpi.core.exchange import finishing
 from sparsematch._engines.mpi.core.steps import Account, step_info
 from sparsematch._engines.nccl.core.exchange import Exchange
+from sparsematch._engines.nccl.matching.entries import list_entries
 from sparsematch._engines.nccl.matching.proposals import Proposals
 from sparsematch._engines.registry import Run
 from sparsematch._types.arrays import namespace
@@ -96,24 +97,23 @@ class _RareColumns:
     """
 
     def __init__(self, A: DistributedCSR, proposals: Proposals, degree: Any) -> None:
-        xp, nnz, n_rows = namespace(A.indptr), A.local_nnz, len(A.own_rows)
+        xp = namespace(A.indptr)
         self.kernels, self.upto = proposals.kernels, min(RARE, A.nnz // (4 * max(A.n_cols, 1)))
         self.rounds, self.excess = 2 * self.upto, 0
         if not self.upto:
             return
-        room = nnz // LISTED + 1
-        pairs, found = xp.empty(2 * room, A.dtype), xp.zeros(2, np.int64)
-        rare, self.asked = bit_set(xp, A.n_cols), bit_set(xp, n_rows)
+        rare, self.asked = bit_set(xp, A.n_cols), bit_set(xp, len(A.own_rows))
         given = np.int64(A.n_cols), degree, np.int32(self.upto), rare
         self.kernels.launch("find_rare", rare.size, *given)
-        state, n = proposals.state(0), np.int64(room)
-        self.kernels.launch("list_rare", -(-nnz // 8), state, np.int64(nnz), rare, pairs, n, found)
-        self.kernels.launch("count_excess", room, state, degree, pairs, n, found, self.asked)
-        self._list, (self._n, self.excess) = (degree, pairs, n, found), found.tolist()
+        self._room, excess = A.local_nnz // LISTED + 1, xp.zeros(1, np.int64)
+        self._list = degree, list_entries(self.kernels, A, rare, self._room)
+        arguments = proposals.state(0), *self._list, excess, self.asked
+        self.kernels.launch("count_excess", self._room, *arguments)
+        self.excess = int(excess[0])
 
     def propose(self, state: Any, turn: int) -> None:
         """Launch a round."""
         self.asked.fill(0)
         size = np.int64(SHORT if turn & 1 else np.iinfo(np.int64).max)
         limits = np.int32((turn + 1) // 2), size, self.asked
-        self.kernels.launch("propose_rare", self._n, state, *self._list, *limits)
+        self.kernels.launch("propose_rare", self._room, state, *self._list, *limits)

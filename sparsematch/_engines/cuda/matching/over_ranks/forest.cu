@@ -15,6 +15,7 @@
 #include "core/device.cuh"
 #include "core/ranks.cuh"
 #include "core/warp_queue.cuh"
+#include "matching/over_ranks/entries.cuh"
 
 #if LANES > WARP  // on the host
 #undef LANES
@@ -53,6 +54,8 @@ struct Forest {
     Bits *given, *seen;        // of own columns, of all columns
     Bits *ended, *done;        // of all roots
     Index *leaf, *above;       // of all roots: the own column that ends the path, the row before it
+    Bits* near;                // of own rows: those with an offer
+    Index* offer;              // of own rows: a free column that the row has
     Step *queue, *changes;     // own rows in trees, level by level; new pairs of own rows
     Part* parts;
     Owners rows, cols;
@@ -182,6 +185,44 @@ DEVICE void visit_list(const Forest& f, const Step& row, long long at, long long
     }
 }
 
+// ---- Lookahead (Pothen, Fan, ACM TOMS 16, 1990): rows of the frontier that have a free column end
+// their paths before any row is expanded, which spares the others of their trees.
+// Columns without a mate. Writes: free, own word.
+KERNEL find_free(long long n_cols, const Index* col_mate, Bits* free) {
+    for (long long w = thread_index(); w < n_cols / 32 + 1; w += thread_count()) {
+        Bits bits = 0;
+        for (int k = 0; k < 32 && w * 32 + k < n_cols; ++k)
+            bits |= static_cast<Bits>(col_mate[w * 32 + k] == UNMATCHED) << k;
+        free[w] = bits;
+    }
+}
+// Offers rows the listed columns that are still free, one each. Writes: offer; near, zero before.
+KERNEL offer(Forest f, EntryList list) {
+    for (long long k = thread_index(); k < size_of(list); k += thread_count()) {
+        const Entry entry = list.entries[k];
+        if (f.col_mate[entry.col] != UNMATCHED) continue;
+        const Index r = entry.row - static_cast<Index>(f.rows.begin);
+        store(f.offer + r, entry.col);
+        insert(f.near, r);
+    }
+}
+// Visits what rows of the frontier are offered. Reads: queue. Writes: as `expand`.
+KERNEL look_ahead(Forest f) {
+    COLLECT(f, reached);
+    const long long begin = f.progress->begin, end = f.progress->end;
+    for (long long base = begin + thread_index() - lane_in_warp(); base < end;
+         base += thread_count()) {
+        const long long at = base + lane_in_warp();
+        Step row = {0, 0};
+        if (at < end) row = f.queue[at];
+        const Index r = row.row - static_cast<Index>(f.rows.begin);
+        const bool wanted[1] = {at < end && is_in(f.near, r) && !has(f.done, row.with)};
+        const Index cols[1] = {wanted[0] ? f.offer[r] : UNMATCHED};
+        if (ballot(wanted[0])) visit(f, cols, wanted, row, at, reached);
+    }
+    reached.flush();
+}
+
 // Expands the frontier, or those of its rows that have met a full box, whose numbers are inverted.
 // Reads: lists, mates. Writes: seen, trees, queue, boxes; parts of long lists. Safe: an own place
 // of the queue is written by the lanes of one row.
@@ -196,9 +237,10 @@ KERNEL expand(Forest f, bool again) {
         Step row = {0, 0};
         bool wanted = at < end;
         if (wanted) row = f.queue[at];
+        const bool marked = row.row < 0;
+        if (marked) row.row = ~row.row;
         if (again) {
-            wanted &= row.row < 0;
-            if (wanted) row.row = ~row.row;
+            wanted &= marked;
             sync_warp();
             if (wanted && lane == 0) f.queue[at].row = row.row;
             sync_warp();

@@ -7,11 +7,11 @@
 // See proposals.cuh.
 #include "core/device.cuh"
 #include "core/ranks.cuh"
+#include "matching/over_ranks/entries.cuh"
 #include "matching/over_ranks/proposals.cuh"
 
 #define WINDOW 128       // entries of a long list among which the least is chosen
 #define HIGHEST 0xFFFFF  // degrees are counted so far, or a little further
-#define SEVERAL 8        // entries that a thread looks at together
 
 // How many own rows a column has; hubs, all alike, get little more than HIGHEST. Reads: indices.
 // Writes: degree, zero before, by atomics. Time: O(nnz / threads).
@@ -32,61 +32,31 @@ KERNEL find_rare(long long n_cols, const int* degree, int upto, Bits* rare) {
         rare[w] = bits;
     }
 }
-// The own row of the p-th entry.
-DEVICE Index row_of(const Proposals& s, long long p) {
-    long long low = 0, high = s.rows.end - s.rows.begin;  // low begins at p or before, high behind
-    while (high - low > 1) {
-        const long long middle = low + (high - low) / 2;
-        if (s.indptr[middle] <= p) low = middle;
-        else high = middle;
-    }
-    return static_cast<Index>(s.rows.begin + low);
-}
-// Lists the own entries of rare columns as far as there is room; in found[0] how many there are.
-// Reads: lists, rare. Writes: list. Time: O(nnz / threads).
-KERNEL list_rare(Proposals s, long long nnz, const Bits* rare, Pair* list, long long room,
-                 long long* found) {
-    const long long step = thread_count();
-    for (long long base = thread_index(); base < nnz; base += SEVERAL * step) {
-        Index cols[SEVERAL];
-        bool wanted[SEVERAL];
-        long long at[SEVERAL];
-        for (int k = 0; k < SEVERAL; ++k)
-            cols[k] = base + k * step < nnz ? s.indices[base + k * step] : UNMATCHED;
-        for (int k = 0; k < SEVERAL; ++k) wanted[k] = cols[k] >= 0 && is_in(rare, cols[k]);
-        draw_each(found, wanted, at);
-        for (int k = 0; k < SEVERAL; ++k)
-            if (wanted[k] && at[k] < room) list[at[k]] = Pair{row_of(s, base + k * step), cols[k]};
-    }
-}
-// In found[1], how many columns of one entry cannot be matched, as the row has others; `single` is
-// a bit for each own row, zero before.
-KERNEL count_excess(Proposals s, const int* degree, const Pair* list, long long room,
-                    long long* found, Bits* single) {
-    const long long n = found[0] < room ? found[0] : room;
-    for (long long k = thread_index(); k < n; k += thread_count()) {
-        const Pair pair = list[k];
-        if (degree[pair.partner] == 1 &&
-            !claim(single, pair.vertex - static_cast<Index>(s.rows.begin)))
-            add(found + 1, 1ll);
+// Counts the columns of one entry that cannot be matched, as the row has others; `single` is a bit
+// for each own row, zero before.
+KERNEL count_excess(Proposals s, const int* degree, EntryList list, long long* excess,
+                    Bits* single) {
+    for (long long k = thread_index(); k < size_of(list); k += thread_count()) {
+        const Entry entry = list.entries[k];
+        if (degree[entry.col] == 1 && !claim(single, entry.row - static_cast<Index>(s.rows.begin)))
+            add(excess, 1ll);
     }
 }
 // Free rows of at most `size` entries propose to listed columns of at most `upto`. Reads: list,
 // degree. Writes: taken, mates of own pairs, boxes, next; asked, zero before: a row proposes once
 // in a round. Time: O(listed / threads).
-KERNEL propose_rare(Proposals s, const int* degree, const Pair* list, long long room,
-                    const long long* found, int upto, long long size, Bits* asked) {
-    const long long n = found[0] < room ? found[0] : room;
+KERNEL propose_rare(Proposals s, const int* degree, EntryList list, int upto, long long size,
+                    Bits* asked) {
     long long scanned = 0;
-    for (long long k = thread_index(); k < n; k += thread_count()) {
-        const Pair pair = list[k];
-        const long long r = pair.vertex - s.rows.begin;
+    for (long long k = thread_index(); k < size_of(list); k += thread_count()) {
+        const Entry entry = list.entries[k];
+        const Index r = entry.row - static_cast<Index>(s.rows.begin);
         ++scanned;
-        if (degree[pair.partner] > upto || has(s.taken, pair.partner) ||
+        if (degree[entry.col] > upto || has(s.taken, entry.col) ||
             load(s.row_mate + r) != UNMATCHED || s.indptr[r + 1] - s.indptr[r] > size ||
-            !claim(asked, static_cast<Index>(r)))
+            !claim(asked, r))
             continue;
-        if (!propose_to(s, pair.vertex, pair.partner)) remove(asked, static_cast<Index>(r));
+        if (!propose_to(s, entry.row, entry.col)) remove(asked, r);
     }
     add_of_block(&s.progress->edges, scanned);
 }
