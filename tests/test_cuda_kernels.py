@@ -59,7 +59,7 @@ MACROS = {
     "matching/min_degree": {"STRETCH": start_common.STRETCH},
     "matching/ms_bfs": SEARCH | {"WIDTH": 0, "LANES": 8},
     "matching/ms_bfs_setup": {"WIDTH": 8, "LANES": 8, "LINKED": ms_bfs.LINKED},
-    "matching/over_ranks/forest": {"LANES": 8, "LONG": forest.LONG},
+    "matching/over_ranks/forest": {"LANES": 8, "LONG": forest.LONG, "THREADS": forest.THREADS},
     "matching/over_ranks/min_degree": {},
     "matching/over_ranks/proposals": {"TRIES": cheap.TRIES},
     "matching/push_relabel": apfb.MACROS,
