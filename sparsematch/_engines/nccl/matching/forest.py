@@ -15,7 +15,7 @@ from sparsematch._engines.cuda.core.device import bit_set
 from sparsematch._engines.mpi.core.steps import Account
 from sparsematch._engines.nccl.core.exchange import Exchange
 from sparsematch._engines.nccl.core.layout import Counts, Outbox, owners, room_for
-from sparsematch._engines.nccl.matching.entries import list_entries
+from sparsematch._engines.nccl.matching.entries import EntryList, list_entries
 from sparsematch._types.arrays import BoolArray, IndexArray, namespace
 from sparsematch._types.distributed import DistributedCSR
 
@@ -85,6 +85,7 @@ class Forest:
             "parent": xp.empty(n_rows, dtype),
             "col_mate": self._of_all_columns(col_mate),
             "seen": bit_set(xp, A.n_cols),
+            "reached": bit_set(xp, n_rows),
             "given": bit_set(xp, len(A.own_cols)),
             "parts": xp.empty(2 * (2 * nnz // LONG + 1), np.int64),
             "rows": owners(self.kernels, A, "rows"),
@@ -93,7 +94,8 @@ class Forest:
             "progress": self.counts.progress,
         }
         self.width = self.found = self.n_roots = self.most = self.paths = self._tail = 0
-        self._deep, self._listed = False, None
+        self._deep = False
+        self._listed: EntryList | None = None
 
     def _of_all_columns(self, col_mate: IndexArray) -> IndexArray:
         """Return the mates of all columns. Collective."""
@@ -218,7 +220,8 @@ class Forest:
         xp, old = self._xp, self._queue
         self._queue, self._other = self._other, old
         self.counts.progress[3:6].fill(0)  # begin, end, tail
-        self._set(given=bit_set(xp, len(self.A.own_cols)))
+        reached = bit_set(xp, len(self.A.own_rows))
+        self._set(reached=reached, given=bit_set(xp, len(self.A.own_cols)))
         self._set(seen=self._retain(old, self._tail, self._deep))
         self._fields["leaf"].fill(np.iinfo(self.A.dtype).max)
         self.width = self._tail
@@ -236,7 +239,7 @@ class Forest:
             self._listed = list_entries(self.kernels, A, free, A.local_nnz // LISTED + 1)
             self._fields["offer"] = xp.empty(n_rows, A.dtype)
         self._set(near=bit_set(xp, n_rows))
-        self._launch("offer", A.local_nnz // LISTED + 1, self._listed)
+        self._launch("offer", self._listed.room, self._listed.struct(self.kernels))
 
     def finish(self) -> None:
         """Write the mates of own columns, after augmentations."""

@@ -7,9 +7,8 @@
 // its columns: a level is one exchange, of claims to the owners of these rows, which put each in
 // the tree that claims it first. A column without a mate ends a path: its owner gives it to one
 // tree. Between own vertices nothing is sent.
-// Invariants: a column is claimed once from each rank, its bit of `seen`; a row is in one tree, which
-// the bit of its mate decides on its owner; a free column is in one, its bit of `given`, which its
-// owner decides. A tree in `ended` has its path. One in `done` is not expanded: it has its path, or
+// Invariants: a column is claimed once from each rank, its bit of `seen`; a row is in one tree, its
+// bit of `reached`, and a free column in one, its bit of `given`, which its owner decides. A tree in `ended` has its path. One in `done` is not expanded: it has its path, or
 // hopes for a column that another rank owns, until the ranks agree at the end of the level. A tree
 // may have another path on another rank: one is chosen before the augmentation.
 #include "core/device.cuh"
@@ -51,7 +50,8 @@ struct Forest {
     const Index* indices;
     Index *row_mate, *parent;  // of own rows
     Index* col_mate;           // of all columns
-    Bits *given, *seen;        // of own columns, of all columns
+    Bits *reached, *given;     // of own rows, of own columns
+    Bits* seen;                // of all columns
     Bits *ended, *done;        // of all roots
     Index *leaf, *above;       // of all roots: the own column that ends the path, the row before it
     Bits* near;                // of own rows: those with an offer
@@ -111,10 +111,14 @@ struct WarpLetters {
     DEVICE void flush(int size) {
         sync_warp();
         n -= size;
-        const bool mine = lane_in_warp() < size;
+        bool mine = lane_in_warp() < size;
         const Letter letter = staged[mine ? n + lane_in_warp() : 0];
         const Claim by[1] = {letter.claim};
         const bool ends = by[0].row < 0;
+        if (mine && ends && has(f.ended, by[0].root)) {  // found one meanwhile
+            remove(f.seen, letter.col);
+            mine = false;
+        }
         const int to[1] = {!mine  ? -1
                            : ends ? owner(f.cols, ~by[0].row)
                                   : owner(f.rows, by[0].row)};
@@ -151,23 +155,27 @@ struct Reached {
 
 // Claims what is behind N columns, those that are wanted, for the tree of a row at a place of the
 // queue; all lanes must call it. Atomics and reads of all are under way together. Safe: whoever
-// sets the bit of an own row's mate writes its parent and puts it in the queue.
+// sets a row's bit writes its parent and puts it in the queue.
 template <int N>
 DEVICE void visit(const Forest& f, const Index (&cols)[N], const bool (&wanted)[N],
                   const Step& from, long long at, Reached& reached) {
-    bool claimed[N];
+    bool claimed[N], own[N], mine[N];
     Index mate[N];
+    Claim by[N];
     for (int k = 0; k < N; ++k) claimed[k] = wanted[k] && claim(f.seen, cols[k]);
     for (int k = 0; k < N; ++k) mate[k] = claimed[k] ? f.col_mate[cols[k]] : UNMATCHED;
     for (int k = 0; k < N; ++k) {
         const bool ends = mate[k] == UNMATCHED;
-        const Claim by = {ends ? ~cols[k] : mate[k], from.row, from.with};
-        const bool own = ends ? owns(f.cols, cols[k]) : owns(f.rows, mate[k]);
-        const bool mine = claimed[k] && own && !ends;
-        if (claimed[k] && own && ends) end_path(f, by);
-        if (mine) f.parent[by.row - f.rows.begin] = by.parent;
-        reached.rows.put(Step{by.row, by.root}, mine);
-        reached.letters.put(Letter{by, cols[k], at}, claimed[k] && !own);
+        by[k] = Claim{ends ? ~cols[k] : mate[k], from.row, from.with};
+        own[k] = ends ? owns(f.cols, cols[k]) : owns(f.rows, mate[k]);
+        const Index r = mate[k] - static_cast<Index>(f.rows.begin);
+        mine[k] = claimed[k] && own[k] && !ends && claim(f.reached, r);
+    }
+    for (int k = 0; k < N; ++k) {
+        if (claimed[k] && own[k] && by[k].row < 0) end_path(f, by[k]);
+        if (mine[k]) f.parent[by[k].row - f.rows.begin] = by[k].parent;
+        reached.rows.put(Step{by[k].row, by[k].root}, mine[k]);
+        reached.letters.put(Letter{by[k], cols[k], at}, claimed[k] && !own[k]);
     }
 }
 
@@ -292,7 +300,7 @@ KERNEL receive(Forest f, const Claim* arrived, long long n) {
             continue;
         }
         const Index r = by.row - static_cast<Index>(f.rows.begin);
-        const bool mine = claim(f.seen, f.row_mate[r]);
+        const bool mine = !has(f.reached, r) && claim(f.reached, r);
         if (mine) f.parent[r] = by.parent;
         push(f.queue, &f.progress->tail, Step{by.row, by.root}, mine);
     }
@@ -357,14 +365,15 @@ KERNEL set_columns(Forest f, const Step* pairs, long long n) {
 
 // ---- Between phases. Grafting: what is in a tree without a path stays, and all its rows are
 // expanded anew; or else only its root stays.
-// Writes: the queue, from tail 0 on; kept, a bit for each column that is matched with one of these
-// rows, all zero before.
+// Writes: the queue, from tail 0 on; reached, all zero before; kept, a bit for each column that is
+// matched with one of these rows, all zero before.
 KERNEL retain(Forest f, const Step* old, long long n_old, bool graft, Bits* kept) {
     for (long long k = thread_index(); k < n_old; k += thread_count()) {
         const Step step = old[k];
         const Index r = step.row - static_cast<Index>(f.rows.begin), mate = f.row_mate[r];
         if (f.leaf[step.with] != NO_LEAF || (!graft && mate != UNMATCHED)) continue;
         push(f.queue, &f.progress->tail, step, true);
+        insert(f.reached, r);
         if (mate != UNMATCHED) insert(kept, mate);
     }
 }
