@@ -3,10 +3,10 @@
 
 // Appends by whole warps: each collects as many values as it has lanes before it reserves places.
 // `staged` is in shared memory, 2 * WARP of the warp's own; all lanes must call.
-template <class T, class Count = Index>
+template <class T>
 struct WarpQueue {
     T *values, *staged;
-    Count* count;
+    Index* count;
     int n;
 
     DEVICE void put(const T& value, bool wanted) {
@@ -19,8 +19,8 @@ struct WarpQueue {
     DEVICE void flush(int size) {
         sync_warp();
         n -= size;
-        Count first = 0;
-        if (lane_in_warp() == 0 && size) first = add(count, static_cast<Count>(size));
+        Index first = 0;
+        if (lane_in_warp() == 0 && size) first = add(count, static_cast<Index>(size));
         first = broadcast(first, 0);
         // own place
         if (lane_in_warp() < size) values[first + lane_in_warp()] = staged[n + lane_in_warp()];

@@ -13,7 +13,6 @@
 // may have another path on another rank: one is chosen before the augmentation.
 #include "core/device.cuh"
 #include "core/ranks.cuh"
-#include "core/warp_queue.cuh"
 #include "matching/over_ranks/entries.cuh"
 
 #if LANES > WARP  // on the host
@@ -88,108 +87,84 @@ DEVICE void end_path(const Forest& f, const Claim& by) {
     add(&f.progress->found, 1ll);
 }
 
-// A claim on its way to another rank: of which column, for which place of the queue.
-struct Letter {
-    Claim claim;
-    Index col;
+// A column that a row at a place of the queue has claimed for its tree.
+struct Found {
+    Index col, row, root;
     long long at;
 };
-// Letters of a warp, posted together. Where a box is full, nothing has happened to the column, and
-// the row, its number inverted, has to be expanded again. A tree hopes that it gets what it claims.
-struct WarpLetters {
+// What a warp has claimed: followed as soon as each lane has one, so that their reads are under way
+// together, and places in the queue and in the boxes are reserved for all of them.
+struct Claims {
     const Forest& f;
-    Letter* staged;  // in shared memory, 2 * WARP of the warp's own
+    Found* staged;  // in shared memory, 2 * WARP of the warp's own
     int n;
 
-    DEVICE void put(const Letter& letter, bool wanted) {
+    // All lanes must call it.
+    DEVICE void put(const Found& found, bool wanted) {
         const Bits who = ballot(wanted);
-        if (wanted) staged[n + count_lanes_before(who)] = letter;
+        if (!who) return;
+        if (wanted) staged[n + count_lanes_before(who)] = found;
         n += count_bits(who);
-        if (n >= WARP) flush(WARP);
+        if (n >= WARP) follow(WARP);
     }
-    DEVICE void flush() { flush(n); }
-    DEVICE void flush(int size) {
+    DEVICE void follow() { follow(n); }
+
+    // What is behind a column: a row, reached if it is an own one and in no tree yet, or the end of
+    // a path. What others own is posted; a tree hopes that it gets a column of theirs. Where a box
+    // is full, nothing has happened to the column, and the row, its number inverted, has to be
+    // expanded again. Safe: whoever sets a row's bit writes its parent and puts it in the queue.
+    DEVICE void follow(int size) {
         sync_warp();
         n -= size;
         bool mine = lane_in_warp() < size;
-        const Letter letter = staged[mine ? n + lane_in_warp() : 0];
-        const Claim by[1] = {letter.claim};
-        const bool ends = by[0].row < 0;
-        if (mine && ends && has(f.ended, by[0].root)) {  // found one meanwhile
-            remove(f.seen, letter.col);
+        const Found found = staged[mine ? n + lane_in_warp() : 0];
+        const Index mate = mine ? f.col_mate[found.col] : UNMATCHED;
+        const bool ends = mine && mate == UNMATCHED;
+        if (ends && has(f.ended, found.root)) {  // it has found another meanwhile
+            remove(f.seen, found.col);
             mine = false;
         }
-        const int to[1] = {!mine  ? -1
-                           : ends ? owner(f.cols, ~by[0].row)
-                                  : owner(f.rows, by[0].row)};
+        const Claim by[1] = {{ends ? ~found.col : mate, found.row, found.root}};
+        const bool own = ends ? owns(f.cols, found.col) : owns(f.rows, mate);
+        const Index r = mate - static_cast<Index>(f.rows.begin);
+        const bool reached = mine && own && !ends && claim(f.reached, r);
+        if (reached) f.parent[r] = found.row;
+        if (mine && own && ends) end_path(f, by[0]);
+        push(f.queue, &f.progress->tail, Step{mate, found.root}, reached);
+        int to[1] = {-1};
+        if (mine && !own) to[0] = ends ? owner(f.cols, found.col) : owner(f.rows, mate);
         const bool full = post_each(f.claims, to, by);
         if (full) {
-            remove(f.seen, letter.col);
-            store(&f.queue[letter.at].row, static_cast<Index>(~by[0].parent));
+            remove(f.seen, found.col);
+            store(&f.queue[found.at].row, static_cast<Index>(~found.row));
             store(&f.progress->again, 1ll);
         }
-        const bool hopes = mine && ends && !full;
-        if (hopes) insert(f.done, by[0].root);
+        const bool hopes = to[0] >= 0 && ends && !full;
+        if (hopes) insert(f.done, found.root);
         const Bits hoping = ballot(hopes);
         if (hoping && lane_in_warp() == 0)
             add(&f.progress->hopes, static_cast<long long>(count_bits(hoping)));
         sync_warp();
     }
 };
-// What a warp collects.
-struct Reached {
-    WarpQueue<Step, long long> rows;
-    WarpLetters letters;
+#define CLAIMS(name)                                                                    \
+    alignas(16) SHARED unsigned char staged[STAGED * (THREADS / WARP) * sizeof(Found)]; \
+    Claims name = {f, reinterpret_cast<Found*>(staged) + warp_in_block() * STAGED, 0}
 
-    DEVICE void flush() {
-        rows.flush();
-        letters.flush();
-    }
-};
-#define COLLECT(f, reached)                                                                      \
-    SHARED Step staged_rows[STAGED * (THREADS / WARP)];                                          \
-    alignas(16) SHARED unsigned char staged_letters[STAGED * (THREADS / WARP) * sizeof(Letter)]; \
-    Reached reached = {                                                                          \
-        {f.queue, staged_rows + warp_in_block() * STAGED, &f.progress->tail, 0},                 \
-        {f, reinterpret_cast<Letter*>(staged_letters) + warp_in_block() * STAGED, 0}}
-
-// Claims what is behind N columns, those that are wanted, for the tree of a row at a place of the
-// queue; all lanes must call it. Atomics and reads of all are under way together. Safe: whoever
-// sets a row's bit writes its parent and puts it in the queue.
-template <int N>
-DEVICE void visit(const Forest& f, const Index (&cols)[N], const bool (&wanted)[N],
-                  const Step& from, long long at, Reached& reached) {
-    bool claimed[N], own[N], mine[N];
-    Index mate[N];
-    Claim by[N];
-    for (int k = 0; k < N; ++k) claimed[k] = wanted[k] && claim(f.seen, cols[k]);
-    for (int k = 0; k < N; ++k) mate[k] = claimed[k] ? f.col_mate[cols[k]] : UNMATCHED;
-    for (int k = 0; k < N; ++k) {
-        const bool ends = mate[k] == UNMATCHED;
-        by[k] = Claim{ends ? ~cols[k] : mate[k], from.row, from.with};
-        own[k] = ends ? owns(f.cols, cols[k]) : owns(f.rows, mate[k]);
-        const Index r = mate[k] - static_cast<Index>(f.rows.begin);
-        mine[k] = claimed[k] && own[k] && !ends && claim(f.reached, r);
-    }
-    for (int k = 0; k < N; ++k) {
-        if (claimed[k] && own[k] && by[k].row < 0) end_path(f, by[k]);
-        if (mine[k]) f.parent[by[k].row - f.rows.begin] = by[k].parent;
-        reached.rows.put(Step{by[k].row, by[k].root}, mine[k]);
-        reached.letters.put(Letter{by[k], cols[k], at}, claimed[k] && !own[k]);
-    }
-}
-
-// Visits entries from, from + step, ... below `to`; all lanes must call it.
+// Visits entries from, from + step, ... below `to`; all lanes must call it. Reads and atomics of
+// several are under way together.
 DEVICE void visit_list(const Forest& f, const Step& row, long long at, long long from, long long to,
-                       long long step, Reached& reached) {
+                       long long step, Claims& claims) {
     for (; ballot(from < to); from += UNROLL * step) {
         Index list[UNROLL];
-        bool wanted[UNROLL];
+        bool claimed[UNROLL];
         for (int k = 0; k < UNROLL; ++k)
             list[k] = from + k * step < to ? f.indices[from + k * step] : UNMATCHED;
         for (int k = 0; k < UNROLL; ++k)
-            wanted[k] = list[k] >= 0 && !(load_old(f.seen + (list[k] >> 5)) >> (list[k] & 31) & 1);
-        visit(f, list, wanted, row, at, reached);
+            claimed[k] = list[k] >= 0 && !(load_old(f.seen + (list[k] >> 5)) >> (list[k] & 31) & 1);
+        for (int k = 0; k < UNROLL; ++k) claimed[k] = claimed[k] && claim(f.seen, list[k]);
+        for (int k = 0; k < UNROLL; ++k)
+            claims.put(Found{list[k], row.row, row.with, at}, claimed[k]);
     }
 }
 
@@ -216,7 +191,7 @@ KERNEL offer(Forest f, EntryList list) {
 }
 // Visits what rows of the frontier are offered. Reads: queue. Writes: as `expand`.
 KERNEL look_ahead(Forest f) {
-    COLLECT(f, reached);
+    CLAIMS(claims);
     const long long begin = f.progress->begin, end = f.progress->end;
     for (long long base = begin + thread_index() - lane_in_warp(); base < end;
          base += thread_count()) {
@@ -224,27 +199,31 @@ KERNEL look_ahead(Forest f) {
         Step row = {0, 0};
         if (at < end) row = f.queue[at];
         const Index r = row.row - static_cast<Index>(f.rows.begin);
-        const bool wanted[1] = {at < end && is_in(f.near, r) && !has(f.done, row.with)};
-        const Index cols[1] = {wanted[0] ? f.offer[r] : UNMATCHED};
-        if (ballot(wanted[0])) visit(f, cols, wanted, row, at, reached);
+        bool wanted = at < end && is_in(f.near, r) && !has(f.done, row.with);
+        const Index col = wanted ? f.offer[r] : UNMATCHED;
+        wanted = wanted && claim(f.seen, col);
+        claims.put(Found{col, row.row, row.with, at}, wanted);
     }
-    reached.flush();
+    claims.follow();
 }
 
 // Expands the frontier, or those of its rows that have met a full box, whose numbers are inverted.
-// Reads: lists, mates. Writes: seen, trees, queue, boxes; parts of long lists. Safe: an own place
-// of the queue is written by the lanes of one row.
+// The row after next is read ahead. Reads: lists, mates. Writes: seen, trees, queue, boxes; parts
+// of long lists. Safe: a place of the frontier is written by the warp of its row.
 KERNEL expand(Forest f, bool again) {
-    COLLECT(f, reached);
-    const long long begin = f.progress->begin, end = f.progress->end;
+    CLAIMS(claims);
+    const long long begin = f.progress->begin, end = f.progress->end, step = thread_count() / LANES;
     const int lane = lane_in_warp() % LANES;
-    long long scanned = 0;
-    for (long long base = begin + thread_index() / WARP * (WARP / LANES); base < end;
-         base += thread_count() / LANES) {
-        const long long at = base + lane_in_warp() / LANES;
-        Step row = {0, 0};
+    long long scanned = 0, at = begin + thread_index() / LANES;
+    Step soon = {0, 0};
+    if (at < end) soon = f.queue[at];
+    for (; ballot(at < end); at += step) {
+        Step row = soon;
         bool wanted = at < end;
-        if (wanted) row = f.queue[at];
+        if (at + step < end) {
+            soon = f.queue[at + step];
+            if (soon.row >= 0) prefetch(f.indptr + (soon.row - f.rows.begin));
+        }
         const bool marked = row.row < 0;
         if (marked) row.row = ~row.row;
         if (again) {
@@ -265,14 +244,14 @@ KERNEL expand(Forest f, bool again) {
             from = to = 0;
         }
         if (lane == 0) scanned += to - from;
-        visit_list(f, row, at, from + lane, to, LANES, reached);
+        visit_list(f, row, at, from + lane, to, LANES, claims);
     }
-    reached.flush();
+    claims.follow();
     add_of_block(&f.progress->edges, scanned);
 }
 // The lists that `expand` has cut, a warp for each part, unless the tree has found a path meanwhile.
 KERNEL expand_parts(Forest f) {
-    COLLECT(f, reached);
+    CLAIMS(claims);
     const long long n = f.progress->parts;
     long long scanned = 0;
     for (long long p = thread_index() / WARP; p < n; p += thread_count() / WARP) {
@@ -285,9 +264,9 @@ KERNEL expand_parts(Forest f) {
                         from = f.indptr[r] + part.number * LONG,
                         to = end - from > LONG ? from + LONG : end;
         if (lane_in_warp() == 0) scanned += to - from;
-        visit_list(f, row, part.at, from + lane_in_warp(), to, WARP, reached);
+        visit_list(f, row, part.at, from + lane_in_warp(), to, WARP, claims);
     }
-    reached.flush();
+    claims.follow();
     add_of_block(&f.progress->edges, scanned);
 }
 
