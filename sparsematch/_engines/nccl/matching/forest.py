@@ -15,7 +15,6 @@ from sparsematch._engines.cuda.core.device import bit_set
 from sparsematch._engines.mpi.core.steps import Account
 from sparsematch._engines.nccl.core.exchange import Exchange
 from sparsematch._engines.nccl.core.layout import Counts, Outbox, owners, room_for
-from sparsematch._engines.nccl.matching.entries import EntryList, list_entries
 from sparsematch._types.arrays import BoolArray, IndexArray, namespace
 from sparsematch._types.distributed import DistributedCSR
 
@@ -28,13 +27,6 @@ DEEP = 12
 #: A phase that has found paths ends when the frontier has fallen to this part of the widest: what
 #: is left is found by the next, and a level takes as long however few rows it has.
 NARROW = 64
-
-#: Paths still to be found, as a part of the rows, from which on rows are told of free columns in
-#: their lists: listing these takes a pass over all entries, and spares each phase the widest level.
-FEW = 1024
-
-#: The part of the entries for which there is room in that list.
-LISTED = 256
 
 #: Threads of a block, and of a launch that scans lists: as many as a GPU has at a time. Each warp
 #: sends what it has collected at its end, so more of them would send less at a time.
@@ -95,7 +87,6 @@ class Forest:
         }
         self.width = self.found = self.n_roots = self.most = self.paths = self._tail = 0
         self._deep = False
-        self._listed: EntryList | None = None
 
     def _of_all_columns(self, col_mate: IndexArray) -> IndexArray:
         """Return the mates of all columns. Collective."""
@@ -121,7 +112,7 @@ class Forest:
         xp, dtype, n_rows = self._xp, self.A.dtype, len(self.A.own_rows)
         none = Outbox(self.exchange, self.counts.box(_WALKERS), 2, 0, dtype)
         walkers = {"walkers": none.struct(self.kernels)}
-        nothing = dict.fromkeys(("done", "ended", "leaf", "above", "near", "offer"))
+        nothing = dict.fromkeys(("done", "ended", "leaf", "above"))
         self._set(**nothing, **walkers)
         self._launch("plant", n_rows)
         everyone, _ = self._read()
@@ -156,8 +147,6 @@ class Forest:
             if last and not again and width * NARROW < widest:
                 break
             level += not again
-            if self._listed is not None and not again:
-                self._launch("look_ahead", min(self.width, RESIDENT))
             lanes = min(self.width * self.lanes, RESIDENT)
             self._launch("expand", lanes, np.bool_(again))
             self._launch("expand_parts", RESIDENT)
@@ -226,20 +215,6 @@ class Forest:
         self._fields["leaf"].fill(np.iinfo(self.A.dtype).max)
         self.width = self._tail
         self._launch("advance", 1)
-        if (self.most - self.paths) * FEW <= self.A.n_rows:
-            self._offer()
-
-    def _offer(self) -> None:
-        """Let own rows know of a free column in their lists. Time: O(own entries), once."""
-        xp, A, n_rows = self._xp, self.A, len(self.A.own_rows)
-        if self._listed is None:
-            free = bit_set(xp, A.n_cols)
-            given = np.int64(A.n_cols), self._fields["col_mate"], free
-            self.kernels.launch("find_free", free.size, *given)
-            self._listed = list_entries(self.kernels, A, free, A.local_nnz // LISTED + 1)
-            self._fields["offer"] = xp.empty(n_rows, A.dtype)
-        self._set(near=bit_set(xp, n_rows))
-        self._launch("offer", self._listed.room, self._listed.struct(self.kernels))
 
     def finish(self) -> None:
         """Write the mates of own columns, after augmentations."""

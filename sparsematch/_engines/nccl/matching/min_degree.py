@@ -24,9 +24,10 @@ from sparsematch._types.distributed_matching import DistributedMatching
 
 SUMMARY = "Rows of fewest entries first propose to the columns of fewest entries, in rounds."
 
-#: A round for the rows of at most so many entries, a thread each; then one for all, longer lists by
-#: a warp each.
-UPTO = (1, 2, 3, 4, 6, 8, 12)
+#: A round for the rows of at most so many entries: short lists by a thread each, long ones by a
+#: warp; then one for all. Hubs come last: they find a column among any that are left.
+SHORT = (1, 2, 4, 8, 16, 32)
+LONG = (64, 128, 256, 1024, 4096)
 
 
 class Matchable(NamedTuple):
@@ -47,21 +48,27 @@ def improve(A: DistributedCSR, matching: DistributedMatching, run: Run) -> None:
         begin, xp = perf_counter(), namespace(A.indptr)
         exchange, account = Exchange(A.comm, xp), Account()
         kernels = compile.load("matching/over_ranks/min_degree", A.dtype, RARE=RARE)
-        degree, rare = _degrees(A, exchange, kernels), None
-        if not (run.warm or run.steps):
-            rare = match_rare_columns(A, exchange, kernels, degree, run)
+        degree = _degrees(A, exchange, kernels)
         proposals = Proposals(A, matching, exchange, kernels, run)
-        if rare is not None:
-            kernels.launch("adopt", rare.n, proposals.state(0), rare.pairs, np.int64(rare.n))
-            run.kept = Matchable(A.n_cols - rare.cols + rare.n)
+        if not (run.warm or run.steps):
+            most = match_rare_columns(A, proposals, degree, run)
+            run.kept = None if most is None else Matchable(most)
+
+        found, long = xp.zeros(1, np.int64), xp.empty(A.local_nnz // SHORT[-1] + 1, A.dtype)
+        above, end = np.int64(SHORT[-1]), np.int64(np.iinfo(np.int64).max)
+        kernels.launch("list_long", len(A.own_rows), proposals.state(0), above, long, found)
+        n_long, turns = np.int64(int(found[0])), len(SHORT) + len(LONG)
 
         def propose(state: Any, turn: int, rows: Any) -> None:
-            upto = np.int64(UPTO[min(turn, len(UPTO)) - 1])
-            kernels.launch("propose", int(rows[2]), state, degree, *rows, upto)
-            if turn > len(UPTO):
-                kernels.launch("propose_long", 32 * int(rows[2]), state, degree, *rows, upto)
+            upto = np.int64((SHORT + LONG)[turn - 1]) if turn <= turns else end
+            arguments = degree, *rows, min(upto, above)
+            kernels.launch("propose", int(rows[2]), state, *arguments)
+            if turn > len(SHORT):
+                every, listed, n = rows
+                some = (long, n_long) if every else (listed, n)
+                kernels.launch("propose_long", 32 * int(some[1]), state, degree, *some, above, upto)
 
-        proposals.make(account, propose, sweeps=len(UPTO) + 1)
+        proposals.make(account, propose, sweeps=turns + 1)
         own = int(xp.count_nonzero(matching.row_mate >= 0))
         run.steps.append(step_info(exchange, "min_degree", begin, own, account))
 

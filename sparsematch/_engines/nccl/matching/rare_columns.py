@@ -6,15 +6,13 @@ rank 0, where the engines for one GPU do the work. That some maximum matching of
 the columns that this one has is a theorem of Dulmage and Mendelsohn (Canad. J. Math. 10, 1958).
 """
 
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
-from sparsematch._engines.cuda.core.compile import Kernels
 from sparsematch._engines.cuda.core.device import bit_set
-from sparsematch._engines.nccl.core.exchange import Exchange
-from sparsematch._engines.nccl.matching.entries import list_entries
 from sparsematch._engines.nccl.matching.gathered import GATHERED, gather
+from sparsematch._engines.nccl.matching.proposals import Proposals
 from sparsematch._engines.registry import Run, select
 from sparsematch._types.arrays import namespace
 from sparsematch._types.bipartite import BipartiteCSR
@@ -26,33 +24,18 @@ from sparsematch._types.matching import Matching
 RARE, LISTED = 6, GATHERED // 8
 
 
-class RareMatching(NamedTuple):
-    """A maximum matching of the rare columns, on all ranks.
-
-    Attributes
-    ----------
-    cols : int
-        How many there are.
-    n : int
-        How many are matched.
-    pairs : array
-        A row and a column for each.
-    """
-
-    cols: int
-    n: int
-    pairs: Any
-
-
 def match_rare_columns(
-    A: DistributedCSR, exchange: Exchange, kernels: Kernels, degree: Any, run: Run
-) -> RareMatching | None:
-    """Match the columns of fewest entries; None if they have too many of them. Collective.
+    A: DistributedCSR, proposals: Proposals, degree: Any, run: Run
+) -> int | None:
+    """Match the columns of fewest entries; return how many any matching has at most. Collective.
 
-    Reads: the matrix, and about how many entries each column has. Workspace: a bit for each column;
-    two indices for each of their entries, on rank 0 that of the engines. Time: O(own entries).
+    None if that cannot be told, and nothing is matched then. No vertex may be matched before.
+    Reads: the matrix, and about how many entries each column has. Writes: both mates, and what
+    `proposals` know of them. Workspace: a bit for each column; two indices for each of their
+    entries, on rank 0 that of the engines. Time: O(own entries).
     """
-    xp, n_cols = namespace(A.indptr), np.int64(A.n_cols)
+    xp, n_cols, nnz = namespace(A.indptr), np.int64(A.n_cols), A.local_nnz
+    exchange, kernels = proposals.exchange, proposals.kernels
     columns, rare = xp.zeros(RARE + 1, np.int64), bit_set(xp, A.n_cols)
     kernels.launch("tally", 1 << 18, n_cols, degree, columns)
     having = np.array(columns.tolist())
@@ -60,20 +43,23 @@ def match_rare_columns(
     fit = np.flatnonzero(entries <= LISTED)[-1]  # at least those without entries
     upto = min(int(fit), A.nnz // (4 * max(A.n_cols, 1)))
     kernels.launch("find_rare", rare.size, n_cols, degree, np.int32(upto), rare)
-    listed = list_entries(kernels, A, rare, min(int(entries[upto]), A.local_nnz) + 1)
-    sizes = exchange.share([int(listed.found[0]), listed.room])
+    room, found = min(int(entries[upto]), nnz) + 1, xp.zeros(1, np.int64)
+    listed, state = xp.empty(2 * room, A.dtype), proposals.state(0)
+    given = state, np.int64(nnz), rare, listed, np.int64(room), found
+    kernels.launch("list_rare", -(-nnz // 8), *given)
+    sizes = exchange.share([int(found[0]), room])
     if (sizes[:, 0] > sizes[:, 1]).any():
         return None  # degrees were counted wrong
-    whole = gather(exchange, listed.entries[: 2 * sizes[exchange.rank, 0]], 2 * sizes[:, 0])
+    whole = gather(exchange, listed[: 2 * sizes[exchange.rank, 0]], 2 * sizes[:, 0])
     pairs = whole[:0]
     if exchange.rank == 0:
         pairs = _match(A, whole, xp.flatnonzero(degree <= upto), run)
-    n = int(exchange.share([pairs.size])[0, 0])
-    arriving = np.zeros(exchange.size, np.int64)
-    if exchange.rank:
-        arriving[0] = n
+    size = int(exchange.share([pairs.size])[0, 0])
+    arriving = np.where(np.arange(exchange.size) == 0, size, 0)
     arrived = exchange.swap([pairs] * exchange.size, arriving)
-    return RareMatching(int(having[: upto + 1].sum()), n // 2, arrived if exchange.rank else pairs)
+    pairs = arrived if exchange.rank else pairs
+    kernels.launch("adopt", size // 2, state, pairs, np.int64(size // 2))
+    return A.n_cols - int(having[: upto + 1].sum()) + size // 2
 
 
 def _match(A: DistributedCSR, entries: Any, cols: Any, run: Run) -> Any:

@@ -13,7 +13,6 @@
 // may have another path on another rank: one is chosen before the augmentation.
 #include "core/device.cuh"
 #include "core/ranks.cuh"
-#include "matching/over_ranks/entries.cuh"
 
 #if LANES > WARP  // on the host
 #undef LANES
@@ -21,7 +20,8 @@
 #endif
 
 #define UNROLL 4
-#define STAGED (2 * WARP)
+#define EACH 4
+#define STAGED ((EACH + 1) * WARP)
 #define NO_LEAF (static_cast<Index>((Wide(1) << (8 * sizeof(Index) - 1)) - 1))
 
 // A tree claims a row, reached from its parent; or, with ~col in the place of the row, a column
@@ -53,8 +53,6 @@ struct Forest {
     Bits* seen;                // of all columns
     Bits *ended, *done;        // of all roots
     Index *leaf, *above;       // of all roots: the own column that ends the path, the row before it
-    Bits* near;                // of own rows: those with an offer
-    Index* offer;              // of own rows: a free column that the row has
     Step *queue, *changes;     // own rows in trees, level by level; new pairs of own rows
     Part* parts;
     Owners rows, cols;
@@ -92,11 +90,12 @@ struct Found {
     Index col, row, root;
     long long at;
 };
-// What a warp has claimed: followed as soon as each lane has one, so that their reads are under way
-// together, and places in the queue and in the boxes are reserved for all of them.
+// What a warp has claimed: followed as soon as each lane has EACH, so that their reads are under way
+// together, and places in the queue and in the boxes are reserved for all of them by one addition
+// each: all warps add to the same few counters.
 struct Claims {
     const Forest& f;
-    Found* staged;  // in shared memory, 2 * WARP of the warp's own
+    Found* staged;  // in shared memory, STAGED of the warp's own
     int n;
 
     // All lanes must call it.
@@ -105,7 +104,7 @@ struct Claims {
         if (!who) return;
         if (wanted) staged[n + count_lanes_before(who)] = found;
         n += count_bits(who);
-        if (n >= WARP) follow(WARP);
+        if (n >= EACH * WARP) follow(EACH * WARP);
     }
     DEVICE void follow() { follow(n); }
 
@@ -116,34 +115,52 @@ struct Claims {
     DEVICE void follow(int size) {
         sync_warp();
         n -= size;
-        bool mine = lane_in_warp() < size;
-        const Found found = staged[mine ? n + lane_in_warp() : 0];
-        const Index mate = mine ? f.col_mate[found.col] : UNMATCHED;
-        const bool ends = mine && mate == UNMATCHED;
-        if (ends && has(f.ended, found.root)) {  // it has found another meanwhile
-            remove(f.seen, found.col);
-            mine = false;
+        Found found[EACH];
+        Index mate[EACH];
+        Claim by[EACH];
+        Step steps[EACH];
+        bool mine[EACH], own[EACH], reached[EACH];
+        int to[EACH];
+        for (int k = 0; k < EACH; ++k) {
+            const int at = k * WARP + lane_in_warp();
+            mine[k] = at < size;
+            found[k] = staged[mine[k] ? n + at : 0];
         }
-        const Claim by[1] = {{ends ? ~found.col : mate, found.row, found.root}};
-        const bool own = ends ? owns(f.cols, found.col) : owns(f.rows, mate);
-        const Index r = mate - static_cast<Index>(f.rows.begin);
-        const bool reached = mine && own && !ends && claim(f.reached, r);
-        if (reached) f.parent[r] = found.row;
-        if (mine && own && ends) end_path(f, by[0]);
-        push(f.queue, &f.progress->tail, Step{mate, found.root}, reached);
-        int to[1] = {-1};
-        if (mine && !own) to[0] = ends ? owner(f.cols, found.col) : owner(f.rows, mate);
-        const bool full = post_each(f.claims, to, by);
-        if (full) {
-            remove(f.seen, found.col);
-            store(&f.queue[found.at].row, static_cast<Index>(~found.row));
-            store(&f.progress->again, 1ll);
+        for (int k = 0; k < EACH; ++k) mate[k] = mine[k] ? f.col_mate[found[k].col] : UNMATCHED;
+        for (int k = 0; k < EACH; ++k) {
+            const bool ends = mate[k] == UNMATCHED;
+            own[k] = ends ? owns(f.cols, found[k].col) : owns(f.rows, mate[k]);
+            const Index r = mate[k] - static_cast<Index>(f.rows.begin);
+            reached[k] = mine[k] && own[k] && !ends && claim(f.reached, r);
+            by[k] = Claim{ends ? ~found[k].col : mate[k], found[k].row, found[k].root};
+            steps[k] = Step{mate[k], found[k].root};
         }
-        const bool hopes = to[0] >= 0 && ends && !full;
-        if (hopes) insert(f.done, found.root);
-        const Bits hoping = ballot(hopes);
-        if (hoping && lane_in_warp() == 0)
-            add(&f.progress->hopes, static_cast<long long>(count_bits(hoping)));
+        for (int k = 0; k < EACH; ++k) {
+            if (reached[k]) f.parent[mate[k] - f.rows.begin] = found[k].row;
+            const bool ends = mine[k] && mate[k] == UNMATCHED;
+            if (ends && has(f.ended, found[k].root)) {  // it has found another meanwhile
+                remove(f.seen, found[k].col);
+                mine[k] = false;
+            }
+            if (mine[k] && own[k] && ends) end_path(f, by[k]);
+            to[k] = -1;
+            if (mine[k] && !own[k])
+                to[k] = ends ? owner(f.cols, found[k].col) : owner(f.rows, mate[k]);
+        }
+        push_each(f.queue, &f.progress->tail, steps, reached);
+        const Bits full = post_each(f.claims, to, by);
+        int hopes = 0;
+        for (int k = 0; k < EACH; ++k) {
+            if (full >> k & 1) {
+                remove(f.seen, found[k].col);
+                store(&f.queue[found[k].at].row, static_cast<Index>(~found[k].row));
+                store(&f.progress->again, 1ll);
+            } else if (to[k] >= 0 && mate[k] == UNMATCHED) {
+                insert(f.done, found[k].root);
+                ++hopes;
+            }
+        }
+        if (hopes) store(&f.progress->hopes, 1ll);
         sync_warp();
     }
 };
@@ -166,45 +183,6 @@ DEVICE void visit_list(const Forest& f, const Step& row, long long at, long long
         for (int k = 0; k < UNROLL; ++k)
             claims.put(Found{list[k], row.row, row.with, at}, claimed[k]);
     }
-}
-
-// ---- Lookahead (Pothen, Fan, ACM TOMS 16, 1990): rows of the frontier that have a free column end
-// their paths before any row is expanded, which spares the others of their trees.
-// Columns without a mate. Writes: free, own word.
-KERNEL find_free(long long n_cols, const Index* col_mate, Bits* free) {
-    for (long long w = thread_index(); w < n_cols / 32 + 1; w += thread_count()) {
-        Bits bits = 0;
-        for (int k = 0; k < 32 && w * 32 + k < n_cols; ++k)
-            bits |= static_cast<Bits>(col_mate[w * 32 + k] == UNMATCHED) << k;
-        free[w] = bits;
-    }
-}
-// Offers rows the listed columns that are still free, one each. Writes: offer; near, zero before.
-KERNEL offer(Forest f, EntryList list) {
-    for (long long k = thread_index(); k < size_of(list); k += thread_count()) {
-        const Entry entry = list.entries[k];
-        if (f.col_mate[entry.col] != UNMATCHED) continue;
-        const Index r = entry.row - static_cast<Index>(f.rows.begin);
-        store(f.offer + r, entry.col);
-        insert(f.near, r);
-    }
-}
-// Visits what rows of the frontier are offered. Reads: queue. Writes: as `expand`.
-KERNEL look_ahead(Forest f) {
-    CLAIMS(claims);
-    const long long begin = f.progress->begin, end = f.progress->end;
-    for (long long base = begin + thread_index() - lane_in_warp(); base < end;
-         base += thread_count()) {
-        const long long at = base + lane_in_warp();
-        Step row = {0, 0};
-        if (at < end) row = f.queue[at];
-        const Index r = row.row - static_cast<Index>(f.rows.begin);
-        bool wanted = at < end && is_in(f.near, r) && !has(f.done, row.with);
-        const Index col = wanted ? f.offer[r] : UNMATCHED;
-        wanted = wanted && claim(f.seen, col);
-        claims.put(Found{col, row.row, row.with, at}, wanted);
-    }
-    claims.follow();
 }
 
 // Expands the frontier, or those of its rows that have met a full box, whose numbers are inverted.

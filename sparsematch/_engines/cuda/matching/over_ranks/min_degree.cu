@@ -6,7 +6,6 @@
 // known to be matched. See proposals.cuh. Degrees are bytes: those of all columns stay in the cache.
 #include "core/device.cuh"
 #include "core/ranks.cuh"
-#include "matching/over_ranks/entries.cuh"
 #include "matching/over_ranks/proposals.cuh"
 
 #define WINDOW 128  // entries of a long list among which the least is chosen
@@ -54,6 +53,35 @@ KERNEL find_rare(long long n_cols, const Byte* degree, int upto, Bits* rare) {
         for (int k = 0; k < 32 && w * 32 + k < n_cols; ++k)
             bits |= static_cast<Bits>(degree[w * 32 + k] <= upto) << k;
         rare[w] = bits;
+    }
+}
+// The own row of the p-th entry.
+DEVICE Index row_of(const Proposals& s, long long p) {
+    long long low = 0, high = s.rows.end - s.rows.begin;  // low begins at p or before, high behind
+    while (high - low > 1) {
+        const long long middle = low + (high - low) / 2;
+        if (s.indptr[middle] <= p) low = middle;
+        else high = middle;
+    }
+    return static_cast<Index>(s.rows.begin + low);
+}
+// Lists own entries of rare columns, as far as there is room, and counts them all. Reads: lists,
+// rare. Writes: list, found, which is zero before. Time: O(nnz / threads), and O(log(rows)) for
+// each that is listed.
+KERNEL list_rare(Proposals s, long long nnz, const Bits* __restrict__ rare, Pair* list,
+                 long long room, long long* found) {
+    enum { EACH = 8 };
+    const long long step = thread_count();
+    for (long long base = thread_index(); base < nnz; base += EACH * step) {
+        Index cols[EACH];
+        bool wanted[EACH];
+        long long at[EACH];
+        for (int k = 0; k < EACH; ++k)
+            cols[k] = base + k * step < nnz ? s.indices[base + k * step] : UNMATCHED;
+        for (int k = 0; k < EACH; ++k) wanted[k] = cols[k] >= 0 && is_in(rare, cols[k]);
+        draw_each(found, wanted, at);
+        for (int k = 0; k < EACH; ++k)
+            if (wanted[k] && at[k] < room) list[at[k]] = Pair{row_of(s, base + k * step), cols[k]};
     }
 }
 // Pairs that a matching of these columns has, no vertex in two. Writes: taken, mates of own
@@ -106,16 +134,25 @@ KERNEL propose(Proposals s, const Byte* degree, bool all, const Index* list, lon
     add_of_block(&s.progress->edges, scanned);
 }
 
-// Those with more than `above` entries, each by one warp, window by window. As `propose`.
-KERNEL propose_long(Proposals s, const Byte* degree, bool all, const Index* list, long long count,
-                    long long above) {
+// Own rows of more than `above` entries. Writes: list; found, zero before.
+KERNEL list_long(Proposals s, long long above, Index* list, long long* found) {
+    for (long long r = thread_index(); r < s.rows.end - s.rows.begin; r += thread_count())
+        push(list, found, static_cast<Index>(s.rows.begin + r),
+             s.indptr[r + 1] - s.indptr[r] > above);
+}
+
+// Free rows of a list with more than `above` entries and at most `upto`, each by one warp, window
+// by window. As `propose`.
+KERNEL propose_long(Proposals s, const Byte* degree, const Index* list, long long count,
+                    long long above, long long upto) {
     const int lane = lane_in_warp();
     long long scanned = 0;
     for (long long k = thread_index() / WARP; k < count; k += thread_count() / WARP) {
-        const Index row = all ? static_cast<Index>(s.rows.begin + k) : list[k];
+        const Index row = list[k];
         const long long r = row - s.rows.begin, size = s.indptr[r + 1] - s.indptr[r];
+        if (size <= above || size > upto) continue;
         // the same in all lanes: the row's mate is written after all have read it
-        if (size <= above || broadcast(s.row_mate[r], 0) != UNMATCHED) continue;
+        if (broadcast(s.row_mate[r], 0) != UNMATCHED) continue;
         const Index* const entries = s.indices + s.indptr[r];
         for (long long at = 0; at < size;) {
             const long long part = size - at < WINDOW ? size - at : WINDOW;
