@@ -48,23 +48,21 @@ def improve(A: DistributedCSR, matching: DistributedMatching, run: Run) -> None:
         begin, xp = perf_counter(), namespace(A.indptr)
         exchange, account = Exchange(A.comm, xp), Account()
         kernels = compile.load("matching/over_ranks/min_degree", A.dtype, RARE=RARE)
-        degree = _degrees(A, exchange, kernels)
+        degree = degrees(A, exchange, kernels)
         proposals = Proposals(A, matching, exchange, kernels, run)
         if not (run.warm or run.steps):
             most = match_rare_columns(A, proposals, degree, run)
             run.kept = None if most is None else Matchable(most)
 
-        found, long = xp.zeros(1, np.int64), xp.empty(A.local_nnz // SHORT[-1] + 1, A.dtype)
         above, end = np.int64(SHORT[-1]), np.int64(np.iinfo(np.int64).max)
-        kernels.launch("list_long", len(A.own_rows), proposals.state(0), above, long, found)
-        n_long, turns = np.int64(int(found[0])), len(SHORT) + len(LONG)
+        long, n_long = _long_rows(A, proposals, above)
+        turns = len(SHORT) + len(LONG)
 
         def propose(state: Any, turn: int, rows: Any) -> None:
+            every, listed, n = rows
             upto = np.int64((SHORT + LONG)[turn - 1]) if turn <= turns else end
-            arguments = degree, *rows, min(upto, above)
-            kernels.launch("propose", int(rows[2]), state, *arguments)
-            if turn > len(SHORT):
-                every, listed, n = rows
+            kernels.launch("propose", int(n), state, degree, *rows, min(upto, above))
+            if upto > above:
                 some = (long, n_long) if every else (listed, n)
                 kernels.launch("propose_long", 32 * int(some[1]), state, degree, *some, above, upto)
 
@@ -73,7 +71,7 @@ def improve(A: DistributedCSR, matching: DistributedMatching, run: Run) -> None:
         run.steps.append(step_info(exchange, "min_degree", begin, own, account))
 
 
-def _degrees(A: DistributedCSR, exchange: Exchange, kernels: Kernels) -> Any:
+def degrees(A: DistributedCSR, exchange: Exchange, kernels: Kernels) -> Any:
     """Return about how many entries each column has, up to 127 on two ranks. Collective."""
     most = max(255 // exchange.size, 1)
     degree = namespace(A.indptr).zeros(-(-A.n_cols // 4) * 4, np.uint8)
@@ -82,3 +80,11 @@ def _degrees(A: DistributedCSR, exchange: Exchange, kernels: Kernels) -> Any:
     kernels.launch("clamp", A.n_cols, np.int64(A.n_cols), np.uint32(most), degree)
     exchange.add_up(degree)
     return degree[: A.n_cols]
+
+
+def _long_rows(A: DistributedCSR, proposals: Proposals, above: np.int64) -> tuple[Any, np.int64]:
+    """Return the own rows of more entries than that, and how many there are."""
+    xp = namespace(A.indptr)
+    rows, found = xp.empty(A.local_nnz // int(above) + 1, A.dtype), xp.zeros(1, np.int64)
+    proposals.kernels.launch("list_long", len(A.own_rows), proposals.state(0), above, rows, found)
+    return rows, np.int64(int(found[0]))

@@ -19,9 +19,11 @@ from sparsematch._types.bipartite import BipartiteCSR
 from sparsematch._types.distributed import DistributedCSR
 from sparsematch._types.matching import Matching
 
-#: Columns of at most so many entries, and of a quarter of the mean, and as many as have this number
-#: of entries together.
-RARE, LISTED = 6, GATHERED // 8
+#: Columns are rare up to so many entries, and up to a quarter of the mean.
+RARE = 6
+
+#: Entries of rare columns, at most: where there are more, columns of fewer entries are rare.
+LISTED = GATHERED // 8
 
 
 def match_rare_columns(
@@ -52,7 +54,7 @@ def match_rare_columns(
         return None  # degrees were counted wrong
     whole = gather(exchange, listed[: 2 * sizes[exchange.rank, 0]], 2 * sizes[:, 0])
     pairs = whole[:0]
-    if exchange.rank == 0:
+    if exchange.rank == 0 and whole.size:
         pairs = _match(A, whole, xp.flatnonzero(degree <= upto), run)
     size = int(exchange.share([pairs.size])[0, 0])
     arriving = np.where(np.arange(exchange.size) == 0, size, 0)

@@ -8,9 +8,11 @@
 // the tree that claims it first. A column without a mate ends a path: its owner gives it to one
 // tree. Between own vertices nothing is sent.
 // Invariants: a column is claimed once from each rank, its bit of `seen`; a row is in one tree, its
-// bit of `reached`, and a free column in one, its bit of `given`, which its owner decides. A tree in `ended` has its path. One in `done` is not expanded: it has its path, or
-// hopes for a column that another rank owns, until the ranks agree at the end of the level. A tree
-// may have another path on another rank: one is chosen before the augmentation.
+// bit of `reached`, and a free column in one, its bit of `given`, which its owner decides. A tree in
+// `ended` has its path. One in `done` is not expanded: it has its path, or hopes for a column that
+// another rank owns, until the ranks agree at the end of the level. A hope is in vain only where
+// another tree has got the column, so a phase without a path has expanded all rows. A tree may have
+// another path on another rank: one is chosen before the augmentation.
 #include "core/device.cuh"
 #include "core/ranks.cuh"
 
@@ -19,8 +21,8 @@
 #define LANES WARP
 #endif
 
-#define UNROLL 4
-#define EACH 4
+#define UNROLL 4  // entries that a thread reads together
+#define EACH 4    // claims that it follows together
 #define STAGED ((EACH + 1) * WARP)
 #define NO_LEAF (static_cast<Index>((Wide(1) << (8 * sizeof(Index) - 1)) - 1))
 
@@ -149,7 +151,7 @@ struct Claims {
         }
         push_each(f.queue, &f.progress->tail, steps, reached);
         const Bits full = post_each(f.claims, to, by);
-        int hopes = 0;
+        bool hopes = false;
         for (int k = 0; k < EACH; ++k) {
             if (full >> k & 1) {
                 remove(f.seen, found[k].col);
@@ -157,7 +159,7 @@ struct Claims {
                 store(&f.progress->again, 1ll);
             } else if (to[k] >= 0 && mate[k] == UNMATCHED) {
                 insert(f.done, found[k].root);
-                ++hopes;
+                hopes = true;
             }
         }
         if (hopes) store(&f.progress->hopes, 1ll);
@@ -186,7 +188,7 @@ DEVICE void visit_list(const Forest& f, const Step& row, long long at, long long
 }
 
 // Expands the frontier, or those of its rows that have met a full box, whose numbers are inverted.
-// The row after next is read ahead. Reads: lists, mates. Writes: seen, trees, queue, boxes; parts
+// The next row of the warp is read ahead. Reads: lists, mates. Writes: seen, trees, queue, boxes; parts
 // of long lists. Safe: a place of the frontier is written by the warp of its row.
 KERNEL expand(Forest f, bool again) {
     CLAIMS(claims);
