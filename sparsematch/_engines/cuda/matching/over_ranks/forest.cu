@@ -8,11 +8,11 @@
 // the tree that claims it first. A column without a mate ends a path: its owner gives it to one
 // tree. Between own vertices nothing is sent.
 // Invariants: a column is claimed once from each rank, its bit of `seen`; a row is in one tree, its
-// bit of `reached`, and a free column in one, its bit of `given`, which its owner decides. A tree in
-// `ended` has its path. One in `done` is not expanded: it has its path, or hopes for a column that
-// another rank owns, until the ranks agree at the end of the level. A hope is in vain only where
-// another tree has got the column, so a phase without a path has expanded all rows. A tree may have
-// another path on another rank: one is chosen before the augmentation.
+// bit of `reached`, and a free column in one, its bit of `given`, which its owner decides. A tree
+// in `ended` has its path. One in `done` is not expanded: it has its path, or hopes for a column
+// that another rank owns, until the ranks agree at the end of the level. A hope is in vain only
+// where another tree has got the column, so a phase without a path has expanded all rows. A tree
+// may have another path on another rank: one is chosen before the augmentation.
 #include "core/device.cuh"
 #include "core/ranks.cuh"
 
@@ -92,9 +92,9 @@ struct Found {
     Index col, row, root;
     long long at;
 };
-// What a warp has claimed: followed as soon as each lane has EACH, so that their reads are under way
-// together, and places in the queue and in the boxes are reserved for all of them by one addition
-// each: all warps add to the same few counters.
+// What a warp has claimed: followed as soon as each lane has EACH, so that their reads are under
+// way together, and places in the queue and in the boxes are reserved for all of them by one
+// addition each: all warps add to the same few counters.
 struct Claims {
     const Forest& f;
     Found* staged;  // in shared memory, STAGED of the warp's own
@@ -188,8 +188,8 @@ DEVICE void visit_list(const Forest& f, const Step& row, long long at, long long
 }
 
 // Expands the frontier, or those of its rows that have met a full box, whose numbers are inverted.
-// The next row of the warp is read ahead. Reads: lists, mates. Writes: seen, trees, queue, boxes; parts
-// of long lists. Safe: a place of the frontier is written by the warp of its row.
+// The next row of the warp is read ahead. Reads: lists, mates. Writes: seen, trees, queue, boxes;
+// parts of long lists. Safe: a place of the frontier is written by the warp of its row.
 KERNEL expand(Forest f, bool again) {
     CLAIMS(claims);
     const long long begin = f.progress->begin, end = f.progress->end, step = thread_count() / LANES;
@@ -229,7 +229,7 @@ KERNEL expand(Forest f, bool again) {
     claims.follow();
     add_of_block(&f.progress->edges, scanned);
 }
-// The lists that `expand` has cut, a warp for each part, unless the tree has found a path meanwhile.
+// The lists that `expand` has cut, a warp for each part, unless the tree has its path meanwhile.
 KERNEL expand_parts(Forest f) {
     CLAIMS(claims);
     const long long n = f.progress->parts;

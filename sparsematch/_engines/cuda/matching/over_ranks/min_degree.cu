@@ -3,7 +3,7 @@
 //
 // Static minimum degree (Duff, Kaya, Ucar, ACM TOMS 38, 2011, one-sided), in rounds, each with the
 // free rows up to some length. A row proposes to the column of fewest rows among those that are not
-// known to be matched. See proposals.cuh. Degrees are bytes: those of all columns stay in the cache.
+// known to be matched. See proposals.cuh. Degrees are bytes: those of all columns stay cached.
 #include "core/device.cuh"
 #include "core/ranks.cuh"
 #include "matching/over_ranks/proposals.cuh"
