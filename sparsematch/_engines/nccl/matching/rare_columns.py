@@ -1,9 +1,9 @@
 """A maximum matching of the columns of fewest entries, found on one GPU before all others.
 
 Once their few rows have other mates, only searches that read most of the matrix get them back. And
-it bounds every matching: of these columns, no other has more. All their entries are gathered on
-rank 0, where the engines for one GPU do the work. That some maximum matching of the whole has all
-the columns that this one has is a theorem of Dulmage and Mendelsohn (Canad. J. Math. 10, 1958).
+it bounds every matching: none has more of these columns. All their entries are gathered on rank 0,
+where the engines for one GPU do the work. An exact engine can start from that, as augmenting paths
+leave no column without a mate that has one.
 """
 
 from typing import Any
