@@ -57,7 +57,7 @@ def match_rare_columns(
     if exchange.rank == 0 and whole.size:
         pairs = _match(A, whole, xp.flatnonzero(degree <= upto), run)
     size = int(exchange.share([pairs.size])[0, 0])
-    arriving = np.where(np.arange(exchange.size) == 0, size, 0)
+    arriving = [size, *[0] * (exchange.size - 1)]
     arrived = exchange.swap([pairs] * exchange.size, arriving)
     pairs = arrived if exchange.rank else pairs
     kernels.launch("adopt", size // 2, state, pairs, np.int64(size // 2))
