@@ -27,7 +27,7 @@ from mpi_faults import assert_raises_on_all
 from mpi_graph_checks import larger_graphs
 from sparsematch._engines.mpi.core.exchange import finishing, import_mpi
 from sparsematch._engines.nccl.core.exchange import Exchange
-from sparsematch._engines.nccl.matching import auto, gathered
+from sparsematch._engines.nccl.matching import auto, gathered, min_degree
 from strategies import partial_matching
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -154,6 +154,50 @@ def check_starts(comm, folder):
         assert matching.cardinality == sm.structural_rank(uneven)
         free[init] = occupied - info.steps[0].cardinality
     assert 4 * free["min_degree"] < free["cheap"]
+
+
+def with_rare_columns():
+    """Long rows over 200 columns of many entries each, and 60 of 1 to 3 in some of ten rows."""
+    rng = np.random.default_rng(8)
+    rows, cols = rng.integers(0, 300, 20000), rng.integers(0, 200, 20000)
+    sizes = rng.integers(1, 4, 60)
+    few = rng.choice(300, 10, replace=False)
+    rows = np.concatenate([rows, *(rng.choice(few, size, replace=False) for size in sizes)])
+    cols = np.concatenate([cols, np.repeat(np.arange(200, 260), sizes)])
+    return sp.csr_array((np.ones(rows.size), (rows, cols)), shape=(300, 260))
+
+
+def check_rare_columns(comm, folder):
+    """As many as possible are matched by the start, and no phase has to prove that."""
+    A = with_rare_columns()
+    rank, most = sm.structural_rank(A), sm.structural_rank(A[:, 200:])
+    assert most < 60  # not all of them can be
+    for dtype in (np.int32, np.int64):
+        A.indptr, A.indices = A.indptr.astype(dtype), A.indices.astype(dtype)
+        D = distribute(comm, A, row_starts(np.random.default_rng(5), 300, comm.size))
+        together = sm.maximum_transversal(D, method="none", init="min_degree").gather().get()
+        oracle.assert_maximal(A, together.row_mate, together.col_mate)
+        assert np.count_nonzero(together.col_mate[200:] >= 0) == most
+        matching, info = sm.maximum_transversal(
+            D, method="ms_bfs", init="min_degree", return_info=True
+        )
+        assert_right(comm, A, D, matching, rank)
+        assert info.steps[0].cardinality == rank == 200 + most
+        assert info.steps[1].phases == 0
+
+
+def check_wrong_degrees(comm, folder):
+    """Degrees are counted by many threads in a byte each; a wrong one costs time, no pair."""
+    A = with_rare_columns()
+    D = distribute(comm, A, row_starts(np.random.default_rng(6), 300, comm.size))
+    kept, rank = min_degree.degrees, sm.structural_rank(A)
+    for wrong in (0, 1, 255):
+        try:
+            min_degree.degrees = lambda *_, wrong=wrong: CUPY.full(260, wrong, np.uint8)
+            matching = sm.maximum_transversal(D, method="ms_bfs", init="min_degree")
+        finally:
+            min_degree.degrees = kept
+        assert_right(comm, A, D, matching, rank)
 
 
 def check_memory_bounds_what_is_gathered(comm, folder):

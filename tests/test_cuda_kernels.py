@@ -20,7 +20,7 @@ from sparsematch._engines.cuda.decomposition import (
 from sparsematch._engines.cuda.graph import local_max
 from sparsematch._engines.cuda.graph import rounds as general
 from sparsematch._engines.cuda.matching import apfb, features, ms_bfs, start_common
-from sparsematch._engines.nccl.matching import cheap, forest
+from sparsematch._engines.nccl.matching import cheap, forest, rare_columns
 
 FOLDER = Path(str(resources("sparsematch._engines.cuda")))
 SOURCES = sorted(
@@ -59,8 +59,8 @@ MACROS = {
     "matching/min_degree": {"STRETCH": start_common.STRETCH},
     "matching/ms_bfs": SEARCH | {"WIDTH": 0, "LANES": 8},
     "matching/ms_bfs_setup": {"WIDTH": 8, "LANES": 8, "LINKED": ms_bfs.LINKED},
-    "matching/over_ranks/forest": {"LANES": 8, "LONG": forest.LONG},
-    "matching/over_ranks/min_degree": {},
+    "matching/over_ranks/forest": {"LANES": 8, "LONG": forest.LONG, "THREADS": forest.THREADS},
+    "matching/over_ranks/min_degree": {"RARE": rare_columns.RARE},
     "matching/over_ranks/proposals": {"TRIES": cheap.TRIES},
     "matching/push_relabel": apfb.MACROS,
 }

@@ -24,6 +24,14 @@ LONG = 512
 #: Levels of a phase from which trees without a path stay: to plant them again takes as many.
 DEEP = 12
 
+#: A phase that has found paths ends when the frontier has fallen to this part of the widest: what
+#: is left is found by the next, and a level takes as long however few rows it has.
+NARROW = 64
+
+#: Threads of a block, and of a launch that scans lists: as many as a GPU has at a time. Each warp
+#: sends what it has collected at its end, so more of them would send less at a time.
+THREADS, RESIDENT = 256, 1 << 18
+
 _CLAIMS, _WALKERS = 0, 1
 
 
@@ -54,9 +62,9 @@ class Forest:
         self._xp, self.A, self.exchange, self.account = xp, A, exchange, Account()
         n_rows = len(A.own_rows)
         self.lanes = lanes_of(nnz / max(n_rows, 1))
-        macros = {"LANES": self.lanes, "LONG": LONG}
+        macros = {"LANES": self.lanes, "LONG": LONG, "THREADS": THREADS}
         self.kernels = compile.load("matching/over_ranks/forest", dtype, **macros)
-        self.counts = Counts(self.kernels, exchange, xp, boxes=2, fresh=2)
+        self.counts = Counts(self.kernels, exchange, xp, boxes=2, fresh=3)
         room = room_for(A.n_cols, nnz, exchange.size)
         self._claims = Outbox(exchange, self.counts.box(_CLAIMS), 3, room, dtype)
         # pairs of indices: a row and its root, or its new mate
@@ -104,7 +112,8 @@ class Forest:
         xp, dtype, n_rows = self._xp, self.A.dtype, len(self.A.own_rows)
         none = Outbox(self.exchange, self.counts.box(_WALKERS), 2, 0, dtype)
         walkers = {"walkers": none.struct(self.kernels)}
-        self._set(done=None, leaf=None, above=None, **walkers)
+        nothing = dict.fromkeys(("done", "ended", "leaf", "above"))
+        self._set(**nothing, **walkers)
         self._launch("plant", n_rows)
         everyone, _ = self._read()
         roots = self.counts.field(everyone, "tail")
@@ -113,6 +122,7 @@ class Forest:
         room = min(self.n_roots, max(n_rows, len(self.A.own_cols)))
         self._walkers = Outbox(self.exchange, self.counts.box(_WALKERS), 2, room, dtype)
         self._set(
+            ended=bit_set(xp, self.n_roots),
             done=bit_set(xp, self.n_roots),
             leaf=xp.full(self.n_roots, np.iinfo(dtype).max, dtype),
             above=xp.empty(self.n_roots, dtype),
@@ -126,25 +136,32 @@ class Forest:
     def grow(self) -> bool:
         """Grow until no tree can; return whether one has found a path. Collective.
 
-        When some have, it ends with twice the level of the last: more vertices are in no tree in
-        the next phase; or as soon as there can be no more of them. Reads: lists, mates. Writes:
-        trees, parents, leaves. Time: O(entries of what is reached).
+        When some have, it ends with twice the level of the last, when more vertices are in no tree
+        in the next phase; or when the frontier has become narrow; or as soon as there can be no
+        more paths. Reads: lists, mates. Writes: trees, parents, leaves. Time: O(entries of what is
+        reached).
         """
-        before, again, alive, level, last = self.found, False, True, 0, 0
+        before, again, level, last, width, widest = self.found, False, 0, 0, 1, 1
         enough = before + self.most - self.paths  # leaves, if each tree has one
-        while alive and (not last or again or (level <= 2 * last and self.found < enough)):
+        while width and (not last or again or (level <= 2 * last and self.found < enough)):
+            if last and not again and width * NARROW < widest:
+                break
             level += not again
-            self._launch("expand", self.width * self.lanes, np.bool_(again))
-            self._launch("expand_parts", 1 << 18)
+            lanes = min(self.width * self.lanes, RESIDENT)
+            self._launch("expand", lanes, np.bool_(again))
+            self._launch("expand_parts", RESIDENT)
             everyone, numbers = self._read()
             again = bool(self.counts.field(everyone, "again").any())
             grown = self.counts.field(everyone, "tail") - self.counts.field(everyone, "end")
-            arrived = self._deliver(everyone)
-            if not again:
-                self.width = int(grown[self.exchange.rank]) + max(arrived, 0)
-                self._launch("advance", 1)
-            alive = again or arrived >= 0 or bool(grown.any())
+            arrived, sent = self._deliver(everyone)
             found = int(self.counts.field(everyone, "found").sum())
+            if found > self.found or self.counts.field(everyone, "hopes").any():
+                self._agree()
+            if not again:
+                self.width = int(grown[self.exchange.rank]) + arrived
+                self._launch("advance", 1)
+            width = max(int(again), int(grown.sum()) + sent)
+            widest = max(width, widest)
             if found > self.found:
                 self.found, last = found, level
         self._deep = level >= DEEP
@@ -159,7 +176,7 @@ class Forest:
         exchange for each link of the longest path that leads to another rank.
         """
         self.exchange.least(self._fields["leaf"])  # of several leaves the same on all ranks
-        self.counts.progress[5:6].fill(0)  # changes
+        self.counts.progress[6:7].fill(0)  # changes
         self._launch("walk_from_leaves", self.n_roots, np.int64(self.n_roots))
         while True:
             everyone, numbers = self._read()
@@ -171,6 +188,7 @@ class Forest:
         self.account.augmentations = int(self.counts.field(numbers, "paths"))
         self.account.path_edges = int(self.counts.field(numbers, "path_edges"))
         self.paths = int(self.counts.field(everyone, "paths").sum())
+        self.found = int(self.counts.field(everyone, "found").sum())
         self._tail = int(self.counts.field(numbers, "tail"))
         self._publish(self.counts.field(everyone, "changes"))
 
@@ -190,9 +208,9 @@ class Forest:
         """
         xp, old = self._xp, self._queue
         self._queue, self._other = self._other, old
-        self.counts.progress[2:5].fill(0)  # begin, end, tail
-        given = bit_set(xp, len(self.A.own_cols))
-        self._set(reached=bit_set(xp, len(self.A.own_rows)), given=given)
+        self.counts.progress[3:6].fill(0)  # begin, end, tail
+        reached = bit_set(xp, len(self.A.own_rows))
+        self._set(reached=reached, given=bit_set(xp, len(self.A.own_cols)))
         self._set(seen=self._retain(old, self._tail, self._deep))
         self._fields["leaf"].fill(np.iinfo(self.A.dtype).max)
         self.width = self._tail
@@ -210,7 +228,7 @@ class Forest:
         No tree may have found a path.
         """
         n = int(self.counts.field(self.counts.read(), "tail"))
-        self.counts.progress[4:5].fill(0)  # tail
+        self.counts.progress[5:6].fill(0)  # tail
         old, self._queue = self._queue, self._other
         self._set()
         kept = self._retain(old, n, True)
@@ -224,14 +242,22 @@ class Forest:
             self.exchange.add_up(kept)  # a column has one mate
         return kept
 
-    def _deliver(self, everyone: Any) -> int:
-        """Exchange claims; return how many came, or -1 if no rank had any. Collective."""
+    def _deliver(self, everyone: Any) -> tuple[int, int]:
+        """Exchange claims; return how many came, and how many were sent in all. Collective."""
         claims = self.counts.boxes(everyone, _CLAIMS)
         if not claims.any():
-            return -1
+            return 0, 0
         arrived, n = self._claims.send(claims)
         self._launch("receive", int(n), arrived, n)
-        return int(n)
+        return int(n), int(claims.sum())
+
+    def _agree(self) -> None:
+        """Let all ranks know which trees have a path. Collective."""
+        size, ended = self.exchange.size, self._fields["ended"]
+        words, others = ended.size, ended
+        if size > 1:
+            others = self.exchange.swap([ended] * size, [words] * size)
+        self._launch("agree", words, others, np.int64(words), np.int32(size - 1))
 
     def _launch(self, kernel: str, n: int, *arguments: Any) -> None:
         self.kernels.launch(kernel, n, self._state, *arguments)

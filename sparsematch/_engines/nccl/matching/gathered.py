@@ -63,10 +63,10 @@ def improve_gathered(A: DistributedCSR, matching: DistributedMatching, run: Run)
     exchange = Exchange(A.comm, xp)
     nnz = exchange.share([A.local_nnz])[:, 0]
     rows, cols = (np.diff(starts) for starts in (A.row_starts, A.col_starts))
-    degrees = _gather(exchange, xp.diff(A.indptr).astype(A.dtype), rows)
-    indices = _gather(exchange, A.indices, nnz)
+    degrees = gather(exchange, xp.diff(A.indptr).astype(A.dtype), rows)
+    indices = gather(exchange, A.indices, nnz)
     mates = [
-        _gather(exchange, mate, sizes)
+        gather(exchange, mate, sizes)
         for mate, sizes in ((matching.row_mate, rows), (matching.col_mate, cols))
     ]
     if exchange.rank == 0:
@@ -90,8 +90,8 @@ def _pattern(A: DistributedCSR, indptr: IndexArray, indices: IndexArray) -> Bipa
     return BipartiteCSR(A.n_rows, A.n_cols, ends, entries, "cupy", False, A.nnz)
 
 
-def _gather(exchange: Exchange, array: Any, sizes: Any) -> Any:
-    """Return the arrays of all ranks in their order on rank 0, an empty one elsewhere."""
+def gather(exchange: Exchange, array: Any, sizes: Any) -> Any:
+    """Return the arrays of all ranks, in their order, on rank 0; an empty one elsewhere."""
     at_root = exchange.rank == 0
     parts = [array[:0] if to or at_root else array for to in range(exchange.size)]
     arrived = exchange.swap(parts, sizes if at_root else np.zeros_like(sizes))

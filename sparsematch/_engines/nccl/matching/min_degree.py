@@ -2,7 +2,7 @@
 
 Static minimum degree (Duff, Kaya, Ucar, ACM TOMS 38, 2011, one-sided), in rounds of proposals. The
 kernels are those of `over_ranks/min_degree.cu` of the back-end for a GPU. Every GPU counts what its
-rows have in each column, and one reduction adds that up.
+rows have in each column, up to a byte, and one reduction adds that up.
 """
 
 from time import perf_counter
@@ -11,10 +11,12 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from sparsematch._engines.cuda.core import compile
+from sparsematch._engines.cuda.core.compile import Kernels
 from sparsematch._engines.mpi.core.exchange import finishing
 from sparsematch._engines.mpi.core.steps import Account, step_info
 from sparsematch._engines.nccl.core.exchange import Exchange
 from sparsematch._engines.nccl.matching.proposals import Proposals
+from sparsematch._engines.nccl.matching.rare_columns import RARE, match_rare_columns
 from sparsematch._engines.registry import Run
 from sparsematch._types.arrays import namespace
 from sparsematch._types.distributed import DistributedCSR
@@ -22,13 +24,14 @@ from sparsematch._types.distributed_matching import DistributedMatching
 
 SUMMARY = "Rows of fewest entries first propose to the columns of fewest entries, in rounds."
 
-#: A round for the rows of at most so many entries, a thread each; then one for all, longer lists by
-#: a warp each.
-UPTO = (1, 2, 3, 4, 6, 8, 12)
+#: A round for the rows of at most so many entries: short lists by a thread each, long ones by a
+#: warp; then one for all. Hubs come last: they find a column among any that are left.
+SHORT = (1, 2, 4, 8, 16, 32)
+LONG = (64, 128, 256, 1024, 4096)
 
 
-class Occupied(NamedTuple):
-    """What the start leaves to the search: the number of columns that have entries."""
+class Matchable(NamedTuple):
+    """What the start leaves to the search: how many columns any matching has at most."""
 
     cols: int
 
@@ -36,25 +39,52 @@ class Occupied(NamedTuple):
 def improve(A: DistributedCSR, matching: DistributedMatching, run: Run) -> None:
     """Make the matching maximal. Collective.
 
-    Reads: the matrix. Writes: both mates. Workspace: three indices for each own row, four bytes and
-    a bit for each column, letters. Time: O(nnz / ranks), expected, in a few rounds.
+    From the empty matching, the columns of fewest entries come before all others. Reads: the
+    matrix. Writes: both mates. Workspace: three indices for each own row, a byte and two bits for
+    each column, letters, and that of `match_rare_columns`. Time: O(nnz / ranks), expected, in a
+    few rounds.
     """
     with finishing(A.comm):
         begin, xp = perf_counter(), namespace(A.indptr)
         exchange, account = Exchange(A.comm, xp), Account()
-        kernels = compile.load("matching/over_ranks/min_degree", A.dtype)
-        degree = xp.zeros(A.n_cols, np.int32)
-        kernels.launch("count", A.local_nnz, A.indices, np.int64(A.local_nnz), degree)
-        exchange.add_up(degree)
-        run.kept = Occupied(int(xp.count_nonzero(degree)))
+        kernels = compile.load("matching/over_ranks/min_degree", A.dtype, RARE=RARE)
+        degree = degrees(A, exchange, kernels)
+        proposals = Proposals(A, matching, exchange, kernels, run)
+        if not (run.warm or run.steps):
+            most = match_rare_columns(A, proposals, degree, run)
+            run.kept = None if most is None else Matchable(most)
+
+        above, end = np.int64(SHORT[-1]), np.int64(np.iinfo(np.int64).max)
+        long, n_long = _long_rows(A, proposals, above)
+        turns = len(SHORT) + len(LONG)
 
         def propose(state: Any, turn: int, rows: Any) -> None:
-            upto = np.int64(UPTO[min(turn, len(UPTO)) - 1])
-            kernels.launch("propose", int(rows[2]), state, degree, *rows, upto)
-            if turn > len(UPTO):
-                kernels.launch("propose_long", 32 * int(rows[2]), state, degree, *rows, upto)
+            every, listed, n = rows
+            upto = np.int64((SHORT + LONG)[turn - 1]) if turn <= turns else end
+            kernels.launch("propose", int(n), state, degree, *rows, min(upto, above))
+            if upto > above:
+                some = (long, n_long) if every else (listed, n)
+                kernels.launch("propose_long", 32 * int(some[1]), state, degree, *some, above, upto)
 
-        proposals = Proposals(A, matching, exchange, kernels, run)
-        proposals.make(account, propose, sweeps=len(UPTO) + 1)
+        proposals.make(account, propose, sweeps=turns + 1)
         own = int(xp.count_nonzero(matching.row_mate >= 0))
         run.steps.append(step_info(exchange, "min_degree", begin, own, account))
+
+
+def degrees(A: DistributedCSR, exchange: Exchange, kernels: Kernels) -> Any:
+    """Return about how many entries each column has, up to 127 on two ranks. Collective."""
+    most = max(255 // exchange.size, 1)
+    degree = namespace(A.indptr).zeros(-(-A.n_cols // 4) * 4, np.uint8)
+    given = A.indices, np.int64(A.local_nnz), np.uint32(most), degree
+    kernels.launch("count", -(-A.local_nnz // 4), *given)
+    kernels.launch("clamp", A.n_cols, np.int64(A.n_cols), np.uint32(most), degree)
+    exchange.add_up(degree)
+    return degree[: A.n_cols]
+
+
+def _long_rows(A: DistributedCSR, proposals: Proposals, above: np.int64) -> tuple[Any, np.int64]:
+    """Return the own rows of more entries than that, and how many there are."""
+    xp = namespace(A.indptr)
+    rows, found = xp.empty(A.local_nnz // int(above) + 1, A.dtype), xp.zeros(1, np.int64)
+    proposals.kernels.launch("list_long", len(A.own_rows), proposals.state(0), above, rows, found)
+    return rows, np.int64(int(found[0]))

@@ -13,7 +13,7 @@ from sparsematch._engines.mpi.core.exchange import finishing
 from sparsematch._engines.mpi.core.steps import step_info
 from sparsematch._engines.nccl.core.exchange import Exchange
 from sparsematch._engines.nccl.matching.forest import Forest
-from sparsematch._engines.nccl.matching.min_degree import Occupied
+from sparsematch._engines.nccl.matching.min_degree import Matchable
 from sparsematch._engines.registry import Run
 from sparsematch._types.arrays import namespace
 from sparsematch._types.distributed import DistributedCSR
@@ -52,9 +52,9 @@ def _free_columns(
 ) -> int:
     """Return how many columns might still be matched. Collective.
 
-    When they are, the search is over: no last phase has to find nothing. Which are empty is known
-    after a start by degree.
+    When they are, the search is over: no last phase has to find nothing. How many a matching has at
+    most is known after a start by degree.
     """
-    occupied = run.kept.cols if isinstance(run.kept, Occupied) else A.n_cols
+    most = run.kept.cols if isinstance(run.kept, Matchable) else A.n_cols
     (pairs,) = exchange.sum(int(namespace(A.indptr).count_nonzero(matching.row_mate >= 0)))
-    return occupied - pairs
+    return most - pairs

@@ -76,7 +76,7 @@ class Proposals:
         while account.phases < sweeps or going_on.any():
             account.phases += 1
             every = account.phases <= sweeps
-            state = self._struct(account.phases)
+            state = self.state(account.phases)
             rows = np.bool_(every), self.lists[1], np.int64(self.n_rows if every else n)
             propose(state, account.phases, rows)
             everyone, numbers = self._read()
@@ -106,7 +106,7 @@ class Proposals:
         numbers = self.counts.read()
         return self.exchange.share(numbers), numbers
 
-    def _struct(self, turn: int) -> Any:
-        """Return the state, with a list of rows to write and a seed of this round."""
+    def state(self, turn: int) -> Any:
+        """Return what kernels take, with a list of rows to write and a seed of this round."""
         seed = np.uint32((self.seed + 0x9E3779B9 * turn) & 0xFFFFFFFF)
         return self.kernels.struct("Proposals", **self._fields, next=self.lists[0], seed=seed)

@@ -8,9 +8,11 @@
 // the tree that claims it first. A column without a mate ends a path: its owner gives it to one
 // tree. Between own vertices nothing is sent.
 // Invariants: a column is claimed once from each rank, its bit of `seen`; a row is in one tree, its
-// bit of `reached`, and a free column in one, its bit of `given`, which its owner decides; a tree
-// whose bit of `done` is set has its path and is not expanded. It may have another on another rank:
-// one is chosen before the augmentation.
+// bit of `reached`, and a free column in one, its bit of `given`, which its owner decides. A tree
+// in `ended` has its path. One in `done` is not expanded: it has its path, or hopes for a column
+// that another rank owns, until the ranks agree at the end of the level. A hope is in vain only
+// where another tree has got the column, so a phase without a path has expanded all rows. A tree
+// may have another path on another rank: one is chosen before the augmentation.
 #include "core/device.cuh"
 #include "core/ranks.cuh"
 
@@ -19,11 +21,13 @@
 #define LANES WARP
 #endif
 
-#define UNROLL 4
+#define UNROLL 4  // entries that a thread reads together
+#define EACH 4    // claims that it follows together
+#define STAGED ((EACH + 1) * WARP)
 #define NO_LEAF (static_cast<Index>((Wide(1) << (8 * sizeof(Index) - 1)) - 1))
 
 // A tree claims a row, reached from its parent; or, with ~col in the place of the row, a column
-// without a mate; or, without a parent, has found its path.
+// without a mate.
 struct Claim {
     Index row, parent, root;
 };
@@ -39,7 +43,7 @@ struct Part {
 // What is counted. The frontier is queue[begin] .. queue[end - 1], and the next one grows from
 // there to `tail`.
 struct Progress {
-    long long parts, again, begin, end, tail, changes, found, edges, paths, path_edges;
+    long long parts, again, hopes, begin, end, tail, changes, found, edges, paths, path_edges;
 };
 
 struct Forest {
@@ -48,7 +52,8 @@ struct Forest {
     Index *row_mate, *parent;  // of own rows
     Index* col_mate;           // of all columns
     Bits *reached, *given;     // of own rows, of own columns
-    Bits *seen, *done;         // of all columns, of all roots
+    Bits* seen;                // of all columns
+    Bits *ended, *done;        // of all roots
     Index *leaf, *above;       // of all roots: the own column that ends the path, the row before it
     Step *queue, *changes;     // own rows in trees, level by level; new pairs of own rows
     Part* parts;
@@ -72,137 +77,199 @@ KERNEL number_roots(Forest f, long long first) {
         f.queue[k].with += static_cast<Index>(first);
 }
 
-// Own rows are claimed, those of N that are wanted. Safe: whoever sets a row's bit writes its
-// parent and puts it in the queue.
-template <int N>
-DEVICE void reach(const Forest& f, const Claim (&by)[N], const bool (&wanted)[N]) {
-    bool mine[N];
-    Step steps[N];
-    for (int k = 0; k < N; ++k) {
-        const Index r = by[k].row - static_cast<Index>(f.rows.begin);
-        mine[k] = wanted[k] && !has(f.reached, r) && claim(f.reached, r);
-        steps[k] = Step{by[k].row, by[k].root};
-        if (mine[k]) f.parent[r] = by[k].parent;
-    }
-    push_each(f.queue, &f.progress->tail, steps, mine);
-}
-// An own column without a mate is claimed: it ends the path of a tree that has none. Others are
-// told where there is room: they might find another one.
+// An own column without a mate is claimed: it ends the path of a tree that has none.
 DEVICE void end_path(const Forest& f, const Claim& by) {
     const Index c = ~by.row - static_cast<Index>(f.cols.begin);
-    if (has(f.done, by.root) || !claim(f.given, c) || !claim(f.done, by.root)) return;
+    if (has(f.ended, by.root) || !claim(f.given, c) || !claim(f.ended, by.root)) return;
+    insert(f.done, by.root);
     f.leaf[by.root] = ~by.row;
     f.above[by.root] = by.parent;
     add(&f.progress->found, 1ll);
-    for (int to = 0; to < f.claims.ranks; ++to)
-        if (to != f.claims.rank) post(f.claims, to, Claim{by.root, UNMATCHED, by.root});
 }
 
-// Claims what is behind N columns, those that are wanted; returns whether the box of an owner was
-// full: then nothing has happened to its column. Atomics and reads of all are under way together.
-template <int N>
-DEVICE bool visit(const Forest& f, const Index (&cols)[N], const bool (&wanted)[N],
-                  const Step& from) {
-    bool claimed[N], near[N];
-    Index mate[N];
-    Claim by[N];
-    int to[N];
-    for (int k = 0; k < N; ++k) claimed[k] = wanted[k] && claim(f.seen, cols[k]);
-    for (int k = 0; k < N; ++k) mate[k] = claimed[k] ? f.col_mate[cols[k]] : UNMATCHED;
-    for (int k = 0; k < N; ++k) {
-        const bool ends = mate[k] == UNMATCHED;
-        const Owners& owners = ends ? f.cols : f.rows;
-        const Index target = ends ? cols[k] : mate[k];
-        const bool own = owns(owners, target);
-        by[k] = Claim{ends ? ~cols[k] : mate[k], from.row, from.with};
-        near[k] = claimed[k] && own && !ends;
-        to[k] = claimed[k] && !own ? owner(owners, target) : -1;
-        if (claimed[k] && own && ends) end_path(f, by[k]);
+// A column that a row at a place of the queue has claimed for its tree.
+struct Found {
+    Index col, row, root;
+    long long at;
+};
+// What a warp has claimed: followed as soon as each lane has EACH, so that their reads are under
+// way together, and places in the queue and in the boxes are reserved for all of them by one
+// addition each: all warps add to the same few counters.
+struct Claims {
+    const Forest& f;
+    Found* staged;  // in shared memory, STAGED of the warp's own
+    int n;
+
+    // All lanes must call it.
+    DEVICE void put(const Found& found, bool wanted) {
+        const Bits who = ballot(wanted);
+        if (!who) return;
+        if (wanted) staged[n + count_lanes_before(who)] = found;
+        n += count_bits(who);
+        if (n >= EACH * WARP) follow(EACH * WARP);
     }
-    reach(f, by, near);
-    const Bits full = post_each(f.claims, to, by);
-    for (int k = 0; k < N; ++k)
-        if (full >> k & 1) remove(f.seen, cols[k]);
-    return full;
-}
+    DEVICE void follow() { follow(n); }
 
-// Visits entries from, from + step, ... below `to`; returns whether one has to be visited again.
-DEVICE bool visit_list(const Forest& f, const Step& at, long long from, long long to,
-                       long long step) {
-    bool full = false;
-    for (; from < to; from += UNROLL * step) {
+    // What is behind a column: a row, reached if it is an own one and in no tree yet, or the end of
+    // a path. What others own is posted; a tree hopes that it gets a column of theirs. Where a box
+    // is full, nothing has happened to the column, and the row, its number inverted, has to be
+    // expanded again. Safe: whoever sets a row's bit writes its parent and puts it in the queue.
+    DEVICE void follow(int size) {
+        sync_warp();
+        n -= size;
+        Found found[EACH];
+        Index mate[EACH];
+        Claim by[EACH];
+        Step steps[EACH];
+        bool mine[EACH], own[EACH], reached[EACH];
+        int to[EACH];
+        for (int k = 0; k < EACH; ++k) {
+            const int at = k * WARP + lane_in_warp();
+            mine[k] = at < size;
+            found[k] = staged[mine[k] ? n + at : 0];
+        }
+        for (int k = 0; k < EACH; ++k) mate[k] = mine[k] ? f.col_mate[found[k].col] : UNMATCHED;
+        for (int k = 0; k < EACH; ++k) {
+            const bool ends = mate[k] == UNMATCHED;
+            own[k] = ends ? owns(f.cols, found[k].col) : owns(f.rows, mate[k]);
+            const Index r = mate[k] - static_cast<Index>(f.rows.begin);
+            reached[k] = mine[k] && own[k] && !ends && claim(f.reached, r);
+            by[k] = Claim{ends ? ~found[k].col : mate[k], found[k].row, found[k].root};
+            steps[k] = Step{mate[k], found[k].root};
+        }
+        for (int k = 0; k < EACH; ++k) {
+            if (reached[k]) f.parent[mate[k] - f.rows.begin] = found[k].row;
+            const bool ends = mine[k] && mate[k] == UNMATCHED;
+            if (ends && has(f.ended, found[k].root)) {  // it has found another meanwhile
+                remove(f.seen, found[k].col);
+                mine[k] = false;
+            }
+            if (mine[k] && own[k] && ends) end_path(f, by[k]);
+            to[k] = -1;
+            if (mine[k] && !own[k])
+                to[k] = ends ? owner(f.cols, found[k].col) : owner(f.rows, mate[k]);
+        }
+        push_each(f.queue, &f.progress->tail, steps, reached);
+        const Bits full = post_each(f.claims, to, by);
+        bool hopes = false;
+        for (int k = 0; k < EACH; ++k) {
+            if (full >> k & 1) {
+                remove(f.seen, found[k].col);
+                store(&f.queue[found[k].at].row, static_cast<Index>(~found[k].row));
+                store(&f.progress->again, 1ll);
+            } else if (to[k] >= 0 && mate[k] == UNMATCHED) {
+                insert(f.done, found[k].root);
+                hopes = true;
+            }
+        }
+        if (hopes) store(&f.progress->hopes, 1ll);
+        sync_warp();
+    }
+};
+#define CLAIMS(name)                                                                    \
+    alignas(16) SHARED unsigned char staged[STAGED * (THREADS / WARP) * sizeof(Found)]; \
+    Claims name = {f, reinterpret_cast<Found*>(staged) + warp_in_block() * STAGED, 0}
+
+// Visits entries from, from + step, ... below `to`; all lanes must call it. Reads and atomics of
+// several are under way together.
+DEVICE void visit_list(const Forest& f, const Step& row, long long at, long long from, long long to,
+                       long long step, Claims& claims) {
+    for (; ballot(from < to); from += UNROLL * step) {
         Index list[UNROLL];
-        bool wanted[UNROLL];
+        bool claimed[UNROLL];
         for (int k = 0; k < UNROLL; ++k)
             list[k] = from + k * step < to ? f.indices[from + k * step] : UNMATCHED;
         for (int k = 0; k < UNROLL; ++k)
-            wanted[k] = list[k] >= 0 && !(load_old(f.seen + (list[k] >> 5)) >> (list[k] & 31) & 1);
-        full |= visit(f, list, wanted, at);
+            claimed[k] = list[k] >= 0 && !(load_old(f.seen + (list[k] >> 5)) >> (list[k] & 31) & 1);
+        for (int k = 0; k < UNROLL; ++k) claimed[k] = claimed[k] && claim(f.seen, list[k]);
+        for (int k = 0; k < UNROLL; ++k)
+            claims.put(Found{list[k], row.row, row.with, at}, claimed[k]);
     }
-    return full;
 }
 
 // Expands the frontier, or those of its rows that have met a full box, whose numbers are inverted.
-// Reads: lists, mates. Writes: seen, trees, queue, boxes; parts of long lists. Safe: an own place
-// of the queue is written by the lanes of one row.
+// The next row of the warp is read ahead. Reads: lists, mates. Writes: seen, trees, queue, boxes;
+// parts of long lists. Safe: a place of the frontier is written by the warp of its row.
 KERNEL expand(Forest f, bool again) {
-    const long long begin = f.progress->begin, end = f.progress->end;
+    CLAIMS(claims);
+    const long long begin = f.progress->begin, end = f.progress->end, step = thread_count() / LANES;
     const int lane = lane_in_warp() % LANES;
-    long long scanned = 0;
-    for (long long base = begin + thread_index() / WARP * (WARP / LANES); base < end;
-         base += thread_count() / LANES) {
-        const long long k = base + lane_in_warp() / LANES;
-        Step at = {0, 0};
-        bool wanted = k < end;
-        if (wanted) at = f.queue[k];
+    long long scanned = 0, at = begin + thread_index() / LANES;
+    Step soon = {0, 0};
+    if (at < end) soon = f.queue[at];
+    for (; ballot(at < end); at += step) {
+        Step row = soon;
+        bool wanted = at < end;
+        if (at + step < end) {
+            soon = f.queue[at + step];
+            if (soon.row >= 0) prefetch(f.indptr + (soon.row - f.rows.begin));
+        }
+        const bool marked = row.row < 0;
+        if (marked) row.row = ~row.row;
         if (again) {
-            wanted &= at.row < 0;
-            if (wanted) at.row = ~at.row;
+            wanted &= marked;
             sync_warp();
-            if (wanted && lane == 0) f.queue[k].row = at.row;
+            if (wanted && lane == 0) f.queue[at].row = row.row;
             sync_warp();
         }
-        if (!wanted || has(f.done, at.with)) continue;
-        const long long r = at.row - f.rows.begin, from = f.indptr[r], to = f.indptr[r + 1];
+        wanted = wanted && !has(f.done, row.with);
+        long long from = 0, to = 0;
+        if (wanted)
+            from = f.indptr[row.row - f.rows.begin], to = f.indptr[row.row - f.rows.begin + 1];
         if (to - from > LONG) {
-            if (lane) continue;
-            const long long n = (to - from - 1) / LONG + 1, first = add(&f.progress->parts, n);
-            for (long long part = 0; part < n; ++part) f.parts[first + part] = Part{k, part};
-            continue;
+            if (lane == 0) {
+                const long long n = (to - from - 1) / LONG + 1, first = add(&f.progress->parts, n);
+                for (long long part = 0; part < n; ++part) f.parts[first + part] = Part{at, part};
+            }
+            from = to = 0;
         }
         if (lane == 0) scanned += to - from;
-        if (!visit_list(f, at, from + lane, to, LANES)) continue;
-        store(&f.queue[k].row, static_cast<Index>(~at.row));
-        store(&f.progress->again, 1ll);
+        visit_list(f, row, at, from + lane, to, LANES, claims);
     }
+    claims.follow();
     add_of_block(&f.progress->edges, scanned);
 }
-// The lists that `expand` has cut, a warp for each part.
+// The lists that `expand` has cut, a warp for each part, unless the tree has its path meanwhile.
 KERNEL expand_parts(Forest f) {
+    CLAIMS(claims);
     const long long n = f.progress->parts;
     long long scanned = 0;
     for (long long p = thread_index() / WARP; p < n; p += thread_count() / WARP) {
         const Part part = f.parts[p];
-        Step at = {load(&f.queue[part.at].row), f.queue[part.at].with};
-        if (at.row < 0) at.row = ~at.row;  // another part has met a full box
-        const long long r = at.row - f.rows.begin, end = f.indptr[r + 1],
+        Step row = {load(&f.queue[part.at].row), f.queue[part.at].with};
+        // the same in all lanes
+        if (broadcast(static_cast<int>(has(f.done, row.with)), 0)) continue;
+        if (row.row < 0) row.row = ~row.row;  // another part has met a full box
+        const long long r = row.row - f.rows.begin, end = f.indptr[r + 1],
                         from = f.indptr[r] + part.number * LONG,
                         to = end - from > LONG ? from + LONG : end;
         if (lane_in_warp() == 0) scanned += to - from;
-        if (!visit_list(f, at, from + lane_in_warp(), to, WARP)) continue;
-        store(&f.queue[part.at].row, static_cast<Index>(~at.row));
-        store(&f.progress->again, 1ll);
+        visit_list(f, row, part.at, from + lane_in_warp(), to, WARP, claims);
     }
+    claims.follow();
     add_of_block(&f.progress->edges, scanned);
 }
 
-// What others claim. Writes: trees, queue, boxes.
+// What others claim. Writes: trees, queue.
 KERNEL receive(Forest f, const Claim* arrived, long long n) {
     for (long long k = thread_index(); k < n; k += thread_count()) {
         const Claim by = arrived[k];
-        if (by.parent == UNMATCHED) insert(f.done, by.root);
-        else if (by.row < 0) end_path(f, by);
-        else reach(f, {by}, {true});
+        if (by.row < 0) {
+            end_path(f, by);
+            continue;
+        }
+        const Index r = by.row - static_cast<Index>(f.rows.begin);
+        const bool mine = !has(f.reached, r) && claim(f.reached, r);
+        if (mine) f.parent[r] = by.parent;
+        push(f.queue, &f.progress->tail, Step{by.row, by.root}, mine);
+    }
+}
+// Which trees have a path, as all ranks know, one set of so many words after the other: hopes end.
+KERNEL agree(Forest f, const Bits* others, long long words, int count) {
+    for (long long w = thread_index(); w < words; w += thread_count()) {
+        Bits bits = f.ended[w];
+        for (int k = 0; k < count; ++k) bits |= others[k * words + w];
+        f.ended[w] = f.done[w] = bits;
     }
 }
 // What has been put in the queue is the frontier.

@@ -1,0 +1,82 @@
+"""A maximum matching of the columns of fewest entries, found on one GPU before all others.
+
+Once their few rows have other mates, only searches that read most of the matrix get them back. And
+it bounds every matching: none has more of these columns. All their entries are gathered on rank 0,
+where the engines for one GPU do the work. An exact engine can start from that, as augmenting paths
+leave no column without a mate that has one.
+"""
+
+from typing import Any
+
+import numpy as np
+
+from sparsematch._engines.cuda.core.device import bit_set
+from sparsematch._engines.nccl.matching.gathered import GATHERED, gather
+from sparsematch._engines.nccl.matching.proposals import Proposals
+from sparsematch._engines.registry import Run, select
+from sparsematch._types.arrays import namespace
+from sparsematch._types.bipartite import BipartiteCSR
+from sparsematch._types.distributed import DistributedCSR
+from sparsematch._types.matching import Matching
+
+#: Columns are rare up to so many entries, and up to a quarter of the mean.
+RARE = 6
+
+#: Entries of rare columns, at most: where there are more, columns of fewer entries are rare.
+LISTED = GATHERED // 8
+
+
+def match_rare_columns(
+    A: DistributedCSR, proposals: Proposals, degree: Any, run: Run
+) -> int | None:
+    """Match the columns of fewest entries; return how many any matching has at most. Collective.
+
+    None if that cannot be told, and nothing is matched then. No vertex may be matched before.
+    Reads: the matrix, and about how many entries each column has. Writes: both mates, and what
+    `proposals` know of them. Workspace: a bit for each column; two indices for each of their
+    entries, on rank 0 that of the engines. Time: O(own entries).
+    """
+    xp, n_cols, nnz = namespace(A.indptr), np.int64(A.n_cols), A.local_nnz
+    exchange, kernels = proposals.exchange, proposals.kernels
+    columns, rare = xp.zeros(RARE + 1, np.int64), bit_set(xp, A.n_cols)
+    kernels.launch("tally", 1 << 18, n_cols, degree, columns)
+    having = np.array(columns.tolist())
+    entries = np.cumsum(having * np.arange(RARE + 1))
+    fit = np.flatnonzero(entries <= LISTED)[-1]  # at least those without entries
+    upto = min(int(fit), A.nnz // (4 * max(A.n_cols, 1)))
+    kernels.launch("find_rare", rare.size, n_cols, degree, np.int32(upto), rare)
+    room, found = min(int(entries[upto]), nnz) + 1, xp.zeros(1, np.int64)
+    listed, state = xp.empty(2 * room, A.dtype), proposals.state(0)
+    given = state, np.int64(nnz), rare, listed, np.int64(room), found
+    kernels.launch("list_rare", -(-nnz // 8), *given)
+    sizes = exchange.share([int(found[0]), room])
+    if (sizes[:, 0] > sizes[:, 1]).any():
+        return None  # degrees were counted wrong
+    whole = gather(exchange, listed[: 2 * sizes[exchange.rank, 0]], 2 * sizes[:, 0])
+    pairs = whole[:0]
+    if exchange.rank == 0 and whole.size:
+        pairs = _match(A, whole, xp.flatnonzero(degree <= upto), run)
+    size = int(exchange.share([pairs.size])[0, 0])
+    arriving = [size, *[0] * (exchange.size - 1)]
+    arrived = exchange.swap([pairs] * exchange.size, arriving)
+    pairs = arrived if exchange.rank else pairs
+    kernels.launch("adopt", size // 2, state, pairs, np.int64(size // 2))
+    return A.n_cols - int(having[: upto + 1].sum()) + size // 2
+
+
+def _match(A: DistributedCSR, entries: Any, cols: Any, run: Run) -> Any:
+    """Return the pairs of a maximum matching of some columns, of which all entries are given."""
+    xp, n_cols = namespace(entries), int(cols.size)
+    number = xp.searchsorted(cols, entries[1::2])
+    ends = xp.zeros(n_cols + 1, A.dtype)
+    ends[1:] = xp.cumsum(xp.bincount(number, minlength=n_cols))
+    rows = xp.ascontiguousarray(entries[0::2][xp.argsort(number)])
+    graph = BipartiteCSR(n_cols, A.n_rows, ends, rows, "cupy", False, int(rows.size))
+    mates = Matching(*(xp.full(n, -1, A.dtype) for n in (n_cols, A.n_rows)))
+    alone = Run(run.workers, run.seed, options={"host": False})
+    select("auto", "cupy", "exact", argument="method").improve(graph, mates, alone)
+    matched = xp.flatnonzero(mates.row_mate >= 0)
+    pairs = xp.empty(2 * matched.size, A.dtype)
+    pairs[0::2] = mates.row_mate[matched]
+    pairs[1::2] = cols[matched]
+    return pairs
