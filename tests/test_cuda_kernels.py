@@ -55,7 +55,6 @@ MACROS = {
     "matching/apfb": apfb.MACROS,
     "matching/cheap": {"STRETCH": start_common.STRETCH},
     "matching/features": {"MAX_SHARED": features.MAX_SHARED},
-    "matching/karp_sipser": {"STRETCH": start_common.STRETCH},
     "matching/min_degree": {"STRETCH": start_common.STRETCH},
     "matching/ms_bfs": SEARCH | {"WIDTH": 0, "LANES": 8},
     "matching/ms_bfs_setup": {"WIDTH": 8, "LANES": 8, "LINKED": ms_bfs.LINKED},

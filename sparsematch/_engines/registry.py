@@ -52,6 +52,8 @@ class Run:
         Whether time per kind of step and width per level are wanted.
     transposed : BipartiteCSR or None
         The transpose of the graph, once an engine has needed it.
+    symmetric : bool or None
+        Whether the pattern is symmetric, once an engine has needed to know.
     transposes_built : int
         How many were built: none or one, but for engines that transpose for themselves.
     transpose_seconds : float
@@ -76,6 +78,7 @@ class Run:
     options: Mapping[str, bool | float] = field(default_factory=dict)
     detailed: bool = False
     transposed: BipartiteCSR | None = None
+    symmetric: bool | None = None
     transposes_built: int = 0
     transpose_seconds: float = 0.0
     forced: object | None = None

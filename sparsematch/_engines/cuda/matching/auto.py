@@ -63,10 +63,10 @@ def improve(graph: BipartiteCSR, matching: Matching, run: Run) -> None:
     searched = transpose(graph, run) if graph.n_major > TALL * graph.n_minor else graph
     _preload(searched)
     seen = features(searched, ms_bfs.shape(searched)["WIDTH"])
-    run.kept = hand_over.ListOrder(seen.in_order)
+    run.kept, run.symmetric = hand_over.ListOrder(seen.in_order), seen.symmetric
     if not run.warm and _match_at_once(searched, seen, matching, run):
         return
-    _start(searched, seen).improve(searched, matching, run)
+    _start(searched, seen, run).improve(searched, matching, run)
     begin, limits = perf_counter(), {}
     if run.host:
         work = hand_over.search(graph, in_order=seen.in_order)
@@ -101,8 +101,8 @@ def _search_small(graph: BipartiteCSR, matching: Matching, run: Run) -> None:
 def _preload(graph: BipartiteCSR) -> None:
     """Start the compiler for what will be launched, and the likely start; then for other calls."""
     start_common.load("matching/cheap", graph.dtype)
-    if _may_have_pendants(graph):
-        start_common.load("matching/karp_sipser", graph.dtype)
+    if _may_have_pendants(graph) or graph.n_major == graph.n_minor:
+        compile.load("matching/karp_sipser", graph.dtype)
     if graph.nnz >= LONG * graph.n_major:
         start_common.load("matching/min_degree", graph.dtype)
     kernels_of(graph.dtype)
@@ -114,9 +114,10 @@ def _may_have_pendants(graph: BipartiteCSR) -> bool:
     return SPARSE * graph.n_major <= graph.nnz < DENSER * graph.n_major
 
 
-def _start(graph: BipartiteCSR, seen: Features) -> ModuleType:
+def _start(graph: BipartiteCSR, seen: Features, run: Run) -> ModuleType:
     """Return the start that suits the lists."""
-    if _may_have_pendants(graph) and seen.single > PENDANT:
+    pendants = _may_have_pendants(graph) and seen.single > PENDANT
+    if not run.warm and (seen.symmetric or pendants):
         return karp_sipser
     by_degree = graph.nnz >= LONG * graph.n_major and UNEVEN < seen.skew < HUBS
     return min_degree if by_degree else cheap

@@ -1,4 +1,4 @@
-"""What the choice of a start depends on: one launch over the lists, one wait for the device."""
+"""What the choice of a start depends on: two launches over the lists, one wait for the device."""
 
 from time import perf_counter
 from typing import Any, NamedTuple
@@ -6,6 +6,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from sparsematch._engines.cuda.core import compile
+from sparsematch._engines.cuda.core.device import lanes_of
 from sparsematch._engines.registry import Run
 from sparsematch._types.arrays import namespace
 from sparsematch._types.bipartite import BipartiteCSR
@@ -26,6 +27,8 @@ class Features(NamedTuple):
         Rows of slots that long lists need beside their first.
     has_diagonal : bool
         Whether the matrix is square and its diagonal has no zero.
+    symmetric : bool
+        Whether the pattern is symmetric; not known, and False, if it `has_diagonal`.
     first_shared, last_shared : int
         How many lists begin, or end, with a minor with which another does; beyond `MAX_SHARED` they
         are not counted.
@@ -35,6 +38,7 @@ class Features(NamedTuple):
     skew: float
     linked: int
     has_diagonal: bool
+    symmetric: bool
     first_shared: int
     last_shared: int
 
@@ -50,6 +54,9 @@ LINKED = 15
 #: Ends of lists that are shared where lists follow an order: as many as a band or a strip is wide.
 MAX_SHARED = 64
 
+#: Of the numbers that are drawn for vertices: the answer does not depend on it.
+SEED = np.uint64(0x853C49E6748FEA9B)
+
 
 def features(graph: BipartiteCSR, width: int) -> Features:
     """Return the features of a graph, and what rows of so many slots need. Time: O(nnz)."""
@@ -58,15 +65,38 @@ def features(graph: BipartiteCSR, width: int) -> Features:
     found = kernels.zeros(xp, "Features")
     firsts, lasts = xp.zeros((2, graph.n_minor // 32 + 1), np.uint32)
     arrays = graph.indptr, graph.indices, found, firsts, lasts
-    kernels.launch(
-        "features", n, index(n), index(square), np.int32(width), np.int32(LINKED), *arrays
-    )
+    sizes = index(n), index(square), np.int32(width), np.int32(LINKED)
+    kernels.launch("features", -(-n // 8), *sizes, *arrays)
+    if square:
+        _compare_sides(graph, found, unless_diagonal=True)
     seen = kernels.read("Features", found)
     skew = float(seen["squares"]) * n / max(graph.nnz, 1) ** 2
     single = int(seen["single"]) / max(n, 1)
     shared = int(seen["first_shared"]), int(seen["last_shared"])
     has_diagonal = square and not seen["off_diagonal"]
-    return Features(single, skew, int(seen["linked"]), has_diagonal, *shared)
+    symmetric = square and not (has_diagonal or seen["one_sided"] or seen["imbalance"])
+    return Features(single, skew, int(seen["linked"]), has_diagonal, symmetric, *shared)
+
+
+def is_symmetric(graph: BipartiteCSR, run: Run) -> bool:
+    """Return whether the pattern is symmetric, and keep the answer. Time: O(nnz)."""
+    if run.symmetric is None:
+        seen = None
+        if graph.n_major == graph.n_minor:
+            found = kernels_of(graph.dtype).zeros(namespace(graph.indptr), "Features")
+            _compare_sides(graph, found, unless_diagonal=False)
+            seen = kernels_of(graph.dtype).read("Features", found)
+        run.symmetric = seen is not None and not seen["imbalance"]
+    return run.symmetric
+
+
+def _compare_sides(graph: BipartiteCSR, found: Any, *, unless_diagonal: bool) -> None:
+    """Launch the test for a symmetric pattern."""
+    n, shift = graph.n_major, lanes_of(graph)
+    given = graph.dtype.type(n), graph.indptr, graph.indices, found, SEED, shift
+    kernels_of(graph.dtype).launch(
+        "compare_sides", n << int(shift), *given, np.bool_(unless_diagonal)
+    )
 
 
 def kernels_of(dtype: np.dtype[Any]) -> compile.Kernels:

@@ -1,108 +1,166 @@
-// Karp-Sipser: match columns and rows of degree one while they are found (always right), then pick,
-// and go on.
+// Karp-Sipser: match vertices of degree one while they are found (always right), then pick, and go
+// on.
 //
-// Karp, Sipser: Maximum matchings in sparse random graphs (FOCS 1981), from the lists of the rows
-// alone. A column counts its live rows, and adds them up, which gives the last one's number when
-// one is left: both in one word, so that they change together. Matching a column of degree one
-// removes its row and lowers the degrees of the row's other columns: such chains are followed by
-// the thread that has begun one. Rows of degree one are found by a few passes over the rows.
-// Invariants: a row belongs to the thread that sets its bit, `gone`, and then a column to the one
-// that sets its bit, `taken`; neither is given back. The word of a column counts every live row,
-// and some that are not: its last row may be gone, which the claim on the row finds out.
+// Karp, Sipser: Maximum matchings in sparse random graphs (FOCS 1981), of a graph. Where the pattern
+// is symmetric, that is the graph whose adjacency matrix it is: a vertex is the row and the column
+// of its number, an edge two entries, which are matched together. So what is left are rows and
+// columns of the same vertices, and short cycles of odd length lead from the ones to the others. Else
+// the rows are the first vertices, the columns follow, and the lists of both are given.
+// A vertex has one word: its free neighbours, an entry each, and a bit once it is matched. To match
+// two lowers the words of their neighbours; the thread that leaves one with degree one goes on with
+// it, so that chains cost no launch. Invariant: who sets the bits of both ends of an edge, the lower
+// vertex first, matches them; a bit is given back only by who could not get the other.
 #include "core/device.cuh"
-#include "matching/start_common.cuh"
 
-// entries of a list whose columns' words would take a thread too long to lower
-enum { LONG = 1024 };
+#define TAKEN (1u << 31)
+
+// Entries of a list that one thread scans or lowers; longer ones are lowered by a block each. So
+// many entries are read at a time.
+enum { LONG = 1024, AT_ONCE = 4 };
 
 struct KarpSipser {
-    Csr lists;
-    Index *row_mate, *col_mate;
-    // of a column: the sum of its rows, times 2^32, and how many they are. Sums may overflow,
-    // counts do not
-    Wide* live;
-    Bits *taken, *gone;
+    Csr rows, columns;  // columns: of no use where the pattern is symmetric
+    Index n_rows;
+    Index *row_mate, *col_mate;  // symmetric: col_mate is a copy of row_mate in the end
+    Bits* word;
+    // vertices matched in a pass whose lists are long, and how many
+    Index *long_lists, *n_long;
     unsigned seed;
+    bool symmetric;
 };
 
-// What a row adds to the words of its columns. With 2^32 rows, no GPU would hold the matrix.
-DEVICE Wide word_of(Index i) { return static_cast<Wide>(i) << 32 | 1; }
-DEVICE unsigned rows_left(Wide live) { return static_cast<unsigned>(live); }
+// The list of a vertex; `shift` is added to its entries.
+struct List {
+    ReadOnly<Index> entries;
+    Index size, shift;
+};
 
-// The free column of a row with the fewest live rows, if the row has no more free columns than
-// `most`.
-DEVICE Index fewest(const KarpSipser& s, Index i, Index most) {
-    const Index first = s.lists.indptr[i], degree = s.lists.indptr[i + 1] - first;
-    Index at = degree > 1 ? static_cast<Index>(scatter(static_cast<unsigned>(i) ^ s.seed) %
-                                               static_cast<unsigned>(degree))
-                          : 0;
-    Index best = UNMATCHED, n = 0;
-    unsigned least = 0;
-    for (Index k = 0; k < degree; ++k) {
-        const Index j = s.lists.indices[first + at];
-        if (++at == degree) at = 0;
-        if (j == best || has(s.taken, j)) continue;
-        if (++n > most) return UNMATCHED;
-        const unsigned left = most > 1 ? rows_left(load(s.live + j)) : 0;
-        if (best == UNMATCHED || left < least) best = j, least = left;
-        if (n >= LONG) break;
+DEVICE List list_of(const KarpSipser& s, Index v) {
+    const bool is_row = s.symmetric || v < s.n_rows;
+    const Csr& lists = is_row ? s.rows : s.columns;
+    const Index k = is_row ? v : v - s.n_rows, begin = lists.indptr[k];
+    return {lists.indices + begin, lists.indptr[k + 1] - begin,
+            is_row && !s.symmetric ? s.n_rows : 0};
+}
+
+DEVICE bool take(const KarpSipser& s, Index v) { return !(bit_or(s.word + v, TAKEN) & TAKEN); }
+DEVICE void give_back(const KarpSipser& s, Index v) { bit_and(s.word + v, ~TAKEN); }
+
+// The free neighbour of least degree, of the first of equal ones from a place drawn for v on.
+DEVICE Index best_neighbour(const KarpSipser& s, Index v) {
+    const List list = list_of(s, v);
+    const Index size = list.size;
+    const Index turned = size > 1 ? static_cast<Index>(scatter(static_cast<unsigned>(v) ^ s.seed) %
+                                                       static_cast<unsigned>(size))
+                                  : 0;
+    Index best = UNMATCHED;
+    Bits least = TAKEN;
+    for (Index base = 0; base < size && base < LONG; base += AT_ONCE) {
+        Index k[AT_ONCE];
+        Bits word[AT_ONCE];
+        for (int u = 0; u < AT_ONCE; ++u) {
+            const Index p = base + u + turned;
+            k[u] = base + u < size ? list.shift + list.entries[p < size ? p : p - size] : v;
+        }
+        for (int u = 0; u < AT_ONCE; ++u) word[u] = k[u] != v ? load(s.word + k[u]) : TAKEN;
+        for (int u = 0; u < AT_ONCE; ++u)
+            if (word[u] < least) least = word[u], best = k[u];
     }
     return best;
 }
 
-// Matches a row that this thread owns with column j, or with another if that has just been taken;
-// lowers the words of its other columns. Returns one that is left with one row, if there is any.
-DEVICE Index match_row(const KarpSipser& s, Index i, Index j) {
-    const Index first = s.lists.indptr[i], last = s.lists.indptr[i + 1];
-    while (j != UNMATCHED && !claim(s.taken, j)) j = fewest(s, i, last - first);
-    if (j != UNMATCHED) s.row_mate[i] = j, s.col_mate[j] = i;
-    Index next = UNMATCHED;
-    for (Index p = first; p < last && last - first <= LONG; ++p) {
-        const Index k = s.lists.indices[p];
-        if (k == j || has(s.taken, k)) continue;
-        if (rows_left(add(s.live + k, Wide(0) - word_of(i))) == 2) next = k;
+// Lowers the words of the neighbours of a vertex that has been matched. Returns one that is left
+// with degree one, or else `next`.
+DEVICE Index lower(const KarpSipser& s, Index v, Index next) {
+    const List list = list_of(s, v);
+    if (list.size > LONG) {
+        s.long_lists[add(s.n_long, static_cast<Index>(1))] = v;
+        return next;
+    }
+    for (Index base = 0; base < list.size; base += AT_ONCE) {
+        Index k[AT_ONCE];
+        Bits before[AT_ONCE];
+        for (int u = 0; u < AT_ONCE; ++u)
+            k[u] = base + u < list.size ? list.shift + list.entries[base + u] : UNMATCHED;
+        for (int u = 0; u < AT_ONCE; ++u) before[u] = k[u] >= 0 ? add(s.word + k[u], ~Bits(0)) : 0;
+        for (int u = 0; u < AT_ONCE; ++u)
+            if (before[u] == 2) next = k[u];
     }
     return next;
 }
 
-// Matches column j if it has one live row, and what then has one, and so on.
-DEVICE void follow(const KarpSipser& s, Index j) {
-    while (j != UNMATCHED) {
-        const Wide live = load(s.live + j);
-        const Index i = static_cast<Index>(live >> 32);
-        if (rows_left(live) != 1 || has(s.taken, j) || !claim(s.gone, i)) return;
-        j = match_row(s, i, j);
+DEVICE void write_pair(const KarpSipser& s, Index low, Index high) {
+    if (s.symmetric) s.row_mate[high] = low;
+    const Index column = s.symmetric ? high : high - s.n_rows;
+    s.row_mate[low] = column;
+    if (!s.symmetric) s.col_mate[column] = low;
+}
+
+// Matches a free vertex with its best neighbour, unless another thread is first. Returns a vertex
+// that is left with degree one, if there is any.
+DEVICE Index match_vertex(const KarpSipser& s, Index v) {
+    for (;;) {
+        const Index other = best_neighbour(s, v);
+        if (other == UNMATCHED) return UNMATCHED;
+        const Index low = v < other ? v : other, high = v < other ? other : v;
+        if (!take(s, low)) {
+            if (low == v) return UNMATCHED;
+            continue;
+        }
+        if (!take(s, high)) {
+            give_back(s, low);
+            if (high == v) return UNMATCHED;
+            continue;
+        }
+        write_pair(s, low, high);
+        return lower(s, high, lower(s, low, UNMATCHED));
     }
 }
 
-// Reads: lists, row_mate. Writes: live, zero before, by atomic addition. 2^shift threads share a
-// list. Time: O(nnz / threads).
-KERNEL count(Index n_rows, const Index* __restrict__ indptr, const Index* __restrict__ indices,
-             const Index* __restrict__ row_mate, Wide* live, int shift) {
-    const long long lanes = 1ll << shift;
-    for (long long t = thread_index(); t < static_cast<long long>(n_rows) << shift;
-         t += thread_count()) {
-        const Index i = static_cast<Index>(t >> shift);
-        if (row_mate[i] != UNMATCHED) continue;
-        for (Index p = indptr[i] + static_cast<Index>(t & (lanes - 1)); p < indptr[i + 1];
-             p += static_cast<Index>(lanes))
-            add(live + indices[p], word_of(i));
+// The first words. Reads: the bounds of the lists. Time: O(vertices / threads).
+KERNEL count(Index n, KarpSipser s) {
+    for (long long t = thread_index(); t < n; t += thread_count())
+        s.word[t] = static_cast<Bits>(list_of(s, static_cast<Index>(t)).size) & ~TAKEN;
+}
+
+// The other side, where a pair is two entries. Reads: row_mate. Writes: col_mate.
+KERNEL mirror(Index n, KarpSipser s) {
+    for (long long t = thread_index(); t < n; t += thread_count()) s.col_mate[t] = s.row_mate[t];
+}
+
+// Vertices that are matched at the beginning; where rows and columns are vertices of their own. The
+// words are those of `count`. Writes: word, long_lists, by atomics. Time: O(nnz / threads).
+KERNEL settle(Index n, KarpSipser s) {
+    for (long long t = thread_index(); t < n; t += thread_count()) {
+        const Index v = static_cast<Index>(t);
+        if ((v < s.n_rows ? s.row_mate[v] : s.col_mate[v - s.n_rows]) == UNMATCHED) continue;
+        bit_or(s.word + v, TAKEN);
+        lower(s, v, UNMATCHED);
     }
 }
 
-// Columns of degree one. Reads: lists. Writes: mates of pairs that it made, live, taken, gone.
-// Time: O(nnz / threads), and the longest chain.
-KERNEL columns(Index n_cols, KarpSipser s) {
-    for (Index j = thread_index(); j < n_cols; j += thread_count()) follow(s, j);
+// Vertices of up to `most` free neighbours, in an order that leaves no trace of theirs where `bits`
+// are given. Reads: lists. Writes: mates of pairs that it made, word, long_lists, by atomics. Time:
+// O(nnz / threads), and the longest chain.
+KERNEL match(Index n, KarpSipser s, Bits most, int bits) {
+    for (long long t = thread_index(); t < n; t += thread_count()) {
+        Index v = static_cast<Index>(t);
+        if (bits) v = shuffle(v, n, bits, s.seed);
+        Bits word = load(s.word + v);
+        if (word == 0 || word > most) continue;
+        do {
+            v = match_vertex(s, v);
+            word = v >= 0 ? load(s.word + v) : 0;
+        } while (word == 1);
+    }
 }
 
-// Rows with up to `most` free columns are matched with that of fewest live rows. Reads and writes
-// as `columns`.
-KERNEL rows(Index n_rows, KarpSipser s, Index most, int bits) {
-    for (long long t = thread_index(); t < stretches(n_rows) * STRETCH; t += thread_count()) {
-        const Index i = visited(t, n_rows, bits, s.seed);
-        if (i == UNMATCHED || has(s.gone, i)) continue;
-        const Index j = fewest(s, i, most);
-        if (j != UNMATCHED && claim(s.gone, i)) follow(s, match_row(s, i, j));
+// Lowers the words of the neighbours of vertices with long lists, a block for each. Time: O(their
+// entries / threads).
+KERNEL lower_long(KarpSipser s) {
+    for (Index k = block_index(); k < *s.n_long; k += block_count()) {
+        const List list = list_of(s, s.long_lists[k]);
+        for (Index p = thread_in_block(); p < list.size; p += threads_in_block())
+            add(s.word + list.shift + list.entries[p], ~Bits(0));
     }
 }
