@@ -61,6 +61,9 @@ class Run:
     forced : object or None
         Pairs that are the same in every maximum matching of the square part; the back-end knows the
         type.
+    settled : tuple or None
+        Sets of majors and minors, on a GPU, that no search for augmenting paths needs to enter:
+        some maximum matching that contains the one at hand has no other pairs there.
     kept : object or None
         What else a step leaves to the next; the back-end knows the type.
     warm : bool
@@ -82,6 +85,7 @@ class Run:
     transposes_built: int = 0
     transpose_seconds: float = 0.0
     forced: object | None = None
+    settled: tuple[Any, Any] | None = None
     kept: object | None = None
     warm: bool = False
     host: bool = False

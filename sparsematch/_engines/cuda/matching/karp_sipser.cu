@@ -155,6 +155,20 @@ KERNEL match(Index n, KarpSipser s, Bits most, int bits) {
     }
 }
 
+// Vertices first .. first + n - 1 that are matched or without a free neighbour: after degrees of one
+// alone, some maximum matching has these pairs and no others there. Writes: settled, own word. Time:
+// O(n / threads).
+KERNEL list_settled(Index first, Index n, KarpSipser s, Bits* settled) {
+    for (long long w = thread_index(); w < n / 32 + 1; w += thread_count()) {
+        Bits bits = 0;
+        for (int k = 0; k < 32 && w * 32 + k < n; ++k) {
+            const Bits word = s.word[first + w * 32 + k];
+            bits |= static_cast<Bits>(word == 0 || word >= TAKEN) << k;
+        }
+        settled[w] = bits;
+    }
+}
+
 // Lowers the words of the neighbours of vertices with long lists, a block for each. Time: O(their
 // entries / threads).
 KERNEL lower_long(KarpSipser s) {

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 from sparsematch._engines.cuda.core import compile
-from sparsematch._engines.cuda.core.device import index_bits, seed_of
+from sparsematch._engines.cuda.core.device import bit_set, index_bits, seed_of
 from sparsematch._engines.cuda.core.transpose import transpose
 from sparsematch._engines.cuda.matching import cheap
 from sparsematch._engines.cuda.matching.features import is_symmetric
@@ -36,8 +36,13 @@ def improve(graph: BipartiteCSR, matching: Matching, run: Run) -> None:
     begin = perf_counter()
     one_only = run.options.get("degree_one_only", OPTIONS["degree_one_only"])
     if graph.n_major + graph.n_minor <= np.iinfo(graph.dtype).max:  # else they have no numbers
-        passes = Passes(graph, matching, run, run.warm or bool(run.steps))
-        for most in ONE if one_only else (*ONE, *FEW, *ALL):
+        warm = run.warm or bool(run.steps)
+        passes = Passes(graph, matching, run, warm)
+        for most in ONE:
+            passes.match(most)
+        if not warm:
+            run.settled = passes.settled(graph)
+        for most in () if one_only else (*FEW, *ALL):
             passes.match(most)
         passes.finish()
     if not one_only:  # what threads that held a vertex for a moment have kept others from
@@ -81,6 +86,17 @@ class Passes:
         self._launch("match", np.uint32(most), bits)
         if most < ALL[0]:
             self._lower_long()
+
+    def settled(self, graph: BipartiteCSR) -> tuple[Any, Any]:
+        """Return what degrees of one have settled: majors and minors, one bit each."""
+        sides = [(0, graph.n_major), (graph.n_major, graph.n_minor)]
+        sets = []
+        for first, n in sides[: 1 if self._mirrored else 2]:
+            bits = bit_set(namespace(graph.indptr), n)
+            given = graph.dtype.type(first), graph.dtype.type(n), self._work(), bits
+            self._kernels.launch("list_settled", bits.size, *given)
+            sets.append(bits)
+        return sets[0], sets[-1]
 
     def finish(self) -> None:
         """Write the mates of the other side where a pair is two entries."""

@@ -217,10 +217,11 @@ DEVICE void plant(const MsBfs& s, Index n_cols, Index n_roots, bool graft, const
     for (Index w = warp; w < n_cols / 32 + 1; w += warps) {
         const Bits old = load(s.visited + w);
         if (!old) continue;
-        Bits kept = 0;
+        const Bits settled = s.settled ? s.settled[w] : 0, of_trees = old & ~settled;
+        Bits kept = settled;
         for (int first = 0; first < 32; first += WARP) {
             const Index j = w * 32 + first + lane_in_warp();
-            const bool in_tree = graft && old >> (first + lane_in_warp()) & 1;
+            const bool in_tree = graft && of_trees >> (first + lane_in_warp()) & 1;
             const Index root = in_tree ? s.link[j].root : UNMATCHED;
             const bool stays = root != UNMATCHED && s.leaf[root] == UNMATCHED;
             kept |= ballot(stays) << first;

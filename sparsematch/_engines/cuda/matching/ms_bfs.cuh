@@ -76,7 +76,8 @@ struct Limits {
 struct MsBfs {
     const Index *indptr, *indices, *slots, *roots;
     Index *row_mate, *col_mate;
-    Bits* visited;
+    const Bits* settled;  // columns that no search needs to enter; nullptr: there are none
+    Bits* visited;        // at first, the settled ones
     Link* link;
     Index* leaf;  // of a root: the free column that its tree has met
     Entry* queue;

@@ -170,13 +170,16 @@ class Search:
         xp, dtype, index = namespace(graph.indptr), graph.dtype, graph.dtype.type
         n_rows, n_cols = graph.n_major, graph.n_minor
         self._control = self._kernels.zeros(xp, "Control")
+        rows, columns = run.settled or (None, None)
+        self._settled = self._setup.struct("Settled", rows=rows, columns=columns)
+        sizes = index(n_rows), index(n_cols), self._settled
         arrays = graph.indptr, *self._mates, self._control
-        n = max(n_rows, n_cols)
-        self._setup.launch("count_free", -(-n // 8), index(n_rows), index(n_cols), *arrays)
+        self._setup.launch("count_free", -(-max(n_rows, n_cols) // 8), *sizes, *arrays)
         entries = n_rows + linked + graph.indices.size // macros["PART"] + 1
         self._lists: dict[str, Any] = {
             "slots": self._slots(linked) if macros["WIDTH"] else None,
-            "visited": bit_set(xp, n_cols),
+            "settled": columns,
+            "visited": bit_set(xp, n_cols) if columns is None else columns.copy(),
             "link": xp.empty(2 * n_cols, dtype),
             "queue": xp.empty(3 * entries, dtype),
         }
@@ -196,7 +199,7 @@ class Search:
         # a little more than needed: what one call has given back then fits the next
         step = (graph.n_major >> 6) + 1
         roots, leaf = xp.empty((2, -(-n_roots // step) * step), dtype)
-        order = index(graph.n_major), index_bits(graph.n_major), seed_of(self._run)
+        order = index(graph.n_major), index_bits(graph.n_major), seed_of(self._run), self._settled
         arrays = graph.indptr, self._mates[0], roots, leaf, control
         self._setup.launch("collect", -(-graph.n_major // 8), *order, *arrays)
         state = kernels.struct(
