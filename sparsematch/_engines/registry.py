@@ -64,6 +64,8 @@ class Run:
     settled : tuple or None
         Sets of majors and minors, on a GPU, that no search for augmenting paths needs to enter:
         some maximum matching that contains the one at hand has no other pairs there.
+    free_together : bool
+        Whether rows and columns of the same numbers are free, as a start left them.
     kept : object or None
         What else a step leaves to the next; the back-end knows the type.
     warm : bool
@@ -86,6 +88,7 @@ class Run:
     transpose_seconds: float = 0.0
     forced: object | None = None
     settled: tuple[Any, Any] | None = None
+    free_together: bool = False
     kept: object | None = None
     warm: bool = False
     host: bool = False

@@ -44,7 +44,7 @@ def improve(graph: BipartiteCSR, matching: Matching, run: Run) -> None:
             run.settled = passes.settled(graph)
         for most in () if one_only else (*FEW, *ALL):
             passes.match(most)
-        passes.finish()
+        passes.finish(run)
     if not one_only:  # what threads that held a vertex for a moment have kept others from
         cheap.complete(graph, matching)
     run.steps.append(StepInfo("karp_sipser", perf_counter() - begin))
@@ -98,10 +98,11 @@ class Passes:
             sets.append(bits)
         return sets[0], sets[-1]
 
-    def finish(self) -> None:
+    def finish(self, run: Run) -> None:
         """Write the mates of the other side where a pair is two entries."""
         if self._mirrored:
             self._launch("mirror")
+            run.free_together = True
 
     def _launch(self, kernel: str, *arguments: Any) -> None:
         """Start a kernel with a thread for each vertex."""

@@ -35,7 +35,11 @@ ROOM = 128
 #: growing them again would take longer. It does as many levels as there are, unless a driver allows
 #: fewer.
 LIMITS = {"narrow": 640, "stay": 32, "depth_eighths": 16, "graft": 100, "alone": 0}
-LIMITS |= {"wide": 2**31 - 1, "allowance": 2**31 - 1}
+LIMITS |= {"wide": 2**31 - 1, "allowance": 2**31 - 1, "own_levels": 0}
+
+#: Levels of a first phase in which trees look for the columns of their roots, where both are free
+#: together: most of these are as near as a triangle.
+OWN_LEVELS = 4
 
 #: What the ticks of the control are counted for.
 KINDS = ("plant", "wide", "narrow", "augment")
@@ -199,7 +203,8 @@ class Search:
         # a little more than needed: what one call has given back then fits the next
         step = (graph.n_major >> 6) + 1
         roots, leaf = xp.empty((2, -(-n_roots // step) * step), dtype)
-        order = index(graph.n_major), index_bits(graph.n_major), seed_of(self._run), self._settled
+        run = self._run
+        order = index(graph.n_major), index_bits(graph.n_major), seed_of(run), self._settled
         arrays = graph.indptr, self._mates[0], roots, leaf, control
         self._setup.launch("collect", -(-graph.n_major // 8), *order, *arrays)
         state = kernels.struct(
@@ -213,9 +218,14 @@ class Search:
             control=control,
             **self._lists,
         )
+        if run.free_together and not macros["LOCKSTEP"]:
+            limits = limits | {"own_levels": OWN_LEVELS}
+            given = *self._mates, self._lists["visited"]
+            n_words = self._lists["visited"].size
+            self._setup.launch("reserve_own", n_words, index(graph.n_minor), *given)
         bounds = kernels.struct("Limits", **(LIMITS | limits))
         how = {"threads": macros["THREADS"], "blocks_per_processor": macros["BLOCKS"]}
-        fixed = state, bounds, seed_of(self._run), self._barrier
+        fixed = state, bounds, seed_of(run), self._barrier
         kernels.launch_resident("search", index(graph.n_minor), *fixed, **how)
         return functools.cache(lambda: kernels.read("Control", control))
 

@@ -59,6 +59,20 @@ KERNEL collect(Index n_rows, int bits, unsigned seed, Settled settled,
     }
 }
 
+// The columns that are free as the rows of their number are: each for the tree of that row at first.
+// Reads: mates. Writes: visited, own word. Time: O(n / threads).
+KERNEL reserve_own(Index n, const Index* __restrict__ row_mate, const Index* __restrict__ col_mate,
+                   Bits* visited) {
+    for (long long w = thread_index(); w < n / 32 + 1; w += thread_count()) {
+        Bits bits = 0;
+        for (int k = 0; k < 32 && w * 32 + k < n; ++k) {
+            const long long v = w * 32 + k;
+            bits |= static_cast<Bits>(row_mate[v] == UNMATCHED && col_mate[v] == UNMATCHED) << k;
+        }
+        visited[w] |= bits;
+    }
+}
+
 #if WIDTH
 // The rows of slots that a list needs beside its first.
 DEVICE Index linked_rows(Index degree) { return degree > WIDTH ? (degree - 2) / (WIDTH - 2) : 0; }
