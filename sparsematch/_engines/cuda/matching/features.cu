@@ -64,7 +64,7 @@ KERNEL features(Index n, Index square, int width, int most, const Index* __restr
             }
         }
     }
-    for (long long k = thread_index(); square && k < SAMPLE; k += thread_count()) {
+    for (long long k = thread_index(); square && n > 0 && k < SAMPLE; k += thread_count()) {
         const unsigned draw = scatter(static_cast<unsigned>(k));
         const Index i = static_cast<Index>(static_cast<Wide>(draw) % static_cast<Wide>(n));
         const Index begin = indptr[i], size = indptr[i + 1] - begin;
