@@ -102,7 +102,7 @@ def _preload(graph: BipartiteCSR) -> None:
     """Start the compiler for what will be launched, and the likely start; then for other calls."""
     start_common.load("matching/cheap", graph.dtype)
     if _may_have_pendants(graph) or graph.n_major == graph.n_minor:
-        compile.load("matching/karp_sipser", graph.dtype)
+        compile.load("matching/karp_sipser", graph.dtype, **karp_sipser.MACROS)
     if graph.nnz >= LONG * graph.n_major:
         start_common.load("matching/min_degree", graph.dtype)
     kernels_of(graph.dtype)

@@ -31,26 +31,25 @@ DEVICE bool lacks(const Index* indptr, const Index* indices, Index i, Index j) {
 
 // Reads: indptr; of indices the ends of the lists, the rest only as long as no list lacks its own
 // number, and not at all unless `square`; SAMPLE entries and the lists of their counterparts.
-// Writes: f, firsts and lasts, which are empty at first, by atomics. Words that all threads read
-// are read for the first two of EACH lists: all of them would queue for one address. Time:
-// O(n / threads), O(nnz / threads) where the diagonal has no zero.
+// Writes: f, firsts and lasts, which are empty at first, by atomics. Words that all threads would
+// read are read once for a block: else they would queue for one address. Time: O(n / threads),
+// O(nnz / threads) where the diagonal has no zero.
 KERNEL features(Index n, Index square, int width, int most, const Index* __restrict__ indptr,
                 const Index* __restrict__ indices, Features* f, Bits* firsts, Bits* lasts) {
-    enum { EACH = 8, SAMPLE = 256 };
+    enum { SAMPLE = 256 };
+    SHARED bool first, last, diagonal;
     Wide squares = 0, linked = 0;
     Index single = 0;
-    const long long step = static_cast<long long>(EACH) * threads_in_block();
-    for (long long base = block_index() * step; base < n; base += block_count() * step) {
-        bool first = true, last = true, diagonal = square != 0;
-        for (int k = 0; k < EACH; ++k) {
-            const long long at =
-                base + static_cast<long long>(k) * threads_in_block() + thread_in_block();
-            if (at >= n) break;
-            if (k < 2) {
-                first = load(&f->first_shared) <= MAX_SHARED;
-                last = load(&f->last_shared) <= MAX_SHARED;
-                diagonal = square && !load(&f->off_diagonal);
-            }
+    for (long long base = static_cast<long long>(block_index()) * threads_in_block(); base < n;
+         base += thread_count()) {
+        if (thread_in_block() == 0) {
+            first = load(&f->first_shared) <= MAX_SHARED;
+            last = load(&f->last_shared) <= MAX_SHARED;
+            diagonal = square && !load(&f->off_diagonal);
+        }
+        sync_block();
+        const long long at = base + thread_in_block();
+        if (at < n) {
             const Index i = static_cast<Index>(at), begin = indptr[i], size = indptr[i + 1] - begin;
             squares += static_cast<Wide>(size) * static_cast<Wide>(size);
             single += size == 1;
@@ -58,11 +57,10 @@ KERNEL features(Index n, Index square, int width, int most, const Index* __restr
             linked += rows <= most ? rows : 0;
             if (size && first) put_end(firsts, indices + begin, &f->first_shared);
             if (size && last) put_end(lasts, indices + begin + size - 1, &f->last_shared);
-            if (diagonal && (size >= LONG || lacks(indptr, indices, i, i))) {
+            if (diagonal && (size >= LONG || lacks(indptr, indices, i, i)))
                 store(&f->off_diagonal, static_cast<Index>(1));  // all write the same
-                diagonal = false;
-            }
         }
+        sync_block();
     }
     for (long long k = thread_index(); square && n > 0 && k < SAMPLE; k += thread_count()) {
         const unsigned draw = scatter(static_cast<unsigned>(k));

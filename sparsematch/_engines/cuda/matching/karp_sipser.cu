@@ -8,7 +8,7 @@
 // the rows are the first vertices, the columns follow, and the lists of both are given.
 // A vertex has one word: its free neighbours, an entry each, and a bit once it is matched. To match
 // two lowers the words of their neighbours; the thread that leaves one with degree one goes on with
-// it, so that chains cost no launch. Invariant: who sets the bits of both ends of an edge, the lower
+// it, so that chains cost no launch, but for CHAIN steps only: a warp waits for its longest. Invariant: who sets the bits of both ends of an edge, the lower
 // vertex first, matches them; a bit is given back only by who could not get the other.
 #include "core/device.cuh"
 
@@ -16,17 +16,27 @@
 
 // Entries of a list that one thread scans or lowers; longer ones are lowered by a block each. So
 // many entries are read at a time.
-enum { LONG = 1024, AT_ONCE = 4 };
+enum { LONG = 1024, AT_ONCE = 4, CHAIN = 8 };
+// Picks are made for a part of the vertices at a time: of those with two free neighbours, of all.
+enum { FEW_PARTS = 8, FEW_TIMES = 3, ALL_PARTS = 4, ALL_TIMES = 3 };
+
+// What a pass has done: vertices that it has matched whose lists are long; whether it has left
+// vertices of degree one.
+struct Tally {
+    int n_long, left;
+};
 
 struct KarpSipser {
     Csr rows, columns;  // columns: of no use where the pattern is symmetric
-    Index n_rows;
-    Index *row_mate, *col_mate;  // symmetric: col_mate is a copy of row_mate in the end
+    Index n, n_rows;    // vertices; those that are rows
+    Index *row_mate, *col_mate;
     Bits* word;
-    // vertices matched in a pass whose lists are long, and how many
-    Index *long_lists, *n_long;
+    Index* long_lists;                     // of vertices matched in this pass
+    Tally* tallies;                        // one for each pass, zero at the launch
+    Bits *settled_rows, *settled_columns;  // nullptr: not wanted
+    int turn, bits;                        // turn: the pass that is under way
     unsigned seed;
-    bool symmetric;
+    bool symmetric, warm, one_only;
 };
 
 // The list of a vertex; `shift` is added to its entries.
@@ -70,11 +80,11 @@ DEVICE Index best_neighbour(const KarpSipser& s, Index v) {
 }
 
 // Lowers the words of the neighbours of a vertex that has been matched. Returns one that is left
-// with degree one, or else `next`.
+// with degree one, or else `next`; others are left to the next pass.
 DEVICE Index lower(const KarpSipser& s, Index v, Index next) {
     const List list = list_of(s, v);
     if (list.size > LONG) {
-        s.long_lists[add(s.n_long, static_cast<Index>(1))] = v;
+        s.long_lists[add(&s.tallies[s.turn].n_long, 1)] = v;
         return next;
     }
     for (Index base = 0; base < list.size; base += AT_ONCE) {
@@ -84,7 +94,10 @@ DEVICE Index lower(const KarpSipser& s, Index v, Index next) {
             k[u] = base + u < list.size ? list.shift + list.entries[base + u] : UNMATCHED;
         for (int u = 0; u < AT_ONCE; ++u) before[u] = k[u] >= 0 ? add(s.word + k[u], ~Bits(0)) : 0;
         for (int u = 0; u < AT_ONCE; ++u)
-            if (before[u] == 2) next = k[u];
+            if (before[u] == 2) {
+                if (next != UNMATCHED) store(&s.tallies[s.turn].left, 1);  // all write the same
+                next = k[u];
+            }
     }
     return next;
 }
@@ -117,49 +130,77 @@ DEVICE Index match_vertex(const KarpSipser& s, Index v) {
     }
 }
 
-// The first words. Reads: the bounds of the lists. Time: O(vertices / threads).
-KERNEL count(Index n, KarpSipser s) {
-    for (long long t = thread_index(); t < n; t += thread_count())
+// Ends a pass, for all blocks: lowers what it has left to whole blocks.
+DEVICE void end_pass(KarpSipser& s, int* barrier) {
+    sync_grid(barrier);
+    const int n_long = load(&s.tallies[s.turn].n_long);
+    if (n_long) {
+        if (thread_index() == 0) store(&s.tallies[s.turn].left, 1);
+        for (int k = block_index(); k < n_long; k += block_count()) {
+            const List list = list_of(s, s.long_lists[k]);
+            for (Index p = thread_in_block(); p < list.size; p += threads_in_block())
+                add(s.word + list.shift + list.entries[p], ~Bits(0));
+        }
+        sync_grid(barrier);
+    }
+    ++s.turn;
+}
+
+// The first words. Where some are matched, those take part no longer.
+DEVICE void begin(KarpSipser& s, int* barrier) {
+    for (long long t = thread_index(); t < s.n; t += thread_count())
         s.word[t] = static_cast<Bits>(list_of(s, static_cast<Index>(t)).size) & ~TAKEN;
-}
-
-// The other side, where a pair is two entries. Reads: row_mate. Writes: col_mate.
-KERNEL mirror(Index n, KarpSipser s) {
-    for (long long t = thread_index(); t < n; t += thread_count()) s.col_mate[t] = s.row_mate[t];
-}
-
-// Vertices that are matched at the beginning; where rows and columns are vertices of their own. The
-// words are those of `count`. Writes: word, long_lists, by atomics. Time: O(nnz / threads).
-KERNEL settle(Index n, KarpSipser s) {
-    for (long long t = thread_index(); t < n; t += thread_count()) {
+    sync_grid(barrier);
+    for (long long t = thread_index(); s.warm && t < s.n; t += thread_count()) {
         const Index v = static_cast<Index>(t);
         if ((v < s.n_rows ? s.row_mate[v] : s.col_mate[v - s.n_rows]) == UNMATCHED) continue;
         bit_or(s.word + v, TAKEN);
         lower(s, v, UNMATCHED);
     }
+    end_pass(s, barrier);
 }
 
-// Vertices of up to `most` free neighbours, in an order that leaves no trace of theirs where `bits`
-// are given. Reads: lists. Writes: mates of pairs that it made, word, long_lists, by atomics. Time:
-// O(nnz / threads), and the longest chain.
-KERNEL match(Index n, KarpSipser s, Bits most, int bits) {
-    for (long long t = thread_index(); t < n; t += thread_count()) {
+// A pass over vertices first .. last - 1 of the shuffled order, or of theirs: matches those that
+// have up to `most` free neighbours.
+DEVICE void match(KarpSipser& s, Bits most, long long first, long long last, bool shuffled,
+                  int* barrier) {
+    for (long long t = first + thread_index(); t < last; t += thread_count()) {
         Index v = static_cast<Index>(t);
-        if (bits) v = shuffle(v, n, bits, s.seed);
+        if (shuffled) v = shuffle(v, s.n, s.bits, s.seed);
         Bits word = load(s.word + v);
         if (word == 0 || word > most) continue;
+        int steps = 0;
         do {
             v = match_vertex(s, v);
             word = v >= 0 ? load(s.word + v) : 0;
-        } while (word == 1);
+        } while (word == 1 && ++steps < CHAIN);
+        if (word == 1) store(&s.tallies[s.turn].left, 1);
     }
+    end_pass(s, barrier);
+}
+
+// Vertices of degree one, unless the last two passes have left none.
+DEVICE void match_forced(KarpSipser& s, int* barrier) {
+    if (load(&s.tallies[s.turn - 1].left) || (s.turn > 1 && load(&s.tallies[s.turn - 2].left)))
+        match(s, 1, 0, s.n, false, barrier);
+    else ++s.turn;
+}
+
+// Vertices of up to `most` free neighbours: `times` the `parts`-th part of them, each followed by
+// those of degree one, then the others. If all picked at a time, more would be left free.
+DEVICE void pick(KarpSipser& s, Bits most, int parts, int times, int* barrier) {
+    for (int k = 0; k < times; ++k) {
+        const long long n = s.n;
+        match(s, most, n * k / parts, n * (k + 1) / parts, true, barrier);
+        match_forced(s, barrier);
+    }
+    match(s, most, static_cast<long long>(s.n) * times / parts, s.n, true, barrier);
 }
 
 // Vertices first .. first + n - 1 that are matched or without a free neighbour: after degrees of one
-// alone, some maximum matching has these pairs and no others there. Writes: settled, own word. Time:
-// O(n / threads).
-KERNEL list_settled(Index first, Index n, KarpSipser s, Bits* settled) {
-    for (long long w = thread_index(); w < n / 32 + 1; w += thread_count()) {
+// alone, some maximum matching has these pairs and no others there. Writes: settled, own word.
+DEVICE void list_settled(const KarpSipser& s, Index first, Index n, Bits* settled) {
+    for (long long w = thread_index(); settled && w < n / 32 + 1; w += thread_count()) {
         Bits bits = 0;
         for (int k = 0; k < 32 && w * 32 + k < n; ++k) {
             const Bits word = s.word[first + w * 32 + k];
@@ -169,12 +210,19 @@ KERNEL list_settled(Index first, Index n, KarpSipser s, Bits* settled) {
     }
 }
 
-// Lowers the words of the neighbours of vertices with long lists, a block for each. Time: O(their
-// entries / threads).
-KERNEL lower_long(KarpSipser s) {
-    for (Index k = block_index(); k < *s.n_long; k += block_count()) {
-        const List list = list_of(s, s.long_lists[k]);
-        for (Index p = thread_in_block(); p < list.size; p += threads_in_block())
-            add(s.word + list.shift + list.entries[p], ~Bits(0));
+// All of it. Reads: lists; mates if warm. Writes: both mates, settled; word, tallies, long_lists, by
+// atomics. Time: O(nnz / threads).
+KERNEL __launch_bounds__(THREADS, BLOCKS) karp_sipser(KarpSipser s, int* barrier) {
+    begin(s, barrier);
+    match(s, 1, 0, s.n, false, barrier);
+    match_forced(s, barrier);
+    list_settled(s, 0, s.n_rows, s.settled_rows);
+    if (!s.symmetric) list_settled(s, s.n_rows, s.n - s.n_rows, s.settled_columns);
+    if (!s.one_only) {
+        sync_grid(barrier);
+        pick(s, 2, FEW_PARTS, FEW_TIMES, barrier);
+        pick(s, TAKEN - 1, ALL_PARTS, ALL_TIMES, barrier);
     }
+    for (long long i = thread_index(); s.symmetric && i < s.n_rows; i += thread_count())
+        s.col_mate[i] = s.row_mate[i];
 }

@@ -59,11 +59,13 @@ DEVICE Index visit(const MsBfs& s, const Origin& from, const Index (&list)[N], Q
             s.link[list[k]] = Link{from.mate, from.root};
             ends = true;
         }
-        if (claimed[k]) {
-            if (mate[k] != UNMATCHED) prefetch_row(s, mate[k]);
+        if (claimed[k] && mate[k] != UNMATCHED) {
+            prefetch_row(s, mate[k]);
             s.link[list[k]] = Link{from.mate, from.root};
-            if (mate[k] == UNMATCHED)
-                ends = compare_and_swap(s.leaf + from.root, UNMATCHED, list[k]) == UNMATCHED;
+        } else if (claimed[k]) {
+            ends = compare_and_swap(s.leaf + from.root, UNMATCHED, list[k]) == UNMATCHED;
+            if (ends) s.link[list[k]] = Link{from.mate, from.root};
+            else remove(s.visited, list[k]);  // for another tree: this one has a path already
         }
         found += count_bits(ballot(ends));
         const bool linked = WIDTH && list[k] < MORE;
