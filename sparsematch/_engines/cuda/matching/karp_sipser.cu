@@ -19,6 +19,8 @@
 enum { LONG = 1024, AT_ONCE = 4, CHAIN = 8 };
 // Picks are made for a part of the vertices at a time: of those with two free neighbours, of all.
 enum { FEW_PARTS = 8, FEW_TIMES = 3, ALL_PARTS = 4, ALL_TIMES = 3 };
+// Passes for vertices of degree one after the first, before any pick.
+enum { FORCED = 3 };
 
 // What a pass has done: vertices that it has matched whose lists are long; whether it has left
 // vertices of degree one.
@@ -53,6 +55,8 @@ DEVICE List list_of(const KarpSipser& s, Index v) {
             is_row && !s.symmetric ? s.n_rows : 0};
 }
 
+DEVICE Tally* tally(const KarpSipser& s, int turn) { return s.tallies + (turn & 3); }
+
 DEVICE bool take(const KarpSipser& s, Index v) { return !(bit_or(s.word + v, TAKEN) & TAKEN); }
 DEVICE void give_back(const KarpSipser& s, Index v) { bit_and(s.word + v, ~TAKEN); }
 
@@ -84,7 +88,7 @@ DEVICE Index best_neighbour(const KarpSipser& s, Index v) {
 DEVICE Index lower(const KarpSipser& s, Index v, Index next) {
     const List list = list_of(s, v);
     if (list.size > LONG) {
-        s.long_lists[add(&s.tallies[s.turn].n_long, 1)] = v;
+        s.long_lists[add(&tally(s, s.turn)->n_long, 1)] = v;
         return next;
     }
     for (Index base = 0; base < list.size; base += AT_ONCE) {
@@ -95,7 +99,7 @@ DEVICE Index lower(const KarpSipser& s, Index v, Index next) {
         for (int u = 0; u < AT_ONCE; ++u) before[u] = k[u] >= 0 ? add(s.word + k[u], ~Bits(0)) : 0;
         for (int u = 0; u < AT_ONCE; ++u)
             if (before[u] == 2) {
-                if (next != UNMATCHED) store(&s.tallies[s.turn].left, 1);  // all write the same
+                if (next != UNMATCHED) store(&tally(s, s.turn)->left, 1);  // all write the same
                 next = k[u];
             }
     }
@@ -132,10 +136,12 @@ DEVICE Index match_vertex(const KarpSipser& s, Index v) {
 
 // Ends a pass, for all blocks: lowers what it has left to whole blocks.
 DEVICE void end_pass(KarpSipser& s, int* barrier) {
+    // of the next pass; last read before this one began
+    if (thread_index() == 0) *tally(s, s.turn + 1) = Tally{0, 0};
     sync_grid(barrier);
-    const int n_long = load(&s.tallies[s.turn].n_long);
+    const int n_long = load(&tally(s, s.turn)->n_long);
     if (n_long) {
-        if (thread_index() == 0) store(&s.tallies[s.turn].left, 1);
+        if (thread_index() == 0) store(&tally(s, s.turn)->left, 1);
         for (int k = block_index(); k < n_long; k += block_count()) {
             const List list = list_of(s, s.long_lists[k]);
             for (Index p = thread_in_block(); p < list.size; p += threads_in_block())
@@ -174,16 +180,18 @@ DEVICE void match(KarpSipser& s, Bits most, long long first, long long last, boo
             v = match_vertex(s, v);
             word = v >= 0 ? load(s.word + v) : 0;
         } while (word == 1 && ++steps < CHAIN);
-        if (word == 1) store(&s.tallies[s.turn].left, 1);
+        if (word == 1) store(&tally(s, s.turn)->left, 1);
     }
     end_pass(s, barrier);
 }
 
-// Vertices of degree one, unless the last two passes have left none.
-DEVICE void match_forced(KarpSipser& s, int* barrier) {
-    if (load(&s.tallies[s.turn - 1].left) || (s.turn > 1 && load(&s.tallies[s.turn - 2].left)))
+// Vertices of degree one, until none is left, or in so many passes; none if the last two left none.
+DEVICE void match_forced(KarpSipser& s, int passes, int* barrier) {
+    bool left = load(&tally(s, s.turn - 1)->left) || load(&tally(s, s.turn - 2)->left);
+    for (; left && passes > 0; --passes) {
         match(s, 1, 0, s.n, false, barrier);
-    else ++s.turn;
+        left = load(&tally(s, s.turn - 1)->left);
+    }
 }
 
 // Vertices of up to `most` free neighbours: `times` the `parts`-th part of them, each followed by
@@ -192,7 +200,7 @@ DEVICE void pick(KarpSipser& s, Bits most, int parts, int times, int* barrier) {
     for (int k = 0; k < times; ++k) {
         const long long n = s.n;
         match(s, most, n * k / parts, n * (k + 1) / parts, true, barrier);
-        match_forced(s, barrier);
+        match_forced(s, 1, barrier);
     }
     match(s, most, static_cast<long long>(s.n) * times / parts, s.n, true, barrier);
 }
@@ -215,7 +223,7 @@ DEVICE void list_settled(const KarpSipser& s, Index first, Index n, Bits* settle
 KERNEL __launch_bounds__(THREADS, BLOCKS) karp_sipser(KarpSipser s, int* barrier) {
     begin(s, barrier);
     match(s, 1, 0, s.n, false, barrier);
-    match_forced(s, barrier);
+    match_forced(s, s.one_only ? 0x7fffffff : FORCED, barrier);
     list_settled(s, 0, s.n_rows, s.settled_rows);
     if (!s.symmetric) list_settled(s, s.n_rows, s.n - s.n_rows, s.settled_columns);
     if (!s.one_only) {

@@ -19,8 +19,8 @@ from sparsematch._types.run_info import StepInfo
 SUMMARY = "Vertices of degree one first, then the free neighbour of least degree for each vertex."
 OPTIONS: dict[str, bool | float] = {"degree_one_only": False}
 
-#: As in karp_sipser.cu: entries above which a list is left to a whole block; passes at most.
-LONG, PASSES = 1024, 24
+#: As in karp_sipser.cu: entries above which a list is left to a whole block; tallies.
+LONG, TALLIES = 1024, 4
 
 #: Threads of a block, blocks of a processor: more threads pick at the same time, and worse.
 MACROS = {"THREADS": 512, "BLOCKS": 2}
@@ -67,7 +67,7 @@ def _match(graph: BipartiteCSR, matching: Matching, run: Run, one_only: bool) ->
         col_mate=col_mate,
         word=xp.empty(n, np.uint32),
         long_lists=xp.empty(2 * (graph.nnz // LONG + 1), graph.dtype),
-        tallies=xp.zeros(2 * PASSES, np.int32),
+        tallies=xp.zeros(2 * TALLIES, np.int32),
         settled_rows=settled[0],
         settled_columns=settled[1],
         bits=index_bits(n),
