@@ -67,6 +67,8 @@ def improve(graph: BipartiteCSR, matching: Matching, run: Run) -> None:
     if not run.warm and _match_at_once(searched, seen, matching, run):
         return
     _start(searched, seen, run).improve(searched, matching, run)
+    if searched is graph:
+        run.transposed = None  # the start's: its memory is needed
     begin, limits = perf_counter(), {}
     if run.host:
         work = hand_over.search(graph, in_order=seen.in_order)

@@ -183,7 +183,7 @@ class Search:
         self._lists: dict[str, Any] = {
             "slots": self._slots(linked) if macros["WIDTH"] else None,
             "settled": columns,
-            "visited": bit_set(xp, n_cols) if columns is None else columns.copy(),
+            "visited": bit_set(xp, n_cols),
             "link": xp.empty(2 * n_cols, dtype),
             "queue": xp.empty(3 * entries, dtype),
         }
@@ -218,11 +218,13 @@ class Search:
             control=control,
             **self._lists,
         )
-        if run.free_together and not macros["LOCKSTEP"]:
+        own = run.free_together and not macros["LOCKSTEP"]
+        if own:
             limits = limits | {"own_levels": OWN_LEVELS}
-            given = *self._mates, self._lists["visited"]
-            n_words = self._lists["visited"].size
-            self._setup.launch("reserve_own", n_words, index(graph.n_minor), *given)
+        if own or run.settled:
+            visited = self._lists["visited"]
+            given = self._settled, np.bool_(own), *self._mates, visited
+            self._setup.launch("close_columns", visited.size, index(graph.n_minor), *given)
         bounds = kernels.struct("Limits", **(LIMITS | limits))
         how = {"threads": macros["THREADS"], "blocks_per_processor": macros["BLOCKS"]}
         fixed = state, bounds, seed_of(run), self._barrier

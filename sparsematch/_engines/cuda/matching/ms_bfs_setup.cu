@@ -59,17 +59,18 @@ KERNEL collect(Index n_rows, int bits, unsigned seed, Settled settled,
     }
 }
 
-// The columns that are free as the rows of their number are: each for the tree of that row at first.
-// Reads: mates. Writes: visited, own word. Time: O(n / threads).
-KERNEL reserve_own(Index n, const Index* __restrict__ row_mate, const Index* __restrict__ col_mate,
-                   Bits* visited) {
-    for (long long w = thread_index(); w < n / 32 + 1; w += thread_count()) {
-        Bits bits = 0;
-        for (int k = 0; k < 32 && w * 32 + k < n; ++k) {
+// The columns that no tree may enter at first: settled ones; if `own`, those that are free as the
+// rows of their number are, each of which is for the tree of that row. Reads: mates. Writes:
+// visited, own word. Time: O(n_cols / threads).
+KERNEL close_columns(Index n_cols, Settled settled, bool own, const Index* __restrict__ row_mate,
+                     const Index* __restrict__ col_mate, Bits* visited) {
+    for (long long w = thread_index(); w < n_cols / 32 + 1; w += thread_count()) {
+        Bits bits = settled.columns ? settled.columns[w] : 0;
+        for (int k = 0; own && k < 32 && w * 32 + k < n_cols; ++k) {
             const long long v = w * 32 + k;
             bits |= static_cast<Bits>(row_mate[v] == UNMATCHED && col_mate[v] == UNMATCHED) << k;
         }
-        visited[w] |= bits;
+        visited[w] = bits;
     }
 }
 
