@@ -1,15 +1,16 @@
 // Karp-Sipser: match vertices of degree one while they are found (always right), then pick, and go
 // on.
 //
-// Karp, Sipser: Maximum matchings in sparse random graphs (FOCS 1981), of a graph. Where the pattern
-// is symmetric, that is the graph whose adjacency matrix it is: a vertex is the row and the column
-// of its number, an edge two entries, which are matched together. So what is left are rows and
-// columns of the same vertices, and short cycles of odd length lead from the ones to the others. Else
-// the rows are the first vertices, the columns follow, and the lists of both are given.
-// A vertex has one word: its free neighbours, an entry each, and a bit once it is matched. To match
-// two lowers the words of their neighbours; the thread that leaves one with degree one goes on with
-// it, so that chains cost no launch, but for CHAIN steps only: a warp waits for its longest. Invariant: who sets the bits of both ends of an edge, the lower
-// vertex first, matches them; a bit is given back only by who could not get the other.
+// Karp, Sipser: Maximum matchings in sparse random graphs (FOCS 1981), of a graph. Where the
+// pattern is symmetric, that is the graph whose adjacency matrix it is: a vertex is the row and the
+// column of its number, an edge two entries, which are matched together. So what is left are rows
+// and columns of the same vertices, and short cycles of odd length lead from the ones to the
+// others. Else the rows are the first vertices, the columns follow, and the lists of both are
+// given. A vertex has one word: its free neighbours, an entry each, and a bit once it is matched.
+// To match two lowers the words of their neighbours; the thread that leaves one with degree one
+// goes on with it, for CHAIN steps only, as a warp waits for its longest. Invariant: who sets the
+// bits of both ends of an edge, the lower vertex first, matches them; a bit is given back only by
+// who could not get the other.
 #include "core/device.cuh"
 
 #define TAKEN (1u << 31)
@@ -205,8 +206,8 @@ DEVICE void pick(KarpSipser& s, Bits most, int parts, int times, int* barrier) {
     match(s, most, static_cast<long long>(s.n) * times / parts, s.n, true, barrier);
 }
 
-// Vertices first .. first + n - 1 that are matched or without a free neighbour: after degrees of one
-// alone, some maximum matching has these pairs and no others there. Writes: settled, own word.
+// Vertices first .. first + n - 1 that are matched or without a free neighbour: after degrees of
+// one alone, some maximum matching has these pairs and no others there. Writes: settled, own word.
 DEVICE void list_settled(const KarpSipser& s, Index first, Index n, Bits* settled) {
     for (long long w = thread_index(); settled && w < n / 32 + 1; w += thread_count()) {
         Bits bits = 0;
@@ -218,8 +219,8 @@ DEVICE void list_settled(const KarpSipser& s, Index first, Index n, Bits* settle
     }
 }
 
-// All of it. Reads: lists; mates if warm. Writes: both mates, settled; word, tallies, long_lists, by
-// atomics. Time: O(nnz / threads).
+// All of it. Reads: lists; mates if warm. Writes: both mates, settled; word, tallies, long_lists,
+// by atomics. Time: O(nnz / threads).
 KERNEL __launch_bounds__(THREADS, BLOCKS) karp_sipser(KarpSipser s, int* barrier) {
     begin(s, barrier);
     match(s, 1, 0, s.n, false, barrier);

@@ -69,9 +69,9 @@ struct Control {
 // the level that finds one; the levels of a phase from which on its trees are kept. In lockstep, up
 // to how many entries are left to the first block, and narrow frontiers are shared by all. A level
 // costs 1, and 1 more for every `wide` entries, a round as much as a level more; after a cost of
-// more than `allowance` the search stops: the host will finish it. In the first phase, and for so
-// many levels, a tree ends in the column of its root's number or not at all, 0: no such phase; these
-// columns are in `visited` then.
+// more than `allowance` the search stops: the host will finish it. In the first phase, which has
+// `own_levels`, a tree ends in the column of its root's number or not at all; these columns are in
+// `visited` then. 0: there is no such phase.
 struct Limits {
     int narrow, stay, depth_eighths, graft, alone, wide, allowance, own_levels;
 };
