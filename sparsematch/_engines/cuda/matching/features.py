@@ -95,12 +95,12 @@ def is_symmetric(graph: BipartiteCSR, run: Run) -> bool:
 
 def _compare_sides(graph: BipartiteCSR, found: Any, *, unless_diagonal: bool) -> None:
     """Launch the test for a symmetric pattern."""
-    n, shift = graph.n_major, lanes_of(graph)
-    given = graph.dtype.type(n), graph.indptr, graph.indices, found, SEED, shift
+    n, shift, kernels = graph.n_major, lanes_of(graph), kernels_of(graph.dtype)
+    given = graph.dtype.type(n), graph.indptr, graph.indices, found, SEED
     threads = min(n << int(shift), THREADS)
-    kernels_of(graph.dtype).launch(
-        "compare_sides", threads, *given, np.bool_(unless_diagonal), threads=512
-    )
+    test = np.bool_(unless_diagonal)
+    kernels.launch("compare_sides", threads, *given, shift, test, threads=512)
+    kernels.launch("compare_long", min(n, THREADS), *given, threads=512)
 
 
 def kernels_of(dtype: np.dtype[Any]) -> compile.Kernels:

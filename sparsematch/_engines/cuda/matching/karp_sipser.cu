@@ -7,21 +7,21 @@
 // and columns of the same vertices, and short cycles of odd length lead from the ones to the
 // others. Else the rows are the first vertices, the columns follow, and the lists of both are
 // given. A vertex has one word: its free neighbours, an entry each, and a bit once it is matched.
-// To match two lowers the words of their neighbours; the thread that leaves one with degree one
-// goes on with it, for CHAIN steps only, as a warp waits for its longest. Invariant: who sets the
+// To match two lowers the words of their neighbours; one that is left with degree one is the next
+// that the warp does. So each lane always has a vertex, and no chain is waited for. Invariant: who sets the
 // bits of both ends of an edge, the lower vertex first, matches them; a bit is given back only by
 // who could not get the other.
 #include "core/device.cuh"
 
 #define TAKEN (1u << 31)
 
-// Entries of a list that one thread scans or lowers; longer ones are lowered by a block each. So
-// many entries are read at a time.
-enum { LONG = 1024, AT_ONCE = 4, CHAIN = 8 };
+// Entries of a list that one thread lowers; longer ones are lowered by a block each. Entries among
+// which the best is chosen; so many are read at a time. Vertices that a warp keeps, for each lane.
+enum { LONG = 256, WINDOW = 128, MOST_SCANNED = 1024, AT_ONCE = 4, STAGED = 4 };
 // Picks are made for a part of the vertices at a time: of those with two free neighbours, of all.
 enum { FEW_PARTS = 8, FEW_TIMES = 3, ALL_PARTS = 4, ALL_TIMES = 3 };
-// Passes for vertices of degree one after the first, before any pick.
-enum { FORCED = 3 };
+// Passes for vertices of degree one after the first, before any pick; all passes.
+enum { FORCED = 3, PASSES = 1 + FORCED + 2 * FEW_TIMES + 1 + 2 * ALL_TIMES + 1 };
 
 // What a pass has done: vertices that it has matched whose lists are long; whether it has left
 // vertices of degree one.
@@ -70,7 +70,8 @@ DEVICE Index best_neighbour(const KarpSipser& s, Index v) {
                                   : 0;
     Index best = UNMATCHED;
     Bits least = TAKEN;
-    for (Index base = 0; base < size && base < LONG; base += AT_ONCE) {
+    for (Index base = 0; base < size && base < MOST_SCANNED; base += AT_ONCE) {
+        if (base >= WINDOW && best != UNMATCHED) break;
         Index k[AT_ONCE];
         Bits word[AT_ONCE];
         for (int u = 0; u < AT_ONCE; ++u) {
@@ -85,9 +86,10 @@ DEVICE Index best_neighbour(const KarpSipser& s, Index v) {
 }
 
 // Lowers the words of the neighbours of a vertex that has been matched. Returns one that is left
-// with degree one, or else `next`; others are left to the next pass.
-DEVICE Index lower(const KarpSipser& s, Index v, Index next) {
+// with degree one; others are left to the next pass.
+DEVICE Index lower(const KarpSipser& s, Index v) {
     const List list = list_of(s, v);
+    Index next = UNMATCHED;
     if (list.size > LONG) {
         s.long_lists[add(&tally(s, s.turn)->n_long, 1)] = v;
         return next;
@@ -114,25 +116,63 @@ DEVICE void write_pair(const KarpSipser& s, Index low, Index high) {
     if (!s.symmetric) s.col_mate[column] = low;
 }
 
-// Matches a free vertex with its best neighbour, unless another thread is first. Returns a vertex
-// that is left with degree one, if there is any.
-DEVICE Index match_vertex(const KarpSipser& s, Index v) {
+// Two vertices that are left with degree one, or UNMATCHED.
+struct Left {
+    Index v[2];
+};
+
+// Matches a free vertex with its best neighbour, unless another thread is first.
+DEVICE Left match_vertex(const KarpSipser& s, Index v) {
     for (;;) {
         const Index other = best_neighbour(s, v);
-        if (other == UNMATCHED) return UNMATCHED;
+        if (other == UNMATCHED) break;
         const Index low = v < other ? v : other, high = v < other ? other : v;
         if (!take(s, low)) {
-            if (low == v) return UNMATCHED;
+            if (low == v) break;
             continue;
         }
         if (!take(s, high)) {
             give_back(s, low);
-            if (high == v) return UNMATCHED;
+            if (high == v) break;
             continue;
         }
         write_pair(s, low, high);
-        return lower(s, high, lower(s, low, UNMATCHED));
+        return {{lower(s, low), lower(s, high)}};
     }
+    return {{UNMATCHED, UNMATCHED}};
+}
+
+// What a warp has still to do, the last first; the same count in all lanes, all of which must call.
+struct Stage {
+    Index* values;
+    int n;
+
+    DEVICE void put(const KarpSipser& s, Index v, bool wanted) {
+        const Bits who = ballot(wanted);
+        const int at = n + count_lanes_before(who);
+        if (wanted && at < STAGED * WARP) values[at] = v;
+        else if (wanted) store(&tally(s, s.turn)->left, 1);  // no room: all write the same
+        n += count_bits(who);
+        if (n > STAGED * WARP) n = STAGED * WARP;
+        sync_warp();
+    }
+    DEVICE Index take_last() {
+        const int at = n - 1 - lane_in_warp();
+        const Index v = at >= 0 ? values[at] : UNMATCHED;
+        n = n > WARP ? n - WARP : 0;
+        sync_warp();
+        return v;
+    }
+};
+
+// Matches as many of the staged vertices as a warp has lanes, if they have up to `most` free
+// neighbours.
+DEVICE void match_staged(const KarpSipser& s, Stage& stage, Bits most) {
+    const Index v = stage.take_last();
+    Left left = {{UNMATCHED, UNMATCHED}};
+    const Bits word = v >= 0 ? load(s.word + v) : 0;
+    if (word && word <= most) left = match_vertex(s, v);
+    for (int k = 0; k < 2; ++k) stage.put(s, left.v[k], left.v[k] >= 0);
 }
 
 // Ends a pass, for all blocks: lowers what it has left to whole blocks.
@@ -162,48 +202,57 @@ DEVICE void begin(KarpSipser& s, int* barrier) {
         const Index v = static_cast<Index>(t);
         if ((v < s.n_rows ? s.row_mate[v] : s.col_mate[v - s.n_rows]) == UNMATCHED) continue;
         bit_or(s.word + v, TAKEN);
-        lower(s, v, UNMATCHED);
+        if (lower(s, v) != UNMATCHED) store(&tally(s, s.turn)->left, 1);
     }
     end_pass(s, barrier);
 }
 
-// A pass over vertices first .. last - 1 of the shuffled order, or of theirs: matches those that
+// What a pass is about: vertices first .. last - 1, of the shuffled order unless `most` is 1, that
 // have up to `most` free neighbours.
-DEVICE void match(KarpSipser& s, Bits most, long long first, long long last, bool shuffled,
-                  int* barrier) {
-    for (long long t = first + thread_index(); t < last; t += thread_count()) {
+struct Pass {
+    Bits most;
+    long long first, last;
+};
+
+// The k-th pass: degrees of one; then a part of those with two free neighbours, degrees of one and
+// so on, and the others; then the same for all. If all picked at a time, more would be left free.
+DEVICE Pass pass_of(const KarpSipser& s, int k) {
+    const long long n = s.n;
+    const bool forced = k <= FORCED;
+    int parts = FEW_PARTS, times = FEW_TIMES;
+    Bits most = 2;
+    k -= 1 + FORCED;
+    if (k > 2 * FEW_TIMES) {
+        k -= 2 * FEW_TIMES + 1;
+        parts = ALL_PARTS, times = ALL_TIMES, most = TAKEN - 1;
+    }
+    if (forced || k & 1) return {1, 0, n};
+    const int part = k / 2;
+    return {most, n * part / parts, part < times ? n * (part + 1) / parts : n};
+}
+
+DEVICE void match(KarpSipser& s, const Pass& pass, int* barrier) {
+    SHARED Index stages[STAGED * THREADS];
+    Stage stage = {stages + STAGED * WARP * warp_in_block(), 0};
+    long long base = pass.first + thread_index() / WARP * WARP;
+    while (base < pass.last || stage.n) {
+        if (base >= pass.last || stage.n >= WARP) {
+            match_staged(s, stage, pass.most);
+            continue;
+        }
+        const long long t = base + lane_in_warp();
         Index v = static_cast<Index>(t);
-        if (shuffled) v = shuffle(v, s.n, s.bits, s.seed);
-        Bits word = load(s.word + v);
-        if (word == 0 || word > most) continue;
-        int steps = 0;
-        do {
-            v = match_vertex(s, v);
-            word = v >= 0 ? load(s.word + v) : 0;
-        } while (word == 1 && ++steps < CHAIN);
-        if (word == 1) store(&tally(s, s.turn)->left, 1);
+        if (pass.most != 1 && t < pass.last) v = shuffle(v, s.n, s.bits, s.seed);
+        const Bits word = t < pass.last ? load(s.word + v) : 0;
+        stage.put(s, v, word && word <= pass.most);
+        base += thread_count() / WARP * WARP;
     }
     end_pass(s, barrier);
 }
 
-// Vertices of degree one, until none is left, or in so many passes; none if the last two left none.
-DEVICE void match_forced(KarpSipser& s, int passes, int* barrier) {
-    bool left = load(&tally(s, s.turn - 1)->left) || load(&tally(s, s.turn - 2)->left);
-    for (; left && passes > 0; --passes) {
-        match(s, 1, 0, s.n, false, barrier);
-        left = load(&tally(s, s.turn - 1)->left);
-    }
-}
-
-// Vertices of up to `most` free neighbours: `times` the `parts`-th part of them, each followed by
-// those of degree one, then the others. If all picked at a time, more would be left free.
-DEVICE void pick(KarpSipser& s, Bits most, int parts, int times, int* barrier) {
-    for (int k = 0; k < times; ++k) {
-        const long long n = s.n;
-        match(s, most, n * k / parts, n * (k + 1) / parts, true, barrier);
-        match_forced(s, 1, barrier);
-    }
-    match(s, most, static_cast<long long>(s.n) * times / parts, s.n, true, barrier);
+// Whether the last two passes have left vertices of degree one.
+DEVICE bool are_left(const KarpSipser& s) {
+    return load(&tally(s, s.turn - 1)->left) || load(&tally(s, s.turn - 2)->left);
 }
 
 // Vertices first .. first + n - 1 that are matched or without a free neighbour: after degrees of
@@ -223,14 +272,18 @@ DEVICE void list_settled(const KarpSipser& s, Index first, Index n, Bits* settle
 // by atomics. Time: O(nnz / threads).
 KERNEL __launch_bounds__(THREADS, BLOCKS) karp_sipser(KarpSipser s, int* barrier) {
     begin(s, barrier);
-    match(s, 1, 0, s.n, false, barrier);
-    match_forced(s, s.one_only ? 0x7fffffff : FORCED, barrier);
-    list_settled(s, 0, s.n_rows, s.settled_rows);
-    if (!s.symmetric) list_settled(s, s.n_rows, s.n - s.n_rows, s.settled_columns);
-    if (!s.one_only) {
+    for (int k = 0; k < PASSES; ++k) {
+        const Pass pass = pass_of(s, k);
+        if (k == 0 || pass.most != 1 || are_left(s)) match(s, pass, barrier);
+        if (k != FORCED) continue;
+        if (s.one_only && are_left(s)) {
+            --k;  // until none is
+            continue;
+        }
+        list_settled(s, 0, s.n_rows, s.settled_rows);
+        if (!s.symmetric) list_settled(s, s.n_rows, s.n - s.n_rows, s.settled_columns);
         sync_grid(barrier);
-        pick(s, 2, FEW_PARTS, FEW_TIMES, barrier);
-        pick(s, TAKEN - 1, ALL_PARTS, ALL_TIMES, barrier);
+        if (s.one_only) break;
     }
     for (long long i = thread_index(); s.symmetric && i < s.n_rows; i += thread_count())
         s.col_mate[i] = s.row_mate[i];

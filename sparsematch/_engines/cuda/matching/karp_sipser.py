@@ -20,7 +20,7 @@ SUMMARY = "Vertices of degree one first, then the free neighbour of least degree
 OPTIONS: dict[str, bool | float] = {"degree_one_only": False}
 
 #: As in karp_sipser.cu: entries above which a list is left to a whole block; tallies.
-LONG, TALLIES = 1024, 4
+LONG, TALLIES = 256, 4
 
 #: Threads of a block, blocks of a processor: more threads pick at the same time, and worse.
 MACROS = {"THREADS": 512, "BLOCKS": 2}

@@ -63,7 +63,9 @@ DEVICE Index visit(const MsBfs& s, const Origin& from, const Index (&list)[N], Q
             prefetch_row(s, mate[k]);
             s.link[list[k]] = Link{from.mate, from.root};
         } else if (claimed[k]) {
-            ends = compare_and_swap(s.leaf + from.root, UNMATCHED, list[k]) == UNMATCHED;
+            // most of a hub's columns may be free: no swap where the load tells
+            ends = load(s.leaf + from.root) == UNMATCHED &&
+                   compare_and_swap(s.leaf + from.root, UNMATCHED, list[k]) == UNMATCHED;
             if (ends) s.link[list[k]] = Link{from.mate, from.root};
             else remove(s.visited, list[k]);  // for another tree: this one has a path already
         }
@@ -97,6 +99,7 @@ DEVICE Index visit_list(const MsBfs& s, const Origin& at, Index part, bool wante
         static_cast<int>(scatter(static_cast<unsigned>(at.row) ^ turn)) & (LANES * UNROLL - 1);
     for (Index base = 0; ballot(base < left); base += LANES * UNROLL) {
         Index list[UNROLL];
+        if (base && left && load(s.leaf + at.root) != UNMATCHED) left = 0;
         if (base + LANES * UNROLL < left) prefetch(from + base + LANES * UNROLL + lane);
         for (int k = 0; k < UNROLL; ++k) {
             const Index p = base + ((k * LANES + lane) ^ offset);
