@@ -52,9 +52,9 @@ def _of_calls(dtype: "np.dtype[Any]") -> Iterator[compile.Module]:
     """Yield what `auto`, block forms and certificates are made of."""
     for name in ("core/check", "core/certificates", "matching/one_block"):
         yield name, {}
-    yield "matching/karp_sipser", karp_sipser.MACROS
+    yield "matching/graph_karp_sipser", karp_sipser.MACROS
     yield "matching/features", {"MAX_SHARED": features.MAX_SHARED}
-    for name in ("cheap", "min_degree"):
+    for name in ("cheap", "karp_sipser", "min_degree"):
         yield f"matching/{name}", {"STRETCH": start_common.STRETCH}
     yield from ms_bfs.modules(dtype)
     yield from block_form.modules(dtype)

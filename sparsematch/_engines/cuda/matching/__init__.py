@@ -16,7 +16,7 @@ from sparsematch._engines.cuda.matching import (
 register_driver("auto", "exact", auto, transpose="optional")
 register_driver("cheap", "heuristic", cheap)
 register_driver("min_degree", "heuristic", min_degree)
-register_driver("karp_sipser", "heuristic", karp_sipser, transpose="optional")
+register_driver("karp_sipser", "heuristic", karp_sipser)
 register_driver("ms_bfs", "exact", ms_bfs, default_init="cheap")
 register_driver("one_block", "exact", one_block)
 register_driver("apfb", "exact", apfb, default_init="cheap")

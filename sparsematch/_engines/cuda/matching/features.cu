@@ -92,11 +92,12 @@ DEVICE Wide drawn_for(Index v, Wide seed) {
 // Whether the pattern is symmetric, where the sample did not tell: with x drawn for the vertices,
 // x_i x_j (x_j - x_i) changes its sign where i and j change places, so that the sum over all
 // entries is zero if each has its counterpart; if not, it is zero by chance, one of 2^60. Long
-// lists are left to `compare_long`. Reads: indptr, indices. Writes: f. 2^shift neighbouring threads
+// lists are left to `compare_long`. Not where the squares are `too_uneven`. Reads: indptr, indices.
+// Writes: f. 2^shift neighbouring threads
 // share a list. Time: O(nnz / threads).
 KERNEL compare_sides(Index n, const Index* __restrict__ indptr, const Index* __restrict__ indices,
-                     Features* f, Wide seed, int shift, bool unless_diagonal) {
-    if (f->one_sided || (unless_diagonal && !f->off_diagonal)) return;
+                     Features* f, Wide seed, int shift, Wide too_uneven, bool unless_diagonal) {
+    if (f->one_sided || f->squares >= too_uneven || (unless_diagonal && !f->off_diagonal)) return;
     const Index lanes = static_cast<Index>(1) << shift;
     Wide sum = 0;
     for (long long t = thread_index(); t < static_cast<long long>(n) << shift;

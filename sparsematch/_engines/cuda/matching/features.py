@@ -28,7 +28,8 @@ class Features(NamedTuple):
     has_diagonal : bool
         Whether the matrix is square and its diagonal has no zero.
     symmetric : bool
-        Whether the pattern is symmetric; not known, and False, if it `has_diagonal`.
+        Whether the pattern is symmetric; not known, and False, if it `has_diagonal` or hubs have
+        most of the entries.
     first_shared, last_shared : int
         How many lists begin, or end, with a minor with which another does; beyond `MAX_SHARED` they
         are not counted.
@@ -54,6 +55,9 @@ LINKED = 15
 #: Ends of lists that are shared where lists follow an order: as many as a band or a strip is wide.
 MAX_SHARED = 64
 
+#: Lists this uneven are those of hubs, which have most of the entries.
+HUBS = 20.0
+
 #: Threads of a launch at most: each block adds to the same numbers, which takes 20 ns.
 THREADS = 1 << 18
 
@@ -71,13 +75,15 @@ def features(graph: BipartiteCSR, width: int) -> Features:
     sizes = index(n), index(square), np.int32(width), np.int32(LINKED)
     kernels.launch("features", min(n, THREADS), *sizes, *arrays, threads=512)
     if square:
-        _compare_sides(graph, found, unless_diagonal=True)
+        too_uneven = np.uint64(min(HUBS * graph.nnz**2 / max(n, 1), 2.0**63))
+        _compare_sides(graph, found, too_uneven, unless_diagonal=True)
     seen = kernels.read("Features", found)
     skew = float(seen["squares"]) * n / max(graph.nnz, 1) ** 2
     single = int(seen["single"]) / max(n, 1)
     shared = int(seen["first_shared"]), int(seen["last_shared"])
     has_diagonal = square and not seen["off_diagonal"]
-    symmetric = square and not (has_diagonal or seen["one_sided"] or seen["imbalance"])
+    asymmetric = seen["one_sided"] or seen["imbalance"]
+    symmetric = square and skew < HUBS and not (has_diagonal or asymmetric)
     return Features(single, skew, int(seen["linked"]), has_diagonal, symmetric, *shared)
 
 
@@ -87,19 +93,21 @@ def is_symmetric(graph: BipartiteCSR, run: Run) -> bool:
         seen = None
         if graph.n_major == graph.n_minor:
             found = kernels_of(graph.dtype).zeros(namespace(graph.indptr), "Features")
-            _compare_sides(graph, found, unless_diagonal=False)
+            _compare_sides(graph, found, np.uint64(2**63), unless_diagonal=False)
             seen = kernels_of(graph.dtype).read("Features", found)
         run.symmetric = seen is not None and not seen["imbalance"]
     return run.symmetric
 
 
-def _compare_sides(graph: BipartiteCSR, found: Any, *, unless_diagonal: bool) -> None:
-    """Launch the test for a symmetric pattern."""
+def _compare_sides(
+    graph: BipartiteCSR, found: Any, too_uneven: np.uint64, *, unless_diagonal: bool
+) -> None:
+    """Launch the test for a symmetric pattern; for none whose `squares` are so many."""
     n, shift, kernels = graph.n_major, lanes_of(graph), kernels_of(graph.dtype)
     given = graph.dtype.type(n), graph.indptr, graph.indices, found, SEED
     threads = min(n << int(shift), THREADS)
-    test = np.bool_(unless_diagonal)
-    kernels.launch("compare_sides", threads, *given, shift, test, threads=512)
+    unless = too_uneven, np.bool_(unless_diagonal)
+    kernels.launch("compare_sides", threads, *given, shift, *unless, threads=512)
     kernels.launch("compare_long", min(n, THREADS), *given, threads=512)
 
 

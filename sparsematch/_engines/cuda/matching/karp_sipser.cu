@@ -1,290 +1,108 @@
-// Karp-Sipser: match vertices of degree one while they are found (always right), then pick, and go
-// on.
+// Karp-Sipser: match columns and rows of degree one while they are found (always right), then pick,
+// and go on.
 //
-// Karp, Sipser: Maximum matchings in sparse random graphs (FOCS 1981), of a graph. Where the
-// pattern is symmetric, that is the graph whose adjacency matrix it is: a vertex is the row and the
-// column of its number, an edge two entries, which are matched together. So what is left are rows
-// and columns of the same vertices, and short cycles of odd length lead from the ones to the
-// others. Else the rows are the first vertices, the columns follow, and the lists of both are
-// given. A vertex has one word: its free neighbours, an entry each, and a bit once it is matched.
-// To match two lowers the words of their neighbours; one that is left with degree one is the next
-// that the warp does. So each lane always has a vertex, and no chain is waited for. Invariant: who sets the
-// bits of both ends of an edge, the lower vertex first, matches them; a bit is given back only by
-// who could not get the other.
+// Karp, Sipser: Maximum matchings in sparse random graphs (FOCS 1981), from the lists of the rows
+// alone. A column counts its live rows, and adds them up, which gives the last one's number when
+// one is left: both in one word, so that they change together. Matching a column of degree one
+// removes its row and lowers the degrees of the row's other columns: such chains are followed by
+// the thread that has begun one. Rows of degree one are found by a few passes over the rows.
+// Invariants: a row belongs to the thread that sets its bit, `gone`, and then a column to the one
+// that sets its bit, `taken`; neither is given back. The word of a column counts every live row,
+// and some that are not: its last row may be gone, which the claim on the row finds out.
 #include "core/device.cuh"
+#include "matching/start_common.cuh"
 
-#define TAKEN (1u << 31)
-
-// Entries of a list that one thread lowers; longer ones are lowered by a block each. Entries among
-// which the best is chosen; so many are read at a time. Vertices that a warp keeps, for each lane.
-enum { LONG = 256, WINDOW = 128, MOST_SCANNED = 1024, AT_ONCE = 4, STAGED = 4 };
-// Picks are made for a part of the vertices at a time: of those with two free neighbours, of all.
-enum { FEW_PARTS = 8, FEW_TIMES = 3, ALL_PARTS = 4, ALL_TIMES = 3 };
-// Passes for vertices of degree one after the first, before any pick; all passes.
-enum { FORCED = 3, PASSES = 1 + FORCED + 2 * FEW_TIMES + 1 + 2 * ALL_TIMES + 1 };
-
-// What a pass has done: vertices that it has matched whose lists are long; whether it has left
-// vertices of degree one.
-struct Tally {
-    int n_long, left;
-};
+// entries of a list whose columns' words would take a thread too long to lower
+enum { LONG = 1024 };
 
 struct KarpSipser {
-    Csr rows, columns;  // columns: of no use where the pattern is symmetric
-    Index n, n_rows;    // vertices; those that are rows
+    Csr lists;
     Index *row_mate, *col_mate;
-    Bits* word;
-    Index* long_lists;                     // of vertices matched in this pass
-    Tally* tallies;                        // one for each pass, zero at the launch
-    Bits *settled_rows, *settled_columns;  // nullptr: not wanted
-    int turn, bits;                        // turn: the pass that is under way
+    // of a column: the sum of its rows, times 2^32, and how many they are. Sums may overflow,
+    // counts do not
+    Wide* live;
+    Bits *taken, *gone;
     unsigned seed;
-    bool symmetric, warm, one_only;
 };
 
-// The list of a vertex; `shift` is added to its entries.
-struct List {
-    ReadOnly<Index> entries;
-    Index size, shift;
-};
+// What a row adds to the words of its columns. With 2^32 rows, no GPU would hold the matrix.
+DEVICE Wide word_of(Index i) { return static_cast<Wide>(i) << 32 | 1; }
+DEVICE unsigned rows_left(Wide live) { return static_cast<unsigned>(live); }
 
-DEVICE List list_of(const KarpSipser& s, Index v) {
-    const bool is_row = s.symmetric || v < s.n_rows;
-    const Csr& lists = is_row ? s.rows : s.columns;
-    const Index k = is_row ? v : v - s.n_rows, begin = lists.indptr[k];
-    return {lists.indices + begin, lists.indptr[k + 1] - begin,
-            is_row && !s.symmetric ? s.n_rows : 0};
-}
-
-DEVICE Tally* tally(const KarpSipser& s, int turn) { return s.tallies + (turn & 3); }
-
-DEVICE bool take(const KarpSipser& s, Index v) { return !(bit_or(s.word + v, TAKEN) & TAKEN); }
-DEVICE void give_back(const KarpSipser& s, Index v) { bit_and(s.word + v, ~TAKEN); }
-
-// The free neighbour of least degree, of the first of equal ones from a place drawn for v on.
-DEVICE Index best_neighbour(const KarpSipser& s, Index v) {
-    const List list = list_of(s, v);
-    const Index size = list.size;
-    const Index turned = size > 1 ? static_cast<Index>(scatter(static_cast<unsigned>(v) ^ s.seed) %
-                                                       static_cast<unsigned>(size))
-                                  : 0;
-    Index best = UNMATCHED;
-    Bits least = TAKEN;
-    for (Index base = 0; base < size && base < MOST_SCANNED; base += AT_ONCE) {
-        if (base >= WINDOW && best != UNMATCHED) break;
-        Index k[AT_ONCE];
-        Bits word[AT_ONCE];
-        for (int u = 0; u < AT_ONCE; ++u) {
-            const Index p = base + u + turned;
-            k[u] = base + u < size ? list.shift + list.entries[p < size ? p : p - size] : v;
-        }
-        for (int u = 0; u < AT_ONCE; ++u) word[u] = k[u] != v ? load(s.word + k[u]) : TAKEN;
-        for (int u = 0; u < AT_ONCE; ++u)
-            if (word[u] < least) least = word[u], best = k[u];
+// The free column of a row with the fewest live rows, if the row has no more free columns than
+// `most`.
+DEVICE Index fewest(const KarpSipser& s, Index i, Index most) {
+    const Index first = s.lists.indptr[i], degree = s.lists.indptr[i + 1] - first;
+    Index at = degree > 1 ? static_cast<Index>(scatter(static_cast<unsigned>(i) ^ s.seed) %
+                                               static_cast<unsigned>(degree))
+                          : 0;
+    Index best = UNMATCHED, n = 0;
+    unsigned least = 0;
+    for (Index k = 0; k < degree; ++k) {
+        const Index j = s.lists.indices[first + at];
+        if (++at == degree) at = 0;
+        if (j == best || has(s.taken, j)) continue;
+        if (++n > most) return UNMATCHED;
+        const unsigned left = most > 1 ? rows_left(load(s.live + j)) : 0;
+        if (best == UNMATCHED || left < least) best = j, least = left;
+        if (n >= LONG) break;
     }
     return best;
 }
 
-// Lowers the words of the neighbours of a vertex that has been matched. Returns one that is left
-// with degree one; others are left to the next pass.
-DEVICE Index lower(const KarpSipser& s, Index v) {
-    const List list = list_of(s, v);
+// Matches a row that this thread owns with column j, or with another if that has just been taken;
+// lowers the words of its other columns. Returns one that is left with one row, if there is any.
+DEVICE Index match_row(const KarpSipser& s, Index i, Index j) {
+    const Index first = s.lists.indptr[i], last = s.lists.indptr[i + 1];
+    while (j != UNMATCHED && !claim(s.taken, j)) j = fewest(s, i, last - first);
+    if (j != UNMATCHED) s.row_mate[i] = j, s.col_mate[j] = i;
     Index next = UNMATCHED;
-    if (list.size > LONG) {
-        s.long_lists[add(&tally(s, s.turn)->n_long, 1)] = v;
-        return next;
-    }
-    for (Index base = 0; base < list.size; base += AT_ONCE) {
-        Index k[AT_ONCE];
-        Bits before[AT_ONCE];
-        for (int u = 0; u < AT_ONCE; ++u)
-            k[u] = base + u < list.size ? list.shift + list.entries[base + u] : UNMATCHED;
-        for (int u = 0; u < AT_ONCE; ++u) before[u] = k[u] >= 0 ? add(s.word + k[u], ~Bits(0)) : 0;
-        for (int u = 0; u < AT_ONCE; ++u)
-            if (before[u] == 2) {
-                if (next != UNMATCHED) store(&tally(s, s.turn)->left, 1);  // all write the same
-                next = k[u];
-            }
+    for (Index p = first; p < last && last - first <= LONG; ++p) {
+        const Index k = s.lists.indices[p];
+        if (k == j || has(s.taken, k)) continue;
+        if (rows_left(add(s.live + k, Wide(0) - word_of(i))) == 2) next = k;
     }
     return next;
 }
 
-DEVICE void write_pair(const KarpSipser& s, Index low, Index high) {
-    if (s.symmetric) s.row_mate[high] = low;
-    const Index column = s.symmetric ? high : high - s.n_rows;
-    s.row_mate[low] = column;
-    if (!s.symmetric) s.col_mate[column] = low;
-}
-
-// Two vertices that are left with degree one, or UNMATCHED.
-struct Left {
-    Index v[2];
-};
-
-// Matches a free vertex with its best neighbour, unless another thread is first.
-DEVICE Left match_vertex(const KarpSipser& s, Index v) {
-    for (;;) {
-        const Index other = best_neighbour(s, v);
-        if (other == UNMATCHED) break;
-        const Index low = v < other ? v : other, high = v < other ? other : v;
-        if (!take(s, low)) {
-            if (low == v) break;
-            continue;
-        }
-        if (!take(s, high)) {
-            give_back(s, low);
-            if (high == v) break;
-            continue;
-        }
-        write_pair(s, low, high);
-        return {{lower(s, low), lower(s, high)}};
-    }
-    return {{UNMATCHED, UNMATCHED}};
-}
-
-// What a warp has still to do, the last first; the same count in all lanes, all of which must call.
-struct Stage {
-    Index* values;
-    int n;
-
-    DEVICE void put(const KarpSipser& s, Index v, bool wanted) {
-        const Bits who = ballot(wanted);
-        const int at = n + count_lanes_before(who);
-        if (wanted && at < STAGED * WARP) values[at] = v;
-        else if (wanted) store(&tally(s, s.turn)->left, 1);  // no room: all write the same
-        n += count_bits(who);
-        if (n > STAGED * WARP) n = STAGED * WARP;
-        sync_warp();
-    }
-    DEVICE Index take_last() {
-        const int at = n - 1 - lane_in_warp();
-        const Index v = at >= 0 ? values[at] : UNMATCHED;
-        n = n > WARP ? n - WARP : 0;
-        sync_warp();
-        return v;
-    }
-};
-
-// Matches as many of the staged vertices as a warp has lanes, if they have up to `most` free
-// neighbours.
-DEVICE void match_staged(const KarpSipser& s, Stage& stage, Bits most) {
-    const Index v = stage.take_last();
-    Left left = {{UNMATCHED, UNMATCHED}};
-    const Bits word = v >= 0 ? load(s.word + v) : 0;
-    if (word && word <= most) left = match_vertex(s, v);
-    for (int k = 0; k < 2; ++k) stage.put(s, left.v[k], left.v[k] >= 0);
-}
-
-// Ends a pass, for all blocks: lowers what it has left to whole blocks.
-DEVICE void end_pass(KarpSipser& s, int* barrier) {
-    // of the next pass; last read before this one began
-    if (thread_index() == 0) *tally(s, s.turn + 1) = Tally{0, 0};
-    sync_grid(barrier);
-    const int n_long = load(&tally(s, s.turn)->n_long);
-    if (n_long) {
-        if (thread_index() == 0) store(&tally(s, s.turn)->left, 1);
-        for (int k = block_index(); k < n_long; k += block_count()) {
-            const List list = list_of(s, s.long_lists[k]);
-            for (Index p = thread_in_block(); p < list.size; p += threads_in_block())
-                add(s.word + list.shift + list.entries[p], ~Bits(0));
-        }
-        sync_grid(barrier);
-    }
-    ++s.turn;
-}
-
-// The first words. Where some are matched, those take part no longer.
-DEVICE void begin(KarpSipser& s, int* barrier) {
-    for (long long t = thread_index(); t < s.n; t += thread_count())
-        s.word[t] = static_cast<Bits>(list_of(s, static_cast<Index>(t)).size) & ~TAKEN;
-    sync_grid(barrier);
-    for (long long t = thread_index(); s.warm && t < s.n; t += thread_count()) {
-        const Index v = static_cast<Index>(t);
-        if ((v < s.n_rows ? s.row_mate[v] : s.col_mate[v - s.n_rows]) == UNMATCHED) continue;
-        bit_or(s.word + v, TAKEN);
-        if (lower(s, v) != UNMATCHED) store(&tally(s, s.turn)->left, 1);
-    }
-    end_pass(s, barrier);
-}
-
-// What a pass is about: vertices first .. last - 1, of the shuffled order unless `most` is 1, that
-// have up to `most` free neighbours.
-struct Pass {
-    Bits most;
-    long long first, last;
-};
-
-// The k-th pass: degrees of one; then a part of those with two free neighbours, degrees of one and
-// so on, and the others; then the same for all. If all picked at a time, more would be left free.
-DEVICE Pass pass_of(const KarpSipser& s, int k) {
-    const long long n = s.n;
-    const bool forced = k <= FORCED;
-    int parts = FEW_PARTS, times = FEW_TIMES;
-    Bits most = 2;
-    k -= 1 + FORCED;
-    if (k > 2 * FEW_TIMES) {
-        k -= 2 * FEW_TIMES + 1;
-        parts = ALL_PARTS, times = ALL_TIMES, most = TAKEN - 1;
-    }
-    if (forced || k & 1) return {1, 0, n};
-    const int part = k / 2;
-    return {most, n * part / parts, part < times ? n * (part + 1) / parts : n};
-}
-
-DEVICE void match(KarpSipser& s, const Pass& pass, int* barrier) {
-    SHARED Index stages[STAGED * THREADS];
-    Stage stage = {stages + STAGED * WARP * warp_in_block(), 0};
-    long long base = pass.first + thread_index() / WARP * WARP;
-    while (base < pass.last || stage.n) {
-        if (base >= pass.last || stage.n >= WARP) {
-            match_staged(s, stage, pass.most);
-            continue;
-        }
-        const long long t = base + lane_in_warp();
-        Index v = static_cast<Index>(t);
-        if (pass.most != 1 && t < pass.last) v = shuffle(v, s.n, s.bits, s.seed);
-        const Bits word = t < pass.last ? load(s.word + v) : 0;
-        stage.put(s, v, word && word <= pass.most);
-        base += thread_count() / WARP * WARP;
-    }
-    end_pass(s, barrier);
-}
-
-// Whether the last two passes have left vertices of degree one.
-DEVICE bool are_left(const KarpSipser& s) {
-    return load(&tally(s, s.turn - 1)->left) || load(&tally(s, s.turn - 2)->left);
-}
-
-// Vertices first .. first + n - 1 that are matched or without a free neighbour: after degrees of
-// one alone, some maximum matching has these pairs and no others there. Writes: settled, own word.
-DEVICE void list_settled(const KarpSipser& s, Index first, Index n, Bits* settled) {
-    for (long long w = thread_index(); settled && w < n / 32 + 1; w += thread_count()) {
-        Bits bits = 0;
-        for (int k = 0; k < 32 && w * 32 + k < n; ++k) {
-            const Bits word = s.word[first + w * 32 + k];
-            bits |= static_cast<Bits>(word == 0 || word >= TAKEN) << k;
-        }
-        settled[w] = bits;
+// Matches column j if it has one live row, and what then has one, and so on.
+DEVICE void follow(const KarpSipser& s, Index j) {
+    while (j != UNMATCHED) {
+        const Wide live = load(s.live + j);
+        const Index i = static_cast<Index>(live >> 32);
+        if (rows_left(live) != 1 || has(s.taken, j) || !claim(s.gone, i)) return;
+        j = match_row(s, i, j);
     }
 }
 
-// All of it. Reads: lists; mates if warm. Writes: both mates, settled; word, tallies, long_lists,
-// by atomics. Time: O(nnz / threads).
-KERNEL __launch_bounds__(THREADS, BLOCKS) karp_sipser(KarpSipser s, int* barrier) {
-    begin(s, barrier);
-    for (int k = 0; k < PASSES; ++k) {
-        const Pass pass = pass_of(s, k);
-        if (k == 0 || pass.most != 1 || are_left(s)) match(s, pass, barrier);
-        if (k != FORCED) continue;
-        if (s.one_only && are_left(s)) {
-            --k;  // until none is
-            continue;
-        }
-        list_settled(s, 0, s.n_rows, s.settled_rows);
-        if (!s.symmetric) list_settled(s, s.n_rows, s.n - s.n_rows, s.settled_columns);
-        sync_grid(barrier);
-        if (s.one_only) break;
+// Reads: lists, row_mate. Writes: live, zero before, by atomic addition. 2^shift threads share a
+// list. Time: O(nnz / threads).
+KERNEL count(Index n_rows, const Index* __restrict__ indptr, const Index* __restrict__ indices,
+             const Index* __restrict__ row_mate, Wide* live, int shift) {
+    const long long lanes = 1ll << shift;
+    for (long long t = thread_index(); t < static_cast<long long>(n_rows) << shift;
+         t += thread_count()) {
+        const Index i = static_cast<Index>(t >> shift);
+        if (row_mate[i] != UNMATCHED) continue;
+        for (Index p = indptr[i] + static_cast<Index>(t & (lanes - 1)); p < indptr[i + 1];
+             p += static_cast<Index>(lanes))
+            add(live + indices[p], word_of(i));
     }
-    for (long long i = thread_index(); s.symmetric && i < s.n_rows; i += thread_count())
-        s.col_mate[i] = s.row_mate[i];
+}
+
+// Columns of degree one. Reads: lists. Writes: mates of pairs that it made, live, taken, gone.
+// Time: O(nnz / threads), and the longest chain.
+KERNEL columns(Index n_cols, KarpSipser s) {
+    for (Index j = thread_index(); j < n_cols; j += thread_count()) follow(s, j);
+}
+
+// Rows with up to `most` free columns are matched with that of fewest live rows. Reads and writes
+// as `columns`.
+KERNEL rows(Index n_rows, KarpSipser s, Index most, int bits) {
+    for (long long t = thread_index(); t < stretches(n_rows) * STRETCH; t += thread_count()) {
+        const Index i = visited(t, n_rows, bits, s.seed);
+        if (i == UNMATCHED || has(s.gone, i)) continue;
+        const Index j = fewest(s, i, most);
+        if (j != UNMATCHED && claim(s.gone, i)) follow(s, match_row(s, i, j));
+    }
 }
