@@ -52,6 +52,8 @@ class Run:
         Whether time per kind of step and width per level are wanted.
     transposed : BipartiteCSR or None
         The transpose of the graph, once an engine has needed it.
+    symmetric : bool or None
+        Whether the pattern is symmetric, once an engine has needed to know.
     transposes_built : int
         How many were built: none or one, but for engines that transpose for themselves.
     transpose_seconds : float
@@ -59,6 +61,11 @@ class Run:
     forced : object or None
         Pairs that are the same in every maximum matching of the square part; the back-end knows the
         type.
+    settled : tuple or None
+        Sets of majors and minors, on a GPU, that no search for augmenting paths needs to enter:
+        some maximum matching that contains the one at hand has no other pairs there.
+    free_together : bool
+        Whether rows and columns of the same numbers are free, as a start left them.
     kept : object or None
         What else a step leaves to the next; the back-end knows the type.
     warm : bool
@@ -76,9 +83,12 @@ class Run:
     options: Mapping[str, bool | float] = field(default_factory=dict)
     detailed: bool = False
     transposed: BipartiteCSR | None = None
+    symmetric: bool | None = None
     transposes_built: int = 0
     transpose_seconds: float = 0.0
     forced: object | None = None
+    settled: tuple[Any, Any] | None = None
+    free_together: bool = False
     kept: object | None = None
     warm: bool = False
     host: bool = False

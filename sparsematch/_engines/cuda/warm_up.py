@@ -9,7 +9,13 @@ from sparsematch._engines.cuda.core import compile
 from sparsematch._engines.cuda.decomposition import block_form, connected_components
 from sparsematch._engines.cuda.graph import local_max
 from sparsematch._engines.cuda.graph import rounds as general
-from sparsematch._engines.cuda.matching import apfb, features, ms_bfs, start_common
+from sparsematch._engines.cuda.matching import (
+    apfb,
+    features,
+    karp_sipser,
+    ms_bfs,
+    start_common,
+)
 
 _Module = tuple[str, "np.dtype[Any]", dict[str, int]]
 
@@ -46,6 +52,7 @@ def _of_calls(dtype: "np.dtype[Any]") -> Iterator[compile.Module]:
     """Yield what `auto`, block forms and certificates are made of."""
     for name in ("core/check", "core/certificates", "matching/one_block"):
         yield name, {}
+    yield "matching/graph_karp_sipser", karp_sipser.MACROS
     yield "matching/features", {"MAX_SHARED": features.MAX_SHARED}
     for name in ("cheap", "karp_sipser", "min_degree"):
         yield f"matching/{name}", {"STRETCH": start_common.STRETCH}

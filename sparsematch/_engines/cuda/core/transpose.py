@@ -1,5 +1,6 @@
 """The transpose on the device: what engines that read a matrix both ways need."""
 
+from dataclasses import replace
 from time import perf_counter
 
 from sparsematch._engines.cuda.core import compile
@@ -21,10 +22,15 @@ def transpose(graph: BipartiteCSR, run: Run) -> BipartiteCSR:
     """
     if run.transposed is None:
         begin = perf_counter()
-        run.transposed = _build(graph)
+        run.transposed = _mirrored(graph) if run.symmetric else _build(graph)
         run.transposes_built += 1
         run.transpose_seconds += perf_counter() - begin
     return run.transposed
+
+
+def _mirrored(graph: BipartiteCSR) -> BipartiteCSR:
+    """Return the transpose of a symmetric pattern: the same lists."""
+    return replace(graph, flipped=not graph.flipped)
 
 
 def _build(graph: BipartiteCSR) -> BipartiteCSR:

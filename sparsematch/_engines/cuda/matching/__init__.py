@@ -20,7 +20,9 @@ register_driver("karp_sipser", "heuristic", karp_sipser)
 register_driver("ms_bfs", "exact", ms_bfs, default_init="cheap")
 register_driver("one_block", "exact", one_block)
 register_driver("apfb", "exact", apfb, default_init="cheap")
-register_driver("push_relabel", "exact", push_relabel, default_init="cheap", transpose="required")
+register_driver(
+    "push_relabel", "exact", push_relabel, default_init="karp_sipser", transpose="required"
+)
 
 # the search for lists of other lengths
 compile.expected.append(ms_bfs.modules)

@@ -14,6 +14,7 @@ from sparsematch._engines.cuda.matching import (
     start_common,
 )
 from sparsematch._engines.cuda.matching.features import (
+    HUBS,
     Features,
     features,
     kernels_of,
@@ -41,7 +42,7 @@ TALL = 1.2
 #: Lists of this mean length or more, and this uneven (random ones: up to 1 + 1 / mean), are started
 #: by least degree: few rows are left then. Where hubs have most of the entries it finds hardly more
 #: than the cheap start, in more time.
-LONG, UNEVEN, HUBS = 8, 1.5, 20.0
+LONG, UNEVEN = 8, 1.5
 
 #: Where more than this share of the majors have one entry, the Karp-Sipser start goes first: on
 #: random matrices with about three entries a row it saves more than it takes. With fewer than so
@@ -63,10 +64,10 @@ def improve(graph: BipartiteCSR, matching: Matching, run: Run) -> None:
     searched = transpose(graph, run) if graph.n_major > TALL * graph.n_minor else graph
     _preload(searched)
     seen = features(searched, ms_bfs.shape(searched)["WIDTH"])
-    run.kept = hand_over.ListOrder(seen.in_order)
+    run.kept, run.symmetric = hand_over.ListOrder(seen.in_order), seen.symmetric
     if not run.warm and _match_at_once(searched, seen, matching, run):
         return
-    _start(searched, seen).improve(searched, matching, run)
+    _start(searched, seen, run).improve(searched, matching, run)
     begin, limits = perf_counter(), {}
     if run.host:
         work = hand_over.search(graph, in_order=seen.in_order)
@@ -101,6 +102,8 @@ def _search_small(graph: BipartiteCSR, matching: Matching, run: Run) -> None:
 def _preload(graph: BipartiteCSR) -> None:
     """Start the compiler for what will be launched, and the likely start; then for other calls."""
     start_common.load("matching/cheap", graph.dtype)
+    if graph.n_major == graph.n_minor:
+        compile.load("matching/graph_karp_sipser", graph.dtype, **karp_sipser.MACROS)
     if _may_have_pendants(graph):
         start_common.load("matching/karp_sipser", graph.dtype)
     if graph.nnz >= LONG * graph.n_major:
@@ -114,9 +117,10 @@ def _may_have_pendants(graph: BipartiteCSR) -> bool:
     return SPARSE * graph.n_major <= graph.nnz < DENSER * graph.n_major
 
 
-def _start(graph: BipartiteCSR, seen: Features) -> ModuleType:
+def _start(graph: BipartiteCSR, seen: Features, run: Run) -> ModuleType:
     """Return the start that suits the lists."""
-    if _may_have_pendants(graph) and seen.single > PENDANT:
+    pendants = _may_have_pendants(graph) and seen.single > PENDANT
+    if pendants or (seen.symmetric and not run.warm):
         return karp_sipser
     by_degree = graph.nnz >= LONG * graph.n_major and UNEVEN < seen.skew < HUBS
     return min_degree if by_degree else cheap

@@ -30,3 +30,13 @@ def improve(graph: BipartiteCSR, matching: Matching, run: Run) -> None:
     arrays = graph.indptr, graph.indices, row_mate, col_mate, taken
     kernels.launch("cheap", n_rows, graph.dtype.type(n_rows), *arrays, np.bool_(warm), *order)
     run.steps.append(StepInfo("cheap", perf_counter() - begin))
+
+
+def complete(graph: BipartiteCSR, matching: Matching) -> None:
+    """Match what few rows are free beside free columns, in their own order."""
+    row_mate, col_mate = graph.orient(matching.row_mate, matching.col_mate)
+    kernels, n_rows = start_common.load("matching/cheap", graph.dtype), graph.n_major
+    taken = start_common.matched(kernels, col_mate, True)
+    arrays = graph.indptr, graph.indices, row_mate, col_mate, taken
+    in_order = np.bool_(False), np.int32(0), np.uint32(0)
+    kernels.launch("cheap", n_rows, graph.dtype.type(n_rows), *arrays, np.bool_(True), *in_order)

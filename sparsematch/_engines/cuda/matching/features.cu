@@ -4,46 +4,146 @@
 // Zero at the launch. `single`: lists of one entry; `linked`: rows of slots that long lists need,
 // see ms_bfs.cuh, `most` a list; `off_diagonal`: whether a list lacks the vertex of its own number;
 // `squares`: the sum of the squares of the lengths; `first_shared`, `last_shared`: how many lists
-// begin, or end, with a vertex with which another does, counted up to a few more than MAX_SHARED.
+// begin, or end, with a vertex with which another does, counted up to a few more than MAX_SHARED;
+// `one_sided`: whether an entry of a sample has no counterpart; `imbalance`: zero if all have one;
+// `has_long`: whether lists are left to whole blocks.
 struct Features {
-    Wide squares;
+    Wide squares, imbalance;
     long long linked;
-    Index single, off_diagonal, first_shared, last_shared;
+    Index single, off_diagonal, first_shared, last_shared, one_sided, has_long;
 };
 
 // Lists from this length on are not searched for a vertex.
 #define LONG 1024
 
-// Puts an end of a list in a set, and counts it if it is there already; when many are, no longer.
-DEVICE void put_end(Bits* set, const Index* end, Index* shared) {
-    if (load(shared) > MAX_SHARED) return;
-    if (!claim(set, *end)) add(shared, static_cast<Index>(1));
+// Puts an end of a list in a set, and counts it, for the block, if it is there already.
+DEVICE void put_end(Bits* set, const Index* end, int* shared) {
+    if (!claim(set, *end)) add(shared, 1);
+}
+
+// Whether list i lacks vertex j; lists that are not searched lack none.
+DEVICE bool lacks(const Index* indptr, const Index* indices, Index i, Index j) {
+    const Index begin = indptr[i], end = indptr[i + 1];
+    if (end - begin >= LONG) return false;
+    for (Index p = begin; p < end; ++p)
+        if (indices[p] == j) return false;
+    return true;
 }
 
 // Reads: indptr; of indices the ends of the lists, the rest only as long as no list lacks its own
-// number, and not at all unless `square`. Writes: f, firsts and lasts, which are empty at first, by
-// atomics. Time: O(n / threads), O(nnz / threads) where the diagonal has no zero.
+// number, and not at all unless `square`; SAMPLE entries and the lists of their counterparts.
+// Writes: f, firsts and lasts, which are empty at first, by atomics. Words that all threads would
+// read or change are for one thread of each block: else all would queue for one address. Time:
+// O(n / threads), O(nnz / threads) where the diagonal has no zero.
 KERNEL features(Index n, Index square, int width, int most, const Index* __restrict__ indptr,
                 const Index* __restrict__ indices, Features* f, Bits* firsts, Bits* lasts) {
+    enum { SAMPLE = 256 };
+    SHARED bool first, last, diagonal;
+    SHARED int firsts_shared, lasts_shared, lacking;
     Wide squares = 0, linked = 0;
     Index single = 0;
-    for (Index i = thread_index(); i < n; i += thread_count()) {
+    for (long long base = static_cast<long long>(block_index()) * threads_in_block(); base < n;
+         base += thread_count()) {
+        if (thread_in_block() == 0) {
+            first = load(&f->first_shared) <= MAX_SHARED;
+            last = load(&f->last_shared) <= MAX_SHARED;
+            diagonal = square && !load(&f->off_diagonal);
+            firsts_shared = lasts_shared = lacking = 0;
+        }
+        sync_block();
+        const long long at = base + thread_in_block();
+        if (at < n) {
+            const Index i = static_cast<Index>(at), begin = indptr[i], size = indptr[i + 1] - begin;
+            squares += static_cast<Wide>(size) * static_cast<Wide>(size);
+            single += size == 1;
+            const Index rows = width && size > width ? (size - 2) / (width - 2) : 0;
+            linked += rows <= most ? rows : 0;
+            if (size && first) put_end(firsts, indices + begin, &firsts_shared);
+            if (size && last) put_end(lasts, indices + begin + size - 1, &lasts_shared);
+            if (diagonal && (size >= LONG || lacks(indptr, indices, i, i)))
+                store(&lacking, 1);  // all write the same
+        }
+        sync_block();
+        if (thread_in_block()) continue;
+        if (firsts_shared) add(&f->first_shared, static_cast<Index>(firsts_shared));
+        if (lasts_shared) add(&f->last_shared, static_cast<Index>(lasts_shared));
+        if (lacking) store(&f->off_diagonal, static_cast<Index>(1));
+    }
+    for (long long k = thread_index(); square && n > 0 && k < SAMPLE; k += thread_count()) {
+        const unsigned draw = scatter(static_cast<unsigned>(k));
+        const Index i = static_cast<Index>(static_cast<Wide>(draw) % static_cast<Wide>(n));
         const Index begin = indptr[i], size = indptr[i + 1] - begin;
-        squares += static_cast<Wide>(size) * static_cast<Wide>(size);
-        single += size == 1;
-        const Index rows = width && size > width ? (size - 2) / (width - 2) : 0;
-        linked += rows <= most ? rows : 0;
-        if (size) put_end(firsts, indices + begin, &f->first_shared);
-        if (size) put_end(lasts, indices + begin + size - 1, &f->last_shared);
-        if (!square || load(&f->off_diagonal)) continue;
-        bool found = false;
-        if (size < LONG)
-            for (Index p = begin; !found && p < begin + size; ++p) found = indices[p] == i;
-        if (!found) store(&f->off_diagonal, static_cast<Index>(1));  // all write the same
+        if (size &&
+            lacks(indptr, indices, indices[begin + scatter(draw) % static_cast<unsigned>(size)], i))
+            store(&f->one_sided, static_cast<Index>(1));  // all write the same
     }
     add_of_block(&f->squares, squares);
     add_of_block(reinterpret_cast<Wide*>(&f->linked), linked);
     add_of_block(&f->single, single);
+}
+
+// An odd number for a vertex that looks drawn at random: 64 bits, mixed twice.
+DEVICE Wide drawn_for(Index v, Wide seed) {
+    Wide x = (static_cast<Wide>(v) + seed) * 0x9e3779b97f4a7c15ull;
+    x = (x ^ (x >> 32)) * 0xd6e8feb86659fd93ull;
+    return x ^ (x >> 32) | 1;
+}
+
+// Whether the pattern is symmetric, where the sample did not tell: with x drawn for the vertices,
+// x_i x_j (x_j - x_i) changes its sign where i and j change places, so that the sum over all
+// entries is zero if each has its counterpart; if not, it is zero by chance, one of 2^60. Long
+// lists are left to `compare_long`. Not where the squares are `too_uneven`. Reads: indptr, indices.
+// Writes: f. 2^shift neighbouring threads
+// share a list. Time: O(nnz / threads).
+KERNEL compare_sides(Index n, const Index* __restrict__ indptr, const Index* __restrict__ indices,
+                     Features* f, Wide seed, int shift, Wide too_uneven, bool unless_diagonal) {
+    if (f->one_sided || f->squares >= too_uneven || (unless_diagonal && !f->off_diagonal)) return;
+    const Index lanes = static_cast<Index>(1) << shift;
+    Wide sum = 0;
+    for (long long t = thread_index(); t < static_cast<long long>(n) << shift;
+         t += thread_count()) {
+        const Index i = static_cast<Index>(t >> shift), begin = indptr[i], end = indptr[i + 1];
+        if (end - begin > LONG) {
+            if (!load(&f->has_long)) store(&f->has_long, static_cast<Index>(1));
+            continue;
+        }
+        const Wide own = drawn_for(i, seed);
+        for (Index p = begin + static_cast<Index>(t & (lanes - 1)); p < end; p += lanes) {
+            const Wide other = drawn_for(indices[p], seed);
+            sum += own * other * (other - own);
+        }
+    }
+    add_of_block(&f->imbalance, sum);
+}
+
+// The same for long lists, by a block each; neighbours, which may be long together, by different
+// blocks.
+KERNEL compare_long(Index n, const Index* __restrict__ indptr, const Index* __restrict__ indices,
+                    Features* f, Wide seed) {
+    if (!f->has_long) return;
+    SHARED Index listed[1024];
+    SHARED int count;
+    Wide sum = 0;
+    const long long step = thread_count();
+    for (long long base = block_index(); base < n; base += step) {
+        if (thread_in_block() == 0) count = 0;
+        sync_block();
+        const long long i = base + static_cast<long long>(thread_in_block()) * block_count();
+        if (i < n && indptr[i + 1] - indptr[i] > LONG)
+            listed[add(&count, 1)] = static_cast<Index>(i);
+        sync_block();
+        for (int k = 0; k < count; ++k) {
+            const Wide own = drawn_for(listed[k], seed);
+            const Index end = indptr[listed[k] + 1];
+            for (Index p = indptr[listed[k]] + thread_in_block(); p < end;
+                 p += threads_in_block()) {
+                const Wide other = drawn_for(indices[p], seed);
+                sum += own * other * (other - own);
+            }
+        }
+        sync_block();
+    }
+    add_of_block(&f->imbalance, sum);
 }
 
 // Matches each major that has entries with the first, or the last, in its list: no two share it.

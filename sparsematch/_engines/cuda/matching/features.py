@@ -1,4 +1,4 @@
-"""What the choice of a start depends on: one launch over the lists, one wait for the device."""
+"""What the choice of a start depends on: two launches over the lists, one wait for the device."""
 
 from time import perf_counter
 from typing import Any, NamedTuple
@@ -6,6 +6,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from sparsematch._engines.cuda.core import compile
+from sparsematch._engines.cuda.core.device import lanes_of
 from sparsematch._engines.registry import Run
 from sparsematch._types.arrays import namespace
 from sparsematch._types.bipartite import BipartiteCSR
@@ -26,6 +27,9 @@ class Features(NamedTuple):
         Rows of slots that long lists need beside their first.
     has_diagonal : bool
         Whether the matrix is square and its diagonal has no zero.
+    symmetric : bool
+        Whether the pattern is symmetric; not known, and False, if it `has_diagonal` or hubs have
+        most of the entries.
     first_shared, last_shared : int
         How many lists begin, or end, with a minor with which another does; beyond `MAX_SHARED` they
         are not counted.
@@ -35,6 +39,7 @@ class Features(NamedTuple):
     skew: float
     linked: int
     has_diagonal: bool
+    symmetric: bool
     first_shared: int
     last_shared: int
 
@@ -50,6 +55,15 @@ LINKED = 15
 #: Ends of lists that are shared where lists follow an order: as many as a band or a strip is wide.
 MAX_SHARED = 64
 
+#: Lists this uneven are those of hubs, which have most of the entries.
+HUBS = 20.0
+
+#: Threads of a launch at most: each block adds to the same numbers, which takes 20 ns.
+THREADS = 1 << 18
+
+#: Of the numbers that are drawn for vertices: the answer does not depend on it.
+SEED = np.uint64(0x853C49E6748FEA9B)
+
 
 def features(graph: BipartiteCSR, width: int) -> Features:
     """Return the features of a graph, and what rows of so many slots need. Time: O(nnz)."""
@@ -58,15 +72,43 @@ def features(graph: BipartiteCSR, width: int) -> Features:
     found = kernels.zeros(xp, "Features")
     firsts, lasts = xp.zeros((2, graph.n_minor // 32 + 1), np.uint32)
     arrays = graph.indptr, graph.indices, found, firsts, lasts
-    kernels.launch(
-        "features", n, index(n), index(square), np.int32(width), np.int32(LINKED), *arrays
-    )
+    sizes = index(n), index(square), np.int32(width), np.int32(LINKED)
+    kernels.launch("features", min(n, THREADS), *sizes, *arrays, threads=512)
+    if square:
+        too_uneven = np.uint64(min(HUBS * graph.nnz**2 / max(n, 1), 2.0**63))
+        _compare_sides(graph, found, too_uneven, unless_diagonal=True)
     seen = kernels.read("Features", found)
     skew = float(seen["squares"]) * n / max(graph.nnz, 1) ** 2
     single = int(seen["single"]) / max(n, 1)
     shared = int(seen["first_shared"]), int(seen["last_shared"])
     has_diagonal = square and not seen["off_diagonal"]
-    return Features(single, skew, int(seen["linked"]), has_diagonal, *shared)
+    asymmetric = seen["one_sided"] or seen["imbalance"]
+    symmetric = square and skew < HUBS and not (has_diagonal or asymmetric)
+    return Features(single, skew, int(seen["linked"]), has_diagonal, symmetric, *shared)
+
+
+def is_symmetric(graph: BipartiteCSR, run: Run) -> bool:
+    """Return whether the pattern is symmetric, and keep the answer. Time: O(nnz)."""
+    if run.symmetric is None:
+        seen = None
+        if graph.n_major == graph.n_minor:
+            found = kernels_of(graph.dtype).zeros(namespace(graph.indptr), "Features")
+            _compare_sides(graph, found, np.uint64(2**63), unless_diagonal=False)
+            seen = kernels_of(graph.dtype).read("Features", found)
+        run.symmetric = seen is not None and not seen["imbalance"]
+    return run.symmetric
+
+
+def _compare_sides(
+    graph: BipartiteCSR, found: Any, too_uneven: np.uint64, *, unless_diagonal: bool
+) -> None:
+    """Launch the test for a symmetric pattern; for none whose `squares` are so many."""
+    n, shift, kernels = graph.n_major, lanes_of(graph), kernels_of(graph.dtype)
+    given = graph.dtype.type(n), graph.indptr, graph.indices, found, SEED
+    threads = min(n << int(shift), THREADS)
+    unless = too_uneven, np.bool_(unless_diagonal)
+    kernels.launch("compare_sides", threads, *given, shift, *unless, threads=512)
+    kernels.launch("compare_long", min(n, THREADS), *given, threads=512)
 
 
 def kernels_of(dtype: np.dtype[Any]) -> compile.Kernels:

@@ -1,11 +1,16 @@
-"""Karp-Sipser start: columns and rows of degree one first, then picks. See karp_sipser.cu."""
+"""Karp-Sipser start: degrees of one first, then picks.
+
+Of the graph where the pattern is symmetric, see graph_karp_sipser.cu; else see karp_sipser.cu.
+"""
 
 from time import perf_counter
 
 import numpy as np
 
-from sparsematch._engines.cuda.core.device import lanes_of, seed_of
-from sparsematch._engines.cuda.matching import start_common
+from sparsematch._engines.cuda.core import compile
+from sparsematch._engines.cuda.core.device import bit_set, index_bits, lanes_of, seed_of
+from sparsematch._engines.cuda.matching import cheap, start_common
+from sparsematch._engines.cuda.matching.features import is_symmetric
 from sparsematch._engines.registry import Run
 from sparsematch._types.arrays import namespace
 from sparsematch._types.bipartite import BipartiteCSR
@@ -18,19 +23,71 @@ OPTIONS: dict[str, bool | float] = {"degree_one_only": False}
 #: Passes over the rows: those with up to so many free columns; the last one is for all others.
 ONE, FEW = (1, 1), (2,)
 
+#: As in graph_karp_sipser.cu: entries above which a list is left to a whole block; tallies.
+LONG, TALLIES = 256, 4
+
+#: Of the graph: threads of a block, blocks of a processor. More pick at the same time, and worse.
+MACROS = {"THREADS": 512, "BLOCKS": 2}
+
 
 def improve(graph: BipartiteCSR, matching: Matching, run: Run) -> None:
     """Make the matching maximal.
 
     With `degree_one_only`, add only pairs that some maximum matching contains. Reads: the graph.
-    Writes: both mates. Workspace: 8 bytes for each column, a bit for each row and column. Time:
-    O(nnz).
+    Writes: both mates. Time: O(nnz).
     """
     begin = perf_counter()
+    one_only = bool(run.options.get("degree_one_only", OPTIONS["degree_one_only"]))
+    warm = run.warm or bool(run.steps)
+    if not warm and is_symmetric(graph, run):
+        _match_graph(graph, matching, run, one_only)
+    else:
+        _match_sides(graph, matching, run, warm, one_only)
+    run.steps.append(StepInfo("karp_sipser", perf_counter() - begin))
+
+
+def _match_graph(graph: BipartiteCSR, matching: Matching, run: Run, one_only: bool) -> None:
+    """Match the graph of a symmetric pattern; note what is settled, and free together.
+
+    Workspace: 4 bytes and a bit for each vertex.
+    """
+    xp, n = namespace(graph.indptr), graph.n_major
+    row_mate, col_mate = graph.orient(matching.row_mate, matching.col_mate)
+    kernels = compile.load("matching/graph_karp_sipser", graph.dtype, **MACROS)
+    settled = bit_set(xp, n)
+    state = kernels.struct(
+        "GraphKarpSipser",
+        lists=kernels.csr(graph),
+        n=n,
+        row_mate=row_mate,
+        col_mate=col_mate,
+        word=xp.empty(n, np.uint32),
+        long_lists=xp.empty(graph.nnz // LONG + 1, graph.dtype),
+        tallies=xp.zeros(2 * TALLIES, np.int32),
+        settled=settled,
+        turn=0,
+        bits=index_bits(n),
+        seed=seed_of(run),
+        one_only=one_only,
+    )
+    how = {"threads": MACROS["THREADS"], "blocks_per_processor": MACROS["BLOCKS"]}
+    kernels.launch_resident("graph_karp_sipser", state, xp.zeros(2, np.int32), **how)
+    run.settled, run.free_together = (settled, settled), True
+    if not one_only:  # entries on the diagonal; what was held by another for a moment
+        cheap.complete(graph, matching)
+
+
+def _match_sides(
+    graph: BipartiteCSR, matching: Matching, run: Run, warm: bool, one_only: bool
+) -> None:
+    """Match rows and columns, from the lists of the rows alone.
+
+    Workspace: 8 bytes for each column, a bit for each row and column.
+    """
     row_mate, col_mate = graph.orient(matching.row_mate, matching.col_mate)
     kernels, index = start_common.load("matching/karp_sipser", graph.dtype), graph.dtype.type
     n_rows, n_cols = index(graph.n_major), index(graph.n_minor)
-    warm, shift = run.warm or bool(run.steps), lanes_of(graph)
+    shift = lanes_of(graph)
     live = namespace(graph.indptr).zeros(graph.n_minor, np.uint64)
     state = kernels.struct(
         "KarpSipser",
@@ -46,7 +103,5 @@ def improve(graph: BipartiteCSR, matching: Matching, run: Run) -> None:
     kernels.launch("count", graph.n_major << int(shift), n_rows, *lists, row_mate, live, shift)
     kernels.launch("columns", graph.n_minor, n_cols, state)
     bits = start_common.stretch_bits(graph.n_major)
-    one_only = run.options.get("degree_one_only", OPTIONS["degree_one_only"])
     for most in ONE if one_only else (*ONE, *FEW, np.iinfo(graph.dtype).max):
         kernels.launch("rows", graph.n_major, n_rows, state, index(most), bits)
-    run.steps.append(StepInfo("karp_sipser", perf_counter() - begin))

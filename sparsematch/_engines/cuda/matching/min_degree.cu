@@ -58,31 +58,41 @@ KERNEL choose(Index n_rows, MinDegree s, Index above, Index upto, int bits, unsi
     }
 }
 
-// Rows with more than `above` entries, each by one warp, window by window of the list. As `choose`.
-KERNEL choose_long(Index n_rows, MinDegree s, Index above, int bits, unsigned seed) {
+// A free row by one warp, window by window of its list. All lanes must call.
+DEVICE void choose_by_warp(const MinDegree& s, Index i, Index size, unsigned seed) {
+    const Index begin = s.lists.indptr[i];
+    const unsigned draw = seed ^ static_cast<unsigned>(i);
+    for (Index at = 0; at < size;) {
+        const Index part = size - at < WINDOW ? size - at : WINDOW;
+        const Wide best = least_in_warp(least(s, begin + at, part, lane_in_warp(), WARP, draw));
+        if (best == ~Wide(0)) {
+            at += WINDOW;
+            continue;
+        }
+        const Index j = s.lists.indices[begin + at + static_cast<Index>(best & 0xFFFFFFFF)];
+        bool mine = false;
+        if (lane_in_warp() == 0 && claim(s.taken, j)) {
+            s.row_mate[i] = j;
+            s.col_mate[j] = i;
+            mine = true;
+        }
+        if (ballot(mine)) return;
+    }
+}
+
+// Rows with more than `above` and at most `upto` entries, each by one warp, which looks at as
+// many rows as it has lanes at a time. As `choose`.
+KERNEL choose_long(Index n_rows, MinDegree s, Index above, Index upto, int bits, unsigned seed) {
     const long long warps = thread_count() / WARP;
-    for (long long t = thread_index() / WARP; t < stretches(n_rows) * STRETCH; t += warps) {
-        const Index i = visited(t, n_rows, bits, seed);  // the same in all lanes
-        if (i == UNMATCHED) continue;
-        const Index begin = s.lists.indptr[i], size = s.lists.indptr[i + 1] - begin;
-        // the same in all lanes
-        if (size <= above || broadcast(s.row_mate[i], 0) != UNMATCHED) continue;
-        for (Index at = 0; at < size;) {
-            const Index part = size - at < WINDOW ? size - at : WINDOW;
-            const unsigned draw = seed ^ static_cast<unsigned>(i);
-            const Wide best = least_in_warp(least(s, begin + at, part, lane_in_warp(), WARP, draw));
-            if (best == ~Wide(0)) {
-                at += WINDOW;
-                continue;
-            }
-            const Index j = s.lists.indices[begin + at + static_cast<Index>(best & 0xFFFFFFFF)];
-            bool mine = false;
-            if (lane_in_warp() == 0 && claim(s.taken, j)) {
-                s.row_mate[i] = j;
-                s.col_mate[j] = static_cast<Index>(i);
-                mine = true;
-            }
-            if (ballot(mine)) break;
+    for (long long t = thread_index() / WARP * WARP; t < stretches(n_rows) * STRETCH;
+         t += warps * WARP) {
+        const Index mine = visited(t + lane_in_warp(), n_rows, bits, seed);
+        const Index length =
+            mine != UNMATCHED ? s.lists.indptr[mine + 1] - s.lists.indptr[mine] : 0;
+        Bits rows = ballot(length > above && length <= upto && s.row_mate[mine] == UNMATCHED);
+        for (int lane = 0; rows; rows &= rows - 1) {
+            while (!(rows >> lane & 1)) ++lane;
+            choose_by_warp(s, broadcast(mine, lane), broadcast(length, lane), seed);
         }
     }
 }

@@ -16,8 +16,9 @@ from sparsematch._types.run_info import StepInfo
 SUMMARY = "Rows of fewest entries first, each with the free column of fewest entries."
 OPTIONS: dict[str, bool | float] = {}
 
-#: Lengths of lists that are done together, by a thread each; longer ones come last, by a warp each.
+#: Lengths of lists that are done together, by a thread each; longer ones, by a warp each.
 CLASSES = (0, 1, 2, 3, 4, 6, 8, 12)
+LONG_CLASSES = (12, 16, 24, 32, 64, 128, 2**31 - 1)
 
 
 def improve(graph: BipartiteCSR, matching: Matching, run: Run) -> None:
@@ -43,5 +44,8 @@ def improve(graph: BipartiteCSR, matching: Matching, run: Run) -> None:
     order = start_common.stretch_bits(n_rows), seed_of(run)
     for above, upto in pairwise(CLASSES):
         kernels.launch("choose", n_rows, index(n_rows), state, index(above), index(upto), *order)
-    kernels.launch("choose_long", 32 * n_rows, index(n_rows), state, index(CLASSES[-1]), *order)
+    for above, upto in pairwise(LONG_CLASSES):
+        kernels.launch(
+            "choose_long", n_rows, index(n_rows), state, index(above), index(upto), *order
+        )
     run.steps.append(StepInfo("min_degree", perf_counter() - begin))

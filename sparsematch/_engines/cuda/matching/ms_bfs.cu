@@ -39,7 +39,7 @@ DEVICE Index row_of(const Entry& entry) { return entry.row < 0 ? ~entry.row : en
 // Claims columns for a tree; returns how many paths it found, for the warp. Unless EAGER it tests
 // first: that spares atomics where most columns are visited, and costs a wait. Safe: one atomic
 // gives the bit to one tree, which alone writes the link; a root's leaf is set by one
-// compare-and-swap.
+// compare-and-swap, and by who sets it the link of a column that is in no tree's reach but its own.
 template <bool EAGER, int N, class Queue>
 DEVICE Index visit(const MsBfs& s, const Origin& from, const Index (&list)[N], Queue& next) {
     Index found = 0;
@@ -54,11 +54,20 @@ DEVICE Index visit(const MsBfs& s, const Origin& from, const Index (&list)[N], Q
     }
     for (int k = 0; k < N; ++k) {
         bool ends = false;
-        if (claimed[k]) {
-            if (mate[k] != UNMATCHED) prefetch_row(s, mate[k]);
+        if (from.own != UNMATCHED && list[k] == from.own && s.col_mate[list[k]] == UNMATCHED &&
+            compare_and_swap(s.leaf + from.root, UNMATCHED, list[k]) == UNMATCHED) {
             s.link[list[k]] = Link{from.mate, from.root};
-            if (mate[k] == UNMATCHED)
-                ends = compare_and_swap(s.leaf + from.root, UNMATCHED, list[k]) == UNMATCHED;
+            ends = true;
+        }
+        if (claimed[k] && mate[k] != UNMATCHED) {
+            prefetch_row(s, mate[k]);
+            s.link[list[k]] = Link{from.mate, from.root};
+        } else if (claimed[k]) {
+            // most of a hub's columns may be free: no swap where the load tells
+            ends = load(s.leaf + from.root) == UNMATCHED &&
+                   compare_and_swap(s.leaf + from.root, UNMATCHED, list[k]) == UNMATCHED;
+            if (ends) s.link[list[k]] = Link{from.mate, from.root};
+            else remove(s.visited, list[k]);  // for another tree: this one has a path already
         }
         found += count_bits(ballot(ends));
         const bool linked = WIDTH && list[k] < MORE;
@@ -90,6 +99,7 @@ DEVICE Index visit_list(const MsBfs& s, const Origin& at, Index part, bool wante
         static_cast<int>(scatter(static_cast<unsigned>(at.row) ^ turn)) & (LANES * UNROLL - 1);
     for (Index base = 0; ballot(base < left); base += LANES * UNROLL) {
         Index list[UNROLL];
+        if (base && left && load(s.leaf + at.root) != UNMATCHED) left = 0;
         if (base + LANES * UNROLL < left) prefetch(from + base + LANES * UNROLL + lane);
         for (int k = 0; k < UNROLL; ++k) {
             const Index p = base + ((k * LANES + lane) ^ offset);
@@ -104,7 +114,7 @@ DEVICE Index visit_list(const MsBfs& s, const Origin& at, Index part, bool wante
 // them. Returns the paths found.
 template <bool EAGER, class Queue>
 DEVICE Index expand(const MsBfs& s, const Entry* from, Index count, Index warp, Index warps,
-                    unsigned turn, Queue& next) {
+                    unsigned turn, bool own, Queue& next) {
     const int lane = lane_in_warp() % LANES;
     const Index step = warps * (WARP / LANES);
     Index e = warp * (WARP / LANES) + lane_in_warp() / LANES;
@@ -115,9 +125,10 @@ DEVICE Index expand(const MsBfs& s, const Entry* from, Index count, Index warp, 
         const Entry entry = soon;
         const Index part = entry.row < 0 ? entry.at : 0;
         const bool has_mate = part == 0 && entry.at >= UNMATCHED;
-        Origin at = {row_of(entry), entry.at, entry.root};
+        Origin at = {row_of(entry), entry.at, entry.root, UNMATCHED};
         bool wanted = e < count;
         if (wanted && !has_mate) at.mate = s.row_mate[at.row];
+        if (wanted && own) at.own = s.roots[at.root];
         e += step;
         if (e < count) {
             soon = from[e];
@@ -157,7 +168,7 @@ DEVICE Done level_of_grid(const MsBfs& s, const Frontier& f, const Launch& launc
                 warps = block_count() * warps_in_block();
     Tally* now = launch.rounds.written();
     WarpQueue<Entry> next = warp_queue(f.to, &now->pushed, launch.memory);
-    const Index found = expand<false>(s, f.from, f.count, warp, warps, f.turn, next);
+    const Index found = expand<false>(s, f.from, f.count, warp, warps, f.turn, f.own, next);
     next.flush();
     return {found, 1};
 }
@@ -181,12 +192,13 @@ DEVICE Done levels_of_block(const MsBfs& s, const Frontier& f, const Limits& lim
     if (most >= CAPACITY) most = CAPACITY - 1;
     Done done = {0, 0};
     sync_block();
-    for (int level = 0; level < limits.stay && (Schedule::IN_STEP || n); ++level) {
+    const int stay = f.own ? limits.own_levels : limits.stay;
+    for (int level = 0; level < stay && (Schedule::IN_STEP || n); ++level) {
         Entry* const buffer = buffers + (level & 1) * CAPACITY;
         BlockQueue<Entry, CAPACITY> next = {buffer, f.to, block.near + level % 3, &now->pushed};
         Schedule::begin(block, now, level);
-        const Index found =
-            expand<true>(s, from, n, warp_in_block(), warps_in_block(), f.turn + level, next);
+        const Index found = expand<true>(s, from, n, warp_in_block(), warps_in_block(),
+                                         f.turn + level, f.own, next);
         done.found += found;
         if (Schedule::COUNTS_PATHS && found && lane_in_warp() == 0)
             add(block.ended + level % 3, found);
@@ -209,21 +221,23 @@ DEVICE Done levels_of_block(const MsBfs& s, const Frontier& f, const Limits& lim
 
 // Begins a phase: the trees that found a path release their columns, and all rows of the others are
 // the frontier again, as they may have neighbours among them; without grafting, the others release
-// theirs too, and only their roots stay.
-DEVICE void plant(const MsBfs& s, Index n_cols, Index n_roots, bool graft, const Launch& launch) {
+// theirs too, and only their roots stay. Before the first phase there is nothing to release.
+DEVICE void plant(const MsBfs& s, Index n_cols, Index n_roots, bool first, bool graft,
+                  const Launch& launch) {
     const Index warp = block_index() * warps_in_block() + warp_in_block(),
                 warps = block_count() * warps_in_block();
     WarpQueue<Entry> next = warp_queue(s.queue, &launch.rounds.written()->pushed, launch.memory);
-    for (Index w = warp; w < n_cols / 32 + 1; w += warps) {
+    for (Index w = first ? n_cols : warp; w < n_cols / 32 + 1; w += warps) {
         const Bits old = load(s.visited + w);
         if (!old) continue;
-        Bits kept = 0;
-        for (int first = 0; first < 32; first += WARP) {
-            const Index j = w * 32 + first + lane_in_warp();
-            const bool in_tree = graft && old >> (first + lane_in_warp()) & 1;
+        const Bits settled = s.settled ? s.settled[w] : 0, of_trees = old & ~settled;
+        Bits kept = settled;
+        for (int part = 0; part < 32; part += WARP) {
+            const Index j = w * 32 + part + lane_in_warp();
+            const bool in_tree = graft && of_trees >> (part + lane_in_warp()) & 1;
             const Index root = in_tree ? s.link[j].root : UNMATCHED;
             const bool stays = root != UNMATCHED && s.leaf[root] == UNMATCHED;
-            kept |= ballot(stays) << first;
+            kept |= ballot(stays) << part;
             next.put(Entry{stays ? s.col_mate[j] : UNMATCHED, root, j}, stays);
         }
         // own word of the warp, which has read it
@@ -259,13 +273,13 @@ DEVICE bool run_round(const MsBfs& s, const Frontier& f, const Limits& limits, L
 // rest is left to the next, or the allowance is used up. Returns how many have a path; level: how
 // deep.
 DEVICE Index grow(const MsBfs& s, const Limits& limits, Index count, Index enough, unsigned turn,
-                  Index& level, Launch& launch) {
+                  bool own, Index& level, Launch& launch) {
     Index begin = 0, found = 0, last = 0;
     while (count) {
         const Tally* now = launch.rounds.written();
         const Entry* from = s.queue + begin;
         const unsigned draw = scatter(turn + static_cast<unsigned>(level));
-        const Frontier f = {from, count, s.queue + begin + count, draw, enough - found};
+        const Frontier f = {from, count, s.queue + begin + count, draw, enough - found, own};
         const bool narrow = run_round(s, f, limits, launch);
         clock(s.control, narrow ? 2 : 1, launch.since);
         begin += count;
@@ -276,6 +290,7 @@ DEVICE Index grow(const MsBfs& s, const Limits& limits, Index count, Index enoug
         if (more) last = level;
         found += more;
         if (found >= enough || launch.cost > limits.allowance) break;
+        if (own && level >= limits.own_levels) break;
         if (!LOCKSTEP && found && level * 8 >= last * limits.depth_eighths + 64) break;
     }
     return found;
@@ -298,16 +313,17 @@ KERNEL __launch_bounds__(THREADS, BLOCKS)
                      0};
     while (total < most && launch.cost <= limits.allowance) {
         const Tally* now = launch.rounds.written();
-        plant(s, n_cols, n_roots, phase > 0 && level >= limits.graft, launch);
+        const bool own = limits.own_levels && phase == 0;
+        plant(s, n_cols, n_roots, phase == 0, level >= limits.graft, launch);
         end_round(launch.rounds, Done{0, 0}, barrier);
         clock(control, 0, launch.since);
         level = 0;
         const unsigned turn = scatter(seed + static_cast<unsigned>(phase++));
         const Index enough = limits.depth_eighths ? most - total : 1;
-        const Index found = grow(s, limits, load(&now->pushed), enough, turn, level, launch);
+        const Index found = grow(s, limits, load(&now->pushed), enough, turn, own, level, launch);
         levels += level;
         total += found;
-        if (!found && launch.cost <= limits.allowance) break;
+        if (!found && !own && launch.cost <= limits.allowance) break;
         augment(s, n_roots);
         sync_grid(barrier);
         clock(control, 3, launch.since);

@@ -43,9 +43,10 @@ struct Entry {
     Index row, root, at;
 };
 
-// Where columns are reached from: a row, its mate, its tree.
+// Where columns are reached from: a row, its mate, its tree; the only free column that the tree may
+// end in, UNMATCHED if it may in any.
 struct Origin {
-    Index row, mate, root;
+    Index row, mate, root, own;
 };
 
 // What the blocks count in one round between two barriers: entries of the next frontier, paths,
@@ -68,15 +69,18 @@ struct Control {
 // the level that finds one; the levels of a phase from which on its trees are kept. In lockstep, up
 // to how many entries are left to the first block, and narrow frontiers are shared by all. A level
 // costs 1, and 1 more for every `wide` entries, a round as much as a level more; after a cost of
-// more than `allowance` the search stops: the host will finish it.
+// more than `allowance` the search stops: the host will finish it. In the first phase, which has
+// `own_levels`, a tree ends in the column of its root's number or not at all; these columns are in
+// `visited` then. 0: there is no such phase.
 struct Limits {
-    int narrow, stay, depth_eighths, graft, alone, wide, allowance;
+    int narrow, stay, depth_eighths, graft, alone, wide, allowance, own_levels;
 };
 
 struct MsBfs {
     const Index *indptr, *indices, *slots, *roots;
     Index *row_mate, *col_mate;
-    Bits* visited;
+    const Bits* settled;  // columns that no search needs to enter; nullptr: there are none
+    Bits* visited;        // at first, the settled ones, and those that are for their own trees
     Link* link;
     Index* leaf;  // of a root: the free column that its tree has met
     Entry* queue;
@@ -90,13 +94,14 @@ struct MsBfs {
 #define CAPACITY static_cast<int>(MEMORY / 2 / sizeof(Entry))
 
 // A round by all blocks: a frontier, where the next one goes, what draws the order of the lists,
-// how many trees more are to have a path.
+// how many trees more are to have a path, whether each only in the column of its root.
 struct Frontier {
     const Entry* from;
     Index count;
     Entry* to;
     unsigned turn;
     Index enough;
+    bool own;
 };
 
 // What a block has done in a round: paths, by warp; levels.

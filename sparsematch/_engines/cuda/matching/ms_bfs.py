@@ -35,7 +35,11 @@ ROOM = 128
 #: growing them again would take longer. It does as many levels as there are, unless a driver allows
 #: fewer.
 LIMITS = {"narrow": 640, "stay": 32, "depth_eighths": 16, "graft": 100, "alone": 0}
-LIMITS |= {"wide": 2**31 - 1, "allowance": 2**31 - 1}
+LIMITS |= {"wide": 2**31 - 1, "allowance": 2**31 - 1, "own_levels": 0}
+
+#: Levels of a first phase in which trees look for the columns of their roots, where both are free
+#: together: most of these are as near as a triangle.
+OWN_LEVELS = 4
 
 #: What the ticks of the control are counted for.
 KINDS = ("plant", "wide", "narrow", "augment")
@@ -170,12 +174,15 @@ class Search:
         xp, dtype, index = namespace(graph.indptr), graph.dtype, graph.dtype.type
         n_rows, n_cols = graph.n_major, graph.n_minor
         self._control = self._kernels.zeros(xp, "Control")
+        rows, columns = run.settled or (None, None)
+        self._settled = self._setup.struct("Settled", rows=rows, columns=columns)
+        sizes = index(n_rows), index(n_cols), self._settled
         arrays = graph.indptr, *self._mates, self._control
-        n = max(n_rows, n_cols)
-        self._setup.launch("count_free", -(-n // 8), index(n_rows), index(n_cols), *arrays)
+        self._setup.launch("count_free", -(-max(n_rows, n_cols) // 8), *sizes, *arrays)
         entries = n_rows + linked + graph.indices.size // macros["PART"] + 1
         self._lists: dict[str, Any] = {
             "slots": self._slots(linked) if macros["WIDTH"] else None,
+            "settled": columns,
             "visited": bit_set(xp, n_cols),
             "link": xp.empty(2 * n_cols, dtype),
             "queue": xp.empty(3 * entries, dtype),
@@ -196,7 +203,8 @@ class Search:
         # a little more than needed: what one call has given back then fits the next
         step = (graph.n_major >> 6) + 1
         roots, leaf = xp.empty((2, -(-n_roots // step) * step), dtype)
-        order = index(graph.n_major), index_bits(graph.n_major), seed_of(self._run)
+        run = self._run
+        order = index(graph.n_major), index_bits(graph.n_major), seed_of(run), self._settled
         arrays = graph.indptr, self._mates[0], roots, leaf, control
         self._setup.launch("collect", -(-graph.n_major // 8), *order, *arrays)
         state = kernels.struct(
@@ -210,9 +218,16 @@ class Search:
             control=control,
             **self._lists,
         )
+        own = run.free_together and not macros["LOCKSTEP"]
+        if own:
+            limits = limits | {"own_levels": OWN_LEVELS}
+        if own or run.settled:
+            visited = self._lists["visited"]
+            given = self._settled, np.bool_(own), *self._mates, visited
+            self._setup.launch("close_columns", visited.size, index(graph.n_minor), *given)
         bounds = kernels.struct("Limits", **(LIMITS | limits))
         how = {"threads": macros["THREADS"], "blocks_per_processor": macros["BLOCKS"]}
-        fixed = state, bounds, seed_of(self._run), self._barrier
+        fixed = state, bounds, seed_of(run), self._barrier
         kernels.launch_resident("search", index(graph.n_minor), *fixed, **how)
         return functools.cache(lambda: kernels.read("Control", control))
 

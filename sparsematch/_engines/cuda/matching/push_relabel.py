@@ -17,6 +17,7 @@ from sparsematch._engines.cuda.matching.apfb import (
     forest,
     list_shift,
 )
+from sparsematch._engines.cuda.matching.features import is_symmetric
 from sparsematch._engines.registry import Run
 from sparsematch._types.arrays import namespace
 from sparsematch._types.bipartite import BipartiteCSR
@@ -33,6 +34,7 @@ def improve(graph: BipartiteCSR, matching: Matching, run: Run) -> None:
     Reads: the graph and its transpose. Writes: both mates. Time: O(n nnz) at worst, mostly a few
     passes.
     """
+    is_symmetric(graph, run)  # the transpose is then there already
     transposed = transpose(graph, run)
     begin = perf_counter()
     before = _cardinality(matching) if run.detailed else 0
