@@ -230,9 +230,15 @@ class Course(Steps):
         """Search from the rows that pushing has left; of few each costs a pass at most."""
         left = self.free()[0] - self.features.degrees.empty
         why = "few rows are left: a search reads ahead, where a push waits for memory"
-        passes = SHARED_SEARCH if self.run.workers > 1 else SEARCH
         few = left <= (SHARED_LAST_ROWS if self.run.workers >= 4 else LAST_ROWS)
-        return self.search("single_source_bfs", 0 if few else passes, why)
+        return self.search("single_source_bfs", 0 if few else self.allowance, why)
+
+    @property
+    def allowance(self) -> float:
+        """What a search from one free vertex after the other may cost."""
+        if self.run.workers > 1:
+            return SHARED_SEARCH
+        return CORE_SEARCH if self.peeled else SEARCH
 
     @property
     def may_start_again(self) -> bool:
@@ -265,15 +271,15 @@ class Course(Steps):
             why = "many are free: are most paths the shortest there can be"
             if self.search_from_each(NEAR_PROBE, why) or self.use_short_paths():
                 return True
-        passes = SHARED_SEARCH if self.run.workers > 1 else CORE_SEARCH if self.peeled else SEARCH
         why = "paths are likely to be short enough to search for one after the other"
-        return self.search_from_each(passes, why)
+        return self.search_from_each(self.allowance, why)
 
     def peel(self) -> bool:
         """Match vertices of degree one, from the empty matching, as far as that goes.
 
-        That costs what it solves: it ends at once where there are hardly any. Its matching is
-        adopted if it solves much of the graph. Several workers share the rest of Karp-Sipser, too.
+        That costs what it solves: it ends at once where there are hardly any. Where much may still
+        be matched, and Karp-Sipser is likely to leave a small core, it picks, too. Its matching is
+        adopted if it solves much of the graph.
         """
         if self.run.warm or self.peeled or self.is_scrambled_mesh:
             return False
@@ -301,8 +307,7 @@ class Course(Steps):
         if not with_picks and self.start("cheap" if few else "min_degree", "what peeling has left"):
             return True
         why = "the core that peeling has left"
-        passes = SHARED_SEARCH if self.run.workers > 1 else CORE_SEARCH
-        return self.rank == smaller or self.search("single_source_bfs", passes, why)
+        return self.rank == smaller or self.search("single_source_bfs", self.allowance, why)
 
     def finish(self) -> bool:
         """Push and relabel."""

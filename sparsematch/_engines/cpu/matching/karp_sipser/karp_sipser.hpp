@@ -37,7 +37,7 @@ void karp_sipser_by(Workers&& workers, Index n_rows, Matching<Index> m,
         std::any_of(m.row_mate, m.row_mate + n_rows, [](Index j) { return j != UNMATCHED<Index>; });
     {
         auto timer = run.time("degrees");
-        workers.count();
+        workers.count(warm);
     }
     if (run.stopped()) return;
     {

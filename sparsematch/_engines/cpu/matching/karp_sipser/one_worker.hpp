@@ -159,10 +159,8 @@ class OneWorkerKarpSipser {
                         RunContext& run)
         : run_(run), counter_(run), side_{{a, m.row_mate}, {transposed, m.col_mate}} {}
 
-    void count() {
-        const Words& rows = side_[0];
-        const bool warm = std::any_of(rows.mate, rows.mate + rows.lists.n_rows,
-                                      [](Index j) { return j != UNMATCHED<Index>; });
+    // Warm: some vertices are matched already.
+    void count(bool warm) {
         run_.team.both([&](int s, int rank) {
             WorkCounter counter(run_, rank);
             if (warm) side_[s].count_free(side_[1 - s].mate, counter);

@@ -36,7 +36,7 @@ class SharedKarpSipser {
             workers_.push_back(std::make_unique<Worker>(run, rank));
     }
 
-    void count() { count_both(side_[0], side_[1], run_); }
+    void count(bool) { count_both(side_[0], side_[1], run_); }
 
     // Does not record in which order pairs were forced: no order is common to all workers.
     void match_degree_one(Forced*) {
