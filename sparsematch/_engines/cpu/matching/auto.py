@@ -31,7 +31,14 @@ PROBE, NEAR_PROBE, SEARCH = 1.0, 0.06, 4.0
 CORE_SEARCH, SHARED_SEARCH = 1.0, 8.0
 
 #: Allowances of other algorithms, in the same unit.
-LEVELS, DESCENTS, MESH_PUSHES, JOINT_SEARCH = 2.0, 0.5, 3.0, 2.0
+LEVELS, NEAR_LEVELS, DESCENTS, MESH_PUSHES, JOINT_SEARCH = 2.0, 1.0, 1.0, 3.0, 2.0
+
+#: In the same unit, what searches may cost, those that fail included, before a transpose is built
+#: for them: it costs some eight times as much.
+UNTRANSPOSED = 1 / 8
+
+#: A forest that grows from all free vertices needs many of them: this share of the smaller side.
+JOINT_SHARE = 1 / 256
 
 #: Where single-source searches would cost more than so many passes even if the last of them cost no
 #: more than those that are done, they visit the same vertices again and again. To say so takes
@@ -156,7 +163,12 @@ class Course(Steps):
             return True
         if not self.features.ordered and not self.may_start_again:
             return False
-        return self.probe(near) or self.use_numbering(near) or self.start_again()
+        return (
+            self.probe(near)
+            or self.start_again()
+            or self.search_from_all()
+            or self.use_numbering(near)
+        )
 
     def probe(self, near: bool) -> bool:
         """Search briefly: what is solved so needs nothing else; otherwise see what is left."""
@@ -164,18 +176,28 @@ class Course(Steps):
             why = "no more entries than vertices: few paths to choose from"
             return self.search("single_source_bfs", SEARCH, why)
         why = "a probe: what does a search cost, and does it find anything"
-        return self.search_from_each(NEAR_PROBE if near else PROBE, why)
+        return self.search_from_one_side(NEAR_PROBE if near else PROBE, why)
 
     def search_from_each(self, passes: float, why: str) -> bool:
         """Search from one free vertex after the other; if that costs too much, perhaps from all."""
-        return self.search("single_source_bfs", passes, why) or self.search_from_all()
+        return self.search_from_one_side(passes, why) or self.search_from_all()
+
+    def search_from_one_side(self, passes: float, why: str) -> bool:
+        """Search from one free vertex after the other; without a transpose if that suffices."""
+        if not self.run.transposed and self.minors_are_fewer:
+            reason = "before a transpose is built: are few searches enough"
+            if self.search("single_source_bfs", min(passes, UNTRANSPOSED), reason, sides="one"):
+                return True
+        return self.search("single_source_bfs", passes, why)
 
     def search_from_all(self) -> bool:
         """Search from all free vertices at once, if the single-source searches say that it pays."""
         last = self.run.steps[-1]
-        if not last.augmentations or last.edges < SAMPLE * self.graph.nnz:
+        if last.engine != "single_source_bfs" or not last.augmentations:
             return False
-        if self.cost_of_a_path() * self.may_match() <= SAME_VERTICES * self.graph.nnz:
+        if last.edges < SAMPLE * self.graph.nnz or self.cost_of_the_rest() <= SAME_VERTICES:
+            return False
+        if self.may_match() < JOINT_SHARE * min(self.graph.shape):
             return False
         why = "each search visits what the others have visited; one forest visits it once"
         return self.search("ms_bfs_graft", JOINT_SEARCH, why)
@@ -195,7 +217,7 @@ class Course(Steps):
         if not near or not self.features.ordered:
             return False
         why = "few rows are free, and the numbering is good: few levels"
-        return self.search("hopcroft_karp", LEVELS, why)
+        return self.search("hopcroft_karp", NEAR_LEVELS, why)
 
     def use_depth(self, near: bool) -> bool:
         """Search depth first in a well numbered mesh: paths are short."""
@@ -250,11 +272,11 @@ class Course(Steps):
 
     def start_again(self) -> bool:
         """Replace the matching by that of a better initialisation if much is left to match."""
-        may_match = self.may_match()
-        smaller = min(self.graph.shape)
+        may_match, smaller = self.may_match(), min(self.graph.shape)
+        if may_match <= START_AGAIN_SHARE * smaller or not self.may_start_again:
+            return False
         well_numbered = self.features.ordered and self.features.even
-        share = MANY_SHARE if well_numbered else START_AGAIN_SHARE
-        if not self.may_start_again or may_match <= share * smaller:
+        if well_numbered and may_match <= MANY_SHARE * smaller:
             return False
         why = (
             f"{may_match / smaller:.0%} may still be matched, and the order of the rows is no help"

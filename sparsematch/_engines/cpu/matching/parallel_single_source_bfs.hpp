@@ -80,7 +80,8 @@ class ParallelSingleSourceBfs {
     ParallelSingleSourceBfs(const Csr<Index>& a, Matching<Index> m, RunContext& run,
                             const std::vector<Index>& roots, const Bitmap& settled)
         : a_(a), m_(m), run_(run), roots_(roots), settled_(settled),
-          projection_(a, m, run, roots.size(), settled) {
+          projection_(a, m, run, roots.size(), settled),
+          left_(count_free(m.col_mate, a.n_cols)) {
         for (int rank = 0; rank < run.team.size() && workers_.size() < roots.size(); ++rank)
             workers_.push_back(std::make_unique<Worker>(a, m, run, rank));
         failed_ = PublishedLists<Index>(workers_.size(), a.n_cols);
@@ -96,7 +97,8 @@ class ParallelSingleSourceBfs {
     void search_shares(Worker& worker) {
         Share share = next_share();
         if (share.begin < share.end) worker.tree.visited.copy(settled_);
-        while (share.begin < share.end && !run_.stopped() && !run_.exhausted()) {
+        while (share.begin < share.end && left_.load(std::memory_order_relaxed) > 0 &&
+               !run_.stopped() && !run_.exhausted()) {
             if (share.begin + 8 < roots_.size()) prefetch_list(a_, roots_[share.begin + 8]);
             search(worker, roots_[share.begin]);
             if (++share.begin == share.end) share = next_share();
@@ -145,6 +147,7 @@ class ParallelSingleSourceBfs {
         n_writes_.end_write();
         --run_.stats.path_edges;
         ++run_.stats.augmentations;
+        left_.fetch_sub(1, std::memory_order_relaxed);
         account(worker, 1, worker.tree.n_edges);
         return true;
     }
@@ -189,6 +192,7 @@ class ParallelSingleSourceBfs {
     std::vector<std::unique_ptr<Worker>> workers_;
     PublishedLists<Index> failed_;      // columns of trees that failed
     std::atomic<std::size_t> next_{0};  // of the roots
+    std::atomic<std::int64_t> left_;    // free columns
     alignas(64) SpinLock lock_;
     alignas(64) SequenceCount n_writes_;
 };

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <cstdint>
 #include <vector>
 
@@ -26,6 +27,12 @@ std::vector<Index> search_roots(const Csr<Index>& a, Matching<Index> m, const Ru
 // The columns that the caller says no augmenting path needs.
 inline void mark_settled_columns(Bitmap& visited, std::size_t n_cols, const RunContext& run) {
     if (run.settled) visited.mark(n_cols, [&](std::size_t j) { return run.settled.col[j]; });
+}
+
+// Where that many searches have succeeded, no other will.
+template <class Index>
+std::int64_t count_free(const Index* mate, Index n) {
+    return std::count(mate, mate + n, UNMATCHED<Index>);
 }
 
 // How many columns a search may end in.
@@ -125,7 +132,8 @@ class SearchTree {
 
 // Ends a run early if, to judge by the searches that are done, the others will cost more than half
 // of its budget of edges.
-// Only searches that succeed count: no edge is scanned twice by those that fail. With r of them
+// Only searches that succeed count, where what the others settle is handed on: no edge is scanned
+// twice by those that fail. With r of them
 // left one costs about r^-alpha: alpha is 0 where free columns are near, and 1 where searches go
 // everywhere. It is fitted to what two parts of the searches have cost. Where hardly any search
 // fails, and there are hardly more free columns than rows, the last one has to find the last
@@ -142,7 +150,7 @@ class CostProjection {
     // So many more searches have succeeded and failed, and have scanned so many edges.
     void add(std::int64_t found, std::int64_t edges, std::int64_t failed,
              std::int64_t failed_edges) {
-        run_.extend_budget(failed_edges);
+        if (run_.settled) run_.extend_budget(failed_edges);
         run_.stats.phases += found + failed;
         run_.stats.failed_edges += failed_edges;
         now_.cost += static_cast<double>(edges);
@@ -157,6 +165,7 @@ class CostProjection {
 
   private:
     static constexpr int first_sample = 64;  // of so many that make the budget
+    static constexpr double usual = 0.25, spread = 0.25;  // alphas of most matrices
     struct Sample {
         double cost = 0, found = 0, failed = 0, failed_cost = 0;
     };
@@ -177,17 +186,22 @@ class CostProjection {
             n_targets_ = static_cast<double>(count_targets(a_, m_, visited_)) + now_.found;
         return n_targets_ < 1.5 * n_roots_;
     }
+    // The alpha that agrees best with what two parts of the searches have cost, and with what is
+    // usual: a few paths tell little, as one may cost many times what another does.
     double fitted(double left, double found, double cost) const {
         const double found_before = before_.found - last_.found;
-        const double ratio = cost / (before_.cost - last_.cost);
-        double low = 0, high = 1;
-        while (high - low > 0.01) {
-            const double alpha = (low + high) / 2;
-            const double expected = share(left, left + found, alpha) /
-                                    share(left + found, left + found + found_before, alpha);
-            (expected < ratio ? low : high) = alpha;
+        const double ratio = std::log(cost / (before_.cost - last_.cost));
+        const double variance = 1 / found + 1 / found_before;
+        double best = 0, least = std::numeric_limits<double>::infinity();
+        for (double alpha = 0; alpha < 1.01; alpha += 0.05) {
+            const double expected =
+                std::log(share(left, left + found, alpha) /
+                         share(left + found, left + found + found_before, alpha));
+            const double unlikely = (ratio - expected) * (ratio - expected) / variance +
+                                    (alpha - usual) * (alpha - usual) / (spread * spread);
+            if (unlikely < least) least = unlikely, best = alpha;
         }
-        return low;
+        return best;
     }
     // The integral of r^-alpha.
     static double share(double from, double to, double alpha) {

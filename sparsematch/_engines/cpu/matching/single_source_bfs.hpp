@@ -55,7 +55,8 @@ void sequential_single_source_bfs(const Csr<Index>& a, Matching<Index> m, RunCon
     CostProjection projection(a, m, run, roots.size(), tree.visited);
     WorkCounter counter(run);
     std::size_t k = 0;
-    for (; k < roots.size() && !run.exhausted(); ++k) {
+    const std::int64_t free_columns = count_free(m.col_mate, a.n_cols);
+    for (; k < roots.size() && run.stats.augmentations < free_columns && !run.exhausted(); ++k) {
         if (k + 8 < roots.size()) prefetch_list(a, roots[k + 8]);
         if (!tree.grow(roots[k], counter)) return;
         if (tree.has_path()) {

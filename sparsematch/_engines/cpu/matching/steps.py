@@ -1,7 +1,7 @@
 """What `auto` keeps of a matching from one step to the next, and what the steps have cost."""
 
 from dataclasses import replace
-from math import ceil
+from math import ceil, inf
 from typing import Any, Literal
 
 import numpy as np
@@ -81,20 +81,23 @@ class Steps:
         From the minors, if far fewer of these are free.
         """
         graph = self.graph
-        free_majors, free_minors = self.free()
         more: dict[str, Any] = {"sides": sides}
-        if sides == "both" and engine in _FROM_EITHER_SIDE:
-            gain = 1 if self.run.transposed else TRANSPOSE_GAIN
-            if gain * free_minors < free_majors:
-                more["sides"] = "exchanged"
+        if sides == "both" and engine in _FROM_EITHER_SIDE and self.minors_are_fewer:
+            more["sides"] = "exchanged"
         if engine == "single_source_bfs":
-            more["settled"] = self.settled
+            more["settled"] = None if sides == "one" else self.settled
             if self.features.ordered:
                 workers = 1  # searches so short that one worker is done before two have agreed
         limit = ceil(passes * graph.nnz)
         step = self.take(engine, self.matching, why, edge_limit=limit, workers=workers, **more)
         self.rank = step.cardinality
         return not step.exhausted or self.rank == min(graph.shape)
+
+    @property
+    def minors_are_fewer(self) -> bool:
+        """Whether so many fewer minors than majors are free that searches begin with them."""
+        majors, minors = self.free()
+        return minors * (1 if self.run.transposed else TRANSPOSE_GAIN) < majors
 
     def free(self) -> tuple[int, int]:
         """Count the majors and minors that are free and may be needed, as far as that is known."""
@@ -121,6 +124,12 @@ class Steps:
         """Return how many entries a search of the last step has scanned to find a path."""
         last = self.run.steps[-1]
         return (last.edges - last.failed_edges) / last.augmentations
+
+    def cost_of_the_rest(self) -> float:
+        """Return how many passes the other paths cost if none costs more than those of the last step."""
+        if not self.run.steps[-1].augmentations:
+            return inf
+        return self.cost_of_a_path() * self.may_match() / self.graph.nnz
 
     def adopt(self, trial: Matching, rank: int, settled: Settled) -> None:
         """Go on from another matching."""
