@@ -61,6 +61,10 @@ NEAR_PERFECT_SHARE = 1 / 32
 #: Where more than this share of the vertices may still be matched, another initialisation pays.
 START_AGAIN_SHARE = 0.06
 
+#: The numbering has done so if the searches that are left cost fewer passes, should none cost more
+#: than those that are done.
+FEW_LEVELS = 0.4
+
 #: From this mean degree on a depth-first search has a choice at each step.
 BRANCHING_DEGREE = 4.0
 
@@ -113,7 +117,13 @@ class Course(Steps):
                 or self.search("single_source_bfs", 4, "a small matrix")
                 or self.finish()
             )
-        suited = self.run.warm or signs.lopsided or signs.ordered or signs.ascending
+        suited = (
+            self.run.warm
+            or signs.lopsided
+            or signs.has_long_lists
+            or signs.ordered
+            or signs.ascending
+        )
         if suited or self.order_helps() or signs.like_a_mesh:
             started = self.start_cheaply(suited)
         elif signs.may_peel:
@@ -154,6 +164,8 @@ class Course(Steps):
         workers = 1 if self.features.ordered else None
         if self.start("cheap", "one pass; often all there is to do", workers=workers):
             return True
+        if self.features.has_long_lists and self.look_ahead():
+            return True
         if self.is_scrambled_mesh:
             return self.push_through_mesh() or self.search_for_the_last() or self.finish()
         near = self.graph.n_major - self.rank < NEAR_PERFECT_SHARE * self.graph.n_major
@@ -184,11 +196,14 @@ class Course(Steps):
 
     def search_from_one_side(self, passes: float, why: str) -> bool:
         """Search from one free vertex after the other; without a transpose if that suffices."""
-        if not self.run.transposed and self.minors_are_fewer:
-            reason = "before a transpose is built: are few searches enough"
-            if self.search("single_source_bfs", min(passes, UNTRANSPOSED), reason, sides="one"):
-                return True
-        return self.search("single_source_bfs", passes, why)
+        return self.search_untransposed(passes) or self.search("single_source_bfs", passes, why)
+
+    def search_untransposed(self, passes: float) -> bool:
+        """Search briefly from the majors although fewer minors are free, if that needs a transpose."""
+        if self.run.transposed or not self.minors_are_fewer:
+            return False
+        why = "before a transpose is built: are few searches enough"
+        return self.search("single_source_bfs", min(passes, UNTRANSPOSED), why, sides="one")
 
     def search_from_all(self) -> bool:
         """Search from all free vertices at once, if the single-source searches say that it pays."""
@@ -214,7 +229,7 @@ class Course(Steps):
 
     def use_numbering(self, near: bool) -> bool:
         """Where the numbering is good, free columns are near free rows."""
-        if not near or not self.features.ordered:
+        if not near or not self.features.ordered or self.cost_of_the_rest() > FEW_LEVELS:
             return False
         why = "few rows are free, and the numbering is good: few levels"
         return self.search("hopcroft_karp", NEAR_LEVELS, why)
@@ -225,6 +240,11 @@ class Course(Steps):
         if near or not signs.ordered or not signs.even or signs.degrees.mean < BRANCHING_DEGREE:
             return False
         return self.search("pothen_fan", DESCENTS, "a well numbered mesh: paths are short")
+
+    def look_ahead(self) -> bool:
+        """Search depth first in long lists, each of which looks at few of its entries."""
+        why = "long lists: a look-ahead finds a free column in most of them, and a pass is much work"
+        return self.search("pothen_fan", DESCENTS, why)
 
     @property
     def many_are_free(self) -> bool:

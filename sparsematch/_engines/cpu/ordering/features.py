@@ -46,6 +46,9 @@ THIN = 1.2
 #: From this mean degree on, locality is looked for where degrees are not even.
 LOCAL_DEGREE = 8.0
 
+#: From this mean degree on, a pass over all entries is much work beside what finds a free minor.
+LONG_LISTS = 64.0
+
 #: Random points in space have degrees of less spread. From it on, unless they are skewed,
 #: Karp-Sipser leaves a small core.
 UNEVEN_SPREAD = 1.35
@@ -214,6 +217,11 @@ class Features:
         if self.thin and degrees.ones < PEELING_SHARE:
             return True
         return _core.share_of_columns_with_one(csr(graph)) >= PEELING_SHARE
+
+    @property
+    def has_long_lists(self) -> bool:
+        """Whether a pass over all entries is much work."""
+        return self.graph.nnz >= LONG_LISTS * self.graph.n_major
 
     @property
     def forest(self) -> bool:
