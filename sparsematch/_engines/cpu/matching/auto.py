@@ -199,7 +199,7 @@ class Course(Steps):
         return self.search_untransposed(passes) or self.search("single_source_bfs", passes, why)
 
     def search_untransposed(self, passes: float) -> bool:
-        """Search briefly from the majors although fewer minors are free, if that needs a transpose."""
+        """Search briefly from the majors where fewer minors are free, before a transpose is built."""
         if self.run.transposed or not self.minors_are_fewer:
             return False
         why = "before a transpose is built: are few searches enough"
@@ -243,7 +243,7 @@ class Course(Steps):
 
     def look_ahead(self) -> bool:
         """Search depth first in long lists, each of which looks at few of its entries."""
-        why = "long lists: a look-ahead finds a free column in most of them, and a pass is much work"
+        why = "long lists: a look-ahead finds a free column in most, and a pass is much work"
         return self.search("pothen_fan", DESCENTS, why)
 
     @property

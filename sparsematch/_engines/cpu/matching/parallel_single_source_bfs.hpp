@@ -80,8 +80,7 @@ class ParallelSingleSourceBfs {
     ParallelSingleSourceBfs(const Csr<Index>& a, Matching<Index> m, RunContext& run,
                             const std::vector<Index>& roots, const Bitmap& settled)
         : a_(a), m_(m), run_(run), roots_(roots), settled_(settled),
-          projection_(a, m, run, roots.size(), settled),
-          left_(count_free(m.col_mate, a.n_cols)) {
+          projection_(a, m, run, roots.size(), settled), left_(count_free(m.col_mate, a.n_cols)) {
         for (int rank = 0; rank < run.team.size() && workers_.size() < roots.size(); ++rank)
             workers_.push_back(std::make_unique<Worker>(a, m, run, rank));
         failed_ = PublishedLists<Index>(workers_.size(), a.n_cols);

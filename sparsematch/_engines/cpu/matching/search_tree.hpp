@@ -4,8 +4,8 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
 #include <cstdint>
+#include <limits>
 #include <vector>
 
 #include "core/append_unseen.hpp"
@@ -133,11 +133,10 @@ class SearchTree {
 // Ends a run early if, to judge by the searches that are done, the others will cost more than half
 // of its budget of edges.
 // Only searches that succeed count, where what the others settle is handed on: no edge is scanned
-// twice by those that fail. With r of them
-// left one costs about r^-alpha: alpha is 0 where free columns are near, and 1 where searches go
-// everywhere. It is fitted to what two parts of the searches have cost. Where hardly any search
-// fails, and there are hardly more free columns than rows, the last one has to find the last
-// column; early searches show little of that, so that alpha is 1 unless they show none of it.
+// twice by those that fail. With r of them left one costs about r^-alpha: alpha is 0 where free
+// columns are near, and 1 where searches go everywhere. It is fitted to what two parts of the
+// searches have cost, and to what is usual: more where the last search has to find the last column,
+// less where many are left.
 template <class Index>
 class CostProjection {
   public:
@@ -165,7 +164,6 @@ class CostProjection {
 
   private:
     static constexpr int first_sample = 64;  // of so many that make the budget
-    static constexpr double usual = 0.25, spread = 0.25;  // alphas of most matrices
     struct Sample {
         double cost = 0, found = 0, failed = 0, failed_cost = 0;
     };
@@ -176,8 +174,7 @@ class CostProjection {
         const double searches_left = n_roots_ - now_.found - now_.failed;
         const double left = searches_left * found / (found + failed);
         const double cost = now_.cost - before_.cost;
-        double alpha = fitted(left, found, cost);
-        if (alpha > 0.25 && ends_with_last_column()) alpha = 1;
+        const double alpha = fitted(left, found, cost);
         return cost * share(0, left, alpha) / share(left, left + found, alpha);
     }
     bool ends_with_last_column() {
@@ -186,9 +183,10 @@ class CostProjection {
             n_targets_ = static_cast<double>(count_targets(a_, m_, visited_)) + now_.found;
         return n_targets_ < 1.5 * n_roots_;
     }
-    // The alpha that agrees best with what two parts of the searches have cost, and with what is
-    // usual: a few paths tell little, as one may cost many times what another does.
-    double fitted(double left, double found, double cost) const {
+    // Least squares of the logarithms. A few paths tell little, as one may cost many times what
+    // another does.
+    double fitted(double left, double found, double cost) {
+        const double usual = ends_with_last_column() ? 0.75 : 0.25, spread = 0.25;
         const double found_before = before_.found - last_.found;
         const double ratio = std::log(cost / (before_.cost - last_.cost));
         const double variance = 1 / found + 1 / found_before;

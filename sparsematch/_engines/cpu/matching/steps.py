@@ -126,7 +126,7 @@ class Steps:
         return (last.edges - last.failed_edges) / last.augmentations
 
     def cost_of_the_rest(self) -> float:
-        """Return how many passes the other paths cost if none costs more than those of the last step."""
+        """Return how many passes the others cost if none costs more than those of the last step."""
         if not self.run.steps[-1].augmentations:
             return inf
         return self.cost_of_a_path() * self.may_match() / self.graph.nnz
