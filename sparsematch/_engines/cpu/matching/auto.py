@@ -199,7 +199,7 @@ class Course(Steps):
         return self.search_untransposed(passes) or self.search("single_source_bfs", passes, why)
 
     def search_untransposed(self, passes: float) -> bool:
-        """Search briefly from the majors where fewer minors are free, before a transpose is built."""
+        """Search briefly from the majors where fewer minors are free: without a transpose."""
         if self.run.transposed or not self.minors_are_fewer:
             return False
         why = "before a transpose is built: are few searches enough"

@@ -220,8 +220,8 @@ class Features:
 
     @property
     def has_long_lists(self) -> bool:
-        """Whether a pass over all entries is much work."""
-        return self.graph.nnz >= LONG_LISTS * self.graph.n_major
+        """Whether most lists are so long that a pass over all entries is much work."""
+        return self.graph.nnz >= LONG_LISTS * self.graph.n_major and not self.degrees.are_skewed
 
     @property
     def forest(self) -> bool:
