@@ -196,7 +196,9 @@ class Course(Steps):
 
     def search_from_one_side(self, passes: float, why: str) -> bool:
         """Search from one free vertex after the other; without a transpose if that suffices."""
-        return self.search_untransposed(passes) or self.search("single_source_bfs", passes, why)
+        if self.search_untransposed(passes) or self.replace_by_degrees():
+            return True
+        return self.search("single_source_bfs", passes, why)
 
     def search_untransposed(self, passes: float) -> bool:
         """Search briefly from the majors where fewer minors are free: without a transpose."""
@@ -204,6 +206,15 @@ class Course(Steps):
             return False
         why = "before a transpose is built: are few searches enough"
         return self.search("single_source_bfs", min(passes, UNTRANSPOSED), why, sides="one")
+
+    def replace_by_degrees(self) -> bool:
+        """Start again where far fewer minors are free, and searches from majors do not fail."""
+        last, signs = self.run.steps[-1], self.features
+        if self.run.transposed or not (signs.lopsided and self.minors_are_fewer) or self.run.warm:
+            return False
+        if last.engine != "single_source_bfs" or 2 * last.augmentations < last.phases:
+            return False
+        return self.try_degrees("few are free, and have paths: degrees cost less than a transpose")
 
     def search_from_all(self) -> bool:
         """Search from all free vertices at once, if the single-source searches say that it pays."""
@@ -301,11 +312,15 @@ class Course(Steps):
         why = (
             f"{may_match / smaller:.0%} may still be matched, and the order of the rows is no help"
         )
+        return self.try_degrees(why)
+
+    def try_degrees(self, why: str) -> bool:
+        """Replace the matching by that of the least degrees if that is larger."""
         trial = Matching.start(self.graph)
         step = self.take("min_degree", trial, why)
         if step.cardinality > self.rank:
             self.adopt(trial, step.cardinality, nothing_settled(self.graph))
-        return self.rank == smaller
+        return self.rank == min(self.graph.shape)
 
     def search_to_the_end(self) -> bool:
         """Search from one free vertex after the other, if that is likely to suffice."""
