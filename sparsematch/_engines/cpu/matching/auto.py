@@ -12,7 +12,11 @@ from sparsematch._engines.cpu import _core
 from sparsematch._engines.cpu.core.csr import csr, mates
 from sparsematch._engines.cpu.core.run_engine import transpose
 from sparsematch._engines.cpu.matching.steps import Steps, head, nothing_settled
-from sparsematch._engines.cpu.ordering.features import degree_statistics
+from sparsematch._engines.cpu.ordering.features import (
+    CORE_DEGREE,
+    PEELING_SHARE,
+    degree_statistics,
+)
 from sparsematch._engines.registry import Run
 from sparsematch._types.arrays import fill_unmatched
 from sparsematch._types.bipartite import BipartiteCSR
@@ -340,11 +344,12 @@ class Course(Steps):
         """
         if self.run.warm or self.peeled or self.is_scrambled_mesh:
             return False
-        minors = degree_statistics(transpose(self.graph, self.run))
-        if not self.features.degrees.ones and not minors.ones:
-            return False
+        minors, majors = degree_statistics(transpose(self.graph, self.run)), self.features.degrees
         smaller = min(self.graph.shape)
-        with_picks = self.features.has_core and self.may_match() > PICKS_SHARE * smaller
+        with_picks = majors.mean <= CORE_DEGREE and self.may_match() > PICKS_SHARE * smaller
+        ones = max(majors.ones, minors.ones)
+        if not ones or not with_picks and ones < PEELING_SHARE:
+            return False
         trial, settled = Matching.start(self.graph), nothing_settled(self.graph)
         forced = self.run.forced
         step = self.take(

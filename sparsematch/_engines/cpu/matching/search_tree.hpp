@@ -186,10 +186,10 @@ class CostProjection {
     // Least squares of the logarithms. A few paths tell little, as one may cost many times what
     // another does.
     double fitted(double left, double found, double cost) {
-        const double usual = ends_with_last_column() ? 0.75 : 0.25, spread = 0.25;
+        const double usual = ends_with_last_column() ? 1 : 0, spread = 0.15;
         const double found_before = before_.found - last_.found;
         const double ratio = std::log(cost / (before_.cost - last_.cost));
-        const double variance = 1 / found + 1 / found_before;
+        const double variance = 2 / found + 2 / found_before;
         double best = 0, least = std::numeric_limits<double>::infinity();
         for (double alpha = 0; alpha < 1.01; alpha += 0.05) {
             const double expected =
