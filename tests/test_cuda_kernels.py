@@ -57,7 +57,7 @@ MACROS = {
     "matching/graph_karp_sipser": karp_sipser.MACROS,
     "matching/features": {"MAX_SHARED": features.MAX_SHARED},
     "matching/karp_sipser": {"STRETCH": start_common.STRETCH},
-    "matching/min_degree": {"STRETCH": start_common.STRETCH},
+    "matching/min_degree": {"STRETCH": start_common.STRETCH, "RARE": rare_columns.RARE},
     "matching/ms_bfs": SEARCH | {"WIDTH": 0, "LANES": 8},
     "matching/ms_bfs_setup": {"WIDTH": 8, "LANES": 8, "LINKED": ms_bfs.LINKED},
     "matching/over_ranks/forest": {"LANES": 8, "LONG": forest.LONG, "THREADS": forest.THREADS},
@@ -166,8 +166,8 @@ def test_a_struct_is_filled_by_its_fields():
     kernels = layout.Layouts()
     kernels.name, kernels.dtype = "matching/ms_bfs", np.dtype(np.int64)
     limits = {"narrow": 1, "stay": 2, "depth_eighths": 3, "graft": 4, "alone": 5}
-    limits |= {"wide": 6, "allowance": 7, "own_levels": 8}
-    assert kernels.struct("Limits", **limits).record.item() == (1, 2, 3, 4, 5, 6, 7, 8)
+    limits |= {"wide": 6, "allowance": 7, "own_levels": 8, "paths": 9}
+    assert kernels.struct("Limits", **limits).record.item() == (1, 2, 3, 4, 5, 6, 7, 8, 9)
     for wrong in (limits | {"few": 6}, {"narrow": 1}):
         with pytest.raises(TypeError, match="Limits has fields"):
             kernels.struct("Limits", **wrong)

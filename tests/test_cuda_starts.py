@@ -11,10 +11,18 @@ import oracle
 import sparsematch as sm
 from calls import random_matrix, scrambled
 from gpu_calls import host, to_gpu
+from gpu_rank_checks import with_rare_columns
 from sparsematch._engines.cuda.core.transpose import transpose
+from sparsematch._engines.cuda.matching import (
+    karp_sipser,
+    min_degree,
+    rare_columns,
+    row_singletons,
+)
 from sparsematch._engines.cuda.matching.features import HUBS, features, is_symmetric
 from sparsematch._engines.registry import Run
 from sparsematch._types.bipartite import as_bipartite
+from sparsematch._types.matching import Matching
 
 pytestmark = pytest.mark.skipif(bool(gpu_calls.MISSING), reason=str(gpu_calls.MISSING))
 
@@ -82,7 +90,7 @@ def test_symmetric_patterns_are_recognised(name):
         assert is_symmetric(graph, run)
         assert run.symmetric
         seen = features(graph, 8)
-        assert seen.symmetric is (not seen.has_diagonal and seen.skew < HUBS)
+        assert seen.symmetric is not (seen.has_diagonal or seen.hubs_with_leaves)
         mirror = transpose(graph, run)
         assert mirror.flipped is not graph.flipped
         assert mirror.indices is graph.indices
@@ -173,3 +181,107 @@ def test_long_rows_choose_after_shorter_ones():
     A = scrambled(pattern(*np.tril_indices(n), n), 17)
     m = sm.maximum_transversal(to_gpu(A), init="min_degree", method="none")
     assert m.cardinality > 0.95 * n
+
+
+def test_every_test_of_symmetry_draws_its_numbers_anew(monkeypatch):
+    seeds, graph = [], as_bipartite(to_gpu(SYMMETRIC["sparse"]))
+    drawn = lambda n: seeds.append(n) or bytes([len(seeds)] * n)
+    monkeypatch.setattr("os.urandom", drawn)
+    assert is_symmetric(graph, Run())
+    assert is_symmetric(graph, Run())
+    assert seeds == [8, 8]
+
+
+def left_out(settled, n):
+    """The vertices that are not in a set, one bit each."""
+    return np.flatnonzero(np.unpackbits(host(settled).view(np.uint8), bitorder="little")[:n] == 0)
+
+
+def leaves(n, hubs, seed):
+    """Leaves of a few hubs, in rows and in columns, and a random rest."""
+    rng = np.random.default_rng(seed)
+    i, j = np.arange(n), rng.integers(0, hubs, n)
+    rest = rng.integers(0, n, (2, n // 3))
+    return pattern(np.r_[i, j, rest[0]], np.r_[j, i, rest[1]], n)
+
+
+@pytest.mark.parametrize("start", ["row_singletons", "karp_sipser"])
+def test_no_search_needs_what_is_settled(start):
+    """Rows and columns of the rest have as many pairs as are missing."""
+    A = leaves(600, 20, 1) if start == "row_singletons" else random_matrix(500, 500, 2, seed=3)
+    for B in (A, sp.csc_array(A)):
+        graph, run = as_bipartite(to_gpu(B)), Run(options={"degree_one_only": True})
+        matching = Matching.start(graph)
+        if start == "row_singletons":
+            row_singletons.match_row_singletons(graph, matching, run)
+        else:
+            run.symmetric = False
+            karp_sipser.improve(graph, matching, run)
+        oracle.assert_matching(B, host(matching.row_mate), host(matching.col_mate))
+        sides = zip(run.settled, (graph.n_major, graph.n_minor), strict=True)
+        rows, cols = graph.orient(*(left_out(*side) for side in sides))
+        assert matching.cardinality > 0
+        assert len(rows) < 0.9 * B.shape[0]
+        rest = sm.structural_rank(sp.csr_array(B)[rows][:, cols])
+        assert matching.cardinality + rest == sm.structural_rank(B)
+
+
+def test_leaves_of_hubs_come_first():
+    A = leaves(40_000, 30, 5)
+    assert features(as_bipartite(to_gpu(A)), 8).hubs_with_leaves
+    m, info = sm.maximum_transversal(to_gpu(A), return_info=True, options={"host": False})
+    assert [step.engine for step in info.steps][:2] == ["row_singletons", "cheap"]
+    oracle.assert_maximum(A, host(m.row_mate), host(m.col_mate))
+
+
+@pytest.mark.parametrize("cached", [0, 1])
+@pytest.mark.parametrize("dtype", [np.int32, np.int64])
+def test_rare_columns_are_matched_first(monkeypatch, dtype, cached):
+    """As many as possible; then the search knows that nothing is left to find."""
+    monkeypatch.setattr(rare_columns, "LEAST", 0)
+    monkeypatch.setattr(min_degree, "CACHED", cached)
+    A = with_rare_columns()
+    A.indptr, A.indices = A.indptr.astype(dtype), A.indices.astype(dtype)
+    most, rank = sm.structural_rank(A[:, 200:]), sm.structural_rank(A)
+    m = sm.maximum_transversal(to_gpu(A), init="min_degree", method="none")
+    assert np.count_nonzero(host(m.col_mate)[200:] >= 0) == most < 60
+    arguments = {"init": "min_degree", "method": "ms_bfs", "return_info": True}
+    m, info = sm.maximum_transversal(to_gpu(A), **arguments)
+    oracle.assert_maximum(A, host(m.row_mate), host(m.col_mate))
+    assert m.cardinality == rank == 200 + most
+    assert info.steps[-1].phases == 0
+
+
+@pytest.mark.parametrize("wrong", [0, 1, 127])
+def test_wrong_degrees_cost_no_pair(monkeypatch, wrong):
+    monkeypatch.setattr(rare_columns, "LEAST", 0)
+    degrees = gpu_calls.CUPY.full(260, wrong, np.uint8)
+    monkeypatch.setattr(min_degree, "_degrees", lambda *_: degrees)
+    A = with_rare_columns()
+    m = sm.maximum_transversal(to_gpu(A), init="min_degree", method="ms_bfs")
+    oracle.assert_maximum(A, host(m.row_mate), host(m.col_mate))
+
+
+def test_hubs_without_leaves_may_be_symmetric():
+    A = symmetric(30_000, 4, 23)
+    C, far = A.tocoo(), np.arange(30_000)
+    i, j = np.r_[C.coords[0], far // 10_000], np.r_[C.coords[1], far]
+    i, j = i[i != j], j[i != j]
+    A = pattern(np.r_[i, j], np.r_[j, i], 30_000)
+    seen = features(as_bipartite(to_gpu(A)), 8)
+    assert seen.skew > HUBS
+    assert seen.symmetric
+    m, info = sm.maximum_transversal(to_gpu(A), return_info=True, options={"host": False})
+    assert info.steps[0].engine == "karp_sipser"
+    oracle.assert_maximum(A, host(m.row_mate), host(m.col_mate))
+
+
+def test_hubs_without_leaves_are_started_by_degree():
+    rng = np.random.default_rng(19)
+    n = 20_000
+    sizes = np.r_[np.full(n - 40, 8), np.full(40, 8000)]
+    rows = np.repeat(np.arange(n), sizes)
+    A = pattern(rows, rng.integers(0, n, rows.size), n)
+    assert features(as_bipartite(to_gpu(A)), 0).skew > HUBS
+    _, info = sm.maximum_transversal(to_gpu(A), return_info=True)
+    assert info.steps[0].engine == "min_degree"

@@ -66,6 +66,8 @@ class Run:
         some maximum matching that contains the one at hand has no other pairs there.
     free_together : bool
         Whether rows and columns of the same numbers are free, as a start left them.
+    most_pairs : int or None
+        How many pairs a matching has at most, where a start has found that out.
     kept : object or None
         What else a step leaves to the next; the back-end knows the type.
     warm : bool
@@ -89,6 +91,7 @@ class Run:
     forced: object | None = None
     settled: tuple[Any, Any] | None = None
     free_together: bool = False
+    most_pairs: int | None = None
     kept: object | None = None
     warm: bool = False
     host: bool = False

@@ -311,7 +311,9 @@ def install():
     cupy.from_dlpack = lambda tensor: tensor.__dlpack__()
     cupy.cuda.runtime.getDevice = lambda: 0
     cupy.cuda.Device = lambda *_: types.SimpleNamespace(
-        id=0, compute_capability="90", attributes={"MaxSharedMemoryPerBlockOptin": 232_448}
+        id=0,
+        compute_capability="90",
+        attributes={"MaxSharedMemoryPerBlockOptin": 232_448, "L2CacheSize": 50 << 20},
     )
     cupy.cuda.runtime.getDeviceCount = lambda: 1
     pool = types.SimpleNamespace(

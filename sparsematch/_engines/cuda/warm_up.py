@@ -14,6 +14,7 @@ from sparsematch._engines.cuda.matching import (
     features,
     karp_sipser,
     ms_bfs,
+    rare_columns,
     start_common,
 )
 
@@ -50,12 +51,19 @@ def compile_all(progress: Callable[[str, int, int], object]) -> int:
 
 def _of_calls(dtype: "np.dtype[Any]") -> Iterator[compile.Module]:
     """Yield what `auto`, block forms and certificates are made of."""
-    for name in ("core/check", "core/certificates", "matching/one_block"):
+    for name in (
+        "core/check",
+        "core/certificates",
+        "matching/one_block",
+        "matching/row_singletons",
+    ):
         yield name, {}
     yield "matching/graph_karp_sipser", karp_sipser.MACROS
     yield "matching/features", {"MAX_SHARED": features.MAX_SHARED}
-    for name in ("cheap", "karp_sipser", "min_degree"):
+    for name in ("cheap", "karp_sipser"):
         yield f"matching/{name}", {"STRETCH": start_common.STRETCH}
+    rare = {"RARE": rare_columns.RARE}
+    yield "matching/min_degree", {"STRETCH": start_common.STRETCH} | rare
     yield from ms_bfs.modules(dtype)
     yield from block_form.modules(dtype)
     components = {"FIRST": connected_components.FIRST, "LONG": connected_components.LONG}

@@ -2,12 +2,15 @@
 
 from dataclasses import replace
 from time import perf_counter
+from typing import Any
+
+import numpy as np
 
 from sparsematch._engines.cuda.core import compile
 from sparsematch._engines.cuda.core.device import lanes_of
 from sparsematch._engines.cuda.core.running_sum import running_sum
 from sparsematch._engines.registry import Run
-from sparsematch._types.arrays import namespace
+from sparsematch._types.arrays import IndexArray, namespace
 from sparsematch._types.bipartite import BipartiteCSR
 
 #: Entries above which a list is left to a whole block.
@@ -33,15 +36,25 @@ def _mirrored(graph: BipartiteCSR) -> BipartiteCSR:
     return replace(graph, flipped=not graph.flipped)
 
 
+def count_entries(minors: IndexArray, n_minor: int) -> tuple[IndexArray, IndexArray]:
+    """Return the place of each entry among those of its minor, and where each of these begins."""
+    xp, dtype, nnz = namespace(minors), minors.dtype, minors.size
+    # the first stays zero, so that their running sum is where lists begin
+    counts, place = xp.zeros(n_minor + 1, dtype), xp.empty(nnz, dtype)
+    if nnz:
+        _kernels(dtype).launch("count", nnz, dtype.type(nnz), minors, counts[1:], place)
+    return place, running_sum(counts)
+
+
+def _kernels(dtype: np.dtype[Any]) -> compile.Kernels:
+    return compile.load("core/transpose", dtype, LONG=LONG)
+
+
 def _build(graph: BipartiteCSR) -> BipartiteCSR:
     xp, dtype, nnz = namespace(graph.indptr), graph.dtype, graph.nnz
-    launch = compile.load("core/transpose", dtype, LONG=LONG).launch
-    # the first stays zero, so that their running sum is where lists begin
-    counts = xp.zeros(graph.n_minor + 1, dtype)
-    place, indices = xp.empty(nnz, dtype), xp.empty(nnz, dtype)
-    if nnz:
-        launch("count", nnz, dtype.type(nnz), graph.indices, counts[1:], place)
-    begin = running_sum(counts)
+    launch = _kernels(dtype).launch
+    place, begin = count_entries(graph.indices[:nnz], graph.n_minor)
+    indices = xp.empty(nnz, dtype)
     if nnz:
         shift = lanes_of(graph)
         arrays = graph.indptr, graph.indices, place, begin, indices

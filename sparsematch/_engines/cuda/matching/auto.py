@@ -1,7 +1,11 @@
 """The choice among the engines of this back-end, by the shape and how uneven the lists are."""
 
+import functools
 from time import perf_counter
 from types import ModuleType
+from typing import Any
+
+import numpy as np
 
 from sparsematch._engines.cuda.core import compile, hand_over
 from sparsematch._engines.cuda.core.transpose import transpose
@@ -11,10 +15,10 @@ from sparsematch._engines.cuda.matching import (
     min_degree,
     ms_bfs,
     one_block,
+    row_singletons,
     start_common,
 )
 from sparsematch._engines.cuda.matching.features import (
-    HUBS,
     Features,
     features,
     kernels_of,
@@ -40,8 +44,8 @@ SMALL = 2048
 TALL = 1.2
 
 #: Lists of this mean length or more, and this uneven (random ones: up to 1 + 1 / mean), are started
-#: by least degree: few rows are left then. Where hubs have most of the entries it finds hardly more
-#: than the cheap start, in more time.
+#: by least degree: few rows are left then. Where hubs have leaves it finds hardly more than the
+#: cheap start, in more time.
 LONG, UNEVEN = 8, 1.5
 
 #: Where more than this share of the majors have one entry, the Karp-Sipser start goes first: on
@@ -67,6 +71,8 @@ def improve(graph: BipartiteCSR, matching: Matching, run: Run) -> None:
     run.kept, run.symmetric = hand_over.ListOrder(seen.in_order), seen.symmetric
     if not run.warm and _match_at_once(searched, seen, matching, run):
         return
+    if not run.warm and seen.hubs_with_leaves:
+        row_singletons.match_row_singletons(searched, matching, run)
     _start(searched, seen, run).improve(searched, matching, run)
     begin, limits = perf_counter(), {}
     if run.host:
@@ -101,16 +107,29 @@ def _search_small(graph: BipartiteCSR, matching: Matching, run: Run) -> None:
 
 def _preload(graph: BipartiteCSR) -> None:
     """Start the compiler for what will be launched, and the likely start; then for other calls."""
-    start_common.load("matching/cheap", graph.dtype)
-    if graph.n_major == graph.n_minor:
-        compile.load("matching/graph_karp_sipser", graph.dtype, **karp_sipser.MACROS)
-    if _may_have_pendants(graph):
-        start_common.load("matching/karp_sipser", graph.dtype)
-    if graph.nnz >= LONG * graph.n_major:
-        start_common.load("matching/min_degree", graph.dtype)
-    kernels_of(graph.dtype)
-    ms_bfs.preload(graph)
-    compile.load_ahead(graph.dtype)
+    square, long = graph.n_major == graph.n_minor, graph.nnz >= LONG * graph.n_major
+    shape = tuple(ms_bfs.shape(graph).items())
+    _preload_once(graph.dtype, square, long, _may_have_pendants(graph), shape)
+
+
+@functools.cache
+def _preload_once(
+    dtype: np.dtype[Any],
+    square: bool,
+    long: bool,
+    pendants: bool,
+    shape: tuple[tuple[str, int], ...],
+) -> None:
+    start_common.load("matching/cheap", dtype)
+    if square:
+        compile.load("matching/graph_karp_sipser", dtype, **karp_sipser.MACROS)
+    if pendants:
+        start_common.load("matching/karp_sipser", dtype)
+    if long:
+        min_degree.load(dtype)
+    kernels_of(dtype)
+    ms_bfs.preload(dtype, dict(shape))
+    compile.load_ahead(dtype)
 
 
 def _may_have_pendants(graph: BipartiteCSR) -> bool:
@@ -122,5 +141,5 @@ def _start(graph: BipartiteCSR, seen: Features, run: Run) -> ModuleType:
     pendants = _may_have_pendants(graph) and seen.single > PENDANT
     if pendants or (seen.symmetric and not run.warm):
         return karp_sipser
-    by_degree = graph.nnz >= LONG * graph.n_major and UNEVEN < seen.skew < HUBS
-    return min_degree if by_degree else cheap
+    by_degree = graph.nnz >= LONG * graph.n_major and seen.skew > UNEVEN
+    return min_degree if by_degree and not seen.hubs_with_leaves else cheap

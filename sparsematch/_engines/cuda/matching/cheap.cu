@@ -4,31 +4,43 @@
 // Duff, Kaya, Ucar (ACM TOMS 38, 2011), simple greedy, in rounds without order. Invariant: a column
 // is taken by one atomic on its bit, and its row alone writes both mates afterwards, so that they
 // agree when the kernel ends. The result is maximal: a row gives up only after it has seen all its
-// columns taken, and no column is ever released. At random, rows come in a shuffled order too:
-// where both follow a mesh's numbering, free rows and free columns end up far apart.
+// columns taken, and no column is ever released. At random, stretches of rows come in a shuffled
+// order too: where both follow a mesh's numbering, free rows and free columns end up far apart.
 #include "core/device.cuh"
 #include "matching/start_common.cuh"
+
+enum { AT_ONCE = 4 };  // entries that are read at a time
 
 // Reads: indptr, indices; row_mate if warm. Writes: taken, by atomics; mates of pairs that it made.
 // Time: O(nnz / threads + degree).
 KERNEL cheap(Index n_rows, const Index* __restrict__ indptr, const Index* __restrict__ indices,
              Index* row_mate, Index* col_mate, Bits* taken, bool warm, bool at_random, int bits,
              unsigned seed) {
-    for (Index t = thread_index(); t < n_rows; t += thread_count()) {
-        const Index i = at_random ? shuffle(t, n_rows, bits, seed) : t;
+    for (long long t = thread_index(); t < stretches(n_rows) * STRETCH; t += thread_count()) {
+        const Index i = at_random ? visited(t, n_rows, bits, seed) : static_cast<Index>(t);
+        if (i == UNMATCHED || i >= n_rows) continue;
         if (warm && row_mate[i] != UNMATCHED) continue;  // own entry: no other thread writes it
         const Index begin = indptr[i], degree = indptr[i + 1] - begin;
         const unsigned draw = at_random ? scatter(static_cast<unsigned>(i) ^ seed) : 0;
         Index at = degree > 1 ? (draw >> 1) % static_cast<unsigned>(degree) : 0;
-        for (Index k = 0; k < degree; ++k) {
-            const Index j = indices[begin + at];
-            if (!has(taken, j) && claim(taken, j)) {
-                col_mate[j] = i;
-                row_mate[i] = j;
-                break;
+        bool matched = false;
+        // most columns are free at first
+        for (Index base = 0, step = 1; base < degree && !matched; base += step, step = AT_ONCE) {
+            Index j[AT_ONCE];
+            bool free[AT_ONCE];
+            for (int u = 0; u < AT_ONCE; ++u) {
+                j[u] = u < step && base + u < degree ? indices[begin + at] : UNMATCHED;
+                if (u >= step) continue;
+                if (draw & 1) at = at ? at - 1 : degree - 1;
+                else if (++at >= degree) at = 0;
             }
-            if (draw & 1) at = at ? at - 1 : degree - 1;
-            else if (++at == degree) at = 0;
+            for (int u = 0; u < AT_ONCE; ++u) free[u] = j[u] != UNMATCHED && !has(taken, j[u]);
+            for (int u = 0; u < AT_ONCE; ++u) {
+                if (matched || !free[u] || !claim(taken, j[u])) continue;
+                col_mate[j[u]] = i;
+                row_mate[i] = j[u];
+                matched = true;
+            }
         }
     }
 }

@@ -4,7 +4,7 @@ from time import perf_counter
 
 import numpy as np
 
-from sparsematch._engines.cuda.core.device import index_bits, seed_of
+from sparsematch._engines.cuda.core.device import seed_of
 from sparsematch._engines.cuda.matching import start_common
 from sparsematch._engines.registry import Run
 from sparsematch._types.bipartite import BipartiteCSR
@@ -26,7 +26,7 @@ def improve(graph: BipartiteCSR, matching: Matching, run: Run) -> None:
     warm = run.warm or bool(run.steps)
     taken = start_common.matched(kernels, col_mate, warm)
     at_random = np.bool_(run.options.get("random", OPTIONS["random"]))
-    order = at_random, index_bits(n_rows), seed_of(run)
+    order = at_random, start_common.stretch_bits(n_rows), seed_of(run)
     arrays = graph.indptr, graph.indices, row_mate, col_mate, taken
     kernels.launch("cheap", n_rows, graph.dtype.type(n_rows), *arrays, np.bool_(warm), *order)
     run.steps.append(StepInfo("cheap", perf_counter() - begin))

@@ -21,12 +21,14 @@ DEVICE void put_end(Bits* set, const Index* end, int* shared) {
     if (!claim(set, *end)) add(shared, 1);
 }
 
-// Whether list i lacks vertex j; lists that are not searched lack none.
-DEVICE bool lacks(const Index* indptr, const Index* indices, Index i, Index j) {
-    const Index begin = indptr[i], end = indptr[i + 1];
-    if (end - begin >= LONG) return false;
-    for (Index p = begin; p < end; ++p)
+// Whether a list lacks vertex j. Given up, as if it did, when another thread of the block has found
+// one that does.
+DEVICE bool lacks(const Index* indices, Index begin, Index end, Index j, int* given_up) {
+    enum { AT_ONCE = 16 };
+    for (Index p = begin; p < end; ++p) {
         if (indices[p] == j) return false;
+        if ((p - begin) % AT_ONCE == AT_ONCE - 1 && add(given_up, 0)) break;
+    }
     return true;
 }
 
@@ -60,8 +62,8 @@ KERNEL features(Index n, Index square, int width, int most, const Index* __restr
             linked += rows <= most ? rows : 0;
             if (size && first) put_end(firsts, indices + begin, &firsts_shared);
             if (size && last) put_end(lasts, indices + begin + size - 1, &lasts_shared);
-            if (diagonal && (size >= LONG || lacks(indptr, indices, i, i)))
-                store(&lacking, 1);  // all write the same
+            if (diagonal && (size >= LONG || lacks(indices, begin, begin + size, i, &lacking)))
+                maximum(&lacking, 1);
         }
         sync_block();
         if (thread_in_block()) continue;
@@ -69,12 +71,19 @@ KERNEL features(Index n, Index square, int width, int most, const Index* __restr
         if (lasts_shared) add(&f->last_shared, static_cast<Index>(lasts_shared));
         if (lacking) store(&f->off_diagonal, static_cast<Index>(1));
     }
-    for (long long k = thread_index(); square && n > 0 && k < SAMPLE; k += thread_count()) {
+    const long long warp = static_cast<long long>(warp_in_block()) * block_count() + block_index();
+    const long long warps = static_cast<long long>(warps_in_block()) * block_count();
+    for (long long k = warp; square && n > 0 && k < SAMPLE; k += warps) {
         const unsigned draw = scatter(static_cast<unsigned>(k));
         const Index i = static_cast<Index>(static_cast<Wide>(draw) % static_cast<Wide>(n));
         const Index begin = indptr[i], size = indptr[i + 1] - begin;
-        if (size &&
-            lacks(indptr, indices, indices[begin + scatter(draw) % static_cast<unsigned>(size)], i))
+        if (!size) continue;
+        const Index j = indices[begin + scatter(draw) % static_cast<unsigned>(size)];
+        const Index from = indptr[j], to = indptr[j + 1];
+        bool met = to - from >= LONG;
+        for (Index p = from + lane_in_warp(); !met && p < to; p += lanes_in_warp())
+            met = indices[p] == i;
+        if (!ballot(met) && lane_in_warp() == 0)
             store(&f->one_sided, static_cast<Index>(1));  // all write the same
     }
     add_of_block(&f->squares, squares);
@@ -91,13 +100,15 @@ DEVICE Wide drawn_for(Index v, Wide seed) {
 
 // Whether the pattern is symmetric, where the sample did not tell: with x drawn for the vertices,
 // x_i x_j (x_j - x_i) changes its sign where i and j change places, so that the sum over all
-// entries is zero if each has its counterpart; if not, it is zero by chance, one of 2^60. Long
-// lists are left to `compare_long`. Not where the squares are `too_uneven`. Reads: indptr, indices.
-// Writes: f. 2^shift neighbouring threads
-// share a list. Time: O(nnz / threads).
+// entries is zero if each has its counterpart; if not, it is zero by chance, one of 2^60, whatever
+// the pattern, as nobody knows the seed. Long lists are left to `compare_long`. Not where the
+// squares are `too_uneven` and more lists than `few` have one entry. 2^shift neighbouring threads
+// share a list. Reads: indptr, indices. Writes: f. Time: O(nnz / threads).
 KERNEL compare_sides(Index n, const Index* __restrict__ indptr, const Index* __restrict__ indices,
-                     Features* f, Wide seed, int shift, Wide too_uneven, bool unless_diagonal) {
-    if (f->one_sided || f->squares >= too_uneven || (unless_diagonal && !f->off_diagonal)) return;
+                     Features* f, Wide seed, int shift, Wide too_uneven, Index few,
+                     bool unless_diagonal) {
+    if (f->squares >= too_uneven && f->single > few) return;
+    if (f->one_sided || (unless_diagonal && !f->off_diagonal)) return;
     const Index lanes = static_cast<Index>(1) << shift;
     Wide sum = 0;
     for (long long t = thread_index(); t < static_cast<long long>(n) << shift;

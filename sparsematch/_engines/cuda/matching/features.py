@@ -1,5 +1,6 @@
 """What the choice of a start depends on: two launches over the lists, one wait for the device."""
 
+import os
 from time import perf_counter
 from typing import Any, NamedTuple
 
@@ -28,8 +29,10 @@ class Features(NamedTuple):
     has_diagonal : bool
         Whether the matrix is square and its diagonal has no zero.
     symmetric : bool
-        Whether the pattern is symmetric; not known, and False, if it `has_diagonal` or hubs have
-        most of the entries.
+        Whether the pattern is symmetric; not known, and False, if it `has_diagonal` or there are
+        `hubs_with_leaves`.
+    hubs_with_leaves : bool
+        Whether hubs have most of the entries, and many lists one, which is mostly with a hub.
     first_shared, last_shared : int
         How many lists begin, or end, with a minor with which another does; beyond `MAX_SHARED` they
         are not counted.
@@ -40,6 +43,7 @@ class Features(NamedTuple):
     linked: int
     has_diagonal: bool
     symmetric: bool
+    hubs_with_leaves: bool
     first_shared: int
     last_shared: int
 
@@ -55,14 +59,12 @@ LINKED = 15
 #: Ends of lists that are shared where lists follow an order: as many as a band or a strip is wide.
 MAX_SHARED = 64
 
-#: Lists this uneven are those of hubs, which have most of the entries.
-HUBS = 20.0
+#: Lists this uneven are those of hubs, which have most of the entries. These have leaves where more
+#: than this share of the lists have one entry.
+HUBS, LEAVES = 20, 0.02
 
 #: Threads of a launch at most: each block adds to the same numbers, which takes 20 ns.
 THREADS = 1 << 18
-
-#: Of the numbers that are drawn for vertices: the answer does not depend on it.
-SEED = np.uint64(0x853C49E6748FEA9B)
 
 
 def features(graph: BipartiteCSR, width: int) -> Features:
@@ -74,17 +76,20 @@ def features(graph: BipartiteCSR, width: int) -> Features:
     arrays = graph.indptr, graph.indices, found, firsts, lasts
     sizes = index(n), index(square), np.int32(width), np.int32(LINKED)
     kernels.launch("features", min(n, THREADS), *sizes, *arrays, threads=512)
+    too_uneven, few = min(-(-HUBS * graph.nnz**2 // max(n, 1)), 2**63), int(LEAVES * n)
     if square:
-        too_uneven = np.uint64(min(HUBS * graph.nnz**2 / max(n, 1), 2.0**63))
-        _compare_sides(graph, found, too_uneven, unless_diagonal=True)
+        _compare_sides(graph, found, np.uint64(too_uneven), index(few), unless_diagonal=True)
     seen = kernels.read("Features", found)
     skew = float(seen["squares"]) * n / max(graph.nnz, 1) ** 2
     single = int(seen["single"]) / max(n, 1)
     shared = int(seen["first_shared"]), int(seen["last_shared"])
     has_diagonal = square and not seen["off_diagonal"]
     asymmetric = seen["one_sided"] or seen["imbalance"]
-    symmetric = square and skew < HUBS and not (has_diagonal or asymmetric)
-    return Features(single, skew, int(seen["linked"]), has_diagonal, symmetric, *shared)
+    # the same comparisons as on the device: nothing may count as symmetric untested
+    hubs_with_leaves = int(seen["squares"]) >= too_uneven and int(seen["single"]) > few
+    symmetric = square and not (has_diagonal or asymmetric or hubs_with_leaves)
+    facts = has_diagonal, symmetric, hubs_with_leaves
+    return Features(single, skew, int(seen["linked"]), *facts, *shared)
 
 
 def is_symmetric(graph: BipartiteCSR, run: Run) -> bool:
@@ -93,20 +98,26 @@ def is_symmetric(graph: BipartiteCSR, run: Run) -> bool:
         seen = None
         if graph.n_major == graph.n_minor:
             found = kernels_of(graph.dtype).zeros(namespace(graph.indptr), "Features")
-            _compare_sides(graph, found, np.uint64(2**63), unless_diagonal=False)
+            never = np.uint64(2**63), graph.dtype.type(graph.n_major)
+            _compare_sides(graph, found, *never, unless_diagonal=False)
             seen = kernels_of(graph.dtype).read("Features", found)
         run.symmetric = seen is not None and not seen["imbalance"]
     return run.symmetric
 
 
 def _compare_sides(
-    graph: BipartiteCSR, found: Any, too_uneven: np.uint64, *, unless_diagonal: bool
+    graph: BipartiteCSR, found: Any, too_uneven: np.uint64, few: Any, *, unless_diagonal: bool
 ) -> None:
-    """Launch the test for a symmetric pattern; for none whose `squares` are so many."""
+    """Launch the test for a symmetric pattern.
+
+    For none whose `squares` are so many if more than a `few` lists have one entry.
+    """
     n, shift, kernels = graph.n_major, lanes_of(graph), kernels_of(graph.dtype)
-    given = graph.dtype.type(n), graph.indptr, graph.indices, found, SEED
+    # not that of the call: nobody can make a matrix for which the numbers drawn are known
+    seed = np.uint64(int.from_bytes(os.urandom(8), "little"))
+    given = graph.dtype.type(n), graph.indptr, graph.indices, found, seed
     threads = min(n << int(shift), THREADS)
-    unless = too_uneven, np.bool_(unless_diagonal)
+    unless = too_uneven, few, np.bool_(unless_diagonal)
     kernels.launch("compare_sides", threads, *given, shift, *unless, threads=512)
     kernels.launch("compare_long", min(n, THREADS), *given, threads=512)
 

@@ -56,7 +56,8 @@ DEVICE bool take(const GraphKarpSipser& s, Index v) { return !(bit_or(s.word + v
 DEVICE void give_back(const GraphKarpSipser& s, Index v) { bit_and(s.word + v, ~TAKEN); }
 
 // The free neighbour of least degree, of the first of equal ones from a place drawn for v on.
-DEVICE Index best_neighbour(const GraphKarpSipser& s, Index v) {
+// gone: which of the first entries were seen to be matched, a bit each.
+DEVICE Index best_neighbour(const GraphKarpSipser& s, Index v, Bits& gone) {
     const List list = list_of(s, v);
     const Index size = list.size;
     const Index turned = size > 1 ? static_cast<Index>(scatter(static_cast<unsigned>(v) ^ s.seed) %
@@ -64,24 +65,28 @@ DEVICE Index best_neighbour(const GraphKarpSipser& s, Index v) {
                                   : 0;
     Index best = UNMATCHED;
     Bits least = TAKEN;
+    gone = 0;
     for (Index base = 0; base < size && base < MOST_SCANNED; base += AT_ONCE) {
         if (base >= WINDOW && best != UNMATCHED) break;
-        Index k[AT_ONCE];
+        Index k[AT_ONCE], at[AT_ONCE];
         Bits word[AT_ONCE];
         for (int u = 0; u < AT_ONCE; ++u) {
             const Index p = base + u + turned;
-            k[u] = base + u < size ? list.entries[p < size ? p : p - size] : v;
+            at[u] = p < size ? p : p - size;
+            k[u] = base + u < size ? list.entries[at[u]] : v;
         }
         for (int u = 0; u < AT_ONCE; ++u) word[u] = k[u] != v ? load(s.word + k[u]) : TAKEN;
-        for (int u = 0; u < AT_ONCE; ++u)
+        for (int u = 0; u < AT_ONCE; ++u) {
             if (word[u] < least) least = word[u], best = k[u];
+            if (word[u] >= TAKEN && base + u < size && at[u] < 32) gone |= 1u << at[u];
+        }
     }
     return best;
 }
 
-// Lowers the words of the neighbours of a vertex that has been matched. Returns one that is left
-// with degree one; others are left to the next pass.
-DEVICE Index lower(const GraphKarpSipser& s, Index v) {
+// Lowers the words of the neighbours of a vertex that has been matched, but for those entries that
+// are known to be gone. Returns one that is left with degree one; others are left to the next pass.
+DEVICE Index lower(const GraphKarpSipser& s, Index v, Bits gone) {
     const List list = list_of(s, v);
     Index next = UNMATCHED;
     if (list.size > LONG) {
@@ -91,8 +96,10 @@ DEVICE Index lower(const GraphKarpSipser& s, Index v) {
     for (Index base = 0; base < list.size; base += AT_ONCE) {
         Index k[AT_ONCE];
         Bits before[AT_ONCE];
-        for (int u = 0; u < AT_ONCE; ++u)
-            k[u] = base + u < list.size ? list.entries[base + u] : UNMATCHED;
+        for (int u = 0; u < AT_ONCE; ++u) {
+            const bool wanted = base + u >= 32 || !(gone >> (base + u) & 1);
+            k[u] = wanted && base + u < list.size ? list.entries[base + u] : UNMATCHED;
+        }
         for (int u = 0; u < AT_ONCE; ++u) before[u] = k[u] >= 0 ? add(s.word + k[u], ~Bits(0)) : 0;
         for (int u = 0; u < AT_ONCE; ++u)
             if (before[u] == 2) {
@@ -111,7 +118,8 @@ struct Left {
 // Matches a free vertex with its best neighbour, unless another thread is first.
 DEVICE Left match_vertex(const GraphKarpSipser& s, Index v) {
     for (;;) {
-        const Index other = best_neighbour(s, v);
+        Bits gone;
+        const Index other = best_neighbour(s, v, gone);
         if (other == UNMATCHED) break;
         const Index low = v < other ? v : other, high = v < other ? other : v;
         if (!take(s, low)) {
@@ -125,7 +133,7 @@ DEVICE Left match_vertex(const GraphKarpSipser& s, Index v) {
         }
         s.row_mate[low] = high;
         s.row_mate[high] = low;
-        return {{lower(s, low), lower(s, high)}};
+        return {{lower(s, v, gone), lower(s, other, 0)}};
     }
     return {{UNMATCHED, UNMATCHED}};
 }

@@ -12,8 +12,9 @@
 #include "core/device.cuh"
 #include "matching/start_common.cuh"
 
-// entries of a list whose columns' words would take a thread too long to lower
-enum { LONG = 1024 };
+// entries of a list whose columns' words would take a thread too long to lower; so many are read at
+// a time
+enum { LONG = 1024, AT_ONCE = 4 };
 
 struct KarpSipser {
     Csr lists;
@@ -29,8 +30,11 @@ struct KarpSipser {
 DEVICE Wide word_of(Index i) { return static_cast<Wide>(i) << 32 | 1; }
 DEVICE unsigned rows_left(Wide live) { return static_cast<unsigned>(live); }
 
+// `fewest` of a row that has more free columns than are asked for.
+#define TOO_MANY (static_cast<Index>(-2))
+
 // The free column of a row with the fewest live rows, if the row has no more free columns than
-// `most`.
+// `most`, but one.
 DEVICE Index fewest(const KarpSipser& s, Index i, Index most) {
     const Index first = s.lists.indptr[i], degree = s.lists.indptr[i + 1] - first;
     Index at = degree > 1 ? static_cast<Index>(scatter(static_cast<unsigned>(i) ^ s.seed) %
@@ -38,14 +42,22 @@ DEVICE Index fewest(const KarpSipser& s, Index i, Index most) {
                           : 0;
     Index best = UNMATCHED, n = 0;
     unsigned least = 0;
-    for (Index k = 0; k < degree; ++k) {
-        const Index j = s.lists.indices[first + at];
-        if (++at == degree) at = 0;
-        if (j == best || has(s.taken, j)) continue;
-        if (++n > most) return UNMATCHED;
-        const unsigned left = most > 1 ? rows_left(load(s.live + j)) : 0;
-        if (best == UNMATCHED || left < least) best = j, least = left;
-        if (n >= LONG) break;
+    for (Index base = 0; base < degree && n < LONG; base += AT_ONCE) {
+        Index j[AT_ONCE];
+        bool free[AT_ONCE];
+        unsigned left[AT_ONCE];
+        for (int u = 0; u < AT_ONCE; ++u) {
+            j[u] = base + u < degree ? s.lists.indices[first + at] : UNMATCHED;
+            if (++at >= degree) at = 0;
+        }
+        for (int u = 0; u < AT_ONCE; ++u) free[u] = j[u] != UNMATCHED && !has(s.taken, j[u]);
+        for (int u = 0; u < AT_ONCE; ++u)
+            left[u] = free[u] && most > 1 ? rows_left(load(s.live + j[u])) : 0;
+        for (int u = 0; u < AT_ONCE; ++u) {
+            if (!free[u] || j[u] == best) continue;
+            if (++n > most) return TOO_MANY;
+            if (best == UNMATCHED || left[u] < least) best = j[u], least = left[u];
+        }
     }
     return best;
 }
@@ -57,10 +69,17 @@ DEVICE Index match_row(const KarpSipser& s, Index i, Index j) {
     while (j != UNMATCHED && !claim(s.taken, j)) j = fewest(s, i, last - first);
     if (j != UNMATCHED) s.row_mate[i] = j, s.col_mate[j] = i;
     Index next = UNMATCHED;
-    for (Index p = first; p < last && last - first <= LONG; ++p) {
-        const Index k = s.lists.indices[p];
-        if (k == j || has(s.taken, k)) continue;
-        if (rows_left(add(s.live + k, Wide(0) - word_of(i))) == 2) next = k;
+    for (Index p = first; p < last && last - first <= LONG; p += AT_ONCE) {
+        Index k[AT_ONCE];
+        bool free[AT_ONCE];
+        Wide before[AT_ONCE];
+        for (int u = 0; u < AT_ONCE; ++u) k[u] = p + u < last ? s.lists.indices[p + u] : j;
+        for (int u = 0; u < AT_ONCE; ++u)
+            free[u] = k[u] != j && k[u] != UNMATCHED && !has(s.taken, k[u]);
+        for (int u = 0; u < AT_ONCE; ++u)
+            before[u] = free[u] ? add(s.live + k[u], Wide(0) - word_of(i)) : 0;
+        for (int u = 0; u < AT_ONCE; ++u)
+            if (rows_left(before[u]) == 2) next = k[u];
     }
     return next;
 }
@@ -96,13 +115,27 @@ KERNEL columns(Index n_cols, KarpSipser s) {
     for (Index j = thread_index(); j < n_cols; j += thread_count()) follow(s, j);
 }
 
-// Rows with up to `most` free columns are matched with that of fewest live rows. Reads and writes
-// as `columns`.
+// Rows with up to `most` free columns are matched with that of fewest live rows; those without any
+// are gone as well. Reads and writes as `columns`.
 KERNEL rows(Index n_rows, KarpSipser s, Index most, int bits) {
     for (long long t = thread_index(); t < stretches(n_rows) * STRETCH; t += thread_count()) {
         const Index i = visited(t, n_rows, bits, s.seed);
         if (i == UNMATCHED || has(s.gone, i)) continue;
         const Index j = fewest(s, i, most);
-        if (j != UNMATCHED && claim(s.gone, i)) follow(s, match_row(s, i, j));
+        if (j != TOO_MANY && claim(s.gone, i) && j != UNMATCHED) follow(s, match_row(s, i, j));
+    }
+}
+
+// Rows that are gone, columns that are matched or have no live row: after degrees of one alone some
+// maximum matching has the pairs made so far, and no others there. Reads: live, taken, gone.
+// Writes: both sets, own words. Time: O((n_rows + n_cols) / threads).
+KERNEL settle(Index n_rows, Index n_cols, KarpSipser s, Bits* rows, Bits* columns) {
+    for (long long w = thread_index(); w < n_rows / 32 + 1; w += thread_count())
+        rows[w] = s.gone[w];
+    for (long long w = thread_index(); w < n_cols / 32 + 1; w += thread_count()) {
+        Bits bits = s.taken[w];
+        for (int k = 0; k < 32 && w * 32 + k < n_cols; ++k)
+            bits |= static_cast<Bits>(rows_left(s.live[w * 32 + k]) == 0) << k;
+        columns[w] = bits;
     }
 }

@@ -20,8 +20,8 @@ from sparsematch._types.run_info import StepInfo
 SUMMARY = "Rows and columns of degree one first, then a column of fewest live rows for each row."
 OPTIONS: dict[str, bool | float] = {"degree_one_only": False}
 
-#: Passes over the rows: those with up to so many free columns; the last one is for all others.
-ONE, FEW = (1, 1), (2,)
+#: Passes over the rows that have one free column; then those with so few, then all others.
+ONE, FEW = 2, 2
 
 #: As in graph_karp_sipser.cu: entries above which a list is left to a whole block; tallies.
 LONG, TALLIES = 256, 4
@@ -52,15 +52,14 @@ def _match_graph(graph: BipartiteCSR, matching: Matching, run: Run, one_only: bo
     Workspace: 4 bytes and a bit for each vertex.
     """
     xp, n = namespace(graph.indptr), graph.n_major
-    row_mate, col_mate = graph.orient(matching.row_mate, matching.col_mate)
     kernels = compile.load("matching/graph_karp_sipser", graph.dtype, **MACROS)
     settled = bit_set(xp, n)
-    state = kernels.struct(
+    state = start_common.state(
+        kernels,
         "GraphKarpSipser",
-        lists=kernels.csr(graph),
+        graph,
+        matching,
         n=n,
-        row_mate=row_mate,
-        col_mate=col_mate,
         word=xp.empty(n, np.uint32),
         long_lists=xp.empty(graph.nnz // LONG + 1, graph.dtype),
         tallies=xp.zeros(2 * TALLIES, np.int32),
@@ -80,20 +79,21 @@ def _match_graph(graph: BipartiteCSR, matching: Matching, run: Run, one_only: bo
 def _match_sides(
     graph: BipartiteCSR, matching: Matching, run: Run, warm: bool, one_only: bool
 ) -> None:
-    """Match rows and columns, from the lists of the rows alone.
+    """Match rows and columns, from the lists of the rows alone; note what is settled.
 
-    Workspace: 8 bytes for each column, a bit for each row and column.
+    Workspace: 8 bytes for each column, two bits for each row and column.
     """
+    xp = namespace(graph.indptr)
     row_mate, col_mate = graph.orient(matching.row_mate, matching.col_mate)
     kernels, index = start_common.load("matching/karp_sipser", graph.dtype), graph.dtype.type
     n_rows, n_cols = index(graph.n_major), index(graph.n_minor)
     shift = lanes_of(graph)
-    live = namespace(graph.indptr).zeros(graph.n_minor, np.uint64)
-    state = kernels.struct(
+    live = xp.zeros(graph.n_minor, np.uint64)
+    state = start_common.state(
+        kernels,
         "KarpSipser",
-        lists=kernels.csr(graph),
-        row_mate=row_mate,
-        col_mate=col_mate,
+        graph,
+        matching,
         live=live,
         taken=start_common.matched(kernels, col_mate, warm),
         gone=start_common.matched(kernels, row_mate, warm),
@@ -101,7 +101,16 @@ def _match_sides(
     )
     lists = graph.indptr, graph.indices
     kernels.launch("count", graph.n_major << int(shift), n_rows, *lists, row_mate, live, shift)
-    kernels.launch("columns", graph.n_minor, n_cols, state)
     bits = start_common.stretch_bits(graph.n_major)
-    for most in ONE if one_only else (*ONE, *FEW, np.iinfo(graph.dtype).max):
+    kernels.launch("columns", graph.n_minor, n_cols, state)
+    for _ in range(ONE):
+        kernels.launch("rows", graph.n_major, n_rows, state, index(1), bits)
+        kernels.launch("columns", graph.n_minor, n_cols, state)
+    if not warm:
+        settled = bit_set(xp, graph.n_major), bit_set(xp, graph.n_minor)
+        kernels.launch("settle", max(s.size for s in settled), n_rows, n_cols, state, *settled)
+        run.settled = settled
+    if one_only:
+        return
+    for most in (FEW, np.iinfo(graph.dtype).max):
         kernels.launch("rows", graph.n_major, n_rows, state, index(most), bits)

@@ -4,23 +4,90 @@
 // Static minimum degree (Duff, Kaya, Ucar, ACM TOMS 38, 2011, one-sided), all rows of a class of
 // lengths at once. Degrees are those of the matrix. Invariant: a column is taken by one atomic on
 // its bit, and its row alone writes both mates. The result is maximal: a row gives up only after it
-// has seen all its columns taken, and no column is ever released.
+// has seen all its columns taken, and no column is ever released. Columns of fewest entries may be
+// matched before: a maximum matching of these alone, which an exact engine never has to undo.
 #include "core/device.cuh"
+#include "matching/column_degrees.cuh"
 #include "matching/start_common.cuh"
 
 #define WINDOW 128  // entries of a long list among which the least is chosen
 
+// The same where numbers of four bytes stay cached: an addition that nobody waits for. Reads:
+// indices. Writes: degree, zero before, by atomics. Time: O(nnz / threads).
+KERNEL count_exactly(const Index* __restrict__ indices, long long nnz, Bits* degree) {
+    for (long long p = thread_index(); p < nnz; p += thread_count()) add(degree + indices[p], 1u);
+}
+// Reads: exact degrees. Writes: degree, own entry, up to `most`.
+KERNEL narrow(long long n_cols, const Bits* __restrict__ exact, Bits most, Byte* degree) {
+    for (long long c = thread_index(); c < n_cols; c += thread_count())
+        degree[c] = static_cast<Byte>(exact[c] < most ? exact[c] : most);
+}
+
+// ---- Rare columns. The k-th in the order of their numbers is number k.
+// How many there are before each word of their bits, once the counts are summed. Reads: rare.
+// Writes: before, own entry.
+KERNEL count_rare(Index words, const Bits* __restrict__ rare, Index* before) {
+    for (Index w = thread_index(); w < words; w += thread_count())
+        before[w + 1] = count_bits(rare[w]);
+}
+
+struct RareColumns {
+    const Bits* rare;
+    const Index* before;   // rare columns, by word
+    Index *rows, *number;  // of their entries: the row, the number of the column
+    long long room;
+    long long* found;  // entries, those that found no room included
+};
+
+// Lists the entries of rare columns. Reads: lists, rare, before. Writes: rows, number, found, which
+// is zero before. Time: O(nnz / threads), and O(log(rows)) for each that is listed.
+KERNEL list_rare(Index n_rows, long long nnz, Csr lists, RareColumns s) {
+    list_rare_entries(nnz, lists.indices.data, s.rare, s.found,
+                      [&](long long at, long long p, Index j) {
+                          if (at >= s.room) return;
+                          const Bits below = s.rare[j >> 5] & ((1u << (j & 31)) - 1);
+                          s.rows[at] = static_cast<Index>(row_of(lists.indptr, n_rows, p));
+                          s.number[at] = s.before[j >> 5] + count_bits(below);
+                      });
+}
+
+// The lists of rare columns: their rows. Reads: rows, number; the place of each entry in its list,
+// where the lists begin. Writes: lists, each entry once.
+KERNEL group_rare(Index n, RareColumns s, const Index* __restrict__ place,
+                  const Index* __restrict__ begin, Index* lists) {
+    for (Index p = thread_index(); p < n; p += thread_count())
+        lists[begin[s.number[p]] + place[p]] = s.rows[p];
+}
+
+// Matches rare columns as their own matching does. Reads: rare, before, mate, by number. Writes:
+// both mates, taken (own word), how many stay free.
+KERNEL adopt_rare(Index words, RareColumns s, const Index* __restrict__ mate, Index* row_mate,
+                  Index* col_mate, Bits* taken, Index* free) {
+    Index left = 0;
+    for (Index w = thread_index(); w < words; w += thread_count()) {
+        Index number = s.before[w];
+        for (int k = 0; k < 32; ++k) {
+            if (!(s.rare[w] >> k & 1)) continue;
+            const Index j = w * 32 + k, i = mate[number++];
+            if (i == UNMATCHED) {
+                ++left;
+                continue;
+            }
+            row_mate[i] = j;
+            col_mate[j] = i;
+            insert(taken, j);
+        }
+    }
+    add_of_block(free, left);
+}
+
+// ---- Rows.
 struct MinDegree {
     Csr lists;
-    ReadOnly<int> degree;  // of a column
+    ReadOnly<Byte> degree;  // of a column
     Index *row_mate, *col_mate;
     Bits* taken;
 };
-
-// How many rows a column has. Reads: indices. Writes: degree, by atomics. Time: O(nnz / threads).
-KERNEL count(Index nnz, const Index* __restrict__ indices, int* degree) {
-    for (long long p = thread_index(); p < nnz; p += thread_count()) add(degree + indices[p], 1);
-}
 
 // The free column of fewest rows among entries at .. at + size of a list, which lanes share of
 // which this is one: degree, a number drawn for the pair, entry; all ones if there is none.
@@ -29,9 +96,9 @@ DEVICE Wide least(const MinDegree& s, Index at, Index size, int lane, int lanes,
     for (Index k = lane; k < size; k += lanes) {
         const Index j = s.lists.indices[at + k];
         if (has(s.taken, j)) continue;
-        const int rows = s.degree[j] < 0xFFFFF ? s.degree[j] : 0xFFFFF;
+        const Wide rows = s.degree[j];
         const Wide draw = scatter(static_cast<unsigned>(j) ^ seed) & 0xFFF;
-        const Wide key = static_cast<Wide>(rows) << 44 | draw << 32 | static_cast<unsigned>(k);
+        const Wide key = rows << 44 | draw << 32 | static_cast<unsigned>(k);
         if (key < best) best = key;
     }
     return best;

@@ -2,11 +2,13 @@
 
 from itertools import pairwise
 from time import perf_counter
+from typing import Any
 
 import numpy as np
 
+from sparsematch._engines.cuda.core import compile
 from sparsematch._engines.cuda.core.device import seed_of
-from sparsematch._engines.cuda.matching import start_common
+from sparsematch._engines.cuda.matching import rare_columns, start_common
 from sparsematch._engines.registry import Run
 from sparsematch._types.arrays import namespace
 from sparsematch._types.bipartite import BipartiteCSR
@@ -20,27 +22,33 @@ OPTIONS: dict[str, bool | float] = {}
 CLASSES = (0, 1, 2, 3, 4, 6, 8, 12)
 LONG_CLASSES = (12, 16, 24, 32, 64, 128, 2**31 - 1)
 
+#: Degrees are counted up to about so many, in bytes.
+MANY = 127
+
+#: The share of the second-level cache that they may take in four bytes each.
+CACHED = 0.5
+
+
+def load(dtype: "np.dtype[Any]") -> compile.Kernels:
+    """Return the kernels for an index type."""
+    return start_common.load("matching/min_degree", dtype, RARE=rare_columns.RARE)
+
 
 def improve(graph: BipartiteCSR, matching: Matching, run: Run) -> None:
     """Make the matching maximal.
 
-    Reads: the graph. Writes: both mates. Workspace: a number and a bit for each column. Time:
-    O(nnz).
+    From the empty matching, the columns of fewest entries come before all others. Reads: the graph.
+    Writes: both mates. Workspace: a byte and a bit for each column, and that of
+    `match_rare_columns`. Time: O(nnz).
     """
-    begin = perf_counter()
-    row_mate, col_mate = graph.orient(matching.row_mate, matching.col_mate)
-    kernels, index = start_common.load("matching/min_degree", graph.dtype), graph.dtype.type
-    n_rows, degree = graph.n_major, namespace(graph.indptr).zeros(graph.n_minor, np.int32)
-    taken = start_common.matched(kernels, col_mate, run.warm or bool(run.steps))
-    kernels.launch("count", graph.nnz, index(graph.nnz), graph.indices, degree)
-    state = kernels.struct(
-        "MinDegree",
-        lists=kernels.csr(graph),
-        degree=degree,
-        row_mate=row_mate,
-        col_mate=col_mate,
-        taken=taken,
-    )
+    begin, warm = perf_counter(), run.warm or bool(run.steps)
+    _, col_mate = graph.orient(matching.row_mate, matching.col_mate)
+    kernels, index, n_rows = load(graph.dtype), graph.dtype.type, graph.n_major
+    taken = start_common.matched(kernels, col_mate, warm)
+    degree = _degrees(kernels, graph)
+    if not warm and rare_columns.pay(graph):
+        rare_columns.match_rare_columns(kernels, graph, matching, degree, taken, run)
+    state = start_common.state(kernels, "MinDegree", graph, matching, degree=degree, taken=taken)
     order = start_common.stretch_bits(n_rows), seed_of(run)
     for above, upto in pairwise(CLASSES):
         kernels.launch("choose", n_rows, index(n_rows), state, index(above), index(upto), *order)
@@ -49,3 +57,17 @@ def improve(graph: BipartiteCSR, matching: Matching, run: Run) -> None:
             "choose_long", n_rows, index(n_rows), state, index(above), index(upto), *order
         )
     run.steps.append(StepInfo("min_degree", perf_counter() - begin))
+
+
+def _degrees(kernels: compile.Kernels, graph: BipartiteCSR) -> Any:
+    """Return about how many entries each minor has, up to `MANY`, in bytes."""
+    xp, n_cols, nnz = namespace(graph.indptr), graph.n_minor, graph.nnz
+    most = np.uint32(MANY)
+    if 4 * n_cols <= CACHED * compile.second_level_cache():
+        exact, degree = xp.zeros(n_cols, np.uint32), xp.empty(n_cols, np.uint8)
+        kernels.launch("count_exactly", nnz, graph.indices, np.int64(nnz), exact)
+        kernels.launch("narrow", n_cols, np.int64(n_cols), exact, most, degree)
+        return degree
+    degree = xp.zeros(-(-n_cols // 4) * 4, np.uint8)
+    kernels.launch("count", -(-nnz // 4), graph.indices, np.int64(nnz), most, degree)
+    return degree

@@ -303,7 +303,7 @@ KERNEL __launch_bounds__(THREADS, BLOCKS)
     alignas(16) SHARED unsigned char memory[MEMORY];
     Control* control = s.control;
     const Index n_roots = control->n_roots;
-    const Index most = n_roots < control->free_columns ? n_roots : control->free_columns;
+    const Index most = n_roots < limits.paths ? n_roots : limits.paths;
     Index total = 0, levels = 0, phase = 0, level = 0;
     Launch launch = {{control->rounds, 0},
                      {control->votes, control->votes + 1, 0, 0},

@@ -35,7 +35,7 @@ ROOM = 128
 #: growing them again would take longer. It does as many levels as there are, unless a driver allows
 #: fewer.
 LIMITS = {"narrow": 640, "stay": 32, "depth_eighths": 16, "graft": 100, "alone": 0}
-LIMITS |= {"wide": 2**31 - 1, "allowance": 2**31 - 1, "own_levels": 0}
+LIMITS |= {"wide": 2**31 - 1, "allowance": 2**31 - 1, "own_levels": 0, "paths": 2**31 - 1}
 
 #: Levels of a first phase in which trees look for the columns of their roots, where both are free
 #: together: most of these are as near as a triangle.
@@ -70,11 +70,10 @@ def account(
     run.steps.append(StepInfo(name, seconds, phases, levels, **facts, seconds_by_step=steps))
 
 
-def preload(graph: BipartiteCSR) -> None:
-    """Start the compiler for the search of such lists."""
-    macros = shape(graph)
-    compile.load("matching/ms_bfs", graph.dtype, **macros)
-    compile.load("matching/ms_bfs_setup", graph.dtype, **of_slots(macros))
+def preload(dtype: np.dtype[Any], macros: dict[str, int]) -> None:
+    """Start the compiler for the search of lists of a `shape`."""
+    compile.load("matching/ms_bfs", dtype, **macros)
+    compile.load("matching/ms_bfs_setup", dtype, **of_slots(macros))
 
 
 def of_slots(macros: dict[str, int]) -> dict[str, int]:
@@ -196,14 +195,17 @@ class Search:
         """
         graph, macros, kernels, control = self._graph, self._macros, self._kernels, self._control
         free = kernels.read("Control", control)
-        n_roots = int(free["free_rows"])
-        if not min(n_roots, free["free_columns"]):
+        n_roots, paths = int(free["free_rows"]), int(free["free_columns"])
+        run = self._run
+        if run.most_pairs is not None and not run.settled:  # then all free columns are counted
+            paths -= graph.n_minor - run.most_pairs
+        if not min(n_roots, paths):
             return lambda: free
+        limits = limits | {"paths": paths}
         xp, dtype, index = namespace(graph.indptr), graph.dtype, graph.dtype.type
         # a little more than needed: what one call has given back then fits the next
         step = (graph.n_major >> 6) + 1
         roots, leaf = xp.empty((2, -(-n_roots // step) * step), dtype)
-        run = self._run
         order = index(graph.n_major), index_bits(graph.n_major), seed_of(run), self._settled
         arrays = graph.indptr, self._mates[0], roots, leaf, control
         self._setup.launch("collect", -(-graph.n_major // 8), *order, *arrays)

@@ -6,15 +6,27 @@ import numpy as np
 
 from sparsematch._engines.cuda.core import compile
 from sparsematch._engines.cuda.core.device import bit_set, index_bits
+from sparsematch._engines.cuda.core.layout import Struct
 from sparsematch._types.arrays import IndexArray, namespace
+from sparsematch._types.bipartite import BipartiteCSR
+from sparsematch._types.matching import Matching
 
 #: Neighbouring rows that are visited in their own order.
 STRETCH = 32
 
 
-def load(name: str, dtype: np.dtype[Any]) -> compile.Kernels:
+def load(name: str, dtype: np.dtype[Any], **macros: int) -> compile.Kernels:
     """Return the kernels of a start."""
-    return compile.load(name, dtype, STRETCH=STRETCH)
+    return compile.load(name, dtype, STRETCH=STRETCH, **macros)
+
+
+def state(
+    kernels: compile.Kernels, name: str, graph: BipartiteCSR, matching: Matching, **fields: Any
+) -> Struct:
+    """Return what the kernels of a start work on: the lists, both mates, and what else it has."""
+    row_mate, col_mate = graph.orient(matching.row_mate, matching.col_mate)
+    lists = kernels.csr(graph)
+    return kernels.struct(name, lists=lists, row_mate=row_mate, col_mate=col_mate, **fields)
 
 
 def stretch_bits(n: int) -> np.int32:

@@ -3,33 +3,14 @@
 //
 // Static minimum degree (Duff, Kaya, Ucar, ACM TOMS 38, 2011, one-sided), in rounds, each with the
 // free rows up to some length. A row proposes to the column of fewest rows among those that are not
-// known to be matched. See proposals.cuh. Degrees are bytes: those of all columns stay cached.
+// known to be matched. See proposals.cuh.
 #include "core/device.cuh"
 #include "core/ranks.cuh"
+#include "matching/column_degrees.cuh"
 #include "matching/over_ranks/proposals.cuh"
 
 #define WINDOW 128  // entries of a long list among which the least is chosen
 
-typedef unsigned char Byte;
-
-// How many own rows a column has, up to about `most`, a byte each. Many threads that count the same
-// column at once may go further, even round to zero, and carry to the next: a degree is a hint.
-// Reads: indices. Writes: degree, zero before, by atomics. Time: O(nnz / threads).
-KERNEL count(const Index* __restrict__ indices, long long nnz, Bits most, Bits* degree) {
-    enum { EACH = 4 };
-    const long long step = thread_count();
-    for (long long base = thread_index(); base < nnz; base += EACH * step) {
-        Index cols[EACH];
-        Bits word[EACH];
-        for (int k = 0; k < EACH; ++k)
-            cols[k] = base + k * step < nnz ? indices[base + k * step] : UNMATCHED;
-        for (int k = 0; k < EACH; ++k) word[k] = cols[k] >= 0 ? load(degree + (cols[k] >> 2)) : ~0u;
-        for (int k = 0; k < EACH; ++k) {
-            const int shift = 8 * static_cast<int>(cols[k] & 3);
-            if ((word[k] >> shift & 255) < most) add(degree + (cols[k] >> 2), 1u << shift);
-        }
-    }
-}
 // Degrees above `most` become that: then the sum over all ranks is a byte, too.
 KERNEL clamp(long long n_cols, Bits most, Byte* degree) {
     for (long long c = thread_index(); c < n_cols; c += thread_count())
@@ -37,52 +18,16 @@ KERNEL clamp(long long n_cols, Bits most, Byte* degree) {
 }
 
 // ---- Rare columns, of fewest entries.
-// How many columns have 0, 1, ... RARE entries. Reads: degree. Writes: columns, zero before.
-KERNEL tally(long long n_cols, const Byte* __restrict__ degree, long long* columns) {
-    long long mine[RARE + 1] = {};
-    for (long long c = thread_index(); c < n_cols; c += thread_count()) {
-        const Byte rows = degree[c];
-        for (int d = 0; d <= RARE; ++d) mine[d] += rows == d;
-    }
-    for (int d = 0; d <= RARE; ++d) add_of_block(columns + d, mine[d]);
-}
-// Those of at most `upto` entries. Reads: degree. Writes: rare, own word. Time: O(n / threads).
-KERNEL find_rare(long long n_cols, const Byte* degree, int upto, Bits* rare) {
-    for (long long w = thread_index(); w < n_cols / 32 + 1; w += thread_count()) {
-        Bits bits = 0;
-        for (int k = 0; k < 32 && w * 32 + k < n_cols; ++k)
-            bits |= static_cast<Bits>(degree[w * 32 + k] <= upto) << k;
-        rare[w] = bits;
-    }
-}
-// The own row of the p-th entry.
-DEVICE Index row_of(const Proposals& s, long long p) {
-    long long low = 0, high = s.rows.end - s.rows.begin;  // low begins at p or before, high behind
-    while (high - low > 1) {
-        const long long middle = low + (high - low) / 2;
-        if (s.indptr[middle] <= p) low = middle;
-        else high = middle;
-    }
-    return static_cast<Index>(s.rows.begin + low);
-}
 // Lists own entries of rare columns, as far as there is room, and counts them all. Reads: lists,
 // rare. Writes: list, found, which is zero before. Time: O(nnz / threads), and O(log(rows)) for
 // each that is listed.
 KERNEL list_rare(Proposals s, long long nnz, const Bits* __restrict__ rare, Pair* list,
                  long long room, long long* found) {
-    enum { EACH = 8 };
-    const long long step = thread_count();
-    for (long long base = thread_index(); base < nnz; base += EACH * step) {
-        Index cols[EACH];
-        bool wanted[EACH];
-        long long at[EACH];
-        for (int k = 0; k < EACH; ++k)
-            cols[k] = base + k * step < nnz ? s.indices[base + k * step] : UNMATCHED;
-        for (int k = 0; k < EACH; ++k) wanted[k] = cols[k] >= 0 && is_in(rare, cols[k]);
-        draw_each(found, wanted, at);
-        for (int k = 0; k < EACH; ++k)
-            if (wanted[k] && at[k] < room) list[at[k]] = Pair{row_of(s, base + k * step), cols[k]};
-    }
+    list_rare_entries(nnz, s.indices, rare, found, [&](long long at, long long p, Index col) {
+        if (at >= room) return;
+        const long long row = row_of(s.indptr, s.rows.end - s.rows.begin, p);
+        list[at] = Pair{static_cast<Index>(s.rows.begin + row), col};
+    });
 }
 // Pairs that a matching of these columns has, no vertex in two. Writes: taken, mates of own
 // vertices.

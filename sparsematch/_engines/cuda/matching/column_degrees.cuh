@@ -1,0 +1,77 @@
+// How many rows the columns have, in bytes, and which columns are rare: have the fewest entries.
+//
+// Bytes of all columns stay cached. They are hints: nothing that has to be right depends on them.
+// RARE: entries up to which columns are counted apart.
+#pragma once
+
+typedef unsigned char Byte;
+
+// How many rows a column has, up to about `most`, a byte each. Many threads that count the same
+// column at once may go further, even round to zero, and carry to the next: a degree is a hint.
+// Reads: indices. Writes: degree, zero before, by atomics. Time: O(nnz / threads).
+KERNEL count(const Index* __restrict__ indices, long long nnz, Bits most, Bits* degree) {
+    enum { EACH = 4 };
+    const long long step = thread_count();
+    for (long long base = thread_index(); base < nnz; base += EACH * step) {
+        Index cols[EACH];
+        Bits word[EACH];
+        for (int k = 0; k < EACH; ++k)
+            cols[k] = base + k * step < nnz ? indices[base + k * step] : UNMATCHED;
+        for (int k = 0; k < EACH; ++k) word[k] = cols[k] >= 0 ? load(degree + (cols[k] >> 2)) : ~0u;
+        for (int k = 0; k < EACH; ++k) {
+            const int shift = 8 * static_cast<int>(cols[k] & 3);
+            if ((word[k] >> shift & 255) < most) add(degree + (cols[k] >> 2), 1u << shift);
+        }
+    }
+}
+
+// How many columns have 0, 1, ... RARE entries. Reads: degree. Writes: columns, zero before.
+KERNEL tally(long long n_cols, const Byte* __restrict__ degree, long long* columns) {
+    long long mine[RARE + 1] = {};
+    for (long long c = thread_index(); c < n_cols; c += thread_count()) {
+        const Byte rows = degree[c];
+        for (int d = 0; d <= RARE; ++d) mine[d] += rows == d;
+    }
+    for (int d = 0; d <= RARE; ++d) add_of_block(columns + d, mine[d]);
+}
+// Those of at most `upto` entries. Reads: degree. Writes: rare, own word. Time: O(n / threads).
+KERNEL find_rare(long long n_cols, const Byte* degree, int upto, Bits* rare) {
+    for (long long w = thread_index(); w < n_cols / 32 + 1; w += thread_count()) {
+        Bits bits = 0;
+        for (int k = 0; k < 32 && w * 32 + k < n_cols; ++k)
+            bits |= static_cast<Bits>(degree[w * 32 + k] <= upto) << k;
+        rare[w] = bits;
+    }
+}
+
+// The row of the p-th entry, of n rows.
+template <class Pointer>
+DEVICE long long row_of(Pointer indptr, long long n, long long p) {
+    long long low = 0, high = n;  // low begins at p or before, high behind
+    while (high - low > 1) {
+        const long long middle = low + (high - low) / 2;
+        if (indptr[middle] <= p) low = middle;
+        else high = middle;
+    }
+    return low;
+}
+
+// Calls put(place, p, column) for the entries p of rare columns, which it counts, each with a place
+// of its own. Time: O(nnz / threads).
+template <class Put>
+DEVICE void list_rare_entries(long long nnz, const Index* indices, const Bits* rare,
+                              long long* found, Put put) {
+    enum { EACH = 8 };
+    const long long step = thread_count();
+    for (long long base = thread_index(); base < nnz; base += EACH * step) {
+        Index cols[EACH];
+        bool wanted[EACH];
+        long long at[EACH];
+        for (int k = 0; k < EACH; ++k)
+            cols[k] = base + k * step < nnz ? indices[base + k * step] : UNMATCHED;
+        for (int k = 0; k < EACH; ++k) wanted[k] = cols[k] >= 0 && is_in(rare, cols[k]);
+        draw_each(found, wanted, at);
+        for (int k = 0; k < EACH; ++k)
+            if (wanted[k]) put(at[k], base + k * step, cols[k]);
+    }
+}

@@ -1,0 +1,87 @@
+"""A maximum matching of the columns of fewest entries, found before all others.
+
+Once their few rows have other mates, only searches that read most of the matrix get them back. And
+it bounds every matching: none has more of these columns. An exact engine can start from that, as
+augmenting paths leave no column without a mate that has one.
+"""
+
+from typing import Any
+
+import numpy as np
+
+from sparsematch._engines.cuda.core import compile
+from sparsematch._engines.cuda.core.device import bit_set
+from sparsematch._engines.cuda.core.running_sum import running_sum
+from sparsematch._engines.cuda.core.transpose import count_entries
+from sparsematch._engines.registry import Run, select
+from sparsematch._types.arrays import namespace
+from sparsematch._types.bipartite import BipartiteCSR
+from sparsematch._types.matching import Matching
+
+#: Columns are rare up to so many entries, and up to a quarter of the mean.
+RARE = 6
+
+#: Entries from which on it pays: it takes some thirty launches, as long as a phase of the search
+#: that reads so many.
+LEAST = 1 << 22
+
+
+def pay(graph: BipartiteCSR) -> bool:
+    """Tell whether it is worth looking for them."""
+    return graph.nnz >= LEAST
+
+
+def match_rare_columns(
+    kernels: compile.Kernels,
+    graph: BipartiteCSR,
+    matching: Matching,
+    degree: Any,
+    taken: Any,
+    run: Run,
+) -> None:
+    """Match the minors of fewest entries; note how many pairs any matching has at most.
+
+    No vertex may be matched before. Reads: the graph, and about how many entries each minor has.
+    Writes: both mates, taken, ``run.most_pairs``; nothing where degrees were counted wrong.
+    Workspace: a bit for each minor, four indices for each of their entries, an index for each
+    major, and that of the engines. Time: O(nnz).
+    """
+    xp, n_cols, nnz, index = namespace(degree), graph.n_minor, graph.nnz, graph.dtype.type
+    columns, rare = xp.zeros(RARE + 1, np.int64), bit_set(xp, n_cols)
+    kernels.launch("tally", 1 << 18, np.int64(n_cols), degree, columns)
+    upto = min(RARE, nnz // (4 * max(n_cols, 1)))
+    having = columns.tolist()[: upto + 1]  # waits
+    room = min(sum(k * n for k, n in enumerate(having)), nnz)
+    if not room:
+        return
+    kernels.launch("find_rare", rare.size, np.int64(n_cols), degree, np.int32(upto), rare)
+    before = xp.zeros(rare.size + 1, graph.dtype)
+    kernels.launch("count_rare", rare.size, index(rare.size), rare, before)
+    running_sum(before)
+    rows, number = xp.empty((2, room), graph.dtype)
+    found = xp.zeros(1, np.int64)
+    state = kernels.struct(
+        "RareColumns", rare=rare, before=before, rows=rows, number=number, room=room, found=found
+    )
+    sizes = index(graph.n_major), np.int64(nnz), kernels.csr(graph)
+    kernels.launch("list_rare", -(-nnz // 8), *sizes, state)
+    listed = int(found[0])  # waits
+    if not 0 < listed <= room:
+        return  # degrees were counted wrong
+    place, begin = count_entries(number[:listed], sum(having))
+    lists = xp.empty(listed, graph.dtype)
+    kernels.launch("group_rare", listed, index(listed), state, place, begin, lists)
+    shape = sum(having), graph.n_major
+    mate = _match(BipartiteCSR(*shape, begin, lists, graph.backend, known_nnz=listed), run)
+    free = xp.zeros(1, graph.dtype)
+    mates = graph.orient(matching.row_mate, matching.col_mate)
+    kernels.launch("adopt_rare", rare.size, index(rare.size), state, mate, *mates, taken, free)
+    run.most_pairs = n_cols - int(free[0])  # waits
+
+
+def _match(graph: BipartiteCSR, run: Run) -> Any:
+    """Return the mates of the majors in a maximum matching."""
+    mates = Matching.start(graph)
+    alone = Run(run.workers, run.seed, options={"host": False})
+    select("auto", "cupy", "exact", argument="method").improve(graph, mates, alone)
+    return mates.row_mate
