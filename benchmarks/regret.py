@@ -9,10 +9,11 @@ Every pair runs twice, stopped at three times the best so far; then `auto` and t
 turns, and their medians are compared: that is the regret, free of the luck of a single run. Below
 three products of the matrix with a vector nothing can be lost, and it counts as 1.
 
-`--set` replaces a constant of the choice (`sparsematch/_engines/cpu/matching/auto.py`) for this
-run: so the constants are fitted. The pairs are kept in FOLDER/pairs.json, so that the second run
-takes seconds. Judge a constant by the families that it was not chosen on: files whose names have
-the same part before `__` are one family, and `--half 0` and `--half 1` are every other one of them.
+`--set` replaces a constant of the choice (`auto.py` and `searches.py` in
+`sparsematch/_engines/cpu/matching`) for this run: so the constants are fitted. The pairs are kept
+in FOLDER/pairs.json, so that the second run takes seconds. Judge a constant by the families that it
+was not chosen on: files whose names have the same part before `__` are one family, and `--half 0`
+and `--half 1` are every other one of them.
 """
 
 import argparse
@@ -32,7 +33,7 @@ import scipy.sparse as sp
 
 import gpu_regret
 import sparsematch
-from sparsematch._engines.cpu.matching import auto as choice
+from sparsematch._engines.cpu.matching import auto, searches
 
 HEURISTICS = ("cheap", "karp_sipser", "min_degree")
 ENGINES = ("push_relabel", "hopcroft_karp", "pothen_fan", "single_source_bfs", "ms_bfs_graft")
@@ -123,9 +124,10 @@ def main():
     if args.gpu:
         return gpu_regret.main(args)
     for name, _, value in (setting.partition("=") for setting in args.set):
-        if not isinstance(getattr(choice, name, None), int | float):
-            parser.error(f"--set {name}: auto.py has no such constant")
-        setattr(choice, name, float(value))
+        module = searches if hasattr(searches, name) else auto
+        if not isinstance(getattr(module, name, None), int | float):
+            parser.error(f"--set {name}: neither auto.py nor searches.py has such a constant")
+        setattr(module, name, float(value))
     signal.signal(signal.SIGALRM, stop)
 
     cache = args.folder / f"pairs_{args.workers}.json"

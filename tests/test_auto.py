@@ -8,7 +8,7 @@ from hypothesis import given
 import sparsematch as sm
 from calls import certify, grid, random_matrix, scrambled
 from sparsematch._engines.cpu.core.run_engine import run_engine
-from sparsematch._engines.cpu.matching import auto
+from sparsematch._engines.cpu.matching import auto, searches
 from sparsematch._engines.cpu.ordering import features
 from sparsematch._engines.registry import Run
 from sparsematch._types.bipartite import as_bipartite
@@ -182,7 +182,7 @@ def test_a_search_that_will_not_suffice_ends_early(monkeypatch):
     _, info = sm.maximum_transversal(A, workers=1, return_info=True)
     probe = info.steps[2]
     assert (probe.engine, probe.exhausted) == ("single_source_bfs", True)
-    assert probe.edges < 0.1 * auto.SEARCH * A.nnz
+    assert probe.edges < 0.1 * searches.SEARCH * A.nnz
 
 
 def test_searches_that_failed_are_not_repeated():
@@ -317,7 +317,7 @@ def test_pushing_without_a_transpose_ends():
     """On a mesh near its goal; soon where it matches nothing, or its allowance is used up."""
     mesh = scrambled(grid(150), 26)
     step, _ = push_without_transpose(mesh)
-    assert sm.structural_rank(mesh) - step.cardinality <= auto.LAST_ROWS
+    assert sm.structural_rank(mesh) - step.cardinality <= searches.LAST_ROWS
     step, maximum = push_without_transpose(mesh, options={"k": 1e-9})
     assert step.exhausted
     assert not maximum

@@ -81,13 +81,13 @@ def test_results_are_right(n_ranks, tmp_path):
 
 
 @needs_mpi
-@pytest.mark.parametrize("n_ranks", [1, 2, 3, 4])
+@pytest.mark.parametrize("n_ranks", [1, 2, 3])
 def test_fine_blocks(n_ranks, tmp_path):
     assert_passes(n_ranks, mpi_block_checks, checks_of(mpi_block_checks), tmp_path)
 
 
 @needs_mpi
-@pytest.mark.parametrize("n_ranks", [1, 2, 3, 4])
+@pytest.mark.parametrize("n_ranks", [1, 2, 3])
 def test_heavy_transversals(n_ranks, tmp_path):
     assert_passes(n_ranks, mpi_weighted_checks, checks_of(mpi_weighted_checks), tmp_path)
 

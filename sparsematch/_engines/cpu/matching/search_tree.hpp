@@ -178,7 +178,7 @@ class CostProjection {
         return cost * share(0, left, alpha) / share(left, left + found, alpha);
     }
     bool ends_with_last_column() {
-        if (now_.failed > now_.found / 16 || now_.failed_cost > now_.cost / 16) return false;
+        if (now_.failed > now_.found / 4 || now_.failed_cost > now_.cost / 4) return false;
         if (n_targets_ < 0)
             n_targets_ = static_cast<double>(count_targets(a_, m_, visited_)) + now_.found;
         return n_targets_ < 1.5 * n_roots_;
