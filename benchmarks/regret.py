@@ -9,9 +9,9 @@ Every pair runs twice, stopped at three times the best so far; then `auto` and t
 turns, and their medians are compared: that is the regret, free of the luck of a single run. Below
 three products of the matrix with a vector nothing can be lost, and it counts as 1.
 
-`--set` replaces a constant of the choice (`auto.py` and `searches.py` in
-`sparsematch/_engines/cpu/matching`) for this run: so the constants are fitted. The pairs are kept
-in FOLDER/pairs.json, so that the second run takes seconds. Judge a constant by the families that it
+`--set` replaces a constant of the choice (`sparsematch/_engines/cpu/matching/auto.py`,
+`sparsematch/_engines/cpu/matching/searches.py`) for this run: so the constants are fitted. The
+pairs are kept in FOLDER/pairs.json, so that the second run takes seconds. Judge a constant by the families that it
 was not chosen on: files whose names have the same part before `__` are one family, and `--half 0`
 and `--half 1` are every other one of them.
 """

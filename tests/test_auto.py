@@ -269,7 +269,7 @@ def test_the_core_that_karp_sipser_leaves_is_searched(workers):
 @pytest.mark.parametrize("picks", [True, False])
 def test_karp_sipser_after_searches_that_go_everywhere(picks, monkeypatch):
     """With its picks where much is free, else to see whether degree one leaves a small core."""
-    monkeypatch.setattr(features, "PEELING_SHARE", 1.0)
+    monkeypatch.setattr(features.Features, "may_peel", False)
     monkeypatch.setattr(auto, "PICKS_SHARE", 0.01 if picks else 1.0)
     A = random_matrix(60_000, 60_000, 3, 25)
     m, info = sm.maximum_transversal(A, return_info=True)
