@@ -11,9 +11,9 @@ three products of the matrix with a vector nothing can be lost, and it counts as
 
 `--set` replaces a constant of the choice (`sparsematch/_engines/cpu/matching/auto.py`,
 `sparsematch/_engines/cpu/matching/searches.py`) for this run: so the constants are fitted. The
-pairs are kept in FOLDER/pairs.json, so that the second run takes seconds. Judge a constant by the families that it
-was not chosen on: files whose names have the same part before `__` are one family, and `--half 0`
-and `--half 1` are every other one of them.
+pairs are kept in FOLDER/pairs.json, so that the second run takes seconds. Judge a constant by the
+families that it was not chosen on: files whose names have the same part before `__` are one family,
+and `--half 0` and `--half 1` are every other one of them.
 """
 
 import argparse
