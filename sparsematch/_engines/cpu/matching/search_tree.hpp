@@ -181,7 +181,7 @@ class CostProjection {
         if (now_.failed > now_.found / 4 || now_.failed_cost > now_.cost / 4) return false;
         if (n_targets_ < 0)
             n_targets_ = static_cast<double>(count_targets(a_, m_, visited_)) + now_.found;
-        return n_targets_ < 1.5 * n_roots_;
+        return n_targets_ < 1.2 * n_roots_;
     }
     // Least squares of the logarithms. A few paths tell little, as one may cost many times what
     // another does.
