@@ -179,9 +179,18 @@ class CostProjection {
     }
     bool ends_with_last_column() {
         if (now_.failed > now_.found / 4 || now_.failed_cost > now_.cost / 4) return false;
-        if (n_targets_ < 0)
+        if (n_targets_ < 0) {
             n_targets_ = static_cast<double>(count_targets(a_, m_, visited_)) + now_.found;
-        return n_targets_ < 1.2 * n_roots_;
+            n_free_rows_ = static_cast<double>(count_free_rows()) + now_.found;
+        }
+        return n_targets_ < 1.2 * n_free_rows_;
+    }
+    // Those without entries, too, as the targets may have none.
+    std::int64_t count_free_rows() const {
+        std::int64_t n = 0;
+        for (Index i = 0; i < a_.n_rows; ++i)
+            n += (peek(m_.row_mate[i]) < 0) & !(run_.settled && peek(run_.settled.row[i]));
+        return n;
     }
     // Least squares of the logarithms. A few paths tell little, as one may cost many times what
     // another does.
@@ -213,8 +222,8 @@ class CostProjection {
     const Bitmap& visited_;
     RunContext& run_;
     const double n_roots_, budget_;
-    double n_targets_ = -1;  // counted when that is asked for
-    double next_;            // the cost at which the projection is made again
+    double n_targets_ = -1, n_free_rows_ = -1;  // counted when that is asked for
+    double next_;                               // the cost at which the projection is made again
     Sample last_, before_, now_;
 };
 
