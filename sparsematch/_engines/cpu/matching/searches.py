@@ -74,20 +74,25 @@ class Searches(Steps):
 
     def search_from_all(self) -> bool:
         """Search from all free vertices at once, if the single-source searches say that it pays."""
-        last = self.run.steps[-1]
-        if last.engine != "single_source_bfs" or not last.augmentations:
+        if not self.has_found_paths or self.run.steps[-1].edges < SAMPLE * self.graph.nnz:
             return False
-        if last.edges < SAMPLE * self.graph.nnz or self.cost_of_the_rest() <= SAME_VERTICES:
+        if self.cost_of_the_rest() <= SAME_VERTICES:
             return False
         if self.may_match() < JOINT_SHARE * min(self.graph.shape):
             return False
         why = "each search visits what the others have visited; one forest visits it once"
         return self.search("ms_bfs_graft", JOINT_SEARCH, why)
 
+    @property
+    def has_found_paths(self) -> bool:
+        """Whether the last step tells what a path costs."""
+        last = self.run.steps[-1]
+        return last.engine == "single_source_bfs" and last.augmentations > 0
+
     def use_short_paths(self) -> bool:
         """Match many free vertices in a phase, if most paths are the shortest there can be."""
-        last, graph = self.run.steps[-1], self.graph
-        if last.engine != "single_source_bfs" or not last.augmentations:
+        graph = self.graph
+        if not self.has_found_paths:
             return False
         if self.cost_of_a_path() > SHORT_PATH * graph.nnz / graph.n_major:
             return False
