@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+import scipy.sparse as sp
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -33,11 +34,12 @@ def test_any_matrix(A, workers):
     check(A, workers)
 
 
-@pytest.mark.parametrize("workers", [1, 2])
+@pytest.mark.parametrize("workers", [1, 3])
 @pytest.mark.parametrize(
     ("n_rows", "n_cols", "degree"),
     [
-        (3_000, 2_000, 20),  # several buckets
+        (3_000, 2_000, 20),  # several buckets, with three workers
+        (150_000, 150_000, 8),  # with 64-bit indices more than the cache holds
         (70_000, 70_000, 0.05),  # a row and a column of one bucket do not fit into 32 bits
         (100, 300_000, 500),
         (300_000, 100, 0.5),
@@ -47,6 +49,13 @@ def test_buckets(n_rows, n_cols, degree, workers):
     A = random_matrix(n_rows, n_cols, degree, seed=2)
     check(A, workers)
     check(with_index_type(A, np.int64), workers)
+
+
+def test_a_large_matrix_that_is_well_numbered():
+    """As a single pass is best."""
+    n = 150_000
+    A = sp.diags_array(np.ones((9, n)), offsets=np.arange(-4, 5) * 40, shape=(n, n)).tocsr()
+    check(with_index_type(A, np.int64), 1)
 
 
 @pytest.mark.large

@@ -1,11 +1,12 @@
-// The transpose of a pattern, by a counting sort in two passes.
+// The transpose of a pattern, by a counting sort: in a pass where what it writes to is in the cache,
+// else in two.
 //
-// A single pass would write the entries of a large matrix to random addresses. So the first pass
-// distributes them to buckets of consecutive columns, each small enough for the second-level cache,
+// A single pass writes the entries of a large matrix whose numbering says nothing to random
+// addresses. There the first of two distributes them to buckets of consecutive columns, each small enough for the second-level cache,
 // and the second sorts each bucket by column. Between the passes the entries of a bucket are stored
 // where its indices will be: the row and, packed into the same word if it fits (decision 0005), the
 // column within the bucket.
-// Invariant: both passes are stable, so the indices of each list ascend, for any number of threads.
+// Invariant: all passes are stable, so the indices of each list ascend, for any number of threads.
 //
 // Reads: the pattern. Writes: indptr (n_cols + 1) and indices (nnz) of the transpose. Workspace: a
 // bucket per thread, and an index per entry where a word cannot hold both. Time: O(nnz + n_rows +
@@ -15,7 +16,9 @@
 #include <algorithm>
 #include <bit>
 #include <cstdint>
+#include <cstdlib>
 #include <type_traits>
+#include <utility>
 #include <vector>
 
 #include "core/csr.hpp"
@@ -183,9 +186,58 @@ class Transposer {
     std::vector<std::vector<Index>> place_;
 };
 
+// Whether neighbouring rows begin in neighbouring columns, by a sample.
+template <class Index>
+bool begins_near_its_neighbour(const Csr<Index>& a) {
+    constexpr std::int64_t n_samples = 256;
+    constexpr Index apart = 8;  // rows: the unknowns of a point begin in the same column
+    if (a.n_rows <= apart) return true;
+    std::int64_t pairs = 0, near = 0;
+    for (std::int64_t k = 0; k < n_samples; ++k) {
+        const auto i = static_cast<Index>((a.n_rows - apart - 1) * k / n_samples),
+                   other = i + apart;
+        if (a.degree(i) == 0 || a.degree(other) == 0) continue;
+        ++pairs;
+        near += std::abs(a.neighbours(i)[0] - a.neighbours(other)[0]) <= a.n_cols / 64;
+    }
+    return 4 * near > 3 * pairs;
+}
+
+// Whether the lines that a single pass writes to are in the cache.
+template <class Index>
+bool writes_to_cache(const Csr<Index>& a) {
+    constexpr std::int64_t line = 64, cache = 1 << 23;  // bytes
+    const auto bytes = static_cast<std::int64_t>(sizeof(Index)) * a.nnz();
+    return std::min(bytes, line * a.n_cols) <= cache || begins_near_its_neighbour(a);
+}
+
+// In a single pass.
+template <class Index>
+void transpose_directly(const Csr<Index>& a, Index* indptr, Index* indices) {
+    constexpr Index ahead = 16;  // entries
+    const Index n = a.nnz();
+    Buffer<Index> place(a.n_cols, 0);
+    for (Index p = 0; p < n; ++p) ++place[a.indices[p]];
+    Index total = 0;
+    for (Index j = 0; j < a.n_cols; ++j) {
+        indptr[j] = total;
+        total += std::exchange(place[j], total);
+    }
+    indptr[a.n_cols] = total;
+    for (Index i = 0; i < a.n_rows; ++i)
+        for (Index p = a.indptr[i]; p < a.indptr[i + 1]; ++p) {
+            if (n - p > 2 * ahead) {
+                SPARSEMATCH_PREFETCH(&place[a.indices[p + 2 * ahead]], 1);
+                SPARSEMATCH_PREFETCH(&indices[place[a.indices[p + ahead]]], 1);
+            }
+            indices[place[a.indices[p]]++] = i;
+        }
+}
+
 template <class Index>
 void transpose(ThreadTeam& team, const Csr<Index>& a, Index* indptr, Index* indices) {
-    Transposer<Index>(team, a, indptr, indices).run();
+    if (team.size() <= 2 && writes_to_cache(a)) transpose_directly(a, indptr, indices);
+    else Transposer<Index>(team, a, indptr, indices).run();
 }
 
 }  // namespace sparsematch
