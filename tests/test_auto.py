@@ -84,26 +84,10 @@ def test_a_part_of_the_rows_tells_whether_their_order_helps(by_columns):
     assert info.steps[0].cardinality == n // auto.HEAD
 
 
-def staircase(n, seed):
-    """Stages of 200 rows with four entries each, in the columns of their stage and the next."""
-    i = np.repeat(np.arange(n), 4)
-    j = i // 200 * 200 + np.random.default_rng(seed).integers(0, 280, i.size)
-    return sp.csr_array((np.ones(i.size), (i, j)), shape=(n, n + 400))
-
-
 def saddle_point(n, seed):
     """A diagonal block, and half as many constraints of three variables each, which come last."""
     constraints = random_matrix(n // 2, n, 3, seed)
     return sp.csr_array(sp.block_array([[sp.eye_array(n), constraints.T], [constraints, None]]))
-
-
-@pytest.mark.parametrize("workers", [1, 2])
-def test_searches_of_the_same_vertices_are_made_together(workers):
-    """Most rows of a stage that are free have no path: one forest visits their trees once."""
-    A = staircase(60_000, 71)
-    m, info = sm.maximum_transversal(A, workers=workers, return_info=True)
-    certify(A, m)
-    assert names(info)[-2:] == ["single_source_bfs", "ms_bfs_graft"]
 
 
 def test_many_short_paths_are_found_in_a_phase():

@@ -22,6 +22,15 @@ def cube(n):
     )
 
 
+def overlaps(n, seed):
+    """Intervals of random length from random places: each row has what ends in it."""
+    random = np.random.default_rng(seed)
+    begin = random.integers(0, n, n)
+    i = np.repeat(begin, 4)
+    j = i + random.geometric(0.2, i.size) - random.geometric(0.2, i.size)
+    return scrambled(sp.csr_array((np.ones(i.size), (i, j % n)), shape=(n, n)), seed)
+
+
 def chain_with_branches(n, seed):
     """An upper bidiagonal matrix, and an entry to the right in every third row."""
     i = np.arange(0, n - 100, 3)
@@ -49,6 +58,16 @@ def test_rows_with_random_columns_share_hardly_any(shape, degree):
 )
 def test_nothing_to_share(A):
     assert features.shared_pair_density(as_bipartite(A)) == 0
+
+
+def test_clusters_leave_what_is_free_nearby():
+    """Both have columns of degree one; where rows share most of their columns, paths are short."""
+    near = features.Features(as_bipartite(overlaps(60_000, 6)))
+    far = features.Features(as_bipartite(random_matrix(60_000, 60_000, 3, 6)))
+    assert near.clustered
+    assert not far.clustered
+    assert not near.may_peel
+    assert far.may_peel
 
 
 def test_rows_that_share_columns_by_chance_have_no_locality():

@@ -27,6 +27,9 @@ JOINT_SHARE = 1 / 256
 #: searches that have scanned such a share of the entries.
 SAME_VERTICES, SAMPLE = 4.0, 1 / 32
 
+#: A forest is the better search where a path costs such a share of the entries.
+WIDE_SEARCH = 1 / 300
+
 #: Where searches that succeed scan fewer entries than those of so many majors, most paths are the
 #: shortest there can be. If more than this share of the vertices may still be matched, a phase of
 #: Hopcroft-Karp matches most of them.
@@ -39,8 +42,9 @@ FEW_LEVELS = 0.4
 #: From this mean degree on a depth-first search has a choice at each step.
 BRANCHING_DEGREE = 4.0
 
-#: So many rows or fewer pushing leaves to searches; the second with four workers or more.
-LAST_ROWS, SHARED_LAST_ROWS = 8, 64
+#: So many rows or fewer are searched for to the end; the second with four workers or more, with
+#: which pushing leaves 64, and those that have no path: these cost a pass together, at most.
+LAST_ROWS, SHARED_LAST_ROWS = 8, 128
 
 
 class Searches(Steps):
@@ -77,6 +81,8 @@ class Searches(Steps):
         if not self.has_found_paths or self.run.steps[-1].edges < SAMPLE * self.graph.nnz:
             return False
         if self.cost_of_the_rest() <= SAME_VERTICES:
+            return False
+        if self.cost_of_a_path() < WIDE_SEARCH * self.graph.nnz:
             return False
         if self.may_match() < JOINT_SHARE * min(self.graph.shape):
             return False

@@ -46,6 +46,10 @@ THIN = 1.2
 #: From this mean degree on, locality is looked for where degrees are not even.
 LOCAL_DEGREE = 8.0
 
+#: Majors are clustered if one shares two minors with so many others for each of its entries. What
+#: is free is near then.
+CLUSTERED = 0.5
+
 #: From this mean degree on, a pass over all entries is much work beside what finds a free minor.
 LONG_LISTS = 64.0
 
@@ -216,7 +220,12 @@ class Features:
             return False
         if self.thin and degrees.ones < PEELING_SHARE:
             return True
-        return _core.share_of_columns_with_one(csr(graph)) >= PEELING_SHARE
+        return _core.share_of_columns_with_one(csr(graph)) >= PEELING_SHARE and not self.clustered
+
+    @property
+    def clustered(self) -> bool:
+        """Whether most of the majors near a major share several minors with each other."""
+        return shared_pair_density(self.graph) >= CLUSTERED * self.degrees.mean
 
     @property
     def has_long_lists(self) -> bool:
