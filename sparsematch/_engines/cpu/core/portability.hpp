@@ -59,6 +59,19 @@ inline WideProduct multiply_wide(std::uint64_t x, std::uint64_t y) {
 #endif
 }
 
+// Tells the core that a loop waits for another thread: some 40 to 140 cycles.
+inline void spin_pause() {
+#if defined(_MSC_VER) && (defined(_M_X64) || defined(_M_IX86))
+    _mm_pause();
+#elif defined(_MSC_VER)
+    __yield();
+#elif defined(__x86_64__) || defined(__i386__)
+    __builtin_ia32_pause();
+#elif defined(__aarch64__)
+    asm volatile("yield");
+#endif
+}
+
 // Asks for huge pages where the system has them on request.
 inline void request_huge_pages([[maybe_unused]] void* data, [[maybe_unused]] std::size_t bytes) {
 #if defined(__linux__)

@@ -22,6 +22,8 @@
 #include <utility>
 #include <vector>
 
+#include "core/portability.hpp"
+
 namespace sparsematch {
 
 class ThreadTeam {
@@ -92,20 +94,13 @@ class ThreadTeam {
     // Returns the value that it saw last.
     template <class Value, class Done>
     static Value spin_until(const std::atomic<Value>& value, const Done& done) {
-        constexpr int most = 512;  // pauses, of some 40 to 140 cycles
+        constexpr int most = 512;  // pauses
         Value seen = value.load(std::memory_order_acquire);
         for (int k = 0; k < most && !done(seen); ++k) {
-            pause();
+            spin_pause();
             seen = value.load(std::memory_order_acquire);
         }
         return seen;
-    }
-    static void pause() {
-#if defined(__x86_64__) || defined(__i386__)
-        __builtin_ia32_pause();
-#elif defined(__aarch64__)
-        asm volatile("yield");
-#endif
     }
 
     void serve(int rank) {

@@ -1,11 +1,11 @@
-// The transpose of a pattern, by a counting sort: in a pass where what it writes to is in the cache,
-// else in two.
+// The transpose of a pattern, by a counting sort: in one pass where the lines it writes to are in
+// the cache, else in two.
 //
-// A single pass writes the entries of a large matrix whose numbering says nothing to random
-// addresses. There the first of two distributes them to buckets of consecutive columns, each small enough for the second-level cache,
-// and the second sorts each bucket by column. Between the passes the entries of a bucket are stored
-// where its indices will be: the row and, packed into the same word if it fits (decision 0005), the
-// column within the bucket.
+// One pass over a large matrix whose numbering says nothing would write to random addresses. There
+// the first of two distributes the entries to buckets of consecutive columns, each small enough for
+// the second-level cache, and the second sorts each bucket by column. Between the passes the
+// entries of a bucket are stored where its indices will be: the row and, packed into the same word
+// if it fits (decision 0005), the column within the bucket.
 // Invariant: all passes are stable, so the indices of each list ascend, for any number of threads.
 //
 // Reads: the pattern. Writes: indptr (n_cols + 1) and indices (nnz) of the transpose. Workspace: a
