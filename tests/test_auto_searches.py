@@ -5,8 +5,12 @@ import pytest
 import scipy.sparse as sp
 
 import sparsematch as sm
-from calls import certify, random_matrix
+from calls import certify, random_matrix, scrambled
+from sparsematch._engines.cpu.core.run_engine import run_engine
 from sparsematch._engines.cpu.matching import searches
+from sparsematch._engines.registry import Run
+from sparsematch._types.bipartite import as_bipartite
+from sparsematch._types.matching import Matching
 
 
 def names(info):
@@ -28,8 +32,9 @@ def test_a_transpose_waits_for_brief_searches_and_degrees():
     """Far more rows than columns: what `cheap` leaves needs no search from the columns."""
     n = 20_000
     A = random_matrix(3 * n, n, 4, 33).tolil()
-    A[:, n - 1] = 0
-    A[5, n - 1] = 1
+    A[:, n - 9 :] = 0
+    for k in range(9):
+        A[5 + k, n - 9 + k] = 1
     A = A.tocsr()
     m, info = sm.maximum_transversal(A, return_info=True)
     certify(A, m)
@@ -84,3 +89,48 @@ def test_searches_of_few_vertices_are_not_made_together():
     assert names(info)[:2] == ["cheap", "single_source_bfs"]
     assert info.steps[1].exhausted
     assert "ms_bfs_graft" not in names(info)
+
+
+def test_a_few_are_searched_for_without_a_transpose():
+    """However many rows may end in them."""
+    n = 20_000
+    A = random_matrix(3 * n, n, 4, 33).tolil()
+    A[:, n - 1] = 0
+    A[5, n - 1] = 1
+    m, info = sm.maximum_transversal(A.tocsr(), return_info=True)
+    certify(A.tocsr(), m)
+    assert names(info) == ["cheap", "single_source_bfs"]
+    assert info.transposes_built == 0
+
+
+def forced(n, seed):
+    """A hidden triangle that begins at one row of one entry: five entries in all the others."""
+    random = np.random.default_rng(seed)
+    i = np.repeat(np.arange(1, n), 4)
+    j = random.integers(np.maximum(i - 40, 0), i)
+    A = sp.csr_array((np.ones(i.size), (i, j)), shape=(n, n)) + sp.eye_array(n)
+    return scrambled(sp.csr_array(A), seed)
+
+
+def test_one_vertex_of_degree_one_may_lead_through_all():
+    A = forced(60_000, 73)
+    m, info = sm.maximum_transversal(A, return_info=True)
+    certify(A, m)
+    assert "karp_sipser" in names(info)
+    assert "push_relabel" not in names(info)[names(info).index("karp_sipser") :]
+
+
+def test_a_search_ends_within_its_budget():
+    """The last row of a path is matched by a search through all of it, or by none."""
+    n = 200_000
+    A = sp.csr_array(sp.eye_array(n) + sp.eye_array(n, k=-1))
+    A = A[np.r_[1:n, 0]]  # each row takes the column of the next one
+    graph, run = as_bipartite(A), Run(1)
+    matching = Matching.start(graph)
+    run_engine("cheap", graph, matching, run)
+    step = run_engine("single_source_bfs", graph, matching, run, edge_limit=A.nnz // 4)
+    assert step.exhausted
+    assert step.augmentations == 0
+    assert step.edges < A.nnz / 2
+    step = run_engine("single_source_bfs", graph, matching, run)
+    assert step.cardinality == n

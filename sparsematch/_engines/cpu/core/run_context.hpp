@@ -152,6 +152,12 @@ class WorkCounter {
         return spent_ < quantum || flush();
     }
 
+    // As add; false, too, where the budget is seen to be exhausted.
+    bool add_within_budget(std::int64_t edges) {
+        spent_ += edges;
+        return spent_ < quantum || (flush() && !run_.exhausted());
+    }
+
     std::int64_t unflushed() const { return spent_; }
 
   private:

@@ -132,7 +132,12 @@ class Course(searches.Searches):
         if self.features.has_long_lists and self.look_ahead():
             return True
         if self.is_scrambled_mesh:
-            return self.push_through_mesh() or self.search_for_the_last() or self.finish()
+            return (
+                self.push_through_mesh()
+                or self.search_for_the_last()
+                or self.peel()
+                or self.finish()
+            )
         near = self.graph.n_major - self.rank < NEAR_PERFECT_SHARE * self.graph.n_major
         if not near and not (suited or self.features.like_a_mesh):
             return self.start_by_degrees()
@@ -209,14 +214,16 @@ class Course(searches.Searches):
         be matched, and Karp-Sipser is likely to leave a small core, it picks, too. Its matching is
         adopted if it solves much of the graph.
         """
-        if self.run.warm or self.peeled or self.is_scrambled_mesh:
+        if self.run.warm or self.peeled:
             return False
         majors = self.features.degrees
         minors = features.degree_statistics(transpose(self.graph, self.run))
         ones, smaller = max(majors.ones, minors.ones), min(self.graph.shape)
         much_is_left = self.may_match() > PICKS_SHARE * smaller
-        with_picks = majors.mean <= features.CORE_DEGREE and much_is_left
-        if not ones or not (with_picks or ones >= features.PEELING_SHARE):
+        with_picks = (
+            majors.mean <= features.CORE_DEGREE and much_is_left and not self.is_scrambled_mesh
+        )
+        if not ones or majors.mean > features.PEELING_DEGREE:
             return False
         trial, settled = Matching.start(self.graph), nothing_settled(self.graph)
         forced = self.run.forced

@@ -53,7 +53,7 @@ class SearchTree {
           trail(a.n_cols + std::size_t{1}), a_(a), col_mate_(m.col_mate) {}
 
     // Level by level from a row to the first free column, if there is one. False: the run was
-    // stopped.
+    // stopped, or its budget is exhausted.
     template <std::memory_order order = std::memory_order_relaxed>
     bool grow(Index root, WorkCounter& counter) {
         // So many rows of the queue have been prefetched: their mates, lists, places of lists. The
@@ -68,7 +68,7 @@ class SearchTree {
             for (; lists < std::min(n, head + 8); ++lists) prefetch_list(a_, queue[lists + 1]);
             for (; mates < std::min(n, head + 4); ++mates) prefetch_mates(queue[mates + 1]);
             const Index i = queue[head];
-            if (!counter.add(a_.degree(i))) return false;
+            if (!counter.add_within_budget(a_.degree(i))) return size = n, false;
             n_edges += a_.degree(i);
             const Index first = n;
             n = append_unseen(a_.neighbours(i), visited, trail.data(), n);
@@ -157,7 +157,7 @@ class CostProjection {
         now_.failed += static_cast<double>(failed);
         now_.failed_cost += static_cast<double>(failed_edges);
         if (budget_ <= 0 || now_.cost < next_ || now_.found <= before_.found) return;
-        if (before_.found > 0 && 2 * remaining() > budget_) run_.give_up();
+        if (2 * remaining() > margin() * budget_) run_.give_up();
         last_ = std::exchange(before_, now_);
         next_ = 2 * now_.cost;
     }
@@ -168,21 +168,24 @@ class CostProjection {
         double cost = 0, found = 0, failed = 0, failed_cost = 0;
     };
 
-    // The cost of the searches that are left, of which as many succeed as did of the last ones.
+    // What is left must cost so many times the budget for searches to end after their first part.
+    double margin() const { return before_.found > 0 ? 1 : std::exp(2 / std::sqrt(now_.found)); }
+    // The cost of the searches that are left, of which as many succeed as did of the last ones, if
+    // there are targets.
     double remaining() {
         const double found = now_.found - before_.found, failed = now_.failed - before_.failed;
         const double searches_left = n_roots_ - now_.found - now_.failed;
-        const double left = searches_left * found / (found + failed);
+        if (n_targets_ < 0)
+            n_targets_ = static_cast<double>(count_targets(a_, m_, visited_)) + now_.found;
+        const double left =
+            std::min(searches_left * found / (found + failed), n_targets_ - now_.found);
         const double cost = now_.cost - before_.cost;
-        const double alpha = fitted(left, found, cost);
+        const double alpha = before_.found > 0 ? fitted(left, found, cost) : 0;
         return cost * share(0, left, alpha) / share(left, left + found, alpha);
     }
     bool ends_with_last_column() {
         if (now_.failed > now_.found / 4 || now_.failed_cost > now_.cost / 4) return false;
-        if (n_targets_ < 0) {
-            n_targets_ = static_cast<double>(count_targets(a_, m_, visited_)) + now_.found;
-            n_free_rows_ = static_cast<double>(count_free_rows()) + now_.found;
-        }
+        if (n_free_rows_ < 0) n_free_rows_ = static_cast<double>(count_free_rows()) + now_.found;
         return n_targets_ < 1.2 * n_free_rows_;
     }
     // Those without entries, too, as the targets may have none.

@@ -13,7 +13,7 @@ PROBE, NEAR_PROBE, SEARCH = 1.0, 0.06, 4.0
 CORE_SEARCH, SHARED_SEARCH = 1.0, 8.0
 
 #: Allowances of other algorithms, in the same unit.
-LEVELS, NEAR_LEVELS, DESCENTS, MESH_PUSHES, JOINT_SEARCH = 2.0, 1.0, 1.0, 3.0, 2.0
+LEVELS, DESCENTS, MESH_PUSHES, JOINT_SEARCH = 2.0, 1.0, 3.0, 2.0
 
 #: In the same unit, what searches may cost, those that fail included, before a transpose is built
 #: for them: it costs some eight times as much.
@@ -28,16 +28,15 @@ JOINT_SHARE = 1 / 256
 SAME_VERTICES, SAMPLE = 4.0, 1 / 32
 
 #: A forest is the better search where a path costs such a share of the entries.
-WIDE_SEARCH = 1 / 300
+WIDE_SEARCH = 1 / 400
+
+#: Fewer paths do not tell what one costs.
+FEW_PATHS = 8
 
 #: Where searches that succeed scan fewer entries than those of so many majors, most paths are the
 #: shortest there can be. If more than this share of the vertices may still be matched, a phase of
 #: Hopcroft-Karp matches most of them.
 SHORT_PATH, MANY_SHARE = 3.6, 1 / 8
-
-#: A good numbering leaves few levels if the searches that are left cost fewer passes, should none
-#: cost more than those that are done.
-FEW_LEVELS = 0.4
 
 #: From this mean degree on a depth-first search has a choice at each step.
 BRANCHING_DEGREE = 4.0
@@ -56,6 +55,9 @@ class Searches(Steps):
 
     def search_from_one_side(self, passes: float, why: str) -> bool:
         """Search from one free vertex after the other; without a transpose if that suffices."""
+        if not self.peeled and min(self.free()) <= SEARCH:
+            why = "few are left: a search costs a pass at most, and needs no transpose"
+            return self.search("single_source_bfs", SEARCH, why, sides="one")
         if self.search_untransposed(passes) or self.replace_by_degrees():
             return True
         return self.search("single_source_bfs", passes, why)
@@ -107,10 +109,12 @@ class Searches(Steps):
 
     def use_numbering(self, near: bool) -> bool:
         """Where the numbering is good, free columns are near free rows."""
-        if not near or not self.features.ordered or self.cost_of_the_rest() > FEW_LEVELS:
+        if not near or not self.features.ordered or self.cost_of_the_rest() > LEVELS:
+            return False
+        if self.run.steps[-1].augmentations < FEW_PATHS:
             return False
         why = "few rows are free, and the numbering is good: few levels"
-        return self.search("hopcroft_karp", NEAR_LEVELS, why)
+        return self.search("hopcroft_karp", LEVELS, why)
 
     def use_depth(self, near: bool) -> bool:
         """Search depth first in a well numbered mesh: paths are short."""

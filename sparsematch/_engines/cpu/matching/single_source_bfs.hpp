@@ -58,7 +58,10 @@ void sequential_single_source_bfs(const Csr<Index>& a, Matching<Index> m, RunCon
     const std::int64_t free_columns = count_free(m.col_mate, a.n_cols);
     for (; k < roots.size() && run.stats.augmentations < free_columns && !run.exhausted(); ++k) {
         if (k + 8 < roots.size()) prefetch_list(a, roots[k + 8]);
-        if (!tree.grow(roots[k], counter)) return;
+        if (!tree.grow(roots[k], counter)) {
+            tree.forget();
+            break;
+        }
         if (tree.has_path()) {
             augment(tree, m, run.stats);
             tree.forget();
