@@ -72,6 +72,29 @@ def staircase(n, seed):
     return sp.csr_array((np.ones(i.size), (i, j)), shape=(n, n + 400))
 
 
+def bicliques(n, seed):
+    """Some rows by some columns, all with all, again and again: of many there are too many."""
+    random = np.random.default_rng(seed)
+    i, j = [], []
+    for n_rows, n_cols in random.geometric(1 / 6, size=(n // 6, 2)) + 1:
+        i.append(np.repeat(random.integers(0, n, n_rows), n_cols))
+        j.append(np.tile(random.integers(0, n, n_cols), n_rows))
+    ones = np.ones(sum(map(len, i)))
+    return sp.csr_array((ones, (np.concatenate(i), np.concatenate(j))), shape=(n, n))
+
+
+def test_trees_that_fail_are_shared():
+    """Where most searches have failed before they were given up."""
+    A = bicliques(40_000, 5)
+    m, info = sm.maximum_transversal(A, return_info=True)
+    certify(A, m)
+    search, forest = info.steps[-2:]
+    assert (search.engine, forest.engine) == ("single_source_bfs", "ms_bfs_graft")
+    assert search.exhausted
+    assert search.augmentations < searches.FOUND_SHARE * search.phases
+    assert "have no path" in forest.reason
+
+
 @pytest.mark.parametrize("workers", [1, 2])
 def test_wide_searches_of_the_same_vertices_are_made_together(workers):
     """Hardly any row that is free has a path: one forest visits their trees once."""

@@ -205,7 +205,7 @@ class Course(searches.Searches):
             if self.search_from_each(searches.NEAR_PROBE, why) or self.use_short_paths():
                 return True
         why = "paths are likely to be short enough to search for one after the other"
-        return self.search_from_each(self.allowance, why)
+        return self.search_from_each(self.allowance, why) or self.share_failed_trees()
 
     def peel(self) -> bool:
         """Match vertices of degree one, from the empty matching, as far as that goes.

@@ -13,7 +13,7 @@ PROBE, NEAR_PROBE, SEARCH = 1.0, 0.06, 4.0
 CORE_SEARCH, SHARED_SEARCH = 1.0, 8.0
 
 #: Allowances of other algorithms, in the same unit.
-LEVELS, DESCENTS, MESH_PUSHES, JOINT_SEARCH = 2.0, 1.0, 3.0, 2.0
+LEVELS, DESCENTS, MESH_PUSHES, JOINT_SEARCH, SHARED_TREES = 2.0, 1.0, 3.0, 2.0, 4.0
 
 #: In the same unit, what searches may cost, those that fail included, before a transpose is built
 #: for them: it costs some eight times as much.
@@ -29,6 +29,10 @@ SAME_VERTICES, SAMPLE = 4.0, 1 / 32
 
 #: A forest is the better search where a path costs such a share of the entries.
 WIDE_SEARCH = 1 / 400
+
+#: Where a smaller share of the searches has found a path, most free vertices have none. Fewer
+#: searches do not tell.
+FOUND_SHARE, FEW_SEARCHES = 0.4, 32
 
 #: Fewer paths do not tell what one costs.
 FEW_PATHS = 8
@@ -90,6 +94,16 @@ class Searches(Steps):
             return False
         why = "each search visits what the others have visited; one forest visits it once"
         return self.search("ms_bfs_graft", JOINT_SEARCH, why)
+
+    def share_failed_trees(self) -> bool:
+        """Search from all free vertices at once, if most searches have failed."""
+        last = self.run.steps[-1]
+        if last.engine != "single_source_bfs" or last.phases < FEW_SEARCHES:
+            return False
+        if last.augmentations >= FOUND_SHARE * last.phases:
+            return False
+        why = "most rows that are free have no path: one forest visits their trees once"
+        return self.search("ms_bfs_graft", SHARED_TREES, why)
 
     @property
     def has_found_paths(self) -> bool:
