@@ -22,6 +22,12 @@ def test_long_lists_are_looked_ahead_in():
     m, info = sm.maximum_transversal(A, return_info=True)
     certify(A, m)
     assert names(info) == ["cheap", "pothen_fan"]
+    many_free = sp.hstack([random_matrix(4000, 3000, 30, 32), sp.csr_array((4000, 1000))]).tocsr()
+    m, info = sm.maximum_transversal(many_free, return_info=True)
+    certify(many_free, m)
+    assert names(info)[:2] == ["cheap", "pothen_fan"]
+    _, info = sm.maximum_transversal(random_matrix(9000, 9000, 40, 33), return_info=True)
+    assert "pothen_fan" not in names(info)  # few are free
     hubs = random_matrix(2000, 2000, 8, 32).tolil()
     hubs[:80] = 1
     _, info = sm.maximum_transversal(hubs.tocsr(), return_info=True)

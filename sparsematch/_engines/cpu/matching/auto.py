@@ -129,7 +129,8 @@ class Course(searches.Searches):
         workers = 1 if self.features.ordered else None
         if self.start("cheap", "one pass; often all there is to do", workers=workers):
             return True
-        if self.features.has_long_lists and self.look_ahead():
+        near = self.graph.n_major - self.rank < NEAR_PERFECT_SHARE * self.graph.n_major
+        if self.features.has_very_long_lists and self.look_ahead():
             return True
         if self.is_scrambled_mesh:
             return (
@@ -138,7 +139,8 @@ class Course(searches.Searches):
                 or self.peel()
                 or self.finish()
             )
-        near = self.graph.n_major - self.rank < NEAR_PERFECT_SHARE * self.graph.n_major
+        if not near and self.features.has_long_lists and self.look_ahead():
+            return True
         if not near and not (suited or self.features.like_a_mesh):
             return self.start_by_degrees()
         if self.use_depth(near):

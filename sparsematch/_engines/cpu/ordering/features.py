@@ -50,8 +50,9 @@ LOCAL_DEGREE = 8.0
 #: is free is near then.
 CLUSTERED = 0.5
 
-#: From this mean degree on, a pass over all entries is much work beside what finds a free minor.
-LONG_LISTS = 64.0
+#: From this mean degree on, a depth-first search has so much choice that most are brief. From the
+#: second one on, a pass over all entries is much work beside what finds a free minor.
+LONG_LISTS, VERY_LONG_LISTS = 24.0, 64.0
 
 #: Random points in space have degrees of less spread. From it on, unless they are skewed,
 #: Karp-Sipser leaves a small core.
@@ -229,8 +230,13 @@ class Features:
 
     @property
     def has_long_lists(self) -> bool:
-        """Whether most lists are so long that a pass over all entries is much work."""
+        """Whether most lists are so long that depth-first searches are brief."""
         return self.graph.nnz >= LONG_LISTS * self.graph.n_major and not self.degrees.are_skewed
+
+    @property
+    def has_very_long_lists(self) -> bool:
+        """Whether most lists are so long that a pass over all entries is much work."""
+        return self.has_long_lists and self.degrees.mean >= VERY_LONG_LISTS
 
     @property
     def forest(self) -> bool:
