@@ -5,7 +5,7 @@ import pytest
 import scipy.sparse as sp
 
 import sparsematch as sm
-from calls import certify, random_matrix, scrambled
+from calls import certify, grid, random_matrix, scrambled
 from sparsematch._engines.cpu.core.run_engine import run_engine
 from sparsematch._engines.cpu.matching import searches
 from sparsematch._engines.registry import Run
@@ -31,6 +31,16 @@ def test_long_lists_are_looked_ahead_in():
     hubs = random_matrix(2000, 2000, 8, 32).tolil()
     hubs[:80] = 1
     _, info = sm.maximum_transversal(hubs.tocsr(), return_info=True)
+    assert "pothen_fan" not in names(info)
+
+
+def test_a_scrambled_mesh_of_long_lists_is_pushed_through():
+    """Of 27 entries in most rows, on a cube."""
+    line = sp.csr_array(grid(22, 1))
+    A = scrambled(sp.csr_array(sp.kron(sp.kron(line, line), line)), 35)
+    m, info = sm.maximum_transversal(A, return_info=True)
+    certify(A, m)
+    assert "push_relabel" in names(info)
     assert "pothen_fan" not in names(info)
 
 
@@ -107,7 +117,8 @@ def test_wide_searches_of_the_same_vertices_are_made_together(workers):
     A = pages(40_000, 71)
     m, info = sm.maximum_transversal(A, workers=workers, return_info=True)
     certify(A, m)
-    assert "ms_bfs_graft" in names(info)
+    forest = info.steps[names(info).index("ms_bfs_graft")]
+    assert "visits what the others have visited" in forest.reason
 
 
 def test_searches_of_few_vertices_are_not_made_together():

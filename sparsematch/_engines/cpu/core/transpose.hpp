@@ -8,9 +8,9 @@
 // if it fits (decision 0005), the column within the bucket.
 // Invariant: all passes are stable, so the indices of each list ascend, for any number of threads.
 //
-// Reads: the pattern. Writes: indptr (n_cols + 1) and indices (nnz) of the transpose. Workspace: a
-// bucket per thread, and an index per entry where a word cannot hold both. Time: O(nnz + n_rows +
-// n_cols).
+// Reads: the pattern. Writes: indptr (n_cols + 1) and indices (nnz) of the transpose. Workspace: an
+// index per column; or a bucket per thread, and an index per entry where a word cannot hold both.
+// Time: O(nnz + n_rows + n_cols).
 #pragma once
 
 #include <algorithm>

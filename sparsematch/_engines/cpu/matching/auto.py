@@ -130,7 +130,7 @@ class Course(searches.Searches):
         if self.start("cheap", "one pass; often all there is to do", workers=workers):
             return True
         near = self.graph.n_major - self.rank < NEAR_PERFECT_SHARE * self.graph.n_major
-        if self.features.has_very_long_lists and self.look_ahead():
+        if self.is_brief_with_look_ahead(near) and self.look_ahead():
             return True
         if self.is_scrambled_mesh:
             return (
@@ -139,8 +139,6 @@ class Course(searches.Searches):
                 or self.peel()
                 or self.finish()
             )
-        if not near and self.features.has_long_lists and self.look_ahead():
-            return True
         if not near and not (suited or self.features.like_a_mesh):
             return self.start_by_degrees()
         if self.use_depth(near):
@@ -172,6 +170,13 @@ class Course(searches.Searches):
             return False
         free = min(graph.n_major - signs.degrees.empty, graph.n_minor) - self.rank
         return free > searches.MANY_SHARE * min(graph.shape)
+
+    def is_brief_with_look_ahead(self, near: bool) -> bool:
+        """Whether most depth-first searches are brief, beside a pass over all entries."""
+        signs = self.features
+        if signs.has_very_long_lists:
+            return True
+        return signs.has_long_lists and not near and not self.is_scrambled_mesh
 
     @property
     def is_scrambled_mesh(self) -> bool:
@@ -213,19 +218,19 @@ class Course(searches.Searches):
         """Match vertices of degree one, from the empty matching, as far as that goes.
 
         That costs what it solves: it ends at once where there are hardly any. Where much may still
-        be matched, and Karp-Sipser is likely to leave a small core, it picks, too. Its matching is
-        adopted if it solves much of the graph.
+        be matched, and Karp-Sipser is likely to leave a small core, as on no mesh, it picks, too.
+        Its matching is adopted if it solves much of the graph.
         """
-        if self.run.warm or self.peeled:
-            return False
         majors = self.features.degrees
+        if self.run.warm or self.peeled or majors.mean > features.PEELING_DEGREE:
+            return False
         minors = features.degree_statistics(transpose(self.graph, self.run))
         ones, smaller = max(majors.ones, minors.ones), min(self.graph.shape)
         much_is_left = self.may_match() > PICKS_SHARE * smaller
         with_picks = (
             majors.mean <= features.CORE_DEGREE and much_is_left and not self.is_scrambled_mesh
         )
-        if not ones or majors.mean > features.PEELING_DEGREE:
+        if not ones:
             return False
         trial, settled = Matching.start(self.graph), nothing_settled(self.graph)
         forced = self.run.forced

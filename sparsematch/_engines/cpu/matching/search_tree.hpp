@@ -68,7 +68,10 @@ class SearchTree {
             for (; lists < std::min(n, head + 8); ++lists) prefetch_list(a_, queue[lists + 1]);
             for (; mates < std::min(n, head + 4); ++mates) prefetch_mates(queue[mates + 1]);
             const Index i = queue[head];
-            if (!counter.add_within_budget(a_.degree(i))) return size = n, false;
+            if (!counter.add_within_budget(a_.degree(i))) {
+                size = n;
+                return false;
+            }
             n_edges += a_.degree(i);
             const Index first = n;
             n = append_unseen(a_.neighbours(i), visited, trail.data(), n);
@@ -168,7 +171,8 @@ class CostProjection {
         double cost = 0, found = 0, failed = 0, failed_cost = 0;
     };
 
-    // What is left must cost so many times the budget for searches to end after their first part.
+    // What is left must cost so many times the budget. The first part tells nothing of alpha, and
+    // few paths little of the cost of one.
     double margin() const { return before_.found > 0 ? 1 : std::exp(2 / std::sqrt(now_.found)); }
     // The cost of the searches that are left, of which as many succeed as did of the last ones, if
     // there are targets.

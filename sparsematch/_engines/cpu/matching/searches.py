@@ -139,8 +139,6 @@ class Searches(Steps):
 
     def look_ahead(self) -> bool:
         """Search depth first in long lists, each of which looks at few of its entries."""
-        if any(step.engine == "pothen_fan" for step in self.run.steps):
-            return False
         why = "long lists: a look-ahead finds a free column in most, and a pass is much work"
         return self.search("pothen_fan", DESCENTS, why)
 

@@ -248,7 +248,7 @@ class Features:
         """Whether there are hardly more entries than vertices: chains with few branches."""
         return self.graph.nnz <= THIN * (self.graph.n_rows + self.graph.n_cols)
 
-    @property
+    @cached_property
     def like_a_mesh(self) -> bool:
         """Whether it is worth finding out how far vertices are from each other."""
         if self.graph.n_rows != self.graph.n_cols or self.has_loose_ends or self.thin:
