@@ -2,7 +2,7 @@
 // means. Only builds that check invariants call it.
 #pragma once
 
-#include <algorithm>
+#include <cstdint>
 #include <vector>
 
 #include "core/csr.hpp"
@@ -32,7 +32,7 @@ std::vector<bool> reached_from(const Digraph<Index>& graph, std::vector<Index> s
     while (!starts.empty()) {
         const Index v = starts.back();
         starts.pop_back();
-        for (Index p = graph.first[v]; p < graph.first[v + 1]; ++p)
+        for (std::int64_t p = graph.first[v]; p < graph.first[v + 1]; ++p)
             if (const Index w = graph.heads[p]; !seen[w]) seen[w] = true, starts.push_back(w);
     }
     return seen;

@@ -5,6 +5,7 @@
 #pragma once
 
 #include <algorithm>
+#include <cstdint>
 #include <vector>
 
 namespace sparsematch {
@@ -12,18 +13,19 @@ namespace sparsematch {
 // Vertex v has arcs to heads[first[v]...first[v + 1] - 1].
 template <class Index>
 struct Digraph {
-    std::vector<Index> first{0}, heads;
+    std::vector<std::int64_t> first{0};
+    std::vector<Index> heads;
 
     Index size() const { return static_cast<Index>(first.size()) - 1; }
-    void end_vertex() { first.push_back(static_cast<Index>(heads.size())); }
+    void end_vertex() { first.push_back(static_cast<std::int64_t>(heads.size())); }
 };
 
 // The component of each vertex, numbered from 0, sinks first. Time: O(vertices + arcs).
 template <class Index>
 std::vector<Index> plain_components(const Digraph<Index>& graph) {
     const Index n = graph.size(), unknown = -1;
-    std::vector<Index> component(n, unknown), preorder(n, unknown), low(n), next(graph.first), open,
-        path;
+    std::vector<Index> component(n, unknown), preorder(n, unknown), low(n), open, path;
+    std::vector<std::int64_t> next(graph.first);
     Index n_seen = 0, n_components = 0;
     const auto enter = [&](Index v) {
         preorder[v] = low[v] = n_seen++;
