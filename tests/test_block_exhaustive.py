@@ -23,12 +23,12 @@ pytestmark = pytest.mark.skipif(COMPILER is None, reason="needs a C++ compiler")
 BRIEF = [
     ("digraphs 3 6 1", 2_000),
     ("digraphs 4 24 1", 500_000),
-    ("digraphs 5 1 32", 500_000),
+    ("digraphs 5 1 128", 100_000),
     ("patterns 3 3 1", 10_000),
     ("patterns 3 4 1", 100_000),
     ("patterns 4 3 1", 100_000),
     ("patterns 4 4 16", 100_000),
-    ("coupled 1 500", 10_000),
+    ("coupled 1 400", 10_000),
 ]
 WHOLE = [
     ("digraphs 5 120 1", 700_000_000),

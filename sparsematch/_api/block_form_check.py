@@ -1,4 +1,4 @@
-"""Is this the block triangular form of a matrix?"""
+"""A check of block forms."""
 
 from sparsematch._engines.operations import DecompositionOps
 from sparsematch._engines.registry import operations

@@ -52,7 +52,7 @@ def block_labels(graph: BipartiteCSR, matching: Matching, run: Run) -> BlockLabe
 
 
 def is_block_form(graph: BipartiteCSR, layout: BlockLayout) -> bool:
-    """Tell whether a layout is that of the block triangular form. Time: O(n_rows + n_cols + nnz)."""
+    """Tell whether a layout is that of the form. Time: O(n_rows + n_cols + nnz)."""
     blocks = [np.asarray(block, graph.dtype) for block in (layout.row_block, layout.col_block)]
     if graph.flipped:
         blocks = [graph.dtype.type(layout.n_blocks - 1) - block for block in blocks]
