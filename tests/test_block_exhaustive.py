@@ -28,11 +28,15 @@ BRIEF = [
     ("patterns 3 4 1", 100_000),
     ("patterns 4 3 1", 100_000),
     ("patterns 4 4 16", 100_000),
+    ("violators 4 3 1", 10_000),
+    ("violators 5 3 8", 10_000),
     ("coupled 1 400", 10_000),
 ]
 WHOLE = [
     ("digraphs 5 120 1", 700_000_000),
     ("patterns 4 4 1", 1_000_000),
+    ("violators 4 4 1", 500_000),
+    ("violators 5 4 1", 5_000_000),
     ("coupled 2 20000", 500_000),
 ]
 

@@ -42,16 +42,14 @@ def block_layout(form: BlockForm) -> BlockLayout | None:
     if not (cc.size == rr.size == 5 and _parts_fit(r, s, cc, rr)):
         return None
     rank, n_free = int(rr[3]), int(cc[1])
-    layout = BlockLayout(
-        *(np.empty(n, np.int64) for n in (p.size, q.size)),
-        *(np.full(n, UNMATCHED, np.int64) for n in (p.size, q.size)),
-        r.size - 1,
-    )
-    layout.row_block[p] = np.repeat(np.arange(r.size - 1), np.diff(r))
-    layout.col_block[q] = np.repeat(np.arange(s.size - 1), np.diff(s))
-    layout.row_mate[p[:rank]], layout.col_mate[q[n_free:]] = q[n_free:], p[:rank]
-    told = layout.row_mate, layout.col_mate
-    return layout if all(map(np.array_equal, told, given)) else None
+    blocks = np.empty(p.size, np.int64), np.empty(q.size, np.int64)
+    blocks[0][p] = np.repeat(np.arange(r.size - 1), np.diff(r))
+    blocks[1][q] = np.repeat(np.arange(s.size - 1), np.diff(s))
+    mates = np.full(p.size, UNMATCHED, np.int64), np.full(q.size, UNMATCHED, np.int64)
+    mates[0][p[:rank]], mates[1][q[n_free:]] = q[n_free:], p[:rank]
+    if not all(map(np.array_equal, mates, given)):
+        return None
+    return BlockLayout(*blocks, *mates, r.size - 1)
 
 
 def _mates(form: BlockForm) -> tuple[IndexArray, IndexArray]:

@@ -3,6 +3,7 @@
 //   block_search digraphs N ORDERS STEP  all digraphs of N vertices, of which every STEP-th; their
 //                                        rows in all orders, or in ORDERS of them
 //   block_search patterns R C STEP       all patterns of R rows and C columns, likewise
+//   block_search violators R C STEP      their Hall violators
 //   block_search coupled SEED COUNT      random coupled pieces of up to some hundred rows
 //
 // Limits are lowered until each method is used on a few rows; block_search coupled draws them, too.
@@ -17,6 +18,7 @@
 #include <vector>
 
 #include "decomposition/dulmage_mendelsohn.hpp"
+#include "decomposition/hall_violators.hpp"
 #include "matching/karp_sipser/karp_sipser.hpp"
 
 using namespace sparsematch;
@@ -315,6 +317,79 @@ std::int64_t patterns(Index n_rows, Index n_cols, std::int64_t step) {
     return comparison.compared;
 }
 
+// ------------------------------------------------------------------------------ Hall violators
+
+// Whether rows have one column too few between them, and all proper subsets have enough.
+bool is_minimal(const std::vector<unsigned>& rows, const std::vector<Index>& members) {
+    const auto n = static_cast<int>(members.size());
+    for (unsigned subset = 1; subset < 1u << n; ++subset) {
+        unsigned cols = 0;
+        for (int k = 0; k < n; ++k)
+            if (subset >> k & 1) cols |= rows[members[k]];
+        const bool all = subset + 1 == 1u << n;
+        if (std::popcount(cols) - std::popcount(subset) != -1 && all) return false;
+        if (std::popcount(cols) < std::popcount(subset) && !all) return false;
+    }
+    return true;
+}
+
+// One violator of each piece with too many rows, and pieces of the rows that free ones reach, with
+// limits as they are, and lowered.
+bool violators_hold(const Matrix& a, const std::vector<unsigned>& rows, Mates& m,
+                    const ViolatorLimits& limits, ThreadTeam& team) {
+    RunContext run(team);
+    const Csr<Index> view = a.view();
+    std::vector<Index> row_piece(a.n_rows), col_piece(a.n_cols), members(a.n_rows + 1),
+        partners(a.n_rows + 1), starts(a.n_rows + 2);
+    DeficientPieces<Index> part(view, m.view(), run);
+    const Index n = part.label(row_piece.data(), col_piece.data());
+    part.renumber(n);
+    HallViolators<Index>(part, run, limits).find(n, members.data(), partners.data(), starts.data());
+    Index n_free = 0;
+    for (Index i = 0; i < a.n_rows; ++i) {
+        if (m.row[i] < 0 && (++n_free, row_piece[i] < 0)) return false;
+        for (Index j = 0; j < a.n_cols && row_piece[i] >= 0; ++j)  // all that it has is with it
+            if (rows[i] >> j & 1 && (col_piece[j] != row_piece[i] || m.col[j] < 0)) return false;
+    }
+    if ((n > 0) != (n_free > 0)) return false;
+    for (Index k = 0; k < n; ++k) {
+        const std::vector<Index> found(members.begin() + starts[k],
+                                       members.begin() + starts[k + 1]);
+        unsigned of_rows = 0, of_partners = 0;
+        for (std::size_t p = 0; p < found.size(); ++p) {
+            if (row_piece[found[p]] != k) return false;
+            of_rows |= rows[found[p]];
+            if (p > 0) of_partners |= 1u << partners[starts[k] + p];
+        }
+        if (of_rows != of_partners || !is_minimal(rows, found)) return false;
+    }
+    return true;
+}
+
+std::int64_t violators(Index n_rows, Index n_cols, std::int64_t step) {
+    ThreadTeam team(1);
+    std::int64_t compared = 0;
+    for (std::int64_t bits = 0; bits < std::int64_t{1} << n_rows * n_cols; bits += step) {
+        std::vector<unsigned> rows(n_rows);
+        for (Index i = 0; i < n_rows; ++i)
+            rows[i] = static_cast<unsigned>(bits >> i * n_cols) & ((1u << n_cols) - 1);
+        for (const bool descending : {false, true}) {
+            const Matrix a = pattern(rows, n_cols, descending, 1);
+            Mates m(n_rows, n_cols);
+            augment(a, m);
+            for (const ViolatorLimits& limits :
+                 {ViolatorLimits{}, {1, 1, 0, 1, 0}, {2, 1, 1, 1, 1}, {3, 2, 9, 9, 20}}) {
+                ++compared;
+                if (violators_hold(a, rows, m, limits, team)) continue;
+                std::printf("wrong: violators of %d x %d, pattern %lld\n", n_rows, n_cols,
+                            static_cast<long long>(bits));
+                std::exit(1);
+            }
+        }
+    }
+    return compared;
+}
+
 // ------------------------------------------------------------------------------ coupled pieces
 
 using Random = std::mt19937_64;
@@ -449,10 +524,14 @@ int main(int n_given, char** given) {
     else if (what == "patterns" && n_given == 5)
         compared =
             patterns(static_cast<Index>(number(2)), static_cast<Index>(number(3)), number(4));
+    else if (what == "violators" && n_given == 5)
+        compared =
+            violators(static_cast<Index>(number(2)), static_cast<Index>(number(3)), number(4));
     else if (what == "coupled" && n_given == 4) compared = coupled(number(2), number(3));
     else
         return std::puts(
-                   "block_search digraphs N ORDERS STEP | patterns R C STEP | coupled SEED N"),
+                   "block_search digraphs N ORDERS STEP | patterns R C STEP | violators R C STEP | "
+                   "coupled SEED N"),
                2;
     std::printf("%lld forms, 0 wrong\n", static_cast<long long>(compared));
 }
