@@ -1,7 +1,8 @@
 // Every way to the blocks of a matrix, on all small matrices, against a transitive closure.
 //
-//   block_search digraphs N ORDERS STEP  all digraphs of N vertices, of which every STEP-th; their
-//                                        rows in all orders, or in ORDERS of them
+//   block_search digraphs N ORDERS STEP [FIRST]
+//                                        all digraphs of N vertices, of which every STEP-th from
+//                                        the FIRST on; their rows in all orders, or in ORDERS
 //   block_search patterns R C STEP       all patterns of R rows and C columns, likewise
 //   block_search violators R C STEP      their Hall violators
 //   block_search coupled SEED COUNT      random coupled pieces of up to some hundred rows
@@ -183,7 +184,8 @@ class Comparison {
     // Compares all these ways, with this many workers each.
     template <std::size_t most>
     void compare(const Matrix& a, Mates& m, const std::vector<Way>& all, ThreadTeam& team) {
-        const Matrix t = a.transposed();
+        const bool transposed = all.back().transposed;  // ways with the transpose come last
+        const Matrix t = transposed ? a.transposed() : Matrix{};
         const Oracle<most> oracle(a, m);
         for (const Way& way : all) {
             RunContext run(team);
@@ -261,13 +263,13 @@ std::vector<std::vector<Index>> orders(Index n, std::size_t most) {
 }
 
 // Of every graph as it is, all ways; of its rows in other orders, those that read rows in order.
-std::int64_t digraphs(Index n, std::size_t n_orders, std::int64_t step) {
+std::int64_t digraphs(Index n, std::size_t n_orders, std::int64_t step, std::int64_t first) {
     Comparison comparison;
     ThreadTeam one(1), two(2);
     const std::vector<Way> all = ways(), by_rows(all.begin(), all.begin() + 6);
     const auto every_order = orders(n, n_orders);
     std::int64_t turn = 0;
-    for (std::int64_t arcs = 0; arcs < std::int64_t{1} << n * (n - 1); arcs += step, ++turn) {
+    for (std::int64_t arcs = first; arcs < std::int64_t{1} << n * (n - 1); arcs += step, ++turn) {
         std::vector<unsigned> rows(n);
         for (Index v = 0; v < n; ++v) {
             const auto below = static_cast<unsigned>(arcs >> v * (n - 1)) & ((1u << (n - 1)) - 1),
@@ -498,7 +500,7 @@ std::int64_t coupled(std::uint64_t seed, std::int64_t count) {
     for (std::int64_t k = 0; k < count; ++k) {
         const Matrix a = Pieces(random).draw();
         const std::vector<Way> all = drawn_ways(random);
-        ThreadTeam& team = random() % 3 == 0 ? one : random() % 2 == 0 ? two : three;
+        ThreadTeam& team = random() % 3 != 0 ? one : random() % 2 == 0 ? two : three;
         for (const Matrix& b : {a, a.transposed()}) {
             Mates m(b.n_rows, b.n_cols);
             if (random() % 2 == 0 && b.n_rows == b.n_cols)
@@ -516,22 +518,22 @@ std::int64_t coupled(std::uint64_t seed, std::int64_t count) {
 }  // namespace
 
 int main(int n_given, char** given) {
-    const std::string what = n_given == 5 || n_given == 4 ? given[1] : "";
-    const auto number = [&](int k) { return std::atoll(given[k]); };
+    const std::string what = n_given > 1 ? given[1] : "";
+    std::vector<std::int64_t> numbers;
+    for (int k = 2; k < n_given; ++k) numbers.push_back(std::atoll(given[k]));
+    const auto size = [&](int k) { return static_cast<Index>(numbers[k]); };
     std::int64_t compared = 0;
-    if (what == "digraphs" && n_given == 5)
-        compared = digraphs(static_cast<Index>(number(2)), number(3), number(4));
-    else if (what == "patterns" && n_given == 5)
-        compared =
-            patterns(static_cast<Index>(number(2)), static_cast<Index>(number(3)), number(4));
-    else if (what == "violators" && n_given == 5)
-        compared =
-            violators(static_cast<Index>(number(2)), static_cast<Index>(number(3)), number(4));
-    else if (what == "coupled" && n_given == 4) compared = coupled(number(2), number(3));
+    if (what == "digraphs" && (numbers.size() == 3 || numbers.size() == 4))
+        compared = digraphs(size(0), numbers[1], numbers[2], numbers.size() > 3 ? numbers[3] : 0);
+    else if (what == "patterns" && numbers.size() == 3)
+        compared = patterns(size(0), size(1), numbers[2]);
+    else if (what == "violators" && numbers.size() == 3)
+        compared = violators(size(0), size(1), numbers[2]);
+    else if (what == "coupled" && numbers.size() == 2) compared = coupled(numbers[0], numbers[1]);
     else
         return std::puts(
-                   "block_search digraphs N ORDERS STEP | patterns R C STEP | violators R C STEP | "
-                   "coupled SEED N"),
+                   "block_search digraphs N ORDERS STEP [FIRST] | patterns R C STEP | "
+                   "violators R C STEP | coupled SEED COUNT"),
                2;
     std::printf("%lld forms, 0 wrong\n", static_cast<long long>(compared));
 }
