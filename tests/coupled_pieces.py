@@ -145,21 +145,27 @@ def find_here(A, rng):
 
 def find_on_gpu(A, rng):
     """The form by the GPU alone, or with what it leaves to the host."""
-    from cupyx.scipy import sparse
+    from gpu_calls import to_gpu
+    from sparsematch._engines.cuda.decomposition import multi_pivot, strong_components
 
-    kind = {"csr": sparse.csr_matrix, "csc": sparse.csc_matrix}[A.format]
-    B = kind(A.astype(np.float32))
+    strong_components._FEW = int(rng.choice([1, 1 << 14]))  # as if they were large
+    multi_pivot.PIVOT_LEVELS = int(rng.choice([1, 64]))
+    B = to_gpu(A)
     form = sm.block_triangular_form(B, options={"host": bool(rng.integers(2))})
     assert sm.is_block_form(B, form), "on the GPU, is_block_form says no"
     return on_host(form)
 
 
 def find_over_ranks(comm):
-    """The form over ranks, which have rows of the same number or of any."""
+    """The form over ranks, which have rows of the same number or of any, at times as if large."""
+    from sparsematch._engines.mpi.decomposition import small_rest
+
+    usual = small_rest.SMALL
 
     def find(A, rng):
         n, size = A.shape[0], comm.size
         ends = np.sort(rng.integers(0, n + 1, size - 1)), np.arange(1, size) * n // size
+        small_rest.SMALL = (0, usual)[rng.integers(2)]
         starts = [0, *ends[rng.integers(2)].tolist(), n]
         part = sp.csr_array(A)[starts[comm.rank] : starts[comm.rank + 1]]
         return sm.block_triangular_form(sm.DistributedCSR.from_local(comm, part)).gather()
@@ -187,7 +193,7 @@ def main():
     parser.add_argument("seconds", nargs="?", type=float, default=30)
     parser.add_argument("--all", type=int, metavar="N", help="every digraph of N vertices, once")
     where = parser.add_mutually_exclusive_group()
-    where.add_argument("--gpu", action="store_true", help="matrices of cupyx")
+    where.add_argument("--gpu", action="store_true", help="of cupyx, or a stand-in for it")
     where.add_argument("--ranks", action="store_true", help="over the ranks of MPI")
     args = parser.parse_args()
     rank, agree, find = 0, bool, find_on_gpu if args.gpu else find_here
