@@ -19,6 +19,7 @@ FUNCTIONS = {
     "is_structurally_singular": sm.is_structurally_singular,
     "is_reducible": sm.is_reducible,
     "block_triangular_form": sm.block_triangular_form,
+    "is_block_form": lambda B: sm.is_block_form(B, sm.block_triangular_form(A)),
     "connected_components": sm.connected_components,
     "is_matching": lambda A: sm.is_matching(A, np.full(3, -1)),
     "is_maximal": lambda A: sm.is_maximal(A, np.full(3, -1)),

@@ -28,7 +28,8 @@ inline constexpr Pivots first_pivot = 1, second_pivot = 2, any_pivot = 3;
 //   reached_by p    p reaches the vertex;
 //   leads_to p      the vertex reaches p;
 //   scanned_by p    all its neighbours are reached_by p.
-// is_open: it is not settled, and in no component. It is not asked what pivots know of the others.
+// And is_open: it is not settled, and in no component. What the flags say of pivots holds for the
+// others, too, but these are neither scanned nor counted.
 class VertexState {
     static constexpr unsigned leads = 4, scan = 16, settled_bit = 64,
                               every_first = 1 + leads + scan;
@@ -52,7 +53,7 @@ class VertexState {
     bool must_scan(Pivots p) const { return matches(p, p * scan); }
     bool might_lead(Pivots p) const { return matches(p, p * leads); }
 
-    // Of a vertex that these pivots reach.
+    // Of a vertex to which an arc leads from one that these pivots reach.
     [[nodiscard]] VertexState reached_also(Pivots p) const { return VertexState(bits_ | p); }
     [[nodiscard]] VertexState or_known(VertexState other) const {
         return VertexState(bits_ | other.bits_);
