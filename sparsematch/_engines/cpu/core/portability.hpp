@@ -42,8 +42,14 @@
 #if defined(SPARSEMATCH_CHECKS)
 #define SPARSEMATCH_ASSERT(...) \
     ((__VA_ARGS__) ? void() : sparsematch::violated(#__VA_ARGS__, __FILE__, __LINE__))
+namespace sparsematch {
+inline constexpr bool checks_invariants = true;
+}
 #else
 #define SPARSEMATCH_ASSERT(...) static_cast<void>(sizeof(!(__VA_ARGS__)))
+namespace sparsematch {
+inline constexpr bool checks_invariants = false;
+}
 #endif
 
 namespace sparsematch {
