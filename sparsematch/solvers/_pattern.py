@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 
 from sparsematch._engines.operations import LuOps
 from sparsematch._engines.registry import operations
+from sparsematch._input import check_sparse
 from sparsematch._types.arrays import IndexArray
 from sparsematch._types.bipartite import BipartiteCSR, as_bipartite, as_compressed
 from sparsematch._types.errors import wrong_type
@@ -91,8 +92,8 @@ class Pattern:
     def arrange(self, data: Values) -> Values:
         """Return values in the order of the matrix by columns, as float64 or complex128."""
         nnz = self.arrays[-1].size
-        if data.size < nnz:
-            raise ValueError(f"A.data holds {data.size} values for {nnz} entries")
+        if data.ndim != 1 or data.size < nnz:
+            raise ValueError(f"A.data has shape {data.shape}, but there are {nnz} entries")
         if data.dtype.kind not in "biufc":
             raise TypeError(f"A must hold numbers, not {data.dtype}")
         data = np.ascontiguousarray(
@@ -112,7 +113,7 @@ class Pattern:
                 f"{self.graph.shape}"
             )
         if A.format != self.layout:
-            A = A.asformat(self.layout)
+            A = check_sparse(A, "A").asformat(self.layout)
         equal = operations(LuOps, self.graph.backend).equal_indices
         for now, then in zip(_index_arrays(A), self.arrays, strict=True):
             if not equal(now, then):
@@ -168,7 +169,7 @@ def read_pattern(A: Any) -> Pattern:
 def _compress(A: Any) -> Any:
     if A.ndim != 2:
         raise ValueError(f"A must have two dimensions, not {A.ndim}")
-    return A if A.format in ("csr", "csc", "coo") else A.tocsr()
+    return A if A.format in ("csr", "csc", "coo") else check_sparse(A, "A").tocsr()
 
 
 def _index_arrays(A: Any) -> tuple[IndexArray, ...]:
