@@ -61,10 +61,15 @@ def check_compressed(
     nnz = int(indptr[-1])
     if indptr[0] != 0 or nnz > indices.size or np.count_nonzero(indptr[1:] < indptr[:-1]):
         _refuse_indptr(indptr, indices, name, major)
+    if nnz and not all_below(indices[:nnz], n_minor, threads):
+        _refuse_indices(indptr, indices, n_minor, name, major)
+
+
+def all_below(indices: _Indices, size: int, threads: int = 1) -> bool:
+    """Tell whether some indices, int32 or int64, are from 0 to `size` - 1."""
     # Read as unsigned, a negative index is a very large one: the largest bounds both ends of
     # the range.
-    if nnz and _largest(indices[:nnz].view(_UNSIGNED[indices.dtype]), threads) >= n_minor:
-        _refuse_indices(indptr, indices, n_minor, name, major)
+    return _largest(indices.view(_UNSIGNED[indices.dtype]), threads) < size
 
 
 def _largest(values: NDArray[Any], threads: int) -> int:

@@ -2,12 +2,13 @@
 
 import copy
 import itertools
-from collections.abc import Callable
+import operator
+from collections.abc import Callable, Iterable
 from typing import Any
 
 import numpy as np
 
-from sparsematch._input.compressed import as_int64, check_compressed
+from sparsematch._input.compressed import all_below, as_int64, check_compressed
 
 
 def check_sparse(A: Any, name: str) -> Any:
@@ -74,10 +75,10 @@ def _check_bsr(A: Any, name: str) -> Any:
 def _check_coo(A: Any, name: str) -> Any:
     if len(A.coords) != 2:
         raise ValueError(f"{name}.coords must be two arrays, not {len(A.coords)}")
+    _check_values(A.data, 0, name, 1)
     for side, (field, noun) in enumerate((("row", "rows"), ("col", "columns"))):
         indices = A.coords[side]
-        _check_indices(indices, A.shape[side], noun, f"{name}.{field}")
-        _check_values(A.data, indices.size, name, 1)
+        _check_indices(indices, A.shape[side], noun, f"{name}.{field}", "[{}]")
         if indices.size != A.data.size:
             raise ValueError(
                 f"{name}.{field} has {indices.size} elements, but {name}.data {A.data.size}"
@@ -110,11 +111,12 @@ def _check_lil(A: Any, name: str) -> Any:
             raise ValueError(f"{name}.{field} must be an array of {A.shape[0]} lists")
         if not set(map(type, lists)) <= {list}:
             raise TypeError(f"{name}.{field} must hold lists")
-    for i, (cols, values) in enumerate(zip(A.rows, A.data, strict=True)):
-        if len(cols) != len(values):
-            raise ValueError(f"{name} has {len(cols)} indices, but {len(values)} values in row {i}")
-    cols = list(itertools.chain.from_iterable(A.rows))
-    _check_indices(_listed(cols), A.shape[1], "columns", f"{name}.rows, as one list,")
+    counts = [np.fromiter(map(len, lists), np.intp) for lists in (A.rows, A.data)]
+    if not np.array_equal(*counts):
+        i = int(np.flatnonzero(counts[0] != counts[1])[0])
+        raise ValueError(f"{name} has {counts[0][i]} indices, but {counts[1][i]} values in row {i}")
+    cols = _from_list(itertools.chain.from_iterable(A.rows), f"{name}.rows")
+    _check_indices(cols, A.shape[1], "columns", f"{name}.rows", ", index {},")
     return A
 
 
@@ -123,8 +125,8 @@ def _check_dok(A: Any, name: str) -> Any:
     if not all(isinstance(key, tuple) and len(key) == 2 for key in keys):
         raise ValueError(f"{name} has a key that is no pair of indices")
     for side, noun in enumerate(("rows", "columns")):
-        indices = _listed([key[side] for key in keys])
-        _check_indices(indices, A.shape[side], noun, f"{name}.keys(), {noun},")
+        indices = _from_list((key[side] for key in keys), f"{name}.keys()")
+        _check_indices(indices, A.shape[side], noun, f"{name}.keys()", f", key {{}}, index {side},")
     return A
 
 
@@ -148,17 +150,25 @@ def _check_pointers(A: Any, sides: tuple[int, int], name: str, major: str) -> in
     return int(indptr[-1])
 
 
-def _check_indices(indices: Any, size: int, noun: str, name: str) -> None:
+def _check_indices(indices: Any, size: int, noun: str, name: str, place: str) -> None:
     """Check indices of one side, in any order."""
     if _integers(indices, name).ndim != 1:
         raise ValueError(f"{name} must have one dimension, not {indices.ndim}")
-    if indices.size and not 0 <= indices.min() <= indices.max() < size:
+    same = indices if indices.dtype == np.int32 else indices.astype(np.int64, copy=False)
+    if indices.size and not all_below(same, size):
         p = int(np.flatnonzero((indices < 0) | (indices >= size))[0])
-        raise ValueError(f"{name}[{p}] is {indices[p]}, but the matrix has {size} {noun}")
+        raise ValueError(
+            f"{name}{place.format(p)} is {indices[p]}, but the matrix has {size} {noun}"
+        )
 
 
-def _listed(indices: list[Any]) -> Any:
-    return np.array(indices) if indices else np.empty(0, np.intp)
+def _from_list(indices: Iterable[Any], name: str) -> Any:
+    try:
+        return np.fromiter(map(operator.index, indices), np.int64)
+    except TypeError:
+        raise TypeError(f"{name} must hold integers only") from None
+    except OverflowError:
+        raise ValueError(f"{name} holds an integer beyond 64 bits") from None
 
 
 def _integers(array: Any, name: str) -> Any:

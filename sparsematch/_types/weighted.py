@@ -188,15 +188,16 @@ class WeightedTransversal:
                [0.5 , 1.  , 0.  ],
                [0.  , 0.16, 1.  ]])
         """
-        scaled = self._checked(A).tocsr() if self.row_scale is None else self.scale(A)
+        scaled = self._checked(A) if self.row_scale is None else self.scale(A)
         return scaled[self.matching.as_permutation()]
 
     def _checked(self, A: Any) -> Any:
+        """Return the matrix in CSR."""
         if not sp.issparse(A):
             raise wrong_type("A", A, "a SciPy sparse array or matrix")
         if A.shape != self.shape:
             raise ValueError(f"A has shape {A.shape}, but {self.shape} was matched")
-        return checked(A, "A")
+        return checked(A, "A").tocsr()
 
     def __repr__(self) -> str:
         n_rows, n_cols = self.shape

@@ -92,6 +92,8 @@ class Pattern:
     def arrange(self, data: Values) -> Values:
         """Return values in the order of the matrix by columns, as float64 or complex128."""
         nnz = self.arrays[-1].size
+        if not isinstance(data, np.ndarray):
+            raise wrong_type("A.data", data, "an array")
         if data.ndim != 1 or data.size < nnz:
             raise ValueError(f"A.data has shape {data.shape}, but there are {nnz} entries")
         if data.dtype.kind not in "biufc":
@@ -174,16 +176,23 @@ def _compress(A: Any) -> Any:
 
 def _index_arrays(A: Any) -> tuple[IndexArray, ...]:
     """Return the arrays that make the pattern; the last has an element for each entry."""
-    if A.format == "coo":
-        return A.row, A.col
-    return A.indptr, A.indices[: A.indptr[-1]]
+    first, second = (A.row, A.col) if A.format == "coo" else (A.indptr, A.indices)
+    if not _is_plain(first) or not _is_plain(second) or not first.size:
+        check_sparse(A, "A")  # says what they are
+    return (first, second) if A.format == "coo" else (first, second[: first[-1]])
+
+
+def _is_plain(indices: Any) -> bool:
+    return isinstance(indices, np.ndarray) and indices.ndim == 1 and indices.dtype.kind in "iu"
 
 
 def _columns(A: Any) -> tuple[IndexArray, IndexArray] | None:
     """Return copies of the index arrays of a square canonical CSC matrix; None of any other."""
     indptr, indices, n = A.indptr, A.indices, A.shape[0]
     if (
-        indptr.dtype != indices.dtype
+        not _is_plain(indptr)
+        or not _is_plain(indices)
+        or indptr.dtype != indices.dtype
         or indptr.shape != (n + 1,)
         or A.shape[1] != n
         or indptr.dtype.char not in "ilq"
