@@ -142,6 +142,8 @@ def read(arguments: Namespace, progress: Progress) -> Any:
     check_outputs(arguments)
     if arguments.file == STREAM:
         with progress.step("read", "reading standard input"):
+            if sys.stdin is None:
+                raise UnreadableFile("standard input: is closed")
             return read_stream(sys.stdin.buffer)
     with progress.step("read", f"reading {Path(arguments.file).name}"):
         return read_matrix(arguments.file)
