@@ -21,7 +21,7 @@ from sparsematch import (
     RunInfo,
     plot,
 )
-from sparsematch._io import read_matrix, read_names, read_stream
+from sparsematch._io import UnreadableFile, read_matrix, read_names, read_stream
 from sparsematch.cli import ranks, summary
 from sparsematch.cli.outputs import STREAM, check_outputs, print_written, write
 from sparsematch.cli.progress import Progress, make_progress

@@ -95,8 +95,8 @@ def _given(arguments: Namespace, options: tuple[str, ...]) -> list[str]:
 def _is_same_file(output: str, source: str) -> bool:
     try:
         there = os.stat(output)
-        read = os.fstat(0) if source == STREAM else os.stat(source)
-    except (OSError, ValueError):  # one of them does not exist, or is no file
+        read = os.fstat(sys.stdin.fileno()) if source == STREAM else os.stat(source)
+    except (AttributeError, OSError, ValueError):  # one of them does not exist, or is no file
         return False
     return os.path.samestat(there, read)
 
