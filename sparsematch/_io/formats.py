@@ -25,6 +25,13 @@ FORMATS = (
     "(.hb, .rb, .rua and the like), the text formats also compressed (.gz, .bz2); SuiteSparse "
     "archives (.tar.gz); -: standard input"
 )
+#: Index arrays of the formats that `scipy.sparse.save_npz` writes, in the order of constructors.
+_INDEX_ARRAYS = {
+    **dict.fromkeys(("csr", "csc", "bsr"), ("indices", "indptr")),
+    "dia": ("offsets",),
+    "coo": ("row", "col"),
+}
+
 Source = Path | BinaryIO
 Reader = Callable[[Source], Any]
 
@@ -89,20 +96,47 @@ def read_harwell_boeing(source: Source) -> Any:
 def read_npz(source: Source) -> Any:
     """Read what `scipy.sparse.save_npz` wrote."""
     try:
-        return scipy.sparse.load_npz(source)
-    except (KeyError, TypeError, ValueError) as error:
-        if "does not contain a sparse" in str(error):
-            raise UnreadableFile(
-                "holds arrays, but no matrix: write that with scipy.sparse.save_npz (what --save "
-                "writes is the result for a matrix)"
-            ) from None
+        loaded = np.load(source, allow_pickle=False)
+        if not isinstance(loaded, np.lib.npyio.NpzFile):
+            raise ValueError("pickle")
+        with loaded:
+            arrays = dict(loaded)
+    except (EOFError, ValueError) as error:
         # NumPy takes what is no archive for a pickle, and advises to load it as one
-        if isinstance(error, ValueError) and "pickle" not in str(error):
+        if not isinstance(error, EOFError) and "pickle" not in str(error):
             raise
         raise UnreadableFile(
             "is not a file written by scipy.sparse.save_npz; write it anew with that, or as Matrix "
             "Market (.mtx)"
         ) from None
+    if "format" not in arrays:
+        raise UnreadableFile(
+            "holds arrays, but no matrix: write that with scipy.sparse.save_npz (what --save "
+            "writes is the result for a matrix)"
+        )
+    return _sparse_of(arrays)
+
+
+def _sparse_of(arrays: dict[str, Any]) -> Any:
+    """Return the matrix that has these arrays; SciPy would cut index arrays of floats."""
+    form = arrays["format"].item() if arrays["format"].size == 1 else arrays["format"]
+    form = form.decode("latin-1") if isinstance(form, bytes) else str(form)
+    if form not in _INDEX_ARRAYS:
+        raise UnreadableFile(
+            f"holds a matrix in the format {form!r}, none of {_listed(_INDEX_ARRAYS)}"
+        )
+    names = ("coords",) if form == "coo" and "coords" in arrays else _INDEX_ARRAYS[form]
+    for name in (*names, "shape", "data"):
+        if name not in arrays:
+            raise UnreadableFile(f"holds a matrix in the format {form}, but no array {name!r}")
+        if name != "data" and arrays[name].dtype.kind not in "iu":
+            raise UnreadableFile(f"has an array {name} of the type {arrays[name].dtype}")
+    shape = tuple(arrays["shape"].ravel().tolist())
+    kind = getattr(scipy.sparse, f"{form}_{'array' if arrays.get('_is_array') else 'matrix'}")
+    indices = tuple(arrays[name] for name in names)
+    if form == "coo":
+        return kind((arrays["data"], indices if len(indices) > 1 else tuple(*indices)), shape=shape)
+    return kind((arrays["data"], *indices), shape=shape)
 
 
 def read_matlab(source: Source) -> Any:

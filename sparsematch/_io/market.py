@@ -66,12 +66,12 @@ class MarketFile:
     def _entries(self, text: bytes) -> Iterator[_Batch]:
         self.lines += count_entries(self._header, text)
         table = _numbers(text).reshape(-1, 2 + NUMBERS[self._header.field])
-        places = table[:, :2].astype(np.int64)
-        rows, cols = places.T - 1
-        for name, indices, size in zip(("row", "column"), (rows, cols), self.shape, strict=True):
-            if indices.size and not 0 <= indices.min() <= indices.max() < size:
-                wrong = indices[(indices < 0) | (indices >= size)][0] + 1
+        places = table[:, :2].T
+        for name, indices, size in zip(("row", "column"), places, self.shape, strict=True):
+            if indices.size and not 1 <= indices.min() <= indices.max() <= size:
+                wrong = int(indices[(indices < 1) | (indices > size)][0])
                 raise UnreadableFile(f"has an entry in {name} {wrong}, of {size} {name}s")
+        rows, cols = places.astype(np.int64) - 1
         values = self._values(table)
         yield (rows, cols, *values)
         if self._header.symmetry != "general":

@@ -32,7 +32,7 @@ _NUMBERS = {
     12: "i8",
     13: "u8",
 }
-_MATRIX, _COMPRESSED = 14, 15
+_BYTES, _MATRIX, _COMPRESSED = 2, 14, 15
 
 #: Classes of matrices, and the type of the values of each that is dense.
 _STRUCTURE, _SPARSE = 2, 5
@@ -70,9 +70,15 @@ class _Elements:
         self.at = begin + padded if begin == self.at + 8 else self.at + 8
         return _Element(kind, self.data[begin : begin + size])
 
-    def numbers(self) -> NDArray[Any]:
-        """Read one that holds numbers."""
+    def numbers(self, bytes_of: int = 0) -> NDArray[Any]:
+        """Read one that holds numbers.
+
+        MATLAB writes a byte for each entry of a sparse logical matrix, and calls it a double: if
+        the element is no longer than `bytes_of`, it is bytes.
+        """
         kind, data = self.next()
+        if 0 < len(data) <= bytes_of:
+            kind = _BYTES
         if kind not in _NUMBERS:
             raise UnreadableFile(f"has an element of type {kind} where numbers must be")
         return self._numbers(data, _NUMBERS[kind])
@@ -129,7 +135,7 @@ def _variable(elements: _Elements, *, deeper: bool) -> tuple[str, Any]:
 
 def _matrix(elements: _Elements, kind: int, flags: int, shape: tuple[int, int]) -> Any:
     rows, starts = (elements.numbers() for _ in range(2)) if kind == _SPARSE else (None, None)
-    values = elements.numbers()
+    values = elements.numbers(bytes_of=rows.size if rows is not None and flags & _LOGICAL else 0)
     if flags & _COMPLEX:
         imaginary = elements.numbers()
         if imaginary.size != values.size:

@@ -157,8 +157,9 @@ def spilu(
         raise wrong_type("A", A, "a SciPy sparse array or matrix")
     if given.ndim != 2 or given.shape[0] != given.shape[1]:
         raise ValueError(f"A must be square, but has shape {given.shape}")
+    given = check_sparse(given, "A")
     dtype = np.complex128 if given.dtype.kind == "c" else np.float64
-    matrix = sp.csc_array(check_sparse(given, "A"), dtype=dtype, copy=True)
+    matrix = sp.csc_array(given, dtype=dtype, copy=True)
     matrix.sum_duplicates()
     matrix.eliminate_zeros()
     if pivoting == "product":

@@ -176,9 +176,10 @@ def _compress(A: Any) -> Any:
 
 def _index_arrays(A: Any) -> tuple[IndexArray, ...]:
     """Return the arrays that make the pattern; the last has an element for each entry."""
-    first, second = (A.row, A.col) if A.format == "coo" else (A.indptr, A.indices)
-    if not _is_plain(first) or not _is_plain(second) or not first.size:
+    arrays = A.coords if A.format == "coo" else (A.indptr, A.indices)
+    if len(arrays) != 2 or not all(map(_is_plain, arrays)) or not arrays[0].size:
         check_sparse(A, "A")  # says what they are
+    first, second = arrays
     return (first, second) if A.format == "coo" else (first, second[: first[-1]])
 
 
@@ -195,7 +196,7 @@ def _columns(A: Any) -> tuple[IndexArray, IndexArray] | None:
         or indptr.dtype != indices.dtype
         or indptr.shape != (n + 1,)
         or A.shape[1] != n
-        or indptr.dtype.char not in "ilq"
+        or indptr.dtype not in (np.int32, np.int64)
     ):
         return None
     indptr, indices = indptr.copy(), indices[: indptr[-1]].copy()
@@ -206,5 +207,7 @@ def _positions(layout: str, arrays: tuple[IndexArray, ...]) -> tuple[IndexArray,
     if layout == "coo":
         return arrays[0], arrays[1]
     indptr, indices = arrays
-    major = np.repeat(np.arange(indptr.size - 1, dtype=indices.dtype), np.diff(indptr))
+    major = np.repeat(
+        np.arange(indptr.size - 1, dtype=indices.dtype), np.diff(indptr).astype(np.intp, copy=False)
+    )
     return (major, indices) if layout == "csr" else (indices, major)
