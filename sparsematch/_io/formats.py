@@ -95,6 +95,9 @@ def read_harwell_boeing(source: Source) -> Any:
 
 def read_npz(source: Source) -> Any:
     """Read what `scipy.sparse.save_npz` wrote."""
+    if isinstance(source, Path):  # NumPy leaves a damaged file open
+        with source.open("rb") as stream:
+            return read_npz(stream)
     try:
         loaded = np.load(source, allow_pickle=False)
         if not isinstance(loaded, np.lib.npyio.NpzFile):

@@ -54,7 +54,8 @@ class SparseArchive:
             }
         if "format" not in self.members or "shape" not in self.members:
             raise UnreadableFile("is not a file written by scipy.sparse.save_npz")
-        kind = self.slice("format", 0, 1)[0]
+        kind = self.slice("format", 0, self._array("format").size).tolist()
+        kind = kind[0] if len(kind) == 1 else kind
         self.format = kind.decode() if isinstance(kind, bytes) else str(kind)
         if self.format not in ("csr", "csc", "coo"):
             raise UnreadableFile(
