@@ -112,7 +112,7 @@ def _check_lil(A: Any, name: str) -> Any:
         if not set(map(type, lists)) <= {list}:
             raise TypeError(f"{name}.{field} must hold lists")
     counts = [np.fromiter(map(len, lists), np.intp) for lists in (A.rows, A.data)]
-    if not np.array_equal(*counts):
+    if not np.array_equal(counts[0], counts[1]):
         i = int(np.flatnonzero(counts[0] != counts[1])[0])
         raise ValueError(f"{name} has {counts[0][i]} indices, but {counts[1][i]} values in row {i}")
     cols = _from_list(itertools.chain.from_iterable(A.rows), f"{name}.rows")

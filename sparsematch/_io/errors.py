@@ -6,6 +6,11 @@ class UnreadableFile(OSError, ValueError):
 
     It is an OSError and a ValueError; of a missing file, a FileNotFoundError too.
 
+    Attributes
+    ----------
+    args : tuple of str
+        The message, which begins with the name of the file.
+
     Examples
     --------
     >>> import sparsematch
