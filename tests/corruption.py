@@ -7,7 +7,6 @@ processes of bounded memory, and prints those that end in neither a matrix nor a
 import io
 import os
 import random
-import resource
 import signal
 import sys
 import tempfile
@@ -114,6 +113,8 @@ def read(path: Path) -> None:
 
 def _in_child(path: Path) -> str:
     """Return what is wrong with the way a file was read, in few words."""
+    import resource
+
     with tempfile.TemporaryFile() as report:
         if not (child := os.fork()):
             resource.setrlimit(resource.RLIMIT_AS, (_MEMORY, _MEMORY))
