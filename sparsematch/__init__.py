@@ -44,6 +44,7 @@ if TYPE_CHECKING:
     )
     from sparsematch._api.workers import get_workers, set_workers
     from sparsematch._io.distributed import read_distributed
+    from sparsematch._io.errors import UnreadableFile
     from sparsematch._types.bipartite import BipartiteCSR
     from sparsematch._types.block_form import BlockForm
     from sparsematch._types.coarsening import CoarseLevel, Coarsening, CoarseningHierarchy
@@ -81,6 +82,7 @@ __all__ = [
     "GraphMatching",
     "Matching",
     "RunInfo",
+    "UnreadableFile",
     "VertexCover",
     "WeightedTransversal",
     "approximate_matching",
@@ -134,6 +136,7 @@ _PLACES = {
     "GraphMatching": "_types.graph_matching",
     "Matching": "_types.matching",
     "RunInfo": "_types.run_info",
+    "UnreadableFile": "_io.errors",
     "VertexCover": "_types.labels",
     "WeightedTransversal": "_types.weighted",
     "approximate_matching": "_api.general",

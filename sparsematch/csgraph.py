@@ -16,6 +16,7 @@ from scipy.sparse import csr_array, issparse
 
 from sparsematch._api.transversal import maximum_matching
 from sparsematch._api.weighted import full_matching
+from sparsematch._input import check_sparse
 from sparsematch._types.arrays import on_gpu
 from sparsematch._types.bipartite import BipartiteCSR, as_bipartite
 from sparsematch._types.errors import stack_level
@@ -138,7 +139,7 @@ def min_weight_full_bipartite_matching(
     A = _as_graph(biadjacency)
     if not issparse(A):
         raise TypeError("biadjacency is on a GPU, but this is done in host memory; get() copies it")
-    as_bipartite(A, name="biadjacency")  # whether it is consistent, before SciPy copies it
+    A = check_sparse(A, "biadjacency")
     if A.dtype.kind not in "biuf":
         raise TypeError(f"biadjacency must hold real numbers, not {A.dtype}")
     cost = csr_array(A, dtype=np.float64, copy=True)

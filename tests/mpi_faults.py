@@ -150,10 +150,10 @@ def check_bad_files(comm, folder):
     for text, words in (
         (head + "2 2 2\n1 1 1.0\n", "states 2 entries, but has 1"),
         (head + "2 2 1\n1 3 1.0\n", "has an entry in column 3, of 2 columns"),
-        (head + "2 2 1\n1 x 1.0\n", "has a line that does not consist of numbers"),
-        (head + "2 2 1\n1 1\n", "has a line without 3 numbers"),
+        (head + "2 2 1\n1 x 1.0\n", "has the line '1 x 1.0'"),
+        (head + "2 2 1\n1 1\n", "has the line '1 1', but an entry of field real has 3 numbers"),
         (head + "two 2 1\n", "has no line with rows, columns and entries"),
-        (head.replace("coordinate", "array") + "2 2\n", "holds array real"),
+        (head.replace("coordinate", "array") + "2 2\n", "holds a dense array"),
         ("2 2 1\n", "does not begin with %%MatrixMarket"),
     ):
         if comm.rank == 0:

@@ -64,7 +64,7 @@ def test_the_tree():
     public = {"__init__.py", "__main__.py", "_io", "cli", "csgraph.py", "demo.py"}
     public |= {"networkx_backend.py", "plot", "py.typed", "solvers"}
     here = {path.name for path in PACKAGE.iterdir() if path.name != "__pycache__"}
-    assert here == public | {"_api", "_engines", "_types"}
+    assert here == public | {"_api", "_engines", "_input", "_types"}
 
 
 def folders(path):

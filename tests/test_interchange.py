@@ -97,6 +97,13 @@ def test_a_coo_tensor_is_converted():
     assert sm.structural_rank(SparseTensor(A)) == sm.structural_rank(A)
 
 
+def test_a_coo_tensor_is_checked_before_it_is_converted():
+    A = random_matrix(30, 30, 2, seed=4).tocoo()
+    A.coords = A.row, np.full_like(A.col, 10**8)
+    with pytest.raises(ValueError, match="has indices from 100000000 to 100000000 in dimension 1"):
+        sm.maximum_transversal(SparseTensor(A))
+
+
 def test_tensors_keep_their_values():
     A = sp.csr_array([[1.0, 4.0], [2.0, 1.0]])
     tensor = SparseTensor(A)

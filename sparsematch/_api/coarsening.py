@@ -14,7 +14,7 @@ from sparsematch._api.workers import resolve_workers
 from sparsematch._engines.operations import CoarseningOps
 from sparsematch._engines.registry import Run, operations
 from sparsematch._types.arrays import IndexArray, on_gpu
-from sparsematch._types.bipartite import BipartiteCSR, as_bipartite, as_compressed
+from sparsematch._types.bipartite import BipartiteCSR, as_bipartite, as_compressed, checked
 from sparsematch._types.choices import ApproximateMethod
 from sparsematch._types.coarsening import (
     CoarseLevel,
@@ -206,7 +206,7 @@ def _read(G: Any) -> tuple[Any, BipartiteCSR, Any]:
     """Return the matrix by rows or columns, its view, and its values in a type that is summed."""
     G = from_other_library(G)
     if on_gpu(G) and not sp.issparse(G):
-        G = G if getattr(G, "format", None) in ("csr", "csc") else G.tocsr()
+        G = G if getattr(G, "format", None) in ("csr", "csc") else checked(G, "G").tocsr()
     else:
         G = as_compressed(G, "G", expected="a sparse array or matrix of SciPy or CuPy")
     graph = as_bipartite(G, name="G")

@@ -13,6 +13,7 @@ import scipy.sparse as sp
 from sparsematch._api.transversal import Rng, read_seed
 from sparsematch._engines.operations import StreamOps
 from sparsematch._engines.registry import Run, operations
+from sparsematch._input import check_sparse
 from sparsematch._types.arrays import UNMATCHED
 from sparsematch._types.edge_file import EdgeFile, EdgeReport, as_edge_file, write_chunks
 from sparsematch._types.errors import wrong_type
@@ -170,7 +171,7 @@ def write_edge_file(path: str | os.PathLike[str], edges: Any) -> int:
     [(0, 1), (1, 2), (2, 3), (3, 4)]
     """
     if sp.issparse(edges):
-        chunks = _chunks_of(edges)
+        chunks = _chunks_of(check_sparse(edges, "edges"))
     elif isinstance(edges, Iterable) and not isinstance(edges, str | bytes | np.ndarray):
         chunks = iter(edges)
     else:

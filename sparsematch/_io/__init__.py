@@ -6,7 +6,8 @@ standard input. `read_names` reads what the rows or columns are called. Files of
 matter (`sparsematch._types.edge_file`).
 """
 
-from sparsematch._io.formats import FORMATS, UnreadableFile
+from sparsematch._io.errors import UnreadableFile
+from sparsematch._io.formats import FORMATS
 from sparsematch._io.names import read_names
 from sparsematch._io.read import read_matrix, read_stream
 

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from sparsematch._engines.operations import DistributionOps
 from sparsematch._engines.registry import operations
 from sparsematch._io.edges import EdgeSlices, heaviest
-from sparsematch._io.formats import UnreadableFile
+from sparsematch._io.errors import UnreadableFile
 from sparsematch._io.market import MarketFile
 from sparsematch._io.npz import SparseArchive
 from sparsematch._io.read import check_is_file, in_one_sentence
@@ -156,9 +156,10 @@ def _read_rows(path: Path, source: SparseArchive, comm: Any) -> DistributedCSR:
     parts: list[Any] = []
     first, end = balanced(source.shape[0], size_of(comm))[rank_of(comm) :][:2].tolist()
     with agreeing(comm), in_one_sentence(str(path)):
-        indptr = source.slice("indptr", first, end + 1)
+        indptr = source.pointers(first, end)
         begin, stop = int(indptr[0]), int(indptr[-1])
         parts += [indptr - begin]
         parts += [source.slice(name, begin, stop) for name in ("indices", "data")]
     indptr, indices, values = parts
-    return DistributedCSR(comm, indptr, indices, first, source.shape, values)
+    with in_one_sentence(str(path)):
+        return DistributedCSR(comm, indptr, indices, first, source.shape, values)

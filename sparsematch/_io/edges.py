@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from sparsematch._io.formats import UnreadableFile
+from sparsematch._io.errors import UnreadableFile
 from sparsematch._types.distributed import DistributedCSR
 from sparsematch._types.edge_file import as_edge_file
 from sparsematch._types.row_blocks import balanced

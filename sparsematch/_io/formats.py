@@ -14,21 +14,28 @@ import numpy as np
 import scipy.io
 import scipy.sparse
 
-__all__ = ["FORMATS", "Reader", "UnreadableFile", "one_line_of", "reader_of", "sniff"]
+from sparsematch._io.errors import UnreadableFile
+from sparsematch._io.market_text import check_text
+from sparsematch._io.matlab import read_variables
+
+__all__ = ["FORMATS", "Reader", "one_line_of", "reader_of", "sniff"]
 
 FORMATS = (
     "Matrix Market (.mtx, .mm), SciPy (.npz), MATLAB (.mat), Harwell-Boeing and Rutherford-Boeing "
     "(.hb, .rb, .rua and the like), the text formats also compressed (.gz, .bz2); SuiteSparse "
     "archives (.tar.gz); -: standard input"
 )
+#: Index arrays of the formats that `scipy.sparse.save_npz` writes, in the order of constructors.
+_INDEX_ARRAYS = {
+    **dict.fromkeys(("csr", "csc", "bsr"), ("indices", "indptr")),
+    "dia": ("offsets",),
+    "coo": ("row", "col"),
+}
+
 Source = Path | BinaryIO
 Reader = Callable[[Source], Any]
 
 _HARWELL_BOEING = re.compile(r"\.(hb|rb|[rcpi][suhzr][ae])")  # .rua: Real, Unsymmetric, Assembled
-
-
-class UnreadableFile(Exception):
-    """A matrix file is missing, unrecognised or malformed; the message says which."""
 
 
 def reader_of(extension: str) -> Reader | None:
@@ -61,10 +68,13 @@ def sniff(head: bytes) -> Reader:
 
 def read_matrix_market(source: Source) -> Any:
     """Read Matrix Market, coordinates or a dense array."""
-    if isinstance(source, Path) and not _is_text(source):  # which SciPy's reader cannot open
-        with source.open("rb") as stream:
-            return _call_reader(scipy.io.mmread, stream)
-    return _call_reader(scipy.io.mmread, source)
+    if not isinstance(source, Path):
+        check_text(source)
+        return _call_reader(scipy.io.mmread, source)
+    with source.open("rb") as stream:
+        check_text(stream)
+        # SciPy's reader is faster with a name, but opens none that is not UTF-8
+        return _call_reader(scipy.io.mmread, source if _is_text(source) else stream)
 
 
 def read_harwell_boeing(source: Source) -> Any:
@@ -85,38 +95,70 @@ def read_harwell_boeing(source: Source) -> Any:
 
 def read_npz(source: Source) -> Any:
     """Read what `scipy.sparse.save_npz` wrote."""
+    if isinstance(source, Path):  # NumPy leaves a damaged file open
+        with source.open("rb") as stream:
+            return read_npz(stream)
     try:
-        return scipy.sparse.load_npz(source)
-    except (KeyError, TypeError, ValueError) as error:
-        if "does not contain a sparse" in str(error):
-            raise UnreadableFile(
-                "holds arrays, but no matrix: write that with scipy.sparse.save_npz (what --save "
-                "writes is the result for a matrix)"
-            ) from None
+        loaded = np.load(source, allow_pickle=False)
+        if not isinstance(loaded, np.lib.npyio.NpzFile):
+            raise ValueError("pickle")
+        with loaded:
+            arrays = dict(loaded)
+    except (EOFError, ValueError) as error:
         # NumPy takes what is no archive for a pickle, and advises to load it as one
-        if isinstance(error, ValueError) and "pickle" not in str(error):
+        if not isinstance(error, EOFError) and "pickle" not in str(error):
             raise
         raise UnreadableFile(
             "is not a file written by scipy.sparse.save_npz; write it anew with that, or as Matrix "
             "Market (.mtx)"
         ) from None
+    if "format" not in arrays:
+        raise UnreadableFile(
+            "holds arrays, but no matrix: write that with scipy.sparse.save_npz (what --save "
+            "writes is the result for a matrix)"
+        )
+    return _sparse_of(arrays)
+
+
+def _sparse_of(arrays: dict[str, Any]) -> Any:
+    """Return the matrix that has these arrays; SciPy would cut index arrays of floats."""
+    form = arrays["format"].item() if arrays["format"].size == 1 else arrays["format"]
+    form = form.decode("latin-1") if isinstance(form, bytes) else str(form)
+    if form not in _INDEX_ARRAYS:
+        raise UnreadableFile(
+            f"holds a matrix in the format {form!r}, none of {_listed(_INDEX_ARRAYS)}"
+        )
+    names = ("coords",) if form == "coo" and "coords" in arrays else _INDEX_ARRAYS[form]
+    for name in (*names, "shape", "data"):
+        if name not in arrays:
+            raise UnreadableFile(f"holds a matrix in the format {form}, but no array {name!r}")
+        if name != "data" and arrays[name].dtype.kind not in "iu":
+            raise UnreadableFile(f"has an array {name} of the type {arrays[name].dtype}")
+    shape = tuple(arrays["shape"].ravel().tolist())
+    kind = getattr(scipy.sparse, f"{form}_{'array' if arrays.get('_is_array') else 'matrix'}")
+    indices = tuple(arrays[name] for name in names)
+    if form == "coo":
+        return kind((arrays["data"], indices if len(indices) > 1 else tuple(*indices)), shape=shape)
+    return kind((arrays["data"], *indices), shape=shape)
 
 
 def read_matlab(source: Source) -> Any:
     """Read the sparse matrix of a MATLAB file, in a field A of a structure too (SuiteSparse)."""
-    try:
-        variables = scipy.io.loadmat(source, **_array_choice(scipy.io.loadmat))
-    except RuntimeError:
+    content = source.read_bytes() if isinstance(source, Path) else source.read()
+    if content[124:128] in (b"\x00\x02IM", b"\x02\x00MI"):
         raise UnreadableFile(
-            "is of MATLAB's version 7.3, which SciPy does not read: save it with "
+            "is of MATLAB's version 7.3, which is not read: save it with "
             "save('name.mat', 'A', '-v7')"
-        ) from None
-    except (ValueError, TypeError, IndexError) as error:
-        raise UnreadableFile(f"is not a MATLAB file, or cut short: {one_line_of(error)}") from None
+        )
+    if 0 in content[:4]:  # version 4, for which SciPy has a reader in Python
+        with io.BytesIO(content) as stream, np.errstate(invalid="ignore"):
+            variables = _call_reader(scipy.io.loadmat, stream)
+    else:
+        variables = read_variables(content)
     found = {
-        name: matrix
+        name: value
         for name, value in variables.items()
-        if not name.startswith("__") and (matrix := _matrix_in(value)) is not None
+        if not name.startswith("__") and _is_matrix(value)
     }
     sparse = {name: value for name, value in found.items() if scipy.sparse.issparse(value)}
     candidates = sparse or found
@@ -149,7 +191,7 @@ def read_archive(source: Source) -> Any:
             )
         stream = archive.extractfile(chosen[0])
         assert stream is not None  # a member that is a file
-        return _call_reader(scipy.io.mmread, io.BytesIO(stream.read()))
+        return read_matrix_market(io.BytesIO(stream.read()))
 
 
 def one_line_of(error: BaseException) -> str:
@@ -178,14 +220,10 @@ def _call_reader(reader: Callable[..., Any], source: Any) -> Any:
     return reader(source, **_array_choice(reader))
 
 
-def _matrix_in(value: Any) -> Any:
-    """Return a variable of a MATLAB file, or the field A of it, if that is a matrix."""
-    if isinstance(value, np.ndarray) and value.dtype.names and "A" in value.dtype.names:
-        value = value["A"].flat[0] if value.size else None
+def _is_matrix(value: Any) -> bool:
     if scipy.sparse.issparse(value):
-        return value
-    is_matrix = isinstance(value, np.ndarray) and value.ndim == 2 and value.dtype.kind in "biufc"
-    return value if is_matrix else None
+        return True
+    return isinstance(value, np.ndarray) and value.ndim == 2 and value.dtype.kind in "biufc"
 
 
 def _listed(variables: dict[str, Any]) -> str:

@@ -11,14 +11,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from sparsematch._io.formats import UnreadableFile
+from sparsematch._io.errors import UnreadableFile
+from sparsematch._io.market_text import NUMBERS, count_entries, read_header
 from sparsematch._types.row_blocks import balanced
 
 #: Bytes that are parsed at a time.
 _PIECE = 1 << 22
-
-_NUMBERS = {"pattern": 0, "real": 1, "double": 1, "integer": 1, "complex": 2}
-_SYMMETRIES = "general", "symmetric", "skew-symmetric", "hermitian"
 
 _Batch = tuple[NDArray[Any], ...]
 
@@ -39,27 +37,11 @@ class MarketFile:
     def __init__(self, path: Path) -> None:
         self.path = path
         with path.open("rb") as file:
-            words = file.readline().decode("latin-1").lower().split()
-            if len(words) != 5 or words[:2] != ["%%matrixmarket", "matrix"]:
-                raise UnreadableFile("does not begin with %%MatrixMarket matrix")
-            layout, self.field, self.symmetry = words[2:]
-            if layout != "coordinate" or self.field not in _NUMBERS:
-                raise UnreadableFile(
-                    f"holds {layout} {self.field}; ranks read coordinates of {', '.join(_NUMBERS)}"
-                )
-            if self.symmetry not in _SYMMETRIES:
-                raise UnreadableFile(
-                    f"has the symmetry {self.symmetry!r}, none of {', '.join(_SYMMETRIES)}"
-                )
-            line = file.readline()
-            while line and (line.startswith(b"%") or not line.strip()):
-                line = file.readline()
-            try:
-                n_rows, n_cols, self.stated = (int(word) for word in line.split())
-            except ValueError:
-                raise UnreadableFile("has no line with rows, columns and entries") from None
-            self.shape = n_rows, n_cols
-            self._begin = file.tell()
+            self._header = read_header(file)
+        if self._header.layout != "coordinate":
+            raise UnreadableFile("holds a dense array; ranks read coordinates")
+        self.shape, self.stated = self._header.shape, self._header.entries
+        self._begin = self._header.begin
         self.lines = 0
         self._end = path.stat().st_size
 
@@ -82,37 +64,31 @@ class MarketFile:
             raise UnreadableFile(f"states {self.stated} entries, but has {found}")
 
     def _entries(self, text: bytes) -> Iterator[_Batch]:
-        width = 2 + _NUMBERS[self.field]
-        numbers = _numbers(text)
-        if numbers.size % width:
-            raise UnreadableFile(f"has a line without {width} numbers")
-        table = numbers.reshape(-1, width)
-        self.lines += len(table)
-        places = table[:, :2].astype(np.int64)
-        if (places != table[:, :2]).any():
-            raise UnreadableFile("has a row or column that is no integer")
-        rows, cols = places.T - 1
-        for name, indices, size in zip(("row", "column"), (rows, cols), self.shape, strict=True):
-            if indices.size and not 0 <= indices.min() <= indices.max() < size:
-                wrong = indices[(indices < 0) | (indices >= size)][0] + 1
+        self.lines += count_entries(self._header, text)
+        table = _numbers(text).reshape(-1, 2 + NUMBERS[self._header.field])
+        places = table[:, :2].T
+        for name, indices, size in zip(("row", "column"), places, self.shape, strict=True):
+            if indices.size and not 1 <= indices.min() <= indices.max() <= size:
+                wrong = int(indices[(indices < 1) | (indices > size)][0])
                 raise UnreadableFile(f"has an entry in {name} {wrong}, of {size} {name}s")
+        rows, cols = places.astype(np.int64) - 1
         values = self._values(table)
         yield (rows, cols, *values)
-        if self.symmetry != "general":
+        if self._header.symmetry != "general":
             off = rows != cols
             yield (cols[off], rows[off], *(self._mirror(v[off]) for v in values))
 
     def _values(self, table: NDArray[Any]) -> tuple[NDArray[Any], ...]:
-        if self.field == "pattern":
+        if self._header.field == "pattern":
             return ()
-        if self.field == "complex":
+        if self._header.field == "complex":
             return (table[:, 2] + 1j * table[:, 3],)
         return (np.ascontiguousarray(table[:, 2]),)
 
     def _mirror(self, values: NDArray[Any]) -> NDArray[Any]:
-        if self.symmetry == "skew-symmetric":
+        if self._header.symmetry == "skew-symmetric":
             return -values
-        return np.conj(values) if self.symmetry == "hermitian" else values
+        return np.conj(values) if self._header.symmetry == "hermitian" else values
 
 
 def _numbers(text: bytes) -> NDArray[np.float64]:

@@ -3,7 +3,7 @@
 import os
 from pathlib import Path
 
-from sparsematch._io.formats import UnreadableFile
+from sparsematch._io.errors import UnreadableFile
 from sparsematch._io.read import check_is_file, in_one_sentence
 
 

@@ -1,5 +1,6 @@
 """Slices of the arrays in a file of `scipy.sparse.save_npz`, without reading the rest."""
 
+import math
 import struct
 import zipfile
 from collections.abc import Iterator
@@ -9,7 +10,7 @@ from typing import Any, BinaryIO, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from sparsematch._io.formats import UnreadableFile
+from sparsematch._io.errors import UnreadableFile
 from sparsematch._types.row_blocks import balanced
 
 #: Entries of a batch, and bytes that are unpacked at a time.
@@ -28,6 +29,7 @@ class _Member(NamedTuple):
     dtype: np.dtype[Any]
     size: int
     offset: int | None
+    n_dims: int
 
 
 class SparseArchive:
@@ -52,21 +54,52 @@ class SparseArchive:
             }
         if "format" not in self.members or "shape" not in self.members:
             raise UnreadableFile("is not a file written by scipy.sparse.save_npz")
-        kind = self.slice("format", 0, 1)[0]
+        kind = self.slice("format", 0, self._array("format").size).tolist()
+        kind = kind[0] if len(kind) == 1 else kind
         self.format = kind.decode() if isinstance(kind, bytes) else str(kind)
         if self.format not in ("csr", "csc", "coo"):
             raise UnreadableFile(
                 f"holds a matrix in the format {self.format!r}; save it as CSR: "
                 "save_npz(path, A.tocsr())"
             )
-        n_rows, n_cols = self.slice("shape", 0, 2).tolist()
-        self.shape = n_rows, n_cols
+        sides = self.slice("shape", 0, self.members["shape"].size).tolist()
+        if len(sides) != 2 or min(sides) < 0:
+            raise UnreadableFile(f"has a matrix of shape {tuple(sides)}, which must be two sides")
+        self.shape = sides[0], sides[1]
+        self._check_lengths()
 
-    def slice(self, name: str, begin: int, end: int) -> NDArray[Any]:
-        """Return elements ``begin:end`` of an array."""
+    def _check_lengths(self) -> None:
+        """Raise unless the arrays are as long as the format has it."""
+        names = ("row", "col", "data") if self.format == "coo" else ("indptr", "indices", "data")
+        sizes = [self._array(name).size for name in names]
+        if self.format != "coo":
+            n_major = self.shape[self.format == "csc"]
+            if sizes[0] != n_major + 1:
+                raise UnreadableFile(
+                    f"has {sizes[0]} elements in indptr, but a matrix of shape {self.shape} in the "
+                    f"format {self.format} needs {n_major + 1}"
+                )
+        of_entries = sizes if self.format == "coo" else sizes[1:]
+        if len({*of_entries}) > 1:
+            raise UnreadableFile(
+                f"has arrays {', '.join(names)} of {', '.join(map(str, sizes))} elements"
+            )
+
+    def _array(self, name: str) -> _Member:
+        """Return an array, whose values are of the kind that its name tells."""
         if name not in self.members:
             raise UnreadableFile(f"has no array {name!r}")
         member = self.members[name]
+        kinds = {"format": "SU", "data": "biufc"}.get(name, "iu")
+        if member.dtype.kind not in kinds:
+            raise UnreadableFile(f"has an array {name} of the type {member.dtype}")
+        if member.n_dims > 1:
+            raise UnreadableFile(f"has an array {name} of {member.n_dims} dimensions")
+        return member
+
+    def slice(self, name: str, begin: int, end: int) -> NDArray[Any]:
+        """Return elements ``begin:end`` of an array."""
+        member = self._array(name)
         if not 0 <= begin <= end <= member.size:
             raise UnreadableFile(f"{name} has {member.size} elements, not {end}")
         if begin == end:
@@ -75,6 +108,13 @@ class SparseArchive:
             return self._unpack(member, begin, end)
         at = member.offset + begin * member.dtype.itemsize
         return np.array(np.memmap(self.path, member.dtype, "r", at, (end - begin,)))
+
+    def pointers(self, first: int, last: int) -> NDArray[Any]:
+        """Return elements ``first:last + 1`` of ``indptr``, which ascend from 0."""
+        indptr = self.slice("indptr", first, last + 1)
+        if (first == 0 and indptr[0] != 0) or (indptr[1:] < indptr[:-1]).any():
+            raise UnreadableFile("has an indptr that does not ascend from 0")
+        return indptr
 
     def batches(self, rank: int, size: int) -> Iterator[_Batch]:
         """Yield rows, columns and values of the part of a rank, some entries at a time."""
@@ -87,7 +127,7 @@ class SparseArchive:
                 yield self._checked(rows, cols, values)
             return
         first, last = balanced(self.shape[1], size)[rank : rank + 2].tolist()
-        indptr = self.slice("indptr", first, last + 1)
+        indptr = self.pointers(first, last)
         for begin in range(int(indptr[0]), int(indptr[-1]), _BATCH):
             end = min(begin + _BATCH, int(indptr[-1]))
             cols = np.searchsorted(indptr, np.arange(begin, end), side="right") - 1 + first
@@ -123,14 +163,21 @@ def _member(path: Path, archive: zipfile.ZipFile, info: zipfile.ZipInfo) -> _Mem
     with archive.open(info) as stream:
         shape, dtype = _read_header(stream)  # type: ignore[arg-type]
         header = stream.tell()
-    size = int(np.prod(shape, dtype=np.int64))
+    size, name = math.prod(shape), info.filename.removesuffix(".npy")
+    if size < 0 or header + size * dtype.itemsize != info.file_size:
+        raise UnreadableFile(
+            f"has an array {name} of {info.file_size} bytes, whose header claims {size} elements "
+            f"of {dtype}"
+        )
     offset = None
     if info.compress_type == zipfile.ZIP_STORED:
         with path.open("rb") as file:
             file.seek(info.header_offset + _LENGTHS_AT)
-            name, extra = struct.unpack("<HH", file.read(4))
-        offset = info.header_offset + _LOCAL_HEADER + name + extra + header
-    return _Member(info.filename.removesuffix(".npy"), dtype, size, offset)
+            lengths = struct.unpack("<HH", file.read(4))
+        offset = info.header_offset + _LOCAL_HEADER + sum(lengths) + header
+        if offset + size * dtype.itemsize > path.stat().st_size:
+            raise UnreadableFile(f"is cut short: {name} ends beyond it")
+    return _Member(name, dtype, size, offset, len(shape))
 
 
 def _read_header(stream: BinaryIO) -> tuple[tuple[int, ...], np.dtype[Any]]:

@@ -11,10 +11,11 @@ from typing import Any, BinaryIO
 
 import scipy.sparse
 
+from sparsematch._input import check_sparse
+from sparsematch._io.errors import MissingFile, UnreadableFile
 from sparsematch._io.formats import (
     FORMATS,
     Reader,
-    UnreadableFile,
     one_line_of,
     read_archive,
     reader_of,
@@ -57,7 +58,7 @@ def read_matrix(path: str | os.PathLike[str]) -> Any:
     >>> read_matrix("absent.mtx")
     Traceback (most recent call last):
     ...
-    sparsematch._io.formats.UnreadableFile: absent.mtx: there is no such file
+    sparsematch._io.errors.MissingFile: absent.mtx: there is no such file
     """
     path = Path(path)
     if path.is_dir():  # before its name is looked at
@@ -88,7 +89,7 @@ def check_is_file(path: Path) -> None:
     if path.is_dir():
         raise UnreadableFile(f"{path}: is a directory, not a file; give the files in it by name")
     if not path.exists():
-        raise UnreadableFile(f"{path}: there is no such file")
+        raise MissingFile(f"{path}: there is no such file")
     if path.is_file() and path.stat().st_size == 0:
         raise UnreadableFile(f"{path}: the file is empty")
 
@@ -139,7 +140,10 @@ def _as_compressed(matrix: Any) -> Any:
     """Convert to CSR unless it is compressed; a dense array has an entry where it is not zero."""
     if len(matrix.shape) != 2:
         raise UnreadableFile(f"holds an array of shape {matrix.shape}, not a matrix")
+    if matrix.dtype.kind not in "biufc":
+        raise UnreadableFile(f"holds values of the type {matrix.dtype}, not numbers")
+    if scipy.sparse.issparse(matrix):
+        matrix = check_sparse(matrix, "the matrix")
     if not scipy.sparse.issparse(matrix) or matrix.format not in ("csr", "csc"):
         matrix = scipy.sparse.csr_array(matrix)
-    matrix.check_format(full_check=True)
     return matrix

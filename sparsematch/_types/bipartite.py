@@ -13,10 +13,11 @@ from typing import Any, TypeVar
 import numpy as np
 from scipy.sparse import SparseEfficiencyWarning, issparse
 
+from sparsematch._input import as_int64, check_sparse
 from sparsematch._types.arrays import IndexArray, advising, import_cupy, namespace, on_gpu
 from sparsematch._types.consistency import check, check_on_gpu
 from sparsematch._types.errors import not_sparse, stack_level, unknown_choice, wrong_type
-from sparsematch._types.interchange import from_other_library, pair_of_arrays
+from sparsematch._types.interchange import compressed_matrix, from_other_library, pair_of_arrays
 
 _T = TypeVar("_T")
 
@@ -207,11 +208,14 @@ def _view(
     indptr: Any, indices: Any, shape: tuple[int, int], flipped: bool, name: str, threads: int = 1
 ) -> BipartiteCSR:
     """Return the view of index arrays of NumPy or CuPy, which it checks."""
+    for field, array in (("indptr", indptr), ("indices", indices)):
+        if not isinstance(array, np.ndarray) and not on_gpu(array):
+            raise wrong_type(f"{name}.{field}", array, "an array")
     xp = namespace(indptr)
     if xp is not np:
         _refuse_other_gpu(indptr, name)
     if not indptr.dtype == indices.dtype == _INT32 or max(shape) > _INT32_MAX:
-        indptr, indices = _as_int64(indptr, name, "indptr"), _as_int64(indices, name, "indices")
+        indptr, indices = as_int64(indptr, name, "indptr"), as_int64(indices, name, "indices")
     arrays = xp.ascontiguousarray(indptr), xp.ascontiguousarray(indices)
     if xp is not np:
         return check_on_gpu(BipartiteCSR(*shape, *arrays, "cupy", flipped), name)
@@ -254,7 +258,34 @@ def compress(A: Any, name: str) -> Any:
     if A.format != "coo":
         text = "Input matrix should be in CSC, CSR, or COO matrix format"  # SciPy's words
         warnings.warn(text, SparseEfficiencyWarning, stacklevel=stack_level())
-    return A.tocsr()
+    return (check_sparse(A, name) if issparse(A) else A).tocsr()
+
+
+def checked(A: Any, name: str) -> Any:
+    """Return a sparse matrix that code of SciPy or CuPy may read, values and all.
+
+    It is `A`, or shares its arrays where these hold more than its entries.
+
+    Raises
+    ------
+    TypeError
+        If `A` is not a sparse matrix, or its index arrays do not hold integers.
+    ValueError
+        If its arrays are inconsistent.
+    """
+    A = from_other_library(A)
+    if issparse(A):
+        return check_sparse(A, name)
+    nnz = as_bipartite(A, name=name).nnz  # on a GPU, or refused
+    if isinstance(A, BipartiteCSR):
+        raise not_sparse(name, A, "a sparse array or matrix of SciPy or CuPy")
+    if A.format not in ("csr", "csc", "coo"):
+        return A
+    if A.data.ndim != 1 or A.data.size < nnz:
+        raise ValueError(f"{name}.data has shape {A.data.shape}, but there are {nnz} entries")
+    if A.format == "coo" or A.data.size == A.indices.size == nnz:
+        return A
+    return compressed_matrix(A.format, A.shape, A.indptr, A.indices[:nnz], A.data[:nnz])
 
 
 def _copy_to_gpu(graph: BipartiteCSR) -> BipartiteCSR:
@@ -277,7 +308,7 @@ def _view_on_gpu(A: Any, name: str) -> BipartiteCSR:
     if A.format == "coo":
         _refuse_other_gpu(first, name)
         if not first.dtype == second.dtype == _INT32 or max(n_rows, n_cols) > _INT32_MAX:
-            first, second = _as_int64(first, name, "row"), _as_int64(second, name, "col")
+            first, second = as_int64(first, name, "row"), as_int64(second, name, "col")
         first, second = _sort_coo(first, second, A.shape, name)
     return _view(first, second, (n_rows, n_cols), A.format == "csc", name)
 
@@ -294,6 +325,10 @@ def _refuse_other_gpu(array: Any, name: str) -> None:
 def _sort_coo(rows: Any, cols: Any, shape: tuple[int, int], name: str) -> tuple[Any, Any]:
     """Return indptr and indices of entries in any order, duplicates and all."""
     xp, (n_rows, _) = namespace(rows), shape
+    if rows.ndim != 1 or rows.shape != cols.shape:
+        raise ValueError(
+            f"{name}.row has shape {rows.shape}, but {name}.col has shape {cols.shape}"
+        )
     if rows.size and (int(rows.min()) < 0 or int(rows.max()) >= n_rows):
         p = int(xp.flatnonzero((rows < 0) | (rows >= n_rows))[0])
         raise ValueError(f"{name}.row[{p}] is {int(rows[p])}, but the matrix has {n_rows} rows")
@@ -302,9 +337,3 @@ def _sort_coo(rows: Any, cols: Any, shape: tuple[int, int], name: str) -> tuple[
         rows.dtype
     )
     return indptr, cols[order]
-
-
-def _as_int64(index_array: Any, name: str, field: str) -> IndexArray:
-    if index_array.dtype.kind not in "iu":
-        raise TypeError(f"{name}.{field} must hold integers, not {index_array.dtype}")
-    return index_array.astype(np.int64, copy=False)

@@ -9,6 +9,7 @@ from scipy.sparse import issparse
 
 from sparsematch._types import conventions
 from sparsematch._types.arrays import UNMATCHED, IndexArray, namespace, on_gpu
+from sparsematch._types.bipartite import checked
 from sparsematch._types.errors import wrong_type
 from sparsematch._types.interchange import from_other_library
 from sparsematch._types.matching import Matching
@@ -142,7 +143,7 @@ class BlockForm:
         TypeError
             If `A` is not sparse, or is on a GPU and the block form is not, or the other way round.
         ValueError
-            If `A` has another shape.
+            If `A` has another shape, or its arrays are inconsistent.
         """
         A, here = from_other_library(A), on_gpu(self.row_perm)
         if not (on_gpu(A) if here else issparse(A)):
@@ -154,7 +155,7 @@ class BlockForm:
             raise ValueError(
                 f"A has shape {A.shape}, but the block form is of a matrix of shape {self.shape}"
             )
-        given: Any = A
+        given: Any = checked(A, "A")
         compressed = given if given.format == "csc" else given.tocsr()
         permuted = compressed[self.row_perm][:, self.col_perm]
         # Larger blocks would be filled up with entries that are not in the matrix.

@@ -6,6 +6,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from sparsematch._types.arrays import IndexArray, namespace
+from sparsematch._types.bipartite import checked
 from sparsematch._types.errors import wrong_type
 from sparsematch._types.graph_matching import GraphMatching
 
@@ -140,7 +141,7 @@ class CoarseningHierarchy:
         """
         level = self._index(level)
         G = self.levels[0].matrix
-        like = self.levels[0].prolongation if len(self) > 1 else G.tocsr()
+        like = self.levels[0].prolongation if len(self) > 1 else checked(G, "G").tocsr()
         return aggregation_operator(
             type(like), self.aggregates(level), self.sizes[level], like.dtype
         )

@@ -2,53 +2,27 @@
 
 from collections.abc import Callable
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, NoReturn
+from typing import TYPE_CHECKING, Any
 
-import numpy as np
+from sparsematch._input import check_compressed
 
 if TYPE_CHECKING:
     from sparsematch._types.bipartite import BipartiteCSR
-
-_UNSIGNED: dict[np.dtype[Any], np.dtype[Any]] = {
-    np.dtype(np.int32): np.dtype(np.uint32),
-    np.dtype(np.int64): np.dtype(np.uint64),
-}
-_LARGE = 1 << 23  # entries: reading fewer takes one thread little longer than starting others
 
 #: How the back-end of a device checks arrays, in one launch; set by `sparsematch._engines`.
 count_entries_on_device: "Callable[[BipartiteCSR], int] | None" = None
 
 
 def check(graph: "BipartiteCSR", name: str, threads: int = 1) -> None:
-    """Raise ValueError unless every entry lies in the matrix.
-
-    Time: O(n_major + nnz), two passes.
-    """
-    indptr, indices = graph.indptr, graph.indices
-    if indptr.ndim != 1 or indices.ndim != 1 or indptr.size != graph.n_major + 1:
-        _refuse_lengths(graph, name)
-    nnz = graph.nnz
-    if indptr[0] != 0 or nnz > indices.size or np.count_nonzero(indptr[1:] < indptr[:-1]):
-        _refuse_indptr(graph, name)
-    # Read as unsigned, a negative index is a very large one: the largest bounds both ends of
-    # the range.
-    if nnz and _largest(indices[:nnz].view(_UNSIGNED[graph.dtype]), threads) >= graph.n_minor:
-        _refuse_indices(graph, name)
-
-
-def _largest(values: np.ndarray[Any, Any], threads: int) -> int:
-    """Return the largest value.
-
-    NumPy lets other threads run meanwhile; two read memory faster than one.
-    """
-    if threads == 1 or values.size < _LARGE:
-        return int(values[values.argmax()])  # which NumPy finds faster than by max()
-    from concurrent.futures import ThreadPoolExecutor
-
-    first, *rest = np.array_split(values, threads)
-    with ThreadPoolExecutor(threads - 1) as pool:
-        others = pool.map(lambda part: int(part[part.argmax()]), rest)
-        return max(int(first[first.argmax()]), *others)
+    """Raise ValueError unless every entry lies in the matrix; see `check_compressed`."""
+    check_compressed(
+        graph.indptr,
+        graph.indices,
+        (graph.n_major, graph.n_minor),
+        name,
+        major="column" if graph.flipped else "row",
+        threads=threads,
+    )
 
 
 def check_on_gpu(graph: "BipartiteCSR", name: str) -> "BipartiteCSR":
@@ -67,42 +41,3 @@ def check_on_gpu(graph: "BipartiteCSR", name: str) -> "BipartiteCSR":
     here = replace(graph, indptr=indptr.get(), indices=indices.get())
     check(here, name)
     return replace(graph, known_nnz=here.nnz)
-
-
-def _refuse_lengths(graph: "BipartiteCSR", name: str) -> NoReturn:
-    if graph.indptr.ndim != 1 or graph.indices.ndim != 1:
-        raise ValueError(f"{name}.indptr and {name}.indices must have one dimension")
-    majors, _ = graph.orient("rows", "columns")
-    raise ValueError(
-        f"{name}.indptr has length {graph.indptr.size}, but a matrix with {graph.n_major} {majors} "
-        f"needs length {graph.n_major + 1}"
-    )
-
-
-def _refuse_indptr(graph: "BipartiteCSR", name: str) -> NoReturn:
-    indptr = graph.indptr
-    major, _ = graph.orient("row", "column")
-    if indptr[0] != 0:
-        raise ValueError(f"{name}.indptr[0] is {indptr[0]}, but must be 0")
-    falls = np.flatnonzero(indptr[1:] < indptr[:-1])
-    if falls.size:
-        k = falls[0]
-        raise ValueError(
-            f"{name}.indptr decreases at {major} {k}: from {indptr[k]} to {indptr[k + 1]}"
-        )
-    raise ValueError(
-        f"{name}.indptr[-1] is {indptr[-1]}, but {name}.indices holds {graph.indices.size} entries "
-        "only"
-    )
-
-
-def _refuse_indices(graph: "BipartiteCSR", name: str) -> NoReturn:
-    used = graph.indices[: graph.nnz]
-    p = np.flatnonzero((used < 0) | (used >= graph.n_minor))[0]
-    k = np.searchsorted(graph.indptr, p, side="right") - 1
-    major, _ = graph.orient("row", "column")
-    _, minors = graph.orient("rows", "columns")
-    raise ValueError(
-        f"{name}.indices[{p}] is {used[p]}, in {major} {k}, but the matrix has {graph.n_minor} "
-        f"{minors}"
-    )

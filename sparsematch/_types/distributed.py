@@ -28,7 +28,7 @@ from sparsematch._types.agreement import (
     size_of,
 )
 from sparsematch._types.arrays import IndexArray, on_gpu
-from sparsematch._types.bipartite import BipartiteCSR, as_compressed
+from sparsematch._types.bipartite import BipartiteCSR, as_compressed, checked
 from sparsematch._types.errors import check_count, wrong_type
 from sparsematch._types.row_blocks import (
     BlockFacts,
@@ -214,7 +214,8 @@ class DistributedCSR(BipartiteCSR):
         def convert() -> tuple[int, int]:
             expected = "a SciPy sparse array or matrix"
             there = on_gpu(A) and hasattr(A, "tocsr")
-            block = (A if there else as_compressed(A, "A", expected=expected)).tocsr()
+            given = A if there else as_compressed(A, "A", expected=expected)
+            block = checked(given, "A").tocsr()
             found.append(block)
             return block.shape[0], block.shape[1] if n_cols is None else n_cols
 

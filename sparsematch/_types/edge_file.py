@@ -113,8 +113,10 @@ def as_edge_file(path: str | os.PathLike[str]) -> EdgeFile:
             version = npy.read_magic(stream)
             read = npy.read_array_header_1_0 if version == (1, 0) else npy.read_array_header_2_0
             shape, _, record = read(stream)
-        except ValueError as error:
-            raise ValueError(f"{path} is not {_EXPECTED}: {error}") from None
+        # NumPy evaluates the header as a literal of Python, which fails in many ways
+        except Exception as error:
+            text = " ".join(str(error).split()) or type(error).__name__
+            raise ValueError(f"{path} is not {_EXPECTED}: {text[:200]}") from None
         offset = stream.tell()
     fields: Mapping[str, Any] = record.fields or {}
     index = [fields[name][0] for name in ("u", "v") if name in fields]
@@ -125,7 +127,7 @@ def as_edge_file(path: str | os.PathLike[str]) -> EdgeFile:
         and index[0] in _INDEX
         and all(w in _WEIGHT for w in weight)
     )
-    if len(shape) != 1 or not right or record.hasobject:
+    if len(shape) != 1 or shape[0] < 0 or not right or record.hasobject:
         raise ValueError(
             f"{path} holds an array of shape {shape} and dtype {record}, but must be {_EXPECTED}"
         )

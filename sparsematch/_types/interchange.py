@@ -64,6 +64,7 @@ def from_other_library(A: Any) -> Any:
         return A.to_scipy_sparse()
     layout = str(getattr(A, "layout", "")).rpartition(".")[2]
     if layout == "sparse_coo":
+        _check_coordinates(A)
         A, layout = A.coalesce().to_sparse_csr(), "sparse_csr"
     if layout not in _COMPRESSED:
         if layout.startswith("sparse_"):
@@ -79,6 +80,17 @@ def from_other_library(A: Any) -> Any:
     fields = getattr(A, pointers)(), getattr(A, indices)(), A.values()
     names = f"{pointers}()", f"{indices}()", "values()"
     return compressed_matrix(form, tuple(A.shape), *map(as_array, fields, names))
+
+
+def _check_coordinates(A: Any) -> None:
+    """Raise ValueError if an index of a COO tensor lies outside: PyTorch need not have checked."""
+    indices = as_array(A.detach()._indices(), "_indices()")
+    for side, (found, size) in enumerate(zip(indices, A.shape, strict=False)):
+        if found.size and not 0 <= int(found.min()) <= int(found.max()) < size:
+            raise ValueError(
+                f"a sparse tensor of shape {tuple(A.shape)} has indices from {int(found.min())} to "
+                f"{int(found.max())} in dimension {side}"
+            )
 
 
 def compressed_matrix(

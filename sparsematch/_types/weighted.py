@@ -8,7 +8,7 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from sparsematch._types.arrays import BoolArray, FloatArray, IndexArray
-from sparsematch._types.bipartite import BipartiteCSR, as_bipartite, as_compressed
+from sparsematch._types.bipartite import BipartiteCSR, as_bipartite, as_compressed, checked
 from sparsematch._types.errors import wrong_type
 from sparsematch._types.matching import Matching
 from sparsematch._types.pieces import in_pieces
@@ -155,17 +155,14 @@ class WeightedTransversal:
         TypeError
             If `A` is not a sparse matrix.
         ValueError
-            If it has another shape, or there are no factors.
+            If it has another shape, its arrays are inconsistent, or there are no factors.
         """
         if self.row_scale is None or self.col_scale is None:
             raise ValueError(
                 "there are no factors: only maximum_product_transversal(A, scaling=True) computes "
                 "them"
             )
-        if not sp.issparse(A):
-            raise wrong_type("A", A, "a SciPy sparse array or matrix")
-        if A.shape != self.shape:
-            raise ValueError(f"A has shape {A.shape}, but {self.shape} was matched")
+        A = self._checked(A)
         return (sp.diags_array(self.row_scale) @ A @ sp.diags_array(self.col_scale)).tocsr()
 
     def permute(self, A: Any) -> Any:
@@ -191,8 +188,16 @@ class WeightedTransversal:
                [0.5 , 1.  , 0.  ],
                [0.  , 0.16, 1.  ]])
         """
-        scaled = A.tocsr() if self.row_scale is None else self.scale(A)
+        scaled = self._checked(A) if self.row_scale is None else self.scale(A)
         return scaled[self.matching.as_permutation()]
+
+    def _checked(self, A: Any) -> Any:
+        """Return the matrix in CSR."""
+        if not sp.issparse(A):
+            raise wrong_type("A", A, "a SciPy sparse array or matrix")
+        if A.shape != self.shape:
+            raise ValueError(f"A has shape {A.shape}, but {self.shape} was matched")
+        return checked(A, "A").tocsr()
 
     def __repr__(self) -> str:
         n_rows, n_cols = self.shape

@@ -21,7 +21,7 @@ from sparsematch import (
     RunInfo,
     plot,
 )
-from sparsematch._io import read_matrix, read_names, read_stream
+from sparsematch._io import UnreadableFile, read_matrix, read_names, read_stream
 from sparsematch.cli import ranks, summary
 from sparsematch.cli.outputs import STREAM, check_outputs, print_written, write
 from sparsematch.cli.progress import Progress, make_progress
@@ -142,6 +142,8 @@ def read(arguments: Namespace, progress: Progress) -> Any:
     check_outputs(arguments)
     if arguments.file == STREAM:
         with progress.step("read", "reading standard input"):
+            if sys.stdin is None:
+                raise UnreadableFile("standard input: is closed")
             return read_stream(sys.stdin.buffer)
     with progress.step("read", f"reading {Path(arguments.file).name}"):
         return read_matrix(arguments.file)

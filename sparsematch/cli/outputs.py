@@ -96,7 +96,7 @@ def _is_same_file(output: str, source: str) -> bool:
     try:
         there = os.stat(output)
         read = os.fstat(sys.stdin.fileno()) if source == STREAM else os.stat(source)
-    except (OSError, ValueError):  # one of them does not exist, or is no file
+    except (AttributeError, OSError, ValueError):  # one of them does not exist, or is no file
         return False
     return os.path.samestat(there, read)
 

@@ -6,6 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sparsematch import BlockForm, block_triangular_form
+from sparsematch._types.bipartite import checked
 from sparsematch._types.sparse_like import SparseLike
 from sparsematch.plot.cells import (
     PARTS,
@@ -71,7 +72,7 @@ def spy_blocks(
         )
     small = _small_parts(form)
     figure, before, after, *enlarged = _panels(A.shape, len(small), figure)
-    matrix: Any = A
+    matrix = checked(A, "A")
     entries = matrix.tocoo()
     rows, cols = entries.row, entries.col
     draw_entries(before, rows, cols, A.shape, bar=True)

@@ -6,6 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sparsematch import DeficientPiece, Explanation, explain_singularity
+from sparsematch._types.bipartite import checked
 from sparsematch._types.sparse_like import SparseLike
 from sparsematch.plot.cells import (
     COUNTABLE,
@@ -69,7 +70,7 @@ def spy_conflicts(
         raise ValueError(f"why is of a matrix of shape {why.shape}, A has shape {tuple(A.shape)}")
     conflicts = _worth_seeing(why)
     figure, whole, *close = _panels(A.shape, len(conflicts), figure)
-    matrix: Any = A
+    matrix = checked(A, "A")
     entries = matrix.tocoo()
     draw_entries(whole, entries.row, entries.col, A.shape, bar=True)
     whole.set_title(

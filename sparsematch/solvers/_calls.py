@@ -7,6 +7,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.sparse import csc_array, issparse
 
+from sparsematch._input import check_sparse
 from sparsematch._types.arrays import on_gpu
 from sparsematch._types.choices import Pivoting, Solver
 from sparsematch._types.sparse_like import DeviceSparse, SparseLike
@@ -213,7 +214,7 @@ def spsolve(
         lu = splu(A, matching=matching, pivoting=pivoting, solver=solver)
         return lu.solve(b.ravel() if getattr(b, "ndim", 0) == 2 and b.shape[1] == 1 else b)
     sparse = issparse(b)
-    right = b.toarray() if sparse else np.asarray(b)
+    right = check_sparse(b, "b").toarray() if sparse else np.asarray(b)
     one = right.ndim == 1 or (right.ndim == 2 and right.shape[1] == 1)
     x = splu(A, matching=matching, pivoting=pivoting, solver=solver).solve(
         right.ravel() if one else right

@@ -6,6 +6,7 @@ import numpy as np
 
 from sparsematch._api.decomposition import block_triangular_form
 from sparsematch._types.arrays import on_gpu
+from sparsematch._types.bipartite import checked
 from sparsematch._types.block_form import BlockForm
 from sparsematch._types.choices import Pivoting, Side
 from sparsematch._types.errors import unknown_choice, wrong_type
@@ -306,6 +307,7 @@ def _canonical(A: Any) -> Any:
         raise wrong_type("A", A, "a sparse matrix of CuPy")
     if A.ndim != 2 or A.shape[0] != A.shape[1]:
         raise ValueError(f"A must be square, but has shape {A.shape}")
+    A = checked(A, "A")
     A = A.copy() if A.format == "csr" else A.tocsr()
     A.sum_duplicates()
     return A

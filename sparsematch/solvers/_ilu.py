@@ -9,6 +9,7 @@ from scipy.sparse.linalg import spilu as _spilu
 
 from sparsematch._api.transversal import maximum_transversal
 from sparsematch._api.weighted import maximum_product_transversal
+from sparsematch._input import check_sparse
 from sparsematch._types.arrays import FloatArray, IndexArray
 from sparsematch._types.choices import Side
 from sparsematch._types.errors import unknown_choice, wrong_type
@@ -129,7 +130,7 @@ def spilu(
     TypeError
         If `A` is not a sparse matrix, or `pivoting` is not a string.
     ValueError
-        If `A` is not square, or `pivoting` is none of the choices.
+        If `A` is not square, its arrays are inconsistent, or `pivoting` is none of the choices.
     SingularMatrixError
         If `A` is structurally singular, or numerically where nothing is dropped.
     MemoryError
@@ -156,6 +157,7 @@ def spilu(
         raise wrong_type("A", A, "a SciPy sparse array or matrix")
     if given.ndim != 2 or given.shape[0] != given.shape[1]:
         raise ValueError(f"A must be square, but has shape {given.shape}")
+    given = check_sparse(given, "A")
     dtype = np.complex128 if given.dtype.kind == "c" else np.float64
     matrix = sp.csc_array(given, dtype=dtype, copy=True)
     matrix.sum_duplicates()

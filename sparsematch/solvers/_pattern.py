@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 
 from sparsematch._engines.operations import LuOps
 from sparsematch._engines.registry import operations
+from sparsematch._input import check_sparse
 from sparsematch._types.arrays import IndexArray
 from sparsematch._types.bipartite import BipartiteCSR, as_bipartite, as_compressed
 from sparsematch._types.errors import wrong_type
@@ -91,8 +92,10 @@ class Pattern:
     def arrange(self, data: Values) -> Values:
         """Return values in the order of the matrix by columns, as float64 or complex128."""
         nnz = self.arrays[-1].size
-        if data.size < nnz:
-            raise ValueError(f"A.data holds {data.size} values for {nnz} entries")
+        if not isinstance(data, np.ndarray):
+            raise wrong_type("A.data", data, "an array")
+        if data.ndim != 1 or data.size < nnz:
+            raise ValueError(f"A.data has shape {data.shape}, but there are {nnz} entries")
         if data.dtype.kind not in "biufc":
             raise TypeError(f"A must hold numbers, not {data.dtype}")
         data = np.ascontiguousarray(
@@ -112,7 +115,7 @@ class Pattern:
                 f"{self.graph.shape}"
             )
         if A.format != self.layout:
-            A = A.asformat(self.layout)
+            A = check_sparse(A, "A").asformat(self.layout)
         equal = operations(LuOps, self.graph.backend).equal_indices
         for now, then in zip(_index_arrays(A), self.arrays, strict=True):
             if not equal(now, then):
@@ -168,24 +171,32 @@ def read_pattern(A: Any) -> Pattern:
 def _compress(A: Any) -> Any:
     if A.ndim != 2:
         raise ValueError(f"A must have two dimensions, not {A.ndim}")
-    return A if A.format in ("csr", "csc", "coo") else A.tocsr()
+    return A if A.format in ("csr", "csc", "coo") else check_sparse(A, "A").tocsr()
 
 
 def _index_arrays(A: Any) -> tuple[IndexArray, ...]:
     """Return the arrays that make the pattern; the last has an element for each entry."""
-    if A.format == "coo":
-        return A.row, A.col
-    return A.indptr, A.indices[: A.indptr[-1]]
+    arrays = A.coords if A.format == "coo" else (A.indptr, A.indices)
+    if len(arrays) != 2 or not all(map(_is_plain, arrays)) or not arrays[0].size:
+        check_sparse(A, "A")  # says what they are
+    first, second = arrays
+    return (first, second) if A.format == "coo" else (first, second[: first[-1]])
+
+
+def _is_plain(indices: Any) -> bool:
+    return isinstance(indices, np.ndarray) and indices.ndim == 1 and indices.dtype.kind in "iu"
 
 
 def _columns(A: Any) -> tuple[IndexArray, IndexArray] | None:
     """Return copies of the index arrays of a square canonical CSC matrix; None of any other."""
     indptr, indices, n = A.indptr, A.indices, A.shape[0]
     if (
-        indptr.dtype != indices.dtype
+        not _is_plain(indptr)
+        or not _is_plain(indices)
+        or indptr.dtype != indices.dtype
         or indptr.shape != (n + 1,)
         or A.shape[1] != n
-        or indptr.dtype.char not in "ilq"
+        or indptr.dtype not in (np.int32, np.int64)
     ):
         return None
     indptr, indices = indptr.copy(), indices[: indptr[-1]].copy()
@@ -196,5 +207,7 @@ def _positions(layout: str, arrays: tuple[IndexArray, ...]) -> tuple[IndexArray,
     if layout == "coo":
         return arrays[0], arrays[1]
     indptr, indices = arrays
-    major = np.repeat(np.arange(indptr.size - 1, dtype=indices.dtype), np.diff(indptr))
+    major = np.repeat(
+        np.arange(indptr.size - 1, dtype=indices.dtype), np.diff(indptr).astype(np.intp, copy=False)
+    )
     return (major, indices) if layout == "csr" else (indices, major)

@@ -1,0 +1,126 @@
+"""Whether index arrays of compressed rows, or columns, are consistent."""
+
+from typing import Any, NoReturn, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+_Indices: TypeAlias = NDArray[np.signedinteger[Any]]
+
+_UNSIGNED: dict[np.dtype[Any], np.dtype[Any]] = {
+    np.dtype(np.int32): np.dtype(np.uint32),
+    np.dtype(np.int64): np.dtype(np.uint64),
+}
+_LARGE = 1 << 23  # entries: reading fewer takes one thread little longer than starting others
+
+
+def as_int64(index_array: Any, name: str, field: str) -> Any:
+    """Return an index array, of NumPy or CuPy, as int64.
+
+    Raises
+    ------
+    TypeError
+        If it does not hold integers.
+    """
+    if index_array.dtype.kind not in "iu":
+        raise TypeError(f"{name}.{field} must hold integers, not {index_array.dtype}")
+    return index_array.astype(np.int64, copy=False)
+
+
+def check_compressed(
+    indptr: _Indices,
+    indices: _Indices,
+    sides: tuple[int, int],
+    name: str,
+    *,
+    major: str = "row",
+    threads: int = 1,
+) -> None:
+    """Raise ValueError unless every entry lies in the matrix.
+
+    Parameters
+    ----------
+    indptr, indices : ndarray of int32 or int64, both of one type
+        `indices` may be longer than ``indptr[-1]``.
+    sides : (int, int)
+        How many rows or columns `indptr` runs over, and how many `indices` number.
+    name : str
+        What messages call the matrix.
+    major : {"row", "column", "block row"}, optional
+        What `indptr` runs over.
+    threads : int, optional
+        How many read the indices of a large matrix.
+
+    Notes
+    -----
+    Time: O(n_major + nnz), two passes.
+    """
+    n_major, n_minor = sides
+    if indptr.ndim != 1 or indices.ndim != 1 or indptr.size != n_major + 1 or min(sides) < 0:
+        _refuse_lengths(indptr, indices, sides, name, major)
+    nnz = int(indptr[-1])
+    if indptr[0] != 0 or nnz > indices.size or np.count_nonzero(indptr[1:] < indptr[:-1]):
+        _refuse_indptr(indptr, indices, name, major)
+    if nnz and not all_below(indices[:nnz], n_minor, threads):
+        _refuse_indices(indptr, indices, n_minor, name, major)
+
+
+def all_below(indices: _Indices, size: int, threads: int = 1) -> bool:
+    """Tell whether some indices, int32 or int64, are from 0 to `size` - 1."""
+    # Read as unsigned, a negative index is a very large one: the largest bounds both ends of
+    # the range.
+    return _largest(indices.view(_UNSIGNED[indices.dtype]), threads) < size
+
+
+def _largest(values: NDArray[Any], threads: int) -> int:
+    """Return the largest value.
+
+    NumPy lets other threads run meanwhile; two read memory faster than one.
+    """
+    if threads == 1 or values.size < _LARGE:
+        return int(values[values.argmax()])  # which NumPy finds faster than by max()
+    from concurrent.futures import ThreadPoolExecutor
+
+    first, *rest = np.array_split(values, threads)
+    with ThreadPoolExecutor(threads - 1) as pool:
+        others = pool.map(lambda part: int(part[part.argmax()]), rest)
+        return max(int(first[first.argmax()]), *others)
+
+
+def _refuse_lengths(
+    indptr: _Indices, indices: _Indices, sides: tuple[int, int], name: str, major: str
+) -> NoReturn:
+    if indptr.ndim != 1 or indices.ndim != 1:
+        raise ValueError(f"{name}.indptr and {name}.indices must have one dimension")
+    if min(sides) < 0:
+        raise ValueError(f"{name} has {min(sides)} rows or columns, but cannot have fewer than 0")
+    raise ValueError(
+        f"{name}.indptr has length {indptr.size}, but a matrix with {sides[0]} {major}s "
+        f"needs length {sides[0] + 1}"
+    )
+
+
+def _refuse_indptr(indptr: _Indices, indices: _Indices, name: str, major: str) -> NoReturn:
+    if indptr[0] != 0:
+        raise ValueError(f"{name}.indptr[0] is {indptr[0]}, but must be 0")
+    falls = np.flatnonzero(indptr[1:] < indptr[:-1])
+    if falls.size:
+        k = falls[0]
+        raise ValueError(
+            f"{name}.indptr decreases at {major} {k}: from {indptr[k]} to {indptr[k + 1]}"
+        )
+    raise ValueError(
+        f"{name}.indptr[-1] is {indptr[-1]}, but {name}.indices holds {indices.size} entries only"
+    )
+
+
+def _refuse_indices(
+    indptr: _Indices, indices: _Indices, n_minor: int, name: str, major: str
+) -> NoReturn:
+    used = indices[: indptr[-1]]
+    p = np.flatnonzero((used < 0) | (used >= n_minor))[0]
+    k = np.searchsorted(indptr, p, side="right") - 1
+    minor = {"row": "column", "column": "row"}.get(major, "block column")
+    raise ValueError(
+        f"{name}.indices[{p}] is {used[p]}, in {major} {k}, but the matrix has {n_minor} {minor}s"
+    )

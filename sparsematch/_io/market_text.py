@@ -1,0 +1,157 @@
+"""Whether text is Matrix Market, line by line, before any parser reads it.
+
+SciPy's parser reads beyond a number that the end of the file cuts off, and stops in the middle of
+``1.2.3`` or ``0x10`` without a word. So each line must match the grammar, and there must be as many
+as the file states, before memory is allocated for them.
+
+Boisvert, Pozo, Remington, The Matrix Market exchange formats (NISTIR 5935, 1996).
+"""
+
+import math
+import re
+from functools import cache
+from typing import BinaryIO, NamedTuple
+
+from sparsematch._io.errors import UnreadableFile
+
+#: Numbers of an entry beside its place.
+NUMBERS = {
+    "pattern": 0,
+    "real": 1,
+    "double": 1,
+    "integer": 1,
+    "unsigned-integer": 1,
+    "complex": 2,
+}
+_SYMMETRIES = "general", "symmetric", "skew-symmetric", "hermitian"
+
+#: Bytes that are checked at a time: a few million take the interpreter's overhead per piece below
+#: 1%, and bound the memory.
+_PIECE = 1 << 22
+
+_INDEX = rb"\d++"
+_INTEGER = rb"[-+]?+\d++"
+_REAL = rb"[-+]?+(?:(?:\d++\.?+\d*+|\.\d++)(?:[eE][-+]?+\d++)?+|(?i:nan|inf(?:inity)?+))"
+
+
+class Header(NamedTuple):
+    """What precedes the entries of a file.
+
+    Attributes
+    ----------
+    layout, field, symmetry : str
+        The words of the first line, in lower case.
+    shape : (int, int)
+        Rows and columns.
+    entries : int
+        Lines with an entry, as the file states, or as its shape needs in the layout ``array``.
+    begin : int
+        Where the entries begin, in bytes.
+    """
+
+    layout: str
+    field: str
+    symmetry: str
+    shape: tuple[int, int]
+    entries: int
+    begin: int
+
+
+def read_header(file: BinaryIO) -> Header:
+    """Read the lines that precede the entries.
+
+    Raises
+    ------
+    UnreadableFile
+        If they are not those of a matrix.
+    """
+    words = file.readline(_PIECE).decode("latin-1").lower().split()
+    if len(words) != 5 or words[:2] != ["%%matrixmarket", "matrix"]:
+        raise UnreadableFile(
+            "does not begin with %%MatrixMarket matrix, and three words for its layout, numbers "
+            "and symmetry"
+        )
+    layout, field, symmetry = words[2:]
+    for word, choices in (
+        (layout, ("coordinate", "array")),
+        (field, tuple(NUMBERS)[layout == "array" :]),
+        (symmetry, _SYMMETRIES),
+    ):
+        if word not in choices:
+            raise UnreadableFile(f"begins with the word {word!r}, none of {', '.join(choices)}")
+    line = file.readline(_PIECE)
+    while line and (line.startswith(b"%") or not line.strip()):
+        line = file.readline(_PIECE)
+    n_sizes = 3 if layout == "coordinate" else 2
+    if not re.fullmatch(rb"\s*" + rb"\s+".join([_INDEX] * n_sizes) + rb"\s*", line):
+        names = "rows, columns" + " and entries" * (n_sizes == 3)
+        raise UnreadableFile(f"has no line with {names}: the first that could be is {_shown(line)}")
+    n_rows, n_cols, *stated = map(int, line.split())
+    if symmetry != "general" and n_rows != n_cols:
+        raise UnreadableFile(f"is {symmetry}, but has {n_rows} rows and {n_cols} columns")
+    entries = stated[0] if stated else _stored(n_rows, n_cols, symmetry)
+    return Header(layout, field, symmetry, (n_rows, n_cols), entries, file.tell())
+
+
+def _stored(n_rows: int, n_cols: int, symmetry: str) -> int:
+    """Count the entries of a dense matrix that a file has: of a symmetric one, a triangle."""
+    if symmetry == "general":
+        return n_rows * n_cols
+    return math.comb(n_rows + (symmetry != "skew-symmetric"), 2)
+
+
+def check_text(file: BinaryIO) -> None:
+    """Check a whole file; it is read from the beginning, and left there.
+
+    Raises
+    ------
+    UnreadableFile
+        If a line is none of the format, or there are more or fewer entries than it states.
+
+    Notes
+    -----
+    Time: O(bytes), in the memory of a piece.
+    """
+    header, found = read_header(file), 0
+    while text := file.read(_PIECE):
+        found += count_entries(header, text + file.readline(_PIECE))
+    if found != header.entries:
+        raise UnreadableFile(f"states {header.entries} entries, but has {found}")
+    file.seek(0)
+
+
+def count_entries(header: Header, text: bytes) -> int:
+    """Return how many entries some whole lines have.
+
+    Raises
+    ------
+    UnreadableFile
+        If one is neither blank nor an entry.
+    """
+    if not text.endswith(b"\n"):
+        text += b"\n"
+    while b"\n\n" in text:  # a file may unpack to gigabytes of blank lines
+        text = text.replace(b"\n\n", b"\n")
+    match = _lines(header.layout, header.field).match(text)
+    end = match.end() if match else 0
+    if end < len(text):
+        numbers = NUMBERS[header.field] + 2 * (header.layout == "coordinate")
+        line = text[end : end + _PIECE].partition(b"\n")[0]
+        kinds = "1 number" if numbers == 1 else f"{numbers} numbers"
+        raise UnreadableFile(
+            f"has the line {_shown(line)}, but an entry of field {header.field} has {kinds}"
+        )
+    return text.count(b"\n") - len(re.findall(rb"\n[ \t\r]*+(?=\n)", b"\n" + text))
+
+
+@cache
+def _lines(layout: str, field: str) -> re.Pattern[bytes]:
+    """Compile what matches any number of lines."""
+    number = _INTEGER if field.endswith("integer") else _REAL
+    tokens = [_INDEX] * (2 * (layout == "coordinate")) + [number] * NUMBERS[field]
+    return re.compile(rb"(?:[ \t]*+(?:" + rb"[ \t]++".join(tokens) + rb"[ \t\r]*+)?+\r?+\n)*+")
+
+
+def _shown(line: bytes) -> str:
+    text = line.strip().decode("latin-1")
+    return repr(text if len(text) <= 60 else f"{text[:60]} ...")
