@@ -118,7 +118,9 @@ def check_larger_matrices(comm, folder):
 
 def check_real_matrices(comm, folder):
     """A chemical plant, and where the others are, all coarse parts, tall and wide."""
-    matrices = {"west0479": scipy.io.mmread(ROOT / "docs/getting_started/west0479.mtx")}
+    matrices = {
+        "west0479": scipy.io.mmread(ROOT / "docs/getting_started/west0479.mtx", spmatrix=False)
+    }
     data = ROOT.parent / "shared" / "data"
     for name in ("basis_d2q06c", "LISWET4_A", "QPCBOEI1_A", "494_bus", "GD06_theory"):
         if (data / f"{name}.npz").exists():

@@ -203,7 +203,9 @@ def check_files(comm, folder):
             if comm.rank == 0:
                 scipy.io.mmwrite(path, sp.coo_array(B), **how)
             comm.barrier()
-            assert_read(comm, scipy.io.mmread(path), sm.read_distributed(path, comm))
+            assert_read(
+                comm, scipy.io.mmread(path, spmatrix=False), sm.read_distributed(path, comm)
+            )
 
 
 def assert_read(comm, A, D):

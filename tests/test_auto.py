@@ -13,6 +13,7 @@ from sparsematch._engines.cpu.ordering import features
 from sparsematch._engines.registry import Run
 from sparsematch._types.bipartite import as_bipartite
 from sparsematch._types.matching import Matching
+from sparsematch.demo import build_circuit
 from strategies import larger, matrices
 
 
@@ -82,6 +83,29 @@ def test_a_part_of_the_rows_tells_whether_their_order_helps(by_columns):
     certify(A, m)
     assert names(info) == ["cheap", "cheap"]
     assert info.steps[0].cardinality == n // auto.HEAD
+
+
+def test_the_few_rows_that_a_start_leaves_are_searched_for():
+    """A circuit, whose degrees are those of a scrambled mesh; stored by rows and by columns."""
+    A = sp.csr_array(build_circuit(30_000).matrix)
+    for B in (A, A.tocsc(), A.T.tocsr()):
+        m, info = sm.maximum_transversal(B, workers=1, return_info=True)
+        certify(B, m)
+        assert 0 < A.shape[0] - max(s.cardinality for s in info.steps if s.engine == "cheap") < 30
+        assert sum(step.edges for step in info.steps if step.engine != "cheap") < A.nnz / 100
+
+
+def test_searches_for_few_rows_soon_end_where_paths_are_long():
+    """The only free row of a long path, whose numbering says nothing."""
+    n = 60_000
+    path = sp.diags_array([np.ones(n), np.ones(n - 1)], offsets=[0, -1], format="csr")
+    A = sp.csr_array(path[np.random.default_rng(33).permutation(n)])
+    m, info = sm.maximum_transversal(A, return_info=True)
+    certify(A, m)
+    assert m.is_perfect
+    searched = next(step for step in info.steps if step.engine == "single_source_bfs")
+    assert searched.exhausted
+    assert searched.edges < 2 * searches.NEAR_PROBE * A.nnz + 2
 
 
 def saddle_point(n, seed):

@@ -1,5 +1,7 @@
 """Weighted transversals: against brute force and SciPy, duals, scaling, their check."""
 
+from fractions import Fraction
+
 import numpy as np
 import pytest
 import scipy.sparse as sp
@@ -14,9 +16,11 @@ from strategies import larger
 from weights import (
     JOBS,
     KINDS,
+    all_transversals,
     best_weight,
     check,
     check_scaling,
+    exact_sum,
     magnitudes,
     weighted,
     with_values,
@@ -178,3 +182,88 @@ def test_factors_out_of_range_are_cut_off():
     assert sm.is_optimal_transversal(A, found)
     assert np.all(np.isfinite(found.row_scale))
     assert np.all(found.col_scale > 0)
+
+
+def transversal(row_mate, n_cols, like):
+    """Pairs with the duals of another transversal."""
+    col_mate = np.full(n_cols, -1)
+    col_mate[row_mate[row_mate >= 0]] = np.flatnonzero(row_mate >= 0)
+    return sm.WeightedTransversal(
+        sm.Matching(row_mate, col_mate),
+        "sum",
+        like.objective,
+        like.row_dual,
+        like.col_dual,
+        dual_unit=like.dual_unit,
+    )
+
+
+@pytest.mark.parametrize(
+    "values",
+    [
+        (0, 1, 1e308, 1.7e308),
+        (9e307, 1e308, np.nextafter(1e308, 2e308), np.finfo(float).max),
+        (0, 5e-324, 1e-323, 1.5e-323, 5e-322),
+        (5e-324, 1e-310, 2.2e-308, 3e-308),
+        (0, 5e-324, 1e-200, 1, 1e200, 1e308),
+        (0, 1e297, 3e297, 2e300),
+    ],
+)
+def test_sums_of_any_finite_doubles(values):
+    """In exact arithmetic: the best of all, with a proof of it and of no worse one."""
+    rng = np.random.default_rng(41)
+    for _ in range(60):
+        D = rng.choice(values, rng.integers(1, 4, 2))
+        A = (sp.csr_array if rng.random() < 0.5 else sp.csc_array)(D)
+        found = sm.maximum_sum_transversal(A)
+        duals = np.abs(np.r_[found.row_dual, found.col_dual])
+        top = max(Fraction(D.max()), Fraction(duals.max()) * Fraction(found.dual_unit))
+        all_of_them = list(all_transversals(D))
+        rank = max(np.sum(mate >= 0) for mate in all_of_them)
+        best = max(exact_sum(D, mate) for mate in all_of_them if np.sum(mate >= 0) == rank)
+        assert found.cardinality == rank
+        assert best - exact_sum(D, found.matching.row_mate) <= top / 2**48
+        overflows = best > Fraction(np.finfo(float).max)
+        assert found.objective == pytest.approx(np.inf if overflows else float(best), rel=1e-15)
+        for mate in all_of_them:
+            loss = best - exact_sum(D, mate)
+            accepted = sm.is_optimal_transversal(A, transversal(mate, D.shape[1], found))
+            assert not accepted or (np.sum(mate >= 0) == rank and loss <= 2 * rank * top / 2**40)
+            assert accepted or np.sum(mate >= 0) < rank or loss > 0
+
+
+def test_duals_beyond_the_range_of_doubles():
+    """Each column's is lower by 1.7e308 than the one before."""
+    n = 10
+    A = sp.diags_array([np.ones(n), np.full(n - 1, 1.7e308)], offsets=[0, 1], format="csr")
+    for B in (A, A.tocsc(), A.T.tocsr()):
+        found = sm.maximum_sum_transversal(B)
+        assert found.dual_unit > 1
+        assert found.objective == n
+        assert np.isfinite([found.row_dual, found.col_dual]).all()
+        assert sm.is_optimal_transversal(B, found)
+    A = sp.csr_array([[1.7e308, 1], [1, 1.7e308]])
+    found = sm.maximum_sum_transversal(A)
+    for beyond in (np.inf, -np.inf, np.nan):
+        wrong = sm.WeightedTransversal(
+            found.matching, "sum", 0.0, np.full(2, beyond), found.col_dual
+        )
+        assert not sm.is_optimal_transversal(A, wrong)
+
+
+def test_a_full_matching_of_large_costs():
+    """The largest doubles of both signs."""
+    D = np.array([[1.7e308, -1.7e308, 1e308], [-1e308, 1e308, 1.7e308]])
+    for maximize, best in ((False, [1, 0]), (True, [0, 2])):
+        rows, cols = sm.csgraph.min_weight_full_bipartite_matching(sp.csr_array(D), maximize)
+        assert cols[np.argsort(rows)].tolist() == best
+
+
+def test_scaling_of_entries_that_one_factor_takes_out_of_range():
+    """The row's factor alone would make zero and infinity of them."""
+    order, none = np.arange(2), np.zeros(2)
+    factors = np.array([1e-200, 1e250]), np.array([1e300, 1e-300])
+    matching = sm.Matching(order, order)
+    given = sm.WeightedTransversal(matching, "product", 0.0, none, none, *factors)
+    A = sp.csr_array([[1e-150, 0], [0, -1e100]])
+    assert given.scale(A).diagonal() == pytest.approx([1e-50, -1e50], rel=1e-14)

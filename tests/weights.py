@@ -1,6 +1,7 @@
 """What the tests of weighted transversals share: values, brute force, checks of a result."""
 
 import itertools
+from fractions import Fraction
 
 import numpy as np
 import pytest
@@ -62,6 +63,18 @@ def best_weight(D, job):
         values = [D[i, j] for i, j in enumerate(cols) if D[i, j] > 0]
         best = max(best, (len(values), weight(job, values)))
     return best
+
+
+def all_transversals(D):
+    """Row mates of many transversals, the largest ones among them."""
+    n_rows, n_cols = D.shape
+    for cols in itertools.permutations(range(max(n_rows, n_cols)), n_rows):
+        yield np.array([j if j < n_cols and D[i, j] else -1 for i, j in enumerate(cols)])
+
+
+def exact_sum(D, row_mate):
+    """The sum of the matched entries, as a fraction."""
+    return sum((Fraction(D[i, j]) for i, j in enumerate(row_mate) if j >= 0), Fraction(0))
 
 
 def check(A, found, job):

@@ -5,4 +5,6 @@ from scipy.io import mmread
 
 from sparsematch.plot import spy_blocks
 
-spy_blocks(mmread("../getting_started/west0479.mtx"), figure=plt.figure(figsize=(10, 5.6)))
+spy_blocks(
+    mmread("../getting_started/west0479.mtx", spmatrix=False), figure=plt.figure(figsize=(10, 5.6))
+)

@@ -1,5 +1,6 @@
 """Weighted transversals: the entries that are large, on the diagonal."""
 
+from dataclasses import replace
 from typing import Any, overload
 
 import numpy as np
@@ -143,8 +144,9 @@ def maximum_sum_transversal(A: SparseLike, *, workers: int | None = None) -> Wei
     Returns
     -------
     WeightedTransversal
-        With ``matching``, ``objective`` (the sum), ``row_dual`` and ``col_dual``; the same for any
-        number of workers.
+        With ``matching``, ``objective`` (the sum; infinite where that is beyond the range of
+        doubles), ``row_dual`` and ``col_dual``, which are finite whatever the entries are (see
+        ``dual_unit``); the same for any number of workers.
 
     Raises
     ------
@@ -298,7 +300,7 @@ def is_optimal_transversal(
     if operations(CertificateOps, graph.backend).vertex_cover(graph, given, threads) is None:
         return False
     is_optimal = operations(WeightedOps, graph.backend).is_optimal
-    return is_optimal(weighted, transversal, tolerance, threads)
+    return is_optimal(weighted, replace(transversal, matching=given), tolerance, threads)
 
 
 def _check_flag(argument: str, value: Any) -> None:

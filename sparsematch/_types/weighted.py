@@ -41,11 +41,15 @@ class LeastCost(NamedTuple):
     row_dual, col_dual : ndarray of float64, shapes (n_rows,), (n_cols,)
         Their sum is at most the cost of an entry, and the cost of a matched one. None is above that
         of an unmatched row, or column.
+    unit : float
+        What 1 of the duals is in units of the costs: 1, or a greater power of two where duals would
+        be beyond the range of doubles.
     """
 
     matching: Matching
     row_dual: FloatArray
     col_dual: FloatArray
+    unit: float
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
@@ -64,19 +68,23 @@ class WeightedTransversal:
         the smallest of them.
     objective : float
         The sum of the natural logarithms of the absolute values (``"product"``), the sum of the
-        absolute values (``"sum"``), or the smallest absolute value (``"bottleneck"``; infinite for
-        the empty matching).
+        absolute values (``"sum"``; infinite where that is beyond the range of doubles), or the
+        smallest absolute value (``"bottleneck"``; infinite for the empty matching).
     row_dual, col_dual : ndarray of float64, shapes (n_rows,), (n_cols,)
         For ``"product"`` and ``"sum"``, with the cost ``c = -log(abs(a))`` and ``c = -abs(a)``: no
         entry costs less than ``row_dual[i] + col_dual[j]``, matched ones cost as much, and no
         vertex has a greater dual than an unmatched one of its side. For ``"bottleneck"``: ones for
         rows and columns that together contain every entry larger than the objective, and are fewer
-        than the pairs; zeros elsewhere.
+        than the pairs; zeros elsewhere. They are finite: see `dual_unit`.
     row_scale, col_scale : ndarray of float64 or None
         For ``"product"``: positive factors of the rows and columns that make matched entries 1 in
         magnitude, and leave none larger. None for the other jobs, and where no scaling was wanted.
     approximate : bool
         Whether scaled matched entries are only known to lie above 1/2.
+    dual_unit : float
+        What 1 of the duals stands for: 1, unless a dual of a ``"sum"`` would be beyond the range of
+        doubles, as with several entries above 1e300. Then it is a greater power of two, and the
+        cost is ``c = -abs(a) / dual_unit``.
 
     Examples
     --------
@@ -99,6 +107,7 @@ class WeightedTransversal:
     row_scale: FloatArray | None = None
     col_scale: FloatArray | None = None
     approximate: bool = False
+    dual_unit: float = 1.0
 
     def freeze(self) -> "WeightedTransversal":
         """Make the arrays read-only, and return the object."""
@@ -162,8 +171,10 @@ class WeightedTransversal:
                 "there are no factors: only maximum_product_transversal(A, scaling=True) computes "
                 "them"
             )
-        A = self._checked(A)
-        return (sp.diags_array(self.row_scale) @ A @ sp.diags_array(self.col_scale)).tocsr()
+        S = sp.csr_array(self._checked(A), copy=True)
+        rows, cols = np.repeat(np.arange(S.shape[0]), np.diff(S.indptr)), S.indices
+        S.data = scale_entries(S.data, self.row_scale[rows], self.col_scale[cols])
+        return S
 
     def permute(self, A: Any) -> Any:
         """Return the matrix, scaled if there are factors, rows reordered: pairs on the diagonal.
@@ -212,6 +223,21 @@ class WeightedTransversal:
                 )
                 text += f"\n  unmatched {side}: {left.size} ({listed})"
         return text
+
+
+def scale_entries(values: NDArray[Any], by_row: FloatArray, by_col: FloatArray) -> NDArray[Any]:
+    """Return entries multiplied by the positive factors of their rows and columns.
+
+    Where one product of two of the three is beyond the range of doubles, but not that of all three,
+    too.
+    """
+    (row, p), (col, q) = np.frexp(by_row), np.frexp(by_col)
+    exponent = p + q - 2
+    half = exponent // 2  # neither of two such steps leads beyond where both lead
+    scaled: NDArray[Any] = values * np.ldexp(1.0, half)
+    scaled *= 4 * row * col
+    scaled *= np.ldexp(1.0, exponent - half)
+    return scaled
 
 
 def as_weighted(A: Any, *, name: str = "A", threads: int = 1) -> WeightedCSR:

@@ -6,6 +6,7 @@
 // valid matching.
 #pragma once
 
+#include <algorithm>
 #include <atomic>
 #include <chrono>
 #include <cstdint>
@@ -142,30 +143,36 @@ class RunContext {
 // The edges that one thread has scanned and not flushed yet.
 class WorkCounter {
   public:
-    explicit WorkCounter(RunContext& run, int rank = 0) : run_(run), rank_(rank) {}
+    explicit WorkCounter(RunContext& run, int rank = 0)
+        : run_(run), quantum_(quantum_within(run.edge_limit())), rank_(rank) {}
     WorkCounter(const WorkCounter&) = delete;
     ~WorkCounter() { run_.flush(spent_, rank_); }
 
     // False: stop now.
     bool add(std::int64_t edges) {
         spent_ += edges;
-        return spent_ < quantum || flush();
+        return spent_ < quantum_ || flush();
     }
 
     // As add; false, too, where the budget is seen to be exhausted.
     bool add_within_budget(std::int64_t edges) {
         spent_ += edges;
-        return spent_ < quantum || (flush() && !run_.exhausted());
+        return spent_ < quantum_ || (flush() && !run_.exhausted());
     }
 
     std::int64_t unflushed() const { return spent_; }
 
   private:
-    static constexpr std::int64_t quantum = 1 << 16;
+    // A small budget is exceeded by no more than itself.
+    static std::int64_t quantum_within(std::int64_t budget) {
+        constexpr std::int64_t least = 1 << 12, most = 1 << 16;
+        return budget > 0 ? std::clamp(budget, least, most) : most;
+    }
     bool flush() { return run_.flush(std::exchange(spent_, 0), rank_); }
 
     RunContext& run_;
-    int rank_;
+    const std::int64_t quantum_;
+    const int rank_;
     std::int64_t spent_ = 0;
 };
 

@@ -132,6 +132,8 @@ class Course(searches.Searches):
         near = self.graph.n_major - self.rank < NEAR_PERFECT_SHARE * self.graph.n_major
         if self.is_brief_with_look_ahead(near) and self.look_ahead():
             return True
+        if not self.features.ordered and self.search_for_few():
+            return True
         if self.is_scrambled_mesh:
             return (
                 self.push_through_mesh()

@@ -42,6 +42,10 @@ FEW_PATHS = 8
 #: Hopcroft-Karp matches most of them.
 SHORT_PATH, MANY_SHARE = 3.6, 1 / 8
 
+#: Where fewer than this share of the majors are free, searches are tried before all else: on a
+#: circuit with 24 free rows of 30,024 they scan 190 entries, where pushing scans 137,832.
+FEW_LEFT_SHARE = 1 / 1024
+
 #: From this mean degree on a depth-first search has a choice at each step.
 BRANCHING_DEGREE = 4.0
 
@@ -141,6 +145,13 @@ class Searches(Steps):
         """Search depth first in long lists, each of which looks at few of its entries."""
         why = "long lists: a look-ahead finds a free column in most, and a pass is much work"
         return self.search("pothen_fan", DESCENTS, why)
+
+    def search_for_few(self) -> bool:
+        """Search briefly: few free rows may have short paths, whatever the pattern looks like."""
+        if self.graph.n_major - self.rank > FEW_LEFT_SHARE * self.graph.n_major:
+            return False
+        why = "hardly any row is free: do brief searches match these"
+        return self.search("single_source_bfs", NEAR_PROBE, why, sides="one")
 
     def push_through_mesh(self) -> bool:
         """Let labels that rise by pushes lead to the free columns nearby."""

@@ -22,6 +22,8 @@ from sparsematch._types.bipartite import BipartiteCSR
 from sparsematch._types.matching import Matching
 from sparsematch._types.weighted import LeastCost
 
+_LARGEST = np.finfo(np.float64).max
+
 
 class _Assigned(NamedTuple):
     """What the core has found: the column of each row and its inverse, the duals of both sides."""
@@ -41,6 +43,29 @@ def least_cost(graph: BipartiteCSR, cost: FloatArray, workers: int) -> LeastCost
     Duals of unmatched rows and columns are the largest of their side. Time: that of the core;
     memory: as much again as the matrix where the core needs the transpose.
     """
+    unit = _unit(graph, cost)
+    found = _assign(graph, cost if unit == 1 else cost / unit, workers)
+    _balance(found)
+    row_dual, col_dual = found.row_dual, found.col_dual
+    largest = max(np.abs(side).max(initial=0.0) for side in (row_dual, col_dual))
+    if unit > 1 and largest <= _LARGEST / unit:
+        row_dual, col_dual, unit = row_dual * unit, col_dual * unit, 1.0
+    return LeastCost(Matching(found.row_mate, found.col_mate), row_dual, col_dual, unit)
+
+
+def _unit(graph: BipartiteCSR, cost: FloatArray) -> float:
+    """Return a power of two in units of which no dual, and no sum of three, is infinite.
+
+    A step of the core lowers the least dual by no more than the largest cost, and there are at most
+    four steps for each entry, row and column; joining and balancing double what they add up to.
+    Costs are scaled without rounding, but those of less than 1e-280 of the largest one.
+    """
+    largest = max(cost.max(initial=0.0), -cost.min(initial=0.0))
+    spare = (graph.nnz + graph.n_rows + graph.n_cols).bit_length() + 8
+    return 2.0 ** max(int(np.frexp(largest)[1]) + spare - np.finfo(np.float64).maxexp, 0)
+
+
+def _assign(graph: BipartiteCSR, cost: FloatArray, workers: int) -> _Assigned:
     if graph.n_major <= graph.n_minor:
         found = _assign_all(graph.n_minor, graph.indptr, graph.indices, cost, workers)
     else:
@@ -51,8 +76,7 @@ def least_cost(graph: BipartiteCSR, cost: FloatArray, workers: int) -> LeastCost
         found = _assign_parts(graph, _csr(graph, cost), workers)
     elif graph.flipped:
         found = found.flipped()
-    _balance(found)
-    return LeastCost(Matching(found.row_mate, found.col_mate), found.row_dual, found.col_dual)
+    return found
 
 
 def _csr(graph: BipartiteCSR, cost: FloatArray) -> Any:

@@ -39,17 +39,22 @@ def _is_least_cost(
     weighted: WeightedCSR, transversal: WeightedTransversal, tolerance: float | None, workers: int
 ) -> bool:
     """Tell whether entries cost at least their duals, pairs no more, and free vertices are last."""
-    u, v, matching = transversal.row_dual, transversal.col_dual, transversal.matching
-    magnitude, slack = weighted.magnitude, np.empty_like(weighted.magnitude)
-    sums = _dual_sums(weighted.graph, u, v)
+    matching, magnitude, unit = transversal.matching, weighted.magnitude, transversal.dual_unit
+    duals = transversal.row_dual, transversal.col_dual
+    largest = max(np.abs(side).max(initial=0.0) for side in (*duals, magnitude))
+    if not (1 <= unit < np.inf and largest < np.inf):
+        return False  # NaN too
+    scale = 0.125 if largest > 2.0**1020 else 1.0  # a cost less two duals is finite
+    u, v = (side * scale for side in duals)
+    slack, sums = np.empty_like(magnitude), _dual_sums(weighted.graph, u, v)
 
     def write(begin: int, end: int) -> tuple[float, float]:
         piece = slack[begin:end]
         if transversal.job == "product":
             np.log(magnitude[begin:end], out=piece)
-            np.negative(piece, out=piece)
+            piece *= -scale / unit
         else:
-            np.negative(magnitude[begin:end], out=piece)
+            np.multiply(magnitude[begin:end], -scale / unit, out=piece)
         largest = float(np.abs(piece).max(initial=0))
         np.subtract(piece, sums(begin, end), out=piece)
         return largest, float(piece.min(initial=0))
@@ -57,6 +62,8 @@ def _is_least_cost(
     costs, least = zip(*in_pieces(write, slack.size, workers), strict=True)
     if tolerance is None:
         tolerance = 2.0**-40 * max(*costs, *(np.abs(side).max(initial=0) for side in (u, v)))
+    else:
+        tolerance *= scale / unit
     tight = slack[matched_entries(weighted.graph, matching, workers)]
     if min(least) < -tolerance or tight.max(initial=0) > tolerance:
         return False

@@ -29,7 +29,7 @@ def maximum_product(
     """
     graph, magnitude = weighted.graph, weighted.magnitude
     cost = (_rounded_cost if approximate else product_cost)(magnitude, workers)
-    matching, row_dual, col_dual = least_cost(graph, cost, workers)
+    matching, row_dual, col_dual, _ = least_cost(graph, cost, workers)
     matched = magnitude[matched_entries(graph, matching, workers)]
     row_scale = col_scale = None
     if scaling:
@@ -51,9 +51,11 @@ def maximum_product(
 
 def maximum_sum(weighted: WeightedCSR, workers: int) -> WeightedTransversal:
     """Return the transversal with the largest sum. Time: that of `least_cost`."""
-    matching, row_dual, col_dual = least_cost(weighted.graph, -weighted.magnitude, workers)
-    total = float(weighted.magnitude[matched_entries(weighted.graph, matching, workers)].sum())
-    return WeightedTransversal(matching, "sum", total, row_dual, col_dual).freeze()
+    graph, magnitude = weighted.graph, weighted.magnitude
+    matching, row_dual, col_dual, unit = least_cost(graph, -magnitude, workers)
+    with np.errstate(over="ignore"):
+        total = float(magnitude[matched_entries(graph, matching, workers)].sum())
+    return WeightedTransversal(matching, "sum", total, row_dual, col_dual, dual_unit=unit).freeze()
 
 
 def bottleneck(weighted: WeightedCSR, workers: int) -> WeightedTransversal:

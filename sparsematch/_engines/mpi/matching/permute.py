@@ -13,6 +13,7 @@ from sparsematch._types.bipartite import BipartiteCSR
 from sparsematch._types.distributed import DistributedCSR
 from sparsematch._types.distributed_matching import DistributedMatching
 from sparsematch._types.matching import Matching
+from sparsematch._types.weighted import scale_entries
 
 _Array = NDArray[Any]
 
@@ -57,8 +58,7 @@ def scale(A: DistributedCSR, row_scale: FloatArray, col_scale: FloatArray) -> Di
                 A.col_starts, A.indices[begin:end], lambda cols: col_scale[cols - A.first_col]
             )
             by_row = row_scale[side.majors_of_entries(begin, end) - A.first_row]
-            # the row first, as one process does
-            scaled[begin:end] = by_row * A.values[begin:end] * by_col
+            scaled[begin:end] = scale_entries(A.values[begin:end], by_row, by_col)
     return DistributedCSR(A.comm, A.indptr, A.indices, A.first_row, A.shape, scaled)
 
 
