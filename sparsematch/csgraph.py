@@ -7,6 +7,8 @@ some matrices, and accept duplicate entries. Which of several maximum matchings 
 differ, as it may between versions of SciPy.
 """
 
+from __future__ import annotations  # readable names in help()
+
 import warnings
 from typing import Any
 

@@ -168,7 +168,7 @@ class WeightedTransversal:
             raise ValueError(f"A has shape {A.shape}, but {self.shape} was matched")
         return (sp.diags_array(self.row_scale) @ A @ sp.diags_array(self.col_scale)).tocsr()
 
-    def permute(self, A: Any) -> Any:
+    def permute(self, A: Sparse) -> Sparse:
         """Return the matrix, scaled if there are factors, rows reordered: pairs on the diagonal.
 
         Parameters
@@ -191,7 +191,8 @@ class WeightedTransversal:
                [0.5 , 1.  , 0.  ],
                [0.  , 0.16, 1.  ]])
         """
-        scaled = A.tocsr() if self.row_scale is None else self.scale(A)
+        matrix: Any = A
+        scaled = matrix.tocsr() if self.row_scale is None else self.scale(matrix)
         return scaled[self.matching.as_permutation()]
 
     def __repr__(self) -> str:

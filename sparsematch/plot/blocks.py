@@ -1,6 +1,8 @@
 """Pictures of a matrix before and after the block triangular form."""
 
-from typing import Any
+from __future__ import annotations  # readable names in help()
+
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,13 +17,16 @@ from sparsematch.plot.cells import (
     number_axes,
 )
 
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
 _OUTLINED = 1 / 120  # a block is outlined if it is at least this part of the longer side
 _SMALL = 1 / 20  # a coarse part smaller than this is drawn by itself, too
 
 
 def spy_blocks(
     A: SparseLike, form: BlockForm | None = None, *, title: str | None = None, figure: Any = None
-) -> Any:
+) -> Figure:
     """Draw a sparse matrix as given and in block triangular form.
 
     The coarse Dulmage-Mendelsohn parts are shaded, the fine blocks outlined, and the legend gives
@@ -63,15 +68,15 @@ def spy_blocks(
     ['as given: 3 x 3, 6 entries', 'block form: 3 blocks, structural rank 3']
     """
     import_matplotlib()
+    matrix: Any = A
     if form is None:
-        form = block_triangular_form(A)
+        form = block_triangular_form(matrix)
     if tuple(form.shape) != tuple(A.shape):
         raise ValueError(
             f"form is of a matrix of shape {tuple(form.shape)}, A has shape {tuple(A.shape)}"
         )
     small = _small_parts(form)
     figure, before, after, *enlarged = _panels(A.shape, len(small), figure)
-    matrix: Any = A
     entries = matrix.tocoo()
     rows, cols = entries.row, entries.col
     draw_entries(before, rows, cols, A.shape, bar=True)
