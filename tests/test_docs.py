@@ -2,6 +2,7 @@
 
 import doctest
 import re
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -25,6 +26,7 @@ PAGES = sorted(
 )
 PAGES += sorted(page for page in DOCS.rglob("*.md") if "_build" not in page.parts)
 FENCE = re.compile(r"^ *```([^\s`]*)[^\n]*\n(.*?)^ *```$", re.MULTILINE | re.DOTALL)
+DOWNLOAD = re.compile(r"\{download\}`[^`<]*<([^`>]+)>`")
 FLAGS = doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE
 
 
@@ -41,9 +43,11 @@ def blocks(page):
 
 
 @pytest.mark.parametrize("page", PAGES, ids=name_of)
-def test_examples_run(page, monkeypatch):
-    """The examples of a page run as one session, in order, in the folder of the page."""
-    monkeypatch.chdir(page.parent)
+def test_examples_run(page, monkeypatch, tmp_path):
+    """The examples of a page run as one session, in order, beside what it offers to load."""
+    for target in DOWNLOAD.findall(page.read_text(encoding="utf-8")):
+        shutil.copy(page.parent / target, tmp_path)
+    monkeypatch.chdir(tmp_path)
     parser, runner, report = doctest.DocTestParser(), doctest.DocTestRunner(optionflags=FLAGS), []
     session = {}
     for language, line, text in blocks(page):
