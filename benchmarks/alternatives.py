@@ -26,11 +26,10 @@ import scipy.sparse as sp
 import compare
 import matrices
 import real
-from measure import run_child
+from measure import median, run_child
 
 BEGIN = "<!-- table of alternatives: written by benchmarks/alternatives.py -->"
 END = "<!-- end of the table of alternatives -->"
-SLOW = 0.5  # seconds: a call that takes longer is not repeated
 
 
 def ours(A):
@@ -130,17 +129,10 @@ def child(table, name, path):
     """Measure one package on one matrix; return the seconds and its result."""
     call = TABLES[table][name][1](sp.load_npz(path))
     print("ready", flush=True)
-    seconds = []
-    for _ in range(4):
-        start = time.thread_time()
-        try:
-            result = call()
-        except RecursionError:
-            return None, "RecursionError"
-        seconds.append(time.thread_time() - start)
-        if seconds[0] > SLOW:
-            break
-    return float(np.median(seconds[1:] or seconds)), result
+    try:
+        return median(call, time.thread_time, 3)
+    except RecursionError:
+        return None, "RecursionError"
 
 
 def measure(table, name, path, limit):

@@ -11,6 +11,9 @@ import subprocess
 import sys
 import time
 
+#: Seconds. A first call that takes longer counts itself: what it warms up is milliseconds.
+SLOW_CALL = 0.5
+
 
 def child(what, path, workers, repeats):
     """Measure `what` on the matrix in the file and return the figures."""
@@ -28,12 +31,12 @@ def child(what, path, workers, repeats):
 
 
 def median(call, clock, repeats):
-    """Return the median time of the calls, and the last result.
+    """Return the median time of so many calls after one that warms up, and the last result.
 
-    A first call warms up, unless one is all we do.
+    A first call that is slow is the only one.
     """
     seconds = []
-    for _ in range(repeats if repeats == 1 else repeats + 1):
+    while len(seconds) <= repeats and (not seconds or seconds[0] <= SLOW_CALL):
         start = clock()
         result = call()
         seconds.append(clock() - start)

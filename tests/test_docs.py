@@ -12,6 +12,7 @@ import pytest
 import scipy.sparse as sp
 
 import sparsematch
+from measure import median
 
 ROOT = Path(__file__).resolve().parents[1]
 DOCS = ROOT / "docs"
@@ -232,6 +233,18 @@ def test_benchmark_command_runs(tmp_path):
     assert result.returncode == 0, result.stderr
     assert "| `linear_program_scrambled` | 256 x 512 |" in page.read_text(encoding="utf-8")
     assert result.stdout.strip() in page.read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize(
+    ("seconds", "measured"), [([9.0, 1.0, 3.0, 2.0], 2.0), ([600.0, 1.0, 1.0, 1.0], 600.0)]
+)
+def test_benchmarks_warm_up_what_is_short(seconds, measured):
+    """Times in milliseconds: a first call below half a second is not counted."""
+    clock = iter(np.cumsum([0.0, *(t / 1e3 for s in seconds for t in (s, 0.0))]))
+    assert median(lambda: "result", lambda: next(clock), 3) == (
+        pytest.approx(measured / 1e3),
+        "result",
+    )
 
 
 @pytest.mark.parametrize(
