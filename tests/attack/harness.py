@@ -26,7 +26,7 @@ def main(case, **how):
     seed, seconds, only = int(sys.argv[1]), float(sys.argv[2]), sys.argv[3:]
     tried, failed = attack(case, seed, seconds, *map(int, only), **how)
     name = Path(sys.argv[0]).name
-    again = f"; one again: python {sys.argv[0]} {seed} 1 CASE" if failed else ""
+    again = f"; one again: python {os.path.relpath(sys.argv[0])} {seed} 1 CASE" if failed else ""
     print(f"{name}, seed {seed}: {tried:,} cases, {failed:,} failed{again}", flush=True)
     return int(failed > 0)
 
@@ -84,7 +84,7 @@ def report(shared, seed, words):
     """Count a failure, and print the first ones."""
     shared[FAILED] += 1
     if shared[FAILED] <= SHOWN:
-        print(f"  seed {seed} case {shared[NEXT]}: {words}", flush=True)
+        print(f"  seed {seed} case {shared[NEXT]}: {' '.join(words.split())}", flush=True)
 
 
 def died(status, limit):
