@@ -17,7 +17,7 @@ import scipy.sparse as sp
 
 import matrices
 import sparsematch
-from measure import SLOW_CALL, measure, scipy
+from measure import ENOUGH, measure, scipy
 from sparsematch._engines.cpu.core.run_engine import transpose
 from sparsematch._engines.registry import Run, engines, select
 from sparsematch._types.bipartite import as_bipartite
@@ -120,6 +120,6 @@ def test_scipy(benchmark, matrix, tmp_path: pathlib.Path):
         pytest.skip(f"SciPy did not finish on {name} within {LIMIT:g} s")
     benchmark.group = name
     call, cardinality = scipy(A, 1)
-    warm = 1 if figures["seconds"] <= SLOW_CALL else 0
+    warm = 1 if figures["seconds"] <= ENOUGH else 0
     mates = benchmark.pedantic(call, rounds=1 + 2 * warm, warmup_rounds=warm)
     assert cardinality(mates) == sparsematch.structural_rank(A)

@@ -4,8 +4,8 @@
     python benchmarks/compare.py --scale 20 mesh mesh_scrambled
     python benchmarks/compare.py --write README.md           # the table goes where the last one is
 
-Times are medians of calls as a user makes them, in milliseconds of processor time (of wall clock
-with more than one worker) and, in brackets, in units of one product of the same matrix with a
+Times are medians of calls as a user makes them, warm, in milliseconds of processor time (of wall
+clock with more than one worker) and, in brackets, in units of one product of the same matrix with a
 vector in single precision (SpMV), measured in the same process. Every result is checked outside the
 timed part: the matching by a vertex cover of its size, the blocks entry by entry, the cardinality
 against SciPy's where it finished. Each of the three is measured in a process of its own, which is

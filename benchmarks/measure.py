@@ -11,8 +11,9 @@ import subprocess
 import sys
 import time
 
-#: Seconds. A first call that takes longer counts itself: what it warms up is milliseconds.
-SLOW_CALL = 0.5
+#: Seconds that calls may have taken before another is made. A first call that takes longer counts
+#: itself: what it warms up is milliseconds.
+ENOUGH = 0.5
 
 
 def child(what, path, workers, repeats):
@@ -31,12 +32,12 @@ def child(what, path, workers, repeats):
 
 
 def median(call, clock, repeats):
-    """Return the median time of so many calls after one that warms up, and the last result.
+    """Return the median time of the calls after one that warms up, and the last result.
 
-    A first call that is slow is the only one.
+    They are as many as wanted, or as fit into half a second. A slow first one is the only one.
     """
     seconds = []
-    while len(seconds) <= repeats and (not seconds or seconds[0] <= SLOW_CALL):
+    while len(seconds) <= repeats and sum(seconds) <= ENOUGH:
         start = clock()
         result = call()
         seconds.append(clock() - start)
