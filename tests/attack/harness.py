@@ -1,7 +1,7 @@
 """Runs the cases of an attack, each from a seed of its own, in a child that may crash or hang.
 
-A program is called as `python tests/attack/blocks.py SEED SECONDS [CASE]`: with CASE that one alone.
-Case k of a seed is the same on every run, whatever the machine. Needs `fork`.
+A program is called as `python tests/attack/blocks.py SEED SECONDS [CASE]`, with CASE for that one
+alone. Case k of a seed is the same on every run, whatever the machine. Needs `fork`.
 """
 
 import mmap
