@@ -11,6 +11,9 @@ if not hasattr(os, "fork"):
 
 from attack.harness import announce, attack
 
+# Python's own, about forking with threads
+pytestmark = pytest.mark.filterwarnings("ignore::DeprecationWarning")
+
 
 def always_wrong(rng):
     yield f"drew {rng.integers(1000)}"

@@ -10,6 +10,7 @@ import signal
 import sys
 import time
 import traceback
+import warnings
 from pathlib import Path
 
 import numpy as np
@@ -23,6 +24,8 @@ def main(case, **how):
     """Read the command line, run the cases, print one line; return the exit status."""
     if len(sys.argv) not in (3, 4):
         sys.exit(f"usage: python {sys.argv[0]} SEED SECONDS [CASE]")
+    # Python's own, about forking with threads, of which we know
+    warnings.filterwarnings("ignore", category=DeprecationWarning)
     seed, seconds, only = int(sys.argv[1]), float(sys.argv[2]), sys.argv[3:]
     tried, failed = attack(case, seed, seconds, *map(int, only), **how)
     name = Path(sys.argv[0]).name
