@@ -17,6 +17,10 @@ def of_a_matrix_without_types(A: Any, b: NDArray[Any]) -> None:
     assert_type(solvers.spsolve(A, b), NDArray[Any])
 
 
+def of_bare_arrays(A: sm.BipartiteCSR) -> None:
+    assert_type(sm.block_triangular_form(A), sm.BlockForm)
+
+
 def over_ranks(A: sm.DistributedCSR) -> None:
     assert_type(sm.block_triangular_form(A), sm.DistributedBlockForm)
     assert_type(sm.maximum_product_transversal(A), sm.DistributedTransversal)

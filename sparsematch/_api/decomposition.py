@@ -17,7 +17,7 @@ from sparsematch._types.distributed import OverRanks, agreed
 from sparsematch._types.distributed_block_form import DistributedBlockForm
 from sparsematch._types.labels import BlockLabels, Components
 from sparsematch._types.matching import Matching
-from sparsematch._types.sparse_like import Local, SparseLike
+from sparsematch._types.sparse_like import Indexed, Local, SparseLike
 
 
 @overload
@@ -40,6 +40,16 @@ def block_triangular_form(
     device: str | None = ...,
     options: Mapping[str, Any] | None = ...,
 ) -> DistributedBlockForm: ...
+@overload
+def block_triangular_form(
+    A: Indexed,
+    *,
+    matching: Any = ...,
+    method: ExactMethod = ...,
+    workers: int | None = ...,
+    device: str | None = ...,
+    options: Mapping[str, Any] | None = ...,
+) -> BlockForm: ...
 
 
 def block_triangular_form(

@@ -57,3 +57,5 @@ Sparse = TypeVar("Sparse", bound=SparseLike)
 #: A matrix of this process, in overloads beside one over ranks. That it is a type variable and no
 #: union lets mypy choose, not give up, where the library of the matrix has no types.
 Local = TypeVar("Local", bound=Convertible | Tensor)
+#: Bare arrays, after the overload for those over ranks.
+Indexed = TypeVar("Indexed", bound=Arrays)
