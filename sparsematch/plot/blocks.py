@@ -68,15 +68,15 @@ def spy_blocks(
     ['as given: 3 x 3, 6 entries', 'block form: 3 blocks, structural rank 3']
     """
     import_matplotlib()
-    matrix: Any = A
     if form is None:
-        form = block_triangular_form(matrix)
+        form = block_triangular_form(A)
     if tuple(form.shape) != tuple(A.shape):
         raise ValueError(
             f"form is of a matrix of shape {tuple(form.shape)}, A has shape {tuple(A.shape)}"
         )
     small = _small_parts(form)
     figure, before, after, *enlarged = _panels(A.shape, len(small), figure)
+    matrix: Any = A
     entries = matrix.tocoo()
     rows, cols = entries.row, entries.col
     draw_entries(before, rows, cols, A.shape, bar=True)
