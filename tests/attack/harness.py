@@ -67,7 +67,7 @@ def run_cases(case, seed, shared, limit, end):
     while True:
         k = int(shared[NEXT])
         shared[TRIED] += 1
-        signal.alarm(limit)
+        signal.setitimer(signal.ITIMER_REAL, limit)
         announce("")
         try:
             for words in case(np.random.default_rng([seed, k])):
@@ -76,7 +76,7 @@ def run_cases(case, seed, shared, limit, end):
             where = traceback.extract_tb(error.__traceback__)[-1]
             place = f"{Path(where.filename).name}:{where.lineno}"
             report(shared, seed, f"{type(error).__name__} at {place}: {str(error)[:200]}")
-        signal.alarm(0)
+        signal.setitimer(signal.ITIMER_REAL, 0)
         if time.monotonic() >= end:
             sys.stdout.flush()
             os._exit(0)
