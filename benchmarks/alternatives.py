@@ -26,7 +26,7 @@ import scipy.sparse as sp
 import compare
 import matrices
 import real
-from measure import median, run_child
+from measure import PATIENCE, median, run_child, stop_after
 
 BEGIN = "<!-- table of alternatives: written by benchmarks/alternatives.py -->"
 END = "<!-- end of the table of alternatives -->"
@@ -125,10 +125,11 @@ PARTS = {
 TABLES = {"matching": MATCHING, "parts": PARTS}
 
 
-def child(table, name, path):
+def child(table, name, path, limit):
     """Measure one package on one matrix; return the seconds and its result."""
     call = TABLES[table][name][1](sp.load_npz(path))
     print("ready", flush=True)
+    stop_after(float(limit))
     try:
         return median(call, time.thread_time, 3)
     except RecursionError:
@@ -137,8 +138,8 @@ def child(table, name, path):
 
 def measure(table, name, path, limit):
     """Run the child; return what it found, or None where it did not end in time."""
-    command = [sys.executable, __file__, "--child", table, name, path]
-    return run_child(command, f"{name} failed on {path}", limit)
+    command = [sys.executable, __file__, "--child", table, name, path, str(limit)]
+    return run_child(command, f"{name} failed on {path}", limit * PATIENCE)
 
 
 def row(table, matrix, A, path, limit):
@@ -190,7 +191,9 @@ def parse():
     parser.add_argument("files", nargs="*", type=pathlib.Path, metavar="FILE.npz")
     parser.add_argument("--generated", nargs="*", default=[], choices=matrices.NAMES)
     parser.add_argument("--scale", type=int, default=14, help="of the generated ones (default 14)")
-    parser.add_argument("--limit", type=float, default=10.0, help="seconds for one measurement")
+    parser.add_argument(
+        "--limit", type=float, default=10.0, help="processor seconds for one measurement"
+    )
     parser.add_argument(
         "--write", type=pathlib.Path, metavar="FILE", help="put the tables between marks of FILE"
     )
