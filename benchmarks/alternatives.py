@@ -26,11 +26,10 @@ import scipy.sparse as sp
 import compare
 import matrices
 import real
-from measure import run_child
+from measure import PATIENCE, median, run_child, stop_after
 
 BEGIN = "<!-- table of alternatives: written by benchmarks/alternatives.py -->"
 END = "<!-- end of the table of alternatives -->"
-SLOW = 0.5  # seconds: a call that takes longer is not repeated
 
 
 def ours(A):
@@ -126,27 +125,21 @@ PARTS = {
 TABLES = {"matching": MATCHING, "parts": PARTS}
 
 
-def child(table, name, path):
+def child(table, name, path, limit):
     """Measure one package on one matrix; return the seconds and its result."""
     call = TABLES[table][name][1](sp.load_npz(path))
     print("ready", flush=True)
-    seconds = []
-    for _ in range(4):
-        start = time.thread_time()
-        try:
-            result = call()
-        except RecursionError:
-            return None, "RecursionError"
-        seconds.append(time.thread_time() - start)
-        if seconds[0] > SLOW:
-            break
-    return float(np.median(seconds[1:] or seconds)), result
+    stop_after(float(limit))
+    try:
+        return median(call, time.thread_time, 3)
+    except RecursionError:
+        return None, "RecursionError"
 
 
 def measure(table, name, path, limit):
     """Run the child; return what it found, or None where it did not end in time."""
-    command = [sys.executable, __file__, "--child", table, name, path]
-    return run_child(command, f"{name} failed on {path}", limit)
+    command = [sys.executable, __file__, "--child", table, name, path, str(limit)]
+    return run_child(command, f"{name} failed on {path}", limit * PATIENCE)
 
 
 def row(table, matrix, A, path, limit):
@@ -198,7 +191,9 @@ def parse():
     parser.add_argument("files", nargs="*", type=pathlib.Path, metavar="FILE.npz")
     parser.add_argument("--generated", nargs="*", default=[], choices=matrices.NAMES)
     parser.add_argument("--scale", type=int, default=14, help="of the generated ones (default 14)")
-    parser.add_argument("--limit", type=float, default=10.0, help="seconds for one measurement")
+    parser.add_argument(
+        "--limit", type=float, default=10.0, help="processor seconds for one measurement"
+    )
     parser.add_argument(
         "--write", type=pathlib.Path, metavar="FILE", help="put the tables between marks of FILE"
     )

@@ -1,16 +1,15 @@
 """Measure sparsematch against SciPy on matrices that are made here, and print a markdown table.
 
-    python benchmarks/compare.py                            # about 2**17 rows each, SciPy stopped
-    after 20 s python benchmarks/compare.py --scale 20 mesh mesh_scrambled python
-    benchmarks/compare.py --write README.md          # also put the table where README.md has the
-    last one
+    python benchmarks/compare.py                             # 2**17 rows each, stopped after 20 s
+    python benchmarks/compare.py --scale 20 mesh mesh_scrambled
+    python benchmarks/compare.py --write README.md           # the table goes where the last one is
 
-Times are medians of calls as a user makes them, in milliseconds of processor time (of wall clock
-with more than one worker) and, in brackets, in units of one product of the same matrix with a
+Times are medians of calls as a user makes them, warm, in milliseconds of processor time (of wall
+clock with more than one worker) and, in brackets, in units of one product of the same matrix with a
 vector in single precision (SpMV), measured in the same process. Every result is checked outside the
 timed part: the matching by a vertex cover of its size, the blocks entry by entry, the cardinality
-against SciPy's where it finished. SciPy runs once, in a process of its own, and is stopped at the
-limit. benchmarks/README.md says what is fair.
+against SciPy's where it finished. Each of the three is measured in a process of its own, which is
+stopped at the limit. benchmarks/README.md says what is fair.
 """
 
 import argparse
@@ -50,7 +49,7 @@ def row(name, A, path, args):
         "transversal", path, workers=args.workers, repeats=args.repeats, limit=args.limit
     )
     blocks = measure("blocks", path, workers=args.workers, repeats=args.repeats, limit=args.limit)
-    peer = measure("scipy", path, repeats=1, limit=args.limit)
+    peer = measure("scipy", path, repeats=args.repeats, limit=args.limit)
     ranks = {figures["cardinality"] for figures in (ours, blocks, peer) if figures}
     if len(ranks) > 1:
         raise AssertionError(f"{name}: cardinalities differ: {ranks}")

@@ -2,10 +2,12 @@
 
 Names, signatures, results and messages are the same.
 
-Change the import, and nothing else. Unlike SciPy's, these functions do not take exponential time on
-some matrices, and accept duplicate entries. Which of several maximum matchings is returned may
+Change the import, and nothing else. Unlike SciPy's, these functions take exponential time on no
+matrix, and accept duplicate entries. Which of several maximum matchings is returned may
 differ, as it may between versions of SciPy.
 """
+
+from __future__ import annotations  # readable names in help()
 
 import warnings
 from typing import Any

@@ -121,7 +121,25 @@ def test_summaries_are_for_people(folder, capsys):
     assert "30 of 30: structurally nonsingular" in out
     assert "ms, match " in out
     assert main(["match", str(folder / "wide.mtx")]) == 0
-    assert "2 of 2: full" in capsys.readouterr().out
+    out = capsys.readouterr().out
+    assert "2 of 2: full" in out
+    assert "written by --save OUT.npz, printed by --arrays" in out
+
+
+@pytest.mark.parametrize(
+    ("A", "words"),
+    [
+        (sp.csr_array((0, 0)), "0 blocks: the matrix is empty"),
+        (sp.csr_array((3, 0)), "1 block, rectangular"),
+        (sp.csr_array((0, 3)), "1 block, rectangular"),
+        (sp.csr_array([[1, 1, 0, 0], [0, 0, 1, 1]]), "1 block, rectangular"),
+        (sp.csr_array([[1, 1], [1, 1]]), "1 block: irreducible"),
+    ],
+)
+def test_only_a_square_block_is_called_irreducible(A, words, capsys, tmp_path):
+    sp.save_npz(tmp_path / "A.npz", A)
+    assert main(["btf", str(tmp_path / "A.npz")]) == 0
+    assert f"block form        {words}\n" in capsys.readouterr().out
 
 
 @pytest.mark.parametrize("command", ["rank", "match", "btf"])

@@ -73,7 +73,9 @@ def test_coarsen(folder, capsys, tmp_path):
 def test_coarsen_what_is_not_symmetric(folder, capsys):
     file = str(folder / "one_sided.npz")
     assert main(["coarsen", file]) == 4
-    assert "must be symmetric" in capsys.readouterr().err
+    said = capsys.readouterr().err
+    assert "must be symmetric" in said
+    assert "; --symmetrize takes the larger" in said
     assert main(["coarsen", file, "--symmetrize", "--unweighted", "--quiet"]) == 0
     assert capsys.readouterr().out == ""
 

@@ -180,7 +180,7 @@ def test_unknown_device():
         sm.block_triangular_form,
         sm.connected_components,
     ):
-        with pytest.raises(ValueError, match="device is 'gpu', but must be one of 'cuda'"):
+        with pytest.raises(ValueError, match="device is 'gpu', but must be 'cuda'"):
             call(A, device="gpu")
     with pytest.raises(TypeError, match="device must be"):
         sm.is_reducible(A, device=0)

@@ -2,6 +2,7 @@
 
 import doctest
 import re
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -11,6 +12,7 @@ import pytest
 import scipy.sparse as sp
 
 import sparsematch
+from measure import median
 
 ROOT = Path(__file__).resolve().parents[1]
 DOCS = ROOT / "docs"
@@ -25,6 +27,7 @@ PAGES = sorted(
 )
 PAGES += sorted(page for page in DOCS.rglob("*.md") if "_build" not in page.parts)
 FENCE = re.compile(r"^ *```([^\s`]*)[^\n]*\n(.*?)^ *```$", re.MULTILINE | re.DOTALL)
+DOWNLOAD = re.compile(r"\{download\}`[^`<]*<([^`>]+)>`")
 FLAGS = doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE
 
 
@@ -41,9 +44,11 @@ def blocks(page):
 
 
 @pytest.mark.parametrize("page", PAGES, ids=name_of)
-def test_examples_run(page, monkeypatch):
-    """The examples of a page run as one session, in order, in the folder of the page."""
-    monkeypatch.chdir(page.parent)
+def test_examples_run(page, monkeypatch, tmp_path):
+    """The examples of a page run as one session, in order, beside what it offers to load."""
+    for target in DOWNLOAD.findall(page.read_text(encoding="utf-8")):
+        shutil.copy(page.parent / target, tmp_path)
+    monkeypatch.chdir(tmp_path)
     parser, runner, report = doctest.DocTestParser(), doctest.DocTestRunner(optionflags=FLAGS), []
     session = {}
     for language, line, text in blocks(page):
@@ -228,6 +233,19 @@ def test_benchmark_command_runs(tmp_path):
     assert result.returncode == 0, result.stderr
     assert "| `linear_program_scrambled` | 256 x 512 |" in page.read_text(encoding="utf-8")
     assert result.stdout.strip() in page.read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize(
+    ("seconds", "measured"),
+    [([9.0, 1.0, 3.0, 2.0], 2.0), ([300.0, 250.0], 250.0), ([600.0], 600.0)],
+)
+def test_benchmarks_warm_up_what_is_short(seconds, measured):
+    """Times in milliseconds: a first call below half a second is not counted; then it ends."""
+    clock = iter(np.cumsum([0.0, *(t / 1e3 for s in seconds for t in (s, 0.0))]))
+    assert median(lambda: "result", lambda: next(clock), 3) == (
+        pytest.approx(measured / 1e3),
+        "result",
+    )
 
 
 @pytest.mark.parametrize(

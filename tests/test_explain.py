@@ -280,7 +280,7 @@ def test_repr_and_dict():
 @pytest.mark.parametrize(
     ("names", "error", "words"),
     [
-        (["a", "b"], ValueError, "row_names has 2 names, but the matrix has 5 rows"),
+        (["a"], ValueError, "row_names has 1 name, but the matrix has 5 rows"),
         ("abcde", TypeError, "row_names must be a sequence with the names of all rows, not str"),
         ({"a": 1}, TypeError, "row_names must be a sequence with the names of all rows, not dict"),
         (7, TypeError, "row_names must be a sequence with the names of all rows, not int"),

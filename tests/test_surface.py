@@ -1,5 +1,6 @@
 """What a user sees of the package itself: names, hints, tables, types."""
 
+import inspect
 import subprocess
 import sys
 import types
@@ -123,9 +124,34 @@ def test_type_checkers_tell_sparse_matrices_from_others():
             assert not callable(getattr(A, "get", None)) or form == "dok"
     assert not hasattr(np.eye(2), "nnz")
     assert get_type_hints(sm.maximum_transversal)["A"] == SparseLike
-    host = [get_type_hints(call)["return"] for call in get_overloads(solvers.splu)]
-    assert host == [solvers.DeviceLU, solvers.BlockTriangularLU]
+    forms = [get_type_hints(call)["return"] for call in get_overloads(sm.block_triangular_form)]
+    assert forms == [sm.BlockForm, sm.DistributedBlockForm, sm.BlockForm]
     assert get_type_hints(solvers.analyse)["pivoting"] == Pivoting
+
+
+@pytest.mark.parametrize("module", [sm, csgraph, plot, solvers], ids=lambda module: module.__name__)
+def test_help_names_types_in_a_word(module):
+    """No spelt-out union of protocols, no list of engines that belong to other back-ends."""
+    for name in module.__all__:
+        call = getattr(module, name)
+        if isinstance(call, types.FunctionType):
+            text = str(inspect.signature(call))
+            assert "sparse_like" not in text
+            assert "'auto', '" not in text
+            assert "numpy." not in text
+
+
+def test_small_results_are_shown_in_a_line():
+    tall = sp.csr_array([[0, 1], [1, 0], [1, 1]])
+    form = sm.block_triangular_form(tall)
+    shown = {
+        "Part(3x2)": form.vertical,
+        "CoarseParts(horizontal 0x0, square 0x0, vertical 3x2)": sm.coarse_dulmage_mendelsohn(tall),
+        "Components(3x2, 1 component)": sm.connected_components(tall),
+        "VertexCover(rows 0, columns 2)": sm.vertex_cover(tall, form.matching),
+        "TransversalILU(4x4, 8 entries)": solvers.spilu(sp.csc_array(A)),
+    }
+    assert [repr(value) for value in shown.values()] == list(shown)
 
 
 def test_engines_are_shown_as_a_table():

@@ -1,5 +1,7 @@
 """Is this a matching, is it maximal, is it maximum, and how can one see it."""
 
+from __future__ import annotations  # readable names in help()
+
 from typing import Any
 
 from sparsematch._engines.operations import CertificateOps

@@ -1,5 +1,7 @@
 """The coarse Dulmage-Mendelsohn parts alone."""
 
+from __future__ import annotations  # readable names in help()
+
 from typing import Any
 
 from sparsematch._api.transversal import maximum_matching

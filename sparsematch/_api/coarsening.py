@@ -1,5 +1,7 @@
 """Coarsening of graphs by matching: one level, and a hierarchy of levels."""
 
+from __future__ import annotations  # readable names in help()
+
 import sys
 from collections.abc import Mapping
 from typing import Any

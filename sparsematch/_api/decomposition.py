@@ -1,5 +1,7 @@
 """Block triangular form, reducibility and connected components of a matrix."""
 
+from __future__ import annotations  # readable names in help()
+
 from collections.abc import Mapping
 from typing import Any, overload
 
@@ -11,16 +13,26 @@ from sparsematch._types.arrays import advising, namespace
 from sparsematch._types.bipartite import BipartiteCSR, as_bipartite
 from sparsematch._types.block_form import BlockForm
 from sparsematch._types.choices import ExactMethod
-from sparsematch._types.distributed import DistributedCSR, agreed
+from sparsematch._types.distributed import OverRanks, agreed
 from sparsematch._types.distributed_block_form import DistributedBlockForm
 from sparsematch._types.labels import BlockLabels, Components
 from sparsematch._types.matching import Matching
-from sparsematch._types.sparse_like import SparseLike
+from sparsematch._types.sparse_like import Indexed, Local, SparseLike
 
 
 @overload
 def block_triangular_form(
-    A: DistributedCSR,
+    A: Local,
+    *,
+    matching: Any = ...,
+    method: ExactMethod = ...,
+    workers: int | None = ...,
+    device: str | None = ...,
+    options: Mapping[str, Any] | None = ...,
+) -> BlockForm: ...
+@overload
+def block_triangular_form(
+    A: OverRanks,
     *,
     matching: Any = ...,
     method: ExactMethod = ...,
@@ -28,11 +40,9 @@ def block_triangular_form(
     device: str | None = ...,
     options: Mapping[str, Any] | None = ...,
 ) -> DistributedBlockForm: ...
-
-
 @overload
 def block_triangular_form(
-    A: SparseLike,
+    A: Indexed,
     *,
     matching: Any = ...,
     method: ExactMethod = ...,

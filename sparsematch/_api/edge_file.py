@@ -1,5 +1,7 @@
 """Approximate matching of graphs that do not fit in memory: edges in a file."""
 
+from __future__ import annotations  # readable names in help()
+
 import operator
 import os
 import tempfile

@@ -1,5 +1,7 @@
 """The list of engines, as users see it."""
 
+from __future__ import annotations  # readable names in help()
+
 from sparsematch._engines import registry
 from sparsematch._types.errors import unknown_choice
 from sparsematch._types.run_info import EngineInfo, EngineList

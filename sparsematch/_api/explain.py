@@ -1,5 +1,7 @@
 """Why a matrix is structurally singular, in the user's own names."""
 
+from __future__ import annotations  # readable names in help()
+
 from collections.abc import Iterable, Mapping
 from typing import Any
 
@@ -122,7 +124,8 @@ def _read_names(
         raise wrong_type(argument, names, f"a sequence with the names of all {noun}")
     given = tuple(str(name) for name in names)
     if len(given) != size:
-        raise ValueError(f"{argument} has {len(given)} names, but the matrix has {size} {noun}")
+        count = "1 name" if len(given) == 1 else f"{len(given)} names"
+        raise ValueError(f"{argument} has {count}, but the matrix has {size} {noun}")
     return given
 
 

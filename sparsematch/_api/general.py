@@ -1,5 +1,7 @@
 """Approximate matchings of general graphs."""
 
+from __future__ import annotations  # readable names in help()
+
 from collections.abc import Mapping
 from typing import Any
 

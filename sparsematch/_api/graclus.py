@@ -1,5 +1,7 @@
 """Clusters of one or two vertices, from a list of edges."""
 
+from __future__ import annotations  # readable names in help()
+
 from typing import Any
 
 import numpy as np

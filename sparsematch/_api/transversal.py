@@ -1,5 +1,7 @@
 """Maximum transversals, and what follows from the number of their pairs."""
 
+from __future__ import annotations  # readable names in help()
+
 from collections.abc import Mapping
 from typing import Any, Literal, overload
 

@@ -1,5 +1,7 @@
 """Weighted transversals: the entries that are large, on the diagonal."""
 
+from __future__ import annotations  # readable names in help()
+
 from dataclasses import replace
 from typing import Any, overload
 
@@ -10,24 +12,22 @@ from sparsematch._api.workers import resolve_workers
 from sparsematch._engines.operations import CertificateOps, WeightedOps
 from sparsematch._engines.registry import Run, operations
 from sparsematch._types.bipartite import as_bipartite
-from sparsematch._types.distributed import DistributedCSR, agreed
+from sparsematch._types.distributed import DistributedCSR, OverRanks, agreed
 from sparsematch._types.distributed_transversal import DistributedTransversal
 from sparsematch._types.errors import wrong_type
 from sparsematch._types.matching import Matching
-from sparsematch._types.sparse_like import SparseLike
+from sparsematch._types.sparse_like import Local, SparseLike
 from sparsematch._types.weighted import WeightedTransversal, as_weighted
 
 
 @overload
 def maximum_product_transversal(
-    A: DistributedCSR, *, scaling: bool = ..., approximate: bool = ..., workers: int | None = ...
-) -> DistributedTransversal: ...
-
-
+    A: Local, *, scaling: bool = ..., approximate: bool = ..., workers: int | None = ...
+) -> WeightedTransversal: ...
 @overload
 def maximum_product_transversal(
-    A: SparseLike, *, scaling: bool = ..., approximate: bool = ..., workers: int | None = ...
-) -> WeightedTransversal: ...
+    A: OverRanks, *, scaling: bool = ..., approximate: bool = ..., workers: int | None = ...
+) -> DistributedTransversal: ...
 
 
 def maximum_product_transversal(

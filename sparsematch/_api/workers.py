@@ -1,5 +1,7 @@
 """How many threads a call may use: an argument, or a default for all calls within a context."""
 
+from __future__ import annotations  # readable names in help()
+
 import operator
 from collections.abc import Iterator
 from contextlib import AbstractContextManager, contextmanager

@@ -28,6 +28,9 @@ class Part(NamedTuple):
     rows: IndexArray
     cols: IndexArray
 
+    def __repr__(self) -> str:
+        return f"Part({self.rows.size}x{self.cols.size})"
+
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class BlockForm:

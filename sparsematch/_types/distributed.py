@@ -13,7 +13,7 @@ size of the whole matrix is on one rank.
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 import scipy.sparse as sp
@@ -313,6 +313,10 @@ class DistributedCSR(BipartiteCSR):
             f"DistributedCSR({n_rows}x{n_cols}, {self.nnz} entries, rows {rows.start}:{rows.stop} "
             f"on rank {rank} of {size})"
         )
+
+
+#: A matrix over ranks, in overloads beside `Local`.
+OverRanks = TypeVar("OverRanks", bound=DistributedCSR)
 
 
 @contextmanager

@@ -42,10 +42,11 @@ def not_sparse(argument: str, value: Any, expected: str) -> TypeError:
 
 def unknown_choice(argument: str, value: Any, choices: Iterable[str]) -> TypeError | ValueError:
     """Describe a string that is none of the choices, or a value that is no string at all."""
-    listed = ", ".join(repr(choice) for choice in dict.fromkeys(choices))
+    names = [repr(choice) for choice in dict.fromkeys(choices)]
+    listed = names[0] if len(names) == 1 else f"one of {', '.join(names)}"
     if not isinstance(value, str):
-        return wrong_type(argument, value, f"a string, one of {listed}")
-    return ValueError(f"{argument} is {value!r}, but must be one of {listed}")
+        return wrong_type(argument, value, f"a string, {listed}")
+    return ValueError(f"{argument} is {value!r}, but must be {listed}")
 
 
 def check_count(argument: str, value: Any) -> None:

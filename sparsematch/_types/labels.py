@@ -84,6 +84,11 @@ class CoarseParts(NamedTuple):
     col_part: NDArray[np.int8]
     sizes: tuple[tuple[int, int], ...]
 
+    def __repr__(self) -> str:
+        names = ("horizontal", "square", "vertical")
+        parts = (f"{name} {m}x{n}" for name, (m, n) in zip(names, self.sizes, strict=True))
+        return f"CoarseParts({', '.join(parts)})"
+
 
 class Components(NamedTuple):
     """The connected components of a matrix seen as a bipartite graph.
@@ -101,6 +106,11 @@ class Components(NamedTuple):
     n_components: int
     row_labels: IndexArray
     col_labels: IndexArray
+
+    def __repr__(self) -> str:
+        noun = "component" if self.n_components == 1 else "components"
+        shape = f"{self.row_labels.size}x{self.col_labels.size}"
+        return f"Components({shape}, {self.n_components} {noun})"
 
 
 class VertexCover(NamedTuple):
@@ -121,6 +131,9 @@ class VertexCover(NamedTuple):
     def size(self) -> int:
         """Rows and columns together."""
         return self.rows.size + self.cols.size
+
+    def __repr__(self) -> str:
+        return f"VertexCover(rows {self.rows.size}, columns {self.cols.size})"
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -51,12 +51,11 @@ class Arrays(Protocol):
 SparseLike: TypeAlias = Convertible | Tensor | Arrays
 
 
-class DeviceSparse(Convertible, Protocol):
-    """What those of CuPy have besides."""
-
-    def get(self) -> Any:
-        """Copy it to the host."""
-
-
 #: A matrix that comes back with its type.
 Sparse = TypeVar("Sparse", bound=SparseLike)
+
+#: A matrix of this process, in overloads beside one over ranks. That it is a type variable and no
+#: union lets mypy choose, not give up, where the library of the matrix has no types.
+Local = TypeVar("Local", bound=Convertible | Tensor)
+#: Bare arrays, after the overload for those over ranks.
+Indexed = TypeVar("Indexed", bound=Arrays)

@@ -176,7 +176,7 @@ class WeightedTransversal:
         S.data = scale_entries(S.data, self.row_scale[rows], self.col_scale[cols])
         return S
 
-    def permute(self, A: Any) -> Any:
+    def permute(self, A: Sparse) -> Sparse:
         """Return the matrix, scaled if there are factors, rows reordered: pairs on the diagonal.
 
         Parameters
@@ -199,7 +199,7 @@ class WeightedTransversal:
                [0.5 , 1.  , 0.  ],
                [0.  , 0.16, 1.  ]])
         """
-        scaled = self._checked(A) if self.row_scale is None else self.scale(A)
+        scaled: Any = self._checked(A) if self.row_scale is None else self.scale(A)
         return scaled[self.matching.as_permutation()]
 
     def _checked(self, A: Any) -> Any:

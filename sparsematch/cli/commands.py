@@ -71,7 +71,7 @@ def btf(arguments: Namespace) -> int:
     matrix = read(arguments, progress)
     matching, run = _match(matrix, arguments, progress)
     with progress.step("blocks", "finding the blocks"):
-        form = sparsematch.block_triangular_form(
+        form: Any = sparsematch.block_triangular_form(
             matrix, matching=matching, workers=arguments.workers
         )
     if isinstance(form, DistributedBlockForm):
@@ -197,6 +197,8 @@ def _finish(
         print(summary.one_line(facts))
     elif wants_text(arguments):
         print(summary.text(facts))
+        if not getattr(arguments, "save", True):  # of `match` and `btf`
+            print(summary.line("permutation", "written by --save OUT.npz, printed by --arrays"))
         print_written(arguments)
     return _SINGULAR if arguments.check and facts["structurally_singular"] else _DONE
 

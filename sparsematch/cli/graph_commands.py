@@ -35,7 +35,8 @@ def coarsen(arguments: Namespace) -> int:
                 workers=arguments.workers,
             )
         except (ValueError, TypeError) as error:
-            raise CannotProduce(f"{arguments.file} cannot be coarsened: {error}") from None
+            advice = str(error).replace("symmetrize=True", "--symmetrize")
+            raise CannotProduce(f"{arguments.file} cannot be coarsened: {advice}") from None
     if arguments.save:
         _save_levels(arguments.save, hierarchy)
     facts = {

@@ -250,8 +250,10 @@ def _listed(indices: list[int], total: int) -> str:
 
 
 def _kind_words(facts: dict[str, Any]) -> str:
+    if not facts["n_blocks"]:
+        return ": the matrix is empty"
     if not facts["reducible"]:
-        return ": irreducible"
+        return ": irreducible" if facts["n_square_blocks"] else ", rectangular"
     rest = facts["n_blocks"] - facts["n_square_blocks"]
     return f": {facts['n_square_blocks']:,} square, {rest} rectangular" if rest else ", all square"
 

@@ -1,6 +1,8 @@
 """Pictures of a matrix before and after the block triangular form."""
 
-from typing import Any
+from __future__ import annotations  # readable names in help()
+
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,13 +18,16 @@ from sparsematch.plot.cells import (
     number_axes,
 )
 
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
 _OUTLINED = 1 / 120  # a block is outlined if it is at least this part of the longer side
 _SMALL = 1 / 20  # a coarse part smaller than this is drawn by itself, too
 
 
 def spy_blocks(
     A: SparseLike, form: BlockForm | None = None, *, title: str | None = None, figure: Any = None
-) -> Any:
+) -> Figure:
     """Draw a sparse matrix as given and in block triangular form.
 
     The coarse Dulmage-Mendelsohn parts are shaded, the fine blocks outlined, and the legend gives

@@ -1,6 +1,8 @@
 """Pictures of conflicts: where too many equations or variables are, and which."""
 
-from typing import Any
+from __future__ import annotations  # readable names in help()
+
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,6 +20,9 @@ from sparsematch.plot.cells import (
     number_axes,
 )
 
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
 _EMPTY = "#a9adb5"  # of rows and columns without entries
 _NAMED = 24  # rows or columns of a conflict, whose names are all written; of more, a few are
 _LETTERS = 32  # of a name: longer ones leave no room for the picture
@@ -25,7 +30,7 @@ _LETTERS = 32  # of a name: longer ones leave no room for the picture
 
 def spy_conflicts(
     A: SparseLike, why: Explanation | None = None, *, title: str | None = None, figure: Any = None
-) -> Any:
+) -> Figure:
     """Draw why a matrix is structurally singular: its shortest conflicts, with their names.
 
     Parameters

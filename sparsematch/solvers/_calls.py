@@ -1,5 +1,7 @@
 """The functions: `analyse`, and SciPy's calls, block by block: splu, spsolve, factorized."""
 
+from __future__ import annotations  # readable names in help()
+
 from collections.abc import Callable
 from typing import Any, overload
 
@@ -10,7 +12,7 @@ from scipy.sparse import csc_array, issparse
 from sparsematch._input import check_sparse
 from sparsematch._types.arrays import on_gpu
 from sparsematch._types.choices import Pivoting, Solver
-from sparsematch._types.sparse_like import DeviceSparse, SparseLike
+from sparsematch._types.sparse_like import SparseLike
 from sparsematch.solvers._device import DeviceLU
 from sparsematch.solvers._external import MakeExternal
 from sparsematch.solvers._lu import Analysis, BlockTriangularLU
@@ -79,23 +81,13 @@ def analyse(
     return Analysis(plan_factorisation(A, matching, pivoting, solver)[0])
 
 
-@overload
-def splu(  # type: ignore[overload-overlap]
-    A: DeviceSparse, *, matching: Any = ..., pivoting: Pivoting = ..., solver: Any = ...
-) -> DeviceLU: ...
-@overload
 def splu(
     A: SparseLike,
     *,
-    matching: Any = ...,
-    pivoting: Pivoting = ...,
-    solver: Solver | MakeExternal = ...,
-) -> BlockTriangularLU: ...
-
-
-def splu(
-    A: Any, *, matching: Any = None, pivoting: Pivoting = "auto", solver: Any = "auto"
-) -> BlockTriangularLU | DeviceLU:
+    matching: Any = None,
+    pivoting: Pivoting = "auto",
+    solver: Solver | MakeExternal = "auto",
+) -> BlockTriangularLU:  # a DeviceLU on a GPU: narrow by isinstance
     """Factorise a sparse square matrix.
 
     Parameters
@@ -144,14 +136,11 @@ def splu(
     array([1., 1., 1.])
     """
     if not issparse(A) and on_gpu(A):
-        return DeviceLU(A, matching=matching, pivoting=pivoting, solver=solver)
+        on_device: Any = DeviceLU(A, matching=matching, pivoting=pivoting, solver=solver)
+        return on_device
     return BlockTriangularLU(A, matching=matching, pivoting=pivoting, solver=solver)
 
 
-@overload
-def spsolve(
-    A: DeviceSparse, b: Any, *, matching: Any = ..., pivoting: Pivoting = ..., solver: Any = ...
-) -> Any: ...
 @overload
 def spsolve(
     A: SparseLike,
@@ -173,7 +162,12 @@ def spsolve(
 
 
 def spsolve(
-    A: Any, b: Any, *, matching: Any = None, pivoting: Pivoting = "auto", solver: Any = "auto"
+    A: SparseLike,
+    b: Any,
+    *,
+    matching: Any = None,
+    pivoting: Pivoting = "auto",
+    solver: Solver | MakeExternal = "auto",
 ) -> Any:
     """Solve a sparse linear system, or several with the same matrix.
 

@@ -1,5 +1,7 @@
 """Incomplete factorisations with large entries brought to the diagonal first."""
 
+from __future__ import annotations  # readable names in help()
+
 from typing import Any, Literal
 
 import numpy as np
@@ -67,6 +69,10 @@ class TransversalILU(InverseOperator):
             everything = np.arange(A.shape[0])
             raise numerically_singular(A, everything, everything) from None
         self.nnz: int = int(self.ilu.nnz)
+
+    def __repr__(self) -> str:
+        n = self.shape[0]
+        return f"TransversalILU({n}x{n}, {self.nnz} entries)"
 
     def solve(self, b: ArrayLike, trans: Side = "N") -> NDArray[Any]:
         """Solve approximately with A ("N"), its transpose ("T") or its conjugate transpose ("H").

@@ -1,5 +1,7 @@
 """The two conventions for a permutation: what comes to a place, and where a thing goes."""
 
+from __future__ import annotations  # readable names in help()
+
 from typing import Any
 
 import numpy as np

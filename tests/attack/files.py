@@ -1,0 +1,216 @@
+"""Broken and hostile files given to the command line, and to the reader of matrices over ranks.
+
+Matrix Market, .npz, .mat, .npy, Harwell-Boeing and archives: bytes changed, cut, members replaced,
+headers that promise what is not there, pickles, links that lead elsewhere. Right is a result, or an
+exit status of 3 or 4 with a message of a few lines; wrong are tracebacks, crashes, statuses beyond,
+and anything executed or written elsewhere. Each case is a process of its own, with little memory.
+"""
+
+import bz2
+import gzip
+import io
+import os
+import resource
+import sys
+import tarfile
+import tempfile
+import time
+import traceback
+import zipfile
+from pathlib import Path
+
+import numpy as np
+import scipy.io
+import scipy.sparse as sp
+
+import sparsematch as sm
+from harness import announce, main
+from hostile import EDGE_FILES, HEADERS, MEMBERS, Evil
+from sparsematch.cli import main as command_line
+
+FOLDER = Path(tempfile.mkdtemp(prefix="sparsematch-attack-"))
+MEMORY = 2 << 30  # bytes beyond what the process has: headers may promise more
+COMMANDS = "rank", "match", "btf", "explain"
+ANSWERS = {0, 3, 4}  # a result, a file that cannot be read, a result that cannot be produced
+LINES, SECONDS = 6, 20  # at most, of a message and until it comes
+
+
+def good_files():
+    """One file of each kind, as bytes by suffix."""
+    A = sp.random_array((30, 30), density=0.2, rng=np.random.default_rng(0), format="csr")
+    files = {}
+    for name, matrix in (("csr", A), ("coo", A.tocoo()), ("bsr", A.tobsr((2, 2)))):
+        stream = io.BytesIO()
+        sp.save_npz(stream, matrix, compressed=name == "csr")
+        files[f"{name}.npz"] = stream.getvalue()
+    stream = io.BytesIO()
+    scipy.io.mmwrite(stream, A.tocoo())
+    text = files["a.mtx"] = stream.getvalue()
+    files["a.mtx.gz"], files["a.mtx.bz2"] = gzip.compress(text), bz2.compress(text)
+    stream = io.BytesIO()
+    scipy.io.savemat(stream, {"A": sp.csc_array(A)})
+    files["a.mat"] = stream.getvalue()
+    path = FOLDER / "a.rua"
+    scipy.io.hb_write(path, sp.csc_matrix(A))
+    files["a.rua"] = path.read_bytes()
+    files["a.tar.gz"] = archive([("a/a.mtx", text)])
+    return files
+
+
+def archive(members):
+    """A .tar.gz of names with bytes, or with a link's kind and target."""
+    stream = io.BytesIO()
+    with tarfile.open(fileobj=stream, mode="w:gz") as tar:
+        for name, content in members:
+            info = tarfile.TarInfo(name)
+            if isinstance(content, bytes):
+                info.size = len(content)
+                tar.addfile(info, io.BytesIO(content))
+            else:
+                info.type, info.linkname = content
+                tar.addfile(info)
+    return stream.getvalue()
+
+
+GOOD = good_files()
+
+
+def damaged(rng):
+    """A good file, cut or with bytes that are changed, dropped or inserted."""
+    suffix = list(GOOD)[rng.integers(len(GOOD))]
+    old = GOOD[suffix]
+    if (kind := rng.integers(5)) == 0:
+        return suffix, old[: rng.integers(len(old))]
+    new = bytearray(old)
+    for _ in range(1 if kind < 3 else max(1, len(old) // 100)):
+        k = int(rng.integers(len(new)))
+        step = rng.integers(4)
+        if step == 0:
+            del new[k]
+        elif step == 1:
+            new.insert(k, int(rng.integers(256)))
+        else:
+            new[k] = int(rng.integers(256)) if step == 2 else ord(rng.choice(list("-+.eE 0 9\n")))
+    return suffix, bytes(new)
+
+
+def replaced(rng):
+    """An .npz with a member that is not what it should be."""
+    members = {"format": np.array("csr"), "shape": np.array([3, 3]), "data": np.ones(3)}
+    members |= {"indices": np.arange(3, dtype=np.int32), "indptr": np.arange(4, dtype=np.int32)}
+    name = list(MEMBERS)[rng.integers(len(MEMBERS))]
+    values = MEMBERS[name]
+    value = np.asanyarray(values[rng.integers(len(values))])
+    stream = io.BytesIO()
+    with zipfile.ZipFile(stream, "w") as file:
+        for key, array in (members | {name: value}).items():
+            content = io.BytesIO()
+            if key == name and rng.random() < 0.2:  # promised, and not there
+                header = {"descr": "<f8", "fortran_order": False, "shape": (1 << 40,)}
+                np.lib.format.write_array_header_1_0(content, header)
+            else:
+                np.lib.format.write_array(content, np.asanyarray(array), allow_pickle=True)
+            file.writestr(f"{key}.npy", content.getvalue())
+    return "a.npz", stream.getvalue()
+
+
+def market(rng):
+    """A Matrix Market file with another header or first lines."""
+    return "a.mtx", HEADERS[rng.integers(len(HEADERS))].encode()
+
+
+def archived(rng):
+    """Archives with links, other names, and what is no file."""
+    text = GOOD["a.mtx"]
+    targets = "/etc/passwd", "../x/a.mtx", "a/a.mtx", "../../../../etc/passwd"
+    kinds = tarfile.SYMTYPE, tarfile.LNKTYPE, tarfile.FIFOTYPE, tarfile.DIRTYPE, tarfile.CHRTYPE
+    link = kinds[rng.integers(len(kinds))], str(rng.choice(targets))
+    names = "a/a.mtx", "../../../../PWNED.mtx", "PWNED.mtx", "/tmp/PWNED.mtx"
+    name = str(rng.choice(names))
+    members = [[(name, text)], [(name, link)], [("x/a.mtx", text), (name, link)], []]
+    return "a.tar.gz", archive(members[rng.integers(len(members))])
+
+
+def edges(rng):
+    """A file of edges, with a header or numbers that cannot be."""
+    return "a.npy", EDGE_FILES[rng.integers(len(EDGE_FILES))]()
+
+
+KINDS = damaged, damaged, damaged, replaced, market, archived, edges
+
+
+def case(rng):
+    """Write a file, give it to a command or the reader for ranks, look at what is left."""
+    kind = KINDS[rng.integers(len(KINDS))]
+    suffix, content = kind(rng)
+    folder = FOLDER / "case"
+    folder.mkdir(exist_ok=True)
+    for old in folder.iterdir():
+        old.unlink()
+    path = folder / suffix
+    path.write_bytes(content)
+    os.chdir(folder)
+    used = int(Path("/proc/self/statm").read_text().split()[0]) * resource.getpagesize()
+    resource.setrlimit(resource.RLIMIT_AS, (used + MEMORY, used + MEMORY))
+    command = str(rng.choice(COMMANDS)) if kind is not edges else "match-edges"
+    if kind is not edges and rng.random() < 0.2:
+        announce(f"in read_distributed, {kind.__name__} {suffix}")
+        yield from over_ranks(path)
+    else:
+        stream = kind is not edges and rng.random() < 0.2
+        announce(f"in {command}, {kind.__name__} {suffix}" + " on standard input" * stream)
+        yield from told(command, path, stream)
+    left = {found.name for found in folder.iterdir()} - {suffix}
+    if left or Path("/tmp/PWNED.mtx").exists() or (FOLDER / "PWNED").exists():
+        yield f"{kind.__name__} {suffix}: something was executed or written: {left}"
+
+
+def over_ranks(path):
+    """What the reader for ranks raises is for people, and no mistake of its own."""
+    try:
+        sm.read_distributed(path, None)
+    except (OSError, ValueError, MemoryError):
+        pass
+    except Exception as error:
+        if type(error).__name__ != "UnreadableFile":
+            yield f"read_distributed of {path.name}: {type(error).__name__}: {error}"
+
+
+def told(command, path, stream):
+    """What is wrong with the exit status and the messages of a command."""
+    begin = time.monotonic()
+    with (FOLDER / "out").open("w+") as out, (FOLDER / "err").open("w+") as err:
+        standard = sys.stdin, sys.stdout, sys.stderr
+        sys.stdout, sys.stderr = out, err
+        if stream:
+            sys.stdin = path.open()
+        try:
+            status = command_line([command, "-" if stream else str(path)])
+        except BaseException:
+            status = traceback.format_exc()[-300:]
+        finally:
+            sys.stdin, sys.stdout, sys.stderr = standard
+        err.seek(0)
+        said = err.read()
+    seconds = time.monotonic() - begin
+    if status not in ANSWERS or said.count("\n") > LINES or "Traceback" in said:
+        yield f"{command} {path.name}: status {status}: {said[-300:]}"
+    if seconds > SECONDS:
+        yield f"{command} {path.name}: {seconds:.0f} s"
+
+
+def warm_up():
+    """Good files are read, and what is imported for them is not imported by each child again."""
+    for suffix, content in GOOD.items():
+        path = FOLDER / suffix
+        path.write_bytes(content)
+        for command in COMMANDS:
+            assert not list(told(command, path, stream=suffix != "a.rua"))
+        if suffix in ("csr.npz", "a.mtx"):
+            assert not list(over_ranks(path))
+
+
+if __name__ == "__main__":
+    Evil.marker = FOLDER / "PWNED"
+    warm_up()
+    sys.exit(main(case, isolated=True))
