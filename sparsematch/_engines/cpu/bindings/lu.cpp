@@ -4,6 +4,7 @@
 #include <nanobind/stl/vector.h>
 
 #include <algorithm>
+#include <memory>
 #include <vector>
 
 #include "bindings/nanobind_helpers.hpp"
@@ -59,11 +60,13 @@ typename BlockPlan<Index>::Limits read_limits(const PlanLimits<Index>& given) {
 template <class Index>
 BlockPlan<Index>* make_plan(CsrArg<Index> matrix, FormArg<Index> form, In<bool> external_only,
                             PlanLimits<Index> limits) {
-    nb::gil_scoped_release release;
     const auto a = matrix.view();
-    Planner<Index> planner(a, read_form<Index>(form), external_only.data(), nullptr,
-                           read_limits<Index>(limits));
-    return new BlockPlan<Index>(planner.make());
+    auto plan = interruptible(1, [&](RunContext& run) {
+        Planner<Index> planner(a, read_form<Index>(form), external_only.data(), nullptr,
+                               read_limits<Index>(limits), run);
+        return std::make_unique<BlockPlan<Index>>(planner.make());
+    });
+    return plan.release();
 }
 
 // The block's columns: indptr, rows, the places of the entries in the user's values, and how many
