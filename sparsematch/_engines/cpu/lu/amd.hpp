@@ -33,8 +33,7 @@ class Amd {
     // Reads: the graph without its diagonal, edge {i, j} in both lists, no repeats; vertex i's list
     // is the length[i] numbers at pool[begin[i]]; the pool is used up. Writes: order, the vertices
     // in order of elimination, and the cost. Returns false, no order, and the cost foreseen when
-    // that exceeds a limit, or where the run was stopped. Time: O(n nnz) at worst, nearly O(nnz) in
-    // practice.
+    // that exceeds a limit, or the run was stopped. Time: O(n nnz) at worst, nearly O(nnz) mostly.
     bool run(Index n, const std::vector<std::int64_t>& begin, const std::vector<Index>& length,
              std::vector<Index>& pool, const EliminationLimits& limits, Index* order,
              EliminationCost& cost, WorkCounter& counter) {
@@ -55,8 +54,7 @@ class Amd {
 
   private:
     static constexpr Index none = -1;
-    // Of a step, and of each variable in its element, in edges scanned: about a microsecond.
-    static constexpr std::int64_t step_work = 64;
+    static constexpr std::int64_t step_work = 64;  // per element of a list, in edges scanned
 
     // What a step reads of a vertex, a variable or an element, side by side; its list in the pool.
     struct Vertex {
@@ -77,7 +75,7 @@ class Amd {
         while (eliminated_ < n_) {
             const Index p = lists_.pop_least();
             pivots_.push_back(p);
-            if (!counter.add(step_work)) return false;
+            if (!counter.add(step_work * (1 + v_[p].length))) return false;
             if (eliminate_leaf(p)) {
                 add_cost(p, std::exchange(v_[p].nv, 0), cost);
                 continue;
@@ -85,15 +83,11 @@ class Amd {
             const Index weight = form_element(p);
             measure_overlap(p);
             const Index grown = update_degrees(p, weight);
-            counter.add(step_work * v_[p].length);
             merge_indistinguishable(p);
             finish(p, grown);
             add_cost(p, grown, cost);
             const EliminationCost foreseen = cost.foreseen(v_[p].degree, n_ - eliminated_);
-            if (limits.exceeded_by(cost, foreseen, n_)) {
-                cost = foreseen;
-                return false;
-            }
+            if (limits.exceeded_by(cost, foreseen, n_)) return cost = foreseen, false;
         }
         write_order(order);
         return true;
