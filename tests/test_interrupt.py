@@ -6,9 +6,13 @@ import sys
 import threading
 import time
 
+import numpy as np
 import pytest
+from scipy.sparse import csc_array, diags_array
 
 from calls import in_a_new_process
+from sparsematch._engines.cpu.lu.block_lu import block_plan
+from sparsematch._types.bipartite import BipartiteCSR
 
 pytestmark = [
     pytest.mark.large,
@@ -80,3 +84,22 @@ def test_every_exact_and_approximate_engine_and_the_block_form(child):
     assert process.wait(timeout=60) == 0
     assert len(slowest) >= 15
     assert max(slowest.values()) < 10, slowest
+
+
+def test_signals_are_handled_while_a_factorisation_is_planned():
+    """A handler runs several times in one call of the core, not only when it returns."""
+    n = 200_000
+    order = np.random.default_rng(0).permutation(n)
+    A = csc_array(diags_array([-1.0, -1, 8, -1, -1], offsets=[-3, -1, 0, 1, 3], shape=(n, n)))
+    A = csc_array(A[order][:, order])
+    every, starts = np.arange(n, dtype=np.int32), np.array([0, n], np.int32)
+    graph = BipartiteCSR(n, n, A.indptr, A.indices, flipped=True)
+    inside = []
+    before = signal.signal(signal.SIGALRM, lambda _, frame: inside.append(frame.f_code.co_name))
+    try:
+        signal.setitimer(signal.ITIMER_REAL, 0.01, 0.01)
+        block_plan(graph, every, every, starts, np.zeros(1, bool))
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.signal(signal.SIGALRM, before)
+    assert inside.count("block_plan") >= 3

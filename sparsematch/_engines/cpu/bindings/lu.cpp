@@ -69,12 +69,14 @@ typename BlockPlan<Index>::Limits read_limits(const PlanLimits<Index>& given) {
 template <class Index>
 BlockPlan<Index>* make_plan(CsrArg<Index> matrix, FormArg<Index> form, In<bool> external_only,
                             PlanLimits<Index> limits) {
-    nb::gil_scoped_release release;
     const auto a = matrix.view();
-    Planner<Index> planner(a, read_form<Index>(form), external_only.data(), nullptr,
-                           read_limits<Index>(limits));
-    auto plan = std::make_unique<BlockPlan<Index>>(planner.make());
-    if (!planner.is_triangular()) refuse_form();
+    auto plan = interruptible(1, [&](RunContext& run) {
+        Planner<Index> planner(a, read_form<Index>(form), external_only.data(), nullptr,
+                               read_limits<Index>(limits), run);
+        auto made = std::make_unique<BlockPlan<Index>>(planner.make());
+        if (!run.stopped() && !planner.is_triangular()) refuse_form();
+        return made;
+    });
     return plan.release();
 }
 

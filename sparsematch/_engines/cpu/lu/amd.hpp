@@ -21,6 +21,7 @@
 #include <vector>
 
 #include "core/csr.hpp"
+#include "core/run_context.hpp"
 #include "lu/degree_lists.hpp"
 #include "lu/elimination_cost.hpp"
 
@@ -32,12 +33,12 @@ class Amd {
     // Reads: the graph without its diagonal, edge {i, j} in both lists, no repeats; vertex i's list
     // is the length[i] numbers at pool[begin[i]]; the pool is used up. Writes: order, the vertices
     // in order of elimination, and the cost. Returns false, no order, and the cost foreseen when
-    // that exceeds a limit. Time: O(n nnz) at worst, nearly O(nnz) in practice.
+    // that exceeds a limit, or the run was stopped. Time: O(n nnz) at worst, nearly O(nnz) mostly.
     bool run(Index n, const std::vector<std::int64_t>& begin, const std::vector<Index>& length,
              std::vector<Index>& pool, const EliminationLimits& limits, Index* order,
-             EliminationCost& cost) {
+             EliminationCost& cost, WorkCounter& counter) {
         pool_.swap(pool);
-        const bool found = eliminate(n, begin, length, limits, order, cost);
+        const bool found = eliminate(n, begin, length, limits, order, cost, counter);
         pool_.swap(pool);
         return found;
     }
@@ -53,6 +54,7 @@ class Amd {
 
   private:
     static constexpr Index none = -1;
+    static constexpr std::int64_t step_work = 64;  // per element of a list, in edges scanned
 
     // What a step reads of a vertex, a variable or an element, side by side; its list in the pool.
     struct Vertex {
@@ -67,12 +69,13 @@ class Amd {
 
     bool eliminate(Index n, const std::vector<std::int64_t>& begin,
                    const std::vector<Index>& length, const EliminationLimits& limits, Index* order,
-                   EliminationCost& cost) {
+                   EliminationCost& cost, WorkCounter& counter) {
         prepare(n, begin, length);
         cost = {};
         while (eliminated_ < n_) {
             const Index p = lists_.pop_least();
             pivots_.push_back(p);
+            if (!counter.add(step_work * (1 + v_[p].length))) return false;
             if (eliminate_leaf(p)) {
                 add_cost(p, std::exchange(v_[p].nv, 0), cost);
                 continue;
@@ -84,10 +87,7 @@ class Amd {
             finish(p, grown);
             add_cost(p, grown, cost);
             const EliminationCost foreseen = cost.foreseen(v_[p].degree, n_ - eliminated_);
-            if (limits.exceeded_by(cost, foreseen, n_)) {
-                cost = foreseen;
-                return false;
-            }
+            if (limits.exceeded_by(cost, foreseen, n_)) return cost = foreseen, false;
         }
         write_order(order);
         return true;

@@ -138,7 +138,7 @@ QuickAnalysis<Index> quick_analysis(const Csr<Index>& a, const Value* values,
     const Index few_rows = limits.exchange ? limits.few_rows : std::numeric_limits<Index>::max();
     if (std::isfinite(out.norms.norm))
         out.n_weak = weak_pivots(a, form, values, few_rows, pivots.data());
-    Planner<Index> planner(a, form, nullptr, pivots.data(), limits.plan);
+    Planner<Index> planner(a, form, nullptr, pivots.data(), limits.plan, run);
     auto plan = std::make_unique<BlockPlan<Index>>(planner.make());
     out.is_triangular = planner.is_triangular();
     if (!planner.wants_exchange()) out.plan = std::move(plan);

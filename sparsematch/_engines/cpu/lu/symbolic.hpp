@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "core/csr.hpp"
+#include "core/run_context.hpp"
 #include "lu/amd.hpp"
 #include "lu/pivot_checks.hpp"
 #include "lu/square_form.hpp"
@@ -62,11 +63,13 @@ class Planner {
   public:
     // a: the columns of a square matrix (its transpose as a Csr), in this form; external_only:
     // blocks to be left to an external solver (null: none); pivots: what the values say of each
-    // block (null: nothing). Time: O(n + nnz), and the orderings.
+    // block (null: nothing). What is made by a run that was stopped is of no use. Time: O(n + nnz),
+    // and the orderings.
     Planner(const Csr<Index>& a, SquareForm<Index> form, const bool* external_only,
-            const PivotOutlook* pivots, typename BlockPlan<Index>::Limits limits)
-        : a_(a), external_only_(external_only), pivots_(pivots), limits_(limits), place_(a.n_rows),
-          local_(a.nnz()), column_(a.n_rows + std::size_t{1}), cursor_(a.n_rows) {
+            const PivotOutlook* pivots, typename BlockPlan<Index>::Limits limits, RunContext& run)
+        : a_(a), external_only_(external_only), pivots_(pivots), limits_(limits), run_(run),
+          counter_(run), place_(a.n_rows), local_(a.nnz()), column_(a.n_rows + std::size_t{1}),
+          cursor_(a.n_rows) {
         plan_.n = a.n_rows;
         plan_.external.assign(static_cast<std::size_t>(form.n_blocks()), 0);
         plan_.most.resize(static_cast<std::size_t>(a.n_rows));
@@ -85,6 +88,7 @@ class Planner {
             else ++n_inner_;
         if (wants_exchange_ || !is_triangular_) return {};
         locate();
+        if (run_.stopped()) return {};
         split_entries();
         if (!is_triangular_) return {};
         return std::move(plan_);
@@ -105,6 +109,7 @@ class Planner {
 
     // Orders the rows and columns of one block, or leaves it to an external solver.
     void plan_block(Index k) {
+        if (run_.stopped()) return;
         const Index first = plan_.starts[k], m = plan_.size(k);
         const std::int64_t entries = translate(first, m);
         if (!is_triangular_) return;
@@ -134,6 +139,7 @@ class Planner {
         const bool weak = outlook(k) == PivotOutlook::weak,
                    ordered = !(external_only_ && external_only_[k]) &&
                              find_order(k, m, entries, must, cost);
+        if (!counter_.add(entries)) return false;
         const double filled = 2 * cost.entries + static_cast<double>(m);
         if (!ordered && weak && symmetry_ < 0.9 &&
             filled < limits_.weak_fill * static_cast<double>(entries))
@@ -174,7 +180,7 @@ class Planner {
     }
     bool eliminate(Index m, const EliminationLimits& limits, EliminationCost& cost) {
         order_.resize(static_cast<std::size_t>(m));
-        return amd_.run(m, begin_, length_, pool_, limits, order_.data(), cost);
+        return amd_.run(m, begin_, length_, pool_, limits, order_.data(), cost, counter_);
     }
     // Where a matching has left the diagonal of a symmetric block because of zeros there, as in
     // saddle point systems, an order of the block itself makes less fill, if a neighbour of each
@@ -276,6 +282,7 @@ class Planner {
             for (Index c = first; c < end; ++c) {
                 plan_.inner_start[c] = inner, plan_.upper_start[c] = upper;
                 const Index j = plan_.col_perm[c];
+                if (!counter_.add(1 + a_.degree(j))) return;
                 for (Index p = a_.indptr[j]; p < a_.indptr[j + 1]; ++p) {
                     const Index r = place_[a_.indices[p]];
                     if (r >= end || (r >= first ? inner == n_inner_ : upper == n_upper))
@@ -294,6 +301,8 @@ class Planner {
     const bool* external_only_;
     const PivotOutlook* pivots_;
     const typename BlockPlan<Index>::Limits limits_;
+    RunContext& run_;
+    WorkCounter counter_;
     BlockPlan<Index> plan_;
     Amd<Index> amd_;
     Buffer<Index> place_, local_, column_, cursor_;
