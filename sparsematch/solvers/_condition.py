@@ -1,0 +1,46 @@
+"""Condition numbers by a few solves.
+
+Hager, Condition estimates (SIAM J. Sci. Stat. Comput. 5, 1984); Higham, FORTRAN codes for
+estimating the one-norm of a real or complex matrix (ACM TOMS 14, 1988), Algorithm 4.1.
+"""
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+Solve = Callable[[NDArray[Any], bool], NDArray[Any]]
+
+_MAX_STEPS = 5
+
+
+def inverse_norm(solve: Solve, n: int, dtype: np.dtype[Any]) -> float:
+    """Estimate the 1-norm of an inverse from below, usually within a factor of 3.
+
+    ``solve(b, adjoint)`` solves with the matrix or its conjugate transpose. Infinite if a solution
+    is not finite. Costs at most 11 solves, mostly 5.
+    """
+    with np.errstate(all="ignore"):
+        x = solve(np.full(n, 1.0 / n, dtype), False)
+        best = float(np.abs(x).sum())
+        before = -1
+        for _ in range(_MAX_STEPS if n > 1 else 0):
+            size = np.abs(x)
+            z = np.abs(solve(np.where(size > 0, x / np.where(size > 0, size, 1), 1), True))
+            j = int(z.argmax())
+            if j == before:
+                break
+            before = j
+            unit = np.zeros(n, dtype)
+            unit[j] = 1
+            x = solve(unit, False)
+            norm = float(np.abs(x).sum())
+            if norm <= best:
+                break
+            best = norm
+        # which the steps above may miss by exact cancellation
+        alternating = np.where(np.arange(n) % 2, -1.0, 1.0) * (1 + np.arange(n) / max(n - 1, 1))
+        x = solve(alternating.astype(dtype), False)
+        best = max(best, 2 * float(np.abs(x).sum()) / (3 * n))
+    return best if np.isfinite(best) else np.inf
