@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from sparsematch import csgraph as csgraph
     from sparsematch import plot as plot
     from sparsematch import solvers as solvers
+    from sparsematch._api.block_form_check import is_block_form
     from sparsematch._api.check import is_matching, is_maximal, is_maximum, vertex_cover
     from sparsematch._api.coarse_parts import coarse_dulmage_mendelsohn
     from sparsematch._api.coarsening import coarsen, coarsening_hierarchy
@@ -93,6 +94,7 @@ __all__ = [
     "explain_singularity",
     "get_workers",
     "graclus_cluster",
+    "is_block_form",
     "is_matching",
     "is_maximal",
     "is_maximum",
@@ -145,6 +147,7 @@ _PLACES = {
     "explain_singularity": "_api.explain",
     "get_workers": "_api.workers",
     "graclus_cluster": "_api.graclus",
+    "is_block_form": "_api.block_form_check",
     "is_matching": "_api.check",
     "is_maximal": "_api.check",
     "is_maximum": "_api.check",

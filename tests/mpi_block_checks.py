@@ -5,6 +5,7 @@ import itertools
 import numpy as np
 import scipy.sparse as sp
 
+import coupled_pieces
 import sparsematch as sm
 from mpi_checks import cases, distribute, row_starts, run_script, whole
 from sparsematch._engines.mpi.core import sides
@@ -52,6 +53,7 @@ def assert_block_form(comm, A, D):
     n_free, rank = A.shape[1] - form.structural_rank, form.structural_rank
     mates = together.matching.row_mate[together.row_perm[:rank]]
     assert np.array_equal(mates, together.col_perm[n_free:]), "no pair on a diagonal"
+    assert sm.is_block_form(A, together)
 
 
 def check_random_matrices(comm, folder):
@@ -103,6 +105,17 @@ def check_families(comm, folder):
         tall = sp.random_array((20, 9), density=0.3, rng=rng)
         C = sp.csr_array(sp.block_diag([wide, A, tall]))[rng.permutation(n + 27)]
         assert_block_form(comm, C, distribute(comm, C, row_starts(rng, n + 27, comm.size)))
+
+
+def check_coupled_pieces(comm, folder):
+    """Pieces whose blocks SciPy knows, and every digraph of three vertices."""
+    small_constants()
+    find, rng = coupled_pieces.find_over_ranks(comm), np.random.default_rng(comm.size)
+    for A, want in [
+        *(coupled_pieces.coupled(rng, (4, 10, 30)) for _ in range(6)),
+        *(coupled_pieces.every_digraph(rng, 3, order) for order in (0, 3)),
+    ]:
+        assert coupled_pieces.fault(A, find(A, rng), want) is None
 
 
 def check_few_rounds(comm, folder):

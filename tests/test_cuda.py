@@ -61,6 +61,7 @@ def check_everything(A):
     form = sm.block_triangular_form(B, method=METHOD)
     assert lives_on_gpu(*form)
     test_decomposition.check(A, on_host(form))
+    assert sm.is_block_form(B, form)
     n, rows, cols = sm.connected_components(B)
     assert lives_on_gpu(rows, cols)
     assert n == sm.connected_components(A).n_components
@@ -160,6 +161,7 @@ MIXED = {
     ),
     "cover": lambda: sm.vertex_cover(A, mates_to_gpu(sm.maximum_transversal(A))[0]),
     "form": lambda: sm.block_triangular_form(A, matching=mates_to_gpu(sm.maximum_transversal(A))),
+    "block form": lambda: sm.is_block_form(A, sm.block_triangular_form(to_gpu(A), method=METHOD)),
     "permute": lambda: sm.block_triangular_form(A).permute(to_gpu(A)),
     "permute in host memory": lambda: sm.block_triangular_form(to_gpu(A), method=METHOD).permute(A),
 }

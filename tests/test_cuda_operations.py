@@ -5,6 +5,7 @@ import pytest
 import scipy.sparse as sp
 from hypothesis import given
 
+import coupled_pieces
 import gpu_calls
 import oracle
 import sparsematch as sm
@@ -151,14 +152,28 @@ LARGER = {
 }
 
 
-@pytest.mark.parametrize("case", LARGER)
-@pytest.mark.parametrize("as_if_large", [False, True])
-def test_block_labels_of_larger_matrices(case, as_if_large, monkeypatch):
-    """Once as they are; once as if every search were long and every segment large."""
-    if as_if_large:
+@pytest.fixture(params=[False, True], ids=["as they are", "as if large"])
+def as_if_large(request, monkeypatch):
+    """Once as matrices are; once as if every search were long and every segment large."""
+    if request.param:
         monkeypatch.setattr(multi_pivot, "PIVOT_LEVELS", 1)
         monkeypatch.setattr(strong_components, "_FEW", 1)
+
+
+@pytest.mark.parametrize("case", LARGER)
+def test_block_labels_of_larger_matrices(case, as_if_large):
     check_labels(LARGER[case]())
+
+
+@pytest.mark.parametrize("order", range(5))
+def test_block_labels_of_every_digraph(order, as_if_large):
+    """Of four vertices, and with entries between them, so that their order counts."""
+    check_labels(coupled_pieces.every_digraph(np.random.default_rng(order), 4, order)[0])
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_block_labels_of_coupled_pieces(seed, as_if_large):
+    check_labels(coupled_pieces.coupled(np.random.default_rng(seed), (4, 10, 30))[0])
 
 
 def test_wrong_pair(matrix):

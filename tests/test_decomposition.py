@@ -25,6 +25,7 @@ def check(A, form):
     assert np.all(row_block <= col_block), "no entry below the blocks"
     check_diagonals(i, j, rr, cc, form)
     check_fine(A, form)
+    assert sm.is_block_form(A, form)
 
 
 def block_of(starts, places):

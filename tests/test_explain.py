@@ -63,7 +63,7 @@ def check_conflict(A, rows, cols):
 def check(A, why, most=None):
     """Everything an explanation says, against the definitions."""
     form = sm.block_triangular_form(A)
-    assert why.shape == A.shape
+    assert (sm.is_block_form(A, form), why.shape) == (True, A.shape)
     assert why.structural_rank == form.structural_rank
     assert why.is_singular == (form.structural_rank < min(A.shape))
     assert why.overdetermined.rows.tolist() == sorted(form.vertical.rows.tolist())

@@ -55,7 +55,10 @@ def test_rank_and_certificate(name):
 
 def test_blocks(name):
     """The sizes of the three coarse parts, and how many blocks there are."""
-    check_blocks(INDEX[name], sm.block_triangular_form(load(name)))
+    A = load(name)
+    form = sm.block_triangular_form(A)
+    check_blocks(INDEX[name], form)
+    assert sm.is_block_form(A, form)
 
 
 def check_blocks(row, form):
@@ -96,7 +99,9 @@ def test_on_a_gpu(name):
         m = sm.maximum_transversal(B, method=engine.name)
         assert m.cardinality == rank, engine.name
         assert sm.is_maximum(B, m), engine.name
-    check_blocks(INDEX[name], sm.block_triangular_form(B, matching=m, method=engine.name))
+    form = sm.block_triangular_form(B, matching=m, method=engine.name)
+    check_blocks(INDEX[name], form)
+    assert sm.is_block_form(B, form)
     assert sm.connected_components(B).n_components == int(INDEX[name]["bip_ncc"])
 
 

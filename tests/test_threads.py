@@ -192,6 +192,7 @@ def test_workers_do_not_change_the_answer():
     for A, rank in zip(MATRICES, RANKS, strict=True):
         forms = [sm.block_triangular_form(A, workers=w) for w in (1, 2, 4)]
         assert {form.structural_rank for form in forms} == {rank}
+        assert all(sm.is_block_form(A, form) for form in forms)
         assert (
             len({tuple(np.sort(form.block_sizes, axis=0).ravel().tolist()) for form in forms}) == 1
         )
@@ -220,6 +221,7 @@ def test_blocks_by_any_number_of_workers(name, layout):
     for workers in (2, 3, 8):
         form = sm.block_triangular_form(A, matching=start, workers=workers)
         assert canonical(form) == expected
+        assert sm.is_block_form(A, form)
         assert canonical(sm.block_triangular_form(A, workers=workers)) == expected
         blocks = block_of_each(form)
         rows, cols = A.tocoo().coords

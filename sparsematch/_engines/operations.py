@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from sparsematch._engines.registry import Run
 from sparsematch._types.arrays import BoolArray, FloatArray, IndexArray
 from sparsematch._types.bipartite import BipartiteCSR
+from sparsematch._types.block_layout import BlockLayout
 from sparsematch._types.distributed import DistributedCSR
 from sparsematch._types.distributed_block_form import DistributedBlockForm
 from sparsematch._types.distributed_transversal import DistributedTransversal
@@ -100,6 +101,8 @@ class DecompositionOps:
     ----------
     block_labels
         The group of every row.
+    is_block_form
+        Whether a consistent layout is that of the block triangular form.
     connected_components
         Components of the graph.
     block_permutation
@@ -117,6 +120,7 @@ class DecompositionOps:
     """
 
     block_labels: Callable[[BipartiteCSR, Matching, Run], BlockLabels] = _in_host_memory_only
+    is_block_form: Callable[[BipartiteCSR, BlockLayout], bool] = _in_host_memory_only
     connected_components: Callable[[BipartiteCSR], Components] = _in_host_memory_only
     block_permutation: Callable[[Matching, BlockLabels, int], BlockPermutation] = (
         _in_host_memory_only

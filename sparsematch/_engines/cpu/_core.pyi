@@ -153,6 +153,9 @@ def block_labels(
 ) -> int:
     """Write the group of each major; return how many blocks the square part has."""
 
+def is_block_form(matrix: Csr, mates: _Indices, blocks: _Indices, n_blocks: int, /) -> bool:
+    """Tell whether blocks of majors and minors are those of the block triangular form."""
+
 def connected_components(matrix: Csr, labels: _Indices, /) -> int:
     """Write the components' numbers, and return how many there are."""
 

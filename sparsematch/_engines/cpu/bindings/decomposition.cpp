@@ -1,5 +1,6 @@
 // What Python calls of the decomposition package.
 #include "bindings/nanobind_helpers.hpp"
+#include "decomposition/block_form_check.hpp"
 #include "decomposition/block_permutation.hpp"
 #include "decomposition/connected_components.hpp"
 #include "decomposition/dulmage_mendelsohn.hpp"
@@ -25,6 +26,16 @@ Index run_block_labels(CsrArg<Index> matrix, const std::optional<CsrArg<Index>>&
         }
         return block_labels(a, transposed ? &t : nullptr, view(mates), row_group.data(), run);
     });
+}
+
+template <class Index>
+bool run_is_block_form(CsrArg<Index> matrix, Sides<const Index> mates, Sides<const Index> blocks,
+                       Index n_blocks) {
+    nb::gil_scoped_release release;
+    const auto a = matrix.view();
+    return BlockFormCheck<Index>(a, view(mates), blocks.first.data(), blocks.second.data(),
+                                 n_blocks)
+        .holds();
 }
 
 template <class Index>
@@ -68,6 +79,7 @@ template <class Index>
 void bind(nb::module_& m) {
     m.def("block_labels", run_block_labels<Index>, "matrix"_a, "transposed"_a.none(), "mates"_a,
           "row_group"_a, "forced"_a.none(), "workers"_a);
+    m.def("is_block_form", run_is_block_form<Index>);
     m.def("connected_components", run_connected_components<Index>);
     m.def("hall_violators", run_hall_violators<Index>);
     m.def("sort_by_label", run_sort_by_label<Index>);

@@ -4,6 +4,8 @@
 #include <nanobind/stl/vector.h>
 
 #include <algorithm>
+#include <memory>
+#include <stdexcept>
 #include <vector>
 
 #include "bindings/nanobind_helpers.hpp"
@@ -56,6 +58,14 @@ typename BlockPlan<Index>::Limits read_limits(const PlanLimits<Index>& given) {
     return {work_per_entry, fill, always_inside, trial_work, weak_fill};
 }
 
+// Of a form that the planner has refused: what has found it is wrong.
+[[noreturn]] void refuse_form() {
+    throw std::runtime_error(
+        "the block form has entries below its blocks, or none in a block of one row: it is not "
+        "that "
+        "of the matrix; sparsematch.is_block_form checks one");
+}
+
 template <class Index>
 BlockPlan<Index>* make_plan(CsrArg<Index> matrix, FormArg<Index> form, In<bool> external_only,
                             PlanLimits<Index> limits) {
@@ -63,7 +73,9 @@ BlockPlan<Index>* make_plan(CsrArg<Index> matrix, FormArg<Index> form, In<bool> 
     const auto a = matrix.view();
     Planner<Index> planner(a, read_form<Index>(form), external_only.data(), nullptr,
                            read_limits<Index>(limits));
-    return new BlockPlan<Index>(planner.make());
+    auto plan = std::make_unique<BlockPlan<Index>>(planner.make());
+    if (!planner.is_triangular()) refuse_form();
+    return plan.release();
 }
 
 // The block's columns: indptr, rows, the places of the entries in the user's values, and how many
@@ -188,6 +200,7 @@ nb::object run_quick_analysis(CsrArg<Index> matrix, In<Value> values, nb::object
         return quick_analysis(a, values.data(), std::move(form), mates, quick, run);
     });
     if (found.form.starts.empty()) return nb::none();
+    if (!found.is_triangular) refuse_form();
     return nb::make_tuple(copied(found.form.row_perm), copied(found.form.col_perm),
                           copied(found.form.starts), found.norms.largest, found.norms.norm,
                           found.n_weak,

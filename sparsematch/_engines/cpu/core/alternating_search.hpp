@@ -24,6 +24,19 @@
 
 namespace sparsematch {
 
+// Where the search changes its method; the result is the same.
+struct FrontierLimits {
+    // Vertices of a frontier for which passes over all bits pay: this share of all columns, and so
+    // many more.
+    double wide = 1 / 16.;
+    std::size_t wide_least = 64;
+    std::size_t shared_out = 1 << 13;  // vertices that repay waking the others
+    std::int64_t turn = 1 << 18;       // entries one worker reads at a time: some milliseconds
+    std::int64_t rows_at_a_time = 1 << 14;
+    std::int64_t queue_at_a_time = 1 << 9;
+    std::int64_t bits_at_a_time = 1 << 16;  // a multiple of 64
+};
+
 // Reads: the matrix, the columns' mates. Writes: `seen`, which holds the columns not to be entered
 // and gets those that were; `row_seen`, which gets the mates of these. Workspace: an index per
 // column, written as far as the search goes, and two bits per vertex. Time: O(entries read), and
@@ -31,10 +44,12 @@ namespace sparsematch {
 template <class Index>
 class AlternatingSearch {
   public:
-    AlternatingSearch(const Csr<Index>& a, const Index* col_mate, Bitmap& row_seen, Bitmap& seen)
+    AlternatingSearch(const Csr<Index>& a, const Index* col_mate, Bitmap& row_seen, Bitmap& seen,
+                      const FrontierLimits& limits = {})
         : a_(a), col_mate_(col_mate), row_seen_(row_seen), seen_(seen),
-          queue_(static_cast<std::size_t>(a.n_cols) + 1),
-          wide_(static_cast<std::size_t>(a.n_cols) / 16 + 64) {}
+          queue_(static_cast<std::size_t>(a.n_cols) + 1), limits_(limits),
+          wide_(static_cast<std::size_t>(limits.wide * static_cast<double>(a.n_cols)) +
+                limits.wide_least) {}
 
     void from(Index i) {
         row_seen_.set(i);
@@ -47,13 +62,13 @@ class AlternatingSearch {
                 if (row_mate[i] == UNMATCHED<Index>) from(i);
             return;
         }
-        together(run, a_.n_rows, std::int64_t{1} << 14, [&](Index i, const auto& use) {
+        together(run, a_.n_rows, limits_.rows_at_a_time, [&](Index i, const auto& use) {
             if (row_mate[i] == UNMATCHED<Index>) use(i);
         });
     }
 
     bool is_done() const { return head_ == tail_; }
-    bool is_shared_out() const { return tail_ - head_ >= shared_out; }
+    bool is_shared_out() const { return tail_ - head_ >= limits_.shared_out; }
 
     // Until nothing new is reached, or the run is stopped. False as soon as it meets a free column.
     bool run(RunContext& run) {
@@ -66,9 +81,9 @@ class AlternatingSearch {
     // frontier is too narrow to be shared out.
     bool turn(RunContext& run, int rank, bool share) {
         WorkCounter counter(run, rank);
-        allowance_ = std::int64_t{1} << 18;
+        allowance_ = limits_.turn;
         while (head_ < tail_ && allowance_ > 0 && !(share && is_shared_out()) && !run.stopped())
-            if (!step(counter, share ? shared_out : wide_)) return false;
+            if (!step(counter, share ? limits_.shared_out : wide_)) return false;
         allowance_ = unlimited;
         return true;
     }
@@ -76,7 +91,7 @@ class AlternatingSearch {
     bool level(RunContext& run) {
         const std::size_t first = head_, end = tail_;
         std::atomic<bool> maximum{true};
-        together(run, end - first, 1 << 9, [&](std::size_t k, const auto& use) {
+        together(run, end - first, limits_.queue_at_a_time, [&](std::size_t k, const auto& use) {
             PrefetchAhead<16>::mate_lists(a_, col_mate_, queue_.data(), first + k, end);
             const Index i = col_mate_[queue_[first + k]];
             if (i == UNMATCHED<Index>) maximum.store(false, std::memory_order_relaxed);
@@ -87,7 +102,6 @@ class AlternatingSearch {
 
   private:
     static constexpr std::int64_t unlimited = std::numeric_limits<std::int64_t>::max();
-    static constexpr std::size_t shared_out = 1 << 13;  // vertices that repay waking the others
 
     bool step(WorkCounter& counter, std::size_t narrow) {
         return tail_ - head_ < wide_ ? one_by_one(counter, std::min(narrow, wide_))
@@ -164,7 +178,7 @@ class AlternatingSearch {
 
     // Joins the marks of all workers with what was seen, and makes what is new the queue.
     void enqueue(ThreadTeam& team) {
-        constexpr std::int64_t piece = 1 << 16;  // bits
+        const std::int64_t piece = limits_.bits_at_a_time;
         std::vector<std::size_t> first(a_.n_cols / piece + 2, 0);
         team.loop(a_.n_rows, piece, [&](int, std::size_t k, std::size_t end) {
             for (; k < end; k += 64)
@@ -209,7 +223,8 @@ class AlternatingSearch {
     std::vector<Marks> marks_;  // of each worker, all clear between two levels
     std::size_t head_ = 0, tail_ = 0;
     std::int64_t allowance_ = unlimited;
-    const std::size_t wide_;  // a frontier for which passes over all bits pay
+    const FrontierLimits limits_;
+    const std::size_t wide_;  // vertices of a wide frontier
 };
 
 // Runs searches that write to nothing in common on the team: each on a worker of its own, but where

@@ -61,9 +61,9 @@ PairReport<Index> free_entry(const Csr<Index>& a, Matching<Index> m) {
 // The search from the free rows, which marks what alternating paths reach.
 template <class Index>
 AlternatingSearch<Index> search_from_free(const Csr<Index>& a, Matching<Index> m,
-                                          Bitmap& row_reached, Bitmap& col_reached,
-                                          RunContext& run) {
-    AlternatingSearch<Index> search(a, m.col_mate, row_reached, col_reached);
+                                          Bitmap& row_reached, Bitmap& col_reached, RunContext& run,
+                                          const FrontierLimits& limits = {}) {
+    AlternatingSearch<Index> search(a, m.col_mate, row_reached, col_reached, limits);
     search.from_free(m.row_mate, run);
     return search;
 }
@@ -72,9 +72,9 @@ AlternatingSearch<Index> search_from_free(const Csr<Index>& a, Matching<Index> m
 // column.
 template <class Index>
 bool reach_from_free(const Csr<Index>& a, Matching<Index> m, Bitmap& row_reached,
-                     Bitmap& col_reached, RunContext& run) {
+                     Bitmap& col_reached, RunContext& run, const FrontierLimits& limits = {}) {
     if (!any_free(m.row_mate, a.n_rows)) return true;
-    auto search = search_from_free(a, m, row_reached, col_reached, run);
+    auto search = search_from_free(a, m, row_reached, col_reached, run, limits);
     return run.team.size() == 1 ? search.run(run) : run_searches(std::array{&search}, run);
 }
 

@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstdio>
+#include <cstdlib>
 
 #if defined(__linux__)
 #include <sys/mman.h>
@@ -36,7 +37,21 @@
 #define SPARSEMATCH_NOINLINE [[msvc::noinline]]
 #endif
 
+// Ends the process where an invariant does not hold, in builds that check them: with sanitizers, or
+// -DSPARSEMATCH_CHECKS=ON. Elsewhere the condition is compiled and never evaluated.
+#if defined(SPARSEMATCH_CHECKS)
+#define SPARSEMATCH_ASSERT(...) \
+    ((__VA_ARGS__) ? void() : sparsematch::violated(#__VA_ARGS__, __FILE__, __LINE__))
+#else
+#define SPARSEMATCH_ASSERT(...) static_cast<void>(sizeof(!(__VA_ARGS__)))
+#endif
+
 namespace sparsematch {
+
+[[noreturn]] inline void violated(const char* condition, const char* file, int line) {
+    std::fprintf(stderr, "%s:%d: does not hold: %s\n", file, line, condition);
+    std::abort();
+}
 
 struct WideProduct {
     std::uint64_t low, high;

@@ -11,6 +11,7 @@ register_operations(
         connected_components=block_form.connected_components,
         block_permutation=block_form.block_permutation,
         order_by_label=block_form.order_by_label,
+        is_block_form=block_form.is_block_form,
         hall_violators=block_form.hall_violators,
     ),
 )

@@ -15,6 +15,7 @@ from sparsematch._engines.cpu.ordering.features import degree_statistics, is_ord
 from sparsematch._engines.registry import Run
 from sparsematch._types.arrays import IndexArray
 from sparsematch._types.bipartite import BipartiteCSR
+from sparsematch._types.block_layout import BlockLayout
 from sparsematch._types.labels import (
     BlockLabels,
     BlockPermutation,
@@ -48,6 +49,17 @@ def block_labels(graph: BipartiteCSR, matching: Matching, run: Run) -> BlockLabe
         matched = matching.row_mate >= 0
         group[matched] = n_square + 1 - by_col[matching.row_mate[matched]]
     return BlockLabels(group, n_square)
+
+
+def is_block_form(graph: BipartiteCSR, layout: BlockLayout) -> bool:
+    """Tell whether a layout is that of the form. Time: O(n_rows + n_cols + nnz)."""
+    blocks = [np.asarray(block, graph.dtype) for block in (layout.row_block, layout.col_block)]
+    if graph.flipped:
+        blocks = [graph.dtype.type(layout.n_blocks - 1) - block for block in blocks]
+    pairs = Matching(layout.row_mate.astype(graph.dtype), layout.col_mate.astype(graph.dtype))
+    return _core.is_block_form(
+        csr(graph), mates(graph, pairs), graph.orient(*blocks), layout.n_blocks
+    )
 
 
 def _is_scattered(graph: BipartiteCSR, matching: Matching) -> bool:

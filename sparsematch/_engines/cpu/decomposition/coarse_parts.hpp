@@ -6,6 +6,7 @@
 
 #include "core/certificates.hpp"
 #include "core/csr.hpp"
+#include "decomposition/limits.hpp"
 
 namespace sparsematch {
 
@@ -21,7 +22,8 @@ struct CoarseParts {
 // The horizontal part without the transpose: rows with an entry in a column of it, in passes over
 // the rows that are left, as long as they find much. What they miss is left to depth-first search.
 template <class Index>
-void sweep_horizontal(const Csr<Index>& a, Matching<Index> m, CoarseParts& parts) {
+void sweep_horizontal(const Csr<Index>& a, Matching<Index> m, CoarseParts& parts,
+                      const BlockLimits& limits) {
     Bitmap &row = parts.horizontal_row, &col = parts.horizontal_col;
     std::size_t found = 0;
     for (Index j = 0; j < a.n_cols; ++j)
@@ -34,7 +36,10 @@ void sweep_horizontal(const Csr<Index>& a, Matching<Index> m, CoarseParts& parts
             if (col.test(a.indices[p])) return true;
         return false;
     };
-    for (std::size_t left = a.n_rows; found > 0 && found > left / 16; left -= found) {
+    const auto pays = [&](std::size_t left) {
+        return static_cast<double>(found) > limits.horizontal_gain * static_cast<double>(left);
+    };
+    for (std::size_t left = a.n_rows; found > 0 && pays(left); left -= found) {
         found = 0;
         for (Index i = 0; i < a.n_rows; ++i) {
             if (row.test(i) || parts.vertical_row.test(i) || !touches(i)) continue;
@@ -48,21 +53,24 @@ void sweep_horizontal(const Csr<Index>& a, Matching<Index> m, CoarseParts& parts
 // Settles the vertical part, and the horizontal one as far as it is cheap to find.
 template <class Index>
 void settle_coarse_parts(const Csr<Index>& a, const Csr<Index>* t, Matching<Index> m,
-                         CoarseParts& parts, RunContext& run) {
+                         CoarseParts& parts, const BlockLimits& limits, RunContext& run) {
     const bool rows = any_free(m.row_mate, a.n_rows), cols = any_free(m.col_mate, a.n_cols);
     const auto vertical = [&] {
-        return search_from_free(a, m, parts.vertical_row, parts.settled_col, run);
+        return search_from_free(a, m, parts.vertical_row, parts.settled_col, run, limits.frontier);
     };
     const auto horizontal = [&] {
-        return search_from_free(*t, m.flipped(), parts.horizontal_col, parts.horizontal_row, run);
+        return search_from_free(*t, m.flipped(), parts.horizontal_col, parts.horizontal_row, run,
+                                limits.frontier);
     };
     if (rows && cols && t) run_both(vertical, horizontal, run);
-    else if (rows) reach_from_free(a, m, parts.vertical_row, parts.settled_col, run);
+    else if (rows)
+        reach_from_free(a, m, parts.vertical_row, parts.settled_col, run, limits.frontier);
     else if (cols && t)
-        reach_from_free(*t, m.flipped(), parts.horizontal_col, parts.horizontal_row, run);
+        reach_from_free(*t, m.flipped(), parts.horizontal_col, parts.horizontal_row, run,
+                        limits.frontier);
     parts.settled_row.copy(parts.vertical_row);
     if (!cols) return;
-    if (!t) sweep_horizontal(a, m, parts);
+    if (!t) sweep_horizontal(a, m, parts, limits);
     parts.settled_row.merge(parts.horizontal_row);
     parts.settled_col.merge(parts.horizontal_col);
 }

@@ -11,6 +11,7 @@
 #include "core/thread_team.hpp"
 #include "decomposition/coarse_parts.hpp"
 #include "decomposition/large_components.hpp"
+#include "decomposition/limits.hpp"
 #include "decomposition/strong_components.hpp"
 
 namespace sparsematch {
@@ -21,9 +22,11 @@ class ContractedGraph {
     // Workspace: an index per column, eight per vertex, and one per arc. Time: O(n_rows + n_cols +
     // nnz).
     ContractedGraph(const Csr<Index>& a, Matching<Index> m, const CoarseParts& parts,
-                    const LargeComponents<Index>& large, ThreadTeam& team)
-        : a_(a), parts_(parts), large_(large), team_(team), n_(static_cast<Index>(large.left)),
-          all_(n_ + large.size), row_(static_cast<std::size_t>(n_) + 1),
+                    const LargeComponents<Index>& large, const BlockLimits& limits,
+                    ThreadTeam& team)
+        : a_(a), parts_(parts), large_(large), team_(team), at_a_time_(limits.at_a_time),
+          n_(static_cast<Index>(large.left)), all_(n_ + large.size),
+          row_(static_cast<std::size_t>(n_) + 1),
           number_(static_cast<std::size_t>(all_) + 1, Index{0}), arcs_(all_) {
         number_[all_] = in_horizontal<Index>;
         if (n_ > 0) {
@@ -46,7 +49,7 @@ class ContractedGraph {
 
     // Writes their numbers to the groups of the vertices that are rows, and settles these.
     void settle_rows(Index* group, Bitmap& settled_row) const {
-        team_.loop(n_, at_a_time, [&](int, Index begin, Index end) {
+        team_.loop(n_, at_a_time_, [&](int, Index begin, Index end) {
             for (Index v = begin; v < end; ++v) {
                 group[row_[v]] = number_[v];
                 if (team_.size() > 1) settled_row.set_shared(row_[v]);
@@ -57,13 +60,11 @@ class ContractedGraph {
     Index number_of_large(int g) const { return number_[n_ + g]; }
 
   private:
-    static constexpr std::int64_t at_a_time = 1 << 14;
-
     void number_vertices(Matching<Index> m) {
         vertex_ = Buffer<Index>(a_.n_cols);
         const std::vector<Index> first = first_vertices(m);
-        team_.loop(a_.n_rows, at_a_time, [&](int, std::int64_t begin, std::int64_t end) {
-            Index found = first[begin / at_a_time], unused;
+        team_.loop(a_.n_rows, at_a_time_, [&](int, std::int64_t begin, std::int64_t end) {
+            Index found = first[begin / at_a_time_], unused;
             each<Index>(parts_.settled_row, false, begin, end, [&](Index i) {
                 const Index j = m.row_mate[i];
                 const int g = large_[j];
@@ -72,7 +73,7 @@ class ContractedGraph {
                 found += g < 0;
             });
         });
-        team_.loop(a_.n_cols, at_a_time, [&](int, std::int64_t begin, std::int64_t end) {
+        team_.loop(a_.n_cols, at_a_time_, [&](int, std::int64_t begin, std::int64_t end) {
             each<Index>(parts_.settled_col, true, begin, end, [&](Index j) { vertex_[j] = -1; });
             each<Index>(parts_.horizontal_col, true, begin, end,
                         [&](Index j) { vertex_[j] = all_; });
@@ -81,13 +82,13 @@ class ContractedGraph {
 
     // The number of the first vertex among the rows of each piece of a loop.
     std::vector<Index> first_vertices(Matching<Index> m) const {
-        std::vector<Index> first(a_.n_rows / at_a_time + 1, 0);
+        std::vector<Index> first(a_.n_rows / at_a_time_ + 1, 0);
         if (team_.size() == 1) return first;
-        team_.loop(a_.n_rows, at_a_time, [&](int, std::int64_t begin, std::int64_t end) {
+        team_.loop(a_.n_rows, at_a_time_, [&](int, std::int64_t begin, std::int64_t end) {
             Index n = 0;
             each<Index>(parts_.settled_row, false, begin, end,
                         [&](Index i) { n += large_[m.row_mate[i]] < 0; });
-            first[begin / at_a_time] = n;
+            first[begin / at_a_time_] = n;
         });
         std::exclusive_scan(first.begin(), first.end(), first.begin(), Index{0});
         return first;
@@ -110,7 +111,7 @@ class ContractedGraph {
         };
         // Several workers leave gaps: each piece begins where it would if all arcs were kept.
         Index all = 0;
-        team_.loop(n_, at_a_time, [&](int, Index begin, Index end) {
+        team_.loop(n_, at_a_time_, [&](int, Index begin, Index end) {
             Index tail = team_.size() > 1 ? a_.indptr[row_[begin]] : 0;
             for (Index v = begin; v < end; ++v) copy(v, a_.neighbours(row_[v]), tail);
             if (end == n_) all = tail;
@@ -122,6 +123,7 @@ class ContractedGraph {
     const CoarseParts& parts_;
     const LargeComponents<Index>& large_;
     ThreadTeam& team_;
+    const std::int64_t at_a_time_;
     const Index n_, all_;   // vertices that are rows; all but the last
     Buffer<Index> row_;     // of a vertex
     Buffer<Index> vertex_;  // of a column; absent where none is a row

@@ -17,6 +17,7 @@
 #include "decomposition/coarse_parts.hpp"
 #include "decomposition/contracted_graph.hpp"
 #include "decomposition/forward_backward.hpp"
+#include "decomposition/limits.hpp"
 #include "decomposition/strong_components.hpp"
 #include "decomposition/sweeps.hpp"
 #include "decomposition/trim.hpp"
@@ -30,28 +31,35 @@ class Blocks {
   public:
     // `group` has a place for each row, and is written step by step.
     Blocks(const Csr<Index>& a, Matching<Index> m, CoarseParts& parts, Index* group,
-           RunContext& run)
-        : a_(a), m_(m), parts_(parts), run_(run), group_(group), component_(a.n_cols) {}
+           const BlockLimits& limits, RunContext& run)
+        : a_(a), m_(m), parts_(parts), limits_(limits), run_(run), group_(group),
+          component_(a.n_cols) {}
 
     // Numbers the blocks of what is not settled, and writes the group of every row: 0 for the
     // horizontal part, 1..n for the blocks in upper block triangular order, n + 1 for the matched
     // rows of the vertical part, n + 2 for the free rows. Returns n.
     Index components(const Csr<Index>* t) {
         if (t) settle_forced();
-        const std::size_t n_cols = a_.n_cols, left = n_cols - parts_.settled_col.count();
+        const std::size_t left = a_.n_cols - parts_.settled_col.count();
         if (left == 0) return write([](Index) { return in_vertical<Index>; });
         LargeComponents<Index> large;
         large.left = left;
         if (t) search_large(*t, large);
         // A large component is likely, and little else depends on it.
-        else if (left > n_cols / 8 * 7) Sweeps(a_, m_, parts_, large, run_).search();
+        else if (is_above(limits_.sweeps.start, left))
+            Sweeps(a_, m_, parts_, large, limits_.sweeps, run_).search();
         if (run_.stopped()) return 0;
-        return t || large.size > 0 || left <= n_cols / 2 ? contracted(large) : direct();
+        return t || large.size > 0 || !is_above(limits_.copied, left) ? contracted(large)
+                                                                      : direct();
     }
 
   private:
-    static constexpr std::int64_t ahead = 16;           // forced rows
-    static constexpr std::int64_t at_a_time = 1 << 14;  // rows
+    static constexpr std::int64_t ahead = 16;  // forced rows
+
+    // Whether more than a share of all columns are so many.
+    bool is_above(double share, std::size_t n) const {
+        return static_cast<double>(n) > share * static_cast<double>(a_.n_cols);
+    }
 
     // A row that came down to one column has arcs to those only that came down to one before it: it
     // can be at the end of the form. A column that came down to one row has arcs from such ones
@@ -99,17 +107,17 @@ class Blocks {
     // With the transpose: first of all where a large component is likely, else of what is left by
     // trimming.
     void search_large(const Csr<Index>& t, LargeComponents<Index>& large) {
-        const bool likely = large.left > static_cast<std::size_t>(a_.n_cols) / 4 * 3,
+        const bool likely = is_above(limits_.likely, large.left),
                    was_forced = run_.forced.by_row + run_.forced.by_col > 0;
-        if (likely) ForwardBackward(a_, t, m_, parts_, large, run_).search();
+        if (likely) ForwardBackward(a_, t, m_, parts_, large, limits_, run_).search();
         if (large.size > 0 || run_.stopped() || (likely && was_forced)) return;
         if (!was_forced) trim(t);
-        ForwardBackward(a_, t, m_, parts_, large, run_).search();
+        ForwardBackward(a_, t, m_, parts_, large, limits_, run_).search();
     }
 
     void trim(const Csr<Index>& t) {
         Index first = in_horizontal<Index> + 1 + n_first_;
-        trim_ends(a_, t, m_, parts_, group_, first, component_, run_);
+        trim_ends(a_, t, m_, parts_, group_, first, component_, limits_, run_);
         n_first_ = first - (in_horizontal<Index> + 1);
     }
 
@@ -132,7 +140,7 @@ class Blocks {
         StrongComponents<Index>(number.data(), arcs.data(), a_.indices, a_.n_cols)
             .find(a_.n_cols, component_, run_);
         const Index n = count();
-        run_.team.loop(a_.n_rows, at_a_time, [&](int, Index begin, Index end) {
+        run_.team.loop(a_.n_rows, limits_.at_a_time, [&](int, Index begin, Index end) {
             for (Index i = begin; i < end; ++i) {
                 const Index j = m_.row_mate[i], group = group_of(number[std::max<Index>(j, 0)]);
                 group_[i] = j == UNMATCHED<Index> ? n + 2 : group;
@@ -143,7 +151,7 @@ class Blocks {
 
     // Depth-first search in a copy of what is left.
     Index contracted(const LargeComponents<Index>& large) {
-        ContractedGraph<Index> graph(a_, m_, parts_, large, run_.team);
+        ContractedGraph<Index> graph(a_, m_, parts_, large, limits_, run_.team);
         graph.find_components(component_, run_);
         graph.settle_rows(group_, parts_.settled_row);
         if (large.size <= 1)
@@ -163,23 +171,25 @@ class Blocks {
     template <class Number>
     Index write(const Number& number_of) const {
         const Index n = count();
-        run_.team.loop(a_.n_rows, at_a_time, [&](int, std::int64_t begin, std::int64_t end) {
-            const auto rows = [&](const Bitmap& of, bool value, const auto& group) {
-                each<Index>(of, value, begin, end, [&](Index i) { group_[i] = group(i); });
-            };
-            rows(parts_.settled_row, false,
-                 [&](Index i) { return group_of(number_of(m_.row_mate[i])); });
-            rows(parts_.settled_row, true, [&](Index i) { return group_of(group_[i]); });
-            rows(parts_.horizontal_row, true, [](Index) { return Index{0}; });
-            rows(parts_.vertical_row, true,
-                 [&](Index i) { return n + 1 + (m_.row_mate[i] == UNMATCHED<Index>); });
-        });
+        run_.team.loop(
+            a_.n_rows, limits_.at_a_time, [&](int, std::int64_t begin, std::int64_t end) {
+                const auto rows = [&](const Bitmap& of, bool value, const auto& group) {
+                    each<Index>(of, value, begin, end, [&](Index i) { group_[i] = group(i); });
+                };
+                rows(parts_.settled_row, false,
+                     [&](Index i) { return group_of(number_of(m_.row_mate[i])); });
+                rows(parts_.settled_row, true, [&](Index i) { return group_of(group_[i]); });
+                rows(parts_.horizontal_row, true, [](Index) { return Index{0}; });
+                rows(parts_.vertical_row, true,
+                     [&](Index i) { return n + 1 + (m_.row_mate[i] == UNMATCHED<Index>); });
+            });
         return n;
     }
 
     const Csr<Index>& a_;
     Matching<Index> m_;
     CoarseParts& parts_;
+    const BlockLimits& limits_;
     RunContext& run_;
     Index* group_;  // of rows that were forced, or that trimming has settled
     Index component_;
@@ -192,10 +202,10 @@ class Blocks {
 // in the square part. Time: O(n_rows + n_cols + nnz).
 template <class Index>
 Index block_labels(const Csr<Index>& a, const Csr<Index>* t, Matching<Index> m, Index* row_group,
-                   RunContext& run) {
+                   RunContext& run, const BlockLimits& limits = {}) {
     CoarseParts parts(a);
-    settle_coarse_parts(a, t, m, parts, run);
-    return run.stopped() ? 0 : Blocks<Index>(a, m, parts, row_group, run).components(t);
+    settle_coarse_parts(a, t, m, parts, limits, run);
+    return run.stopped() ? 0 : Blocks<Index>(a, m, parts, row_group, limits, run).components(t);
 }
 
 }  // namespace sparsematch

@@ -26,14 +26,26 @@
 
 namespace sparsematch {
 
+// How long is searched for short violators; each that is found is right and minimal.
+struct ViolatorLimits {
+    std::int64_t near = 64;   // entries to be read from a free row that might be exchanged
+    std::int64_t first = 32;  // entries of each of the first searches; doubled again and again
+    // Reads of each entry of a piece, on average: for exchanges; for searches, one of which must be
+    // complete.
+    std::int64_t exchanges = 2, searches = 4;
+    std::int64_t smaller = 1'000'000;  // entries to be read for smaller violators, in all
+};
+
 template <class Index>
 class HallViolators {
   public:
     // Of the pieces, renumbered; all that follows is in their numbers until it is written.
-    HallViolators(const DeficientPieces<Index>& pieces, RunContext& run)
-        : pieces_(pieces), a_(pieces.entries()), run_(run), counter_(run), seen_(a_.n_cols),
-          row_mate_(a_.n_rows), col_mate_(a_.n_cols), m_{row_mate_.data(), col_mate_.data()},
-          queue_(static_cast<std::size_t>(a_.n_rows) + 1), local_(a_.n_cols, UNMATCHED<Index>) {
+    HallViolators(const DeficientPieces<Index>& pieces, RunContext& run,
+                  const ViolatorLimits& limits = {})
+        : pieces_(pieces), a_(pieces.entries()), limits_(limits), run_(run), counter_(run),
+          seen_(a_.n_cols), row_mate_(a_.n_rows), col_mate_(a_.n_cols),
+          m_{row_mate_.data(), col_mate_.data()}, queue_(static_cast<std::size_t>(a_.n_rows) + 1),
+          local_(a_.n_cols, UNMATCHED<Index>), cheap_(limits.smaller) {
         for (Index i = 0; i < a_.n_rows; ++i) m_.match(i, i);
     }
 
@@ -74,8 +86,8 @@ class HallViolators {
         for (const Index i : free_) m_.row_mate[i] = UNMATCHED<Index>;
         Index size = pair(rows);
         if (size == 0) {
-            exchange(2 * entries);
-            size = shortest(4 * entries, rows);
+            exchange(limits_.exchanges * entries);
+            size = shortest(limits_.searches * entries, rows);
         }
         for (Index p = 0; p < size; ++p) cols[p] = m_.row_mate[rows[p]];
         return shrink(first, last, size, rows, cols);
@@ -94,17 +106,14 @@ class HallViolators {
         return 0;
     }
 
-    // entries to be read from a free row that might be exchanged
-    static constexpr std::int64_t near = 64;
-
     // For each free row: if one of the rows near to it has more entries, augments along the path
     // there, so that that one is free.
     void exchange(std::int64_t budget) {
         if (parent_.size() == 0) parent_ = Buffer<Index>(queue_.size());
         work_ = 0;
         for (auto i = free_.begin(); i != free_.end() && work_ < budget; ++i, ++work_) {
-            if (a_.degree(*i) >= near) continue;
-            const Index tail = reach(*i, near, a_.n_rows);
+            if (a_.degree(*i) >= limits_.near) continue;
+            const Index tail = reach(*i, limits_.near, a_.n_rows);
             Index heaviest = 0;
             for (Index k = 1; k < tail; ++k)
                 if (a_.degree(queue_[k]) > a_.degree(queue_[heaviest])) heaviest = k;
@@ -131,7 +140,7 @@ class HallViolators {
             best = size;
             most = size - 1;  // only a shorter one is wanted from now on
         };
-        for (std::int64_t limit = 32; best == 0 && work_ < budget; limit *= 2)
+        for (std::int64_t limit = limits_.first; best == 0 && work_ < budget; limit *= 2)
             for (auto i = free_.begin(); i != free_.end() && work_ < budget; ++i, ++work_)
                 if (a_.degree(*i) < limit) attempt(*i, limit);
         if (best == 0)
@@ -197,14 +206,15 @@ class HallViolators {
 
     const DeficientPieces<Index>& pieces_;
     const Csr<Index> a_;
+    const ViolatorLimits limits_;
     RunContext& run_;
     WorkCounter counter_;
     Bitmap seen_;  // columns; all clear between searches
     Buffer<Index> row_mate_, col_mate_;
     const Matching<Index> m_;
     Buffer<Index> queue_, parent_, local_;
-    std::vector<Index> free_;         // rows of the piece at hand
-    std::int64_t cheap_ = 1'000'000;  // entries to be read for smaller violators, in all
+    std::vector<Index> free_;  // rows of the piece at hand
+    std::int64_t cheap_;       // entries still to be read for smaller violators
     std::int64_t work_ = 0;
 };
 

@@ -5,7 +5,11 @@
 // faster than a search that follows the arcs; where they do not, they are given up. Two pivots at a
 // time, of which the second seems not to be in the component of the first: without its diagonal, a
 // mesh of two colours has two large components.
-// Invariant: what a state says of a vertex is true; what it does not say may be true as well.
+// Invariant: what a state says of a vertex is true; what it does not say may be true as well. Hence
+// (1) of large_components.hpp: what a pivot reaches and what leads to it are its component.
+// Of (2): `follow` scans every open vertex that the pivot reaches, so all arcs from these lead to
+// what it reaches; that, less the component, is the targets. Settled vertices are not scanned: to
+// reach one of a place is to reach the place.
 #pragma once
 
 #include <algorithm>
@@ -14,7 +18,9 @@
 #include "core/prefetch.hpp"
 #include "core/run_context.hpp"
 #include "decomposition/coarse_parts.hpp"
+#include "decomposition/component_checks.hpp"
 #include "decomposition/large_components.hpp"
+#include "decomposition/limits.hpp"
 
 namespace sparsematch {
 
@@ -49,48 +55,56 @@ template <class Index>
 class Sweeps {
   public:
     Sweeps(const Csr<Index>& a, Matching<Index> m, const CoarseParts& parts,
-           LargeComponents<Index>& found, RunContext& run)
-        : a_(a), m_(m), parts_(parts), found_(found), run_(run) {}
+           LargeComponents<Index>& found, const SweepLimits& limits, RunContext& run)
+        : a_(a), m_(m), parts_(parts), found_(found), limits_(limits), run_(run) {}
 
     // Searches among the vertices that are not settled. Writes: the components found; none where
-    // they hold less than half of the vertices. Workspace: a byte per column, an index per vertex.
-    // Time: O(n_rows + n_cols + nnz).
+    // too many vertices are left. Workspace: two bytes per column, an index per vertex. Time:
+    // O(n_rows + n_cols + nnz).
     void search() {
-        const std::size_t all = found_.left;
-        found_.state = Buffer<VertexState>(a_.n_cols, VertexState());
+        all_ = found_.left;
+        found_.place = Buffer<Place>(a_.n_cols, no_place);
+        state_ = Buffer<VertexState>(a_.n_cols, VertexState());
         each(parts_.settled_col, true, a_.n_cols, [&](Index j) {
-            found_.state[j] =
-                parts_.horizontal_col.test(j) ? VertexState::horizontal() : VertexState::settled();
+            found_.place[j] = parts_.horizontal_col.test(j) ? in_horizontal_part : in_other_part;
+            state_[j] = VertexState::settled();
         });
-        for (bool large = true; large && found_.left > all / 4 && found_.size < found_.most;) {
+        for (bool large = true;
+             large && is_above(limits_.go_on, found_.left) && found_.size < found_.most;) {
             large = search_from_middle();
             if (found_.left > 0)
-                for (VertexState& s : found_.state) s = s.without_pivots();
+                for (VertexState& s : state_) s = s.without_pivots();
         }
-        if (found_.left <= all / 2) return;
-        found_.size = 0;  // depth-first search of all is faster
-        found_.state = {};
+        SPARSEMATCH_ASSERT(run_.stopped() || are_sound(a_, m_, parts_, found_));
+        if (!is_above(limits_.most_left, found_.left)) return;
+        found_ = {};  // depth-first search of all is faster
+        found_.left = all_;
     }
 
   private:
-    static constexpr int max_sweeps = 8;
-    static constexpr Index stride = 1 << 12;   // rows between two checks for a stop
     static constexpr std::size_t block = 128;  // states that are tested together
     struct Counts {
         std::size_t reached = 0, leading = 0, strong = 0;
         std::size_t known() const { return reached + leading; }
     };
 
+    // Whether more than a share of all vertices are so many.
+    bool is_above(double share, std::size_t n) const {
+        return static_cast<double>(n) > share * static_cast<double>(all_);
+    }
+
     // The components of two pivots. False if none is large, or the run was stopped.
     bool search_from_middle() {
         const Index pivot = middle();
+        SPARSEMATCH_ASSERT(pivot != UNMATCHED<Index>);
         if (!sweep_near(pivot)) return false;
         const Index other = middle();
         if (!sweep_all(pivot, other)) return false;
-        const std::size_t all = found_.left;
+        const double large = limits_.large * static_cast<double>(found_.left);
         const int before = found_.size;
         for (const Pivots p : {first_pivot, second_pivot}) {
-            if (found_.size == found_.most || count(p).strong <= all / 8) continue;
+            if (found_.size == found_.most || static_cast<double>(count(p).strong) <= large)
+                continue;
             if (!complete(p)) return false;
             keep(p);
         }
@@ -100,12 +114,14 @@ class Sweeps {
     // Sweeps over the rows near the pivot. False if they find little: then there is no order that
     // sweeps could follow.
     bool sweep_near(Index pivot) {
-        const Index n = a_.n_rows, near = n / 64;
+        const Index n = a_.n_rows, near = static_cast<Index>(limits_.near * n);
+        const double left = static_cast<double>(found_.left);
         low_ = pivot - std::min(pivot, near);
         const Index high = pivot + std::min(n - pivot, near);
         state(pivot) = VertexState::of_pivot(first_pivot);
         return up(pivot, high) && down(high, low_) && up(low_, high) && down(high, low_) &&
-               count().known() > std::min<std::size_t>(found_.left / 128, 64);
+               static_cast<double>(count().known()) >
+                   std::min(limits_.near_gain * left, limits_.enough_near);
     }
 
     // Sweeps over all rows as long as they find much, from both pivots; the second may be missing.
@@ -116,19 +132,22 @@ class Sweeps {
         if (other != UNMATCHED<Index>) state(other) = VertexState::of_pivot(second_pivot);
         bool going = up(low_, n);
         for (int sweeps = 0; going; ++sweeps) {
-            const std::size_t before = counts.known(), open = 2 * found_.left - before;
+            const auto left = static_cast<double>(found_.left),
+                       before = static_cast<double>(counts.known());
             counts = count();
-            const std::size_t now = counts.known();
-            const bool gains = sweeps == 0 ? now > found_.left / 128 : now - before > open / 4;
+            const auto now = static_cast<double>(counts.known()),
+                       strong = static_cast<double>(counts.strong);
+            const bool gains = sweeps == 0 ? now > limits_.first_gain * left
+                                           : now - before > limits_.gain * (2 * left - before);
             // Where each that is reached leads back, there is most likely no more.
-            if (sweeps == max_sweeps || !gains || now == 2 * counts.strong ||
-                found_.left - counts.strong <= found_.left / 16)
+            if (sweeps == limits_.sweeps || !gains || now == 2 * strong ||
+                left - strong <= limits_.rest * left)
                 break;
             going = sweeps % 2 == 0 ? down(n, 0) : up(0, n);
         }
         if (other != UNMATCHED<Index> && state(pivot).reached_by() & second_pivot &&
             state(other).reached_by() & first_pivot)
-            for (VertexState& s : found_.state) s = s.pivots_united();
+            for (VertexState& s : state_) s = s.pivots_united();
         return going;
     }
 
@@ -147,10 +166,10 @@ class Sweeps {
             PrefetchAhead<8>::mate_lists(a_, m_.col_mate, list.data(), head, n);
             const Index i = m_.col_mate[list[head]];
             for (const Index k : a_.neighbours(i)) {
-                const VertexState s = found_.state[k];
+                const VertexState s = state_[k];
                 list[n] = k;
                 n += s.is_new_to(p);
-                found_.state[k] = s.reached_also(p);
+                state_[k] = s.reached_also(p);
             }
             if (!counter.add(a_.degree(i))) return false;
         }
@@ -172,7 +191,7 @@ class Sweeps {
                 const Index j = list[k], i = m_.col_mate[j];
                 rows.scan(i, j);
                 list[n] = j;
-                n += !(found_.state[j].leads_to() & p);
+                n += !(state_[j].leads_to() & p);
                 if (!counter.add(a_.degree(i))) return false;
             }
         }
@@ -181,31 +200,32 @@ class Sweeps {
 
     // Makes a component of what is reached and leads back.
     void keep(Pivots p) {
-        VertexState* const state = found_.state.data();
-        const int g = found_.size;
+        const int g = found_.size++;
+        VertexState* const state = state_.data();
+        Place* const place = found_.place.data();
         for (std::size_t base = 0, end = a_.n_cols; base < end; base += block) {
             unsigned char n = 0;
             for (std::size_t j = base; j < std::min(base + block, end); ++j) {
-                n += state[j].is_strong(p);
-                state[j] = state[j].joined(g, p);
+                const bool member = state[j].is_strong(p);
+                n += member;
+                place[j] = member ? static_cast<Place>(g) : place[j];
+                state[j] = state[j].settled_if(member);
             }
             found_.left -= n;
         }
-        unsigned seen = 0;  // one of the vertices of each place is enough
+        unsigned seen = 1u << (g - in_horizontal_part);  // one vertex of each place is enough
         each_where([p](VertexState s) { return s.reached_by() & p; },
                    [&](Index j) {
-                       const bool open = state[j].is_open();
-                       const unsigned place = open ? 0 : 1u << state[j].place();
-                       if (open || !(seen & place)) found_.targets[g].push_back(j);
-                       seen |= place;
+                       const unsigned bit = 1u << (place[j] - in_horizontal_part);
+                       if (place[j] == no_place || !(seen & bit)) found_.targets[g].push_back(j);
+                       seen |= bit;
                    });
-        ++found_.size;
     }
 
     // Open vertices that are reached by one of these pivots, that lead to one, and both.
     Counts count(Pivots of = any_pivot) const {
         Counts counts;
-        const VertexState* const state = found_.state.data();
+        const VertexState* const state = state_.data();
         for (std::size_t base = 0, end = a_.n_cols; base < end; base += block) {
             unsigned char reached = 0, leading = 0, strong = 0;
             for (std::size_t j = base; j < std::min(base + block, end); ++j) {
@@ -225,7 +245,7 @@ class Sweeps {
     // first.
     template <class Wanted, class Use>
     void each_where(const Wanted& wanted, const Use& use) const {
-        const VertexState* const state = found_.state.data();
+        const VertexState* const state = state_.data();
         for (std::size_t base = 0, end = a_.n_cols; base < end; base += block) {
             const std::size_t stop = std::min(base + block, end);
             unsigned char any = 0;
@@ -242,11 +262,11 @@ class Sweeps {
         int candidates = 0;
         const auto consider = [&](Index i) {
             const Index j = m_.row_mate[i];
-            if (j == UNMATCHED<Index> || !found_.state[j].is_unknown()) return;
+            if (j == UNMATCHED<Index> || !state_[j].is_unknown()) return;
             ++candidates;
             if (pivot == UNMATCHED<Index> || a_.degree(i) > a_.degree(pivot)) pivot = i;
         };
-        for (Index d = 0; d < a_.n_rows - half && candidates < 64; ++d) {
+        for (Index d = 0; d < a_.n_rows - half && candidates < limits_.candidates; ++d) {
             consider(half + d);
             if (d < half) consider(half - 1 - d);
         }
@@ -257,6 +277,7 @@ class Sweeps {
     bool up(Index begin, Index end) {
         WorkCounter counter(run_);
         const RowScan<Index> rows = row_scan();
+        const Index stride = static_cast<Index>(limits_.rows_at_a_time);
         for (Index i = begin; i < end;) {
             const Index stop = std::min<Index>(end - i, stride) + i, first = a_.indptr[i];
             for (; i < stop; ++i) rows.visit(i);
@@ -267,6 +288,7 @@ class Sweeps {
     bool down(Index end, Index begin) {
         WorkCounter counter(run_);
         const RowScan<Index> rows = row_scan();
+        const Index stride = static_cast<Index>(limits_.rows_at_a_time);
         for (Index i = end; i > begin;) {
             const Index stop = i - std::min<Index>(i - begin, stride), last = a_.indptr[i];
             while (i > stop) rows.visit(--i);
@@ -274,16 +296,19 @@ class Sweeps {
         }
         return true;
     }
-    RowScan<Index> row_scan() { return {a_.indptr, a_.indices, m_.row_mate, found_.state.data()}; }
+    RowScan<Index> row_scan() { return {a_.indptr, a_.indices, m_.row_mate, state_.data()}; }
 
-    VertexState& state(Index row) { return found_.state[m_.row_mate[row]]; }
+    VertexState& state(Index row) { return state_[m_.row_mate[row]]; }
 
     const Csr<Index>& a_;
     Matching<Index> m_;
     const CoarseParts& parts_;
     LargeComponents<Index>& found_;
+    const SweepLimits& limits_;
     RunContext& run_;
-    Index low_ = 0;  // where the rows near the first pivot begin
+    Buffer<VertexState> state_;  // of a column
+    std::size_t all_ = 0;        // vertices that are not settled
+    Index low_ = 0;              // where the rows near the first pivot begin
 };
 
 }  // namespace sparsematch

@@ -15,6 +15,7 @@
 #include "core/prefetch.hpp"
 #include "core/run_context.hpp"
 #include "decomposition/coarse_parts.hpp"
+#include "decomposition/limits.hpp"
 
 namespace sparsematch {
 
@@ -25,13 +26,14 @@ template <class Index>
 class Trimming {
   public:
     Trimming(const Csr<Index>& a, const Csr<Index>& t, const Index* mate, const Bitmap& settled_row,
-             const Bitmap& settled_col)
+             const Bitmap& settled_col, const BlockLimits& limits)
         : a_(a), t_(t), mate_(mate), settled_row_(settled_row), settled_col_(settled_col),
-          arcs_(a.n_rows, 0), queue_(static_cast<std::size_t>(a.n_rows) + 1) {}
+          many_(limits.many_arcs), at_a_time_(limits.at_a_time), arcs_(a.n_rows, 0),
+          queue_(static_cast<std::size_t>(a.n_rows) + 1) {}
 
     // Counts arcs to unsettled vertices but the own one, where they are. By all workers.
     void count_arcs(RunContext& run) {
-        run.team.loop(a_.n_rows, 1 << 14, [&](int rank, std::int64_t begin, std::int64_t end) {
+        run.team.loop(a_.n_rows, at_a_time_, [&](int rank, std::int64_t begin, std::int64_t end) {
             WorkCounter counter(run, rank);
             each<Index>(settled_row_, false, begin, end, [&](Index i) {
                 Index n = a_.degree(i) - 1;
@@ -80,13 +82,14 @@ class Trimming {
     }
 
   private:
-    static constexpr unsigned char many = 255;
-    static unsigned char fewer(unsigned char n) { return n - ((n != 0) & (n != many)); }
-    void count(Index i, Index n) { arcs_[i] = std::clamp<Index>(n, 0, many); }
+    unsigned char fewer(unsigned char n) const { return n - ((n != 0) & (n != many_)); }
+    void count(Index i, Index n) { arcs_[i] = std::clamp<Index>(n, 0, many_); }
 
     const Csr<Index>&a_, &t_;
     const Index* mate_;
     const Bitmap &settled_row_, &settled_col_;
+    const unsigned char many_;
+    const std::int64_t at_a_time_;
     Buffer<unsigned char> arcs_;  // of each row
     Buffer<Index> queue_;
     std::size_t head_ = 0, tail_ = 0;
@@ -97,29 +100,30 @@ class Trimming {
 // index per row, with several workers per column, too. Time: O(n_rows + n_cols + nnz).
 template <class Index>
 void trim_ends(const Csr<Index>& a, const Csr<Index>& t, Matching<Index> m, CoarseParts& parts,
-               Index* group, Index& first, Index& last, RunContext& run) {
-    Trimming<Index> end(a, t, m.row_mate, parts.settled_row, parts.settled_col);
+               Index* group, Index& first, Index& last, const BlockLimits& limits,
+               RunContext& run) {
+    Trimming<Index> end(a, t, m.row_mate, parts.settled_row, parts.settled_col, limits);
     const auto settle_last = [&](Index i, Index j) {
         group[i] = last--;
         parts.settled_row.set(i);
         parts.settled_col.set(j);
     };
     if (run.team.size() == 1) {
-        const bool few_settled = parts.settled_col.count() < static_cast<std::size_t>(a.n_cols) / 4;
+        const bool few_settled = static_cast<double>(parts.settled_col.count()) <
+                                 limits.few_settled * static_cast<double>(a.n_cols);
         if (few_settled) end.subtract_arcs(run);
         else end.count_arcs(run);
         end.start();
         return end.trim(std::numeric_limits<std::int64_t>::max(), run, 0, settle_last);
     }
-    Trimming<Index> beginning(t, a, m.col_mate, parts.settled_col, parts.settled_row);
+    Trimming<Index> beginning(t, a, m.col_mate, parts.settled_col, parts.settled_row, limits);
     end.count_arcs(run);
     beginning.count_arcs(run);
     run.team.both([&](int part, int) { part == 0 ? end.start() : beginning.start(); });
-    constexpr std::int64_t turn = 1 << 22;  // a tenth of a second or so
     while (!(end.is_done() && beginning.is_done()) && run.flush(0, 0))
         run.team.both([&](int part, int rank) {
-            if (part == 0) end.trim(turn, run, rank, settle_last);
-            else beginning.trim(turn, run, rank, [](Index, Index) {});
+            if (part == 0) end.trim(limits.turn, run, rank, settle_last);
+            else beginning.trim(limits.turn, run, rank, [](Index, Index) {});
         });
     for (const Index j : beginning.trimmed()) {
         if (parts.settled_col.test(j)) continue;

@@ -13,6 +13,7 @@
 #include <memory>
 #include <vector>
 
+#include "decomposition/block_form_check.hpp"
 #include "decomposition/block_permutation.hpp"
 #include "decomposition/dulmage_mendelsohn.hpp"
 #include "lu/pivot_checks.hpp"
@@ -95,7 +96,24 @@ struct QuickAnalysis {
     ValueNorms norms;
     std::int64_t n_weak = 0;                 // weak pivots
     std::unique_ptr<BlockPlan<Index>> plan;  // null: another diagonal is wanted
+    bool is_triangular = true;               // what the planner has found of the form
 };
+
+// Whether a form is the block triangular form of a matrix, which comes by columns; its rows and
+// columns are all matched. Time: O(n + nnz).
+template <class Index>
+bool is_certified(const Csr<Index>& a, const SquareForm<Index>& form) {
+    const Index n = a.n_rows, n_blocks = form.n_blocks();
+    std::vector<Index> col_mate(n), row_mate(n), col_block(n), row_block(n);
+    for (Index k = 0; k < n_blocks; ++k)
+        for (Index c = form.starts[k]; c < form.starts[k + 1]; ++c) {
+            const Index i = form.row_perm[c], j = form.col_perm[c];
+            col_mate[j] = i, row_mate[i] = j;
+            col_block[j] = row_block[i] = n_blocks - 1 - k;
+        }
+    const Matching<Index> m{col_mate.data(), row_mate.data()};
+    return BlockFormCheck<Index>(a, m, col_block.data(), row_block.data(), n_blocks).holds();
+}
 
 // a: the columns of a square matrix. Given: its form, if it is not empty; else the mates of its
 // rows, if they are not null; else neither. Time: O(n + nnz), the matching, and the orderings.
@@ -103,7 +121,7 @@ template <class Index, class Value>
 QuickAnalysis<Index> quick_analysis(const Csr<Index>& a, const Value* values,
                                     SquareForm<Index> given, const Index* row_mate,
                                     const QuickLimits<Index>& limits, RunContext& run) {
-    QuickAnalysis<Index> out{std::move(given), {}, 0, nullptr};
+    QuickAnalysis<Index> out{std::move(given), {}, 0, nullptr, true};
     SquareForm<Index>& form = out.form;
     if (form.starts.empty()) {
         QuickForm<Index> quick(a, run);
@@ -112,6 +130,7 @@ QuickAnalysis<Index> quick_analysis(const Csr<Index>& a, const Value* values,
         if (matched && !run.stopped()) form = quick.form();
         if (form.starts.empty()) return out;
     }
+    SPARSEMATCH_ASSERT(is_certified(a, form));
     out.norms = value_norms(a.indptr, a.n_rows, values);
     if (!limits.make_plan) return out;
     Buffer<PivotOutlook> pivots(static_cast<std::size_t>(form.n_blocks()), PivotOutlook::unsure);
@@ -120,6 +139,7 @@ QuickAnalysis<Index> quick_analysis(const Csr<Index>& a, const Value* values,
         out.n_weak = weak_pivots(a, form, values, few_rows, pivots.data());
     Planner<Index> planner(a, form, nullptr, pivots.data(), limits.plan);
     auto plan = std::make_unique<BlockPlan<Index>>(planner.make());
+    out.is_triangular = planner.is_triangular();
     if (!planner.wants_exchange()) out.plan = std::move(plan);
     return out;
 }

@@ -80,14 +80,18 @@ class Planner {
         // To exchange a few is quick, and leaves the others where they are.
         for (Index k = 0; k < plan_.n_blocks(); ++k)
             wants_exchange_ |= outlook(k) == PivotOutlook::few_weak;
-        for (Index k = 0; k < plan_.n_blocks() && !wants_exchange_; ++k)
+        for (Index k = 0; k < plan_.n_blocks() && !wants_exchange_ && is_triangular_; ++k)
             if (plan_.size(k) > 1) plan_block(k);
             else ++n_inner_;
-        if (wants_exchange_) return {};
+        if (wants_exchange_ || !is_triangular_) return {};
         locate();
         split_entries();
+        if (!is_triangular_) return {};
         return std::move(plan_);
     }
+    // After make: whether no entry is below the blocks, and blocks of one row have theirs. There is
+    // no plan otherwise.
+    bool is_triangular() const { return is_triangular_; }
     // After make: whether weak pivots should be exchanged for others first, by the values. There is
     // no plan then.
     bool wants_exchange() const { return wants_exchange_; }
@@ -103,6 +107,7 @@ class Planner {
     void plan_block(Index k) {
         const Index first = plan_.starts[k], m = plan_.size(k);
         const std::int64_t entries = translate(first, m);
+        if (!is_triangular_) return;
         n_inner_ += entries;
         const bool must = m <= limits_.always_inside;
         EliminationCost cost;
@@ -213,6 +218,7 @@ class Planner {
             for (Index p = a_.indptr[j]; p < a_.indptr[j + 1]; ++p) {
                 const Index r = place_[a_.indices[p]] - first;
                 local_[to] = r, to += r >= 0;
+                is_triangular_ &= r < m;
             }
         }
         column_[m] = to;
@@ -260,17 +266,20 @@ class Planner {
         const auto size = static_cast<std::size_t>(plan_.n),
                    nnz = static_cast<std::size_t>(a_.nnz());
         const auto n_inner = static_cast<std::size_t>(n_inner_);
+        const std::int64_t n_upper = a_.nnz() - n_inner_;
         plan_.inner_start.resize(size + 1), plan_.upper_start.resize(size + 1);
         plan_.inner_row.resize(n_inner), plan_.inner_from.resize(n_inner);
         plan_.upper_row.resize(nnz - n_inner), plan_.upper_from.resize(nnz - n_inner);
         std::int64_t inner = 0, upper = 0;
         for (Index k = 0; k < plan_.n_blocks(); ++k) {
-            const Index first = plan_.starts[k];
-            for (Index c = first; c < plan_.starts[k + 1]; ++c) {
+            const Index first = plan_.starts[k], end = plan_.starts[k + 1];
+            for (Index c = first; c < end; ++c) {
                 plan_.inner_start[c] = inner, plan_.upper_start[c] = upper;
                 const Index j = plan_.col_perm[c];
                 for (Index p = a_.indptr[j]; p < a_.indptr[j + 1]; ++p) {
                     const Index r = place_[a_.indices[p]];
+                    if (r >= end || (r >= first ? inner == n_inner_ : upper == n_upper))
+                        return void(is_triangular_ = false);
                     if (r >= first)
                         plan_.inner_row[inner] = r - first, plan_.inner_from[inner++] = p;
                     else plan_.upper_row[upper] = r, plan_.upper_from[upper++] = p;
@@ -278,6 +287,7 @@ class Planner {
             }
         }
         plan_.inner_start[size] = inner, plan_.upper_start[size] = upper;
+        is_triangular_ = inner == n_inner_;
     }
 
     const Csr<Index>& a_;
@@ -290,7 +300,7 @@ class Planner {
     std::vector<Index> order_, old_, length_, pool_, zeros_;
     std::vector<std::int64_t> begin_;
     std::int64_t n_inner_ = 0;
-    bool wants_exchange_ = false;
+    bool wants_exchange_ = false, is_triangular_ = true;
     // Of the block at hand: the share of its entries beside the diagonal that have a mirror there,
     // and its limit of work per entry of L + U.
     double symmetry_ = 0, work_limit_ = 0;

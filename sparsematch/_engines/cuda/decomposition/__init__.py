@@ -12,6 +12,7 @@ register_operations(
     "cupy",
     DecompositionOps(
         block_labels=advising(block_form.block_labels),
+        is_block_form=block_form.is_block_form,
         connected_components=advising(connected_components.connected_components),
         block_permutation=advising(block_form.block_permutation),
     ),

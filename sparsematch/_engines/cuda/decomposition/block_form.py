@@ -13,6 +13,7 @@ from sparsematch._engines.operations import DecompositionOps
 from sparsematch._engines.registry import Run, operations
 from sparsematch._types.arrays import namespace
 from sparsematch._types.bipartite import BipartiteCSR
+from sparsematch._types.block_layout import BlockLayout
 from sparsematch._types.labels import BlockLabels, BlockPermutation, groups_of_blocks
 from sparsematch._types.matching import Matching
 
@@ -50,6 +51,12 @@ def _labels_on_host(graph: BipartiteCSR, matching: Matching, run: Run) -> BlockL
     here, left = hand_over.on_host(graph, run), hand_over.left_on_host(graph, matching, run)
     labels = operations(DecompositionOps, "numpy").block_labels(here, *left)
     return BlockLabels(hand_over.to_device(labels.row_group, matching.row_mate), labels.n_square)
+
+
+def is_block_form(graph: BipartiteCSR, layout: BlockLayout) -> bool:
+    """Tell whether a layout is that of the block triangular form, on the host."""
+    here = hand_over.on_host(graph, Run())
+    return operations(DecompositionOps, "numpy").is_block_form(here, layout)
 
 
 def block_permutation(
