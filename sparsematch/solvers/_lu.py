@@ -15,7 +15,6 @@ from sparsematch._types.errors import stack_level, unknown_choice, wrong_type
 from sparsematch._types.factors import SIDES
 from sparsematch._types.sparse_like import SparseLike
 from sparsematch.solvers._condition import inverse_norm
-from sparsematch.solvers._dense import FEW_ROWS, solve_dense
 from sparsematch.solvers._errors import IllConditionedWarning, name_block
 from sparsematch.solvers._external import MakeExternal
 from sparsematch.solvers._factors import NO_STATE, BlockFactors
@@ -23,6 +22,7 @@ from sparsematch.solvers._operator import InverseOperator
 from sparsematch.solvers._pattern import Survey
 from sparsematch.solvers._permutations import inverse
 from sparsematch.solvers._plan import FactorisationPlan, plan_factorisation
+from sparsematch.solvers._whole_matrix import solve_whole
 
 _EPSILON = float(np.finfo(np.float64).eps)
 #: Componentwise backward error of a solution that is not good enough: half the digits are wrong.
@@ -320,10 +320,11 @@ class BlockTriangularLU(InverseOperator):
         if poor.any() and (strict := self._factors.with_partial_pivoting()):
             self._factors = strict  # other threads go on with those that they have
             poor = _take_better(poor, x, errors, *strict.solve(b, trans))
-        if poor.any() and self.shape[0] <= FEW_ROWS:
+        if poor.any():
             A = self._factors.matrix()
             A = A if trans == "N" else A.T if trans == "T" else A.conj().T
-            poor = _take_better(poor, x, errors, *solve_dense(A, b))
+            for solutions in solve_whole(A, b):
+                poor = _take_better(poor, x, errors, *solutions)
         if poor.any():
             worst = np.max(errors[poor])
             what = f"a backward error of {worst:.0e}" if worst < np.inf else "no finite solution"

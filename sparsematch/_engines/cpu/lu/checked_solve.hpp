@@ -51,7 +51,7 @@ class CheckedSolve {
             width_ = std::min(at_a_time, width - first);
             take(b + first, width);
             if (!solve_some(errors + first, run)) return false;
-            give(x + first, width);
+            give(x + first, width, errors + first);
         }
         return true;
     }
@@ -139,9 +139,16 @@ class CheckedSolve {
                 exponent_[s] = e - own / 2, rescale(b_, s, -exponent_[s]);
         }
     }
-    void give(Value* x, std::int64_t stride) {
-        for (std::int64_t s = 0; s < width_; ++s)
-            if (exponent_[s] != 0) rescale(x_, s, exponent_[s]);
+    // A solution beyond the range of doubles has an infinite error.
+    void give(Value* x, std::int64_t stride, double* errors) {
+        for (std::int64_t s = 0; s < width_; ++s) {
+            if (exponent_[s] == 0) continue;
+            rescale(x_, s, exponent_[s]);
+            double most = 0;
+            for (std::int64_t i = 0; i < n(); ++i)
+                most = std::max(most, largest_part(x_[i * width_ + s]));
+            if (!std::isfinite(most)) errors[s] = no_number;
+        }
         for (std::int64_t i = 0; i < n(); ++i) std::copy_n(&x_[i * width_], width_, x + i * stride);
     }
     void rescale(std::vector<Value>& v, std::int64_t s, int exponent) const {
