@@ -93,8 +93,8 @@ class BlockLU(Protocol):
     def solve_scaled(self, k: int, x: NDArray[Any], adjoint: bool, /) -> None:
         """Solve with scaled block k, or its conjugate transpose, in place; `x` has n elements."""
 
-    def scaled_norm(self, k: int, /) -> float:
-        """Return the 1-norm of scaled block k."""
+    def scaled_values(self, k: int, /) -> NDArray[Any]:
+        """Return the entries of scaled block k, in the order of ``BlockPlan.block``."""
 
 
 #: How a factorisation went: the first result of ``BlockLU.factorise`` is a place in here.

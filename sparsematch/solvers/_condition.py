@@ -10,9 +10,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from sparsematch._api.weighted import maximum_product_transversal
+from sparsematch._types.arrays import IndexArray
+
 Solve = Callable[[NDArray[Any], bool], NDArray[Any]]
 
 _MAX_STEPS = 5
+#: A reciprocal condition below the rounding error of 1: singular to working precision.
+EPSILON = float(np.finfo(np.float64).eps)
 
 
 def inverse_norm(solve: Solve, n: int, dtype: np.dtype[Any]) -> float:
@@ -44,3 +49,31 @@ def inverse_norm(solve: Solve, n: int, dtype: np.dtype[Any]) -> float:
         x = solve(alternating.astype(dtype), False)
         best = max(best, 2 * float(np.abs(x).sum()) / (3 * n))
     return best if np.isfinite(best) else np.inf
+
+
+def reciprocal_condition(solve: Solve, block: Any, row_of: IndexArray) -> float:
+    """Estimate the reciprocal condition of a block, scaled by its factors where that is better.
+
+    ``solve`` counts rows by pivots: element c belongs to row ``row_of[c]`` of `block`, a CSC array.
+    """
+    n = row_of.size
+
+    def estimate(rows: NDArray[np.float64], cols: NDArray[np.float64]) -> float:
+        def scaled(b: NDArray[Any], adjoint: bool) -> NDArray[Any]:
+            first, last = (cols, rows) if adjoint else (rows, cols)
+            return solve(b / first, adjoint) / last
+
+        size = np.abs(block.data) * np.repeat(cols, np.diff(block.indptr))
+        by_row = np.empty(n)
+        by_row[row_of] = rows
+        norm = np.add.reduceat(size * by_row[block.indices], block.indptr[:-1]).max()
+        condition = float(norm) * inverse_norm(scaled, n, block.dtype)
+        return 1 / condition if condition > 0 else 0.0
+
+    rcond = estimate(np.ones(n), np.ones(n))
+    if rcond >= EPSILON:
+        return rcond
+    best = maximum_product_transversal(abs(block))
+    if not best.matching.is_perfect:
+        return rcond
+    return max(rcond, estimate(best.row_scale[row_of], best.col_scale))

@@ -10,7 +10,7 @@ from scipy.sparse.linalg import MatrixRankWarning
 from sparsematch._types.arrays import IndexArray
 
 
-class IllConditionedWarning(LinAlgWarning, MatrixRankWarning):
+class IllConditionedWarning(LinAlgWarning, MatrixRankWarning):  # type: ignore[misc]
     """A factorisation or a solution that is not to be relied upon, with the figure that tells.
 
     Either a diagonal block is singular to working precision: scaled, its reciprocal condition is

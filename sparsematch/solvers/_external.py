@@ -19,7 +19,7 @@ from scipy.sparse.linalg import splu
 from sparsematch._engines.operations import LuOps
 from sparsematch._engines.registry import operations
 from sparsematch._types.arrays import IndexArray
-from sparsematch.solvers._condition import inverse_norm
+from sparsematch.solvers._condition import reciprocal_condition
 
 Values = NDArray[Any]
 
@@ -99,7 +99,7 @@ class ScaledFactor:
     @property
     def growth(self) -> float:
         """The largest entry of U over that of the scaled block; NaN if that is not known."""
-        return getattr(self._factor, "largest_u", np.nan) / self._largest
+        return getattr(self._factor, "largest_u", np.nan) / float(np.abs(self._scaled).max())
 
     def refactorise(self, values: Values) -> None:
         """Factorise new values, in the order of the columns; raise Singular."""
@@ -112,14 +112,15 @@ class ScaledFactor:
         x[...] = self._factor.solve(x, trans)
         x *= last
 
-    def rcond(self, dtype: np.dtype[Any]) -> float:
+    def rcond(self) -> float:
         """Estimate the reciprocal condition of the scaled block in the 1-norm."""
 
         def solve(b: Values, adjoint: bool) -> Values:
             return self._factor.solve(b[:, np.newaxis], "H" if adjoint else "N")[:, 0]
 
-        condition = self._norm * inverse_norm(solve, self._indptr.size - 1, dtype)
-        return 1 / condition if condition > 0 else 0.0
+        n = self._indptr.size - 1
+        block = sp.csc_array((self._scaled, self._rows, self._indptr), shape=(n, n))
+        return reciprocal_condition(solve, block, np.arange(n))
 
     def _scale(self, values: Values) -> Values:
         n, starts = self._indptr.size - 1, self._indptr[:-1]
@@ -130,10 +131,8 @@ class ScaledFactor:
         columns = np.repeat(np.arange(n), np.diff(self._indptr))
         col = _factor(np.maximum.reduceat(size * row[self._rows], starts))
         scaled = values * row[self._rows] * col[columns]
-        size = np.abs(scaled)
         self._row, self._col = row[:, np.newaxis], col[:, np.newaxis]
-        self._norm = float(np.add.reduceat(size, starts).max())
-        self._largest = float(size.max())
+        self._scaled = scaled
         return scaled
 
 

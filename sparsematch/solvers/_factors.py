@@ -10,7 +10,7 @@ from sparsematch._engines.operations import LuOps
 from sparsematch._engines.registry import operations
 from sparsematch._types.arrays import IndexArray
 from sparsematch._types.factors import OUTCOMES, SIDES, BlockLU
-from sparsematch.solvers._condition import inverse_norm
+from sparsematch.solvers._condition import reciprocal_condition
 from sparsematch.solvers._errors import SingularMatrixError, numerically_singular
 from sparsematch.solvers._external import ScaledFactor, Singular
 from sparsematch.solvers._pattern import Survey
@@ -152,12 +152,17 @@ class BlockFactors:
         return x.view(b.dtype), errors
 
     def rcond(self, k: int) -> float:
-        """Estimate the reciprocal condition of block k in the 1-norm, as it is scaled."""
+        """Estimate the reciprocal condition of block k in the 1-norm, as it is scaled.
+
+        Where that is at the level of roundoff, as the scaling by the transversal with the largest
+        product has it, if that is better: rows and columns that differ by many orders of magnitude
+        are no reason to call a block singular.
+        """
         first, end = self.plan.starts[k : k + 2].tolist()
         if end - first == 1:
             return 1.0
         if k in self._external:
-            return self._external[k].rcond(self.dtype)
+            return self._external[k].rcond()
         numbers, x = self.numbers, np.zeros(self.plan.starts[-1], self.dtype)
 
         def solve(b: NDArray[Any], adjoint: bool) -> NDArray[Any]:
@@ -165,8 +170,9 @@ class BlockFactors:
             numbers.solve_scaled(k, x, adjoint)
             return x[first:end].copy()
 
-        condition = numbers.scaled_norm(k) * inverse_norm(solve, end - first, self.dtype)
-        return 1 / condition if condition > 0 else 0.0
+        indptr, rows, *_ = self.plan.blocks.block(k, False)
+        block = csc_array((numbers.scaled_values(k), rows, indptr), shape=(end - first,) * 2)
+        return reciprocal_condition(solve, block, numbers.row_of[first:end] - first)
 
     def block(self, k: int) -> tuple[IndexArray, IndexArray]:
         """Return the rows and columns of the user's matrix in block k."""

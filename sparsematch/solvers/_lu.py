@@ -1,6 +1,7 @@
 """The analysis of a matrix, and the factorisation in block triangular form that is based on it."""
 
 import warnings
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -14,7 +15,7 @@ from sparsematch._types.choices import Pivoting, Side, Solver
 from sparsematch._types.errors import stack_level, unknown_choice, wrong_type
 from sparsematch._types.factors import SIDES
 from sparsematch._types.sparse_like import SparseLike
-from sparsematch.solvers._condition import inverse_norm
+from sparsematch.solvers._condition import EPSILON, inverse_norm
 from sparsematch.solvers._errors import IllConditionedWarning, name_block
 from sparsematch.solvers._external import MakeExternal
 from sparsematch.solvers._factors import NO_STATE, BlockFactors
@@ -22,11 +23,14 @@ from sparsematch.solvers._operator import InverseOperator
 from sparsematch.solvers._pattern import Survey
 from sparsematch.solvers._permutations import inverse
 from sparsematch.solvers._plan import FactorisationPlan, plan_factorisation
-from sparsematch.solvers._whole_matrix import solve_whole
+from sparsematch.solvers._whole_matrix import WholeMatrix
 
-_EPSILON = float(np.finfo(np.float64).eps)
-#: Componentwise backward error of a solution that is not good enough: half the digits are wrong.
-_POOR = 1e-9
+#: Solutions of several right-hand sides, and the error of each.
+Solutions = tuple[NDArray[Any], NDArray[np.float64]]
+
+#: Backward errors, componentwise: above the first the matrix is factorised anew with partial
+#: pivoting, four digits being lost for want of it; above the second, what remains is warned of.
+_UNSTABLE, _POOR = 1e-12, 1e-9
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -210,6 +214,8 @@ class BlockTriangularLU(InverseOperator):
             survey = plan.pattern.values(A)
         self.shape: tuple[int, int] = self.analysis.shape
         self._factors = BlockFactors(plan)
+        self._rcond: NDArray[np.float64] | None = None
+        self._whole: WholeMatrix | None = None
         self._factorise(survey)
 
     @property
@@ -248,12 +254,12 @@ class BlockTriangularLU(InverseOperator):
 
     def _factorise(self, survey: Survey) -> None:
         self.dtype: np.dtype[Any] = survey.values.dtype
-        self._norm, self._rcond = survey.norm, None
+        self._norm, self._rcond, self._whole = survey.norm, None, None
         self._factors.factorise(survey)
         if self._factors.plan is not self.analysis._plan:
             self.analysis = Analysis(self._factors.plan)
         for k in self._factors.suspects:
-            if (rcond := self._factors.rcond(k)) < _EPSILON:
+            if (rcond := self._factors.rcond(k)) < EPSILON:
                 self._warn_singular(k, rcond)
 
     def _warn_singular(self, k: int, rcond: float) -> None:
@@ -268,8 +274,9 @@ class BlockTriangularLU(InverseOperator):
         """Solve a linear system.
 
         Every solution is measured, and refined where its componentwise backward error is above
-        1e-13, or its normwise one above 1e-15. Where one remains above 1e-9, the matrix is
-        factorised anew with partial pivoting, once, and the system is solved with that.
+        1e-13, or its normwise one above 1e-15. Where one remains above 1e-12, the blocks
+        are factorised anew with partial pivoting, or the whole matrix is, once, and the system is
+        solved with that.
 
         Parameters
         ----------
@@ -308,7 +315,7 @@ class BlockTriangularLU(InverseOperator):
         columns = b[:, np.newaxis] if b.ndim == 1 else b
         columns = np.ascontiguousarray(columns, np.complex128 if is_complex else np.float64)
         x, errors = self._factors.solve(columns, trans)
-        if not errors.max(initial=0) <= _POOR:
+        if not errors.max(initial=0) <= _UNSTABLE:
             x = self._solve_poor(columns, trans, x, errors)
         return x.reshape(b.shape)
 
@@ -316,15 +323,14 @@ class BlockTriangularLU(InverseOperator):
         self, b: NDArray[Any], trans: str, x: NDArray[Any], errors: NDArray[Any]
     ) -> NDArray[Any]:
         """Solve what refinement did not mend by partial pivoting; warn of what remains."""
-        poor = ~(errors <= _POOR) & np.isfinite(b).all(axis=0)
-        if poor.any() and (strict := self._factors.with_partial_pivoting()):
-            self._factors = strict  # other threads go on with those that they have
-            poor = _take_better(poor, x, errors, *strict.solve(b, trans))
-        if poor.any():
-            A = self._factors.matrix()
-            A = A if trans == "N" else A.T if trans == "T" else A.conj().T
-            for solutions in solve_whole(A, b):
-                poor = _take_better(poor, x, errors, *solutions)
+        finite = np.isfinite(b).all(axis=0)
+        for solve in (self._solve_strictly, self._solve_whole):
+            for solutions in solve(b, trans):
+                poor = ~(errors <= _UNSTABLE) & finite
+                _take_better(poor, x, errors, *solutions)
+            if (errors[finite] <= _UNSTABLE).all():
+                return x
+        poor = ~(errors <= _POOR) & finite
         if poor.any():
             worst = np.max(errors[poor])
             what = f"a backward error of {worst:.0e}" if worst < np.inf else "no finite solution"
@@ -336,14 +342,27 @@ class BlockTriangularLU(InverseOperator):
             )
         return x
 
+    def _solve_strictly(self, b: NDArray[Any], trans: str) -> Iterator[Solutions]:
+        """Solve by partial pivoting in the blocks, from now on; other threads go on as they do."""
+        if strict := self._factors.with_partial_pivoting():
+            self._factors = strict
+            yield strict.solve(b, trans)
+
+    def _solve_whole(self, b: NDArray[Any], trans: str) -> Iterator[Solutions]:
+        """Solve without blocks and scaling."""
+        if self._whole is None:
+            self._whole = WholeMatrix(self._factors.matrix())
+        yield from self._whole.solve(b, trans)
+
     @property
     def rcond(self) -> NDArray[np.float64]:
         """Reciprocal conditions of the diagonal blocks in the 1-norm, shape (n_blocks,).
 
         Each is that of the block scaled by powers of two, so that units do not count, estimated
         from above, usually within a factor of 3 (Hager 1984; Higham, ACM TOMS 14, 1988); 1 of a
-        block of one entry. Below 2.2e-16 a block is singular to working precision. The first call
-        costs a few solves and is kept.
+        block of one entry. Below 2.2e-16, with the factors of the transversal of largest product,
+        too, a block is singular to working precision. The first call costs a few solves for each
+        block.
         """
         if (rcond := self._rcond) is None:
             self._rcond = rcond = np.array([self._factors.rcond(k) for k in range(self.n_blocks)])
@@ -408,8 +427,7 @@ def _take_better(
     errors: NDArray[Any],
     other: NDArray[Any],
     errors_of_other: NDArray[Any],
-) -> BoolArray:
-    """Replace poor solutions by better ones; return which are poor still."""
+) -> None:
+    """Replace poor solutions by better ones."""
     better = poor & ~(errors_of_other >= errors) & np.isfinite(other).all(axis=0)
     x[:, better], errors[better] = other[:, better], errors_of_other[better]
-    return poor & ~(errors <= _POOR)

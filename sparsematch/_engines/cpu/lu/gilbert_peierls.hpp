@@ -85,18 +85,6 @@ class BlockLU {
         return out;
     }
 
-    // The 1-norm of a scaled block.
-    double scaled_norm(Index k) const {
-        double norm = 0;
-        for (Index c = plan.starts[k]; c < plan.starts[k + 1]; ++c) {
-            double sum = 0;
-            for (auto p = plan.inner_start[c]; p < plan.inner_start[c + 1]; ++p)
-                sum += std::abs(equilibration.inner[p]);
-            norm = std::max(norm, sum);
-        }
-        return norm;
-    }
-
     std::size_t size() const { return static_cast<std::size_t>(plan.n); }
     std::int64_t entries() const { return static_cast<std::int64_t>(l.size() + u.size() + size()); }
 
