@@ -44,6 +44,7 @@ def reference(A, b):
         return np.inf
 
 
+@pytest.mark.filterwarnings("ignore::sparsematch.solvers.IllConditionedWarning")
 @pytest.mark.parametrize("name", REGULAR)
 def test_backward_error(name):
     """Of a solution by blocks: small, in whatever order the pivots are."""

@@ -327,9 +327,10 @@ class LuOps:
         Whether two arrays of indices are equal.
     gather
         The values at places that a plan names.
-    measure
-        Residuals and backward errors, given values, solutions, right-hand sides, and which of A and
-        its transposes it is.
+    solve
+        Solutions, refined where they are not good, and their backward errors, given the numbers of
+        a factorisation, the matrix, its values and the largest of them, right-hand sides, which of
+        A and its transposes it is, what solves with external blocks, and whether to check.
     """
 
     block_plan: Callable[
@@ -342,6 +343,4 @@ class LuOps:
     is_canonical: Callable[[IndexArray, IndexArray], bool] = _in_host_memory_only
     equal_indices: Callable[[IndexArray, IndexArray], bool] = _in_host_memory_only
     gather: Callable[[_Values, IndexArray], _Values] = _in_host_memory_only
-    measure: Callable[[BipartiteCSR, _Values, _Values, _Values, int], tuple[_Values, _Values]] = (
-        _in_host_memory_only
-    )
+    solve: Callable[..., tuple[_Values, _Values]] = _in_host_memory_only

@@ -2,6 +2,7 @@
 
 from typing import Any, NamedTuple, Protocol
 
+import numpy as np
 from numpy.typing import NDArray
 
 from sparsematch._types.arrays import IndexArray
@@ -62,7 +63,7 @@ class QuickAnalysis(NamedTuple):
 
 
 class BlockLU(Protocol):
-    """The numbers of a factorisation by a plan.
+    """The numbers of a factorisation by a plan, each diagonal block scaled by powers of two.
 
     Attributes
     ----------
@@ -70,8 +71,8 @@ class BlockLU(Protocol):
         The row of the permuted matrix that is the pivot of each column.
     entries : int
         Those of L and U and the diagonal.
-    largest_u : float
-        The largest entry of U.
+    growth : ndarray of float64, shape (n_blocks,)
+        The largest entry of U over that of the scaled block; 1 where the core factorises nothing.
     """
 
     @property
@@ -79,18 +80,21 @@ class BlockLU(Protocol):
     @property
     def entries(self) -> int: ...
     @property
-    def largest_u(self) -> float: ...
-    def factorise(self, values: NDArray[Any], again: bool, /) -> tuple[int, int]:
-        """Compute the numbers, with the same pivots or with new ones.
+    def growth(self) -> NDArray[np.float64]: ...
+    def factorise(
+        self, values: NDArray[Any], preference: float, small: float, /
+    ) -> tuple[int, int, IndexArray]:
+        """Compute the numbers, the diagonal preferred so much; below 0: with the same pivots.
 
-        Returns how it went, a place in ``OUTCOMES``, and in which block.
+        Returns how it went, a place in ``OUTCOMES``, in which block, and the blocks with pivots
+        smaller than `small` times their largest entry.
         """
 
-    def solve(self, x: NDArray[Any], first: int, last: int, side: int, /) -> None:
-        """Solve with blocks first...last - 1 in place, `x` ordered by pivot rows.
+    def solve_scaled(self, k: int, x: NDArray[Any], adjoint: bool, /) -> None:
+        """Solve with scaled block k, or its conjugate transpose, in place; `x` has n elements."""
 
-        Side 0, 1, 2: A, its transpose, its conjugate transpose.
-        """
+    def scaled_values(self, k: int, /) -> NDArray[Any]:
+        """Return the entries of scaled block k, in the order of ``BlockPlan.block``."""
 
 
 #: How a factorisation went: the first result of ``BlockLU.factorise`` is a place in here.

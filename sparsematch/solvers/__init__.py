@@ -10,7 +10,7 @@ array([1., 1., 1.])
 
 from sparsematch.solvers._calls import analyse, factorized, splu, spsolve
 from sparsematch.solvers._device import DeviceLU
-from sparsematch.solvers._errors import SingularMatrixError
+from sparsematch.solvers._errors import IllConditionedWarning, SingularMatrixError
 from sparsematch.solvers._ilu import TransversalILU, spilu
 from sparsematch.solvers._lu import Analysis, BlockTriangularLU
 from sparsematch.solvers._permutations import from_superlu, to_superlu
@@ -21,6 +21,7 @@ __all__ = [
     "Analysis",
     "BlockTriangularLU",
     "DeviceLU",
+    "IllConditionedWarning",
     "SingularMatrixError",
     "TransversalILU",
     "analyse",

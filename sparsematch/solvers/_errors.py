@@ -4,8 +4,35 @@ from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
+from scipy.linalg import LinAlgWarning
+from scipy.sparse.linalg import MatrixRankWarning
 
 from sparsematch._types.arrays import IndexArray
+
+
+class IllConditionedWarning(LinAlgWarning, MatrixRankWarning):  # type: ignore[misc]
+    """A factorisation or a solution that is not to be relied upon, with the figure that tells.
+
+    Either a diagonal block is singular to working precision: scaled, its reciprocal condition is
+    below 2.2e-16, so that rounding alone may have made it regular. Or a solution still has a
+    backward error above 1e-9 after refinement and another factorisation with partial pivoting. It
+    is in both families that users of SciPy filter: ``scipy.linalg.LinAlgWarning``, as of
+    ``scipy.linalg.solve``, and ``scipy.sparse.linalg.MatrixRankWarning``, as of ``spsolve``.
+
+    Examples
+    --------
+    >>> import warnings
+    >>> from scipy.sparse import csc_array
+    >>> from sparsematch.solvers import IllConditionedWarning, splu
+    >>> A = csc_array([[1.0, 1.0 + 2.0**-52], [1.0, 1.0]])
+    >>> with warnings.catch_warnings(record=True) as caught:
+    ...     warnings.simplefilter("always")
+    ...     lu = splu(A)
+    >>> caught[0].category is IllConditionedWarning
+    True
+    >>> lu.rcond.tolist() < [2.2e-16]
+    True
+    """
 
 
 class SingularMatrixError(RuntimeError):
@@ -87,11 +114,15 @@ def numerically_singular(A: Any, rows: IndexArray, cols: IndexArray) -> Singular
         error = structurally_singular(A, "not counting entries that are zero:\n")
         if error.report.is_singular:
             return error
-    size = f"{rows.size} row and column" if rows.size == 1 else f"{rows.size} rows and columns"
-    places = f"rows {_few(rows)}; columns {_few(cols)}"
     return SingularMatrixError(
-        f"numerically singular: a block of {size} ({places}) has no inverse", rows, cols
+        f"numerically singular: {name_block(rows, cols)} has no inverse", rows, cols
     )
+
+
+def name_block(rows: IndexArray, cols: IndexArray) -> str:
+    """Say which rows and columns of the user's matrix a diagonal block has."""
+    size = f"{rows.size} row and column" if rows.size == 1 else f"{rows.size} rows and columns"
+    return f"a block of {size} (rows {_few(rows)}; columns {_few(cols)})"
 
 
 def _few(indices: IndexArray) -> str:

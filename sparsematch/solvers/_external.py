@@ -19,6 +19,7 @@ from scipy.sparse.linalg import splu
 from sparsematch._engines.operations import LuOps
 from sparsematch._engines.registry import operations
 from sparsematch._types.arrays import IndexArray
+from sparsematch.solvers._condition import reciprocal_condition
 
 Values = NDArray[Any]
 
@@ -71,6 +72,74 @@ def superlu_errors() -> Iterator[None]:
         raise
     except MemoryError as error:
         raise MemoryError(_NO_MEMORY) from error
+
+
+class ScaledFactor:
+    """A block scaled by powers of two, as the core scales its own, and external factors of it.
+
+    The largest entry of each row is between 1 and 2, then that of each column; nothing is rounded.
+    """
+
+    def __init__(
+        self,
+        make: MakeExternal,
+        indptr: IndexArray,
+        rows: IndexArray,
+        values: Values,
+        memory: dict[str, Any],
+    ) -> None:
+        self._indptr, self._rows = indptr, rows
+        self._factor = make(indptr, rows, self._scale(values), memory)
+
+    @property
+    def nnz(self) -> int:
+        """Entries of the factors, or 0 if that is not known."""
+        return self._factor.nnz
+
+    @property
+    def growth(self) -> float:
+        """The largest entry of U over that of the scaled block; NaN if that is not known."""
+        return getattr(self._factor, "largest_u", np.nan) / float(np.abs(self._scaled).max())
+
+    def refactorise(self, values: Values) -> None:
+        """Factorise new values, in the order of the columns; raise Singular."""
+        self._factor.refactorise(self._scale(values))
+
+    def solve_in_place(self, x: Values, trans: str) -> None:
+        """Solve with the block as it is, `x` being a matrix."""
+        first, last = (self._row, self._col) if trans == "N" else (self._col, self._row)
+        x *= first
+        x[...] = self._factor.solve(x, trans)
+        x *= last
+
+    def rcond(self) -> float:
+        """Estimate the reciprocal condition of the scaled block in the 1-norm."""
+
+        def solve(b: Values, adjoint: bool) -> Values:
+            return self._factor.solve(b[:, np.newaxis], "H" if adjoint else "N")[:, 0]
+
+        n = self._indptr.size - 1
+        block = sp.csc_array((self._scaled, self._rows, self._indptr), shape=(n, n))
+        return reciprocal_condition(solve, block, np.arange(n))
+
+    def _scale(self, values: Values) -> Values:
+        n, starts = self._indptr.size - 1, self._indptr[:-1]
+        size = np.maximum(np.abs(values.real), np.abs(values.imag))  # finite where values are
+        rows = np.zeros(n)
+        np.maximum.at(rows, self._rows, size)
+        row = _factor(rows)
+        columns = np.repeat(np.arange(n), np.diff(self._indptr))
+        col = _factor(np.maximum.reduceat(size * row[self._rows], starts))
+        scaled = values * row[self._rows] * col[columns]
+        self._row, self._col = row[:, np.newaxis], col[:, np.newaxis]
+        self._scaled = scaled
+        return scaled
+
+
+def _factor(sizes: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return powers of two that bring sizes to 1...2; of subnormal ones as far as factors can."""
+    exponents = np.where(sizes > 0, 1 - np.frexp(sizes)[1], 0)
+    return np.ldexp(1.0, np.minimum(exponents, 1022))
 
 
 class SuperLUFactor:

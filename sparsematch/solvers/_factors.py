@@ -10,15 +10,32 @@ from sparsematch._engines.operations import LuOps
 from sparsematch._engines.registry import operations
 from sparsematch._types.arrays import IndexArray
 from sparsematch._types.factors import OUTCOMES, SIDES, BlockLU
-from sparsematch.solvers._errors import numerically_singular
-from sparsematch.solvers._external import ExternalFactor, Singular
+from sparsematch.solvers._condition import reciprocal_condition
+from sparsematch.solvers._errors import SingularMatrixError, numerically_singular
+from sparsematch.solvers._external import ScaledFactor, Singular
+from sparsematch.solvers._pattern import Survey
 from sparsematch.solvers._plan import FactorisationPlan
 
 NO_STATE = "has data in compiled code, so that it cannot be pickled or copied"
 
+#: Share of the largest in its column that a pivot on the diagonal must have at least: KLU's and
+#: UMFPACK's range of 1e-3 to 0.1, in which fill changes little; and partial pivoting.
+DIAGONAL, PARTIAL = 0.01, 1.0
+_AS_BEFORE = -1.0
+#: Pivots of a scaled block below this share of its largest entry have its condition estimated: the
+#: root of the rounding error, as pivots may be some 1e8 times the least singular value.
+_SMALL_PIVOT = 1e-8
+
 
 class BlockFactors:
     """The factors of all diagonal blocks, and the plan that they were made by.
+
+    Parameters
+    ----------
+    plan : FactorisationPlan
+        What to do.
+    preference : float
+        For the diagonal: `DIAGONAL` or `PARTIAL`.
 
     Attributes
     ----------
@@ -26,13 +43,17 @@ class BlockFactors:
         The one given, or what became of it where blocks filled up.
     dtype : dtype
         float64 or complex128.
+    suspects : list of int
+        Blocks whose condition is worth an estimate: with small pivots, and the external ones.
     """
 
-    def __init__(self, plan: FactorisationPlan) -> None:
-        self.plan = plan
+    def __init__(self, plan: FactorisationPlan, preference: float = DIAGONAL) -> None:
+        self.plan, self.preference = plan, preference
         self.dtype = np.dtype(np.float64)
+        self.suspects: list[int] = []
+        self._survey = Survey(np.empty(0), 0.0, 0.0)
         self._numbers: BlockLU | None = None
-        self._external: dict[int, ExternalFactor] = {}
+        self._external: dict[int, ScaledFactor] = {}
         self._orders: tuple[IndexArray, IndexArray] | None = None
 
     @property
@@ -55,16 +76,17 @@ class BlockFactors:
         return self.numbers.entries + self.plan.blocks.n_upper + external
 
     @property
-    def largest_u(self) -> float:
-        """The largest entry of U; NaN if an external solver does not report it."""
-        external = (getattr(factor, "largest_u", np.nan) for factor in self._external.values())
-        return float(np.max([self.numbers.largest_u, *external]))
+    def growth(self) -> float:
+        """The largest growth of a block; NaN if an external solver does not report it."""
+        external = [factor.growth for factor in self._external.values()]
+        return float(np.max([*self.numbers.growth, *external], initial=1.0))
 
-    def factorise(self, values: NDArray[Any]) -> None:
+    def factorise(self, survey: Survey) -> None:
         """Factorise values, with the same pivots as the last ones where these will do.
 
         Another plan is made for a block that fills up; SingularMatrixError if one has no inverse.
         """
+        values = survey.values.copy()  # solutions are checked with them
         again = self._numbers is not None and self.dtype == values.dtype
         numbers = self._numbers if again else None
         self._numbers, self._orders, self.dtype = None, None, values.dtype
@@ -72,7 +94,8 @@ class BlockFactors:
             if numbers is None:
                 self._external = {}
                 numbers = self.plan.new_numbers(values)
-            code, block = numbers.factorise(values, again)
+            preference = _AS_BEFORE if again else self.preference
+            code, block, suspects = numbers.factorise(values, preference, _SMALL_PIVOT)
             outcome = OUTCOMES[code]
             if outcome == "done":
                 break
@@ -82,7 +105,19 @@ class BlockFactors:
                 self.plan, numbers = self.plan.replan_block(block, values), None
             again = False
         self._factorise_external(values)
-        self._numbers = numbers
+        self.suspects = [*suspects.tolist(), *self._external]
+        self._survey, self._numbers = survey._replace(values=values), numbers
+
+    def with_partial_pivoting(self) -> "BlockFactors | None":
+        """Return factors of the same values by partial pivoting; None if there are none better."""
+        if self.preference == PARTIAL:
+            return None
+        strict = BlockFactors(self.plan, PARTIAL)
+        try:
+            strict.factorise(self._survey)
+        except (SingularMatrixError, MemoryError):
+            return None
+        return strict
 
     def orders(self) -> tuple[IndexArray, IndexArray]:
         """Return the orders of rows and columns; the first call leaves them for all others."""
@@ -91,44 +126,83 @@ class BlockFactors:
             self._orders = orders = blocks.row_perm[self.numbers.row_of], blocks.col_perm
         return orders
 
-    def solve(self, x: NDArray[Any], trans: str) -> None:
-        """Solve in place, `x` in the order of the blocks: the core and external solvers by turns.
+    def solve(
+        self, b: NDArray[Any], trans: str, check: bool = True
+    ) -> tuple[NDArray[Any], NDArray[np.float64]]:
+        """Return the solutions of a contiguous matrix, and the backward error of each column.
 
-        For an external block, the core only multiplies with what stands above it.
+        A real factorisation sees a complex right-hand side as two real ones.
         """
-        solve, side, n_blocks = self.numbers.solve, SIDES[trans], self.plan.n_blocks
-        if trans == "N":
-            end = n_blocks
-            for k in sorted(self._external, reverse=True):
-                solve(x, k + 1, end, side)
-                self._solve_external(x, k, trans)
-                end = k + 1
-            return solve(x, 0, end, side)
-        begin = 0
-        for k in sorted(self._external):
-            solve(x, begin, k + 1, side)
-            self._solve_external(x, k, trans)
-            begin = k + 1
-        solve(x, begin, n_blocks, side)
+        graph, survey = self.plan.pattern.graph, self._survey
+        solve = operations(LuOps, graph.backend).solve
+        columns = b.view(self.dtype)
+        external = self._solve_external if self._external else None
+        x, errors = solve(
+            self.numbers,
+            graph,
+            survey.values,
+            survey.largest,
+            columns,
+            SIDES[trans],
+            external,
+            check,
+        )
+        if b.dtype != self.dtype:
+            errors = errors.reshape(-1, 2).max(axis=1)
+        return x.view(b.dtype), errors
+
+    def rcond(self, k: int) -> float:
+        """Estimate the reciprocal condition of block k in the 1-norm, as it is scaled.
+
+        Where that is at the level of roundoff, as the scaling by the transversal with the largest
+        product has it, if that is better: rows and columns that differ by many orders of magnitude
+        are no reason to call a block singular.
+        """
+        first, end = self.plan.starts[k : k + 2].tolist()
+        if end - first == 1:
+            return 1.0
+        if k in self._external:
+            return self._external[k].rcond()
+        numbers, x = self.numbers, np.zeros(self.plan.starts[-1], self.dtype)
+
+        def solve(b: NDArray[Any], adjoint: bool) -> NDArray[Any]:
+            x[first:end] = b
+            numbers.solve_scaled(k, x, adjoint)
+            return x[first:end].copy()
+
+        indptr, rows, *_ = self.plan.blocks.block(k, False)
+        block = csc_array((numbers.scaled_values(k), rows, indptr), shape=(end - first,) * 2)
+        return reciprocal_condition(solve, block, numbers.row_of[first:end] - first)
+
+    def block(self, k: int) -> tuple[IndexArray, IndexArray]:
+        """Return the rows and columns of the user's matrix in block k."""
+        blocks, inside = self.plan.blocks, slice(*self.plan.starts[k : k + 2].tolist())
+        return blocks.row_perm[inside], blocks.col_perm[inside]
+
+    def matrix(self, values: NDArray[Any] | None = None) -> Any:
+        """Return the matrix that was factorised, or one of its pattern."""
+        graph = self.plan.pattern.graph
+        values = self._survey.values if values is None else values
+        return csc_array((values, graph.indices, graph.indptr), shape=graph.shape)
 
     def _factorise_external(self, values: NDArray[Any]) -> None:
         gather = operations(LuOps, self.plan.pattern.graph.backend).gather
         for k, (indptr, rows, places, memory) in self.plan.external.items():
             own = gather(values, places)
+            if self.preference == PARTIAL:
+                memory = {}  # an order for pivots that stay on the diagonal is none for these
             try:
                 if k in self._external:
                     self._external[k].refactorise(own)
                 else:
-                    self._external[k] = self.plan.make_external(indptr, rows, own, memory)
+                    self._external[k] = ScaledFactor(
+                        self.plan.make_external, indptr, rows, own, memory
+                    )
             except Singular:
                 raise self._singular(values, k) from None
 
-    def _solve_external(self, x: NDArray[Any], k: int, trans: str) -> None:
-        rows = slice(self.plan.starts[k], self.plan.starts[k + 1])
-        x[rows] = self._external[k].solve(x[rows], trans)
+    def _solve_external(self, k: int, x: NDArray[Any], side: int) -> None:
+        self._external[k].solve_in_place(x, "NTH"[side])
 
     def _singular(self, values: NDArray[Any], k: int) -> RuntimeError:
-        graph, blocks, starts = self.plan.pattern.graph, self.plan.blocks, self.plan.starts
-        A = csc_array((values, graph.indices, graph.indptr), shape=graph.shape)
-        block = slice(int(starts[k]), int(starts[k + 1]))
-        return numerically_singular(A, blocks.row_perm[block], blocks.col_perm[block])
+        return numerically_singular(self.matrix(values), *self.block(k))

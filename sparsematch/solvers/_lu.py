@@ -1,26 +1,36 @@
 """The analysis of a matrix, and the factorisation in block triangular form that is based on it."""
 
+import warnings
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy.sparse.linalg import onenormest
 
-from sparsematch._types.arrays import IndexArray
+from sparsematch._types.arrays import BoolArray, IndexArray
 from sparsematch._types.block_form import BlockForm, square_form
 from sparsematch._types.choices import Pivoting, Side, Solver
-from sparsematch._types.errors import unknown_choice, wrong_type
+from sparsematch._types.errors import stack_level, unknown_choice, wrong_type
 from sparsematch._types.factors import SIDES
 from sparsematch._types.sparse_like import SparseLike
+from sparsematch.solvers._condition import EPSILON, inverse_norm
+from sparsematch.solvers._errors import IllConditionedWarning, name_block
 from sparsematch.solvers._external import MakeExternal
 from sparsematch.solvers._factors import NO_STATE, BlockFactors
 from sparsematch.solvers._operator import InverseOperator
 from sparsematch.solvers._pattern import Survey
 from sparsematch.solvers._permutations import inverse
 from sparsematch.solvers._plan import FactorisationPlan, plan_factorisation
-from sparsematch.solvers._refinement import Refinement
+from sparsematch.solvers._whole_matrix import WholeMatrix
+
+#: Solutions of several right-hand sides, and the error of each.
+Solutions = tuple[NDArray[Any], NDArray[np.float64]]
+
+#: Backward errors, componentwise: above the first the matrix is factorised anew with partial
+#: pivoting, four digits being lost for want of it; above the second, what remains is warned of.
+_UNSTABLE, _POOR = 1e-12, 1e-9
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -204,7 +214,8 @@ class BlockTriangularLU(InverseOperator):
             survey = plan.pattern.values(A)
         self.shape: tuple[int, int] = self.analysis.shape
         self._factors = BlockFactors(plan)
-        self._refinement: Refinement | None = None
+        self._rcond: NDArray[np.float64] | None = None
+        self._whole: WholeMatrix | None = None
         self._factorise(survey)
 
     @property
@@ -242,28 +253,36 @@ class BlockTriangularLU(InverseOperator):
     refactorize = refactorise
 
     def _factorise(self, survey: Survey) -> None:
-        values, self._largest_a, self._norm = survey
-        self.dtype: np.dtype[Any] = values.dtype
-        self._factors.factorise(values)
-        if self._refinement is None or self._refinement.dtype != values.dtype:
-            self._refinement = Refinement(self._factors.plan.pattern.graph, values)
-        else:
-            self._refinement.renew(values)
+        self.dtype: np.dtype[Any] = survey.values.dtype
+        self._norm, self._rcond, self._whole = survey.norm, None, None
+        self._factors.factorise(survey)
         if self._factors.plan is not self.analysis._plan:
             self.analysis = Analysis(self._factors.plan)
+        for k in self._factors.suspects:
+            if (rcond := self._factors.rcond(k)) < EPSILON:
+                self._warn_singular(k, rcond)
+
+    def _warn_singular(self, k: int, rcond: float) -> None:
+        block = name_block(*self._factors.block(k))
+        warnings.warn(
+            f"singular to working precision: {block} has a reciprocal condition of {rcond:.0e}",
+            IllConditionedWarning,
+            stacklevel=stack_level(),
+        )
 
     def solve(self, b: ArrayLike, trans: Side = "N") -> NDArray[Any]:
         """Solve a linear system.
 
-        The first solution for each `trans` after each factorisation is measured, and refined if its
-        componentwise backward error is above 1e-14; so are all others if that one was, or where the
-        factors have four times as many entries as the matrix or more: there, measuring costs
-        little.
+        Every solution is measured, and refined where its componentwise backward error is above
+        1e-13, or its normwise one above 1e-15. Where one remains above 1e-12, the blocks
+        are factorised anew with partial pivoting, or the whole matrix is, once, and the system is
+        solved with that.
 
         Parameters
         ----------
         b : array_like, shape (n,) or (n, k)
-            One right-hand side, or k of them as columns.
+            One right-hand side, or k of them as columns. Where one is not finite, nor is its
+            solution.
         trans : {"N", "T", "H"}, optional
             Solve with A, its transpose, or its conjugate transpose.
 
@@ -271,6 +290,12 @@ class BlockTriangularLU(InverseOperator):
         -------
         ndarray, shape of `b`
             The solution, of float64 or complex128.
+
+        Warns
+        -----
+        IllConditionedWarning
+            If a backward error remains above 1e-9, or a solution is not finite: it may be beyond
+            the range of doubles.
 
         Raises
         ------
@@ -286,43 +311,89 @@ class BlockTriangularLU(InverseOperator):
             raise wrong_type("b", b, f"an array of numbers, not of {b.dtype}")
         if b.ndim not in (1, 2) or b.shape[0] != n:
             raise ValueError(f"b has shape {b.shape}, but must have shape ({n},) or ({n}, k)")
-        wanted = np.result_type(self.dtype, b.dtype, np.float64)
-        x = self._solve(b, wanted, trans)
-        refinement = self._refinement
-        if refinement is not None and trans in refinement.asked and x.size:
-            return refinement.refine(
-                x, b, trans, lambda r: self._solve(r, r.dtype, trans), self._factors.nnz
+        is_complex = "c" in (self.dtype.kind, b.dtype.kind)
+        columns = b[:, np.newaxis] if b.ndim == 1 else b
+        columns = np.ascontiguousarray(columns, np.complex128 if is_complex else np.float64)
+        x, errors = self._factors.solve(columns, trans)
+        if not errors.max(initial=0) <= _UNSTABLE:
+            x = self._solve_poor(columns, trans, x, errors)
+        return x.reshape(b.shape)
+
+    def _solve_poor(
+        self, b: NDArray[Any], trans: str, x: NDArray[Any], errors: NDArray[Any]
+    ) -> NDArray[Any]:
+        """Solve what refinement did not mend by partial pivoting; warn of what remains."""
+        finite = np.isfinite(b).all(axis=0)
+        for solve in (self._solve_strictly, self._solve_whole):
+            for solutions in solve(b, trans):
+                poor = ~(errors <= _UNSTABLE) & finite
+                _take_better(poor, x, errors, *solutions)
+            if (errors[finite] <= _UNSTABLE).all():
+                return x
+        poor = ~(errors <= _POOR) & finite
+        if poor.any():
+            worst = np.max(errors[poor])
+            what = f"a backward error of {worst:.0e}" if worst < np.inf else "no finite solution"
+            warnings.warn(
+                f"solved with {what} after refinement and partial pivoting: the matrix is too "
+                f"ill-conditioned (see rcond), or the solution beyond the range of doubles",
+                IllConditionedWarning,
+                stacklevel=stack_level(),
             )
         return x
 
-    def _solve(self, b: NDArray[Any], wanted: Any, trans: str) -> NDArray[Any]:
-        """Solve with the factors as they are; `wanted` is the type of the solution."""
-        gather, scatter = self._factors.orders()[:: 1 if trans == "N" else -1]
-        x = np.ascontiguousarray(b[gather], wanted)
-        columns = x[:, np.newaxis] if x.ndim == 1 else x
-        if x.size:  # a real factorisation sees a complex right-hand side as two real ones
-            self._factors.solve(columns.view(self.dtype), trans)
-        out = np.empty(b.shape, wanted)
-        out[scatter] = x
-        return out
+    def _solve_strictly(self, b: NDArray[Any], trans: str) -> Iterator[Solutions]:
+        """Solve by partial pivoting in the blocks, from now on; other threads go on as they do."""
+        if strict := self._factors.with_partial_pivoting():
+            self._factors = strict
+            yield strict.solve(b, trans)
+
+    def _solve_whole(self, b: NDArray[Any], trans: str) -> Iterator[Solutions]:
+        """Solve without blocks and scaling."""
+        if self._whole is None:
+            self._whole = WholeMatrix(self._factors.matrix())
+        yield from self._whole.solve(b, trans)
+
+    @property
+    def rcond(self) -> NDArray[np.float64]:
+        """Reciprocal conditions of the diagonal blocks in the 1-norm, shape (n_blocks,).
+
+        Each is that of the block scaled by powers of two, so that units do not count, estimated
+        from above, usually within a factor of 3 (Hager 1984; Higham, ACM TOMS 14, 1988); 1 of a
+        block of one entry. Below 2.2e-16, with the factors of the transversal of largest product,
+        too, a block is singular to working precision. The first call costs a few solves for each
+        block.
+        """
+        if (rcond := self._rcond) is None:
+            self._rcond = rcond = np.array([self._factors.rcond(k) for k in range(self.n_blocks)])
+            rcond.flags.writeable = False
+        return rcond
 
     def condition(self) -> float:
         """Estimate the condition number in the 1-norm, from below, usually within a factor of 3.
 
-        Higham, Tisseur, A block algorithm for matrix 1-norm estimation (SIAM J. Matrix Anal. Appl.
-        21, 2000), in SciPy. Costs a few solves.
+        Higham, FORTRAN codes for estimating the one-norm of a real or complex matrix (ACM TOMS 14,
+        1988). Costs a few solves. That of the matrix as it is: units count; see `rcond`.
         """
-        if (n := self.shape[0]) < 5:  # too small for the estimate
-            return self._norm * float(np.abs(self.solve(np.eye(n))).sum(axis=0).max(initial=0))
-        return self._norm * float(onenormest(self.as_operator()))
+        n, factors = self.shape[0], self._factors
+
+        def solve(b: NDArray[Any], adjoint: bool) -> NDArray[Any]:
+            return factors.solve(b[:, np.newaxis], "H" if adjoint else "N", False)[0][:, 0]
+
+        if n < 5:  # too small for the estimate
+            identity = np.eye(n, dtype=self.dtype)
+            x = factors.solve(identity, "N", False)[0]
+            return self._norm * float(np.abs(x).sum(axis=0).max(initial=0))
+        return self._norm * inverse_norm(solve, n, self.dtype)
 
     @property
     def growth(self) -> float:
-        """The largest entry of U over the largest of the matrix: digits are lost if it is large.
+        """The largest entry of U over the largest of the scaled blocks: digits are lost by it.
 
+        Above 1e4 a block is factorised anew, with pivots from the diagonal less and less preferred.
         NaN if an external solver does not report it.
         """
-        return self._factors.largest_u / self._largest_a if self._largest_a else 1.0
+        return self._factors.growth
 
     @property
     def row_perm(self) -> IndexArray:
@@ -348,3 +419,15 @@ class BlockTriangularLU(InverseOperator):
         if self._factors.failed:
             return "BlockTriangularLU(the last factorisation failed)"
         return f"BlockTriangularLU({self.analysis._plan.describe()}, {self.nnz} entries)"
+
+
+def _take_better(
+    poor: BoolArray,
+    x: NDArray[Any],
+    errors: NDArray[Any],
+    other: NDArray[Any],
+    errors_of_other: NDArray[Any],
+) -> None:
+    """Replace poor solutions by better ones."""
+    better = poor & ~(errors_of_other >= errors) & np.isfinite(other).all(axis=0)
+    x[:, better], errors[better] = other[:, better], errors_of_other[better]

@@ -277,18 +277,6 @@ def equal_indices(x: IndexArray, y: IndexArray, /) -> bool:
 def is_canonical(indptr: IndexArray, indices: IndexArray, /) -> bool:
     """Return whether these are columns of a square matrix, each ascending without repeats."""
 
-def measure(
-    columns: Csr,
-    values: NDArray[Any],
-    x: NDArray[Any],
-    b: NDArray[Any],
-    side: int,
-    residuals: NDArray[Any],
-    errors: NDArray[Any],
-    /,
-) -> None:
-    """Write b - Ax, or that of a transpose, and the backward errors of the columns of x."""
-
 def gather(values: NDArray[Any], places: IndexArray, /) -> NDArray[Any]:
     """Return the values at these places, which are not checked."""
 

@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "bindings/nanobind_helpers.hpp"
-#include "lu/backward_error.hpp"
+#include "lu/checked_solve.hpp"
 #include "lu/gilbert_peierls.hpp"
 #include "lu/pivot_checks.hpp"
 #include "lu/quick_analysis.hpp"
@@ -137,29 +137,49 @@ void bind_plan(nb::module_& m, const char* name) {
     m.def("is_canonical", run_is_canonical<Index>);
 }
 
+// preference: for the diagonal; below 0, the same pivots again. Returns the outcome, the block where
+// there was trouble, and the blocks with pivots below `small` times their largest entry.
 template <class Index, class Value>
-nb::tuple factorise(BlockLU<Index, Value>& lu, In<Value> values, bool again) {
-    const Outcome outcome = interruptible(1, [&](RunContext& run) {
-        return again ? lu.refactorise(values.data(), run) : lu.factorise(values.data(), run);
+nb::tuple factorise(BlockLU<Index, Value>& lu, In<Value> values, double preference, double small) {
+    const auto outcome = interruptible(1, [&](RunContext& run) {
+        return preference < 0 ? lu.refactorise(values.data(), run)
+                              : lu.factorise(values.data(), preference, run);
     });
-    return nb::make_tuple(static_cast<int>(outcome), lu.trouble);
+    std::vector<Index> blocks;
+    if (outcome == Outcome::done) blocks = lu.blocks_with_pivots_below(small);
+    return nb::make_tuple(static_cast<int>(outcome), lu.trouble, copied(blocks));
 }
 
+// external(k, x, side) solves in place with a block that is not factorised here. Returns the
+// solutions and their errors.
 template <class Index, class Value>
-void solve(const BlockLU<Index, Value>& lu, Matrix<Value> x, Index first, Index last, int side) {
-    nb::gil_scoped_release release;
-    TriangularSolve<Index, Value>(lu, x.data(), static_cast<std::int64_t>(x.shape(1)))
-        .run(first, last, static_cast<Side>(side));
-}
-
-template <class Index, class Value>
-void measure(CsrArg<Index> matrix, In<Value> values, Matrix<const Value> x, Matrix<const Value> b,
-             int side, Matrix<Value> residuals, Out<double> errors) {
-    nb::gil_scoped_release release;
+nb::tuple solve(const BlockLU<Index, Value>& lu, CsrArg<Index> matrix, In<Value> values,
+                double largest, Matrix<const Value> b, int side, nb::object external, bool check) {
     const auto columns = matrix.view();
-    BackwardError<Index, Value>(columns, values.data(), x.data(),
-                                static_cast<std::int64_t>(x.shape(1)))
-        .measure(b.data(), static_cast<Side>(side), residuals.data(), errors.data());
+    const auto n = static_cast<std::size_t>(columns.n_rows), width = b.shape(1);
+    Buffer<Value> x(n * width);
+    Buffer<double> errors(width);
+    const ExternalSolve<Index, Value> call = [&](Index k, Value* rows, std::int64_t w, Side s) {
+        nb::gil_scoped_acquire gil;
+        const auto m = static_cast<std::size_t>(lu.plan.size(k));
+        const nb::ndarray<nb::numpy, Value, nb::ndim<2>> view(
+            rows, {m, static_cast<std::size_t>(w)}, nb::handle());
+        external(k, nb::cast(view, nb::rv_policy::reference), static_cast<int>(s));
+    };
+    interruptible(1, [&](RunContext& run) {
+        CheckedSolve<Index, Value>(columns, values.data(), largest, lu, call,
+                                   static_cast<Side>(side), check)
+            .solve(b.data(), static_cast<std::int64_t>(width), x.data(), errors.data(), run);
+    });
+    return nb::make_tuple(owned(std::move(x), n * width), owned(std::move(errors), width));
+}
+
+// With one scaled block, in place: x has a place for every row, by pivots or by columns.
+template <class Index, class Value>
+void solve_scaled(const BlockLU<Index, Value>& lu, Index k, Array<Value> x, bool adjoint) {
+    nb::gil_scoped_release release;
+    const ExternalSolve<Index, Value> none;
+    TriangularSolve<Index, Value>(lu, none, x.data(), 1).solve_scaled(k, adjoint);
 }
 
 // given: None, the mates of the rows, or the three arrays of a form. Returns None where no perfect
@@ -194,11 +214,21 @@ void bind_factors(nb::module_& m, const char* name) {
     using LU = BlockLU<Index, Value>;
     nb::class_<LU>(m, name)
         .def("factorise", &factorise<Index, Value>)
-        .def("solve", &solve<Index, Value>)
+        .def("solve", &solve<Index, Value>, nb::arg(), nb::arg(), nb::arg(), nb::arg(), nb::arg(),
+             nb::arg().none(), nb::arg())
+        .def("solve_scaled", &solve_scaled<Index, Value>)
         .def_prop_ro(
             "row_of", [](const LU& lu) { return copied(lu.row_of); }, nb::rv_policy::move)
         .def_prop_ro("entries", &LU::entries)
-        .def_ro("largest_u", &LU::largest_u);
+        .def_prop_ro(
+            "growth", [](const LU& lu) { return copied(lu.growth); }, nb::rv_policy::move)
+        .def("scaled_values",
+             [](const LU& lu, Index k) {
+                 const auto begin = lu.plan.inner_start[lu.plan.starts[k]],
+                            end = lu.plan.inner_start[lu.plan.starts[k + 1]];
+                 return copied(lu.equilibration.inner.data() + begin,
+                               static_cast<std::size_t>(end - begin));
+             });
     m.def(
         "block_lu", [](const BlockPlan<Index>& plan, In<Value>) { return new LU(plan); },
         nb::keep_alive<0, 1>());
@@ -208,7 +238,6 @@ void bind_factors(nb::module_& m, const char* name) {
         const auto found = value_norms(indptr.data(), n, values.data());
         return std::pair(found.largest, found.norm);
     });
-    m.def("measure", measure<Index, Value>);
     m.def("gather", [](In<Value> values, In<Index> places) {
         Buffer<Value> out(places.size());
         for (std::size_t p = 0; p < places.size(); ++p) out[p] = values.data()[places.data()[p]];

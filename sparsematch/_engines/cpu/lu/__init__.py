@@ -15,6 +15,6 @@ register_operations(
         is_canonical=block_lu.is_canonical,
         equal_indices=block_lu.equal_indices,
         gather=block_lu.gather,
-        measure=block_lu.measure,
+        solve=block_lu.solve,
     ),
 )

@@ -87,18 +87,24 @@ def quick_analysis(
     return QuickAnalysis(*found) if found else None
 
 
-def measure(
-    graph: BipartiteCSR, values: NDArray[Any], x: NDArray[Any], b: NDArray[Any], side: int
+def solve(
+    numbers: BlockLU,
+    graph: BipartiteCSR,
+    values: NDArray[Any],
+    largest: float,
+    b: NDArray[Any],
+    side: int,
+    external: Any,
+    check: bool,
 ) -> tuple[NDArray[Any], NDArray[np.float64]]:
-    """Return the residuals of solutions, and the componentwise backward error of each.
+    """Return solutions, refined where they are not good, and the backward error of each.
 
-    `graph` must be flipped; `x` and `b` are contiguous matrices of the type of `values`; `side` is
-    0 for A, 1 for its transpose, 2 for its conjugate transpose. Time: O((n + nnz) k) for k
-    right-hand sides.
+    `graph` must be flipped; `values` are those of the matrix, `largest` their largest absolute
+    value; `b` is a contiguous matrix of the same type. Without `check` nothing is measured.
+    Time: O((n + nnz + entries of the factors) k) for k right-hand sides.
     """
-    residuals, errors = np.empty_like(b), np.empty(b.shape[1])
-    _core.measure(csr(graph), values, x, b, side, residuals, errors)
-    return residuals, errors
+    x, errors = numbers.solve(csr(graph), values, largest, b, side, external, check)  # type: ignore[attr-defined]
+    return x.reshape(b.shape), errors
 
 
 def gather(values: NDArray[Any], places: IndexArray) -> NDArray[Any]:

@@ -3,12 +3,13 @@
 // from the first to the last.
 //
 // The right-hand sides are the columns of x: entry (c, s) is x[c * width + s], c counted by pivot.
-// Blocks left to an external solver are skipped, the entries above them are not; the caller solves
-// them in between.
+// A block is solved as it was scaled, what stands above it is not scaled. The caller solves with
+// blocks that are left to an external solver.
 #pragma once
 
 #include <complex>
 #include <cstdint>
+#include <functional>
 #include <type_traits>
 
 #include "lu/gilbert_peierls.hpp"
@@ -23,26 +24,50 @@ Value conjugate(Value v) {
     else return std::conj(v);
 }
 
+// Solves in place with an external block, of whose rows x has the first: solve(k, x, width, side).
+template <class Index, class Value>
+using ExternalSolve = std::function<void(Index, Value*, std::int64_t, Side)>;
+
 template <class Index, class Value>
 class TriangularSolve {
   public:
-    TriangularSolve(const BlockLU<Index, Value>& lu, Value* x, std::int64_t width)
-        : lu_(lu), x_(x), width_(width) {}
+    TriangularSolve(const BlockLU<Index, Value>& lu, const ExternalSolve<Index, Value>& external,
+                    Value* x, std::int64_t width)
+        : lu_(lu), external_(external), x_(x), width_(width) {}
 
-    // Blocks first...last - 1. Time: O(entries of L, U and above, times width).
-    void run(Index first, Index last, Side side) {
-        if (side == Side::plain) {
-            for (Index k = last; k-- > first;) {
-                if (lu_.plan.external[k] == 0) solve(k);
+    // False: the run was stopped. Time: O(entries of L, U and above, times width).
+    bool run(Side side, RunContext& run) {
+        WorkCounter counter(run);
+        for (Index t = 0, n = lu_.plan.n_blocks(); t < n; ++t) {
+            const Index k = side == Side::plain ? n - 1 - t : t;
+            if (side == Side::plain) {
+                solve_block(k, side);
                 subtract_upper(k);
+            } else {
+                side == Side::adjoint ? subtract_transposed<true>(k)
+                                      : subtract_transposed<false>(k);
+                solve_block(k, side);
             }
-        } else {
-            for (Index k = first; k < last; ++k)
-                side == Side::adjoint ? solve_transposed<true>(k) : solve_transposed<false>(k);
+            if (!counter.add(width_ * work(k))) return false;
         }
+        return true;
     }
+    // With one block as it was scaled.
+    void solve_scaled(Index k, bool adjoint) { adjoint ? solve_transposed<true>(k) : solve(k); }
 
   private:
+    void solve_block(Index k, Side side) {
+        const Index first = lu_.plan.starts[k];
+        if (lu_.plan.external[k] > 0) return external_(k, x_ + first * width_, width_, side);
+        const bool single = lu_.plan.size(k) == 1;
+        const double *row = lu_.pivot_row_factor.data(), *col = lu_.equilibration.col_factor.data();
+        if (!single) multiply(k, side == Side::plain ? row : col);
+        if (side == Side::plain) solve(k);
+        else if (side == Side::adjoint) solve_transposed<true>(k);
+        else solve_transposed<false>(k);
+        if (!single) multiply(k, side == Side::plain ? col : row);
+    }
+
     template <class Weight>
     void subtract(Index to, Index from, Weight weight) {
         if (width_ == 1) return void(x_[to] -= weight * x_[from]);
@@ -51,6 +76,15 @@ class TriangularSolve {
     }
     void divide(Index row, Value by) {
         for (std::int64_t s = 0; s < width_; ++s) x_[row * width_ + s] /= by;
+    }
+    void multiply(Index k, const double* factor) {
+        for (Index c = lu_.plan.starts[k]; c < lu_.plan.starts[k + 1]; ++c)
+            for (std::int64_t s = 0; s < width_; ++s) x_[c * width_ + s] *= factor[c];
+    }
+    std::int64_t work(Index k) const {
+        const Index first = lu_.plan.starts[k], end = lu_.plan.starts[k + 1];
+        return lu_.l_start[end] - lu_.l_start[first] + lu_.u_start[end] - lu_.u_start[first] +
+               lu_.plan.upper_start[end] - lu_.plan.upper_start[first] + end - first;
     }
 
     void solve(Index k) {
@@ -77,12 +111,14 @@ class TriangularSolve {
         else return v;
     }
     template <bool Adjoint>
-    void solve_transposed(Index k) {
-        const Index first = lu_.plan.starts[k], end = lu_.plan.starts[k + 1];
-        for (Index c = first; c < end; ++c)
+    void subtract_transposed(Index k) {
+        for (Index c = lu_.plan.starts[k]; c < lu_.plan.starts[k + 1]; ++c)
             for (auto p = lu_.plan.upper_start[c]; p < lu_.plan.upper_start[c + 1]; ++p)
                 subtract(c, lu_.upper_row[p], turned<Adjoint>(lu_.upper[p]));
-        if (lu_.plan.external[k] > 0) return;
+    }
+    template <bool Adjoint>
+    void solve_transposed(Index k) {
+        const Index first = lu_.plan.starts[k], end = lu_.plan.starts[k + 1];
         for (Index c = first; c < end; ++c) {
             for (auto p = lu_.u_start[c]; p < lu_.u_start[c + 1]; ++p)
                 subtract(c, first + lu_.u_row[p], turned<Adjoint>(lu_.u[p]));
@@ -94,6 +130,7 @@ class TriangularSolve {
     }
 
     const BlockLU<Index, Value>& lu_;
+    const ExternalSolve<Index, Value>& external_;
     Value* x_;
     std::int64_t width_;
 };

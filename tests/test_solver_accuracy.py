@@ -1,0 +1,308 @@
+"""No solution is silently wrong: each is measured, and refined, replaced, or warned of."""
+
+import itertools
+import warnings
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+from scipy.linalg import LinAlgWarning
+from scipy.sparse.linalg import MatrixRankWarning
+
+from sparsematch import solvers
+from sparsematch.solvers import IllConditionedWarning, SingularMatrixError
+from sparsematch.solvers._condition import inverse_norm
+from test_solvers import turned
+
+
+def rowwise_error(A, x, b):
+    """Of Arioli, Demmel and Duff: tiny rows are measured by their norm and that of x."""
+    size = abs(A) @ np.abs(x) + np.abs(b)
+    by_norm = abs(A).max(axis=1).toarray().reshape(-1, *[1] * (x.ndim - 1)) * np.abs(x).max(axis=0)
+    tiny = size <= 1000 * A.shape[0] * 2.0**-52 * (by_norm + np.abs(b))
+    return (np.abs(A @ x - b) / (size + np.where(tiny, by_norm, 0))).max()
+
+
+def normwise_error(M, x, b):
+    """Measure in longer numbers, out of reach of overflow."""
+    M, x, b = (np.asarray(v, np.clongdouble) for v in (M, x, b))
+    size = (abs(M) @ abs(x) + abs(b)).max(axis=0)
+    return float(np.max(abs(M @ x - b).max(axis=0) / np.where(size > 0, size, 1)))
+
+
+def badly_scaled(rng, kind=float, n=60):
+    """Entries of six orders of magnitude, in no order."""
+    A = sp.random_array((n, n), density=0.06, random_state=rng, format="csc") + sp.eye_array(n)
+    A = sp.csc_array(A).astype(kind)
+    A.data = A.data * 10.0 ** rng.uniform(-3, 3, A.nnz)
+    A.data *= np.exp(1j * rng.random(A.nnz)) if kind is complex else 1
+    return A
+
+
+@pytest.mark.parametrize("kind", [float, complex])
+@pytest.mark.parametrize("trans", ["N", "T", "H"])
+def test_every_solution_is_refined_where_it_is_poor(kind, trans):
+    rng, worst = np.random.default_rng(2), 0
+    for _ in range(12):
+        A = badly_scaled(rng, kind)
+        B = turned(A, trans)
+        lu = solvers.splu(A)
+        b = rng.standard_normal((60, 20)) * (1 + 1j)
+        worst = max(worst, rowwise_error(B, lu._factors.solve(b, trans, False)[0], b))
+        for easy in (np.zeros(60), np.eye(60)[:, :2]):  # which switches nothing off
+            lu.solve(easy, trans)
+        for right in (b, b[:, 0]):
+            assert rowwise_error(B, lu.solve(right, trans), right) < 2e-13
+            assert normwise_error(B.toarray(), lu.solve(right, trans), right) < 2e-15
+        lu.refactorise(3 * A)
+        assert rowwise_error(3 * B, lu.solve(b, trans), b) < 2e-13
+    assert worst > 2e-13
+
+
+def test_the_values_measured_against_are_copies():
+    A = badly_scaled(np.random.default_rng(2))
+    lu, b = solvers.splu(A), np.ones(60)
+    before = A.copy()
+    A.data[:] = 7
+    assert rowwise_error(before, lu.solve(b), b) < 2e-13
+
+
+def test_an_easy_right_hand_side_first():
+    M = np.array(
+        [
+            [0.0, -1.366e-14, -0.9303],
+            [7.317e-15, -1.63e-14, -0.5388],
+            [0.0, -1.282e-14, -4.186e-15],
+        ]
+    )
+    lu = solvers.splu(sp.csc_array(M))
+    lu.solve(np.zeros(3))
+    assert normwise_error(M, lu.solve(np.ones(3)), np.ones(3)) < 1e-15
+
+
+def test_refactorise_is_as_good_as_a_fresh_factorisation():
+    first = [[-7.1e-07, 8917.0, 3.8e-05], [-287387.0, -113000.3, 5985166.4], [3e-05, -1e-05, 1e-05]]
+    then = [
+        [-0.25, -1006.1, -21471521.4],
+        [292.0, -2688.6, -51073197.0],
+        [13583596.3, -15630787.2, 3.7e-4],
+    ]
+    b = np.array([-1.66, 0.77, 0.67])
+    lu = solvers.splu(sp.csc_array(np.array(first)))
+    lu.refactorise(sp.csc_array(np.array(then)))
+    assert lu.growth < 1e4
+    assert normwise_error(then, lu.solve(b), b) < 1e-15
+
+
+def test_growth_is_bounded():
+    """Of Hessenberg matrices with a diagonal that the usual threshold just accepts."""
+    rng = np.random.default_rng(0)
+    grown = 0
+    for _ in range(60):
+        n = 12
+        above = np.triu(np.ones((n, n)), -1) * (rng.random((n, n)) < 0.2)
+        M = np.where(above > 0, rng.choice([0.0101, 1.0, -1.0], (n, n)), 0)
+        np.fill_diagonal(M, 0.0101)
+        if np.linalg.cond(M) > 1e6:
+            continue
+        lu, b = solvers.splu(sp.csc_array(M)), rng.standard_normal(n)
+        grown = max(grown, lu.growth)
+        assert normwise_error(M, lu.solve(b), b) < 1e-14
+    assert 1 < grown <= 1e4
+
+
+@pytest.mark.parametrize("exponent", [-1070, -960, -300, 300, 960])
+@pytest.mark.parametrize("kind", [float, complex])
+@pytest.mark.parametrize("solver", ["auto", "superlu"])
+def test_the_scale_of_a_matrix_does_not_matter(exponent, kind, solver):
+    rng = np.random.default_rng(0)
+    M = rng.integers(-9, 10, (30, 30)) * (rng.random((30, 30)) < 0.3) + np.eye(30) * 40
+    M = M * (1 + 2j if kind is complex else 1)
+    A, b = sp.csc_array(M * 2.0**exponent), rng.standard_normal((30, 2))
+    for trans, shift in itertools.product("NTH", (-900, 0, 900)):
+        if not abs(shift - exponent) < 1000:
+            continue  # the solution is beyond the range
+        x = solvers.splu(A, solver=solver).solve(b * 2.0**shift, trans)
+        x = (
+            x
+            * 2.0 ** ((exponent - shift) // 2)
+            * 2.0 ** (exponent - shift - (exponent - shift) // 2)
+        )
+        assert normwise_error(turned(sp.csc_array(M), trans).toarray(), x, b) < 1e-13
+
+
+def test_rows_and_columns_of_all_scales():
+    rng = np.random.default_rng(1)
+    for _ in range(20):
+        n = 25
+        M = rng.standard_normal((n, n)) * (rng.random((n, n)) < 0.3) + 3 * np.eye(n)
+        r, c = 2.0 ** rng.integers(-400, 400, n), 2.0 ** rng.integers(-400, 400, n)
+        x = rng.standard_normal(n)
+        lu = solvers.splu(sp.csc_array(r[:, None] * M * c))
+        b = r * (M @ x)
+        assert np.abs(lu.solve(b) * c / x - 1).max() < 1e-9
+        assert lu.rcond.min() > 1e-6
+
+
+def test_a_solution_beyond_the_range_is_not_silent():
+    lu = solvers.splu(sp.csc_array(np.array([[1.0, 2.0], [3.0, 4.0]]) * 1e-300))
+    with pytest.warns(IllConditionedWarning, match="no finite solution"):
+        lu.solve(np.full(2, 1e300))
+    assert np.isfinite(lu.solve(np.ones(2))).all()
+
+
+def test_what_is_not_finite_in_a_right_hand_side_stays_so():
+    lu = solvers.splu(sp.csc_array(np.array([[1.0, 2.0], [3.0, 4.0]])))
+    b = np.array([[1.0, np.nan], [1.0, 0.0]])
+    x = lu.solve(b)
+    assert np.allclose(x[:, 0], [-1, 1])
+    assert not np.isfinite(x[:, 1]).any()
+
+
+def laplacian(rng, n):
+    """An integer Laplacian of a connected graph: its rows and columns sum to zero."""
+    L = np.zeros((n, n))
+    pairs = [(i, int(rng.integers(i))) for i in range(1, n)]
+    pairs += [tuple(rng.choice(n, 2, replace=False)) for _ in range(n)]
+    for i, j in pairs:
+        weight = int(rng.integers(1, 50))
+        L[[i, j], [i, j]] += weight
+        L[[i, j], [j, i]] -= weight
+    return L
+
+
+def test_singular_laplacians_are_never_silent():
+    rng = np.random.default_rng(0)
+    for _ in range(150):
+        L = sp.csc_array(laplacian(rng, int(rng.integers(3, 40))))
+        with warnings.catch_warnings():
+            warnings.simplefilter("error", IllConditionedWarning)
+            with pytest.raises((IllConditionedWarning, SingularMatrixError)):
+                solvers.splu(L)
+
+
+def test_the_island_without_a_reference_is_named():
+    rng = np.random.default_rng(3)
+    while True:
+        B = sp.block_diag([laplacian(rng, 4)[1:, 1:], laplacian(rng, 5)], format="csc")
+        try:
+            with pytest.warns(IllConditionedWarning, match=r"5 rows .*rows 3, 4, 5, 6, 7;"):
+                lu = solvers.splu(sp.csc_array(B))
+        except SingularMatrixError as error:  # a zero was met by chance
+            named = sorted(error.rows)
+        else:
+            break
+        assert named == [3, 4, 5, 6, 7]
+    island = int(lu.rcond.argmin())
+    assert lu.rcond[island] < 2.2e-16
+    assert np.delete(lu.rcond, island).min() > 1e-3
+    assert lu.rcond.shape == (lu.n_blocks,)
+
+
+def test_units_are_no_reason_to_warn():
+    """A condition of 1e16 by units alone, and one beyond the limit in a block not scaled."""
+    rng = np.random.default_rng(0)
+    M = rng.standard_normal((30, 30)) + 10 * np.eye(30)
+    A = sp.csc_array(10.0 ** rng.uniform(-12, 12, (30, 1)) * M * 10.0 ** rng.uniform(-12, 12, 30))
+    lu = solvers.splu(A)
+    lu.solve(np.ones(30))
+    assert lu.condition() > 1e16
+    assert lu.rcond.min() > 1e-5
+
+
+def test_the_warning_is_in_both_families():
+    assert issubclass(IllConditionedWarning, LinAlgWarning)
+    assert issubclass(IllConditionedWarning, MatrixRankWarning)
+
+
+@pytest.mark.parametrize("solver", ["auto", "superlu"])
+def test_growth_without_end_is_said(solver):
+    """Wilkinson's matrix, for which partial pivoting loses a digit every three rows."""
+    n = 180
+    M = np.eye(n) - np.tril(np.ones((n, n)), -1)
+    M[:, -1] = 1
+    b = np.random.default_rng(0).standard_normal(n)
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        x = solvers.splu(sp.csc_array(M), solver=solver).solve(b)
+    poor = normwise_error(M, x, b) > 1e-9
+    assert poor == any(w.category is IllConditionedWarning for w in caught)
+
+
+def test_estimates_of_conditions():
+    rng = np.random.default_rng(0)
+    for n in (1, 2, 5, 30):
+        M = rng.standard_normal((n, n)) + 1j * rng.standard_normal((n, n))
+
+        def solve(b, adjoint, M=M):
+            return np.linalg.solve(M.conj().T if adjoint else M, b)
+
+        exact = np.linalg.norm(np.linalg.inv(M), 1)
+        assert exact / 3 < inverse_norm(solve, n, M.dtype) < exact * (1 + 1e-10)
+    lu = solvers.splu(sp.csc_array(np.array([[1.0, 2.0], [3.0, 4.0]])))
+    assert lu.rcond is lu.rcond
+    assert not lu.rcond.flags.writeable
+
+
+def structured(rng):
+    """Return a small system of one of many kinds of pattern and of values."""
+    n = int(rng.integers(1, 30))
+    D = [
+        lambda: rng.random((n, n)) < rng.choice([0.05, 0.2, 0.6]),
+        lambda: np.triu(np.ones((n, n)), -1) > 0,
+        lambda: abs(np.subtract.outer(np.arange(n), np.arange(n))) <= 2,
+        lambda: np.tril(np.ones((n, n))) + np.eye(n)[-1] > 0,
+    ][rng.integers(4)]()
+    np.fill_diagonal(D, True)
+    D = D[rng.permutation(n)] if rng.random() < 0.6 else D
+    v = [
+        lambda k: rng.standard_normal(k),
+        lambda k: rng.choice([-1.0, 1.0], k),
+        lambda k: rng.standard_normal(k) * 10.0 ** rng.uniform(-8, 8, k),
+        lambda k: rng.standard_normal(k) * 10.0 ** rng.uniform(-100, 100, k),
+        lambda k: rng.integers(-2, 3, k).astype(float),
+        lambda k: rng.choice([0.0101, 1.0, -1.0, 0.0099], k),
+        lambda k: rng.standard_normal(k) * 1e-290,
+        lambda k: rng.standard_normal(k) * 1e290,
+        lambda k: rng.standard_normal(k) + 1j * rng.standard_normal(k),
+    ][rng.integers(9)](int(D.sum()))
+    M = np.zeros((n, n), v.dtype)
+    M[D] = v
+    return D, M
+
+
+@pytest.mark.filterwarnings("ignore::sparsematch.solvers.IllConditionedWarning")
+def test_never_worse_than_numpy():
+    """Where dense NumPy's backward error is below 1e-12, ours is below 1e-9."""
+    rng = np.random.default_rng(7)
+    tried = 0
+    for _ in range(250):
+        D, M = structured(rng)
+        n = M.shape[0]
+        rows, cols = np.nonzero(D)
+        A = sp.csc_array(sp.coo_array((M[D], (rows, cols)), shape=(n, n)))
+        try:
+            lu = solvers.splu(A)
+            if rng.random() < 0.5:
+                M = np.where(D, structured_like(rng, D), 0).astype(M.dtype)
+                A = sp.csc_array(sp.coo_array((M[D], (rows, cols)), shape=(n, n)))
+                lu.refactorise(A)
+        except SingularMatrixError:
+            continue
+        trans = "NTH"[rng.integers(3)]
+        B = turned(A, trans).toarray()
+        b = rng.standard_normal((n, 2))
+        x = lu.solve(b, trans)
+        try:
+            with np.errstate(all="ignore"):
+                dense = normwise_error(B, np.linalg.solve(B, b), b)
+        except np.linalg.LinAlgError:
+            continue
+        if dense < 1e-12:
+            tried += 1
+            assert normwise_error(B, x, b) < 1e-9, (B.tolist(), b.tolist(), trans)
+    assert tried > 150
+
+
+def structured_like(rng, D):
+    return rng.standard_normal(D.shape) * 10.0 ** rng.uniform(-8, 8, D.shape)
