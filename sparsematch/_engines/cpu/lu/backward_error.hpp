@@ -40,12 +40,13 @@ class BackwardError {
 
     // Writes: r, the residuals, and the error of each right-hand side. Time: O((n + nnz) width);
     // workspace: a number for each of r.
-    void measure(const Value* x, const Value* b, Value* r, SolutionError* errors) {
+    void measure(const Value* x, const Value* b, Value* r, SolutionError* errors,
+                 WorkCounter& counter) {
         const auto total = static_cast<std::int64_t>(columns_.n_rows) * width_;
         for (std::int64_t k = 0; k < total; ++k) r[k] = Value(0), sizes_[k] = std::abs(b[k]);
-        if (side_ == Side::plain) multiply<Side::plain>(x, r);
-        else if (side_ == Side::transposed) multiply<Side::transposed>(x, r);
-        else multiply<Side::adjoint>(x, r);
+        if (side_ == Side::plain) multiply<Side::plain>(x, r, counter);
+        else if (side_ == Side::transposed) multiply<Side::transposed>(x, r, counter);
+        else multiply<Side::adjoint>(x, r, counter);
         // b last: fewer digits are lost in long rows
         for (std::int64_t k = 0; k < total; ++k) r[k] = b[k] - r[k];
         for (std::int64_t s = 0; s < width_; ++s) {
@@ -101,8 +102,9 @@ class BackwardError {
     }
 
     template <Side side>
-    void multiply(const Value* x, Value* r) {
-        for (Index j = 0; j < columns_.n_rows; ++j)
+    void multiply(const Value* x, Value* r, WorkCounter& counter) {
+        for (Index j = 0; j < columns_.n_rows && counter.add((1 + columns_.degree(j)) * width_);
+             ++j)
             for (Index p = columns_.indptr[j]; p < columns_.indptr[j + 1]; ++p) {
                 const Index i = columns_.indices[p];
                 if constexpr (side == Side::plain) add(x, r, i, j, a_[p]);

@@ -72,7 +72,9 @@ class CheckedSolve {
         r_.resize(total);
         BackwardError<Index, Value> backward(columns_, a_, side_, width_);
         error_.resize(width_);
-        backward.measure(x_.data(), b_.data(), r_.data(), error_.data());
+        WorkCounter counter(run);
+        backward.measure(x_.data(), b_.data(), r_.data(), error_.data(), counter);
+        if (run.stopped()) return false;
         if (!refine(backward, run)) return false;
         for (std::int64_t s = 0; s < width_; ++s) errors[s] = error_[s].larger();
         return true;
@@ -93,7 +95,10 @@ class CheckedSolve {
             better_.resize(x_.size()), r_better_.resize(x_.size()), error_better_.resize(width_);
             if (!apply(r_, better_, run)) return false;
             for (std::size_t k = 0; k < x_.size(); ++k) better_[k] += x_[k];
-            backward.measure(better_.data(), b_.data(), r_better_.data(), error_better_.data());
+            WorkCounter counter(run);
+            backward.measure(better_.data(), b_.data(), r_better_.data(), error_better_.data(),
+                             counter);
+            if (run.stopped()) return false;
             for (std::int64_t s = 0; s < width_; ++s) {
                 const double before = excess(error_[s]), now = excess(error_better_[s]);
                 if (open[s] && now < before) keep(s);

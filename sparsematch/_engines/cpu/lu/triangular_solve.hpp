@@ -38,6 +38,7 @@ class TriangularSolve {
     // False: the run was stopped. Time: O(entries of L, U and above, times width).
     bool run(Side side, RunContext& run) {
         WorkCounter counter(run);
+        counter_ = &counter;
         for (Index t = 0, n = lu_.plan.n_blocks(); t < n; ++t) {
             const Index k = side == Side::plain ? n - 1 - t : t;
             if (side == Side::plain) {
@@ -48,7 +49,7 @@ class TriangularSolve {
                                       : subtract_transposed<false>(k);
                 solve_block(k, side);
             }
-            if (!counter.add(width_ * work(k))) return false;
+            if (run.stopped()) return false;
         }
         return true;
     }
@@ -81,26 +82,28 @@ class TriangularSolve {
         for (Index c = lu_.plan.starts[k]; c < lu_.plan.starts[k + 1]; ++c)
             for (std::int64_t s = 0; s < width_; ++s) x_[c * width_ + s] *= factor[c];
     }
-    std::int64_t work(Index k) const {
-        const Index first = lu_.plan.starts[k], end = lu_.plan.starts[k + 1];
-        return lu_.l_start[end] - lu_.l_start[first] + lu_.u_start[end] - lu_.u_start[first] +
-               lu_.plan.upper_start[end] - lu_.plan.upper_start[first] + end - first;
+    // Counts the entries of a column. False: the run was stopped.
+    bool count(std::int64_t entries) { return !counter_ || counter_->add((entries + 1) * width_); }
+    bool count_l(Index c) { return count(lu_.l_end[c] - lu_.l_start[c]); }
+    bool count_u(Index c) { return count(lu_.u_start[c + 1] - lu_.u_start[c]); }
+    bool count_upper(Index c) {
+        return count(lu_.plan.upper_start[c + 1] - lu_.plan.upper_start[c]);
     }
 
     void solve(Index k) {
         const Index first = lu_.plan.starts[k], end = lu_.plan.starts[k + 1];
         if (end - first > 1)
-            for (Index c = first; c < end; ++c)
+            for (Index c = first; c < end && count_l(c); ++c)
                 for (auto p = lu_.l_start[c]; p < lu_.l_end[c]; ++p)
                     subtract(first + lu_.l_row[p], c, lu_.l[p]);
-        for (Index c = end; c-- > first;) {
+        for (Index c = end; c-- > first && count_u(c);) {
             divide(c, lu_.pivot[c]);
             for (auto p = lu_.u_start[c]; p < lu_.u_start[c + 1]; ++p)
                 subtract(first + lu_.u_row[p], c, lu_.u[p]);
         }
     }
     void subtract_upper(Index k) {
-        for (Index c = lu_.plan.starts[k]; c < lu_.plan.starts[k + 1]; ++c)
+        for (Index c = lu_.plan.starts[k]; c < lu_.plan.starts[k + 1] && count_upper(c); ++c)
             for (auto p = lu_.plan.upper_start[c]; p < lu_.plan.upper_start[c + 1]; ++p)
                 subtract(lu_.upper_row[p], c, lu_.upper[p]);
     }
@@ -112,19 +115,19 @@ class TriangularSolve {
     }
     template <bool Adjoint>
     void subtract_transposed(Index k) {
-        for (Index c = lu_.plan.starts[k]; c < lu_.plan.starts[k + 1]; ++c)
+        for (Index c = lu_.plan.starts[k]; c < lu_.plan.starts[k + 1] && count_upper(c); ++c)
             for (auto p = lu_.plan.upper_start[c]; p < lu_.plan.upper_start[c + 1]; ++p)
                 subtract(c, lu_.upper_row[p], turned<Adjoint>(lu_.upper[p]));
     }
     template <bool Adjoint>
     void solve_transposed(Index k) {
         const Index first = lu_.plan.starts[k], end = lu_.plan.starts[k + 1];
-        for (Index c = first; c < end; ++c) {
+        for (Index c = first; c < end && count_u(c); ++c) {
             for (auto p = lu_.u_start[c]; p < lu_.u_start[c + 1]; ++p)
                 subtract(c, first + lu_.u_row[p], turned<Adjoint>(lu_.u[p]));
             divide(c, turned<Adjoint>(lu_.pivot[c]));
         }
-        for (Index c = end; c-- > first;)
+        for (Index c = end; c-- > first && count_l(c);)
             for (auto p = lu_.l_start[c]; p < lu_.l_end[c]; ++p)
                 subtract(c, first + lu_.l_row[p], turned<Adjoint>(lu_.l[p]));
     }
@@ -133,6 +136,7 @@ class TriangularSolve {
     const ExternalSolve<Index, Value>& external_;
     Value* x_;
     std::int64_t width_;
+    WorkCounter* counter_ = nullptr;  // of the run, if there is one
 };
 
 }  // namespace sparsematch
