@@ -6,6 +6,8 @@ from typing import TYPE_CHECKING, Any, NoReturn
 
 import numpy as np
 
+from sparsematch._types.pieces import in_pieces
+
 if TYPE_CHECKING:
     from sparsematch._types.bipartite import BipartiteCSR
 
@@ -37,18 +39,15 @@ def check(graph: "BipartiteCSR", name: str, threads: int = 1) -> None:
 
 
 def _largest(values: np.ndarray[Any, Any], threads: int) -> int:
-    """Return the largest value.
+    """Return the largest value. Two threads read memory faster than one."""
+    if values.size < _LARGE:
+        threads = 1
 
-    NumPy lets other threads run meanwhile; two read memory faster than one.
-    """
-    if threads == 1 or values.size < _LARGE:
-        return int(values[values.argmax()])  # which NumPy finds faster than by max()
-    from concurrent.futures import ThreadPoolExecutor
+    def largest(begin: int, end: int) -> int:
+        piece = values[begin:end]
+        return int(piece[piece.argmax()])  # which NumPy finds faster than by max()
 
-    first, *rest = np.array_split(values, threads)
-    with ThreadPoolExecutor(threads - 1) as pool:
-        others = pool.map(lambda part: int(part[part.argmax()]), rest)
-        return max(int(first[first.argmax()]), *others)
+    return max(in_pieces(largest, values.size, threads))
 
 
 def check_on_gpu(graph: "BipartiteCSR", name: str) -> "BipartiteCSR":

@@ -1,7 +1,6 @@
 """The analysis of a matrix, and the factorisation in block triangular form that is based on it."""
 
 from dataclasses import dataclass
-from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -13,6 +12,7 @@ from sparsematch._types.block_form import BlockForm, square_form
 from sparsematch._types.choices import Pivoting, Side, Solver
 from sparsematch._types.errors import unknown_choice, wrong_type
 from sparsematch._types.factors import SIDES
+from sparsematch._types.lazy import lazy_attribute
 from sparsematch._types.sparse_like import SparseLike
 from sparsematch.solvers._external import MakeExternal
 from sparsematch.solvers._factors import NO_STATE, BlockFactors
@@ -61,7 +61,7 @@ class Analysis:
 
     _plan: FactorisationPlan
 
-    @cached_property
+    @lazy_attribute
     def form(self) -> BlockForm:
         """The block triangular form."""
         return square_form(self._plan.row_perm, self._plan.col_perm, self._plan.starts)

@@ -29,7 +29,7 @@ Index run_block_labels(CsrArg<Index> matrix, const std::optional<CsrArg<Index>>&
 
 template <class Index>
 Index run_connected_components(CsrArg<Index> a, Sides<Index> labels) {
-    nb::gil_scoped_release release;
+    const ReleasedGil released;
     return connected_components(a.view(), labels.first.data(), labels.second.data());
 }
 
@@ -48,7 +48,7 @@ Index run_hall_violators(CsrArg<Index> matrix, Sides<const Index> mates, Sides<I
 
 template <class Index>
 void run_sort_by_label(In<Index> label, Index n_labels, Out<Index> order, Out<Index> starts) {
-    nb::gil_scoped_release release;
+    const ReleasedGil released;
     sort_by_label(label.data(), static_cast<Index>(label.size()), n_labels, order.data(),
                   starts.data());
 }
@@ -56,7 +56,7 @@ void run_sort_by_label(In<Index> label, Index n_labels, Out<Index> order, Out<In
 template <class Index>
 void run_block_permutation(In<Index> group, In<Index> row_mate, Index n_square, Sides<Index> perms,
                            Out<Index> starts, int workers) {
-    nb::gil_scoped_release release;
+    const ReleasedGil released;
     ThreadTeam team(workers);
     const auto& [rows, cols] = perms;
     block_permutation(group.data(), row_mate.data(), static_cast<Index>(rows.size()),

@@ -59,7 +59,7 @@ typename BlockPlan<Index>::Limits read_limits(const PlanLimits<Index>& given) {
 template <class Index>
 BlockPlan<Index>* make_plan(CsrArg<Index> matrix, FormArg<Index> form, In<bool> external_only,
                             PlanLimits<Index> limits) {
-    nb::gil_scoped_release release;
+    const ReleasedGil released;
     const auto a = matrix.view();
     Planner<Index> planner(a, read_form<Index>(form), external_only.data(), nullptr,
                            read_limits<Index>(limits));
@@ -94,7 +94,7 @@ nb::tuple block(const BlockPlan<Index>& plan, Index k, bool ascending) {
 
 template <class Index>
 bool run_is_canonical(In<Index> indptr, In<Index> indices) {
-    nb::gil_scoped_release release;
+    const ReleasedGil released;
     return indptr.size() > 0 && is_canonical(indptr.data(), static_cast<Index>(indptr.size() - 1),
                                              indices.data(), indices.size());
 }
@@ -133,7 +133,7 @@ nb::tuple factorise(BlockLU<Index, Value>& lu, In<Value> values, bool again) {
 
 template <class Index, class Value>
 void solve(const BlockLU<Index, Value>& lu, Matrix<Value> x, Index first, Index last, int side) {
-    nb::gil_scoped_release release;
+    const ReleasedGil released;
     TriangularSolve<Index, Value>(lu, x.data(), static_cast<std::int64_t>(x.shape(1)))
         .run(first, last, static_cast<Side>(side));
 }
@@ -141,7 +141,7 @@ void solve(const BlockLU<Index, Value>& lu, Matrix<Value> x, Index first, Index 
 template <class Index, class Value>
 void measure(CsrArg<Index> matrix, In<Value> values, Matrix<const Value> x, Matrix<const Value> b,
              int side, Matrix<Value> residuals, Out<double> errors) {
-    nb::gil_scoped_release release;
+    const ReleasedGil released;
     const auto columns = matrix.view();
     BackwardError<Index, Value>(columns, values.data(), x.data(),
                                 static_cast<std::int64_t>(x.shape(1)))
@@ -188,7 +188,7 @@ void bind_factors(nb::module_& m, const char* name) {
         "block_lu", [](const BlockPlan<Index>& plan, In<Value>) { return new LU(plan); },
         nb::keep_alive<0, 1>());
     m.def("value_norms", [](In<Index> indptr, In<Value> values) {
-        nb::gil_scoped_release release;
+        const ReleasedGil released;
         const auto n = static_cast<Index>(indptr.size() - 1);
         const auto found = value_norms(indptr.data(), n, values.data());
         return std::pair(found.largest, found.norm);
