@@ -31,7 +31,7 @@ def output(code, *arguments):
 @can_fork
 @no_sanitizer
 def test_forks_while_threads_are_in_a_call():
-    """A child is ended by a signal if it waits for what only threads of its parent would release."""
+    """A signal ends a child that waits for what only threads of its parent could release."""
     code = """
 import os, signal, threading, warnings
 os.environ["SPARSEMATCH_CORES"] = "4"
