@@ -47,7 +47,7 @@ void bind(nb::module_& m) {
 }  // namespace
 
 NB_MODULE(_core, m) {
-    m.def("set_main_thread", [](unsigned long ident) { main_thread = ident; });
+    m.def("set_main_thread", [](std::uint64_t ident) { main_thread = ident; });
     bind<std::int32_t>(m);
     bind<std::int64_t>(m);
     bind_matching(m);

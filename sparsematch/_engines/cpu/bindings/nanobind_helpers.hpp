@@ -10,6 +10,7 @@
 
 #include <atomic>
 #include <chrono>
+#include <cstdint>
 #include <optional>
 #include <thread>
 #include <tuple>
@@ -69,7 +70,7 @@ auto owned(Container&& from, std::size_t n) {
 
 // At exit Python ends a daemon thread that asks for the GIL, with glibc by unwinding its stack,
 // which may pass neither a destructor nor nanobind. Such a thread sleeps until the process ends, as
-// Python itself lets it from 3.14 on. Call: of Python's C functions alone, which throw nothing else.
+// Python itself lets it from 3.14 on. Call: of Python's C functions alone, which throw nothing.
 template <class Call>
 auto or_sleep_at_exit(const Call& call) {
     try {
@@ -94,7 +95,7 @@ class ReleasedGil {
 };
 
 // The thread on which Python handles signals, by Python's identifier.
-inline std::atomic<unsigned long> main_thread{0};
+inline std::atomic<std::uint64_t> main_thread{0};
 
 // Asks Python now and then whether a signal arrived, on the main thread: no other handles any. What
 // the handler raised is kept and thrown after the run.

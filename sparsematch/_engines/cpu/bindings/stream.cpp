@@ -20,10 +20,8 @@ struct Watch : Signals {
         return !watch.callback.is_none() && watch.raised_by([&] { return watch.report(); });
     }
     bool report() const {
-        const auto [round, done, total] = progress;
-        PyObject* result =
-            PyObject_CallFunction(callback.ptr(), "LLL", static_cast<long long>(round),
-                                  static_cast<long long>(done), static_cast<long long>(total));
+        const auto [round, done, total] = progress;  // "L": an integer of 64 bits
+        PyObject* result = PyObject_CallFunction(callback.ptr(), "LLL", round, done, total);
         Py_XDECREF(result);
         return result != nullptr;
     }
