@@ -5,6 +5,8 @@ from typing import Any, NoReturn, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
+from sparsematch._input.pieces import in_pieces
+
 _Indices: TypeAlias = NDArray[np.signedinteger[Any]]
 
 _UNSIGNED: dict[np.dtype[Any], np.dtype[Any]] = {
@@ -77,14 +79,14 @@ def _largest(values: NDArray[Any], threads: int) -> int:
 
     NumPy lets other threads run meanwhile; two read memory faster than one.
     """
-    if threads == 1 or values.size < _LARGE:
-        return int(values[values.argmax()])  # which NumPy finds faster than by max()
-    from concurrent.futures import ThreadPoolExecutor
+    if values.size < _LARGE:
+        threads = 1
 
-    first, *rest = np.array_split(values, threads)
-    with ThreadPoolExecutor(threads - 1) as pool:
-        others = pool.map(lambda part: int(part[part.argmax()]), rest)
-        return max(int(first[first.argmax()]), *others)
+    def largest(begin: int, end: int) -> int:
+        piece = values[begin:end]
+        return int(piece[piece.argmax()])  # which NumPy finds faster than by max()
+
+    return max(in_pieces(largest, values.size, threads))
 
 
 def _refuse_lengths(

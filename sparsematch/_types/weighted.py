@@ -7,11 +7,11 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
+from sparsematch._input.pieces import in_pieces
 from sparsematch._types.arrays import BoolArray, FloatArray, IndexArray
 from sparsematch._types.bipartite import BipartiteCSR, as_bipartite, as_compressed, checked
 from sparsematch._types.errors import wrong_type
 from sparsematch._types.matching import Matching
-from sparsematch._types.pieces import in_pieces
 from sparsematch._types.sparse_like import Sparse
 
 

@@ -43,7 +43,10 @@ class Progress:
         ended = threading.Event()
         ticker = threading.Thread(target=self._tick, args=(words, start, ended), daemon=True)
         if self._shown:
-            ticker.start()
+            try:
+                ticker.start()
+            except RuntimeError:  # the system refuses threads: the work goes on
+                self._shown = False
         try:
             yield
         finally:

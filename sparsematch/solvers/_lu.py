@@ -3,7 +3,6 @@
 import warnings
 from collections.abc import Iterator
 from dataclasses import dataclass
-from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -14,6 +13,7 @@ from sparsematch._types.block_form import BlockForm, square_form
 from sparsematch._types.choices import Pivoting, Side, Solver
 from sparsematch._types.errors import stack_level, unknown_choice, wrong_type
 from sparsematch._types.factors import SIDES
+from sparsematch._types.lazy import lazy_attribute
 from sparsematch._types.sparse_like import SparseLike
 from sparsematch.solvers._condition import EPSILON, inverse_norm
 from sparsematch.solvers._errors import IllConditionedWarning, name_block
@@ -71,7 +71,7 @@ class Analysis:
 
     _plan: FactorisationPlan
 
-    @cached_property
+    @lazy_attribute
     def form(self) -> BlockForm:
         """The block triangular form."""
         return square_form(self._plan.row_perm, self._plan.col_perm, self._plan.starts)

@@ -26,6 +26,9 @@ _ForestArrays = tuple[IndexArray, IndexArray, _Indices, _Indices, _Indices, Inde
 _RankSide = tuple[IndexArray, IndexArray, IndexArray, IndexArray]
 _Progress = Callable[[int, int, int], object] | None
 
+def set_main_thread(ident: int, /) -> None:
+    """Tell on which thread Python handles signals, so that calls ask for them there."""
+
 def transpose(matrix: Csr, lists: _Indices, workers: int, /) -> None:
     """Write the indptr and indices of the transpose."""
 

@@ -4,7 +4,7 @@ In a clone that was installed with ``pip install .`` the source lies here and th
 """
 
 import sys
-from importlib import metadata
+from importlib import import_module, metadata
 from importlib.machinery import EXTENSION_SUFFIXES, ModuleSpec
 from importlib.util import find_spec, module_from_spec, spec_from_file_location
 from pathlib import Path
@@ -21,8 +21,13 @@ def load_core() -> ModuleType | None:
     Raises
     ------
     ImportError
-        If there is neither, or the installed one is not of this source.
+        If there is neither, the installed one is not of this source, or this is a sub-interpreter.
     """
+    if not _in_main_interpreter():
+        raise ImportError(
+            "sparsematch cannot be used in a sub-interpreter: its compiled core works in the main "
+            "interpreter only; use threads, which it lets run meanwhile, or processes"
+        )
     if _NAME in sys.modules or find_spec(_NAME) is not None:
         return None
     spec = _installed()
@@ -40,6 +45,17 @@ def load_core() -> ModuleType | None:
         del sys.modules[_NAME]
         raise
     return module
+
+
+def _in_main_interpreter() -> bool:
+    """Tell whether this is the main interpreter; in another, the core would wait for ever."""
+    for name in "_interpreters", "_xxsubinterpreters":  # from Python 3.13 on, and before
+        try:
+            interpreters = import_module(name)
+        except ImportError:
+            continue
+        return bool(interpreters.get_current() == interpreters.get_main())
+    return True
 
 
 def _installed() -> ModuleSpec | None:

@@ -10,7 +10,7 @@ namespace {
 
 template <class Index>
 Index run_wrong_mate(In<Index> mate) {
-    nb::gil_scoped_release release;
+    const ReleasedGil released;
     return wrong_mate(mate.data(), static_cast<Index>(mate.size()));
 }
 

@@ -10,21 +10,21 @@ namespace {
 
 template <class Index>
 void run_transpose(CsrArg<Index> a, Sides<Index> lists, int workers) {
-    nb::gil_scoped_release release;
+    const ReleasedGil released;
     ThreadTeam team(workers);
     transpose(team, a.view(), lists.first.data(), lists.second.data());
 }
 
 template <class Index>
 std::tuple<int, Index, Index> run_check_matching(CsrArg<Index> a, Sides<const Index> mates) {
-    nb::gil_scoped_release release;
+    const ReleasedGil released;
     const auto found = check_matching(a.view(), view(mates));
     return {static_cast<int>(found.fault), found.i, found.j};
 }
 
 template <class Index>
 std::pair<Index, Index> run_free_entry(CsrArg<Index> a, Sides<const Index> mates) {
-    nb::gil_scoped_release release;
+    const ReleasedGil released;
     const auto found = free_entry(a.view(), view(mates));
     return {found.i, found.j};
 }
@@ -47,6 +47,7 @@ void bind(nb::module_& m) {
 }  // namespace
 
 NB_MODULE(_core, m) {
+    m.def("set_main_thread", [](std::uint64_t ident) { main_thread = ident; });
     bind<std::int32_t>(m);
     bind<std::int64_t>(m);
     bind_matching(m);

@@ -40,7 +40,7 @@ bool run_is_block_form(CsrArg<Index> matrix, Sides<const Index> mates, Sides<con
 
 template <class Index>
 Index run_connected_components(CsrArg<Index> a, Sides<Index> labels) {
-    nb::gil_scoped_release release;
+    const ReleasedGil released;
     return connected_components(a.view(), labels.first.data(), labels.second.data());
 }
 
@@ -59,7 +59,7 @@ Index run_hall_violators(CsrArg<Index> matrix, Sides<const Index> mates, Sides<I
 
 template <class Index>
 void run_sort_by_label(In<Index> label, Index n_labels, Out<Index> order, Out<Index> starts) {
-    nb::gil_scoped_release release;
+    const ReleasedGil released;
     sort_by_label(label.data(), static_cast<Index>(label.size()), n_labels, order.data(),
                   starts.data());
 }
@@ -67,7 +67,7 @@ void run_sort_by_label(In<Index> label, Index n_labels, Out<Index> order, Out<In
 template <class Index>
 void run_block_permutation(In<Index> group, In<Index> row_mate, Index n_square, Sides<Index> perms,
                            Out<Index> starts, int workers) {
-    nb::gil_scoped_release release;
+    const ReleasedGil released;
     ThreadTeam team(workers);
     const auto& [rows, cols] = perms;
     block_permutation(group.data(), row_mate.data(), static_cast<Index>(rows.size()),

@@ -44,7 +44,7 @@ std::tuple<bool, bool, std::uint64_t> run_validate_graph(GraphArg<Index> graph, 
 
 template <class Index>
 double run_matched_weight(GraphArg<Index> graph, In<Index> mate, Index first) {
-    nb::gil_scoped_release release;
+    const ReleasedGil released;
     return matched_weight(view<Index>(graph), mate.data(), first);
 }
 

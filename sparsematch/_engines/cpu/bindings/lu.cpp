@@ -4,6 +4,7 @@
 #include <nanobind/stl/vector.h>
 
 #include <algorithm>
+#include <exception>
 #include <memory>
 #include <stdexcept>
 #include <vector>
@@ -108,7 +109,7 @@ nb::tuple block(const BlockPlan<Index>& plan, Index k, bool ascending) {
 
 template <class Index>
 bool run_is_canonical(In<Index> indptr, In<Index> indices) {
-    nb::gil_scoped_release release;
+    const ReleasedGil released;
     return indptr.size() > 0 && is_canonical(indptr.data(), static_cast<Index>(indptr.size() - 1),
                                              indices.data(), indices.size());
 }
@@ -160,11 +161,20 @@ nb::tuple solve(const BlockLU<Index, Value>& lu, CsrArg<Index> matrix, In<Value>
     Buffer<Value> x(n * width);
     Buffer<double> errors(width);
     const ExternalSolve<Index, Value> call = [&](Index k, Value* rows, std::int64_t w, Side s) {
-        nb::gil_scoped_acquire gil;
-        const auto m = static_cast<std::size_t>(lu.plan.size(k));
-        const nb::ndarray<nb::numpy, Value, nb::ndim<2>> view(
-            rows, {m, static_cast<std::size_t>(w)}, nb::handle());
-        external(k, nb::cast(view, nb::rv_policy::reference), static_cast<int>(s));
+        std::exception_ptr error;
+        or_sleep_at_exit([&] {
+            const auto state = PyGILState_Ensure();
+            try {
+                const auto m = static_cast<std::size_t>(lu.plan.size(k));
+                const nb::ndarray<nb::numpy, Value, nb::ndim<2>> view(
+                    rows, {m, static_cast<std::size_t>(w)}, nb::handle());
+                external(k, nb::cast(view, nb::rv_policy::reference), static_cast<int>(s));
+            } catch (const nb::python_error&) {
+                error = std::current_exception();
+            }
+            PyGILState_Release(state);
+        });
+        if (error) std::rethrow_exception(error);
     };
     interruptible(1, [&](RunContext& run) {
         CheckedSolve<Index, Value>(columns, values.data(), largest, lu, call,
@@ -177,7 +187,7 @@ nb::tuple solve(const BlockLU<Index, Value>& lu, CsrArg<Index> matrix, In<Value>
 // With one scaled block, in place: x has a place for every row, by pivots or by columns.
 template <class Index, class Value>
 void solve_scaled(const BlockLU<Index, Value>& lu, Index k, Array<Value> x, bool adjoint) {
-    nb::gil_scoped_release release;
+    const ReleasedGil released;
     const ExternalSolve<Index, Value> none;
     TriangularSolve<Index, Value>(lu, none, x.data(), 1).solve_scaled(k, adjoint);
 }
@@ -233,7 +243,7 @@ void bind_factors(nb::module_& m, const char* name) {
         "block_lu", [](const BlockPlan<Index>& plan, In<Value>) { return new LU(plan); },
         nb::keep_alive<0, 1>());
     m.def("value_norms", [](In<Index> indptr, In<Value> values) {
-        nb::gil_scoped_release release;
+        const ReleasedGil released;
         const auto n = static_cast<Index>(indptr.size() - 1);
         const auto found = value_norms(indptr.data(), n, values.data());
         return std::pair(found.largest, found.norm);

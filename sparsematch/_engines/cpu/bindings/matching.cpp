@@ -29,7 +29,7 @@ nb::tuple run_improve(const char* name, CsrArg<Index> matrix,
 
 template <class Index>
 bool run_match_diagonal(CsrArg<Index> a, Sides<Index> mates) {
-    nb::gil_scoped_release release;
+    const ReleasedGil released;
     return match_diagonal(a.view(), view(mates));
 }
 

@@ -8,7 +8,11 @@
 #include <nanobind/stl/pair.h>
 #include <nanobind/stl/tuple.h>
 
+#include <atomic>
+#include <chrono>
+#include <cstdint>
 #include <optional>
+#include <thread>
 #include <tuple>
 #include <type_traits>
 #include <utility>
@@ -64,22 +68,62 @@ auto owned(Container&& from, std::size_t n) {
     return nb::ndarray<nb::numpy, Value, nb::ndim<1>>(kept->data(), {n}, owner);
 }
 
-// Asks Python now and then whether a signal arrived. What its handler raised is kept and thrown
-// after the run.
+// At exit Python ends a daemon thread that asks for the GIL, with glibc by unwinding its stack,
+// which may pass neither a destructor nor nanobind. Such a thread sleeps until the process ends, as
+// Python itself lets it from 3.14 on. Call: of Python's C functions alone, which throw nothing.
+template <class Call>
+auto or_sleep_at_exit(const Call& call) {
+    try {
+        return call();
+    } catch (...) {
+        for (;;) std::this_thread::sleep_for(std::chrono::hours(1));
+    }
+}
+
+// Lets other threads run Python while it lives: declared before the team that works meanwhile.
+class ReleasedGil {
+  public:
+    ReleasedGil() : state_(PyEval_SaveThread()) {}
+    ReleasedGil(const ReleasedGil&) = delete;
+    ReleasedGil& operator=(const ReleasedGil&) = delete;
+    ~ReleasedGil() {
+        or_sleep_at_exit([&] { PyEval_RestoreThread(state_); });
+    }
+
+  private:
+    PyThreadState* state_;
+};
+
+// The thread on which Python handles signals, by Python's identifier.
+inline std::atomic<std::uint64_t> main_thread{0};
+
+// Asks Python now and then whether a signal arrived, on the main thread: no other handles any. What
+// the handler raised is kept and thrown after the run.
 struct Signals {
     bool raised = false;
     nb::object type, value, traceback;
 
     static bool poll(void* self) {
-        nb::gil_scoped_acquire gil;
-        auto& signals = *static_cast<Signals*>(self);
-        if (signals.raised) return true;
-        if (PyErr_CheckSignals() == 0) return false;
+        if (PyThread_get_thread_ident() != main_thread.load(std::memory_order_relaxed))
+            return false;
+        return static_cast<Signals*>(self)->raised_by([] { return PyErr_CheckSignals() == 0; });
+    }
+    // Whether this call, or one before, has raised: made with the GIL, false where it has.
+    template <class Call>
+    bool raised_by(const Call& call) {
+        return raised || or_sleep_at_exit([&] {
+                   const auto state = PyGILState_Ensure();
+                   if (!call()) keep_error();
+                   PyGILState_Release(state);
+                   return raised;
+               });
+    }
+    void keep_error() {
         PyObject *type, *value, *traceback;
         PyErr_Fetch(&type, &value, &traceback);
-        signals.type = nb::steal(type), signals.value = nb::steal(value),
-        signals.traceback = nb::steal(traceback);
-        return signals.raised = true;
+        this->type = nb::steal(type), this->value = nb::steal(value),
+        this->traceback = nb::steal(traceback);
+        raised = true;
     }
     void rethrow() {
         if (!raised) return;
@@ -92,17 +136,17 @@ struct Signals {
 // handler raised meanwhile. Watch: Signals, or what else is polled.
 template <class Call, class Watch>
 auto interruptible(int workers, const RunSettings& settings, Watch&& watch, const Call& call) {
-    const auto released = [&] {
-        nb::gil_scoped_release release;
+    const auto without_gil = [&] {
+        const ReleasedGil released;
         ThreadTeam team(workers);
         RunContext run(team, settings, std::remove_cvref_t<Watch>::poll, &watch);
         return call(run);
     };
-    if constexpr (std::is_void_v<decltype(released())>) {
-        released();
+    if constexpr (std::is_void_v<decltype(without_gil())>) {
+        without_gil();
         watch.rethrow();
     } else {
-        auto result = released();
+        auto result = without_gil();
         watch.rethrow();
         return result;
     }

@@ -15,19 +15,19 @@ std::tuple<std::int64_t, std::int64_t, std::int64_t> run_degree_statistics(In<In
 
 template <class Index>
 std::uint64_t run_column_squares(CsrArg<Index> a) {
-    nb::gil_scoped_release release;
+    const ReleasedGil released;
     return column_squares(a.view());
 }
 
 template <class Index>
 double run_share_of_columns_with_one(CsrArg<Index> a) {
-    nb::gil_scoped_release release;
+    const ReleasedGil released;
     return share_of_columns_with_one(a.view());
 }
 
 template <class Index>
 double run_shared_pair_density(CsrArg<Index> a) {
-    nb::gil_scoped_release release;
+    const ReleasedGil released;
     return shared_pair_density(a.view());
 }
 

@@ -96,7 +96,7 @@ nb::class_<B> bind_kernel(nb::module_& m, const char* name) {
     return nb::class_<B>(m, name)
         .def("step",
              [](B& self, bool quiet) {
-                 nb::gil_scoped_release release;
+                 const ReleasedGil released;
                  self.kernel.step(quiet);
              })
         .def("open", [](B& self) { return self.kernel.post().open(); })
@@ -148,12 +148,12 @@ BoundPropagation<Index>* make_propagation(Starts indptr, In<Index> indices, Out<
 template <class Index>
 void run_owner_order(Starts starts, In<Index> keys, Out<std::int64_t> order,
                      Out<std::int64_t> counts) {
-    nb::gil_scoped_release release;
+    const ReleasedGil released;
     owner_order(owners<Index>(starts, 0), keys.data(), keys.size(), order.data(), counts.data());
 }
 template <class Index>
 void run_places_in_lists(In<Index> keys, Out<std::int64_t> filled, Out<std::int64_t> places) {
-    nb::gil_scoped_release release;
+    const ReleasedGil released;
     places_in_lists(keys.data(), keys.size(), filled.data(), places.data());
 }
 

@@ -17,16 +17,13 @@ struct Watch : Signals {
     static bool poll(void* self) {
         auto& watch = *static_cast<Watch*>(self);
         if (Signals::poll(static_cast<Signals*>(&watch))) return true;
-        nb::gil_scoped_acquire gil;
-        if (watch.callback.is_none()) return false;
-        try {
-            watch.callback(watch.progress.round, watch.progress.done, watch.progress.total);
-            return false;
-        } catch (nb::python_error& error) {
-            watch.type = nb::borrow(error.type()), watch.value = nb::borrow(error.value());
-            watch.traceback = nb::borrow(error.traceback());
-            return watch.raised = true;
-        }
+        return !watch.callback.is_none() && watch.raised_by([&] { return watch.report(); });
+    }
+    bool report() const {
+        const auto [round, done, total] = progress;  // "L": an integer of 64 bits
+        PyObject* result = PyObject_CallFunction(callback.ptr(), "LLL", round, done, total);
+        Py_XDECREF(result);
+        return result != nullptr;
     }
 };
 

@@ -1,6 +1,6 @@
-"""What the CPU packages build on: views, run context, threads, transpose, certificates."""
+"""What the CPU packages build on: views, run context, threads, signals, transpose, certificates."""
 
-from sparsematch._engines.cpu.core import certificates
+from sparsematch._engines.cpu.core import certificates, signals
 from sparsematch._engines.operations import CertificateOps
 from sparsematch._engines.registry import register_operations
 
@@ -12,3 +12,5 @@ register_operations(
         vertex_cover=certificates.vertex_cover,
     ),
 )
+
+signals.follow_main_thread()

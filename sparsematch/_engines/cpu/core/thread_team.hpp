@@ -128,9 +128,9 @@ class ThreadTeam {
 
     // The first exception of a thread needs thread-local data, which the C library allocates then,
     // and aborts the process if it cannot. So ask for it when there is memory for certain.
-    static bool prepare_to_throw() {
-        static std::mutex one_at_a_time;
-        const std::lock_guard lock(one_at_a_time);
+    // One thread of the team at a time; a lock for all teams could be held where a process forks.
+    bool prepare_to_throw() {
+        const std::lock_guard lock(prepare_lock_);
         void* volatile reserve = std::malloc(std::size_t{1} << 16);
         if (!reserve) return false;
         std::free(reserve);
@@ -141,7 +141,7 @@ class ThreadTeam {
     std::atomic<std::uint32_t> turn_{0};
     std::atomic<int> busy_{0};
     std::atomic<bool> failed_{false};  // read between ranks, set before busy_ is lowered
-    std::mutex error_lock_;
+    std::mutex prepare_lock_, error_lock_;
     std::exception_ptr error_;
     std::vector<std::thread> threads_;
 };

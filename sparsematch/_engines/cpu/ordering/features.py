@@ -1,11 +1,11 @@
 """Features by which an engine is chosen: samples of a graph, and a pass over its degrees."""
 
-from functools import cached_property
 from typing import NamedTuple
 
 from sparsematch._engines.cpu import _core
 from sparsematch._engines.cpu.core.csr import csr
 from sparsematch._types.bipartite import BipartiteCSR
+from sparsematch._types.lazy import lazy_attribute
 
 #: From this spread on few majors have most of the entries.
 SKEWED_SPREAD = 4.0
@@ -164,7 +164,7 @@ class Features:
     def __init__(self, graph: BipartiteCSR) -> None:
         self.graph = graph
 
-    @cached_property
+    @lazy_attribute
     def order(self) -> OrderSigns:
         """What the order of the majors is like."""
         return order_signs(self.graph)
@@ -185,12 +185,12 @@ class Features:
         """Whether the majors are sorted by degree, so that the first ones have least choice."""
         return self.order.ascending
 
-    @cached_property
+    @lazy_attribute
     def degrees(self) -> DegreeStatistics:
         """What the degrees of the majors are like."""
         return degree_statistics(self.graph)
 
-    @cached_property
+    @lazy_attribute
     def even(self) -> bool:
         """Whether the degrees of both sides vary less than those of a random graph."""
         return self.degrees.are_even and minors_are_even(self.graph)
@@ -208,7 +208,7 @@ class Features:
             degrees.are_skewed or degrees.spread < UNEVEN_SPREAD
         )
 
-    @cached_property
+    @lazy_attribute
     def may_peel(self) -> bool:
         """Whether minors that come down to degree one lead through much of the graph.
 
@@ -248,7 +248,7 @@ class Features:
         """Whether there are hardly more entries than vertices: chains with few branches."""
         return self.graph.nnz <= THIN * (self.graph.n_rows + self.graph.n_cols)
 
-    @cached_property
+    @lazy_attribute
     def like_a_mesh(self) -> bool:
         """Whether it is worth finding out how far vertices are from each other."""
         if self.graph.n_rows != self.graph.n_cols or self.has_loose_ends or self.thin:
