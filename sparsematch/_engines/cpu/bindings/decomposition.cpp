@@ -29,8 +29,9 @@ Index run_block_labels(CsrArg<Index> matrix, const std::optional<CsrArg<Index>>&
 
 template <class Index>
 Index run_connected_components(CsrArg<Index> a, Sides<Index> labels) {
-    nb::gil_scoped_release release;
-    return connected_components(a.view(), labels.first.data(), labels.second.data());
+    return interruptible(1, [&](RunContext& run) {
+        return connected_components(a.view(), labels.first.data(), labels.second.data(), run);
+    });
 }
 
 template <class Index>

@@ -158,10 +158,21 @@ class WorkCounter {
         return spent_ < quantum || (flush() && !run_.exhausted());
     }
 
+    // Calls body(begin, end) on pieces of a range, an edge for each element. False: stopped.
+    template <class Index, class Body>
+    bool pieces(Index begin, Index end, const Body& body) {
+        for (Index next; begin < end; begin = next) {
+            next = end - begin > piece ? static_cast<Index>(begin + piece) : end;
+            body(begin, next);
+            if (!add(next - begin)) return false;
+        }
+        return true;
+    }
+
     std::int64_t unflushed() const { return spent_; }
 
   private:
-    static constexpr std::int64_t quantum = 1 << 16;
+    static constexpr std::int64_t quantum = 1 << 16, piece = 1 << 14;
     bool flush() { return run_.flush(std::exchange(spent_, 0), rank_); }
 
     RunContext& run_;
