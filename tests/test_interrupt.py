@@ -5,10 +5,14 @@ import signal
 import sys
 import threading
 import time
+from functools import partial
 
+import numpy as np
 import pytest
 
 from calls import in_a_new_process
+from sparsematch._engines.cpu import _core
+from sparsematch._types.arrays import stable_order
 
 pytestmark = [
     pytest.mark.large,
@@ -80,3 +84,37 @@ def test_every_exact_and_approximate_engine_and_the_block_form(child):
     assert process.wait(timeout=60) == 0
     assert len(slowest) >= 15
     assert max(slowest.values()) < 10, slowest
+
+
+def handled_during(call):
+    """How often a handler of signals ran while one was pending all the time."""
+    count = [0]
+
+    def handle(*_):
+        count[0] += 1
+
+    before = signal.signal(signal.SIGALRM, handle)
+    signal.setitimer(signal.ITIMER_REAL, 0.002, 0.002)
+    try:
+        count[0] = 0
+        call()
+        return count[0]
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.signal(signal.SIGALRM, before)
+
+
+def test_long_passes_poll():
+    """Without a poll, a handler runs once before such a pass and once after it."""
+    rng, n = np.random.default_rng(1), 1 << 21
+    indices = rng.integers(0, n, 4 * n, dtype=np.int32)
+    arrays = np.arange(0, 4 * n + 1, 4, dtype=np.int32), indices
+    lists = np.empty(n + 1, np.int32), np.empty(4 * n, np.int32)
+    labels = np.empty(n, np.int32), np.empty(n, np.int32)
+    for call in (
+        partial(_core.transpose, (n, *arrays), lists, 1),
+        partial(_core.connected_components, (n, *arrays), labels),
+        partial(stable_order, indices),
+    ):
+        assert handled_during(call) >= 4
+    assert np.array_equal(stable_order(indices), indices.argsort(kind="stable"))
