@@ -67,8 +67,8 @@ def stable_order(keys: Any) -> Any:
     end = 0
     for size in np.bincount(bucket).tolist():
         begin, end = end, end + size
-        piece = order[begin:end]
-        order[begin:end] = piece[keys[piece].argsort(kind="stable")]
+        part = order[begin:end]
+        order[begin:end] = part[keys[part].argsort(kind="stable")]
     return order
 
 
