@@ -5,13 +5,16 @@ import signal
 import sys
 import threading
 import time
+from functools import partial
 
 import numpy as np
 import pytest
 from scipy.sparse import csc_array, diags_array
 
 from calls import in_a_new_process
+from sparsematch._engines.cpu import _core
 from sparsematch._engines.cpu.lu.block_lu import block_plan
+from sparsematch._types.arrays import stable_order
 from sparsematch._types.bipartite import BipartiteCSR
 
 pytestmark = [
@@ -103,3 +106,37 @@ def test_signals_are_handled_while_a_factorisation_is_planned():
         signal.setitimer(signal.ITIMER_REAL, 0)
         signal.signal(signal.SIGALRM, before)
     assert inside.count("block_plan") >= 3
+
+
+def handled_during(call):
+    """How often a handler of signals ran while one was pending all the time."""
+    count = [0]
+
+    def handle(*_):
+        count[0] += 1
+
+    before = signal.signal(signal.SIGALRM, handle)
+    signal.setitimer(signal.ITIMER_REAL, 0.002, 0.002)
+    try:
+        count[0] = 0
+        call()
+        return count[0]
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.signal(signal.SIGALRM, before)
+
+
+def test_long_passes_poll():
+    """Without a poll, a handler runs once before such a pass and once after it."""
+    rng, n = np.random.default_rng(1), 1 << 21
+    indices = rng.integers(0, n, 4 * n, dtype=np.int32)
+    arrays = np.arange(0, 4 * n + 1, 4, dtype=np.int32), indices
+    lists = np.empty(n + 1, np.int32), np.empty(4 * n, np.int32)
+    labels = np.empty(n, np.int32), np.empty(n, np.int32)
+    for call in (
+        partial(_core.transpose, (n, *arrays), lists, 1),
+        partial(_core.connected_components, (n, *arrays), labels),
+        partial(stable_order, indices),
+    ):
+        assert handled_during(call) >= 4
+    assert np.array_equal(stable_order(indices), indices.argsort(kind="stable"))

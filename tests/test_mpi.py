@@ -17,6 +17,7 @@ import pytest
 import scipy.sparse as sp
 
 import mpi_block_checks
+import mpi_calls
 import mpi_checks
 import mpi_faults
 import mpi_kernels
@@ -106,6 +107,11 @@ def test_errors_are_raised_on_all_ranks(n_ranks, tmp_path):
     ]
     assert len(names) >= 4
     assert_passes(n_ranks, mpi_faults, names, tmp_path)
+
+
+@needs_mpi
+def test_different_calls(tmp_path):
+    assert_passes(3, mpi_calls, checks_of(mpi_calls), tmp_path)
 
 
 @needs_mpi

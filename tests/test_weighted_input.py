@@ -11,6 +11,8 @@ import scipy.sparse as sp
 
 import sparsematch as sm
 from calls import frozen, in_a_new_process, random_matrix
+from sparsematch._types import weighted
+from sparsematch._types.weighted import as_weighted
 from strategies import with_index_type
 from weights import JOBS, check, check_scaling, with_values
 
@@ -152,3 +154,21 @@ def test_the_interpreter_runs_meanwhile():
     done.set()
     counter.join()
     assert len(ticks) >= 5
+
+
+def test_duplicates_are_added_up_in_pieces(monkeypatch):
+    """Where a piece is a few entries, and rows are empty, long, or all."""
+    rng = np.random.default_rng(3)
+    for shape in ((40, 9), (9, 40), (1, 5), (5, 1)):
+        rows, cols = (np.sort(rng.integers(0, n, 150)) for n in shape)
+        indptr = np.searchsorted(rows, np.arange(shape[0] + 1))
+        A = sp.csr_array((rng.integers(-2, 3, 150) / 4, rng.permutation(cols), indptr), shape)
+        expected = as_weighted(A.copy())
+        with monkeypatch.context() as patched:
+            patched.setattr(weighted, "_ADDED_AT_ONCE", 4)
+            found = as_weighted(A)
+        assert np.array_equal(found.magnitude, expected.magnitude)
+        for name in ("indptr", "indices"):
+            assert np.array_equal(getattr(found.graph, name), getattr(expected.graph, name))
+        dense = abs(sp.coo_array((A.data, (rows, A.indices)), shape).toarray())
+        assert np.array_equal(dense[dense != 0], found.magnitude)

@@ -56,7 +56,7 @@ def is_matching(A: SparseLike, matching: Any) -> bool:
     """
     graph = as_bipartite(A, distributed=True)
     try:
-        read_matching(graph, matching, "matching")
+        read_matching(graph, matching, "matching", "is_matching")
     except ValueError:
         return False
     return True
@@ -102,7 +102,7 @@ def is_maximal(A: SparseLike, matching: Any) -> bool:
     (True, False)
     """
     graph = as_bipartite(A, distributed=True)
-    given = read_matching(graph, matching, "matching")
+    given = read_matching(graph, matching, "matching", "is_maximal")
     return operations(CertificateOps, graph.backend).free_pair(graph, given) is None
 
 
@@ -146,7 +146,7 @@ def is_maximum(A: SparseLike, matching: Any) -> bool:
     (False, True)
     """
     graph = as_bipartite(A, distributed=True)
-    given = read_matching(graph, matching, "matching")
+    given = read_matching(graph, matching, "matching", "is_maximum")
     return operations(CertificateOps, graph.backend).vertex_cover(graph, given) is not None
 
 
@@ -196,7 +196,7 @@ def vertex_cover(A: SparseLike, matching: Any) -> VertexCover:
     ([1], [1])
     """
     graph = as_bipartite(A, distributed=True)
-    given = read_matching(graph, matching, "matching")
+    given = read_matching(graph, matching, "matching", "vertex_cover")
     cover = operations(CertificateOps, graph.backend).vertex_cover(graph, given)
     if cover is None:
         raise ValueError(
@@ -206,9 +206,12 @@ def vertex_cover(A: SparseLike, matching: Any) -> VertexCover:
     return cover
 
 
-def read_matching(graph: BipartiteCSR, given: Any, name: str) -> Matching:
-    """Copy what a caller gave as a matching, once it is known to be one."""
-    with agreed(graph):
+def read_matching(graph: BipartiteCSR, given: Any, name: str, call: str) -> Matching:
+    """Copy what a caller gave as a matching, once it is known to be one.
+
+    `call` is what ranks agree on that they do.
+    """
+    with agreed(graph, call):
         if given is None:
             raise wrong_type(
                 name, given, "a Matching, a pair (row_mate, col_mate) or one array row_mate"

@@ -77,7 +77,7 @@ def coarse_dulmage_mendelsohn(
     >>> parts.sizes
     ((1, 2), (1, 1), (2, 1))
     """
-    with agreed(A):
+    with agreed(A, "coarse_dulmage_mendelsohn"):
         graph = as_bipartite(A, device=device, threads=resolve_workers(workers), distributed=True)
     maximum, run = maximum_matching(
         graph, matching, name="matching", method=method, workers=workers, device=device

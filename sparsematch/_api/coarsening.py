@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from sparsematch._api.distributed_coarsening import coarsen_over_ranks
+from sparsematch._api.distributed_coarsening import check_join, coarsen_over_ranks
 from sparsematch._api.general import approximate_matching
 from sparsematch._api.transversal import Rng
 from sparsematch._api.workers import resolve_workers
@@ -100,10 +100,9 @@ def coarsen(
     array([[ 3, -1],
            [-1,  3]])
     """
-    if not isinstance(join_unmatched, bool | np.bool_):
-        raise wrong_type("join_unmatched", join_unmatched, "True or False")
     if isinstance(G, DistributedCSR):
-        return coarsen_over_ranks(G, matching, bool(join_unmatched))
+        return coarsen_over_ranks(G, matching, join_unmatched)
+    check_join(join_unmatched)
     matrix, graph, values = _read(G)
     mate = _read_mates(matching, graph)
     run = Run(resolve_workers(workers))

@@ -130,7 +130,7 @@ def block_triangular_form(
     >>> sorted(form.horizontal.cols.tolist()), sorted(form.vertical.rows.tolist())
     ([0, 3], [0, 2])
     """
-    with agreed(A):
+    with agreed(A, "block_triangular_form"):
         graph = as_bipartite(A, device=device, threads=resolve_workers(workers), distributed=True)
     how: dict[str, Any] = {"workers": workers, "device": device, "options": options}
     if (over_ranks := operations(DecompositionOps, graph.backend).distributed_block_form) is None:
@@ -205,7 +205,7 @@ def is_reducible(A: SparseLike, *, workers: int | None = None, device: str | Non
     >>> is_reducible(csr_array([[1, 1], [0, 1]])), is_reducible(csr_array([[1, 1], [1, 1]]))
     (True, False)
     """
-    with agreed(A):
+    with agreed(A, "is_reducible"):
         graph = as_bipartite(A, device=device, threads=resolve_workers(workers), distributed=True)
     matching, run = maximum_matching(graph, workers=workers)
     if over_ranks := operations(DecompositionOps, graph.backend).distributed_block_form:

@@ -65,13 +65,13 @@ def permute_and_redistribute(A: DistributedCSR, matching: Any) -> DistributedCSR
     if not isinstance(A, DistributedCSR):
         raise wrong_type("A", A, "a DistributedCSR; A[matching.as_permutation()] permutes others")
     ops = operations(DistributionOps, A.backend)
+    row_scale = col_scale = None
     if isinstance(matching, DistributedTransversal):
         row_scale, col_scale, matching = matching.row_scale, matching.col_scale, matching.matching
-        with agreed(A, factors=row_scale is not None):
-            if row_scale is not None and A.values is None:
-                raise ValueError("A has no values, which the factors of the transversal scale")
-        if row_scale is not None and col_scale is not None:
-            given = read_matching(A, matching, "matching")
-            return ops.permute_and_redistribute(ops.scale(A, row_scale, col_scale), given)
-    given = read_matching(A, matching, "matching")
+    with agreed(A, "permute_and_redistribute", factors=row_scale is not None):
+        if row_scale is not None and A.values is None:
+            raise ValueError("A has no values, which the factors of the transversal scale")
+    given = read_matching(A, matching, "matching", "permute_and_redistribute of a matching")
+    if row_scale is not None and col_scale is not None:
+        A = ops.scale(A, row_scale, col_scale)
     return ops.permute_and_redistribute(A, given)

@@ -14,9 +14,10 @@ from sparsematch._types.errors import wrong_type
 from sparsematch._types.matching import Matching
 
 
-def coarsen_over_ranks(G: DistributedCSR, matching: Any, join_unmatched: bool) -> Coarsening:
+def coarsen_over_ranks(G: DistributedCSR, matching: Any, join_unmatched: Any) -> Coarsening:
     """Return the coarse matrix and the prolongation. Collective."""
-    with agreed(G, join_unmatched=join_unmatched):
+    with agreed(G, "coarsen", join_unmatched=join_unmatched):
+        check_join(join_unmatched)
         if G.backend != "mpi":
             raise TypeError(
                 "G is on GPUs, but this is done in host memory only; G.get() copies it there"
@@ -34,6 +35,12 @@ def coarsen_over_ranks(G: DistributedCSR, matching: Any, join_unmatched: bool) -
             f"not {v}; approximate_matching gives such mates"
         )
     return Coarsening(*ops.coarsen(G, mate))
+
+
+def check_join(join_unmatched: Any) -> None:
+    """Raise TypeError unless this is a flag."""
+    if not isinstance(join_unmatched, bool | np.bool_):
+        raise wrong_type("join_unmatched", join_unmatched, "True or False")
 
 
 def _added_up_in(values: NDArray[Any] | None) -> NDArray[Any]:

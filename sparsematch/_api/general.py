@@ -121,13 +121,14 @@ def approximate_matching(
     ([1, 0, 3, 2], 7.0)
     """
     choice = {"weights": weights, "symmetrize": symmetrize, "return_info": return_info}
-    with agreed(G, method=method, **choice):
+    with agreed(G, "approximate_matching", method=method, **choice):
         _check_flags(**choice)
         graph = as_graph_or_part(G, weights=bool(weights), device=device)
         engine = select(method, graph.backend, "approximate", argument="method", also=("auto",))
         settings = read_options(options, engine)
         run = Run(resolve_workers(workers), read_seed(rng), settings, bool(return_info))
-    with agreed(G, **{"the seed drawn from rng": run.seed}):  # it makes the order of the edges
+    seed = {"the seed drawn from rng": run.seed}  # it makes the order of the edges
+    with agreed(G, "approximate_matching with a seed", **seed):
         pass
     graph = _checked(graph, run, symmetrize)
     mate = advising(namespace(graph.indptr).full)(graph.indptr.size - 1, UNMATCHED, graph.dtype)

@@ -8,7 +8,7 @@ import numpy as np
 
 from sparsematch._api.general import approximate_matching
 from sparsematch._api.transversal import Rng
-from sparsematch._types.arrays import IndexArray, namespace
+from sparsematch._types.arrays import IndexArray, namespace, stable_order
 from sparsematch._types.choices import ApproximateMethod
 from sparsematch._types.errors import check_count
 from sparsematch._types.interchange import as_array, compressed_matrix
@@ -125,7 +125,7 @@ def _by_rows(row: Any, col: Any, values: Any, n: int) -> Any:
     """Return the matrix of the edges, where SciPy's and CuPy's constructors would add them up."""
     xp = namespace(row)
     index = np.int32 if max(n, row.size) < 2**31 - 8 else np.int64
-    order = xp.argsort(row, kind="stable")
+    order = stable_order(row)
     indptr = xp.searchsorted(row[order], xp.arange(n + 1, dtype=row.dtype)).astype(index)
     arrays = indptr, col[order].astype(index), values[order]
     return compressed_matrix("csr", (n, n), *arrays)

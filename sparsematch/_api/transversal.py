@@ -152,7 +152,8 @@ def maximum_transversal(
     >>> [step.engine for step in info.steps]
     ['cheap', 'hopcroft_karp']
     """
-    with agreed(A, method=method, init=init, return_info=return_info, warm=initial is not None):
+    same = {"method": method, "init": init, "return_info": return_info}
+    with agreed(A, "maximum_transversal", **same, warm=initial is not None):
         threads = resolve_workers(workers)
         graph = as_bipartite(A, device=device, threads=threads, distributed=True)
         chosen = plan(graph.backend, method, init)
@@ -227,7 +228,7 @@ def structural_rank(
     >>> structural_rank(csr_array([[0, 1, 0], [1, 1, 1], [0, 1, 0]]))
     2
     """
-    with agreed(A):
+    with agreed(A, "structural_rank"):
         graph = as_bipartite(A, device=device, threads=resolve_workers(workers), distributed=True)
     return maximum_matching(graph, method=method, workers=workers)[0].cardinality
 
@@ -276,7 +277,7 @@ def is_structurally_singular(
     >>> is_structurally_singular(csr_array([[0, 1, 0], [1, 1, 1], [0, 1, 0]]))
     True
     """
-    with agreed(A):
+    with agreed(A, "is_structurally_singular"):
         graph = as_bipartite(A, device=device, threads=resolve_workers(workers), distributed=True)
     return maximum_matching(graph, workers=workers)[0].cardinality < min(graph.shape)
 
@@ -292,7 +293,7 @@ def maximum_matching(
     options: Mapping[str, Any] | None = None,
 ) -> tuple[Matching, Run]:
     """Find a maximum matching by exact engines only; also return the run, with its by-products."""
-    with agreed(graph, method=method, warm=initial is not None):
+    with agreed(graph, "maximum_matching", method=method, warm=initial is not None):
         select(method, graph.backend, "exact", argument="method")
         chosen = plan(graph.backend, method)
         settings = read_options(options, *chosen)
@@ -308,7 +309,8 @@ def _start(graph: BipartiteCSR, initial: Any, name: str, device: str | None) -> 
     """Return the empty matching, or a copy of a given one."""
     if initial is None:
         return start_matching(graph)
-    return read_matching(graph, initial if device is None else copy_to_gpu(initial), name)
+    given = initial if device is None else copy_to_gpu(initial)
+    return read_matching(graph, given, name, "maximum_transversal from a matching")
 
 
 def read_seed(rng: Rng) -> int:

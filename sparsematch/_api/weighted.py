@@ -116,7 +116,7 @@ def maximum_product_transversal(
            [1.  , 0.1 , 1.  ],
            [0.  , 0.16, 1.  ]])
     """
-    with agreed(A, scaling=scaling, approximate=approximate):
+    with agreed(A, "maximum_product_transversal", scaling=scaling, approximate=approximate):
         _check_flag("scaling", scaling)
         _check_flag("approximate", approximate)
         threads = resolve_workers(workers)
@@ -294,7 +294,7 @@ def is_optimal_transversal(
     if graph.shape != transversal.shape:
         raise ValueError(f"A has shape {graph.shape}, but {transversal.shape} was matched")
     try:
-        given = read_matching(graph, matching, "transversal.matching")
+        given = read_matching(graph, matching, "transversal.matching", "is_optimal_transversal")
     except ValueError:
         return False
     if operations(CertificateOps, graph.backend).vertex_cover(graph, given, threads) is None:

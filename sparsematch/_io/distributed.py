@@ -85,26 +85,38 @@ def read_distributed(
     path = Path(path)
     if path.suffix.lower() == ".npy":
         return _read_edges(path, comm, n_vertices)
-    if n_vertices is not None:
-        raise ValueError(f"n_vertices is {n_vertices}, but {path} is no file of edges (.npy)")
     found: list[Any] = []
 
-    def find() -> None:
+    def find() -> tuple[str, str, tuple[int, int]]:
+        if n_vertices is not None:
+            raise ValueError(f"n_vertices is {n_vertices}, but {path} is no file of edges (.npy)")
         kind = _kind_of(path)
         with in_one_sentence(str(path)):
             found.append(kind(path))
+        return kind.__name__, getattr(found[0], "format", "coo"), found[0].shape
 
-    collect(comm, find)
+    _check_same_file(collect(comm, "read_distributed", find))
     (source,) = found
     if isinstance(source, SparseArchive) and source.format == "csr":
         return _read_rows(path, source, comm)
     batches = _guarded(path, source.batches(rank_of(comm), size_of(comm)))
     A = operations(DistributionOps, "mpi").assemble(comm, source.shape, batches)
     if isinstance(source, MarketFile):
-        lines = sum(collect(comm, lambda: source.lines))
-        with agreeing(comm), in_one_sentence(str(path)):
+        lines = sum(collect(comm, "read_distributed: lines", lambda: source.lines))
+        with agreeing(comm, "read_distributed: end"), in_one_sentence(str(path)):
             source.check_lines(lines)
     return A
+
+
+def _check_same_file(kinds: list[tuple[str, str, tuple[int, int]]]) -> None:
+    """Raise unless all ranks have found a file of the same kind and shape."""
+    for rank, kind in enumerate(kinds):
+        if kind != kinds[0]:
+            (_, first, shape), (_, other, there) = kinds[0], kind
+            raise UnreadableFile(
+                f"rank 0 reads a file of a {shape[0]}x{shape[1]} matrix ({first}), but rank {rank} "
+                f"that of a {there[0]}x{there[1]} matrix ({other})"
+            )
 
 
 def _read_edges(path: Path, comm: Any, n_vertices: int | None) -> DistributedCSR:
@@ -119,7 +131,7 @@ def _read_edges(path: Path, comm: Any, n_vertices: int | None) -> DistributedCSR
             found.append(EdgeSlices(path, rank_of(comm), size_of(comm)))
         return found[0].n if n_vertices is None else int(n_vertices)
 
-    n = max(collect(comm, find))
+    n = max(collect(comm, "read_distributed of edges", find))
     (source,) = found
     source.n = n
     batches = _guarded(path, source.batches())
@@ -155,7 +167,7 @@ def _read_rows(path: Path, source: SparseArchive, comm: Any) -> DistributedCSR:
     """Read the own rows of a CSR matrix: three slices."""
     parts: list[Any] = []
     first, end = balanced(source.shape[0], size_of(comm))[rank_of(comm) :][:2].tolist()
-    with agreeing(comm), in_one_sentence(str(path)):
+    with agreeing(comm, "read_distributed: rows"), in_one_sentence(str(path)):
         indptr = source.pointers(first, end)
         begin, stop = int(indptr[0]), int(indptr[-1])
         parts += [indptr - begin]

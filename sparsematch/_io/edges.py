@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sparsematch._io.errors import UnreadableFile
+from sparsematch._types.arrays import stable_order
 from sparsematch._types.distributed import DistributedCSR
 from sparsematch._types.edge_file import as_edge_file
 from sparsematch._types.row_blocks import balanced
@@ -69,7 +70,7 @@ def heaviest(A: DistributedCSR) -> DistributedCSR:
     """Return the matrix with the largest magnitude of entries in the same place. Collective."""
     degree = np.diff(A.indptr)
     rows = np.repeat(np.arange(degree.size), degree)
-    order = np.lexsort((A.indices, rows))
+    order = stable_order(rows * np.int64(A.n_cols) + A.indices)
     rows, cols = rows[order], A.indices[order]
     first = np.ones(rows.size, bool)
     first[1:] = (rows[1:] != rows[:-1]) | (cols[1:] != cols[:-1])

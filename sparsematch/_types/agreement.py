@@ -31,67 +31,90 @@ def check_communicator(comm: Any) -> None:
         raise wrong_type("comm", comm, "a communicator of mpi4py, or None for one process")
 
 
-def collect(comm: Any, make: Callable[[], _T]) -> list[_T]:
+def collect(comm: Any, call: str, make: Callable[[], _T], **same: Any) -> list[_T]:
     """Return what `make` returns on each rank; if it raises on one, raise that on all.
 
-    Collective. The results are pickled, so they should be small.
+    Collective. The results are pickled, so they should be small. `call` says what the ranks do, and
+    on which objects: it must be one text on all of them, as must be the ``repr`` of each of `same`.
+    All is in one message, of some 100 bytes beside the results.
 
     Raises
     ------
+    RuntimeError
+        If the ranks are in different calls, or in a call on different objects.
     Exception
         That of the first rank that failed: its type, and its text with the number of the rank in
         front if there are several.
+    ValueError
+        If one of `same` differs.
     """
-    error, facts = None, None
+    error, facts, given = None, None, {}
     try:
         facts = make()
+        given = {name: repr(value) for name, value in same.items()}
     except Exception as caught:
         error = caught
     if size_of(comm) == 1:
         if error is not None:
             raise error
         return [facts]  # type: ignore[list-item]
-    everywhere = comm.allgather((error and _portable(error), facts))
-    for rank, (found, _) in enumerate(everywhere):
+    everywhere = comm.allgather((call, error and _portable(error), facts, given))
+    _check_calls([there for there, *_ in everywhere])
+    for rank, (_, found, *_) in enumerate(everywhere):
         if found:
             kind, text = found
             agreed = kind(f"rank {rank}: {text}")
             agreed.agreed = True  # no rank waits for another one
             raise agreed from error
-    return [facts for _, facts in everywhere]
+    _check_equal([there for *_, there in everywhere])
+    return [facts for _, _, facts, _ in everywhere]
 
 
-def agree(comm: Any, error: Exception | None = None) -> None:
-    """Raise on all ranks the error of the first rank that has one. Collective."""
+def agree(comm: Any, call: str, error: Exception | None = None, **same: Any) -> None:
+    """Raise on all ranks the error of the first rank that has one. Collective; as `collect`."""
 
     def fail() -> None:
         if error is not None:
             raise error
 
-    collect(comm, fail)
+    collect(comm, call, fail, **same)
 
 
 @contextmanager
-def agreeing(comm: Any) -> Iterator[None]:
-    """Run a block that needs no other rank; an error in it is raised on all ranks. Collective."""
+def agreeing(comm: Any, call: str, **same: Any) -> Iterator[None]:
+    """Run a block that needs no other rank; an error in it is raised on all ranks.
+
+    Collective; as `collect`.
+    """
     error = None
     try:
         yield
     except Exception as caught:
         error = caught
-    agree(comm, error)
+    agree(comm, call, error, **same)
 
 
-def check_equal(comm: Any, **arguments: Any) -> None:
-    """Raise ValueError on all ranks unless each argument is the same on all of them. Collective."""
-    names = list(arguments)
-    first, *others = collect(comm, lambda: [repr(arguments[name]) for name in names])
-    for rank, given in enumerate(others, start=1):
-        for name, here, there in zip(names, first, given, strict=True):
-            if here != there:
+def _check_calls(calls: list[str]) -> None:
+    """Raise unless all ranks are in the same call."""
+    for rank, call in enumerate(calls):
+        if call != calls[0]:
+            error = RuntimeError(
+                f"rank 0 calls {calls[0]}, but rank {rank} calls {call}: all ranks must make the "
+                "same calls, on the same objects, in the same order"
+            )
+            error.agreed = True  # type: ignore[attr-defined]
+            raise error
+
+
+def _check_equal(given: list[dict[str, str]]) -> None:
+    """Raise unless all ranks have the same arguments, as texts."""
+    first, *others = given
+    for rank, there in enumerate(others, start=1):
+        for name in first:
+            if first[name] != there[name]:
                 raise ValueError(
-                    f"{name} must be the same on all ranks, but is {here} on rank 0 and {there} on "
-                    f"rank {rank}"
+                    f"{name} must be the same on all ranks, but is {first[name]} on rank 0 and "
+                    f"{there[name]} on rank {rank}"
                 )
 
 

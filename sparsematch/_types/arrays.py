@@ -14,6 +14,8 @@ _P = ParamSpec("_P")
 _R = TypeVar("_R")
 
 UNMATCHED = -1
+#: Numbers that NumPy sorts in one call: 20 to 60 ms, in which Ctrl-C has to wait.
+_SORTED_AT_ONCE = 1 << 19
 
 #: int32 or int64, as the matrix came. On a GPU it is a CuPy array, which has the same methods.
 IndexArray: TypeAlias = NDArray[np.signedinteger[Any]]
@@ -45,6 +47,29 @@ def on_gpu(thing: Any) -> bool:
     return hasattr(thing, "__cuda_array_interface__") or (
         sparse is not None and sparse.issparse(thing)
     )
+
+
+def stable_order(keys: Any) -> Any:
+    """Return the order that sorts numbers, equal ones as they come, as a stable argsort does.
+
+    In pieces, between which Ctrl-C is noticed: NumPy takes a second for ten million. Time:
+    O(n log(n)).
+    """
+    if namespace(keys) is not np or keys.size <= _SORTED_AT_ONCE:
+        return keys.argsort(kind="stable")
+    sample = np.sort(keys[:: keys.size >> 14])
+    limits = sample[np.linspace(0, sample.size - 1, 257)[1:-1].astype(int)]
+    bucket = np.empty(keys.size, np.uint8)
+    for begin in range(0, keys.size, _SORTED_AT_ONCE):
+        piece = slice(begin, begin + _SORTED_AT_ONCE)
+        bucket[piece] = np.searchsorted(limits, keys[piece], side="right")
+    order = bucket.argsort(kind="stable")  # by radix: a pass
+    end = 0
+    for size in np.bincount(bucket).tolist():
+        begin, end = end, end + size
+        part = order[begin:end]
+        order[begin:end] = part[keys[part].argsort(kind="stable")]
+    return order
 
 
 def import_cupy(reason: str = "device='cuda'") -> Any:

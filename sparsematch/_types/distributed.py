@@ -11,6 +11,7 @@ wrong is raised on all. `A.row_starts` and `A.col_starts` say who owns what: ran
 size of the whole matrix is on one rank.
 """
 
+import itertools
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any, TypeVar
@@ -22,7 +23,6 @@ from numpy.typing import NDArray
 from sparsematch._types.agreement import (
     agreeing,
     check_communicator,
-    check_equal,
     collect,
     rank_of,
     size_of,
@@ -38,6 +38,8 @@ from sparsematch._types.row_blocks import (
     read_block,
     read_shape,
 )
+
+_constructions = itertools.count(1)
 
 
 class DistributedCSR(BipartiteCSR):
@@ -87,6 +89,9 @@ class DistributedCSR(BipartiteCSR):
         Stored entries of the whole matrix; `nnz` is the same, `local_nnz` counts the own ones.
     largest_nnz : int
         The largest number of entries that a rank has.
+    serial : int
+        The number of this matrix among all that rank 0 has constructed: the same on all ranks, by
+        which they notice that one of them passes another matrix.
 
     Raises
     ------
@@ -122,6 +127,7 @@ class DistributedCSR(BipartiteCSR):
         "first_row",
         "largest_nnz",
         "row_starts",
+        "serial",
         "values",
     )
 
@@ -130,6 +136,7 @@ class DistributedCSR(BipartiteCSR):
     first_row: int
     first_col: int
     largest_nnz: int
+    serial: int
     row_starts: IndexArray
     col_starts: IndexArray
 
@@ -152,9 +159,11 @@ class DistributedCSR(BipartiteCSR):
             local, _, given = parts
             kind = "none" if given is None else str(given.dtype)
             sizes = int(first_row), local.size - 1, int(local[-1])
-            return BlockFacts((n_rows, n_cols), *sizes, kind, memory_of(local))
+            return BlockFacts(
+                (n_rows, n_cols), *sizes, kind, memory_of(local), next(_constructions)
+            )
 
-        facts = collect(comm, check)
+        facts = collect(comm, "DistributedCSR", check)
         check_together(facts)
         ends = [fact.first_row + fact.n_rows for fact in facts]
         n_rows, n_cols = facts[0].shape
@@ -168,6 +177,7 @@ class DistributedCSR(BipartiteCSR):
             "flipped": False,
             "known_nnz": sum(fact.nnz for fact in facts),
             "largest_nnz": max(fact.nnz for fact in facts),
+            "serial": facts[0].serial,
             "first_row": int(first_row),
             "first_col": int(col_starts[rank]),
             "row_starts": np.array([0, *ends], np.int64),
@@ -219,7 +229,7 @@ class DistributedCSR(BipartiteCSR):
             found.append(block)
             return block.shape[0], block.shape[1] if n_cols is None else n_cols
 
-        sizes = collect(comm, convert)
+        sizes = collect(comm, "DistributedCSR.from_local", convert)
         first = [0, *np.cumsum([n_rows for n_rows, _ in sizes]).tolist()]
         (block,), rank = found, rank_of(comm)
         nnz = int(block.indptr[-1])
@@ -320,15 +330,19 @@ OverRanks = TypeVar("OverRanks", bound=DistributedCSR)
 
 
 @contextmanager
-def agreed(A: Any, **arguments: Any) -> Iterator[None]:
+def agreed(A: Any, call: str, **same: Any) -> Iterator[None]:
     """Where A is distributed, raise on all ranks what one of them finds wrong within the block.
 
-    Collective then. The arguments must be the same on all ranks.
+    Collective then: all ranks must be in the same call, with the same matrix, and with the same
+    values of `same`.
     """
     if not isinstance(A, DistributedCSR) or A.comm is None:
         yield
         return
-    with agreeing(A.comm):
+    with agreeing(A.comm, call_on(A, call), **same):
         yield
-    if arguments:
-        check_equal(A.comm, **arguments)
+
+
+def call_on(A: DistributedCSR, call: str) -> str:
+    """Return how ranks that agree on a call on a matrix name it."""
+    return f"{call} on matrix {A.serial} ({A.n_rows}x{A.n_cols})"

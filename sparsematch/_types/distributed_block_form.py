@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 from sparsematch._types.agreement import collect
 from sparsematch._types.arrays import IndexArray
 from sparsematch._types.block_form import BlockForm
+from sparsematch._types.distributed import call_on
 from sparsematch._types.distributed_matching import DistributedMatching
 
 
@@ -91,7 +92,8 @@ class DistributedBlockForm:
         It is of size n_rows + n_cols.
         """
         own = self.row_place, self.col_place, self.block_sizes
-        everywhere = zip(*collect(self.matching.layout.comm, lambda: own), strict=True)
+        call = call_on(self.matching.layout, f"gather of block form {self.matching.serial}")
+        everywhere = zip(*collect(self.matching.layout.comm, call, lambda: own), strict=True)
         row_place, col_place, sizes = (np.concatenate(arrays) for arrays in everywhere)
         dtype = row_place.dtype
         ends: NDArray[Any] = np.concatenate([np.zeros((1, 2), dtype), np.cumsum(sizes, axis=0)])

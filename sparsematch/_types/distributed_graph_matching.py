@@ -6,7 +6,7 @@ import numpy as np
 
 from sparsematch._types.agreement import collect
 from sparsematch._types.arrays import IndexArray, namespace, on_gpu
-from sparsematch._types.distributed import DistributedCSR
+from sparsematch._types.distributed import DistributedCSR, call_on
 from sparsematch._types.graph_matching import GraphMatching
 from sparsematch._types.run_info import RunInfo
 
@@ -95,7 +95,8 @@ class DistributedGraphMatching(GraphMatching):
         It is of size n.
         """
         here = self.get().mate
-        parts = collect(self.layout.comm, lambda: here)
+        what = f"gather of {self.cardinality} pairs of weight {self.weight!r}"
+        parts = collect(self.layout.comm, call_on(self.layout, what), lambda: here)
         mate = namespace(self.mate).asarray(np.concatenate(parts))
         whole = GraphMatching(mate, mate, self.weight_sum, self.guarantee, self.info)
         whole.freeze()

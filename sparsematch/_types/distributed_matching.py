@@ -1,5 +1,6 @@
 """The result of a matching engine over several ranks: each has the mates of what it owns."""
 
+import itertools
 from typing import Any
 
 import numpy as np
@@ -7,10 +8,12 @@ import numpy as np
 from sparsematch._types.agreement import agreeing, collect
 from sparsematch._types.arrays import UNMATCHED, IndexArray, namespace, on_gpu
 from sparsematch._types.bipartite import BipartiteCSR
-from sparsematch._types.distributed import DistributedCSR
+from sparsematch._types.distributed import DistributedCSR, call_on
 from sparsematch._types.errors import wrong_type
 from sparsematch._types.matching import Matching
 from sparsematch._types.mates import is_pair
+
+_frozen = itertools.count(1)
 
 
 class DistributedMatching(Matching):
@@ -27,6 +30,8 @@ class DistributedMatching(Matching):
         ``col_mate[k]`` is the row matched with column ``first_col + k``, or -1.
     layout : DistributedCSR
         The matrix, which says who owns what.
+    serial : int
+        The number of this matching among all that rank 0 has frozen: the same on all ranks.
 
     Examples
     --------
@@ -42,10 +47,11 @@ class DistributedMatching(Matching):
     ([1, 0], [1, 0])
     """
 
-    __slots__ = ("_cardinality", "layout")
+    __slots__ = ("_cardinality", "layout", "serial")
 
     layout: DistributedCSR
     _cardinality: int
+    serial: int
 
     def __init__(
         self, layout: DistributedCSR, row_mate: IndexArray, col_mate: IndexArray, cardinality: int
@@ -55,6 +61,7 @@ class DistributedMatching(Matching):
             "col_mate": col_mate,
             "layout": layout,
             "_cardinality": cardinality,
+            "serial": 0,
         }
         for name, value in fields.items():
             object.__setattr__(self, name, value)
@@ -116,7 +123,8 @@ class DistributedMatching(Matching):
         It is of size n_rows + n_cols.
         """
         here = self.get()
-        parts = collect(self.layout.comm, lambda: (here.row_mate, here.col_mate))
+        call = call_on(self.layout, f"gather of matching {self.serial}")
+        parts = collect(self.layout.comm, call, lambda: (here.row_mate, here.col_mate))
         xp = namespace(self.row_mate)
         rows, cols = (xp.asarray(np.concatenate(side)) for side in zip(*parts, strict=True))
         return Matching(rows, cols).freeze()
@@ -131,7 +139,9 @@ class DistributedMatching(Matching):
         if not on_gpu(row_mate):
             return self
         mates = row_mate.get(), col_mate.get()
-        return DistributedMatching(self.layout, *mates, self._cardinality)
+        copy = DistributedMatching(self.layout, *mates, self._cardinality)
+        object.__setattr__(copy, "serial", self.serial)
+        return copy
 
     def to_matlab(self) -> IndexArray:
         """Return the rows of the own columns, counted from 1, or 0."""
@@ -173,7 +183,7 @@ class DistributedMatching(Matching):
         if initial is None:
             mates = namespace(graph.indptr).full(len(rows) + len(cols), UNMATCHED, graph.dtype)
             return cls(graph, mates[: len(rows)], mates[len(rows) :], 0)
-        with agreeing(graph.comm):
+        with agreeing(graph.comm, call_on(graph, f"DistributedMatching.start of {name}")):
             if isinstance(initial, Matching):
                 initial = initial.row_mate, initial.col_mate
             if not is_pair(initial):
@@ -186,7 +196,10 @@ class DistributedMatching(Matching):
     def freeze(self, writeable: bool = False) -> "DistributedMatching":
         """Count the pairs of all ranks, and make the arrays read-only. Collective."""
         own = int(namespace(self.row_mate).count_nonzero(self.row_mate >= 0))
-        object.__setattr__(self, "_cardinality", sum(collect(self.layout.comm, lambda: own)))
+        call = call_on(self.layout, "DistributedMatching.freeze")
+        facts = collect(self.layout.comm, call, lambda: (own, next(_frozen)))
+        object.__setattr__(self, "_cardinality", sum(count for count, _ in facts))
+        object.__setattr__(self, "serial", facts[0][1])
         if not writeable and isinstance(self.row_mate, np.ndarray):
             self.row_mate.flags.writeable = False
             self.col_mate.flags.writeable = False

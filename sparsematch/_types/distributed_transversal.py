@@ -7,7 +7,7 @@ import numpy as np
 
 from sparsematch._types.agreement import agreeing
 from sparsematch._types.arrays import FloatArray
-from sparsematch._types.distributed import DistributedCSR
+from sparsematch._types.distributed import DistributedCSR, call_on
 from sparsematch._types.distributed_matching import DistributedMatching
 from sparsematch._types.weighted import as_weighted
 
@@ -109,7 +109,7 @@ def as_distributed_weighted(A: DistributedCSR) -> DistributedCSR:
         If the matrix has no values, or they are no finite numbers, on all ranks.
     """
     found: list[Any] = []
-    with agreeing(A.comm):
+    with agreeing(A.comm, call_on(A, "maximum_product_transversal")):
         if A.values is None:
             raise TypeError("A has no values, which are the weights of its entries")
         values = np.asarray(A.values)

@@ -11,7 +11,14 @@ from typing import Any, NamedTuple
 import numpy as np
 import scipy.sparse as sp
 
-from sparsematch._types.arrays import FloatArray, IndexArray, advising, namespace, on_gpu
+from sparsematch._types.arrays import (
+    FloatArray,
+    IndexArray,
+    advising,
+    namespace,
+    on_gpu,
+    stable_order,
+)
 from sparsematch._types.bipartite import BipartiteCSR, as_bipartite, as_compressed, compress
 from sparsematch._types.interchange import from_other_library
 
@@ -149,7 +156,7 @@ def merge_larger(graph: Graph, code: Any, mirrored: tuple[Any, FloatArray | None
     """
     xp = namespace(code)
     code = xp.concatenate([code, mirrored[0]])
-    order = xp.argsort(code)
+    order = stable_order(code)
     first, _ = groups(code[order])
     code = code[order][first]
     if graph.weight is None or mirrored[1] is None:
@@ -169,7 +176,7 @@ def one_sided_entry(graph: Graph) -> tuple[int, int] | None:
     graph = _in_host_memory(graph)
     rows, cols = places(graph)
     mirrored = cols * graph.n + rows
-    order = np.argsort(mirrored)
+    order = stable_order(mirrored)
     here, there = rows * graph.n + cols, mirrored[order]
     differ = here != there
     if graph.weight is not None:
@@ -210,17 +217,20 @@ def _in_host_memory(graph: Graph) -> Graph:
 def places(graph: Graph | BipartiteCSR) -> tuple[Any, Any]:
     """Return the row and the column of each entry, as 64-bit integers."""
     xp = namespace(graph.indptr)
+    cols = graph.indices[: graph.nnz].astype(np.int64)
+    if xp is np:
+        return np.repeat(np.arange(graph.indptr.size - 1), np.diff(graph.indptr)), cols
     # The row of an entry is the number of lists that have ended before it: also where lists are
-    # empty.
+    # empty. CuPy does not repeat by an array.
     rows = xp.searchsorted(graph.indptr[1:], xp.arange(graph.nnz, dtype=graph.dtype), side="right")
-    return rows.astype(np.int64, copy=False), graph.indices[: graph.nnz].astype(np.int64)
+    return rows.astype(np.int64, copy=False), cols
 
 
 def _sorted_codes(graph: Graph) -> tuple[Any, Any]:
     """Return the places of the entries as ascending numbers, and the order that sorts them."""
     rows, cols = places(graph)
     code = rows * graph.n + cols
-    order = namespace(code).argsort(code, kind="stable")
+    order = stable_order(code)
     return code[order], order
 
 

@@ -22,6 +22,7 @@ class BlockFacts(NamedTuple):
     nnz: int
     values: str
     memory: str
+    serial: int
 
 
 def balanced(n: int, n_ranks: int) -> IndexArray:

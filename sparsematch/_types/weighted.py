@@ -14,6 +14,9 @@ from sparsematch._types.errors import wrong_type
 from sparsematch._types.matching import Matching
 from sparsematch._types.sparse_like import Sparse
 
+#: Entries that SciPy sorts and adds up in one call: some 50 ms, in which Ctrl-C has to wait.
+_ADDED_AT_ONCE = 1 << 19
+
 
 @dataclass(frozen=True, slots=True)
 class WeightedCSR:
@@ -320,13 +323,20 @@ def _has_duplicates(graph: BipartiteCSR, threads: int) -> bool:
 def _add_up(graph: BipartiteCSR, data: NDArray[Any]) -> tuple[BipartiteCSR, NDArray[Any]]:
     """Sort the entries of each row, and add up those in the same place."""
     wide = data.dtype.kind in "biu" or data.dtype.itemsize < 4
-    copies = (
-        data[: graph.nnz].astype(np.float64 if wide else data.dtype),
-        graph.indices[: graph.nnz].copy(),
-    )
-    A = sp.csr_array((*copies, graph.indptr.copy()), shape=(graph.n_major, graph.n_minor))
-    A.sum_duplicates()
-    return _with_arrays(graph, A.indptr, A.indices), A.data
+    dtype = np.float64 if wide else data.dtype
+    cuts = np.arange(_ADDED_AT_ONCE, graph.nnz, _ADDED_AT_ONCE)
+    ends = np.unique([*np.searchsorted(graph.indptr[:-1], cuts), graph.n_major])
+    parts, starts = [], np.zeros(graph.n_major + 1, graph.dtype)
+    for first, last in zip([0, *ends[:-1].tolist()], ends.tolist(), strict=True):
+        begin, end = graph.indptr[first], graph.indptr[last]
+        arrays = data[begin:end].astype(dtype), graph.indices[begin:end].copy()
+        indptr = graph.indptr[first : last + 1] - begin
+        A = sp.csr_array((*arrays, indptr), shape=(last - first, graph.n_minor))
+        A.sum_duplicates()
+        parts.append((A.indices, A.data))
+        starts[first + 1 : last + 1] = starts[first] + A.indptr[1:]
+    indices, sums = (np.concatenate(arrays) for arrays in zip(*parts, strict=True))
+    return _with_arrays(graph, starts, indices), sums
 
 
 def keep_entries(graph: BipartiteCSR, keep: BoolArray) -> BipartiteCSR:

@@ -96,13 +96,13 @@ def agreed_status(comm: Any, run: Callable[[], int]) -> int:
 
     with finishing(comm):
         status = run()
-    return max(collect(comm, lambda: status))
+    return max(collect(comm, "the end of a command", lambda: status))
 
 
 def read(arguments: Namespace, progress: Progress, n_vertices: int | None = None) -> DistributedCSR:
     """Read a file with all ranks, after a check of the outputs that one of them will write."""
     comm = communicator()
-    with agreeing(comm):
+    with agreeing(comm, "the check of outputs"):
         check_outputs(arguments)
     with progress.step("read", f"reading {arguments.file} on {comm.Get_size()} ranks"):
         return sparsematch.read_distributed(arguments.file, comm, n_vertices=n_vertices)
@@ -139,7 +139,7 @@ def match_facts(
     before = np.unique(local.row[local.row + rows.start == local.col]).size
     cols = np.arange(len(matrix.own_cols)) + matrix.first_col
     after = np.count_nonzero(matching.col_mate[cols < matrix.n_rows] >= 0)
-    counts = collect(matrix.comm, lambda: (int(before), int(after)))
+    counts = collect(matrix.comm, "match_facts", lambda: (int(before), int(after)))
     return facts | {
         "unmatched_rows": matrix.n_rows - matching.cardinality,
         "unmatched_cols": matrix.n_cols - matching.cardinality,
@@ -161,7 +161,7 @@ def block_facts(file: str, matrix: DistributedCSR, form: DistributedBlockForm) -
         np.flatnonzero((form.row_block == last) & has_vertical) + matrix.first_row,
     ]
     here = [summary.first(indices) for indices in lists], fine
-    first, counts = zip(*collect(matrix.comm, lambda: here), strict=True)
+    first, counts = zip(*collect(matrix.comm, "block_facts", lambda: here), strict=True)
     cols, rows = (summary.first(np.concatenate(side)) for side in zip(*first, strict=True))
     return (
         match_facts(file, matrix, form.matching)

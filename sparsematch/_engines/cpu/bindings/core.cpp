@@ -10,22 +10,22 @@ namespace {
 
 template <class Index>
 void run_transpose(CsrArg<Index> a, Sides<Index> lists, int workers) {
-    const ReleasedGil released;
-    ThreadTeam team(workers);
-    transpose(team, a.view(), lists.first.data(), lists.second.data());
+    interruptible(workers, [&](RunContext& run) {
+        transpose(a.view(), lists.first.data(), lists.second.data(), run);
+    });
 }
 
 template <class Index>
 std::tuple<int, Index, Index> run_check_matching(CsrArg<Index> a, Sides<const Index> mates) {
-    const ReleasedGil released;
-    const auto found = check_matching(a.view(), view(mates));
+    const auto found = interruptible(
+        1, [&](RunContext& run) { return check_matching(a.view(), view(mates), run); });
     return {static_cast<int>(found.fault), found.i, found.j};
 }
 
 template <class Index>
 std::pair<Index, Index> run_free_entry(CsrArg<Index> a, Sides<const Index> mates) {
-    const ReleasedGil released;
-    const auto found = free_entry(a.view(), view(mates));
+    const auto found =
+        interruptible(1, [&](RunContext& run) { return free_entry(a.view(), view(mates), run); });
     return {found.i, found.j};
 }
 

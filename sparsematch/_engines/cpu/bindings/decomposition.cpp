@@ -31,17 +31,19 @@ Index run_block_labels(CsrArg<Index> matrix, const std::optional<CsrArg<Index>>&
 template <class Index>
 bool run_is_block_form(CsrArg<Index> matrix, Sides<const Index> mates, Sides<const Index> blocks,
                        Index n_blocks) {
-    nb::gil_scoped_release release;
     const auto a = matrix.view();
-    return BlockFormCheck<Index>(a, view(mates), blocks.first.data(), blocks.second.data(),
-                                 n_blocks)
-        .holds();
+    return interruptible(1, [&](RunContext& run) {
+        return BlockFormCheck<Index>(a, view(mates), blocks.first.data(), blocks.second.data(),
+                                     n_blocks)
+            .holds(run);
+    });
 }
 
 template <class Index>
 Index run_connected_components(CsrArg<Index> a, Sides<Index> labels) {
-    const ReleasedGil released;
-    return connected_components(a.view(), labels.first.data(), labels.second.data());
+    return interruptible(1, [&](RunContext& run) {
+        return connected_components(a.view(), labels.first.data(), labels.second.data(), run);
+    });
 }
 
 template <class Index>

@@ -44,8 +44,9 @@ std::tuple<bool, bool, std::uint64_t> run_validate_graph(GraphArg<Index> graph, 
 
 template <class Index>
 double run_matched_weight(GraphArg<Index> graph, In<Index> mate, Index first) {
-    const ReleasedGil released;
-    return matched_weight(view<Index>(graph), mate.data(), first);
+    return interruptible(1, [&](RunContext& run) {
+        return matched_weight(view<Index>(graph), mate.data(), first, run);
+    });
 }
 
 // The messages of a part after a step of it, and the entries scanned.

@@ -232,13 +232,12 @@ void bind_factors(nb::module_& m, const char* name) {
         .def_prop_ro("entries", &LU::entries)
         .def_prop_ro(
             "growth", [](const LU& lu) { return copied(lu.growth); }, nb::rv_policy::move)
-        .def("scaled_values",
-             [](const LU& lu, Index k) {
-                 const auto begin = lu.plan.inner_start[lu.plan.starts[k]],
-                            end = lu.plan.inner_start[lu.plan.starts[k + 1]];
-                 return copied(lu.equilibration.inner.data() + begin,
-                               static_cast<std::size_t>(end - begin));
-             });
+        .def("scaled_values", [](const LU& lu, Index k) {
+            const auto begin = lu.plan.inner_start[lu.plan.starts[k]],
+                       end = lu.plan.inner_start[lu.plan.starts[k + 1]];
+            return copied(lu.equilibration.inner.data() + begin,
+                          static_cast<std::size_t>(end - begin));
+        });
     m.def(
         "block_lu", [](const BlockPlan<Index>& plan, In<Value>) { return new LU(plan); },
         nb::keep_alive<0, 1>());

@@ -20,9 +20,9 @@ bool run_assignment(CsrArg<Index> matrix, In<double> cost, Sides<Index> mates, S
 
 template <class Index>
 void run_matched_entries(CsrArg<Index> a, In<Index> row_mate, Out<Index> entry, int workers) {
-    const ReleasedGil released;
-    ThreadTeam team(workers);
-    matched_entries(a.view(), row_mate.data(), entry.data(), team);
+    interruptible(workers, [&](RunContext& run) {
+        matched_entries(a.view(), row_mate.data(), entry.data(), run);
+    });
 }
 
 template <class Index>

@@ -30,16 +30,19 @@ struct PairReport {
 // The first pair that makes this no matching of this matrix. Time: O(n_rows + n_cols + entries of
 // matched rows).
 template <class Index>
-PairReport<Index> check_matching(const Csr<Index>& a, Matching<Index> m) {
-    for (Index i = 0; i < a.n_rows; ++i) {
+PairReport<Index> check_matching(const Csr<Index>& a, Matching<Index> m, RunContext& run) {
+    WorkCounter counter(run);
+    for (Index i = 0; i < a.n_rows && counter.add(1); ++i) {
         const Index j = m.row_mate[i];
         if (j == UNMATCHED<Index>) continue;
         if (j < 0 || j >= a.n_cols) return {PairFault::col_out_of_range, i, j};
         if (m.col_mate[j] != i) return {PairFault::col_disagrees, i, j};
-        if (std::ranges::find(a.neighbours(i), j) == a.neighbours(i).end())
-            return {PairFault::no_entry, i, j};
+        const auto list = a.neighbours(i);
+        const auto at = std::ranges::find(list, j);
+        if (at == list.end()) return {PairFault::no_entry, i, j};
+        counter.add(at - list.begin());
     }
-    for (Index j = 0; j < a.n_cols; ++j) {
+    for (Index j = 0; j < a.n_cols && counter.add(1); ++j) {
         const Index i = m.col_mate[j];
         if (i == UNMATCHED<Index>) continue;
         if (i < 0 || i >= a.n_rows) return {PairFault::row_out_of_range, i, j};
@@ -50,9 +53,10 @@ PairReport<Index> check_matching(const Csr<Index>& a, Matching<Index> m) {
 
 // An entry whose ends are both free, or (UNMATCHED, UNMATCHED) when the matching is maximal.
 template <class Index>
-PairReport<Index> free_entry(const Csr<Index>& a, Matching<Index> m) {
-    for (Index i = 0; i < a.n_rows; ++i)
-        if (m.row_mate[i] == UNMATCHED<Index>)
+PairReport<Index> free_entry(const Csr<Index>& a, Matching<Index> m, RunContext& run) {
+    WorkCounter counter(run);
+    for (Index i = 0; i < a.n_rows && counter.add(1); ++i)
+        if (m.row_mate[i] == UNMATCHED<Index> && counter.add(a.degree(i)))
             for (const Index j : a.neighbours(i))
                 if (m.col_mate[j] == UNMATCHED<Index>) return {PairFault::none, i, j};
     return {PairFault::none, UNMATCHED<Index>, UNMATCHED<Index>};

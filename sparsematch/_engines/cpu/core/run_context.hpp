@@ -160,9 +160,21 @@ class WorkCounter {
         return spent_ < quantum_ || (flush() && !run_.exhausted());
     }
 
+    // Calls body(begin, end) on pieces of a range, an edge for each element. False: stopped.
+    template <class Index, class Body>
+    bool pieces(Index begin, Index end, const Body& body) {
+        for (Index next; begin < end; begin = next) {
+            next = end - begin > piece ? static_cast<Index>(begin + piece) : end;
+            body(begin, next);
+            if (!add(next - begin)) return false;
+        }
+        return true;
+    }
+
     std::int64_t unflushed() const { return spent_; }
 
   private:
+    static constexpr std::int64_t piece = 1 << 14;
     // A small budget is exceeded by no more than itself.
     static std::int64_t quantum_within(std::int64_t budget) {
         constexpr std::int64_t least = 1 << 12, most = 1 << 16;

@@ -22,7 +22,7 @@
 #include <vector>
 
 #include "core/csr.hpp"
-#include "core/thread_team.hpp"
+#include "core/run_context.hpp"
 
 namespace sparsematch {
 
@@ -36,8 +36,8 @@ class Transposer {
     using Word = std::make_unsigned_t<Index>;
 
   public:
-    Transposer(ThreadTeam& team, const Csr<Index>& a, Index* indptr, Index* indices)
-        : team_(team), a_(a), indptr_(indptr), indices_(indices) {
+    Transposer(const Csr<Index>& a, Index* indptr, Index* indices, RunContext& run)
+        : run_(run), team_(run.team), a_(a), indptr_(indptr), indices_(indices) {
         const auto wanted = std::clamp<std::int64_t>(a.nnz() / bucket_entries, 1, max_buckets);
         std::int64_t n = wanted;
         for (choose_buckets(n); !fits_word() && n <= max_buckets;) choose_buckets(n *= 2);
@@ -97,12 +97,15 @@ class Transposer {
     void sort_by() {
         if constexpr (!Packed) cols_ = Buffer<Index>(a_.nnz());
         touch_pages();
-        count();
-        distribute<Packed>();
+        if (!count() || !distribute<Packed>()) return;
         team_.each([&](int rank) {
+            WorkCounter counter(run_, rank);
             std::vector<Word> words;
             std::vector<Index> place;
-            for (Index b = rank; b < n_buckets_; b += team_.size()) sort<Packed>(b, words, place);
+            for (Index b = rank; b < n_buckets_; b += team_.size()) {
+                sort<Packed>(b, words, place);
+                if (!counter.add(begin_[b + 1] - begin_[b])) return;
+            }
         });
         indptr_[a_.n_cols] = a_.nnz();
     }
@@ -118,26 +121,34 @@ class Transposer {
     }
 
     // place_[rank][b]: where this thread's first entry of bucket b goes.
-    void count() {
+    bool count() {
         place_.assign(team_.size(), std::vector<Index>(n_buckets_, 0));
         team_.each([&](int rank) {
-            for (Index p = a_.indptr[first_row_[rank]]; p < a_.indptr[first_row_[rank + 1]]; ++p)
-                ++place_[rank][bucket(a_.indices[p])];
+            const Index* const ends = a_.indptr;
+            WorkCounter(run_, rank)
+                .pieces(ends[first_row_[rank]], ends[first_row_[rank + 1]],
+                        [&](Index begin, Index end) {
+                            for (Index p = begin; p < end; ++p)
+                                ++place_[rank][bucket(a_.indices[p])];
+                        });
         });
+        if (run_.stopped()) return false;
         Index total = 0;
         for (Index b = 0; b < n_buckets_; ++b) {
             begin_.push_back(total);
             for (auto& place : place_) total += std::exchange(place[b], total);
         }
         begin_.push_back(total);
+        return true;
     }
 
     template <bool Packed>
-    void distribute() {
+    bool distribute() {
         team_.each([&](int rank) {
+            WorkCounter counter(run_, rank);
             Index* const place = place_[rank].data();
             const Index* const first_col = first_col_.data();
-            for (Index i = first_row_[rank]; i < first_row_[rank + 1]; ++i)
+            for (Index i = first_row_[rank]; i < first_row_[rank + 1]; ++i) {
                 for (Index p = a_.indptr[i]; p < a_.indptr[i + 1]; ++p) {
                     const Index j = a_.indices[p], b = bucket(j), to = place[b]++,
                                 col = j - first_col[b];
@@ -152,7 +163,10 @@ class Transposer {
                         cols_[to] = col;
                     }
                 }
+                if (!counter.add(a_.degree(i))) return;
+            }
         });
+        return !run_.stopped();
     }
 
     // Sorts the entries of bucket b by column, from a copy.
@@ -175,6 +189,7 @@ class Transposer {
             indices_[place[col(p)]++] = static_cast<Index>(words[p] >> shift);
     }
 
+    RunContext& run_;
     ThreadTeam& team_;
     const Csr<Index>& a_;
     Index *indptr_, *indices_;
@@ -213,18 +228,22 @@ bool writes_to_cache(const Csr<Index>& a) {
 
 // In a single pass.
 template <class Index>
-void transpose_directly(const Csr<Index>& a, Index* indptr, Index* indices) {
+void transpose_directly(const Csr<Index>& a, Index* indptr, Index* indices, RunContext& run) {
     constexpr Index ahead = 16;  // entries
     const Index n = a.nnz();
+    WorkCounter counter(run);
     Buffer<Index> place(a.n_cols, 0);
-    for (Index p = 0; p < n; ++p) ++place[a.indices[p]];
+    const bool counted = counter.pieces(Index{0}, n, [&](Index begin, Index end) {
+        for (Index p = begin; p < end; ++p) ++place[a.indices[p]];
+    });
+    if (!counted) return;
     Index total = 0;
     for (Index j = 0; j < a.n_cols; ++j) {
         indptr[j] = total;
         total += std::exchange(place[j], total);
     }
     indptr[a.n_cols] = total;
-    for (Index i = 0; i < a.n_rows; ++i)
+    for (Index i = 0; i < a.n_rows && counter.add(a.degree(i)); ++i)
         for (Index p = a.indptr[i]; p < a.indptr[i + 1]; ++p) {
             if (n - p > 2 * ahead) {
                 SPARSEMATCH_PREFETCH(&place[a.indices[p + 2 * ahead]], 1);
@@ -235,9 +254,9 @@ void transpose_directly(const Csr<Index>& a, Index* indptr, Index* indices) {
 }
 
 template <class Index>
-void transpose(ThreadTeam& team, const Csr<Index>& a, Index* indptr, Index* indices) {
-    if (team.size() <= 2 && writes_to_cache(a)) transpose_directly(a, indptr, indices);
-    else Transposer<Index>(team, a, indptr, indices).run();
+void transpose(const Csr<Index>& a, Index* indptr, Index* indices, RunContext& run) {
+    if (run.team.size() <= 2 && writes_to_cache(a)) transpose_directly(a, indptr, indices, run);
+    else Transposer<Index>(a, indptr, indices, run).run();
 }
 
 }  // namespace sparsematch

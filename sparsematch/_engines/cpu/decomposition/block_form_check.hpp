@@ -14,6 +14,7 @@
 
 #include "core/certificates.hpp"
 #include "core/csr.hpp"
+#include "core/run_context.hpp"
 #include "decomposition/plain_components.hpp"
 
 namespace sparsematch {
@@ -28,16 +29,17 @@ class BlockFormCheck {
           free_rows_(any_free(m.row_mate, a.n_rows)), free_cols_(any_free(m.col_mate, a.n_cols)) {}
 
     // Workspace: six indices for each row, one for each entry. Time: O(n_rows + n_cols + nnz).
-    bool holds() {
+    bool holds(RunContext& run) {
         if (free_rows_ && free_cols_ && n_blocks_ < 2) return false;
-        if (check_matching(a_, m_).fault != PairFault::none) return false;
-        return is_triangular() && pairs_and_free_ones_fit() && are_components();
+        if (check_matching(a_, m_, run).fault != PairFault::none) return false;
+        WorkCounter counter(run);
+        return is_triangular(counter) && pairs_and_free_ones_fit() && are_components(counter);
     }
 
   private:
-    bool is_triangular() const {
+    bool is_triangular(WorkCounter& counter) const {
         bool all = true;
-        for (Index i = 0; i < a_.n_rows; ++i)
+        for (Index i = 0; i < a_.n_rows && counter.add(1 + a_.degree(i)); ++i)
             for (const Index j : a_.neighbours(i)) all &= row_block_[i] <= col_block_[j];
         return all;
     }
@@ -52,8 +54,9 @@ class BlockFormCheck {
         return all;
     }
 
-    bool are_components() {
-        const std::vector<Index> component = plain_components(graph());
+    bool are_components(WorkCounter& counter) {
+        const auto poll = [&](std::int64_t steps) { return counter.add(steps); };
+        const std::vector<Index> component = plain_components(graph(), poll);
         std::vector<Index> of_block(n_blocks_, UNMATCHED<Index>);
         bool all = true;
         const auto visit = [&](Index block, Index v) {

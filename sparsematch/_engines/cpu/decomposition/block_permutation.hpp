@@ -34,7 +34,8 @@ void sort_by_label(const Index* label, Index n, Index n_labels, Index* order, In
     team.loop(static_cast<std::int64_t>(n) + 1, labels_at_a_time, [&](int, Index begin, Index end) {
         std::iota(one_each.begin() + begin, one_each.begin() + end, begin);
     });
-    transpose(team, Csr<Index>{n, n_labels, one_each.data(), label}, starts, order);
+    RunContext run(team);
+    transpose(Csr<Index>{n, n_labels, one_each.data(), label}, starts, order, run);
 }
 
 // The permutations of the block form: rows by ascending group, in ascending order within one, and

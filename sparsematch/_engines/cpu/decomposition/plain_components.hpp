@@ -20,9 +20,10 @@ struct Digraph {
     void end_vertex() { first.push_back(static_cast<std::int64_t>(heads.size())); }
 };
 
-// The component of each vertex, numbered from 0, sinks first. Time: O(vertices + arcs).
-template <class Index>
-std::vector<Index> plain_components(const Digraph<Index>& graph) {
+// The component of each vertex, numbered from 0, sinks first; nothing of use where poll(steps), true
+// to go on, was false. Time: O(vertices + arcs).
+template <class Index, class Poll>
+std::vector<Index> plain_components(const Digraph<Index>& graph, const Poll& poll) {
     const Index n = graph.size(), unknown = -1;
     std::vector<Index> component(n, unknown), preorder(n, unknown), low(n), open, path;
     std::vector<std::int64_t> next(graph.first);
@@ -42,6 +43,7 @@ std::vector<Index> plain_components(const Digraph<Index>& graph) {
                 else if (component[w] == unknown) low[v] = std::min(low[v], preorder[w]);
                 continue;
             }
+            if (!poll(1 + graph.first[v + 1] - graph.first[v])) return component;
             path.pop_back();
             if (!path.empty()) low[path.back()] = std::min(low[path.back()], low[v]);
             if (low[v] < preorder[v]) continue;
@@ -53,6 +55,10 @@ std::vector<Index> plain_components(const Digraph<Index>& graph) {
         }
     }
     return component;
+}
+template <class Index>
+std::vector<Index> plain_components(const Digraph<Index>& graph) {
+    return plain_components(graph, [](std::int64_t) { return true; });
 }
 
 }  // namespace sparsematch

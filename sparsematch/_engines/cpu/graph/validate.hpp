@@ -77,10 +77,11 @@ GraphProperties validate_graph(const Graph<Index>& g, Index first, RunContext& r
 // The sum of the weights of the matched edges, absolute values, each once, in the order of their
 // smaller ends. Reads: the graph, or rows of one from row `first` on, and their mates.
 template <class Index>
-double matched_weight(const Graph<Index>& g, const Index* mate, Index first) {
+double matched_weight(const Graph<Index>& g, const Index* mate, Index first, RunContext& run) {
     constexpr Index ahead = 8;  // prefetched
     double sum = 0;
-    for (Index u = 0; u < g.n; ++u) {
+    WorkCounter counter(run);
+    for (Index u = 0; u < g.n && counter.add(8); ++u) {  // about as long as that many edges
         if (g.weight && u + ahead < g.n && mate[u + ahead] > first + u + ahead) {
             SPARSEMATCH_PREFETCH(&g.indices[g.indptr[u + ahead]]);
             SPARSEMATCH_PREFETCH(&g.weight[g.indptr[u + ahead]]);

@@ -102,7 +102,7 @@ struct QuickAnalysis {
 // Whether a form is the block triangular form of a matrix, which comes by columns; its rows and
 // columns are all matched. Time: O(n + nnz).
 template <class Index>
-bool is_certified(const Csr<Index>& a, const SquareForm<Index>& form) {
+bool is_certified(const Csr<Index>& a, const SquareForm<Index>& form, RunContext& run) {
     const Index n = a.n_rows, n_blocks = form.n_blocks();
     std::vector<Index> col_mate(n), row_mate(n), col_block(n), row_block(n);
     for (Index k = 0; k < n_blocks; ++k)
@@ -112,7 +112,7 @@ bool is_certified(const Csr<Index>& a, const SquareForm<Index>& form) {
             col_block[j] = row_block[i] = n_blocks - 1 - k;
         }
     const Matching<Index> m{col_mate.data(), row_mate.data()};
-    return BlockFormCheck<Index>(a, m, col_block.data(), row_block.data(), n_blocks).holds();
+    return BlockFormCheck<Index>(a, m, col_block.data(), row_block.data(), n_blocks).holds(run);
 }
 
 // a: the columns of a square matrix. Given: its form, if it is not empty; else the mates of its
@@ -130,7 +130,7 @@ QuickAnalysis<Index> quick_analysis(const Csr<Index>& a, const Value* values,
         if (matched && !run.stopped()) form = quick.form();
         if (form.starts.empty()) return out;
     }
-    out.is_triangular = !checks_invariants || is_certified(a, form);
+    out.is_triangular = !checks_invariants || is_certified(a, form, run);
     if (!out.is_triangular) return out;
     out.norms = value_norms(a.indptr, a.n_rows, values);
     if (!limits.make_plan) return out;

@@ -4,15 +4,16 @@
 #include <algorithm>
 
 #include "core/csr.hpp"
-#include "core/thread_team.hpp"
+#include "core/run_context.hpp"
 
 namespace sparsematch {
 
 // The position of each row's matched entry; UNMATCHED for a row without one. Time: O(nnz).
 template <class Index>
-void matched_entries(const Csr<Index>& a, const Index* row_mate, Index* entry, ThreadTeam& team) {
-    team.loop(a.n_rows, 1 << 14, [&](int, Index first, Index last) {
-        for (Index i = first; i < last; ++i) {
+void matched_entries(const Csr<Index>& a, const Index* row_mate, Index* entry, RunContext& run) {
+    run.team.loop(a.n_rows, 1 << 14, [&](int rank, Index first, Index last) {
+        WorkCounter counter(run, rank);
+        for (Index i = first; i < last && counter.add(1 + a.degree(i)); ++i) {
             entry[i] = UNMATCHED<Index>;
             if (row_mate[i] == UNMATCHED<Index>) continue;
             const Index *begin = a.indices + a.indptr[i], *end = a.indices + a.indptr[i + 1];

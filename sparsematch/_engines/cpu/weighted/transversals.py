@@ -11,7 +11,7 @@ from sparsematch._engines.cpu.matching import auto
 from sparsematch._engines.cpu.weighted.least_cost import least_cost
 from sparsematch._engines.registry import Run
 from sparsematch._input.pieces import in_pieces
-from sparsematch._types.arrays import FloatArray, IndexArray
+from sparsematch._types.arrays import FloatArray, IndexArray, stable_order
 from sparsematch._types.bipartite import BipartiteCSR
 from sparsematch._types.errors import stack_level
 from sparsematch._types.matching import Matching
@@ -72,7 +72,8 @@ def bottleneck(weighted: WeightedCSR, workers: int) -> WeightedTransversal:
     row_dual, col_dual = np.zeros(graph.n_rows), np.zeros(graph.n_cols)
     if rank == 0:
         return WeightedTransversal(best, "bottleneck", np.inf, row_dual, col_dual).freeze()
-    values = np.unique(magnitude)
+    ascending = magnitude[stable_order(magnitude)]
+    values = ascending[np.append(True, ascending[1:] != ascending[:-1])]
     low, high, below = _smallest(weighted, best, values), len(values), Matching.start(graph)
     while high - low > 1:
         middle = (low + high) // 2

@@ -48,7 +48,7 @@ def assemble(comm: Any, shape: tuple[int, int], batches: Iterable[Batch]) -> Dis
 def _next(comm: Any, source: Iterator[Batch]) -> Batch | None:
     """Return the next batch, if there is one; an error in making it is raised on all ranks."""
     batch = None
-    with agreeing(comm):
+    with agreeing(comm, "assembling of a matrix"):
         batch = next(source, None)
     return batch
 
