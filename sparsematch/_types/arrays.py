@@ -16,6 +16,7 @@ _R = TypeVar("_R")
 UNMATCHED = -1
 #: Numbers that NumPy sorts in one call: 20 to 60 ms, in which Ctrl-C has to wait.
 _SORTED_AT_ONCE = 1 << 19
+_SCALED_AT_ONCE = 1 << 16
 
 #: int32 or int64, as the matrix came. On a GPU it is a CuPy array, which has the same methods.
 IndexArray: TypeAlias = NDArray[np.signedinteger[Any]]
@@ -47,6 +48,24 @@ def on_gpu(thing: Any) -> bool:
     return hasattr(thing, "__cuda_array_interface__") or (
         sparse is not None and sparse.issparse(thing)
     )
+
+
+def scale_entries(values: Any, by_row: FloatArray, by_col: FloatArray) -> Any:
+    """Return entries multiplied by the positive factors of their rows and columns.
+
+    Where one product of two of the three is beyond the range of doubles, but not that of all three,
+    too. In pieces, as the numbers in between are many.
+    """
+    scaled = np.empty(values.size, np.result_type(values, by_row))
+    for begin in range(0, values.size, _SCALED_AT_ONCE):
+        piece = slice(begin, begin + _SCALED_AT_ONCE)
+        (row, p), (col, q) = np.frexp(by_row[piece]), np.frexp(by_col[piece])
+        exponent = p + q - 2
+        half = exponent // 2  # neither of two such steps leads beyond where both lead
+        out = np.multiply(values[piece], np.ldexp(1.0, half), out=scaled[piece])
+        out *= 4 * row * col
+        out *= np.ldexp(1.0, exponent - half)
+    return scaled
 
 
 def stable_order(keys: Any) -> Any:

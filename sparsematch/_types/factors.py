@@ -90,6 +90,22 @@ class BlockLU(Protocol):
         smaller than `small` times their largest entry.
         """
 
+    def solve(
+        self,
+        matrix: Any,
+        values: NDArray[Any],
+        largest: float,
+        b: NDArray[Any],
+        side: int,
+        external: Any,
+        check: bool,
+        /,
+    ) -> tuple[NDArray[Any], NDArray[np.float64]]:
+        """Return solutions, one behind the other, and the backward error of each.
+
+        `external` solves in place with a block that is left to it.
+        """
+
     def solve_scaled(self, k: int, x: NDArray[Any], adjoint: bool, /) -> None:
         """Solve with scaled block k, or its conjugate transpose, in place; `x` has n elements."""
 

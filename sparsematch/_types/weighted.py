@@ -8,7 +8,7 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from sparsematch._input.pieces import in_pieces
-from sparsematch._types.arrays import BoolArray, FloatArray, IndexArray
+from sparsematch._types.arrays import BoolArray, FloatArray, IndexArray, scale_entries
 from sparsematch._types.bipartite import BipartiteCSR, as_bipartite, as_compressed, checked
 from sparsematch._types.errors import wrong_type
 from sparsematch._types.matching import Matching
@@ -226,21 +226,6 @@ class WeightedTransversal:
                 )
                 text += f"\n  unmatched {side}: {left.size} ({listed})"
         return text
-
-
-def scale_entries(values: NDArray[Any], by_row: FloatArray, by_col: FloatArray) -> NDArray[Any]:
-    """Return entries multiplied by the positive factors of their rows and columns.
-
-    Where one product of two of the three is beyond the range of doubles, but not that of all three,
-    too.
-    """
-    (row, p), (col, q) = np.frexp(by_row), np.frexp(by_col)
-    exponent = p + q - 2
-    half = exponent // 2  # neither of two such steps leads beyond where both lead
-    scaled: NDArray[Any] = values * np.ldexp(1.0, half)
-    scaled *= 4 * row * col
-    scaled *= np.ldexp(1.0, exponent - half)
-    return scaled
 
 
 def as_weighted(A: Any, *, name: str = "A", threads: int = 1) -> WeightedCSR:

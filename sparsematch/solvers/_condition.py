@@ -74,6 +74,6 @@ def reciprocal_condition(solve: Solve, block: Any, row_of: IndexArray) -> float:
     if rcond >= EPSILON:
         return rcond
     best = maximum_product_transversal(abs(block))
-    if not best.matching.is_perfect:
+    if not best.matching.is_perfect or best.row_scale is None or best.col_scale is None:
         return rcond
     return max(rcond, estimate(best.row_scale[row_of], best.col_scale))

@@ -138,8 +138,8 @@ void bind_plan(nb::module_& m, const char* name) {
     m.def("is_canonical", run_is_canonical<Index>);
 }
 
-// preference: for the diagonal; below 0, the same pivots again. Returns the outcome, the block where
-// there was trouble, and the blocks with pivots below `small` times their largest entry.
+// preference: for the diagonal; below 0, the same pivots again. Returns the outcome, the block
+// where there was trouble, and the blocks with pivots below `small` times their largest entry.
 template <class Index, class Value>
 nb::tuple factorise(BlockLU<Index, Value>& lu, In<Value> values, double preference, double small) {
     const auto outcome = interruptible(1, [&](RunContext& run) {
@@ -147,7 +147,7 @@ nb::tuple factorise(BlockLU<Index, Value>& lu, In<Value> values, double preferen
                               : lu.factorise(values.data(), preference, run);
     });
     std::vector<Index> blocks;
-    if (outcome == Outcome::done) blocks = lu.blocks_with_pivots_below(small);
+    if (outcome == Outcome::done) blocks = blocks_with_small_pivots(lu, small);
     return nb::make_tuple(static_cast<int>(outcome), lu.trouble, copied(blocks));
 }
 

@@ -20,8 +20,8 @@ struct Digraph {
     void end_vertex() { first.push_back(static_cast<std::int64_t>(heads.size())); }
 };
 
-// The component of each vertex, numbered from 0, sinks first; nothing of use where poll(steps), true
-// to go on, was false. Time: O(vertices + arcs).
+// The component of each vertex, numbered from 0, sinks first; nothing of use where poll(steps),
+// true to go on, was false. Time: O(vertices + arcs).
 template <class Index, class Poll>
 std::vector<Index> plain_components(const Digraph<Index>& graph, const Poll& poll) {
     const Index n = graph.size(), unknown = -1;

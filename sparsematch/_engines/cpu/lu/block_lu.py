@@ -103,7 +103,7 @@ def solve(
     value; `b` is a contiguous matrix of the same type. Without `check` nothing is measured.
     Time: O((n + nnz + entries of the factors) k) for k right-hand sides.
     """
-    x, errors = numbers.solve(csr(graph), values, largest, b, side, external, check)  # type: ignore[attr-defined]
+    x, errors = numbers.solve(csr(graph), values, largest, b, side, external, check)
     return x.reshape(b.shape), errors
 
 

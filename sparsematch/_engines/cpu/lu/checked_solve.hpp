@@ -26,6 +26,21 @@ inline std::complex<double> scaled(std::complex<double> v, int exponent) {
     return {std::ldexp(v.real(), exponent), std::ldexp(v.imag(), exponent)};
 }
 
+// The blocks of several rows with a pivot smaller than this share of the largest entry of the block.
+// Time: O(n).
+template <class Index, class Value>
+std::vector<Index> blocks_with_small_pivots(const BlockLU<Index, Value>& lu, double share) {
+    std::vector<Index> out;
+    for (Index k = 0; k < lu.plan.n_blocks(); ++k) {
+        if (lu.plan.external[k] > 0 || lu.plan.size(k) == 1) continue;
+        double least = std::numeric_limits<double>::infinity();
+        for (Index c = lu.plan.starts[k]; c < lu.plan.starts[k + 1]; ++c)
+            least = std::min(least, magnitude(lu.pivot[c]));
+        if (least < share * lu.equilibration.largest[k]) out.push_back(k);
+    }
+    return out;
+}
+
 template <class Index, class Value>
 class CheckedSolve {
   public:

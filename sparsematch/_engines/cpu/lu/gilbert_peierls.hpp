@@ -71,20 +71,6 @@ class BlockLU {
         return finish(a, counter);
     }
 
-    // The blocks with a pivot smaller than this share of the largest entry of the block. Time:
-    // O(n).
-    std::vector<Index> blocks_with_pivots_below(double share) const {
-        std::vector<Index> out;
-        for (Index k = 0; k < plan.n_blocks(); ++k) {
-            if (plan.external[k] > 0 || plan.size(k) == 1) continue;
-            double least = no_limit;
-            for (Index c = plan.starts[k]; c < plan.starts[k + 1]; ++c)
-                least = std::min(least, magnitude(pivot[c]));
-            if (least < share * equilibration.largest[k]) out.push_back(k);
-        }
-        return out;
-    }
-
     std::size_t size() const { return static_cast<std::size_t>(plan.n); }
     std::int64_t entries() const { return static_cast<std::int64_t>(l.size() + u.size() + size()); }
 

@@ -8,12 +8,11 @@ from numpy.typing import NDArray
 from sparsematch._engines.mpi.core.certificates import parts
 from sparsematch._engines.mpi.core.exchange import Exchange, finishing
 from sparsematch._engines.mpi.core.sides import Lists, Side
-from sparsematch._types.arrays import FloatArray
+from sparsematch._types.arrays import FloatArray, scale_entries
 from sparsematch._types.bipartite import BipartiteCSR
 from sparsematch._types.distributed import DistributedCSR
 from sparsematch._types.distributed_matching import DistributedMatching
 from sparsematch._types.matching import Matching
-from sparsematch._types.weighted import scale_entries
 
 _Array = NDArray[Any]
 
