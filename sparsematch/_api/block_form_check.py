@@ -1,5 +1,7 @@
 """A check of block forms."""
 
+from __future__ import annotations  # readable names in help()
+
 from sparsematch._engines.operations import DecompositionOps
 from sparsematch._engines.registry import operations
 from sparsematch._types.arrays import on_gpu

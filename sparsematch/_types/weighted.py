@@ -311,17 +311,18 @@ def _add_up(graph: BipartiteCSR, data: NDArray[Any]) -> tuple[BipartiteCSR, NDAr
     dtype = np.float64 if wide else data.dtype
     cuts = np.arange(_ADDED_AT_ONCE, graph.nnz, _ADDED_AT_ONCE)
     ends = np.unique([*np.searchsorted(graph.indptr[:-1], cuts), graph.n_major])
-    parts, starts = [], np.zeros(graph.n_major + 1, graph.dtype)
+    indices, sums = graph.indices[: graph.nnz].copy(), data[: graph.nnz].astype(dtype)
+    starts = np.zeros(graph.n_major + 1, graph.dtype)
     for first, last in zip([0, *ends[:-1].tolist()], ends.tolist(), strict=True):
         begin, end = graph.indptr[first], graph.indptr[last]
-        arrays = data[begin:end].astype(dtype), graph.indices[begin:end].copy()
+        arrays = sums[begin:end], indices[begin:end]  # which SciPy overwrites
         indptr = graph.indptr[first : last + 1] - begin
         A = sp.csr_array((*arrays, indptr), shape=(last - first, graph.n_minor))
         A.sum_duplicates()
-        parts.append((A.indices, A.data))
         starts[first + 1 : last + 1] = starts[first] + A.indptr[1:]
-    indices, sums = (np.concatenate(arrays) for arrays in zip(*parts, strict=True))
-    return _with_arrays(graph, starts, indices), sums
+        indices[starts[first] : starts[last]] = A.indices
+        sums[starts[first] : starts[last]] = A.data
+    return _with_arrays(graph, starts, indices[: starts[-1]]), sums[: starts[-1]]
 
 
 def keep_entries(graph: BipartiteCSR, keep: BoolArray) -> BipartiteCSR:

@@ -26,7 +26,7 @@ inline std::complex<double> scaled(std::complex<double> v, int exponent) {
     return {std::ldexp(v.real(), exponent), std::ldexp(v.imag(), exponent)};
 }
 
-// The blocks of several rows with a pivot smaller than this share of the largest entry of the block.
+// The blocks of several rows with a pivot below this share of the largest entry of the block.
 // Time: O(n).
 template <class Index, class Value>
 std::vector<Index> blocks_with_small_pivots(const BlockLU<Index, Value>& lu, double share) {

@@ -141,8 +141,8 @@ class BlockLU {
         return v == Value(0) ? Outcome::singular : Outcome::done;
     }
 
-    // New pivots from this column on; where entries grow too much, from the first column on and with
-    // less preference for the diagonal.
+    // New pivots from this column on; where entries grow too much, from the first column on and
+    // with less preference for the diagonal.
     Outcome block(Index k, Index column, WorkCounter& counter) {
         begin(k);
         const auto l_before = column ? l_start[first_] : static_cast<std::int64_t>(l.size()),
