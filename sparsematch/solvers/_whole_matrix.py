@@ -21,7 +21,8 @@ class WholeMatrix:
     """A sparse matrix that is factorised, not scaled, when it is first solved with."""
 
     def __init__(self, A: Any) -> None:
-        self._A = A
+        self._A = A.copy()
+        self._A.eliminate_zeros()  # which would only mislead the order of the columns
         self._superlu: Callable[..., NDArray[Any]] | None = None
 
     def solve(
