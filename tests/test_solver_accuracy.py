@@ -159,6 +159,25 @@ def test_what_is_not_finite_in_a_right_hand_side_stays_so():
     assert not np.isfinite(x[:, 1]).any()
 
 
+@pytest.mark.filterwarnings("ignore::sparsematch.solvers.IllConditionedWarning")
+def test_a_matrix_that_is_singular_in_its_small_entries_is_solved_normwise():
+    """Of entries over 200 orders of magnitude: QR has a solution where blocks have none."""
+    rng = np.random.default_rng(11)
+    replaced = 0
+    for _ in range(60):
+        D = np.triu(rng.random((15, 15)) < 0.4) | np.eye(15, k=-1, dtype=bool)
+        M = np.where(D, rng.standard_normal(D.shape) * 10.0 ** rng.uniform(-100, 100, D.shape), 0)
+        b = rng.standard_normal((15, 2)) * (1 + 2j)
+        try:
+            lu = solvers.splu(sp.csc_array(M))
+        except SingularMatrixError:
+            continue
+        x = lu.solve(b)
+        replaced += lu._whole is not None
+        assert normwise_error(M, x, b) < 1e-9
+    assert replaced > 0
+
+
 def laplacian(rng, n):
     """An integer Laplacian of a connected graph: its rows and columns sum to zero."""
     L = np.zeros((n, n))
@@ -215,10 +234,10 @@ def test_the_warning_is_in_both_families():
     assert issubclass(IllConditionedWarning, MatrixRankWarning)
 
 
+@pytest.mark.parametrize("n", [180, 600])
 @pytest.mark.parametrize("solver", ["auto", "superlu"])
-def test_growth_without_end_is_said(solver):
+def test_growth_without_end_is_said(solver, n):
     """Wilkinson's matrix, for which partial pivoting loses a digit every three rows."""
-    n = 180
     M = np.eye(n) - np.tril(np.ones((n, n)), -1)
     M[:, -1] = 1
     b = np.random.default_rng(0).standard_normal(n)
@@ -226,7 +245,8 @@ def test_growth_without_end_is_said(solver):
         warnings.simplefilter("always")
         x = solvers.splu(sp.csc_array(M), solver=solver).solve(b)
     poor = normwise_error(M, x, b) > 1e-9
-    assert poor == any(w.category is IllConditionedWarning for w in caught)
+    assert not poor or any("backward error" in str(w.message) for w in caught)
+    assert not (poor and n < 500)  # where there is another way
 
 
 def test_estimates_of_conditions():

@@ -222,8 +222,8 @@ class BlockTriangularLU(InverseOperator):
             for solutions in solve(b, trans):
                 poor = ~(errors <= _UNSTABLE) & finite
                 _take_better(poor, x, errors, *solutions)
-            if (errors[finite] <= _UNSTABLE).all():
-                return x
+                if (errors[finite] <= _UNSTABLE).all():
+                    return x
         poor = ~(errors <= _POOR) & finite
         if poor.any():
             worst = np.max(errors[poor])

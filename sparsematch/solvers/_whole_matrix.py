@@ -1,8 +1,10 @@
-"""The last resort: the whole matrix as it is, by SciPy's SuperLU and, if small, by LAPACK.
+"""The last resort: the whole matrix as it is, by SciPy's SuperLU and, if small, by LAPACK's QR.
 
 Where entries differ by many orders of magnitude, the block triangular form may have no solution
 within the range of doubles, though a matrix has one that differs in the smallest entries only.
-Partial pivoting on the whole matrix, not scaled, may find that: it is measured normwise.
+Partial pivoting on the whole matrix, not scaled, may find that, and a QR factorisation does, which
+is backward stable normwise whatever the condition: Higham, Accuracy and Stability of Numerical
+Algorithms (2002), Theorem 19.5.
 """
 
 from collections.abc import Callable, Iterator
@@ -11,6 +13,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.linalg import qr, solve_triangular
 from scipy.sparse.linalg import splu
 
 #: Rows up to which a dense factorisation takes some milliseconds.
@@ -30,11 +33,12 @@ class WholeMatrix:
     ) -> Iterator[tuple[NDArray[Any], NDArray[np.float64]]]:
         """Yield solutions of a matrix, and their errors, infinite where there is none."""
         A = {"N": self._A, "T": self._A.T, "H": self._A.conj().T}[trans]
-        for solve in (partial(self._by_superlu, trans=trans), partial(_by_lapack, A)):
+        methods = partial(self._by_superlu, trans=trans), partial(_by_lu, A), partial(_by_qr, A)
+        for solve in methods if A.shape[0] <= _FEW_ROWS else methods[:1]:
             with np.errstate(all="ignore"):
                 try:
                     x = solve(b)
-                except (RuntimeError, MemoryError, np.linalg.LinAlgError):  # singular, or too large
+                except (RuntimeError, MemoryError, np.linalg.LinAlgError):  # singular, or too much
                     continue
                 size = (abs(A) @ np.abs(x) + np.abs(b)).max(axis=0)
                 errors = np.abs(A @ x - b).max(axis=0) / np.where(size > 0, size, 1)
@@ -49,7 +53,12 @@ class WholeMatrix:
         return real + 1j * imag  # of a real matrix
 
 
-def _by_lapack(A: Any, b: NDArray[Any]) -> NDArray[Any]:
-    if A.shape[0] > _FEW_ROWS:
-        raise MemoryError
+def _by_lu(A: Any, b: NDArray[Any]) -> NDArray[Any]:
     return np.linalg.solve(A.toarray(), b)
+
+
+def _by_qr(A: Any, b: NDArray[Any]) -> NDArray[Any]:
+    q, r, order = qr(A.toarray(), pivoting=True)
+    x = np.empty_like(b)
+    x[order] = solve_triangular(r, q.conj().T @ b)
+    return x
