@@ -3,7 +3,7 @@
     python benchmarks/solver_checks.py FOLDER [MOST_ROWS]
 
 FOLDER holds matrices as SciPy's save_npz writes them; those with values that SciPy solves are
-taken. Times are the least of seven, of one right-hand side, warm; the share is that of what a solve takes.
+taken. Times are the least of seven, of one right-hand side, warm; the share is of a whole solve.
 """
 
 import sys
