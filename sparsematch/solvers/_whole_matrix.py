@@ -16,6 +16,8 @@ from numpy.typing import NDArray
 from scipy.linalg import qr, solve_triangular
 from scipy.sparse.linalg import splu
 
+from sparsematch._api.transversal import structural_rank
+
 #: Rows up to which a dense factorisation takes some milliseconds.
 _FEW_ROWS = 500
 
@@ -46,6 +48,8 @@ class WholeMatrix:
 
     def _by_superlu(self, b: NDArray[Any], trans: str) -> NDArray[Any]:
         if self._superlu is None:
+            if structural_rank(self._A) < self._A.shape[0]:
+                raise RuntimeError("singular without its zeros")  # SuperLU may crash
             self._superlu = splu(self._A).solve
         if self._A.dtype == b.dtype:
             return self._superlu(b, trans)
