@@ -218,6 +218,8 @@ class BlockTriangularLU(InverseOperator):
     ) -> NDArray[Any]:
         """Solve what refinement did not mend by partial pivoting; warn of what remains."""
         finite = np.isfinite(b).all(axis=0)
+        if (errors[finite] <= _UNSTABLE).all():
+            return x  # what is not finite has no error to be mended
         for solve in (self._solve_strictly, self._solve_whole):
             for solutions in solve(b, trans):
                 poor = ~(errors <= _UNSTABLE) & finite

@@ -8,6 +8,7 @@ the transpose as many.
 """
 
 import sys
+from pathlib import Path
 
 import numpy as np
 import scipy.sparse as sp
@@ -16,44 +17,10 @@ from scipy.sparse.csgraph import connected_components
 import sparsematch as sm
 from harness import main
 
+sys.path.append(str(Path(__file__).resolve().parents[1]))
+from coupled_pieces import PIECES, SHARES, SIZES
+
 ENGINES = "hopcroft_karp", "pothen_fan", "push_relabel"
-SIZES, SHARES = (4, 10, 30, 100, 1000, 5000), (0.2, 0.2, 0.2, 0.2, 0.15, 0.05)
-
-
-def ring(rng, m):
-    i = np.arange(m)
-    return np.r_[i, i], np.r_[i, (i + 1) % m]
-
-
-def path(rng, m):
-    i = np.arange(m - 1)
-    return np.r_[np.arange(m), i, i + 1], np.r_[np.arange(m), i + 1, i]
-
-
-def grid(rng, m):
-    k = max(2, int(m**0.5))
-    i = np.arange(k * k)
-    a, b = i[i % k < k - 1], i[i // k < k - 1]
-    return np.r_[i, a, a + 1, b, b + k], np.r_[i, a + 1, a, b + k, b]
-
-
-def circulant(rng, m):
-    i = np.arange(m)
-    return np.r_[i, i, i], np.r_[i, (i * 7 + 3) % m, (i + 1) % m]
-
-
-def tree(rng, m):
-    i = np.arange(1, m)
-    up = (rng.random(m - 1) * i).astype(int)
-    return np.r_[np.arange(m), up, m - 1], np.r_[np.arange(m), i, 0]
-
-
-def singles(rng, m):
-    i = np.arange(m)
-    return i, i
-
-
-PIECES = ring, path, grid, circulant, tree, singles
 
 
 def coupled(rng):
