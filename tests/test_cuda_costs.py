@@ -13,7 +13,8 @@ from cuda_host import meter
 from gpu_calls import HAS_GPU, one_call, to_gpu
 from sparsematch._engines.cuda import warm_up
 from sparsematch._engines.cuda.core import compile as cuda_compile
-from sparsematch._engines.cuda.matching import auto, one_block
+from sparsematch._engines.cuda.matching import one_block
+from sparsematch._engines.cuda.matching.choice import POLICY
 from strategies import with_index_type
 
 pytestmark = [
@@ -96,7 +97,7 @@ def test_a_small_matrix_is_solved_in_one_launch(n):
         sm.maximum_transversal(A)
     assert counted.launches == {"core/check:check": 1, "matching/one_block:one_block": 1}
     # for the check; for the end, where the host might get the rest
-    assert counted.waits.total() == 1 + (n >= auto.SMALL)
+    assert counted.waits.total() == 1 + (n >= POLICY.small)
     assert counted.allocations == 1  # both mates
     assert counted.cupys.total() == 0
 

@@ -11,7 +11,9 @@ from calls import grid, random_matrix, scrambled
 from gpu_calls import host, on_device, one_call, to_gpu
 from sparsematch._engines.cuda.core import hand_over
 from sparsematch._engines.cuda.matching import one_block
-from sparsematch._engines.cuda.matching.features import MAX_SHARED, features
+from sparsematch._engines.cuda.matching.choice import POLICY
+from sparsematch._engines.cuda.matching.features import features
+from sparsematch._engines.registry import Run
 from strategies import INDEX_TYPES, with_index_type
 
 pytestmark = pytest.mark.skipif(bool(gpu_calls.MISSING), reason=str(gpu_calls.MISSING))
@@ -92,26 +94,16 @@ def test_a_strip_shares_as_many_ends_as_it_is_wide(rows_only):
 )
 def test_other_matrices_share_many(A):
     seen = features(on_device(A)[0], 4)
-    assert min(seen.first_shared, seen.last_shared) > MAX_SHARED
+    assert min(seen.first_shared, seen.last_shared) > POLICY.max_shared
     assert not seen.in_order
 
 
-@pytest.mark.parametrize("degree", [2, 4])
-def test_less_is_expected_of_the_host_where_there_is_an_order(degree):
+def test_less_is_expected_of_the_host_where_there_is_an_order():
+    """In a block form; of a search: test_gpu_choice.py."""
     n = 1 << 18
-    graph = sm.BipartiteCSR(n, n, np.arange(n + 1) * degree, np.zeros(degree * n, int))
-
-    class Run:
-        host, on_host, kept = True, None, None
-
-    def levels(in_order):
-        Run.kept = hand_over.ListOrder(in_order)
-        work = hand_over.search(graph, in_order=in_order), hand_over.decomposition(Run)
-        return [hand_over.allowed_levels(graph, Run, w) for w in work]
-
-    found = list(zip(levels(True), levels(False), strict=True))
-    if degree > hand_over.FEW:  # a strip suits the search on the device
-        few, many = found.pop(0)
-        assert few == many
-    for few, many in found:
-        assert 100 < few < 0.7 * many
+    graph = sm.BipartiteCSR(n, n, np.arange(n + 1) * 4, np.zeros(4 * n, int))
+    few, many = (
+        hand_over.allowed_levels(graph, run, hand_over.decomposition(run))
+        for run in (Run(host=True, kept=hand_over.ListOrder(order)) for order in (True, False))
+    )
+    assert 100 < few < 0.7 * many

@@ -1,5 +1,6 @@
 """Deep and narrow searches on a GPU are left to the host: when, what it reports, how to forbid."""
 
+from dataclasses import replace
 from types import SimpleNamespace
 
 import numpy as np
@@ -14,9 +15,10 @@ from calls import grid, random_matrix, scrambled
 from gpu_calls import CUPY, host, one_call, to_gpu
 from sparsematch._engines.cuda.core import hand_over
 from sparsematch._engines.cuda.decomposition import block_form
-from sparsematch._engines.cuda.matching import one_block
+from sparsematch._engines.cuda.matching import auto, one_block
+from sparsematch._engines.cuda.matching.choice import POLICY
 from sparsematch._engines.operations import DecompositionOps
-from sparsematch._engines.registry import operations
+from sparsematch._engines.registry import Run, operations
 from sparsematch._types.bipartite import BipartiteCSR
 from strategies import INDEX_TYPES, with_index_type
 
@@ -67,8 +69,8 @@ def test_a_deep_search_is_left_to_the_host(make, form, dtype):
     assert "levels, of 8192 vertices each" in step.reason
     assert sum(s.copied_bytes for s in info.steps) == step.copied_bytes
     search = info.steps[names(info).index("ms_bfs")]
-    graph = BipartiteCSR(*A.shape, A.indptr, A.indices)
-    allowed = hand_over.allowed_levels(graph, Allowed(), hand_over.search(graph, in_order=False))
+    work = POLICY.thin_search if make is chain else POLICY.search
+    allowed = work.levels(A.indptr.nbytes + A.indices.nbytes, A.nnz)
     assert search.levels < allowed + 2000  # wide ones, and those of the last round
     with one_call:
         _, info = sm.maximum_transversal(B, options={"host": False}, return_info=True)
@@ -77,21 +79,15 @@ def test_a_deep_search_is_left_to_the_host(make, form, dtype):
     assert info.cardinality == m.cardinality
 
 
-class Allowed:
-    """What is read of a run: the host may be used, and has no copy yet."""
-
-    host, on_host = True, None
-
-
 def test_the_allowance_grows_with_the_matrix_and_not_where_the_copy_is_there():
     small, large = (BipartiteCSR(n, n, np.arange(n + 1), np.arange(n)) for n in (10**4, 10**6))
-    run = Allowed()
-    few, many = (hand_over.allowed_levels(g, run, hand_over.SEARCH) for g in (small, large))
-    assert hand_over.SEARCH.least <= few < many
+    run, work = Run(host=True), hand_over.DECOMPOSITION
+    few, many = (hand_over.allowed_levels(graph, run, work) for graph in (small, large))
+    assert work.least <= few < many
     run.on_host = large
-    assert hand_over.allowed_levels(large, run, hand_over.SEARCH) < many
+    assert hand_over.allowed_levels(large, run, work) < many
     run.host = False
-    assert hand_over.allowed_levels(small, run, hand_over.SEARCH) == 2**31 - 1
+    assert hand_over.allowed_levels(small, run, work) == 2**31 - 1
 
 
 @pytest.mark.parametrize(
@@ -219,7 +215,10 @@ def test_a_decomposition_that_is_deep_gets_a_matching_in_order(
     )
 
 
-OF_DECOMPOSITIONS = hand_over.DECOMPOSITION, hand_over.DECOMPOSITION_IN_ORDER
+def with_levels(levels):
+    """The policy by which every search may take so many levels."""
+    work = hand_over.Work(1, 1, 0, levels)
+    return replace(POLICY, search=work, thin_search=work, thin_in_order=work)
 
 
 @pytest.mark.parametrize("seed", range(6))
@@ -227,11 +226,8 @@ OF_DECOMPOSITIONS = hand_over.DECOMPOSITION, hand_over.DECOMPOSITION_IN_ORDER
 def test_any_search_of_a_block_form_may_be_cut_short(least, seed, monkeypatch):
     """The levels allowed end in another search of the decomposition each time."""
     A = random_matrix(2300, 2200 + 40 * seed, 1.2 + 0.3 * seed, seed=seed)
-    monkeypatch.setattr(
-        hand_over,
-        "allowed_levels",
-        lambda graph, run, work: least if work in OF_DECOMPOSITIONS else 2**31 - 1,
-    )
+    monkeypatch.setattr(auto, "POLICY", with_levels(2**31 - 1))
+    monkeypatch.setattr(hand_over, "allowed_levels", lambda *_: least)
     with one_call:
         form = on_host(sm.block_triangular_form(to_gpu(A)))
     test_decomposition.check(A, form)
@@ -252,7 +248,7 @@ def test_the_host_begins_anew_unless_the_user_gave_a_matching(warm):
         initial = CUPY.asarray(row_mate)
     for allowed in (0, 1, 5, 20):
         with pytest.MonkeyPatch.context() as patch, one_call:
-            patch.setattr(hand_over, "allowed_levels", lambda *_, n=allowed: n)
+            patch.setattr(auto, "POLICY", with_levels(allowed))
             m, info = sm.maximum_transversal(to_gpu(A), initial=initial, return_info=True)
         oracle.assert_maximum(A, host(m.row_mate), host(m.col_mate))
         step = info.steps[names(info).index("hand_over")]

@@ -19,7 +19,8 @@ from sparsematch._engines.cuda.matching import (
     rare_columns,
     row_singletons,
 )
-from sparsematch._engines.cuda.matching.features import HUBS, features, is_symmetric
+from sparsematch._engines.cuda.matching.choice import POLICY
+from sparsematch._engines.cuda.matching.features import features, is_symmetric
 from sparsematch._engines.registry import Run
 from sparsematch._types.bipartite import as_bipartite
 from sparsematch._types.matching import Matching
@@ -269,7 +270,7 @@ def test_hubs_without_leaves_may_be_symmetric():
     i, j = i[i != j], j[i != j]
     A = pattern(np.r_[i, j], np.r_[j, i], 30_000)
     seen = features(as_bipartite(to_gpu(A)), 8)
-    assert seen.skew > HUBS
+    assert seen.skew > POLICY.hubs
     assert seen.symmetric
     m, info = sm.maximum_transversal(to_gpu(A), return_info=True, options={"host": False})
     assert info.steps[0].engine == "karp_sipser"
@@ -282,6 +283,6 @@ def test_hubs_without_leaves_are_started_by_degree():
     sizes = np.r_[np.full(n - 40, 8), np.full(40, 8000)]
     rows = np.repeat(np.arange(n), sizes)
     A = pattern(rows, rng.integers(0, n, rows.size), n)
-    assert features(as_bipartite(to_gpu(A)), 0).skew > HUBS
+    assert features(as_bipartite(to_gpu(A)), 0).skew > POLICY.hubs
     _, info = sm.maximum_transversal(to_gpu(A), return_info=True)
     assert info.steps[0].engine == "min_degree"

@@ -11,12 +11,12 @@ from sparsematch._engines.cuda.graph import local_max
 from sparsematch._engines.cuda.graph import rounds as general
 from sparsematch._engines.cuda.matching import (
     apfb,
-    features,
     karp_sipser,
     ms_bfs,
     rare_columns,
     start_common,
 )
+from sparsematch._engines.cuda.matching.choice import POLICY
 
 _Module = tuple[str, "np.dtype[Any]", dict[str, int]]
 
@@ -59,7 +59,7 @@ def _of_calls(dtype: "np.dtype[Any]") -> Iterator[compile.Module]:
     ):
         yield name, {}
     yield "matching/graph_karp_sipser", karp_sipser.MACROS
-    yield "matching/features", {"MAX_SHARED": features.MAX_SHARED}
+    yield "matching/features", {"MAX_SHARED": POLICY.max_shared}
     for name in ("cheap", "karp_sipser"):
         yield f"matching/{name}", {"STRETCH": start_common.STRETCH}
     rare = {"RARE": rare_columns.RARE}

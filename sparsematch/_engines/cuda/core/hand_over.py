@@ -29,14 +29,6 @@ WIDE = 8192
 #: Seconds of a byte copied to pageable memory.
 BYTE = 1 / 6e9
 
-#: Entries of a list, on average, up to which a search is thin.
-FEW = 2.1
-
-#: Levels of a phase that small matrices may take, and thin ones. Forty families of 2,048 to
-#: 8,192 rows in four orders: those that suit the device took up to 150 and 30, the others 250 and
-#: 320 or more.
-DEEP, DEEP_THIN = 192, 64
-
 _MOST = 2**31 - 1
 
 
@@ -63,6 +55,14 @@ class Work(NamedTuple):
     entry: float
     share: float
     least: int
+
+    def levels(self, copied_bytes: int, nnz: int) -> int:
+        """Return how many levels the device may do before it leaves the rest to the host.
+
+        A level counts once more for every `WIDE` vertices.
+        """
+        seconds = copied_bytes * BYTE + nnz * self.entry
+        return min(max(self.least, int(self.share * seconds / self.level)), _MOST)
 
 
 class ListOrder(NamedTuple):
@@ -92,25 +92,11 @@ class Left(NamedTuple):
     run: Run
 
 
-#: Forty families, 2^18 rows, in four orders: searches that suit the device took up to 0.11 of the
-#: host's time, the others 4.5 and more; decompositions up to 0.04, the others 1.5 and more. Random
-#: matrices of a few ten thousand rows take up to 900 levels, most with three entries a row; with
-#: two or fewer up to 190, and there the host, too, takes a quarter of the time for an entry.
-#: Decompositions that suit the device take up to 200 levels with 2^14 rows, up to 370 with 2^18.
-SEARCH, THIN = Work(2e-6, 60e-9, 0.2, 1024), Work(2e-6, 15e-9, 0.2, 256)
+#: Forty families, 2^18 rows, in four orders: decompositions that suit the device took up to 0.04 of
+#: the host's time, the others 1.5 and more; the former up to 200 levels with 2^14 rows, up to 370
+#: with 2^18. The second where lists follow an order: blocks are found along it.
 DECOMPOSITION = Work(3e-6, 25e-9, 0.05, 448)
-
-#: The same where lists follow an order: first fit leaves the host hardly anything to do, and blocks
-#: are found along it. But strips, which are not thin, suit the search on the device all the same.
-THIN_IN_ORDER = Work(2e-6, 1.5e-9, 0.2, 256)
 DECOMPOSITION_IN_ORDER = Work(3e-6, 7e-9, 0.1, 128)
-
-
-def search(graph: BipartiteCSR, *, in_order: bool) -> Work:
-    """Return what the search for a matching is expected to be."""
-    if not _is_thin(graph):
-        return SEARCH
-    return THIN_IN_ORDER if in_order else THIN
 
 
 def decomposition(run: Run) -> Work:
@@ -119,25 +105,9 @@ def decomposition(run: Run) -> Work:
     return DECOMPOSITION_IN_ORDER if in_order else DECOMPOSITION
 
 
-def _is_thin(graph: BipartiteCSR) -> bool:
-    return graph.nnz <= FEW * graph.n_major
-
-
-def allowed_depth(graph: BipartiteCSR) -> int:
-    """Return how many levels a phase of a small matrix may take before the host gets the rest."""
-    return DEEP_THIN if _is_thin(graph) else DEEP
-
-
 def allowed_levels(graph: BipartiteCSR, run: Run, work: Work) -> int:
-    """Return how many levels the device may do before it leaves the rest to the host.
-
-    A level counts once more for every `WIDE` vertices.
-    """
-    if not run.host:
-        return _MOST
-    copied = 0 if run.on_host else bytes_of(graph)
-    seconds = copied * BYTE + graph.nnz * work.entry
-    return min(max(work.least, int(work.share * seconds / work.level)), _MOST)
+    """Return how many levels the device may do before it leaves the rest to the host."""
+    return work.levels(bytes_to_copy(graph, run), graph.nnz) if run.host else _MOST
 
 
 class Allowance:
@@ -156,8 +126,10 @@ class Allowance:
             raise TooDeepError
 
 
-def bytes_of(graph: BipartiteCSR) -> int:
-    """Return the bytes of the index arrays."""
+def bytes_to_copy(graph: BipartiteCSR, run: Run) -> int:
+    """Return the bytes of the index arrays; 0 if the host has a copy."""
+    if run.on_host is not None:
+        return 0
     return (graph.n_major + 1 + graph.nnz) * graph.dtype.itemsize
 
 
@@ -181,7 +153,7 @@ def finish_matching(graph: BipartiteCSR, matching: Matching, run: Run, reason: s
     row_mate: Any = matching.row_mate
     col_mate: Any = matching.col_mate
     mates = row_mate.nbytes + col_mate.nbytes
-    copied = (0 if run.on_host else bytes_of(graph)) + (1 + run.warm) * mates
+    copied = bytes_to_copy(graph, run) + (1 + run.warm) * mates
     here = on_host(graph, run)
     found = Matching(row_mate.get(), col_mate.get()) if run.warm else Matching.start(here)
     seconds, rank = perf_counter() - begin, found.cardinality

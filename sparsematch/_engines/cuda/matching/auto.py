@@ -1,4 +1,4 @@
-"""The choice among the engines of this back-end, by the shape and how uneven the lists are."""
+"""The default on a GPU: it measures features, and runs the steps that `choice.py` chooses."""
 
 import functools
 from time import perf_counter
@@ -18,8 +18,15 @@ from sparsematch._engines.cuda.matching import (
     row_singletons,
     start_common,
 )
-from sparsematch._engines.cuda.matching.features import (
+from sparsematch._engines.cuda.matching.choice import (
+    POLICY,
     Features,
+    ListFeatures,
+    are_long,
+    choose,
+    may_have_pendants,
+)
+from sparsematch._engines.cuda.matching.features import (
     features,
     kernels_of,
     match_diagonal,
@@ -36,23 +43,11 @@ SUMMARY = (
 #: `host`: whether it may be.
 OPTIONS: dict[str, bool | float] = {"host": True}
 
-#: Matrices of fewer rows are searched to the end: leaving them would save nothing.
-SMALL = 2048
-
-#: How many times as many majors as minors it takes for a transpose to pay: the search starts from
-#: every free major, in every phase, and most of those can find nothing.
-TALL = 1.2
-
-#: Lists of this mean length or more, and this uneven (random ones: up to 1 + 1 / mean), are started
-#: by least degree: few rows are left then. Where hubs have leaves it finds hardly more than the
-#: cheap start, in more time.
-LONG, UNEVEN = 8, 1.5
-
-#: Where more than this share of the majors have one entry, the Karp-Sipser start goes first: on
-#: random matrices with about three entries a row it saves more than it takes. With fewer than so
-#: many entries on average (roads) all starts come out alike; with more than so many, lists that
-#: are so uneven take longer in it than it saves.
-PENDANT, SPARSE, DENSER = 0.12, 2.75, 4
+_STARTS: dict[str, ModuleType] = {
+    "cheap": cheap,
+    "karp_sipser": karp_sipser,
+    "min_degree": min_degree,
+}
 
 
 def improve(graph: BipartiteCSR, matching: Matching, run: Run) -> None:
@@ -61,55 +56,107 @@ def improve(graph: BipartiteCSR, matching: Matching, run: Run) -> None:
     Reads: the graph. Writes: both mates. Workspace: that of `ms_bfs`, and a transpose of a tall
     graph.
     """
-    run.host = bool(run.options.get("host", OPTIONS["host"])) and graph.n_major >= SMALL
-    if one_block.fits(graph):
-        _search_small(graph, matching, run)
-        return
-    searched = transpose(graph, run) if graph.n_major > TALL * graph.n_minor else graph
-    _preload(searched)
-    seen = features(searched, ms_bfs.shape(searched)["WIDTH"])
-    run.kept, run.symmetric = hand_over.ListOrder(seen.in_order), seen.symmetric
-    if not run.warm and _match_at_once(searched, seen, matching, run):
-        return
-    if not run.warm and seen.hubs_with_leaves:
-        row_singletons.match_row_singletons(searched, matching, run)
-    _start(searched, seen, run).improve(searched, matching, run)
-    begin, limits = perf_counter(), {}
-    if run.host:
-        work = hand_over.search(graph, in_order=seen.in_order)
-        allowance = hand_over.allowed_levels(graph, run, work)
-        limits = {"wide": hand_over.WIDE, "allowance": allowance}
-    report = ms_bfs.search(searched, matching, run, limits, seen.linked)
-    ms_bfs.account("ms_bfs", report, begin, run)
-    if run.host and report()["stopped"]:  # waits
-        why = f"more than {allowance} levels, of {hand_over.WIDE} vertices each"
-        hand_over.finish_matching(graph, matching, run, why)
+    seen = _Seen(graph, run)
+    choice = choose(seen.features(), POLICY)
+    run.host = choice.host
+    for name, reason in choice.steps:
+        if name == "one_block":
+            _search_small(graph, matching, run, reason, choice.levels)
+        elif name == "ms_bfs":
+            _search(seen, matching, run, choice.levels)
+        elif name != "transpose":  # it was there before the features of its lists
+            _start(name, seen.searched, matching, run)
+            _give_reason(run, reason)
 
 
-def _match_at_once(graph: BipartiteCSR, seen: Features, matching: Matching, run: Run) -> bool:
-    """Match all majors that have entries in one pass, if the lists tell how."""
-    if seen.has_diagonal:
+class _Seen:
+    """The features of a call, measured when the choice reads them.
+
+    Attributes
+    ----------
+    graph, searched : BipartiteCSR
+        The matrix, and the orientation of it that is searched.
+    linked : int
+        What long lists of that need in `ms_bfs`.
+    """
+
+    def __init__(self, graph: BipartiteCSR, run: Run) -> None:
+        self.graph = self.searched = graph
+        self.linked = 0
+        self._run = run
+        self._lists: ListFeatures | None = None
+
+    def features(self) -> Features:
+        """Return the features; those of the lists are not measured yet."""
+        graph, run = self.graph, self._run
+        return Features(
+            n_major=graph.n_major,
+            n_minor=graph.n_minor,
+            nnz=graph.nnz,
+            fits_one_block=one_block.fits(graph),
+            warm=run.warm,
+            host=bool(run.options.get("host", OPTIONS["host"])),
+            copied_bytes=hand_over.bytes_to_copy(graph, run),
+            lists=self._measure,
+        )
+
+    def _measure(self, transposed: bool) -> ListFeatures:
+        """Transpose if need be, and measure; leave to later steps what they need of it."""
+        if self._lists is None:
+            graph, run = self.graph, self._run
+            self.searched = searched = transpose(graph, run) if transposed else graph
+            _preload(searched)
+            self._lists = seen = features(searched, ms_bfs.shape(searched)["WIDTH"], POLICY)
+            self.linked = seen.linked
+            run.kept, run.symmetric = hand_over.ListOrder(seen.in_order), seen.symmetric
+        return self._lists
+
+
+def _start(name: str, graph: BipartiteCSR, matching: Matching, run: Run) -> None:
+    """Run a step before the search, or in place of it."""
+    if name == "diagonal":
         match_diagonal(graph, matching, run)
-    elif not min(seen.first_shared, seen.last_shared):
-        match_ends(graph, matching, run, last=seen.first_shared > 0)
+    elif name in ("first_ends", "last_ends"):
+        match_ends(graph, matching, run, last=name == "last_ends")
+    elif name == "row_singletons":
+        row_singletons.match_row_singletons(graph, matching, run)
     else:
-        return False
-    return True
+        _STARTS[name].improve(graph, matching, run)
 
 
-def _search_small(graph: BipartiteCSR, matching: Matching, run: Run) -> None:
-    """Search in one launch; what is deep is left to the host."""
-    depth = hand_over.allowed_depth(graph) if run.host else None
-    if one_block.search(graph, matching, run, depth):
-        why = f"a phase of more than {depth} levels"
+def _give_reason(run: Run, reason: str) -> None:
+    """Say why the last step was run, if it does not say so itself."""
+    if not run.steps[-1].reason:
+        run.steps[-1] = run.steps[-1]._replace(reason=reason)
+
+
+def _search(seen: _Seen, matching: Matching, run: Run, levels: int | None) -> None:
+    """Search from all free rows; after so many levels the host gets the matrix."""
+    begin = perf_counter()
+    limits = {} if levels is None else {"wide": hand_over.WIDE, "allowance": levels}
+    report = ms_bfs.search(seen.searched, matching, run, limits, seen.linked)
+    ms_bfs.account("ms_bfs", report, begin, run)
+    if levels is not None and report()["stopped"]:  # waits
+        why = f"more than {levels} levels, of {hand_over.WIDE} vertices each"
+        hand_over.finish_matching(seen.graph, matching, run, why)
+
+
+def _search_small(
+    graph: BipartiteCSR, matching: Matching, run: Run, reason: str, levels: int | None
+) -> None:
+    """Search in one launch; after a phase of so many levels the host gets the matrix."""
+    stopped = one_block.search(graph, matching, run, levels)
+    _give_reason(run, reason)
+    if stopped:
+        why = f"a phase of more than {levels} levels"
         hand_over.finish_matching(graph, matching, run, why)
 
 
 def _preload(graph: BipartiteCSR) -> None:
     """Start the compiler for what will be launched, and the likely start; then for other calls."""
-    square, long = graph.n_major == graph.n_minor, graph.nnz >= LONG * graph.n_major
-    shape = tuple(ms_bfs.shape(graph).items())
-    _preload_once(graph.dtype, square, long, _may_have_pendants(graph), shape)
+    n, nnz = graph.n_major, graph.nnz
+    likely = n == graph.n_minor, are_long(nnz, n, POLICY), may_have_pendants(nnz, n, POLICY)
+    _preload_once(graph.dtype, *likely, tuple(ms_bfs.shape(graph).items()))
 
 
 @functools.cache
@@ -130,16 +177,3 @@ def _preload_once(
     kernels_of(dtype)
     ms_bfs.preload(dtype, dict(shape))
     compile.load_ahead(dtype)
-
-
-def _may_have_pendants(graph: BipartiteCSR) -> bool:
-    return SPARSE * graph.n_major <= graph.nnz < DENSER * graph.n_major
-
-
-def _start(graph: BipartiteCSR, seen: Features, run: Run) -> ModuleType:
-    """Return the start that suits the lists."""
-    pendants = _may_have_pendants(graph) and seen.single > PENDANT
-    if pendants or (seen.symmetric and not run.warm):
-        return karp_sipser
-    by_degree = graph.nnz >= LONG * graph.n_major and seen.skew > UNEVEN
-    return min_degree if by_degree and not seen.hubs_with_leaves else cheap

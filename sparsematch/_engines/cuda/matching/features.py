@@ -2,81 +2,38 @@
 
 import os
 from time import perf_counter
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
 from sparsematch._engines.cuda.core import compile
 from sparsematch._engines.cuda.core.device import lanes_of
+from sparsematch._engines.cuda.matching.choice import POLICY, ListFeatures, Policy
 from sparsematch._engines.registry import Run
 from sparsematch._types.arrays import namespace
 from sparsematch._types.bipartite import BipartiteCSR
 from sparsematch._types.matching import Matching
 from sparsematch._types.run_info import StepInfo
 
-
-class Features(NamedTuple):
-    """Features of the lists of the majors.
-
-    Attributes
-    ----------
-    single : float
-        The share of the majors that have one entry.
-    skew : float
-        The mean square of the lengths over that of equal ones; random ones: up to 1 + 1 / mean.
-    linked : int
-        Rows of slots that long lists need beside their first.
-    has_diagonal : bool
-        Whether the matrix is square and its diagonal has no zero.
-    symmetric : bool
-        Whether the pattern is symmetric; not known, and False, if it `has_diagonal` or there are
-        `hubs_with_leaves`.
-    hubs_with_leaves : bool
-        Whether hubs have most of the entries, and many lists one, which is mostly with a hub.
-    first_shared, last_shared : int
-        How many lists begin, or end, with a minor with which another does; beyond `MAX_SHARED` they
-        are not counted.
-    """
-
-    single: float
-    skew: float
-    linked: int
-    has_diagonal: bool
-    symmetric: bool
-    hubs_with_leaves: bool
-    first_shared: int
-    last_shared: int
-
-    @property
-    def in_order(self) -> bool:
-        """Whether the lists follow an order of the minors: few ends are shared."""
-        return min(self.first_shared, self.last_shared) <= MAX_SHARED
-
-
 #: Rows of slots that a list may have beside its first.
 LINKED = 15
-
-#: Ends of lists that are shared where lists follow an order: as many as a band or a strip is wide.
-MAX_SHARED = 64
-
-#: Lists this uneven are those of hubs, which have most of the entries. These have leaves where more
-#: than this share of the lists have one entry.
-HUBS, LEAVES = 20, 0.02
 
 #: Threads of a launch at most: each block adds to the same numbers, which takes 20 ns.
 THREADS = 1 << 18
 
 
-def features(graph: BipartiteCSR, width: int) -> Features:
-    """Return the features of a graph, and what rows of so many slots need. Time: O(nnz)."""
+def features(graph: BipartiteCSR, width: int, policy: Policy = POLICY) -> ListFeatures:
+    """Return the features of the lists, and what rows of so many slots need. Time: O(nnz)."""
     n, square = graph.n_major, graph.n_major == graph.n_minor
-    xp, kernels, index = namespace(graph.indptr), kernels_of(graph.dtype), graph.dtype.type
+    xp, index = namespace(graph.indptr), graph.dtype.type
+    kernels = kernels_of(graph.dtype, policy.max_shared)
     found = kernels.zeros(xp, "Features")
     firsts, lasts = xp.zeros((2, graph.n_minor // 32 + 1), np.uint32)
     arrays = graph.indptr, graph.indices, found, firsts, lasts
     sizes = index(n), index(square), np.int32(width), np.int32(LINKED)
     kernels.launch("features", min(n, THREADS), *sizes, *arrays, threads=512)
-    too_uneven, few = min(-(-HUBS * graph.nnz**2 // max(n, 1)), 2**63), int(LEAVES * n)
+    too_uneven = min(-(-policy.hubs * graph.nnz**2 // max(n, 1)), 2**63)
+    few = int(policy.leaves * n)
     if square:
         _compare_sides(graph, found, np.uint64(too_uneven), index(few), unless_diagonal=True)
     seen = kernels.read("Features", found)
@@ -89,7 +46,8 @@ def features(graph: BipartiteCSR, width: int) -> Features:
     hubs_with_leaves = int(seen["squares"]) >= too_uneven and int(seen["single"]) > few
     symmetric = square and not (has_diagonal or asymmetric or hubs_with_leaves)
     facts = has_diagonal, symmetric, hubs_with_leaves
-    return Features(single, skew, int(seen["linked"]), *facts, *shared)
+    in_order = min(shared) <= policy.max_shared
+    return ListFeatures(n, single, skew, int(seen["linked"]), *facts, *shared, in_order)
 
 
 def is_symmetric(graph: BipartiteCSR, run: Run) -> bool:
@@ -122,9 +80,9 @@ def _compare_sides(
     kernels.launch("compare_long", min(n, THREADS), *given, threads=512)
 
 
-def kernels_of(dtype: np.dtype[Any]) -> compile.Kernels:
-    """Return the kernels for an index type."""
-    return compile.load("matching/features", dtype, MAX_SHARED=MAX_SHARED)
+def kernels_of(dtype: np.dtype[Any], max_shared: int = POLICY.max_shared) -> compile.Kernels:
+    """Return the kernels for an index type; shared ends are counted up to `max_shared`."""
+    return compile.load("matching/features", dtype, MAX_SHARED=max_shared)
 
 
 def match_diagonal(graph: BipartiteCSR, matching: Matching, run: Run) -> None:

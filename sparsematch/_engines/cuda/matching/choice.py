@@ -1,0 +1,315 @@
+"""Which steps `auto` runs on a GPU: an ordered table of rules, and one pure function over it.
+
+`choose` reads features and runs nothing; it needs neither a GPU nor CuPy. What is expensive to
+measure is measured when a rule reads it. `auto.py` measures, and runs the steps.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import NamedTuple
+
+from sparsematch._engines.cuda.core.hand_over import Work
+
+
+@dataclass(frozen=True, kw_only=True)
+class Policy:
+    """The constants of the choice; families are forty generators of `benchmarks/regret.py --gpu`.
+
+    What a byte copied takes, and how wide a level counts as one, is the same for block forms, and
+    stands in `core/hand_over.py`.
+    """
+
+    #: Stored rows for each stored column from which on the matrix is transposed: the search starts
+    #: from every free row, in every phase, and most of those of a tall matrix have no path. Not
+    #: fitted; no figures were kept.
+    tall: float = 1.2
+
+    #: Mean square of the lengths of the lists, in squares of their mean, from which on hubs have
+    #: most of the entries; and the share of lists of one entry (of all lists) above which such hubs
+    #: have leaves. Kronecker graph of 46M entries: 4.6 ms without row singletons, 2.1 to 2.8 after
+    #: them. Few matrices tell: this one and power laws of a million rows have leaves, and a skewed
+    #: matrix of 1e9 entries has none.
+    hubs: int = 20
+    leaves: float = 0.02
+
+    #: Share of the lists that have one entry above which `karp_sipser` goes first, and the range of
+    #: the mean length (entries) in which it may. 4M rows, three random entries each: 9.9 to 8.6 ms.
+    #: Below (roads) all starts come out alike, above it takes longer than it saves (R-MAT graph:
+    #: 10.7 ms without, 14.1 with it).
+    pendant: float = 0.12
+    sparse: float = 2.75
+    denser: int = 4
+
+    #: Mean length (entries) from which on lists are long, and mean square of the lengths, in
+    #: squares of the mean, above which they are uneven: started by least degree then. A power law
+    #: on both sides, 1e9, 1.3e8 and 3.2e7 entries: 112, 12 and 5.0 ms; by `cheap` 190, 24 and 6.6.
+    long: int = 8
+    uneven: float = 1.5
+
+    #: Lists that begin, or end, in the same column as another, up to which they follow an order:
+    #: as many as a band or strip is wide. Of the families, 2^18 rows in four orders, path, comb,
+    #: hidden triangle and strip alone have so few, others thousands.
+    max_shared: int = 64
+
+    #: Stored rows below which the host is never used: leaving so few would save nothing.
+    small: int = 2048
+
+    #: Mean length (entries) up to which a search is thin.
+    thin: float = 2.1
+
+    #: Levels of a phase that one block may take before the host gets the rest; the latter where
+    #: lists are thin. Families of 2,048 to 8,192 rows in four orders: those that suit the device
+    #: took up to 150 and 30, the others 250 and 320 or more.
+    deep: int = 192
+    deep_thin: int = 64
+
+    #: Levels that the search may take before the host gets the matrix. Families, 2^18 rows in four
+    #: orders: searches that suit the device took up to 0.11 of the host's time, the others 4.5 and
+    #: more. Random matrices of a few ten thousand rows take up to 900 levels, most with three
+    #: entries a row; with two or fewer up to 190, and there the host, too, takes a quarter of the
+    #: time for an entry. In order, first fit leaves it hardly anything to do (1.5 to 10 ns an
+    #: entry); but strips, which are not thin, suit the device all the same.
+    search: Work = field(default=Work(2e-6, 60e-9, 0.2, 1024))
+    thin_search: Work = field(default=Work(2e-6, 15e-9, 0.2, 256))
+    thin_in_order: Work = field(default=Work(2e-6, 1.5e-9, 0.2, 256))
+
+
+POLICY = Policy()
+
+
+class ListFeatures(NamedTuple):
+    """Features of the lists of the stored rows, or of the transpose's.
+
+    Attributes
+    ----------
+    n : int
+        How many lists there are.
+    single : float
+        The share of them that have one entry.
+    skew : float
+        The mean square of the lengths over that of equal ones; random ones: up to 1 + 1 / mean.
+    linked : int
+        Rows of slots that long lists need beside their first, in `ms_bfs`.
+    has_diagonal : bool
+        Whether the matrix is square and its diagonal has no zero.
+    symmetric : bool
+        Whether the pattern is symmetric; not known, and False, if it `has_diagonal` or there are
+        `hubs_with_leaves`.
+    hubs_with_leaves : bool
+        Whether hubs have most of the entries, and many lists one, which is mostly with a hub.
+    first_shared, last_shared : int
+        How many lists begin, or end, with a minor with which another does; beyond ``max_shared``
+        they are not counted.
+    in_order : bool
+        Whether the lists follow an order of the minors: few ends are shared.
+    """
+
+    n: int
+    single: float
+    skew: float
+    linked: int
+    has_diagonal: bool
+    symmetric: bool
+    hubs_with_leaves: bool
+    first_shared: int
+    last_shared: int
+    in_order: bool
+
+
+@dataclass(frozen=True, kw_only=True)
+class Features:
+    """What the choice reads.
+
+    Attributes
+    ----------
+    n_major, n_minor, nnz : int
+        Stored rows, stored columns, entries.
+    fits_one_block : bool
+        Whether all of it fits into the shared memory of a block.
+    warm : bool
+        Whether a matching was given.
+    host : bool
+        Whether the host may be used.
+    copied_bytes : int
+        What would be copied there.
+    lists : callable
+        The features of the lists; if its argument is true, of those of the transpose. Measured by
+        the first call, and not before.
+    """
+
+    n_major: int
+    n_minor: int
+    nnz: int
+    fits_one_block: bool
+    warm: bool
+    host: bool
+    copied_bytes: int
+    lists: Callable[[bool], ListFeatures]
+
+
+class Step(NamedTuple):
+    """A step, by its name in `RULES`, and why it is run."""
+
+    name: str
+    reason: str
+
+
+@dataclass(frozen=True)
+class Choice:
+    """What is run.
+
+    Attributes
+    ----------
+    steps : tuple of Step
+        One after the other.
+    host : bool
+        Whether what is deep may be left to the host, by block forms as well.
+    levels : int or None
+        Levels of the search (in `one_block`: of a phase) after which the host gets the rest; None:
+        any number.
+    """
+
+    steps: tuple[Step, ...]
+    host: bool
+    levels: int | None
+
+
+class Rule(NamedTuple):
+    """A row of the table.
+
+    Attributes
+    ----------
+    step : str
+        What is run.
+    guard : callable
+        Whether it is, given the features.
+    when : str
+        The same in words, with the names of constants in braces.
+    then : str
+        What comes after it: the ``"next rule"``, the ``"search"`` by `ms_bfs`, or the ``"end"``.
+    """
+
+    step: str
+    guard: Callable[[Features, Policy], bool]
+    when: str
+    then: str
+
+    def reason(self, policy: Policy) -> str:
+        """Return when the step is run, with the constants of a policy."""
+        return self.when.format(**vars(policy))
+
+
+def are_long(nnz: int, n: int, policy: Policy) -> bool:
+    """Tell whether n lists are long on average."""
+    return nnz >= policy.long * n
+
+
+def may_have_pendants(nnz: int, n: int, policy: Policy) -> bool:
+    """Tell whether n lists are so short on average that many of one entry are a sign."""
+    return policy.sparse * n <= nnz < policy.denser * n
+
+
+def _is_tall(f: Features, p: Policy) -> bool:
+    return f.n_major > p.tall * f.n_minor
+
+
+def _lists(f: Features, p: Policy) -> ListFeatures:
+    return f.lists(_is_tall(f, p))
+
+
+def _have_pendants(f: Features, p: Policy) -> bool:
+    lists = _lists(f, p)
+    return may_have_pendants(f.nnz, lists.n, p) and lists.single > p.pendant
+
+
+def _are_long_and_uneven(f: Features, p: Policy) -> bool:
+    lists = _lists(f, p)
+    return are_long(f.nnz, lists.n, p) and lists.skew > p.uneven and not lists.hubs_with_leaves
+
+
+#: The first rule whose guard holds is followed, and the next ones as far as `then` says so.
+RULES = (
+    Rule(
+        "one_block",
+        lambda f, p: f.fits_one_block,
+        "all of it fits into the shared memory of a block",
+        "end",
+    ),
+    Rule(
+        "transpose",
+        _is_tall,
+        "more than {tall} times as many rows as columns",
+        "next rule",
+    ),
+    Rule(
+        "diagonal",
+        lambda f, p: not f.warm and _lists(f, p).has_diagonal,
+        "no matching was given, and the diagonal has no zero",
+        "end",
+    ),
+    Rule(
+        "first_ends",
+        lambda f, p: not (f.warm or _lists(f, p).first_shared),
+        "no matching was given, and no two rows begin in the same column",
+        "end",
+    ),
+    Rule(
+        "last_ends",
+        lambda f, p: not (f.warm or _lists(f, p).last_shared),
+        "no matching was given, and no two rows end in the same column",
+        "end",
+    ),
+    Rule(
+        "row_singletons",
+        lambda f, p: not f.warm and _lists(f, p).hubs_with_leaves,
+        "no matching was given, and hubs have leaves: the mean square of the lengths is {hubs} "
+        "times the square of the mean or more, and more than {leaves:.0%} of the rows have one "
+        "entry",
+        "next rule",
+    ),
+    Rule(
+        "karp_sipser",
+        lambda f, p: not f.warm and _lists(f, p).symmetric,
+        "no matching was given, and the pattern is symmetric",
+        "search",
+    ),
+    Rule(
+        "karp_sipser",
+        _have_pendants,
+        "rows have {sparse} to {denser} entries on average, and more than {pendant:.0%} have one",
+        "search",
+    ),
+    Rule(
+        "min_degree",
+        _are_long_and_uneven,
+        "rows have {long} entries or more on average, the mean square is more than {uneven} times "
+        "the square of the mean, and no hubs have leaves",
+        "search",
+    ),
+    Rule("cheap", lambda f, p: True, "no other rule holds", "search"),
+)
+
+
+def choose(features: Features, policy: Policy = POLICY) -> Choice:
+    """Return what is run on a matrix with these features. Runs nothing."""
+    steps, then = [], "next rule"
+    for rule in RULES:
+        if then == "next rule" and rule.guard(features, policy):
+            steps.append(Step(rule.step, rule.reason(policy)))
+            then = rule.then
+    host = features.host and features.n_major >= policy.small
+    if then == "search":
+        steps.append(Step("ms_bfs", ""))
+    searches = steps[-1].name in ("one_block", "ms_bfs")
+    return Choice(tuple(steps), host, _levels(features, policy) if host and searches else None)
+
+
+def _levels(f: Features, p: Policy) -> int:
+    """Return how many levels are done before the host gets the rest."""
+    is_thin = f.nnz <= p.thin * f.n_major
+    if f.fits_one_block:
+        return p.deep_thin if is_thin else p.deep
+    if not is_thin:
+        return p.search.levels(f.copied_bytes, f.nnz)
+    work = p.thin_in_order if _lists(f, p).in_order else p.thin_search
+    return work.levels(f.copied_bytes, f.nnz)
