@@ -11,6 +11,7 @@ import shutil
 import subprocess
 import sys
 from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -23,7 +24,11 @@ import mpi_faults
 import mpi_kernels
 import mpi_weighted_checks
 import sparsematch as sm
+from sparsematch._engines.mpi.core import cases
 from sparsematch._engines.mpi.core.exchange import import_mpi
+from sparsematch._engines.mpi.matching import auto as mpi_auto
+from sparsematch._engines.registry import Run
+from sparsematch._types.distributed_matching import DistributedMatching
 
 HERE = Path(__file__).parent
 LIMIT = 240  # seconds, on a busy machine
@@ -282,6 +287,20 @@ def test_one_process_needs_no_mpi():
         [sys.executable, "-c", code], capture_output=True, text=True, timeout=LIMIT, check=False
     )
     assert (done.returncode, done.stderr) == (0, "")
+
+
+def test_one_rank_counts_entries_beyond_the_type_of_its_indices(monkeypatch):
+    """The boundaries of rows then need 64 bits, though columns do not."""
+    A = sm.DistributedCSR(None, [0, 1], np.zeros(1, np.int32), 0, (1, 1))
+    matching = DistributedMatching.start(A)
+    object.__setattr__(A, "known_nnz", 2**31)
+    seen = []
+    engine = SimpleNamespace(improve=lambda *given: seen.extend(given))
+    monkeypatch.setattr(cases, "select", lambda *_, **__: engine)
+    mpi_auto.improve(A, matching, Run())
+    graph, mates, _ = seen
+    assert graph.indptr.dtype == graph.indices.dtype == mates.row_mate.dtype == np.int64
+    assert matching.row_mate.dtype == np.int32
 
 
 ONE = sp.csr_array(np.eye(1))

@@ -6,6 +6,8 @@ but `wait` is collective.
 - ``share(numbers)``: what each rank has of a few numbers of the host, on every rank.
 - ``swap(parts, arriving)``: an array for each other rank; what has come, by ascending sender.
 - ``complete(whole, starts)``: an array of which each rank has its part becomes whole on all.
+- ``gather(array)``, ``scatter(starts, whole, dtype)``: arrays in the order of the ranks, to rank 0,
+  and from there.
 - ``add_up(array)``, ``least(array)``: in place, over all ranks.
 
 NCCL needs a GPU for each rank, and CuPy with its library. Where one of the two is missing, arrays
@@ -119,6 +121,31 @@ class Exchange:
             return
         parts = [whole[a:b] for a, b in itertools.pairwise(starts.tolist())]
         self._exchange([parts[self.rank]] * self.size, parts)
+
+    def gather(self, array: Any, sizes: Sequence[int] | None = None) -> Any:
+        """Return the arrays of all ranks, in their order, on rank 0; None on the others.
+
+        `sizes` are their lengths, if they are known.
+        """
+        if self.size == 1:
+            return array
+        sizes = self.share([array.size])[:, 0].tolist() if sizes is None else sizes
+        if self.rank:
+            self.swap([array, *[array[:0]] * (self.size - 1)], [0] * self.size)
+            return None
+        arrived = self.swap([array[:0]] * self.size, sizes)
+        return self._xp.concatenate([array, arrived])
+
+    def scatter(self, starts: Any, whole: Any, dtype: Any) -> Any:
+        """Return the own part of an array that rank 0 has."""
+        if self.size == 1:
+            return whole
+        if self.rank:
+            arriving = [int(starts[self.rank + 1] - starts[self.rank]), *[0] * (self.size - 1)]
+            return self.swap([self._xp.empty(0, dtype)] * self.size, arriving)
+        parts = [whole[begin:end] for begin, end in itertools.pairwise(starts.tolist())]
+        self.swap(parts, [0] * self.size)
+        return parts[0]
 
     def _exchange(self, parts: Sequence[Any], incoming: Sequence[Any]) -> None:
         self.rounds += 1

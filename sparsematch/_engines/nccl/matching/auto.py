@@ -1,20 +1,13 @@
 """The default over GPUs: alone if there is one, gathered if the matrix is small, else together.
 
-The signs are the number of ranks, the size of the matrix, the memory of rank 0 and how uneven the
-lists are, which all ranks agree on, so that all choose the same.
+See `core/cases.py` of the back-end for ranks. The features are the number of ranks, the size of
+the matrix, the memory of rank 0 and how uneven the lists are, which all ranks agree on.
 """
 
-from types import ModuleType
-
-from sparsematch._engines.mpi.core.exchange import finishing
+from sparsematch._engines.mpi.core.cases import Cases, improve_by_case
 from sparsematch._engines.nccl.core.exchange import Exchange
 from sparsematch._engines.nccl.matching import cheap, min_degree, ms_bfs
-from sparsematch._engines.nccl.matching.gathered import (
-    GATHERED,
-    improve_gathered,
-    is_small,
-    match_on_one_gpu,
-)
+from sparsematch._engines.nccl.matching.gathered import GATHERED, is_small
 from sparsematch._engines.registry import Run
 from sparsematch._types.arrays import namespace
 from sparsematch._types.distributed import DistributedCSR
@@ -39,47 +32,33 @@ def improve(A: DistributedCSR, matching: DistributedMatching, run: Run) -> None:
 
     Reads: the matrix. Writes: both mates. Workspace, time: those of what it runs.
     """
-    with finishing(A.comm):
-        if A.n_ranks == 1 and A.nnz < ALONE:
-            match_on_one_gpu(A, matching, run)
-        elif A.n_ranks > 1 and is_small(A):
-            _gather(A, matching, run)
-        else:
-            if not run.warm:
-                _start(A).improve(A, matching, run)
-            ms_bfs.improve(A, matching, run)
-            _because(run, "paths may lead through several GPUs")
+    improve_by_case(A, matching, run, _CASES)
 
 
-def _start(A: DistributedCSR) -> ModuleType:
-    """Return the start that suits the lists. Collective."""
+def _start(A: DistributedCSR, matching: DistributedMatching, run: Run) -> None:
+    """Run the start that suits the lists."""
+    (min_degree if _are_long_and_uneven(A) else cheap).improve(A, matching, run)
+
+
+def _are_long_and_uneven(A: DistributedCSR) -> bool:
+    """Tell whether the lists of all ranks are. Collective, where they are long."""
     if A.nnz < LONG * A.n_rows:
-        return cheap
+        return False
     xp, squares = namespace(A.indptr), 0.0
     for first in range(0, len(A.own_rows), SLICE):
         sizes = xp.diff(A.indptr[first : first + SLICE + 1]).astype(float)
         squares += float((sizes * sizes).sum())
     together = sum(Exchange(A.comm, xp).small(squares))
-    return min_degree if together * A.n_rows > UNEVEN * float(A.nnz) ** 2 else cheap
+    return bool(together * A.n_rows > UNEVEN * float(A.nnz) ** 2)
 
 
-def _because(run: Run, why: str) -> None:
-    run.steps[-1] = run.steps[-1]._replace(reason=why)
-
-
-def _gather(A: DistributedCSR, matching: DistributedMatching, run: Run) -> None:
-    """Leave it to rank 0; every rank gets the account, with the exchanges in its last step."""
-    before = len(run.steps)
-    exchange = improve_gathered(A, matching, run)
-    (steps, *_) = exchange.small(run.steps[before:])
-    own = int(namespace(A.indptr).count_nonzero(matching.row_mate >= 0))
-    sent, pairs = exchange.sum(exchange.bytes_sent, own)
-    last = steps[-1]._replace(
-        rounds=exchange.rounds,
-        bytes_sent=sent,
-        cardinality=pairs,
-        carrier=exchange.carrier,
-        reason=f"at most {GATHERED:,} rows, columns and entries, and a third of its free memory: "
-        "gathered on the GPU of rank 0",
-    )
-    run.steps[before:] = [*steps[:-1], last]
+_CASES = Cases(
+    fits_alone=lambda A: A.nnz < ALONE,
+    is_small=is_small,
+    small=f"at most {GATHERED:,} rows, columns and entries, and a third of its free memory: "
+    "gathered on the GPU of rank 0",
+    exchange=lambda A: Exchange(A.comm, namespace(A.indptr)),
+    start=_start,
+    search=ms_bfs.improve,
+    together="paths may lead through several GPUs",
+)

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from sparsematch._engines.cuda.core.device import bit_set
-from sparsematch._engines.nccl.matching.gathered import GATHERED, gather
+from sparsematch._engines.nccl.matching.gathered import GATHERED
 from sparsematch._engines.nccl.matching.proposals import Proposals
 from sparsematch._engines.registry import Run, select
 from sparsematch._types.arrays import namespace
@@ -52,9 +52,9 @@ def match_rare_columns(
     sizes = exchange.share([int(found[0]), room])
     if (sizes[:, 0] > sizes[:, 1]).any():
         return None  # degrees were counted wrong
-    whole = gather(exchange, listed[: 2 * sizes[exchange.rank, 0]], 2 * sizes[:, 0])
-    pairs = whole[:0]
-    if exchange.rank == 0 and whole.size:
+    whole = exchange.gather(listed[: 2 * sizes[exchange.rank, 0]], (2 * sizes[:, 0]).tolist())
+    pairs = listed[:0]
+    if whole is not None and whole.size:
         pairs = _match(A, whole, xp.flatnonzero(degree <= upto), run)
     size = int(exchange.share([pairs.size])[0, 0])
     arriving = [size, *[0] * (exchange.size - 1)]
