@@ -20,7 +20,7 @@ import mpi_checks
 import oracle
 import sparsematch as sm
 from gpu_calls import CUPY, host, values_to_gpu
-from gpu_ranks import constants, distribute, on_own_gpus, use_own_gpu
+from gpu_ranks import assert_gathers, constants, distribute, on_own_gpus, use_own_gpu
 from graphs import assert_maximal, graph, random_graph
 from mpi_checks import SEEDS, random_matrix, row_starts, run_named, whole
 from mpi_faults import assert_raises_on_all
@@ -329,16 +329,7 @@ def check_exchange(comm, folder):
     assert np.array_equal(host(bits), np.full(3, (1 << comm.size) - 1, np.uint32))
     assert exchange.sum(1, comm.rank) == [comm.size, comm.size * (comm.size - 1) // 2]
     assert exchange.rounds == 4 if comm.size > 1 else exchange.bytes_sent == 0
-    for sizes in (None, list(range(comm.size))):
-        whole = exchange.gather(CUPY.full(comm.rank, comm.rank, np.int64), sizes)
-        assert (whole is None) == (comm.rank > 0)
-        if whole is not None:
-            expected = np.repeat(np.arange(comm.size), np.arange(comm.size))
-            assert np.array_equal(host(whole), expected)
-    starts = np.cumsum(np.arange(comm.size + 1))
-    whole = CUPY.asarray(np.arange(starts[-1])) if comm.rank == 0 else None
-    part = exchange.scatter(starts, whole, np.int64)
-    assert np.array_equal(host(part), np.arange(*starts[comm.rank : comm.rank + 2]))
+    assert_gathers(exchange)
 
 
 #: In the order in which they run.

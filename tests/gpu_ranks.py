@@ -6,7 +6,7 @@ import numpy as np
 import scipy.sparse as sp
 
 import sparsematch as sm
-from gpu_calls import CUPY, HAS_GPU
+from gpu_calls import CUPY, HAS_GPU, host
 from sparsematch._engines.nccl.core import layout
 from sparsematch._engines.nccl.matching import forest, gathered
 
@@ -49,3 +49,17 @@ def use_own_gpu(comm):
     """Those of one machine share its GPUs by their numbers."""
     if HAS_GPU:
         CUPY.cuda.Device(comm.rank % CUPY.cuda.runtime.getDeviceCount()).use()
+
+
+def assert_gathers(exchange):
+    """Arrays of all ranks, of other lengths, to rank 0 and back."""
+    rank, n_ranks = exchange.rank, exchange.size
+    for sizes in (None, list(range(n_ranks))):
+        whole = exchange.gather(CUPY.full(rank, rank, np.int64), sizes)
+        assert (whole is None) == (rank > 0)
+        if whole is not None:
+            assert np.array_equal(host(whole), np.repeat(np.arange(n_ranks), np.arange(n_ranks)))
+    starts = np.cumsum(np.arange(n_ranks + 1))
+    whole = CUPY.asarray(np.arange(starts[-1])) if rank == 0 else None
+    part = exchange.scatter(starts, whole, np.int64)
+    assert np.array_equal(host(part), np.arange(*starts[rank : rank + 2]))

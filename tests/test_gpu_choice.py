@@ -183,15 +183,17 @@ def render(policy=POLICY):
     lines = ["| step | when | then |", "|---|---|---|"]
     lines += [f"| {_step(r.step)} | {r.reason(policy)} | {r.then} |" for r in RULES]
     lines += ["", "| search | until the host gets the rest |", "|---|---|"]
-    deep = f"{policy.deep} levels of a phase, {policy.deep_thin} of a thin matrix"
+    lines.append(f"| of fewer than {policy.small:,} rows | never |")
+    thin = f"up to {policy.thin} entries a row"
+    deep = f"{policy.deep} levels of a phase; {policy.deep_thin} with {thin}"
     lines.append(f"| {_step('one_block')} | {deep} |")
     for kind, work in (
         ("", policy.search),
-        (", thin", policy.thin_search),
-        (f", thin, up to {policy.max_shared} shared ends", policy.thin_in_order),
+        (f", {thin}", policy.thin_search),
+        (f", {thin}, up to {policy.max_shared} ends shared", policy.thin_in_order),
     ):
-        limit = f"{work.share:.0%} of the time of the copies and {work.entry * 1e9:g} ns an entry"
-        lines.append(f"| {_step('ms_bfs')}{kind} | {limit}, but {work.least:,} levels |")
+        limit = f"{work.share:.0%} of the time of copies and {work.entry * 1e9:g} ns an entry"
+        lines.append(f"| {_step('ms_bfs')}{kind} | {limit}, {work.least:,} levels at least |")
     return "\n".join(lines) + "\n"
 
 

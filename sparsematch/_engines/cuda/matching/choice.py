@@ -98,10 +98,10 @@ class ListFeatures(NamedTuple):
     hubs_with_leaves : bool
         Whether hubs have most of the entries, and many lists one, which is mostly with a hub.
     first_shared, last_shared : int
-        How many lists begin, or end, with a minor with which another does; beyond ``max_shared``
+        How many lists begin, or end, in the same stored column as another; beyond ``max_shared``
         they are not counted.
     in_order : bool
-        Whether the lists follow an order of the minors: few ends are shared.
+        Whether the lists follow an order of the stored columns: few ends are shared.
     """
 
     n: int
