@@ -19,7 +19,8 @@ from sparsematch._engines.cuda.decomposition import (
 )
 from sparsematch._engines.cuda.graph import local_max
 from sparsematch._engines.cuda.graph import rounds as general
-from sparsematch._engines.cuda.matching import apfb, features, karp_sipser, ms_bfs, start_common
+from sparsematch._engines.cuda.matching import apfb, karp_sipser, ms_bfs, start_common
+from sparsematch._engines.cuda.matching.choice import POLICY
 from sparsematch._engines.nccl.matching import cheap, forest, rare_columns
 
 FOLDER = Path(str(resources("sparsematch._engines.cuda")))
@@ -55,7 +56,7 @@ MACROS = {
     "matching/apfb": apfb.MACROS,
     "matching/cheap": {"STRETCH": start_common.STRETCH},
     "matching/graph_karp_sipser": karp_sipser.MACROS,
-    "matching/features": {"MAX_SHARED": features.MAX_SHARED},
+    "matching/features": {"MAX_SHARED": POLICY.max_shared},
     "matching/karp_sipser": {"STRETCH": start_common.STRETCH},
     "matching/min_degree": {"STRETCH": start_common.STRETCH, "RARE": rare_columns.RARE},
     "matching/ms_bfs": SEARCH | {"WIDTH": 0, "LANES": 8},
