@@ -12,6 +12,7 @@ from sparsematch._engines.cpu.decomposition import block_form
 from sparsematch._engines.cpu.ordering import features
 from sparsematch._engines.registry import Run
 from sparsematch._types.bipartite import as_bipartite
+from strategies import with_index_type
 
 
 def cube(n):
@@ -84,9 +85,9 @@ def test_degrees_of_a_mesh_are_even_and_random_ones_are_not():
         as_bipartite(random_matrix(5000, 5000, 6, 6)),
     )
     assert features.degree_statistics(mesh).are_even
-    assert features.minors_are_even(mesh)
+    assert features.minor_statistics(mesh).are_even
     assert not features.degree_statistics(random).are_even
-    assert not features.minors_are_even(random)
+    assert not features.minor_statistics(random).are_even
 
 
 def test_even_rows_do_not_make_even_columns():
@@ -95,7 +96,7 @@ def test_even_rows_do_not_make_even_columns():
     cols = np.random.default_rng(7).integers(0, n, 3 * n, np.int32)
     graph = as_bipartite(sp.csr_array((np.ones(3 * n), cols, 3 * np.arange(n + 1)), (n, n)))
     assert features.degree_statistics(graph).are_even
-    assert not features.minors_are_even(graph)
+    assert not features.minor_statistics(graph).are_even
 
 
 def test_a_random_matrix_is_no_mesh():
@@ -145,13 +146,111 @@ def test_rows_with_the_same_columns_say_nothing_about_their_numbering():
     assert not features.is_ordered(as_bipartite(sp.csr_array(scrambled_columns)))
 
 
-@pytest.mark.parametrize("mean", [1, 2, 4])
-def test_the_share_of_columns_with_one_entry(mean):
-    """As in a random graph, and as counted; sixteen thousand columns are sampled."""
-    A = random_matrix(1_000_000, 1_000_000, mean, 51)
-    graph = as_bipartite(A)
-    share = np.mean(np.bincount(A.indices, minlength=A.shape[1]) == 1)
-    assert _core.share_of_columns_with_one(csr(graph)) == pytest.approx(share, abs=0.015)
+def of_degrees(degrees, n_rows, seed):
+    """A pattern with columns of these degrees, each in random rows; some entries repeat."""
+    cols = np.repeat(np.arange(len(degrees)), degrees)
+    rows = np.random.default_rng(seed).integers(0, n_rows, cols.size)
+    order = np.argsort(rows, kind="stable")
+    indptr = np.searchsorted(rows[order], np.arange(n_rows + 1))
+    return sp.csr_array((np.ones(cols.size), cols[order], indptr), (n_rows, len(degrees)))
+
+
+def fields(degrees):
+    """What the core returns of vertices of these degrees."""
+    degrees = np.asarray(degrees, np.int64)
+    ones, empty = np.sum(degrees == 1), np.sum(degrees == 0)
+    return len(degrees), degrees.sum(), np.sum(degrees**2), ones, empty
+
+
+def sampled_columns(n_cols):
+    """Those that `column_statistics` samples: the only entry of a matrix is seen there."""
+    found = []
+    for j in range(n_cols):
+        one = sp.csr_array((np.ones(1), [j], [0, 1]), (1, n_cols))
+        found += [j] * _core.column_statistics(csr(as_bipartite(one)), 1)[3]
+    return np.array(found)
+
+
+@pytest.mark.parametrize(("dtype", "workers"), [(np.int32, 1), (np.int64, 3)])
+@pytest.mark.parametrize("n_cols", [1, 31, 2048])
+def test_the_statistics_of_few_columns_are_exact(n_cols, dtype, workers):
+    """Also over several workers, from a quarter of a million entries for each on."""
+    rng = np.random.default_rng(n_cols)
+    for mean in (0.7, 1_000_000 / n_cols):
+        degrees = rng.poisson(mean, n_cols)
+        A = with_index_type(of_degrees(degrees, 70_000, n_cols), dtype)
+        graph = as_bipartite(A)
+        assert _core.column_statistics(csr(graph), workers) == fields(degrees)
+        rows = np.bincount(np.diff(A.indptr))
+        assert rows.sum() == 70_000
+        assert _core.degree_statistics(graph.indptr, workers) == fields(np.diff(A.indptr))
+
+
+@pytest.mark.parametrize("n_cols", [2049, 4095, 4096, 4097, 5000])
+def test_one_column_of_each_block_is_sampled(n_cols):
+    """Blocks have as many columns, a power of two; the last may be short, and have none."""
+    columns = sampled_columns(n_cols)
+    block = 1 << int((n_cols - 1) // 2048).bit_length()
+    assert len(columns) in (n_cols // block, -(-n_cols // block))
+    assert np.array_equal(columns // block, np.arange(len(columns)))
+    degrees = np.random.default_rng(n_cols).poisson(3, n_cols)
+    graph = as_bipartite(of_degrees(degrees, 2000, n_cols))
+    assert _core.column_statistics(csr(graph), 1) == fields(degrees[columns])
+    assert len(np.unique(columns % block)) == block  # at all places
+
+
+DEGREES = {
+    "random": lambda n: np.random.default_rng(1).poisson(3, n),
+    "equal": lambda n: np.full(n, 4),
+    "of three unknowns a point": lambda n: np.tile([2, 7, 4], n // 3),
+    "of a line of 512 points": lambda n: np.where(np.arange(n) % 512 == 0, 2, 3),
+    "half empty": lambda n: np.tile([0, 5], n // 2),
+    "in two halves": lambda n: np.repeat([1, 6], n // 2),
+    "a product": lambda n: np.array([1, 3])[
+        (np.arange(n)[:, None] >> np.arange(0, 18, 6) & 1)
+    ].prod(axis=1),
+}
+
+
+@pytest.mark.parametrize(("dtype", "workers"), [(np.int32, 1), (np.int64, 3)])
+@pytest.mark.parametrize("degrees", DEGREES.values(), ids=DEGREES)
+def test_the_statistics_of_a_sample(degrees, dtype, workers):
+    """Within four standard errors of those of all columns."""
+    degrees = degrees(240_000)
+    graph = as_bipartite(with_index_type(of_degrees(degrees, 200_000, 3), dtype))
+    n, entries, squares, ones, empty = _core.column_statistics(csr(graph), workers)
+    assert 1024 <= n <= 2048
+    for found, of_each in (
+        (entries, degrees),
+        (squares, degrees.astype(float) ** 2),
+        (ones, degrees == 1),
+        (empty, degrees == 0),
+    ):
+        assert abs(found / n - of_each.mean()) <= 4 * of_each.std() / np.sqrt(n)
+    assert features.minor_statistics(graph).are_even == (degrees.var() < 0.5 * degrees.mean())
+
+
+def test_a_few_hubs_do_not_make_the_others_uneven():
+    """Unless the sample has one of them; here it has none."""
+    degrees = np.full(240_000, 4)
+    degrees[[1_000, 200_000]] = 50_000
+    minors = features.minor_statistics(as_bipartite(of_degrees(degrees, 200_000, 5)))
+    assert minors.are_even
+    assert minors.mean == 4
+
+
+@pytest.mark.parametrize("shape", [(0, 5), (5, 0), (0, 0), (3, 4000)])
+def test_statistics_of_no_entries(shape):
+    graph = as_bipartite(sp.csr_array(shape))
+    assert _core.degree_statistics(graph.indptr, 2) == (shape[0], 0, 0, 0, shape[0])
+    n, *none, empty = _core.column_statistics(csr(graph), 2)
+    assert (none, empty) == ([0, 0, 0], n)
+
+
+def test_pairs_shared_are_the_same_for_any_number_of_workers():
+    """From two million entries on, of which a part is read, there are two."""
+    graph = as_bipartite(scrambled(grid(740), 61))
+    assert len({_core.shared_pair_density(csr(graph), workers) for workers in (1, 2)}) == 1
 
 
 @pytest.mark.parametrize(

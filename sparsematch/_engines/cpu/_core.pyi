@@ -130,19 +130,19 @@ def places_in_lists(keys: IndexArray, filled: IndexArray, places: IndexArray, /)
 def match_diagonal(matrix: Csr, mates: _Indices, /) -> bool:
     """Match along the diagonal if it is there in full; return whether it is."""
 
-def degree_statistics(indptr: IndexArray, /) -> tuple[int, int, int]:
-    """Return the sum of the squared degrees of the majors; how many have one entry, and none."""
+def degree_statistics(indptr: IndexArray, workers: int, /) -> tuple[int, int, int, int, int]:
+    """Return of the majors their number, entries, and sum of squared degrees.
+
+    Then how many have one entry, and how many none.
+    """
 
 def order_signs(matrix: Csr, /) -> tuple[int, float, float, bool]:
     """Return what a sample tells about the order of the majors: the fields of `OrderSigns`."""
 
-def column_squares(matrix: Csr, /) -> int:
-    """Return the sum of the squared degrees of the minors."""
+def column_statistics(matrix: Csr, workers: int, /) -> tuple[int, int, int, int, int]:
+    """Return the same of a sample of the minors."""
 
-def share_of_columns_with_one(matrix: Csr, /) -> float:
-    """Return the share of the minors that have one entry, by a sample."""
-
-def shared_pair_density(matrix: Csr, /) -> float:
+def shared_pair_density(matrix: Csr, workers: int, /) -> float:
     """Return with how many others a major shares two minors, on average, by a sample."""
 
 def block_labels(
