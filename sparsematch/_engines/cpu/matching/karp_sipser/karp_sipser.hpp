@@ -91,6 +91,12 @@ class KarpSipser {
             }
         });
         forced_ = nullptr;
+        SPARSEMATCH_ASSERT(run_.stopped() || (is_exact(0) && is_exact(1)));
+    }
+    bool is_exact(int s) const {
+        for (Index v = 0; v < side_[s].lists.n_rows; ++v)
+            if (!side_[s].is_exact(v, side_[1 - s])) return false;
+        return true;
     }
 
     // Once all vertices of degree one are used up each match was right: what is left is to match
@@ -107,9 +113,9 @@ class KarpSipser {
         each_piece(1, [&](Worker& worker, int, Index i, Index end) {
             Removed row, col;
             while (i < end && !run_.stopped()) {
-                prefetch_neighbours(i + picks, std::min<Index>(i + 2 * picks, end));
-                for (const Index next = std::min<Index>(i + picks, end); i < next; ++i)
-                    pick(i, row, col);
+                const Index next = i + std::min<Index>(end - i, picks);
+                prefetch_neighbours(next, next + std::min<Index>(end - next, picks));
+                for (; i < end && row.n < picks; ++i) pick(i, row, col);
                 remove(worker, 0, row);
                 remove(worker, 1, col);
                 while (step(worker, batch)) {
@@ -128,7 +134,7 @@ class KarpSipser {
         };
         const std::int64_t of_rows = pieces(0), all = of_rows + (sides == 2 ? pieces(1) : 0);
         std::atomic<std::int64_t> next{0};
-        run_.team.each([&](int rank) {
+        const auto work = [&](int rank) {
             Worker worker(run_, rank);
             for (std::int64_t k; (k = next.fetch_add(1, std::memory_order_relaxed)) < all;) {
                 const int s = k >= of_rows;
@@ -138,7 +144,9 @@ class KarpSipser {
             }
             while (step(worker, 1)) {
             }
-        });
+        };
+        if constexpr (Threads) run_.team.each(work);
+        else work(0);
     }
 
     // Vertices of one side that have been matched, and whose neighbours lose them.
@@ -216,7 +224,8 @@ class KarpSipser {
     SPARSEMATCH_INLINE void prefetch_neighbours(Index begin, Index end) const {
         const Csr<Index>& lists = side_[0].lists;
         if (begin >= end) return;
-        const Index first = lists.indptr[begin], last = std::min(lists.indptr[end], first + 256);
+        const Index first = lists.indptr[begin],
+                    last = first + std::min<Index>(lists.indptr[end] - first, 256);
         for (Index p = first; p < last; ++p) {
             if constexpr (Threads) side_[1].prefetch_to_read(lists.indices[p]);
             else side_[1].prefetch(lists.indices[p]);
@@ -261,6 +270,7 @@ class KarpSipser {
 template <class Index>
 void karp_sipser(const Csr<Index>& a, const Csr<Index>* transposed, Matching<Index> m,
                  const KarpSipserOptions& options, RunContext& run) {
+    constexpr int fewest = 2;  // workers that share the words; of fewer, one does all
     const auto improve = [&]<bool Threads, class Word>(std::bool_constant<Threads>, Word) {
         KarpSipser<Threads, Word, Index>(a, *transposed, m, run).improve(options.degree_one_only);
     };
@@ -270,7 +280,7 @@ void karp_sipser(const Csr<Index>& a, const Csr<Index>* transposed, Matching<Ind
         if (short_words) improve(threads, std::uint32_t{});
         else improve(threads, std::uint64_t{});
     };
-    if (run.team.size() > 1) by(std::true_type{});
+    if (run.team.size() >= fewest) by(std::true_type{});
     else by(std::false_type{});
 }
 

@@ -157,6 +157,13 @@ class ResidualWords {
         });
     }
 
+    // Whether the degree of v is exact, and not one, if v is live; by one worker.
+    bool is_exact(Index v, const ResidualWords& other) const {
+        if (degree_of(v) == 0 || degree_of(v) == many) return true;
+        const auto live = std::ranges::count_if(lists.neighbours(v),
+                                                [&](Index w) { return other.degree_of(w) != 0; });
+        return degree_of(v) != 1 && degree_of(v) == live;
+    }
     void settle(Index v, Index end, bool* settled) const {
         for (; v < end; ++v) settled[v] = degree(word_[v]) == 0;
     }
