@@ -3,18 +3,25 @@
 //
 // Karp, Sipser: Maximum matchings in sparse random graphs (FOCS 1981), on both sides with exact
 // degrees; a pick takes the live column of least degree. Memory latency bounds it, so vertices are
-// taken in batches, each step prefetching what the next reads (decision 0005). One worker has all
-// degrees to itself (one_worker.hpp); from a number on they share them (shared_degrees.hpp).
-// Invariant: the degree of a live vertex is the number of its live neighbours, or higher.
+// taken in batches, each step prefetching what the next reads (decision 0005).
+//
+// Several workers share the words, and nothing else: each has the vertices that it has brought down
+// to degree one on a stack of its own, and goes on with them. A vertex of degree one has one
+// neighbour that has not been removed, so no one else can match it without claiming that one: to
+// claim it by one compare-and-swap claims both. A pick claims its row first, which keeps it from
+// all others, then a column; if that is taken meanwhile, another one. A row without any is dead,
+// and so are all its columns: nothing needs to be undone.
 #pragma once
 
 #include <algorithm>
+#include <atomic>
+#include <cstdint>
 
 #include "core/csr.hpp"
 #include "core/options.hpp"
+#include "core/prefetch.hpp"
 #include "core/run_context.hpp"
-#include "matching/karp_sipser/one_worker.hpp"
-#include "matching/karp_sipser/shared_degrees.hpp"
+#include "matching/karp_sipser/residual_words.hpp"
 
 namespace sparsematch {
 
@@ -27,45 +34,254 @@ struct KarpSipserOptions {
     }
 };
 
-// Once all vertices of degree one are used up each match was right: what is left is to match the
-// core of free vertices that still have live neighbours, and a maximum matching of the core makes
-// the whole maximum. All others are settled.
-template <class Index, class Workers>
-void karp_sipser_by(Workers&& workers, Index n_rows, Matching<Index> m,
-                    const KarpSipserOptions& options, RunContext& run) {
-    const bool warm =
-        std::any_of(m.row_mate, m.row_mate + n_rows, [](Index j) { return j != UNMATCHED<Index>; });
-    {
-        auto timer = run.time("degrees");
-        workers.count(warm);
-    }
-    if (run.stopped()) return;
-    {
-        auto timer = run.time("degree one");
-        workers.match_degree_one(warm ? nullptr : &run.forced);
-        if (run.settled && !warm && !run.stopped())
-            run.team.both([&](int side, int) {
-                workers.settle(side, side == 0 ? run.settled.row : run.settled.col);
-            });
-    }
-    if (!options.degree_one_only && !run.stopped()) {
-        auto timer = run.time("picks");
-        workers.match_rest();
-    }
-    workers.copy_mates();
-}
+// Reads: both orientations. Writes: both mates. Workspace: a word per vertex, of four or eight
+// bytes, and the stacks. Time: O(nnz).
+template <bool Threads, class Word, class Index>
+class KarpSipser {
+    static constexpr int batch = 32, picks = 16, losses = 256;
+    using Words = ResidualWords<Threads, Word, Index>;
 
-// Reads: both orientations. Writes: both mates. Workspace: a word of four or eight bytes per
-// vertex, or a byte and a bit, and the stacks. Time: O(nnz).
+    struct Worker {
+        Worker(RunContext& run, int rank) : counter(run, rank) {}
+        WorkCounter counter;
+        DegreeOneStack<Index> stack[2];  // by side
+    };
+
+  public:
+    KarpSipser(const Csr<Index>& a, const Csr<Index>& transposed, Matching<Index> m,
+               RunContext& run)
+        : run_(run), side_{{a, m.row_mate}, {transposed, m.col_mate}} {}
+
+    void improve(bool degree_one_only) {
+        const Index* const mate = side_[0].mate;
+        const bool warm = std::any_of(mate, mate + side_[0].lists.n_rows,
+                                      [](Index j) { return j != UNMATCHED<Index>; });
+        {
+            auto timer = run_.time("degrees");
+            count(warm);
+        }
+        if (run_.stopped()) return;
+        {
+            auto timer = run_.time("degree one");
+            match_degree_one(!warm);
+            if (run_.settled && !warm && !run_.stopped()) settle();
+        }
+        if (!degree_one_only && !run_.stopped()) {
+            auto timer = run_.time("picks");
+            match_rest();
+        }
+        each_piece(2, [&](Worker&, int s, Index v, Index end) { side_[s].copy_mates(v, end); });
+    }
+
+  private:
+    // Warm: some vertices are matched already.
+    void count(bool warm) {
+        each_piece(2, [&](Worker& worker, int s, Index v, Index end) {
+            if (warm) side_[s].count_free(v, end, side_[1 - s].mate, worker.counter);
+            else side_[s].count(v, end, worker.counter);
+        });
+    }
+
+    // Records what is forced, if that is wanted: by one worker, as no order is common to several.
+    void match_degree_one(bool cold) {
+        forced_ = !Threads && cold && run_.forced.rows ? &run_.forced : nullptr;
+        each_piece(2, [&](Worker& worker, int s, Index v, Index end) {
+            side_[s].scan(v, end, worker.stack[s]);
+            while (step(worker, batch)) {
+            }
+        });
+        forced_ = nullptr;
+        SPARSEMATCH_ASSERT(run_.stopped() || (is_exact(0) && is_exact(1)));
+    }
+    bool is_exact(int s) const {
+        for (Index v = 0; v < side_[s].lists.n_rows; ++v)
+            if (!side_[s].is_exact(v, side_[1 - s])) return false;
+        return true;
+    }
+
+    // Once all vertices of degree one are used up each match was right: what is left is to match
+    // the core of free vertices that still have live neighbours, and a maximum matching of the core
+    // makes the whole maximum. All others are settled.
+    void settle() {
+        bool* const settled[] = {run_.settled.row, run_.settled.col};
+        each_piece(
+            2, [&](Worker&, int s, Index v, Index end) { side_[s].settle(v, end, settled[s]); });
+    }
+
+    // Rows in order pick columns; what comes down to degree one waits until it fills a batch.
+    void match_rest() {
+        each_piece(1, [&](Worker& worker, int, Index i, Index end) {
+            Removed row, col;
+            while (i < end && !run_.stopped()) {
+                const Index next = i + std::min<Index>(end - i, picks);
+                prefetch_neighbours(next, next + std::min<Index>(end - next, picks));
+                for (; i < end && row.n < picks; ++i) pick(i, row, col);
+                remove(worker, 0, row);
+                remove(worker, 1, col);
+                while (step(worker, batch)) {
+                }
+            }
+        });
+    }
+
+    // Runs visit(worker, side, v, end) on pieces of one or both sides, each by one worker, and
+    // matches what that leaves on its stacks.
+    template <class Visit>
+    void each_piece(int sides, const Visit& visit) {
+        constexpr Index piece = 1 << 11;
+        const auto pieces = [&](int s) {
+            return (static_cast<std::int64_t>(side_[s].lists.n_rows) + piece - 1) / piece;
+        };
+        const std::int64_t of_rows = pieces(0), all = of_rows + (sides == 2 ? pieces(1) : 0);
+        std::atomic<std::int64_t> next{0};
+        const auto work = [&](int rank) {
+            Worker worker(run_, rank);
+            for (std::int64_t k; (k = next.fetch_add(1, std::memory_order_relaxed)) < all;) {
+                const int s = k >= of_rows;
+                const Index n = side_[s].lists.n_rows,
+                            v = static_cast<Index>(k - s * of_rows) * piece;
+                visit(worker, s, v, v + std::min<Index>(n - v, piece));
+            }
+            while (step(worker, 1)) {
+            }
+        };
+        if constexpr (Threads) run_.team.each(work);
+        else work(0);
+    }
+
+    // Vertices of one side that have been matched, and whose neighbours lose them.
+    struct Removed {
+        Index vertex[batch];
+        int n = 0;
+        void push(Index v) { vertex[n++] = v; }
+    };
+
+    // Matches up to a batch of vertices of degree one of either side, if there are enough.
+    bool step(Worker& worker, std::size_t enough) {
+        bool worked = false;
+        for (int s : {0, 1})
+            if (worker.stack[s].size() >= enough) {
+                match_batch(worker, s);
+                worked = true;
+            }
+        return worked && !run_.stopped();
+    }
+
+    void match_batch(Worker& worker, int s) {
+        Words &side = side_[s], &other = side_[1 - s];
+        DegreeOneStack<Index>& stack = worker.stack[s];
+        Index vertex[batch], partner[batch];
+        int n = 0;
+        for (auto left = std::min<std::size_t>(batch, stack.size()); left > 0; --left) {
+            vertex[n] = stack.pop();
+            const Word word = side.word(vertex[n]);
+            partner[n] = Words::last_neighbour(word);
+            if (Words::degree(word) != 1) continue;
+            other.prefetch(partner[n]);
+            SPARSEMATCH_PREFETCH(&other.lists.indptr[partner[n]]);
+            ++n;
+        }
+        typename Words::Loss loss[batch];
+        int n_losses = 0;
+        Removed removed;
+        for (int k = 0; k < n; ++k) {
+            const Index v = vertex[k], w = partner[k];
+            const Word before = other.claim(w, v);
+            const unsigned degree = Words::degree(before);
+            if (degree == 0) continue;  // matched to another
+            if (degree == 2) {
+                loss[n_losses++] = {Words::other_neighbour(before, v), w};
+                side.prefetch(loss[n_losses - 1].vertex);
+            } else if (degree > 2) {
+                removed.push(w);
+            }
+            SPARSEMATCH_ASSERT(side.degree_of(v) == 1 || side.is_matched_to(v, w));
+            side.match(v, w);
+            record(s, v, w);
+        }
+        side.lower(loss, n_losses, stack);
+        worker.counter.add(n);
+        remove(worker, 1 - s, removed);
+    }
+
+    // Matches row i, if it is live, to its live column of least degree. Those of degree one are on
+    // a stack.
+    void pick(Index i, Removed& row, Removed& col) {
+        Words &rows = side_[0], &cols = side_[1];
+        if (rows.degree_of(i) < 2) return;
+        Index j = rows.least_neighbour(i, cols);
+        if (j == UNMATCHED<Index> || Words::degree(rows.claim(i, j, 2)) < 2) return;
+        while (Words::degree(cols.claim(j, i)) == 0) {  // another worker was first
+            j = rows.least_neighbour(i, cols);
+            rows.match(i, j);
+            if (j == UNMATCHED<Index>) return;
+        }
+        row.push(i);
+        col.push(j);
+    }
+
+    // What rows begin to end - 1 read when they pick.
+    SPARSEMATCH_INLINE void prefetch_neighbours(Index begin, Index end) const {
+        const Csr<Index>& lists = side_[0].lists;
+        if (begin >= end) return;
+        const Index first = lists.indptr[begin],
+                    last = first + std::min<Index>(lists.indptr[end] - first, 256);
+        for (Index p = first; p < last; ++p) {
+            if constexpr (Threads) side_[1].prefetch_to_read(lists.indices[p]);
+            else side_[1].prefetch(lists.indices[p]);
+        }
+    }
+
+    void record(int s, Index v, Index w) {
+        if (Threads || !forced_) return;
+        Index* const rows = forced_->template rows_as<Index>();
+        if (s == 0) rows[forced_->by_row++] = v;
+        else rows[side_[0].lists.n_rows - ++forced_->by_col] = w;
+    }
+
+    // Removes vertices that have been matched: their neighbours lose one. Most lists are short and
+    // their ends mispredicted, so they are read once only, while the words are prefetched.
+    void remove(Worker& worker, int s, Removed& removed) {
+        const Csr<Index>& lists = side_[s].lists;
+        Words& other = side_[1 - s];
+        typename Words::Loss loss[losses];
+        int n_losses = 0;
+        const auto lower = [&] {
+            other.lower(loss, n_losses, worker.stack[1 - s]);
+            worker.counter.add(n_losses);
+            n_losses = 0;
+        };
+        for (int k = 0; k < removed.n; ++k) prefetch_list(lists, removed.vertex[k]);
+        for (int k = 0; k < removed.n; ++k)
+            for (const Index w : lists.neighbours(removed.vertex[k])) {
+                other.prefetch(w);
+                loss[n_losses++] = {w, removed.vertex[k]};
+                if (n_losses == losses) lower();
+            }
+        lower();
+        removed.n = 0;
+    }
+
+    RunContext& run_;
+    Words side_[2];  // rows, columns
+    Forced* forced_ = nullptr;
+};
+
 template <class Index>
 void karp_sipser(const Csr<Index>& a, const Csr<Index>* transposed, Matching<Index> m,
                  const KarpSipserOptions& options, RunContext& run) {
-    constexpr int few = 7;  // up to so many workers, one is faster
-    const auto by = [&](auto&& workers) { karp_sipser_by(workers, a.n_rows, m, options, run); };
-    if (run.team.size() > few) by(SharedKarpSipser<Index>(a, *transposed, m, run));
-    else if (ResidualWords<std::uint32_t, Index>::fits(std::max(a.n_rows, a.n_cols)))
-        by(OneWorkerKarpSipser<std::uint32_t, Index>(a, *transposed, m, run));
-    else by(OneWorkerKarpSipser<std::uint64_t, Index>(a, *transposed, m, run));
+    constexpr int fewest = 2;  // workers that share the words; of fewer, one does all
+    const auto improve = [&]<bool Threads, class Word>(std::bool_constant<Threads>, Word) {
+        KarpSipser<Threads, Word, Index>(a, *transposed, m, run).improve(options.degree_one_only);
+    };
+    const bool short_words =
+        ResidualWords<false, std::uint32_t, Index>::fits(std::max(a.n_rows, a.n_cols));
+    const auto by = [&](auto threads) {
+        if (short_words) improve(threads, std::uint32_t{});
+        else improve(threads, std::uint64_t{});
+    };
+    if (run.team.size() >= fewest) by(std::true_type{});
+    else by(std::false_type{});
 }
 
 }  // namespace sparsematch
