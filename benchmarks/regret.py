@@ -1,7 +1,7 @@
 """Measure what `auto` loses to the best pair of heuristic and exact engine, matrix by matrix.
 
     python benchmarks/regret.py FOLDER [names ...]          # .npz files of scipy.sparse.save_npz
-    python benchmarks/regret.py FOLDER --set SEARCH=1 --set DENSE_DEGREE=12
+    python benchmarks/regret.py FOLDER --set search=1 --set patience=0.001
     python benchmarks/regret.py --gpu FOLDER                # on a GPU, see gpu_regret.py
     python benchmarks/regret.py --gpu --families FILE --scale 18 --orders natural,both
 
@@ -9,9 +9,8 @@ Every pair runs twice, stopped at three times the best so far; then `auto` and t
 turns, and their medians are compared: that is the regret, free of the luck of a single run. Below
 three products of the matrix with a vector nothing can be lost, and it counts as 1.
 
-`--set` replaces a constant of the choice (`sparsematch/_engines/cpu/matching/auto.py`,
-`sparsematch/_engines/cpu/matching/searches.py`) for this run: so the constants are fitted. The
-pairs are kept in FOLDER/pairs.json, so that the second run takes seconds. Judge a constant by the
+`--set` replaces a field of `Policy` (`sparsematch/_engines/cpu/matching/auto.py`) for this run: so
+the constants are fitted. The pairs are kept in FOLDER/pairs.json, so that the second run takes seconds. Judge a constant by the
 families that it was not chosen on: files whose names have the same part before `__` are one family,
 and `--half 0` and `--half 1` are every other one of them.
 """
@@ -19,6 +18,7 @@ and `--half 0` and `--half 1` are every other one of them.
 import argparse
 import collections
 import contextlib
+import dataclasses
 import itertools
 import json
 import math
@@ -33,7 +33,7 @@ import scipy.sparse as sp
 
 import gpu_regret
 import sparsematch
-from sparsematch._engines.cpu.matching import auto, searches
+from sparsematch._engines.cpu.matching import auto
 
 HEURISTICS = ("cheap", "karp_sipser", "min_degree")
 ENGINES = ("push_relabel", "hopcroft_karp", "pothen_fan", "single_source_bfs", "ms_bfs_graft")
@@ -109,6 +109,18 @@ def geometric_mean(values):
     return math.exp(statistics.fmean(map(math.log, values)))
 
 
+def with_settings(policy, settings, parser):
+    """Return the policy with fields replaced, each in the type that it has."""
+    changed = {}
+    for name, _, value in (setting.partition("=") for setting in settings):
+        kind = type(getattr(policy, name, None))
+        if kind not in (int, float):
+            names = ", ".join(field.name for field in dataclasses.fields(policy))
+            parser.error(f"--set {name}: no such field of Policy; there are {names}")
+        changed[name] = kind(float(value))
+    return dataclasses.replace(policy, **changed)
+
+
 def main():
     """Measure the matrices of a folder, print a line for each, and the means."""
     parser = argparse.ArgumentParser(
@@ -118,16 +130,12 @@ def main():
     parser.add_argument("names", nargs="*", help="parts of the names of files; all by default")
     parser.add_argument("--workers", type=int, default=1)
     parser.add_argument("--half", type=int, choices=(0, 1), help="every other family only")
-    parser.add_argument("--set", action="append", default=[], metavar="CONSTANT=VALUE")
+    parser.add_argument("--set", action="append", default=[], metavar="FIELD=VALUE")
     gpu_regret.add_arguments(parser)
     args = parser.parse_args()
     if args.gpu:
         return gpu_regret.main(args)
-    for name, _, value in (setting.partition("=") for setting in args.set):
-        module = searches if hasattr(searches, name) else auto
-        if not isinstance(getattr(module, name, None), int | float):
-            parser.error(f"--set {name}: neither auto.py nor searches.py has such a constant")
-        setattr(module, name, float(value))
+    auto.POLICY = with_settings(auto.POLICY, args.set, parser)
     signal.signal(signal.SIGALRM, stop)
 
     cache = args.folder / f"pairs_{args.workers}.json"

@@ -9,6 +9,7 @@ from calls import certify, grid, random_matrix, scrambled
 from sparsematch._engines.cpu import _core
 from sparsematch._engines.cpu.core.csr import csr
 from sparsematch._engines.cpu.decomposition import block_form
+from sparsematch._engines.cpu.matching.auto import POLICY, Features
 from sparsematch._engines.cpu.ordering import features
 from sparsematch._engines.registry import Run
 from sparsematch._types.bipartite import as_bipartite
@@ -21,15 +22,6 @@ def cube(n):
     return sp.csr_array(
         sp.kron(plane, sp.eye_array(n)) + sp.kron(sp.eye_array(n * n), line) + sp.eye_array(n**3)
     )
-
-
-def overlaps(n, seed):
-    """Intervals of random length from random places: each row has what ends in it."""
-    random = np.random.default_rng(seed)
-    begin = random.integers(0, n, n)
-    i = np.repeat(begin, 4)
-    j = i + random.geometric(0.2, i.size) - random.geometric(0.2, i.size)
-    return scrambled(sp.csr_array((np.ones(i.size), (i, j % n)), shape=(n, n)), seed)
 
 
 def chain_with_branches(n, seed):
@@ -61,22 +53,12 @@ def test_nothing_to_share(A):
     assert features.shared_pair_density(as_bipartite(A)) == 0
 
 
-def test_clusters_leave_what_is_free_nearby():
-    """Both have columns of degree one; where rows share most of their columns, paths are short."""
-    near = features.Features(as_bipartite(overlaps(60_000, 6)))
-    far = features.Features(as_bipartite(random_matrix(60_000, 60_000, 3, 6)))
-    assert near.clustered
-    assert not far.clustered
-    assert not near.may_peel
-    assert far.may_peel
-
-
 def test_rows_that_share_columns_by_chance_have_no_locality():
     """In a small matrix with long random rows many pairs do, as many as chance has it."""
     graph = as_bipartite(random_matrix(2000, 2000, 16, 3))
-    assert features.shared_pair_density(graph) > features.MESH_PAIR_DENSITY
-    assert not features.has_locality(graph)
-    assert features.has_locality(as_bipartite(scrambled(cube(12), 4)))
+    assert features.shared_pair_density(graph) > POLICY.shared_pairs
+    assert not features.has_locality(graph, POLICY.shared_pairs)
+    assert features.has_locality(as_bipartite(scrambled(cube(12), 4)), POLICY.shared_pairs)
 
 
 def test_degrees_of_a_mesh_are_even_and_random_ones_are_not():
@@ -84,10 +66,10 @@ def test_degrees_of_a_mesh_are_even_and_random_ones_are_not():
         as_bipartite(scrambled(cube(25), 5)),
         as_bipartite(random_matrix(5000, 5000, 6, 6)),
     )
-    assert features.degree_statistics(mesh).are_even
-    assert features.minor_statistics(mesh).are_even
-    assert not features.degree_statistics(random).are_even
-    assert not features.minor_statistics(random).are_even
+    assert features.degree_statistics(mesh).variation < POLICY.even
+    assert features.minor_statistics(mesh).variation < POLICY.even
+    assert not features.degree_statistics(random).variation < POLICY.even
+    assert not features.minor_statistics(random).variation < POLICY.even
 
 
 def test_even_rows_do_not_make_even_columns():
@@ -95,8 +77,8 @@ def test_even_rows_do_not_make_even_columns():
     n = 5000
     cols = np.random.default_rng(7).integers(0, n, 3 * n, np.int32)
     graph = as_bipartite(sp.csr_array((np.ones(3 * n), cols, 3 * np.arange(n + 1)), (n, n)))
-    assert features.degree_statistics(graph).are_even
-    assert not features.minor_statistics(graph).are_even
+    assert features.degree_statistics(graph).variation < POLICY.even
+    assert not features.minor_statistics(graph).variation < POLICY.even
 
 
 def test_a_random_matrix_is_no_mesh():
@@ -142,8 +124,9 @@ def test_rows_with_the_same_columns_say_nothing_about_their_numbering():
     """Three unknowns at each point of a mesh, rows in order, columns scrambled."""
     A = sp.csr_array(sp.kron(grid(60), np.ones((3, 3))))
     scrambled_columns = A[:, np.random.default_rng(57).permutation(A.shape[1])]
-    assert features.is_ordered(as_bipartite(A))
-    assert not features.is_ordered(as_bipartite(sp.csr_array(scrambled_columns)))
+    assert features.order_signs(as_bipartite(A)).are_near(POLICY.near)
+    order = features.order_signs(as_bipartite(sp.csr_array(scrambled_columns)))
+    assert not order.are_near(POLICY.near)
 
 
 def of_degrees(degrees, n_rows, seed):
@@ -227,7 +210,9 @@ def test_the_statistics_of_a_sample(degrees, dtype, workers):
         (empty, degrees == 0),
     ):
         assert abs(found / n - of_each.mean()) <= 4 * of_each.std() / np.sqrt(n)
-    assert features.minor_statistics(graph).are_even == (degrees.var() < 0.5 * degrees.mean())
+    assert (features.minor_statistics(graph).variation < POLICY.even) == (
+        degrees.var() < 0.5 * degrees.mean()
+    )
 
 
 def test_a_few_hubs_do_not_make_the_others_uneven():
@@ -235,7 +220,7 @@ def test_a_few_hubs_do_not_make_the_others_uneven():
     degrees = np.full(240_000, 4)
     degrees[[1_000, 200_000]] = 50_000
     minors = features.minor_statistics(as_bipartite(of_degrees(degrees, 200_000, 5)))
-    assert minors.are_even
+    assert minors.variation < POLICY.even
     assert minors.mean == 4
 
 
@@ -265,4 +250,4 @@ def test_pairs_shared_are_the_same_for_any_number_of_workers():
     ],
 )
 def test_where_degree_one_leads_through_the_matrix(A, expected):
-    assert features.Features(as_bipartite(sp.csr_array(A))).may_peel == expected
+    assert Features(as_bipartite(sp.csr_array(A)), POLICY, 1).chains == expected

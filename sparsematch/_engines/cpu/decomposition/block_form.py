@@ -11,7 +11,7 @@ from sparsematch._engines.cpu import _core
 from sparsematch._engines.cpu.core.csr import csr, mates, worthwhile
 from sparsematch._engines.cpu.core.run_engine import Forced, transpose
 from sparsematch._engines.cpu.core.workspace import Workspace
-from sparsematch._engines.cpu.ordering.features import degree_statistics, is_ordered
+from sparsematch._engines.cpu.ordering.features import degree_statistics, order_signs
 from sparsematch._engines.registry import Run
 from sparsematch._types.arrays import IndexArray
 from sparsematch._types.bipartite import BipartiteCSR
@@ -26,6 +26,10 @@ from sparsematch._types.labels import (
 from sparsematch._types.matching import Matching
 
 _MANY = 3 << 16  # majors: where fewer stand is in the cache
+
+#: Rows are well numbered where neighbours are nearer by this factor (`Policy.near`); hubs have most
+#: of the entries where the variance of the degrees is so many times their squared mean.
+_NEAR, _HUBS = 0.05, 3.0
 
 
 def block_labels(graph: BipartiteCSR, matching: Matching, run: Run) -> BlockLabels:
@@ -67,9 +71,12 @@ def _is_scattered(graph: BipartiteCSR, matching: Matching) -> bool:
 
     With few majors, or hubs, it has not.
     """
-    if graph.n_major < _MANY or 2 * matching.cardinality < graph.n_minor or is_ordered(graph):
+    if graph.n_major < _MANY or 2 * matching.cardinality < graph.n_minor:
         return False
-    return not degree_statistics(graph).are_skewed
+    if order_signs(graph).are_near(_NEAR):
+        return False
+    degrees = degree_statistics(graph)
+    return degrees.variation <= _HUBS * degrees.mean
 
 
 def hall_violators(

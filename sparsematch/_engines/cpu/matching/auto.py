@@ -1,256 +1,599 @@
-"""The default engine: an initialisation by the signs of the matrix, then by what is left.
+"""The default engine: a table of stages, of which each runs where its guard holds.
 
-Every exact algorithm but the last has an allowance of entries to scan, and a search from single
-vertices ends as soon as those done so far show that the others cost too much. So a wrong guess
-costs a few passes, and never the matching it has found: the next step goes on from there.
-docs/algorithms/auto.md has the figures behind each sign; benchmarks/regret.py measures them anew.
+What a stage has matched is kept, and all but the last have an allowance of entries to scan, so a
+wrong guess costs a few passes. Guards read features of the matrix, each a part of a pass at most,
+and what the searches that are done tell of those that are left. All that is decided stands here;
+docs/algorithms/auto.md shows the table, and benchmarks/regret.py measures what is lost by it.
 """
 
+from collections.abc import Callable
+from dataclasses import dataclass
+from math import ceil
 from time import perf_counter
+from typing import Any, NamedTuple
+
+import numpy as np
 
 from sparsematch._engines.cpu import _core
 from sparsematch._engines.cpu.core.csr import csr, mates
-from sparsematch._engines.cpu.core.run_engine import transpose
-from sparsematch._engines.cpu.matching import searches
-from sparsematch._engines.cpu.matching.steps import head, nothing_settled
+from sparsematch._engines.cpu.core.run_engine import run_engine, transpose
 from sparsematch._engines.cpu.ordering import features
 from sparsematch._engines.registry import Run
-from sparsematch._types.arrays import fill_unmatched
+from sparsematch._types.arrays import BoolArray, fill_unmatched
 from sparsematch._types.bipartite import BipartiteCSR
+from sparsematch._types.lazy import lazy_attribute
 from sparsematch._types.matching import Matching
 from sparsematch._types.run_info import StepInfo
 
-SUMMARY = "Takes cheap steps first; what each of them leaves decides which one is next."
-
-#: A matrix of fewer entries is solved before its features could be found.
-SMALL_ENTRIES = 1 << 14
-
-#: One of so many parts of the majors is matched first. Where more than this share of it finds no
-#: free minor, the order of the majors is no help.
-HEAD, HEAD_SHARE = 3, 0.001
-
-#: Where fewer than this share of the majors are free after the cheap initialisation, the numbering
-#: of the matrix has done the work.
-NEAR_PERFECT_SHARE = 1 / 32
-
-#: Where more than this share of the vertices may still be matched, another initialisation pays.
-START_AGAIN_SHARE = 0.06
-
-#: Of fewer majors the order does not matter.
-FEW_SHARE = 0.1
-
-#: Where fewer than this share of the vertices may still be matched, the picks of Karp-Sipser would
-#: miss as many.
-PICKS_SHARE = 1 / 64
-
-#: Peeling has solved much of the matrix if it matches this share of what was matched before it.
-PEELED_SHARE = 0.5
+SUMMARY = "A table of stages; what each of them leaves decides which one is next."
 
 
-def improve(graph: BipartiteCSR, matching: Matching, run: Run) -> None:
+@dataclass(frozen=True, kw_only=True)
+class Policy:
+    """Every constant of the choice.
+
+    A pass is as many entries as the matrix has. Rows are the compressed dimension: the columns of a
+    CSC matrix. Figures are geometric means over the 160 matrices of docs/algorithms/auto.md, in
+    parts of the time with the value that stands here.
+    """
+
+    #: Entries below which a matrix is solved before its features could be found.
+    small: int = 1 << 14
+
+    #: Distance of the middle entries of neighbouring rows, over that of any two rows, below which
+    #: the numbering is good: 0.0 in a band, 1 where it is random.
+    near: float = 0.05
+
+    #: Ratio of the sides from which on nearly all vertices of the smaller one find a free partner.
+    lopsided: float = 2.0
+
+    #: Variance of the degrees over their mean below which they are even: 0 in grids, 1 at random.
+    even: float = 0.5
+
+    #: Mean degree from which on uneven degrees may be those of a mesh, and number of rows with
+    #: which one of its rows shares two columns: several in a mesh, hardly any at random.
+    local_degree: float = 8.0
+    shared_pairs: float = 0.25
+
+    #: Share of the rows with one entry from which on leaves decide: no mesh, and least degrees
+    #: first.
+    leaves: float = 0.25
+
+    #: Entries for each vertex up to which a matrix is chains with few branches.
+    thin: float = 1.2
+
+    #: Share of the columns with one entry from which on chains of forced pairs lead through much of
+    #: the matrix, and the mean degree up to which Karp-Sipser leaves little behind them.
+    chains: float = 0.02
+    sparse: float = 6.0
+
+    #: Share of the smaller side that may still be matched above which the picks of Karp-Sipser miss
+    #: fewer, and share of the pairs at hand that its forced ones must reach.
+    picks: float = 1 / 64
+    forced: float = 0.5
+
+    #: Share of the rows that may find no free column before `cheap` gives up. With d random entries
+    #: a row it does so after (patience (d + 1))^(1 / (d + 1)) of the rows.
+    patience: float = 1 / 3000
+
+    #: Share of the rows below which the free ones are few, and searched for before all else.
+    few: float = 1 / 1024
+
+    #: Share of the smaller side above which so many may still be matched that another
+    #: initialisation pays, or a phase from all free vertices at once.
+    many: float = 1 / 8
+
+    #: Cost of a path, in mean degrees, up to which most paths are the shortest there can be.
+    short: float = 3.6
+
+    #: Allowances, in passes: of searches that are a test; of pushes, and of searches from one
+    #: vertex after the other, for each worker; of searches from all free vertices at once.
+    brief: float = 1 / 16
+    search: float = 4.0
+    joint: float = 2.0
+
+    #: Workers from which on searches from all free vertices at once replace those one by one.
+    many_workers: int = 4
+
+
+POLICY = Policy()
+
+#: For each row and column, whether no augmenting path needs it any more.
+Settled = tuple[BoolArray, BoolArray]
+
+
+def nothing_settled(graph: BipartiteCSR) -> Settled:
+    """Return flags that are all false."""
+    return np.zeros(graph.n_major, bool), np.zeros(graph.n_minor, bool)
+
+
+class Features:
+    """What guards ask about a matrix, each found when it is first needed."""
+
+    def __init__(self, graph: BipartiteCSR, policy: Policy, workers: int) -> None:
+        self.graph, self.policy, self.workers = graph, policy, workers
+
+    @lazy_attribute
+    def order(self) -> features.OrderSigns:
+        """What the order of the rows is like."""
+        return features.order_signs(self.graph)
+
+    @property
+    def numbered(self) -> bool:
+        """Whether neighbouring rows have neighbouring columns."""
+        return self.order.are_near(self.policy.near)
+
+    @property
+    def lopsided(self) -> bool:
+        """Whether one side has so many more vertices that nearly all of the other find one."""
+        few, many = sorted(self.graph.shape)
+        return many >= self.policy.lopsided * few
+
+    @lazy_attribute
+    def rows(self) -> features.DegreeStatistics:
+        """The degrees of the rows."""
+        return features.degree_statistics(self.graph, self.workers)
+
+    @lazy_attribute
+    def columns(self) -> features.DegreeStatistics:
+        """The degrees of the columns, by a sample."""
+        return features.minor_statistics(self.graph, self.workers)
+
+    @property
+    def has_leaves(self) -> bool:
+        """Whether many rows have one entry, as in trees."""
+        return self.rows.ones >= self.policy.leaves
+
+    @property
+    def is_thin(self) -> bool:
+        """Whether there are hardly more entries than vertices."""
+        return self.graph.nnz <= self.policy.thin * sum(self.graph.shape)
+
+    @lazy_attribute
+    def mesh(self) -> bool:
+        """Whether free columns are likely to be near each free row."""
+        graph, policy = self.graph, self.policy
+        if graph.n_rows != graph.n_cols or self.has_leaves or self.is_thin:
+            return False
+        if self.rows.variation < policy.even and self.columns.variation < policy.even:
+            return True
+        return self.rows.mean >= policy.local_degree and features.has_locality(
+            graph, policy.shared_pairs, self.workers
+        )
+
+    @lazy_attribute
+    def chains(self) -> bool:
+        """Whether pairs that are forced, one by the other, lead through much of the matrix.
+
+        Rows of degree one come first in `min_degree`, too; columns do not.
+        """
+        policy = self.policy
+        if self.rows.mean > policy.sparse or self.has_leaves:
+            return False
+        if self.is_thin and self.rows.ones < policy.chains:
+            return True
+        return self.columns.ones >= policy.chains
+
+
+class Progress:
+    """What is known of a call by now: guards read it.
+
+    Attributes
+    ----------
+    rank : int
+        Pairs in the matching.
+    start : str
+        The heuristic that has made it; ``"peeling"``: Karp-Sipser without picks, ``"core"``: also a
+        maximal matching of what that has left.
+    gave_up : bool
+        Whether that heuristic has given up: its matching is worth nothing.
+    search : StepInfo or None
+        The last searches from one vertex after the other that began with this start.
+    pushed : bool
+        Whether rows were pushed through a mesh.
+    settled : pair of arrays or None
+        For each row and column, whether no augmenting path needs it any more: trees that failed
+        mark theirs, and so does Karp-Sipser.
+    """
+
+    def __init__(self, graph: BipartiteCSR, matching: Matching, run: Run, policy: Policy) -> None:
+        self.graph, self.matching, self.run, self.policy = graph, matching, run, policy
+        self.features = Features(graph, policy, run.workers)
+        self.small = graph.nnz < policy.small
+        self.rank, self.start, self.gave_up, self.pushed = 0, "", False, False
+        self.search: StepInfo | None = None
+        self.settled: Settled | None = None
+        self.proved = False  # that no augmenting path is left
+
+    @property
+    def is_maximum(self) -> bool:
+        """Whether the matching is known to be maximum."""
+        return self.proved or self.rank == min(self.graph.shape)
+
+    @property
+    def has_core(self) -> bool:
+        """Whether Karp-Sipser has made the matching: only its core is left."""
+        return self.start in ("karp_sipser", "peeling", "core")
+
+    @property
+    def many_workers(self) -> bool:
+        """Whether there are enough for searches from all free vertices at once."""
+        return self.run.workers >= self.policy.many_workers
+
+    def free(self) -> tuple[int, int]:
+        """Count the rows and columns that are free and may be needed, as far as that is known."""
+        if not self.has_core or not self.settled:
+            return self.graph.n_major - self.rank, self.graph.n_minor - self.rank
+        pair = mates(self.graph, self.matching)
+        rows, columns = (
+            int(np.count_nonzero((mate < 0) & ~done))
+            for done, mate in zip(self.settled, pair, strict=True)
+        )
+        return rows, columns
+
+    def may_match(self) -> float:
+        """Estimate how many pairs are missing: as large a share of the free as searches found."""
+        last, bound = self.search, min(self.free())
+        if last is None or not last.phases:
+            return bound
+        untried = max(self.free())
+        if not self.has_core:  # else those that have failed are settled
+            untried += last.augmentations - last.phases - self.features.rows.empty
+        return min(bound, untried * last.augmentations / last.phases)
+
+    def may_match_more_than(self, share: float) -> bool:
+        """Whether more than this share of the smaller side may still be matched."""
+        return self.may_match() > share * min(self.graph.shape)
+
+    def take(self, stage: "Stage") -> None:
+        """Run the engine of a stage; keep what it leaves."""
+        if stage.engine == "diagonal":
+            self._match_diagonal(stage)
+        elif stage.anew:
+            self._start_anew(stage)
+        else:
+            self._improve(stage)
+
+    def _match_diagonal(self, stage: "Stage") -> None:
+        begin = perf_counter()
+        if _core.match_diagonal(csr(self.graph), mates(self.graph, self.matching)):
+            self.rank, seconds = self.graph.n_rows, perf_counter() - begin
+            self.run.steps.append(
+                StepInfo(
+                    "diagonal",
+                    seconds,
+                    edges=self.graph.nnz,
+                    cardinality=self.rank,
+                    reason=stage.reason,
+                )
+            )
+
+    def _start_anew(self, stage: "Stage") -> None:
+        """Run a heuristic from the empty matching; adopt that if it is larger, or forced."""
+        forced, trial, rank = self.run.forced, self.matching, self.rank
+        if self.gave_up:
+            fill_unmatched(trial.row_mate)
+            fill_unmatched(trial.col_mate)
+            rank = 0
+        else:
+            trial = Matching.start(self.graph)
+        settled = nothing_settled(self.graph) if stage.engine == "karp_sipser" else None
+        options = {"degree_one_only": True} if stage.start == "peeling" else None
+        step = self._run(
+            stage, trial, settled=settled, keep_forced=settled is not None, options=options
+        )
+        if step.cardinality < rank * (self.policy.forced if stage.start == "peeling" else 1):
+            self.run.forced = forced
+            return
+        if trial is not self.matching:
+            self.matching.row_mate[:] = trial.row_mate
+            self.matching.col_mate[:] = trial.col_mate
+        self.rank, self.start, self.gave_up = step.cardinality, stage.start, False
+        self.search = None
+        self.settled = settled
+
+    def _improve(self, stage: "Stage") -> None:
+        """Run an engine on the matching at hand."""
+        more: dict[str, Any] = {}
+        single = stage.engine == "single_source_bfs"
+        passes = getattr(self.policy, stage.allowance) if stage.allowance else 0.0
+        if single:
+            passes *= self.run.workers
+            self.settled = self.settled or nothing_settled(self.graph)
+            more["settled"] = None if stage.one_sided else self.settled
+        if self.small or (single and self.features.numbered):
+            more["workers"] = 1  # so brief that one is done before two have agreed
+        if stage.engine == "cheap" and stage.allowance:
+            more["options"], passes = {"patience": passes}, 0.0
+        sides = (
+            "one" if stage.one_sided else "exchanged" if self._begin_with_columns(stage) else "both"
+        )
+        step = self._run(
+            stage, self.matching, sides=sides, edge_limit=ceil(passes * self.graph.nnz), **more
+        )
+        self.rank = step.cardinality
+        self.start = stage.start or self.start
+        self.pushed |= stage.one_sided and stage.engine == "push_relabel"
+        if stage.start:
+            self.gave_up = step.exhausted
+        else:
+            self.proved = not step.exhausted
+        if single:
+            self.search = step
+
+    def _begin_with_columns(self, stage: "Stage") -> bool:
+        """Whether searches begin with the columns, as fewer of these are free."""
+        if stage.engine not in ("single_source_bfs", "hopcroft_karp", "push_relabel"):
+            return False
+        rows, columns = self.free()
+        return columns < rows
+
+    def _run(self, stage: "Stage", matching: Matching, **settings: Any) -> StepInfo:
+        step = run_engine(stage.engine, self.graph, matching, self.run, **settings)
+        self.run.steps[-1] = step = step._replace(reason=stage.reason)
+        return step
+
+
+class Stage(NamedTuple):
+    """A row of the table.
+
+    Attributes
+    ----------
+    engine : str
+        An engine of the core, or ``"diagonal"``.
+    guard : callable
+        Tells whether it runs now; its docstring is the table's text.
+    allowance : str
+        The field of `Policy` that is its allowance; none: it runs to its end.
+    reason : str
+        Why, for `StepInfo.reason`.
+    start : str
+        Of a heuristic: what `Progress.start` becomes.
+    anew : bool
+        It begins from the empty matching, and its own is adopted if it is larger.
+    one_sided : bool
+        It does without a transpose.
+    """
+
+    engine: str
+    guard: Callable[[Progress], bool]
+    allowance: str
+    reason: str
+    start: str = ""
+    anew: bool = False
+    one_sided: bool = False
+
+
+def is_square(p: Progress) -> bool:
+    """Tell whether the matrix is square, and no matching was given."""
+    return p.graph.n_rows == p.graph.n_cols and not p.run.warm
+
+
+def always(_: Progress) -> bool:
+    """Tell whether anything is left."""
+    return True
+
+
+def order_helps(p: Progress) -> bool:
+    """Tell whether the numbering is good, degrees ascend, or it is lopsided, or warm."""
+    f = p.features
+    return p.run.warm or f.lopsided or f.numbered or f.order.ascending
+
+
+def has_no_start(p: Progress) -> bool:
+    """Tell whether no start has been made."""
+    return not p.start
+
+
+def is_scrambled_mesh(p: Progress) -> bool:
+    """Tell whether that has given up, and it is a mesh."""
+    return p.gave_up and p.features.mesh
+
+
+def chains_lead(p: Progress) -> bool:
+    """Tell whether it has given up, and chains lead through much of the matrix."""
+    return p.gave_up and p.features.chains
+
+
+def has_given_up(p: Progress) -> bool:
+    """Tell whether it has given up, and none of these was taken."""
+    return p.gave_up
+
+
+def few_are_free(p: Progress) -> bool:
+    """Tell whether `cheap` has left few rows free, and the numbering is not good."""
+    free = p.graph.n_major - p.rank
+    return p.start == "cheap" and not p.features.numbered and free <= p.policy.few * p.graph.n_major
+
+
+def on_scrambled_mesh(p: Progress) -> bool:
+    """Tell whether `cheap` went first on a mesh whose numbering is not good."""
+    return p.start == "cheap" and not p.features.numbered and p.features.mesh
+
+
+def was_pushed(p: Progress) -> bool:
+    """Tell whether that has left some rows."""
+    return p.pushed
+
+
+def may_search_jointly(p: Progress) -> bool:
+    """Tell whether there are many workers, after `cheap` or `min_degree`."""
+    return p.many_workers and not p.has_core and not p.pushed
+
+
+def may_start_again(p: Progress) -> bool:
+    """Tell whether much may still be matched after `cheap`, in no order that helps."""
+    f = p.features
+    if p.start != "cheap" or p.pushed or p.many_workers or p.run.warm:
+        return False
+    return not (f.lopsided or f.order.ascending) and p.may_match_more_than(p.policy.many)
+
+
+def many_are_free(p: Progress) -> bool:
+    """Tell whether `cheap` has left many free, with more entries than vertices."""
+    graph, f = p.graph, p.features
+    if p.start != "cheap" or p.many_workers or p.pushed or graph.nnz <= sum(graph.shape):
+        return False
+    free = min(graph.n_major - f.rows.empty, graph.n_minor) - p.rank
+    return free > p.policy.many * min(graph.shape)
+
+
+def paths_are_short(p: Progress) -> bool:
+    """Tell whether likewise, and most of the paths found are the shortest there can be."""
+    last = p.search
+    if not many_are_free(p) or last is None or not last.augmentations:
+        return False
+    cost = (last.edges - last.failed_edges) / last.augmentations
+    return cost <= p.policy.short * p.features.rows.mean
+
+
+def few_are_left(p: Progress) -> bool:
+    """Tell whether so few are left that the allowance is a pass for each."""
+    return not p.has_core and not p.pushed and min(p.free()) <= p.policy.search
+
+
+def may_search(p: Progress) -> bool:
+    """Tell whether there are not many workers, but for meshes that were pushed through."""
+    return not p.many_workers and not p.pushed
+
+
+def has_started_anew(p: Progress) -> bool:
+    """Tell whether there is a new start since."""
+    return not p.many_workers and p.search is None and not p.pushed
+
+
+def may_peel(p: Progress) -> bool:
+    """Tell whether Karp-Sipser was not adopted, and a vertex has degree one; not if warm."""
+    if p.run.warm or p.has_core:
+        return False
+    columns = features.degree_statistics(transpose(p.graph, p.run), p.run.workers)
+    return p.features.rows.ones > 0 or columns.ones > 0
+
+
+def may_pick(p: Progress) -> bool:
+    """Tell whether likewise, rows are short, and more may be matched than picks miss."""
+    if p.run.warm or p.has_core or p.pushed or p.features.rows.mean > p.policy.sparse:
+        return False
+    return p.may_match_more_than(p.policy.picks) and may_peel(p)
+
+
+def has_peeled(p: Progress) -> bool:
+    """Tell whether that was adopted: what it has left has no start yet."""
+    return p.start == "peeling"
+
+
+def has_many_workers(p: Progress) -> bool:
+    """Tell whether there are many workers."""
+    return p.many_workers
+
+
+SMALL_STAGES = (
+    Stage("diagonal", is_square, "", "the diagonal has no zero"),
+    Stage("cheap", always, "", "one pass; often all there is to do", start="cheap"),
+    Stage("single_source_bfs", always, "search", "a small matrix"),
+    Stage("push_relabel", always, "", "many searches at once, whatever the graph"),
+)
+
+STAGES = (
+    Stage("diagonal", is_square, "", "the diagonal has no zero"),
+    Stage("cheap", order_helps, "", "one pass; often all there is to do", start="cheap"),
+    Stage(
+        "cheap",
+        has_no_start,
+        "patience",
+        "does the order of the rows help after all",
+        start="cheap",
+    ),
+    Stage(
+        "cheap", is_scrambled_mesh, "", "free columns are near, whatever the order", start="cheap"
+    ),
+    Stage(
+        "karp_sipser",
+        chains_lead,
+        "",
+        "the order says nothing; vertices of degree one lead through much of it",
+        start="karp_sipser",
+        anew=True,
+    ),
+    Stage(
+        "min_degree",
+        has_given_up,
+        "",
+        "the order of the rows says nothing; degrees do",
+        start="min_degree",
+        anew=True,
+    ),
+    Stage(
+        "single_source_bfs",
+        few_are_free,
+        "brief",
+        "hardly any row is free: do brief searches match these",
+        one_sided=True,
+    ),
+    Stage(
+        "push_relabel",
+        on_scrambled_mesh,
+        "search",
+        "a scrambled mesh: a free column is near, and labels lead to it",
+        one_sided=True,
+    ),
+    Stage(
+        "single_source_bfs", was_pushed, "search", "few rows are left, and far from free columns"
+    ),
+    Stage("pothen_fan", may_search_jointly, "joint", "all workers search, depth first"),
+    Stage("single_source_bfs", many_are_free, "brief", "many are free: are most paths short"),
+    Stage("hopcroft_karp", paths_are_short, "joint", "a phase matches most of them"),
+    Stage(
+        "single_source_bfs",
+        few_are_left,
+        "search",
+        "few are left: a search costs a pass at most, and needs no transpose",
+        one_sided=True,
+    ),
+    Stage("single_source_bfs", may_search, "search", "paths are likely to be short enough"),
+    Stage(
+        "min_degree",
+        may_start_again,
+        "",
+        "much may still be matched, and the order of the rows is no help",
+        start="min_degree",
+        anew=True,
+    ),
+    Stage("single_source_bfs", has_started_anew, "search", "a better start leaves fewer paths"),
+    Stage(
+        "karp_sipser",
+        may_pick,
+        "",
+        "searches go everywhere: does Karp-Sipser leave a small core",
+        start="karp_sipser",
+        anew=True,
+    ),
+    Stage(
+        "karp_sipser",
+        may_peel,
+        "",
+        "searches go everywhere: do forced pairs leave a small core",
+        start="peeling",
+        anew=True,
+    ),
+    Stage("min_degree", has_peeled, "", "what forced pairs have left", start="core"),
+    Stage("single_source_bfs", has_started_anew, "search", "the core that Karp-Sipser has left"),
+    Stage("ms_bfs_graft", has_many_workers, "joint", "one forest for all workers"),
+    Stage("push_relabel", always, "", "many searches at once, whatever the graph"),
+)
+
+
+def improve(
+    graph: BipartiteCSR, matching: Matching, run: Run, policy: Policy | None = None
+) -> None:
     """Make the matching maximum.
 
     Reads: the graph. Writes: both mates. Workspace: a byte a vertex; at times the transpose or a
     second matching. Time: that of the engines it runs.
     """
-    if graph.n_rows == graph.n_cols and not run.warm and _match_diagonal(graph, matching, run):
-        return
-    Course(graph, matching, run).solve()
-
-
-def _match_diagonal(graph: BipartiteCSR, matching: Matching, run: Run) -> bool:
-    """Match along the diagonal if it has no zero; otherwise the scan ends at the first one."""
-    begin = perf_counter()
-    found = _core.match_diagonal(csr(graph), mates(graph, matching))
-    if found:
-        seconds, why = perf_counter() - begin, "the diagonal has no zero"
-        run.steps.append(
-            StepInfo("diagonal", seconds, edges=graph.nnz, cardinality=graph.n_rows, reason=why)
-        )
-    return found
-
-
-class Course(searches.Searches):
-    """Which steps one call takes: `solve` and what it calls."""
-
-    def solve(self) -> bool:
-        """Take cheap steps, then those that the signs call for, then the one that always ends."""
-        graph, signs = self.graph, self.features
-        if graph.nnz < SMALL_ENTRIES:
-            return (
-                self.start("cheap", "one pass; often all there is to do", workers=1)
-                or self.search("single_source_bfs", 4, "a small matrix")
-                or self.finish()
-            )
-        suited = (
-            self.run.warm
-            or signs.lopsided
-            or signs.has_long_lists
-            or signs.ordered
-            or signs.ascending
-        )
-        if suited or self.order_helps() or signs.like_a_mesh:
-            started = self.start_cheaply(suited)
-        elif signs.may_peel:
-            started = self.start_by_peeling()
-        else:
-            started = self.start_by_degrees()
-        return started or self.search_to_the_end() or self.peel() or self.finish()
-
-    def order_helps(self) -> bool:
-        """Start with the first majors: where some of them find none free, the others will not."""
-        part, matching = head(self.graph, self.matching, self.graph.n_major // HEAD)
-        why = f"up to 1/{HEAD} of the rows: do any find no free column"
-        step = self.take("cheap", matching, why, part, options={"patience": HEAD_SHARE})
-        return not step.exhausted
-
-    def start_by_degrees(self) -> bool:
-        """Take the free minor of least degree of each major, from the empty matching."""
-        self.unmatch()
-        return self.start("min_degree", "the order of the rows says nothing; degrees do")
-
-    def start_by_peeling(self) -> bool:
-        """Match vertices as they come down to degree one, from the empty matching."""
-        self.unmatch()
-        why = "the order of the rows says nothing; vertices of degree one lead through much of it"
-        step = self.take("karp_sipser", self.matching, why, settled=self.settled, keep_forced=True)
-        self.rank, self.peeled = step.cardinality, True
-        return self.rank == min(self.graph.shape)
-
-    def unmatch(self) -> None:
-        """Go back to the empty matching."""
-        fill_unmatched(self.matching.row_mate)
-        fill_unmatched(self.matching.col_mate)
-
-    def start_cheaply(self, suited: bool) -> bool:
-        """Take the first free column of each row; see how good that is."""
-        # Where the parts of two workers meet, a sweep through a well numbered matrix leaves free
-        # rows far from free columns.
-        workers = 1 if self.features.ordered else None
-        if self.start("cheap", "one pass; often all there is to do", workers=workers):
-            return True
-        near = self.graph.n_major - self.rank < NEAR_PERFECT_SHARE * self.graph.n_major
-        if self.is_brief_with_look_ahead(near) and self.look_ahead():
-            return True
-        if not self.features.ordered and self.search_for_few():
-            return True
-        if self.is_scrambled_mesh:
-            return (
-                self.push_through_mesh()
-                or self.search_for_the_last()
-                or self.peel()
-                or self.finish()
-            )
-        if not near and not (suited or self.features.like_a_mesh):
-            return self.start_by_degrees()
-        if self.use_depth(near):
-            return True
-        if not self.features.ordered and not self.may_start_again:
-            return False
-        return (
-            self.probe(near)
-            or self.start_again()
-            or self.search_from_all()
-            or self.use_numbering(near)
-        )
-
-    def probe(self, near: bool) -> bool:
-        """Search briefly: what is solved so needs nothing else; otherwise see what is left."""
-        if self.features.forest and not self.may_start_again:
-            why = "no more entries than vertices: few paths to choose from"
-            return self.search("single_source_bfs", searches.SEARCH, why)
-        why = "a probe: what does a search cost, and does it find anything"
-        return self.search_from_one_side(searches.NEAR_PROBE if near else searches.PROBE, why)
-
-    @property
-    def many_are_free(self) -> bool:
-        """Whether so many are free that hardly any initialisation would leave as many."""
-        signs, graph = self.features, self.graph
-        if signs.forest or signs.degrees.are_skewed:
-            return False
-        if any(step.engine == "single_source_bfs" for step in self.run.steps):
-            return False
-        free = min(graph.n_major - signs.degrees.empty, graph.n_minor) - self.rank
-        return free > searches.MANY_SHARE * min(graph.shape)
-
-    def is_brief_with_look_ahead(self, near: bool) -> bool:
-        """Whether most depth-first searches are brief, beside a pass over all entries."""
-        signs = self.features
-        if signs.has_very_long_lists:
-            return True
-        return signs.has_long_lists and not near and not self.is_scrambled_mesh
-
-    @property
-    def is_scrambled_mesh(self) -> bool:
-        """Whether free columns are near each row, and the numbering does not say where."""
-        signs = self.features
-        return not signs.ordered and signs.like_a_mesh
-
-    @property
-    def may_start_again(self) -> bool:
-        """Whether another initialisation may be better."""
-        signs = self.features
-        if self.run.warm or signs.lopsided or signs.ascending:
-            return False
-        return signs.has_loose_ends or not signs.even
-
-    def start_again(self) -> bool:
-        """Replace the matching by that of a better initialisation if much is left to match."""
-        may_match, smaller = self.may_match(), min(self.graph.shape)
-        if may_match <= START_AGAIN_SHARE * smaller or not self.may_start_again:
-            return False
-        well_numbered = self.features.ordered and self.features.even
-        if well_numbered and may_match <= searches.MANY_SHARE * smaller:
-            return False
-        why = (
-            f"{may_match / smaller:.0%} may still be matched, and the order of the rows is no help"
-        )
-        return self.try_degrees(why)
-
-    def search_to_the_end(self) -> bool:
-        """Search from one free vertex after the other, if that is likely to suffice."""
-        if self.many_are_free:
-            why = "many are free: are most paths the shortest there can be"
-            if self.search_from_each(searches.NEAR_PROBE, why) or self.use_short_paths():
-                return True
-        why = "paths are likely to be short enough to search for one after the other"
-        return self.search_from_each(self.allowance, why) or self.share_failed_trees()
-
-    def peel(self) -> bool:
-        """Match vertices of degree one, from the empty matching, as far as that goes.
-
-        That costs what it solves: it ends at once where there are hardly any. Where much may still
-        be matched, and Karp-Sipser is likely to leave a small core, as on no mesh, it picks, too.
-        Its matching is adopted if it solves much of the graph.
-        """
-        majors = self.features.degrees
-        if self.run.warm or self.peeled or majors.mean > features.PEELING_DEGREE:
-            return False
-        minors = features.degree_statistics(transpose(self.graph, self.run))
-        ones, smaller = max(majors.ones, minors.ones), min(self.graph.shape)
-        much_is_left = self.may_match() > PICKS_SHARE * smaller
-        with_picks = (
-            majors.mean <= features.CORE_DEGREE and much_is_left and not self.is_scrambled_mesh
-        )
-        if not ones:
-            return False
-        trial, settled = Matching.start(self.graph), nothing_settled(self.graph)
-        forced = self.run.forced
-        step = self.take(
-            "karp_sipser",
-            trial,
-            "searches go everywhere: does peeling vertices of degree one leave a small core",
-            settled=settled,
-            keep_forced=True,
-            options={"degree_one_only": not with_picks},
-        )
-        if step.cardinality < (1.0 if with_picks else PEELED_SHARE) * self.rank:
-            self.run.forced = forced
-            return False
-        self.adopt(trial, step.cardinality, settled)
-        self.peeled = True
-        few = self.free()[0] < FEW_SHARE * self.graph.n_major
-        if not with_picks and self.start("cheap" if few else "min_degree", "what peeling has left"):
-            return True
-        why = "the core that peeling has left"
-        return self.rank == smaller or self.search("single_source_bfs", self.allowance, why)
+    progress = Progress(graph, matching, run, policy or POLICY)
+    for stage in SMALL_STAGES if progress.small else STAGES:
+        if stage.guard(progress):
+            progress.take(stage)
+            if progress.is_maximum:
+                return
