@@ -6,6 +6,7 @@
 // arguments flipped.
 #pragma once
 
+#include <algorithm>
 #include <atomic>
 #include <bit>
 #include <cstddef>
@@ -37,6 +38,14 @@ struct Csr {
         return {indices + indptr[i], indices + indptr[i + 1]};
     }
 };
+
+// The first row of one of so many parts with about as many entries each; of one behind all, n_rows.
+template <class Index>
+Index first_row_of(const Csr<Index>& a, int part, int parts) {
+    if (part == 0 || part == parts) return part ? a.n_rows : 0;
+    const auto goal = static_cast<Index>(static_cast<std::int64_t>(a.nnz()) / parts * part);
+    return static_cast<Index>(std::lower_bound(a.indptr, a.indptr + a.n_rows, goal) - a.indptr);
+}
 
 // row_mate[i] == j if and only if col_mate[j] == i; UNMATCHED elsewhere.
 template <class Index>

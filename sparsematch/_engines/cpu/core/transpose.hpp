@@ -45,7 +45,8 @@ class Transposer {
     }
 
     void run() {
-        split_rows();
+        for (int rank = 0; rank <= team_.size(); ++rank)
+            first_row_.push_back(first_row_of(a_, rank, team_.size()));
         if (fits_word()) sort_by<true>();
         else sort_by<false>();
     }
@@ -75,20 +76,6 @@ class Transposer {
     bool fits_word() const {
         return col_bits_ + std::bit_width(static_cast<std::uint64_t>(a_.n_rows)) <=
                8 * static_cast<int>(sizeof(Index));
-    }
-
-    // Consecutive rows for each thread, with about the same number of entries.
-    void split_rows() {
-        const int n = team_.size();
-        for (int rank = 0; rank <= n; ++rank) {
-            const Index goal = static_cast<Index>(static_cast<std::int64_t>(a_.nnz()) / n * rank);
-            first_row_.push_back(
-                rank == n
-                    ? a_.n_rows
-                    : static_cast<Index>(std::lower_bound(a_.indptr, a_.indptr + a_.n_rows, goal) -
-                                         a_.indptr));
-        }
-        first_row_[0] = 0;
     }
 
     // ---- the two passes

@@ -30,29 +30,25 @@ class ColumnKeys {
   public:
     // Counts a share of the entries.
     void count(const Csr<Index>& a, Index begin, Index end) {
-        count_ = Buffer<Key>(a.n_cols, 0);
-        Key* const count = count_.data();
+        key_ = Buffer<Key>(a.n_cols, 0);
+        Key* const key = key_.data();
         const Index* const indices = a.indices;
         for (Index p = begin; p < end; ++p) {
-            if (p + ahead < end) SPARSEMATCH_PREFETCH(&count[indices[p + ahead]], 1);
-            Key& d = count[indices[p]];
+            if (p + ahead < end) SPARSEMATCH_PREFETCH(&key[indices[p + ahead]], 1);
+            Key& d = key[indices[p]];
             d += d < max_degree;
         }
     }
-    // Adds up what all workers have counted, and marks the columns that are matched.
-    void complete(const std::vector<ColumnKeys>& all, const Matching<Index>& m) {
-        const std::size_t n = count_.size();
-        if constexpr (Threads) {
-            key_ = Buffer<Key>(n);
-            std::memcpy(key_.data(), all[0].count_.data(), n);
-            for (std::size_t k = 1; k < all.size(); ++k) add(all[k].count_.data(), key_.data(), n);
-        } else {
-            std::swap(key_, count_);
-        }
-        Key* const key = key_.data();
+    // Adds to the first worker's what the others have counted of some columns, and marks those of
+    // them that are matched.
+    static void complete(std::vector<ColumnKeys>& all, const Matching<Index>& m, Index begin,
+                         Index end) {
+        Key* const key = all[0].key_.data();
+        for (std::size_t k = 1; k < all.size(); ++k) add(all[k].key_.data(), key, begin, end);
         const Index* const mate = m.col_mate;
-        for (std::size_t j = 0; j < n; ++j) key[j] = mate[j] == UNMATCHED<Index> ? key[j] : matched;
+        for (Index j = begin; j < end; ++j) key[j] = mate[j] == UNMATCHED<Index> ? key[j] : matched;
     }
+    void copy(const ColumnKeys& other) { std::memcpy(key_.data(), other.key_.data(), key_.size()); }
     void mark_matched(Index j) { key_[j] = matched; }
     void mark_matched(const Index* cols, std::size_t n) {
         Key* const key = key_.data();
@@ -86,14 +82,14 @@ class ColumnKeys {
         return static_cast<Index>(packed & ((std::uint64_t{1} << shift) - 1));
     }
 
-    static void add(const Key* more, Key* key, std::size_t n) {
-        for (std::size_t j = 0; j < n; ++j) {
+    static void add(const Key* more, Key* key, Index begin, Index end) {
+        for (Index j = begin; j < end; ++j) {
             const Key sum = key[j] + more[j];
             key[j] = sum < more[j] || sum > max_degree ? max_degree : sum;
         }
     }
 
-    Buffer<Key> count_, key_;
+    Buffer<Key> key_;
 };
 
 // Rows sorted by degree, ascending, those above the cap as one class; stable. Each worker counts,
@@ -134,7 +130,7 @@ Buffer<Index> rows_by_degree(const Csr<Index>& a, ThreadTeam& team) {
 }
 
 // Reads: the lists of free rows. Writes: both mates. Workspace: n_rows indices, and for each worker
-// two bytes per column; with several workers as many indices again as there are pairs. Time:
+// a byte per column; with several workers as many indices again as there are pairs. Time:
 // O(nnz).
 template <bool Threads, class Index>
 class MinDegree {
@@ -170,12 +166,18 @@ class MinDegree {
 
   private:
     void count() {
-        const auto share = [&](int rank) {
-            return static_cast<Index>(static_cast<std::int64_t>(a_.nnz()) * rank /
-                                      run_.team.size());
+        const auto part = [&](std::int64_t n, int rank) {
+            return static_cast<Index>(n * rank / run_.team.size());
         };
-        run_.team.each([&](int rank) { keys_[rank].count(a_, share(rank), share(rank + 1)); });
-        run_.team.each([&](int rank) { keys_[rank].complete(keys_, m_); });
+        run_.team.each([&](int rank) {
+            keys_[rank].count(a_, part(a_.nnz(), rank), part(a_.nnz(), rank + 1));
+        });
+        run_.team.each([&](int rank) {
+            keys_[0].complete(keys_, m_, part(a_.n_cols, rank), part(a_.n_cols, rank + 1));
+        });
+        run_.team.each([&](int rank) {
+            if (rank > 0) keys_[rank].copy(keys_[0]);
+        });
     }
 
     // Rows k to end of the order choose, then claim what they have chosen: the cache misses of the
