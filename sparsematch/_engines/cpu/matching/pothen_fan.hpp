@@ -8,16 +8,19 @@
 // pass over the edges.
 // Invariant: a column is visited at most once a phase. A search that failed, without being blocked
 // by a column that a successful or unfinished search has claimed, can never succeed, nor can any
-// search through its columns: these stay visited, which makes deficient matrices cheap.
+// search through its columns: these stay visited, and its root is given up, which makes deficient
+// matrices cheap.
 #pragma once
 
 #include <algorithm>
+#include <atomic>
 #include <memory>
 #include <vector>
 
 #include "core/csr.hpp"
 #include "core/free_rows.hpp"
 #include "core/options.hpp"
+#include "core/phase_projection.hpp"
 #include "core/run_context.hpp"
 
 namespace sparsematch {
@@ -37,13 +40,15 @@ class PothenFan {
         Index row, next, last;  // the part of the row's list that is still to be scanned
         Index via;              // the column this frame descended through
     };
-    struct Lane {
+    struct alignas(64) Lane {
         Lane(RunContext& run, int rank, std::size_t n_cols) : mine(n_cols), counter(run, rank) {}
         std::vector<Frame> path;
         std::vector<Index> trail;  // columns visited by this search
         Bitmap mine;               // the same as a set
+        std::vector<Index> blocked_roots;
         Index leaf = UNMATCHED<Index>;
         bool blocked = false;  // by a column that is unvisited again in the next phase
+        bool going = true;     // neither stopped nor out of budget
         std::int64_t found = 0, path_edges = 0;
         WorkCounter counter;
     };
@@ -51,65 +56,84 @@ class PothenFan {
   public:
     PothenFan(const Csr<Index>& a, Matching<Index> m, const PothenFanOptions& options,
               RunContext& run)
-        : a_(a), m_(m), options_(options), run_(run), lookahead_(a.n_rows), visited_(a.n_cols),
-          dead_(a.n_cols), open_(a.n_cols) {
-        run.team.both([&](int part, int) {
-            if (part == 0) free_ = free_rows(a, m);
-            if (part == 1) {
-                std::copy_n(a.indptr, a.n_rows, lookahead_.data());
-                open_.mark_free(a.n_cols, m.col_mate);
-            }
+        : a_(a), m_(m), options_(options), run_(run), roots_(free_rows(a, m, run.team)),
+          lookahead_(a.n_rows), visited_(a.n_cols), dead_(a.n_cols), open_(a.n_cols) {
+        run.team.loop(a.n_rows, 1 << 15, [&](int, std::int64_t begin, std::int64_t end) {
+            std::copy(a.indptr + begin, a.indptr + end, lookahead_.data() + begin);
         });
+        mark_free(open_, a.n_cols, m.col_mate, run.team);
     }
 
-    // Reads: the matrix. Writes: both mates. Workspace: one index per row, bits per column, the
-    // stack. Time: O(n nnz), mostly O(nnz).
+    // Reads: the matrix. Writes: both mates. Workspace: one index per row, bits per column, one of
+    // them for each worker, the stack. Time: O(n nnz), mostly O(nnz).
     void improve() {
-        std::vector<std::unique_ptr<Lane>> lanes;
-        for (int rank = 0; rank < run_.team.size(); ++rank)
-            lanes.push_back(std::make_unique<Lane>(run_, rank, a_.n_cols));
-        for (std::size_t n = free_.size(); n > 0 && goes_on();) {
+        std::vector<std::unique_ptr<Lane>> lanes(run_.team.size());
+        run_.team.each(
+            [&](int rank) { lanes[rank] = std::make_unique<Lane>(run_, rank, a_.n_cols); });
+        while (!roots_.empty() && goes_on()) {
             const std::int64_t before = run_.stats.augmentations;
             visited_.copy(dead_);
             forward_ = !options_.fairness || run_.stats.phases % 2 == 0;
-            auto timer = run_.time("search");
-            // Few large pieces: consecutive rows are often neighbours, whose searches would block
-            // each other. Towards the end few rows are left, and each of their searches is long.
-            const auto grain =
-                std::max<std::int64_t>(1, static_cast<std::int64_t>(n) / (8 * run_.team.size()));
-            run_.team.loop(static_cast<std::int64_t>(n), grain,
-                           [&](int rank, std::int64_t begin, std::int64_t end) {
-                               for (auto k = begin; k < end && goes_on(); ++k)
-                                   search(*lanes[rank], free_[k]);
-                           });
-            ++run_.stats.phases;
-            for (auto& lane : lanes) {
-                run_.stats.augmentations += std::exchange(lane->found, 0);
-                run_.stats.path_edges += std::exchange(lane->path_edges, 0);
+            {
+                auto timer = run_.time("search");
+                search_all(lanes);
             }
+            end_phase(lanes);
             if (run_.stats.augmentations == before) break;
-            n = keep_free(free_, n, m_);
         }
     }
 
   private:
     bool goes_on() const { return !run_.stopped() && !run_.exhausted(); }
 
+    // Large pieces first: consecutive rows are often neighbours, whose searches would block each
+    // other. Towards the end each search is long, as most columns have been visited.
+    void search_all(std::vector<std::unique_ptr<Lane>>& lanes) {
+        const auto n = static_cast<std::int64_t>(roots_.size());
+        const std::int64_t pieces = 8 * run_.team.size();  // that what is left is cut into
+        std::atomic<std::int64_t> next{0};
+        run_.team.each([&](int rank) {
+            for (std::int64_t begin = 0; begin < n && goes_on() && !run_.team.failed();) {
+                begin = next.load(std::memory_order_relaxed);
+                const std::int64_t size = std::max<std::int64_t>(1, (n - begin) / pieces);
+                if (!next.compare_exchange_weak(begin, begin + size)) continue;
+                for (auto k = begin; k < std::min(begin + size, n) && goes_on(); ++k)
+                    search(*lanes[rank], roots_[k]);
+            }
+        });
+    }
+
+    void end_phase(std::vector<std::unique_ptr<Lane>>& lanes) {
+        ++run_.stats.phases;
+        roots_.clear();
+        std::int64_t edges = run_.edges();
+        for (auto& lane : lanes) {
+            run_.stats.augmentations += std::exchange(lane->found, 0);
+            run_.stats.path_edges += std::exchange(lane->path_edges, 0);
+            edges += lane->counter.unflushed();
+            roots_.insert(roots_.end(), lane->blocked_roots.begin(), lane->blocked_roots.end());
+            lane->blocked_roots.clear();
+        }
+        if (!roots_.empty() && projection_.exceeds_budget(run_, edges, run_.stats.augmentations))
+            run_.give_up();
+    }
+
     void search(Lane& lane, Index root) {
         lane.blocked = false;
         bool found = enter(lane, root, UNMATCHED<Index>);
-        while (!found && !lane.path.empty() && !run_.stopped()) {
+        while (!found && !lane.path.empty() && lane.going) {
             const Index j = next_column(lane);
             if (j == UNMATCHED<Index>) lane.path.pop_back();
             else found = enter(lane, m_.col_mate[j], j);
         }
-        const bool failed_for_good = !found && !lane.blocked && !run_.stopped();
+        const bool failed_for_good = !found && !lane.blocked && lane.going;
         for (Index j : lane.trail) {
             lane.mine.clear(j);
             if (failed_for_good) dead_.claim<Threads>(j);
         }
         lane.trail.clear();
         if (found) augment(lane);
+        else if (lane.blocked) lane.blocked_roots.push_back(root);
         lane.path.clear();
     }
 
@@ -122,7 +146,7 @@ class PothenFan {
         const Index begin = p;
         while (p < last && !(open_.test(a_.indices[p]) && visited_.claim<Threads>(a_.indices[p])))
             ++p;
-        lane.counter.add(p - begin);
+        count(lane, p - begin);
         if (p == last) return false;
         lane.leaf = a_.indices[p];
         return true;
@@ -143,8 +167,12 @@ class PothenFan {
                 lane.blocked = true;
             }
         }
-        lane.counter.add(before - (frame.last - frame.next));
+        count(lane, before - (frame.last - frame.next));
         return found;
+    }
+
+    void count(Lane& lane, std::int64_t edges) {
+        if (!lane.counter.add_within_budget(edges)) lane.going = false;
     }
 
     // Augments along the path. Safe: its columns were claimed by this search, and its rows are
@@ -164,11 +192,12 @@ class PothenFan {
     const Matching<Index> m_;
     const PothenFanOptions& options_;
     RunContext& run_;
-    std::vector<Index> free_;
+    std::vector<Index> roots_;
     Buffer<Index> lookahead_;
     // columns: entered this phase; entered by searches that failed for good; free
     Bitmap visited_, dead_, open_;
     bool forward_ = true;
+    PhaseProjection projection_;
 };
 
 template <class Index>
