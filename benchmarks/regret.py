@@ -10,9 +10,9 @@ turns, and their medians are compared: that is the regret, free of the luck of a
 three products of the matrix with a vector nothing can be lost, and it counts as 1.
 
 `--set` replaces a field of `Policy` (`sparsematch/_engines/cpu/matching/auto.py`) for this run: so
-the constants are fitted. The pairs are kept in FOLDER/pairs.json, so that the second run takes seconds. Judge a constant by the
-families that it was not chosen on: files whose names have the same part before `__` are one family,
-and `--half 0` and `--half 1` are every other one of them.
+the constants are fitted. The pairs are kept in FOLDER/pairs.json, so that the second run takes
+seconds. Judge a constant by the families that it was not chosen on: files whose names have the same
+part before `__` are one family, and `--half 0` and `--half 1` are every other one of them.
 """
 
 import argparse

@@ -321,6 +321,7 @@ def test_many_short_paths_are_found_in_a_phase():
     A = saddle_point(60_000, 72)
     ascending = np.argsort(np.diff(A.indptr), kind="stable")
     A = sp.csr_array(A[ascending][:, ascending])
+    A.sort_indices()
     m, info = sm.maximum_transversal(A, workers=1, return_info=True)
     certify(A, m)
     assert names(info)[-2:] == ["single_source_bfs", "hopcroft_karp"]
