@@ -94,6 +94,14 @@ class ThreadTeam {
         });
     }
 
+    // As loop, in pieces between two sizes, small where there is little to share out. A crowded team
+    // gets no small ones: its threads sleep, and are slow to wake.
+    template <class Body>
+    void even_loop(std::size_t n, std::int64_t least, std::int64_t most, const Body& body) {
+        const auto size = static_cast<std::int64_t>(n);
+        loop(size, crowded_ ? most : std::clamp(size / (4 * this->size()), least, most), body);
+    }
+
   private:
     // Returns the value that it saw last.
     template <class Value, class Done>

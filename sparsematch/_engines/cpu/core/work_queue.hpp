@@ -30,9 +30,6 @@ class WorkQueue {
         working_.store(0, std::memory_order_relaxed);
         gone_.store(0, std::memory_order_relaxed);
     }
-    void enter() { working_.fetch_add(1); }
-    void leave() { working_.fetch_sub(1); }
-
     // The first item that nobody has taken, and how many there are.
     std::size_t head() const { return head_.load(std::memory_order_acquire); }
     std::size_t pending() const {
@@ -41,8 +38,25 @@ class WorkQueue {
     }
     // Items that repay waking the others.
     bool has_enough() const { return pending() >= enough_; }
-    bool some_have_gone() const { return gone_.load(std::memory_order_relaxed) > 0; }
 
+    // One worker's part: use(first, end) works on a piece; is_over() ends all early. Whoever adds
+    // to the queue looks into it again before it leaves: nothing is left behind. Alone: until there
+    // is enough for others.
+    template <class Use, class IsOver>
+    void work(bool alone, const Use& use, const IsOver& is_over) {
+        working_.fetch_add(1);
+        while (!is_over()) {
+            const auto [begin, end] = take();
+            if (begin < end) use(begin, end);
+            else if (alone) break;
+            else if (!wait_for_work()) return;
+            const bool some_have_gone = gone_.load(std::memory_order_relaxed) > 0;
+            if ((alone || some_have_gone) && has_enough()) break;
+        }
+        working_.fetch_sub(1);
+    }
+
+  private:
     // A piece: its first item and its end; an empty one if there is none.
     std::pair<std::size_t, std::size_t> take() {
         for (std::size_t begin = head();;) {
@@ -58,9 +72,9 @@ class WorkQueue {
 
     // False if there will be no work, or none has come for some time: this worker has left.
     bool wait_for_work() {
-        leave();
+        working_.fetch_sub(1);
         for (int k = 0; k < pauses_; ++k) {
-            if (pending() > 0) return enter(), true;
+            if (pending() > 0) return working_.fetch_add(1), true;
             if (working_.load() == 0) return false;
             spin_pause();
         }
@@ -68,7 +82,6 @@ class WorkQueue {
         return false;
     }
 
-  private:
     const List& list_;
     const std::size_t workers_, enough_;
     const int pauses_;

@@ -28,6 +28,7 @@
 #include "core/run_context.hpp"
 #include "core/work_queue.hpp"
 #include "core/worklist.hpp"
+#include "matching/forest_scanner.hpp"
 
 namespace sparsematch {
 
@@ -47,60 +48,13 @@ struct MsBfsGraftOptions {
 
 template <bool Threads, class Index>
 class MsBfsGraft {
-    struct Link {
-        // of a row: the root of its tree, and the row through which its mate was reached
-        Index root, parent;
-    };
-    struct Node {
-        Index row, root;
-    };
     struct Path {
         Index root, parent, leaf;
     };
+    using Link = ForestLink<Index>;
+    using Node = ForestNode<Index>;
     using Forest = Worklist<Threads, Node>;
-
-    // Claimed columns on their way into the forest, in batches whose mates and links are
-    // prefetched.
-    class Scanner {
-        static constexpr int batch = 64;
-        struct Claim {
-            Index col, parent, root;
-        };
-
-      public:
-        Scanner(MsBfsGraft& graft, int rank)
-            : counter(graft.run_, rank), graft_(graft), writer_(graft.forest_) {}
-        ~Scanner() { flush(); }
-        void push(Index col, Index parent, Index root) {
-            SPARSEMATCH_PREFETCH(&graft_.m_.col_mate[col]);
-            claims_[size_] = {col, parent, root};
-            if (++size_ == batch) attach_claims();
-        }
-        void flush() {
-            attach_claims();
-            writer_.flush();
-        }
-        WorkCounter counter;
-
-      private:
-        void attach_claims() {
-            for (int k = 0; k < size_; ++k)
-                SPARSEMATCH_PREFETCH(&graft_.link_[graft_.m_.col_mate[claims_[k].col]], 1);
-            for (int k = 0; k < size_; ++k) {
-                const Index row = graft_.m_.col_mate[claims_[k].col];
-                poke(graft_.link_[row].root, claims_[k].root);
-                poke(graft_.link_[row].parent, claims_[k].parent);
-                // after the link: a thread that sees the bit sees the link
-                graft_.in_tree_.template claim<Threads>(row);
-                writer_.push({row, claims_[k].root});
-            }
-            size_ = 0;
-        }
-        MsBfsGraft& graft_;
-        typename Forest::Writer writer_;
-        Claim claims_[batch];
-        int size_ = 0;
-    };
+    using Scanner = ForestScanner<Threads, Index>;
 
   public:
     MsBfsGraft(const Csr<Index>& a, const Csr<Index>* transposed, Matching<Index> m,
@@ -135,7 +89,7 @@ class MsBfsGraft {
     // from the forest.
     void plant() {
         roots_.resize(keep_free(roots_, roots_.size(), m_));
-        loop(roots_.size(), [&](int, std::int64_t k, std::int64_t end) {
+        share_out(roots_.size(), [&](int, std::int64_t k, std::int64_t end) {
             for (; k < end; ++k) {
                 in_tree_.template claim<Threads>(roots_[k]);
                 link_[roots_[k]] = {roots_[k], UNMATCHED<Index>};
@@ -174,8 +128,8 @@ class MsBfsGraft {
     // Algorithm 4.
     void top_down(std::size_t width) {
         const std::size_t begin_level = level_begin_;
-        loop(width, [&](int rank, std::int64_t begin, std::int64_t end) {
-            Scanner scanner(*this, rank);
+        share_out(width, [&](int rank, std::int64_t begin, std::int64_t end) {
+            Scanner scanner = start_scanner(rank);
             const auto row = [&](std::int64_t k) {
                 return from_roots_ ? roots_[k] : forest_[begin_level + k].row;
             };
@@ -198,28 +152,18 @@ class MsBfsGraft {
         return queue_.head();
     }
 
-    // One worker's part. Whoever adds to the queue looks into it again before it leaves: nothing is
-    // left behind.
     void drain(int rank, bool alone) {
-        Scanner scanner(*this, rank);
-        queue_.enter();
-        while (!run_.stopped() && !run_.team.failed()) {
-            const auto [begin, end] = queue_.take();
-            if (begin == end) {
-                if (alone) break;
-                if (!queue_.wait_for_work()) return;
-                continue;
-            }
-            const auto row = [&](std::size_t k) { return forest_[k].row; };
-            for (std::size_t k = begin; k < end; ++k) {
+        Scanner scanner = start_scanner(rank);
+        const auto row = [&](std::size_t k) { return forest_[k].row; };
+        const auto expand = [&](std::size_t k, std::size_t end) {
+            for (; k < end; ++k) {
                 PrefetchAhead<8>::lists(a_, row, k, end);
                 if (!finished_.test(forest_[k].root)) scan_row(row(k), forest_[k].root, scanner);
             }
             scanner.flush();
-            if ((alone || queue_.some_have_gone()) && queue_.has_enough()) break;
-            if (is_bottom_up_due()) break;
-        }
-        queue_.leave();
+        };
+        queue_.work(alone, expand,
+                    [this] { return run_.stopped() || run_.team.failed() || is_bottom_up_due(); });
     }
     bool is_bottom_up_due() const {
         const std::size_t rows = queue_.pending();
@@ -251,8 +195,8 @@ class MsBfsGraft {
     // grows, if it has one.
     template <class Columns>
     void bottom_up(std::size_t n, const Columns& columns, bool whole = false) {
-        loop(n, [&](int rank, std::int64_t begin, std::int64_t end) {
-            Scanner scanner(*this, rank);
+        share_out(n, [&](int rank, std::int64_t begin, std::int64_t end) {
+            Scanner scanner = start_scanner(rank);
             for (auto k = begin; k < end; ++k) {
                 const Index j = columns(k);
                 if (!whole) PrefetchAhead<8>::lists(*t_, columns, k, end);
@@ -281,7 +225,7 @@ class MsBfsGraft {
         auto timer = run_.time("augment");
         std::atomic<std::int64_t> edges{0};
         // A path may be as long as the phase had levels.
-        loop(paths_.size(), 1, 64, [&](int, std::int64_t begin, std::int64_t end) {
+        run_.team.even_loop(paths_.size(), 1, 64, [&](int, std::int64_t begin, std::int64_t end) {
             std::int64_t length = 0;
             for (auto k = begin; k < end; ++k) {
                 open_.release<Threads>(paths_[k].leaf);
@@ -326,7 +270,7 @@ class MsBfsGraft {
         const std::size_t n = forest_.size();
         renewable_.resize(0);
         kept_.resize(0);
-        loop(n + paths_.size(), [&](int, std::size_t k, std::size_t end) {
+        share_out(n + paths_.size(), [&](int, std::size_t k, std::size_t end) {
             typename Forest::Writer kept(kept_);
             typename Worklist<Threads, Index>::Writer renewable(renewable_);
             for (; k < end; ++k) {
@@ -344,17 +288,12 @@ class MsBfsGraft {
         forest_.swap(kept_);
     }
 
-    // In pieces between two sizes, small where there is little to share out. A crowded team gets no
-    // small ones: its threads sleep, and are slow to wake.
-    template <class Body>
-    void loop(std::size_t n, std::int64_t least, std::int64_t most, const Body& body) {
-        const auto size = static_cast<std::int64_t>(n);
-        const std::int64_t even = size / (4 * run_.team.size());
-        run_.team.loop(size, run_.team.is_crowded() ? most : std::clamp(even, least, most), body);
+    Scanner start_scanner(int rank) {
+        return {m_.col_mate, link_.data(), in_tree_, forest_, run_, rank};
     }
     template <class Body>
-    void loop(std::size_t n, const Body& body) {
-        loop(n, 64, 1 << 10, body);
+    void share_out(std::size_t n, const Body& body) {
+        run_.team.even_loop(n, 64, 1 << 10, body);
     }
 
     const Csr<Index>& a_;
