@@ -94,8 +94,8 @@ class ThreadTeam {
         });
     }
 
-    // As loop, in pieces between two sizes, small where there is little to share out. A crowded team
-    // gets no small ones: its threads sleep, and are slow to wake.
+    // As loop, in pieces between two sizes, small where there is little to share out. A crowded
+    // team gets no small ones: its threads sleep, and are slow to wake.
     template <class Body>
     void even_loop(std::size_t n, std::int64_t least, std::int64_t most, const Body& body) {
         const auto size = static_cast<std::int64_t>(n);
