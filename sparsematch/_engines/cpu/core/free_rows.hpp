@@ -1,4 +1,4 @@
-// The rows that a search can start from: unmatched, and not empty; and the vertices without a mate.
+// The rows that a search can start from: unmatched, and not empty; the vertices without a mate.
 #pragma once
 
 #include <algorithm>

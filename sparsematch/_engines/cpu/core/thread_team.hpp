@@ -2,9 +2,11 @@
 // afterwards and fork is safe.
 //
 // Work comes as parallel loops. The calling thread is rank 0 and works too; the others wait between
-// loops: they spin for about as long as a wake-up takes, as the next level of a breadth-first
-// search mostly follows at once, and then sleep in the kernel (futex through std::atomic::wait). A
-// loop too short to repay waking them runs on the caller alone, which keeps narrow levels cheap.
+// loops: they spin for about as long as waking all of them takes, as the next level of a
+// breadth-first search mostly follows at once, and then sleep in the kernel (futex through
+// std::atomic::wait). A loop too short to repay waking them runs on the caller alone, which keeps
+// narrow levels cheap. A crowded team, of more threads than cores, sleeps soon: who spins keeps
+// another from working.
 //
 // What a rank throws ends that rank's part; the first exception is thrown on the caller once all
 // ranks have returned. A rank that waits for another must look at failed().
@@ -29,7 +31,7 @@ namespace sparsematch {
 class ThreadTeam {
   public:
     // With fewer threads if the system refuses to start more, or there is no memory for them.
-    explicit ThreadTeam(int workers) {
+    explicit ThreadTeam(int workers) : crowded_(is_more_than_cores(workers)) {
         try {
             threads_.reserve(workers - 1);
             for (int rank = 1; rank < workers; ++rank)
@@ -47,6 +49,8 @@ class ThreadTeam {
     }
 
     int size() const { return static_cast<int>(threads_.size()) + 1; }
+    // There are more threads than cores that this process may use.
+    bool is_crowded() const { return crowded_; }
 
     // Calls body(rank) once on every rank, and returns when all have returned; throws what the
     // first to fail has thrown.
@@ -90,11 +94,19 @@ class ThreadTeam {
         });
     }
 
+    // As loop, in pieces between two sizes, small where there is little to share out. A crowded
+    // team gets no small ones: its threads sleep, and are slow to wake.
+    template <class Body>
+    void even_loop(std::size_t n, std::int64_t least, std::int64_t most, const Body& body) {
+        const auto size = static_cast<std::int64_t>(n);
+        loop(size, crowded_ ? most : std::clamp(size / (4 * this->size()), least, most), body);
+    }
+
   private:
     // Returns the value that it saw last.
     template <class Value, class Done>
-    static Value spin_until(const std::atomic<Value>& value, const Done& done) {
-        constexpr int most = 512;  // pauses
+    Value spin_until(const std::atomic<Value>& value, const Done& done) const {
+        const int most = crowded_ ? 512 : 2048;  // pauses: some 50 to 100 microseconds
         Value seen = value.load(std::memory_order_acquire);
         for (int k = 0; k < most && !done(seen); ++k) {
             spin_pause();
@@ -137,6 +149,12 @@ class ThreadTeam {
         return std::uncaught_exceptions() == 0;
     }
 
+    static bool is_more_than_cores(int workers) {
+        const auto cores = static_cast<int>(std::thread::hardware_concurrency());  // 0: not known
+        return workers > std::max(cores, 1);
+    }
+
+    const bool crowded_;
     const std::function<void(int)>* job_ = nullptr;  // written before turn_ is released
     std::atomic<std::uint32_t> turn_{0};
     std::atomic<int> busy_{0};

@@ -8,7 +8,8 @@
 // corrected: line 15 of Algorithm 7 resets root[x]. Different here: the parent of a column is kept
 // with its mate, next to the root, so that claiming a column writes one word; the list of rows in
 // trees (forest_) is also the breadth-first queue, and the statistics of a phase read this list and
-// not all vertices; visited, free and finished are bits, which stay in the cache.
+// not all vertices; visited, free and finished are bits, which stay in the cache; several workers
+// take rows from this queue without waiting at the end of each level.
 // Invariant: a column is claimed by one tree at a time, so augmenting paths are vertex-disjoint;
 // link_[i] is meant only where in_tree_ has i, and then i hangs in that tree by a complete chain of
 // parents. The rows of a tree and their mates are its vertices before and after its path is flipped
@@ -16,6 +17,7 @@
 #pragma once
 
 #include <algorithm>
+#include <atomic>
 #include <vector>
 
 #include "core/csr.hpp"
@@ -24,7 +26,9 @@
 #include "core/phase_projection.hpp"
 #include "core/prefetch.hpp"
 #include "core/run_context.hpp"
+#include "core/work_queue.hpp"
 #include "core/worklist.hpp"
+#include "matching/forest_scanner.hpp"
 
 namespace sparsematch {
 
@@ -44,66 +48,23 @@ struct MsBfsGraftOptions {
 
 template <bool Threads, class Index>
 class MsBfsGraft {
-    struct Link {
-        // of a row: the root of its tree, and the row through which its mate was reached
-        Index root, parent;
-    };
-    struct Node {
-        Index row, root;
-    };
     struct Path {
         Index root, parent, leaf;
     };
+    using Link = ForestLink<Index>;
+    using Node = ForestNode<Index>;
     using Forest = Worklist<Threads, Node>;
-
-    // Claimed columns on their way into the forest, in batches whose mates and links are
-    // prefetched.
-    class Scanner {
-        static constexpr int batch = 64;
-        struct Claim {
-            Index col, parent, root;
-        };
-
-      public:
-        Scanner(MsBfsGraft& graft, int rank)
-            : counter(graft.run_, rank), graft_(graft), writer_(graft.forest_) {}
-        ~Scanner() { flush(); }
-        void push(Index col, Index parent, Index root) {
-            SPARSEMATCH_PREFETCH(&graft_.m_.col_mate[col]);
-            claims_[size_] = {col, parent, root};
-            if (++size_ == batch) flush();
-        }
-        WorkCounter counter;
-
-      private:
-        void flush() {
-            for (int k = 0; k < size_; ++k)
-                SPARSEMATCH_PREFETCH(&graft_.link_[graft_.m_.col_mate[claims_[k].col]], 1);
-            for (int k = 0; k < size_; ++k) {
-                const Index row = graft_.m_.col_mate[claims_[k].col];
-                poke(graft_.link_[row].root, claims_[k].root);
-                poke(graft_.link_[row].parent, claims_[k].parent);
-                // after the link: a thread that sees the bit sees the link
-                graft_.in_tree_.template claim<Threads>(row);
-                writer_.push({row, claims_[k].root});
-            }
-            size_ = 0;
-        }
-        MsBfsGraft& graft_;
-        typename Forest::Writer writer_;
-        Claim claims_[batch];
-        int size_ = 0;
-    };
-    static constexpr std::int64_t grain = 1 << 10;
+    using Scanner = ForestScanner<Threads, Index>;
 
   public:
     MsBfsGraft(const Csr<Index>& a, const Csr<Index>* transposed, Matching<Index> m,
                const MsBfsGraftOptions& options, RunContext& run)
-        : a_(a), t_(transposed), m_(m), options_(options), run_(run), roots_(free_rows(a, m)),
-          n_roots_(roots_.size()), link_(a.n_rows), visited_(a.n_cols), open_(a.n_cols),
-          in_tree_(a.n_rows), finished_(a.n_rows), forest_(a.n_rows), kept_(a.n_rows),
-          renewable_(a.n_cols), paths_(roots_.size()) {
-        open_.mark_free(a.n_cols, m.col_mate);
+        : a_(a), t_(transposed), m_(m), options_(options), run_(run),
+          roots_(free_rows(a, m, run.team)), n_free_(roots_.size()), link_(a.n_rows),
+          visited_(a.n_cols), open_(a.n_cols), in_tree_(a.n_rows), finished_(a.n_rows),
+          forest_(a.n_rows), kept_(a.n_rows), renewable_(a.n_cols), paths_(roots_.size()),
+          queue_(forest_, run.team) {
+        mark_free(open_, a.n_cols, m.col_mate, run.team);
     }
 
     // Reads: the matrix, and its transpose if grafting or direction is on. Writes: both mates.
@@ -111,7 +72,7 @@ class MsBfsGraft {
     // nnz.
     void improve() {
         plant();
-        while (n_roots_ > 0 && !run_.stopped()) {
+        while (n_free_ > 0 && !run_.stopped()) {
             ++run_.stats.phases;
             grow();
             if (paths_.size() == 0) return;
@@ -127,11 +88,13 @@ class MsBfsGraft {
     // Starts every tree anew at its free row. The first level is read from the roots, later ones
     // from the forest.
     void plant() {
-        n_roots_ = keep_free(roots_, n_roots_, m_);
-        for (std::size_t k = 0; k < n_roots_; ++k) {
-            in_tree_.set(roots_[k]);
-            link_[roots_[k]] = {roots_[k], UNMATCHED<Index>};
-        }
+        roots_.resize(keep_free(roots_, roots_.size(), m_));
+        share_out(roots_.size(), [&](int, std::int64_t k, std::int64_t end) {
+            for (; k < end; ++k) {
+                in_tree_.template claim<Threads>(roots_[k]);
+                link_[roots_[k]] = {roots_[k], UNMATCHED<Index>};
+            }
+        });
         forest_.resize(0);
         level_begin_ = 0;
         from_roots_ = true;
@@ -141,41 +104,70 @@ class MsBfsGraft {
     void grow() {
         for (;;) {
             const std::size_t level_end = forest_.size(),
-                              width = from_roots_ ? n_roots_ : level_end - level_begin_;
+                              width = from_roots_ ? roots_.size() : level_end - level_begin_;
             if (width == 0 || run_.stopped()) return;
             ++run_.stats.levels;
             if (run_.detailed) run_.stats.frontier.push_back(static_cast<std::int64_t>(width));
-            const std::size_t unvisited = a_.n_cols - std::min<std::size_t>(level_end, a_.n_cols);
-            if (options_.direction && t_ &&
-                static_cast<double>(width) * options_.alpha >= static_cast<double>(unvisited)) {
+            if (prefers_bottom_up(width, level_end)) {
                 auto timer = run_.time("bottom-up");
                 bottom_up(a_.n_cols, [](std::int64_t j) { return static_cast<Index>(j); }, true);
+                level_begin_ = level_end;
             } else {
                 auto timer = run_.time("top-down");
-                top_down(width);
+                level_begin_ = Threads && !from_roots_ ? drain() : (top_down(width), level_end);
             }
-            level_begin_ = level_end;
             from_roots_ = false;
         }
+    }
+    bool prefers_bottom_up(std::size_t width, std::size_t visited) const {
+        const std::size_t unvisited = a_.n_cols - std::min<std::size_t>(visited, a_.n_cols);
+        return options_.direction && t_ &&
+               static_cast<double>(width) * options_.alpha >= static_cast<double>(unvisited);
     }
 
     // Algorithm 4.
     void top_down(std::size_t width) {
         const std::size_t begin_level = level_begin_;
-        run_.team.loop(static_cast<std::int64_t>(width), grain,
-                       [&](int rank, std::int64_t begin, std::int64_t end) {
-                           Scanner scanner(*this, rank);
-                           const auto row = [&](std::int64_t k) {
-                               return from_roots_ ? roots_[k] : forest_[begin_level + k].row;
-                           };
-                           for (auto k = begin; k < end; ++k) {
-                               PrefetchAhead<8>::lists(a_, row, k, end);
-                               const Index root =
-                                   from_roots_ ? roots_[k] : forest_[begin_level + k].root;
-                               if (!finished_.test(root) && !scan_row(row(k), root, scanner))
-                                   return;
-                           }
-                       });
+        share_out(width, [&](int rank, std::int64_t begin, std::int64_t end) {
+            Scanner scanner = start_scanner(rank);
+            const auto row = [&](std::int64_t k) {
+                return from_roots_ ? roots_[k] : forest_[begin_level + k].row;
+            };
+            for (auto k = begin; k < end; ++k) {
+                PrefetchAhead<8>::lists(a_, row, k, end);
+                const Index root = from_roots_ ? roots_[k] : forest_[begin_level + k].root;
+                if (!finished_.test(root) && !scan_row(row(k), root, scanner)) return;
+            }
+        });
+    }
+
+    // As top_down, by several workers and not level by level, as most levels are too narrow to be
+    // shared out: what is in the forest is expanded until nothing is left or a bottom-up level is
+    // due. Returns the first row that has not been expanded.
+    std::size_t drain() {
+        queue_.start(level_begin_);
+        drain(0, true);
+        if (queue_.has_enough() && !run_.stopped() && !is_bottom_up_due())
+            run_.team.each([&](int rank) { drain(rank, false); });
+        return queue_.head();
+    }
+
+    void drain(int rank, bool alone) {
+        Scanner scanner = start_scanner(rank);
+        const auto row = [&](std::size_t k) { return forest_[k].row; };
+        const auto expand = [&](std::size_t k, std::size_t end) {
+            for (; k < end; ++k) {
+                PrefetchAhead<8>::lists(a_, row, k, end);
+                if (!finished_.test(forest_[k].root)) scan_row(row(k), forest_[k].root, scanner);
+            }
+            scanner.flush();
+        };
+        queue_.work(alone, expand,
+                    [this] { return run_.stopped() || run_.team.failed() || is_bottom_up_due(); });
+    }
+    bool is_bottom_up_due() const {
+        const std::size_t rows = queue_.pending();
+        return rows > 0 && prefers_bottom_up(rows, forest_.size());
     }
 
     bool scan_row(Index i, Index root, Scanner& scanner) {
@@ -203,52 +195,51 @@ class MsBfsGraft {
     // grows, if it has one.
     template <class Columns>
     void bottom_up(std::size_t n, const Columns& columns, bool whole = false) {
-        run_.team.loop(static_cast<std::int64_t>(n), grain,
-                       [&](int rank, std::int64_t begin, std::int64_t end) {
-                           Scanner scanner(*this, rank);
-                           for (auto k = begin; k < end; ++k) {
-                               const Index j = columns(k);
-                               if (!whole) PrefetchAhead<8>::lists(*t_, columns, k, end);
-                               if (visited_.test(j)) {
-                                   if (whole && j % 64 == 0 && visited_.full_word(j)) k += 63;
-                                   continue;
-                               }
-                               const Index first = t_->indptr[j], last = t_->indptr[j + 1];
-                               Index p = first;
-                               for (; p < last; ++p) {
-                                   const Index i = t_->indices[p];
-                                   if (!in_tree_.test_acquire(i)) continue;
-                                   const Index root = peek(link_[i].root);
-                                   if (finished_.test(root)) continue;
-                                   visited_.claim<Threads>(j);
-                                   attach(j, i, root, scanner);
-                                   break;
-                               }
-                               if (!scanner.counter.add(p - first)) return;
-                           }
-                       });
+        share_out(n, [&](int rank, std::int64_t begin, std::int64_t end) {
+            Scanner scanner = start_scanner(rank);
+            for (auto k = begin; k < end; ++k) {
+                const Index j = columns(k);
+                if (!whole) PrefetchAhead<8>::lists(*t_, columns, k, end);
+                if (visited_.test(j)) {
+                    if (whole && j % 64 == 0 && visited_.full_word(j)) k += 63;
+                    continue;
+                }
+                const Index first = t_->indptr[j], last = t_->indptr[j + 1];
+                Index p = first;
+                for (; p < last; ++p) {
+                    const Index i = t_->indices[p];
+                    if (!in_tree_.test_acquire(i)) continue;
+                    const Index root = peek(link_[i].root);
+                    if (finished_.test(root)) continue;
+                    visited_.claim<Threads>(j);
+                    attach(j, i, root, scanner);
+                    break;
+                }
+                if (!scanner.counter.add(p - first)) return;
+            }
+        });
     }
 
     // Step 2: flips the path of every finished tree.
     void augment() {
         auto timer = run_.time("augment");
         std::atomic<std::int64_t> edges{0};
-        run_.team.loop(static_cast<std::int64_t>(paths_.size()), 64,
-                       [&](int, std::int64_t begin, std::int64_t end) {
-                           std::int64_t length = 0;
-                           for (auto k = begin; k < end; ++k) {
-                               open_.release<Threads>(paths_[k].leaf);
-                               for (Index i = paths_[k].parent, j = paths_[k].leaf;
-                                    i != UNMATCHED<Index>; i = link_[i].parent) {
-                                   const Index next = m_.row_mate[i];
-                                   m_.match(i, j);
-                                   j = next;
-                                   length += 2;
-                               }
-                               --length;
-                           }
-                           edges.fetch_add(length, std::memory_order_relaxed);
-                       });
+        // A path may be as long as the phase had levels.
+        run_.team.even_loop(paths_.size(), 1, 64, [&](int, std::int64_t begin, std::int64_t end) {
+            std::int64_t length = 0;
+            for (auto k = begin; k < end; ++k) {
+                open_.release<Threads>(paths_[k].leaf);
+                for (Index i = paths_[k].parent, j = paths_[k].leaf; i != UNMATCHED<Index>;
+                     i = link_[i].parent) {
+                    const Index next = m_.row_mate[i];
+                    m_.match(i, j);
+                    j = next;
+                    length += 2;
+                }
+                --length;
+            }
+            edges.fetch_add(length, std::memory_order_relaxed);
+        });
         run_.stats.augmentations += static_cast<std::int64_t>(paths_.size());
         run_.stats.path_edges += edges.load();
     }
@@ -258,9 +249,9 @@ class MsBfsGraft {
     void rebuild() {
         auto timer = run_.time("graft");
         split();
+        n_free_ -= paths_.size();
         paths_.resize(0);
-        n_roots_ = keep_free(roots_, n_roots_, m_);
-        const std::size_t active = forest_.size() + n_roots_;
+        const std::size_t active = forest_.size() + n_free_;
         if (options_.grafting && t_ &&
             static_cast<double>(active) * options_.alpha > static_cast<double>(renewable_.size())) {
             level_begin_ = forest_.size();
@@ -268,7 +259,7 @@ class MsBfsGraft {
             bottom_up(renewable_.size(), [this](std::int64_t k) { return renewable_[k]; });
             return;
         }
-        for (std::size_t k = 0; k < forest_.size(); ++k) in_tree_.clear(forest_[k].row);
+        in_tree_.fill(false);
         visited_.fill(false);
         plant();
     }
@@ -279,26 +270,30 @@ class MsBfsGraft {
         const std::size_t n = forest_.size();
         renewable_.resize(0);
         kept_.resize(0);
-        run_.team.loop(static_cast<std::int64_t>(n + paths_.size()), 4 * grain,
-                       [&](int, std::int64_t begin, std::int64_t end) {
-                           typename Forest::Writer kept(kept_);
-                           typename Worklist<Threads, Index>::Writer renewable(renewable_);
-                           for (auto k = static_cast<std::size_t>(begin);
-                                k < static_cast<std::size_t>(end); ++k) {
-                               const Node node = k < n
-                                                     ? forest_[k]
-                                                     : Node{paths_[k - n].root, paths_[k - n].root};
-                               if (!finished_.test(node.root)) {
-                                   kept.push(node);
-                                   continue;
-                               }
-                               const Index j = m_.row_mate[node.row];
-                               visited_.release<Threads>(j);
-                               in_tree_.release<Threads>(node.row);
-                               renewable.push(j);
-                           }
-                       });
+        share_out(n + paths_.size(), [&](int, std::size_t k, std::size_t end) {
+            typename Forest::Writer kept(kept_);
+            typename Worklist<Threads, Index>::Writer renewable(renewable_);
+            for (; k < end; ++k) {
+                const Node node = k < n ? forest_[k] : Node{paths_[k - n].root, paths_[k - n].root};
+                if (!finished_.test(node.root)) {
+                    kept.push(node);
+                    continue;
+                }
+                const Index j = m_.row_mate[node.row];
+                visited_.release<Threads>(j);
+                in_tree_.release<Threads>(node.row);
+                renewable.push(j);
+            }
+        });
         forest_.swap(kept_);
+    }
+
+    Scanner start_scanner(int rank) {
+        return {m_.col_mate, link_.data(), in_tree_, forest_, run_, rank};
+    }
+    template <class Body>
+    void share_out(std::size_t n, const Body& body) {
+        run_.team.even_loop(n, 64, 1 << 10, body);
     }
 
     const Csr<Index>& a_;
@@ -306,8 +301,8 @@ class MsBfsGraft {
     const Matching<Index> m_;
     const MsBfsGraftOptions& options_;
     RunContext& run_;
-    std::vector<Index> roots_;
-    std::size_t n_roots_, level_begin_ = 0;
+    std::vector<Index> roots_;  // of the trees as they were planted
+    std::size_t n_free_, level_begin_ = 0;
     bool from_roots_ = true;
     Buffer<Link> link_;
     // columns claimed; columns free; rows in trees; roots with a path
@@ -316,6 +311,7 @@ class MsBfsGraft {
     Worklist<Threads, Index> renewable_;
     Worklist<Threads, Path> paths_;
     PhaseProjection projection_;
+    WorkQueue<Forest> queue_;
 };
 
 template <class Index>

@@ -1,0 +1,92 @@
+// The items of a Worklist that are still to be worked on, first in, first out, by a team that
+// appends to the same list meanwhile: one parallel loop, without levels to wait at.
+//
+// A worker that finds nothing for some time goes, so that a narrow stretch is left to few; once
+// there is more again, whoever sees it may end the loop and start it with all.
+#pragma once
+
+#include <algorithm>
+#include <atomic>
+#include <cstddef>
+#include <utility>
+
+#include "core/portability.hpp"
+#include "core/thread_team.hpp"
+
+namespace sparsematch {
+
+template <class List>
+class WorkQueue {
+    static constexpr std::size_t piece = 64;  // items: some microseconds
+
+  public:
+    WorkQueue(const List& list, const ThreadTeam& team)
+        : list_(list), workers_(team.size()), enough_(team.is_crowded() ? 16 * piece : 2 * piece),
+          pauses_(team.is_crowded() ? 64 : 2048) {}
+
+    // From item `first` on. No worker is in.
+    void start(std::size_t first) {
+        head_.store(first, std::memory_order_relaxed);
+        working_.store(0, std::memory_order_relaxed);
+        gone_.store(0, std::memory_order_relaxed);
+    }
+    // The first item that nobody has taken, and how many there are.
+    std::size_t head() const { return head_.load(std::memory_order_acquire); }
+    std::size_t pending() const {
+        const std::size_t begin = head();
+        return list_.size() - begin;
+    }
+    // Items that repay waking the others.
+    bool has_enough() const { return pending() >= enough_; }
+
+    // One worker's part: use(first, end) works on a piece; is_over() ends all early. Whoever adds
+    // to the queue looks into it again before it leaves: nothing is left behind. Alone: until there
+    // is enough for others.
+    template <class Use, class IsOver>
+    void work(bool alone, const Use& use, const IsOver& is_over) {
+        working_.fetch_add(1);
+        while (!is_over()) {
+            const auto [begin, end] = take();
+            if (begin < end) use(begin, end);
+            else if (alone) break;
+            else if (!wait_for_work()) return;
+            const bool some_have_gone = gone_.load(std::memory_order_relaxed) > 0;
+            if ((alone || some_have_gone) && has_enough()) break;
+        }
+        working_.fetch_sub(1);
+    }
+
+  private:
+    // A piece: its first item and its end; an empty one if there is none.
+    std::pair<std::size_t, std::size_t> take() {
+        for (std::size_t begin = head();;) {
+            const std::size_t left = list_.size() - begin;
+            const std::size_t size =
+                std::min(left, std::clamp<std::size_t>(left / (2 * workers_), piece / 8, piece));
+            // released, so that whoever reads it sees a list that is as long
+            if (size == 0 ||
+                head_.compare_exchange_weak(begin, begin + size, std::memory_order_acq_rel))
+                return {begin, begin + size};
+        }
+    }
+
+    // False if there will be no work, or none has come for some time: this worker has left.
+    bool wait_for_work() {
+        working_.fetch_sub(1);
+        for (int k = 0; k < pauses_; ++k) {
+            if (pending() > 0) return working_.fetch_add(1), true;
+            if (working_.load() == 0) return false;
+            spin_pause();
+        }
+        gone_.fetch_add(1, std::memory_order_relaxed);
+        return false;
+    }
+
+    const List& list_;
+    const std::size_t workers_, enough_;
+    const int pauses_;
+    alignas(64) std::atomic<std::size_t> head_{0};
+    alignas(64) std::atomic<int> working_{0}, gone_{0};
+};
+
+}  // namespace sparsematch
