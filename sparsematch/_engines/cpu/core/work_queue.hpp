@@ -21,7 +21,8 @@ class WorkQueue {
 
   public:
     WorkQueue(const List& list, const ThreadTeam& team)
-        : list_(list), workers_(team.size()), enough_(team.is_crowded() ? 16 * piece : 2 * piece),
+        : list_(list), workers_(team.size()),
+          enough_(piece * std::max<std::size_t>(team.is_crowded() ? 16 : 2, workers_ / 2)),
           pauses_(team.is_crowded() ? 64 : 2048) {}
 
     // From item `first` on. No worker is in.
@@ -62,7 +63,7 @@ class WorkQueue {
         for (std::size_t begin = head();;) {
             const std::size_t left = list_.size() - begin;
             const std::size_t size =
-                std::min(left, std::clamp<std::size_t>(left / (2 * workers_), piece / 8, piece));
+                std::min(left, std::clamp<std::size_t>(left / (2 * workers_), piece / 2, piece));
             // released, so that whoever reads it sees a list that is as long
             if (size == 0 ||
                 head_.compare_exchange_weak(begin, begin + size, std::memory_order_acq_rel))

@@ -87,7 +87,7 @@ class Policy:
     short: float = 3.6
 
     #: Allowances, in passes: of searches that are a test; of pushes, and of searches from one
-    #: vertex after the other, for each worker; of searches from all free vertices at once.
+    #: vertex after the other; of searches from all free vertices at once.
     brief: float = 1 / 16
     search: float = 4.0
     joint: float = 2.0
@@ -298,11 +298,14 @@ class Progress:
         single = stage.engine == "single_source_bfs"
         passes = getattr(self.policy, stage.allowance) if stage.allowance else 0.0
         if single:
-            passes *= self.run.workers
             self.settled = self.settled or nothing_settled(self.graph)
             more["settled"] = None if stage.one_sided else self.settled
-        if self.small or (single and self.features.numbered):
-            more["workers"] = 1  # so brief that one is done before two have agreed
+        if self.small or (
+            stage.engine in ("cheap", "single_source_bfs") and self.features.numbered
+        ):
+            # Searches are so brief that one worker is done before two have agreed; and where the
+            # parts of two meet, `cheap` leaves free rows far from free columns.
+            more["workers"] = 1
         if stage.engine == "cheap" and stage.allowance:
             more["options"], passes = {"patience": passes}, 0.0
         sides = (
@@ -391,8 +394,11 @@ def is_scrambled_mesh(p: Progress) -> bool:
 
 
 def chains_lead(p: Progress) -> bool:
-    """Tell whether it has given up, and chains lead through much of the matrix."""
-    return p.gave_up and p.features.chains
+    """Tell whether likewise, and chains lead through it, or workers are many and rows short."""
+    f = p.features
+    if p.many_workers and f.rows.mean <= p.policy.sparse:
+        return p.gave_up
+    return p.gave_up and f.chains
 
 
 def has_given_up(p: Progress) -> bool:
@@ -417,16 +423,21 @@ def was_pushed(p: Progress) -> bool:
 
 
 def may_search_jointly(p: Progress) -> bool:
-    """Tell whether there are many workers, after `cheap` or `min_degree`."""
-    return p.many_workers and not p.has_core and not p.pushed
+    """Tell whether there are many workers; not after pushes."""
+    return p.many_workers and not p.pushed
 
 
 def may_start_again(p: Progress) -> bool:
     """Tell whether much may still be matched after `cheap`, in no order that helps."""
     f = p.features
-    if p.start != "cheap" or p.pushed or p.many_workers or p.run.warm:
+    if p.start != "cheap" or p.pushed or p.run.warm:
         return False
     return not (f.lopsided or f.order.ascending) and p.may_match_more_than(p.policy.many)
+
+
+def starts_again_at_once(p: Progress) -> bool:
+    """Tell whether there are many workers, and much may be matched after `cheap`, in no order."""
+    return p.many_workers and may_start_again(p)
 
 
 def many_are_free(p: Progress) -> bool:
@@ -453,8 +464,11 @@ def few_are_left(p: Progress) -> bool:
 
 
 def may_search(p: Progress) -> bool:
-    """Tell whether there are not many workers, but for meshes that were pushed through."""
-    return not p.many_workers and not p.pushed
+    """Tell whether there are few workers, or a good numbering and little left; not after pushes."""
+    if p.pushed or not p.many_workers:
+        return not p.pushed
+    little = not p.may_match_more_than(p.policy.many)
+    return little and p.features.numbered and not p.has_core
 
 
 def has_started_anew(p: Progress) -> bool:
@@ -540,7 +554,6 @@ STAGES = (
     Stage(
         "single_source_bfs", was_pushed, "search", "few rows are left, and far from free columns"
     ),
-    Stage("pothen_fan", may_search_jointly, "joint", "all workers search, depth first"),
     Stage("single_source_bfs", many_are_free, "brief", "many are free: are most paths short"),
     Stage("hopcroft_karp", paths_are_short, "joint", "a phase matches most of them"),
     Stage(
@@ -550,7 +563,17 @@ STAGES = (
         "few are left: a search costs a pass at most, and needs no transpose",
         one_sided=True,
     ),
+    Stage(
+        "min_degree",
+        starts_again_at_once,
+        "",
+        "much is left, and a start by many workers costs little",
+        start="min_degree",
+        anew=True,
+    ),
     Stage("single_source_bfs", may_search, "search", "paths are likely to be short enough"),
+    Stage("pothen_fan", may_search_jointly, "joint", "all workers search, depth first"),
+    Stage("ms_bfs_graft", has_many_workers, "search", "one forest for all workers"),
     Stage(
         "min_degree",
         may_start_again,
@@ -578,7 +601,6 @@ STAGES = (
     ),
     Stage("min_degree", has_peeled, "", "what forced pairs have left", start="core"),
     Stage("single_source_bfs", has_started_anew, "search", "the core that Karp-Sipser has left"),
-    Stage("ms_bfs_graft", has_many_workers, "joint", "one forest for all workers"),
     Stage("push_relabel", always, "", "many searches at once, whatever the graph"),
 )
 
