@@ -40,17 +40,23 @@ class WorkQueue {
     // Items that repay waking the others.
     bool has_enough() const { return pending() >= enough_; }
 
-    // One worker's part: use(first, end) works on a piece; is_over() ends all early. Whoever adds
-    // to the queue looks into it again before it leaves: nothing is left behind. Alone: until there
-    // is enough for others.
+    // One worker's part: use(first, end) works on a piece; is_over() ends all early. Worker r takes
+    // some only where r pieces are left for those before it, so that a narrow stretch is not torn
+    // between all. What is left when all have gone is up to the caller. Alone: until there is
+    // enough for others.
     template <class Use, class IsOver>
-    void work(bool alone, const Use& use, const IsOver& is_over) {
+    void work(int rank, bool alone, const Use& use, const IsOver& is_over) {
+        const std::size_t left_to_others = rank * piece;
         working_.fetch_add(1);
         while (!is_over()) {
-            const auto [begin, end] = take();
-            if (begin < end) use(begin, end);
-            else if (alone) break;
-            else if (!wait_for_work()) return;
+            if (pending() > left_to_others) {
+                const auto [begin, end] = take();
+                if (begin < end) use(begin, end);
+            } else if (alone) {
+                break;
+            } else if (!wait_for_work(left_to_others)) {
+                return;
+            }
             const bool some_have_gone = gone_.load(std::memory_order_relaxed) > 0;
             if ((alone || some_have_gone) && has_enough()) break;
         }
@@ -72,10 +78,10 @@ class WorkQueue {
     }
 
     // False if there will be no work, or none has come for some time: this worker has left.
-    bool wait_for_work() {
+    bool wait_for_work(std::size_t left_to_others) {
         working_.fetch_sub(1);
         for (int k = 0; k < pauses_; ++k) {
-            if (pending() > 0) return working_.fetch_add(1), true;
+            if (pending() > left_to_others) return working_.fetch_add(1), true;
             if (working_.load() == 0) return false;
             spin_pause();
         }

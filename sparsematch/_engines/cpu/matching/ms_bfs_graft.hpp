@@ -162,7 +162,7 @@ class MsBfsGraft {
             }
             scanner.flush();
         };
-        queue_.work(alone, expand,
+        queue_.work(rank, alone, expand,
                     [this] { return run_.stopped() || run_.team.failed() || is_bottom_up_due(); });
     }
     bool is_bottom_up_due() const {
