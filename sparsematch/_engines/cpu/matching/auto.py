@@ -87,7 +87,7 @@ class Policy:
     short: float = 3.6
 
     #: Allowances, in passes: of searches that are a test; of pushes, and of searches from one
-    #: vertex after the other; of searches from all free vertices at once.
+    #: vertex after the other, for each of few workers; of searches from all free vertices at once.
     brief: float = 1 / 16
     search: float = 4.0
     joint: float = 2.0
@@ -298,6 +298,7 @@ class Progress:
         single = stage.engine == "single_source_bfs"
         passes = getattr(self.policy, stage.allowance) if stage.allowance else 0.0
         if single:
+            passes *= 1 if self.many_workers else self.run.workers
             self.settled = self.settled or nothing_settled(self.graph)
             more["settled"] = None if stage.one_sided else self.settled
         if self.small or (
