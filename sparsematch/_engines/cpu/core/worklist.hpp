@@ -1,10 +1,8 @@
 // A list that all threads of a team append to: each fills a small block of its own and copies it
-// over when full. What size() counts may be read while others append.
+// over when full.
 #pragma once
 
 #include <atomic>
-#include <thread>
-#include <utility>
 
 #include "core/csr.hpp"
 
@@ -15,7 +13,7 @@ class Worklist {
   public:
     explicit Worklist(std::size_t capacity) : items_(capacity) {}
 
-    std::size_t size() const { return size_.load(std::memory_order_acquire); }
+    std::size_t size() const { return size_.load(std::memory_order_relaxed); }
     void resize(std::size_t n) { size_.store(n, std::memory_order_relaxed); }
     T& operator[](std::size_t k) { return items_[k]; }
     void swap(Worklist& other) {
@@ -33,10 +31,6 @@ class Worklist {
         explicit Writer(Worklist& list) : list_(list), size_(Threads ? 0 : list.size()) {}
         Writer(const Writer&) = delete;
         ~Writer() { flush(); }
-        void flush() {
-            if constexpr (Threads) list_.append(staged_, std::exchange(size_, 0));
-            else list_.resize(size_);
-        }
 
         void push(const T& item) {
             if constexpr (Threads) {
@@ -48,27 +42,23 @@ class Worklist {
         }
 
       private:
+        void flush() {
+            if constexpr (Threads) {
+                const std::size_t start = list_.size_.fetch_add(size_, std::memory_order_relaxed);
+                std::memcpy(list_.items_.data() + start, staged_, size_ * sizeof(T));
+                size_ = 0;
+            } else {
+                list_.resize(size_);
+            }
+        }
         Worklist& list_;
         std::size_t size_;
         T staged_[Threads ? block : 1];
     };
 
   private:
-    // One thread at a time: the others wait for no longer than a block is copied.
-    void append(const T* items, std::size_t n) {
-        if (n == 0) return;
-        for (int k = 1; locked_.exchange(true, std::memory_order_acquire); ++k) {
-            if (k % 64 == 0) std::this_thread::yield();
-            else spin_pause();
-        }
-        const std::size_t start = size_.load(std::memory_order_relaxed);
-        std::memcpy(items_.data() + start, items, n * sizeof(T));
-        size_.store(start + n, std::memory_order_release);
-        locked_.store(false, std::memory_order_release);
-    }
     Buffer<T> items_;
-    alignas(64) std::atomic<std::size_t> size_{0};
-    std::atomic<bool> locked_{false};
+    std::atomic<std::size_t> size_{0};
 };
 
 }  // namespace sparsematch

@@ -39,10 +39,6 @@ class ForestScanner {
         claims_[size_] = {col, parent, root};
         if (++size_ == batch) attach_claims();
     }
-    void flush() {
-        attach_claims();
-        writer_.flush();
-    }
     WorkCounter counter;
 
   private:

@@ -8,8 +8,7 @@
 // corrected: line 15 of Algorithm 7 resets root[x]. Different here: the parent of a column is kept
 // with its mate, next to the root, so that claiming a column writes one word; the list of rows in
 // trees (forest_) is also the breadth-first queue, and the statistics of a phase read this list and
-// not all vertices; visited, free and finished are bits, which stay in the cache; several workers
-// take rows from this queue without waiting at the end of each level.
+// not all vertices; visited, free and finished are bits, which stay in the cache.
 // Invariant: a column is claimed by one tree at a time, so augmenting paths are vertex-disjoint;
 // link_[i] is meant only where in_tree_ has i, and then i hangs in that tree by a complete chain of
 // parents. The rows of a tree and their mates are its vertices before and after its path is flipped
@@ -26,7 +25,6 @@
 #include "core/phase_projection.hpp"
 #include "core/prefetch.hpp"
 #include "core/run_context.hpp"
-#include "core/work_queue.hpp"
 #include "core/worklist.hpp"
 #include "matching/forest_scanner.hpp"
 
@@ -62,8 +60,7 @@ class MsBfsGraft {
         : a_(a), t_(transposed), m_(m), options_(options), run_(run),
           roots_(free_rows(a, m, run.team)), n_free_(roots_.size()), link_(a.n_rows),
           visited_(a.n_cols), open_(a.n_cols), in_tree_(a.n_rows), finished_(a.n_rows),
-          forest_(a.n_rows), kept_(a.n_rows), renewable_(a.n_cols), paths_(roots_.size()),
-          queue_(forest_, run.team) {
+          forest_(a.n_rows), kept_(a.n_rows), renewable_(a.n_cols), paths_(roots_.size()) {
         mark_free(open_, a.n_cols, m.col_mate, run.team);
     }
 
@@ -111,11 +108,11 @@ class MsBfsGraft {
             if (prefers_bottom_up(width, level_end)) {
                 auto timer = run_.time("bottom-up");
                 bottom_up(a_.n_cols, [](std::int64_t j) { return static_cast<Index>(j); }, true);
-                level_begin_ = level_end;
             } else {
                 auto timer = run_.time("top-down");
-                level_begin_ = Threads && !from_roots_ ? drain() : (top_down(width), level_end);
+                top_down(width);
             }
+            level_begin_ = level_end;
             from_roots_ = false;
         }
     }
@@ -139,35 +136,6 @@ class MsBfsGraft {
                 if (!finished_.test(root) && !scan_row(row(k), root, scanner)) return;
             }
         });
-    }
-
-    // As top_down, by several workers and not level by level, as most levels are too narrow to be
-    // shared out: what is in the forest is expanded until nothing is left or a bottom-up level is
-    // due. Returns the first row that has not been expanded.
-    std::size_t drain() {
-        queue_.start(level_begin_);
-        drain(0, true);
-        if (queue_.has_enough() && !run_.stopped() && !is_bottom_up_due())
-            run_.team.each([&](int rank) { drain(rank, false); });
-        return queue_.head();
-    }
-
-    void drain(int rank, bool alone) {
-        Scanner scanner = start_scanner(rank);
-        const auto row = [&](std::size_t k) { return forest_[k].row; };
-        const auto expand = [&](std::size_t k, std::size_t end) {
-            for (; k < end; ++k) {
-                PrefetchAhead<8>::lists(a_, row, k, end);
-                if (!finished_.test(forest_[k].root)) scan_row(row(k), forest_[k].root, scanner);
-            }
-            scanner.flush();
-        };
-        queue_.work(rank, alone, expand,
-                    [this] { return run_.stopped() || run_.team.failed() || is_bottom_up_due(); });
-    }
-    bool is_bottom_up_due() const {
-        const std::size_t rows = queue_.pending();
-        return rows > 0 && prefers_bottom_up(rows, forest_.size());
     }
 
     bool scan_row(Index i, Index root, Scanner& scanner) {
@@ -311,7 +279,6 @@ class MsBfsGraft {
     Worklist<Threads, Index> renewable_;
     Worklist<Threads, Path> paths_;
     PhaseProjection projection_;
-    WorkQueue<Forest> queue_;
 };
 
 template <class Index>
