@@ -64,6 +64,7 @@ def run_engine(
     settled: tuple[BoolArray, BoolArray] | None = None,
     keep_forced: bool = False,
     workers: int | None = None,
+    reason: str = "",
 ) -> StepInfo:
     """Run one engine on a matching, and add its account to the run's.
 
@@ -94,6 +95,8 @@ def run_engine(
         only.
     workers : int, optional
         Threads, if not those of the run.
+    reason : str, optional
+        Why it runs, for the account.
 
     Returns
     -------
@@ -123,7 +126,7 @@ def run_engine(
     )
     if forced is not None:
         run.forced = Forced(forced, *n_forced)
-    info = StepInfo(name, perf_counter() - begin, *account)
+    info = StepInfo(name, perf_counter() - begin, *account, reason=reason)
     run.steps.append(info)
     return info
 

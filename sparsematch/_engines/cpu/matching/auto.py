@@ -280,8 +280,15 @@ class Progress:
             trial = Matching.start(self.graph)
         settled = nothing_settled(self.graph) if stage.engine == "karp_sipser" else None
         options = {"degree_one_only": True} if stage.start == "peeling" else None
-        step = self._run(
-            stage, trial, settled=settled, keep_forced=settled is not None, options=options
+        step = run_engine(
+            stage.engine,
+            self.graph,
+            trial,
+            self.run,
+            settled=settled,
+            keep_forced=settled is not None,
+            options=options,
+            reason=stage.reason,
         )
         if step.cardinality < rank * (self.policy.forced if stage.start == "peeling" else 1):
             self.run.forced = forced
@@ -310,11 +317,17 @@ class Progress:
             more["settled"] = None if stage.one_sided else self.settled
         if stage.engine == "cheap" and stage.allowance:
             more["options"], passes = {"patience": passes}, 0.0
-        sides = (
-            "one" if stage.one_sided else "exchanged" if self._begin_with_columns(stage) else "both"
-        )
-        step = self._run(
-            stage, self.matching, sides=sides, edge_limit=ceil(passes * self.graph.nnz), **more
+        more["sides"] = "exchanged" if self._begin_with_columns(stage) else "both"
+        if stage.one_sided:
+            more["sides"] = "one"
+        step = run_engine(
+            stage.engine,
+            self.graph,
+            self.matching,
+            self.run,
+            edge_limit=ceil(passes * self.graph.nnz),
+            reason=stage.reason,
+            **more,
         )
         self.rank = step.cardinality
         self.start = stage.start or self.start
@@ -332,11 +345,6 @@ class Progress:
             return False
         rows, columns = self.free()
         return columns < rows
-
-    def _run(self, stage: "Stage", matching: Matching, **settings: Any) -> StepInfo:
-        step = run_engine(stage.engine, self.graph, matching, self.run, **settings)
-        self.run.steps[-1] = step = step._replace(reason=stage.reason)
-        return step
 
 
 class Stage(NamedTuple):
