@@ -126,7 +126,7 @@ def run_engine(
     )
     if forced is not None:
         run.forced = Forced(forced, *n_forced)
-    info = StepInfo(name, perf_counter() - begin, *account, reason=reason)
+    info = StepInfo(name, perf_counter() - begin, *account, 0, reason)  # no bytes were copied
     run.steps.append(info)
     return info
 
