@@ -126,7 +126,8 @@ def run_engine(
     )
     if forced is not None:
         run.forced = Forced(forced, *n_forced)
-    info = StepInfo(name, perf_counter() - begin, *account, 0, reason)  # no bytes were copied
+    on_one_machine = 0, reason, 0, 0, ""  # no bytes were copied or sent
+    info = StepInfo._make((name, perf_counter() - begin, *account, *on_one_machine))
     run.steps.append(info)
     return info
 
