@@ -296,9 +296,9 @@ class Progress:
         if trial is not self.matching:
             self.matching.row_mate[:] = trial.row_mate
             self.matching.col_mate[:] = trial.col_mate
-        self.rank, self.start, self.gave_up = step.cardinality, stage.start, False
-        self.search = None
-        self.settled = settled
+        self.rank, self.start = step.cardinality, stage.start
+        self.gave_up = self.pushed = False
+        self.search, self.settled = None, settled
 
     def _improve(self, stage: "Stage") -> None:
         """Run an engine on the matching at hand."""
@@ -437,7 +437,7 @@ def may_search_jointly(p: Progress) -> bool:
     return p.many_workers and not p.pushed
 
 
-def may_start_again(p: Progress) -> bool:
+def much_is_left(p: Progress) -> bool:
     """Tell whether much may still be matched after `cheap`, in no order that helps."""
     f = p.features
     if p.start != "cheap" or p.pushed or p.run.warm:
@@ -447,7 +447,12 @@ def may_start_again(p: Progress) -> bool:
 
 def starts_again_at_once(p: Progress) -> bool:
     """Tell whether there are many workers, and much may be matched after `cheap`, in no order."""
-    return p.many_workers and may_start_again(p)
+    return p.many_workers and much_is_left(p)
+
+
+def may_start_again(p: Progress) -> bool:
+    """Tell whether likewise with few workers: searches go first."""
+    return not p.many_workers and much_is_left(p)
 
 
 def many_are_free(p: Progress) -> bool:
