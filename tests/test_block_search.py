@@ -13,6 +13,7 @@ from calls import grid, random_matrix
 from sparsematch._engines.cpu.core import csr
 from sparsematch._engines.cpu.core.run_engine import run_engine
 from sparsematch._engines.cpu.decomposition import block_form as operations
+from sparsematch._engines.cpu.matching.auto import nothing_settled
 from sparsematch._engines.reference import block_form as reference
 from sparsematch._engines.registry import Run
 from sparsematch._types.bipartite import as_bipartite
@@ -53,7 +54,7 @@ def found(graph, *engines, **settings):
     """The matching that these engines find, one after the other, and their run."""
     matching, run = Matching.start(graph), Run(**settings)
     for engine in engines:
-        run_engine(engine, graph, matching, run, keep_forced=engine == "karp_sipser")
+        run_engine(engine, graph, matching, run, settled=nothing_settled(graph))
     return matching, run
 
 

@@ -62,7 +62,6 @@ def run_engine(
     edge_limit: int = 0,
     options: Mapping[str, bool | float] | None = None,
     settled: tuple[BoolArray, BoolArray] | None = None,
-    keep_forced: bool = False,
     workers: int | None = None,
     reason: str = "",
 ) -> StepInfo:
@@ -88,11 +87,9 @@ def run_engine(
     options : mapping, optional
         Options of this step, before those of the run.
     settled : pair of arrays, optional
-        For each major and minor, whether augmenting paths can do without it. Karp-Sipser writes
-        them; the single-source search reads them, and adds its trees that failed.
-    keep_forced : bool, optional
-        Leave the pairs that Karp-Sipser was forced to make in the run; from the empty matching
-        only.
+        For each major and minor, whether augmenting paths can do without it. Karp-Sipser, from the
+        empty matching, writes them, and leaves the pairs that it was forced to make in the run; the
+        single-source search reads them, and adds its trees that failed.
     workers : int, optional
         Threads, if not those of the run.
     reason : str, optional
@@ -111,7 +108,7 @@ def run_engine(
     if sides == "exchanged" and run.transposed:
         major, minor, pair = run.transposed, graph if minor else None, pair[::-1]
         settled = settled and settled[::-1]
-    forced = np.empty(major.n_major, graph.dtype) if keep_forced else None
+    forced = np.empty(major.n_major, graph.dtype) if settled and name == "karp_sipser" else None
     settings = workers or run.workers, edge_limit, run.detailed, run.seed
     begin = perf_counter()
     account, n_forced = _core.run_engine(

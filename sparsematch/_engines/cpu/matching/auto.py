@@ -298,7 +298,6 @@ class Progress:
             trial,
             self.run,
             settled=settled,
-            keep_forced=settled is not None,
             options=options,
             reason=stage.reason,
         )
