@@ -49,8 +49,6 @@ class ThreadTeam {
     }
 
     int size() const { return static_cast<int>(threads_.size()) + 1; }
-    // There are more threads than cores that this process may use.
-    bool is_crowded() const { return crowded_; }
 
     // Calls body(rank) once on every rank, and returns when all have returned; throws what the
     // first to fail has thrown.
@@ -149,12 +147,14 @@ class ThreadTeam {
         return std::uncaught_exceptions() == 0;
     }
 
+    // To ask the system takes some microseconds, as long as a small matrix.
     static bool is_more_than_cores(int workers) {
+        if (workers == 1) return false;
         const auto cores = static_cast<int>(std::thread::hardware_concurrency());  // 0: not known
         return workers > std::max(cores, 1);
     }
 
-    const bool crowded_;
+    const bool crowded_;  // more threads than cores that this process may use
     const std::function<void(int)>* job_ = nullptr;  // written before turn_ is released
     std::atomic<std::uint32_t> turn_{0};
     std::atomic<int> busy_{0};

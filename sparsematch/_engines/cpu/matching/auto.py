@@ -323,7 +323,7 @@ class Progress:
             # parts of two meet, `cheap` leaves free rows far from free columns.
             more["workers"] = 1
         if single:
-            passes *= 1 if self.many_workers else more.get("workers", self.run.workers)
+            passes = self._passes_of_searches(passes, more.get("workers", self.run.workers))
             self.settled = self.settled or nothing_settled(self.graph)
             more["settled"] = None if stage.one_sided else self.settled
         if stage.engine == "cheap" and stage.allowance:
@@ -349,6 +349,17 @@ class Progress:
             self.proved = not step.exhausted
         if single:
             self.search = step
+
+    def _passes_of_searches(self, passes: float, workers: int) -> float:
+        """Return the allowance of searches from one vertex after the other; 0: to the end.
+
+        A search costs a pass at most, so as many rows as passes need no limit.
+        """
+        passes *= 1 if self.many_workers else workers
+        if self.small:
+            return passes
+        left = self.graph.n_major - self.rank - self.features.rows.empty
+        return passes if left > passes else 0.0
 
     def _begin_with_columns(self, stage: "Stage") -> bool:
         """Whether searches begin with the columns, as fewer of these are free."""
