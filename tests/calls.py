@@ -57,6 +57,12 @@ def grid(n, width=None):
     return sp.csr_array((np.ones(len(coords[0]), np.int8), coords), shape=(place.size, place.size))
 
 
+def shifted_path(n):
+    """A bidiagonal matrix each of whose rows takes the column of the next one: a path is left."""
+    A = sp.csr_array(sp.eye_array(n) + sp.eye_array(n, k=-1))
+    return A[np.r_[1:n, 0]]
+
+
 def random_matrix(n_rows, n_cols, degree, seed):
     """Entries in random places, `degree` to a row on average, repeats left in."""
     rng = np.random.default_rng(seed)

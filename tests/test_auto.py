@@ -10,7 +10,7 @@ import scipy.sparse as sp
 from hypothesis import given
 
 import sparsematch as sm
-from calls import certify, grid, random_matrix, scrambled
+from calls import certify, grid, random_matrix, scrambled, shifted_path
 from sparsematch._engines.cpu.core.run_engine import run_engine
 from sparsematch._engines.cpu.matching import auto
 from sparsematch._engines.registry import Run
@@ -457,9 +457,7 @@ def test_one_vertex_of_degree_one_may_lead_through_all():
 
 def test_a_search_ends_within_its_budget():
     """The last row of a path is matched by a search through all of it, or by none."""
-    n = 200_000
-    A = sp.csr_array(sp.eye_array(n) + sp.eye_array(n, k=-1))
-    A = A[np.r_[1:n, 0]]  # each row takes the column of the next one
+    A, n = shifted_path(200_000), 200_000
     graph, run = as_bipartite(A), Run(1)
     matching = Matching.start(graph)
     run_engine("cheap", graph, matching, run)

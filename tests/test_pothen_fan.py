@@ -1,10 +1,9 @@
 """Where Pothen-Fan stops, and what it does not search again."""
 
-import numpy as np
 import pytest
 import scipy.sparse as sp
 
-from calls import random_matrix
+from calls import random_matrix, shifted_path
 from sparsematch._engines.cpu.core.run_engine import run_engine
 from sparsematch._engines.registry import Run
 from sparsematch._types.bipartite import as_bipartite
@@ -30,9 +29,7 @@ def test_phases_that_will_not_suffice_end_early(workers):
 @pytest.mark.parametrize("workers", [1, 4])
 def test_a_search_ends_within_its_budget(workers):
     """The last row of a path is matched by a search through all of it, or by none."""
-    n = 200_000
-    A = sp.csr_array(sp.eye_array(n) + sp.eye_array(n, k=-1))
-    A = A[np.r_[1:n, 0]]  # each row takes the column of the next one
+    A, n = shifted_path(200_000), 200_000
     graph, matching, run = start(A, 1)
     run.workers = workers
     step = run_engine("pothen_fan", graph, matching, run, edge_limit=A.nnz // 4)

@@ -517,6 +517,7 @@ def may_peel(p: Progress) -> bool:
     """Tell whether Karp-Sipser was not adopted, and a vertex has degree one; not if warm."""
     if p.run.warm or p.has_core:
         return False
+    # What follows needs the transpose, whatever it tells.
     columns = features.degree_statistics(transpose(p.graph, p.run), p.run.workers)
     return p.features.rows.ones > 0 or columns.ones > 0
 
