@@ -20,7 +20,7 @@ import sparsematch
 from measure import ENOUGH, measure, scipy
 from sparsematch._engines.cpu.core.run_engine import transpose
 from sparsematch._engines.registry import Run, engines, select
-from sparsematch._types.bipartite import as_bipartite
+from sparsematch._input.bipartite import as_bipartite
 from sparsematch._types.matching import Matching
 
 SCALE = int(os.environ.get("SCALE", "14"))
