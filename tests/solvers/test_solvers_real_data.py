@@ -12,7 +12,7 @@ from scipy.sparse.linalg import splu
 import sparsematch as sm
 from sparsematch import solvers
 
-DATA = Path(__file__).resolve().parents[2] / "shared" / "data"
+DATA = Path(__file__).resolve().parents[3] / "shared" / "data"
 HEAVY = {"cvxqp3", "CVXQP2_L_kkt", "cage10"}  # seconds each, in SuperLU
 
 if not (DATA / "index.csv").exists():

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-ROOT = Path(__file__).resolve().parents[1]
+ROOT = Path(__file__).resolve().parents[2]
 SOURCE = ("sparsematch", "tests", "docs", "benchmarks")
 BUILT = {"_build", "gallery_pages", "sg_execution_times.rst", "__pycache__"}
 TREE = [path for path in ROOT.iterdir() if path.is_file()] + [
@@ -83,7 +83,7 @@ def test_files_that_are_named_exist(path):
 
 def test_tests_that_are_named_exist():
     """A page may also name a test."""
-    tests = "".join(path.read_text(encoding="utf-8") for path in (ROOT / "tests").glob("*.py"))
+    tests = "".join(path.read_text(encoding="utf-8") for path in (ROOT / "tests").rglob("*.py"))
     named = {
         name
         for path in PAGES

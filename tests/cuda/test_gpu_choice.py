@@ -1,6 +1,6 @@
 """What `auto` chooses on a GPU, from plain features: neither a GPU nor CuPy is needed.
 
-`python tests/test_gpu_choice.py` prints the tables of docs/algorithms/auto.md.
+`python tests/cuda/test_gpu_choice.py` prints the tables of docs/algorithms/auto.md.
 """
 
 import subprocess
@@ -19,8 +19,8 @@ from sparsematch._engines.cuda.matching.choice import (
     choose,
 )
 
-PAGE = Path(__file__).resolve().parents[1] / "docs" / "algorithms" / "auto.md"
-BEGIN, END = "<!-- written by tests/test_gpu_choice.py -->\n", "<!-- to here -->\n"
+PAGE = Path(__file__).resolve().parents[2] / "docs" / "algorithms" / "auto.md"
+BEGIN, END = "<!-- written by tests/cuda/test_gpu_choice.py -->\n", "<!-- to here -->\n"
 
 #: A random matrix, of five entries a row and a million rows.
 N, NNZ = 1_000_000, 5_000_000

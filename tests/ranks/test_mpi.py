@@ -231,7 +231,7 @@ def test_command_line_refuses(arguments, status, words):
     assert done.stderr.count(words) == 1, done.stderr
 
 
-DATA = HERE.parents[1] / "shared" / "data"
+DATA = HERE.parents[2] / "shared" / "data"
 #: All three coarse parts, tall, wide; and one whose first turn unmatches columns in the second.
 SELECTION = ["basis_d2q06c", "west0479", "LISWET4_A", "QPCBOEI1_A", "494_bus", "GD06_theory"]
 
@@ -242,7 +242,7 @@ SELECTION = ["basis_d2q06c", "west0479", "LISWET4_A", "QPCBOEI1_A", "494_bus", "
 def test_real_matrices(n_ranks):
     """Against published values; benchmarks/distributed.py does all of them."""
     names = [name for name in SELECTION if (DATA / f"{name}.npz").exists()]
-    done = start(n_ranks, HERE.parent / "benchmarks" / "distributed.py", "real", DATA, *names)
+    done = start(n_ranks, HERE.parents[1] / "benchmarks" / "distributed.py", "real", DATA, *names)
     assert done.returncode == 0, done.stdout + done.stderr[-4000:]
     assert f"{len(names)} of {len(names)} right on {n_ranks} ranks" in done.stdout
 
@@ -332,7 +332,7 @@ def test_the_only_file_that_calls_mpi():
     """Elsewhere no method of a communicator is called, but the one that agreeing needs."""
     calls = [f".{name}(" for name in ("Alltoallv", "Allreduce", "Allgatherv", "Bcast", "Barrier")]
     calls += [f"comm.{name}(" for name in ("allgather", "bcast", "barrier", "allreduce", "Abort")]
-    package = HERE.parent / "sparsematch"
+    package = HERE.parents[1] / "sparsematch"
     found = {
         (path.name, call)
         for path in package.rglob("*.py")

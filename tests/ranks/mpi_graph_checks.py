@@ -1,4 +1,4 @@
-"""Local max over ranks: the matching of one process; tests/test_mpi_graphs.py starts this.
+"""Local max over ranks: the matching of one process; tests/ranks/test_mpi_graphs.py starts this.
 
 Checks are called as those of mpi_checks.py are.
 """

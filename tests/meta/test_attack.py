@@ -9,7 +9,7 @@ import pytest
 if not hasattr(os, "fork"):
     pytest.skip("needs fork", allow_module_level=True)
 
-from attack.harness import announce, attack
+from harness import announce, attack
 
 # Python's own, about forking with threads
 pytestmark = pytest.mark.filterwarnings("ignore::DeprecationWarning")

@@ -12,7 +12,7 @@ import gpu_calls
 import sparsematch as sm
 from calls import certify
 
-DATA = Path(__file__).resolve().parents[2] / "shared" / "data"
+DATA = Path(__file__).resolve().parents[3] / "shared" / "data"
 ABSENT = "-2"  # what the published index says where a value is not known
 LARGEST = {"reference": 3_000, "compiled": 100_000}  # entries up to which every engine is run
 LARGEST_ON_GPU = np.inf if gpu_calls.HAS_GPU else 3_000  # and up to which those for a GPU are

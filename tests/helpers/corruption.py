@@ -1,7 +1,8 @@
 """Small corruptions of files, and what reading them does.
 
-``python tests/corruption.py SEED COUNT`` reads so many corrupted files of each kind, in child
-processes of bounded memory, and prints those that end in neither a matrix nor an `UnreadableFile`.
+``python tests/helpers/corruption.py SEED COUNT`` reads so many corrupted files of each kind, in
+child processes of bounded memory, and prints those that end in neither a matrix nor an
+`UnreadableFile`.
 """
 
 import io

@@ -11,7 +11,7 @@ import sparsematch
 from source_sizes import functions
 from sparsematch import csgraph, solvers
 
-ROOT = Path(__file__).resolve().parents[1]
+ROOT = Path(__file__).resolve().parents[2]
 PACKAGE = ROOT / "sparsematch"
 ENGINES = PACKAGE / "_engines"
 CPU = ENGINES / "cpu"

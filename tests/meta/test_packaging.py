@@ -9,7 +9,7 @@ import pytest
 
 import sparsematch
 
-ROOT = Path(__file__).resolve().parents[1]
+ROOT = Path(__file__).resolve().parents[2]
 if not (ROOT / ".ci").is_dir():
     pytest.skip("needs a clone: an sdist has no .ci and no recipe", allow_module_level=True)
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))

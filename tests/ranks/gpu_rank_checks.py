@@ -1,6 +1,6 @@
-"""What several GPUs must get right; tests/test_several_gpus.py starts this under mpiexec.
+"""What several GPUs must get right; tests/ranks/test_several_gpus.py starts this under mpiexec.
 
-    mpiexec -n 2 python tests/gpu_rank_checks.py FOLDER [NAME ...]
+    mpiexec -n 2 python tests/ranks/gpu_rank_checks.py FOLDER [NAME ...]
 
 Without names all checks run. Where there are GPUs, each rank uses the one of its number, and ranks
 that share one exchange by way of the host; elsewhere a stand-in for CuPy and the kernels as
@@ -30,7 +30,7 @@ from sparsematch._engines.nccl.core.exchange import Exchange
 from sparsematch._engines.nccl.matching import auto, gathered, min_degree
 from strategies import partial_matching
 
-ROOT = Path(__file__).resolve().parents[1]
+ROOT = Path(__file__).resolve().parents[2]
 
 
 def cases(comm):

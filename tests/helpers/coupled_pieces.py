@@ -1,8 +1,8 @@
 """Matrices of coupled pieces, whose blocks SciPy knows, against block forms: a test and a program.
 
-    python tests/coupled_pieces.py SEED SECONDS [--gpu]
-    mpiexec -n 3 python tests/coupled_pieces.py SEED SECONDS --ranks
-    python tests/coupled_pieces.py --all 5 [--gpu]
+    python tests/helpers/coupled_pieces.py SEED SECONDS [--gpu]
+    mpiexec -n 3 python tests/helpers/coupled_pieces.py SEED SECONDS --ranks
+    python tests/helpers/coupled_pieces.py --all 5 [--gpu]
 
 Two to six rings, paths in both directions, grids, circulants, trees with an arc back and single
 vertices, with a few entries between them, in natural order, rolled, or permuted; by rows and by

@@ -14,7 +14,7 @@ import pytest
 from cuda_host.emulator import COMPILER
 
 HERE = Path(__file__).parent
-CORE = HERE.parent / "sparsematch" / "_engines" / "cpu"
+CORE = HERE.parents[1] / "sparsematch" / "_engines" / "cpu"
 EVERYTHING = bool(os.environ.get("SPARSEMATCH_EXHAUSTIVE"))
 
 pytestmark = pytest.mark.skipif(COMPILER is None, reason="needs a C++ compiler")

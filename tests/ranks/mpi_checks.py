@@ -1,4 +1,4 @@
-"""What every number of ranks must get right; tests/test_mpi.py starts this under mpiexec.
+"""What every number of ranks must get right; tests/ranks/test_mpi.py starts this under mpiexec.
 
 Each `check_*` is called by all ranks with the communicator and a folder for files. All ranks make
 the same random matrix from a seed, and each keeps its part. A failure ends all ranks.

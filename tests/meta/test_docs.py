@@ -14,7 +14,7 @@ import scipy.sparse as sp
 import sparsematch
 from measure import median
 
-ROOT = Path(__file__).resolve().parents[1]
+ROOT = Path(__file__).resolve().parents[2]
 DOCS = ROOT / "docs"
 ALGORITHMS = DOCS / "algorithms"
 PAGES = sorted(

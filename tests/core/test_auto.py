@@ -19,7 +19,7 @@ from sparsematch._types.matching import Matching
 from sparsematch.demo import build_circuit
 from strategies import larger, matrices
 
-PAGE = pathlib.Path(__file__).parents[1] / "docs" / "algorithms" / "auto.md"
+PAGE = pathlib.Path(__file__).parents[2] / "docs" / "algorithms" / "auto.md"
 BEGIN, END = "<!-- stages: begin -->\n", "<!-- stages: end -->\n"
 TELL = "Tell whether "
 

@@ -1,6 +1,6 @@
 """The functions of a Python, C++ or CUDA file and their sizes.
 
-`python tests/source_sizes.py` prints a summary of the whole package.
+`python tests/meta/source_sizes.py` prints a summary of the whole package.
 """
 
 import ast
@@ -11,7 +11,7 @@ from pathlib import Path
 
 import numpy as np
 
-PACKAGE = Path(__file__).resolve().parents[1] / "sparsematch"
+PACKAGE = Path(__file__).resolve().parents[2] / "sparsematch"
 LANGUAGES = {
     "Python": {".py", ".pyi"},
     "C++": {".hpp", ".cpp"},

@@ -20,7 +20,7 @@ from strategies import matrices
 nx = pytest.importorskip("networkx", minversion="3.5")
 from sparsematch import networkx_backend as backend  # noqa: E402
 
-ROOT = Path(__file__).resolve().parents[1]
+ROOT = Path(__file__).resolve().parents[2]
 FUNCTIONS = [backend.hopcroft_karp_matching, backend.eppstein_matching]
 
 

@@ -16,7 +16,7 @@ from calls import frozen, random_matrix
 from gallery import GALLERY, picture
 from strategies import INDEX_TYPES, larger, matrices, with_index_type
 
-DATA = Path(__file__).resolve().parents[2] / "shared" / "data"
+DATA = Path(__file__).resolve().parents[3] / "shared" / "data"
 
 
 def sides(A, why):

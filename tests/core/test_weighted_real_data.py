@@ -10,7 +10,7 @@ from scipy.sparse.csgraph import min_weight_full_bipartite_matching
 
 import sparsematch as sm
 
-DATA = Path(__file__).resolve().parents[2] / "shared" / "data"
+DATA = Path(__file__).resolve().parents[3] / "shared" / "data"
 
 if not (DATA / "index.csv").exists():
     pytest.skip(f"the real matrices are not here: {DATA} does not exist", allow_module_level=True)
