@@ -28,7 +28,7 @@ from sparsematch._engines.mpi.core import cases
 from sparsematch._engines.mpi.core.exchange import import_mpi
 from sparsematch._engines.mpi.matching import auto as mpi_auto
 from sparsematch._engines.registry import Run
-from sparsematch._types.distributed_matching import DistributedMatching
+from sparsematch._types.over_ranks.matching import DistributedMatching
 
 HERE = Path(__file__).parent
 LIMIT = 240  # seconds, on a busy machine

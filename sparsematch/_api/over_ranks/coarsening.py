@@ -9,9 +9,9 @@ from sparsematch._engines.operations import DistributedCoarseningOps
 from sparsematch._engines.registry import operations
 from sparsematch._types.arrays import IndexArray
 from sparsematch._types.coarsening import Coarsening
-from sparsematch._types.distributed import DistributedCSR, agreed
 from sparsematch._types.errors import wrong_type
 from sparsematch._types.matching import Matching
+from sparsematch._types.over_ranks.matrix import DistributedCSR, agreed
 
 
 def coarsen_over_ranks(G: DistributedCSR, matching: Any, join_unmatched: Any) -> Coarsening:

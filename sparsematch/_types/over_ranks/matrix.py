@@ -20,17 +20,17 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from sparsematch._types.agreement import (
+from sparsematch._types.arrays import IndexArray, on_gpu
+from sparsematch._types.bipartite import BipartiteCSR, as_compressed, checked
+from sparsematch._types.errors import check_count, wrong_type
+from sparsematch._types.over_ranks.agreement import (
     agreeing,
     check_communicator,
     collect,
     rank_of,
     size_of,
 )
-from sparsematch._types.arrays import IndexArray, on_gpu
-from sparsematch._types.bipartite import BipartiteCSR, as_compressed, checked
-from sparsematch._types.errors import check_count, wrong_type
-from sparsematch._types.row_blocks import (
+from sparsematch._types.over_ranks.row_blocks import (
     BlockFacts,
     balanced,
     check_together,

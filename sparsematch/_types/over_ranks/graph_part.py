@@ -7,8 +7,8 @@ import numpy as np
 
 from sparsematch._types.arrays import IndexArray, namespace
 from sparsematch._types.bipartite import as_bipartite
-from sparsematch._types.distributed import DistributedCSR
 from sparsematch._types.graph import Graph, as_graph, read_weights
+from sparsematch._types.over_ranks.matrix import DistributedCSR
 
 _INT32_MAX = 2**31 - 8
 

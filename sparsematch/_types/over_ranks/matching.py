@@ -5,13 +5,13 @@ from typing import Any
 
 import numpy as np
 
-from sparsematch._types.agreement import agreeing, collect
 from sparsematch._types.arrays import UNMATCHED, IndexArray, namespace, on_gpu
 from sparsematch._types.bipartite import BipartiteCSR
-from sparsematch._types.distributed import DistributedCSR, call_on
 from sparsematch._types.errors import wrong_type
 from sparsematch._types.matching import Matching
 from sparsematch._types.mates import is_pair
+from sparsematch._types.over_ranks.agreement import agreeing, collect
+from sparsematch._types.over_ranks.matrix import DistributedCSR, call_on
 
 _frozen = itertools.count(1)
 

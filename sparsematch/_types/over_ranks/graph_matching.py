@@ -4,10 +4,10 @@ from typing import Any
 
 import numpy as np
 
-from sparsematch._types.agreement import collect
 from sparsematch._types.arrays import IndexArray, namespace, on_gpu
-from sparsematch._types.distributed import DistributedCSR, call_on
 from sparsematch._types.graph_matching import GraphMatching
+from sparsematch._types.over_ranks.agreement import collect
+from sparsematch._types.over_ranks.matrix import DistributedCSR, call_on
 from sparsematch._types.run_info import RunInfo
 
 

@@ -5,10 +5,10 @@ from typing import Any
 
 import numpy as np
 
-from sparsematch._types.agreement import agreeing
 from sparsematch._types.arrays import FloatArray
-from sparsematch._types.distributed import DistributedCSR, call_on
-from sparsematch._types.distributed_matching import DistributedMatching
+from sparsematch._types.over_ranks.agreement import agreeing
+from sparsematch._types.over_ranks.matching import DistributedMatching
+from sparsematch._types.over_ranks.matrix import DistributedCSR, call_on
 from sparsematch._types.weighted import as_weighted
 
 

@@ -6,11 +6,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from sparsematch._types.agreement import collect
 from sparsematch._types.arrays import IndexArray
 from sparsematch._types.block_form import BlockForm
-from sparsematch._types.distributed import call_on
-from sparsematch._types.distributed_matching import DistributedMatching
+from sparsematch._types.over_ranks.agreement import collect
+from sparsematch._types.over_ranks.matching import DistributedMatching
+from sparsematch._types.over_ranks.matrix import call_on
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)

@@ -5,9 +5,9 @@ from typing import Any
 from sparsematch._api.check import read_matching
 from sparsematch._engines.operations import DistributionOps
 from sparsematch._engines.registry import operations
-from sparsematch._types.distributed import DistributedCSR, agreed
-from sparsematch._types.distributed_transversal import DistributedTransversal
 from sparsematch._types.errors import wrong_type
+from sparsematch._types.over_ranks.matrix import DistributedCSR, agreed
+from sparsematch._types.over_ranks.transversal import DistributedTransversal
 
 
 def permute_and_redistribute(A: DistributedCSR, matching: Any) -> DistributedCSR:
