@@ -7,11 +7,11 @@ from typing import Any
 from sparsematch._engines.operations import CertificateOps
 from sparsematch._engines.registry import operations
 from sparsematch._types.bipartite import BipartiteCSR, as_bipartite
-from sparsematch._types.distributed import agreed
-from sparsematch._types.distributed_matching import start_matching
 from sparsematch._types.errors import wrong_type
 from sparsematch._types.labels import VertexCover
 from sparsematch._types.matching import FLAWS, Matching
+from sparsematch._types.over_ranks.matching import start_matching
+from sparsematch._types.over_ranks.matrix import agreed
 from sparsematch._types.sparse_like import SparseLike
 
 

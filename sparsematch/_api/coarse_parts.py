@@ -11,9 +11,9 @@ from sparsematch._engines.registry import Run, operations
 from sparsematch._types.arrays import namespace
 from sparsematch._types.bipartite import BipartiteCSR, as_bipartite
 from sparsematch._types.choices import ExactMethod
-from sparsematch._types.distributed import agreed
 from sparsematch._types.labels import HORIZONTAL, SQUARE, VERTICAL, CoarseParts
 from sparsematch._types.matching import Matching
+from sparsematch._types.over_ranks.matrix import agreed
 
 
 def coarse_dulmage_mendelsohn(

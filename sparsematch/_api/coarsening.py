@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from sparsematch._api.distributed_coarsening import check_join, coarsen_over_ranks
 from sparsematch._api.general import approximate_matching
+from sparsematch._api.over_ranks.coarsening import check_join, coarsen_over_ranks
 from sparsematch._api.transversal import Rng
 from sparsematch._api.workers import resolve_workers
 from sparsematch._engines.operations import CoarseningOps
@@ -25,10 +25,10 @@ from sparsematch._types.coarsening import (
     aggregation_operator,
     compressed,
 )
-from sparsematch._types.distributed import DistributedCSR
 from sparsematch._types.errors import wrong_type
 from sparsematch._types.interchange import from_other_library
 from sparsematch._types.matching import Matching
+from sparsematch._types.over_ranks.matrix import DistributedCSR
 from sparsematch._types.sparse_like import SparseLike
 
 

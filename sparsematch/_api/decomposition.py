@@ -13,10 +13,10 @@ from sparsematch._types.arrays import advising, namespace
 from sparsematch._types.bipartite import BipartiteCSR, as_bipartite
 from sparsematch._types.block_form import BlockForm
 from sparsematch._types.choices import ExactMethod
-from sparsematch._types.distributed import OverRanks, agreed
-from sparsematch._types.distributed_block_form import DistributedBlockForm
 from sparsematch._types.labels import BlockLabels, Components
 from sparsematch._types.matching import Matching
+from sparsematch._types.over_ranks.block_form import DistributedBlockForm
+from sparsematch._types.over_ranks.matrix import OverRanks, agreed
 from sparsematch._types.sparse_like import Indexed, Local, SparseLike
 
 

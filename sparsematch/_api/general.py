@@ -13,12 +13,12 @@ from sparsematch._engines.operations import DistributionOps, GraphOps
 from sparsematch._engines.registry import Run, operations, read_options, select
 from sparsematch._types.arrays import UNMATCHED, advising, namespace
 from sparsematch._types.choices import ApproximateMethod
-from sparsematch._types.distributed import agreed
-from sparsematch._types.distributed_graph_matching import DistributedGraphMatching
 from sparsematch._types.errors import wrong_type
 from sparsematch._types.graph import Graph, add_up_duplicates
 from sparsematch._types.graph_matching import GraphMatching
-from sparsematch._types.graph_part import GraphPart, as_graph_or_part
+from sparsematch._types.over_ranks.graph_matching import DistributedGraphMatching
+from sparsematch._types.over_ranks.graph_part import GraphPart, as_graph_or_part
+from sparsematch._types.over_ranks.matrix import agreed
 from sparsematch._types.run_info import RunInfo
 from sparsematch._types.sparse_like import SparseLike
 

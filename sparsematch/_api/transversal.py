@@ -12,10 +12,10 @@ from sparsematch._api.workers import resolve_workers
 from sparsematch._engines.registry import Run, plan, read_options, select
 from sparsematch._types.bipartite import BipartiteCSR, as_bipartite
 from sparsematch._types.choices import ExactMethod, Heuristic
-from sparsematch._types.distributed import agreed
-from sparsematch._types.distributed_matching import start_matching
 from sparsematch._types.errors import wrong_type
 from sparsematch._types.matching import Matching, copy_to_gpu
+from sparsematch._types.over_ranks.matching import start_matching
+from sparsematch._types.over_ranks.matrix import agreed
 from sparsematch._types.run_info import RunInfo
 from sparsematch._types.sparse_like import SparseLike
 

@@ -12,10 +12,10 @@ from sparsematch._api.workers import resolve_workers
 from sparsematch._engines.operations import CertificateOps, WeightedOps
 from sparsematch._engines.registry import Run, operations
 from sparsematch._types.bipartite import as_bipartite
-from sparsematch._types.distributed import DistributedCSR, OverRanks, agreed
-from sparsematch._types.distributed_transversal import DistributedTransversal
 from sparsematch._types.errors import wrong_type
 from sparsematch._types.matching import Matching
+from sparsematch._types.over_ranks.matrix import DistributedCSR, OverRanks, agreed
+from sparsematch._types.over_ranks.transversal import DistributedTransversal
 from sparsematch._types.sparse_like import Local, SparseLike
 from sparsematch._types.weighted import WeightedTransversal, as_weighted
 

@@ -14,13 +14,9 @@ from sparsematch._engines.registry import Run
 from sparsematch._types.arrays import BoolArray, FloatArray, IndexArray
 from sparsematch._types.bipartite import BipartiteCSR
 from sparsematch._types.block_layout import BlockLayout
-from sparsematch._types.distributed import DistributedCSR
-from sparsematch._types.distributed_block_form import DistributedBlockForm
-from sparsematch._types.distributed_transversal import DistributedTransversal
 from sparsematch._types.edge_file import EdgeFile, EdgeReport
 from sparsematch._types.factors import BlockLU, BlockPlan
 from sparsematch._types.graph import Graph, GraphProperties
-from sparsematch._types.graph_part import GraphPart, LocalMaxPart, PartProperties
 from sparsematch._types.labels import (
     BlockLabels,
     BlockPermutation,
@@ -30,6 +26,10 @@ from sparsematch._types.labels import (
     VertexCover,
 )
 from sparsematch._types.matching import Matching
+from sparsematch._types.over_ranks.block_form import DistributedBlockForm
+from sparsematch._types.over_ranks.graph_part import GraphPart, LocalMaxPart, PartProperties
+from sparsematch._types.over_ranks.matrix import DistributedCSR
+from sparsematch._types.over_ranks.transversal import DistributedTransversal
 from sparsematch._types.weighted import LeastCost, WeightedCSR, WeightedTransversal
 
 _Values = NDArray[Any]

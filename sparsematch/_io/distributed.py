@@ -14,10 +14,16 @@ from sparsematch._io.errors import UnreadableFile
 from sparsematch._io.market import MarketFile
 from sparsematch._io.npz import SparseArchive
 from sparsematch._io.read import check_is_file, in_one_sentence
-from sparsematch._types.agreement import agreeing, check_communicator, collect, rank_of, size_of
-from sparsematch._types.distributed import DistributedCSR
 from sparsematch._types.errors import check_count
-from sparsematch._types.row_blocks import balanced
+from sparsematch._types.over_ranks.agreement import (
+    agreeing,
+    check_communicator,
+    collect,
+    rank_of,
+    size_of,
+)
+from sparsematch._types.over_ranks.matrix import DistributedCSR
+from sparsematch._types.over_ranks.row_blocks import balanced
 
 _Batch = tuple[NDArray[Any], ...]
 

@@ -24,7 +24,7 @@ from sparsematch import (
     Matching,
 )
 from sparsematch._io import UnreadableFile
-from sparsematch._types.agreement import agreeing, collect
+from sparsematch._types.over_ranks.agreement import agreeing, collect
 from sparsematch.cli import summary
 from sparsematch.cli.outputs import STREAM, CannotProduce, WrongUsage, check_outputs
 from sparsematch.cli.progress import Progress

@@ -18,11 +18,11 @@ from sparsematch._engines.mpi.decomposition.strong_components import Order, stro
 from sparsematch._engines.registry import Run
 from sparsematch._types.arrays import IndexArray
 from sparsematch._types.bipartite import BipartiteCSR
-from sparsematch._types.distributed import DistributedCSR
-from sparsematch._types.distributed_block_form import DistributedBlockForm
-from sparsematch._types.distributed_matching import DistributedMatching
 from sparsematch._types.labels import HORIZONTAL, SQUARE, VERTICAL, CoarseParts
 from sparsematch._types.matching import Matching
+from sparsematch._types.over_ranks.block_form import DistributedBlockForm
+from sparsematch._types.over_ranks.matching import DistributedMatching
+from sparsematch._types.over_ranks.matrix import DistributedCSR
 
 _Array = NDArray[Any]
 

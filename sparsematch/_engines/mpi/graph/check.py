@@ -11,7 +11,7 @@ from sparsematch._engines.operations import GraphPartOps
 from sparsematch._engines.registry import Run, operations
 from sparsematch._types.arrays import FloatArray, IndexArray
 from sparsematch._types.graph import Graph, GraphProperties, merge_larger, places
-from sparsematch._types.graph_part import GraphPart
+from sparsematch._types.over_ranks.graph_part import GraphPart
 
 _Places = NDArray[np.int64]
 

@@ -20,13 +20,13 @@ from sparsematch._engines.mpi.weighted.interchange import Interchange
 from sparsematch._engines.mpi.weighted.scaled_costs import ScaledCosts
 from sparsematch._engines.registry import Run, select
 from sparsematch._types.arrays import FloatArray
-from sparsematch._types.distributed import DistributedCSR
-from sparsematch._types.distributed_matching import DistributedMatching
-from sparsematch._types.distributed_transversal import (
+from sparsematch._types.errors import stack_level
+from sparsematch._types.over_ranks.matching import DistributedMatching
+from sparsematch._types.over_ranks.matrix import DistributedCSR
+from sparsematch._types.over_ranks.transversal import (
     DistributedTransversal,
     as_distributed_weighted,
 )
-from sparsematch._types.errors import stack_level
 
 _LARGEST, _SMALLEST = np.finfo(np.float64).max, np.finfo(np.float64).tiny
 

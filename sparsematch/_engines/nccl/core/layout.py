@@ -10,9 +10,9 @@ from sparsematch._engines.cuda.core.layout import Struct, layout
 from sparsematch._engines.nccl.core.exchange import Exchange
 from sparsematch._types.arrays import namespace
 from sparsematch._types.bipartite import BipartiteCSR
-from sparsematch._types.distributed import DistributedCSR
-from sparsematch._types.distributed_matching import DistributedMatching
 from sparsematch._types.matching import Matching
+from sparsematch._types.over_ranks.matching import DistributedMatching
+from sparsematch._types.over_ranks.matrix import DistributedCSR
 
 #: Letters to a rank that there is room for at least, if so many can be sent.
 LEAST_ROOM = 1 << 14

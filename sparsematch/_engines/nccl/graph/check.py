@@ -15,7 +15,7 @@ from sparsematch._engines.operations import GraphOps
 from sparsematch._engines.registry import Run, operations
 from sparsematch._types.arrays import IndexArray, namespace
 from sparsematch._types.graph import Graph, GraphProperties
-from sparsematch._types.graph_part import GraphPart
+from sparsematch._types.over_ranks.graph_part import GraphPart
 
 
 def part_of(graph: Graph) -> tuple[GraphPart, Graph]:

@@ -20,7 +20,7 @@ from sparsematch._engines.nccl.core.exchange import Exchange
 from sparsematch._engines.nccl.graph.check import part_of
 from sparsematch._engines.registry import Run
 from sparsematch._types.arrays import UNMATCHED, IndexArray, namespace
-from sparsematch._types.graph_part import GraphPart
+from sparsematch._types.over_ranks.graph_part import GraphPart
 
 SUMMARY = "Edges heavier than all their neighbours are matched; one exchange a round."
 GUARANTEE = 0.5

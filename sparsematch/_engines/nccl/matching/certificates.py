@@ -13,9 +13,9 @@ from sparsematch._engines.nccl.matching.cheap import TRIES
 from sparsematch._engines.nccl.matching.forest import Forest
 from sparsematch._types.arrays import IndexArray, namespace
 from sparsematch._types.bipartite import BipartiteCSR
-from sparsematch._types.distributed import DistributedCSR
 from sparsematch._types.labels import VertexCover
 from sparsematch._types.matching import Matching
+from sparsematch._types.over_ranks.matrix import DistributedCSR
 
 #: Keys of FLAWS: a row, a column whose mate has another, a pair that is no entry.
 _ROW, _COLUMN, _ENTRY = 3, 4, 5

@@ -6,9 +6,9 @@ from sparsematch._engines.operations import DistributionOps
 from sparsematch._engines.registry import operations
 from sparsematch._types.arrays import IndexArray, namespace
 from sparsematch._types.bipartite import BipartiteCSR
-from sparsematch._types.distributed import DistributedCSR
-from sparsematch._types.distributed_matching import DistributedMatching
 from sparsematch._types.matching import Matching
+from sparsematch._types.over_ranks.matching import DistributedMatching
+from sparsematch._types.over_ranks.matrix import DistributedCSR
 
 
 def on_hosts() -> DistributionOps:
