@@ -19,6 +19,8 @@ from sparsematch._types.matching import Matching
 from sparsematch.demo import build_circuit
 from strategies import larger, matrices
 
+pytestmark = pytest.mark.tsan
+
 PAGE = pathlib.Path(__file__).parents[2] / "docs" / "algorithms" / "auto.md"
 BEGIN, END = "<!-- stages: begin -->\n", "<!-- stages: end -->\n"
 TELL = "Tell whether "

@@ -17,6 +17,8 @@ from sparsematch._engines.registry import operations
 from sparsematch._types.bipartite import as_bipartite
 from sparsematch.solvers import analyse, splu
 
+pytestmark = pytest.mark.asan
+
 #: A matrix whose form once had entries below its blocks, by columns; three blocks.
 ROWS = [0, 0, 1, 1, 2, 2, 2, 3, 3, 4, 4, 5, 5, 6, 6, 7, 7, 7, 8, 8, 9, 9, 10, 10, 11, 11]
 COLS = [5, 10, 0, 4, 2, 4, 8, 4, 5, 2, 5, 3, 6, 8, 11, 0, 7, 11, 1, 3, 3, 9, 6, 7, 1, 11]

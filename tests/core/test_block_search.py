@@ -20,6 +20,8 @@ from sparsematch._types.bipartite import as_bipartite
 from sparsematch._types.matching import Matching
 from strategies import INDEX_TYPES, with_index_type
 
+pytestmark = pytest.mark.asan
+
 
 @st.composite
 def digraphs(draw):

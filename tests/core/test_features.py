@@ -15,6 +15,8 @@ from sparsematch._engines.registry import Run
 from sparsematch._types.bipartite import as_bipartite
 from strategies import with_index_type
 
+pytestmark = pytest.mark.tsan
+
 
 def cube(n):
     """The pattern of the seven-point operator on a cube of n by n by n points."""

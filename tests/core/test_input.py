@@ -10,6 +10,8 @@ import sparsematch as sm
 from gallery import GALLERY
 from sparsematch._types.bipartite import as_bipartite
 
+pytestmark = pytest.mark.wheel
+
 A = sp.csr_array(np.array([[1, 1, 0, 0], [1, 0, 1, 0], [0, 1, 1, 1]]))
 
 # Every public function of a matrix, with whatever else it needs.

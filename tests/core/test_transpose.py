@@ -12,6 +12,8 @@ from sparsematch._engines.registry import Run
 from sparsematch._types.bipartite import as_bipartite
 from strategies import larger, matrices, with_index_type
 
+pytestmark = [pytest.mark.tsan, pytest.mark.wheel]
+
 
 def check(A, workers):
     graph = as_bipartite(A)

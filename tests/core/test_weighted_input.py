@@ -16,6 +16,8 @@ from sparsematch._types.weighted import as_weighted
 from strategies import with_index_type
 from weights import JOBS, check, check_scaling, with_values
 
+pytestmark = pytest.mark.asan
+
 
 @pytest.mark.parametrize(
     "dtype", [bool, np.int8, np.uint16, np.int64, np.float32, np.float64, np.longdouble, complex]
