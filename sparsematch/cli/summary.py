@@ -1,6 +1,6 @@
 """The result as a flat dictionary for programs, and as text for people.
 
-The keys are documented in docs/howto/command_line.md and are stable: keys may be added, none
+The keys are documented in docs/reference/command_line.md and are stable: keys may be added, none
 changes its meaning.
 """
 
