@@ -18,7 +18,7 @@ import scipy.sparse as sp
 import matrices
 import sparsematch
 from measure import ENOUGH, measure, scipy
-from sparsematch._engines.cpu.core.run_engine import transpose
+from sparsematch._engines.cpu.core.run_engine import HostByProducts, transpose
 from sparsematch._engines.registry import Run, engines, select
 from sparsematch._types.bipartite import as_bipartite
 from sparsematch._types.matching import Matching
@@ -57,10 +57,8 @@ def time_engine(benchmark, engine, name, A, options=None):
     runs = []
 
     def setup():
-        runs.append(
-            (Matching.start(graph, initial), Run(options=options or {}, transposed=transposed))
-        )
-        return (graph, *runs[-1]), {}
+        runs.append((Matching.start(graph, initial), Run(options=options or {})))
+        return (graph, *runs[-1], HostByProducts(transposed=transposed)), {}
 
     benchmark.group = name
     benchmark.pedantic(engine.improve, setup=setup, rounds=ROUNDS, warmup_rounds=1)

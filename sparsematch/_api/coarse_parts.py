@@ -7,12 +7,12 @@ from typing import Any
 from sparsematch._api.transversal import maximum_matching
 from sparsematch._api.workers import resolve_workers
 from sparsematch._engines.operations import DecompositionOps
-from sparsematch._engines.registry import Run, operations
+from sparsematch._engines.registry import operations
 from sparsematch._types.arrays import namespace
 from sparsematch._types.bipartite import BipartiteCSR, as_bipartite
 from sparsematch._types.choices import ExactMethod
 from sparsematch._types.distributed import agreed
-from sparsematch._types.labels import HORIZONTAL, SQUARE, VERTICAL, CoarseParts
+from sparsematch._types.labels import HORIZONTAL, SQUARE, VERTICAL, BlockLabels, CoarseParts
 from sparsematch._types.matching import Matching
 
 
@@ -79,17 +79,19 @@ def coarse_dulmage_mendelsohn(
     """
     with agreed(A, "coarse_dulmage_mendelsohn"):
         graph = as_bipartite(A, device=device, threads=resolve_workers(workers), distributed=True)
-    maximum, run = maximum_matching(
+    maximum, run, by_products = maximum_matching(
         graph, matching, name="matching", method=method, workers=workers, device=device
     )
     find = operations(DecompositionOps, graph.backend).coarse_parts
-    return find(graph, maximum, run) if find else _from_blocks(graph, maximum, run)
+    if find:
+        return find(graph, maximum)
+    block_labels = operations(DecompositionOps, graph.backend).block_labels
+    return _from_blocks(graph, maximum, block_labels(graph, maximum, run, by_products))
 
 
-def _from_blocks(graph: BipartiteCSR, matching: Matching, run: Run) -> CoarseParts:
+def _from_blocks(graph: BipartiteCSR, matching: Matching, labels: BlockLabels) -> CoarseParts:
     """Read the parts off the groups of the rows."""
     xp = namespace(graph.indptr)
-    labels = operations(DecompositionOps, graph.backend).block_labels(graph, matching, run)
     row_part = xp.full(graph.n_rows, SQUARE, "int8")
     row_part[labels.row_group == 0] = HORIZONTAL
     row_part[labels.row_group > labels.n_square] = VERTICAL

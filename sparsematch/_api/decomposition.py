@@ -135,7 +135,7 @@ def block_triangular_form(
     how: dict[str, Any] = {"workers": workers, "device": device, "options": options}
     if (over_ranks := operations(DecompositionOps, graph.backend).distributed_block_form) is None:
         return block_form(graph, matching, method=method, **how)
-    maximum, run = maximum_matching(graph, matching, name="matching", method=method, **how)
+    maximum, run, _ = maximum_matching(graph, matching, name="matching", method=method, **how)
     return over_ranks(graph, maximum, run)
 
 
@@ -149,7 +149,7 @@ def block_form(
     options: Mapping[str, Any] | None = None,
 ) -> BlockForm:
     """Return the block triangular form of a graph."""
-    maximum, run = maximum_matching(
+    maximum, run, by_products = maximum_matching(
         graph,
         matching,
         name="matching",
@@ -158,10 +158,10 @@ def block_form(
         device=device,
         options=options,
     )
-    labels = operations(DecompositionOps, graph.backend).block_labels(graph, maximum, run)
-    threads = run.workers
-    del run  # and with it what the engine has left there
-    return _assemble(graph, maximum, labels, threads)
+    block_labels = operations(DecompositionOps, graph.backend).block_labels
+    labels = block_labels(graph, maximum, run, by_products)
+    del by_products
+    return _assemble(graph, maximum, labels, run.workers)
 
 
 def is_reducible(A: SparseLike, *, workers: int | None = None, device: str | None = None) -> bool:
@@ -207,12 +207,12 @@ def is_reducible(A: SparseLike, *, workers: int | None = None, device: str | Non
     """
     with agreed(A, "is_reducible"):
         graph = as_bipartite(A, device=device, threads=resolve_workers(workers), distributed=True)
-    matching, run = maximum_matching(graph, workers=workers)
+    matching, run, by_products = maximum_matching(graph, workers=workers)
     if over_ranks := operations(DecompositionOps, graph.backend).distributed_block_form:
         return over_ranks(graph, matching, run).is_reducible
     rank = matching.cardinality
     block_labels = operations(DecompositionOps, graph.backend).block_labels
-    n_square = block_labels(graph, matching, run).n_square
+    n_square = block_labels(graph, matching, run, by_products).n_square
     return (rank < graph.n_cols) + n_square + (rank < graph.n_rows) > 1
 
 

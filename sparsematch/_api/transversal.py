@@ -2,14 +2,14 @@
 
 from __future__ import annotations  # readable names in help()
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any, Literal, overload
 
 import numpy as np
 
 from sparsematch._api.check import read_matching
 from sparsematch._api.workers import resolve_workers
-from sparsematch._engines.registry import Run, plan, read_options, select
+from sparsematch._engines.registry import ByProducts, Engine, Run, plan, read_options, select
 from sparsematch._types.bipartite import BipartiteCSR, as_bipartite
 from sparsematch._types.choices import ExactMethod, Heuristic
 from sparsematch._types.distributed import agreed
@@ -160,10 +160,7 @@ def maximum_transversal(
         settings = read_options(options, *chosen)
         run = Run(threads, read_seed(rng), settings, return_info, warm=initial is not None)
     matching = _start(graph, initial, "initial", device)
-    for engine in chosen:
-        if engine:
-            engine.improve(graph, matching, run)
-    matching.freeze()
+    _improve(graph, matching, run, chosen)
     if not return_info:
         return matching
     first, last = (engine.name if engine else "none" for engine in chosen)
@@ -291,18 +288,27 @@ def maximum_matching(
     workers: int | None = None,
     device: str | None = None,
     options: Mapping[str, Any] | None = None,
-) -> tuple[Matching, Run]:
-    """Find a maximum matching by exact engines only; also return the run, with its by-products."""
+) -> tuple[Matching, Run, ByProducts | None]:
+    """Find a maximum matching by exact engines only; also return the run and its by-products."""
     with agreed(graph, "maximum_matching", method=method, warm=initial is not None):
         select(method, graph.backend, "exact", argument="method")
         chosen = plan(graph.backend, method)
         settings = read_options(options, *chosen)
         run = Run(resolve_workers(workers), options=settings, warm=initial is not None)
     matching = _start(graph, initial, name, device)
-    for engine in chosen:
-        if engine:
-            engine.improve(graph, matching, run)
-    return matching.freeze(), run
+    by_products = _improve(graph, matching, run, chosen)
+    return matching, run, by_products
+
+
+def _improve(
+    graph: BipartiteCSR, matching: Matching, run: Run, chosen: Iterable[Engine | None]
+) -> ByProducts | None:
+    """Run engines one after the other, and freeze the matching."""
+    by_products = None
+    for engine in filter(None, chosen):
+        by_products = engine.improve(graph, matching, run, by_products)
+    matching.freeze()
+    return by_products
 
 
 def _start(graph: BipartiteCSR, initial: Any, name: str, device: str | None) -> Matching:

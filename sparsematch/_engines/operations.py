@@ -95,7 +95,8 @@ class CertificateOps:
 class DecompositionOps:
     """Blocks and components of a matrix.
 
-    Matchings must be maximum, and a run the one that found the matching, or an empty one.
+    Matchings must be maximum. The run and the by-products are those of the search that found the
+    matching, or an empty run and None.
 
     Attributes
     ----------
@@ -119,7 +120,7 @@ class DecompositionOps:
         The block form of a matrix over ranks; None: it follows from `block_labels`.
     """
 
-    block_labels: Callable[[BipartiteCSR, Matching, Run], BlockLabels] = _in_host_memory_only
+    block_labels: Callable[[BipartiteCSR, Matching, Run, Any], BlockLabels] = _in_host_memory_only
     is_block_form: Callable[[BipartiteCSR, BlockLayout], bool] = _in_host_memory_only
     connected_components: Callable[[BipartiteCSR], Components] = _in_host_memory_only
     block_permutation: Callable[[Matching, BlockLabels, int], BlockPermutation] = (
@@ -128,10 +129,10 @@ class DecompositionOps:
     order_by_label: Callable[[IndexArray, int], tuple[IndexArray, IndexArray]] = (
         _in_host_memory_only
     )
-    hall_violators: Callable[[BipartiteCSR, Matching, Run, bool], HallViolators] = (
+    hall_violators: Callable[[BipartiteCSR, Matching, Run, Any, bool], HallViolators] = (
         _in_host_memory_only
     )
-    coarse_parts: Callable[[BipartiteCSR, Matching, Run], CoarseParts] | None = None
+    coarse_parts: Callable[[BipartiteCSR, Matching], CoarseParts] | None = None
     distributed_block_form: Callable[[BipartiteCSR, Matching, Run], DistributedBlockForm] | None = (
         None
     )

@@ -33,7 +33,7 @@ def block_form(graph: BipartiteCSR, matching: Matching, run: Run) -> Distributed
     Time: that of `coarse_parts` and of `strong_components`.
     """
     A, given = parts(graph, matching)
-    coarse = coarse_parts(A, given, run)
+    coarse = coarse_parts(A, given)
     with finishing(A.comm):
         exchange = Exchange(A.comm)
         in_square = coarse.row_part == SQUARE

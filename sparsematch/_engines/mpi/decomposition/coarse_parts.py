@@ -11,14 +11,13 @@ from sparsematch._engines.mpi.core.certificates import parts
 from sparsematch._engines.mpi.core.exchange import Exchange, finishing
 from sparsematch._engines.mpi.core.sides import Side
 from sparsematch._engines.mpi.matching.forest import Forest
-from sparsematch._engines.registry import Run
 from sparsematch._types.arrays import IndexArray
 from sparsematch._types.bipartite import BipartiteCSR
 from sparsematch._types.labels import HORIZONTAL, SQUARE, VERTICAL, CoarseParts
 from sparsematch._types.matching import Matching
 
 
-def coarse_parts(graph: BipartiteCSR, matching: Matching, run: Run) -> CoarseParts:
+def coarse_parts(graph: BipartiteCSR, matching: Matching) -> CoarseParts:
     """Return the part of every own row and column; the matching must be maximum. Collective.
 
     Time: O(own vertices and entries), and two exchanges a level. Workspace: the own part of the
