@@ -219,6 +219,6 @@ def read_matching(graph: BipartiteCSR, given: Any, name: str, call: str) -> Matc
     matching = start_matching(graph, given, name=name)
     flaw = operations(CertificateOps, graph.backend).wrong_pair(graph, matching)
     if flaw:
-        code, i, j = flaw
-        raise ValueError(f"{name} is not a matching of this matrix: {FLAWS[code].format(i=i, j=j)}")
+        kind, i, j = flaw
+        raise ValueError(f"{name} is not a matching of this matrix: {FLAWS[kind].format(i=i, j=j)}")
     return matching

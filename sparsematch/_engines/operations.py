@@ -84,7 +84,7 @@ class CertificateOps:
         number of threads may be given, too.
     """
 
-    wrong_pair: Callable[[BipartiteCSR, Matching], tuple[int, int, int] | None] = (
+    wrong_pair: Callable[[BipartiteCSR, Matching], tuple[str, int, int] | None] = (
         _in_host_memory_only
     )
     free_pair: Callable[[BipartiteCSR, Matching], tuple[int, int] | None] = _in_host_memory_only
