@@ -14,7 +14,7 @@ from sparsematch._engines.cpu.decomposition import block_form
 from sparsematch._engines.operations import LuOps
 from sparsematch._engines.reference import block_form as reference
 from sparsematch._engines.registry import operations
-from sparsematch._types.bipartite import as_bipartite
+from sparsematch._input.bipartite import as_bipartite
 from sparsematch.solvers import analyse, splu
 
 pytestmark = pytest.mark.asan

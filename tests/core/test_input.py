@@ -8,7 +8,7 @@ import scipy.sparse as sp
 
 import sparsematch as sm
 from gallery import GALLERY
-from sparsematch._types.bipartite import as_bipartite
+from sparsematch._input.bipartite import as_bipartite
 
 pytestmark = pytest.mark.wheel
 

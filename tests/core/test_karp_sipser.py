@@ -16,7 +16,7 @@ import sparsematch as sm
 from calls import certify, random_matrix, scrambled
 from sparsematch._engines.cpu.core.run_engine import run_engine, transpose
 from sparsematch._engines.registry import Run
-from sparsematch._types.bipartite import as_bipartite
+from sparsematch._input.bipartite import as_bipartite
 from sparsematch._types.matching import Matching
 from strategies import larger, matrices
 

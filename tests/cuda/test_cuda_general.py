@@ -14,7 +14,7 @@ from graphs import edges_of, graph, graphs, greedy, path, random_graph, star, we
 from sparsematch._engines.cuda.graph import local_max
 from sparsematch._engines.cuda.graph import rounds as general
 from sparsematch._engines.registry import Run
-from sparsematch._types.graph import as_graph
+from sparsematch._input.graph import as_graph
 from strategies import INDEX_TYPES, with_index_type
 
 pytestmark = [pytest.mark.asan, pytest.mark.kernels]

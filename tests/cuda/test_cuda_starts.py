@@ -22,7 +22,7 @@ from sparsematch._engines.cuda.matching import (
 from sparsematch._engines.cuda.matching.choice import POLICY
 from sparsematch._engines.cuda.matching.features import features, is_symmetric
 from sparsematch._engines.registry import Run
-from sparsematch._types.bipartite import as_bipartite
+from sparsematch._input.bipartite import as_bipartite
 from sparsematch._types.matching import Matching
 
 pytestmark = pytest.mark.kernels

@@ -29,7 +29,7 @@ from sparsematch._engines.mpi.core import cases
 from sparsematch._engines.mpi.core.exchange import import_mpi
 from sparsematch._engines.mpi.matching import auto as mpi_auto
 from sparsematch._engines.registry import Run
-from sparsematch._types.distributed_matching import DistributedMatching
+from sparsematch._types.over_ranks.matching import DistributedMatching
 
 HERE = Path(__file__).parent
 LIMIT = 240  # seconds, on a busy machine
@@ -241,10 +241,10 @@ SELECTION += ["lp_scorpion", "basis_d2q06c", "QPCBOEI1_A", "GD06_theory"]
 @needs_mpi
 @pytest.mark.parametrize("n_ranks", [2, 3])
 def test_real_matrices(n_ranks, tmp_path):
-    """Against published values; benchmarks/distributed.py does all of a folder."""
+    """Against published values; benchmarks/ranks.py does all of a folder."""
     names = [name for name in SELECTION if suitesparse.find(name)]
     suitesparse.copy(names, tmp_path)
-    program = HERE.parents[1] / "benchmarks" / "distributed.py"
+    program = HERE.parents[1] / "benchmarks" / "ranks.py"
     done = start(n_ranks, program, "real", tmp_path, *names)
     assert done.returncode == 0, done.stdout + done.stderr[-4000:]
     assert f"{len(names)} of {len(names)} right on {n_ranks} ranks" in done.stdout
