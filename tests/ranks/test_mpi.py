@@ -296,7 +296,7 @@ def test_one_rank_counts_entries_beyond_the_type_of_its_indices(monkeypatch):
     """The boundaries of rows then need 64 bits, though columns do not."""
     A = sm.DistributedCSR(None, [0, 1], np.zeros(1, np.int32), 0, (1, 1))
     matching = DistributedMatching.start(A)
-    object.__setattr__(A, "known_nnz", 2**31)
+    object.__setattr__(A, "nnz", 2**31)
     seen = []
     engine = SimpleNamespace(improve=lambda *given: seen.extend(given))
     monkeypatch.setattr(cases, "select", lambda *_, **__: engine)
