@@ -12,7 +12,7 @@ import pytest
 import scipy.sparse as sp
 
 import sparsematch
-from measure import median
+from driver import median
 from sparsematch import csgraph, demo, networkx_backend, plot, solvers
 
 PUBLIC = sparsematch, csgraph, demo, networkx_backend, plot, solvers
@@ -267,7 +267,7 @@ def test_benchmarks_warm_up_what_is_short(seconds, measured):
 @pytest.mark.parametrize(
     ("program", "page", "given"),
     [
-        ("real.py", "speed.md", ["{folder}"]),
+        ("compare.py", "speed.md", ["{folder}"]),
         ("alternatives.py", "alternatives.md", ["{folder}/small.npz", "--limit", "60"]),
     ],
 )

@@ -240,9 +240,9 @@ SELECTION = ["basis_d2q06c", "west0479", "LISWET4_A", "QPCBOEI1_A", "494_bus", "
 @pytest.mark.skipif(not DATA.exists(), reason=f"the real matrices are not here: {DATA}")
 @pytest.mark.parametrize("n_ranks", [2, 3])
 def test_real_matrices(n_ranks):
-    """Against published values; benchmarks/distributed.py does all of them."""
+    """Against published values; benchmarks/ranks.py does all of them."""
     names = [name for name in SELECTION if (DATA / f"{name}.npz").exists()]
-    done = start(n_ranks, HERE.parents[1] / "benchmarks" / "distributed.py", "real", DATA, *names)
+    done = start(n_ranks, HERE.parents[1] / "benchmarks" / "ranks.py", "real", DATA, *names)
     assert done.returncode == 0, done.stdout + done.stderr[-4000:]
     assert f"{len(names)} of {len(names)} right on {n_ranks} ranks" in done.stdout
 
