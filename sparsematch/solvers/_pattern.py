@@ -22,6 +22,7 @@ from sparsematch._types.arrays import IndexArray
 from sparsematch._types.bipartite import BipartiteCSR, as_bipartite, as_compressed
 from sparsematch._types.errors import wrong_type
 from sparsematch._types.interchange import from_other_library
+from sparsematch.solvers._checks import check_square
 
 Values = NDArray[Any]
 
@@ -153,9 +154,8 @@ def read_pattern(A: Any) -> Pattern:
             n = A.shape[0]
             return Pattern(BipartiteCSR(n, n, *columns, "numpy", True), "csc", columns, None, None)
     given = as_bipartite(as_compressed(A, "A"))  # refuses what is no matrix, or is elsewhere
-    n, n_cols = given.shape
-    if n != n_cols:
-        raise ValueError(f"A must be square, but has shape {given.shape}")
+    check_square(given.shape)
+    n = given.n_rows
     arrays = tuple(array.copy() for array in _index_arrays(A))
     rows, cols = _positions(A.format, arrays)
     order = np.lexsort((rows, cols))
