@@ -5,6 +5,7 @@ Each reads, calls the public API, writes the outputs, and returns the exit statu
 
 import json
 import sys
+import time
 from argparse import Namespace
 from collections.abc import Callable
 from pathlib import Path
@@ -21,12 +22,25 @@ from sparsematch import (
     RunInfo,
     plot,
 )
+from sparsematch._engines.operations import DeviceCompilerOps
+from sparsematch._engines.registry import operations
 from sparsematch._io import UnreadableFile, read_matrix, read_names, read_stream
+from sparsematch._types.arrays import import_cupy
 from sparsematch.cli import ranks, summary
-from sparsematch.cli.outputs import STREAM, check_outputs, print_written, write
+from sparsematch.cli.outputs import STREAM, CannotProduce, check_outputs, print_written, write
 from sparsematch.cli.progress import Progress, make_progress
 
-__all__ = ["btf", "demo", "explain", "match", "print_json", "rank", "read", "wants_text"]
+__all__ = [
+    "btf",
+    "demo",
+    "explain",
+    "match",
+    "print_json",
+    "rank",
+    "read",
+    "wants_text",
+    "warm_up",
+]
 
 _DONE, _SINGULAR = 0, 1
 
@@ -119,20 +133,42 @@ def explain(arguments: Namespace) -> int:
 def demo(arguments: Namespace) -> int:
     """Analyse and solve a circuit that is made on the spot."""
     # it needs scipy.sparse.linalg, which the other commands do not
-    from sparsematch.cli import story
+    from sparsematch.cli import demo_report
+    from sparsematch.demo import run
 
     check_outputs(arguments)
     progress = make_progress(arguments.quiet)
     with progress.step("demo", "solving the circuit"):
-        result = story.run(arguments.nodes, seed=arguments.seed)
-        times = story.race(arguments.nodes, seed=arguments.seed)
+        result = run(arguments.nodes, seed=arguments.seed)
+        times = demo_report.compare_with_scipy(arguments.nodes, seed=arguments.seed)
     _plot(arguments, result.matrix, result.form, "circuit with voltage sources", progress)
     if arguments.json:
-        print_json({"command": "demo", **story.facts(result, times)})
+        print_json({"command": "demo", **demo_report.facts(result, times)})
     elif wants_text(arguments):
-        print(story.text(result, times))
+        print(demo_report.text(result, times))
         print_written(arguments)
     return _DONE
+
+
+def warm_up(_: Namespace) -> int:
+    """Compile everything for the current GPU, and say how long it took."""
+    try:
+        cupy = import_cupy("warm-up")
+    except (ImportError, RuntimeError) as error:
+        raise CannotProduce(str(error)) from error
+    begin, device = time.perf_counter(), cupy.cuda.Device().compute_capability
+    on_terminal = sys.stderr.isatty()
+
+    def show(name: str, done: int, of: int) -> None:
+        if on_terminal:
+            print(f"\r{done} of {of}: {name:40s}", end="", file=sys.stderr, flush=True)
+
+    count = operations(DeviceCompilerOps, "cupy").compile_all(show)
+    if on_terminal:
+        print("\r" + " " * 60, end="\r", file=sys.stderr, flush=True)
+    seconds = time.perf_counter() - begin
+    print(f"{count} modules for compute capability {device} are in the cache ({seconds:.1f} s)")
+    return 0
 
 
 def read(arguments: Namespace, progress: Progress) -> Any:
