@@ -118,7 +118,7 @@ __all__ = [
 
 #: Where each name is; it is imported when first used, so that the command line starts at once.
 _PLACES = {
-    "BipartiteCSR": "_api.transversal",
+    "BipartiteCSR": "_types.bipartite",
     "BlockForm": "_types.block_form",
     "CoarseLevel": "_types.coarsening",
     "CoarseParts": "_types.labels",

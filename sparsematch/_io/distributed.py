@@ -7,7 +7,7 @@ from typing import Any
 
 from numpy.typing import NDArray
 
-from sparsematch._engines.operations import DistributionOps
+from sparsematch._engines.distributed_operations import DistributionOps
 from sparsematch._engines.registry import operations
 from sparsematch._io.edges import EdgeSlices, heaviest
 from sparsematch._io.errors import UnreadableFile
@@ -22,8 +22,7 @@ from sparsematch._types.over_ranks.agreement import (
     rank_of,
     size_of,
 )
-from sparsematch._types.over_ranks.matrix import DistributedCSR
-from sparsematch._types.over_ranks.row_blocks import balanced
+from sparsematch._types.over_ranks.matrix import DistributedCSR, balanced
 
 _Batch = tuple[NDArray[Any], ...]
 

@@ -10,8 +10,7 @@ from numpy.typing import NDArray
 from sparsematch._io.errors import UnreadableFile
 from sparsematch._types.arrays import stable_order
 from sparsematch._types.edge_file import as_edge_file
-from sparsematch._types.over_ranks.matrix import DistributedCSR
-from sparsematch._types.over_ranks.row_blocks import balanced
+from sparsematch._types.over_ranks.matrix import DistributedCSR, balanced
 
 #: Edges of a batch.
 _BATCH = 1 << 19

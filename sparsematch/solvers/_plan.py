@@ -16,9 +16,9 @@ from sparsematch._api.decomposition import block_form
 from sparsematch._api.weighted import maximum_product_transversal
 from sparsematch._engines.operations import LuOps, WeightedOps
 from sparsematch._engines.registry import operations
+from sparsematch._input.foreign import from_other_library
 from sparsematch._types.arrays import BoolArray, IndexArray
 from sparsematch._types.factors import BlockLU, BlockPlan, QuickAnalysis
-from sparsematch._types.interchange import from_other_library
 from sparsematch._types.matching import Matching
 from sparsematch.solvers._checks import PIVOTING, check_choice
 from sparsematch.solvers._errors import structurally_singular

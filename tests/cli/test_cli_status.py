@@ -105,6 +105,7 @@ def test_without_matplotlib(folder, tmp_path, capsys, monkeypatch):
 @pytest.mark.parametrize(
     ("error", "status"), [(KeyboardInterrupt, 130), (MemoryError, 4), (BrokenPipeError, 141)]
 )
+@pytest.mark.library_independent
 def test_interrupted(error, status, folder, capsys, monkeypatch):
     def fail(*_args, **_options):
         raise error
@@ -169,6 +170,7 @@ def test_file_name_that_is_not_text(folder, tmp_path):
     not hasattr(os, "mkfifo"),
     reason="needs named pipes to stop the program in the middle of its work",
 )
+@pytest.mark.library_independent
 def test_interrupted_by_the_user(tmp_path):
     pipe = tmp_path / "a.mtx.gz"
     os.mkfifo(pipe)
@@ -188,6 +190,7 @@ def test_interrupted_by_the_user(tmp_path):
 
 @pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="needs signals of POSIX")
 @pytest.mark.parametrize("module", ["sparsematch", "numpy", "scipy.io"])
+@pytest.mark.library_independent
 def test_interrupted_while_it_imports(module, tmp_path):
     """Ctrl-C at the moment when a module is looked for, wherever that is."""
     (tmp_path / "sitecustomize.py").write_text(

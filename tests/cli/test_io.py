@@ -10,6 +10,8 @@ import scipy.sparse as sp
 
 from sparsematch._io import UnreadableFile, read_matrix
 
+pytestmark = pytest.mark.wheel
+
 _RNG = np.random.default_rng(3)
 A = sp.csr_array(_RNG.standard_normal((12, 9)) * (_RNG.random((12, 9)) < 0.3))
 NAMES = ["a.mtx", "a.mm", "A.MTX", "a.v2.mtx", "a.mtx.gz", "A.MTX.GZ", "a.mtx.bz2", "a.npz"]

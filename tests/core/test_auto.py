@@ -14,10 +14,12 @@ from calls import certify, grid, random_matrix, scrambled, shifted_path
 from sparsematch._engines.cpu.core.run_engine import run_engine
 from sparsematch._engines.cpu.matching import auto
 from sparsematch._engines.registry import Run
-from sparsematch._types.bipartite import as_bipartite
+from sparsematch._input.bipartite import as_bipartite
 from sparsematch._types.matching import Matching
 from sparsematch.demo import build_circuit
 from strategies import larger, matrices
+
+pytestmark = pytest.mark.tsan
 
 PAGE = pathlib.Path(__file__).parents[2] / "docs" / "algorithms" / "auto.md"
 BEGIN, END = "<!-- stages: begin -->\n", "<!-- stages: end -->\n"

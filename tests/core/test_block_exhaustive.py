@@ -17,7 +17,10 @@ HERE = Path(__file__).parent
 CORE = HERE.parents[1] / "sparsematch" / "_engines" / "cpu"
 EVERYTHING = bool(os.environ.get("SPARSEMATCH_EXHAUSTIVE"))
 
-pytestmark = pytest.mark.skipif(COMPILER is None, reason="needs a C++ compiler")
+pytestmark = [
+    pytest.mark.library_independent,
+    pytest.mark.skipif(COMPILER is None, reason="needs a C++ compiler"),
+]
 
 #: What is compared, and how many forms there are at least.
 BRIEF = [

@@ -14,8 +14,10 @@ from sparsematch._engines.cpu.decomposition import block_form
 from sparsematch._engines.operations import LuOps
 from sparsematch._engines.reference import block_form as reference
 from sparsematch._engines.registry import operations
-from sparsematch._types.bipartite import as_bipartite
+from sparsematch._input.bipartite import as_bipartite
 from sparsematch.solvers import analyse, splu
+
+pytestmark = pytest.mark.asan
 
 #: A matrix whose form once had entries below its blocks, by columns; three blocks.
 ROWS = [0, 0, 1, 1, 2, 2, 2, 3, 3, 4, 4, 5, 5, 6, 6, 7, 7, 7, 8, 8, 9, 9, 10, 10, 11, 11]

@@ -16,9 +16,11 @@ from sparsematch._engines.cpu.decomposition import block_form as operations
 from sparsematch._engines.cpu.matching.auto import nothing_settled
 from sparsematch._engines.reference import block_form as reference
 from sparsematch._engines.registry import Run
-from sparsematch._types.bipartite import as_bipartite
+from sparsematch._input.bipartite import as_bipartite
 from sparsematch._types.matching import Matching
 from strategies import INDEX_TYPES, with_index_type
+
+pytestmark = pytest.mark.asan
 
 
 @st.composite

@@ -228,7 +228,7 @@ def test_index_arrays_of_any_integers(form, dtype):
     assert sm.structural_rank(B) == N
 
 
-@pytest.mark.skipif(bool(gpu_calls.MISSING), reason=str(gpu_calls.MISSING))
+@pytest.mark.kernels
 @pytest.mark.parametrize("form", ["csr", "csc", "coo"])
 def test_a_broken_matrix_on_a_gpu(form):
     form_there = sm.block_triangular_form(gpu_calls.values_to_gpu(sp.csr_matrix(A)))

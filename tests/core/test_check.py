@@ -12,6 +12,8 @@ from calls import frozen
 from gallery import GALLERY
 from strategies import larger, matrices, partial_matching
 
+pytestmark = [pytest.mark.asan, pytest.mark.wheel]
+
 
 @given(matrices() | larger(), st.integers(1, 2**32), st.floats(0, 1))
 def test_verdicts_on_random_matchings(A, seed, share):

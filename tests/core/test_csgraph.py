@@ -13,6 +13,8 @@ from gallery import GALLERY
 from sparsematch import csgraph as ours
 from strategies import INDEX_TYPES, build, larger, matrices, with_index_type
 
+pytestmark = pytest.mark.wheel
+
 NAMES = ["maximum_bipartite_matching", "structural_rank"]
 
 

@@ -11,6 +11,8 @@ from calls import frozen, grid, random_matrix, scrambled
 from gallery import GALLERY
 from strategies import INDEX_TYPES, larger, matrices, with_index_type
 
+pytestmark = [pytest.mark.asan, pytest.mark.wheel]
+
 
 def check(A, form):
     """Everything that the layout promises, against the matrix and the definition of the parts."""

@@ -14,7 +14,7 @@ from calls import certify, frozen, grid, random_matrix, scrambled, solve, varian
 from gallery import GALLERY
 from strategies import INDEX_TYPES, larger, matrices, partial_matching, with_index_type
 
-pytestmark = pytest.mark.every_backend
+pytestmark = [pytest.mark.every_backend, pytest.mark.tsan, pytest.mark.wheel]
 
 
 def check(A, engine, options, m):
@@ -27,12 +27,14 @@ def check(A, engine, options, m):
         oracle.assert_maximal(A, m.row_mate, m.col_mate)
 
 
+@pytest.mark.kernels_unsanitized
 def test_gallery(engine, variant, matrix):
     for workers in (1, 2, 4):
         m, _ = solve(matrix, engine, variant, workers=workers)
         check(matrix, engine, variant, m)
 
 
+@pytest.mark.kernels_unsanitized
 def test_formats_and_index_types(engine, matrix):
     for form, dtype in product(
         [sp.csr_array, sp.csc_array, sp.csr_matrix, sp.csc_matrix], INDEX_TYPES
@@ -76,6 +78,7 @@ def test_warm_start(engine, variant):
     holds()
 
 
+@pytest.mark.kernels_unsanitized
 def test_a_maximum_matching_is_left_as_it_is(exact, matrix):
     first, _ = solve(matrix, exact)
     again, info = solve(matrix, exact, initial=first)
@@ -84,6 +87,7 @@ def test_a_maximum_matching_is_left_as_it_is(exact, matrix):
     assert sum(step.augmentations for step in info.steps) == 0
 
 
+@pytest.mark.kernels_unsanitized
 def test_input_is_only_read(engine, variant):
     """Read-only arrays are accepted, and a writable matrix has the same bytes afterwards."""
     for make, form in product(GALLERY.values(), [sp.csr_array, sp.csc_array]):
@@ -104,6 +108,7 @@ def test_one_worker_gives_one_answer(engine, variant):
     assert np.array_equal(first.row_mate, second.row_mate)
 
 
+@pytest.mark.kernels_unsanitized
 def test_every_step_is_listed(engine, variant):
     """The engine auto has no step of its own: it lists those of the engines it runs."""
     m, info = solve(random_matrix(400, 400, 3, seed=23), engine, variant)
@@ -115,6 +120,7 @@ def test_every_step_is_listed(engine, variant):
     assert info.seconds == pytest.approx(sum(step.seconds for step in info.steps))
 
 
+@pytest.mark.kernels_unsanitized
 def test_an_engine_reports_its_work(engine, variant):
     if engine.backend == "cupy":
         pytest.skip("kernels do not count all that the host's engines do")
@@ -177,6 +183,7 @@ def statistics(A, engine, options):
     return m.row_mate.tolist(), step.edges, step.phases, step.levels, step.path_edges
 
 
+@pytest.mark.kernels_unsanitized
 def test_every_option_makes_a_difference(engine, variant):
     """Each option, away from its default, changes what the engine does on one matrix at least."""
     trials = [

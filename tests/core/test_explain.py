@@ -16,6 +16,8 @@ from calls import frozen, random_matrix
 from gallery import GALLERY, picture
 from strategies import INDEX_TYPES, larger, matrices, with_index_type
 
+pytestmark = [pytest.mark.asan, pytest.mark.wheel]
+
 DATA = Path(__file__).resolve().parents[3] / "shared" / "data"
 
 

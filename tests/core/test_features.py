@@ -12,8 +12,10 @@ from sparsematch._engines.cpu.decomposition import block_form
 from sparsematch._engines.cpu.matching.auto import POLICY, Features
 from sparsematch._engines.cpu.ordering import features
 from sparsematch._engines.registry import Run
-from sparsematch._types.bipartite import as_bipartite
+from sparsematch._input.bipartite import as_bipartite
 from strategies import with_index_type
+
+pytestmark = pytest.mark.tsan
 
 
 def cube(n):

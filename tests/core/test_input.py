@@ -8,7 +8,9 @@ import scipy.sparse as sp
 
 import sparsematch as sm
 from gallery import GALLERY
-from sparsematch._types.bipartite import as_bipartite
+from sparsematch._input.bipartite import as_bipartite
+
+pytestmark = pytest.mark.wheel
 
 A = sp.csr_array(np.array([[1, 1, 0, 0], [1, 0, 1, 0], [0, 1, 1, 1]]))
 

@@ -16,9 +16,11 @@ import sparsematch as sm
 from calls import certify, random_matrix, scrambled
 from sparsematch._engines.cpu.core.run_engine import run_engine, transpose
 from sparsematch._engines.registry import Run
-from sparsematch._types.bipartite import as_bipartite
+from sparsematch._input.bipartite import as_bipartite
 from sparsematch._types.matching import Matching
 from strategies import larger, matrices
+
+pytestmark = pytest.mark.tsan
 
 WORKERS = (1, 2, 8)
 
@@ -211,6 +213,7 @@ def test_a_warm_start_as_by_hand(workers):
     not hasattr(signal, "setitimer"), reason="this system has no timer that interrupts"
 )
 @pytest.mark.parametrize("workers", WORKERS)
+@pytest.mark.library_independent
 def test_an_interrupted_start_leaves_a_valid_matching(workers):
     """The pairs made until then are written on both sides."""
     graph, stopped = as_bipartite(random_matrix(1_000_000, 1_000_000, 4, seed=3)), 0

@@ -8,6 +8,8 @@ from hypothesis import given
 import sparsematch as sm
 from strategies import larger, matrices, partial_matching
 
+pytestmark = pytest.mark.tsan
+
 
 def in_plain_python(A, row_mate, col_mate):
     """Match rows by ascending degree, each to its first free column of least degree.

@@ -8,9 +8,13 @@ import sparsematch as sm
 from calls import grid, random_matrix, scrambled
 from sparsematch._engines.cpu import _core
 
-pytestmark = pytest.mark.skipif(
-    not hasattr(_core, "fail_allocation"), reason="the core is built without failing allocations"
-)
+pytestmark = [
+    pytest.mark.asan,
+    pytest.mark.skipif(
+        not hasattr(_core, "fail_allocation"),
+        reason="the core is built without failing allocations",
+    ),
+]
 
 MATRIX = scrambled(random_matrix(600, 580, 2, seed=311), seed=313)
 LARGE = random_matrix(30_000, 30_000, 2, seed=317)  # its loops are shared among threads

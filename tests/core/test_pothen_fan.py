@@ -6,7 +6,7 @@ import scipy.sparse as sp
 from calls import random_matrix, shifted_path
 from sparsematch._engines.cpu.core.run_engine import run_engine
 from sparsematch._engines.registry import Run
-from sparsematch._types.bipartite import as_bipartite
+from sparsematch._input.bipartite import as_bipartite
 from sparsematch._types.matching import Matching
 
 

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from calls import in_a_new_process
-from sparsematch._input import pieces
+from sparsematch._types import pieces
 from sparsematch._types.lazy import lazy_attribute
 
 can_fork = pytest.mark.skipif(not hasattr(os, "fork"), reason="this system cannot fork")

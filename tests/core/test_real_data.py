@@ -89,7 +89,7 @@ def test_every_engine(name):
             )
 
 
-@pytest.mark.skipif(bool(gpu_calls.MISSING), reason=str(gpu_calls.MISSING))
+@pytest.mark.kernels
 def test_on_a_gpu(name):
     A, rank = load(name), int(INDEX[name]["sprank"])
     if A.nnz > LARGEST_ON_GPU:

@@ -16,6 +16,8 @@ import sparsematch as sm
 from calls import grid, in_a_new_process, random_matrix, scrambled, solve
 from graphs import random_graph
 
+pytestmark = [pytest.mark.tsan, pytest.mark.wheel]
+
 MATRICES = [
     random_matrix(400, 380, 3, seed=173),
     random_matrix(300, 500, 1.5, seed=179),

@@ -9,8 +9,10 @@ from hypothesis import strategies as st
 from calls import random_matrix
 from sparsematch._engines.cpu.core.run_engine import transpose
 from sparsematch._engines.registry import Run
-from sparsematch._types.bipartite import as_bipartite
+from sparsematch._input.bipartite import as_bipartite
 from strategies import larger, matrices, with_index_type
+
+pytestmark = [pytest.mark.tsan, pytest.mark.wheel]
 
 
 def check(A, workers):

@@ -12,6 +12,8 @@ from calls import CORES, in_a_new_process, random_matrix, solve
 from gallery import GALLERY
 from strategies import larger, matrices, partial_matching
 
+pytestmark = [pytest.mark.tsan, pytest.mark.wheel]
+
 HEURISTICS = [e.name for e in sm.engines("heuristic")]
 
 
@@ -56,6 +58,7 @@ def test_no_method_keeps_the_start():
 
 
 @pytest.mark.parametrize("how", ["matching", "pair", "rows", "list"])
+@pytest.mark.unsanitized
 def test_forms_of_an_initial_matching(how, matrix):
     row_mate, col_mate = partial_matching(matrix, np.random.default_rng(61))
     start = {

@@ -26,6 +26,8 @@ from weights import (
     with_values,
 )
 
+pytestmark = [pytest.mark.asan, pytest.mark.wheel]
+
 
 @pytest.mark.parametrize("job", JOBS)
 @given(A=weighted(max_side=5, max_entries=16))

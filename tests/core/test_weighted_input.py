@@ -11,10 +11,12 @@ import scipy.sparse as sp
 
 import sparsematch as sm
 from calls import frozen, in_a_new_process, random_matrix
-from sparsematch._types import weighted
-from sparsematch._types.weighted import as_weighted
+from sparsematch._input import weighted
+from sparsematch._input.weighted import as_weighted
 from strategies import with_index_type
 from weights import JOBS, check, check_scaling, with_values
+
+pytestmark = pytest.mark.asan
 
 
 @pytest.mark.parametrize(

@@ -22,7 +22,7 @@ from gpu_calls import CUPY, HAS_GPU, host, mates_to_gpu, to_gpu
 from sparsematch._types import arrays
 from strategies import INDEX_TYPES, larger, matrices, partial_matching, with_index_type
 
-pytestmark = pytest.mark.skipif(bool(gpu_calls.MISSING), reason=str(gpu_calls.MISSING))
+pytestmark = pytest.mark.kernels
 
 EXACT = [engine.name for engine in sm.engines("exact", backend="cupy")]
 METHOD = "auto" if "auto" in EXACT else "apfb"

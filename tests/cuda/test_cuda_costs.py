@@ -18,7 +18,7 @@ from sparsematch._engines.cuda.matching.choice import POLICY
 from strategies import with_index_type
 
 pytestmark = [
-    pytest.mark.skipif(bool(gpu_calls.MISSING), reason=str(gpu_calls.MISSING)),
+    pytest.mark.kernels,
     pytest.mark.skipif(HAS_GPU, reason="counts are those of the stand-in"),
 ]
 

@@ -16,7 +16,7 @@ from sparsematch._engines.cuda.matching.features import features
 from sparsematch._engines.registry import Run
 from strategies import INDEX_TYPES, with_index_type
 
-pytestmark = pytest.mark.skipif(bool(gpu_calls.MISSING), reason=str(gpu_calls.MISSING))
+pytestmark = pytest.mark.kernels
 
 
 @pytest.fixture(autouse=True)

@@ -14,10 +14,10 @@ from graphs import edges_of, graph, graphs, greedy, path, random_graph, star, we
 from sparsematch._engines.cuda.graph import local_max
 from sparsematch._engines.cuda.graph import rounds as general
 from sparsematch._engines.registry import Run
-from sparsematch._types.graph import as_graph
+from sparsematch._input.graph import as_graph
 from strategies import INDEX_TYPES, with_index_type
 
-pytestmark = pytest.mark.skipif(bool(gpu_calls.MISSING), reason=str(gpu_calls.MISSING))
+pytestmark = [pytest.mark.asan, pytest.mark.kernels]
 
 SEED = int(np.random.default_rng(0).integers(2**63))
 
@@ -75,6 +75,7 @@ def test_few_losers_are_left_to_one_block(G, narrow):
 @pytest.mark.parametrize("dtype", INDEX_TYPES)
 @pytest.mark.parametrize("case", LARGER)
 @pytest.mark.parametrize("limit", [general.LIMIT, 3])
+@pytest.mark.unsanitized
 def test_rounds_by_the_grid_and_by_one_block(case, dtype, limit, monkeypatch):
     """In one launch or in many; the number of rounds is the same as well."""
     monkeypatch.setattr(general, "LIMIT", limit)
@@ -90,6 +91,7 @@ def test_rounds_by_the_grid_and_by_one_block(case, dtype, limit, monkeypatch):
 
 
 @pytest.mark.parametrize("case", LARGER)
+@pytest.mark.unsanitized
 def test_every_type_of_weights(case):
     G = LARGER[case]()
     G.data = np.float32(G.data).astype(float)
@@ -105,6 +107,7 @@ def test_every_type_of_weights(case):
 
 @pytest.mark.parametrize("weights", [True, False])
 @pytest.mark.parametrize("case", LARGER)
+@pytest.mark.unsanitized
 def test_red_blue_of_larger_graphs(case, weights, monkeypatch):
     G = LARGER[case]()
     m = gpu_calls.approximate(G, method="red_blue", weights=weights, rng=0)

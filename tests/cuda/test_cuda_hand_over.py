@@ -7,7 +7,6 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 
-import gpu_calls
 import oracle
 import sparsematch as sm
 import test_decomposition
@@ -22,7 +21,7 @@ from sparsematch._engines.registry import Run, operations
 from sparsematch._types.bipartite import BipartiteCSR
 from strategies import INDEX_TYPES, with_index_type
 
-pytestmark = pytest.mark.skipif(bool(gpu_calls.MISSING), reason=str(gpu_calls.MISSING))
+pytestmark = pytest.mark.kernels
 
 
 @pytest.fixture(autouse=True)

@@ -4,7 +4,6 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 
-import gpu_calls
 import oracle
 import sparsematch as sm
 from calls import random_matrix
@@ -13,7 +12,7 @@ from gpu_calls import CUPY, host, one_call, to_gpu, values_to_gpu
 from sparsematch import csgraph
 from strategies import INDEX_TYPES, with_index_type
 
-pytestmark = pytest.mark.skipif(bool(gpu_calls.MISSING), reason=str(gpu_calls.MISSING))
+pytestmark = pytest.mark.kernels
 
 
 @pytest.mark.parametrize("dtype", INDEX_TYPES)

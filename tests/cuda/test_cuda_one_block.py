@@ -15,7 +15,7 @@ from sparsematch._engines.cuda.core import compile as cuda_compile
 from sparsematch._engines.cuda.matching import one_block
 from strategies import INDEX_TYPES, larger, matrices, partial_matching, with_index_type
 
-pytestmark = pytest.mark.skipif(bool(gpu_calls.MISSING), reason=str(gpu_calls.MISSING))
+pytestmark = pytest.mark.kernels
 
 
 def solve(A, **how):

@@ -6,7 +6,6 @@ import scipy.sparse as sp
 from hypothesis import given
 
 import coupled_pieces
-import gpu_calls
 import oracle
 import sparsematch as sm
 from calls import grid, random_matrix, scrambled
@@ -23,7 +22,7 @@ from sparsematch._engines.cuda.decomposition import (
 from sparsematch._engines.registry import Run
 from strategies import larger, matrices, partial_matching
 
-pytestmark = pytest.mark.skipif(bool(gpu_calls.MISSING), reason=str(gpu_calls.MISSING))
+pytestmark = [pytest.mark.asan, pytest.mark.kernels]
 
 
 def prepared(A, mates=None):

@@ -14,7 +14,7 @@ from gallery import pattern
 from sparsematch._engines.cuda.matching import apfb, push_relabel
 from strategies import INDEX_TYPES, partial_matching, with_index_type
 
-pytestmark = pytest.mark.skipif(bool(gpu_calls.MISSING), reason=str(gpu_calls.MISSING))
+pytestmark = pytest.mark.kernels
 
 APFB = [
     dict(zip(("stop_early", "roots", "constant_threads"), v, strict=True))

@@ -22,10 +22,10 @@ from sparsematch._engines.cuda.matching import (
 from sparsematch._engines.cuda.matching.choice import POLICY
 from sparsematch._engines.cuda.matching.features import features, is_symmetric
 from sparsematch._engines.registry import Run
-from sparsematch._types.bipartite import as_bipartite
+from sparsematch._input.bipartite import as_bipartite
 from sparsematch._types.matching import Matching
 
-pytestmark = pytest.mark.skipif(bool(gpu_calls.MISSING), reason=str(gpu_calls.MISSING))
+pytestmark = pytest.mark.kernels
 
 STARTS = [engine.name for engine in sm.engines("heuristic", backend="cupy")]
 

@@ -12,9 +12,9 @@ from cuda_host import cupy_on_host
 from graphs import graph, graphs, path, random_graph
 from strategies import INDEX_TYPES, with_index_type
 
-ON_GPU = pytest.param(
-    True, marks=pytest.mark.skipif(bool(gpu_calls.MISSING), reason=str(gpu_calls.MISSING)), id="gpu"
-)
+pytestmark = [pytest.mark.tsan, pytest.mark.wheel]
+
+ON_GPU = pytest.param(True, marks=pytest.mark.kernels, id="gpu")
 PLACES = [pytest.param(False, id="host"), ON_GPU]
 
 
@@ -258,7 +258,7 @@ def test_bad_input(G, mate, how, error, words):
         sm.coarsen(G, np.array(mate), **how)
 
 
-@pytest.mark.skipif(bool(gpu_calls.MISSING), reason=str(gpu_calls.MISSING))
+@pytest.mark.kernels
 def test_matrix_and_matching_are_in_one_place():
     G, mate = path([1.0]), np.array([1, 0])
     with pytest.raises(TypeError, match="matching is on a GPU, but G is in host memory"):

@@ -9,6 +9,8 @@ from hypothesis import strategies as st
 import sparsematch as sm
 from graphs import graphs, random_graph, star
 
+pytestmark = pytest.mark.tsan
+
 
 @given(graphs(max_side=30, max_edges=80), st.integers(0, 8))
 def test_hierarchy(G, least):

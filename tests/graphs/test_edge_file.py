@@ -14,6 +14,8 @@ import sparsematch as sm
 from calls import in_a_new_process
 from graphs import edges_of, graph, graphs, greedy, random_graph
 
+pytestmark = [pytest.mark.asan, pytest.mark.wheel]
+
 RECORDS = [
     np.dtype([("u", i), ("v", i), ("weight", w)][: 3 if w else 2])
     for i in ("i4", "i8")

@@ -24,6 +24,8 @@ from graphs import (
 )
 from strategies import INDEX_TYPES, with_index_type
 
+pytestmark = pytest.mark.tsan
+
 #: Engines that find the one matching that the strict order of the edges determines.
 SAME = {"auto", "greedy", "suitor", "local_max"}
 
@@ -154,6 +156,7 @@ def test_report(approximate):
 
 
 @pytest.mark.every_backend
+@pytest.mark.kernels_unsanitized
 def test_input_is_only_read(approximate):
     G = random_graph(300, 5, seed=31)
     for array in (G.data, G.indices, G.indptr):

@@ -19,6 +19,8 @@ from graphs import (
     weight_of,
 )
 
+pytestmark = [pytest.mark.tsan, pytest.mark.wheel]
+
 THREADED = ["suitor", "red_blue", "local_max"]
 
 

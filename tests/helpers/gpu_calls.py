@@ -13,7 +13,7 @@ import scipy.sparse as sp
 import sparsematch
 from cuda_host import cupy_on_host, emulator
 from sparsematch._engines.cuda.core import compile as cuda_compile
-from sparsematch._types.bipartite import as_bipartite
+from sparsematch._input.bipartite import as_bipartite
 from sparsematch._types.matching import Matching
 
 

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).resolve().parents[2]
-SOURCE = ("sparsematch", "tests", "docs", "benchmarks")
+SOURCE = (".ci", "sparsematch", "tests", "docs", "benchmarks")
 BUILT = {"_build", "gallery_pages", "sg_execution_times.rst", "__pycache__"}
 TREE = [path for path in ROOT.iterdir() if path.is_file()] + [
     path for top in SOURCE for path in (ROOT / top).rglob("*") if not BUILT & set(path.parts)

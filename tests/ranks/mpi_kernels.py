@@ -7,7 +7,7 @@ import sparsematch as sm
 from mpi_checks import assert_right, check_parts, distribute, row_starts, run_script
 from sparsematch._engines.mpi.core import sides
 from sparsematch._engines.mpi.matching import gathered
-from sparsematch._types.over_ranks import row_blocks
+from sparsematch._input import row_blocks
 from strategies import build
 
 

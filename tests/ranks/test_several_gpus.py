@@ -7,10 +7,9 @@ that ranks that wait for each other for ever are a failure.
 import pytest
 
 import gpu_rank_checks
-from gpu_calls import MISSING
 from test_mpi import HERE, assert_passes, needs_mpi, start
 
-pytestmark = pytest.mark.skipif(bool(MISSING), reason=str(MISSING))
+pytestmark = pytest.mark.kernels
 
 
 @needs_mpi

@@ -12,6 +12,8 @@ from sparsematch import solvers
 from sparsematch._engines.cpu.lu import block_lu as core_limits
 from sparsematch.solvers import _plan
 
+pytestmark = [pytest.mark.asan, pytest.mark.wheel]
+
 FORMS = ("csr", "csc", "coo")
 
 

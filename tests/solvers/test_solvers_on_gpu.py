@@ -9,12 +9,11 @@ import scipy.sparse as sp
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-import gpu_calls
 from gpu_calls import CUPY, host, one_call, values_to_gpu
 from sparsematch import solvers
 from test_solvers import staircase, turned
 
-pytestmark = pytest.mark.skipif(bool(gpu_calls.MISSING), reason=str(gpu_calls.MISSING))
+pytestmark = pytest.mark.kernels
 
 SOLVERS = ("cusolver", "superlu")
 

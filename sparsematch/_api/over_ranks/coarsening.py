@@ -1,23 +1,24 @@
-"""Coarsening of a matrix over ranks: what `coarsen` does with a DistributedCSR."""
+"""Coarsening over ranks."""
 
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from sparsematch._engines.operations import DistributedCoarseningOps
+from sparsematch._api.arguments import check_flags
+from sparsematch._engines.distributed_operations import DistributedCoarseningOps
 from sparsematch._engines.registry import operations
 from sparsematch._types.arrays import IndexArray
 from sparsematch._types.coarsening import Coarsening
 from sparsematch._types.errors import wrong_type
-from sparsematch._types.matching import Matching
+from sparsematch._types.mates import Mates
 from sparsematch._types.over_ranks.matrix import DistributedCSR, agreed
 
 
-def coarsen_over_ranks(G: DistributedCSR, matching: Any, join_unmatched: Any) -> Coarsening:
+def coarsen(G: DistributedCSR, matching: Any, join_unmatched: Any) -> Coarsening:
     """Return the coarse matrix and the prolongation. Collective."""
     with agreed(G, "coarsen", join_unmatched=join_unmatched):
-        check_join(join_unmatched)
+        check_flags(join_unmatched=join_unmatched)
         if G.backend != "mpi":
             raise TypeError(
                 "G is on GPUs, but this is done in host memory only; G.get() copies it there"
@@ -37,12 +38,6 @@ def coarsen_over_ranks(G: DistributedCSR, matching: Any, join_unmatched: Any) ->
     return Coarsening(*ops.coarsen(G, mate))
 
 
-def check_join(join_unmatched: Any) -> None:
-    """Raise TypeError unless this is a flag."""
-    if not isinstance(join_unmatched, bool | np.bool_):
-        raise wrong_type("join_unmatched", join_unmatched, "True or False")
-
-
 def _added_up_in(values: NDArray[Any] | None) -> NDArray[Any]:
     """Return the values in the type of their sums."""
     if values is None:
@@ -59,7 +54,7 @@ def _added_up_in(values: NDArray[Any] | None) -> NDArray[Any]:
 
 def _read_own_mates(matching: Any, G: DistributedCSR) -> IndexArray:
     """Return the mates of the own rows, in range and in the type of the indices."""
-    given = matching.row_mate if isinstance(matching, Matching) else np.asarray(matching)
+    given = matching.row_mate if isinstance(matching, Mates) else np.asarray(matching)
     if given.dtype.kind not in "iu" and given.size:
         raise wrong_type("matching", matching, "a DistributedGraphMatching or an array of integers")
     if given.shape != (len(G.own_rows),):

@@ -6,12 +6,14 @@ import numpy as np
 
 from sparsematch._types.arrays import IndexArray, namespace, on_gpu
 from sparsematch._types.graph_matching import GraphMatching
+from sparsematch._types.mates import Mates
 from sparsematch._types.over_ranks.agreement import collect
+from sparsematch._types.over_ranks.matching import DistributedMatching
 from sparsematch._types.over_ranks.matrix import DistributedCSR, call_on
 from sparsematch._types.run_info import RunInfo
 
 
-class DistributedGraphMatching(GraphMatching):
+class DistributedGraphMatching(DistributedMatching):
     """A set of edges of a graph over ranks, no two at the same vertex.
 
     On each rank the mates of its own vertices, which are its rows. `is_matching`, `is_maximal` and
@@ -49,9 +51,11 @@ class DistributedGraphMatching(GraphMatching):
     ([1, 0, 3, 2], 0.5)
     """
 
-    __slots__ = ("layout",)
+    __slots__ = ("guarantee", "info", "weight")
 
-    layout: DistributedCSR
+    weight: float
+    guarantee: float
+    info: RunInfo
 
     def __init__(
         self,
@@ -61,19 +65,15 @@ class DistributedGraphMatching(GraphMatching):
         guarantee: float,
         info: RunInfo,
     ) -> None:
-        GraphMatching.__init__(self, *mates, weight, guarantee, info)
-        object.__setattr__(self, "layout", layout)
-        self.freeze()
+        DistributedMatching.__init__(self, layout, *mates, info.cardinality)
+        for name, value in (("weight", weight), ("guarantee", guarantee), ("info", info)):
+            object.__setattr__(self, name, value)
+        Mates.freeze(self)
 
     @property
-    def shape(self) -> tuple[int, int]:
-        """Rows and columns of the whole matrix."""
-        return self.layout.shape
-
-    @property
-    def cardinality(self) -> int:
-        """Number of matched pairs of the whole graph."""
-        return self.info.cardinality
+    def mate(self) -> IndexArray:
+        """``mate[k]`` is the vertex matched with ``first_row + k``, or -1."""
+        return self.row_mate
 
     @property
     def is_perfect(self) -> bool:
@@ -98,9 +98,7 @@ class DistributedGraphMatching(GraphMatching):
         what = f"gather of {self.cardinality} pairs of weight {self.weight!r}"
         parts = collect(self.layout.comm, call_on(self.layout, what), lambda: here)
         mate = namespace(self.mate).asarray(np.concatenate(parts))
-        whole = GraphMatching(mate, mate, self.weight_sum, self.guarantee, self.info)
-        whole.freeze()
-        return whole
+        return GraphMatching(mate, mate, self.weight, self.guarantee, self.info).freeze()
 
     def get(self) -> "DistributedGraphMatching":
         """Return the matching with the own mates in host memory: itself, or a copy.
@@ -111,7 +109,7 @@ class DistributedGraphMatching(GraphMatching):
         if not on_gpu(self.mate):
             return self
         here = mates[0].get(), mates[1].get()
-        rest = self.weight_sum, self.guarantee, self.info
+        rest = self.weight, self.guarantee, self.info
         return DistributedGraphMatching(self.layout, here, *rest)
 
     def _own(self) -> IndexArray:
@@ -124,10 +122,6 @@ class DistributedGraphMatching(GraphMatching):
         """Return the own matched vertices as a dict to their mates."""
         own = self._own()[self.mate >= 0]
         return dict(zip(own.tolist(), self.mate[self.mate >= 0].tolist(), strict=True))
-
-    def as_permutation(self) -> IndexArray:
-        """Return the whole permutation of the rows, on every rank. Collective, of size n."""
-        return self.gather().as_permutation()
 
     def __repr__(self) -> str:
         return (

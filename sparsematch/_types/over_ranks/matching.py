@@ -6,17 +6,15 @@ from typing import Any
 import numpy as np
 
 from sparsematch._types.arrays import UNMATCHED, IndexArray, namespace, on_gpu
-from sparsematch._types.bipartite import BipartiteCSR
-from sparsematch._types.errors import wrong_type
 from sparsematch._types.matching import Matching
-from sparsematch._types.mates import is_pair
-from sparsematch._types.over_ranks.agreement import agreeing, collect
+from sparsematch._types.mates import Mates
+from sparsematch._types.over_ranks.agreement import collect
 from sparsematch._types.over_ranks.matrix import DistributedCSR, call_on
 
 _frozen = itertools.count(1)
 
 
-class DistributedMatching(Matching):
+class DistributedMatching(Mates):
     """A matching of a `DistributedCSR`: on each rank the mates of its own rows and columns.
 
     Shape and cardinality are those of the whole. Rows and columns are numbered within the whole
@@ -143,55 +141,17 @@ class DistributedMatching(Matching):
         object.__setattr__(copy, "serial", self.serial)
         return copy
 
-    def to_matlab(self) -> IndexArray:
-        """Return the rows of the own columns, counted from 1, or 0."""
-        return self.col_mate + 1
-
     def to_pyomo(self) -> dict[int, int]:
         """Return the pairs of this rank as a dict from rows to columns."""
         rows, cols = self.pairs()
         return dict(zip(rows.tolist(), cols.tolist(), strict=True))
 
     @classmethod
-    def start(
-        cls, graph: BipartiteCSR, initial: Any = None, *, name: str = "initial"
-    ) -> "DistributedMatching":
-        """Allocate the empty matching of a matrix, or copy a given one. Collective.
-
-        Parameters
-        ----------
-        graph : DistributedCSR
-            The matrix.
-        initial : None, DistributedMatching or (row_mate, col_mate)
-            What to start from: the mates of the own rows and columns. It is copied.
-        name : str, optional
-            What messages call `initial`.
-
-        Returns
-        -------
-        DistributedMatching
-            With writable arrays, every mate within range.
-
-        Raises
-        ------
-        TypeError, ValueError
-            If `initial` is none of these, its lengths do not fit, or a mate is out of range.
-        """
-        if not isinstance(graph, DistributedCSR):
-            raise wrong_type("graph", graph, "a DistributedCSR")
-        rows, cols = graph.own_rows, graph.own_cols
-        if initial is None:
-            mates = namespace(graph.indptr).full(len(rows) + len(cols), UNMATCHED, graph.dtype)
-            return cls(graph, mates[: len(rows)], mates[len(rows) :], 0)
-        with agreeing(graph.comm, call_on(graph, f"DistributedMatching.start of {name}")):
-            if isinstance(initial, Matching):
-                initial = initial.row_mate, initial.col_mate
-            if not is_pair(initial):
-                expected = "a DistributedMatching or a pair (row_mate, col_mate) of own mates"
-                raise wrong_type(name, initial, expected)
-            row_mate = _read_own(initial[0], ("row", rows), ("column", graph.n_cols), graph, name)
-            col_mate = _read_own(initial[1], ("column", cols), ("row", graph.n_rows), graph, name)
-        return cls(graph, row_mate, col_mate, 0).freeze(writeable=True)
+    def start(cls, A: DistributedCSR) -> "DistributedMatching":
+        """Allocate the empty matching of a matrix, with writable arrays, where the matrix is."""
+        n_rows, n_cols = len(A.own_rows), len(A.own_cols)
+        mates = namespace(A.indptr).full(n_rows + n_cols, UNMATCHED, A.dtype)
+        return cls(A, mates[:n_rows], mates[n_rows:], 0)
 
     def freeze(self, writeable: bool = False) -> "DistributedMatching":
         """Count the pairs of all ranks, and make the arrays read-only. Collective."""
@@ -200,44 +160,8 @@ class DistributedMatching(Matching):
         facts = collect(self.layout.comm, call, lambda: (own, next(_frozen)))
         object.__setattr__(self, "_cardinality", sum(count for count, _ in facts))
         object.__setattr__(self, "serial", facts[0][1])
-        if not writeable and isinstance(self.row_mate, np.ndarray):
-            self.row_mate.flags.writeable = False
-            self.col_mate.flags.writeable = False
-        return self
+        return self if writeable else Mates.freeze(self)
 
     def __repr__(self) -> str:
         n_rows, n_cols = self.shape
         return f"DistributedMatching({n_rows}x{n_cols}, cardinality {self.cardinality})"
-
-
-def start_matching(graph: BipartiteCSR, initial: Any = None, *, name: str = "initial") -> Matching:
-    """Start a matching of a matrix, wherever its arrays are; see `Matching.start`."""
-    kind = DistributedMatching if isinstance(graph, DistributedCSR) else Matching
-    return kind.start(graph, initial, name=name)
-
-
-def _read_own(
-    mates: Any, own: tuple[str, range], other: tuple[str, int], graph: DistributedCSR, name: str
-) -> IndexArray:
-    """Copy the mates of the own vertices of one side."""
-    (vertex, numbers), (partner, limit) = own, other
-    if on_gpu(mates) != (graph.backend == "nccl"):
-        here, there = ("a GPU", "in host memory") if on_gpu(mates) else ("the host", "on GPUs")
-        raise TypeError(f"{name} is on {here}, but the matrix is {there}")
-    given = mates if on_gpu(mates) else np.asarray(mates)
-    flaw = f"{name} is not a matching of this matrix: "
-    if given.dtype.kind not in "iu" and given.size:
-        raise wrong_type(name, given[0], f"made of integers, the mate of each {vertex} or -1")
-    if given.size != len(numbers):
-        raise ValueError(
-            f"{flaw}the mates of the {vertex}s of this rank have length {given.size}, not "
-            f"{len(numbers)}"
-        )
-    wrong = namespace(given).flatnonzero((given < UNMATCHED) | (given >= limit))
-    if wrong.size:
-        k = int(wrong[0])
-        raise ValueError(
-            f"{flaw}{vertex} {numbers[k]} is paired with {partner} {given[k]}, but {partner}s are "
-            f"counted from 0 and there are {limit} of them (-1 means unmatched)"
-        )
-    return given.astype(graph.dtype)

@@ -11,9 +11,10 @@ wrong is raised on all. `A.row_starts` and `A.col_starts` say who owns what: ran
 size of the whole matrix is on one rank.
 """
 
+import copy
 import itertools
-from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager
+from dataclasses import dataclass
 from typing import Any, TypeVar
 
 import numpy as np
@@ -21,7 +22,6 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from sparsematch._types.arrays import IndexArray, on_gpu
-from sparsematch._types.bipartite import BipartiteCSR, as_compressed, checked
 from sparsematch._types.errors import check_count, wrong_type
 from sparsematch._types.over_ranks.agreement import (
     agreeing,
@@ -30,19 +30,12 @@ from sparsematch._types.over_ranks.agreement import (
     rank_of,
     size_of,
 )
-from sparsematch._types.over_ranks.row_blocks import (
-    BlockFacts,
-    balanced,
-    check_together,
-    memory_of,
-    read_block,
-    read_shape,
-)
 
 _constructions = itertools.count(1)
 
 
-class DistributedCSR(BipartiteCSR):
+@dataclass(frozen=True, slots=True, init=False, eq=False, repr=False)
+class DistributedCSR:
     """A sparse matrix in blocks of rows, one block per rank.
 
     All public functions that take one are collective: every rank of `comm` calls them, with its own
@@ -85,8 +78,10 @@ class DistributedCSR(BipartiteCSR):
         Where the rows and columns of each rank begin.
     n_rows, n_cols : int
         The shape of the whole matrix.
-    known_nnz : int
-        Stored entries of the whole matrix; `nnz` is the same, `local_nnz` counts the own ones.
+    backend : str
+        Where the arrays live: ``"mpi"`` for host memory, ``"nccl"`` for the GPUs of the ranks.
+    nnz : int
+        Stored entries of the whole matrix; `local_nnz` counts the own ones.
     largest_nnz : int
         The largest number of entries that a rank has.
     serial : int
@@ -120,25 +115,20 @@ class DistributedCSR(BipartiteCSR):
     2
     """
 
-    __slots__ = (
-        "col_starts",
-        "comm",
-        "first_col",
-        "first_row",
-        "largest_nnz",
-        "row_starts",
-        "serial",
-        "values",
-    )
-
     comm: Any
+    n_rows: int
+    n_cols: int
+    indptr: IndexArray
+    indices: IndexArray
     values: NDArray[Any] | None
+    backend: str
     first_row: int
     first_col: int
-    largest_nnz: int
-    serial: int
     row_starts: IndexArray
     col_starts: IndexArray
+    nnz: int
+    largest_nnz: int
+    serial: int
 
     def __init__(
         self,
@@ -149,22 +139,25 @@ class DistributedCSR(BipartiteCSR):
         shape: tuple[int, int],
         values: Any = None,
     ) -> None:
+        from sparsematch._input import row_blocks  # a reader: above the types
+
         check_communicator(comm)
         parts: list[Any] = []
 
-        def check() -> BlockFacts:
-            n_rows, n_cols = read_shape(shape)
+        def check() -> row_blocks.BlockFacts:
+            n_rows, n_cols = row_blocks.read_shape(shape)
             check_count("first_row", first_row)
-            parts[:] = read_block(indptr, indices, values, n_rows, n_cols)
+            parts[:] = row_blocks.read_block(indptr, indices, values, n_rows, n_cols)
             local, _, given = parts
             kind = "none" if given is None else str(given.dtype)
             sizes = int(first_row), local.size - 1, int(local[-1])
-            return BlockFacts(
-                (n_rows, n_cols), *sizes, kind, memory_of(local), next(_constructions)
+            memory = row_blocks.memory_of(local)
+            return row_blocks.BlockFacts(
+                (n_rows, n_cols), *sizes, kind, memory, next(_constructions)
             )
 
         facts = collect(comm, "DistributedCSR", check)
-        check_together(facts)
+        row_blocks.check_together(facts)
         ends = [fact.first_row + fact.n_rows for fact in facts]
         n_rows, n_cols = facts[0].shape
         rank, size = rank_of(comm), size_of(comm)
@@ -174,8 +167,7 @@ class DistributedCSR(BipartiteCSR):
             "n_rows": n_rows,
             "n_cols": n_cols,
             "backend": "nccl" if on_gpu(parts[0]) else "mpi",
-            "flipped": False,
-            "known_nnz": sum(fact.nnz for fact in facts),
+            "nnz": sum(fact.nnz for fact in facts),
             "largest_nnz": max(fact.nnz for fact in facts),
             "serial": facts[0].serial,
             "first_row": int(first_row),
@@ -218,6 +210,8 @@ class DistributedCSR(BipartiteCSR):
         >>> DistributedCSR.from_local(None, csr_array([[0, 1], [1, 1]]))
         DistributedCSR(2x2, 3 entries, rows 0:2 on rank 0 of 1)
         """
+        from sparsematch._input.matrix import as_compressed, checked  # readers: above the types
+
         check_communicator(comm)
         found: list[Any] = []
 
@@ -264,6 +258,11 @@ class DistributedCSR(BipartiteCSR):
         return cls(comm, indptr, indices, mat.getOwnershipRange()[0], mat.getSize(), values)
 
     @property
+    def shape(self) -> tuple[int, int]:
+        """Rows and columns of the whole matrix."""
+        return self.n_rows, self.n_cols
+
+    @property
     def rank(self) -> int:
         """The number of this process."""
         return rank_of(self.comm)
@@ -307,14 +306,12 @@ class DistributedCSR(BipartiteCSR):
         """Return the matrix in host memory: itself, or a copy of one on GPUs. Not collective."""
         if self.backend != "nccl":
             return self
-        arrays: Any = {name: getattr(self, name) for name in ("indptr", "indices", "values")}
-        copy: DistributedCSR = object.__new__(DistributedCSR)
-        for name in (*BipartiteCSR.__slots__, *DistributedCSR.__slots__):
-            object.__setattr__(copy, name, getattr(self, name))
-        for name, array in arrays.items():
-            object.__setattr__(copy, name, None if array is None else array.get())
-        object.__setattr__(copy, "backend", "mpi")
-        return copy
+        here = copy.copy(self)
+        for name in ("indptr", "indices", "values"):
+            array: Any = getattr(self, name)
+            object.__setattr__(here, name, None if array is None else array.get())
+        object.__setattr__(here, "backend", "mpi")
+        return here
 
     def __repr__(self) -> str:
         n_rows, n_cols = self.shape
@@ -329,18 +326,18 @@ class DistributedCSR(BipartiteCSR):
 OverRanks = TypeVar("OverRanks", bound=DistributedCSR)
 
 
-@contextmanager
-def agreed(A: Any, call: str, **same: Any) -> Iterator[None]:
-    """Where A is distributed, raise on all ranks what one of them finds wrong within the block.
+def balanced(n: int, n_ranks: int) -> IndexArray:
+    """Return where each of so many nearly equal blocks of ``range(n)`` begins, and the end."""
+    return np.array([n * rank // n_ranks for rank in range(n_ranks + 1)], np.int64)
 
-    Collective then: all ranks must be in the same call, with the same matrix, and with the same
-    values of `same`.
+
+def agreed(A: DistributedCSR, call: str, **same: Any) -> AbstractContextManager[None]:
+    """Raise on all ranks what one of them finds wrong within the block.
+
+    Collective: all ranks must be in the same call, with the same matrix, and with the same values
+    of `same`.
     """
-    if not isinstance(A, DistributedCSR) or A.comm is None:
-        yield
-        return
-    with agreeing(A.comm, call_on(A, call), **same):
-        yield
+    return agreeing(A.comm, call_on(A, call), **same)
 
 
 def call_on(A: DistributedCSR, call: str) -> str:

@@ -1,15 +1,9 @@
 """A transversal of a large product of a matrix over ranks, with the bound that its duals prove."""
 
 from dataclasses import dataclass
-from typing import Any
-
-import numpy as np
 
 from sparsematch._types.arrays import FloatArray
-from sparsematch._types.over_ranks.agreement import agreeing
 from sparsematch._types.over_ranks.matching import DistributedMatching
-from sparsematch._types.over_ranks.matrix import DistributedCSR, call_on
-from sparsematch._types.weighted import as_weighted
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
@@ -96,31 +90,3 @@ class DistributedTransversal:
             f"DistributedTransversal({n_rows}x{n_cols}, cardinality {self.cardinality}, at most "
             f"{self.gap:.3g} below the largest logarithm)"
         )
-
-
-def as_distributed_weighted(A: DistributedCSR) -> DistributedCSR:
-    """Return the magnitudes of the entries that are not zero, as values of a matrix. Collective.
-
-    Entries in the same place are added up, and lists ascend.
-
-    Raises
-    ------
-    TypeError, ValueError
-        If the matrix has no values, or they are no finite numbers, on all ranks.
-    """
-    found: list[Any] = []
-    with agreeing(A.comm, call_on(A, "maximum_product_transversal")):
-        if A.values is None:
-            raise TypeError("A has no values, which are the weights of its entries")
-        values = np.asarray(A.values)
-        if values.dtype.kind in "fc" and not (finite := np.isfinite(values)).all():
-            p = int(np.flatnonzero(~finite)[0])
-            i = int(np.searchsorted(A.indptr, p, side="right")) - 1 + A.first_row
-            raise ValueError(
-                f"A[{i}, {A.indices[p]}] is {values[p]}, which is not finite; weights must be "
-                "finite"
-            )
-        found.append(as_weighted(A.to_local()))
-    graph, magnitude = found[0].graph, found[0].magnitude
-    arrays = graph.indptr, graph.indices[: graph.nnz].astype(A.dtype, copy=False)
-    return DistributedCSR(A.comm, *arrays, A.first_row, A.shape, magnitude)

@@ -94,7 +94,8 @@ def give_reason(run: Run, reason: str) -> None:
 
 def _match_alone(A: DistributedCSR, matching: DistributedMatching, run: Run) -> None:
     """Match a matrix of which all rows are here."""
-    row_mate, col_mate = _matched(A, (A.indptr, A.indices), matching, run)
+    given = Matching(matching.row_mate, matching.col_mate)
+    row_mate, col_mate = _matched(A, (A.indptr, A.indices), given, run)
     if row_mate is not matching.row_mate:
         matching.row_mate[:], matching.col_mate[:] = row_mate, col_mate
 

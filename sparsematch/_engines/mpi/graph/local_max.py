@@ -15,9 +15,9 @@ from time import perf_counter
 
 import numpy as np
 
+from sparsematch._engines.distributed_operations import GraphPartOps
 from sparsematch._engines.mpi.core.exchange import Exchange, finishing
 from sparsematch._engines.mpi.core.steps import Account, step_info
-from sparsematch._engines.operations import GraphPartOps
 from sparsematch._engines.registry import Run, operations
 from sparsematch._types.arrays import IndexArray
 from sparsematch._types.over_ranks.graph_part import GraphPart

@@ -5,10 +5,10 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from sparsematch._input.compressed import INT32_MAX
 from sparsematch._types.arrays import IndexArray, namespace, on_gpu
 from sparsematch._types.errors import check_count, wrong_type
 
-_INT32_MAX = 2**31 - 8
 #: Entries that are looked at together: what a GPU needs beside them is bounded.
 _SLICE = 1 << 30
 
@@ -23,11 +23,6 @@ class BlockFacts(NamedTuple):
     values: str
     memory: str
     serial: int
-
-
-def balanced(n: int, n_ranks: int) -> IndexArray:
-    """Return where each of so many nearly equal blocks of ``range(n)`` begins, and the end."""
-    return np.array([n * rank // n_ranks for rank in range(n_ranks + 1)], np.int64)
 
 
 def read_shape(shape: Any) -> tuple[int, int]:
@@ -75,7 +70,7 @@ def read_block(
         values = xp.asarray(values)
         if values.shape != (nnz,):
             raise ValueError(f"values has shape {values.shape}, but there are {nnz} entries")
-    small = n_rows <= _INT32_MAX and n_cols <= _INT32_MAX
+    small = n_rows <= INT32_MAX and n_cols <= INT32_MAX
     dtype = np.dtype(np.int32 if small else np.int64)
     indices = xp.ascontiguousarray(indices.astype(dtype, copy=False))
     return xp.ascontiguousarray(indptr.astype(np.int64, copy=False)), indices, values
