@@ -12,7 +12,7 @@ from sparsematch.cli.outputs import STREAM
 
 __all__ = ["build_parser"]
 
-#: What argparse is told of an option.
+#: Keyword arguments of `add_argument`.
 Keywords = dict[str, Any]
 #: The function of a command, what it does in a phrase, and its options: each as in `_options`, with
 #: what differs for this command.
@@ -26,7 +26,7 @@ _WITH_CHECK = "1 structurally singular, with --check; "
 
 
 class _Version(argparse.Action):
-    """Print the versions; what there is takes a moment to find out, so only when asked."""
+    """Print the versions, found out when asked for only."""
 
     def __call__(self, parser: argparse.ArgumentParser, *_: Any) -> None:
         """Print and exit."""
@@ -139,7 +139,7 @@ def _other_commands() -> dict[str, Command]:
 
 
 def _options() -> dict[str, Keywords]:
-    """Return what argparse is told of each option."""
+    """Return the keyword arguments of each option."""
     methods, inits = _choices("exact", "auto"), _choices("heuristic", "auto", "none")
     lines = "text file with the names of the {}, one per line"
 
@@ -175,8 +175,8 @@ def _options() -> dict[str, Keywords]:
         "--symmetrize": flag(
             "accept a matrix that is not symmetric: the larger of two entries counts"
         ),
-        "--min-vertices": count(_at_least(0), 100, "stop at so many vertices (default 100)"),
-        "--max-levels": count(_at_least(1), 50, "stop at so many levels (default 50)"),
+        "--min-vertices": count(_at_least(0), 100, "stop at N vertices (default 100)"),
+        "--max-levels": count(_at_least(1), 50, "stop at N levels (default 50)"),
         "--vertices": count(
             _at_least(0), None, "number of vertices (default: one more than the largest)"
         ),

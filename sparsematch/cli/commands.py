@@ -49,8 +49,8 @@ def rank(arguments: Namespace) -> int:
     progress = make_progress(arguments.quiet)
     matrix = read(arguments, progress)
     matching, run = _match(matrix, arguments, progress)
-    facts = summary.rank_facts(arguments.file, matrix, matching)
-    return _finish(arguments, facts, run, progress, {})
+    fields = summary.rank_fields(arguments.file, matrix, matching)
+    return _finish(arguments, fields, run, progress, {})
 
 
 def match(arguments: Namespace) -> int:
@@ -59,10 +59,10 @@ def match(arguments: Namespace) -> int:
     matrix = read(arguments, progress)
     matching, run = _match(matrix, arguments, progress)
     maximum = arguments.method != "none"
-    describe = summary.match_facts if ranks.communicator() is None else ranks.match_facts
-    facts = describe(arguments.file, matrix, matching, maximum=maximum)
+    describe = summary.match_fields if ranks.communicator() is None else ranks.match_fields
+    fields = describe(arguments.file, matrix, matching, maximum=maximum)
     arrays = _mates(arguments, matching)
-    return _finish(arguments, facts, run, progress, arrays)
+    return _finish(arguments, fields, run, progress, arrays)
 
 
 def _mates(arguments: Namespace, matching: Any) -> dict[str, Any]:
@@ -88,12 +88,12 @@ def btf(arguments: Namespace) -> int:
             matrix, matching=matching, workers=arguments.workers
         )
     if isinstance(form, DistributedBlockForm):
-        facts = ranks.block_facts(arguments.file, matrix, form)
+        fields = ranks.block_fields(arguments.file, matrix, form)
         arrays = _block_arrays(form.gather()) if arguments.arrays or arguments.save else {}
-        return _finish(arguments, facts, run, progress, arrays)
-    facts = summary.block_facts(arguments.file, matrix, form)
+        return _finish(arguments, fields, run, progress, arrays)
+    fields = summary.block_fields(arguments.file, matrix, form)
     _plot(arguments, matrix, form, _title(arguments), progress)
-    return _finish(arguments, facts, run, progress, _block_arrays(form))
+    return _finish(arguments, fields, run, progress, _block_arrays(form))
 
 
 def explain(arguments: Namespace) -> int:
@@ -117,14 +117,14 @@ def explain(arguments: Namespace) -> int:
     if arguments.plot:
         title = _title(arguments)
         _draw(arguments, progress, lambda: plot.spy_conflicts(matrix, why, title=title))
-    facts = {"command": "explain", **summary.rank_facts(arguments.file, matrix, matching)}
-    facts |= why.to_dict(max_pieces=arguments.pieces) | summary.run_facts(run, progress.seconds)
+    fields = {"command": "explain", **summary.rank_fields(arguments.file, matrix, matching)}
+    fields |= why.to_dict(max_pieces=arguments.pieces) | summary.run_fields(run, progress.seconds)
     if arguments.json:
-        print_json(facts, brief=arguments.brief)
+        print_json(fields, brief=arguments.brief)
     elif wants_text(arguments) and arguments.brief:
-        print(summary.one_line(facts))
+        print(summary.one_line(fields))
     elif wants_text(arguments):
-        print(summary.explanation_text(facts, why.text(max_pieces=arguments.pieces)))
+        print(summary.explanation_text(fields, why.text(max_pieces=arguments.pieces)))
         print_written(arguments)
     return _SINGULAR if arguments.check and why.is_singular else _DONE
 
@@ -142,7 +142,7 @@ def demo(arguments: Namespace) -> int:
         times = demo_report.compare_with_scipy(arguments.nodes, seed=arguments.seed)
     _plot(arguments, result.matrix, result.form, "circuit with voltage sources", progress)
     if arguments.json:
-        print_json({"command": "demo", **demo_report.facts(result, times)})
+        print_json({"command": "demo", **demo_report.fields(result, times)})
     elif wants_text(arguments):
         print(demo_report.text(result, times))
         print_written(arguments)
@@ -212,7 +212,7 @@ def _block_arrays(form: BlockForm) -> dict[str, Any]:
 
 def _finish(
     arguments: Namespace,
-    facts: dict[str, Any],
+    fields: dict[str, Any],
     run: RunInfo,
     progress: Progress,
     arrays: dict[str, Any],
@@ -220,28 +220,28 @@ def _finish(
     """Save, print as JSON or text, and choose the exit status."""
     comm = ranks.communicator()
     if comm is None or comm.Get_rank() == 0:
-        _save(arguments, arrays, facts)
-    account = summary.run_facts(run, progress.seconds, 1 if comm is None else comm.Get_size())
-    facts = {"command": arguments.name, **facts, **account}
+        _save(arguments, arrays, fields)
+    account = summary.run_fields(run, progress.seconds, 1 if comm is None else comm.Get_size())
+    fields = {"command": arguments.name, **fields, **account}
     if arrays and arguments.arrays:
         lists = {name: array.tolist() for name, array in arrays.items()}
-        print_json(facts | lists, brief=arguments.brief)
+        print_json(fields | lists, brief=arguments.brief)
     elif arguments.json:
-        print_json(facts, brief=arguments.brief)
+        print_json(fields, brief=arguments.brief)
     elif wants_text(arguments) and arguments.brief:
-        print(summary.one_line(facts))
+        print(summary.one_line(fields))
     elif wants_text(arguments):
-        print(summary.text(facts))
+        print(summary.text(fields))
         if not getattr(arguments, "save", True):  # of `match` and `btf`
             print(summary.line("permutation", "written by --save OUT.npz, printed by --arrays"))
         print_written(arguments)
-    return _SINGULAR if arguments.check and facts["structurally_singular"] else _DONE
+    return _SINGULAR if arguments.check and fields["structurally_singular"] else _DONE
 
 
-def print_json(facts: dict[str, Any], brief: bool = False) -> None:
+def print_json(fields: dict[str, Any], brief: bool = False) -> None:
     """Print one JSON object, one key to a line, or one of several (`brief`) all in one line."""
-    facts = {"sparsematch": sparsematch.__version__, **facts}
-    pairs = [f"{json.dumps(key)}: {json.dumps(value)}" for key, value in facts.items()]
+    fields = {"sparsematch": sparsematch.__version__, **fields}
+    pairs = [f"{json.dumps(key)}: {json.dumps(value)}" for key, value in fields.items()]
     print("{" + ", ".join(pairs) + "}" if brief else "{\n  " + ",\n  ".join(pairs) + "\n}")
 
 
@@ -250,9 +250,9 @@ def wants_text(arguments: Namespace) -> bool:
     return not (arguments.quiet or arguments.json or getattr(arguments, "save", None) == STREAM)
 
 
-def _save(arguments: Namespace, arrays: dict[str, Any], facts: dict[str, Any]) -> None:
+def _save(arguments: Namespace, arrays: dict[str, Any], fields: dict[str, Any]) -> None:
     if name := getattr(arguments, "save", None):
-        shape = np.array([facts["n_rows"], facts["n_cols"]])
+        shape = np.array([fields["n_rows"], fields["n_cols"]])
         write(name, lambda stream: np.savez_compressed(stream, shape=shape, **arrays))
 
 

@@ -17,7 +17,7 @@ from sparsematch._types.errors import pip_install
 from sparsematch.cli.summary import line, seconds
 from sparsematch.demo import STAGES, Result, build_circuit
 
-__all__ = ["compare_with_scipy", "facts", "text"]
+__all__ = ["compare_with_scipy", "fields", "text"]
 
 _REPEATS = 3
 _LARGEST = 30_000
@@ -35,7 +35,7 @@ class Comparison(NamedTuple):
 
 
 def compare_with_scipy(n_nodes: int, *, seed: int = 0) -> Comparison:
-    """Time both on a circuit of ten times `n_nodes`, but not of so many that it takes long."""
+    """Time both on a circuit of ten times `n_nodes`, at most 30,000."""
     circuit = build_circuit(min(10 * n_nodes, _LARGEST), seed=seed)
     A, b = circuit.matrix, circuit.rhs
     lu = solvers.splu(A)
@@ -60,7 +60,7 @@ def _best(solve: Callable[[], Any]) -> tuple[float, Any]:
     return min(seconds), x
 
 
-def facts(result: Result, times: Comparison) -> dict[str, Any]:
+def fields(result: Result, times: Comparison) -> dict[str, Any]:
     """Collect the numbers of `result`, and the times of a larger circuit, in a dictionary."""
     form, diagonal = result.form, result.matrix.diagonal()
     permuted = sp.csr_array(result.matrix)[result.transversal.as_permutation()].diagonal()
@@ -97,7 +97,7 @@ def facts(result: Result, times: Comparison) -> dict[str, Any]:
 
 def text(result: Result, times: Comparison) -> str:
     """Word `result` and the times of a larger circuit."""
-    f = facts(result, times)
+    f = fields(result, times)
     paragraphs = [_model(f), _analysis(result, f), _solution(f), _mistake(result)]
     paragraphs += [_speed(times), _next()]
     return "\n\n".join("\n".join(lines) for lines in paragraphs)

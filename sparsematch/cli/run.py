@@ -94,7 +94,7 @@ def _fail(message: object, status: int) -> int:
 
 
 def _print_any_name(stream: TextIO) -> None:
-    """Let file names be printed that the terminal has no letters for."""
+    """Escape the characters of file names that the terminal cannot show."""
     if isinstance(stream, io.TextIOWrapper):
         stream.reconfigure(errors="backslashreplace")
 

@@ -24,7 +24,7 @@ from sparsematch.solvers._errors import IllConditionedWarning, name_block
 from sparsematch.solvers._external import MakeExternal
 from sparsematch.solvers._factors import NO_STATE, BlockFactors
 from sparsematch.solvers._operator import InverseOperator
-from sparsematch.solvers._pattern import Survey
+from sparsematch.solvers._pattern import MeasuredValues
 from sparsematch.solvers._permutations import inverse
 from sparsematch.solvers._plan import FactorisationPlan, plan_factorisation
 from sparsematch.solvers._whole_matrix import WholeMatrix
@@ -210,17 +210,17 @@ class BlockTriangularLU(InverseOperator):
         solver: Solver | MakeExternal = "auto",
     ) -> None:
         if analysis is None:
-            plan, survey = plan_factorisation(A, matching, pivoting, solver)
+            plan, measured = plan_factorisation(A, matching, pivoting, solver)
             self.analysis: Analysis = Analysis(plan)
-            plan.pattern.refuse_infinite(survey)
+            plan.pattern.refuse_infinite(measured)
         else:
             plan, self.analysis = analysis._plan, analysis
-            survey = plan.pattern.values(A)
+            measured = plan.pattern.values(A)
         self.shape: tuple[int, int] = self.analysis.shape
         self._factors = BlockFactors(plan)
         self._rcond: NDArray[np.float64] | None = None
         self._whole: WholeMatrix | None = None
-        self._factorise(survey)
+        self._factorise(measured)
 
     @property
     def n_blocks(self) -> int:
@@ -256,10 +256,10 @@ class BlockTriangularLU(InverseOperator):
 
     refactorize = refactorise
 
-    def _factorise(self, survey: Survey) -> None:
-        self.dtype: np.dtype[Any] = survey.values.dtype
-        self._norm, self._rcond, self._whole = survey.norm, None, None
-        self._factors.factorise(survey)
+    def _factorise(self, measured: MeasuredValues) -> None:
+        self.dtype: np.dtype[Any] = measured.values.dtype
+        self._norm, self._rcond, self._whole = measured.norm, None, None
+        self._factors.factorise(measured)
         plan = self._factors.plan
         if plan.revision > self.analysis._plan.revision:  # blocks have filled up
             self.analysis = Analysis(plan)

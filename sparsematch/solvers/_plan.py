@@ -24,7 +24,7 @@ from sparsematch.solvers._checks import PIVOTING, check_choice
 from sparsematch.solvers._errors import structurally_singular
 from sparsematch.solvers._external import MakeExternal, SuperLUFactor
 from sparsematch.solvers._named_solvers import find_solver, name_of_solver
-from sparsematch.solvers._pattern import Pattern, Survey, read_pattern
+from sparsematch.solvers._pattern import MeasuredValues, Pattern, read_pattern
 
 
 class ExternalBlock(NamedTuple):
@@ -144,8 +144,8 @@ def _make_plan(
 
 def plan_factorisation(
     A: Any, matching: Any, pivoting: str, solver: Any
-) -> tuple[FactorisationPlan, Survey]:
-    """Analyse a matrix as `analyse` does; also return its values, surveyed."""
+) -> tuple[FactorisationPlan, MeasuredValues]:
+    """Analyse a matrix as `analyse` does; also return its values, measured."""
     check_choice("pivoting", pivoting, PIVOTING)
     make_external = find_solver(solver)
     A = from_other_library(A)
@@ -166,7 +166,7 @@ def plan_factorisation(
         np.zeros(found.row_blocks.size - 1, bool),
         by_values and found.plan is not None and found.weak_pivots > 0,
     )
-    return plan, Survey(values, found.largest, found.norm)
+    return plan, MeasuredValues(values, found.largest, found.norm)
 
 
 def _analyse_blocks(
