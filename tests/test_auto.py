@@ -34,7 +34,7 @@ def run_stages(A, *engines, policy=auto.POLICY, run=None):
     graph = as_bipartite(A)
     progress = auto.Progress(graph, Matching.start(graph), run or Run(), policy)
     for engine in engines:
-        progress.take(next(s for s in auto.STAGES if (s.engine, s.start) == engine))
+        progress.run_stage(next(s for s in auto.STAGES if (s.engine, s.start) == engine))
     return progress
 
 
@@ -51,8 +51,8 @@ def render(stages):
         when = s.guard.__doc__.partition("\n")[0].rstrip(".").removeprefix(TELL)
         page = (PAGE.parent / f"{s.engine}.md").exists()
         engine = f"[`{s.engine}`]({s.engine}.md)" if page else s.engine
-        if s.anew:
-            engine += ", anew"
+        if s.restart:
+            engine += ", from empty"
         far = f"`{s.allowance}`: {getattr(auto.POLICY, s.allowance):.4g}" if s.allowance else ""
         lines.append(f"| {engine} | {when} | {far} | {s.reason} |")
     return "\n".join(lines) + "\n"
@@ -182,7 +182,7 @@ def test_another_start_never_leaves_a_smaller_matching():
     for A in (scrambled(upper, 6), random_matrix(20_000, 20_000, 5, 7)):
         progress = run_stages(A, CHEAP)
         before = progress.rank
-        progress.take(next(s for s in auto.STAGES if s.start == "min_degree"))
+        progress.run_stage(next(s for s in auto.STAGES if s.start == "min_degree"))
         assert progress.run.steps[-1].engine == "min_degree"
         assert progress.matching.cardinality == progress.rank >= before
 
@@ -191,7 +191,7 @@ def test_a_search_that_will_not_suffice_ends_early():
     """On a random graph the projection ends it long before its allowance is used up."""
     A = random_matrix(100_000, 100_000, 4, 8)
     progress = run_stages(A, CHEAP)
-    progress.take(next(s for s in auto.STAGES if s.guard is auto.may_search))
+    progress.run_stage(next(s for s in auto.STAGES if s.guard is auto.may_search))
     search = progress.search
     assert search.exhausted
     assert search.edges < 0.1 * auto.POLICY.search * A.nnz
@@ -206,9 +206,9 @@ def test_searches_that_failed_are_not_repeated():
         next(s for s in auto.STAGES if s.guard is g) for g in (auto.many_are_free, auto.may_search)
     )
     cheap = progress.rank
-    progress.take(first)
+    progress.run_stage(first)
     brief = progress.search
-    progress.take(second)
+    progress.run_stage(second)
     roots = np.count_nonzero(np.diff(A.indptr)) - cheap
     assert brief.exhausted
     assert brief.phases > brief.augmentations
@@ -227,7 +227,7 @@ def test_searches_that_failed_are_not_repeated():
 def test_peeling_is_adopted_only_where_it_solves_much(A, solved):
     progress = run_stages(A, CHEAP, run=Run(forced="what the start has left"))
     before = progress.matching.row_mate.copy()
-    progress.take(next(s for s in auto.STAGES if s.start == "peeling"))
+    progress.run_stage(next(s for s in auto.STAGES if s.start == "peeling"))
     assert progress.is_maximum == solved
     assert (progress.start == "peeling") == solved
     if solved:
