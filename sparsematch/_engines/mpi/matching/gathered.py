@@ -1,6 +1,6 @@
 """Which matrices one rank gathers."""
 
-from sparsematch._types.distributed import DistributedCSR
+from sparsematch._types.over_ranks.matrix import DistributedCSR
 
 #: Rows, columns and entries together, up to which a matrix is gathered: some 30 MB of workspace. A
 #: constant, so that the memory of that rank is bounded whatever the matrix.

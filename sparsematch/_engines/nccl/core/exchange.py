@@ -25,7 +25,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sparsematch._engines.mpi.core.exchange import import_mpi
-from sparsematch._types.agreement import rank_of, size_of
+from sparsematch._types.over_ranks.agreement import rank_of, size_of
 
 _Array = NDArray[Any]
 

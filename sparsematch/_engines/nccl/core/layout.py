@@ -9,20 +9,10 @@ from sparsematch._engines.cuda.core.device import HostNumbers
 from sparsematch._engines.cuda.core.layout import Struct, layout
 from sparsematch._engines.nccl.core.exchange import Exchange
 from sparsematch._types.arrays import namespace
-from sparsematch._types.bipartite import BipartiteCSR
-from sparsematch._types.distributed import DistributedCSR
-from sparsematch._types.distributed_matching import DistributedMatching
-from sparsematch._types.matching import Matching
+from sparsematch._types.over_ranks.matrix import DistributedCSR
 
 #: Letters to a rank that there is room for at least, if so many can be sent.
 LEAST_ROOM = 1 << 14
-
-
-def parts(graph: BipartiteCSR, matching: Matching) -> tuple[DistributedCSR, DistributedMatching]:
-    """Return both with the types that they have in this back-end."""
-    assert isinstance(graph, DistributedCSR)  # the registry has brought it here
-    assert isinstance(matching, DistributedMatching)
-    return graph, matching
 
 
 def owners(kernels: Kernels, A: DistributedCSR, what: str) -> Struct:

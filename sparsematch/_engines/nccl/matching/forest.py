@@ -16,7 +16,7 @@ from sparsematch._engines.mpi.core.steps import Account
 from sparsematch._engines.nccl.core.exchange import Exchange
 from sparsematch._engines.nccl.core.layout import Counts, Outbox, owners, room_for
 from sparsematch._types.arrays import BoolArray, IndexArray, namespace
-from sparsematch._types.distributed import DistributedCSR
+from sparsematch._types.over_ranks.matrix import DistributedCSR
 
 #: Entries from which a list is cut into parts of as many, for a warp each.
 LONG = 512

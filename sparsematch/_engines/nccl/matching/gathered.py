@@ -4,7 +4,7 @@ from typing import Any
 
 from sparsematch._engines.nccl.core.exchange import Exchange
 from sparsematch._types.arrays import namespace
-from sparsematch._types.distributed import DistributedCSR
+from sparsematch._types.over_ranks.matrix import DistributedCSR
 
 #: Rows, columns and entries together, up to which a matrix is gathered. Two GPUs exchange some 200
 #: times in a search, half a millisecond each with the launches and waits around it: 0.1 s, in which
