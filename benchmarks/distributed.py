@@ -29,7 +29,7 @@ import scipy.sparse as sp
 
 import rank_matrices
 import sparsematch as sm
-from sparsematch._engines.mpi.core.exchange import Exchange, finishing, import_mpi
+from sparsematch._engines.mpi.core.exchange import Exchange, abort_on_error, import_mpi
 from sparsematch._engines.mpi.decomposition import small_rest
 from sparsematch._engines.mpi.matching import gathered
 
@@ -104,7 +104,7 @@ def measured(comm, D, arguments):
 def in_one_process(comm, D, matching, arguments):
     """The time of rank 0 with the whole matrix, and as many threads as there are ranks."""
     exchange = Exchange(comm)
-    degrees, indices = exchange.gather(np.diff(D.indptr)), exchange.gather(D.indices)
+    degrees, indices = exchange.gatherv(np.diff(D.indptr)), exchange.gatherv(D.indices)
     seconds = None
     if comm.rank == 0:
         indptr = np.concatenate([[0], np.cumsum(degrees)]).astype(indices.dtype)
@@ -200,7 +200,7 @@ def run_on_all_ranks(parser):
     comm = import_mpi().COMM_WORLD
     if comm.rank > 0:
         sys.stderr = open(os.devnull, "w")  # noqa: SIM115
-    with finishing(comm):
+    with abort_on_error(comm):
         arguments = parser.parse_args()
         sys.exit(1 if arguments.call(comm, arguments) else 0)
 

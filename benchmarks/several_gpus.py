@@ -31,7 +31,7 @@ import numpy as np
 
 import device_matrices
 import sparsematch as sm
-from sparsematch._engines.mpi.core.exchange import finishing, import_mpi
+from sparsematch._engines.mpi.core.exchange import abort_on_error, import_mpi
 from sparsematch._engines.nccl.core.exchange import Exchange
 from sparsematch._engines.nccl.matching import gathered
 
@@ -78,16 +78,16 @@ def latency(comm, xp, arguments):
     big = xp.zeros(1 << 26, np.int32)
 
     def to_all():
-        exchange.swap(others, arriving)
+        exchange.alltoallv(others, arriving)
         finish(xp)
 
     def sum_up(array=one):
-        exchange.add_up(array)
+        exchange.allreduce_array(array, "SUM")
         finish(xp)
 
     calls = {
         "mpi_barrier": comm.barrier,
-        "mpi_allgather_of_8_numbers": lambda: exchange.share([0] * 8),
+        "mpi_allgather_of_8_numbers": lambda: exchange.allgather_numbers([0] * 8),
         "device_wait": lambda: finish(xp),
         "all_to_all_of_8_bytes": to_all,
         "all_reduce_of_8_bytes": sum_up,
@@ -157,7 +157,7 @@ def certified(comm, xp, D, matching):
     n_cover = sum(comm.allgather(int(rows.size + cols.size)))
     covered = xp.zeros(D.n_cols, np.uint8)
     covered[cols] = 1
-    Exchange(comm, xp).add_up(covered)  # a column has one owner
+    Exchange(comm, xp).allreduce_array(covered, "SUM")  # a column has one owner
     in_cover = xp.zeros(len(D.own_rows), bool)
     in_cover[rows - D.first_row] = True
     wrong, n = 0, in_cover.size
@@ -258,7 +258,7 @@ def main():
 
     if arguments.together:
         gathered.GATHERED = 0
-    with finishing(comm):
+    with abort_on_error(comm):
         if not own_gpu(comm, cupy) and comm.rank == 0:
             print("ranks share GPUs: arrays go through host memory", file=sys.stderr)
         calls = {"latency": latency, "local_max": local_max}
