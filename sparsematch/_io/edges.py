@@ -9,9 +9,8 @@ from numpy.typing import NDArray
 
 from sparsematch._io.errors import UnreadableFile
 from sparsematch._types.arrays import stable_order
-from sparsematch._types.distributed import DistributedCSR
 from sparsematch._types.edge_file import as_edge_file
-from sparsematch._types.row_blocks import balanced
+from sparsematch._types.over_ranks.matrix import DistributedCSR, balanced
 
 #: Edges of a batch.
 _BATCH = 1 << 19

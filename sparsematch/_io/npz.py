@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sparsematch._io.errors import UnreadableFile
-from sparsematch._types.row_blocks import balanced
+from sparsematch._types.over_ranks.matrix import balanced
 
 #: Entries of a batch, and bytes that are unpacked at a time.
 _BATCH, _PIECE = 1 << 20, 1 << 22

@@ -17,7 +17,6 @@ from sparsematch import (
     BlockForm,
     DistributedBlockForm,
     DistributedMatching,
-    Matching,
     RunInfo,
     plot,
 )
@@ -52,7 +51,7 @@ def match(arguments: Namespace) -> int:
     return _finish(arguments, facts, run, progress, arrays)
 
 
-def _mates(arguments: Namespace, matching: Matching) -> dict[str, Any]:
+def _mates(arguments: Namespace, matching: Any) -> dict[str, Any]:
     """Return the arrays of a matching, which ranks bring together only if they are wanted."""
     if isinstance(matching, DistributedMatching):
         if not (arguments.arrays or arguments.save):
@@ -157,7 +156,7 @@ def _title(arguments: Namespace) -> str:
     return name.replace("$", r"\$")
 
 
-def _match(matrix: Any, arguments: Namespace, progress: Progress) -> tuple[Matching, RunInfo]:
+def _match(matrix: Any, arguments: Namespace, progress: Progress) -> tuple[Any, RunInfo]:
     with progress.step("match", f"matching {summary.size_words(matrix)}"):
         return sparsematch.maximum_transversal(
             matrix,

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 import sparsematch
-from sparsematch import CoarseningHierarchy, GraphMatching
+from sparsematch import CoarseningHierarchy, DistributedGraphMatching, GraphMatching
 from sparsematch._io import UnreadableFile
 from sparsematch.cli import ranks, summary
 from sparsematch.cli.commands import print_json, read, wants_text
@@ -57,6 +57,7 @@ def match_edges(arguments: Namespace) -> int:
     progress = make_progress(arguments.quiet)
     comm = ranks.communicator()
     shared: dict[str, Any] = {}
+    matching: GraphMatching | DistributedGraphMatching
     if comm is None:
         matching = _match_alone(arguments, progress)
     else:

@@ -20,11 +20,11 @@ from sparsematch import (
     DistributedBlockForm,
     DistributedCSR,
     DistributedGraphMatching,
+    DistributedMatching,
     GraphMatching,
-    Matching,
 )
 from sparsematch._io import UnreadableFile
-from sparsematch._types.agreement import agreeing, collect
+from sparsematch._types.over_ranks.agreement import agreeing, collect
 from sparsematch.cli import summary
 from sparsematch.cli.outputs import STREAM, CannotProduce, WrongUsage, check_outputs
 from sparsematch.cli.progress import Progress
@@ -108,7 +108,9 @@ def read(arguments: Namespace, progress: Progress, n_vertices: int | None = None
         return sparsematch.read_distributed(arguments.file, comm, n_vertices=n_vertices)
 
 
-def match_edges(arguments: Namespace, progress: Progress) -> tuple[GraphMatching, dict[str, Any]]:
+def match_edges(
+    arguments: Namespace, progress: Progress
+) -> tuple[GraphMatching | DistributedGraphMatching, dict[str, Any]]:
     """Match the edges of a file with all ranks; return the whole only if it is to be saved."""
     graph = read(arguments, progress, arguments.vertices)
     weighted = not arguments.unweighted and graph.values is not None
@@ -125,13 +127,11 @@ def match_edges(arguments: Namespace, progress: Progress) -> tuple[GraphMatching
         "exchanges": step.rounds,
         "bytes_sent": step.bytes_sent,
     }
-    if arguments.save and isinstance(matching, DistributedGraphMatching):
-        matching = matching.gather()
-    return matching, facts
+    return matching.gather() if arguments.save else matching, facts
 
 
 def match_facts(
-    file: str, matrix: DistributedCSR, matching: Matching, maximum: bool = True
+    file: str, matrix: DistributedCSR, matching: DistributedMatching, maximum: bool = True
 ) -> dict[str, Any]:
     """Return the facts of `summary.match_facts`, counted over all ranks."""
     facts = summary.rank_facts(file, matrix, matching, maximum)

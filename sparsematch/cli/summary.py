@@ -1,6 +1,6 @@
 """The result as a flat dictionary for programs, and as text for people.
 
-The keys are documented in docs/howto/command_line.md and are stable: keys may be added, none
+The keys are documented in docs/reference/command_line.md and are stable: keys may be added, none
 changes its meaning.
 """
 
@@ -31,7 +31,7 @@ _SIZES_SHOWN = 5
 _INDICES_LISTED, _INDICES_SHOWN = 100, 8
 
 
-def rank_facts(file: str, matrix: Any, matching: Matching, maximum: bool = True) -> dict[str, Any]:
+def rank_facts(file: str, matrix: Any, matching: Any, maximum: bool = True) -> dict[str, Any]:
     """Describe the matrix and its structural rank, or a lower bound for it."""
     n_rows, n_cols = (int(n) for n in matrix.shape)
     rank = int(matching.cardinality)

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sparsematch import BlockForm, block_triangular_form
-from sparsematch._types.bipartite import checked
+from sparsematch._input.matrix import checked
 from sparsematch._types.sparse_like import SparseLike
 from sparsematch.plot.cells import (
     PARTS,

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sparsematch import DeficientPiece, Explanation, explain_singularity
-from sparsematch._types.bipartite import checked
+from sparsematch._input.matrix import checked
 from sparsematch._types.sparse_like import SparseLike
 from sparsematch.plot.cells import (
     COUNTABLE,

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.sparse import csc_array, issparse
 
-from sparsematch._input import check_sparse
+from sparsematch._input.scipy import check_sparse
 from sparsematch._types.arrays import on_gpu
 from sparsematch._types.choices import Pivoting, Solver
 from sparsematch._types.sparse_like import SparseLike

@@ -5,8 +5,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from sparsematch._api.decomposition import block_triangular_form
+from sparsematch._input.matrix import checked
 from sparsematch._types.arrays import on_gpu
-from sparsematch._types.bipartite import checked
 from sparsematch._types.block_form import BlockForm
 from sparsematch._types.choices import Pivoting, Side
 from sparsematch._types.errors import unknown_choice, wrong_type

@@ -11,11 +11,11 @@ from scipy.sparse.linalg import spilu as _spilu
 
 from sparsematch._api.transversal import maximum_transversal
 from sparsematch._api.weighted import maximum_product_transversal
-from sparsematch._input import check_sparse
+from sparsematch._input.foreign import from_other_library
+from sparsematch._input.scipy import check_sparse
 from sparsematch._types.arrays import FloatArray, IndexArray
 from sparsematch._types.choices import Side
 from sparsematch._types.errors import unknown_choice, wrong_type
-from sparsematch._types.interchange import from_other_library
 from sparsematch._types.sparse_like import SparseLike
 from sparsematch.solvers._errors import numerically_singular, structurally_singular
 from sparsematch.solvers._external import Singular, superlu_errors

@@ -17,11 +17,13 @@ from numpy.typing import NDArray
 
 from sparsematch._engines.operations import LuOps
 from sparsematch._engines.registry import operations
-from sparsematch._input import check_sparse
+from sparsematch._input.bipartite import as_bipartite
+from sparsematch._input.foreign import from_other_library
+from sparsematch._input.matrix import as_compressed
+from sparsematch._input.scipy import check_sparse
 from sparsematch._types.arrays import IndexArray
-from sparsematch._types.bipartite import BipartiteCSR, as_bipartite, as_compressed
+from sparsematch._types.bipartite import BipartiteCSR
 from sparsematch._types.errors import wrong_type
-from sparsematch._types.interchange import from_other_library
 
 Values = NDArray[Any]
 

@@ -16,10 +16,10 @@ from sparsematch._api.decomposition import block_form
 from sparsematch._api.weighted import maximum_product_transversal
 from sparsematch._engines.operations import LuOps, WeightedOps
 from sparsematch._engines.registry import operations
+from sparsematch._input.foreign import from_other_library
 from sparsematch._types.arrays import BoolArray, IndexArray
 from sparsematch._types.errors import unknown_choice
 from sparsematch._types.factors import BlockLU, BlockPlan, QuickAnalysis
-from sparsematch._types.interchange import from_other_library
 from sparsematch._types.matching import Matching
 from sparsematch.solvers._errors import structurally_singular
 from sparsematch.solvers._external import MakeExternal, SuperLUFactor

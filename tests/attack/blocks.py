@@ -17,7 +17,7 @@ from scipy.sparse.csgraph import connected_components
 import sparsematch as sm
 from harness import main
 
-sys.path.append(str(Path(__file__).resolve().parents[1]))
+sys.path.append(str(Path(__file__).resolve().parents[1] / "helpers"))
 from coupled_pieces import PIECES, SHARES, SIZES
 
 ENGINES = "hopcroft_karp", "pothen_fan", "push_relabel"

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from sparsematch._engines.cpu.core.csr import Csr, GraphArrays, Settings
 from sparsematch._types.arrays import BoolArray, FloatArray, IndexArray
 from sparsematch._types.factors import BlockLU, BlockPlan
-from sparsematch._types.graph_part import LocalMaxPart
+from sparsematch._types.over_ranks.graph_part import LocalMaxPart
 
 _Indices = tuple[IndexArray, IndexArray]
 _Flags = tuple[BoolArray, BoolArray]

@@ -127,9 +127,9 @@ class Features:
         self.graph, self.policy, self.workers = graph, policy, workers
 
     @lazy_attribute
-    def order(self) -> features.OrderSigns:
+    def order(self) -> _core.OrderFeatures:
         """What the order of the rows is like."""
-        return features.order_signs(self.graph)
+        return features.order_features(self.graph)
 
     @property
     def numbered(self) -> bool:
@@ -143,12 +143,12 @@ class Features:
         return many >= self.policy.lopsided * few
 
     @lazy_attribute
-    def rows(self) -> features.DegreeStatistics:
+    def rows(self) -> _core.DegreeStatistics:
         """The degrees of the rows."""
         return features.degree_statistics(self.graph, self.workers)
 
     @lazy_attribute
-    def columns(self) -> features.DegreeStatistics:
+    def columns(self) -> _core.DegreeStatistics:
         """The degrees of the columns, by a sample."""
         return features.minor_statistics(self.graph, self.workers)
 

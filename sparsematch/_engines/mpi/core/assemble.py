@@ -8,9 +8,8 @@ from numpy.typing import NDArray
 
 from sparsematch._engines.mpi.core.exchange import Exchange, abort_on_error
 from sparsematch._engines.mpi.core.sides import Lists
-from sparsematch._types.agreement import agreeing
-from sparsematch._types.distributed import DistributedCSR
-from sparsematch._types.row_blocks import balanced
+from sparsematch._types.over_ranks.agreement import agreeing
+from sparsematch._types.over_ranks.matrix import DistributedCSR, balanced
 
 _Array = NDArray[Any]
 

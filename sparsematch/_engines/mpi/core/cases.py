@@ -17,9 +17,9 @@ from sparsematch._engines.mpi.core.steps import Traffic
 from sparsematch._engines.registry import Run, select
 from sparsematch._types.arrays import IndexArray, namespace
 from sparsematch._types.bipartite import BipartiteCSR
-from sparsematch._types.distributed import DistributedCSR
-from sparsematch._types.distributed_matching import DistributedMatching
 from sparsematch._types.matching import Matching
+from sparsematch._types.over_ranks.matching import DistributedMatching
+from sparsematch._types.over_ranks.matrix import DistributedCSR
 
 _Improve = Callable[[DistributedCSR, DistributedMatching, Run], None]
 
@@ -94,7 +94,8 @@ def give_reason(run: Run, reason: str) -> None:
 
 def _match_alone(A: DistributedCSR, matching: DistributedMatching, run: Run) -> None:
     """Match a matrix of which all rows are here."""
-    row_mate, col_mate = _matched(A, (A.indptr, A.indices), matching, run)
+    given = Matching(matching.row_mate, matching.col_mate)
+    row_mate, col_mate = _matched(A, (A.indptr, A.indices), given, run)
     if row_mate is not matching.row_mate:
         matching.row_mate[:], matching.col_mate[:] = row_mate, col_mate
 

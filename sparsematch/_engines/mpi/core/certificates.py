@@ -10,28 +10,18 @@ from numpy.typing import NDArray
 
 from sparsematch._engines.mpi.core.exchange import Exchange, abort_on_error
 from sparsematch._engines.mpi.core.sides import Side
-from sparsematch._types.bipartite import BipartiteCSR
-from sparsematch._types.distributed import DistributedCSR
-from sparsematch._types.distributed_matching import DistributedMatching
-from sparsematch._types.matching import Matching
+from sparsematch._types.over_ranks.matching import DistributedMatching
+from sparsematch._types.over_ranks.matrix import DistributedCSR
 
 _Array = NDArray[Any]
 _Flaw = tuple[int, int, int]
 
 
-def parts(graph: BipartiteCSR, matching: Matching) -> tuple[DistributedCSR, DistributedMatching]:
-    """Return both with the types that they have in this back-end."""
-    assert isinstance(graph, DistributedCSR)  # the registry has brought it here
-    assert isinstance(matching, DistributedMatching)
-    return graph, matching
-
-
-def wrong_pair(graph: BipartiteCSR, matching: Matching) -> _Flaw | None:
+def wrong_pair(A: DistributedCSR, given: DistributedMatching) -> _Flaw | None:
     """Return the flaw found on the first rank that has one; see `FLAWS`. Collective.
 
     Time: O(own vertices and entries).
     """
-    A, given = parts(graph, matching)
     with abort_on_error(A.comm):
         exchange = Exchange(A.comm)
         rows, cols = given.row_mate, given.col_mate
@@ -45,12 +35,11 @@ def wrong_pair(graph: BipartiteCSR, matching: Matching) -> _Flaw | None:
         return flaw
 
 
-def free_pair(graph: BipartiteCSR, matching: Matching) -> tuple[int, int] | None:
+def free_pair(A: DistributedCSR, given: DistributedMatching) -> tuple[int, int] | None:
     """Return an entry whose row and column are both unmatched. Collective.
 
     Time: O(own entries of unmatched rows).
     """
-    A, given = parts(graph, matching)
     with abort_on_error(A.comm):
         exchange = Exchange(A.comm)
         side = Side.of_rows(A, exchange)

@@ -4,7 +4,7 @@ import numpy as np
 
 from sparsematch._engines.mpi.core.exchange import Exchange, abort_on_error
 from sparsematch._types.arrays import IndexArray
-from sparsematch._types.distributed import DistributedCSR
+from sparsematch._types.over_ranks.matrix import DistributedCSR
 
 
 def mates_by_column(A: DistributedCSR, mate: IndexArray) -> IndexArray:

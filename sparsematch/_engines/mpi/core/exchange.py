@@ -15,7 +15,7 @@ as soon as its own part has arrived.
 
 An engine runs in ``with abort_on_error(comm):``, so that an error that no rank foresaw (no memory,
 Ctrl-C) ends all ranks, since the others would wait for ever. Errors that a caller can make are
-found before, and agreed on: `sparsematch._types.agreement`.
+found before, and agreed on: `sparsematch._types.over_ranks.agreement`.
 
 Where there is one rank, MPI is not called at all.
 """
@@ -32,9 +32,9 @@ from numpy.typing import NDArray
 
 from sparsematch._engines.rank_operations import RankOps
 from sparsematch._engines.registry import operations
-from sparsematch._types.agreement import rank_of, size_of
 from sparsematch._types.arrays import IndexArray
 from sparsematch._types.errors import pip_install
+from sparsematch._types.over_ranks.agreement import rank_of, size_of
 
 __all__ = ["Collectives", "Exchange", "Kernel", "abort_on_error", "import_mpi"]
 

@@ -14,7 +14,7 @@ from sparsematch._engines.mpi.core.exchange import Exchange
 from sparsematch._engines.rank_operations import RankOps
 from sparsematch._engines.registry import Run, operations
 from sparsematch._types.arrays import IndexArray
-from sparsematch._types.distributed import DistributedCSR
+from sparsematch._types.over_ranks.matrix import DistributedCSR
 
 _Array = NDArray[Any]
 

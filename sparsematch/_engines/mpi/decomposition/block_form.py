@@ -9,7 +9,6 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from sparsematch._engines.mpi.core.certificates import parts
 from sparsematch._engines.mpi.core.exchange import Exchange, abort_on_error
 from sparsematch._engines.mpi.core.sides import Side
 from sparsematch._engines.mpi.decomposition.coarse_parts import coarse_parts
@@ -17,22 +16,19 @@ from sparsematch._engines.mpi.decomposition.pair_graph import pair_graph
 from sparsematch._engines.mpi.decomposition.strong_components import Order, strong_components
 from sparsematch._engines.registry import Run
 from sparsematch._types.arrays import IndexArray
-from sparsematch._types.bipartite import BipartiteCSR
-from sparsematch._types.distributed import DistributedCSR
-from sparsematch._types.distributed_block_form import DistributedBlockForm
-from sparsematch._types.distributed_matching import DistributedMatching
 from sparsematch._types.labels import HORIZONTAL, SQUARE, VERTICAL, CoarseParts
-from sparsematch._types.matching import Matching
+from sparsematch._types.over_ranks.block_form import DistributedBlockForm
+from sparsematch._types.over_ranks.matching import DistributedMatching
+from sparsematch._types.over_ranks.matrix import DistributedCSR
 
 _Array = NDArray[Any]
 
 
-def block_form(graph: BipartiteCSR, matching: Matching, run: Run) -> DistributedBlockForm:
+def block_form(A: DistributedCSR, given: DistributedMatching, run: Run) -> DistributedBlockForm:
     """Return the block form of a matrix; the matching must be maximum. Collective.
 
     Time: that of `coarse_parts` and of `strong_components`.
     """
-    A, given = parts(graph, matching)
     coarse = coarse_parts(A, given, run)
     with abort_on_error(A.comm):
         exchange = Exchange(A.comm)

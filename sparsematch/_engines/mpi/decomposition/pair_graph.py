@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from sparsematch._engines.mpi.core.exchange import Exchange
 from sparsematch._engines.mpi.core.sides import Side
 from sparsematch._types.arrays import IndexArray
-from sparsematch._types.distributed import DistributedCSR
+from sparsematch._types.over_ranks.matrix import DistributedCSR
 
 _Array = NDArray[Any]
 

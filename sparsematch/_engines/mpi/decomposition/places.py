@@ -11,7 +11,7 @@ from sparsematch._engines.mpi.core.sides import slice_size
 from sparsematch._engines.rank_operations import RankOps
 from sparsematch._engines.registry import operations
 from sparsematch._types.arrays import IndexArray
-from sparsematch._types.row_blocks import balanced
+from sparsematch._types.over_ranks.matrix import balanced
 
 _Array = NDArray[Any]
 

@@ -5,43 +5,41 @@ import math
 import numpy as np
 from numpy.typing import NDArray
 
+from sparsematch._engines.distributed_operations import GraphPartOps
+from sparsematch._engines.edges import merge_larger, places
 from sparsematch._engines.mpi.core.exchange import Exchange, abort_on_error
 from sparsematch._engines.mpi.core.graph_parts import of_all_parts
 from sparsematch._engines.mpi.core.sides import Side
-from sparsematch._engines.operations import GraphPartOps
 from sparsematch._engines.registry import Run, operations
 from sparsematch._types.arrays import FloatArray, IndexArray
-from sparsematch._types.graph import Graph, GraphProperties, merge_larger, places
-from sparsematch._types.graph_part import GraphPart
+from sparsematch._types.graph import GraphProperties
+from sparsematch._types.over_ranks.graph_part import GraphPart
 
 _Places = NDArray[np.int64]
 
 
-def validate_graph(graph: Graph, run: Run) -> GraphProperties:
+def validate_graph(part: GraphPart, run: Run) -> GraphProperties:
     """Return the properties, found in one pass over the own entries. Collective.
 
     Time: O(own rows + entries).
     """
-    part = _part(graph)
     with abort_on_error(part.layout.comm):
         own = operations(GraphPartOps, "numpy").part_properties(part, run)
         return of_all_parts(Exchange(part.layout.comm), own)
 
 
-def matched_weight(graph: Graph, mate: IndexArray) -> float:
+def matched_weight(part: GraphPart, mate: IndexArray) -> float:
     """Return the sum of the magnitudes of the matched edges. Collective.
 
     Time: O(own rows log(degree)).
     """
-    part = _part(graph)
     with abort_on_error(part.layout.comm):
         own = operations(GraphPartOps, "numpy").part_weight(part, mate)
         return math.fsum(Exchange(part.layout.comm).allgather(own))
 
 
-def first_infinite(graph: Graph) -> tuple[int, int, float]:
+def first_infinite(part: GraphPart) -> tuple[int, int, float]:
     """Return the first entry off the diagonal that is not finite, and its value. Collective."""
-    part = _part(graph)
     with abort_on_error(part.layout.comm):
         found = None
         if part.weight is not None:
@@ -55,12 +53,11 @@ def first_infinite(graph: Graph) -> tuple[int, int, float]:
         return entry
 
 
-def one_sided_entry(graph: Graph) -> tuple[int, int] | None:
+def one_sided_entry(part: GraphPart) -> tuple[int, int] | None:
     """Return the first entry whose partner across the diagonal is absent or differs in magnitude.
 
     The entries must ascend. Collective.
     """
-    part = _part(graph)
     with abort_on_error(part.layout.comm):
         exchange = Exchange(part.layout.comm)
         here, (there, weight) = _places(part), _mirrored(part, exchange)
@@ -82,19 +79,13 @@ def one_sided_entry(graph: Graph) -> tuple[int, int] | None:
         return first
 
 
-def take_larger(graph: Graph) -> Graph:
+def take_larger(part: GraphPart) -> GraphPart:
     """Return the graph whose edges weigh the larger of two entries. Collective.
 
     Time: O(own entries log(own entries)).
     """
-    part = _part(graph)
     with abort_on_error(part.layout.comm):
         return merge_larger(part, _places(part), _mirrored(part, Exchange(part.layout.comm)))
-
-
-def _part(graph: Graph) -> GraphPart:
-    assert isinstance(graph, GraphPart)  # the registry has brought it here
-    return graph
 
 
 def _places(part: GraphPart) -> _Places:

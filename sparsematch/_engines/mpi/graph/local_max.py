@@ -15,12 +15,12 @@ from time import perf_counter
 
 import numpy as np
 
+from sparsematch._engines.distributed_operations import GraphPartOps
 from sparsematch._engines.mpi.core.exchange import Exchange, abort_on_error
 from sparsematch._engines.mpi.core.steps import Account, step_info
-from sparsematch._engines.operations import GraphPartOps
 from sparsematch._engines.registry import Run, operations
 from sparsematch._types.arrays import IndexArray
-from sparsematch._types.graph_part import GraphPart
+from sparsematch._types.over_ranks.graph_part import GraphPart
 
 SUMMARY = "Edges heavier than all their neighbours are matched; one exchange a round."
 GUARANTEE = 0.5

@@ -10,8 +10,8 @@ from sparsematch._engines.mpi.core.sides import Side
 from sparsematch._engines.mpi.matching import by_rank, karp_sipser, ms_bfs
 from sparsematch._engines.mpi.matching.gathered import GATHERED, is_small
 from sparsematch._engines.registry import Run
-from sparsematch._types.distributed import DistributedCSR
-from sparsematch._types.distributed_matching import DistributedMatching
+from sparsematch._types.over_ranks.matching import DistributedMatching
+from sparsematch._types.over_ranks.matrix import DistributedCSR
 
 SUMMARY = (
     "One rank alone, a small matrix on one of them; else a heuristic, then one search over all."

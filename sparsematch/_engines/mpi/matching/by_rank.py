@@ -22,9 +22,9 @@ from sparsematch._engines.mpi.core.steps import Account, step_info
 from sparsematch._engines.mpi.matching.cheap import propose
 from sparsematch._engines.registry import Run
 from sparsematch._types.arrays import UNMATCHED
-from sparsematch._types.distributed import DistributedCSR
-from sparsematch._types.distributed_matching import DistributedMatching
 from sparsematch._types.matching import Matching
+from sparsematch._types.over_ranks.matching import DistributedMatching
+from sparsematch._types.over_ranks.matrix import DistributedCSR
 
 SUMMARY = "Each rank matches its rows in full with the columns that have their numbers."
 

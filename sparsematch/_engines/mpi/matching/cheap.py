@@ -19,8 +19,8 @@ from sparsematch._engines.mpi.core.exchange import Exchange, abort_on_error
 from sparsematch._engines.mpi.core.sides import Side, first_of_each
 from sparsematch._engines.mpi.core.steps import Account, step_info
 from sparsematch._engines.registry import Run
-from sparsematch._types.distributed import DistributedCSR
-from sparsematch._types.distributed_matching import DistributedMatching
+from sparsematch._types.over_ranks.matching import DistributedMatching
+from sparsematch._types.over_ranks.matrix import DistributedCSR
 
 SUMMARY = "Free rows propose to free columns, in rounds of one grant a column."
 

@@ -1,6 +1,6 @@
 """Which matrices rank 0 gathers."""
 
-from sparsematch._types.distributed import DistributedCSR
+from sparsematch._types.over_ranks.matrix import DistributedCSR
 
 #: Size up to which a matrix is gathered; rows + columns + entries; about 30 MB of workspace on rank
 #: 0, whatever the matrix.

@@ -23,8 +23,8 @@ from sparsematch._engines.mpi.matching.cheap import propose
 from sparsematch._engines.mpi.matching.ms_bfs import count_free, from_columns
 from sparsematch._engines.rank_operations import RankOps
 from sparsematch._engines.registry import Run, operations
-from sparsematch._types.distributed import DistributedCSR
-from sparsematch._types.distributed_matching import DistributedMatching
+from sparsematch._types.over_ranks.matching import DistributedMatching
+from sparsematch._types.over_ranks.matrix import DistributedCSR
 
 SUMMARY = "Rows and columns with one free neighbour first, then some at random, over all ranks."
 

@@ -22,8 +22,8 @@ from sparsematch._engines.mpi.matching.augment import augment
 from sparsematch._engines.mpi.matching.forest import Forest
 from sparsematch._engines.registry import Run
 from sparsematch._types.arrays import IndexArray
-from sparsematch._types.distributed import DistributedCSR
-from sparsematch._types.distributed_matching import DistributedMatching
+from sparsematch._types.over_ranks.matching import DistributedMatching
+from sparsematch._types.over_ranks.matrix import DistributedCSR
 
 SUMMARY = (
     "Searches from all free rows at once over all ranks, each as far as it can; trees are grafted."

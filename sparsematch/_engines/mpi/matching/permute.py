@@ -5,24 +5,20 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from sparsematch._engines.mpi.core.certificates import parts
 from sparsematch._engines.mpi.core.exchange import Exchange, abort_on_error
 from sparsematch._engines.mpi.core.sides import Lists, Side
 from sparsematch._types.arrays import FloatArray, scale_entries
-from sparsematch._types.bipartite import BipartiteCSR
-from sparsematch._types.distributed import DistributedCSR
-from sparsematch._types.distributed_matching import DistributedMatching
-from sparsematch._types.matching import Matching
+from sparsematch._types.over_ranks.matching import DistributedMatching
+from sparsematch._types.over_ranks.matrix import DistributedCSR
 
 _Array = NDArray[Any]
 
 
-def permute_and_redistribute(graph: BipartiteCSR, matching: Matching) -> DistributedCSR:
+def permute_and_redistribute(A: DistributedCSR, given: DistributedMatching) -> DistributedCSR:
     """Return the matrix with its rows permuted; each rank has as many rows as before. Collective.
 
     Time: O(own rows and entries). Workspace: as large as the result, and slices.
     """
-    A, given = parts(graph, matching)
     with abort_on_error(A.comm):
         exchange = Exchange(A.comm)
         place = places(A, given, exchange)

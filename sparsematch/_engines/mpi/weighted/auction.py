@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 
 from sparsematch._engines.mpi.weighted.scaled_costs import ScaledCosts
 from sparsematch._types.arrays import UNMATCHED, FloatArray
-from sparsematch._types.distributed_matching import DistributedMatching
+from sparsematch._types.over_ranks.matching import DistributedMatching
 
 _Array = NDArray[Any]
 

@@ -7,8 +7,8 @@ from sparsematch._engines.mpi.core.host import local_pattern
 from sparsematch._engines.mpi.weighted.duals import Duals
 from sparsematch._engines.operations import WeightedOps
 from sparsematch._engines.registry import Run, operations
-from sparsematch._types.distributed import DistributedCSR
-from sparsematch._types.distributed_matching import DistributedMatching
+from sparsematch._types.over_ranks.matching import DistributedMatching
+from sparsematch._types.over_ranks.matrix import DistributedCSR
 from sparsematch._types.weighted import WeightedCSR
 
 

@@ -20,24 +20,20 @@ from sparsematch._engines.mpi.weighted.interchange import Interchange
 from sparsematch._engines.mpi.weighted.scaled_costs import ScaledCosts
 from sparsematch._engines.registry import Run, select
 from sparsematch._types.arrays import FloatArray
-from sparsematch._types.distributed import DistributedCSR
-from sparsematch._types.distributed_matching import DistributedMatching
-from sparsematch._types.distributed_transversal import (
-    DistributedTransversal,
-    as_distributed_weighted,
-)
 from sparsematch._types.errors import stack_level
+from sparsematch._types.over_ranks.matching import DistributedMatching
+from sparsematch._types.over_ranks.matrix import DistributedCSR
+from sparsematch._types.over_ranks.transversal import DistributedTransversal
 
 _LARGEST, _SMALLEST = np.finfo(np.float64).max, np.finfo(np.float64).tiny
 
 
 def maximum_product(A: DistributedCSR, scaling: bool, run: Run) -> DistributedTransversal:
-    """Return a transversal of the entries that are not zero. Collective.
+    """Return a transversal of a matrix whose values are positive. Collective.
 
     Time: that of an auction, a maximum matching, and at most a hundred passes over the own entries.
     Workspace: a double for each own entry, beside that of the matching.
     """
-    A = as_distributed_weighted(A)
     with abort_on_error(A.comm):
         exchange = Exchange(A.comm)
         if A.n_ranks == 1 or is_small(A):

@@ -9,7 +9,7 @@ from sparsematch._engines.cuda.core.device import HostNumbers
 from sparsematch._engines.cuda.core.layout import Struct, layout
 from sparsematch._engines.nccl.core.exchange import Exchange
 from sparsematch._types.arrays import namespace
-from sparsematch._types.distributed import DistributedCSR
+from sparsematch._types.over_ranks.matrix import DistributedCSR
 
 #: Least capacity of a send buffer, unless fewer messages are possible; messages to one rank.
 LEAST_CAPACITY = 1 << 14

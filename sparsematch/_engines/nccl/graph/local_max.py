@@ -16,10 +16,10 @@ from sparsematch._engines.cuda.graph import rounds
 from sparsematch._engines.mpi.core.exchange import abort_on_error
 from sparsematch._engines.mpi.core.steps import Account, step_info
 from sparsematch._engines.nccl.core.exchange import Exchange
-from sparsematch._engines.nccl.graph.check import part_of
+from sparsematch._engines.nccl.graph.check import own_rows
 from sparsematch._engines.registry import Run
 from sparsematch._types.arrays import UNMATCHED, IndexArray, namespace
-from sparsematch._types.graph_part import GraphPart
+from sparsematch._types.over_ranks.graph_part import GraphPart
 
 SUMMARY = "Edges heavier than all their neighbours are matched; one exchange a round."
 GUARANTEE = 0.5
@@ -52,7 +52,7 @@ class _Part:
 
     def __init__(self, graph: GraphPart, mate: IndexArray, exchange: Exchange, run: Run) -> None:
         xp, dtype = namespace(mate), graph.dtype
-        _, own = part_of(graph)
+        own = own_rows(graph)
         self.exchange, self.n, self.first, self.mate = exchange, own.n, graph.layout.first_row, mate
         self.kernels = rounds.load(_SOURCE, own)
         self.lanes = rounds.shape(own)["LANES"]

@@ -10,8 +10,8 @@ from sparsematch._engines.nccl.matching import cheap, min_degree, ms_bfs
 from sparsematch._engines.nccl.matching.gathered import GATHERED, is_small
 from sparsematch._engines.registry import Run
 from sparsematch._types.arrays import namespace
-from sparsematch._types.distributed import DistributedCSR
-from sparsematch._types.distributed_matching import DistributedMatching
+from sparsematch._types.over_ranks.matching import DistributedMatching
+from sparsematch._types.over_ranks.matrix import DistributedCSR
 
 SUMMARY = "One GPU alone, a small matrix on one; else a heuristic, then `ms_bfs`, over all."
 

@@ -6,28 +6,25 @@ import numpy as np
 
 from sparsematch._engines.cuda.core import compile
 from sparsematch._engines.cuda.core.device import bit_set
-from sparsematch._engines.mpi.core.certificates import parts
 from sparsematch._engines.mpi.core.exchange import abort_on_error
 from sparsematch._engines.nccl.core.exchange import Exchange
 from sparsematch._engines.nccl.core.layout import SendBuffers, owners
 from sparsematch._engines.nccl.matching.cheap import TRIES
 from sparsematch._engines.nccl.matching.forest import Forest
 from sparsematch._types.arrays import IndexArray, namespace
-from sparsematch._types.bipartite import BipartiteCSR
-from sparsematch._types.distributed import DistributedCSR
 from sparsematch._types.labels import VertexCover
-from sparsematch._types.matching import Matching
+from sparsematch._types.over_ranks.matching import DistributedMatching
+from sparsematch._types.over_ranks.matrix import DistributedCSR
 
 #: Keys of FLAWS: a row, a column whose mate has another mate; a pair that is no entry.
 _ROW, _COLUMN, _ENTRY = 3, 4, 5
 
 
-def wrong_pair(graph: BipartiteCSR, matching: Matching) -> tuple[int, int, int] | None:
+def wrong_pair(A: DistributedCSR, given: DistributedMatching) -> tuple[int, int, int] | None:
     """Return the flaw found on the first rank that has one; see `FLAWS`. Collective.
 
     Time: O(own vertices and entries). Workspace: two indices for each own vertex of a side.
     """
-    A, given = parts(graph, matching)
     with abort_on_error(A.comm):
         exchange = Exchange(A.comm, namespace(A.indptr))
         kernels = compile.load("matching/over_ranks/certificates", A.dtype)
@@ -44,12 +41,11 @@ def wrong_pair(graph: BipartiteCSR, matching: Matching) -> tuple[int, int, int] 
         return first
 
 
-def free_pair(graph: BipartiteCSR, matching: Matching) -> tuple[int, int] | None:
+def free_pair(A: DistributedCSR, given: DistributedMatching) -> tuple[int, int] | None:
     """Return an entry whose row and column are both unmatched. Collective.
 
     Time: O(own entries of unmatched rows). Workspace: a bit for each column.
     """
-    A, given = parts(graph, matching)
     with abort_on_error(A.comm):
         xp = namespace(A.indptr)
         exchange, matched = Exchange(A.comm, xp), bit_set(xp, A.n_cols)
@@ -65,13 +61,12 @@ def free_pair(graph: BipartiteCSR, matching: Matching) -> tuple[int, int] | None
         return first
 
 
-def vertex_cover(graph: BipartiteCSR, matching: Matching) -> VertexCover | None:
+def vertex_cover(A: DistributedCSR, given: DistributedMatching) -> VertexCover | None:
     """Return the own part of Koenig's cover, or None on all ranks if there is a path. Collective.
 
     Rows not reached by alternating paths from free rows, and columns reached. Time: O(own vertices
     and entries), and two exchanges a level.
     """
-    A, given = parts(graph, matching)
     with abort_on_error(A.comm):
         xp = namespace(A.indptr)
         forest = Forest(A, given.row_mate, given.col_mate, Exchange(A.comm, xp))

@@ -15,8 +15,8 @@ from sparsematch._engines.nccl.core.exchange import Exchange
 from sparsematch._engines.nccl.matching.proposals import Proposals
 from sparsematch._engines.registry import Run
 from sparsematch._types.arrays import namespace
-from sparsematch._types.distributed import DistributedCSR
-from sparsematch._types.distributed_matching import DistributedMatching
+from sparsematch._types.over_ranks.matching import DistributedMatching
+from sparsematch._types.over_ranks.matrix import DistributedCSR
 
 SUMMARY = "Free rows propose to free columns, in rounds of one proposal a row."
 

@@ -4,7 +4,7 @@ from typing import Any
 
 from sparsematch._engines.nccl.core.exchange import Exchange
 from sparsematch._types.arrays import namespace
-from sparsematch._types.distributed import DistributedCSR
+from sparsematch._types.over_ranks.matrix import DistributedCSR
 
 #: Size up to which a matrix is gathered; rows + columns + entries. A search over two GPUs takes
 #: about 200 exchanges of 0.5 ms with their launches and waits: 0.1 s, in which one GPU matches 5e8

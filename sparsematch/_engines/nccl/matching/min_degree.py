@@ -19,8 +19,8 @@ from sparsematch._engines.nccl.matching.proposals import Proposals
 from sparsematch._engines.nccl.matching.rare_columns import RARE, match_rare_columns
 from sparsematch._engines.registry import Run
 from sparsematch._types.arrays import namespace
-from sparsematch._types.distributed import DistributedCSR
-from sparsematch._types.distributed_matching import DistributedMatching
+from sparsematch._types.over_ranks.matching import DistributedMatching
+from sparsematch._types.over_ranks.matrix import DistributedCSR
 
 SUMMARY = "Rows of fewest entries first propose to the columns of fewest entries, in rounds."
 

@@ -16,8 +16,8 @@ from sparsematch._engines.nccl.matching.forest import Forest
 from sparsematch._engines.nccl.matching.min_degree import Matchable
 from sparsematch._engines.registry import Run
 from sparsematch._types.arrays import namespace
-from sparsematch._types.distributed import DistributedCSR
-from sparsematch._types.distributed_matching import DistributedMatching
+from sparsematch._types.over_ranks.matching import DistributedMatching
+from sparsematch._types.over_ranks.matrix import DistributedCSR
 
 SUMMARY = "Searches from all free rows at once over all GPUs, level by level; trees are grafted."
 

@@ -18,8 +18,8 @@ from sparsematch._engines.nccl.core.exchange import Exchange
 from sparsematch._engines.nccl.core.layout import Counts, SendBuffers, capacity_for, owners
 from sparsematch._engines.registry import Run
 from sparsematch._types.arrays import namespace
-from sparsematch._types.distributed import DistributedCSR
-from sparsematch._types.distributed_matching import DistributedMatching
+from sparsematch._types.over_ranks.matching import DistributedMatching
+from sparsematch._types.over_ranks.matrix import DistributedCSR
 
 #: Launches the kernels of a round, given the state, the number of the round, and the rows that
 #: propose: whether all own rows, a list of rows, their number.

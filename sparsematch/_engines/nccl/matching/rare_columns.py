@@ -16,8 +16,8 @@ from sparsematch._engines.nccl.matching.proposals import Proposals
 from sparsematch._engines.registry import Run, select
 from sparsematch._types.arrays import namespace
 from sparsematch._types.bipartite import BipartiteCSR
-from sparsematch._types.distributed import DistributedCSR
 from sparsematch._types.matching import Matching
+from sparsematch._types.over_ranks.matrix import DistributedCSR
 
 #: Largest degree of a rare column, and at most a quarter of the mean; entries.
 RARE = 6
