@@ -85,7 +85,7 @@ class CertificateOps(Generic[_Matrix, _Mates]):
         number of threads may be given, too.
     """
 
-    wrong_pair: Callable[[_Matrix, _Mates], tuple[int, int, int] | None] = in_host_memory_only
+    wrong_pair: Callable[[_Matrix, _Mates], tuple[str, int, int] | None] = in_host_memory_only
     free_pair: Callable[[_Matrix, _Mates], tuple[int, int] | None] = in_host_memory_only
     vertex_cover: Callable[..., VertexCover | None] = in_host_memory_only
 

@@ -19,16 +19,16 @@ from sparsematch._types.mates import Mates
 
 #: What can be wrong with a matching, once every mate is within range: row i, column j.
 FLAWS = {
-    3: "row {i} is paired with column {j}, but column {j} is not paired with row {i}",
-    4: "column {j} is paired with row {i}, but row {i} is not paired with column {j}",
-    5: "row {i} is paired with column {j}, but A[{i}, {j}] is not an entry",
+    "col_disagrees": "row {i} is paired with column {j}, but column {j} is not paired with row {i}",
+    "row_disagrees": "column {j} is paired with row {i}, but row {i} is not paired with column {j}",
+    "no_entry": "row {i} is paired with column {j}, but A[{i}, {j}] is not an entry",
 }
 
 
-def not_a_matching(name: str, flaw: tuple[int, int, int]) -> ValueError:
+def not_a_matching(name: str, flaw: tuple[str, int, int]) -> ValueError:
     """Describe a flaw: a key of `FLAWS`, a row and a column."""
-    code, i, j = flaw
-    return ValueError(f"{name} is not a matching of this matrix: {FLAWS[code].format(i=i, j=j)}")
+    kind, i, j = flaw
+    return ValueError(f"{name} is not a matching of this matrix: {FLAWS[kind].format(i=i, j=j)}")
 
 
 def not_maximum(cardinality: int) -> ValueError:

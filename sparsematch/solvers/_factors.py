@@ -9,7 +9,7 @@ from scipy.sparse import csc_array
 from sparsematch._engines.operations import LuOps
 from sparsematch._engines.registry import operations
 from sparsematch._types.arrays import IndexArray
-from sparsematch._types.factors import OUTCOMES, SIDES, BlockLU
+from sparsematch._types.factors import BlockLU
 from sparsematch.solvers._condition import reciprocal_condition
 from sparsematch.solvers._errors import SingularMatrixError, numerically_singular
 from sparsematch.solvers._external import ScaledFactor, Singular
@@ -95,15 +95,14 @@ class BlockFactors:
                 self._external = {}
                 numbers = self.plan.new_numbers(values)
             preference = _AS_BEFORE if again else self.preference
-            code, block, suspects = numbers.factorise(values, preference, _SMALL_PIVOT)
-            outcome = OUTCOMES[code]
+            outcome, block, suspects = numbers.factorise(values, preference, _SMALL_PIVOT)
             if outcome == "done":
                 break
             if outcome == "singular":
                 raise self._singular(values, block)
-            if outcome == "fill_exceeded":
-                self.plan, numbers = self.plan.replan_block(block, values), None
-            again = False
+            if outcome != "fill_exceeded":  # a stop has raised; what is unstable has new pivots
+                raise AssertionError(f"a factorisation ended with {outcome!r}")
+            self.plan, numbers, again = self.plan.replan_block(block, values), None, False
         self._factorise_external(values)
         self.suspects = [*suspects.tolist(), *self._external]
         self._survey, self._numbers = survey._replace(values=values), numbers
@@ -143,7 +142,7 @@ class BlockFactors:
             survey.values,
             survey.largest,
             columns,
-            SIDES[trans],
+            trans,
             external,
             check,
         )
@@ -170,7 +169,7 @@ class BlockFactors:
             numbers.solve_scaled(k, x, adjoint)
             return x[first:end].copy()
 
-        indptr, rows, *_ = self.plan.blocks.block(k, False)
+        indptr, rows, _ = self.plan.blocks.block(k, False)
         block = csc_array((numbers.scaled_values(k), rows, indptr), shape=(end - first,) * 2)
         return reciprocal_condition(solve, block, numbers.row_of[first:end] - first)
 
@@ -201,8 +200,8 @@ class BlockFactors:
             except Singular:
                 raise self._singular(values, k) from None
 
-    def _solve_external(self, k: int, x: NDArray[Any], side: int) -> None:
-        self._external[k].solve_in_place(x, "NTH"[side])
+    def _solve_external(self, k: int, x: NDArray[Any], side: str) -> None:
+        self._external[k].solve_in_place(x, side)
 
     def _singular(self, values: NDArray[Any], k: int) -> RuntimeError:
         return numerically_singular(self.matrix(values), *self.block(k))

@@ -132,9 +132,9 @@ def _make_plan(
         blocks = operations(LuOps, graph.backend).block_plan(graph, *form, external_only)
     ascending = make_external is not SuperLUFactor  # which accepts any order
     for k in blocks.outside:
-        indptr, rows, places, foreseen = blocks.block(k, ascending)
+        foreseen = blocks.expected_entries(k)
         memory = {"foreseen": foreseen} if foreseen else {}
-        external[k] = ExternalBlock(indptr, rows, places, memory)
+        external[k] = ExternalBlock(*blocks.block(k, ascending), memory)
     return FactorisationPlan(
         pattern, *form, blocks, make_external, external, external_only, may_exchange
     )

@@ -126,8 +126,8 @@ def test_rows_with_the_same_columns_say_nothing_about_their_numbering():
     """Three unknowns at each point of a mesh, rows in order, columns scrambled."""
     A = sp.csr_array(sp.kron(grid(60), np.ones((3, 3))))
     scrambled_columns = A[:, np.random.default_rng(57).permutation(A.shape[1])]
-    assert features.order_signs(as_bipartite(A)).are_near(POLICY.near)
-    order = features.order_signs(as_bipartite(sp.csr_array(scrambled_columns)))
+    assert features.order_features(as_bipartite(A)).are_near(POLICY.near)
+    order = features.order_features(as_bipartite(sp.csr_array(scrambled_columns)))
     assert not order.are_near(POLICY.near)
 
 
@@ -140,8 +140,14 @@ def of_degrees(degrees, n_rows, seed):
     return sp.csr_array((np.ones(cols.size), cols[order], indptr), (n_rows, len(degrees)))
 
 
+def counts(statistics):
+    """The sums that the core has made."""
+    s = statistics
+    return s.n, s.entries, s.squares, s.n_ones, s.empty
+
+
 def fields(degrees):
-    """What the core returns of vertices of these degrees."""
+    """What these are for vertices of these degrees."""
     degrees = np.asarray(degrees, np.int64)
     ones, empty = np.sum(degrees == 1), np.sum(degrees == 0)
     return len(degrees), degrees.sum(), np.sum(degrees**2), ones, empty
@@ -152,7 +158,7 @@ def sampled_columns(n_cols):
     found = []
     for j in range(n_cols):
         one = sp.csr_array((np.ones(1), [j], [0, 1]), (1, n_cols))
-        found += [j] * _core.column_statistics(csr(as_bipartite(one)), 1)[3]
+        found += [j] * _core.column_statistics(csr(as_bipartite(one)), 1).n_ones
     return np.array(found)
 
 
@@ -165,10 +171,10 @@ def test_the_statistics_of_few_columns_are_exact(n_cols, dtype, workers):
         degrees = rng.poisson(mean, n_cols)
         A = with_index_type(of_degrees(degrees, 70_000, n_cols), dtype)
         graph = as_bipartite(A)
-        assert _core.column_statistics(csr(graph), workers) == fields(degrees)
+        assert counts(_core.column_statistics(csr(graph), workers)) == fields(degrees)
         rows = np.bincount(np.diff(A.indptr))
         assert rows.sum() == 70_000
-        assert _core.degree_statistics(graph.indptr, workers) == fields(np.diff(A.indptr))
+        assert counts(_core.degree_statistics(graph.indptr, workers)) == fields(np.diff(A.indptr))
 
 
 @pytest.mark.parametrize("n_cols", [2049, 4095, 4096, 4097, 5000])
@@ -180,7 +186,7 @@ def test_one_column_of_each_block_is_sampled(n_cols):
     assert np.array_equal(columns // block, np.arange(len(columns)))
     degrees = np.random.default_rng(n_cols).poisson(3, n_cols)
     graph = as_bipartite(of_degrees(degrees, 2000, n_cols))
-    assert _core.column_statistics(csr(graph), 1) == fields(degrees[columns])
+    assert counts(_core.column_statistics(csr(graph), 1)) == fields(degrees[columns])
     assert len(np.unique(columns % block)) == block  # at all places
 
 
@@ -203,7 +209,7 @@ def test_the_statistics_of_a_sample(degrees, dtype, workers):
     """Within four standard errors of those of all columns."""
     degrees = degrees(240_000)
     graph = as_bipartite(with_index_type(of_degrees(degrees, 200_000, 3), dtype))
-    n, entries, squares, ones, empty = _core.column_statistics(csr(graph), workers)
+    n, entries, squares, ones, empty = counts(_core.column_statistics(csr(graph), workers))
     assert 1024 <= n <= 2048
     for found, of_each in (
         (entries, degrees),
@@ -229,8 +235,8 @@ def test_a_few_hubs_do_not_make_the_others_uneven():
 @pytest.mark.parametrize("shape", [(0, 5), (5, 0), (0, 0), (3, 4000)])
 def test_statistics_of_no_entries(shape):
     graph = as_bipartite(sp.csr_array(shape))
-    assert _core.degree_statistics(graph.indptr, 2) == (shape[0], 0, 0, 0, shape[0])
-    n, *none, empty = _core.column_statistics(csr(graph), 2)
+    assert counts(_core.degree_statistics(graph.indptr, 2)) == (shape[0], 0, 0, 0, shape[0])
+    n, *none, empty = counts(_core.column_statistics(csr(graph), 2))
     assert (none, empty) == ([0, 0, 0], n)
 
 

@@ -190,12 +190,12 @@ def test_wrong_pair(matrix):
         try:
             oracle.assert_matching(A, row_mate, col_mate)
         except AssertionError:
-            code, i, j = flaw
+            kind, i, j = flaw
             assert {
-                3: row_mate[i] == j != -1 and col_mate[j] != i,
-                4: col_mate[j] == i and row_mate[i] != j,
-            }.get(code, True)
-            assert code != 5 or (row_mate[i] == j and A.toarray()[i, j] == 0)
+                "col_disagrees": row_mate[i] == j != -1 and col_mate[j] != i,
+                "row_disagrees": col_mate[j] == i and row_mate[i] != j,
+            }.get(kind, True)
+            assert kind != "no_entry" or (row_mate[i] == j and A.toarray()[i, j] == 0)
         else:
             assert flaw is None
 

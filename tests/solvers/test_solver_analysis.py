@@ -7,7 +7,7 @@ from hypothesis import given
 
 import sparsematch as sm
 from sparsematch import solvers
-from sparsematch._engines.cpu.lu import block_lu as core_limits
+from sparsematch._engines.cpu.lu.block_lu import LIMITS
 from sparsematch.demo import build_circuit
 from sparsematch.solvers import _external
 from test_solvers import check, systems
@@ -74,7 +74,7 @@ def test_a_heavy_block_keeps_its_order_while_pivots_stay(monkeypatch, kind):
 
 def heavy(monkeypatch, n, kind):
     """A matrix that is left to others, in an order that makes little fill."""
-    monkeypatch.setattr(core_limits, "_WORK_PER_ENTRY", 1.0)
+    monkeypatch.setattr(LIMITS, "work_per_entry", 1.0)
     rng = np.random.default_rng(4)
     there = rng.random((n, n)) < 0.03
     dense = (there | there.T) * rng.standard_normal((n, n)) + (

@@ -6,7 +6,7 @@ import scipy.sparse as sp
 from scipy.sparse.linalg import splu
 
 from sparsematch import solvers
-from sparsematch._engines.cpu.lu import block_lu as core_limits
+from sparsematch._engines.cpu.lu.block_lu import LIMITS
 from sparsematch.solvers import _plan
 from test_solvers import replanned  # noqa: F401
 
@@ -91,8 +91,8 @@ def test_a_saddle_point_keeps_its_diagonal_of_zeros():
 @pytest.mark.parametrize("first", [False, True])
 def test_zeros_are_kept_only_if_the_order_fills_them(monkeypatch, first):
     """The least degree comes first: where that is a zero, nothing has filled it."""
-    monkeypatch.setattr(core_limits, "_WORK_PER_ENTRY", -1.0)
-    monkeypatch.setattr(core_limits, "_ALWAYS_INSIDE", 1)
+    monkeypatch.setattr(LIMITS, "work_per_entry", -1.0)
+    monkeypatch.setattr(LIMITS, "always_inside", 1)
     if first:  # each zero has the degree 2, all others at least 4
         n = 40
         B = sp.eye_array(n // 2, n) + sp.eye_array(n // 2, n, k=1)

@@ -9,7 +9,7 @@ from scipy.sparse.linalg import aslinearoperator, gmres
 from scipy.sparse.linalg import splu as scipy_splu
 
 from sparsematch import solvers
-from sparsematch._engines.cpu.lu import block_lu as core_limits
+from sparsematch._engines.cpu.lu.block_lu import LIMITS
 from sparsematch.solvers import _plan
 
 pytestmark = [pytest.mark.asan, pytest.mark.wheel]
@@ -59,8 +59,8 @@ def check(dense, lu, b):
 
 def leave_all_blocks(monkeypatch):
     """Leave every block of two rows or more to SuperLU."""
-    monkeypatch.setattr(core_limits, "_ALWAYS_INSIDE", 1)
-    monkeypatch.setattr(core_limits, "_WORK_PER_ENTRY", -1.0)
+    monkeypatch.setattr(LIMITS, "always_inside", 1)
+    monkeypatch.setattr(LIMITS, "work_per_entry", -1.0)
 
 
 @pytest.fixture

@@ -10,8 +10,8 @@ Csr = tuple[int, IndexArray, IndexArray]
 #: A general graph: indptr, indices, weights.
 GraphArrays = tuple[IndexArray, IndexArray, FloatArray | None]
 
-#: How an engine runs: workers, limit of entries (0: none), whether details are wanted, seed.
-Settings = tuple[int, int, bool, int]
+#: How an engine runs: limit of entries (0: none), whether details are wanted, seed.
+Settings = tuple[int, bool, int]
 
 _MANY = 1 << 15  # entries: fewer are done before other threads have started
 

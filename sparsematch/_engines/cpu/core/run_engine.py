@@ -19,19 +19,6 @@ from sparsematch._types.matching import Matching
 from sparsematch._types.run_info import StepInfo
 
 
-class EngineEntry(NamedTuple):
-    """A row of one of the core's tables of engines: see `EngineInfo`, and `Engine` for ranges."""
-
-    name: str
-    kind: str
-    summary: str
-    options: dict[str, bool | float]
-    ranges: dict[str, tuple[float, float]]
-    transpose: str
-    multithreaded: bool
-    guarantee: float
-
-
 class Forced(NamedTuple):
     """The majors of pairs that degree one has forced, in the order in which they were found.
 
@@ -49,7 +36,7 @@ class Forced(NamedTuple):
     by_minor: int
 
 
-ENGINES = {row[0]: EngineEntry(*row) for row in _core.engines()}
+ENGINES = {row["name"]: row for row in _core.engines()}
 
 
 def run_engine(
@@ -100,7 +87,7 @@ def run_engine(
     StepInfo
         The account; ``exhausted`` tells whether the limit stopped the engine.
     """
-    needs = "unused" if sides == "one" else ENGINES[name].transpose
+    needs = "unused" if sides == "one" else ENGINES[name]["transpose"]
     if sides == "exchanged" or needs == "required":
         transpose(graph, run)
     major, minor = graph, run.transposed if needs != "unused" else None
@@ -109,13 +96,14 @@ def run_engine(
         major, minor, pair = run.transposed, graph if minor else None, pair[::-1]
         settled = settled and settled[::-1]
     forced = np.empty(major.n_major, graph.dtype) if settled and name == "karp_sipser" else None
-    settings = workers or run.workers, edge_limit, run.detailed, run.seed
+    settings = edge_limit, run.detailed, run.seed
     begin = perf_counter()
     account, n_forced = _core.run_engine(
         name,
         csr(major),
         csr(minor) if minor else None,
         pair,
+        workers or run.workers,
         settings,
         {**run.options, **options} if options else run.options,
         settled,
@@ -123,8 +111,7 @@ def run_engine(
     )
     if forced is not None:
         run.forced = Forced(forced, *n_forced)
-    on_one_machine = 0, reason, 0, 0, ""  # no bytes were copied or sent
-    info = StepInfo._make((name, perf_counter() - begin, *account, *on_one_machine))
+    info = StepInfo(name, perf_counter() - begin, reason=reason, **account)
     run.steps.append(info)
     return info
 

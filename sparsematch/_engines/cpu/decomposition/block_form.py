@@ -11,7 +11,7 @@ from sparsematch._engines.cpu import _core
 from sparsematch._engines.cpu.core.csr import csr, mates, worthwhile
 from sparsematch._engines.cpu.core.run_engine import Forced, transpose
 from sparsematch._engines.cpu.core.workspace import Workspace
-from sparsematch._engines.cpu.ordering.features import degree_statistics, order_signs
+from sparsematch._engines.cpu.ordering.features import degree_statistics, order_features
 from sparsematch._engines.registry import Run
 from sparsematch._types.arrays import IndexArray
 from sparsematch._types.bipartite import BipartiteCSR
@@ -73,7 +73,7 @@ def _is_scattered(graph: BipartiteCSR, matching: Matching) -> bool:
     """
     if graph.n_major < _MANY or 2 * matching.cardinality < graph.n_minor:
         return False
-    if order_signs(graph).are_near(_NEAR):
+    if order_features(graph).are_near(_NEAR):
         return False
     degrees = degree_statistics(graph)
     return degrees.variation <= _HUBS * degrees.mean

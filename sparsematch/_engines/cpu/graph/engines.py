@@ -5,13 +5,12 @@ from time import perf_counter
 
 from sparsematch._engines.cpu import _core
 from sparsematch._engines.cpu.core.csr import GraphArrays
-from sparsematch._engines.cpu.core.run_engine import EngineEntry
 from sparsematch._engines.registry import Run
 from sparsematch._types.arrays import IndexArray
 from sparsematch._types.graph import Graph, GraphProperties
 from sparsematch._types.run_info import StepInfo
 
-ENGINES = {row[0]: EngineEntry(*row) for row in _core.graph_engines()}
+ENGINES = {row["name"]: row for row in _core.graph_engines()}
 
 #: What `method="auto"` means.
 DEFAULT = "local_max"
@@ -21,10 +20,10 @@ def improve(name: str) -> Callable[[Graph, IndexArray, Run], None]:
     """Return the function of an engine."""
 
     def match(graph: Graph, mate: IndexArray, run: Run) -> None:
-        settings = run.workers, 0, run.detailed, run.seed
+        settings = 0, run.detailed, run.seed
         begin = perf_counter()
-        account = _core.match_graph(name, _arrays(graph), mate, settings, run.options)
-        run.steps.append(StepInfo(name, perf_counter() - begin, *account))
+        account = _core.match_graph(name, _arrays(graph), mate, run.workers, settings, run.options)
+        run.steps.append(StepInfo(name, perf_counter() - begin, **account))
 
     return match
 

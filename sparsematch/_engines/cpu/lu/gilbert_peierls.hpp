@@ -29,6 +29,21 @@ namespace sparsematch {
 
 enum class Outcome { done, singular, unstable, fill_exceeded, stopped };
 
+constexpr const char* name(Outcome outcome) {
+    switch (outcome) {
+        case Outcome::done:
+            return "done";
+        case Outcome::singular:
+            return "singular";
+        case Outcome::unstable:
+            return "unstable";
+        case Outcome::fill_exceeded:
+            return "fill_exceeded";
+        default:
+            return "stopped";
+    }
+}
+
 template <class Index, class Value>
 class BlockLU {
   public:

@@ -15,6 +15,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from sparsematch._engines.cpu import _core
+from sparsematch._engines.cpu._core import DegreeStatistics, OrderFeatures
 from sparsematch._engines.cpu.core.csr import csr, mates
 from sparsematch._engines.cpu.core.run_engine import run_engine, transpose
 from sparsematch._engines.cpu.ordering import features
@@ -127,7 +128,7 @@ class Features:
         self.graph, self.policy, self.workers = graph, policy, workers
 
     @lazy_attribute
-    def order(self) -> _core.OrderFeatures:
+    def order(self) -> OrderFeatures:
         """What the order of the rows is like."""
         return features.order_features(self.graph)
 
@@ -143,12 +144,12 @@ class Features:
         return many >= self.policy.lopsided * few
 
     @lazy_attribute
-    def rows(self) -> _core.DegreeStatistics:
+    def rows(self) -> DegreeStatistics:
         """The degrees of the rows."""
         return features.degree_statistics(self.graph, self.workers)
 
     @lazy_attribute
-    def columns(self) -> _core.DegreeStatistics:
+    def columns(self) -> DegreeStatistics:
         """The degrees of the columns, by a sample."""
         return features.minor_statistics(self.graph, self.workers)
 

@@ -14,7 +14,10 @@ from sparsematch._types.over_ranks.matching import DistributedMatching
 from sparsematch._types.over_ranks.matrix import DistributedCSR
 
 _Array = NDArray[Any]
-_Flaw = tuple[int, int, int]
+_Flaw = tuple[str, int, int]
+
+#: Keys of FLAWS: a row, a column whose mate has another, a pair that is no entry.
+_ROW, _COLUMN, _ENTRY = "col_disagrees", "row_disagrees", "no_entry"
 
 
 def wrong_pair(A: DistributedCSR, given: DistributedMatching) -> _Flaw | None:
@@ -27,8 +30,8 @@ def wrong_pair(A: DistributedCSR, given: DistributedMatching) -> _Flaw | None:
         rows, cols = given.row_mate, given.col_mate
         # each is collective, so all run, whatever this rank finds
         flaws = [
-            _one_sided(exchange, 3, (rows, A.first_row), (cols, A.first_col), A.col_starts),
-            _one_sided(exchange, 4, (cols, A.first_col), (rows, A.first_row), A.row_starts),
+            _one_sided(exchange, _ROW, (rows, A.first_row), (cols, A.first_col), A.col_starts),
+            _one_sided(exchange, _COLUMN, (cols, A.first_col), (rows, A.first_row), A.row_starts),
             _not_an_entry(Side.of_rows(A, exchange), rows),
         ]
         flaw: _Flaw | None = exchange.first(next((flaw for flaw in flaws if flaw), None))
@@ -62,7 +65,7 @@ def free_pair(A: DistributedCSR, given: DistributedMatching) -> tuple[int, int] 
 
 def _one_sided(
     exchange: Exchange,
-    code: int,
+    flaw: str,
     own: tuple[_Array, int],
     other: tuple[_Array, int],
     starts: _Array,
@@ -76,7 +79,7 @@ def _one_sided(
         return None
     k = int(here[wrong[0]])
     pair = k + first, int(mate[k])
-    return (code, *pair) if code == 3 else (code, *pair[::-1])
+    return (flaw, *pair) if flaw == _ROW else (flaw, *pair[::-1])
 
 
 def _not_an_entry(side: Side, row_mate: _Array) -> _Flaw | None:
@@ -87,5 +90,5 @@ def _not_an_entry(side: Side, row_mate: _Array) -> _Flaw | None:
         found = np.bincount(np.repeat(np.arange(rows.size), counts)[hits], minlength=rows.size)
         if not found.all():
             i = int(rows[np.flatnonzero(found == 0)[0]])
-            return 5, i + side.first_major, int(row_mate[i])
+            return _ENTRY, i + side.first_major, int(row_mate[i])
     return None

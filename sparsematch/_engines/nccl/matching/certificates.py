@@ -17,10 +17,10 @@ from sparsematch._types.over_ranks.matching import DistributedMatching
 from sparsematch._types.over_ranks.matrix import DistributedCSR
 
 #: Keys of FLAWS: a row, a column whose mate has another mate; a pair that is no entry.
-_ROW, _COLUMN, _ENTRY = 3, 4, 5
+_ROW, _COLUMN, _ENTRY = "col_disagrees", "row_disagrees", "no_entry"
 
 
-def wrong_pair(A: DistributedCSR, given: DistributedMatching) -> tuple[int, int, int] | None:
+def wrong_pair(A: DistributedCSR, given: DistributedMatching) -> tuple[str, int, int] | None:
     """Return the flaw found on the first rank that has one; see `FLAWS`. Collective.
 
     Time: O(own vertices and entries). Workspace: two indices for each own vertex of a side.
@@ -36,8 +36,8 @@ def wrong_pair(A: DistributedCSR, given: DistributedMatching) -> tuple[int, int,
             (_COLUMN, _one_sided(exchange, kernels, col_side, row_side)),
             (_ENTRY, _not_an_entry(A, kernels, rows, given.row_mate)),
         ]
-        flaws = [_flaw(code, *place) for code, place in found if place[0]]
-        first: tuple[int, int, int] | None = exchange.first(flaws[0] if flaws else None)
+        flaws = [_flaw(kind, *place) for kind, place in found if place[0]]
+        first: tuple[str, int, int] | None = exchange.first(flaws[0] if flaws else None)
         return first
 
 
@@ -83,8 +83,8 @@ def _nothing(xp: Any) -> Any:
     return xp.zeros(3, np.int64)
 
 
-def _flaw(code: int, _: int, first: int, second: int) -> tuple[int, int, int]:
-    return (code, second, first) if code == _COLUMN else (code, first, second)
+def _flaw(kind: str, _: int, first: int, second: int) -> tuple[str, int, int]:
+    return (kind, second, first) if kind == _COLUMN else (kind, first, second)
 
 
 def _one_sided(
