@@ -1,7 +1,7 @@
 """Measure sparsematch beside other packages of Python, as ratios, and print a markdown table.
 
     python benchmarks/alternatives.py FILE.npz ...           # real matrices (scipy.sparse.save_npz)
-    python benchmarks/alternatives.py --generated grid_scrambled sparse_random
+    python benchmarks/alternatives.py grid_scrambled sparse_random   # generated ones
     python benchmarks/alternatives.py FILE.npz ... --write docs/alternatives.md
 
 Those are measured that are installed: SciPy, NetworkX, igraph, OR-tools, Pyomo. They get their own
@@ -11,25 +11,18 @@ of three calls after one that warms up, processor time; slow ones are called onc
 must agree, and with them the sizes of the parts where they are computed.
 """
 
-import argparse
 import importlib.util
+import itertools
 import json
-import pathlib
 import sys
 import tempfile
-import time
 from importlib import metadata
 
 import numpy as np
 import scipy.sparse as sp
 
-import compare
+import driver
 import matrices
-import real
-from measure import PATIENCE, median, run_child, stop_after
-
-BEGIN = "<!-- table of alternatives: written by benchmarks/alternatives.py -->"
-END = "<!-- end of the table of alternatives -->"
 
 
 def ours(A):
@@ -125,42 +118,23 @@ PARTS = {
 TABLES = {"matching": MATCHING, "parts": PARTS}
 
 
-def child(table, name, path, limit):
-    """Measure one package on one matrix; return the seconds and its result."""
-    call = TABLES[table][name][1](sp.load_npz(path))
-    print("ready", flush=True)
-    stop_after(float(limit))
-    try:
-        return median(call, time.thread_time, 3)
-    except RecursionError:
-        return None, "RecursionError"
-
-
-def measure(table, name, path, limit):
-    """Run the child; return what it found, or None where it did not end in time."""
-    command = [sys.executable, __file__, "--child", table, name, path, str(limit)]
-    return run_child(command, f"{name} failed on {path}", limit * PATIENCE)
+def prepare(table, name, path):
+    """Load a matrix; return the call of one package, and what keeps its result."""
+    return TABLES[table][name][1](sp.load_npz(path)), lambda result: {"result": result}
 
 
 def row(table, matrix, A, path, limit):
     """Return the cells of one matrix: ours in milliseconds, the others as multiples of it."""
     names = [name for name, (package, _) in TABLES[table].items() if is_there(package)]
-    found = {name: measure(table, name, path, limit) for name in names}
-    first, *others = found.values()
-    if first is None:
-        raise RuntimeError(f"{matrix}: sparsematch was stopped after {limit} s")
-    results = {json.dumps(figures[1]) for figures in found.values() if figures and figures[0]}
+    found = [driver.measure(prepare, table, name, path, limit=limit) for name in names]
+    if "seconds" not in found[0]:
+        raise RuntimeError(f"{matrix}: sparsematch ended with {found[0]} after {limit} s")
+    results = {json.dumps(figures["result"]) for figures in found if "result" in figures}
     if len(results) > 1:
         raise AssertionError(f"{matrix}: results differ: {results}")
-    cells = [cell(figures, first[0], limit) for figures in others]
-    return [f"`{matrix}`", f"{A.nnz:,}", compare.three(1e3 * first[0]), *cells]
-
-
-def cell(figures, unit, limit):
-    """How many times our time it took; a bound where it was stopped, the error where it failed."""
-    if figures is None:
-        return f"> {compare.three(limit / unit)}"
-    return compare.three(figures[0] / unit) if figures[0] else figures[1]
+    unit = found[0]["seconds"]
+    cells = [driver.ratio(figures, unit, limit) for figures in found[1:]]
+    return [f"`{matrix}`", f"{A.nnz:,}", driver.three(1e3 * unit), *cells]
 
 
 def is_there(package):
@@ -168,69 +142,37 @@ def is_there(package):
     return importlib.util.find_spec(package) is not None
 
 
-def versions():
-    """Name the packages that were measured."""
-    names = {package for table in TABLES.values() for package, _ in table.values()}
-    found = [f"{name} {metadata.version(name)}" for name in sorted(names) if is_there(name)]
-    return f"{', '.join(found)}; {compare.processor()}."
-
-
-def matrices_of(args):
-    """Yield the matrices that are asked for, with their names."""
-    for path in args.files:
-        yield path.stem, real.load(path)
-    for name in args.generated:
-        yield name, matrices.build(name, args.scale, 2011)
-
-
-def parse():
-    """Read the command line."""
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
-    parser.add_argument("files", nargs="*", type=pathlib.Path, metavar="FILE.npz")
-    parser.add_argument("--generated", nargs="*", default=[], choices=matrices.NAMES)
-    parser.add_argument("--scale", type=int, default=14, help="of the generated ones (default 14)")
-    parser.add_argument(
-        "--limit", type=float, default=10.0, help="processor seconds for one measurement"
-    )
-    parser.add_argument(
-        "--write", type=pathlib.Path, metavar="FILE", help="put the tables between marks of FILE"
-    )
-    args = parser.parse_args()
-    if not args.files and not args.generated:
-        parser.error("no matrix: name files, or --generated ones")
-    return args
+def lines_of(table, title, saved, limit):
+    """Yield the lines of one table."""
+    heads = [name for name, (package, _) in TABLES[table].items() if is_there(package)]
+    yield from (f"*{title}:*", "")
+    cells = (row(table, name, A, path, limit) for name, A, path in saved)
+    yield from driver.table(["matrix", "entries", *heads], cells)
 
 
 def main():
     """Print both tables, and write them to the file that is given."""
-    args = parse()
-    lines = [versions()]
+    parser = driver.parser(__doc__, write=True, scale=14, seed=2011, limit=10.0)
+    matrices.add_argument(parser, default=[])
+    args = parser.parse_args()
+    chosen = matrices.chosen(parser, args)
+    packages = {package for table in TABLES.values() for package, _ in table.values()}
+    found = [f"{name} {metadata.version(name)}" for name in sorted(packages) if is_there(name)]
     with tempfile.TemporaryDirectory() as folder:
         saved = []
-        for name, A in matrices_of(args):
-            saved.append((name, A, f"{folder}/{name}.npz"))
-            sp.save_npz(saved[-1][2], A, compressed=False)
-        for table, title in (
-            ("matching", "A maximum matching; the others as multiples of our time"),
-            ("parts", "The Dulmage-Mendelsohn parts"),
-        ):
-            head = [name for name, (package, _) in TABLES[table].items() if is_there(package)]
-            head = ["matrix", "entries", *head]
-            lines += ["", f"*{title}:*", "", compare.line(head)]
-            lines.append(compare.line(["---"] + ["---:"] * (len(head) - 1)))
-            for name, A, path in saved:
-                lines.append(compare.line(row(table, name, A, path, args.limit)))
-                print(lines[-1], flush=True)
-    print(*lines, sep="\n")
-    if args.write:
-        compare.write(args.write, "\n".join(lines), BEGIN, END)
+        for name, make in chosen:
+            saved.append((name, matrices.pattern_of(make()), f"{folder}/{len(saved)}.npz"))
+            sp.save_npz(saved[-1][2], saved[-1][1], compressed=False)
+        matching = "A maximum matching; the others as multiples of our time"
+        lines = itertools.chain(
+            lines_of("matching", matching, saved, args.limit),
+            [""],
+            lines_of("parts", "The Dulmage-Mendelsohn parts", saved, args.limit),
+        )
+        conditions = f"{', '.join(found)}; {driver.processor()}."
+        driver.publish(lines, args, "table of alternatives", conditions)
     return 0
 
 
 if __name__ == "__main__":
-    if sys.argv[1:2] == ["--child"]:
-        print(json.dumps(child(*sys.argv[2:])))
-    else:
-        sys.exit(main())
+    sys.exit(main())

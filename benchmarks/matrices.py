@@ -1,8 +1,11 @@
 """Matrices for the benchmarks: one small function per class, in natural order and scrambled.
 
 A generator takes a numpy Generator and the number of rows wanted, and returns a CSR array of ones.
-The entry point is `build`.
+The entry points are `build`, `load` for those in files, and `chosen` for what a user names.
 """
+
+import functools
+import pathlib
 
 import numpy as np
 import scipy.sparse as sp
@@ -110,3 +113,41 @@ def build(name, scale, seed=2011):
     if name in FAMILIES:
         return FAMILIES[name](rng, 2**scale)
     return scrambled(SCRAMBLED[name](rng, 2**scale), rng)
+
+
+def load(path):
+    """Return the matrix of a file of SciPy's save_npz in CSR, duplicates added up."""
+    A = sp.csr_array(sp.load_npz(path))
+    A.sum_duplicates()
+    return A
+
+
+def pattern_of(A):
+    """Return the pattern in CSR, with ones in single precision as values."""
+    return sp.csr_array((np.ones(A.nnz, np.float32), A.indices, A.indptr), shape=A.shape)
+
+
+def add_argument(parser, default=NAMES):
+    """Let a program's user name matrices."""
+    text = "a .npz file of scipy.sparse.save_npz, a folder of them, or one that is generated: "
+    text += f"{', '.join(NAMES)}; default: {', '.join(default) or 'none'}"
+    parser.add_argument("names", nargs="*", default=default, metavar="MATRIX", help=text)
+
+
+def chosen(parser, args):
+    """Return names and what loads or builds the matrices that were named, files by size."""
+    found = []
+    for name in args.names:
+        path = pathlib.Path(name)
+        if name in NAMES:
+            found.append((name, functools.partial(build, name, args.scale, args.seed)))
+        elif path.is_dir():
+            files = sorted(path.glob("*.npz"), key=lambda file: file.stat().st_size)
+            found += [(file.stem, functools.partial(load, file)) for file in files]
+        elif path.is_file():
+            found.append((path.stem, functools.partial(load, path)))
+        else:
+            parser.error(f"{name} is no file, no folder and not generated: {', '.join(NAMES)}")
+    if not found:
+        parser.error("no matrix: name files, a folder of .npz files, or generated ones")
+    return found

@@ -14,26 +14,16 @@ left out, and so are engines that are not there. Times are the shortest of sever
 engine, with one worker.
 """
 
-import argparse
 import sys
+from functools import cache
 from pathlib import Path
 
 import numpy as np
 import scipy.sparse as sp
 
+import driver
+import sparsematch
 from graphs import build
-from paper_data import (
-    FAMILIES,
-    family,
-    fastest,
-    fastest_on_gpu,
-    gpu,
-    match,
-    methods,
-    real_matrices,
-    sizes,
-    weight_ratios,
-)
 
 STYLES = {
     "gpa": ("C7", "s"),
@@ -44,14 +34,120 @@ STYLES = {
     "hem": ("C4", "P"),
 }
 
+FAMILIES = {
+    "delaunay": ("Delaunay", "length", 3),
+    "rgg": ("random geometric", "length", 7),
+    "random_4": ("random, alpha = 4", "random", 4),
+    "random_16": ("random, alpha = 16", "random", 16),
+    "random_64": ("random, alpha = 64", "random", 64),
+}
+#: Of a family no graph with more edges than these is made.
+MOST_EDGES = 1 << 22
+
+
+# ---- graphs and runs
+
+
+def match(G, method, **how):
+    """A matching, and the account of its engine."""
+    matching = sparsematch.approximate_matching(G, method=method, return_info=True, rng=1, **how)
+    return matching, matching.info.steps[0]
+
+
+def fastest(G, method, repeats=3, **how):
+    """The shortest time of the engine, the check of the matrix excluded."""
+    return min(match(G, method, **how)[1].seconds for _ in range(repeats))
+
+
+def fastest_on_gpu(G, method, repeats=5):
+    """The shortest time of a call on the device, waited for."""
+    import cupy
+    from cupyx.profiler import benchmark
+
+    times = benchmark(lambda: match(G, method), n_repeat=repeats, n_warmup=1)
+    cupy.cuda.Device().synchronize()
+    return float(times.gpu_times.min())
+
+
+def methods(*wanted, backend="numpy"):
+    """Those of the engines that are there."""
+    there = {engine.name for engine in sparsematch.engines("approximate", backend=backend)}
+    missing = [name for name in wanted if name not in there]
+    if missing:
+        print(f"left out, not there: {', '.join(missing)}", file=sys.stderr)
+    return [name for name in wanted if name in there]
+
+
+def gpu():
+    """Return the module of sparse matrices on a GPU, or None."""
+    try:
+        import cupy
+        from cupyx.scipy import sparse
+
+        return sparse if cupy.cuda.runtime.getDeviceCount() else None
+    except Exception:
+        return None
+
+
+@cache
+def sizes(name, largest):
+    """The exponents of the numbers of vertices."""
+    edges = FAMILIES[name][2]
+    exponents = range(10, largest + 1, 2 if largest > 14 else 1)
+    return [k for k in exponents if edges << k <= max(MOST_EDGES, edges << 10)]
+
+
+@cache
+def family(name, exponent):
+    """The graph of a family with 2**exponent vertices."""
+    return build(name, 1 << exponent, FAMILIES[name][1])
+
+
+def grid_of(largest, weights):
+    """The grid of ecology1, or a smaller one."""
+    return build("grid", 1000 * 1000 if largest >= 18 else 1 << largest, weights)
+
+
+@cache
+def real_matrices(folder, least=1000):
+    """The symmetric matrices with different values, by name, the smallest first."""
+    found = {}
+    for path in sorted(Path(folder).glob("*.npz")) if folder else []:
+        A = sp.csr_array(sp.load_npz(path))
+        if A.shape[0] != A.shape[1] or A.shape[0] > 200_000 or A.dtype.kind not in "fci":
+            continue
+        A.sum_duplicates()
+        magnitudes = sp.csr_array(abs(A))
+        edges = sp.triu(magnitudes, 1)
+        several = edges.nnz >= least and np.unique(edges.data).size > 1
+        if several and (magnitudes != magnitudes.T).nnz == 0:
+            found[path.stem] = magnitudes
+    if folder and not found:
+        print(f"no such matrices in {folder}: their panels are left out", file=sys.stderr)
+    return dict(sorted(found.items(), key=lambda item: item[1].nnz))
+
+
+def weight_ratios(title, graphs, names):
+    """The weight of each engine's matching of each graph, relative to that of gpa."""
+    ratios = {name: [] for name in names}
+    for G in graphs:
+        unit = match(G, "gpa")[0].weight
+        for name in names:
+            ratios[name].append(match(G, name)[0].weight / unit)
+    means = (f"{name} {driver.geometric_mean(y):.4f}" for name, y in ratios.items())
+    print(f"{title}: weight relative to gpa, geometric mean: {', '.join(means)}")
+    return ratios
+
+
+# ---- panels
+
 
 def panels(plt, count, wide=3, size=(4.2, 3.4)):
-    """A figure with so many axes, in lines of a few."""
+    """A figure with `count` axes, a few in a line."""
     wide = min(wide, count)
     lines = -(-count // wide)
-    figure, axes = plt.subplots(
-        lines, wide, figsize=(size[0] * wide, size[1] * lines), layout="constrained", squeeze=False
-    )
+    size = size[0] * wide, size[1] * lines
+    figure, axes = plt.subplots(lines, wide, figsize=size, layout="constrained", squeeze=False)
     for ax in axes.flat[count:]:
         ax.set_visible(False)
     for ax in axes.flat:
@@ -59,54 +155,51 @@ def panels(plt, count, wide=3, size=(4.2, 3.4)):
     return figure, list(axes.flat[:count])
 
 
+def panels_of_families(plt, given):
+    """A figure with axes for each family and for the real matrices, and those matrices."""
+    real = real_matrices(given.data)
+    figure, axes = panels(plt, len(FAMILIES) + bool(real))
+    for ax, (title, _, _) in zip(axes, FAMILIES.values(), strict=False):
+        ax.set(title=title, xlabel="vertices")
+        ax.set_xscale("log", base=2)
+    return figure, axes, real
+
+
+def style(method, line="-"):
+    """The format of an engine's curve."""
+    color, marker = STYLES[method]
+    return f"{marker}{line}{color}"
+
+
+def legend_below(figure, ax, ncols):
+    """One legend for all panels."""
+    lines = ax.get_legend_handles_labels()
+    figure.legend(*lines, loc="outside lower center", ncols=ncols, frameon=False)
+
+
 def red_blue_rounds(plt, given):
     if not methods("red_blue"):
         return None
-    graphs = {
-        "grid, as ecology1": build(
-            "grid", 1000 * 1000 if given.largest >= 18 else 1 << given.largest, "unit"
-        ),
-        "Delaunay": build("delaunay", 1 << min(given.largest, 17)),
-        "random geometric": build("rgg", 1 << min(given.largest, 17)),
-        "random, alpha = 16": build("random_16", 1 << min(given.largest, 17)),
-        "Kronecker": build("kron", 1 << min(given.largest, 17)),
-    }
+    n = 1 << min(given.largest, 17)
+    graphs = {"grid, as ecology1": grid_of(given.largest, "unit"), "Delaunay": build("delaunay", n)}
+    graphs |= {"random geometric": build("rgg", n), "random, alpha = 16": build("random_16", n)}
+    graphs |= {"Kronecker": build("kron", n)}
     figure, axes = panels(plt, 2, size=(5.2, 4))
     for ax, weights in zip(axes, (False, True), strict=True):
         for k, (name, G) in enumerate(graphs.items()):
-            _, step = match(G, "red_blue", weights=weights)
-            matched = np.array([0, *step.matched]) / G.shape[0]
-            ax.plot(
-                range(len(matched)),
-                matched,
-                "o-",
-                color=f"C{k}",
-                markersize=3,
-                label=f"{name} ({G.nnz // 2:,})",
-            )
-        ax.set(
-            xlabel="rounds",
-            ylabel="share of the vertices that are matched",
-            xlim=(0, 25),
-            ylim=(0, 1.02),
-        )
-        ax.set_title("weighted" if weights else "random")
+            matched = np.array([0, *match(G, "red_blue", weights=weights)[1].matched]) / G.shape[0]
+            ax.plot(matched, f"o-C{k}", markersize=3, label=f"{name} ({G.nnz // 2:,})")
+        ax.set(xlabel="rounds", ylabel="share of the vertices that are matched")
+        ax.set(xlim=(0, 25), ylim=(0, 1.02), title="weighted" if weights else "random")
     axes[1].legend(frameon=False, title="graph (edges)", loc="lower right", fontsize=8)
     figure.suptitle("red_blue: vertices matched, round by round")
     return figure
 
 
-def first_round(G, p, weights):
-    """The share of the vertices that the first round matches."""
-    _, step = match(G, "red_blue", weights=weights, options={"p": p})
-    return step.matched[0] / G.shape[0]
-
-
 def red_blue_probability(plt, given):
     if not methods("red_blue"):
         return None
-    G = build("grid", 1000 * 1000 if given.largest >= 18 else 1 << given.largest, "random")
-    p = np.linspace(0.05, 0.95, 19)
+    G, p = grid_of(given.largest, "random"), np.linspace(0.05, 0.95, 19)
     runs = [match(G, "red_blue", options={"p": x}) for x in p]
     measured = {
         "pairs": [m.cardinality for m, _ in runs],
@@ -114,27 +207,19 @@ def red_blue_probability(plt, given):
         "time": [fastest(G, "red_blue", 2, options={"p": x}) for x in p],
     }
     figure, (left, right) = panels(plt, 2, size=(5.2, 4))
-    for name, style in zip(measured, ("o-C0", "s-C1", "^-C2"), strict=True):
-        left.plot(
-            p, 100 * np.array(measured[name]) / max(measured[name]), style, markersize=4, label=name
-        )
-    left.set(xlabel="probability of blue, p", ylabel="% of the largest", ylim=(0, 103))
+    for (name, y), marker in zip(measured.items(), ("o-C0", "s-C1", "^-C2"), strict=True):
+        left.plot(p, 100 * np.array(y) / max(y), marker, markersize=4, label=name)
+    left.set(ylabel="% of the largest", ylim=(0, 103))
     fine = np.linspace(0.001, 0.999, 400)
-    right.plot(
-        fine, 2 * (1 - fine) * (1 - np.exp(-fine / (1 - fine))), "k-", label="theory, eq. (2)"
-    )
-    for weights, style, name in ((False, "oC0", "random"), (True, "sC1", "weighted")):
-        right.plot(
-            p,
-            [first_round(G, x, weights) for x in p],
-            style,
-            markersize=4,
-            label=f"measured, {name}",
-        )
-    right.set(
-        xlabel="probability of blue, p", ylabel="share of the vertices, first round", ylim=(0, None)
-    )
+    theory = 2 * (1 - fine) * (1 - np.exp(-fine / (1 - fine)))
+    right.plot(fine, theory, "k-", label="theory, eq. (2)")
+    for weights, marker, name in ((False, "oC0", "random"), (True, "sC1", "weighted")):
+        steps = [match(G, "red_blue", weights=weights, options={"p": x})[1] for x in p]
+        y = [step.matched[0] / G.shape[0] for step in steps]
+        right.plot(p, y, marker, markersize=4, label=f"measured, {name}")
+    right.set(ylabel="share of the vertices, first round", ylim=(0, None))
     for ax in (left, right):
+        ax.set_xlabel("probability of blue, p")
         ax.axvline(0.53406, color="0.6", linestyle=":", label="p = 0.53406")
     left.legend(frameon=False, loc="center", bbox_to_anchor=(0.5, 0.7))
     right.legend(frameon=False, loc="lower center")
@@ -146,179 +231,104 @@ def local_max_quality(plt, given):
     if not methods("gpa"):
         return None
     names = methods("local_max", "red_blue", "hem")
-    real = real_matrices(given.data)
-    figure, axes = panels(plt, len(FAMILIES) + bool(real))
+    labels = {"local_max": "local_max = greedy = suitor"}
+    figure, axes, real = panels_of_families(plt, given)
     for ax, (name, (title, _, _)) in zip(axes, FAMILIES.items(), strict=False):
         exponents = sizes(name, given.largest)
-        ratios = weight_ratios((family(name, k) for k in exponents), names)
-        _curves(ax, [1 << k for k in exponents], ratios)
-        ax.set(title=title, xlabel="vertices", ylim=(0.78, 1.015))
-        ax.set_xscale("log", base=2)
-        _print_means(title, ratios)
+        ratios = weight_ratios(title, (family(name, k) for k in exponents), names)
+        for method, y in ratios.items():
+            label = labels.get(method, method)
+            ax.plot([1 << k for k in exponents], y, style(method), markersize=4, label=label)
     if real:
-        ratios = weight_ratios(real.values(), names)
+        ratios = weight_ratios("real matrices", real.values(), names)
         order = np.argsort(ratios["local_max"])
-        _curves(
-            axes[-1], range(len(real)), {k: np.array(v)[order] for k, v in ratios.items()}, line=""
-        )
+        for method, y in ratios.items():
+            axes[-1].plot(np.array(y)[order], style(method, ""), markersize=4)
         axes[-1].set(title="real matrices", xlabel="matrix, by the weight of local_max")
-        _print_means("real matrices", ratios)
     for ax in axes:
         ax.axhline(1, color=STYLES["gpa"][0], linewidth=1)
-        ax.set_ylabel("weight / weight of gpa")
-    figure.legend(
-        *axes[0].get_legend_handles_labels(), loc="outside lower center", ncols=3, frameon=False
-    )
+        ax.set(ylabel="weight / weight of gpa", ylim=(0.78, 1.015))
+    legend_below(figure, axes[0], 3)
     figure.suptitle("Weight relative to gpa; greedy and suitor find the matching of local_max")
     return figure
 
 
-def _curves(ax, x, ratios, line="-"):
-    for name, y in ratios.items():
-        color, marker = STYLES[name]
-        label = "local_max = greedy = suitor" if name == "local_max" else name
-        ax.plot(
-            x, y, marker=marker, linestyle=line or "none", color=color, markersize=4, label=label
-        )
-
-
-def _print_means(title, ratios):
-    means = (f"{name} {np.exp(np.mean(np.log(y))):.4f}" for name, y in ratios.items())
-    print(f"{title}: weight relative to gpa, geometric mean: {', '.join(means)}")
-
-
 def local_max_times(plt, given):
-    names = methods(*STYLES)
-    on_gpu = gpu()
+    names, on_gpu = methods(*STYLES), gpu()
     there = methods("local_max", "red_blue", backend="cupy") if on_gpu else []
-    real = real_matrices(given.data)
-    figure, axes = panels(plt, len(FAMILIES) + bool(real))
-    for ax, (name, (title, _, _)) in zip(axes, FAMILIES.items(), strict=False):
+    figure, axes, real = panels_of_families(plt, given)
+    for ax, name in zip(axes, FAMILIES, strict=False):
         exponents = sizes(name, given.largest)
-        graphs = [family(name, k) for k in exponents]
+        x, graphs = [1 << k for k in exponents], [family(name, k) for k in exponents]
         for method in names:
             y = [fastest(G, method) * 2e9 / G.nnz for G in graphs]
-            ax.plot([1 << k for k in exponents], y, *_style(method), markersize=4, label=method)
+            ax.plot(x, y, style(method), markersize=4, label=method)
+        on_device = [on_gpu.csr_matrix(sp.csr_matrix(G)) for G in graphs] if there else []
         for method in there:
-            on_device = [on_gpu.csr_matrix(sp.csr_matrix(G)) for G in graphs]
             y = [fastest_on_gpu(G, method) * 2e9 / G.nnz for G in on_device]
-            ax.plot(
-                [1 << k for k in exponents],
-                y,
-                *_style(method, "--"),
-                markersize=4,
-                label=f"{method}, GPU",
-            )
-        ax.set_xscale("log", base=2)
-        ax.set(title=title, xlabel="vertices")
+            ax.plot(x, y, style(method, "--"), markersize=4, label=f"{method}, GPU")
     if real:
         edges = [G.nnz // 2 for G in real.values()]
         for method in names:
             y = [fastest(G, method) * 1e9 / m for G, m in zip(real.values(), edges, strict=True)]
-            axes[-1].plot(edges, y, *_style(method, ""), markersize=4)
-        axes[-1].set_xscale("log")
-        axes[-1].set(title="real matrices", xlabel="edges")
+            axes[-1].plot(edges, y, style(method, ""), markersize=4)
+        axes[-1].set(title="real matrices", xlabel="edges", xscale="log")
         axes[-1].xaxis.set_minor_formatter("")
     low = min(min(line.get_ydata()) for ax in axes for line in ax.lines)
     for ax in axes:
         ax.set(ylabel="ns per edge", yscale="log", ylim=(0.8 * min(low, 3), 300))
-    figure.legend(
-        *axes[0].get_legend_handles_labels(),
-        loc="outside lower center",
-        ncols=len(axes[0].lines),
-        frameon=False,
-    )
+    legend_below(figure, axes[0], len(axes[0].lines))
     figure.suptitle("Time of the engines, one worker")
     return figure
 
 
-def _style(method, line="-"):
-    color, marker = STYLES[method]
-    return (f"{marker}{line}{color}",)
-
-
 def local_max_rounds(plt, given):
     figure, (left, right) = panels(plt, 2, size=(5.2, 4))
-    for k, (name, (title, _, _)) in enumerate(FAMILIES.items()):
-        _rounds(left, family(name, sizes(name, given.largest)[-1]), f"C{k}", title)
-    _rounds(left, build("kron", 1 << min(given.largest, 16)), "C5", "Kronecker")
+    graphs = [
+        (title, family(name, sizes(name, given.largest)[-1]))
+        for name, (title, _, _) in FAMILIES.items()
+    ]
+    graphs.append(("Kronecker", build("kron", 1 << min(given.largest, 16))))
     real = real_matrices(given.data)
-    if real:
-        for G in real.values():
-            _rounds(right, G, "C0", None, alpha=0.4)
-        right.set_title("real matrices")
-    else:
-        right.set_visible(False)
-    left.set_title("families")
-    for ax in (left, right):
-        rounds = np.arange(10)
-        ax.plot(rounds, 0.25**rounds, "k:", label="a quarter is left")
-        ax.set(
-            xlabel="rounds",
-            ylabel="share of the edges that are left",
-            yscale="log",
-            ylim=(1e-6, 1.5),
-        )
+    right.set_visible(bool(real))
+    lines = [(left, G, f"o-C{k}", title) for k, (title, G) in enumerate(graphs)]
+    for ax, G, marker, label in [*lines, *((right, G, "o-C0", None) for G in real.values())]:
+        edges = match(G, "local_max")[1].live_edges
+        y = np.maximum(np.array([*edges, 0]) / max(edges[0], 1), 1e-7)
+        ax.plot(y, marker, markersize=3, label=label, alpha=1 if label else 0.4)
+    for ax, title in ((left, "families"), (right, "real matrices")):
+        ax.plot(0.25 ** np.arange(10), "k:", label="a quarter is left")
+        ax.set(xlabel="rounds", ylabel="share of the edges that are left", title=title)
+        ax.set(yscale="log", ylim=(1e-6, 1.5))
         ax.xaxis.get_major_locator().set_params(integer=True)
     left.legend(frameon=False, fontsize=8)
     figure.suptitle("local_max: edges left, round by round")
     return figure
 
 
-def _rounds(ax, G, color, label, **how):
-    _, step = match(G, "local_max")
-    left = np.array([*step.live_edges, 0]) / max(step.live_edges[0], 1)
-    ax.plot(
-        range(len(left)),
-        np.maximum(left, 1e-7),
-        "o-",
-        color=color,
-        markersize=3,
-        label=label,
-        **how,
-    )
-
-
-FIGURES = {
-    f.__name__: f
-    for f in (
-        red_blue_rounds,
-        red_blue_probability,
-        local_max_quality,
-        local_max_times,
-        local_max_rounds,
-    )
-}
+DRAWN = red_blue_rounds, red_blue_probability, local_max_quality, local_max_times, local_max_rounds
+FIGURES = {figure.__name__: figure for figure in DRAWN}
 
 
 def main():
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
-    parser.add_argument(
-        "figures", nargs="*", metavar="FIGURE", choices=[*FIGURES, "all"], default="all"
-    )
-    parser.add_argument(
-        "--out",
-        type=Path,
-        default=Path("figures"),
-        help="folder for the pictures (default: figures)",
-    )
-    parser.add_argument(
-        "--largest",
-        type=int,
-        default=18,
-        help="exponent of the largest number of vertices (default: 18)",
-    )
+    """Draw the figures that are asked for."""
+    parser = driver.parser(__doc__)
+    parser.add_argument("figures", nargs="*", metavar="FIGURE", help=f"of {', '.join(FIGURES)}")
+    text = "folder for the pictures (default %(default)s)"
+    parser.add_argument("--out", type=Path, default=Path("figures"), help=text)
+    text = "exponent of the largest number of vertices (default %(default)s)"
+    parser.add_argument("--largest", type=int, default=18, help=text)
     parser.add_argument("--data", help="folder of real matrices")
     given = parser.parse_args()
+    if unknown := {*given.figures} - {*FIGURES}:
+        parser.error(f"no figure is called {', '.join(sorted(unknown))}")
     import matplotlib
 
     matplotlib.use("agg")
     from matplotlib import pyplot as plt
 
     given.out.mkdir(parents=True, exist_ok=True)
-    for name in FIGURES if "all" in given.figures else given.figures:
+    for name in given.figures or FIGURES:
         figure = FIGURES[name](plt, given)
         if figure is None:
             print(f"{name}: left out", file=sys.stderr)
@@ -327,7 +337,8 @@ def main():
         figure.savefig(path, dpi=110)
         plt.close(figure)
         print(path)
+    return 0
 
 
 if __name__ == "__main__":
-    main()
+    sys.exit(main())

@@ -1,40 +1,37 @@
 """Direct solvers: sparsematch.solvers against SciPy's splu (SuperLU, COLAMD) and KLU.
 
-Given files written by `scipy.sparse.save_npz`, these are measured; otherwise matrices that this
-folder makes. Times are the best of several calls, in milliseconds, wall clock, one thread; results
-are checked outside the timed part. KLU is left out where its library is not installed.
+    python benchmarks/solvers.py [MATRIX ...]
+
+Files written by `scipy.sparse.save_npz` with values, or matrices that this folder makes, whose
+square parts get random values. Times are the best of several calls, in milliseconds, wall clock,
+one thread; results are checked outside the timed part. KLU is left out where its library is not
+installed, by the system or within PyKLU from PyPI.
 """
 
-import argparse
 import math
-import time
-from pathlib import Path
+import sys
 
 import numpy as np
 import scipy.sparse as sp
 from scipy.sparse.linalg import splu
 
+import driver
 import klu
+import matrices
 import sparsematch
-from matrices import build
 from sparsematch import solvers
 
 GENERATED = ("circuit", "dense_random", "mesh_scrambled")
-HEAD = (
+HEADS = [
     "matrix", "rows", "entries", "blocks", "largest", "splu", "analyse", "factorise", "again",
     "solve", "splu solve", "KLU analyse", "KLU factorise", "KLU again", "fill", "splu fill",
     "error", "splu error", "splu / factorise",
-)  # fmt: skip
+]  # fmt: skip
 
 
-def best(call, repeats, limit=1.0):
-    """Return the least time in milliseconds, and the last result; slow calls are repeated less."""
-    seconds, spent = [], 0.0
-    while len(seconds) < repeats and spent < limit:
-        start = time.perf_counter()
-        result = call()
-        seconds.append(time.perf_counter() - start)
-        spent += seconds[-1]
+def best(call, repeats):
+    """Return the least time in milliseconds, and the last result."""
+    seconds, result = driver.times(call, repeats)
     return min(seconds) * 1e3, result
 
 
@@ -53,7 +50,7 @@ def superlu(A):
 
 
 def measure(A, repeats, library):
-    """Return the figures of one matrix, in the order of HEAD but for the name."""
+    """Return the figures of one matrix, in the order of HEADS but for the name."""
     b = A @ np.ones(A.shape[0])
     t_splu, reference = best(lambda: superlu(A), repeats)
     t_analyse, analysis = best(lambda: solvers.analyse(A), repeats)
@@ -83,50 +80,46 @@ def cell(value):
     return f"{value:,}" if isinstance(value, int) else f"{value:.3g}"
 
 
-def matrices(paths, scale):
-    """Yield names and matrices: those of the files, or the generated ones with random values."""
-    for path in paths:
-        yield path.stem, sp.load_npz(path)
-    for name in () if paths else GENERATED:
-        A = build(name, scale)
+def with_values(name, A):
+    """Return the matrix in CSC; of a generated one the square part, with random values."""
+    if name in matrices.NAMES:
         form = sparsematch.block_triangular_form(A)
         A = A[form.square.rows][:, form.square.cols]
         A.data = np.random.default_rng(7).standard_normal(A.nnz)
-        yield name, A
+    return sp.csc_array(A, dtype=np.float64)
 
 
-def main():
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument(
-        "files", nargs="*", type=Path, help="matrices written by scipy.sparse.save_npz"
-    )
-    parser.add_argument(
-        "--scale", type=int, default=13, help="generated matrices have about 2**scale rows"
-    )
-    parser.add_argument("--repeats", type=int, default=5)
-    args = parser.parse_args()
+def rows(chosen, repeats, ratios):
+    """Yield the cells of square matrices, and keep the last figure by whether there are blocks."""
     library = klu.load()
-    print("| " + " | ".join(HEAD) + " |\n|" + " --- |" * len(HEAD))
-    ratios = {True: [], False: []}
-    for name, A in matrices(args.files, args.scale):
-        A = sp.csc_array(A, dtype=np.float64)
-        A.sum_duplicates()
+    for name, make in chosen:
+        A = with_values(name, make())
         if A.shape[0] != A.shape[1]:
             continue
         try:
-            figures = measure(A, args.repeats, library)
+            figures = measure(A, repeats, library)
         except RuntimeError as error:
-            print(f"| {name} | {str(error).splitlines()[0]} |", flush=True)
+            yield [name, str(error).splitlines()[0]]
             continue
         if not math.isnan(figures[-1]):
-            ratios[figures[2] > 1].append(figures[-1])
-        print("| " + " | ".join([f"`{name}`", *map(cell, figures)]) + " |", flush=True)
-    for reducible, found in ratios.items():
+            ratios["reducible" if figures[2] > 1 else "irreducible"].append(figures[-1])
+        yield [f"`{name}`", *map(cell, figures)]
+
+
+def main():
+    """Print the table and the means."""
+    parser = driver.parser(__doc__, scale=13, seed=2011, repeats=5)
+    matrices.add_argument(parser, GENERATED)
+    args = parser.parse_args()
+    ratios = {"reducible": [], "irreducible": []}
+    for line in driver.table(HEADS, rows(matrices.chosen(parser, args), args.repeats, ratios)):
+        print(line, flush=True)
+    for kind, found in ratios.items():
         if found:
-            kind = "reducible" if reducible else "irreducible"
-            mean = f"{math.exp(np.mean(np.log(found))):.2f} in geometric mean"
+            mean = f"{driver.geometric_mean(found):.2f} in geometric mean"
             print(f"\n{kind}: splu / factorise {mean}, {min(found):.2f} at least")
+    return 0
 
 
 if __name__ == "__main__":
-    main()
+    sys.exit(main())

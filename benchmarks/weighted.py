@@ -6,26 +6,24 @@
 Prints a markdown table. Matrices without a full matching are left out, since SciPy refuses them,
 and so are those with equal values only. Times are medians of processor time after one call that is
 not counted. Ours is the call as a user makes it: checks, logarithms, search, factors. SciPy's is
-the search alone, on costs made outside the timed part and shifted away from zero; it runs in a
-process of its own and is stopped at the limit. Every result of ours is proved by its duals, and
+the search alone, on costs made outside the timed part and shifted away from zero, in a process of
+its own that is stopped at the limit. Every result of ours is proved by its duals, and
 SciPy's objective, where it finished, must be the same. "rounded" is `approximate=True`.
 """
 
-import argparse
-import multiprocessing
 import pathlib
-import queue
+import sys
 from time import thread_time
 
 import numpy as np
 import scipy.sparse as sp
-from scipy.sparse.csgraph import min_weight_full_bipartite_matching
 
+import driver
+import matrices
 import sparsematch as sm
-from compare import line, three
-from measure import median
+from driver import three
 
-HEAD = (
+HEADS = [
     "matrix",
     "rows x columns",
     "entries",
@@ -34,44 +32,28 @@ HEAD = (
     "sum, ms",
     "bottleneck, ms",
     "SciPy, ms",
-)
+    "SciPy / product",
+]
 
 
 def load(path):
-    """The matrix in canonical form, without explicit zeros."""
-    A = sp.csr_array(sp.load_npz(path))
-    A.sum_duplicates()
+    """The matrix without explicit zeros."""
+    A = matrices.load(path)
     A.eliminate_zeros()
     return A
 
 
-def scipy(path, repeats, answers):
-    """The child: SciPy's time, and the sum of the logarithms that it finds."""
+def scipy(path):
+    """SciPy's search; its check is the sum of the logarithms that it finds."""
+    from scipy.sparse.csgraph import min_weight_full_bipartite_matching
+
     A = load(path)
     cost = -np.log(np.abs(A.data))
-    shift = 1 - cost.min()
-    C = sp.csr_array((cost + shift, A.indices, A.indptr), shape=A.shape)
-    answers.put("ready")
-    seconds, (rows, cols) = median(
-        lambda: min_weight_full_bipartite_matching(C), thread_time, repeats
+    C = sp.csr_array((cost + 1 - cost.min(), A.indices, A.indptr), shape=A.shape)
+    return (
+        lambda: min_weight_full_bipartite_matching(C),
+        lambda found: {"objective": float(np.log(np.abs(A[found])).sum())},
     )
-    answers.put((seconds, float(np.log(np.abs(A[rows, cols])).sum())))
-
-
-def peer(path, repeats, limit):
-    """SciPy's seconds and objective, or None if it does not finish."""
-    context = multiprocessing.get_context("spawn")
-    answers = context.Queue()
-    child = context.Process(target=scipy, args=(path, repeats, answers))
-    child.start()
-    try:
-        answers.get(timeout=60)
-        return answers.get(timeout=limit)
-    except queue.Empty:
-        return None
-    finally:
-        child.kill()
-        child.join()
 
 
 def row(path, A, args):
@@ -84,57 +66,55 @@ def row(path, A, args):
     }
     times, found = {}, {}
     for name, call in calls.items():
-        times[name], found[name] = median(lambda call=call: call(A), thread_time, args.repeats)
+        times[name], found[name] = driver.median(
+            lambda call=call: call(A), thread_time, args.repeats
+        )
         if not sm.is_optimal_transversal(
             A, found[name], tolerance=0.7 if name == "rounded" else None
         ):
             raise AssertionError(f"{path.stem}: {name}: the duals do not prove the result")
-    theirs = peer(path, args.repeats, args.limit)
-    if theirs and not np.isclose(theirs[1], found["product"].objective, rtol=1e-9, atol=1e-6):
-        raise AssertionError(
-            f"{path.stem}: SciPy's objective is {theirs[1]}, ours {found['product'].objective}"
-        )
-    shown = three(theirs[0] * 1e3) if theirs else f"> {args.limit * 1e3:,.0f}"
+    theirs = driver.measure(scipy, str(path), repeats=args.repeats, limit=args.limit)
+    objective = found["product"].objective
+    if not np.isclose(theirs.get("objective", objective), objective, rtol=1e-9, atol=1e-6):
+        raise AssertionError(f"{path.stem}: SciPy's objective is {theirs}, ours {objective}")
     cells = [
         f"`{path.stem}`",
         f"{A.shape[0]:,} x {A.shape[1]:,}",
         f"{A.nnz:,}",
         *(three(t * 1e3) for t in times.values()),
+        driver.ratio(theirs, 1e-3, args.limit),
+        driver.ratio(theirs, times["product"], args.limit),
     ]
-    return [*cells, shown], (theirs[0] if theirs else args.limit) / times["product"]
+    return cells, theirs.get("seconds", args.limit) / times["product"]
 
 
-def main():
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("folder", type=pathlib.Path)
-    parser.add_argument(
-        "--entries",
-        type=int,
-        default=50_000,
-        help="leave out matrices with no more (default 50000)",
-    )
-    parser.add_argument("--limit", type=float, default=20.0, help="seconds for SciPy (default 20)")
-    parser.add_argument("--repeats", type=int, default=5)
-    args = parser.parse_args()
-    print(line([*HEAD, "SciPy / product"]))
-    print(line(["---", *["---:"] * len(HEAD)]))
-    ratios = []
+def rows(args, ratios):
+    """Yield the cells of the matrices that SciPy accepts, and keep its times over ours."""
     for path in sorted(args.folder.glob("*.npz")):
         A = load(path)
-        if (
-            A.nnz <= args.entries
-            or np.ptp(np.abs(A.data)) == 0
-            or sm.structural_rank(A) < min(A.shape)
-        ):
+        few = A.nnz <= args.entries or np.ptp(np.abs(A.data)) == 0
+        if few or sm.structural_rank(A) < min(A.shape):
             continue
         cells, ratio = row(path, A, args)
         ratios.append(ratio)
-        print(line([*cells, three(ratio)]), flush=True)
+        yield cells
+
+
+def main():
+    """Print the table and the mean of the ratios."""
+    parser = driver.parser(__doc__, limit=20.0, repeats=5)
+    parser.add_argument("folder", type=pathlib.Path)
+    text = "leave out matrices with no more (default %(default)s)"
+    parser.add_argument("--entries", type=int, default=50_000, help=text)
+    args = parser.parse_args()
+    ratios = []
+    for line in driver.table(HEADS, rows(args, ratios)):
+        print(line, flush=True)
     if not ratios:
-        raise SystemExit(f"no matrix to measure in {args.folder}")
-    mean = np.exp(np.mean(np.log(ratios)))
-    print(f"\ngeometric mean of {len(ratios)} ratios: {three(mean)}, least {three(min(ratios))}")
+        parser.error(f"no matrix to measure in {args.folder}")
+    mean = three(driver.geometric_mean(ratios))
+    print(f"\ngeometric mean of {len(ratios)} ratios: {mean}, least {three(min(ratios))}")
 
 
 if __name__ == "__main__":
-    main()
+    sys.exit(main())

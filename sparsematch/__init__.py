@@ -25,12 +25,12 @@ if TYPE_CHECKING:
         connected_components,
         is_reducible,
     )
-    from sparsematch._api.distributed import permute_and_redistribute
     from sparsematch._api.edge_file import match_edge_file, write_edge_file
     from sparsematch._api.engine_list import engines
     from sparsematch._api.explain import explain_singularity
     from sparsematch._api.general import approximate_matching, maximal_matching
     from sparsematch._api.graclus import graclus_cluster
+    from sparsematch._api.over_ranks.redistribution import permute_and_redistribute
     from sparsematch._api.transversal import (
         is_structurally_singular,
         maximum_transversal,
@@ -49,15 +49,15 @@ if TYPE_CHECKING:
     from sparsematch._types.block_form import BlockForm
     from sparsematch._types.coarsening import CoarseLevel, Coarsening, CoarseningHierarchy
     from sparsematch._types.deficient_pieces import DeficientPiece, DeficientPieces
-    from sparsematch._types.distributed import DistributedCSR
-    from sparsematch._types.distributed_block_form import DistributedBlockForm
-    from sparsematch._types.distributed_graph_matching import DistributedGraphMatching
-    from sparsematch._types.distributed_matching import DistributedMatching
-    from sparsematch._types.distributed_transversal import DistributedTransversal
     from sparsematch._types.explanation import Explanation
     from sparsematch._types.graph_matching import GraphMatching
     from sparsematch._types.labels import CoarseParts, Components, VertexCover
     from sparsematch._types.matching import Matching
+    from sparsematch._types.over_ranks.block_form import DistributedBlockForm
+    from sparsematch._types.over_ranks.graph_matching import DistributedGraphMatching
+    from sparsematch._types.over_ranks.matching import DistributedMatching
+    from sparsematch._types.over_ranks.matrix import DistributedCSR
+    from sparsematch._types.over_ranks.transversal import DistributedTransversal
     from sparsematch._types.run_info import RunInfo
     from sparsematch._types.weighted import WeightedTransversal
 
@@ -118,7 +118,7 @@ __all__ = [
 
 #: Where each name is; it is imported when first used, so that the command line starts at once.
 _PLACES = {
-    "BipartiteCSR": "_api.transversal",
+    "BipartiteCSR": "_types.bipartite",
     "BlockForm": "_types.block_form",
     "CoarseLevel": "_types.coarsening",
     "CoarseParts": "_types.labels",
@@ -127,11 +127,11 @@ _PLACES = {
     "Components": "_types.labels",
     "DeficientPiece": "_types.deficient_pieces",
     "DeficientPieces": "_types.deficient_pieces",
-    "DistributedBlockForm": "_types.distributed_block_form",
-    "DistributedCSR": "_types.distributed",
-    "DistributedGraphMatching": "_types.distributed_graph_matching",
-    "DistributedMatching": "_types.distributed_matching",
-    "DistributedTransversal": "_types.distributed_transversal",
+    "DistributedBlockForm": "_types.over_ranks.block_form",
+    "DistributedCSR": "_types.over_ranks.matrix",
+    "DistributedGraphMatching": "_types.over_ranks.graph_matching",
+    "DistributedMatching": "_types.over_ranks.matching",
+    "DistributedTransversal": "_types.over_ranks.transversal",
     "Explanation": "_types.explanation",
     "GraphMatching": "_types.graph_matching",
     "Matching": "_types.matching",
@@ -162,7 +162,7 @@ _PLACES = {
     "maximum_product_transversal": "_api.weighted",
     "maximum_sum_transversal": "_api.weighted",
     "maximum_transversal": "_api.transversal",
-    "permute_and_redistribute": "_api.distributed",
+    "permute_and_redistribute": "_api.over_ranks.redistribution",
     "read_distributed": "_io.distributed",
     "set_workers": "_api.workers",
     "structural_rank": "_api.transversal",

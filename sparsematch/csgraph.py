@@ -18,11 +18,12 @@ from scipy.sparse import csr_array, issparse
 
 from sparsematch._api.transversal import maximum_matching
 from sparsematch._api.weighted import full_matching
-from sparsematch._input import check_sparse
+from sparsematch._input.bipartite import as_bipartite
+from sparsematch._input.foreign import from_other_library
+from sparsematch._input.scipy import check_sparse
 from sparsematch._types.arrays import on_gpu
-from sparsematch._types.bipartite import BipartiteCSR, as_bipartite
+from sparsematch._types.bipartite import BipartiteCSR
 from sparsematch._types.errors import stack_level
-from sparsematch._types.interchange import from_other_library
 from sparsematch._types.sparse_like import SparseLike
 
 __all__ = [

@@ -46,9 +46,8 @@ def engine_id(engine):
 
 
 def case(engine, *more, name=""):
-    """The parameters of one test; those of a back-end that cannot run here are skipped."""
-    absent = engine.backend == "cupy" and MISSING
-    marks = [pytest.mark.skipif(bool(absent), reason=str(absent))]
+    """The parameters of one test."""
+    marks = [pytest.mark.kernels] if engine.backend == "cupy" else []
     return pytest.param(engine, *more, marks=marks, id=engine_id(engine) + name)
 
 
@@ -80,6 +79,13 @@ def pytest_generate_tests(metafunc):
         metafunc.parametrize("approximate", [case(e) for e in chosen])
     if "matrix" in names:
         metafunc.parametrize("matrix", [make() for make in GALLERY.values()], ids=list(GALLERY))
+
+
+def pytest_collection_modifyitems(items):
+    """Skip kernels where neither a GPU nor a compiler can run them."""
+    for item in items:
+        if MISSING and item.get_closest_marker("kernels"):
+            item.add_marker(pytest.mark.skip(reason=MISSING))
 
 
 @pytest.fixture(autouse=True)

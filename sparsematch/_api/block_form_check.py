@@ -4,8 +4,8 @@ from __future__ import annotations  # readable names in help()
 
 from sparsematch._engines.operations import DecompositionOps
 from sparsematch._engines.registry import operations
+from sparsematch._input.bipartite import as_bipartite
 from sparsematch._types.arrays import on_gpu
-from sparsematch._types.bipartite import as_bipartite
 from sparsematch._types.block_form import BlockForm
 from sparsematch._types.block_layout import block_layout
 from sparsematch._types.errors import wrong_type

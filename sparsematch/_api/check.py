@@ -4,18 +4,19 @@ from __future__ import annotations  # readable names in help()
 
 from typing import Any
 
+from sparsematch._api.over_ranks import check as over_ranks
 from sparsematch._engines.operations import CertificateOps
 from sparsematch._engines.registry import operations
-from sparsematch._types.bipartite import BipartiteCSR, as_bipartite
-from sparsematch._types.distributed import agreed
-from sparsematch._types.distributed_matching import start_matching
-from sparsematch._types.errors import wrong_type
+from sparsematch._input.bipartite import as_bipartite
+from sparsematch._input.mates import copied
+from sparsematch._types.bipartite import BipartiteCSR
 from sparsematch._types.labels import VertexCover
-from sparsematch._types.matching import FLAWS, Matching
+from sparsematch._types.matching import Matching, not_a_matching, not_maximum
+from sparsematch._types.over_ranks.matrix import DistributedCSR
 from sparsematch._types.sparse_like import SparseLike
 
 
-def is_matching(A: SparseLike, matching: Any) -> bool:
+def is_matching(A: SparseLike | DistributedCSR, matching: Any) -> bool:
     """Tell whether mates form a matching of a matrix.
 
     Parameters
@@ -54,15 +55,17 @@ def is_matching(A: SparseLike, matching: Any) -> bool:
     >>> is_matching(A, [1, 2]), is_matching(A, [1, 1]), is_matching(A, [2, 1])
     (True, False, False)
     """
-    graph = as_bipartite(A, distributed=True)
+    if isinstance(A, DistributedCSR):
+        return over_ranks.is_matching(A, matching)
+    graph = as_bipartite(A)
     try:
-        read_matching(graph, matching, "matching", "is_matching")
+        read_matching(graph, matching, "matching")
     except ValueError:
         return False
     return True
 
 
-def is_maximal(A: SparseLike, matching: Any) -> bool:
+def is_maximal(A: SparseLike | DistributedCSR, matching: Any) -> bool:
     """Tell whether a matching is maximal: no entry can be added to it.
 
     Parameters
@@ -101,12 +104,14 @@ def is_maximal(A: SparseLike, matching: Any) -> bool:
     >>> is_maximal(A, [0, -1]), is_maximal(A, [1, -1])
     (True, False)
     """
-    graph = as_bipartite(A, distributed=True)
-    given = read_matching(graph, matching, "matching", "is_maximal")
+    if isinstance(A, DistributedCSR):
+        return over_ranks.is_maximal(A, matching)
+    graph = as_bipartite(A)
+    given = read_matching(graph, matching, "matching")
     return operations(CertificateOps, graph.backend).free_pair(graph, given) is None
 
 
-def is_maximum(A: SparseLike, matching: Any) -> bool:
+def is_maximum(A: SparseLike | DistributedCSR, matching: Any) -> bool:
     """Tell whether a matching is maximum: no other one has more pairs.
 
     Parameters
@@ -145,12 +150,14 @@ def is_maximum(A: SparseLike, matching: Any) -> bool:
     >>> is_maximum(A, [0, -1]), is_maximum(A, [1, 0])
     (False, True)
     """
-    graph = as_bipartite(A, distributed=True)
-    given = read_matching(graph, matching, "matching", "is_maximum")
+    if isinstance(A, DistributedCSR):
+        return over_ranks.is_maximum(A, matching)
+    graph = as_bipartite(A)
+    given = read_matching(graph, matching, "matching")
     return operations(CertificateOps, graph.backend).vertex_cover(graph, given) is not None
 
 
-def vertex_cover(A: SparseLike, matching: Any) -> VertexCover:
+def vertex_cover(A: SparseLike | DistributedCSR, matching: Any) -> VertexCover:
     """Find rows and columns that contain every entry, as many as a maximum matching has pairs.
 
     No cover can be smaller than a matching, since each pair needs a row or column of its own. So a
@@ -195,30 +202,19 @@ def vertex_cover(A: SparseLike, matching: Any) -> VertexCover:
     >>> rows.tolist(), cols.tolist()
     ([1], [1])
     """
-    graph = as_bipartite(A, distributed=True)
-    given = read_matching(graph, matching, "matching", "vertex_cover")
+    if isinstance(A, DistributedCSR):
+        return over_ranks.vertex_cover(A, matching)
+    graph = as_bipartite(A)
+    given = read_matching(graph, matching, "matching")
     cover = operations(CertificateOps, graph.backend).vertex_cover(graph, given)
     if cover is None:
-        raise ValueError(
-            f"matching is not maximum: there is an augmenting path, so {given.cardinality} pairs "
-            "are too few"
-        )
+        raise not_maximum(given.cardinality)
     return cover
 
 
-def read_matching(graph: BipartiteCSR, given: Any, name: str, call: str) -> Matching:
-    """Copy what a caller gave as a matching, once it is known to be one.
-
-    `call` is what ranks agree on that they do.
-    """
-    with agreed(graph, call):
-        if given is None:
-            raise wrong_type(
-                name, given, "a Matching, a pair (row_mate, col_mate) or one array row_mate"
-            )
-    matching = start_matching(graph, given, name=name)
-    flaw = operations(CertificateOps, graph.backend).wrong_pair(graph, matching)
-    if flaw:
-        code, i, j = flaw
-        raise ValueError(f"{name} is not a matching of this matrix: {FLAWS[code].format(i=i, j=j)}")
+def read_matching(graph: BipartiteCSR, given: Any, name: str) -> Matching:
+    """Copy what a caller gave as a matching, once it is known to be one."""
+    matching = copied(graph, given, name)
+    if flaw := operations(CertificateOps, graph.backend).wrong_pair(graph, matching):
+        raise not_a_matching(name, flaw)
     return matching

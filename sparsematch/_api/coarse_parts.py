@@ -4,20 +4,23 @@ from __future__ import annotations  # readable names in help()
 
 from typing import Any
 
+from sparsematch._api.over_ranks import decomposition as over_ranks
 from sparsematch._api.transversal import maximum_matching
 from sparsematch._api.workers import resolve_workers
 from sparsematch._engines.operations import DecompositionOps
 from sparsematch._engines.registry import operations
+from sparsematch._input.bipartite import as_bipartite
 from sparsematch._types.arrays import namespace
-from sparsematch._types.bipartite import BipartiteCSR, as_bipartite
+from sparsematch._types.bipartite import BipartiteCSR
 from sparsematch._types.choices import ExactMethod
-from sparsematch._types.distributed import agreed
 from sparsematch._types.labels import HORIZONTAL, SQUARE, VERTICAL, BlockLabels, CoarseParts
 from sparsematch._types.matching import Matching
+from sparsematch._types.over_ranks.matrix import DistributedCSR
+from sparsematch._types.sparse_like import SparseLike
 
 
 def coarse_dulmage_mendelsohn(
-    A: Any,
+    A: SparseLike | DistributedCSR,
     *,
     matching: Any = None,
     method: ExactMethod = "auto",
@@ -77,14 +80,14 @@ def coarse_dulmage_mendelsohn(
     >>> parts.sizes
     ((1, 2), (1, 1), (2, 1))
     """
-    with agreed(A, "coarse_dulmage_mendelsohn"):
-        graph = as_bipartite(A, device=device, threads=resolve_workers(workers), distributed=True)
+    if isinstance(A, DistributedCSR):
+        return over_ranks.coarse_dulmage_mendelsohn(
+            A, matching, method=method, workers=workers, device=device
+        )
+    graph = as_bipartite(A, device=device, threads=resolve_workers(workers))
     maximum, run, by_products = maximum_matching(
         graph, matching, name="matching", method=method, workers=workers, device=device
     )
-    find = operations(DecompositionOps, graph.backend).coarse_parts
-    if find:
-        return find(graph, maximum)
     block_labels = operations(DecompositionOps, graph.backend).block_labels
     return _from_blocks(graph, maximum, block_labels(graph, maximum, run, by_products))
 

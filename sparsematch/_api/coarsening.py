@@ -9,14 +9,17 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from sparsematch._api.distributed_coarsening import check_join, coarsen_over_ranks
+from sparsematch._api.arguments import Rng, check_flags
 from sparsematch._api.general import approximate_matching
-from sparsematch._api.transversal import Rng
+from sparsematch._api.over_ranks import coarsening as over_ranks
 from sparsematch._api.workers import resolve_workers
 from sparsematch._engines.operations import CoarseningOps
 from sparsematch._engines.registry import Run, operations
+from sparsematch._input.bipartite import as_bipartite
+from sparsematch._input.foreign import from_other_library
+from sparsematch._input.matrix import as_compressed, checked
 from sparsematch._types.arrays import IndexArray, on_gpu
-from sparsematch._types.bipartite import BipartiteCSR, as_bipartite, as_compressed, checked
+from sparsematch._types.bipartite import BipartiteCSR
 from sparsematch._types.choices import ApproximateMethod
 from sparsematch._types.coarsening import (
     CoarseLevel,
@@ -25,15 +28,18 @@ from sparsematch._types.coarsening import (
     aggregation_operator,
     compressed,
 )
-from sparsematch._types.distributed import DistributedCSR
-from sparsematch._types.errors import wrong_type
-from sparsematch._types.interchange import from_other_library
+from sparsematch._types.errors import not_sparse, wrong_type
 from sparsematch._types.matching import Matching
+from sparsematch._types.over_ranks.matrix import DistributedCSR
 from sparsematch._types.sparse_like import SparseLike
 
 
 def coarsen(
-    G: SparseLike, matching: Any, *, join_unmatched: bool = False, workers: int | None = None
+    G: SparseLike | DistributedCSR,
+    matching: Any,
+    *,
+    join_unmatched: bool = False,
+    workers: int | None = None,
 ) -> Coarsening:
     """Merge the two vertices of each matched edge: the coarse matrix and the prolongation.
 
@@ -101,8 +107,8 @@ def coarsen(
            [-1,  3]])
     """
     if isinstance(G, DistributedCSR):
-        return coarsen_over_ranks(G, matching, join_unmatched)
-    check_join(join_unmatched)
+        return over_ranks.coarsen(G, matching, join_unmatched)
+    check_flags(join_unmatched=join_unmatched)
     matrix, graph, values = _read(G)
     mate = _read_mates(matching, graph)
     run = Run(resolve_workers(workers))
@@ -185,7 +191,7 @@ def coarsening_hierarchy(
     """
     _check_limits(min_vertices, max_levels, max_ratio)
     if isinstance(G, DistributedCSR):
-        as_bipartite(G, name="G")  # says that this is done in one process
+        raise not_sparse("G", G, "")
     how: Any = {"method": method, "weights": weights, "workers": workers, "options": options}
     levels: list[CoarseLevel] = []
     while True:

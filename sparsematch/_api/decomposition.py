@@ -3,57 +3,43 @@
 from __future__ import annotations  # readable names in help()
 
 from collections.abc import Mapping
-from typing import Any, overload
+from typing import Any, TypedDict, Unpack, overload
 
+from sparsematch._api.over_ranks import decomposition as over_ranks
 from sparsematch._api.transversal import maximum_matching
 from sparsematch._api.workers import resolve_workers
 from sparsematch._engines.operations import DecompositionOps
 from sparsematch._engines.registry import operations
+from sparsematch._input.bipartite import as_bipartite
 from sparsematch._types.arrays import advising, namespace
-from sparsematch._types.bipartite import BipartiteCSR, as_bipartite
+from sparsematch._types.bipartite import BipartiteCSR
 from sparsematch._types.block_form import BlockForm
 from sparsematch._types.choices import ExactMethod
-from sparsematch._types.distributed import OverRanks, agreed
-from sparsematch._types.distributed_block_form import DistributedBlockForm
 from sparsematch._types.labels import BlockLabels, Components
 from sparsematch._types.matching import Matching
-from sparsematch._types.sparse_like import Indexed, Local, SparseLike
+from sparsematch._types.over_ranks.block_form import DistributedBlockForm
+from sparsematch._types.over_ranks.matrix import DistributedCSR, OverRanks
+from sparsematch._types.sparse_like import Local, SparseLike
+
+
+class _Settings(TypedDict, total=False):
+    """The arguments of `block_triangular_form`."""
+
+    matching: Any
+    method: ExactMethod
+    workers: int | None
+    device: str | None
+    options: Mapping[str, Any] | None
 
 
 @overload
-def block_triangular_form(
-    A: Local,
-    *,
-    matching: Any = ...,
-    method: ExactMethod = ...,
-    workers: int | None = ...,
-    device: str | None = ...,
-    options: Mapping[str, Any] | None = ...,
-) -> BlockForm: ...
+def block_triangular_form(A: Local, **settings: Unpack[_Settings]) -> BlockForm: ...
 @overload
-def block_triangular_form(
-    A: OverRanks,
-    *,
-    matching: Any = ...,
-    method: ExactMethod = ...,
-    workers: int | None = ...,
-    device: str | None = ...,
-    options: Mapping[str, Any] | None = ...,
-) -> DistributedBlockForm: ...
-@overload
-def block_triangular_form(
-    A: Indexed,
-    *,
-    matching: Any = ...,
-    method: ExactMethod = ...,
-    workers: int | None = ...,
-    device: str | None = ...,
-    options: Mapping[str, Any] | None = ...,
-) -> BlockForm: ...
+def block_triangular_form(A: OverRanks, **settings: Unpack[_Settings]) -> DistributedBlockForm: ...
 
 
 def block_triangular_form(
-    A: SparseLike,
+    A: SparseLike | DistributedCSR,
     *,
     matching: Any = None,
     method: ExactMethod = "auto",
@@ -130,13 +116,14 @@ def block_triangular_form(
     >>> sorted(form.horizontal.cols.tolist()), sorted(form.vertical.rows.tolist())
     ([0, 3], [0, 2])
     """
-    with agreed(A, "block_triangular_form"):
-        graph = as_bipartite(A, device=device, threads=resolve_workers(workers), distributed=True)
-    how: dict[str, Any] = {"workers": workers, "device": device, "options": options}
-    if (over_ranks := operations(DecompositionOps, graph.backend).distributed_block_form) is None:
-        return block_form(graph, matching, method=method, **how)
-    maximum, run, _ = maximum_matching(graph, matching, name="matching", method=method, **how)
-    return over_ranks(graph, maximum, run)
+    if isinstance(A, DistributedCSR):
+        return over_ranks.block_triangular_form(
+            A, matching, method=method, workers=workers, device=device, options=options
+        )
+    graph = as_bipartite(A, device=device, threads=resolve_workers(workers))
+    return block_form(
+        graph, matching, method=method, workers=workers, device=device, options=options
+    )
 
 
 def block_form(
@@ -164,7 +151,9 @@ def block_form(
     return _assemble(graph, maximum, labels, run.workers)
 
 
-def is_reducible(A: SparseLike, *, workers: int | None = None, device: str | None = None) -> bool:
+def is_reducible(
+    A: SparseLike | DistributedCSR, *, workers: int | None = None, device: str | None = None
+) -> bool:
     """Tell whether the block triangular form of a matrix has more than one block.
 
     Parameters
@@ -205,11 +194,10 @@ def is_reducible(A: SparseLike, *, workers: int | None = None, device: str | Non
     >>> is_reducible(csr_array([[1, 1], [0, 1]])), is_reducible(csr_array([[1, 1], [1, 1]]))
     (True, False)
     """
-    with agreed(A, "is_reducible"):
-        graph = as_bipartite(A, device=device, threads=resolve_workers(workers), distributed=True)
+    if isinstance(A, DistributedCSR):
+        return over_ranks.is_reducible(A, workers=workers, device=device)
+    graph = as_bipartite(A, device=device, threads=resolve_workers(workers))
     matching, run, by_products = maximum_matching(graph, workers=workers)
-    if over_ranks := operations(DecompositionOps, graph.backend).distributed_block_form:
-        return over_ranks(graph, matching, run).is_reducible
     rank = matching.cardinality
     block_labels = operations(DecompositionOps, graph.backend).block_labels
     n_square = block_labels(graph, matching, run, by_products).n_square

@@ -12,10 +12,10 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from sparsematch._api.transversal import Rng, read_seed
+from sparsematch._api.arguments import Rng, check_flags, read_seed
 from sparsematch._engines.operations import StreamOps
 from sparsematch._engines.registry import Run, operations
-from sparsematch._input import check_sparse
+from sparsematch._input.scipy import check_sparse
 from sparsematch._types.arrays import UNMATCHED
 from sparsematch._types.edge_file import EdgeFile, EdgeReport, as_edge_file, write_chunks
 from sparsematch._types.errors import wrong_type
@@ -107,8 +107,7 @@ def match_edge_file(
     ...     match_edge_file(path).mate.tolist()
     [1, 0, 3, 2]
     """
-    if not isinstance(weights, bool | np.bool_):
-        raise wrong_type("weights", weights, "True or False")
+    check_flags(weights=weights)
     if progress is not None and not callable(progress):
         raise wrong_type("progress", progress, "a function of three integers")
     seed, begin = read_seed(rng), perf_counter()
@@ -210,9 +209,7 @@ def _result(mate: Any, report: EdgeReport, seconds: float) -> GraphMatching:
     info = RunInfo(
         "local_max", "none", (step,), pairs, workers=1, transposes_built=0, transpose_seconds=0.0
     )
-    matching = GraphMatching(mate, mate, report.weight, _GUARANTEE, info)
-    matching.freeze()
-    return matching
+    return GraphMatching(mate, mate, report.weight, _GUARANTEE, info).freeze()
 
 
 def _chunks_of(G: Any) -> Iterator[tuple[Any, ...]]:

@@ -10,8 +10,9 @@ import numpy as np
 from sparsematch._api.transversal import maximum_matching
 from sparsematch._engines.operations import DecompositionOps
 from sparsematch._engines.registry import ByProducts, Run, operations
+from sparsematch._input.bipartite import as_bipartite
 from sparsematch._types.arrays import IndexArray
-from sparsematch._types.bipartite import BipartiteCSR, as_bipartite
+from sparsematch._types.bipartite import BipartiteCSR
 from sparsematch._types.choices import ExactMethod
 from sparsematch._types.deficient_pieces import DeficientPieces
 from sparsematch._types.errors import wrong_type

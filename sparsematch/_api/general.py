@@ -3,31 +3,49 @@
 from __future__ import annotations  # readable names in help()
 
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, TypedDict, Unpack, overload
 
-import numpy as np
-
-from sparsematch._api.transversal import Rng, read_seed
+from sparsematch._api.arguments import Rng, check_flags, read_seed
+from sparsematch._api.graph_runs import checked, matched
+from sparsematch._api.over_ranks import general as over_ranks
 from sparsematch._api.workers import resolve_workers
-from sparsematch._engines.operations import DistributionOps, GraphOps
-from sparsematch._engines.registry import Run, operations, read_options, select
-from sparsematch._types.arrays import UNMATCHED, advising, namespace
+from sparsematch._engines.registry import Run, read_options, select
+from sparsematch._input.graph import as_graph
 from sparsematch._types.choices import ApproximateMethod
-from sparsematch._types.distributed import agreed
-from sparsematch._types.distributed_graph_matching import DistributedGraphMatching
-from sparsematch._types.errors import wrong_type
-from sparsematch._types.graph import Graph, add_up_duplicates
 from sparsematch._types.graph_matching import GraphMatching
-from sparsematch._types.graph_part import GraphPart, as_graph_or_part
-from sparsematch._types.run_info import RunInfo
-from sparsematch._types.sparse_like import SparseLike
+from sparsematch._types.over_ranks.graph_matching import DistributedGraphMatching
+from sparsematch._types.over_ranks.matrix import DistributedCSR, OverRanks
+from sparsematch._types.sparse_like import Local, SparseLike
 
-#: Of the greatest number of pairs, every maximal matching has this share at least.
-_MAXIMAL = 0.5
+
+class _Settings(TypedDict, total=False):
+    """The arguments of `maximal_matching`, which `approximate_matching` has as well."""
+
+    method: ApproximateMethod
+    rng: Rng
+    workers: int | None
+    symmetrize: bool
+    device: str | None
+
+
+class _Weighted(_Settings, total=False):
+    """Those of `approximate_matching`."""
+
+    weights: bool
+    options: Mapping[str, Any] | None
+    return_info: bool
+
+
+@overload
+def approximate_matching(G: Local, **settings: Unpack[_Weighted]) -> GraphMatching: ...
+@overload
+def approximate_matching(
+    G: OverRanks, **settings: Unpack[_Weighted]
+) -> DistributedGraphMatching: ...
 
 
 def approximate_matching(
-    G: SparseLike,
+    G: SparseLike | DistributedCSR,
     *,
     method: ApproximateMethod = "auto",
     weights: bool = True,
@@ -37,7 +55,7 @@ def approximate_matching(
     device: str | None = None,
     options: Mapping[str, Any] | None = None,
     return_info: bool = False,
-) -> GraphMatching:
+) -> GraphMatching | DistributedGraphMatching:
     """Find a heavy matching of a graph.
 
     Its edges have a great total weight, no two share a vertex, and none can be added.
@@ -120,32 +138,42 @@ def approximate_matching(
     >>> matching.mate.tolist(), matching.weight
     ([1, 0, 3, 2], 7.0)
     """
-    choice = {"weights": weights, "symmetrize": symmetrize, "return_info": return_info}
-    with agreed(G, "approximate_matching", method=method, **choice):
-        _check_flags(**choice)
-        graph = as_graph_or_part(G, weights=bool(weights), device=device)
-        engine = select(method, graph.backend, "approximate", argument="method", also=("auto",))
-        settings = read_options(options, engine)
-        run = Run(resolve_workers(workers), read_seed(rng), settings, bool(return_info))
-    seed = {"the seed drawn from rng": run.seed}  # it makes the order of the edges
-    with agreed(G, "approximate_matching with a seed", **seed):
-        pass
-    graph = _checked(graph, run, symmetrize)
-    mate = advising(namespace(graph.indptr).full)(graph.indptr.size - 1, UNMATCHED, graph.dtype)
-    engine.improve(graph, mate, run)
-    guarantee = _MAXIMAL if graph.weight is None else engine.guarantee or 0.0
-    return _result(graph, mate, run, method, guarantee)
+    if isinstance(G, DistributedCSR):
+        return over_ranks.approximate_matching(
+            G,
+            method=method,
+            weights=weights,
+            rng=rng,
+            workers=workers,
+            symmetrize=symmetrize,
+            device=device,
+            options=options,
+            return_info=return_info,
+        )
+    check_flags(weights=weights, symmetrize=symmetrize, return_info=return_info)
+    graph = as_graph(G, weights=bool(weights), device=device)
+    engine = select(method, graph.backend, "approximate", argument="method", also=("auto",))
+    settings = read_options(options, engine)
+    run = Run(resolve_workers(workers), read_seed(rng), settings, bool(return_info))
+    mate, rest = matched(checked(graph, run, symmetrize), engine, method, run)
+    return GraphMatching(mate, mate, *rest).freeze()
+
+
+@overload
+def maximal_matching(G: Local, **settings: Unpack[_Settings]) -> GraphMatching: ...
+@overload
+def maximal_matching(G: OverRanks, **settings: Unpack[_Settings]) -> DistributedGraphMatching: ...
 
 
 def maximal_matching(
-    G: SparseLike,
+    G: SparseLike | DistributedCSR,
     *,
     method: ApproximateMethod = "auto",
     rng: Rng = None,
     workers: int | None = None,
     symmetrize: bool = False,
     device: str | None = None,
-) -> GraphMatching:
+) -> GraphMatching | DistributedGraphMatching:
     """Find a maximal matching of a graph.
 
     Its edges have no vertex in common, and none can be added.
@@ -196,56 +224,3 @@ def maximal_matching(
         symmetrize=symmetrize,
         device=device,
     )
-
-
-def _check_flags(**flags: Any) -> None:
-    for name, flag in flags.items():
-        if not isinstance(flag, bool | np.bool_):
-            raise wrong_type(name, flag, "True or False")
-
-
-@advising
-def _checked(graph: Graph, run: Run, symmetrize: bool, name: str = "G") -> Graph:
-    """Return the graph without duplicates, checked: symmetric, weights finite."""
-    ops = operations(GraphOps, graph.backend)
-    survey = ops.validate_graph(graph, run)
-    if not survey.ascending:
-        graph = add_up_duplicates(graph)
-        survey = ops.validate_graph(graph, run)
-    if not survey.finite:
-        i, j, value = ops.first_infinite(graph)
-        raise ValueError(f"{name}[{i}, {j}] is {value}, but weights must be finite")
-    if survey.symmetric:
-        return graph
-    if symmetrize:
-        return ops.take_larger(graph)
-    if (place := ops.one_sided_entry(graph)) is not None:
-        i, j = place
-        what = "no entry" if graph.weight is None else "not of the same absolute value"
-        raise ValueError(
-            f"{name} must be symmetric: {name}[{i}, {j}] is an entry, but {name}[{j}, {i}] is "
-            f"{what}; "
-            "symmetrize=True takes the larger of the two"
-        )
-    return graph
-
-
-def _result(graph: Graph, mate: Any, run: Run, method: str, guarantee: float) -> GraphMatching:
-    weight = operations(GraphOps, graph.backend).matched_weight(graph, mate)
-    (step,) = run.steps
-    info = RunInfo(
-        method=method,
-        init="none",
-        steps=(step,),
-        cardinality=step.cardinality,
-        workers=run.workers,
-        transposes_built=0,
-        transpose_seconds=0.0,
-    )
-    if isinstance(graph, GraphPart):
-        A, mate = graph.layout, mate.astype(graph.layout.dtype, copy=False)
-        mates = mate, operations(DistributionOps, A.backend).mates_by_column(A, mate)
-        return DistributedGraphMatching(A, mates, weight, guarantee, info)
-    matching = GraphMatching(mate, mate, weight, guarantee, info)
-    matching.freeze()
-    return matching

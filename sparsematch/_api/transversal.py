@@ -2,56 +2,58 @@
 
 from __future__ import annotations  # readable names in help()
 
-from collections.abc import Iterable, Mapping
-from typing import Any, Literal, overload
+from collections.abc import Mapping
+from typing import Any, Literal, TypedDict, Unpack, overload
 
-import numpy as np
-
+from sparsematch._api.arguments import Rng, read_seed
 from sparsematch._api.check import read_matching
+from sparsematch._api.over_ranks import transversal as over_ranks
+from sparsematch._api.runs import improve, report
 from sparsematch._api.workers import resolve_workers
-from sparsematch._engines.registry import ByProducts, Engine, Run, plan, read_options, select
-from sparsematch._types.bipartite import BipartiteCSR, as_bipartite
+from sparsematch._engines.registry import ByProducts, Run, plan, plan_exact, read_options
+from sparsematch._input.bipartite import as_bipartite
+from sparsematch._input.mates import copy_to_gpu
+from sparsematch._types.bipartite import BipartiteCSR
 from sparsematch._types.choices import ExactMethod, Heuristic
-from sparsematch._types.distributed import agreed
-from sparsematch._types.distributed_matching import start_matching
-from sparsematch._types.errors import wrong_type
-from sparsematch._types.matching import Matching, copy_to_gpu
+from sparsematch._types.matching import Matching
+from sparsematch._types.over_ranks.matching import DistributedMatching
+from sparsematch._types.over_ranks.matrix import DistributedCSR, OverRanks
 from sparsematch._types.run_info import RunInfo
-from sparsematch._types.sparse_like import SparseLike
+from sparsematch._types.sparse_like import Local, SparseLike
 
-Rng = int | np.random.Generator | None
+
+class _Settings(TypedDict, total=False):
+    """The arguments of `maximum_transversal` that do not determine what it returns."""
+
+    method: ExactMethod | Literal["none"]
+    init: Heuristic
+    initial: Any
+    workers: int | None
+    device: str | None
+    rng: Rng
+    options: Mapping[str, Any] | None
 
 
 @overload
 def maximum_transversal(
-    A: SparseLike,
-    *,
-    method: ExactMethod | Literal["none"] = ...,
-    init: Heuristic = ...,
-    initial: Any = ...,
-    workers: int | None = ...,
-    device: str | None = ...,
-    rng: Rng = ...,
-    options: Mapping[str, Any] | None = ...,
-    return_info: Literal[False] = ...,
+    A: Local, *, return_info: Literal[False] = ..., **settings: Unpack[_Settings]
 ) -> Matching: ...
 @overload
 def maximum_transversal(
-    A: SparseLike,
-    *,
-    method: ExactMethod | Literal["none"] = ...,
-    init: Heuristic = ...,
-    initial: Any = ...,
-    workers: int | None = ...,
-    device: str | None = ...,
-    rng: Rng = ...,
-    options: Mapping[str, Any] | None = ...,
-    return_info: Literal[True],
+    A: Local, *, return_info: Literal[True], **settings: Unpack[_Settings]
 ) -> tuple[Matching, RunInfo]: ...
+@overload
+def maximum_transversal(
+    A: OverRanks, *, return_info: Literal[False] = ..., **settings: Unpack[_Settings]
+) -> DistributedMatching: ...
+@overload
+def maximum_transversal(
+    A: OverRanks, *, return_info: Literal[True], **settings: Unpack[_Settings]
+) -> tuple[DistributedMatching, RunInfo]: ...
 
 
 def maximum_transversal(
-    A: SparseLike,
+    A: SparseLike | DistributedCSR,
     *,
     method: ExactMethod | Literal["none"] = "auto",
     init: Heuristic = "auto",
@@ -61,7 +63,7 @@ def maximum_transversal(
     rng: Rng = None,
     options: Mapping[str, Any] | None = None,
     return_info: bool = False,
-) -> Matching | tuple[Matching, RunInfo]:
+) -> Matching | DistributedMatching | tuple[Matching | DistributedMatching, RunInfo]:
     """Find a maximum transversal: as many entries as possible, no two in the same row or column.
 
     In other words a maximum matching of the rows and columns of a sparse matrix. Values are
@@ -152,31 +154,30 @@ def maximum_transversal(
     >>> [step.engine for step in info.steps]
     ['cheap', 'hopcroft_karp']
     """
-    same = {"method": method, "init": init, "return_info": return_info}
-    with agreed(A, "maximum_transversal", **same, warm=initial is not None):
-        threads = resolve_workers(workers)
-        graph = as_bipartite(A, device=device, threads=threads, distributed=True)
-        chosen = plan(graph.backend, method, init)
-        settings = read_options(options, *chosen)
-        run = Run(threads, read_seed(rng), settings, return_info, warm=initial is not None)
+    if isinstance(A, DistributedCSR):
+        return over_ranks.maximum_transversal(
+            A,
+            method=method,
+            init=init,
+            initial=initial,
+            workers=workers,
+            device=device,
+            rng=rng,
+            options=options,
+            return_info=return_info,
+        )
+    threads = resolve_workers(workers)
+    graph = as_bipartite(A, device=device, threads=threads)
+    chosen = plan(graph.backend, method, init)
+    settings, warm = read_options(options, *chosen), initial is not None
+    run = Run(threads, read_seed(rng), settings, return_info, warm=warm)
     matching = _start(graph, initial, "initial", device)
-    _improve(graph, matching, run, chosen)
-    if not return_info:
-        return matching
-    first, last = (engine.name if engine else "none" for engine in chosen)
-    return matching, RunInfo(
-        method=last,
-        init=first,
-        steps=tuple(run.steps),
-        cardinality=matching.cardinality,
-        workers=run.workers,
-        transposes_built=run.transposes_built,
-        transpose_seconds=run.transpose_seconds,
-    )
+    improve(graph, matching, chosen, run)
+    return (matching, report(chosen, run, matching.cardinality)) if return_info else matching
 
 
 def structural_rank(
-    A: SparseLike,
+    A: SparseLike | DistributedCSR,
     *,
     method: ExactMethod = "auto",
     workers: int | None = None,
@@ -225,13 +226,14 @@ def structural_rank(
     >>> structural_rank(csr_array([[0, 1, 0], [1, 1, 1], [0, 1, 0]]))
     2
     """
-    with agreed(A, "structural_rank"):
-        graph = as_bipartite(A, device=device, threads=resolve_workers(workers), distributed=True)
+    if isinstance(A, DistributedCSR):
+        return over_ranks.structural_rank(A, method=method, workers=workers, device=device)
+    graph = as_bipartite(A, device=device, threads=resolve_workers(workers))
     return maximum_matching(graph, method=method, workers=workers)[0].cardinality
 
 
 def is_structurally_singular(
-    A: SparseLike, *, workers: int | None = None, device: str | None = None
+    A: SparseLike | DistributedCSR, *, workers: int | None = None, device: str | None = None
 ) -> bool:
     """Tell whether a matrix is rank deficient whatever the values of its entries.
 
@@ -274,8 +276,9 @@ def is_structurally_singular(
     >>> is_structurally_singular(csr_array([[0, 1, 0], [1, 1, 1], [0, 1, 0]]))
     True
     """
-    with agreed(A, "is_structurally_singular"):
-        graph = as_bipartite(A, device=device, threads=resolve_workers(workers), distributed=True)
+    if isinstance(A, DistributedCSR):
+        return over_ranks.is_structurally_singular(A, workers=workers, device=device)
+    graph = as_bipartite(A, device=device, threads=resolve_workers(workers))
     return maximum_matching(graph, workers=workers)[0].cardinality < min(graph.shape)
 
 
@@ -290,41 +293,16 @@ def maximum_matching(
     options: Mapping[str, Any] | None = None,
 ) -> tuple[Matching, Run, ByProducts | None]:
     """Find a maximum matching by exact engines only; also return the run and its by-products."""
-    with agreed(graph, "maximum_matching", method=method, warm=initial is not None):
-        select(method, graph.backend, "exact", argument="method")
-        chosen = plan(graph.backend, method)
-        settings = read_options(options, *chosen)
-        run = Run(resolve_workers(workers), options=settings, warm=initial is not None)
+    chosen = plan_exact(graph.backend, method)
+    settings = read_options(options, *chosen)
+    run = Run(resolve_workers(workers), options=settings, warm=initial is not None)
     matching = _start(graph, initial, name, device)
-    by_products = _improve(graph, matching, run, chosen)
+    by_products = improve(graph, matching, chosen, run)
     return matching, run, by_products
-
-
-def _improve(
-    graph: BipartiteCSR, matching: Matching, run: Run, chosen: Iterable[Engine | None]
-) -> ByProducts | None:
-    """Run engines one after the other, and freeze the matching."""
-    by_products = None
-    for engine in filter(None, chosen):
-        by_products = engine.improve(graph, matching, run, by_products)
-    matching.freeze()
-    return by_products
 
 
 def _start(graph: BipartiteCSR, initial: Any, name: str, device: str | None) -> Matching:
     """Return the empty matching, or a copy of a given one."""
     if initial is None:
-        return start_matching(graph)
-    given = initial if device is None else copy_to_gpu(initial)
-    return read_matching(graph, given, name, "maximum_transversal from a matching")
-
-
-def read_seed(rng: Rng) -> int:
-    """Draw a seed from a generator, or from the generator that an integer seeds."""
-    if rng is None:
-        return 0
-    if isinstance(rng, bool) or not isinstance(rng, int | np.integer | np.random.Generator):
-        raise wrong_type("rng", rng, "None, an integer or a numpy.random.Generator")
-    if not isinstance(rng, np.random.Generator) and rng < 0:
-        raise ValueError(f"rng is {rng}, but must not be negative")
-    return int(np.random.default_rng(rng).integers(2**63))
+        return Matching.start(graph)
+    return read_matching(graph, initial if device is None else copy_to_gpu(initial), name)

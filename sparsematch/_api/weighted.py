@@ -7,17 +7,20 @@ from typing import Any, overload
 
 import numpy as np
 
+from sparsematch._api.arguments import check_flags
 from sparsematch._api.check import read_matching
+from sparsematch._api.over_ranks import weighted as over_ranks
 from sparsematch._api.workers import resolve_workers
 from sparsematch._engines.operations import CertificateOps, WeightedOps
-from sparsematch._engines.registry import Run, operations
-from sparsematch._types.bipartite import as_bipartite
-from sparsematch._types.distributed import DistributedCSR, OverRanks, agreed
-from sparsematch._types.distributed_transversal import DistributedTransversal
+from sparsematch._engines.registry import operations
+from sparsematch._input.bipartite import as_bipartite
+from sparsematch._input.weighted import as_weighted
 from sparsematch._types.errors import wrong_type
 from sparsematch._types.matching import Matching
+from sparsematch._types.over_ranks.matrix import DistributedCSR, OverRanks
+from sparsematch._types.over_ranks.transversal import DistributedTransversal
 from sparsematch._types.sparse_like import Local, SparseLike
-from sparsematch._types.weighted import WeightedTransversal, as_weighted
+from sparsematch._types.weighted import WeightedTransversal
 
 
 @overload
@@ -31,7 +34,7 @@ def maximum_product_transversal(
 
 
 def maximum_product_transversal(
-    A: SparseLike,
+    A: SparseLike | DistributedCSR,
     *,
     scaling: bool = True,
     approximate: bool = False,
@@ -116,13 +119,12 @@ def maximum_product_transversal(
            [1.  , 0.1 , 1.  ],
            [0.  , 0.16, 1.  ]])
     """
-    with agreed(A, "maximum_product_transversal", scaling=scaling, approximate=approximate):
-        _check_flag("scaling", scaling)
-        _check_flag("approximate", approximate)
-        threads = resolve_workers(workers)
     if isinstance(A, DistributedCSR):
-        over_ranks = operations(WeightedOps, A.backend).distributed_product
-        return over_ranks(A, bool(scaling), Run(threads))
+        return over_ranks.maximum_product_transversal(
+            A, scaling=scaling, approximate=approximate, workers=workers
+        )
+    check_flags(scaling=scaling, approximate=approximate)
+    threads = resolve_workers(workers)
     weighted = as_weighted(A, threads=threads)
     product = operations(WeightedOps, weighted.graph.backend).maximum_product
     return product(weighted, bool(scaling), bool(approximate), threads)
@@ -294,18 +296,13 @@ def is_optimal_transversal(
     if graph.shape != transversal.shape:
         raise ValueError(f"A has shape {graph.shape}, but {transversal.shape} was matched")
     try:
-        given = read_matching(graph, matching, "transversal.matching", "is_optimal_transversal")
+        given = read_matching(graph, matching, "transversal.matching")
     except ValueError:
         return False
     if operations(CertificateOps, graph.backend).vertex_cover(graph, given, threads) is None:
         return False
     is_optimal = operations(WeightedOps, graph.backend).is_optimal
     return is_optimal(weighted, replace(transversal, matching=given), tolerance, threads)
-
-
-def _check_flag(argument: str, value: Any) -> None:
-    if not isinstance(value, bool | np.bool_):
-        raise wrong_type(argument, value, "True or False")
 
 
 def _check_tolerance(tolerance: Any) -> None:

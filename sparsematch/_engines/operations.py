@@ -4,9 +4,9 @@ Each package of a back-end registers the operations of its concept when it is im
 leaves out is not done where its matrices live: calling it raises TypeError.
 """
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Generic, TypeVar
 
 from numpy.typing import NDArray
 
@@ -14,17 +14,12 @@ from sparsematch._engines.registry import Run
 from sparsematch._types.arrays import BoolArray, FloatArray, IndexArray
 from sparsematch._types.bipartite import BipartiteCSR
 from sparsematch._types.block_layout import BlockLayout
-from sparsematch._types.distributed import DistributedCSR
-from sparsematch._types.distributed_block_form import DistributedBlockForm
-from sparsematch._types.distributed_transversal import DistributedTransversal
 from sparsematch._types.edge_file import EdgeFile, EdgeReport
 from sparsematch._types.factors import BlockLU, BlockPlan
-from sparsematch._types.graph import Graph, GraphProperties
-from sparsematch._types.graph_part import GraphPart, LocalMaxPart, PartProperties
+from sparsematch._types.graph import GraphProperties
 from sparsematch._types.labels import (
     BlockLabels,
     BlockPermutation,
-    CoarseParts,
     Components,
     HallViolators,
     VertexCover,
@@ -35,8 +30,14 @@ from sparsematch._types.weighted import LeastCost, WeightedCSR, WeightedTransver
 _Values = NDArray[Any]
 _Progress = Callable[[int, int, int], object] | None
 
+#: Of one process, or of a rank: `BipartiteCSR` and `Matching`, `DistributedCSR` and
+#: `DistributedMatching`; `Graph` or `GraphPart`.
+_Matrix = TypeVar("_Matrix")
+_Mates = TypeVar("_Mates")
+_Lists = TypeVar("_Lists")
 
-def _in_host_memory_only(*_: Any) -> Any:
+
+def in_host_memory_only(*_: Any) -> Any:
     raise TypeError(
         "the matrix is on a GPU, but this is done in host memory only; A.get() copies it there"
     )
@@ -52,7 +53,7 @@ class DeviceCheckOps:
         The number of entries, or -1 if the arrays are not consistent; their lengths must fit.
     """
 
-    count_entries: Callable[[BipartiteCSR], int] = _in_host_memory_only
+    count_entries: Callable[[BipartiteCSR], int] = in_host_memory_only
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -66,11 +67,11 @@ class DeviceCompilerOps:
         are; the number of modules.
     """
 
-    compile_all: Callable[[Callable[[str, int, int], object]], int] = _in_host_memory_only
+    compile_all: Callable[[Callable[[str, int, int], object]], int] = in_host_memory_only
 
 
 @dataclass(frozen=True, kw_only=True)
-class CertificateOps:
+class CertificateOps(Generic[_Matrix, _Mates]):
     """Whether a matching is valid, maximal, maximum.
 
     Attributes
@@ -84,11 +85,9 @@ class CertificateOps:
         number of threads may be given, too.
     """
 
-    wrong_pair: Callable[[BipartiteCSR, Matching], tuple[int, int, int] | None] = (
-        _in_host_memory_only
-    )
-    free_pair: Callable[[BipartiteCSR, Matching], tuple[int, int] | None] = _in_host_memory_only
-    vertex_cover: Callable[..., VertexCover | None] = _in_host_memory_only
+    wrong_pair: Callable[[_Matrix, _Mates], tuple[str, int, int] | None] = in_host_memory_only
+    free_pair: Callable[[_Matrix, _Mates], tuple[int, int] | None] = in_host_memory_only
+    vertex_cover: Callable[..., VertexCover | None] = in_host_memory_only
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -114,52 +113,18 @@ class DecompositionOps:
     hall_violators
         Pieces and violators of the vertical part, or of the horizontal one if the last argument is
         set.
-    coarse_parts
-        The coarse part of every row and column; None: they follow from `block_labels`.
-    distributed_block_form
-        The block form of a matrix over ranks; None: it follows from `block_labels`.
     """
 
-    block_labels: Callable[[BipartiteCSR, Matching, Run, Any], BlockLabels] = _in_host_memory_only
-    is_block_form: Callable[[BipartiteCSR, BlockLayout], bool] = _in_host_memory_only
-    connected_components: Callable[[BipartiteCSR], Components] = _in_host_memory_only
+    block_labels: Callable[[BipartiteCSR, Matching, Run, Any], BlockLabels] = in_host_memory_only
+    is_block_form: Callable[[BipartiteCSR, BlockLayout], bool] = in_host_memory_only
+    connected_components: Callable[[BipartiteCSR], Components] = in_host_memory_only
     block_permutation: Callable[[Matching, BlockLabels, int], BlockPermutation] = (
-        _in_host_memory_only
+        in_host_memory_only
     )
-    order_by_label: Callable[[IndexArray, int], tuple[IndexArray, IndexArray]] = (
-        _in_host_memory_only
-    )
+    order_by_label: Callable[[IndexArray, int], tuple[IndexArray, IndexArray]] = in_host_memory_only
     hall_violators: Callable[[BipartiteCSR, Matching, Run, Any, bool], HallViolators] = (
-        _in_host_memory_only
+        in_host_memory_only
     )
-    coarse_parts: Callable[[BipartiteCSR, Matching], CoarseParts] | None = None
-    distributed_block_form: Callable[[BipartiteCSR, Matching, Run], DistributedBlockForm] | None = (
-        None
-    )
-
-
-@dataclass(frozen=True, kw_only=True)
-class DistributionOps:
-    """Matrices over several ranks.
-
-    Attributes
-    ----------
-    assemble
-        The matrix of a communicator and of a shape, made of batches of entries that each rank has:
-        rows, columns and perhaps values.
-    permute_and_redistribute
-        The matrix with its rows where a matching puts them.
-    scale
-        The matrix with its values multiplied by factors of the own rows and columns.
-    mates_by_column
-        The mates of the columns that a rank owns, given those of its rows, in a square matrix whose
-        rows and columns are the same vertices.
-    """
-
-    assemble: Callable[[Any, tuple[int, int], Iterable[tuple[_Values, ...]]], DistributedCSR]
-    permute_and_redistribute: Callable[[BipartiteCSR, Matching], DistributedCSR]
-    scale: Callable[[DistributedCSR, FloatArray, FloatArray], DistributedCSR] = _in_host_memory_only
-    mates_by_column: Callable[[DistributedCSR, IndexArray], IndexArray]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -178,30 +143,24 @@ class WeightedOps:
         The weighted transversal with the largest sum.
     bottleneck
         The weighted transversal whose smallest magnitude is largest.
-    distributed_product
-        A transversal with a large product, given a matrix over ranks, and whether factors are
-        wanted.
     is_optimal
         Whether the duals prove a weighted transversal optimal, given its tolerance; its matching
         must be maximum.
     """
 
-    least_cost: Callable[[BipartiteCSR, FloatArray, int], LeastCost] = _in_host_memory_only
+    least_cost: Callable[[BipartiteCSR, FloatArray, int], LeastCost] = in_host_memory_only
     maximum_product: Callable[[WeightedCSR, bool, bool, int], WeightedTransversal] = (
-        _in_host_memory_only
+        in_host_memory_only
     )
-    maximum_sum: Callable[[WeightedCSR, int], WeightedTransversal] = _in_host_memory_only
-    bottleneck: Callable[[WeightedCSR, int], WeightedTransversal] = _in_host_memory_only
-    distributed_product: Callable[[DistributedCSR, bool, Run], DistributedTransversal] = (
-        _in_host_memory_only
-    )
+    maximum_sum: Callable[[WeightedCSR, int], WeightedTransversal] = in_host_memory_only
+    bottleneck: Callable[[WeightedCSR, int], WeightedTransversal] = in_host_memory_only
     is_optimal: Callable[[WeightedCSR, WeightedTransversal, float | None, int], bool] = (
-        _in_host_memory_only
+        in_host_memory_only
     )
 
 
 @dataclass(frozen=True, kw_only=True)
-class GraphOps:
+class GraphOps(Generic[_Lists]):
     """General graphs beside their matching.
 
     Attributes
@@ -217,31 +176,11 @@ class GraphOps:
         The first entry that is to blame, if the properties say that there is one.
     """
 
-    validate_graph: Callable[[Graph, Run], GraphProperties] = _in_host_memory_only
-    matched_weight: Callable[[Graph, IndexArray], Any] = _in_host_memory_only
-    take_larger: Callable[[Graph], Graph] = _in_host_memory_only
-    one_sided_entry: Callable[[Graph], tuple[int, int] | None] = _in_host_memory_only
-    first_infinite: Callable[[Graph], tuple[int, int, float]] = _in_host_memory_only
-
-
-@dataclass(frozen=True, kw_only=True)
-class GraphPartOps:
-    """What a rank does alone with its rows of a general graph over ranks, where they live.
-
-    Attributes
-    ----------
-    part_properties
-        What one pass over its entries finds.
-    part_weight
-        The sum of the absolute values of the matched edges whose smaller end is its own vertex,
-        given the mates of its own.
-    local_max_part
-        Local max on its vertices, to be started.
-    """
-
-    part_properties: Callable[[GraphPart, Run], PartProperties] = _in_host_memory_only
-    part_weight: Callable[[GraphPart, IndexArray], float] = _in_host_memory_only
-    local_max_part: Callable[[GraphPart, Run], LocalMaxPart] = _in_host_memory_only
+    validate_graph: Callable[[_Lists, Run], GraphProperties] = in_host_memory_only
+    matched_weight: Callable[[_Lists, IndexArray], Any] = in_host_memory_only
+    take_larger: Callable[[_Lists], _Lists] = in_host_memory_only
+    one_sided_entry: Callable[[_Lists], tuple[int, int] | None] = in_host_memory_only
+    first_infinite: Callable[[_Lists], tuple[int, int, float]] = in_host_memory_only
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -258,28 +197,10 @@ class CoarseningOps:
         others.
     """
 
-    wrong_mate: Callable[[IndexArray], int] = _in_host_memory_only
+    wrong_mate: Callable[[IndexArray], int] = in_host_memory_only
     galerkin_product: Callable[
         [BipartiteCSR, _Values, IndexArray, bool, Run], tuple[Any, Any, Any, Any]
-    ] = _in_host_memory_only
-
-
-@dataclass(frozen=True, kw_only=True)
-class DistributedCoarseningOps:
-    """Coarsening over ranks, by the mates of the own rows.
-
-    Attributes
-    ----------
-    wrong_mate
-        The first vertex whose mate is not matched with it, or -1.
-    coarsen
-        The coarse matrix and the prolongation.
-    """
-
-    wrong_mate: Callable[[DistributedCSR, IndexArray], int] = _in_host_memory_only
-    coarsen: Callable[[DistributedCSR, IndexArray], tuple[DistributedCSR, DistributedCSR]] = (
-        _in_host_memory_only
-    )
+    ] = in_host_memory_only
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -296,9 +217,9 @@ class StreamOps:
     """
 
     match_edges: Callable[[EdgeFile, IndexArray, bool, str, Run, _Progress], EdgeReport] = (
-        _in_host_memory_only
+        in_host_memory_only
     )
-    largest_vertex: Callable[[EdgeFile, _Progress], int] = _in_host_memory_only
+    largest_vertex: Callable[[EdgeFile, _Progress], int] = in_host_memory_only
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -336,12 +257,12 @@ class LuOps:
 
     block_plan: Callable[
         [BipartiteCSR, IndexArray, IndexArray, IndexArray, BoolArray], BlockPlan
-    ] = _in_host_memory_only
-    block_lu: Callable[[BlockPlan, _Values], BlockLU] = _in_host_memory_only
-    quick_analysis: Callable[..., Any] = _in_host_memory_only
-    value_norms: Callable[[BipartiteCSR, _Values], tuple[float, float]] = _in_host_memory_only
-    steady_diagonal: Callable[[IndexArray, IndexArray, _Values], bool] = _in_host_memory_only
-    is_canonical: Callable[[IndexArray, IndexArray], bool] = _in_host_memory_only
-    equal_indices: Callable[[IndexArray, IndexArray], bool] = _in_host_memory_only
-    gather: Callable[[_Values, IndexArray], _Values] = _in_host_memory_only
-    solve: Callable[..., tuple[_Values, _Values]] = _in_host_memory_only
+    ] = in_host_memory_only
+    block_lu: Callable[[BlockPlan, _Values], BlockLU] = in_host_memory_only
+    quick_analysis: Callable[..., Any] = in_host_memory_only
+    value_norms: Callable[[BipartiteCSR, _Values], tuple[float, float]] = in_host_memory_only
+    steady_diagonal: Callable[[IndexArray, IndexArray, _Values], bool] = in_host_memory_only
+    is_canonical: Callable[[IndexArray, IndexArray], bool] = in_host_memory_only
+    equal_indices: Callable[[IndexArray, IndexArray], bool] = in_host_memory_only
+    gather: Callable[[_Values, IndexArray], _Values] = in_host_memory_only
+    solve: Callable[..., tuple[_Values, _Values]] = in_host_memory_only

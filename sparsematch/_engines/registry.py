@@ -184,9 +184,19 @@ def plan(
         exact = select(method, backend, "exact", argument="method", also=("auto", "none"))
     if init == "auto":
         init = exact.default_init if exact else _DEFAULT_INIT
+    return _heuristic(backend, init), exact
+
+
+def plan_exact(backend: str, method: str) -> tuple[Engine | None, Engine]:
+    """Choose the engines of a call that needs a maximum matching."""
+    exact = select(method, backend, "exact", argument="method")
+    return _heuristic(backend, exact.default_init), exact
+
+
+def _heuristic(backend: str, init: str) -> Engine | None:
     if init == "none":
-        return None, exact
-    return select(init, backend, "heuristic", argument="init", also=("auto", "none")), exact
+        return None
+    return select(init, backend, "heuristic", argument="init", also=("auto", "none"))
 
 
 def read_options(

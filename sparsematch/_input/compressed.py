@@ -5,7 +5,7 @@ from typing import Any, NoReturn, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from sparsematch._input.pieces import in_pieces
+from sparsematch._types.pieces import in_pieces
 
 _Indices: TypeAlias = NDArray[np.signedinteger[Any]]
 
@@ -13,7 +13,26 @@ _UNSIGNED: dict[np.dtype[Any], np.dtype[Any]] = {
     np.dtype(np.int32): np.dtype(np.uint32),
     np.dtype(np.int64): np.dtype(np.uint64),
 }
+_INT32 = np.dtype(np.int32)
+#: Vertices of a side: numbers of blocks go on from there, the largest have other meanings.
+INT32_MAX = 2**31 - 8
 _LARGE = 1 << 23  # entries: reading fewer takes one thread little longer than starting others
+
+
+def as_one_type(
+    first: Any,
+    second: Any,
+    shape: tuple[int, int],
+    name: str,
+    fields: tuple[str, str] = ("indptr", "indices"),
+) -> tuple[Any, Any]:
+    """Return two index arrays of NumPy or CuPy as they are, if int32 is their type and will do.
+
+    Otherwise both as int64.
+    """
+    if first.dtype == second.dtype == _INT32 and max(shape) <= INT32_MAX:
+        return first, second
+    return as_int64(first, name, fields[0]), as_int64(second, name, fields[1])
 
 
 def as_int64(index_array: Any, name: str, field: str) -> Any:

@@ -3,12 +3,32 @@
 import copy
 import itertools
 import operator
+import warnings
 from collections.abc import Callable, Iterable
 from typing import Any
 
 import numpy as np
+from scipy.sparse import SparseEfficiencyWarning
 
 from sparsematch._input.compressed import all_below, as_int64, check_compressed
+from sparsematch._types.errors import stack_level
+
+
+def compress(A: Any, name: str) -> Any:
+    """Return a CSR or CSC matrix as it is; check and convert others to CSR."""
+    if A.ndim != 2:
+        raise ValueError(f"{name} must have two dimensions, not {A.ndim}")
+    if A.format in ("csr", "csc"):
+        return A
+    if A.format != "coo":
+        warn_of_conversion()
+    return check_sparse(A, name).tocsr()
+
+
+def warn_of_conversion() -> None:
+    """Warn, in SciPy's words, of a format that takes a conversion."""
+    text = "Input matrix should be in CSC, CSR, or COO matrix format"
+    warnings.warn(text, SparseEfficiencyWarning, stacklevel=stack_level())
 
 
 def check_sparse(A: Any, name: str) -> Any:

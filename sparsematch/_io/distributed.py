@@ -7,17 +7,22 @@ from typing import Any
 
 from numpy.typing import NDArray
 
-from sparsematch._engines.operations import DistributionOps
+from sparsematch._engines.distributed_operations import DistributionOps
 from sparsematch._engines.registry import operations
 from sparsematch._io.edges import EdgeSlices, heaviest
 from sparsematch._io.errors import UnreadableFile
 from sparsematch._io.market import MarketFile
 from sparsematch._io.npz import SparseArchive
 from sparsematch._io.read import check_is_file, in_one_sentence
-from sparsematch._types.agreement import agreeing, check_communicator, collect, rank_of, size_of
-from sparsematch._types.distributed import DistributedCSR
 from sparsematch._types.errors import check_count
-from sparsematch._types.row_blocks import balanced
+from sparsematch._types.over_ranks.agreement import (
+    agreeing,
+    check_communicator,
+    collect,
+    rank_of,
+    size_of,
+)
+from sparsematch._types.over_ranks.matrix import DistributedCSR, balanced
 
 _Batch = tuple[NDArray[Any], ...]
 

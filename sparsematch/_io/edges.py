@@ -9,9 +9,8 @@ from numpy.typing import NDArray
 
 from sparsematch._io.errors import UnreadableFile
 from sparsematch._types.arrays import stable_order
-from sparsematch._types.distributed import DistributedCSR
 from sparsematch._types.edge_file import as_edge_file
-from sparsematch._types.row_blocks import balanced
+from sparsematch._types.over_ranks.matrix import DistributedCSR, balanced
 
 #: Edges of a batch.
 _BATCH = 1 << 19
@@ -54,7 +53,7 @@ class EdgeSlices:
             )
 
     def _slices(self) -> Iterator[_Batch]:
-        """Yield fields of some edges at a time, once at least: that tells their types."""
+        """Yield fields of some edges at a time, at least once, as that gives their types."""
         file = self.file
         for begin in range(self._first, max(self._end, self._first + 1), _BATCH):
             edges = np.fromfile(

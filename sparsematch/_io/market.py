@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from sparsematch._io.errors import UnreadableFile
 from sparsematch._io.market_text import NUMBERS, count_entries, read_header
-from sparsematch._types.row_blocks import balanced
+from sparsematch._types.over_ranks.matrix import balanced
 
 #: Bytes that are parsed at a time.
 _PIECE = 1 << 22

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sparsematch._io.errors import UnreadableFile
-from sparsematch._types.row_blocks import balanced
+from sparsematch._types.over_ranks.matrix import balanced
 
 #: Entries of a batch, and bytes that are unpacked at a time.
 _BATCH, _PIECE = 1 << 20, 1 << 22
@@ -86,7 +86,7 @@ class SparseArchive:
             )
 
     def _array(self, name: str) -> _Member:
-        """Return an array, whose values are of the kind that its name tells."""
+        """Return an array, whose values are of the kind that its name says."""
         if name not in self.members:
             raise UnreadableFile(f"has no array {name!r}")
         member = self.members[name]

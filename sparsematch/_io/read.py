@@ -11,7 +11,7 @@ from typing import Any, BinaryIO
 
 import scipy.sparse
 
-from sparsematch._input import check_sparse
+from sparsematch._input.scipy import check_sparse
 from sparsematch._io.errors import MissingFile, UnreadableFile
 from sparsematch._io.formats import (
     FORMATS,

@@ -9,9 +9,7 @@ from scipy.sparse import issparse
 
 from sparsematch._types import conventions
 from sparsematch._types.arrays import UNMATCHED, IndexArray, namespace, on_gpu
-from sparsematch._types.bipartite import checked
 from sparsematch._types.errors import wrong_type
-from sparsematch._types.interchange import from_other_library
 from sparsematch._types.matching import Matching
 from sparsematch._types.sparse_like import Sparse
 
@@ -148,6 +146,9 @@ class BlockForm:
         ValueError
             If `A` has another shape, or its arrays are inconsistent.
         """
+        from sparsematch._input.foreign import from_other_library  # readers: above the types
+        from sparsematch._input.matrix import checked
+
         A, here = from_other_library(A), on_gpu(self.row_perm)
         if not (on_gpu(A) if here else issparse(A)):
             library, place = ("CuPy", "on a GPU") if here else ("SciPy", "not on a GPU")

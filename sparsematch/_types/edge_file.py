@@ -56,18 +56,19 @@ class EdgeFile:
         return "weight" in (self.record.names or ())
 
     @property
-    def layout(self) -> tuple[int, ...]:
-        """Arguments of the core: offset, count, bytes of a record, offsets and bytes of fields."""
-        weight = self._field("weight") if self.weighted else (np.dtype("V0"), 0)
-        places = self._field("u")[1], self._field("v")[1], weight[1]
-        return (
-            self.offset,
-            self.n_edges,
-            self.record.itemsize,
-            *places,
-            self.dtype.itemsize,
-            weight[0].itemsize,
-        )
+    def layout(self) -> dict[str, int]:
+        """What the core reads: in bytes but for the count; without weights, theirs have none."""
+        weight, place = self._field("weight") if self.weighted else (np.dtype("V0"), 0)
+        return {
+            "offset": self.offset,
+            "count": self.n_edges,
+            "size": self.record.itemsize,
+            "u": self._field("u")[1],
+            "v": self._field("v")[1],
+            "weight": place,
+            "index_bytes": self.dtype.itemsize,
+            "weight_bytes": weight.itemsize,
+        }
 
     def _field(self, name: str) -> tuple[np.dtype[Any], int]:
         assert self.record.fields is not None

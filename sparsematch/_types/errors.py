@@ -26,6 +26,11 @@ def wrong_type(argument: str, value: Any, expected: str) -> TypeError:
 
 def not_sparse(argument: str, value: Any, expected: str) -> TypeError:
     """Describe what is no sparse matrix, and say how to make one of it."""
+    if hasattr(value, "to_local"):  # a DistributedCSR
+        return TypeError(
+            f"{argument} is distributed over ranks, but this is done in one process only; "
+            f"{argument}.to_local() returns the own rows"
+        )
     error = wrong_type(argument, value, expected)
     package, kind = type(value).__module__.partition(".")[0], type(value).__name__
     hint = None

@@ -30,11 +30,16 @@ class BlockPlan(Protocol):
     def outside(self) -> list[int]: ...
     @property
     def n_upper(self) -> int: ...
-    def block(self, k: int, ascending: bool, /) -> tuple[IndexArray, IndexArray, IndexArray, float]:
+    def block(self, k: int, ascending: bool, /) -> tuple[IndexArray, IndexArray, IndexArray]:
         """Return the columns of block k: indptr, rows, and the place of each entry in the values.
 
-        Rows are ascending in each column if that is wanted. Last, how many entries L + U would
-        have if pivots stayed on the diagonal; 0: they are in no order that helps.
+        Rows are ascending in each column if that is wanted.
+        """
+
+    def expected_entries(self, k: int, /) -> float:
+        """Return how many entries L + U would have if pivots stayed on the diagonal of block k.
+
+        0: rows and columns are in the user's order.
         """
 
 
@@ -59,7 +64,7 @@ class QuickAnalysis(NamedTuple):
     largest: float
     norm: float
     weak_pivots: int
-    plan: BlockPlan | None
+    plan: BlockPlan | None = None
 
 
 class BlockLU(Protocol):
@@ -83,11 +88,11 @@ class BlockLU(Protocol):
     def growth(self) -> NDArray[np.float64]: ...
     def factorise(
         self, values: NDArray[Any], preference: float, small: float, /
-    ) -> tuple[int, int, IndexArray]:
+    ) -> tuple[str, int, IndexArray]:
         """Compute the numbers, the diagonal preferred so much; below 0: with the same pivots.
 
-        Returns how it went, a place in ``OUTCOMES``, in which block, and the blocks with pivots
-        smaller than `small` times their largest entry.
+        Returns how it went (an ``Outcome`` of gilbert_peierls.hpp), in which block, and the blocks
+        with pivots smaller than `small` times their largest entry.
         """
 
     def solve(
@@ -96,7 +101,7 @@ class BlockLU(Protocol):
         values: NDArray[Any],
         largest: float,
         b: NDArray[Any],
-        side: int,
+        side: str,
         external: Any,
         check: bool,
         /,
@@ -113,8 +118,5 @@ class BlockLU(Protocol):
         """Return the entries of scaled block k, in the order of ``BlockPlan.block``."""
 
 
-#: How a factorisation went: the first result of ``BlockLU.factorise`` is a place in here.
-OUTCOMES = ("done", "singular", "unstable", "fill_exceeded", "stopped")
-
-#: How the core counts a matrix, its transpose and its conjugate transpose.
-SIDES = {"N": 0, "T": 1, "H": 2}
+#: How the core names a matrix, its transpose and its conjugate transpose.
+SIDES = ("N", "T", "H")

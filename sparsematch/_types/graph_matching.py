@@ -85,9 +85,8 @@ class GraphMatching(Matching):
         if not on_gpu(mate):
             return self
         mate = mate.get()
-        copy = GraphMatching(mate, mate, np.float64(self.weight), self.guarantee, self.info)
-        copy.freeze()
-        return copy
+        rest = np.float64(self.weight), self.guarantee, self.info
+        return GraphMatching(mate, mate, *rest).freeze()
 
     def __repr__(self) -> str:
         return (

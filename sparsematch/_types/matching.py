@@ -1,7 +1,7 @@
 """The one result of every matching engine."""
 
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 
@@ -11,23 +11,35 @@ from sparsematch._types.arrays import (
     IndexArray,
     advising,
     fill_unmatched,
-    import_cupy,
     namespace,
     on_gpu,
 )
 from sparsematch._types.bipartite import BipartiteCSR
-from sparsematch._types.mates import invert, is_pair, read_mates
+from sparsematch._types.mates import Mates
 
 #: What can be wrong with a matching, once every mate is within range: row i, column j.
 FLAWS = {
-    3: "row {i} is paired with column {j}, but column {j} is not paired with row {i}",
-    4: "column {j} is paired with row {i}, but row {i} is not paired with column {j}",
-    5: "row {i} is paired with column {j}, but A[{i}, {j}] is not an entry",
+    "col_disagrees": "row {i} is paired with column {j}, but column {j} is not paired with row {i}",
+    "row_disagrees": "column {j} is paired with row {i}, but row {i} is not paired with column {j}",
+    "no_entry": "row {i} is paired with column {j}, but A[{i}, {j}] is not an entry",
 }
 
 
+def not_a_matching(name: str, flaw: tuple[str, int, int]) -> ValueError:
+    """Describe a flaw: a key of `FLAWS`, a row and a column."""
+    kind, i, j = flaw
+    return ValueError(f"{name} is not a matching of this matrix: {FLAWS[kind].format(i=i, j=j)}")
+
+
+def not_maximum(cardinality: int) -> ValueError:
+    """Describe a matching that is too small."""
+    return ValueError(
+        f"matching is not maximum: there is an augmenting path, so {cardinality} pairs are too few"
+    )
+
+
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
-class Matching:
+class Matching(Mates):
     """A set of entries of a matrix, no two in the same row or column: a transversal.
 
     The arrays are read-only once the matching is handed out; copy them to change them.
@@ -50,9 +62,6 @@ class Matching:
     >>> matching.cardinality, matching.is_perfect
     (2, False)
     """
-
-    row_mate: IndexArray
-    col_mate: IndexArray
 
     @property
     def shape(self) -> tuple[int, int]:
@@ -111,17 +120,6 @@ class Matching:
         left[permutation[permutation >= 0]] = False
         permutation[xp.flatnonzero(permutation < 0)] = xp.flatnonzero(left)
         return permutation
-
-    def to_matlab(self) -> IndexArray:
-        """Return what MATLAB's ``p = dmperm(A)`` is: the row of each column, counted from 1, or 0.
-
-        Examples
-        --------
-        >>> import numpy as np
-        >>> Matching(np.array([2, -1, 0]), np.array([2, -1, 0])).to_matlab().tolist()
-        [3, 0, 1]
-        """
-        return self.col_mate + 1
 
     @classmethod
     def from_matlab(cls, p: Any, n_rows: int) -> "Matching":
@@ -194,55 +192,13 @@ class Matching:
 
     @classmethod
     @advising
-    def start(
-        cls, graph: BipartiteCSR, initial: Any = None, *, name: str = "initial"
-    ) -> "Matching":
-        """Allocate the empty matching of a graph, or copy a given one.
-
-        Parameters
-        ----------
-        graph : BipartiteCSR
-            The graph to match.
-        initial : None, Matching, (row_mate, col_mate) or row_mate
-            What to start from. It is copied.
-        name : str, optional
-            What messages call `initial`.
-
-        Returns
-        -------
-        Matching
-            With writable arrays of the graph's index type, every mate within range. Whether the
-            mates agree with each other and are entries of the matrix is for the back-end to check.
-
-        Raises
-        ------
-        TypeError
-            If `initial` holds something else than integers, or is not in the memory where the graph
-            is.
-        ValueError
-            If the lengths do not fit the matrix, or a mate is out of range.
-        """
+    def start(cls, graph: BipartiteCSR) -> "Matching":
+        """Allocate the empty matching of a matrix, with writable arrays, where the matrix is."""
         n_rows, n_cols = graph.shape
-        if initial is None:
-            # one large block comes cheaper than two
-            mates = namespace(graph.indptr).empty(n_rows + n_cols, graph.dtype)
-            fill_unmatched(mates)
-            return cls(mates[:n_rows], mates[n_rows:])
-        if isinstance(initial, cls):
-            initial = (initial.row_mate, initial.col_mate)
-        rows, cols = ("row", n_rows), ("column", n_cols)
-        if is_pair(initial):
-            row_mate = read_mates(initial[0], rows, cols, graph, name)
-            return cls(row_mate, read_mates(initial[1], cols, rows, graph, name))
-        row_mate = read_mates(initial, rows, cols, graph, name)
-        return cls(row_mate, invert(row_mate, n_cols, name))
-
-    def freeze(self) -> "Matching":
-        """Make the arrays read-only, and return the matching. CuPy knows no read-only arrays."""
-        if isinstance(self.row_mate, np.ndarray):
-            self.row_mate.flags.writeable = False
-            self.col_mate.flags.writeable = False
-        return self
+        # one large block comes cheaper than two
+        mates = namespace(graph.indptr).empty(n_rows + n_cols, graph.dtype)
+        fill_unmatched(mates)
+        return cls(mates[:n_rows], mates[n_rows:])
 
     def get(self) -> "Matching":
         """Return the matching in host memory: itself, or a copy of one on a GPU."""
@@ -250,31 +206,23 @@ class Matching:
         col_mate: Any = self.col_mate
         return Matching(row_mate.get(), col_mate.get()).freeze() if on_gpu(row_mate) else self
 
-    def __eq__(self, other: object) -> bool:
-        if not isinstance(other, Matching):
-            return NotImplemented
-        xp = namespace(self.row_mate)
-        if xp is not namespace(other.row_mate):
-            return NotImplemented
-        return bool(
-            xp.array_equal(self.row_mate, other.row_mate)
-            and xp.array_equal(self.col_mate, other.col_mate)
-        )
-
-    __hash__: ClassVar[None] = None  # type: ignore[assignment]
-
-    def __dir__(self) -> list[str]:
-        return [name for name in object.__dir__(self) if name not in ("freeze", "start")]
-
     def __repr__(self) -> str:
         n_rows, n_cols = self.shape
         return f"Matching({n_rows}x{n_cols}, cardinality {self.cardinality})"
 
 
-def copy_to_gpu(initial: Any) -> Any:
-    """Copy what a caller gave as a matching to the current GPU; what is there stays."""
-    if isinstance(initial, Matching):
-        initial = (initial.row_mate, initial.col_mate)
-    if is_pair(initial):
-        return tuple(copy_to_gpu(mates) for mates in initial)
-    return initial if on_gpu(initial) else import_cupy().asarray(np.asarray(initial))
+def invert(row_mate: IndexArray, n_cols: int, name: str) -> IndexArray:
+    """Return the mates of the columns, given those of the rows."""
+    xp = namespace(row_mate)
+    col_mate: IndexArray = xp.full(n_cols, UNMATCHED, row_mate.dtype)
+    rows = xp.flatnonzero(row_mate >= 0)
+    col_mate[row_mate[rows]] = rows
+    robbed = xp.flatnonzero(col_mate[row_mate[rows]] != rows)
+    if robbed.size:
+        i = rows[robbed[0]]
+        j = row_mate[i]
+        raise ValueError(
+            f"{name} is not a matching of this matrix: row {i} is paired with column {j}, but row "
+            f"{col_mate[j]} is too"
+        )
+    return col_mate

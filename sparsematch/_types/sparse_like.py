@@ -5,6 +5,8 @@ Nothing is checked by these at run time; `as_bipartite` does that.
 
 from typing import Any, Protocol, TypeAlias, TypeVar
 
+from sparsematch._types.bipartite import BipartiteCSR
+
 
 class Convertible(Protocol):
     """What the sparse matrices of SciPy, CuPy and pydata/sparse have, arrays and lists have not."""
@@ -32,23 +34,7 @@ class Tensor(Protocol):
         """Return where each row begins."""
 
 
-class Arrays(Protocol):
-    """What `BipartiteCSR` has: the arrays themselves."""
-
-    @property
-    def shape(self) -> Any:
-        """Its sides."""
-
-    @property
-    def indptr(self) -> Any:
-        """Where each row, or column, begins."""
-
-    @property
-    def indices(self) -> Any:
-        """The indices of the entries."""
-
-
-SparseLike: TypeAlias = Convertible | Tensor | Arrays
+SparseLike: TypeAlias = Convertible | Tensor | BipartiteCSR
 
 
 #: A matrix that comes back with its type.
@@ -56,6 +42,4 @@ Sparse = TypeVar("Sparse", bound=SparseLike)
 
 #: A matrix of this process, in overloads beside one over ranks. That it is a type variable and no
 #: union lets mypy choose, not give up, where the library of the matrix has no types.
-Local = TypeVar("Local", bound=Convertible | Tensor)
-#: Bare arrays, after the overload for those over ranks.
-Indexed = TypeVar("Indexed", bound=Arrays)
+Local = TypeVar("Local", bound=SparseLike)

@@ -5,17 +5,12 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import scipy.sparse as sp
-from numpy.typing import NDArray
 
-from sparsematch._input.pieces import in_pieces
-from sparsematch._types.arrays import BoolArray, FloatArray, IndexArray, scale_entries
-from sparsematch._types.bipartite import BipartiteCSR, as_bipartite, as_compressed, checked
+from sparsematch._types.arrays import FloatArray, IndexArray, scale_entries
+from sparsematch._types.bipartite import BipartiteCSR
 from sparsematch._types.errors import wrong_type
 from sparsematch._types.matching import Matching
 from sparsematch._types.sparse_like import Sparse
-
-#: Entries that SciPy sorts and adds up in one call: some 50 ms, in which Ctrl-C has to wait.
-_ADDED_AT_ONCE = 1 << 19
 
 
 @dataclass(frozen=True, slots=True)
@@ -207,6 +202,8 @@ class WeightedTransversal:
 
     def _checked(self, A: Any) -> Any:
         """Return the matrix in CSR."""
+        from sparsematch._input.matrix import checked  # a reader: above the types
+
         if not sp.issparse(A):
             raise wrong_type("A", A, "a SciPy sparse array or matrix")
         if A.shape != self.shape:
@@ -226,123 +223,3 @@ class WeightedTransversal:
                 )
                 text += f"\n  unmatched {side}: {left.size} ({listed})"
         return text
-
-
-def as_weighted(A: Any, *, name: str = "A", threads: int = 1) -> WeightedCSR:
-    """View a sparse matrix as a bipartite graph with the magnitudes of its entries as weights.
-
-    Parameters
-    ----------
-    A : sparse array or matrix, shape (n_rows, n_cols)
-        Of booleans, integers, real or complex numbers. Entries in the same place are added up, as
-        SciPy does; what is zero then is no entry.
-    name : str, optional
-        What messages call the matrix.
-    threads : int, optional
-        How many read the entries of a large matrix.
-
-    Returns
-    -------
-    WeightedCSR
-        The arrays are those of `A` where nothing had to be left out.
-
-    Raises
-    ------
-    TypeError
-        If `A` is not a sparse matrix, or its entries are not numbers.
-    ValueError
-        If its index arrays are inconsistent, or the magnitude of an entry is not a finite double,
-        naming the first.
-    """
-    A = as_compressed(A, name)
-    graph = as_bipartite(A, name=name, threads=threads)
-    data = np.asarray(A.data)
-    if data.dtype.kind not in "biufc":
-        raise TypeError(f"{name}.data must hold numbers, not {data.dtype}")
-    if data.ndim != 1 or data.size < graph.nnz:
-        raise ValueError(f"{name}.data has shape {data.shape}, but there are {graph.nnz} entries")
-    if _has_duplicates(graph, threads):
-        graph, data = _add_up(graph, data)
-    magnitude, least, largest = _magnitude(data[: graph.nnz], threads)
-    if magnitude.size:
-        if not np.isfinite(largest):
-            _refuse_value(graph, data, magnitude, name)
-        if least == 0:
-            keep = magnitude != 0
-            graph, magnitude = keep_entries(graph, keep), magnitude[keep]
-    return WeightedCSR(graph, magnitude)
-
-
-def _magnitude(data: NDArray[Any], threads: int) -> tuple[FloatArray, float, float]:
-    """Return the absolute values, the least, and the largest: NaN if one of them is."""
-    magnitude = np.empty(data.size)
-
-    def write(begin: int, end: int) -> tuple[float, float]:
-        piece, out = data[begin:end], magnitude[begin:end]
-        with np.errstate(over="ignore", under="ignore", invalid="ignore"):
-            if data.dtype.kind in "biu":
-                piece = piece.astype(out.dtype)  # the smallest integer has no counterpart
-            if piece.dtype == out.dtype:
-                np.abs(piece, out=out)
-            else:
-                out[:] = np.abs(piece)
-        return (out.min(), out.max()) if out.size else (np.inf, 0.0)
-
-    least, largest = zip(*in_pieces(write, data.size, threads), strict=True)
-    return magnitude, float(np.min(least)), float(np.max(largest))
-
-
-def _has_duplicates(graph: BipartiteCSR, threads: int) -> bool:
-    """Tell whether some row or column may have duplicates: its indices do not strictly ascend."""
-    indices, starts = graph.indices[: graph.nnz], graph.indptr[1:-1]
-    falls = np.empty(max(graph.nnz - 1, 0), bool)
-
-    def compare(begin: int, end: int) -> None:
-        np.less_equal(indices[begin + 1 : end + 1], indices[begin:end], out=falls[begin:end])
-
-    in_pieces(compare, falls.size, threads)
-    falls[starts[(starts > 0) & (starts < graph.nnz)] - 1] = False
-    return bool(falls.any())
-
-
-def _add_up(graph: BipartiteCSR, data: NDArray[Any]) -> tuple[BipartiteCSR, NDArray[Any]]:
-    """Sort the entries of each row, and add up those in the same place."""
-    wide = data.dtype.kind in "biu" or data.dtype.itemsize < 4
-    dtype = np.float64 if wide else data.dtype
-    cuts = np.arange(_ADDED_AT_ONCE, graph.nnz, _ADDED_AT_ONCE)
-    ends = np.unique([*np.searchsorted(graph.indptr[:-1], cuts), graph.n_major])
-    indices, sums = graph.indices[: graph.nnz].copy(), data[: graph.nnz].astype(dtype)
-    starts = np.zeros(graph.n_major + 1, graph.dtype)
-    for first, last in zip([0, *ends[:-1].tolist()], ends.tolist(), strict=True):
-        begin, end = graph.indptr[first], graph.indptr[last]
-        arrays = sums[begin:end], indices[begin:end]  # which SciPy overwrites
-        indptr = graph.indptr[first : last + 1] - begin
-        A = sp.csr_array((*arrays, indptr), shape=(last - first, graph.n_minor))
-        A.sum_duplicates()
-        starts[first + 1 : last + 1] = starts[first] + A.indptr[1:]
-        indices[starts[first] : starts[last]] = A.indices
-        sums[starts[first] : starts[last]] = A.data
-    return _with_arrays(graph, starts, indices[: starts[-1]]), sums[: starts[-1]]
-
-
-def keep_entries(graph: BipartiteCSR, keep: BoolArray) -> BipartiteCSR:
-    """Return the graph of those entries that are flagged."""
-    before = np.zeros(keep.size + 1, graph.dtype)
-    np.cumsum(keep, out=before[1:])
-    return _with_arrays(graph, before[graph.indptr], graph.indices[: graph.nnz][keep])
-
-
-def _with_arrays(graph: BipartiteCSR, indptr: Any, indices: Any) -> BipartiteCSR:
-    """Return the graph with other entries, its index type kept."""
-    indptr, indices = (np.ascontiguousarray(array, graph.dtype) for array in (indptr, indices))
-    return BipartiteCSR(graph.n_rows, graph.n_cols, indptr, indices, graph.backend, graph.flipped)
-
-
-def _refuse_value(
-    graph: BipartiteCSR, data: NDArray[Any], magnitude: FloatArray, name: str
-) -> None:
-    p = int(np.flatnonzero(~np.isfinite(magnitude))[0])
-    major = int(np.searchsorted(graph.indptr, p, side="right")) - 1
-    i, j = graph.orient(major, int(graph.indices[p]))
-    why = "is not finite" if not np.isfinite(data[p]) else "is too large for a double"
-    raise ValueError(f"{name}[{i}, {j}] is {data[p]}, which {why}; weights must be finite")

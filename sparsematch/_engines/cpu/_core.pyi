@@ -1,7 +1,8 @@
 """The C++ core.
 
-Arrays of one call are all int32 or all int64; major is what `indptr` runs over, minor what
-`indices` names. Of two arrays in a tuple the first is that of the majors.
+Arrays of one call are all int32 or all int64. A row is what `indptr` runs over, a column what
+`indices` names: see `csr.py`. Of two arrays in a tuple the first is that of the rows. Classes come
+in pairs, for either type; what they offer is said where the protocol is.
 """
 
 from collections.abc import Callable, Mapping
@@ -13,14 +14,12 @@ from numpy.typing import NDArray
 from sparsematch._engines.cpu.core.csr import Csr, GraphArrays, Settings
 from sparsematch._types.arrays import BoolArray, FloatArray, IndexArray
 from sparsematch._types.factors import BlockLU, BlockPlan
-from sparsematch._types.graph_part import LocalMaxPart
+from sparsematch._types.over_ranks.graph_part import LocalMaxPart
 
 _Indices = tuple[IndexArray, IndexArray]
 _Flags = tuple[BoolArray, BoolArray]
 _Form = tuple[IndexArray, IndexArray, IndexArray]
-_PlanLimits = tuple[float, float, int, float, float]
-_Layout = tuple[int, ...]
-#: indptr, indices, then of majors and minors mates and trees; parent and before of minors; leaves.
+#: indptr, indices, then of rows and columns mates and trees; parent and before of columns; leaves.
 _ForestArrays = tuple[IndexArray, IndexArray, _Indices, _Indices, _Indices, IndexArray]
 #: indptr, indices, mates, and two numbers for each: degree, exclusive or of the neighbours.
 _RankSide = tuple[IndexArray, IndexArray, IndexArray, IndexArray]
@@ -32,8 +31,8 @@ def set_main_thread(ident: int, /) -> None:
 def transpose(matrix: Csr, lists: _Indices, workers: int, /) -> None:
     """Write the indptr and indices of the transpose."""
 
-def check_matching(matrix: Csr, mates: _Indices, /) -> tuple[int, int, int]:
-    """Return (what is wrong, major, minor), starting with 0 if nothing is."""
+def check_matching(matrix: Csr, mates: _Indices, /) -> tuple[str | None, int, int]:
+    """Return (what is wrong, row, column): a key of `FLAWS`, or None."""
 
 def free_entry(matrix: Csr, mates: _Indices, /) -> tuple[int, int]:
     """Return an entry whose ends are both free, or (-1, -1)."""
@@ -41,21 +40,21 @@ def free_entry(matrix: Csr, mates: _Indices, /) -> tuple[int, int]:
 def vertex_cover(matrix: Csr, mates: _Indices, cover: _Flags, workers: int, /) -> bool:
     """Write the cover if the matching is maximum; return whether it is."""
 
-def engines() -> list[tuple[Any, ...]]:
-    """List the fields of `EngineEntry` of each engine."""
+def engines() -> list[dict[str, Any]]:
+    """List what `Engine` needs to know of each engine."""
 
 def run_engine(
     name: str,
     matrix: Csr,
     transposed: Csr | None,
     mates: _Indices,
+    workers: int,
     settings: Settings,
     options: Mapping[str, bool | float],
     settled: _Flags | None,
     forced: IndexArray | None,
-    /,
-) -> tuple[tuple[Any, ...], tuple[int, int]]:
-    """Improve the mates; return the fields of `StepInfo` from phases on, and of `Forced`.
+) -> tuple[dict[str, Any], tuple[int, int]]:
+    """Improve the mates; return fields of `StepInfo`, and how many pairs were forced by either end.
 
     Options of other engines are ignored.
     """
@@ -130,34 +129,85 @@ def places_in_lists(keys: IndexArray, filled: IndexArray, places: IndexArray, /)
 def match_diagonal(matrix: Csr, mates: _Indices, /) -> bool:
     """Match along the diagonal if it is there in full; return whether it is."""
 
-def degree_statistics(indptr: IndexArray, workers: int, /) -> tuple[int, int, int, int, int]:
-    """Return of the majors their number, entries, and sum of squared degrees.
+class DegreeStatistics:
+    """Of the degrees of some rows or columns.
 
-    Then how many have one entry, and how many none.
+    Attributes
+    ----------
+    n, entries, squares, n_ones, empty : int
+        How many there are, the sums of their degrees and of the squares; how many have one entry,
+        and none.
+    mean, variation, ones : float
+        The mean degree; the variance over the mean, 0 where all are equal and 1 in random graphs;
+        the share of those with one entry.
     """
 
-def order_signs(matrix: Csr, /) -> tuple[int, float, float, bool]:
-    """Return what a sample tells about the order of the majors: the fields of `OrderSigns`."""
+    @property
+    def n(self) -> int: ...
+    @property
+    def entries(self) -> int: ...
+    @property
+    def squares(self) -> int: ...
+    @property
+    def n_ones(self) -> int: ...
+    @property
+    def empty(self) -> int: ...
+    @property
+    def mean(self) -> float: ...
+    @property
+    def variation(self) -> float: ...
+    @property
+    def ones(self) -> float: ...
 
-def column_statistics(matrix: Csr, workers: int, /) -> tuple[int, int, int, int, int]:
-    """Return the same of a sample of the minors."""
+class OrderFeatures:
+    """The order of the rows, by a sample of 512 pairs of neighbouring ones.
+
+    Attributes
+    ----------
+    pairs : int
+        Those of which both rows have entries.
+    near, far : float
+        The median distance of their middle entries, in columns; that of the middle entries of two
+        rows that are far apart.
+    ascending : bool
+        Whether the degrees of the rows ascend, and are not all equal.
+    """
+
+    @property
+    def pairs(self) -> int: ...
+    @property
+    def near(self) -> float: ...
+    @property
+    def far(self) -> float: ...
+    @property
+    def ascending(self) -> bool: ...
+    def are_near(self, share: float, /) -> bool:
+        """Tell whether `near` is below this share of `far`; True where the pairs are too few."""
+
+def order_features(matrix: Csr, /) -> OrderFeatures:
+    """Return what a sample tells about the order of the rows."""
+
+def degree_statistics(indptr: IndexArray, workers: int, /) -> DegreeStatistics:
+    """Return the statistics of the rows."""
+
+def column_statistics(matrix: Csr, workers: int, /) -> DegreeStatistics:
+    """Return those of a sample of the columns."""
 
 def shared_pair_density(matrix: Csr, workers: int, /) -> float:
-    """Return with how many others a major shares two minors, on average, by a sample."""
+    """Return with how many others a row shares two columns, on average, by a sample."""
 
 def block_labels(
     matrix: Csr,
     transposed: Csr | None,
     mates: _Indices,
-    major_group: IndexArray,
+    row_group: IndexArray,
     forced: tuple[IndexArray, int, int] | None,
     workers: int,
-    /,
 ) -> int:
-    """Write the group of each major; return how many blocks the square part has."""
+    """Write the group of each row; return how many blocks the square part has."""
 
 def is_block_form(matrix: Csr, mates: _Indices, blocks: _Indices, n_blocks: int, /) -> bool:
-    """Tell whether blocks of majors and minors are those of the block triangular form."""
+    """Tell whether blocks of rows and columns are those of the block triangular form."""
 
 def connected_components(matrix: Csr, labels: _Indices, /) -> int:
     """Write the components' numbers, and return how many there are."""
@@ -171,7 +221,7 @@ def hall_violators(
     starts: IndexArray,
     /,
 ) -> int:
-    """Write the pieces with too many majors, and a minimal violator of each; return how many.
+    """Write the pieces with too many rows, and a minimal violator of each; return how many.
 
     The mates change.
     """
@@ -200,25 +250,24 @@ def assignment(
     workers: int,
     /,
 ) -> bool:
-    """Match every major at least cost; return whether that can be done."""
+    """Match every row at least cost; return whether that can be done."""
 
-def matched_entries(
-    matrix: Csr, major_mate: IndexArray, entry: IndexArray, workers: int, /
-) -> None:
-    """Write the position of the matched entry of each major, or -1."""
+def matched_entries(matrix: Csr, row_mate: IndexArray, entry: IndexArray, workers: int, /) -> None:
+    """Write the position of the matched entry of each row, or -1."""
 
-def graph_engines() -> list[tuple[Any, ...]]:
-    """List the fields of `EngineEntry` of each engine for general graphs."""
+def graph_engines() -> list[dict[str, Any]]:
+    """List what `Engine` needs to know of each engine for general graphs."""
 
 def match_graph(
     name: str,
     graph: GraphArrays,
     mate: IndexArray,
+    workers: int,
     settings: Settings,
     options: Mapping[str, bool | float],
     /,
-) -> tuple[Any, ...]:
-    """Write mates that are all -1; return the fields of `StepInfo` from phases on."""
+) -> dict[str, Any]:
+    """Write mates that are all -1; return fields of `StepInfo`."""
 
 def validate_graph(graph: GraphArrays, first: int, workers: int, /) -> tuple[bool, bool, int]:
     """Return whether neighbours ascend strictly, whether weights are finite, and a fingerprint.
@@ -243,32 +292,41 @@ def wrong_mate(mate: IndexArray, /) -> int:
 
 def galerkin_product(
     matrix: Csr, values: NDArray[Any], mate: IndexArray, join: bool, workers: int, /
-) -> tuple[IndexArray, IndexArray, IndexArray, NDArray[Any]]:
+) -> tuple[IndexArray, tuple[IndexArray, IndexArray, NDArray[Any]]]:
     """Return the aggregates of a matching, and the coarse matrix: indptr, indices, values."""
 
 def match_edges(
     path: str,
-    layout: _Layout,
+    layout: dict[str, int],
     folder: str,
     mate: IndexArray,
     weighted: bool,
     seed: int,
     progress: _Progress,
-    /,
 ) -> dict[str, Any]:
     """Match the edges of a file; the mates are written, and all -1 before."""
 
-def largest_vertex(path: str, layout: _Layout, progress: _Progress, /) -> int:
+def largest_vertex(path: str, layout: dict[str, int], progress: _Progress) -> int:
     """Return the largest vertex of a file of edges; -1: it has none; -2: it cannot be read."""
 
+class AnalysisLimits:
+    """Which blocks are left to an external solver, and how much is tried before: symbolic.hpp."""
+
+    work_per_entry: float
+    fill: float
+    always_inside: int
+    trial_work: float
+    weak_fill: float
+    few_rows: int
+    few_entries: int
+    many_entries: int
+
 def block_plan(
-    columns: Csr, form: _Form, external_only: BoolArray, limits: _PlanLimits, /
+    columns: Csr, form: _Form, external_only: BoolArray, limits: AnalysisLimits, /
 ) -> BlockPlan:
     """Plan the factorisation of a square matrix, given by columns, by its block form.
 
-    `form`: row_perm, col_perm, row_blocks; `limits`: multiplications per entry of L + U, entries of
-    L + U per entry, and rows up to which these do not count; of blocks with weak pivots, entries
-    of L + U per entry, and multiplications per entry up to which they are tried as they are.
+    `form`: row_perm, col_perm, row_blocks.
     """
 
 def value_norms(indptr: IndexArray, values: NDArray[Any], /) -> tuple[float, float]:
@@ -290,15 +348,24 @@ def quick_analysis(
     columns: Csr,
     values: NDArray[Any],
     given: IndexArray | _Form | None,
-    limits: tuple[int, int, bool, bool, int, _PlanLimits],
+    make_plan: bool,
+    exchange: bool,
+    limits: AnalysisLimits,
     /,
-) -> tuple[Any, ...] | None:
-    """Return the fields of `QuickAnalysis`; None: no perfect matching is at hand.
+) -> dict[str, Any] | None:
+    """Return fields of `QuickAnalysis`; None: no perfect matching is at hand.
 
-    `limits`: entries up to which a matching is found, and tried; whether a plan is wanted, and may
-    be left out for another diagonal; rows of a block whose weak pivots do not count; those of
-    `block_plan`.
+    There is no plan if none is wanted, or if `exchange` allows another diagonal and it would pay.
     """
 
 def block_lu(plan: BlockPlan, values: NDArray[Any], /) -> BlockLU:
     """Make room for a factorisation; of `values`, only the type counts."""
+
+BlockPlan32 = BlockPlan
+BlockPlan64 = BlockPlan
+BlockLU32 = BlockLU
+BlockLU64 = BlockLU
+BlockLUComplex32 = BlockLU
+BlockLUComplex64 = BlockLU
+LocalMaxPart32 = LocalMaxPart
+LocalMaxPart64 = LocalMaxPart

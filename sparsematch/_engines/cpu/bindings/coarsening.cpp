@@ -25,9 +25,10 @@ nb::tuple run_galerkin_product(CsrArg<Index> matrix, In<Value> values, In<Index>
         return std::pair(std::move(parts), std::move(coarse));
     });
     const std::size_t n = parts.count, nnz = coarse.indptr[n];
-    return nb::make_tuple(
-        owned(std::move(parts.label), mate.size()), owned(std::move(coarse.indptr), n + 1),
-        owned(std::move(coarse.indices), nnz), owned(std::move(coarse.values), nnz));
+    const auto matrix_out =
+        nb::make_tuple(owned(std::move(coarse.indptr), n + 1),
+                       owned(std::move(coarse.indices), nnz), owned(std::move(coarse.values), nnz));
+    return nb::make_tuple(owned(std::move(parts.label), mate.size()), matrix_out);
 }
 
 template <class Index>

@@ -1,5 +1,7 @@
 // The module, and what Python calls of the core package: arrays in, arrays out, the GIL released in
 // between.
+#include <nanobind/stl/string.h>
+
 #include "bindings/nanobind_helpers.hpp"
 #include "core/certificates.hpp"
 #include "core/transpose.hpp"
@@ -16,10 +18,11 @@ void run_transpose(CsrArg<Index> a, Sides<Index> lists, int workers) {
 }
 
 template <class Index>
-std::tuple<int, Index, Index> run_check_matching(CsrArg<Index> a, Sides<const Index> mates) {
+std::tuple<const char*, Index, Index> run_check_matching(CsrArg<Index> a,
+                                                         Sides<const Index> mates) {
     const auto found = interruptible(
         1, [&](RunContext& run) { return check_matching(a.view(), view(mates), run); });
-    return {static_cast<int>(found.fault), found.i, found.j};
+    return {found.fault, found.i, found.j};
 }
 
 template <class Index>

@@ -12,7 +12,7 @@
 
 namespace sparsematch {
 
-// The fields of EngineEntry in run_engine.py.
+// The rows of a table: EngineEntry of run_engine.py.
 template <template <class> class Call>
 nb::list list_engines(const EngineTable<Call>& table) {
     nb::list out;
@@ -24,9 +24,12 @@ nb::list list_engines(const EngineTable<Call>& table) {
                 options[option.name] = option.value,
                 ranges[option.name] = std::pair(option.low, option.high);
         }
-        const auto& facts = entry.facts;
-        out.append(nb::make_tuple(entry.name, facts.kind, entry.summary, options, ranges,
-                                  facts.transpose, facts.multithreaded, facts.guarantee));
+        const auto& traits = entry.traits;
+        nb::dict row;
+        row["name"] = entry.name, row["kind"] = traits.kind, row["summary"] = entry.summary;
+        row["options"] = options, row["ranges"] = ranges, row["transpose"] = traits.transpose;
+        row["multithreaded"] = traits.multithreaded, row["guarantee"] = traits.guarantee;
+        out.append(row);
     }
     return out;
 }
@@ -44,8 +47,8 @@ inline OptionValues option_values(const nb::dict& given) {
     return out;
 }
 
-// Settings of csr.py.
-using SettingsArg = std::tuple<int, std::int64_t, bool, std::uint64_t>;
+// Settings of csr.py: RunSettings.
+using SettingsArg = std::tuple<std::int64_t, bool, std::uint64_t>;
 
 // What a run leaves behind.
 struct RunReport {
@@ -57,30 +60,38 @@ struct RunReport {
 
 // Runs improve(run); the cardinality is the number of matched among the n mates.
 template <class Index, class Run>
-RunReport run_engine(const SettingsArg& given, const Index* mates, Index n, const Run& improve) {
-    const auto [workers, edge_limit, detailed, seed] = given;
-    return interruptible(workers, {edge_limit, detailed, seed}, Signals{}, [&](RunContext& run) {
+RunReport run_engine(int workers, const SettingsArg& given, const Index* mates, Index n,
+                     const Run& improve) {
+    const auto settings = std::make_from_tuple<RunSettings>(given);
+    return interruptible(workers, settings, Signals{}, [&](RunContext& run) {
         improve(run);
         const auto free = std::count(mates, mates + n, UNMATCHED<Index>);
         return RunReport{std::move(run.stats), run.edges(), n - free, run.exhausted(), run.forced};
     });
 }
 
-// The fields of StepInfo, from phases on.
-inline nb::tuple step_info(const RunReport& report) {
+// Fields of StepInfo; the details only where there are any.
+inline nb::dict step_info(const RunReport& report) {
     const auto& s = report.stats;
+    nb::dict out;
+    out["phases"] = s.phases, out["levels"] = s.levels, out["edges"] = report.edges;
+    out["augmentations"] = s.augmentations, out["path_edges"] = s.path_edges;
+    out["cardinality"] = report.cardinality, out["exhausted"] = report.exhausted;
+    out["failed_edges"] = s.failed_edges;
+    const auto set = [&](const char* name, const auto& from, auto value) {
+        if (from.empty()) return;
+        nb::list values;
+        for (const auto& each : from) values.append(value(each));
+        out[name] = nb::tuple(values);
+    };
+    set("frontier", s.frontier, [](std::int64_t width) { return width; });
+    set("matched", s.rounds, [](const auto& round) { return round.matched; });
+    set("live_edges", s.rounds, [](const auto& round) { return round.live_edges; });
+    if (s.steps.empty()) return out;
     nb::dict seconds;
     for (const auto& step : s.steps) seconds[step.name] = step.seconds;
-    const auto tuple_of = [](const auto& from, auto value) {
-        nb::list out;
-        for (const auto& each : from) out.append(value(each));
-        return nb::tuple(out);
-    };
-    return nb::make_tuple(
-        s.phases, s.levels, report.edges, s.augmentations, s.path_edges, report.cardinality,
-        report.exhausted, seconds, tuple_of(s.frontier, [](std::int64_t width) { return width; }),
-        tuple_of(s.rounds, [](const auto& round) { return round.matched; }),
-        tuple_of(s.rounds, [](const auto& round) { return round.live_edges; }), s.failed_edges);
+    out["seconds_by_step"] = seconds;
+    return out;
 }
 
 }  // namespace sparsematch

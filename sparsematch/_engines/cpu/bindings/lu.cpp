@@ -47,33 +47,20 @@ SquareForm<Index> read_form(const FormArg<Index>& given) {
     return {vector(row_perm), vector(col_perm), vector(starts)};
 }
 
-// BlockPlan::Limits, QuickLimits.
-template <class Index>
-using PlanLimits = std::tuple<double, double, Index, double, double>;
-template <class Index>
-using QuickLimitsArg = std::tuple<std::int64_t, std::int64_t, bool, bool, Index, PlanLimits<Index>>;
-
-template <class Index>
-typename BlockPlan<Index>::Limits read_limits(const PlanLimits<Index>& given) {
-    const auto [work_per_entry, fill, always_inside, trial_work, weak_fill] = given;
-    return {work_per_entry, fill, always_inside, trial_work, weak_fill};
-}
-
 // Of a form that the planner has refused: what has found it is wrong.
 [[noreturn]] void refuse_form() {
     throw std::runtime_error(
         "the block form has entries below its blocks, or none in a block of one row: it is not "
-        "that "
-        "of the matrix; sparsematch.is_block_form checks one");
+        "that of the matrix; sparsematch.is_block_form checks one");
 }
 
 template <class Index>
 BlockPlan<Index>* make_plan(CsrArg<Index> matrix, FormArg<Index> form, In<bool> external_only,
-                            PlanLimits<Index> limits) {
+                            const AnalysisLimits& limits) {
     const auto a = matrix.view();
     auto plan = interruptible(1, [&](RunContext& run) {
-        Planner<Index> planner(a, read_form<Index>(form), external_only.data(), nullptr,
-                               read_limits<Index>(limits), run);
+        Planner<Index> planner(a, read_form<Index>(form), external_only.data(), nullptr, limits,
+                               run);
         auto made = std::make_unique<BlockPlan<Index>>(planner.make());
         if (!run.stopped() && !planner.is_triangular()) refuse_form();
         return made;
@@ -81,9 +68,7 @@ BlockPlan<Index>* make_plan(CsrArg<Index> matrix, FormArg<Index> form, In<bool> 
     return plan.release();
 }
 
-// The block's columns: indptr, rows, the places of the entries in the user's values, and how many
-// entries L + U would have if pivots stay on the diagonal; 0 if rows and columns are in the user's
-// order.
+// The block's columns: indptr, rows, and the places of the entries in the user's values.
 template <class Index>
 nb::tuple block(const BlockPlan<Index>& plan, Index k, bool ascending) {
     const Index first = plan.starts[k];
@@ -103,8 +88,7 @@ nb::tuple block(const BlockPlan<Index>& plan, Index k, bool ascending) {
         for (Index p = indptr[c]; p < indptr[c + 1]; ++p)
             std::tie(rows.data()[p], from.data()[p]) = column[p - indptr[c]];
     }
-    return nb::make_tuple(copied(indptr), rows, from,
-                          plan.external[k] > BlockPlan<Index>::as_given ? plan.external[k] : 0.0);
+    return nb::make_tuple(copied(indptr), rows, from);
 }
 
 template <class Index>
@@ -130,7 +114,10 @@ void bind_plan(nb::module_& m, const char* name) {
                          return out;
                      })
         .def_prop_ro("n_upper", [](const Plan& plan) { return plan.upper_row.size(); })
-        .def("block", &block<Index>);
+        .def("block", &block<Index>)
+        .def("expected_entries", [](const Plan& plan, Index k) {
+            return plan.external[k] > Plan::as_given ? plan.external[k] : 0;
+        });
     m.def("block_plan", make_plan<Index>);
     m.def("equal_indices", [](In<Index> x, In<Index> y) {
         return std::equal(x.data(), x.data() + x.size(), y.data(), y.data() + y.size());
@@ -148,14 +135,14 @@ nb::tuple factorise(BlockLU<Index, Value>& lu, In<Value> values, double preferen
     });
     std::vector<Index> blocks;
     if (outcome == Outcome::done) blocks = blocks_with_small_pivots(lu, small);
-    return nb::make_tuple(static_cast<int>(outcome), lu.trouble, copied(blocks));
+    return nb::make_tuple(name(outcome), lu.trouble, copied(blocks));
 }
 
 // external(k, x, side) solves in place with a block that is not factorised here. Returns the
 // solutions and their errors.
 template <class Index, class Value>
 nb::tuple solve(const BlockLU<Index, Value>& lu, CsrArg<Index> matrix, In<Value> values,
-                double largest, Matrix<const Value> b, int side, nb::object external, bool check) {
+                double largest, Matrix<const Value> b, char side, nb::object external, bool check) {
     const auto columns = matrix.view();
     const auto n = static_cast<std::size_t>(columns.n_rows), width = b.shape(1);
     Buffer<Value> x(n * width);
@@ -168,7 +155,7 @@ nb::tuple solve(const BlockLU<Index, Value>& lu, CsrArg<Index> matrix, In<Value>
                 const auto m = static_cast<std::size_t>(lu.plan.size(k));
                 const nb::ndarray<nb::numpy, Value, nb::ndim<2>> view(
                     rows, {m, static_cast<std::size_t>(w)}, nb::handle());
-                external(k, nb::cast(view, nb::rv_policy::reference), static_cast<int>(s));
+                external(k, nb::cast(view, nb::rv_policy::reference), static_cast<char>(s));
             } catch (const nb::python_error&) {
                 error = std::current_exception();
             }
@@ -193,11 +180,11 @@ void solve_scaled(const BlockLU<Index, Value>& lu, Index k, Array<Value> x, bool
 }
 
 // given: None, the mates of the rows, or the three arrays of a form. Returns None where no perfect
-// matching is at hand; else the form, the largest absolute value, the 1-norm, the number of weak
-// pivots, and a plan, or None in its place where there is to be none, or another diagonal first.
+// matching is at hand; else fields of QuickAnalysis in factors.py, without a plan where there is to
+// be none, or another diagonal first.
 template <class Index, class Value>
 nb::object run_quick_analysis(CsrArg<Index> matrix, In<Value> values, nb::object given,
-                              QuickLimitsArg<Index> limits) {
+                              bool make_plan, bool exchange, const AnalysisLimits& limits) {
     const auto a = matrix.view();
     if (values.size() < static_cast<std::size_t>(a.nnz()))
         throw nb::value_error("there are fewer values than entries");
@@ -205,18 +192,18 @@ nb::object run_quick_analysis(CsrArg<Index> matrix, In<Value> values, nb::object
     const Index* mates = nullptr;
     if (nb::isinstance<nb::tuple>(given)) form = read_form<Index>(nb::cast<FormArg<Index>>(given));
     else if (!given.is_none()) mates = nb::cast<In<Index>>(given).data();
-    const auto [few_entries, many_entries, make_plans, exchange, few_rows, plan] = limits;
-    const QuickLimits<Index> quick{few_entries, many_entries, make_plans,
-                                   exchange,    few_rows,     read_limits<Index>(plan)};
     auto found = interruptible(1, [&](RunContext& run) {
-        return quick_analysis(a, values.data(), std::move(form), mates, quick, run);
+        return quick_analysis(a, values.data(), std::move(form), mates, make_plan, exchange, limits,
+                              run);
     });
     if (found.form.starts.empty()) return nb::none();
     if (!found.is_triangular) refuse_form();
-    return nb::make_tuple(copied(found.form.row_perm), copied(found.form.col_perm),
-                          copied(found.form.starts), found.norms.largest, found.norms.norm,
-                          found.n_weak,
-                          nb::cast(found.plan.release(), nb::rv_policy::take_ownership));
+    nb::dict out;
+    out["row_perm"] = copied(found.form.row_perm), out["col_perm"] = copied(found.form.col_perm);
+    out["row_blocks"] = copied(found.form.starts), out["weak_pivots"] = found.n_weak;
+    out["largest"] = found.norms.largest, out["norm"] = found.norms.norm;
+    if (found.plan) out["plan"] = nb::cast(found.plan.release(), nb::rv_policy::take_ownership);
+    return out;
 }
 
 template <class Index, class Value>
@@ -257,12 +244,22 @@ void bind_factors(nb::module_& m, const char* name) {
                                values.data());
     });
     m.def("quick_analysis", run_quick_analysis<Index, Value>, nb::arg(), nb::arg(),
-          nb::arg().none(), nb::arg());
+          nb::arg().none(), nb::arg(), nb::arg(), nb::arg());
 }
 
 }  // namespace
 
 void bind_lu(nb::module_& m) {
+    nb::class_<AnalysisLimits>(m, "AnalysisLimits")
+        .def(nb::init<>())
+        .def_rw("work_per_entry", &AnalysisLimits::work_per_entry)
+        .def_rw("fill", &AnalysisLimits::fill)
+        .def_rw("always_inside", &AnalysisLimits::always_inside)
+        .def_rw("trial_work", &AnalysisLimits::trial_work)
+        .def_rw("weak_fill", &AnalysisLimits::weak_fill)
+        .def_rw("few_rows", &AnalysisLimits::few_rows)
+        .def_rw("few_entries", &AnalysisLimits::few_entries)
+        .def_rw("many_entries", &AnalysisLimits::many_entries);
     bind_plan<std::int32_t>(m, "BlockPlan32");
     bind_plan<std::int64_t>(m, "BlockPlan64");
     bind_factors<std::int32_t, double>(m, "BlockLU32");

@@ -27,13 +27,19 @@ struct Watch : Signals {
     }
 };
 
-EdgeLayout read_layout(const nb::tuple& t) {
-    return {nb::cast<std::int64_t>(t[0]), nb::cast<std::int64_t>(t[1]), nb::cast<std::size_t>(t[2]),
-            nb::cast<std::size_t>(t[3]),  nb::cast<std::size_t>(t[4]),  nb::cast<std::size_t>(t[5]),
-            nb::cast<int>(t[6]),          nb::cast<int>(t[7])};
+// EdgeFile.layout of edge_file.py.
+EdgeLayout read_layout(const nb::dict& given) {
+    EdgeLayout out;
+    const auto read = [&](const char* name, auto& to) {
+        to = nb::cast<std::remove_reference_t<decltype(to)>>(given[name]);
+    };
+    read("offset", out.offset), read("count", out.count), read("size", out.size);
+    read("u", out.u), read("v", out.v), read("weight", out.weight);
+    read("index_bytes", out.index_bytes), read("weight_bytes", out.weight_bytes);
+    return out;
 }
 
-std::int64_t run_largest_vertex(const char* path, const nb::tuple& layout, nb::object callback) {
+std::int64_t run_largest_vertex(const char* path, const nb::dict& layout, nb::object callback) {
     EdgeSource file(path, read_layout(layout));
     Watch watch(std::move(callback));
     return interruptible(
@@ -41,7 +47,7 @@ std::int64_t run_largest_vertex(const char* path, const nb::tuple& layout, nb::o
 }
 
 template <class Index>
-nb::dict run_match_edges(const char* path, const nb::tuple& layout, const char* folder,
+nb::dict run_match_edges(const char* path, const nb::dict& layout, const char* folder,
                          Out<Index> mate, bool weighted, std::uint64_t seed, nb::object callback) {
     EdgeSource file(path, read_layout(layout));
     Watch watch(std::move(callback));
@@ -50,8 +56,11 @@ nb::dict run_match_edges(const char* path, const nb::tuple& layout, const char* 
         return local_max_stream(file, n, weighted, folder, seed, watch.progress, run, mate.data());
     });
     nb::dict out;
+    nb::dict fault;
     const auto& [kind, edge, ends] = report.fault;
-    out["fault"] = nb::make_tuple(static_cast<int>(kind), edge, ends.u, ends.v, ends.weight);
+    fault["kind"] = kind, fault["edge"] = edge;
+    fault["u"] = ends.u, fault["v"] = ends.v, fault["weight"] = ends.weight;
+    if (kind) out["fault"] = fault;
     out["scanned"] = report.scanned;
     out["written"] = report.written;
     out["weight"] = report.weight;

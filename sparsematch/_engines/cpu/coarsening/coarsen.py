@@ -21,7 +21,7 @@ def galerkin_product(
 
     Time: O(n + nnz).
     """
-    labels, indptr, indices, sums = _core.galerkin_product(
+    labels, (indptr, indices, sums) = _core.galerkin_product(
         csr(graph), values, mate, join, run.workers
     )
     # C++ and NumPy may name the same type differently, which would be seen where it is printed.

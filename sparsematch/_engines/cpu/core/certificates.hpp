@@ -12,18 +12,9 @@
 
 namespace sparsematch {
 
-enum class PairFault {
-    none,
-    col_out_of_range,
-    row_out_of_range,
-    col_disagrees,
-    row_disagrees,
-    no_entry
-};
-
 template <class Index>
 struct PairReport {
-    PairFault fault;
+    const char* fault;  // a mate out of range, or a key of FLAWS in matching.py; null: none
     Index i, j;
 };
 
@@ -35,20 +26,20 @@ PairReport<Index> check_matching(const Csr<Index>& a, Matching<Index> m, RunCont
     for (Index i = 0; i < a.n_rows && counter.add(1); ++i) {
         const Index j = m.row_mate[i];
         if (j == UNMATCHED<Index>) continue;
-        if (j < 0 || j >= a.n_cols) return {PairFault::col_out_of_range, i, j};
-        if (m.col_mate[j] != i) return {PairFault::col_disagrees, i, j};
+        if (j < 0 || j >= a.n_cols) return {"col_out_of_range", i, j};
+        if (m.col_mate[j] != i) return {"col_disagrees", i, j};
         const auto list = a.neighbours(i);
         const auto at = std::ranges::find(list, j);
-        if (at == list.end()) return {PairFault::no_entry, i, j};
+        if (at == list.end()) return {"no_entry", i, j};
         counter.add(at - list.begin());
     }
     for (Index j = 0; j < a.n_cols && counter.add(1); ++j) {
         const Index i = m.col_mate[j];
         if (i == UNMATCHED<Index>) continue;
-        if (i < 0 || i >= a.n_rows) return {PairFault::row_out_of_range, i, j};
-        if (m.row_mate[i] != j) return {PairFault::row_disagrees, i, j};
+        if (i < 0 || i >= a.n_rows) return {"row_out_of_range", i, j};
+        if (m.row_mate[i] != j) return {"row_disagrees", i, j};
     }
-    return {PairFault::none, 0, 0};
+    return {nullptr, 0, 0};
 }
 
 // An entry whose ends are both free, or (UNMATCHED, UNMATCHED) when the matching is maximal.
@@ -58,8 +49,8 @@ PairReport<Index> free_entry(const Csr<Index>& a, Matching<Index> m, RunContext&
     for (Index i = 0; i < a.n_rows && counter.add(1); ++i)
         if (m.row_mate[i] == UNMATCHED<Index> && counter.add(a.degree(i)))
             for (const Index j : a.neighbours(i))
-                if (m.col_mate[j] == UNMATCHED<Index>) return {PairFault::none, i, j};
-    return {PairFault::none, UNMATCHED<Index>, UNMATCHED<Index>};
+                if (m.col_mate[j] == UNMATCHED<Index>) return {nullptr, i, j};
+    return {nullptr, UNMATCHED<Index>, UNMATCHED<Index>};
 }
 
 // The search from the free rows, which marks what alternating paths reach.

@@ -1,4 +1,4 @@
-"""Is a matching valid, maximal, maximum: told in the user's rows and columns."""
+"""Is a matching valid, maximal, maximum, in the user's rows and columns."""
 
 import numpy as np
 
@@ -8,19 +8,18 @@ from sparsematch._types.bipartite import BipartiteCSR
 from sparsematch._types.labels import VertexCover
 from sparsematch._types.matching import Matching
 
-#: The core's codes of what is wrong, with the sides exchanged.
-_EXCHANGED = {3: 4, 4: 3, 5: 5}
+_EXCHANGED = {"row_disagrees": "col_disagrees", "col_disagrees": "row_disagrees"}
 
 
-def wrong_pair(graph: BipartiteCSR, matching: Matching) -> tuple[int, int, int] | None:
+def wrong_pair(graph: BipartiteCSR, matching: Matching) -> tuple[str, int, int] | None:
     """Return the first thing wrong with a matching whose mates are within range.
 
     Time: O(n_rows + n_cols + nnz).
     """
-    code, major, minor = _core.check_matching(csr(graph), mates(graph, matching))
-    if code == 0:
+    flaw, row, col = _core.check_matching(csr(graph), mates(graph, matching))
+    if flaw is None:
         return None
-    return (_EXCHANGED[code] if graph.flipped else code, *graph.orient(major, minor))
+    return (_EXCHANGED.get(flaw, flaw) if graph.flipped else flaw, *graph.orient(row, col))
 
 
 def free_pair(graph: BipartiteCSR, matching: Matching) -> tuple[int, int] | None:

@@ -1,7 +1,7 @@
 """One run of one engine of the core: every engine of this back-end, and each step of `auto`.
 
-The core knows rows and columns only as what `indptr` runs over and what `indices` names; the mates
-of a flipped graph are handed to it the other way round.
+A row of the core is what `indptr` runs over, a column what `indices` names; the mates of a flipped
+graph are passed in the other order.
 """
 
 from collections.abc import Mapping
@@ -18,19 +18,6 @@ from sparsematch._types.arrays import IndexArray
 from sparsematch._types.bipartite import BipartiteCSR
 from sparsematch._types.matching import Matching
 from sparsematch._types.run_info import StepInfo
-
-
-class EngineEntry(NamedTuple):
-    """A row of one of the core's tables of engines: see `EngineInfo`, and `Engine` for ranges."""
-
-    name: str
-    kind: str
-    summary: str
-    options: dict[str, bool | float]
-    ranges: dict[str, tuple[float, float]]
-    transpose: str
-    multithreaded: bool
-    guarantee: float
 
 
 class Forced(NamedTuple):
@@ -63,7 +50,7 @@ class HostByProducts(ByProducts):
     forced: Forced | None = None
 
 
-ENGINES = {row[0]: EngineEntry(*row) for row in _core.engines()}
+ENGINES = {row["name"]: row for row in _core.engines()}
 
 #: Engines that read or write flags of finished rows and columns.
 _FINISHING = "karp_sipser", "single_source_bfs"
@@ -103,7 +90,7 @@ def run_engine(
         transpose is left out, also of push-relabel, which may give up then; Karp-Sipser and
         MS-BFS-Graft need it.
     edge_limit : int, optional
-        Stop, short of the goal, after about so many entries; 0: never.
+        Entries after which to stop, about, short of the goal; 0: never.
     options : mapping, optional
         Options of this step, before those of the run.
     workers : int, optional
@@ -120,7 +107,7 @@ def run_engine(
     """
     known = before or HostByProducts()
     transposed = known.transposed
-    needs = "unused" if sides == "one" else ENGINES[name].transpose
+    needs = "unused" if sides == "one" else ENGINES[name]["transpose"]
     if sides == "exchanged" or needs == "required":
         transposed = transposed or transpose(graph, run)
     major, minor = graph, transposed if needs != "unused" else None
@@ -130,20 +117,20 @@ def run_engine(
         major, minor, pair = transposed, graph if minor else None, pair[::-1]
         finished = finished and finished[::-1]
     forced = np.empty(major.n_major, graph.dtype) if finished and name == "karp_sipser" else None
-    settings = workers or run.workers, edge_limit, run.detailed, run.seed
+    settings = edge_limit, run.detailed, run.seed
     begin = perf_counter()
     account, n_forced = _core.run_engine(
         name,
         csr(major),
         csr(minor) if minor else None,
         pair,
+        workers or run.workers,
         settings,
         {**run.options, **options} if options else run.options,
         finished,
         forced,
     )
-    on_one_machine = 0, reason, 0, 0, ""  # no bytes were copied or sent
-    info = StepInfo._make((name, perf_counter() - begin, *account, *on_one_machine))
+    info = StepInfo(name, perf_counter() - begin, reason=reason, **account)
     run.steps.append(info)
     if forced is not None:
         known.forced = Forced(forced, *n_forced)

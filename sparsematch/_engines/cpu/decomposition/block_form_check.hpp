@@ -31,7 +31,7 @@ class BlockFormCheck {
     // Workspace: six indices for each row, one for each entry. Time: O(n_rows + n_cols + nnz).
     bool holds(RunContext& run) {
         if (free_rows_ && free_cols_ && n_blocks_ < 2) return false;
-        if (check_matching(a_, m_, run).fault != PairFault::none) return false;
+        if (check_matching(a_, m_, run).fault) return false;
         WorkCounter counter(run);
         return is_triangular(counter) && pairs_and_free_ones_fit() && are_components(counter);
     }

@@ -1,14 +1,68 @@
-// Dulmage-Mendelsohn: the coarse parts of a matrix and the blocks of its square part, from a
-// maximum matching.
+// The block triangular form: the coarse Dulmage-Mendelsohn parts of a matrix, and the blocks of its
+// square part, from a maximum matching.
 //
-// Dulmage, Mendelsohn: Coverings of bipartite graphs (1958); Pothen, Fan (ACM TOMS 16, 1990). The
-// blocks are the strong components of the graph that has the matched columns as vertices and an arc
-// from column j to each column of its mate's row.
-// A depth-first search finds them all, but waits for memory at every vertex. Most vertices are
-// settled before it by searches that can prefetch, or read in order. If Karp-Sipser was the start:
-// pairs forced by vertices of degree one are components. With the transpose: trimming (trim.hpp).
-// With it or without: large components (forward_backward.hpp, sweeps.hpp), each of which becomes
-// one vertex.
+// Matching, free and alternating path: see single_source_bfs.hpp. Coarse parts:
+//   vertical     rows and columns that alternating paths from free rows reach: too many rows;
+//   horizontal   rows and columns from which a free column is reached: too many columns;
+//   square       the others, all matched among themselves.
+// They are the same for every maximum matching. Take each column of the square part as a vertex,
+// with an arc from column j to each column of its mate's row. What reaches each other is a strong
+// component: these are the blocks, too small to be divided by any permutation. In the order of the
+// arcs between them they are block upper triangular.
+//
+//                     free column
+//                    |-|                       x matched, * any, blank: no entry
+//     horizontal   [ * x * * * * * * * ]
+//                  [ * * x * * * * * * ]
+//     square       [       x * * * * * ]       blocks of two rows, one and one
+//                  [       * x * * * * ]
+//                  [           x * * * ]
+//                  [             x * * ]
+//     vertical     [               x * ]
+//                  [               * x ]
+//                  [               * * ] -     free row
+//
+// The way through the headers, and what each hands to the next:
+//
+//     block_labels (below): matrix, matching, transpose if there is one
+//       |
+//       v
+//     coarse_parts.hpp          searches from free rows and columns (core/alternating_search.hpp)
+//       |  CoarseParts: bits of the coarse parts and of what is settled
+//       v
+//     Blocks::settle_forced     pairs that Karp-Sipser forced: blocks of one row at either end
+//       |  CoarseParts, numbers at both ends
+//       +---- with the transpose -------------+---- without, and most is left -----+
+//       v                                     v                                    |
+//     trim.hpp                              sweeps.hpp                             |
+//       |  rows without arcs: blocks of one   |  large components by passes        |
+//       v                                     |  over the rows                     |
+//     forward_backward.hpp                    |                                    |
+//       |  large components by searches       |                                    |
+//       +-------------------+-----------------+                                    |
+//                           |  LargeComponents (large_components.hpp)              |
+//                           v                                                      v
+//     contracted_graph.hpp  each large component one vertex; a copy of the      Blocks::direct
+//                           |  arcs that are left                              arcs in place |
+//                           v                                                                v
+//     strong_components.hpp Tarjan's depth-first search: the number of each vertex, sinks first
+//       |
+//       v
+//     Blocks::write             the group of every row -> block_permutation.hpp sorts by it
+//
+// limits.hpp says where the method changes. plain_components.hpp and component_checks.hpp repeat it
+// by plain means, in checked builds.
+//
+// Why several steps. Depth-first search alone is right, but waits for memory at every vertex; most
+// vertices are settled before by searches that can prefetch, or that read in order. Each step may
+// give up early: what it does not settle is left to depth-first search, so that no limit changes
+// the result.
+//
+// Dulmage, Mendelsohn: Coverings of bipartite graphs (Canadian J. Math. 10, 1958); Pothen, Fan:
+// Computing the block triangular form of a sparse matrix (ACM TOMS 16, 1990), whose horizontal,
+// square and vertical parts, H, S, V, these are.
+// Invariant: a settled row is in a coarse part, or its group is known but for a shift.
+// Time: O(n_rows + n_cols + nnz).
 #pragma once
 
 #include <algorithm>
@@ -56,7 +110,7 @@ class Blocks {
   private:
     static constexpr std::int64_t ahead = 16;  // forced rows
 
-    // Whether more than a share of all columns are so many.
+    // Whether n is more than this share of all columns.
     bool is_above(double share, std::size_t n) const {
         return static_cast<double>(n) > share * static_cast<double>(a_.n_cols);
     }

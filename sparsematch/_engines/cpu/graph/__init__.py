@@ -1,14 +1,15 @@
 """Matching engines for general graphs."""
 
 from sparsematch._engines.cpu.graph import engines, part
-from sparsematch._engines.operations import GraphOps, GraphPartOps
+from sparsematch._engines.distributed_operations import GraphPartOps
+from sparsematch._engines.edges import first_infinite, one_sided_entry, take_larger
+from sparsematch._engines.operations import GraphOps
 from sparsematch._engines.registry import Engine, register, register_operations
-from sparsematch._types.graph import first_infinite, one_sided_entry, take_larger
 
 for _entry in engines.ENGINES.values():
-    register(Engine(**_entry._asdict(), backend="numpy", improve=engines.improve(_entry.name)))
-_auto = engines.ENGINES[engines.DEFAULT]._replace(name="auto")
-register(Engine(**_auto._asdict(), backend="numpy", improve=engines.improve(engines.DEFAULT)))
+    register(Engine(**_entry, backend="numpy", improve=engines.improve(_entry["name"])))
+_auto = engines.ENGINES[engines.DEFAULT] | {"name": "auto"}
+register(Engine(**_auto, backend="numpy", improve=engines.improve(engines.DEFAULT)))
 
 register_operations(
     "numpy",

@@ -1,17 +1,16 @@
-"""Engines for general graphs, and what is asked of such a graph beside matching."""
+"""Engines for general graphs, and the other operations on such a graph."""
 
 from collections.abc import Callable
 from time import perf_counter
 
 from sparsematch._engines.cpu import _core
 from sparsematch._engines.cpu.core.csr import GraphArrays
-from sparsematch._engines.cpu.core.run_engine import EngineEntry
 from sparsematch._engines.registry import Run
 from sparsematch._types.arrays import IndexArray
 from sparsematch._types.graph import Graph, GraphProperties
 from sparsematch._types.run_info import StepInfo
 
-ENGINES = {row[0]: EngineEntry(*row) for row in _core.graph_engines()}
+ENGINES = {row["name"]: row for row in _core.graph_engines()}
 
 #: What `method="auto"` means.
 DEFAULT = "local_max"
@@ -21,16 +20,16 @@ def improve(name: str) -> Callable[[Graph, IndexArray, Run], None]:
     """Return the function of an engine."""
 
     def match(graph: Graph, mate: IndexArray, run: Run) -> None:
-        settings = run.workers, 0, run.detailed, run.seed
+        settings = 0, run.detailed, run.seed
         begin = perf_counter()
-        account = _core.match_graph(name, _arrays(graph), mate, settings, run.options)
-        run.steps.append(StepInfo(name, perf_counter() - begin, *account))
+        account = _core.match_graph(name, _arrays(graph), mate, run.workers, settings, run.options)
+        run.steps.append(StepInfo(name, perf_counter() - begin, **account))
 
     return match
 
 
 def validate_graph(graph: Graph, run: Run) -> GraphProperties:
-    """Return what one pass over the entries tells. Time: O(n + nnz)."""
+    """Return what one pass over the entries finds. Time: O(n + nnz)."""
     ascending, finite, balance = _core.validate_graph(_arrays(graph), 0, run.workers)
     return GraphProperties(ascending=ascending, symmetric=not balance, finite=finite)
 

@@ -4,7 +4,7 @@ from sparsematch._engines.cpu import _core
 from sparsematch._engines.cpu.core.csr import GraphArrays
 from sparsematch._engines.registry import Run
 from sparsematch._types.arrays import IndexArray
-from sparsematch._types.graph_part import GraphPart, LocalMaxPart, PartProperties
+from sparsematch._types.over_ranks.graph_part import GraphPart, LocalMaxPart, PartProperties
 
 
 def part_properties(graph: GraphPart, run: Run) -> PartProperties:

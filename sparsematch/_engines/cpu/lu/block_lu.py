@@ -11,23 +11,8 @@ from sparsematch._types.arrays import BoolArray, IndexArray
 from sparsematch._types.bipartite import BipartiteCSR
 from sparsematch._types.factors import BlockLU, BlockPlan, QuickAnalysis
 
-#: Multiplications per entry of L + U above which supernodes pay: left to an external solver.
-_WORK_PER_ENTRY = 105.0
-#: Entries of L + U per entry of a block above which its ordering is given up: it is too heavy
-#: already.
-_FILL = 40.0
-#: Blocks of so few rows are factorised by the core, whatever they cost.
-_ALWAYS_INSIDE = 16
-#: Multiplications per entry up to which a block is factorised as it is: to look for another
-#: diagonal, and to order anew, takes as long.
-_TRIAL_WORK = 50.0
-#: Entries of L + U per entry that are sure to come, above which a block with weak pivots is left to
-#: an external solver: as pivots move, there will be several times as many, and supernodes pay.
-_WEAK_FILL = 4.0
-#: Rows of a block in which pivots that move fill less than it costs to prevent that.
-_FEW_ROWS = 500
-#: Entries up to which a quick analysis finds a matching, and up to which it tries to.
-_FEW_ENTRIES, _MANY_ENTRIES = 1 << 14, 1 << 20
+#: What the core leaves to others, and how much it tries: `AnalysisLimits` of symbolic.hpp.
+LIMITS = _core.AnalysisLimits()
 
 
 def block_plan(
@@ -41,13 +26,7 @@ def block_plan(
 
     Time: O(n + nnz) and the orderings.
     """
-    return _core.block_plan(
-        csr(graph), (row_perm, col_perm, row_blocks), external_only, _plan_limits()
-    )
-
-
-def _plan_limits() -> tuple[float, float, int, float, float]:
-    return _WORK_PER_ENTRY, _FILL, _ALWAYS_INSIDE, _TRIAL_WORK, _WEAK_FILL
+    return _core.block_plan(csr(graph), (row_perm, col_perm, row_blocks), external_only, LIMITS)
 
 
 def value_norms(graph: BipartiteCSR, values: NDArray[Any]) -> tuple[float, float]:
@@ -82,9 +61,8 @@ def quick_analysis(
     three arrays of the form. There is no plan if none is wanted, or if `exchange` allows another
     diagonal and it would pay. Time: O(n + nnz) and the orderings.
     """
-    limits = _FEW_ENTRIES, _MANY_ENTRIES, plan, exchange, _FEW_ROWS, _plan_limits()
-    found = _core.quick_analysis(csr(graph), values, given, limits)
-    return QuickAnalysis(*found) if found else None
+    found = _core.quick_analysis(csr(graph), values, given, plan, exchange, LIMITS)
+    return QuickAnalysis(**found) if found else None
 
 
 def solve(
@@ -93,7 +71,7 @@ def solve(
     values: NDArray[Any],
     largest: float,
     b: NDArray[Any],
-    side: int,
+    side: str,
     external: Any,
     check: bool,
 ) -> tuple[NDArray[Any], NDArray[np.float64]]:

@@ -29,9 +29,25 @@ namespace sparsematch {
 
 enum class Outcome { done, singular, unstable, fill_exceeded, stopped };
 
+constexpr const char* name(Outcome outcome) {
+    switch (outcome) {
+        case Outcome::done:
+            return "done";
+        case Outcome::singular:
+            return "singular";
+        case Outcome::unstable:
+            return "unstable";
+        case Outcome::fill_exceeded:
+            return "fill_exceeded";
+        default:
+            return "stopped";
+    }
+}
+
 template <class Index, class Value>
 class BlockLU {
   public:
+    // Share of the largest in its column below which an old pivot is replaced by a new one.
     static constexpr double refactor_tolerance = 1e-3;
     // Entries of U beside those of the equilibrated block, above which the diagonal is preferred
     // less: some four of sixteen digits are lost, which a step of refinement brings back.
@@ -42,7 +58,7 @@ class BlockLU {
           row_of(size()), upper_row(plan.upper_row), upper(plan.upper_row.size()),
           growth(static_cast<std::size_t>(plan.n_blocks()), 1), place_(size()) {}
 
-    // Factorises anew, pivots chosen by the values: the diagonal if it is at least `preference`
+    // Factorises with new pivots, chosen by the values: the diagonal if it is at least `preference`
     // times the largest of its column. After `singular` and `fill_exceeded`, `trouble` is the block
     // where.
     Outcome factorise(const Value* a, double preference, RunContext& run) {

@@ -83,14 +83,6 @@ class QuickForm {
 };
 
 template <class Index>
-struct QuickLimits {
-    std::int64_t few_entries, many_entries;  // QuickForm::match
-    bool make_plan, exchange;  // whether a plan is to be made, and may ask for another diagonal
-    Index few_rows;            // of a block whose weak pivots do not count
-    typename BlockPlan<Index>::Limits plan;
-};
-
-template <class Index>
 struct QuickAnalysis {
     SquareForm<Index> form;  // empty: no perfect matching is at hand
     ValueNorms norms;
@@ -116,11 +108,12 @@ bool is_certified(const Csr<Index>& a, const SquareForm<Index>& form, RunContext
 }
 
 // a: the columns of a square matrix. Given: its form, if it is not empty; else the mates of its
-// rows, if they are not null; else neither. Time: O(n + nnz), the matching, and the orderings.
+// rows, if they are not null; else neither. make_plan, exchange: whether a plan is wanted, and may
+// be left out for another diagonal. Time: O(n + nnz), the matching, and the orderings.
 template <class Index, class Value>
 QuickAnalysis<Index> quick_analysis(const Csr<Index>& a, const Value* values,
-                                    SquareForm<Index> given, const Index* row_mate,
-                                    const QuickLimits<Index>& limits, RunContext& run) {
+                                    SquareForm<Index> given, const Index* row_mate, bool make_plan,
+                                    bool exchange, const AnalysisLimits& limits, RunContext& run) {
     QuickAnalysis<Index> out{std::move(given), {}, 0, nullptr, true};
     SquareForm<Index>& form = out.form;
     if (form.starts.empty()) {
@@ -133,12 +126,13 @@ QuickAnalysis<Index> quick_analysis(const Csr<Index>& a, const Value* values,
     out.is_triangular = !checks_invariants || is_certified(a, form, run);
     if (!out.is_triangular) return out;
     out.norms = value_norms(a.indptr, a.n_rows, values);
-    if (!limits.make_plan) return out;
+    if (!make_plan) return out;
     Buffer<PivotOutlook> pivots(static_cast<std::size_t>(form.n_blocks()), PivotOutlook::unsure);
-    const Index few_rows = limits.exchange ? limits.few_rows : std::numeric_limits<Index>::max();
+    const Index few_rows =
+        exchange ? static_cast<Index>(limits.few_rows) : std::numeric_limits<Index>::max();
     if (std::isfinite(out.norms.norm))
         out.n_weak = weak_pivots(a, form, values, few_rows, pivots.data());
-    Planner<Index> planner(a, form, nullptr, pivots.data(), limits.plan, run);
+    Planner<Index> planner(a, form, nullptr, pivots.data(), limits, run);
     auto plan = std::make_unique<BlockPlan<Index>>(planner.make());
     out.is_triangular = planner.is_triangular();
     if (!planner.wants_exchange()) out.plan = std::move(plan);

@@ -22,20 +22,30 @@
 
 namespace sparsematch {
 
+// Which blocks are left to an external solver, and how much is tried before.
+struct AnalysisLimits {
+    // Multiplications per entry of L + U above which supernodes pay: left to an external solver.
+    double work_per_entry = 105;
+    // Entries of L + U per entry of a block above which its ordering is given up, and the block
+    // left to an external solver.
+    double fill = 40;
+    // Rows of a block that is factorised here whatever it costs.
+    std::int64_t always_inside = 16;
+    // Multiplications per entry up to which a block is factorised as it is: to look for another
+    // diagonal, and to order again, takes as long.
+    double trial_work = 50;
+    // Entries of L + U per entry, with pivots on the diagonal, above which a block with weak pivots
+    // is left to an external solver: as pivots move there will be several times as many. So is one
+    // with a symmetric pattern, which another diagonal would spoil.
+    double weak_fill = 4;
+    // Rows of a block in which pivots that move fill less than it costs to prevent that.
+    std::int64_t few_rows = 500;
+    // Entries up to which a quick analysis finds a matching, and up to which it tries to.
+    std::int64_t few_entries = 1 << 14, many_entries = 1 << 20;
+};
+
 template <class Index>
 struct BlockPlan {
-    // A block that exceeds one of the first two is left to an external solver.
-    struct Limits {
-        double work_per_entry;  // multiplications per entry of L + U
-        double fill;            // entries of L + U per entry of the block
-        Index always_inside;    // a block with at most this many rows is factorised here
-        // A block that takes at most so many multiplications per entry is factorised as it is: to
-        // look for better takes as long. Others with weak pivots are left to an external solver if
-        // L + U will have so many entries per entry, or the pattern is symmetric, which another
-        // diagonal would spoil.
-        double trial_work, weak_fill;
-    };
-
     Index n = 0;
     std::vector<Index> starts;              // block k is rows and columns starts[k]...starts[k + 1]
     std::vector<Index> row_perm, col_perm;  // the permuted matrix is A[row_perm][:, col_perm]
@@ -66,7 +76,7 @@ class Planner {
     // block (null: nothing). What is made by a run that was stopped is of no use. Time: O(n + nnz),
     // and the orderings.
     Planner(const Csr<Index>& a, SquareForm<Index> form, const bool* external_only,
-            const PivotOutlook* pivots, typename BlockPlan<Index>::Limits limits, RunContext& run)
+            const PivotOutlook* pivots, const AnalysisLimits& limits, RunContext& run)
         : a_(a), external_only_(external_only), pivots_(pivots), limits_(limits), run_(run),
           counter_(run), place_(a.n_rows), local_(a.nnz()), column_(a.n_rows + std::size_t{1}),
           cursor_(a.n_rows) {
@@ -300,7 +310,7 @@ class Planner {
     const Csr<Index>& a_;
     const bool* external_only_;
     const PivotOutlook* pivots_;
-    const typename BlockPlan<Index>::Limits limits_;
+    const AnalysisLimits limits_;
     RunContext& run_;
     WorkCounter counter_;
     BlockPlan<Index> plan_;

@@ -16,7 +16,8 @@
 
 namespace sparsematch {
 
-enum class Side { plain, transposed, adjoint };
+// The matrix, its transpose or its conjugate transpose, by the letters of BLAS.
+enum class Side : char { plain = 'N', transposed = 'T', adjoint = 'H' };
 
 template <class Value>
 Value conjugate(Value v) {

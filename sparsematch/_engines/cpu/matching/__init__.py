@@ -39,10 +39,10 @@ register(
 for _entry in ENGINES.values():
     register(
         Engine(
-            **_entry._asdict(),
+            **_entry,
             backend="numpy",
-            default_init="cheap" if _entry.kind == "exact" else "none",
-            improve=partial(_improve, _entry.name),
+            default_init="cheap" if _entry["kind"] == "exact" else "none",
+            improve=partial(_improve, _entry["name"]),
         )
     )
 

@@ -1,27 +1,51 @@
-// Push-relabel: an active row pushes itself onto its nearest column, and the displaced row becomes
-// active in its place.
+// Push-relabel: a free row displaces a matched one where a free column is nearest, and the
+// displaced row goes on. There are no paths and no trees: only labels of columns.
+//
+// Matching, free and alternating path: see single_source_bfs.hpp.
+// The label of a column is a lower bound on how many columns an alternating path from it passes
+// until it ends in a free one: 0 for a free column. A row is active if it is free and may still be
+// matched.
+//   push     An active row i is matched to the column j with the least label of its list. If j had
+//            a mate, that row is displaced and active now.
+//   relabel  From j, the only way on is through its new mate i, whose next best column has the
+//            second least label: this plus one is a bound for j, and labels only rise.
+// A row whose columns are all labelled `infinite` (more than the columns that a path can pass)
+// reaches no free column and is dropped.
+//
+//          1 2 3    labels 2 1 0      c is active.
+//     a  [ x o . ]                    c takes 1, displaces a; c has no other column: 1 is infinite
+//     b  [ . x o ]                    a takes 2, displaces b; likewise 2
+//     c  [ o . . ]                    b takes 3, which is free: done
+//
+// Why right. A matched column stays matched, so that the matching never shrinks. A row is dropped
+// only if bounds prove that there is no path from it; when no row is active there is none at all.
+// Exact labels, by breadth-first search from all free columns (exact_labels.hpp), are set initially
+// and after every k (n_rows + n_cols) relabels, as pushes alone raise labels slowly. Gap: once no
+// column has label d, none above d reaches a free column.
+// Not in the papers: without a transpose nothing is relabelled globally; labels begin as 0 or 1,
+// which are lower bounds, too, and pushes alone raise them; after a pass over the entries a row's
+// list is scanned from a place of its own, as free columns may have been driven far away in one
+// direction.
 //
 // Kaya, Langguth, Manne, Ucar: Push-relabel based algorithms for the maximum transversal problem
-// (Computers & OR 40, 2013); Deveci et al. (ICPP 2013), Algorithms 1 and 2, with rows and columns
-// exchanged; for several workers Langguth, Azad, Halappanavar, Manne: On parallel push-relabel
-// based algorithms for bipartite maximum matching (Parallel Computing 40, 2014). The paper's psi of
-// a column is its label: a lower bound on its distance to a free column, counted in columns (half
-// of psi, so that it fits the index type); psi of a row is not stored, being the least label of its
-// list plus one. First in, first out; exact labels initially and after every k (n_rows + n_cols)
-// relabels; gap: when no column has label d any more, no column above d reaches a free one. Not in
-// the papers: without a transpose nothing is relabelled globally; labels begin as 0 or 1, which are
-// lower bounds, too, and pushes alone raise them; after a pass over the entries a row's list is
-// scanned from a place of its own, as free columns may have been driven far away in one direction.
-// A worker has a ring of active rows, and keeps what it displaces; after some thousand pushes the
-// active rows are shared out anew.
+// (Computers & OR 40, 2013); Deveci, Kaya, Ucar, Catalyurek: A push-relabel-based maximum
+// cardinality bipartite matching algorithm on GPUs (ICPP 2013), Algorithms 1 and 2, with rows and
+// columns exchanged; for several workers Langguth, Azad, Halappanavar, Manne: On parallel
+// push-relabel based algorithms for bipartite maximum matching (Parallel Computing 40, 2014). The
+// paper's psi of a column -> label (half of
+// psi, so that it fits the index type); psi of a row is not stored, being the least label of its
+// list plus one. Active rows are processed first in, first out.
 //
-// Protocol of several workers: a row is active with one of them. That one writes the row's mate,
-// and then takes the column by an exchange of its mate (acquire, release): who displaces the row
-// later sees that write. The mate of an active row is out of date until pushing ends. Labels are
-// raised without order, so one may be too high: a row that finds none below infinite waits for the
-// next global relabelling, and is dropped if that, during which nothing is pushed, does not reach
-// it. With one worker no label is too high, and such a row is dropped at once.
-// Invariant: labels only rise between two global relabellings, a matched column stays matched.
+// Protocol of several workers. Each has a ring of active rows and keeps those that it displaces;
+// after some thousand pushes the active rows are divided again. A row is active with one worker.
+// That one writes the row's mate, and then claims the column by an exchange of its mate (acquire,
+// release), so that the worker that displaces the row later sees that write. The mate of an active
+// row is out of date until pushing ends. Labels are raised without order, so one may be too high: a
+// row that finds none below infinite waits for the next global relabelling, and is dropped if that,
+// during which nothing is pushed, does not reach it. With one worker no label is too high, and such
+// a row is dropped at once.
+// Invariant: labels only rise between two global relabellings; a matched column stays matched.
+// Time: O(sqrt(n) nnz) between global relabels, O(n nnz) in all.
 #pragma once
 
 #include <algorithm>
@@ -65,7 +89,7 @@ class PushRelabel {
         std::vector<Index> waiting;  // without a label below infinite
         std::int64_t relabels = 0, augmentations = 0;
     };
-    // Pushes of a worker in a round.
+    // Pushes of a worker in a round, at least and at most.
     static constexpr std::int64_t least_pushes = 1 << 12, most_pushes = 1 << 14;
     // Active rows for each worker below which it is not worth waking.
     static constexpr std::size_t least_active = 64;
@@ -121,7 +145,7 @@ class PushRelabel {
         }
     }
 
-    // Gives up if so many relabels have matched no row, if few rows are active, or if one waits.
+    // Gives up if interval_ relabels have matched no row, if few rows are active, or if one waits.
     void push_with_lower_bounds() {
         if constexpr (!Threads) {
             std::fill(count_.begin(), count_.end(), Index{0});
@@ -270,8 +294,8 @@ class PushRelabel {
     RunContext& run_;
     const std::int64_t interval_;
     const Index infinite_;
-    // Rows that pushes, each of which waits for memory, leave to searches: more where these are
-    // shared out among more workers than would push so few.
+    // Active rows that pushes, each of which waits for memory, leave to searches: more where more
+    // workers search than would push.
     const std::size_t last_rows_;
     std::vector<Index> active_, spare_;
     Buffer<Column> column_;

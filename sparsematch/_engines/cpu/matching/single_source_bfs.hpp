@@ -1,10 +1,38 @@
-// Single-source breadth-first search: one free row after the other, each augmented as soon as a
-// free column is met.
+// Maximum matching by breadth-first search from one free row after the other: the simplest exact
+// engine, and the one to read first, as the others build on these definitions.
 //
-// Azad, Buluc, Pothen (IPDPS 2015), Algorithm 1; Setubal (1996). Paper's visited[y]: visited;
-// parent of a column: parent.
-// Invariant: a tree without an augmenting path can never have one again (Papadimitriou, Steiglitz),
-// so its columns stay visited; a tree with one is forgotten.
+// Problem. A matching is a set of entries of a sparse matrix, no two in the same row or column. A
+// row or column with such an entry is matched, and the other end is its mate; the rest are free. A
+// maximum matching has as many entries as possible: the structural rank.
+//
+// An alternating path goes from a free row along an entry to a column, along the matched entry of
+// that column to its mate, along another entry to another column, and so on. One that ends in a
+// free column is an augmenting path: unmatching its matched entries and matching the others makes
+// the matching one larger. Berge (1957): a matching is maximum if and only if there is no
+// augmenting path.
+//
+//          1 2 3
+//     a  [ x o . ]    x matched, o not.   c --- 1 === a --- 2 === b --- 3   augmenting path
+//     b  [ . x o ]    Row c and column 3
+//     c  [ o . . ]    are free.           c === 1 --- a === 2 --- b === 3   after augmenting
+//
+// Algorithm. For each free row, grow an alternating tree level by level (search_tree.hpp): the
+// unvisited columns of a row, then the mates of these. At the first free column, augment along the
+// path back to the root.
+//   - A column is visited once in a search: a second way to it leads to nothing that the first does
+//     not reach.
+//   - After augmenting, the tree is forgotten, as its paths have changed.
+//   - A tree without a free column stays visited for good. All entries of its rows are in its
+//     columns, all of these are matched, and their mates are rows of the tree: whatever enters it
+//     never leaves. Searches that skip it change none of its pairs, so that this remains true.
+// So one search for each free row is enough: when the last one ends there is no augmenting path.
+//
+// Azad, Buluc, Pothen: A parallel tree grafting algorithm for maximum cardinality matching in
+// bipartite graphs (IPDPS 2015), Algorithm 1. The paper's X, Y -> rows, columns; visited[y] ->
+// SearchTree::visited; parent[y] -> SearchTree::parent, the place of that row in the queue; mate ->
+// Matching. Several workers: parallel_single_source_bfs.hpp.
+// Invariant: between searches `visited` has the columns of failed trees, and no others.
+// Time: O(nnz) a successful search, O(nnz) for all that fail together: O(n nnz).
 #pragma once
 
 #include <vector>

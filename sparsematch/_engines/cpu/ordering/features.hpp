@@ -22,47 +22,62 @@ namespace sparsematch {
 struct DegreeStatistics {
     std::int64_t n = 0, entries = 0;
     std::uint64_t squares = 0;
-    std::int64_t ones = 0, empty = 0;
+    std::int64_t n_ones = 0, empty = 0;
+
+    double mean() const { return n ? static_cast<double>(entries) / static_cast<double>(n) : 0; }
+    // The variance over the mean: 0 where all are equal, 1 in random graphs.
+    double variation() const {
+        return entries ? static_cast<double>(squares) / static_cast<double>(entries) - mean() : 0;
+    }
+    // The fraction of degree one.
+    double ones() const { return n ? static_cast<double>(n_ones) / static_cast<double>(n) : 0; }
 
     // Adds those from begin to end - 1; in sums as narrow as an index, that the loop is vectorised.
     template <class Index, class Degree>
     void add(Index begin, Index end, const Degree& degree) {
-        Index sum = 0, n_ones = 0, n_empty = 0;
+        Index sum = 0, single = 0, none = 0;
         std::uint64_t n_squares = 0;
         for (Index k = begin; k < end; ++k) {
             const auto d = static_cast<std::make_unsigned_t<Index>>(degree(k));
             sum += d;
             n_squares += static_cast<std::uint64_t>(d) * d;
-            n_ones += d == 1;
-            n_empty += d == 0;
+            single += d == 1;
+            none += d == 0;
         }
-        add({end - begin, sum, n_squares, n_ones, n_empty});
+        add({end - begin, sum, n_squares, single, none});
     }
     void add(const DegreeStatistics& part) {
         n += part.n;
         entries += part.entries;
         squares += part.squares;
-        ones += part.ones;
+        n_ones += part.n_ones;
         empty += part.empty;
     }
 };
 
-// What a sample of pairs of neighbouring rows tells about the order of the rows.
-struct OrderSigns {
+// The order of the rows, by a sample of pairs of neighbouring ones.
+struct OrderFeatures {
     int pairs = 0;  // of which both rows have entries
     // The median distance of their middle entries, in columns; that of those of two rows that are
     // far apart.
     double near = 0, far = 0;
     bool ascending = true;  // the degrees; not if all are equal
+
+    // Whether the distance of neighbours is below this share of that of any two rows; true, too,
+    // where there are too few pairs to tell.
+    bool are_near(double share) const {
+        constexpr int few = 16;
+        return pairs < few || near < share * far;
+    }
 };
 
 // Reads: some rows for each of 512 pairs. Time: O(1).
 template <class Index>
-OrderSigns order_signs(const Csr<Index>& a) {
+OrderFeatures order_features(const Csr<Index>& a) {
     constexpr std::int64_t n_samples = 512;
     constexpr Index block = 16;  // rows, of which some differ
-    OrderSigns signs;
-    if (a.n_rows < 2) return signs;
+    OrderFeatures order;
+    if (a.n_rows < 2) return order;
     std::vector<Index> here, near, far;
     Index least = a.degree(0), last = least;
     const auto middle = [&](Index i) {
@@ -70,7 +85,7 @@ OrderSigns order_signs(const Csr<Index>& a) {
     };
     for (std::int64_t k = 0; k < n_samples; ++k) {
         const auto i = static_cast<Index>((a.n_rows - 2) * k / (n_samples - 1));
-        signs.ascending &= a.degree(i) >= std::exchange(last, a.degree(i));
+        order.ascending &= a.degree(i) >= std::exchange(last, a.degree(i));
         // The unknowns of a point have the same columns, however these are numbered.
         const Index end = std::min<Index>(a.n_rows - i, block) + i;
         Index other = i + 1;
@@ -79,8 +94,8 @@ OrderSigns order_signs(const Csr<Index>& a) {
         here.push_back(middle(i));
         near.push_back(std::abs(middle(other) - here.back()));
     }
-    signs.ascending &= last > least;
-    signs.pairs = static_cast<int>(here.size());
+    order.ascending &= last > least;
+    order.pairs = static_cast<int>(here.size());
     for (std::size_t k = 0; k < here.size(); ++k)
         far.push_back(std::abs(here[k] - here[here.size() - 1 - k]));
     const auto median = [](std::vector<Index>& values) {
@@ -88,9 +103,9 @@ OrderSigns order_signs(const Csr<Index>& a) {
         std::nth_element(values.begin(), values.begin() + values.size() / 2, values.end());
         return static_cast<double>(values[values.size() / 2]);
     };
-    signs.near = median(near);
-    signs.far = median(far);
-    return signs;
+    order.near = median(near);
+    order.far = median(far);
+    return order;
 }
 
 // Reads: indptr. Time: O(n_rows).

@@ -1,6 +1,7 @@
 """Matching of the edges of a file, with memory for the vertices alone, by the core."""
 
 from collections.abc import Callable
+from typing import Any
 
 from sparsematch._engines.cpu import _core
 from sparsematch._engines.registry import Run
@@ -8,8 +9,6 @@ from sparsematch._types.arrays import IndexArray
 from sparsematch._types.edge_file import EdgeFile, EdgeReport
 
 Progress = Callable[[int, int, int], object]
-
-_UNREADABLE, _UNWRITABLE, _VERTEX, _WEIGHT = 1, 2, 3, 4
 
 
 def match_edges(
@@ -22,7 +21,8 @@ def match_edges(
 ) -> EdgeReport:
     """Write the mates that local max gives. Time: O(n_edges), expected."""
     report = _core.match_edges(file.path, file.layout, folder, mate, weighted, run.seed, progress)
-    _raise(file, report["fault"], folder, mate.size)
+    if "fault" in report:
+        raise _error(file, report["fault"], folder, mate.size)
     return EdgeReport(
         report["weight"],
         report["scanned"],
@@ -36,24 +36,18 @@ def largest_vertex(file: EdgeFile, progress: Progress | None) -> int:
     """Return the largest number of a vertex, or -1. Time: O(n_edges)."""
     largest = _core.largest_vertex(file.path, file.layout, progress)
     if largest < -1:
-        _raise(file, (_UNREADABLE, 0, 0, 0, 0.0), "", 0)
+        raise _error(file, {"kind": "unreadable"}, "", 0)
     return largest
 
 
-def _raise(file: EdgeFile, fault: tuple[int, int, int, int, float], folder: str, n: int) -> None:
-    kind, edge, u, v, weight = fault
-    if kind == _UNREADABLE:
-        raise OSError(
-            f"{file.path} or the scratch files in {folder or 'no folder'}"
-            " cannot be read to their end"
-        )
-    if kind == _UNWRITABLE:
-        raise OSError(f"cannot write scratch files in {folder}: is there room?")
-    if kind == _VERTEX:
-        raise ValueError(
-            f"edge {edge} of {file.path} is ({u}, {v}), but the vertices are 0 to {n - 1}"
-        )
-    if kind == _WEIGHT:
-        raise ValueError(
-            f"edge {edge} of {file.path}, ({u}, {v}), weighs {weight}, but weights must be finite"
-        )
+def _error(file: EdgeFile, fault: dict[str, Any], folder: str, n: int) -> Exception:
+    if fault["kind"] == "unreadable":
+        place = folder or "no folder"
+        return OSError(f"{file.path} or the scratch files in {place} cannot be read to their end")
+    if fault["kind"] == "unwritable":
+        return OSError(f"cannot write scratch files in {folder}: is there room?")
+    edge = f"edge {fault['edge']} of {file.path}"
+    ends = f"({fault['u']}, {fault['v']})"
+    if fault["kind"] == "vertex":
+        return ValueError(f"{edge} is {ends}, but the vertices are 0 to {n - 1}")
+    return ValueError(f"{edge}, {ends}, weighs {fault['weight']}, but weights must be finite")

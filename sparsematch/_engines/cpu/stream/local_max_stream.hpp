@@ -1,14 +1,13 @@
 // Local max on a file of edges, with memory for the vertices alone: each round is one pass over the
 // edges that are left.
 //
-// Paper 004 (Birn, Osipov, Sanders, Schulz, Sitchinava, Euro-Par 2013), section 2, its first pass:
-// an edge that precedes the candidate C[v] of one of its ends replaces it. The second pass
-// needs no edges: two vertices that are each other's candidates are matched. The third, which drops
-// the edges of matched vertices, is the beginning of the next round's pass. What is left is written
-// to a scratch file as soon as it is less than half, so that all rounds together read a few times
-// the size of the user's file.
-// Invariant: after a pass the candidate of a free vertex is its first edge, in the strict order of
-// graph.hpp, to a free one.
+// Birn, Osipov, Sanders, Schulz, Sitchinava (Euro-Par 2013), section 2, its first pass: an edge
+// that precedes the candidate C[v] of one of its ends replaces it. The second pass needs no edges:
+// two vertices that are each other's candidates are matched. The third, which drops the edges of
+// matched vertices, is the beginning of the next round's pass. What is left is written to a scratch
+// file as soon as it is less than half, so that all rounds together read a few times the size of
+// the user's file. Invariant: after a pass the candidate of a free vertex is its first edge, in the
+// strict order of graph.hpp, to a free one.
 #pragma once
 
 #include <cmath>
@@ -20,7 +19,7 @@ namespace sparsematch {
 
 // What is wrong: the file or an edge of it.
 struct EdgeFault {
-    enum Kind { none, unreadable, unwritable, vertex, weight } kind = none;
+    const char* kind = nullptr;  // unreadable, unwritable, vertex, or weight; null: nothing
     std::int64_t edge = 0;
     EdgeSource::Ends ends{};
 };
@@ -62,7 +61,7 @@ class StreamLocalMax {
             const bool from_file = !scratch_.started();
             progress_ = {progress_.round + 1, 0, from_file ? file_.count() : scratch_.size()};
             left = from_file ? pass<true>() : pass<false>();
-            if (report_.fault.kind != EdgeFault::none || run_.stopped()) return std::move(report_);
+            if (report_.fault.kind || run_.stopped()) return std::move(report_);
             if (left == 0) break;
             n_matched += match_candidates();
             report_.live.push_back(left), report_.matched.push_back(n_matched);
@@ -85,15 +84,15 @@ class StreamLocalMax {
     std::int64_t pass() {
         const std::int64_t count = progress_.total;
         scratch_.begin(progress_.round > 1 ? count / 2 : -1);
-        if (!(FromFile ? file_.rewind() : scratch_.rewind())) return fail(EdgeFault::unreadable);
+        if (!(FromFile ? file_.rewind() : scratch_.rewind())) return fail("unreadable");
         std::int64_t left = 0;
         while (progress_.done < count) {
             const std::int64_t n = FromFile ? file_.read() : scratch_.read(chunk_);
-            if (n <= 0) return fail(EdgeFault::unreadable);
+            if (n <= 0) return fail("unreadable");
             const std::int64_t kept = FromFile ? decode(n) : filter(n);
-            if (report_.fault.kind != EdgeFault::none) return 0;
+            if (report_.fault.kind) return 0;
             compete(kept);
-            if (!scratch_.write(chunk_.data(), kept)) return fail(EdgeFault::unwritable);
+            if (!scratch_.write(chunk_.data(), kept)) return fail("unwritable");
             left += kept;
             report_.scanned += n, progress_.done += n;
             if (!run_.flush(n, 0)) return 0;
@@ -159,13 +158,12 @@ class StreamLocalMax {
 
     bool check(std::int64_t k, const EdgeSource::Ends& e) {
         EdgeFault& fault = report_.fault;
-        if (e.u < 0 || e.v < 0 || e.u >= n_ || e.v >= n_)
-            fault = {EdgeFault::vertex, progress_.done + k, e};
+        if (e.u < 0 || e.v < 0 || e.u >= n_ || e.v >= n_) fault = {"vertex", progress_.done + k, e};
         else if (Weighted && e.u != e.v && !std::isfinite(e.weight))
-            fault = {EdgeFault::weight, progress_.done + k, e};
-        return fault.kind == EdgeFault::none;
+            fault = {"weight", progress_.done + k, e};
+        return !fault.kind;
     }
-    std::int64_t fail(EdgeFault::Kind kind) {
+    std::int64_t fail(const char* kind) {
         report_.fault.kind = kind;
         return 0;
     }

@@ -5,9 +5,9 @@ from collections.abc import Callable
 import numpy as np
 
 from sparsematch._engines.cpu.weighted.transversals import matched_entries
-from sparsematch._input.pieces import in_pieces
 from sparsematch._types.arrays import FloatArray
 from sparsematch._types.bipartite import BipartiteCSR
+from sparsematch._types.pieces import in_pieces
 from sparsematch._types.weighted import WeightedCSR, WeightedTransversal
 
 

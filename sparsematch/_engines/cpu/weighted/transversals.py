@@ -10,12 +10,12 @@ from sparsematch._engines.cpu.core.csr import csr, worthwhile
 from sparsematch._engines.cpu.matching import auto
 from sparsematch._engines.cpu.weighted.least_cost import least_cost
 from sparsematch._engines.registry import Run
-from sparsematch._input.pieces import in_pieces
 from sparsematch._types.arrays import FloatArray, IndexArray, stable_order
-from sparsematch._types.bipartite import BipartiteCSR
+from sparsematch._types.bipartite import BipartiteCSR, keep_entries
 from sparsematch._types.errors import stack_level
 from sparsematch._types.matching import Matching
-from sparsematch._types.weighted import WeightedCSR, WeightedTransversal, keep_entries
+from sparsematch._types.pieces import in_pieces
+from sparsematch._types.weighted import WeightedCSR, WeightedTransversal
 
 _LARGEST, _SMALLEST = np.finfo(np.float64).max, np.finfo(np.float64).tiny
 

@@ -10,10 +10,10 @@ from sparsematch._types.labels import VertexCover
 from sparsematch._types.matching import Matching
 
 #: Keys of FLAWS: a row, a column whose mate has another, a pair that is no entry.
-_ROW, _COLUMN, _ENTRY = 3, 4, 5
+_ROW, _COLUMN, _ENTRY = "col_disagrees", "row_disagrees", "no_entry"
 
 
-def wrong_pair(graph: BipartiteCSR, matching: Matching) -> tuple[int, int, int] | None:
+def wrong_pair(graph: BipartiteCSR, matching: Matching) -> tuple[str, int, int] | None:
     """Return the first thing wrong with a matching whose mates are within range.
 
     Time: O(n_rows + n_cols + nnz).

@@ -2,10 +2,10 @@
 
 from sparsematch._engines.cuda.core.drivers import register_driver
 from sparsematch._engines.cuda.graph import local_max, red_blue, rounds
+from sparsematch._engines.edges import first_infinite, one_sided_entry, take_larger
 from sparsematch._engines.operations import GraphOps
 from sparsematch._engines.registry import register_operations
 from sparsematch._types.arrays import advising
-from sparsematch._types.graph import first_infinite, one_sided_entry, take_larger
 
 register_driver("auto", "approximate", local_max, guarantee=local_max.GUARANTEE)
 register_driver("local_max", "approximate", local_max, guarantee=local_max.GUARANTEE)

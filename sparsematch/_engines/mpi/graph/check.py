@@ -1,50 +1,46 @@
-"""What is asked of a graph over ranks beside its matching: is it one, and what its pairs weigh."""
+"""Checks of a graph over ranks, and the weight of a matching."""
 
 import math
 
 import numpy as np
 from numpy.typing import NDArray
 
-from sparsematch._engines.mpi.core.exchange import Exchange, finishing
+from sparsematch._engines.distributed_operations import GraphPartOps
+from sparsematch._engines.edges import merge_larger, places
+from sparsematch._engines.mpi.core.exchange import Exchange, abort_on_error
+from sparsematch._engines.mpi.core.graph_parts import of_all_parts
 from sparsematch._engines.mpi.core.sides import Side
-from sparsematch._engines.operations import GraphPartOps
 from sparsematch._engines.registry import Run, operations
 from sparsematch._types.arrays import FloatArray, IndexArray
-from sparsematch._types.graph import Graph, GraphProperties, merge_larger, places
-from sparsematch._types.graph_part import GraphPart
+from sparsematch._types.graph import GraphProperties
+from sparsematch._types.over_ranks.graph_part import GraphPart
 
 _Places = NDArray[np.int64]
 
 
-def validate_graph(graph: Graph, run: Run) -> GraphProperties:
+def validate_graph(part: GraphPart, run: Run) -> GraphProperties:
     """Return the properties, found in one pass over the own entries. Collective.
 
     Time: O(own rows + entries).
     """
-    part = _part(graph)
-    with finishing(part.layout.comm):
+    with abort_on_error(part.layout.comm):
         own = operations(GraphPartOps, "numpy").part_properties(part, run)
-        ascending, finite, balance = zip(*Exchange(part.layout.comm).small(own), strict=True)
-        return GraphProperties(
-            ascending=all(ascending), symmetric=sum(balance) % 2**64 == 0, finite=all(finite)
-        )
+        return of_all_parts(Exchange(part.layout.comm), own)
 
 
-def matched_weight(graph: Graph, mate: IndexArray) -> float:
+def matched_weight(part: GraphPart, mate: IndexArray) -> float:
     """Return the sum of the magnitudes of the matched edges. Collective.
 
     Time: O(own rows log(degree)).
     """
-    part = _part(graph)
-    with finishing(part.layout.comm):
+    with abort_on_error(part.layout.comm):
         own = operations(GraphPartOps, "numpy").part_weight(part, mate)
-        return math.fsum(Exchange(part.layout.comm).small(own))
+        return math.fsum(Exchange(part.layout.comm).allgather(own))
 
 
-def first_infinite(graph: Graph) -> tuple[int, int, float]:
+def first_infinite(part: GraphPart) -> tuple[int, int, float]:
     """Return the first entry off the diagonal that is not finite, and its value. Collective."""
-    part = _part(graph)
-    with finishing(part.layout.comm):
+    with abort_on_error(part.layout.comm):
         found = None
         if part.weight is not None:
             rows, cols = places(part)
@@ -53,16 +49,16 @@ def first_infinite(graph: Graph) -> tuple[int, int, float]:
             if wrong.size:
                 p = int(wrong[0])
                 found = int(rows[p]), int(cols[p]), float(part.weight[p])
-        return next(place for place in Exchange(part.layout.comm).small(found) if place)
+        entry: tuple[int, int, float] = Exchange(part.layout.comm).first(found)
+        return entry
 
 
-def one_sided_entry(graph: Graph) -> tuple[int, int] | None:
+def one_sided_entry(part: GraphPart) -> tuple[int, int] | None:
     """Return the first entry whose partner across the diagonal is absent or differs in magnitude.
 
     The entries must ascend. Collective.
     """
-    part = _part(graph)
-    with finishing(part.layout.comm):
+    with abort_on_error(part.layout.comm):
         exchange = Exchange(part.layout.comm)
         here, (there, weight) = _places(part), _mirrored(part, exchange)
         size, end = max(here.size, there.size), (part.indptr.size - 1) * part.n
@@ -79,22 +75,17 @@ def one_sided_entry(graph: Graph) -> tuple[int, int] | None:
             i, j = divmod(min(mine, int(there[p])), part.n)
             i += part.layout.first_row
             place = (i, j) if mine <= there[p] else (j, i)
-        return next((found for found in exchange.small(place) if found), None)
+        first: tuple[int, int] | None = exchange.first(place)
+        return first
 
 
-def take_larger(graph: Graph) -> Graph:
+def take_larger(part: GraphPart) -> GraphPart:
     """Return the graph whose edges weigh the larger of two entries. Collective.
 
     Time: O(own entries log(own entries)).
     """
-    part = _part(graph)
-    with finishing(part.layout.comm):
+    with abort_on_error(part.layout.comm):
         return merge_larger(part, _places(part), _mirrored(part, Exchange(part.layout.comm)))
-
-
-def _part(graph: Graph) -> GraphPart:
-    assert isinstance(graph, GraphPart)  # the registry has brought it here
-    return graph
 
 
 def _places(part: GraphPart) -> _Places:
@@ -104,7 +95,7 @@ def _places(part: GraphPart) -> _Places:
 
 
 def _mirrored(part: GraphPart, exchange: Exchange) -> tuple[_Places, FloatArray | None]:
-    """Return place and magnitude of the entries of all ranks whose mirror image is in own rows."""
+    """Return place and magnitude of the entries whose transposed entry is in an own row."""
     starts = part.layout.row_starts
     side = Side(part.layout.indptr, part.indices, (starts, starts), exchange)
     side.indptr = part.indptr.astype(np.int64)
@@ -113,7 +104,7 @@ def _mirrored(part: GraphPart, exchange: Exchange) -> tuple[_Places, FloatArray 
         columns = [part.indices[begin:end], side.majors_of_entries(begin, end)]
         if part.weight is not None:
             columns.append(np.abs(part.weight[begin:end]))
-        arrived.append(exchange.deliver(starts, *columns))
+        arrived.append(exchange.alltoallv(starts, *columns))
     rows, cols, *weight = (np.concatenate(column) for column in zip(*arrived, strict=True))
     code = (rows - part.layout.first_row).astype(np.int64) * part.n + cols
     return code, weight[0] if weight else None

@@ -1,12 +1,13 @@
 """Matching of matrices distributed over ranks."""
 
+from sparsematch._engines.distributed_operations import DistributionOps
 from sparsematch._engines.mpi.core import certificates
 from sparsematch._engines.mpi.core.assemble import assemble
 from sparsematch._engines.mpi.core.columns import mates_by_column
 from sparsematch._engines.mpi.matching import auto, by_rank, cheap, karp_sipser, ms_bfs
 from sparsematch._engines.mpi.matching.cover import vertex_cover
 from sparsematch._engines.mpi.matching.permute import permute_and_redistribute, scale
-from sparsematch._engines.operations import CertificateOps, DistributionOps
+from sparsematch._engines.operations import CertificateOps
 from sparsematch._engines.registry import Engine, register, register_operations
 
 for _module, _kind, _init in (

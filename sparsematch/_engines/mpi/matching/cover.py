@@ -1,24 +1,22 @@
-"""Koenig's cover over ranks, from one forest that no path interrupts."""
+"""Koenig's cover over ranks, from the forest of a search that finds no path."""
 
 import numpy as np
 
-from sparsematch._engines.mpi.core.certificates import parts
-from sparsematch._engines.mpi.core.exchange import Exchange, finishing
+from sparsematch._engines.mpi.core.exchange import Exchange, abort_on_error
 from sparsematch._engines.mpi.core.sides import Side
 from sparsematch._engines.mpi.matching.forest import Forest
-from sparsematch._types.bipartite import BipartiteCSR
 from sparsematch._types.labels import VertexCover
-from sparsematch._types.matching import Matching
+from sparsematch._types.over_ranks.matching import DistributedMatching
+from sparsematch._types.over_ranks.matrix import DistributedCSR
 
 
-def vertex_cover(graph: BipartiteCSR, matching: Matching) -> VertexCover | None:
+def vertex_cover(A: DistributedCSR, given: DistributedMatching) -> VertexCover | None:
     """Return the own part of the cover, or None on all ranks if there is a path. Collective.
 
-    Rows that no alternating path from a free row reaches, and columns that one does. Time: O(own
-    vertices and entries), and two exchanges a level.
+    Rows not reached by alternating paths from free rows, and columns reached. Time: O(own vertices
+    and entries), and two exchanges a level.
     """
-    A, given = parts(graph, matching)
-    with finishing(A.comm):
+    with abort_on_error(A.comm):
         side = Side.of_rows(A, Exchange(A.comm))
         forest = Forest(side, given.row_mate, given.col_mate, prune=False)
         forest.plant()

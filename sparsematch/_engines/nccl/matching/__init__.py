@@ -1,6 +1,7 @@
-"""Matching of matrices distributed over the GPUs of several ranks."""
+"""Matching of matrices distributed over the GPUs of several ranks. *Experimental*."""
 
 from sparsematch._engines.cuda.core.drivers import register_driver
+from sparsematch._engines.distributed_operations import DistributionOps
 from sparsematch._engines.nccl.matching import (
     auto,
     certificates,
@@ -9,7 +10,7 @@ from sparsematch._engines.nccl.matching import (
     min_degree,
     ms_bfs,
 )
-from sparsematch._engines.operations import CertificateOps, DistributionOps
+from sparsematch._engines.operations import CertificateOps
 from sparsematch._engines.registry import register_operations
 from sparsematch._types.arrays import advising
 

@@ -1,18 +1,16 @@
-"""What is done on the hosts of the GPUs, by the back-end for ranks: rows are moved there."""
+"""Redistribution of a matrix on GPUs by way of host memory, by the back-end for ranks."""
 
 from typing import Any
 
-from sparsematch._engines.operations import DistributionOps
+from sparsematch._engines.distributed_operations import DistributionOps
 from sparsematch._engines.registry import operations
 from sparsematch._types.arrays import IndexArray, namespace
-from sparsematch._types.bipartite import BipartiteCSR
-from sparsematch._types.distributed import DistributedCSR
-from sparsematch._types.distributed_matching import DistributedMatching
-from sparsematch._types.matching import Matching
+from sparsematch._types.over_ranks.matching import DistributedMatching
+from sparsematch._types.over_ranks.matrix import DistributedCSR
 
 
 def on_hosts() -> DistributionOps:
-    """Return what the back-end for ranks offers."""
+    """Return the operations of the back-end for ranks."""
     return operations(DistributionOps, "mpi")
 
 
@@ -23,12 +21,10 @@ def to_gpu(A: DistributedCSR, xp: Any) -> DistributedCSR:
     return DistributedCSR(A.comm, *arrays, A.first_row, A.shape, values)
 
 
-def permute_and_redistribute(graph: BipartiteCSR, matching: Matching) -> DistributedCSR:
+def permute_and_redistribute(A: DistributedCSR, matching: DistributedMatching) -> DistributedCSR:
     """Return the matrix with its rows permuted, by way of host memory. Collective."""
-    assert isinstance(graph, DistributedCSR)  # the registry has brought it here
-    assert isinstance(matching, DistributedMatching)
-    moved = on_hosts().permute_and_redistribute(graph.get(), matching.get())
-    return to_gpu(moved, namespace(graph.indptr))
+    moved = on_hosts().permute_and_redistribute(A.get(), matching.get())
+    return to_gpu(moved, namespace(A.indptr))
 
 
 def mates_by_column(A: DistributedCSR, mate: IndexArray) -> IndexArray:

@@ -1,16 +1,40 @@
-// Karp-Sipser: match vertices of degree one while there are any (always right), then pick, and go
-// on.
+// Karp-Sipser: match vertices of degree one as long as there are any, which is always right; then
+// pick an entry, which may be wrong; and go on. A heuristic: the matching is maximal.
 //
-// Karp, Sipser: Maximum matchings in sparse random graphs (FOCS 1981), on both sides with exact
-// degrees; a pick takes the live column of least degree. Memory latency bounds it, so vertices are
-// taken in batches, each step prefetching what the next reads (decision 0005).
+// Matching and free: see single_source_bfs.hpp. Vertices are rows and columns. A matched vertex is
+// removed, and the residual degree of a vertex counts its neighbours that are not.
 //
-// Several workers share the words, and nothing else: each has the vertices that it has brought down
-// to degree one on a stack of its own, and goes on with them. A vertex of degree one has one
-// neighbour that has not been removed, so no one else can match it without claiming that one: to
-// claim it by one compare-and-swap claims both. A pick claims its row first, which keeps it from
-// all others, then a column; if that is taken meanwhile, another one. A row without any is dead,
-// and so are all its columns: nothing needs to be undone.
+// A vertex v of residual degree one has one neighbour w left, and the pair (v, w) is forced. Some
+// maximum matching of what is left contains it: one that does not must match w to another vertex,
+// else (v, w) could be added, and exchanging that entry for (v, w) keeps the size. Both are
+// removed, so that neighbours of w lose one, and may come down to degree one themselves: forced
+// pairs form chains. The core is what remains, each vertex with two neighbours or more.
+//
+//          1 2 3 4
+//     a  [ x . . . ]    a has one entry: (a, 1) is forced. Without column 1, b has one: (b, 2).
+//     b  [ o x . . ]    The core is rows c, d and columns 3, 4. A pick of (c, 3) leaves d with
+//     c  [ . o x o ]    one: (d, 4) is forced.
+//     d  [ . . o x ]
+//
+// Karp, Sipser: Maximum matchings in sparse random graphs (FOCS 1981). Their phase 1 ->
+// match_degree_one, phase 2 -> match_rest. In a random graph with fewer than e entries a row the
+// core is negligible, and the matching maximum but for o(n). Not in the paper: rows and columns
+// both, with exact degrees; a pick is not random, but takes the free column of least degree.
+// A whole maximum matching follows from one of the core alone, which is why exact engines need no
+// other vertex: they are settled (RunContext::settled).
+//
+// Memory latency bounds it, so vertices are processed in batches, each step prefetching what the
+// next reads (decision 0005). The state of a vertex is one word: residual degree, and the exclusive
+// or of its residual neighbours, which is the last one when the degree is one (residual_words.hpp).
+//
+// Several workers share the words, and nothing else: each has a stack of the vertices that it has
+// brought down to degree one. Such a vertex has one neighbour that has not been removed, so no
+// other worker can match it without claiming that one: to claim it by one compare-and-swap claims
+// both. A pick claims its row first, which excludes all others, then a column; if that has been
+// claimed meanwhile, another one. A row without any is dead, and so are all its columns: nothing
+// needs to be undone.
+// Invariant: between steps the word of a free vertex has its residual degree and neighbours.
+// Time: O(nnz).
 #pragma once
 
 #include <algorithm>
@@ -38,6 +62,8 @@ struct KarpSipserOptions {
 // bytes, and the stacks. Time: O(nnz).
 template <bool Threads, class Word, class Index>
 class KarpSipser {
+    // Vertices of degree one, rows that pick, and neighbours that lose one, processed together:
+    // what is prefetched for a batch stays in the first-level cache.
     static constexpr int batch = 32, picks = 16, losses = 256;
     using Words = ResidualWords<Threads, Word, Index>;
 
@@ -128,7 +154,7 @@ class KarpSipser {
     // matches what that leaves on its stacks.
     template <class Visit>
     void each_piece(int sides, const Visit& visit) {
-        constexpr Index piece = 1 << 11;
+        constexpr Index piece = 1 << 11;  // vertices that a worker claims at a time
         const auto pieces = [&](int s) {
             return (static_cast<std::int64_t>(side_[s].lists.n_rows) + piece - 1) / piece;
         };

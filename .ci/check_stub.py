@@ -1,0 +1,36 @@
+"""Compare `_core.pyi` with the compiled core by mypy's stubtest: names, and parameters."""
+
+import re
+import sys
+from pathlib import Path
+
+from mypy import stubtest
+
+from sparsematch._engines.cpu import _core
+
+
+def as_function(compiled):
+    """Return a function of Python with the parameters of a compiled one, for `inspect`."""
+    text = compiled.__nb_signature__[0][0].rpartition(" -> ")[0]
+    while (shorter := re.sub(r"\[[^][]*\]", "", text)) != text:  # the parts of annotations
+        text = shorter
+    # a parameter without a name: stubtest takes one letter for any
+    text = re.sub(r"\barg(\d*)\b", lambda found: chr(ord("a") + int(found[1] or 0)), text)
+    scope = {}
+    exec(f"from __future__ import annotations\n{text}: ...", scope)
+    return scope[compiled.__name__]
+
+
+def replace_functions(scope):
+    """Replace the compiled functions of a module or class, which `inspect` does not know."""
+    for name, value in list(vars(scope).items()):
+        if hasattr(value, "__nb_signature__"):
+            setattr(scope, name, as_function(value))
+        elif isinstance(value, type):
+            replace_functions(value)
+
+
+replace_functions(_core)
+allowed = Path(__file__).with_name("stub_allowlist")
+options = ["--concise", "--allowlist", str(allowed), "--ignore-unused-allowlist", _core.__name__]
+sys.exit(stubtest.test_stubs(stubtest.parse_options(options)))

@@ -1,0 +1,27 @@
+"""Arguments that several public functions have, read in one way."""
+
+from typing import Any, TypeAlias
+
+import numpy as np
+
+from sparsematch._types.errors import wrong_type
+
+Rng: TypeAlias = int | np.random.Generator | None
+
+
+def read_seed(rng: Rng) -> int:
+    """Draw a seed from a generator, or from the generator that an integer seeds."""
+    if rng is None:
+        return 0
+    if isinstance(rng, bool) or not isinstance(rng, int | np.integer | np.random.Generator):
+        raise wrong_type("rng", rng, "None, an integer or a numpy.random.Generator")
+    if not isinstance(rng, np.random.Generator) and rng < 0:
+        raise ValueError(f"rng is {rng}, but must not be negative")
+    return int(np.random.default_rng(rng).integers(2**63))
+
+
+def check_flags(**flags: Any) -> None:
+    """Raise TypeError unless each is True or False."""
+    for name, flag in flags.items():
+        if not isinstance(flag, bool | np.bool_):
+            raise wrong_type(name, flag, "True or False")

@@ -1,0 +1,1 @@
+"""The public functions of one matrix over several ranks. All are collective."""

@@ -1,0 +1,47 @@
+"""Block triangular form and coarse parts over ranks."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from sparsematch._api.over_ranks.transversal import maximum_matching, refuse_device
+from sparsematch._api.workers import resolve_workers
+from sparsematch._engines.distributed_operations import DistributedDecompositionOps
+from sparsematch._engines.registry import operations
+from sparsematch._types.labels import CoarseParts
+from sparsematch._types.over_ranks.block_form import DistributedBlockForm
+from sparsematch._types.over_ranks.matrix import DistributedCSR, agreed
+
+
+def block_triangular_form(
+    A: DistributedCSR,
+    matching: Any = None,
+    *,
+    method: str = "auto",
+    workers: int | None,
+    device: str | None,
+    options: Mapping[str, Any] | None = None,
+    call: str = "block_triangular_form",
+) -> DistributedBlockForm:
+    """Return the block form. Collective."""
+    with agreed(A, call):
+        refuse_device(device)
+        resolve_workers(workers)
+    maximum, run = maximum_matching(A, matching, method=method, workers=workers, options=options)
+    return operations(DistributedDecompositionOps, A.backend).block_form(A, maximum, run)
+
+
+def is_reducible(A: DistributedCSR, *, workers: int | None, device: str | None) -> bool:
+    """Tell whether the block form has more than one block. Collective."""
+    form = block_triangular_form(A, workers=workers, device=device, call="is_reducible")
+    return form.is_reducible
+
+
+def coarse_dulmage_mendelsohn(
+    A: DistributedCSR, matching: Any, *, method: str, workers: int | None, device: str | None
+) -> CoarseParts:
+    """Return the coarse part of the own rows and columns. Collective."""
+    with agreed(A, "coarse_dulmage_mendelsohn"):
+        refuse_device(device)
+        resolve_workers(workers)
+    maximum, _ = maximum_matching(A, matching, method=method, workers=workers)
+    return operations(DistributedDecompositionOps, A.backend).coarse_parts(A, maximum)

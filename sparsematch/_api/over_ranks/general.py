@@ -1,0 +1,68 @@
+"""Approximate matchings of general graphs over ranks."""
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+from sparsematch._api.arguments import Rng, check_flags, read_seed
+from sparsematch._api.graph_runs import checked, matched
+from sparsematch._api.over_ranks.transversal import refuse_device
+from sparsematch._api.workers import resolve_workers
+from sparsematch._engines.distributed_operations import DistributionOps
+from sparsematch._engines.registry import Run, operations, read_options, select
+from sparsematch._input.compressed import INT32_MAX
+from sparsematch._input.graph import read_weights
+from sparsematch._types.arrays import namespace
+from sparsematch._types.over_ranks.graph_matching import DistributedGraphMatching
+from sparsematch._types.over_ranks.graph_part import GraphPart
+from sparsematch._types.over_ranks.matrix import DistributedCSR, agreed
+
+
+def approximate_matching(
+    G: DistributedCSR,
+    *,
+    method: str,
+    weights: bool,
+    rng: Rng,
+    workers: int | None,
+    symmetrize: bool,
+    device: str | None,
+    options: Mapping[str, Any] | None,
+    return_info: bool,
+) -> DistributedGraphMatching:
+    """Find a heavy matching of a graph. Collective."""
+    choice = {"weights": weights, "symmetrize": symmetrize, "return_info": return_info}
+    with agreed(G, "approximate_matching", method=method, **choice):
+        check_flags(**choice)
+        refuse_device(device, "G")
+        graph = _part(G, bool(weights))
+        engine = select(method, G.backend, "approximate", argument="method", also=("auto",))
+        settings = read_options(options, engine)
+        run = Run(resolve_workers(workers), read_seed(rng), settings, bool(return_info))
+    seed = {"the seed drawn from rng": run.seed}  # it makes the order of the edges
+    with agreed(G, "approximate_matching with a seed", **seed):
+        pass
+    mate, rest = matched(checked(graph, run, symmetrize), engine, method, run)
+    mate = mate.astype(G.dtype, copy=False)
+    mates = mate, operations(DistributionOps, G.backend).mates_by_column(G, mate)
+    return DistributedGraphMatching(G, mates, *rest)
+
+
+def _part(G: DistributedCSR, weights: bool) -> GraphPart:
+    """View the own rows as those of a graph. No rank waits for another."""
+    if G.n_rows != G.n_cols:
+        raise ValueError(f"G has shape {G.shape}, but the matrix of a graph must be square")
+    if weights and G.values is None:
+        raise ValueError(
+            "G has no values, which are the weights: give it some, or weights=False, by which all "
+            "edges weigh the same"
+        )
+    weight = read_weights(G.values, G.local_nnz, "G") if weights else None
+    # the same type on all ranks, which send each other numbers
+    dtype = G.dtype if G.largest_nnz <= INT32_MAX else np.dtype(np.int64)
+    xp = namespace(G.indptr)
+    indptr, indices = (
+        xp.ascontiguousarray(a.astype(dtype, copy=False)) for a in (G.indptr, G.indices)
+    )
+    return GraphPart(G.n_rows, indptr, indices, weight, G.backend, G.local_nnz, G)

@@ -1,0 +1,86 @@
+"""Maximum transversals over ranks."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from sparsematch._api.arguments import Rng, read_seed
+from sparsematch._api.over_ranks.check import read_matching
+from sparsematch._api.runs import improve, report
+from sparsematch._api.workers import resolve_workers
+from sparsematch._engines.registry import Run, plan, plan_exact, read_options
+from sparsematch._types.over_ranks.matching import DistributedMatching
+from sparsematch._types.over_ranks.matrix import DistributedCSR, agreed
+from sparsematch._types.run_info import RunInfo
+
+
+def maximum_transversal(
+    A: DistributedCSR,
+    *,
+    method: str,
+    init: str,
+    initial: Any,
+    workers: int | None,
+    device: str | None,
+    rng: Rng,
+    options: Mapping[str, Any] | None,
+    return_info: bool,
+) -> DistributedMatching | tuple[DistributedMatching, RunInfo]:
+    """Find a maximum transversal. Collective."""
+    same = {"method": method, "init": init, "return_info": return_info}
+    with agreed(A, "maximum_transversal", **same, warm=initial is not None):
+        refuse_device(device)
+        chosen = plan(A.backend, method, init)
+        settings, warm = read_options(options, *chosen), initial is not None
+        run = Run(resolve_workers(workers), read_seed(rng), settings, return_info, warm=warm)
+    matching = _start(A, initial, "initial")
+    improve(A, matching, chosen, run)
+    return (matching, report(chosen, run, matching.cardinality)) if return_info else matching
+
+
+def structural_rank(
+    A: DistributedCSR, *, method: str, workers: int | None, device: str | None
+) -> int:
+    """Count the pairs of a maximum transversal. Collective."""
+    with agreed(A, "structural_rank"):
+        refuse_device(device)
+        resolve_workers(workers)
+    return maximum_matching(A, method=method, workers=workers)[0].cardinality
+
+
+def is_structurally_singular(A: DistributedCSR, *, workers: int | None, device: str | None) -> bool:
+    """Tell whether a matrix is rank deficient whatever the values of its entries. Collective."""
+    with agreed(A, "is_structurally_singular"):
+        refuse_device(device)
+        resolve_workers(workers)
+    return maximum_matching(A, workers=workers)[0].cardinality < min(A.shape)
+
+
+def maximum_matching(
+    A: DistributedCSR,
+    initial: Any = None,
+    *,
+    method: str = "auto",
+    workers: int | None = None,
+    options: Mapping[str, Any] | None = None,
+) -> tuple[DistributedMatching, Run]:
+    """Find a maximum matching; also return the run. Collective."""
+    with agreed(A, "maximum_matching", method=method, warm=initial is not None):
+        chosen = plan_exact(A.backend, method)
+        settings = read_options(options, *chosen)
+        run = Run(resolve_workers(workers), options=settings, warm=initial is not None)
+    matching = _start(A, initial, "matching")
+    improve(A, matching, chosen, run)
+    return matching, run
+
+
+def _start(A: DistributedCSR, initial: Any, name: str) -> DistributedMatching:
+    """Return the empty matching, or a copy of a given one. Collective."""
+    if initial is None:
+        return DistributedMatching.start(A)
+    return read_matching(A, initial, name, "maximum_transversal from a matching")
+
+
+def refuse_device(device: str | None, name: str = "A") -> None:
+    """Raise TypeError if a device is named: the work is done where the matrix is."""
+    if device is not None:
+        raise TypeError(f"{name} is distributed over ranks, so device must be None")

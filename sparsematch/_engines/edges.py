@@ -1,0 +1,145 @@
+"""What the back-ends share of general graphs: their entries, in NumPy or CuPy."""
+
+from dataclasses import replace
+from typing import Any, TypeVar
+
+import numpy as np
+
+from sparsematch._types.arrays import FloatArray, namespace, stable_order
+from sparsematch._types.bipartite import BipartiteCSR
+from sparsematch._types.graph import Adjacency, Graph
+
+_Lists = TypeVar("_Lists", bound=Adjacency)
+
+
+def add_up_duplicates(graph: _Lists) -> _Lists:
+    """Return a copy of the graph, duplicates added up, neighbours ascending."""
+    code, order = _sorted_codes(graph)
+    first, group = groups(code)
+    if graph.weight is None:
+        return _from_codes(graph, code[first], None)
+    return _from_codes(graph, code[first], _add_up(graph.weight[order], first, group))
+
+
+def take_larger(graph: Graph) -> Graph:
+    """Return the graph whose edges weigh the larger of two entries, one of which may be absent."""
+    rows, cols = places(graph)
+    code, mirrored = rows * graph.n + cols, cols * graph.n + rows
+    return merge_larger(graph, code, (mirrored, graph.weight))
+
+
+def merge_larger(graph: _Lists, code: Any, mirrored: tuple[Any, FloatArray | None]) -> _Lists:
+    """Return the graph with other entries put beside its own, the larger of two in one place.
+
+    `code` are the places of its entries as numbers; `mirrored` are places and weights of others.
+    """
+    xp = namespace(code)
+    code = xp.concatenate([code, mirrored[0]])
+    order = stable_order(code)
+    first, _ = groups(code[order])
+    code = code[order][first]
+    if graph.weight is None or mirrored[1] is None:
+        return _from_codes(graph, code, None)
+    # no more than two entries are in one place
+    last = xp.concatenate([first, xp.asarray([order.size])])[1:] - 1
+    weight = xp.abs(xp.concatenate([graph.weight, mirrored[1]])[order])
+    return _from_codes(graph, code, xp.maximum(weight[first], weight[last]))
+
+
+def one_sided_entry(graph: Graph) -> tuple[int, int] | None:
+    """Return the first entry whose partner across the diagonal is absent or differs in magnitude.
+
+    The entries must ascend. Those of a graph on a GPU are copied to the host: this is the way to an
+    error.
+    """
+    graph = _in_host_memory(graph)
+    rows, cols = places(graph)
+    mirrored = cols * graph.n + rows
+    order = stable_order(mirrored)
+    here, there = rows * graph.n + cols, mirrored[order]
+    differ = here != there
+    if graph.weight is not None:
+        magnitude = np.abs(graph.weight)
+        differ |= magnitude != magnitude[order]
+    if not differ.any():
+        return None
+    p = int(np.flatnonzero(differ)[0])
+    i, j = divmod(int(min(here[p], there[p])), graph.n)
+    return (i, j) if here[p] <= there[p] else (j, i)
+
+
+def first_infinite(graph: Graph) -> tuple[int, int, float]:
+    """Return the first entry off the diagonal that is not finite, and its value."""
+    graph = _in_host_memory(graph)
+    assert graph.weight is not None
+    rows, cols = places(graph)
+    p = int(np.flatnonzero(~np.isfinite(graph.weight) & (rows != cols))[0])
+    return int(rows[p]), int(cols[p]), float(graph.weight[p])
+
+
+def _in_host_memory(graph: Graph) -> Graph:
+    if graph.backend == "numpy":
+        return graph
+    indptr: Any = graph.indptr
+    indices: Any = graph.indices
+    weight: Any = graph.weight
+    return Graph(
+        graph.n,
+        indptr.get(),
+        indices.get(),
+        None if weight is None else weight.get(),
+        "numpy",
+        graph.nnz,
+    )
+
+
+def places(graph: Adjacency | BipartiteCSR) -> tuple[Any, Any]:
+    """Return the row and the column of each entry, as 64-bit integers."""
+    xp = namespace(graph.indptr)
+    cols = graph.indices[: graph.nnz].astype(np.int64)
+    if xp is np:
+        return np.repeat(np.arange(graph.indptr.size - 1), np.diff(graph.indptr)), cols
+    # The row of an entry is the number of lists that have ended before it: also where lists are
+    # empty. CuPy does not repeat by an array.
+    rows = xp.searchsorted(graph.indptr[1:], xp.arange(graph.nnz, dtype=graph.dtype), side="right")
+    return rows.astype(np.int64, copy=False), cols
+
+
+def _sorted_codes(graph: Adjacency) -> tuple[Any, Any]:
+    """Return the places of the entries as ascending numbers, and the order that sorts them."""
+    rows, cols = places(graph)
+    code = rows * graph.n + cols
+    order = stable_order(code)
+    return code[order], order
+
+
+def groups(code: Any) -> tuple[Any, Any]:
+    """Return where each group of equal numbers begins, and the group of each."""
+    xp = namespace(code)
+    begins = xp.ones(code.size, bool)
+    begins[1:] = code[1:] != code[:-1]
+    return xp.flatnonzero(begins), xp.cumsum(begins) - 1
+
+
+def _add_up(values: Any, first: Any, group: Any) -> Any:
+    """Return the sum of each group as a double, added in order: the same on every run."""
+    xp = namespace(values)
+    total = xp.zeros(int(first.size), np.float64)
+    if xp is np:
+        np.add.at(total, group, values)
+        return total
+    size = xp.diff(xp.concatenate([first, xp.asarray([values.size])]))
+    # atomic additions would come in any order
+    for k in range(int(size.max()) if first.size else 0):
+        longer = xp.flatnonzero(size > k)
+        total[longer] += values[first[longer] + k]
+    return total
+
+
+def _from_codes(graph: _Lists, code: Any, weight: Any) -> _Lists:
+    """Return the graph with these entries, in the index type of the one given."""
+    xp = namespace(code)
+    starts = xp.arange(graph.indptr.size, dtype=np.int64) * graph.n
+    indptr = xp.searchsorted(code, starts).astype(graph.dtype)
+    indices = (code % max(graph.n, 1)).astype(graph.dtype)
+    return replace(graph, indptr=indptr, indices=indices, weight=weight, nnz=int(code.size))

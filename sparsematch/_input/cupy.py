@@ -1,0 +1,91 @@
+"""Sparse matrices of cupyx.scipy.sparse, and arrays of CuPy, which is looked up and never imported.
+
+They are checked on their GPU, by one kernel of its back-end.
+"""
+
+from dataclasses import replace
+from typing import Any
+
+from sparsematch._engines.operations import DeviceCheckOps
+from sparsematch._engines.registry import operations
+from sparsematch._input.compressed import as_one_type, check_compressed
+from sparsematch._input.scipy import warn_of_conversion
+from sparsematch._types.arrays import advising, import_cupy, namespace
+from sparsematch._types.bipartite import BipartiteCSR
+from sparsematch._types.errors import wrong_type
+
+
+@advising
+def view(A: Any, name: str) -> BipartiteCSR:
+    """View a sparse matrix; one synchronisation, to check its arrays."""
+    if not hasattr(A, "format"):
+        raise wrong_type(name, A, "a sparse array or matrix of SciPy or CuPy")
+    A = compress(A, name)
+    if A.format != "coo":
+        return view_of_arrays(A.indptr, A.indices, A.shape, A.format == "csc", name)
+    _refuse_other_gpu(A.row, name)
+    arrays = _sort_coo(*as_one_type(A.row, A.col, A.shape, name, ("row", "col")), A.shape, name)
+    return view_of_arrays(*arrays, A.shape, False, name)
+
+
+def compress(A: Any, name: str) -> Any:
+    """Return a matrix in CSR, CSC or COO as it is; convert others to CSR, saying so."""
+    if A.ndim != 2:
+        raise ValueError(f"{name} must have two dimensions, not {A.ndim}")
+    if A.format in ("csr", "csc", "coo"):
+        return A
+    warn_of_conversion()
+    return A.tocsr()
+
+
+@advising
+def view_of_arrays(
+    indptr: Any, indices: Any, shape: tuple[int, int], flipped: bool, name: str
+) -> BipartiteCSR:
+    """Return the view of index arrays, which it checks: what is wrong is sought on the host."""
+    _refuse_other_gpu(indptr, name)
+    indptr, indices = map(
+        namespace(indptr).ascontiguousarray, as_one_type(indptr, indices, shape, name)
+    )
+    graph = BipartiteCSR(*shape, indptr, indices, "cupy", flipped)
+    if indptr.ndim == indices.ndim == 1 and indptr.size == graph.n_major + 1:
+        nnz = operations(DeviceCheckOps, "cupy").count_entries(graph)
+        if nnz >= 0:
+            return replace(graph, known_nnz=nnz)
+    here, major = indptr.get(), "column" if flipped else "row"
+    check_compressed(here, indices.get(), (graph.n_major, graph.n_minor), name, major=major)
+    return replace(graph, known_nnz=int(here[-1]))
+
+
+@advising
+def copy_to_gpu(graph: BipartiteCSR) -> BipartiteCSR:
+    """Copy a view in host memory to the current GPU."""
+    cupy, nnz = import_cupy(), graph.nnz
+    arrays = cupy.asarray(graph.indptr), cupy.asarray(graph.indices[:nnz])
+    return BipartiteCSR(graph.n_rows, graph.n_cols, *arrays, "cupy", graph.flipped, nnz)
+
+
+def _refuse_other_gpu(array: Any, name: str) -> None:
+    here, there = namespace(array).cuda.runtime.getDevice(), array.device.id
+    if here != there:
+        raise ValueError(
+            f"{name} is on GPU {there}, but the current one is {here}: call within "
+            f"cupy.cuda.Device({there})"
+        )
+
+
+def _sort_coo(rows: Any, cols: Any, shape: tuple[int, int], name: str) -> tuple[Any, Any]:
+    """Return indptr and indices of entries in any order, duplicates and all."""
+    xp, (n_rows, _) = namespace(rows), shape
+    if rows.ndim != 1 or rows.shape != cols.shape:
+        raise ValueError(
+            f"{name}.row has shape {rows.shape}, but {name}.col has shape {cols.shape}"
+        )
+    if rows.size and (int(rows.min()) < 0 or int(rows.max()) >= n_rows):
+        p = int(xp.flatnonzero((rows < 0) | (rows >= n_rows))[0])
+        raise ValueError(f"{name}.row[{p}] is {int(rows[p])}, but the matrix has {n_rows} rows")
+    order = xp.argsort(rows, kind="stable")
+    indptr = xp.searchsorted(rows[order], xp.arange(n_rows + 1, dtype=rows.dtype)).astype(
+        rows.dtype
+    )
+    return indptr, cols[order]

@@ -1,0 +1,121 @@
+"""What is accepted as a matching: arrays of mates, checked and copied."""
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sparsematch._types.arrays import (
+    UNMATCHED,
+    IndexArray,
+    advising,
+    import_cupy,
+    namespace,
+    on_gpu,
+)
+from sparsematch._types.bipartite import BipartiteCSR
+from sparsematch._types.errors import wrong_type
+from sparsematch._types.matching import Matching, invert
+
+_EXPECTED = "a Matching, a pair (row_mate, col_mate) or one array row_mate"
+
+
+@advising
+def copied(graph: BipartiteCSR, given: Any, name: str) -> Matching:
+    """Copy what a caller gave as a matching of a matrix.
+
+    Parameters
+    ----------
+    graph : BipartiteCSR
+        The matrix.
+    given : Matching, (row_mate, col_mate) or row_mate
+        Its mates.
+    name : str
+        What messages call them.
+
+    Returns
+    -------
+    Matching
+        With writable arrays of the matrix's index type, every mate within range. Whether the mates
+        agree with each other and are entries of the matrix is for the back-end to check.
+
+    Raises
+    ------
+    TypeError
+        If `given` holds something else than integers, or is not in the memory where the matrix is.
+    ValueError
+        If the lengths do not fit the matrix, or a mate is out of range.
+    """
+    if given is None:
+        raise wrong_type(name, given, _EXPECTED)
+    if isinstance(given, Matching):
+        given = given.row_mate, given.col_mate
+    rows, cols = ("row", graph.n_rows), ("column", graph.n_cols)
+    if is_pair(given):
+        row_mate = read_mates(given[0], rows, cols, graph, name)
+        return Matching(row_mate, read_mates(given[1], cols, rows, graph, name))
+    row_mate = read_mates(given, rows, cols, graph, name)
+    return Matching(row_mate, invert(row_mate, graph.n_cols, name))
+
+
+def copy_to_gpu(initial: Any) -> Any:
+    """Copy what a caller gave as a matching to the current GPU; what is there stays."""
+    if isinstance(initial, Matching):
+        initial = (initial.row_mate, initial.col_mate)
+    if is_pair(initial):
+        return tuple(copy_to_gpu(mates) for mates in initial)
+    return initial if on_gpu(initial) else import_cupy().asarray(np.asarray(initial))
+
+
+def is_pair(given: Any) -> bool:
+    """Tell whether this is a pair of arrays, the mates of both sides."""
+    pair = isinstance(given, tuple | list) and len(given) == 2
+    return pair and all(np.ndim(mate) == 1 for mate in given)
+
+
+def read_mates(
+    mates: Any, own: tuple[str, int], other: tuple[str, int], graph: BipartiteCSR, name: str
+) -> IndexArray:
+    """Copy the mates of one side; `own` and `other` are (name of a vertex, how many)."""
+    (vertex, size), (partner, limit) = own, other
+    given = _read_vector(mates, graph, name)
+    if given.dtype.kind not in "iu" and given.size:
+        raise wrong_type(name, given[0], f"made of integers, the mate of each {vertex} or -1")
+    if given.size != size:
+        raise ValueError(
+            f"{name} is not a matching of this matrix: the mates of the {vertex}s have length "
+            f"{given.size}, not {size}"
+        )
+    wrong = namespace(given).flatnonzero((given < UNMATCHED) | (given >= limit))
+    if wrong.size:
+        k = wrong[0]
+        raise ValueError(
+            f"{name} is not a matching of this matrix: {vertex} {k} is paired with {partner} "
+            f"{given[k]}, but {partner}s are counted from 0 and there are {limit} of them "
+            "(-1 means unmatched)"
+        )
+    return given.astype(graph.dtype)
+
+
+def _read_vector(mates: Any, graph: BipartiteCSR, name: str) -> NDArray[Any]:
+    here = on_gpu(mates)
+    if here and graph.backend == "numpy":
+        raise TypeError(
+            f"{name} is on a GPU, but the matrix is in host memory; get() copies arrays and "
+            "matchings there"
+        )
+    if not here and graph.backend == "cupy":
+        raise wrong_type(
+            name,
+            mates,
+            "made of CuPy arrays like the matrix; cupy.asarray copies arrays to the GPU",
+        )
+    try:
+        given = mates if here else np.asarray(mates)
+    except ValueError:  # sequences of different lengths
+        raise ValueError(f"{name} must be {_EXPECTED}") from None
+    if given.ndim == 0:
+        raise wrong_type(name, mates, _EXPECTED)
+    if given.ndim > 1:
+        raise ValueError(f"{name} must be {_EXPECTED}, but has {given.ndim} dimensions")
+    return given

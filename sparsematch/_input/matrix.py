@@ -1,0 +1,52 @@
+"""Matrices that are read with their values: in compressed form, or by code of SciPy or CuPy."""
+
+from typing import Any
+
+from scipy.sparse import issparse
+
+from sparsematch._input.bipartite import as_bipartite
+from sparsematch._input.foreign import compressed_matrix, from_other_library
+from sparsematch._input.scipy import check_sparse, compress
+from sparsematch._types.arrays import on_gpu
+from sparsematch._types.bipartite import BipartiteCSR
+from sparsematch._types.errors import not_sparse
+
+
+def as_compressed(A: Any, name: str, *, expected: str = "a SciPy sparse array or matrix") -> Any:
+    """Return a CSR or CSC matrix as it is, convert other sparse ones, refuse the rest."""
+    A = from_other_library(A)
+    if issparse(A):
+        return compress(A, name)
+    if on_gpu(A):
+        raise TypeError(
+            f"{name} is on a GPU, but this is done in host memory only; {name}.get() copies it "
+            "there"
+        )
+    raise not_sparse(name, A, expected)
+
+
+def checked(A: Any, name: str) -> Any:
+    """Return a sparse matrix that code of SciPy or CuPy may read, values and all.
+
+    It is `A`, or shares its arrays where these hold more than its entries.
+
+    Raises
+    ------
+    TypeError
+        If `A` is not a sparse matrix, or its index arrays do not hold integers.
+    ValueError
+        If its arrays are inconsistent.
+    """
+    A = from_other_library(A)
+    if issparse(A):
+        return check_sparse(A, name)
+    nnz = as_bipartite(A, name=name).nnz  # on a GPU, or refused
+    if isinstance(A, BipartiteCSR):
+        raise not_sparse(name, A, "a sparse array or matrix of SciPy or CuPy")
+    if A.format not in ("csr", "csc", "coo"):
+        return A
+    if A.data.ndim != 1 or A.data.size < nnz:
+        raise ValueError(f"{name}.data has shape {A.data.shape}, but there are {nnz} entries")
+    if A.format == "coo" or A.data.size == A.indices.size == nnz:
+        return A
+    return compressed_matrix(A.format, A.shape, A.indptr, A.indices[:nnz], A.data[:nnz])

@@ -1,0 +1,59 @@
+"""The rows of one rank of a general graph, and what the back-end of its memory does with them."""
+
+from dataclasses import dataclass
+from typing import NamedTuple, Protocol
+
+from sparsematch._types.arrays import IndexArray
+from sparsematch._types.graph import Adjacency
+from sparsematch._types.over_ranks.matrix import DistributedCSR
+
+
+@dataclass(frozen=True, slots=True)
+class GraphPart(Adjacency):
+    """Consecutive rows of a graph over ranks.
+
+    `n` counts the vertices of the whole; the arrays are those of the own rows, with neighbours
+    numbered within the whole.
+
+    Attributes
+    ----------
+    layout : DistributedCSR
+        The matrix, which says who owns what.
+    """
+
+    layout: DistributedCSR
+
+
+class PartProperties(NamedTuple):
+    """What one pass over the own entries finds about a graph; see `GraphProperties`.
+
+    Attributes
+    ----------
+    ascending, finite : bool
+        As there, of the own rows.
+    balance : int
+        The fingerprint of the own entries above the diagonal less that of those below, modulo
+        2**64. If the balances of all ranks add up to 0, the graph is symmetric.
+    """
+
+    ascending: bool
+    finite: bool
+    balance: int
+
+
+#: Of equal length: vertices of other ranks, and what they are told, a vertex v of this rank: v if
+#: it points at the former, ~v if it is matched. At last, how many entries were scanned.
+Messages = tuple[IndexArray, IndexArray, int]
+
+
+class LocalMaxPart(Protocol):
+    """Local max on the vertices of one rank. What is done with its arrays is up to the caller."""
+
+    def start(self, workers: int, /) -> Messages:
+        """Match what needs no message, with so many threads."""
+
+    def receive(self, to: IndexArray, what: IndexArray, /) -> Messages:
+        """Go on with the messages of other ranks."""
+
+    def mates(self, mate: IndexArray, /) -> None:
+        """Write the mates of the own vertices."""

@@ -1,0 +1,345 @@
+"""A sparse matrix in blocks of rows, one block per rank of an MPI communicator.
+
+This is the layout of PETSc's MATMPIAIJ and of SuperLU_DIST's SLU_NR_loc: each rank has consecutive
+rows, whole, in the order of the ranks, with column numbers of the whole matrix. A rank may have no
+row. Columns are owned by ranks too, as equal blocks, for what is known of a column: its mate, its
+label.
+
+Creating one is collective: all ranks of the communicator take part, and what one of them finds
+wrong is raised on all. `A.row_starts` and `A.col_starts` say who owns what: rank r has rows
+``row_starts[r]:row_starts[r + 1]`` and columns ``col_starts[r]:col_starts[r + 1]``. Nothing of the
+size of the whole matrix is on one rank.
+"""
+
+import copy
+import itertools
+from contextlib import AbstractContextManager
+from dataclasses import dataclass
+from typing import Any, TypeVar
+
+import numpy as np
+import scipy.sparse as sp
+from numpy.typing import NDArray
+
+from sparsematch._types.arrays import IndexArray, on_gpu
+from sparsematch._types.errors import check_count, wrong_type
+from sparsematch._types.over_ranks.agreement import (
+    agreeing,
+    check_communicator,
+    collect,
+    rank_of,
+    size_of,
+)
+
+_constructions = itertools.count(1)
+
+
+@dataclass(frozen=True, slots=True, init=False, eq=False, repr=False)
+class DistributedCSR:
+    """A sparse matrix in blocks of rows, one block per rank.
+
+    All public functions that take one are collective: every rank of `comm` calls them, with its own
+    part of the same matrix. The constructor is collective too. Arrays are not copied where their
+    type fits; do not change them afterwards.
+
+    Arrays of CuPy stay on the GPU of each rank, and so do the results: several GPUs then work
+    together, one for each rank.
+
+    Parameters
+    ----------
+    comm : mpi4py communicator or None
+        Whose ranks share the matrix, such as ``MPI.COMM_WORLD``; None: one process, without MPI.
+    indptr : array of integers, shape (own rows + 1,)
+        Where the entries of each own row begin, from 0 on. In host memory on all ranks, or on the
+        current GPU of each.
+    indices : array of integers
+        The columns of the entries, numbered within the whole matrix. Unsorted and duplicate indices
+        are legal.
+    first_row : int
+        The number of the first own row within the whole matrix.
+    shape : (int, int)
+        Rows and columns of the whole matrix.
+    values : array, optional
+        One for each of `indices`.
+
+    Attributes
+    ----------
+    comm : mpi4py communicator or None
+        As given.
+    indptr : ndarray of int64, shape (own rows + 1,)
+        Boundaries of the own rows.
+    indices : ndarray of int32 or int64
+        Columns; int32 where the numbers of all rows and columns fit. Mates have the same type.
+    values : ndarray or None
+        Values.
+    first_row, first_col : int
+        The first own row, and the first own column.
+    row_starts, col_starts : ndarray of int64, shape (ranks + 1,)
+        Where the rows and columns of each rank begin.
+    n_rows, n_cols : int
+        The shape of the whole matrix.
+    backend : str
+        Where the arrays live: ``"mpi"`` for host memory, ``"nccl"`` for the GPUs of the ranks.
+    nnz : int
+        Stored entries of the whole matrix; `local_nnz` counts the own ones.
+    largest_nnz : int
+        The largest number of entries that a rank has.
+    serial : int
+        The number of this matrix among all that rank 0 has constructed: the same on all ranks, by
+        which they notice that one of them passes another matrix.
+
+    Raises
+    ------
+    TypeError
+        If an argument is of the wrong type, the ranks have values of different types, or some
+        arrays are on a GPU and others in host memory.
+    ValueError
+        If a block is inconsistent, an index is out of range, the ranks disagree on the shape, or
+        their rows are not consecutive: a row on no rank, or on two. On all ranks, with the message
+        of the first that found something.
+
+    See Also
+    --------
+    read_distributed : From a file, each rank its part.
+    maximum_transversal, structural_rank : What can be done with it.
+
+    Examples
+    --------
+    On a single process; with MPI, `comm` is a communicator, and each rank has its own rows:
+
+    >>> from sparsematch import DistributedCSR, structural_rank
+    >>> A = DistributedCSR(None, [0, 1, 3], [1, 0, 1], first_row=0, shape=(2, 2))
+    >>> A
+    DistributedCSR(2x2, 3 entries, rows 0:2 on rank 0 of 1)
+    >>> structural_rank(A)
+    2
+    """
+
+    comm: Any
+    n_rows: int
+    n_cols: int
+    indptr: IndexArray
+    indices: IndexArray
+    values: NDArray[Any] | None
+    backend: str
+    first_row: int
+    first_col: int
+    row_starts: IndexArray
+    col_starts: IndexArray
+    nnz: int
+    largest_nnz: int
+    serial: int
+
+    def __init__(
+        self,
+        comm: Any,
+        indptr: Any,
+        indices: Any,
+        first_row: int,
+        shape: tuple[int, int],
+        values: Any = None,
+    ) -> None:
+        from sparsematch._input import row_blocks  # a reader: above the types
+
+        check_communicator(comm)
+        parts: list[Any] = []
+
+        def check() -> row_blocks.BlockFacts:
+            n_rows, n_cols = row_blocks.read_shape(shape)
+            check_count("first_row", first_row)
+            parts[:] = row_blocks.read_block(indptr, indices, values, n_rows, n_cols)
+            local, _, given = parts
+            kind = "none" if given is None else str(given.dtype)
+            sizes = int(first_row), local.size - 1, int(local[-1])
+            memory = row_blocks.memory_of(local)
+            return row_blocks.BlockFacts(
+                (n_rows, n_cols), *sizes, kind, memory, next(_constructions)
+            )
+
+        facts = collect(comm, "DistributedCSR", check)
+        row_blocks.check_together(facts)
+        ends = [fact.first_row + fact.n_rows for fact in facts]
+        n_rows, n_cols = facts[0].shape
+        rank, size = rank_of(comm), size_of(comm)
+        col_starts = balanced(n_cols, size)
+        fields = {
+            "comm": comm,
+            "n_rows": n_rows,
+            "n_cols": n_cols,
+            "backend": "nccl" if on_gpu(parts[0]) else "mpi",
+            "nnz": sum(fact.nnz for fact in facts),
+            "largest_nnz": max(fact.nnz for fact in facts),
+            "serial": facts[0].serial,
+            "first_row": int(first_row),
+            "first_col": int(col_starts[rank]),
+            "row_starts": np.array([0, *ends], np.int64),
+            "col_starts": col_starts,
+            **dict(zip(("indptr", "indices", "values"), parts, strict=True)),
+        }
+        for name, value in fields.items():
+            object.__setattr__(self, name, value)
+
+    @classmethod
+    def from_local(cls, comm: Any, A: Any, n_cols: int | None = None) -> "DistributedCSR":
+        """Make one of a SciPy matrix per rank: the own rows, with all columns. Collective.
+
+        Parameters
+        ----------
+        comm : mpi4py communicator or None
+            Whose ranks share the matrix.
+        A : sparse array or matrix, shape (own rows, n_cols)
+            The rows of this rank, of SciPy or of cupyx.scipy.sparse. Those of rank 0 come first,
+            then those of rank 1, and so on. CSR is not copied.
+        n_cols : int, optional
+            Columns of the whole matrix; by default those of `A`.
+
+        Returns
+        -------
+        DistributedCSR
+            With the values of `A`.
+
+        Raises
+        ------
+        TypeError, ValueError
+            As the constructor, on all ranks.
+
+        Examples
+        --------
+        >>> from scipy.sparse import csr_array
+        >>> from sparsematch import DistributedCSR
+        >>> DistributedCSR.from_local(None, csr_array([[0, 1], [1, 1]]))
+        DistributedCSR(2x2, 3 entries, rows 0:2 on rank 0 of 1)
+        """
+        from sparsematch._input.matrix import as_compressed, checked  # readers: above the types
+
+        check_communicator(comm)
+        found: list[Any] = []
+
+        def convert() -> tuple[int, int]:
+            expected = "a SciPy sparse array or matrix"
+            there = on_gpu(A) and hasattr(A, "tocsr")
+            given = A if there else as_compressed(A, "A", expected=expected)
+            block = checked(given, "A").tocsr()
+            found.append(block)
+            return block.shape[0], block.shape[1] if n_cols is None else n_cols
+
+        sizes = collect(comm, "DistributedCSR.from_local", convert)
+        first = [0, *np.cumsum([n_rows for n_rows, _ in sizes]).tolist()]
+        (block,), rank = found, rank_of(comm)
+        nnz = int(block.indptr[-1])
+        arrays = block.indptr, block.indices[:nnz]
+        return cls(comm, *arrays, first[rank], (first[-1], sizes[rank][1]), block.data[:nnz])
+
+    @classmethod
+    def from_petsc(cls, mat: Any) -> "DistributedCSR":
+        """Make one of a matrix of petsc4py, or of an object with the same methods. Collective.
+
+        Parameters
+        ----------
+        mat : petsc4py.PETSc.Mat
+            An assembled matrix of type AIJ. Used are ``comm``, ``getSize``, ``getOwnershipRange``
+            and ``getValuesCSR``.
+
+        Returns
+        -------
+        DistributedCSR
+            With the values of `mat`.
+
+        Raises
+        ------
+        TypeError, ValueError
+            If it has not these methods; otherwise as the constructor.
+        """
+        needed = "getSize", "getOwnershipRange", "getValuesCSR", "comm"
+        if missing := [name for name in needed if not hasattr(mat, name)]:
+            raise wrong_type("mat", mat, f"a matrix of petsc4py, with {', '.join(missing)}")
+        comm = mat.comm.tompi4py() if hasattr(mat.comm, "tompi4py") else mat.comm
+        indptr, indices, values = mat.getValuesCSR()
+        return cls(comm, indptr, indices, mat.getOwnershipRange()[0], mat.getSize(), values)
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """Rows and columns of the whole matrix."""
+        return self.n_rows, self.n_cols
+
+    @property
+    def rank(self) -> int:
+        """The number of this process."""
+        return rank_of(self.comm)
+
+    @property
+    def n_ranks(self) -> int:
+        """How many share the matrix."""
+        return self.row_starts.size - 1
+
+    @property
+    def own_rows(self) -> range:
+        """The rows of this rank."""
+        return range(self.first_row, self.first_row + self.indptr.size - 1)
+
+    @property
+    def own_cols(self) -> range:
+        """The columns of this rank."""
+        return range(self.first_col, int(self.col_starts[self.rank + 1]))
+
+    @property
+    def dtype(self) -> np.dtype[Any]:
+        """The type of the indices, hence of the mates."""
+        return self.indices.dtype
+
+    @property
+    def local_nnz(self) -> int:
+        """Stored entries of the own rows."""
+        return int(self.indptr[-1])
+
+    def to_local(self) -> Any:
+        """Return the own rows as a SciPy matrix in host memory, shape (own rows, n_cols).
+
+        Its values are ones where there are none.
+        """
+        A = self.get()
+        values = np.ones(A.local_nnz) if A.values is None else A.values
+        shape = len(A.own_rows), A.n_cols
+        return sp.csr_array((values, A.indices, A.indptr), shape=shape)
+
+    def get(self) -> "DistributedCSR":
+        """Return the matrix in host memory: itself, or a copy of one on GPUs. Not collective."""
+        if self.backend != "nccl":
+            return self
+        here = copy.copy(self)
+        for name in ("indptr", "indices", "values"):
+            array: Any = getattr(self, name)
+            object.__setattr__(here, name, None if array is None else array.get())
+        object.__setattr__(here, "backend", "mpi")
+        return here
+
+    def __repr__(self) -> str:
+        n_rows, n_cols = self.shape
+        rows, rank, size = self.own_rows, self.rank, self.n_ranks
+        return (
+            f"DistributedCSR({n_rows}x{n_cols}, {self.nnz} entries, rows {rows.start}:{rows.stop} "
+            f"on rank {rank} of {size})"
+        )
+
+
+#: A matrix over ranks, in overloads beside `Local`.
+OverRanks = TypeVar("OverRanks", bound=DistributedCSR)
+
+
+def balanced(n: int, n_ranks: int) -> IndexArray:
+    """Return where each of so many nearly equal blocks of ``range(n)`` begins, and the end."""
+    return np.array([n * rank // n_ranks for rank in range(n_ranks + 1)], np.int64)
+
+
+def agreed(A: DistributedCSR, call: str, **same: Any) -> AbstractContextManager[None]:
+    """Raise on all ranks what one of them finds wrong within the block.
+
+    Collective: all ranks must be in the same call, with the same matrix, and with the same values
+    of `same`.
+    """
+    return agreeing(A.comm, call_on(A, call), **same)
+
+
+def call_on(A: DistributedCSR, call: str) -> str:
+    """Return how ranks that agree on a call on a matrix name it."""
+    return f"{call} on matrix {A.serial} ({A.n_rows}x{A.n_cols})"

@@ -1,0 +1,264 @@
+"""Damaged files: one sentence in an `UnreadableFile`, no crash, no traceback, no wrong matrix."""
+
+import io
+import random
+import struct
+import zipfile
+
+import numpy as np
+import pytest
+import scipy.io
+import scipy.sparse as sp
+
+import corruption
+import sparsematch as sm
+from sparsematch import UnreadableFile, read_distributed
+from sparsematch._io import read_matrix, read_stream
+from sparsematch._io.matlab import read_variables
+from sparsematch.cli import main
+
+REAL = "%%MatrixMarket matrix coordinate real general\n"
+
+BOTH = pytest.mark.parametrize(
+    "read", [read_matrix, lambda path: read_distributed(path, None)], ids=["matrix", "ranks"]
+)
+
+
+def test_the_error_is_public_and_of_the_families_that_fit(tmp_path):
+    assert issubclass(UnreadableFile, OSError)
+    assert issubclass(UnreadableFile, ValueError)
+    for read in (read_matrix, lambda path: sm.read_distributed(path, None)):
+        with pytest.raises(FileNotFoundError, match="there is no such file") as caught:
+            read(tmp_path / "absent.mtx")
+        assert isinstance(caught.value, sm.UnreadableFile)
+
+
+LINES = {
+    "a number that ends in E": "1 1 1.0\n2 2 1.5E",
+    "and a blank behind it": "1 1 1.0\n2 2 1.5E ",
+    "an exponent without digits": "1 1 1.0e+\n2 2 1.5\n",
+    "a byte that is zero": "1 1 1.0\0\n2 2 1.5\n",
+    "two points": "1 1 1.2.3\n2 2 1.5\n",
+    "hexadecimal": "1 1 0x10\n2 2 1.5\n",
+    "an exponent of Fortran": "1 1 1.0D5\n2 2 1.5\n",
+    "letters behind a number": "1 1 1.0abc\n2 2 1.5\n",
+    "a number too many": "1 1 1.0 7\n2 2 1.5\n",
+    "a number too few": "1 1\n2 2 1.5\n",
+    "two lines in one": "1 1 1.0 2 2 1.5\n",
+    "an index that is no integer": "1.5 1 1.0\n2 2 1.5\n",
+    "a negative index": "-1 1 1.0\n2 2 1.5\n",
+    "a row of none": "0 1 1.0\n2 2 1.5\n",
+    "an index beyond 64 bits": "99999999999999999999 1 1.0\n2 2 1.5\n",
+    "an entry too many": "1 1 1.0\n2 2 1.5\n3 3 1\n",
+    "an entry too few": "1 1 1.0\n",
+    "a comment among the entries": "1 1 1.0\n% words\n2 2 1.5\n",
+}
+
+
+@BOTH
+@pytest.mark.parametrize("lines", LINES)
+def test_lines_that_are_none_of_the_format(tmp_path, lines, read):
+    path = tmp_path / "a.mtx"
+    path.write_text(f"{REAL}3 3 2\n{LINES[lines]}")
+    with pytest.raises(UnreadableFile, match=r"a\.mtx: "):
+        read(path)
+
+
+@pytest.mark.parametrize(
+    ("header", "sizes"),
+    [
+        ("coordinate real general", "3 3 99999999999999"),
+        ("coordinate real general", "-3 3 1"),
+        ("coordinate real general", "3 3"),
+        ("coordinate real symmetric", "3 2 1"),
+        ("coordinate words general", "3 3 1"),
+        ("coordinate real words", "3 3 1"),
+        ("array pattern general", "1 1"),
+        ("array real general", "100000 100000"),
+        ("vector real general", "3 3 1"),
+    ],
+)
+def test_headers_that_claim_too_much(tmp_path, header, sizes):
+    path = tmp_path / "a.mtx"
+    path.write_text(f"%%MatrixMarket matrix {header}\n{sizes}\n1 1 1.0\n")
+    with pytest.raises(UnreadableFile, match=r"a\.mtx: "):
+        read_matrix(path)
+
+
+@BOTH
+@pytest.mark.parametrize(
+    "lines",
+    [
+        "1 2 1.5\n3 1 -2e0\n",
+        "1 2 1.5\r\n3 1 -.2E1\r\n",
+        "\n1 2 1.5\n \t\n\n3 1 -2.\n\n",
+        "  1\t2   1.5  \n3 1 -2",
+        "0001 2 15e-1\n3 1 -20.0000000000000000000000e-01",
+    ],
+)
+def test_spellings_of_a_sound_matrix(tmp_path, lines, read):
+    path = tmp_path / "a.mtx"
+    path.write_bytes(f"{REAL}% words\n\n3 3 2\n{lines}".encode())
+    A = read(path)
+    A = A if sp.issparse(A) else A.to_local()
+    np.testing.assert_array_equal(A.toarray(), [[0, 1.5, 0], [0, 0, 0], [-2, 0, 0]])
+
+
+CSR = {
+    "format": np.array("csr"),
+    "shape": np.array([3, 3]),
+    "data": np.ones(3),
+    "indices": np.array([0, 1, 2], np.int32),
+    "indptr": np.array([0, 1, 2, 3], np.int32),
+}
+BSR = {
+    "format": np.array("bsr"),
+    "shape": np.array([4, 4]),
+    "data": np.ones((2, 2, 2)),
+    "indices": np.array([0, 1]),
+}
+ARRAYS = {
+    "values that are text": CSR | {"data": np.array(["a", "b", "c"])},
+    "shape of one": CSR | {"shape": np.array([3])},
+    "shape of three": CSR | {"shape": np.array([3, 3, 3])},
+    "shape of numbers below 0": CSR | {"shape": np.array([-3, 3])},
+    "shape of floats": CSR | {"shape": np.array([3.5, 3])},
+    "indptr in two dimensions": CSR | {"indptr": CSR["indptr"][None]},
+    "indptr short": CSR | {"indptr": CSR["indptr"][:2]},
+    "indptr long": CSR | {"indptr": np.arange(6)},
+    "indptr that falls": CSR | {"indptr": np.array([0, 2, 1, 3])},
+    "indptr from below": CSR | {"indptr": np.array([-1, 1, 2, 3])},
+    "indptr from above": CSR | {"indptr": np.array([1, 1, 2, 3])},
+    "indices of floats": CSR | {"indices": np.array([0.0, 1.0, 2.0])},
+    "index too large": CSR | {"indices": np.array([0, 1, 3])},
+    "few values": CSR | {"data": np.ones(2)},
+    "values in two dimensions": CSR | {"data": np.ones((3, 1))},
+    "no such format": CSR | {"format": np.array("xyz")},
+    "two formats": CSR | {"format": np.array(["csr", "csc"])},
+    "other columns": CSR | {"format": np.array("csc"), "indptr": np.array([0, 2, 1, 3])},
+    "rows of coordinates": CSR | {"format": np.array("coo"), "row": [0, 1, 9], "col": [0, 1, 2]},
+    "blocks": BSR | {"indptr": np.array([0, 10**7, 2])},
+    "a block too far": BSR | {"indptr": np.array([0, 1, 2]), "indices": np.array([0, 10**7])},
+    "blocks of nothing": BSR | {"indptr": np.array([0, 1, 2]), "data": np.ones((2, 0, 2))},
+}
+
+
+@BOTH
+@pytest.mark.parametrize("compressed", [False, True])
+@pytest.mark.parametrize("arrays", ARRAYS)
+def test_archives_of_other_arrays(tmp_path, arrays, compressed, read, capsys):
+    path = tmp_path / "a.npz"
+    (np.savez_compressed if compressed else np.savez)(path, **ARRAYS[arrays])
+    with pytest.raises(UnreadableFile, match=r"a\.npz: "):
+        read(path)
+    assert main(["btf", str(path)]) == 3
+    assert capsys.readouterr().err.count("\n") == 1
+
+
+@BOTH
+def test_an_array_that_claims_more_than_it_holds(tmp_path, read):
+    """Beyond it in the file are other bytes, which are no values."""
+    path = tmp_path / "a.npz"
+    with zipfile.ZipFile(path, "w") as archive:
+        for name, array in CSR.items():
+            with archive.open(f"{name}.npy", "w") as member:
+                if name == "data":
+                    header = {"descr": "<f8", "fortran_order": False, "shape": (3,)}
+                    np.lib.format.write_array_header_1_0(member, header)
+                else:
+                    np.lib.format.write_array(member, array)
+    with pytest.raises(UnreadableFile, match=r"a\.npz: "):
+        read(path)
+
+
+def element(kind, data, order="<"):
+    return struct.pack(f"{order}II", kind, len(data)) + data + bytes(-len(data) % 8)
+
+
+def numbers(kind, code, values, order="<"):
+    return element(kind, np.array(values, order + code).tobytes(), order)
+
+
+def matlab(order="<", *, flags=5, size=4, indptr=(0, 2, 3), indices=(0, 3, 1), values=None):
+    """A file that has one sparse matrix of two columns."""
+    values = numbers(9, "f8", [1.5, 2, -3], order) if values is None else values
+    parts = numbers(6, "u4", [flags, 3], order), numbers(5, "i4", [size, 2], order)
+    parts += element(1, b"A", order), numbers(5, "i4", indices, order)
+    parts += numbers(5, "i4", indptr, order), values
+    version = struct.pack(f"{order}HH", 0x100, 0x4D49)
+    return b"MATLAB 5.0".ljust(124) + version + element(14, b"".join(parts), order)
+
+
+@pytest.mark.parametrize("order", ["<", ">"])
+def test_a_matlab_file_of_either_byte_order(order):
+    A = read_stream(io.BytesIO(matlab(order)))
+    np.testing.assert_array_equal(A.toarray(), [[1.5, 0], [0, -3], [0, 0], [2, 0]])
+
+
+def test_logical_matrices_have_bytes_that_are_called_doubles():
+    A = read_stream(io.BytesIO(matlab(flags=0x205, values=element(9, b"\1\1\0"))))
+    np.testing.assert_array_equal(A.toarray(), [[1, 0], [0, 0], [0, 0], [1, 0]])
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        matlab(indptr=(0, 2, 10**8)),
+        matlab(indptr=(0, 2)),
+        matlab(indptr=(0, 9, 3)),
+        matlab(indices=(0, 10**8, 1)),
+        matlab(indices=(0,)),
+        matlab(size=-1),
+        matlab(size=2),
+        matlab(values=element(9, b"")),
+        matlab(values=element(99, bytes(24))),
+        matlab(flags=0x805),
+        matlab(flags=6),
+        matlab()[:-40],
+        matlab()[:130],
+        matlab().replace(struct.pack("<II", 9, 24), struct.pack("<II", 9, 2**31)),
+    ],
+)
+def test_matlab_files_that_claim_too_much(content):
+    with pytest.raises(UnreadableFile, match="standard input: "):
+        read_stream(io.BytesIO(content))
+
+
+def test_variables_are_those_that_scipy_reads():
+    A = sp.random_array((7, 5), density=0.4, rng=np.random.default_rng(0), format="csc")
+    given = {"S": A, "Z": A * 1j, "D": np.arange(6.0).reshape(2, 3), "t": "text"}
+    given |= {"F": np.float32([[1.5]]), "U": np.array([[2**63]], np.uint64), "st": {"b": 1, "A": A}}
+    for packed in (False, True):
+        stream = io.BytesIO()
+        scipy.io.savemat(stream, given, do_compression=packed)
+        found = read_variables(stream.getvalue())
+        assert list(found) == list(given)
+        assert found.pop("t") is None
+        for name, value in found.items():
+            expected = A if name == "st" else given[name]
+            assert value.dtype == expected.dtype
+            assert (value != expected).sum() == 0
+
+
+@pytest.mark.filterwarnings("error")
+@pytest.mark.parametrize("suffix", [".mtx", ".mat", ".npz"])
+def test_small_corruptions(tmp_path, suffix):
+    """tests/attack/files.py tries many more."""
+    rng, sound = random.Random(4), corruption.samples()[suffix]
+    for k in range(30):
+        path = tmp_path / f"a{suffix}"
+        path.write_bytes(corruption.corrupted(sound[k % len(sound)], rng))
+        corruption.read(path)
+
+
+def test_a_header_of_edges_that_is_no_literal(tmp_path, capsys):
+    path = tmp_path / "a.npy"
+    path.write_bytes(b"\x93NUMPY\x01\x00" + struct.pack("<H", 9000) + b"{" * 8999 + b"\n")
+    assert main(["match-edges", str(path)]) == 3
+    assert capsys.readouterr().err.count("\n") == 1
+
+
+def test_standard_input_that_is_closed(monkeypatch, capsys):
+    monkeypatch.setattr("sys.stdin", None)
+    assert main(["rank", "-"]) == 3
+    assert capsys.readouterr().err == "sparsematch: standard input: is closed\n"

@@ -1,0 +1,491 @@
+"""The choice that `auto` makes: which stages run, why, and what one leaves to the next."""
+
+import dataclasses
+import pathlib
+import sys
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+from hypothesis import given
+
+import sparsematch as sm
+from calls import certify, grid, random_matrix, scrambled, shifted_path
+from sparsematch._engines.cpu.core.run_engine import Forced, HostByProducts, run_engine
+from sparsematch._engines.cpu.matching import auto
+from sparsematch._engines.registry import Run
+from sparsematch._input.bipartite import as_bipartite
+from sparsematch._types.matching import Matching
+from sparsematch.demo import build_circuit
+from strategies import larger, matrices
+
+pytestmark = pytest.mark.tsan
+
+PAGE = pathlib.Path(__file__).parents[2] / "docs" / "algorithms" / "auto.md"
+BEGIN, END = "<!-- stages: begin -->\n", "<!-- stages: end -->\n"
+TELL = "Tell whether "
+
+
+def names(info):
+    """The engines that were run, in order."""
+    return [step.engine for step in info.steps]
+
+
+def run_stages(A, *engines, policy=auto.POLICY, before=None):
+    """The progress after these engines, each as the first of the stages that names it says."""
+    graph = as_bipartite(A)
+    progress = auto.Progress(graph, Matching.start(graph), Run(), policy, before)
+    for engine in engines:
+        progress.run_stage(next(s for s in auto.STAGES if (s.engine, s.start) == engine))
+    return progress
+
+
+def hidden_triangle(n, seed):
+    """The pattern of a triangular matrix with a few long rows, rows and columns scrambled."""
+    lower = sp.tril(random_matrix(n, n, 5, seed), -1) + sp.eye_array(n)
+    return scrambled(sp.csr_array(lower), seed + 1)
+
+
+def render(stages):
+    """Return the table of the page."""
+    lines = ["| engine | when | how far | why |", "|---|---|---|---|"]
+    for s in stages:
+        when = s.guard.__doc__.partition("\n")[0].rstrip(".").removeprefix(TELL)
+        page = (PAGE.parent / f"{s.engine}.md").exists()
+        engine = f"[`{s.engine}`]({s.engine}.md)" if page else s.engine
+        if s.restart:
+            engine += ", from empty"
+        far = f"`{s.allowance}`: {getattr(auto.POLICY, s.allowance):.4g}" if s.allowance else ""
+        lines.append(f"| {engine} | {when} | {far} | {s.reason} |")
+    return "\n".join(lines) + "\n"
+
+
+def tables():
+    """Return the page's table, and a line for small matrices."""
+    small = ", ".join(s.engine for s in auto.SMALL_STAGES)
+    return f"\n{render(auto.STAGES)}\nOf fewer than {auto.POLICY.small:,} entries: {small}.\n\n"
+
+
+def test_the_page_has_the_tables_of_the_code():
+    text = PAGE.read_text(encoding="utf-8")
+    assert BEGIN in text, f"no markers: python {pathlib.Path(__file__).name} prints the tables"
+    assert text.split(BEGIN)[1].split(END)[0] == tables()
+
+
+def test_the_choice_has_few_constants():
+    fields = dataclasses.fields(auto.Policy)
+    assert len(fields) <= 20
+    used = {s.allowance for s in auto.STAGES} - {""}
+    assert used <= {f.name for f in fields}
+
+
+#: Passes that all stages but the last may take together with one worker, as the page says: where
+#: there is no mesh 14 are allowed to searches and phases; those that fail scan each entry once in
+#: each of four stages; starts take 14, Karp-Sipser four each.
+PASSES = 40
+
+
+@pytest.mark.parametrize("order", ["natural", "scrambled"])
+@pytest.mark.parametrize(
+    "A",
+    [
+        grid(150)[:, ::-1],
+        random_matrix(30_000, 30_000, 6, 41),
+        random_matrix(30_000, 24_000, 3, 42),
+        sp.csr_array(sp.eye_array(40_000, k=1) + sp.eye_array(40_000, k=-1)),
+    ],
+    ids=["mesh", "random", "tall", "path"],
+)
+def test_what_is_lost_is_bounded(A, order):
+    A = scrambled(A, 43) if order == "scrambled" else sp.csr_array(A)
+    _, info = sm.maximum_transversal(A, workers=1, return_info=True)
+    last = info.steps[-1]
+    before = sum(s.edges for s in info.steps if s is not last or s.engine != "push_relabel")
+    assert before <= PASSES * A.nnz
+    assert f" {PASSES} passes" in PAGE.read_text(encoding="utf-8")
+
+
+def test_a_call_may_have_a_policy_of_its_own():
+    """With another border between small and large, the same matrix takes other stages."""
+    A, ran = random_matrix(4000, 4000, 3, 44), []
+    for small in (0, A.nnz + 1):
+        graph, run = as_bipartite(A), Run()
+        matching = Matching.start(graph)
+        policy = dataclasses.replace(auto.POLICY, small=small)
+        auto.improve(graph, matching, run, policy=policy)
+        certify(A, matching)
+        ran.append([step.engine for step in run.steps])
+    assert ran[0][:2] == ["cheap", "karp_sipser"]
+    assert ran[1][:2] == ["cheap", "single_source_bfs"]
+
+
+def test_the_order_of_the_rows_decides_the_start():
+    """Where it says nothing, degrees do; `cheap` goes first, and finds that out soon."""
+    A = random_matrix(30_000, 30_000, 8, 7)
+    ascending = sp.csr_array(A[np.argsort(np.diff(A.indptr), kind="stable")])
+    for B, starts in (
+        (A, ["cheap", "min_degree"]),
+        (random_matrix(30_000, 30_000, 3, 33), ["cheap", "karp_sipser"]),
+        (ascending, ["cheap"]),
+        (sp.csr_array(grid(150)[:, 1:]), ["cheap"]),
+        (scrambled(grid(150), 1), ["cheap", "cheap"]),
+        (random_matrix(30_000, 90_000, 5, 7), ["cheap"]),
+    ):
+        m, info = sm.maximum_transversal(B, workers=1, return_info=True)
+        certify(B, m)
+        ran = [s for s in names(info) if s in ("cheap", "min_degree", "karp_sipser")]
+        assert ran[: len(starts)] == starts
+        if starts[1:] == ["min_degree"]:
+            assert info.steps[0].edges < 0.5 * B.nnz
+        if starts[-1] != "cheap":  # from the empty matching
+            alone = sm.maximum_transversal(B, method="none", init=starts[-1])
+            assert info.steps[1].cardinality == alone.cardinality
+
+
+@pytest.mark.parametrize("by_columns", [False, True])
+def test_rows_that_all_find_a_column_need_no_other_start(by_columns):
+    """Of a triangular matrix whose rows alone are scrambled, the first entries are the matching."""
+    n = 20_000
+    upper = sp.csr_array(sp.triu(random_matrix(n, n, 3, 31), 1) + sp.eye_array(n))
+    A = sp.csr_array(upper[np.random.default_rng(32).permutation(n)])
+    A = sp.csc_array(A.T) if by_columns else A
+    m, info = sm.maximum_transversal(A, return_info=True)
+    certify(A, m)
+    assert names(info) == ["cheap"]
+
+
+def test_searches_for_few_rows_soon_end_where_paths_are_long():
+    """The only free row of a long path, whose numbering says nothing."""
+    n = 60_000
+    path = sp.diags_array([np.ones(n), np.ones(n - 1)], offsets=[0, -1], format="csr")
+    A = sp.csr_array(path[np.random.default_rng(33).permutation(n)])
+    m, info = sm.maximum_transversal(A, return_info=True)
+    certify(A, m)
+    assert m.is_perfect
+    searched = next(step for step in info.steps if step.engine == "single_source_bfs")
+    assert searched.exhausted
+    assert searched.edges < 2 * auto.POLICY.brief * A.nnz + 2
+
+
+CHEAP, ONE_BY_ONE = ("cheap", "cheap"), ("single_source_bfs", "")
+
+
+def test_phases_that_will_not_suffice_end_early():
+    """A projection ends Hopcroft-Karp before its allowance is used up, as phases become longer."""
+    A = random_matrix(100_000, 100_000, 4, 73)
+    policy = dataclasses.replace(auto.POLICY, joint=4.0)
+    progress = run_stages(A, CHEAP, ("hopcroft_karp", ""), policy=policy)
+    assert not progress.is_maximum
+    assert progress.run.steps[-1].edges < 3.5 * A.nnz
+
+
+def test_another_start_never_leaves_a_smaller_matching():
+    """It begins from the empty matching, and is adopted if it is larger."""
+    upper = sp.csr_array(sp.triu(random_matrix(20_000, 20_000, 3, 5)))
+    for A in (scrambled(upper, 6), random_matrix(20_000, 20_000, 5, 7)):
+        progress = run_stages(A, CHEAP)
+        before = progress.rank
+        progress.run_stage(next(s for s in auto.STAGES if s.start == "min_degree"))
+        assert progress.run.steps[-1].engine == "min_degree"
+        assert progress.matching.cardinality == progress.rank >= before
+
+
+def test_a_search_that_will_not_suffice_ends_early():
+    """On a random graph the projection ends it long before its allowance is used up."""
+    A = random_matrix(100_000, 100_000, 4, 8)
+    progress = run_stages(A, CHEAP)
+    progress.run_stage(next(s for s in auto.STAGES if s.guard is auto.may_search))
+    search = progress.search
+    assert search.exhausted
+    assert search.edges < 0.1 * auto.POLICY.search * A.nnz
+
+
+def test_searches_that_failed_are_not_repeated():
+    """Roots that one search has settled are no roots of the next one on the same matching."""
+    A = random_matrix(60_000, 50_000, 2.6, 9)
+    policy = dataclasses.replace(auto.POLICY, brief=0.5)
+    progress = run_stages(A, CHEAP, policy=policy)
+    first, second = (
+        next(s for s in auto.STAGES if s.guard is g) for g in (auto.many_are_free, auto.may_search)
+    )
+    cheap = progress.rank
+    progress.run_stage(first)
+    brief = progress.search
+    progress.run_stage(second)
+    roots = np.count_nonzero(np.diff(A.indptr)) - cheap
+    assert brief.exhausted
+    assert brief.phases > brief.augmentations
+    assert progress.search.phases <= roots - brief.phases
+
+
+@pytest.mark.parametrize(
+    ("A", "solved"),
+    [
+        (hidden_triangle(20_000, 11), True),
+        (random_matrix(40_000, 40_000, 8, 12), False),
+        (scrambled(grid(150), 12), False),
+    ],
+    ids=["triangle", "random", "mesh"],
+)
+def test_peeling_is_adopted_only_where_it_solves_much(A, solved):
+    given = Forced(np.zeros(0, int), 0, 0)
+    progress = run_stages(A, CHEAP, before=HostByProducts(forced=given))
+    before = progress.matching.row_mate.copy()
+    progress.run_stage(next(s for s in auto.STAGES if s.start == "peeling"))
+    assert progress.is_maximum == solved
+    assert (progress.start == "peeling") == solved
+    if solved:
+        assert (progress.matching.row_mate >= 0).all()
+        forced = progress.by_products.forced
+        assert forced.by_major + forced.by_minor > 0
+    else:
+        assert np.array_equal(progress.matching.row_mate, before)
+        assert progress.by_products.finished is None
+        assert progress.by_products.forced is given
+
+
+@pytest.mark.parametrize("by_columns", [False, True])
+@pytest.mark.parametrize("workers", [1, 4])
+def test_a_warm_start_stays_matched(by_columns, workers):
+    """Augmenting paths keep every matched row matched, so the rows given are in the result."""
+    for A in (scrambled(grid(150), 21), random_matrix(30_000, 30_000, 6, 23)):
+        A = A[:, np.diff(sp.csc_array(A).indptr) > 0]
+        row_mate = sm.maximum_transversal(A).row_mate.copy()
+        row_mate[np.random.default_rng(22).random(row_mate.size) < 0.5] = -1
+        given = sm.maximum_transversal(A, method="none", init="none", initial=row_mate)
+        m, info = sm.maximum_transversal(
+            A.tocsc() if by_columns else A, initial=given, workers=workers, return_info=True
+        )
+        certify(A, m)
+        assert names(info)[0] == "cheap"
+        assert not {"min_degree", "karp_sipser"} & set(names(info))
+        assert (m.row_mate[given.row_mate >= 0] >= 0).all()
+        assert (m.col_mate[given.col_mate >= 0] >= 0).all()
+
+
+@pytest.mark.parametrize("n_entries", [3, 6, 9])
+def test_many_workers_search_jointly(n_entries):
+    """Depth first after a start by order or degrees; a forest after Karp-Sipser."""
+    A = random_matrix(40_000, 40_000, n_entries, 51)
+    m, info = sm.maximum_transversal(A, workers=auto.POLICY.many_workers, return_info=True)
+    certify(A, m)
+    assert "single_source_bfs" not in names(info)
+    assert {"pothen_fan", "ms_bfs_graft"} & set(names(info))
+
+
+@pytest.mark.parametrize(
+    "A",
+    [
+        sp.csr_array(grid(150)),
+        scrambled(grid(150), 1),
+        random_matrix(30_000, 30_000, 3, 2),
+        random_matrix(40_000, 20_000, 3, 3),
+        random_matrix(20_000, 26_000, 2, 4),
+        sp.csr_array(np.ones((3, 3))),
+    ],
+    ids=["mesh", "scrambled mesh", "random", "tall", "forest", "small"],
+)
+def test_every_step_has_a_reason_and_one_worker_is_deterministic(A):
+    m, info = sm.maximum_transversal(A, workers=1, return_info=True)
+    certify(A, m)
+    assert all(step.reason for step in info.steps)
+    again, other = sm.maximum_transversal(A, workers=1, return_info=True)
+    assert np.array_equal(m.row_mate, again.row_mate)
+    assert [(s.engine, s.edges) for s in info.steps] == [(s.engine, s.edges) for s in other.steps]
+
+
+def test_a_step_that_the_user_chose_needs_no_reason():
+    _, info = sm.maximum_transversal(
+        grid(20)[:, 1:], method="hopcroft_karp", init="cheap", return_info=True
+    )
+    assert [step.reason for step in info.steps] == ["", ""]
+
+
+def test_the_few_rows_that_a_start_leaves_are_searched_for():
+    """A circuit, whose degrees are those of a scrambled mesh; stored by rows and by columns."""
+    A = sp.csr_array(build_circuit(30_000).matrix)
+    for B in (A, A.tocsc(), A.T.tocsr()):
+        m, info = sm.maximum_transversal(B, workers=1, return_info=True)
+        certify(B, m)
+        assert 0 < A.shape[0] - max(s.cardinality for s in info.steps if s.engine == "cheap") < 30
+        assert sum(step.edges for step in info.steps if step.engine != "cheap") < A.nnz / 100
+
+
+def saddle_point(n, seed):
+    """A diagonal block, and half as many constraints of three variables each, which come last."""
+    constraints = random_matrix(n // 2, n, 3, seed)
+    return sp.csr_array(sp.block_array([[sp.eye_array(n), constraints.T], [constraints, None]]))
+
+
+def test_many_short_paths_are_found_in_a_phase():
+    """The first rows take the columns of the last ones, and have others of their own; by degree."""
+    A = saddle_point(60_000, 72)
+    ascending = np.argsort(np.diff(A.indptr), kind="stable")
+    A = sp.csr_array(A[ascending][:, ascending])
+    A.sort_indices()
+    m, info = sm.maximum_transversal(A, workers=1, return_info=True)
+    certify(A, m)
+    assert names(info)[-2:] == ["single_source_bfs", "hopcroft_karp"]
+
+
+def test_a_well_numbered_forest_may_begin_anew():
+    """Of a path with a leaf at each vertex, first entries match half, least degrees all."""
+    back = sp.diags_array([1.0, 1.0, 1.0], offsets=[-1, 0, 1], shape=(30_000, 30_000))
+    A = sp.csr_array(sp.block_array([[back - sp.eye_array(30_000), sp.eye_array(30_000)]]))
+    A = sp.csr_array(sp.vstack([A, sp.eye_array(30_000, 60_000)]))
+    m, info = sm.maximum_transversal(A, workers=1, return_info=True)
+    certify(A, m)
+    assert names(info) == ["cheap", "single_source_bfs", "min_degree"]
+
+
+@pytest.mark.parametrize("random", [False, True])
+def test_a_cheap_start_that_gives_up_says_so(random):
+    """Rows that have no entries cost no patience."""
+    A = sp.vstack([sp.csr_array((500, 20)), np.ones((4000, 20))], format="csr")
+    graph = as_bipartite(A)
+    for patience, gives_up in ((0.2, True), (1.0, False)):
+        matching, run = Matching.start(graph), Run()
+        options = {"patience": patience, "random": random}
+        step, _ = run_engine("cheap", graph, matching, run, options=options)
+        assert (step.exhausted, step.cardinality) == (gives_up, 20)
+        assert sm.is_matching(A, matching)
+
+
+@pytest.mark.parametrize("shape", [(60_000, 20_000), (20_000, 60_000)])
+def test_a_search_starts_from_the_side_with_far_fewer_free_vertices(shape):
+    """With the matrix stored by rows or by columns."""
+    A = random_matrix(*shape, 240_000 / shape[0], 17)
+    for B in (A, sp.csc_array(A)):
+        m, info = sm.maximum_transversal(B, return_info=True)
+        certify(B, m)
+        searches = [step for step in info.steps if step.engine == "single_source_bfs"]
+        assert searches[0].phases <= 20_000 - info.steps[0].cardinality
+
+
+@pytest.mark.parametrize("workers", [1, 2, 8])
+def test_the_core_that_karp_sipser_leaves_is_searched(workers):
+    """The pairs that it was forced to make are left for the block form."""
+    A = random_matrix(60_000, 60_000, 3, 23)
+    m, info = sm.maximum_transversal(A, workers=workers, return_info=True)
+    certify(A, m)
+    search = "pothen_fan" if workers >= auto.POLICY.many_workers else "single_source_bfs"
+    assert names(info)[:3] == ["cheap", "karp_sipser", search]
+    B = sm.block_triangular_form(A, workers=workers)
+    assert B.n_blocks == sm.block_triangular_form(A).n_blocks
+    graph = as_bipartite(A)
+    found = auto.improve(graph, Matching.start(graph), Run(workers))
+    assert found.forced is not None
+
+
+@pytest.mark.parametrize("workers", [1, 2, 8])
+def test_a_scrambled_mesh_is_pushed_through(workers):
+    A = scrambled(grid(150), 24)
+    m, info = sm.maximum_transversal(A, workers=workers, return_info=True)
+    certify(A, m)
+    assert names(info)[:3] == ["cheap", "cheap", "push_relabel"]
+    assert names(info)[3:4] in ([], ["single_source_bfs"])
+
+
+@pytest.mark.parametrize("workers", [1, 2, 8])
+def test_a_long_ladder(workers):
+    """Many narrow levels: its rank is that of any other engine."""
+    A = scrambled(grid(8000, 3), 4)
+    m = sm.maximum_transversal(A, workers=workers)
+    assert m.cardinality == sm.structural_rank(A, method="hopcroft_karp")
+    assert sm.is_maximum(A, m)
+
+
+def push_without_transpose(A, **settings):
+    """The step, and whether the matching is maximum."""
+    graph = as_bipartite(A)
+    matching, run = Matching.start(graph), Run()
+    run_engine("cheap", graph, matching, run)
+    step, _ = run_engine("push_relabel", graph, matching, run, sides="one", **settings)
+    assert run.transposes_built == 0
+    return step, step.cardinality == sm.structural_rank(A, method="hopcroft_karp")
+
+
+@given(matrices() | larger())
+def test_labels_that_rise_by_pushes_alone_prove_what_they_say(A):
+    """It may give up; where it does not, the matching is maximum."""
+    step, maximum = push_without_transpose(A)
+    assert step.exhausted or maximum
+
+
+def test_a_scrambled_mesh_of_long_lists_is_pushed_through():
+    """Of 27 entries in most rows, on a cube."""
+    line = sp.csr_array(grid(22, 1))
+    A = scrambled(sp.csr_array(sp.kron(sp.kron(line, line), line)), 35)
+    m, info = sm.maximum_transversal(A, return_info=True)
+    certify(A, m)
+    assert "push_relabel" in names(info)
+    assert "pothen_fan" not in names(info)
+
+
+def test_searches_end_when_no_column_is_free():
+    A = random_matrix(30_000, 5_000, 6, 34)
+    _, info = sm.maximum_transversal(A, method="single_source_bfs", init="cheap", return_info=True)
+    search = info.steps[-1]
+    roots = np.count_nonzero(np.diff(A.indptr)) - info.steps[0].cardinality
+    assert search.cardinality == 5_000
+    assert search.phases < roots / 2
+
+
+def test_a_few_are_searched_for_without_a_transpose():
+    """However many rows may end in them."""
+    n = 20_000
+    A = random_matrix(3 * n, n, 4, 33).tolil()
+    A[:, n - 1] = 0
+    A[5, n - 1] = 1
+    m, info = sm.maximum_transversal(A.tocsr(), return_info=True)
+    certify(A.tocsr(), m)
+    assert names(info) == ["cheap", "single_source_bfs"]
+    assert info.transposes_built == 0
+
+
+def forced(n, seed):
+    """A hidden triangle that begins at one row of one entry: five entries in all the others."""
+    random = np.random.default_rng(seed)
+    i = np.repeat(np.arange(1, n), 4)
+    j = random.integers(np.maximum(i - 40, 0), i)
+    A = sp.csr_array((np.ones(i.size), (i, j)), shape=(n, n)) + sp.eye_array(n)
+    return scrambled(sp.csr_array(A), seed)
+
+
+def test_one_vertex_of_degree_one_may_lead_through_all():
+    A = forced(60_000, 73)
+    m, info = sm.maximum_transversal(A, return_info=True)
+    certify(A, m)
+    assert "karp_sipser" in names(info)
+    assert "push_relabel" not in names(info)[names(info).index("karp_sipser") :]
+
+
+def test_a_search_ends_within_its_budget():
+    """The last row of a path is matched by a search through all of it, or by none."""
+    A, n = shifted_path(200_000), 200_000
+    graph, run = as_bipartite(A), Run(1)
+    matching = Matching.start(graph)
+    run_engine("cheap", graph, matching, run)
+    step, _ = run_engine("single_source_bfs", graph, matching, run, edge_limit=A.nnz // 4)
+    assert step.exhausted
+    assert step.augmentations == 0
+    assert step.edges < A.nnz / 2
+    step, _ = run_engine("single_source_bfs", graph, matching, run)
+    assert step.cardinality == n
+
+
+def test_pushing_without_a_transpose_ends():
+    """On a mesh near its goal; soon where it matches nothing, or its allowance is used up."""
+    mesh = scrambled(grid(150), 26)
+    step, _ = push_without_transpose(mesh)
+    assert sm.structural_rank(mesh) - step.cardinality <= 8
+    step, maximum = push_without_transpose(mesh, options={"k": 1e-9})
+    assert step.exhausted
+    assert not maximum
+    step, _ = push_without_transpose(mesh, edge_limit=1)
+    assert step.exhausted
+    assert step.edges < mesh.nnz
+
+
+if __name__ == "__main__":
+    sys.stdout.write(tables())

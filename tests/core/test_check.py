@@ -1,0 +1,134 @@
+"""Certificates, vertex covers and connected components, against the oracle and by hand."""
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+from hypothesis import given
+from hypothesis import strategies as st
+
+import oracle
+import sparsematch as sm
+from calls import frozen
+from gallery import GALLERY
+from strategies import larger, matrices, partial_matching
+
+pytestmark = [pytest.mark.asan, pytest.mark.wheel]
+
+
+@given(matrices() | larger(), st.integers(1, 2**32), st.floats(0, 1))
+def test_verdicts_on_random_matchings(A, seed, share):
+    row_mate, col_mate = partial_matching(A, np.random.default_rng(seed), share)
+    pairs = int(np.count_nonzero(row_mate != -1))
+    i, j = oracle.entries(A)
+    assert sm.is_matching(A, (row_mate, col_mate)) is True
+    assert sm.is_maximal(A, (row_mate, col_mate)) is not bool(
+        np.any((row_mate[i] == -1) & (col_mate[j] == -1))
+    )
+    assert sm.is_maximum(A, (row_mate, col_mate)) is (pairs == oracle.rank(A))
+
+
+@given(matrices() | larger())
+def test_the_cover_certifies(A):
+    """Every entry is covered, and there are as many lines as pairs: no matching can be larger."""
+    m = sm.maximum_transversal(A)
+    cover = sm.vertex_cover(A, m)
+    rows, cols = masks(cover, A.shape)
+    assert oracle.is_cover(A, rows, cols)
+    assert rows.sum() + cols.sum() == m.cardinality
+
+
+def masks(cover, shape):
+    """The rows and the columns of the cover as masks; their numbers are in ascending order."""
+    result = []
+    for lines, n in zip((cover.rows, cover.cols), shape, strict=True):
+        assert np.all(np.diff(lines) > 0)
+        mask = np.zeros(n, bool)
+        mask[lines] = True
+        result.append(mask)
+    return result
+
+
+def test_the_cover_of_a_hall_violator():
+    """Three rows share two columns: the two columns are in the cover, those rows are not."""
+    A = GALLERY["hall_violator"]()
+    cover = sm.vertex_cover(A, sm.maximum_transversal(A))
+    assert isinstance(cover, sm.VertexCover)
+    assert cover.cols.tolist() == [0, 1]
+    assert cover.rows.tolist() == [3, 4]
+
+
+@pytest.mark.parametrize("form", [sp.csr_array, sp.csc_array, sp.coo_array])
+def test_every_kind_of_wrong_matching(form):
+    """Each pair of arrays breaks one rule."""
+    A = form(sp.csr_array(np.array([[1, 1, 0], [1, 0, 0], [0, 0, 1]])))
+    good = [1, 0, 2], [1, 0, 2]
+    wrong = {
+        "not an entry": ([2, 0, -1], [1, -1, 0]),
+        "the column does not know": ([1, 0, 2], [1, -1, 2]),
+        "the row does not know": ([1, -1, 2], [1, 0, 2]),
+        "two rows, one column": ([0, 0, 2], [0, -1, 2]),
+        "no such column": ([3, -1, -1], [-1, -1, -1]),
+        "no such row": ([-1, -1, -1], [-1, 7, -1]),
+        "a negative number other than -1": ([-2, -1, -1], [-1, -1, -1]),
+    }
+    assert sm.is_matching(A, good)
+    for reason, (row_mate, col_mate) in wrong.items():
+        assert sm.is_matching(A, (np.array(row_mate), np.array(col_mate))) is False, reason
+
+
+def test_maximal_and_maximum_are_told_apart():
+    A = GALLERY["greedy_trap"]()
+    greedy = sm.maximum_transversal(A, method="none", init="cheap")
+    empty = sm.maximum_transversal(A, method="none", init="none")
+    best = sm.maximum_transversal(A)
+    assert [sm.is_maximal(A, m) for m in (empty, greedy, best)] == [False, True, True]
+    assert [sm.is_maximum(A, m) for m in (empty, greedy, best)] == [False, False, True]
+    with pytest.raises(ValueError, match="not maximum"):
+        sm.vertex_cover(A, greedy)
+
+
+def test_one_array_is_the_columns_of_the_rows(matrix):
+    m = sm.maximum_transversal(matrix)
+    assert sm.is_matching(matrix, m.row_mate)
+    assert sm.is_maximum(matrix, m.row_mate)
+
+
+def test_a_matching_of_another_matrix():
+    """The pairs of a matching are looked up in the matrix at hand."""
+    m = sm.maximum_transversal(GALLERY["identity"]())
+    assert sm.is_matching(GALLERY["triangular"]()[:5, :5], m)
+    assert not sm.is_matching(GALLERY["antidiagonal"](), m)
+
+
+def test_read_only_arrays():
+    A = frozen(GALLERY["fine_blocks"]())
+    m = sm.maximum_transversal(A)
+    assert not m.row_mate.flags.writeable
+    assert sm.is_maximum(A, m)
+    assert sm.vertex_cover(A, m).size == 6
+
+
+@given(matrices() | larger())
+def test_connected_components_against_scipy(A):
+    """The same parts as SciPy finds in the symmetric matrix [0 A; A' 0], up to their labels."""
+    found = sm.connected_components(A)
+    B = oracle.as_csr(A)
+    both = sp.block_array(
+        [[sp.csr_array((A.shape[0],) * 2), B], [B.T, sp.csr_array((A.shape[1],) * 2)]]
+    )
+    n, labels = sp.csgraph.connected_components(both, directed=False)
+    ours = np.concatenate([found.row_labels, found.col_labels])
+    assert found.n_components == n
+    assert len(set(zip(ours.tolist(), labels.tolist(), strict=True))) == n, (
+        "one name of ours for each of SciPy's"
+    )
+    assert set(ours.tolist()) == set(range(n))
+
+
+def test_connected_components_by_hand():
+    found = sm.connected_components(GALLERY["two_components"]())
+    assert isinstance(found, sm.Components)
+    assert found.n_components == 2
+    assert len(set(found.row_labels[:2])) == len(set(found.row_labels[2:])) == 1
+    assert found.row_labels[0] != found.row_labels[2]
+    assert sm.connected_components(GALLERY["no_entries"]()).n_components == 7

@@ -1,0 +1,286 @@
+"""block_triangular_form, is_reducible and the BlockForm they speak of."""
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+from hypothesis import given
+
+import oracle
+import sparsematch as sm
+from calls import frozen, grid, random_matrix, scrambled
+from gallery import GALLERY
+from strategies import INDEX_TYPES, larger, matrices, with_index_type
+
+pytestmark = [pytest.mark.asan, pytest.mark.wheel]
+
+
+def check(A, form):
+    """Everything that the layout promises, against the matrix and the definition of the parts."""
+    p, q, r, s, cc, rr = form
+    n_rows, n_cols = A.shape
+    assert sorted(p.tolist()) == list(range(n_rows))
+    assert sorted(q.tolist()) == list(range(n_cols))
+    check_steps(r, n_rows, s, n_cols)
+    check_coarse(A, form)
+    i, j = oracle.entries(sp.csr_array(oracle.as_csr(A)[p][:, q]))
+    row_block, col_block = block_of(r, i), block_of(s, j)
+    assert np.all(row_block <= col_block), "no entry below the blocks"
+    check_diagonals(i, j, rr, cc, form)
+    check_fine(A, form)
+    assert sm.is_block_form(A, form)
+
+
+def block_of(starts, places):
+    """The number of the block of each place; where blocks are empty, the one that is not."""
+    return np.searchsorted(starts, places, side="right") - 1
+
+
+def check_steps(r, n_rows, s, n_cols):
+    assert len(r) == len(s)
+    for starts, n in ((r, n_rows), (s, n_cols)):
+        assert starts[0] == 0
+        assert starts[-1] == n
+        assert np.all(np.diff(starts) >= 0)
+    sizes = np.diff(r) + np.diff(s)
+    assert np.all(sizes > 0), "no block without rows and columns"
+
+
+def check_coarse(A, form):
+    """Sizes and members of the coarse parts, from the definition by alternating paths."""
+    p, q, _, _, cc, rr = form
+    m = form.matching
+    oracle.assert_maximum(A, m.row_mate, m.col_mate)
+    row_part, col_part = oracle.coarse_parts(A, m.row_mate, m.col_mate)
+    free_rows, free_cols = m.row_mate == -1, m.col_mate == -1
+    counts = [np.count_nonzero(row_part == part) for part in "hsv"]
+    expected = np.cumsum([0, counts[0], counts[1], counts[2] - free_rows.sum(), free_rows.sum()])
+    assert rr.tolist() == expected.tolist()
+    counts = [np.count_nonzero(col_part == part) for part in "hsv"]
+    expected = np.cumsum([0, free_cols.sum(), counts[0] - free_cols.sum(), counts[1], counts[2]])
+    assert cc.tolist() == expected.tolist()
+    assert np.array_equal(row_part[p], np.repeat(["h", "s", "v", "v"], np.diff(rr)))
+    assert np.array_equal(col_part[q], np.repeat(["h", "h", "s", "v"], np.diff(cc)))
+    assert np.array_equal(np.sort(q[: cc[1]]), np.flatnonzero(free_cols)), (
+        "first the unmatched columns"
+    )
+    assert np.array_equal(np.sort(p[rr[3] :]), np.flatnonzero(free_rows)), "last the unmatched rows"
+
+
+def check_diagonals(i, j, rr, cc, form):
+    """A12, A23 and A34 are square and have entries on their diagonals: the matched ones."""
+    places = set(zip(i.tolist(), j.tolist(), strict=True))
+    p, q = form.row_perm, form.col_perm
+    for k in range(3):
+        assert rr[k + 1] - rr[k] == cc[k + 2] - cc[k + 1]
+        for step in range(rr[k + 1] - rr[k]):
+            place = int(rr[k] + step), int(cc[k + 1] + step)
+            assert place in places
+            assert form.matching.row_mate[p[place[0]]] == q[place[1]]
+
+
+def check_fine(A, form):
+    """The fine blocks: horizontal part, strong components of the square part, vertical part."""
+    p, q, r, s, cc, rr = form
+    square = oracle.as_csr(A)[p[rr[1] : rr[2]]][:, q[cc[2] : cc[3]]]
+    n = square.shape[0]
+    fine = oracle.irreducible_blocks(square, np.arange(n)) if n else 0
+    expected = (cc[2] > 0) + fine + (rr[4] > rr[2])
+    assert form.n_blocks == len(r) - 1 == expected
+    assert {rr[1], rr[2]} <= set(r.tolist())
+    assert {cc[2], cc[3]} <= set(s.tolist())
+    if n:
+        labels = sp.csgraph.connected_components(square, connection="strong")[1]
+        inner = np.repeat(np.arange(len(r) - 1), np.diff(r))[rr[1] : rr[2]]
+        assert len(set(zip(labels.tolist(), inner.tolist(), strict=True))) == fine, (
+            "a block is a component"
+        )
+
+
+def test_gallery(matrix):
+    for form in (sp.csr_array, sp.csc_array, sp.coo_array):
+        A = form(matrix)
+        check(A, sm.block_triangular_form(A))
+
+
+@given(matrices() | larger())
+def test_random_matrices(A):
+    check(A, sm.block_triangular_form(A))
+
+
+@pytest.mark.parametrize("workers", [1, 3])
+def test_every_exact_engine_leads_to_the_same_form(exact, workers):
+    """The partition does not depend on which maximum matching was found."""
+    for seed in (83, 89, 97):
+        A = random_matrix(60, 55, 2, seed)
+        form = sm.block_triangular_form(A, method=exact.name, workers=workers)
+        check(A, form)
+        usual = sm.block_triangular_form(A)
+        assert blocks_of(form) == blocks_of(usual)
+        assert form.coarse_rows.tolist() == usual.coarse_rows.tolist()
+
+
+def blocks_of(form):
+    """The blocks as sets: the rows and the columns of each."""
+    p, q, r, s, _, _ = form
+    return {
+        (frozenset(p[r[k] : r[k + 1]].tolist()), frozenset(q[s[k] : s[k + 1]].tolist()))
+        for k in range(form.n_blocks)
+    }
+
+
+@given(matrices() | larger())
+def test_csc_and_csr_give_the_same_blocks(A):
+    forms = [sm.block_triangular_form(kind(A)) for kind in (sp.csr_array, sp.csc_array)]
+    assert blocks_of(forms[0]) == blocks_of(forms[1])
+    assert forms[0].coarse_rows.tolist() == forms[1].coarse_rows.tolist()
+    assert forms[0].coarse_cols.tolist() == forms[1].coarse_cols.tolist()
+
+
+@given(matrices() | larger())
+def test_the_transpose_swaps_the_parts(A):
+    """The horizontal part of the transpose is the vertical part of the matrix, rows for columns."""
+    form, flipped = sm.block_triangular_form(A), sm.block_triangular_form(A.T)
+    assert {(cols, rows) for rows, cols in blocks_of(flipped)} == blocks_of(form)
+
+
+def test_by_hand():
+    """One matrix with all the parts, its form known by drawing it."""
+    A = GALLERY["three_coarse_parts"]()
+    form = sm.block_triangular_form(A)
+    check(A, form)
+    parts = {
+        part: sorted(form.row_perm[places].tolist())
+        for part, places in zip("hsv", row_places(form), strict=True)
+    }
+    assert parts == {"h": [0, 1], "s": [2, 3], "v": [4, 5, 6, 7]}
+    parts = {
+        part: sorted(form.col_perm[places].tolist())
+        for part, places in zip("hsv", col_places(form), strict=True)
+    }
+    assert parts == {"h": [0, 1, 2, 3], "s": [4, 5], "v": [6, 7]}
+    assert isinstance(form, sm.BlockForm)
+    assert form.structural_rank == 6
+    assert form.n_blocks == 3
+
+
+def row_places(form):
+    rr = form.coarse_rows
+    return slice(rr[0], rr[1]), slice(rr[1], rr[2]), slice(rr[2], rr[4])
+
+
+def col_places(form):
+    cc = form.coarse_cols
+    return slice(cc[0], cc[2]), slice(cc[2], cc[3]), slice(cc[3], cc[4])
+
+
+def test_blocks_known_by_construction():
+    form = sm.block_triangular_form(GALLERY["fine_blocks"]())
+    assert sorted(np.diff(form.row_blocks).tolist()) == [1, 2, 3]
+    assert np.diff(form.row_blocks).tolist() == np.diff(form.col_blocks).tolist()
+    assert sm.block_triangular_form(GALLERY["even_cycle"]()).n_blocks == 1
+    assert sm.block_triangular_form(GALLERY["identity"]()).n_blocks == 5
+    assert sm.block_triangular_form(GALLERY["full_wide"]()).n_blocks == 1
+    assert sm.block_triangular_form(GALLERY["no_entries"]()).n_blocks == 2
+    assert sm.block_triangular_form(GALLERY["no_rows_no_columns"]()).n_blocks == 0
+
+
+def test_many_blocks_of_random_sizes():
+    """Irreducible blocks of known sizes, coupled upwards and scrambled, keep those sizes."""
+    rng = np.random.default_rng(101)
+    sizes = rng.integers(1, 9, size=80)
+    blocks = [
+        sp.eye_array(n) + sp.csr_array((np.ones(n), (np.arange(n), (np.arange(n) + 1) % n)))
+        for n in sizes
+    ]
+    A = sp.block_diag(blocks, format="csr")
+    n = A.shape[0]
+    start = np.repeat(np.cumsum(sizes) - sizes, sizes)
+    i, j = rng.integers(n, size=(2, n * n // 100))
+    above = j >= start[i]
+    A = A + sp.csr_array((np.ones(above.sum()), (i[above], j[above])), shape=(n, n))
+    A = scrambled(A, seed=103)
+    form = sm.block_triangular_form(A)
+    check(A, form)
+    assert sorted(np.diff(form.row_blocks).tolist()) == sorted(sizes.tolist())
+
+
+def test_unpacks_in_the_order_of_matlab():
+    form = sm.block_triangular_form(GALLERY["three_coarse_parts"]())
+    p, q, r, s, cc, rr = form
+    named = (
+        form.row_perm,
+        form.col_perm,
+        form.row_blocks,
+        form.col_blocks,
+        form.coarse_cols,
+        form.coarse_rows,
+    )
+    for given_, expected in zip((p, q, r, s, cc, rr), named, strict=True):
+        assert np.array_equal(given_, expected)
+    assert len(cc) == len(rr) == 5
+
+
+def test_given_matching_is_used(exact):
+    A = random_matrix(50, 50, 2, seed=107)
+    m = sm.maximum_transversal(A, method=exact.name)
+    form = sm.block_triangular_form(A, matching=m)
+    check(A, form)
+    assert np.array_equal(form.matching.row_mate, m.row_mate)
+    pair = sm.block_triangular_form(A, matching=(m.row_mate, m.col_mate))
+    assert blocks_of(pair) == blocks_of(form)
+
+
+def test_given_matching_need_not_be_maximum():
+    """A matching that can be improved is improved first."""
+    A = GALLERY["greedy_trap"]()
+    start = sm.maximum_transversal(A, method="none", init="cheap")
+    assert start.cardinality < 9
+    form = sm.block_triangular_form(A, matching=start)
+    check(A, form)
+    assert form.structural_rank == 9
+
+
+def test_permute(matrix):
+    for kind in (sp.csr_array, sp.csc_array, sp.coo_array, sp.csr_matrix):
+        A = kind(matrix)
+        form = sm.block_triangular_form(A)
+        C = form.permute(A)
+        assert C.shape == A.shape
+        assert type(C) is type(A)
+        expected = A.toarray()[form.row_perm][:, form.col_perm]
+        assert np.array_equal(C.toarray(), expected, equal_nan=True)
+        assert C.nnz == A.nnz or kind is sp.coo_array, (
+            "explicit zeros stay; a COO matrix may add up its repeats"
+        )
+
+
+def test_properties(matrix):
+    form = sm.block_triangular_form(matrix)
+    assert form.shape == matrix.shape
+    assert form.structural_rank == oracle.rank(matrix)
+    assert form.is_reducible is sm.is_reducible(matrix) is (form.n_blocks > 1)
+    assert "BlockForm" in repr(form)
+    assert len(repr(form)) < 200
+
+
+@pytest.mark.parametrize("dtype", INDEX_TYPES)
+@pytest.mark.parametrize("form", [sp.csr_array, sp.csc_array])
+def test_index_types(dtype, form):
+    A = with_index_type(form(GALLERY["three_coarse_parts"]()), dtype)
+    result = sm.block_triangular_form(A)
+    check(A, result)
+    assert {array.dtype for array in result} == {np.dtype(dtype)}
+
+
+def test_input_is_only_read(matrix):
+    A = frozen(sp.csr_array(matrix))
+    before = [x.tobytes() for x in (A.data, A.indices, A.indptr)]
+    sm.block_triangular_form(A)
+    assert [x.tobytes() for x in (A.data, A.indices, A.indptr)] == before
+
+
+def test_irreducible_and_reducible():
+    assert sm.is_reducible(sp.csr_array(np.triu(np.ones((3, 3)))))
+    assert not sm.is_reducible(scrambled(grid(6) + sp.eye_array(36), seed=109))
+    assert not sm.is_reducible(GALLERY["one_entry"]())
+    assert not sm.is_reducible(GALLERY["no_rows_no_columns"]())

@@ -1,0 +1,340 @@
+"""Explanations: pieces by definition, every conflict one and minimal, advice that works."""
+
+import json
+from itertools import combinations
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+from hypothesis import given
+
+import sparsematch as sm
+import suitesparse
+from calls import frozen, random_matrix
+from gallery import GALLERY, picture
+from strategies import INDEX_TYPES, larger, matrices, with_index_type
+
+pytestmark = [pytest.mark.asan, pytest.mark.wheel]
+
+
+def sides(A, why):
+    """Each part, the matrix whose rows are too many in it, and its fields from that side."""
+    A = sp.csr_array(A)
+    yield why.overdetermined, A, ("rows", "cols")
+    yield why.underdetermined, sp.csr_array(A.T), ("cols", "rows")
+
+
+def neighbours(A, rows):
+    return np.unique(
+        np.concatenate([A.indices[A.indptr[i] : A.indptr[i + 1]] for i in rows] or [[]])
+    ).astype(int)
+
+
+def check_conflict(A, rows, cols):
+    """Too few columns by one, and no proper subset has too few.
+
+    With the columns matched, one row is left; whatever has too few columns holds it, and with a row
+    all that the row's columns are matched to. If this leads everywhere, the whole is the only such
+    set.
+    """
+    assert neighbours(A, rows).tolist() == cols.tolist()
+    assert len(cols) == len(rows) - 1
+    block = sp.csr_array(A[rows][:, cols])
+    mate = (
+        sp.csgraph.maximum_bipartite_matching(
+            with_index_type(block.sorted_indices(), np.int32), perm_type="row"
+        )
+        if len(cols)
+        else []
+    )
+    assert np.all(np.asarray(mate) >= 0)
+    entries = block.tocoo()
+    leads_to = sp.csr_array(
+        (np.ones(entries.nnz), (entries.row, np.asarray(mate)[entries.col])), shape=(len(rows),) * 2
+    )
+    free = (set(range(len(rows))) - set(map(int, mate))).pop()
+    assert len(sp.csgraph.breadth_first_order(leads_to, free, return_predecessors=False)) == len(
+        rows
+    )
+
+
+def check(A, why, most=None):
+    """Everything an explanation says, against the definitions."""
+    form = sm.block_triangular_form(A)
+    assert (sm.is_block_form(A, form), why.shape) == (True, A.shape)
+    assert why.structural_rank == form.structural_rank
+    assert why.is_singular == (form.structural_rank < min(A.shape))
+    assert why.overdetermined.rows.tolist() == sorted(form.vertical.rows.tolist())
+    assert why.overdetermined.cols.tolist() == sorted(form.vertical.cols.tolist())
+    assert why.underdetermined.rows.tolist() == sorted(form.horizontal.rows.tolist())
+    assert why.underdetermined.cols.tolist() == sorted(form.horizontal.cols.tolist())
+    for part, B, (many, few) in sides(A, why):
+        pieces = part[:most]
+        sizes = [getattr(piece.conflict, many).size for piece in pieces]
+        assert sizes == sorted(sizes), "the shortest first"
+        if len(part) == len(pieces):
+            check_pieces(B, part, many, few)
+        for piece in pieces:
+            rows = getattr(piece.conflict, many)
+            assert piece.candidates.tolist() == rows.tolist()
+            assert piece.surplus == getattr(piece, many).size - getattr(piece, few).size > 0
+            assert set(rows.tolist()) <= set(getattr(piece, many).tolist())
+            check_conflict(B, rows, getattr(piece.conflict, few))
+
+
+def check_pieces(A, part, many, few):
+    """The pieces divide the part, into connected pieces without entries between them."""
+    rows, cols = getattr(part, many), getattr(part, few)
+    for field, whole in ((many, rows), (few, cols)):
+        members = np.concatenate([getattr(piece, field) for piece in part] or [[]])
+        assert sorted(members.tolist()) == whole.tolist()
+    n, labels, _ = sm.connected_components(A[rows][:, cols])
+    assert len(part) == n
+    found = {frozenset(getattr(piece, many).tolist()) for piece in part}
+    assert found == {frozenset(rows[labels == k].tolist()) for k in range(n)}
+    assert sum(piece.surplus for piece in part) == part.surplus
+
+
+def test_gallery(matrix):
+    for form in (sp.csr_array, sp.csc_array, sp.coo_array):
+        check(matrix, sm.explain_singularity(form(matrix)))
+
+
+@given(matrices() | larger())
+def test_random_matrices(A):
+    check(A, sm.explain_singularity(A))
+
+
+@given(matrices())
+def test_every_proper_subset_has_enough(A):
+    """Minimality by the definition, subset by subset."""
+    for part, B, (many, _) in sides(A, sm.explain_singularity(A)):
+        for piece in part:
+            rows = getattr(piece.conflict, many).tolist()
+            if len(rows) <= 8:
+                for size in range(1, len(rows)):
+                    assert all(
+                        neighbours(B, subset).size >= size for subset in combinations(rows, size)
+                    )
+
+
+@given(matrices() | larger())
+def test_no_other_conflict_on_fewer_of_its_columns(A):
+    """Small matrices are within the budget: without any one column, the rows can be matched."""
+    for part, B, (many, few) in sides(A, sm.explain_singularity(A)):
+        for piece in part:
+            cols = getattr(piece.conflict, few).tolist()
+            for c in cols:
+                left = set(cols) - {c}
+                rows = [
+                    i
+                    for i in getattr(piece, many).tolist()
+                    if left.issuperset(neighbours(B, [i]).tolist())
+                ]
+                assert sm.structural_rank(sp.csr_array(B[rows])) == len(rows)
+
+
+@given(matrices())
+def test_the_advice_works(A):
+    """Without any one candidate a row less is too many; the missing entries give full rank."""
+    why, dense = sm.explain_singularity(A), sp.csr_array(A)
+    dense = sp.csr_array(
+        (np.ones(dense.nnz), dense.indices, dense.indptr), shape=dense.shape
+    ).toarray()
+    for piece in why.overdetermined:
+        for i in piece.candidates:
+            less = sm.explain_singularity(sp.csr_array(np.delete(dense, i, axis=0)))
+            assert less.overdetermined.surplus == why.overdetermined.surplus - 1
+            assert less.structural_rank == why.structural_rank
+    rows, cols = why.missing_entries
+    assert len(rows) == min(A.shape) - why.structural_rank
+    full = dense.copy()
+    full[rows, cols] = 1
+    assert sm.structural_rank(sp.csr_array(full)) == min(A.shape)
+    raising = np.zeros(A.shape, bool)
+    raising[np.ix_(why.overdetermined.rows, why.underdetermined.cols)] = True
+    for i, j in np.argwhere(dense == 0)[:40]:
+        more = dense.copy()
+        more[i, j] = 1
+        assert (sm.structural_rank(sp.csr_array(more)) > why.structural_rank) == raising[i, j]
+
+
+@pytest.mark.parametrize("dtype", INDEX_TYPES)
+@pytest.mark.parametrize("form", [sp.csr_array, sp.csc_array])
+def test_index_types_and_input_untouched(dtype, form):
+    A = frozen(with_index_type(form(GALLERY["three_coarse_parts"]()), dtype))
+    why = sm.explain_singularity(A)
+    for piece in (why.overdetermined[0], why.underdetermined[0]):
+        arrays = piece.rows, piece.cols, piece.conflict.rows, piece.conflict.cols
+        assert {array.dtype for array in arrays} == {np.dtype(dtype)}
+    assert {array.dtype for array in why.missing_entries} == {np.dtype(dtype)}
+    check(A, why)
+
+
+def test_any_engine_and_a_given_matching(exact):
+    A = random_matrix(60, 55, 2, seed=31)
+    check(A, sm.explain_singularity(A, method=exact.name, workers=2))
+    m = sm.maximum_transversal(A, method=exact.name)
+    why = sm.explain_singularity(A, matching=m)
+    assert why.matching == m
+    check(A, sm.explain_singularity(A, matching=sm.maximum_transversal(A, method="none")))
+
+
+def test_a_short_conflict_is_found_among_many():
+    """Two rows with the same column, among 300 rows too many: not the first conflict found."""
+    rng = np.random.default_rng(5)
+    dense = sp.random_array((600, 300), density=0.03, random_state=rng, format="lil")
+    dense[450] = 0
+    dense[451] = 0
+    dense[[450, 451], 7] = 1
+    dense = sp.csr_array(dense)
+    why = sm.explain_singularity(dense)
+    check(dense, why)
+    assert len(why.overdetermined[0].conflict.rows) <= 2
+
+
+def test_text_with_names():
+    why = sm.explain_singularity(
+        GALLERY["hall_violator"](), list("abcde"), np.array(["u", "v", "w", "x", "y"])
+    )
+    text = str(why)
+    assert "Structurally singular: 5 equations, 5 variables, but rank 4 at most" in text
+    assert "equations: a, b, c\n" in text
+    assert "variables: u, v\n" in text
+    assert "counted from 0" not in text
+    assert why.row_names == tuple("abcde")
+    assert why.row_name(1) == "b"
+    assert why.text() == text
+
+
+def test_text_without_names():
+    text = str(sm.explain_singularity(picture("x..", "...", "..x")))
+    assert "Over-determined: 1 equation without variables\n" in text
+    assert "equations: row 1\n" in text
+    assert "Under-determined: 1 variable in no equation\n" in text
+    assert "counted from 0" in text
+    assert sm.explain_singularity(picture("x")).col_name(0) == "column 0"
+
+
+def test_text_of_what_is_not_singular():
+    assert str(sm.explain_singularity(GALLERY["identity"]())).startswith(
+        "Structurally nonsingular: 5 equations"
+    )
+    assert "Full structural rank, but not square" in str(
+        sm.explain_singularity(GALLERY["full_tall"]())
+    )
+    why = sm.explain_singularity(GALLERY["full_wide"]())
+    assert not why.is_singular
+    assert why.underdetermined.surplus == 4
+    assert "Under-determined: 7 variables with 3 equations, 4 too many" in str(why)
+
+
+def test_long_lists_are_cut():
+    pairs = sp.block_diag([sp.csr_array(np.ones((2, 1)))] * 50)
+    why = sm.explain_singularity(sp.block_diag([pairs, pairs.T]))
+    assert "and 47 more pieces" in str(why)
+    assert len(str(why).splitlines()) < 40
+    assert why.text(max_pieces=50).count("to do:") == 100
+    why = sm.explain_singularity(sp.csr_array(np.ones((40, 39))))
+    assert "and 28 more" in why.text()
+    assert "row 39" in why.text(max_names=40)
+
+
+def test_pieces_are_a_sequence():
+    why = sm.explain_singularity(GALLERY["two_components"]())
+    part = why.overdetermined
+    assert isinstance(part, sm.DeficientPieces)
+    assert [piece.rows.tolist() for piece in part] == [
+        part[k].rows.tolist() for k in range(len(part))
+    ]
+    assert part[-1].rows.tolist() == part[len(part) - 1].rows.tolist()
+    assert isinstance(part[0], sm.DeficientPiece)
+    with pytest.raises(IndexError):
+        part[len(part)]
+    sizes = [piece.candidates.size for piece in why.pieces]
+    assert sizes == sorted(sizes)
+    assert len(sizes) == len(part) + len(why.underdetermined)
+
+
+def test_repr_and_dict():
+    why = sm.explain_singularity(GALLERY["hall_violator"](), row_names=["a", "b", "c", "d", "e"])
+    assert isinstance(why, sm.Explanation)
+    assert repr(why) == "Explanation(5x5, structural rank 4: 1 row too many, 1 column too many)"
+    assert repr(why.overdetermined) == "DeficientPieces(1 piece, rows 1 too many)"
+    assert repr(why.overdetermined[0]) == "DeficientPiece(3x2, rows 1 too many, conflict 3x2)"
+    facts = json.loads(json.dumps(why.to_dict()))
+    (piece,) = facts["overdetermined"]["pieces"]
+    assert piece["conflict_row_names"] == ["a", "b", "c"]
+    assert piece["conflict_cols"] == [0, 1]
+    assert "conflict_col_names" not in piece
+    assert (
+        sm.explain_singularity(sp.csr_array((9, 9))).to_dict(max_pieces=2)["underdetermined"][
+            "n_pieces"
+        ]
+        == 9
+    )
+
+
+@pytest.mark.parametrize(
+    ("names", "error", "words"),
+    [
+        (["a"], ValueError, "row_names has 1 name, but the matrix has 5 rows"),
+        ("abcde", TypeError, "row_names must be a sequence with the names of all rows, not str"),
+        ({"a": 1}, TypeError, "row_names must be a sequence with the names of all rows, not dict"),
+        (7, TypeError, "row_names must be a sequence with the names of all rows, not int"),
+    ],
+)
+def test_wrong_names(names, error, words):
+    with pytest.raises(error, match=words):
+        sm.explain_singularity(GALLERY["hall_violator"](), names)
+
+
+def test_wrong_matrix():
+    with pytest.raises(
+        TypeError, match="A must be a sparse array or matrix of SciPy or CuPy, not numpy"
+    ):
+        sm.explain_singularity(np.eye(3))
+    with pytest.raises(ValueError, match="method is 'fast'"):
+        sm.explain_singularity(GALLERY["identity"](), method="fast")
+
+
+@pytest.mark.parametrize("argument", ["max_pieces", "max_names"])
+def test_counts_of_the_text_are_checked(argument):
+    why = sm.explain_singularity(sp.csr_array((2, 2)))
+    with pytest.raises(ValueError, match=f"{argument} is -1"):
+        why.text(**{argument: -1})
+    with pytest.raises(TypeError, match=f"{argument} must be an integer"):
+        why.text(**{argument: 1.5})
+
+
+def slow_cases():
+    """Shapes on which a search without its budget, or a copy per piece, is quadratic: minutes."""
+    n = 60_000
+    yield "no entries", sp.csr_array((n, n))
+    yield "one column", sp.csr_array(np.ones((n, 1)))
+    yield (
+        "chain",
+        sp.csr_array(sp.diags_array([np.ones(n), np.ones(n)], offsets=[0, -1], shape=(n + 1, n))),
+    )
+    yield "bands, many too many", random_matrix(2 * n, n, 6, seed=3)
+    yield (
+        "star of chains",
+        sp.csr_array(sp.vstack([sp.eye_array(n), sp.eye_array(n, k=1), np.ones((2, n))])),
+    )
+
+
+@pytest.mark.large
+@pytest.mark.parametrize("case", list(slow_cases()), ids=lambda case: case[0])
+def test_long_pieces(case):
+    check(case[1], sm.explain_singularity(case[1]), most=3)
+
+
+@pytest.mark.large
+@pytest.mark.parametrize(
+    "name", suitesparse.cases(lambda row: not row["sprank"] == row["rows"] == row["cols"])
+)
+def test_real_data(name):
+    A = sp.csr_array(suitesparse.load(name))
+    why = sm.explain_singularity(A)
+    check(A, why, most=200)
+    assert str(why)

@@ -1,0 +1,315 @@
+"""Every way to call the library wrongly: which exception, and a message that names the value."""
+
+import re
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+
+import sparsematch as sm
+from gallery import GALLERY
+from sparsematch._input.bipartite import as_bipartite
+
+pytestmark = pytest.mark.wheel
+
+A = sp.csr_array(np.array([[1, 1, 0, 0], [1, 0, 1, 0], [0, 1, 1, 1]]))
+
+# Every public function of a matrix, with whatever else it needs.
+FUNCTIONS = {
+    "maximum_transversal": sm.maximum_transversal,
+    "structural_rank": sm.structural_rank,
+    "is_structurally_singular": sm.is_structurally_singular,
+    "is_reducible": sm.is_reducible,
+    "block_triangular_form": sm.block_triangular_form,
+    "is_block_form": lambda B: sm.is_block_form(B, sm.block_triangular_form(A)),
+    "connected_components": sm.connected_components,
+    "is_matching": lambda A: sm.is_matching(A, np.full(3, -1)),
+    "is_maximal": lambda A: sm.is_maximal(A, np.full(3, -1)),
+    "is_maximum": lambda A: sm.is_maximum(A, np.full(3, -1)),
+    "vertex_cover": lambda A: sm.vertex_cover(A, np.full(3, -1)),
+}
+
+
+@pytest.fixture(params=FUNCTIONS.values(), ids=list(FUNCTIONS))
+def function(request):
+    return request.param
+
+
+def broken(form=sp.csr_array, **arrays):
+    """A 3 by 4 matrix whose index arrays were overwritten after SciPy had checked them."""
+    B = form(A)
+    for name, values in arrays.items():
+        setattr(B, name, np.asarray(values, getattr(B, name).dtype))
+    return B
+
+
+def says(*words):
+    """A pattern for a message that has all of these in it, in any order."""
+    return "".join(rf"(?=.*{re.escape(str(word))})" for word in words)
+
+
+@pytest.mark.parametrize(
+    ("value", "name"),
+    [
+        (np.eye(3), "ndarray"),
+        ([[1, 0], [0, 1]], "list"),
+        (None, "NoneType"),
+        ("west0479.mtx", "str"),
+        (7, "int"),
+    ],
+    ids=["array", "list", "None", "str", "int"],
+)
+def test_not_a_sparse_matrix(function, value, name):
+    with pytest.raises(TypeError, match=says("A must be", "sparse", name)):
+        function(value)
+
+
+def test_one_dimension(function):
+    with pytest.raises(ValueError, match=says("A", "two dimensions", 1)):
+        function(sp.coo_array(np.array([1, 0, 2])))
+
+
+@pytest.mark.parametrize("form", ["bsr", "dia", "dok", "lil"])
+def test_slow_formats_warn_and_work(form):
+    B = A.asformat(form)
+    with pytest.warns(sp.SparseEfficiencyWarning, match="CSC, CSR, or COO") as record:
+        m = sm.maximum_transversal(B)
+    assert m.cardinality == 3
+    assert record[0].filename == __file__, "the warning points at the caller"
+
+
+@pytest.mark.parametrize("form", [sp.csr_array, sp.csc_array])
+def test_index_out_of_range(function, form):
+    """The entry, its row or column, and the size are all named."""
+    for position, value in ((0, 4), (6, 2**31 - 1), (3, -1), (5, -(2**31))):
+        B = broken(form, indices=np.where(np.arange(7) == position, value, form(A).indices))
+        major = int(np.searchsorted(B.indptr, position, side="right")) - 1
+        kind = "row" if form is sp.csr_array else "column"
+        with pytest.raises(
+            ValueError, match=says(f"A.indices[{position}]", value, f"{kind} {major}")
+        ):
+            function(B)
+
+
+@pytest.mark.parametrize("place", [0, 4_500_000, 8_999_999])
+@pytest.mark.parametrize("wrong", [-1, 1000])
+def test_index_out_of_range_found_by_several_threads(place, wrong):
+    indices = np.zeros(9_000_000, np.int32)
+    indices[place] = wrong
+    matrix = sp.csr_array((3, 1000))
+    matrix.indptr, matrix.indices = (
+        np.array([0, 3_000_000, 6_000_000, 9_000_000], np.int32),
+        indices,
+    )
+    with pytest.raises(
+        ValueError, match=rf"A.indices\[{place}\] is {wrong}, in row {place // 3_000_000}"
+    ):
+        sm.maximum_transversal(matrix, workers=2)
+
+
+def test_index_out_of_range_beyond_32_bits(function):
+    B = A.copy()
+    B.indptr, B.indices = B.indptr.astype(np.int64), B.indices.astype(np.int64)
+    for value in (2**32, -(2**40), 2**62):
+        B.indices[4] = value
+        with pytest.raises(ValueError, match=says("A.indices[4]", value, "row 2")):
+            function(B)
+
+
+@pytest.mark.parametrize(
+    ("indptr", "words"),
+    [
+        ([1, 2, 4, 7], ("A.indptr[0]", 1)),
+        ([-1, 2, 4, 7], ("A.indptr[0]", -1)),
+        ([0, 4, 2, 7], ("A.indptr", "row 1", 4, 2)),
+        ([0, -3, 4, 7], ("A.indptr", "row 0", 0, -3)),
+        ([0, 2, 4, 8], ("A.indptr[-1]", 8, 7)),
+        ([0, 2, 4, 2**31 - 1], ("A.indptr[-1]", 2**31 - 1, 7)),
+        ([0, 2, 7], ("A.indptr", 3, 4)),
+        ([0, 2, 4, 7, 7], ("A.indptr", 5, 4)),
+        ([], ("A.indptr", 0, 4)),
+    ],
+    ids=str,
+)
+def test_row_pointers(function, indptr, words):
+    with pytest.raises(ValueError, match=says(*words)):
+        function(broken(indptr=indptr))
+
+
+def test_index_arrays_of_other_types():
+    B = A.copy()
+    B.indices = B.indices.astype(float)
+    with pytest.raises(TypeError, match=says("A.indices", "integers", "float64")):
+        sm.structural_rank(B)
+    B = A.copy()
+    B.indptr = B.indptr.astype(np.uint16)
+    assert sm.structural_rank(B) == 3
+    B.indices = B.indices.astype(np.int64)
+    assert sm.structural_rank(B) == 3
+    assert sm.maximum_transversal(B).row_mate.dtype == np.int64
+
+
+@pytest.mark.parametrize(
+    ("n", "dtype"), [(2**31 - 100, np.int32), (2**31 - 1, np.int64), (2**31, np.int64)]
+)
+def test_as_many_columns_as_32_bits_can_number(n, dtype):
+    """Blocks are numbered beyond the columns: 32 bits end before these do."""
+    wide = sp.csr_array(
+        (np.ones(2), np.array([5, n - 1], np.int32), np.arange(3, dtype=np.int32)), shape=(2, n)
+    )
+    assert as_bipartite(wide).dtype == dtype
+
+
+def test_index_arrays_in_any_memory_layout():
+    """Arrays with strides, and with padding behind the last entry, are read as they are meant."""
+    B = A.copy()
+    B.indices = np.repeat(B.indices, 2)[::2]
+    assert not B.indices.flags.c_contiguous
+    assert sm.structural_rank(B) == 3
+    B.indices = np.concatenate([A.indices, [99, -5]]).astype(np.int32)
+    assert sm.structural_rank(B) == 3
+    assert sm.block_triangular_form(B).structural_rank == 3
+
+
+@pytest.mark.parametrize("argument", ["method", "init"])
+def test_unknown_engine(argument):
+    with pytest.raises(ValueError, match=says(argument, "'hopcroft-karp'", "'auto'", "'none'")):
+        sm.maximum_transversal(A, **{argument: "hopcroft-karp"})
+    for value in (None, 3, sm.maximum_transversal, b"auto"):
+        with pytest.raises(TypeError, match=says(argument, "string", type(value).__name__)):
+            sm.maximum_transversal(A, **{argument: value})
+
+
+def test_engine_of_the_wrong_kind():
+    with pytest.raises(ValueError, match=says("method", "'cheap'", "'hopcroft_karp'")):
+        sm.maximum_transversal(A, method="cheap")
+    with pytest.raises(ValueError, match=says("init", "'hopcroft_karp'", "'cheap'")):
+        sm.maximum_transversal(A, init="hopcroft_karp")
+
+
+@pytest.mark.parametrize("function", [sm.structural_rank, sm.block_triangular_form])
+def test_method_is_checked_everywhere(function):
+    with pytest.raises(ValueError, match=says("method", "'fastest'", "'auto'")):
+        function(A, method="fastest")
+
+
+WORKERS = [(n, ValueError) for n in (0, -2, 10**6)] + [
+    (value, TypeError) for value in (2.0, "2", True)
+]
+
+
+@pytest.mark.parametrize(
+    "name", ["maximum_transversal", "structural_rank", "block_triangular_form", "is_reducible"]
+)
+@pytest.mark.parametrize(("value", "error"), WORKERS, ids=str)
+def test_workers(name, value, error):
+    function = getattr(sm, name)
+    with pytest.raises(
+        error, match=says("workers", value if error is ValueError else type(value).__name__)
+    ):
+        function(A, workers=value)
+
+
+@pytest.mark.parametrize(("value", "error"), [*WORKERS, (None, TypeError)], ids=str)
+def test_set_workers(value, error):
+    with pytest.raises(error, match="workers"), sm.set_workers(value):
+        pass
+
+
+def test_numpy_integers_are_workers():
+    assert sm.maximum_transversal(A, workers=np.int64(2), return_info=True)[1].workers == 2
+
+
+def test_options():
+    with pytest.raises(ValueError, match=says("hkwd", "'hkdw'")):
+        sm.maximum_transversal(A, method="hopcroft_karp", options={"hkwd": True})
+    with pytest.raises(ValueError, match=says("grafting")):
+        sm.maximum_transversal(A, method="hopcroft_karp", options={"grafting": True})
+    with pytest.raises(TypeError, match=says("hkdw", "str")):
+        sm.maximum_transversal(A, method="hopcroft_karp", options={"hkdw": "yes"})
+    with pytest.raises(TypeError, match=says("alpha", "str")):
+        sm.maximum_transversal(A, method="ms_bfs_graft", options={"alpha": "5"})
+    with pytest.raises(TypeError, match=says("options", "list")):
+        sm.maximum_transversal(A, method="hopcroft_karp", options=["hkdw"])
+
+
+@pytest.mark.parametrize("value", [float("nan"), float("inf"), -1.0, 0])
+@pytest.mark.parametrize(("method", "option"), [("ms_bfs_graft", "alpha"), ("push_relabel", "k")])
+def test_senseless_numbers(method, option, value):
+    with pytest.raises(ValueError, match=says(option, value, "positive")):
+        sm.maximum_transversal(A, method=method, options={option: value})
+
+
+def test_real_options_accept_integers():
+    assert sm.maximum_transversal(A, method="ms_bfs_graft", options={"alpha": 4}).cardinality == 3
+
+
+@pytest.mark.parametrize("value", ["7", 1.5, [1, "x"]], ids=str)
+def test_rng(value):
+    with pytest.raises((TypeError, ValueError)):
+        sm.maximum_transversal(A, rng=value)
+
+
+def test_positional_arguments_are_refused():
+    with pytest.raises(TypeError, match="positional"):
+        sm.maximum_transversal(A, "auto")
+    with pytest.raises(TypeError, match="nonsense"):
+        sm.maximum_transversal(A, nonsense=1)
+
+
+# An initial matching, and what is wrong with it.
+STARTS = {
+    "not an entry": (([2, -1, -1], [-1, -1, 0, -1]), ("row 0", "column 2", "A[0, 2]")),
+    "one array, not an entry": ([-1, -1, 0], ("row 2", "column 0", "A[2, 0]")),
+    "column does not agree": (([1, -1, -1], [-1, -1, -1, -1]), ("row 0", "column 1")),
+    "row does not agree": (([-1, -1, -1], [-1, 2, -1, -1]), ("row 2", "column 1")),
+    "two rows, one column": ([0, 0, -1], ("row", "column 0")),
+    "no such column": ([4, -1, -1], ("row 0", 4)),
+    "no such row": (([-1, -1, -1], [3, -1, -1, -1]), ("column 0", 3)),
+    "negative": ([-2, -1, -1], ("row 0", -2)),
+    "too long": ([-1, -1, -1, -1], (4, 3)),
+    "too short": (([-1, -1], [-1, -1, -1, -1]), (2, 3)),
+    "columns too short": (([-1, -1, -1], [-1, -1, -1]), (3, 4)),
+}
+
+
+@pytest.mark.parametrize("case", STARTS)
+@pytest.mark.parametrize("form", [sp.csr_array, sp.csc_array])
+def test_wrong_start(case, form):
+    start, words = STARTS[case]
+    start = tuple(map(np.array, start)) if isinstance(start, tuple) else np.array(start)
+    with pytest.raises(ValueError, match=says("initial is not a matching", *words)):
+        sm.maximum_transversal(form(A), initial=start)
+    with pytest.raises(ValueError, match=says("matching is not a matching", *words)):
+        sm.block_triangular_form(form(A), matching=start)
+
+
+def test_start_of_the_wrong_type():
+    with pytest.raises(TypeError, match=says("initial", "integers", "float")):
+        sm.maximum_transversal(A, initial=np.array([0.5, -1, -1]))
+    with pytest.raises((TypeError, ValueError), match="initial"):
+        sm.maximum_transversal(A, initial="cheap")
+    with pytest.raises(ValueError, match=says("initial", 2)):
+        sm.maximum_transversal(A, initial=np.full((3, 4), -1))
+
+
+def test_start_of_another_matrix():
+    other = sm.maximum_transversal(GALLERY["crown"]())
+    with pytest.raises(ValueError, match=says("initial", 6, 3)):
+        sm.maximum_transversal(A, initial=other)
+
+
+def test_permute_another_shape():
+    form = sm.block_triangular_form(A)
+    with pytest.raises(ValueError, match=says("(3, 4)", "(4, 3)")):
+        form.permute(A.T)
+
+
+def test_engines_of_an_unknown_kind():
+    with pytest.raises(ValueError, match=says("kind", "'fast'", "'exact'", "'heuristic'")):
+        sm.engines("fast")
+
+
+def test_an_answer_that_does_not_fit_into_memory():
+    with pytest.raises(MemoryError):
+        sm.maximum_transversal(sp.csr_array((np.ones(1), [2**50], [0, 1]), shape=(1, 2**50 + 1)))

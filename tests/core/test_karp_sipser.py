@@ -1,0 +1,239 @@
+"""Karp-Sipser by one worker and by several, against a plain twin: what degrees of one settle,
+chains, and interrupts.
+"""
+
+import signal
+from itertools import combinations_with_replacement, product
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+from hypothesis import given
+from hypothesis import strategies as st
+
+import oracle
+import sparsematch as sm
+from calls import certify, random_matrix, scrambled
+from sparsematch._engines.cpu.core.run_engine import HostByProducts, run_engine, transpose
+from sparsematch._engines.cpu.matching.auto import nothing_finished
+from sparsematch._engines.registry import Run
+from sparsematch._input.bipartite import as_bipartite
+from sparsematch._types.matching import Matching
+from strategies import larger, matrices
+
+pytestmark = pytest.mark.tsan
+
+WORKERS = (1, 2, 8)
+
+
+def degree_one_by_hand(A):
+    """How many pairs degrees of one force, and which rows and columns are left with entries.
+
+    Neither depends on the order in which vertices are matched. An entry counts as often as it is
+    repeated.
+    """
+    n_rows = A.shape[0]
+    neighbours = [[] for _ in range(sum(A.shape))]
+    for i, j in zip(*(x.tolist() for x in oracle.entries(A)), strict=True):
+        neighbours[i].append(n_rows + j)
+        neighbours[n_rows + j].append(i)
+    degree, gone, pairs = [len(x) for x in neighbours], [False] * len(neighbours), 0
+    stack = [v for v, d in enumerate(degree) if d == 1]
+    while stack:
+        v = stack.pop()
+        if gone[v] or degree[v] != 1:
+            continue
+        w = next(w for w in neighbours[v] if not gone[w])
+        gone[v] = gone[w] = True
+        pairs += 1
+        for u in neighbours[w]:
+            degree[u] -= 1
+            if degree[u] == 1:
+                stack.append(u)
+    left = (np.array(degree) > 0) & ~np.array(gone)
+    return pairs, left[:n_rows], left[n_rows:]
+
+
+def side_by_side(patterns, couplings=0, seed=0):
+    """Small patterns (of counts of entries) as blocks of one matrix, coupled and scrambled."""
+    rng, places, n = np.random.default_rng(seed), [], np.zeros(2, int)
+    for block in patterns:
+        places.append(np.argwhere(block).repeat(block[block > 0], axis=0) + n)
+        n += block.shape
+    places.append(rng.integers(0, n, (couplings, 2)))
+    rows, cols = np.concatenate(places).T
+    rows, cols = rng.permutation(n[0])[rows], rng.permutation(n[1])[cols]
+    order = np.argsort(rows, kind="stable")
+    indptr = np.concatenate([[0], np.cumsum(np.bincount(rows, minlength=n[0]))])
+    return sp.csr_array((np.ones(len(rows), np.int8), cols[order], indptr), shape=tuple(n))
+
+
+def small_patterns():
+    """All of three rows and columns with up to two entries in a place, all of four with up to one,
+    up to the order of rows; and chains, some with a repeated entry.
+    """
+    for side, most in (3, 2), (4, 1):
+        rows = product(range(most + 1), repeat=side)
+        yield from map(np.array, combinations_with_replacement(rows, side))
+    for n, more in product((1, 2, 3, 10, 50, 51), (0, 1)):
+        chain = np.eye(n, n + more, dtype=int) + np.eye(n, n + more, 1, dtype=int)
+        yield from (chain, chain.T.copy())
+        chain[n // 2, n // 2] = 2
+        yield chain
+
+
+def hub(n):
+    """A row and a column of more entries than a degree can say."""
+    A = np.eye(n, dtype=int)
+    A[0] = A[:, 0] = 1
+    return A
+
+
+def start(A, workers, **options):
+    """The graph, the matching that the start leaves, the run and the by-products."""
+    graph, run = as_bipartite(A), Run(workers, 0, options)
+    matching = Matching.start(graph)
+    flags = HostByProducts(finished=nothing_finished(graph))
+    _, found = run_engine("karp_sipser", graph, matching, run, flags)
+    return graph, matching, run, found
+
+
+@pytest.mark.parametrize("couplings", [0, 3000, 12_000])
+def test_all_small_patterns_as_by_hand(couplings):
+    """The same pairs are forced and the same vertices finished, whichever worker comes first."""
+    A = side_by_side(list(small_patterns()), couplings, seed=couplings)
+    pairs, rows, cols = degree_one_by_hand(A)
+    assert 0 < pairs < A.shape[0] - np.count_nonzero(rows)
+    for form, workers in product((A, A.tocsc()), (1, *(2, 3, 8) * 4)):
+        _, matching, _, left = start(form, workers, degree_one_only=True)
+        oracle.assert_matching(A, matching.row_mate, matching.col_mate)
+        assert matching.cardinality == pairs
+        flags = left.finished if form is A else left.finished[::-1]
+        for found, core in zip(flags, (rows, cols), strict=True):
+            assert np.array_equal(found, ~core)
+
+
+@pytest.mark.parametrize("couplings", [0, 3000, 12_000])
+def test_all_small_patterns_with_picks(couplings):
+    """The matching is maximal, and maximum once the core has been searched."""
+    A = side_by_side([*small_patterns(), hub(300)], couplings, seed=couplings)
+    rank = oracle.rank(A)
+    for workers in (1, *(2, 3, 8) * 4):
+        graph, matching, run, left = start(A, workers)
+        oracle.assert_maximal(A, matching.row_mate, matching.col_mate)
+        done, _ = run_engine("single_source_bfs", graph, matching, run, left)
+        assert done.cardinality == rank
+
+
+def test_vertices_with_numbers_of_more_than_three_bytes():
+    """Words have eight bytes then."""
+    A = side_by_side(list(small_patterns()), 3000, seed=1)
+    pairs, rows, _ = degree_one_by_hand(A)
+    far = ((1 << 24) - 1 - 500 * A.indices, A.indptr)
+    A = sp.csr_array((A.data, *far), shape=(A.shape[0], 1 << 24))
+    for workers in (1, 8):
+        _, matching, _, left = start(A, workers, degree_one_only=True)
+        assert matching.cardinality == pairs
+        assert np.array_equal(left.finished[0], ~rows)
+
+
+@given(matrices() | larger(), st.sampled_from(WORKERS))
+def test_the_core_is_enough_for_a_maximum_matching(A, workers):
+    """A search that never visits finished vertices still finds a maximum matching."""
+    graph, matching, run, left = start(A, workers)
+    done, _ = run_engine("single_source_bfs", graph, matching, run, left)
+    assert done.cardinality == oracle.rank(A)
+
+
+@pytest.mark.parametrize("workers", WORKERS)
+def test_a_large_core(workers):
+    A = random_matrix(40_000, 40_000, 3, seed=4)
+    graph, matching, run, left = start(A, workers)
+    core = int(np.count_nonzero(~left.finished[0]))
+    assert 0 < core < graph.n_major / 2
+    done, _ = run_engine("single_source_bfs", graph, matching, run, left)
+    assert done.cardinality == sm.structural_rank(A)
+
+
+@pytest.mark.parametrize("workers", WORKERS)
+def test_chains_and_hubs(workers):
+    """Chains, triangles, and hubs of more rows than a byte can count need no pick."""
+    n = 3000
+    path = sp.diags_array([np.ones(n - 1), np.ones(n - 1)], offsets=[-1, 1])
+    hub = sp.coo_array((np.ones(n), (np.arange(n), np.zeros(n, int))), shape=(n, n))
+    triangle = sp.triu(random_matrix(n, n, 4, seed=6)) + sp.eye_array(n)
+    for A in (scrambled(path, 7), sp.eye_array(n) + hub, scrambled(triangle, 8)):
+        m = sm.maximum_transversal(
+            A,
+            init="karp_sipser",
+            method="none",
+            options={"degree_one_only": True},
+            workers=workers,
+        )
+        certify(A, m, rank=n)
+
+
+@given(matrices() | larger(), st.sampled_from(WORKERS), st.integers(0, 2**32 - 1))
+def test_a_warm_start_stays_matched(A, workers, seed):
+    """Some pairs of a matching are given: their ends are no neighbours of any other vertex."""
+    row_mate = sm.maximum_transversal(A).row_mate.copy()
+    row_mate[np.random.default_rng(seed).random(row_mate.size) < 0.5] = -1
+    m = sm.maximum_transversal(
+        A, init="karp_sipser", method="none", initial=row_mate, workers=workers
+    )
+    given_rows = row_mate >= 0
+    assert np.array_equal(m.row_mate[given_rows], row_mate[given_rows])
+    assert sm.is_maximal(A, m)
+
+
+@pytest.mark.parametrize("workers", WORKERS)
+def test_a_warm_start_as_by_hand(workers):
+    """What is given is as if its rows and columns were not there."""
+    A = side_by_side(list(small_patterns()), 3000, seed=2)
+    row_mate = sm.maximum_transversal(A).row_mate.copy()
+    row_mate[np.random.default_rng(3).random(row_mate.size) < 0.8] = -1
+    free_col = np.ones(A.shape[1], bool)
+    free_col[row_mate[row_mate >= 0]] = False
+    i, j = oracle.entries(A)
+    left = (row_mate[i] < 0) & free_col[j]
+    rest = sp.coo_array((np.ones(left.sum(), np.int8), (i[left], j[left])), shape=A.shape)
+    pairs, _, _ = degree_one_by_hand(rest)
+    m = sm.maximum_transversal(
+        A,
+        init="karp_sipser",
+        method="none",
+        initial=row_mate,
+        options={"degree_one_only": True},
+        workers=workers,
+    )
+    assert m.cardinality == np.count_nonzero(row_mate >= 0) + pairs > pairs > 0
+
+
+@pytest.mark.large
+@pytest.mark.skipif(
+    not hasattr(signal, "setitimer"), reason="this system has no timer that interrupts"
+)
+@pytest.mark.parametrize("workers", WORKERS)
+@pytest.mark.library_independent
+def test_an_interrupted_start_leaves_a_valid_matching(workers):
+    """The pairs made until then are written on both sides."""
+    graph, stopped = as_bipartite(random_matrix(1_000_000, 1_000_000, 4, seed=3)), 0
+    run = Run(workers)
+    given = HostByProducts(transposed=transpose(graph, run))
+    before = signal.signal(signal.SIGALRM, signal.default_int_handler)
+    try:
+        for seconds in (0.03, 0.05, 0.07, 0.09):
+            matching = Matching.start(graph)
+            signal.setitimer(signal.ITIMER_REAL, seconds)
+            try:
+                run_engine("karp_sipser", graph, matching, run, given)
+            except KeyboardInterrupt:
+                stopped += 1
+            finally:
+                signal.setitimer(signal.ITIMER_REAL, 0)
+            rows = np.flatnonzero(matching.row_mate >= 0)
+            assert np.array_equal(matching.col_mate[matching.row_mate[rows]], rows)
+            assert np.count_nonzero(matching.col_mate >= 0) == rows.size
+    finally:
+        signal.signal(signal.SIGALRM, before)
+    assert stopped

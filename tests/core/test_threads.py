@@ -1,0 +1,283 @@
+"""Many calls at once, from many threads and from forked processes; nothing stays behind."""
+
+import os
+import sys
+import sysconfig
+import threading
+import time
+from concurrent.futures import ThreadPoolExecutor
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+
+import oracle
+import sparsematch as sm
+from calls import grid, in_a_new_process, random_matrix, scrambled, solve
+from graphs import random_graph
+
+pytestmark = [pytest.mark.tsan, pytest.mark.wheel]
+
+MATRICES = [
+    random_matrix(400, 380, 3, seed=173),
+    random_matrix(300, 500, 1.5, seed=179),
+    scrambled(grid(20), seed=181),
+]
+RANKS = [oracle.rank(A) for A in MATRICES]
+
+
+def at_once(tasks, threads=8):
+    """Run the functions in threads that start together; return their results in order."""
+    start = threading.Barrier(threads)
+
+    def begin(task):
+        return task()
+
+    with ThreadPoolExecutor(threads, initializer=start.wait) as pool:
+        return list(pool.map(begin, tasks))
+
+
+@pytest.mark.every_backend
+def test_many_calls_on_the_same_matrix(engine):
+    """The matrix is shared, each call has its own matching."""
+    tasks = [lambda k=k: solve(MATRICES[k % 3], engine, workers=1 + k % 2)[0] for k in range(24)]
+    for k, m in enumerate(at_once(tasks)):
+        oracle.assert_maximal(MATRICES[k % 3], m.row_mate, m.col_mate)
+        if engine.kind == "exact":
+            assert m.cardinality == RANKS[k % 3]
+
+
+def test_many_calls_on_the_same_graph(approximate):
+    G = random_graph(2000, 6, seed=179)
+    expected = sm.approximate_matching(G, method=approximate.name)
+    tasks = [
+        lambda k=k: sm.approximate_matching(G, method=approximate.name, workers=1 + k % 3)
+        for k in range(12)
+    ]
+    assert all(m == expected for m in at_once(tasks))
+
+
+def test_all_public_functions_together():
+    expected = [
+        (sm.block_triangular_form(A).n_blocks, sm.connected_components(A).n_components)
+        for A in MATRICES
+    ]
+    matchings = [sm.maximum_transversal(A) for A in MATRICES]
+
+    def everything(k):
+        A, m = MATRICES[k], matchings[k]
+        assert sm.structural_rank(A, workers=2) == RANKS[k]
+        assert sm.is_maximum(A, m)
+        assert sm.vertex_cover(A, m).size == RANKS[k]
+        assert sm.block_triangular_form(A, matching=m).n_blocks == expected[k][0]
+        return sm.connected_components(A).n_components
+
+    assert at_once([lambda k=k: everything(k % 3) for k in range(48)]) == [
+        expected[k % 3][1] for k in range(48)
+    ]
+
+
+def test_a_start_shared_by_many_calls():
+    A = MATRICES[0]
+    start = sm.maximum_transversal(A, method="none", init="cheap")
+    results = at_once(
+        [lambda: sm.maximum_transversal(A, initial=start, workers=2) for _ in range(24)]
+    )
+    assert {m.cardinality for m in results} == {RANKS[0]}
+
+
+def test_the_number_of_workers_belongs_to_a_thread():
+    """What one thread sets, another does not see."""
+    both_inside = threading.Barrier(2)
+
+    def inside(n):
+        with sm.set_workers(n):
+            both_inside.wait(timeout=30)
+            seen = sm.get_workers()
+            both_inside.wait(timeout=30)
+        return seen
+
+    assert at_once([lambda: inside(2), lambda: inside(5)], threads=2) == [2, 5]
+    with sm.set_workers(3):
+        assert at_once([sm.get_workers], threads=1) == [1]
+
+
+@pytest.mark.large
+def test_the_interpreter_runs_while_an_engine_does():
+    """A call lets go of the interpreter: another thread gets on with its work meanwhile."""
+    A = scrambled(grid(1000), seed=191)
+    done, ticks = threading.Event(), []
+
+    def tick():
+        while not done.wait(0.001):
+            ticks.append(1)
+
+    counter = threading.Thread(target=tick)
+    counter.start()
+    before = len(ticks)
+    sm.maximum_transversal(A, method="single_source_bfs", init="none")
+    during = len(ticks) - before
+    done.set()
+    counter.join()
+    assert during >= 5
+
+
+@pytest.mark.skipif(not os.path.isdir("/proc/self/task"), reason="threads are counted in /proc")
+def test_no_thread_is_left_running(engine):
+    before = len(os.listdir("/proc/self/task"))
+    for workers in (2, 4):
+        solve(MATRICES[0], engine, workers=workers)
+    # the system may list a thread for a moment after it was joined
+    deadline = time.monotonic() + 10
+    while len(os.listdir("/proc/self/task")) > before and time.monotonic() < deadline:
+        time.sleep(0.01)
+    assert len(os.listdir("/proc/self/task")) <= before
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="this system cannot fork")
+@pytest.mark.skipif(
+    "libtsan" in os.environ.get("LD_PRELOAD", ""), reason="ThreadSanitizer follows no fork"
+)
+# Python's own, about forking with threads
+@pytest.mark.filterwarnings("ignore::DeprecationWarning")
+def test_a_forked_process_can_call(exact):
+    """After calls with several workers, a child of fork makes such calls too."""
+    solve(MATRICES[0], exact, workers=4)
+    child = os.fork()
+    if child == 0:
+        m, _ = solve(MATRICES[0], exact, workers=4)
+        os._exit(0 if m.cardinality == RANKS[0] else 1)
+    assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
+
+
+@pytest.mark.every_backend
+def test_more_workers_than_rows(engine):
+    A = random_matrix(3, 5, 2, seed=193)
+    m, info = solve(A, engine, workers=64)
+    oracle.assert_maximal(A, m.row_mate, m.col_mate)
+    assert info.workers == 64
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="the limit on memory is that of Linux")
+@pytest.mark.skipif(
+    "san.so" in os.environ.get("LD_PRELOAD", ""), reason="a sanitizer needs all the addresses"
+)
+def test_threads_that_cannot_be_had():
+    """Where the system refuses threads, a call uses fewer or raises; it does not crash."""
+    code = """
+import os
+import resource
+import sparsematch as sm
+from calls import grid, in_a_new_process
+os.environ["SPARSEMATCH_CORES"] = "1024"
+resource.setrlimit(resource.RLIMIT_AS, (4 << 30, 4 << 30))
+try:
+    print(sm.structural_rank(grid(4), workers=1024))
+except (MemoryError, RuntimeError):
+    print(sm.structural_rank(grid(4), workers=1))
+"""
+    process = in_a_new_process(code)
+    assert process.communicate(timeout=60)[0] == "16\n"
+    assert process.returncode == 0
+
+
+@pytest.mark.skipif(
+    not sysconfig.get_config_var("Py_GIL_DISABLED"), reason="this Python cannot do without the GIL"
+)
+def test_the_core_leaves_the_gil_off():
+    """Python turns it on for a module that does not declare itself safe."""
+    code = "import sys, sparsematch._engines.cpu; print(sys._is_gil_enabled())"
+    assert in_a_new_process(code).communicate(timeout=60)[0] == "False\n"
+
+
+def test_workers_do_not_change_the_answer():
+    for A, rank in zip(MATRICES, RANKS, strict=True):
+        forms = [sm.block_triangular_form(A, workers=w) for w in (1, 2, 4)]
+        assert {form.structural_rank for form in forms} == {rank}
+        assert all(sm.is_block_form(A, form) for form in forms)
+        assert (
+            len({tuple(np.sort(form.block_sizes, axis=0).ravel().tolist()) for form in forms}) == 1
+        )
+
+
+#: Large enough for every loop to be cut into pieces: components of all sizes, most of them forced
+#: or trimmed at either end; coarse parts, of which one may be much larger; a single component.
+LARGE = {
+    "many components": lambda: scrambled(
+        random_matrix(60_000, 60_000, 1.1, seed=211) + sp.eye_array(60_000), seed=263
+    ),
+    "coarse parts": lambda: random_matrix(60_000, 61_000, 3, seed=223),
+    "horizontal": lambda: random_matrix(40_000, 70_000, 2, seed=227),
+    "vertical": lambda: random_matrix(70_000, 40_000, 2, seed=229),
+    "mesh": lambda: scrambled(grid(240), seed=233),
+}
+
+
+@pytest.mark.parametrize("name", LARGE)
+@pytest.mark.parametrize("layout", ["csr", "csc"])
+def test_blocks_by_any_number_of_workers(name, layout):
+    """The same rows together, no entry below the blocks; from one matching, and from none."""
+    A = LARGE[name]().asformat(layout)
+    start = sm.maximum_transversal(A)
+    expected = canonical(sm.block_triangular_form(A, matching=start))
+    for workers in (2, 3, 8):
+        form = sm.block_triangular_form(A, matching=start, workers=workers)
+        assert canonical(form) == expected
+        assert sm.is_block_form(A, form)
+        assert canonical(sm.block_triangular_form(A, workers=workers)) == expected
+        blocks = block_of_each(form)
+        rows, cols = A.tocoo().coords
+        assert np.all(blocks[0][rows] <= blocks[1][cols])
+
+
+def block_of_each(form):
+    """The block of each row and of each column."""
+    sides = (form.row_perm, form.row_blocks), (form.col_perm, form.col_blocks)
+    found = tuple(np.empty(perm.size, np.int64) for perm, _ in sides)
+    for block, (perm, starts) in zip(found, sides, strict=True):
+        block[perm] = np.repeat(np.arange(starts.size - 1), np.diff(starts))
+    return found
+
+
+def canonical(form):
+    """The blocks as the first row or column in each, which does not depend on their order."""
+    labels = []
+    for block in block_of_each(form):
+        first = np.full(block.max(initial=-1) + 1, block.size)
+        np.minimum.at(first, block, np.arange(block.size))
+        labels.append(first[block].tolist())
+    coarse = np.diff(form.coarse_rows), np.diff(form.coarse_cols)
+    return labels, [sizes.tolist() for sizes in coarse]
+
+
+@pytest.mark.parametrize("shape", [(26_000, 26_000), (30_000, 40_000), (40_000, 30_000)])
+@pytest.mark.parametrize("layout", ["csr", "csc"])
+def test_weighted_results_by_any_number_of_workers(shape, layout):
+    """Identical, duals and factors too; of the bottleneck the objective."""
+    A = random_matrix(*shape, 6, seed=239).astype(float)
+    A.data = np.round(np.random.default_rng(241).uniform(1, 9, A.nnz))  # many ties
+    A.data[np.random.default_rng(251).random(A.nnz) < 0.1] = 0
+    A = A.asformat(layout)
+    for function in (sm.maximum_product_transversal, sm.maximum_sum_transversal):
+        alone = function(A)
+        for workers in (2, 5):
+            together = function(A, workers=workers)
+            assert together.matching == alone.matching
+            assert together.objective == alone.objective
+            for field in ("row_dual", "col_dual", "row_scale", "col_scale"):
+                assert np.array_equal(getattr(together, field), getattr(alone, field))
+            assert sm.is_optimal_transversal(A, alone, workers=workers)
+            assert not sm.is_optimal_transversal(2 * A, alone, workers=workers)
+    best = sm.bottleneck_transversal(A, workers=3)
+    assert best.objective == sm.bottleneck_transversal(A).objective
+    assert sm.is_optimal_transversal(A, best, workers=3)
+
+
+def test_recursion_limit_does_not_matter():
+    limit = sys.getrecursionlimit()
+    try:
+        sys.setrecursionlimit(150)
+        n = 2000
+        assert sm.block_triangular_form(random_matrix(n, n, 2, seed=197)).shape == (n, n)
+    finally:
+        sys.setrecursionlimit(limit)

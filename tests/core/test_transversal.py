@@ -1,0 +1,256 @@
+"""maximum_transversal, structural_rank, is_structurally_singular, and their Matching."""
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+
+import oracle
+import sparsematch as sm
+from calls import CORES, in_a_new_process, random_matrix, solve
+from gallery import GALLERY
+from strategies import partial_matching
+
+pytestmark = [pytest.mark.tsan, pytest.mark.wheel]
+
+HEURISTICS = [e.name for e in sm.engines("heuristic")]
+
+
+def test_gallery(matrix):
+    m = sm.maximum_transversal(matrix)
+    oracle.assert_maximum(matrix, m.row_mate, m.col_mate)
+    assert isinstance(m, sm.Matching)
+    assert m.shape == matrix.shape
+    assert m.cardinality == oracle.rank(matrix)
+    assert sm.structural_rank(matrix) == m.cardinality
+    assert sm.is_structurally_singular(matrix) == (m.cardinality < min(matrix.shape))
+
+
+@pytest.mark.parametrize("init", ["auto", "none", *HEURISTICS])
+def test_every_start_leads_to_the_maximum(exact, init):
+    for make in GALLERY.values():
+        A = make()
+        m, info = sm.maximum_transversal(A, method=exact.name, init=init, return_info=True)
+        oracle.assert_maximum(A, m.row_mate, m.col_mate)
+        assert info.method == exact.name
+        if init in HEURISTICS:
+            assert info.init == init
+            assert info.steps[0].engine == init
+
+
+def test_no_method_keeps_the_start():
+    A = GALLERY["greedy_trap"]()
+    assert sm.maximum_transversal(A, method="none", init="cheap").cardinality == 8
+    assert sm.maximum_transversal(A, init="cheap").cardinality == 9
+    assert sm.maximum_transversal(A, method="none", init="none").cardinality == 0
+
+
+@pytest.mark.parametrize("how", ["matching", "pair", "rows", "list"])
+@pytest.mark.unsanitized
+def test_forms_of_an_initial_matching(how, matrix):
+    row_mate, col_mate = partial_matching(matrix, np.random.default_rng(61))
+    start = {
+        "matching": lambda: sm.maximum_transversal(
+            matrix, method="none", init="none", initial=row_mate
+        ),
+        "pair": lambda: (row_mate, col_mate),
+        "rows": lambda: row_mate,
+        "list": lambda: row_mate.tolist(),
+    }[how]()
+    kept = sm.maximum_transversal(matrix, method="none", init="none", initial=start)
+    assert np.array_equal(kept.row_mate, row_mate)
+    assert np.array_equal(kept.col_mate, col_mate)
+    m = sm.maximum_transversal(matrix, initial=start)
+    assert m.cardinality == oracle.rank(matrix)
+
+
+def test_scipys_answer_is_a_start():
+    """Both of SciPy's results are accepted: columns of rows alone, rows of columns in a pair."""
+    A = random_matrix(60, 60, 3, seed=67)
+    A.sum_duplicates()
+    row_mate = sp.csgraph.maximum_bipartite_matching(A, perm_type="column")
+    again, info = sm.maximum_transversal(A, initial=row_mate, return_info=True)
+    assert np.array_equal(again.row_mate, row_mate)
+    assert sum(step.augmentations for step in info.steps) == 0
+
+
+def test_result_is_a_read_only_copy():
+    A = GALLERY["even_cycle"]()
+    row_mate = sm.maximum_transversal(A).row_mate.copy()
+    m = sm.maximum_transversal(A, initial=row_mate)
+    assert not np.shares_memory(m.row_mate, row_mate)
+    for mates in (m.row_mate, m.col_mate):
+        with pytest.raises(ValueError, match="read-only"):
+            mates[0] = -1
+
+
+def test_rng():
+    """An integer, a generator or nothing; what is random follows it."""
+    A = random_matrix(80, 80, 8, seed=71)
+    how = {"method": "none", "init": "cheap", "options": {"random": True}}
+
+    def mates(rng):
+        return sm.maximum_transversal(A, rng=rng, **how).row_mate.tolist()
+
+    assert mates(5) == mates(5)
+    assert mates(None) == mates(None)
+    assert mates(np.random.default_rng(5)) == mates(np.random.default_rng(5))
+    generator = np.random.default_rng(5)
+    assert mates(generator) != mates(generator), "a generator moves on"
+
+
+def test_workers_come_from_the_argument_or_from_the_context():
+    A = random_matrix(80, 80, 3, seed=73)
+
+    def used(**how):
+        return sm.maximum_transversal(A, return_info=True, **how)[1].workers
+
+    assert sm.get_workers() == 1
+    assert used() == 1
+    assert used(workers=3) == 3
+    with sm.set_workers(2):
+        assert sm.get_workers() == 2
+        assert used() == 2
+        assert used(workers=1) == 1
+        with sm.set_workers(4):
+            assert used() == 4
+        assert sm.get_workers() == 2
+    assert sm.get_workers() == 1
+    assert used(workers=-1) == CORES
+    with pytest.raises(RuntimeError, match="on purpose"), sm.set_workers(2):
+        raise RuntimeError("on purpose")
+    assert sm.get_workers() == 1
+
+
+def test_report_of_the_whole_call():
+    A = GALLERY["many_traps"]()
+    m, info = sm.maximum_transversal(A, method="hopcroft_karp", init="cheap", return_info=True)
+    assert isinstance(info, sm.RunInfo)
+    assert (info.method, info.init) == ("hopcroft_karp", "cheap")
+    assert [step.engine for step in info.steps] == ["cheap", "hopcroft_karp"]
+    assert info.cardinality == m.cardinality == 12
+    assert info.steps[1].augmentations == 6, "one path for each trap"
+    assert info.steps[1].path_edges == 6 * 3, "each of them three entries long"
+    assert info.steps[1].phases >= 1
+    assert all(step.seconds > 0 for step in info.steps)
+
+
+def test_details_add_up(compiled):
+    """The parts take no longer than the step; the frontier has a width for each level."""
+    _, info = solve(random_matrix(20000, 20000, 3, seed=79), compiled)
+    step = info.steps[-1]
+    assert 0 < sum(step.seconds_by_step.values()) <= step.seconds * 1.01 + 1e-3
+    assert all(seconds > 0 for seconds in step.seconds_by_step.values())
+    assert len(step.frontier) == (step.levels if step.engine == "ms_bfs_graft" else 0)
+    assert all(width > 0 for width in step.frontier)
+
+
+def test_structural_rank_is_a_plain_number(exact):
+    A = GALLERY["hall_violator"]()
+    assert sm.structural_rank(A, method=exact.name) == 4
+    assert int(sm.structural_rank(A)) == 4
+    assert sm.is_structurally_singular(A) is True
+    assert sm.is_structurally_singular(GALLERY["crown"]()) is False
+
+
+def test_rectangular_matrices_of_full_rank_are_not_singular():
+    assert not sm.is_structurally_singular(GALLERY["full_wide"]())
+    assert not sm.is_structurally_singular(GALLERY["full_tall"]())
+    assert sm.is_structurally_singular(GALLERY["random_rectangular"]())
+
+
+def test_pairs(matrix):
+    m = sm.maximum_transversal(matrix)
+    rows, cols = m.pairs()
+    assert len(rows) == len(cols) == m.cardinality
+    assert np.array_equal(m.row_mate[rows], cols)
+    assert np.array_equal(rows, np.flatnonzero(m.row_mate != -1))
+
+
+def test_is_perfect():
+    perfect = {name: sm.maximum_transversal(make()).is_perfect for name, make in GALLERY.items()}
+    assert perfect["crown"]
+    assert perfect["greedy_trap"]
+    assert not perfect["hall_violator"]
+    assert not perfect["full_wide"]
+    assert not perfect["no_entries"]
+
+
+def test_permutation_puts_the_matching_on_the_diagonal(matrix):
+    m = sm.maximum_transversal(matrix)
+    p = m.as_permutation()
+    assert sorted(p.tolist()) == list(range(matrix.shape[0])), "a permutation of the rows"
+    cols = [j for j in range(min(matrix.shape)) if m.col_mate[j] != -1]
+    assert all(p[j] == m.col_mate[j] for j in cols)
+    if matrix.shape[0] == matrix.shape[1]:
+        entries = set(
+            zip(*map(np.ndarray.tolist, oracle.entries(sp.csr_array(matrix)[p])), strict=True)
+        )
+        assert sum((j, j) in entries for j in range(matrix.shape[0])) >= m.cardinality
+
+
+def test_free_places_of_the_permutation_get_the_free_rows_in_order():
+    A = GALLERY["empty_row_and_column"]()
+    m = sm.maximum_transversal(A)
+    p = m.as_permutation()
+    free_places, free_rows = np.flatnonzero(m.col_mate == -1), np.flatnonzero(m.row_mate == -1)
+    assert np.array_equal(p[free_places], free_rows)
+
+
+def test_matchings_compare_by_their_pairs():
+    A = GALLERY["identity"]()
+    first, second = sm.maximum_transversal(A), sm.maximum_transversal(A)
+    assert first == second
+    assert first != sm.maximum_transversal(A, method="none", init="none")
+    assert first != sm.maximum_transversal(GALLERY["antidiagonal"]())
+    assert first != "a matching"
+
+
+def test_representation_is_short():
+    assert repr(sm.maximum_transversal(GALLERY["full_tall"]())) == "Matching(7x3, cardinality 3)"
+
+
+def test_engines_lists_what_is_registered():
+    everything = sm.engines()
+    assert {e.name for e in everything} >= {
+        "auto",
+        "reference",
+        "cheap",
+        "min_degree",
+        "karp_sipser",
+        "hopcroft_karp",
+        "pothen_fan",
+        "push_relabel",
+        "single_source_bfs",
+        "ms_bfs_graft",
+    }
+    assert {e.kind for e in everything} == {"approximate", "exact", "heuristic"}
+    kinds = ("approximate", "exact", "heuristic")
+    assert [e for kind in kinds for e in sm.engines(kind)] == sorted(
+        everything, key=lambda e: e.kind
+    )
+    assert all(e.summary and e.backend == "numpy" for e in everything)
+    options = {e.name: e.options for e in everything}
+    assert options["hopcroft_karp"] == {"hkdw": False}
+    assert set(options["ms_bfs_graft"]) == {"grafting", "direction", "alpha"}
+    assert set(options["push_relabel"]) >= {"k", "fairness"}
+    assert set(options["pothen_fan"]) == {"fairness"}
+    assert set(options["karp_sipser"]) >= {"degree_one_only"}
+    assert set(options["cheap"]) == {"random", "patience"}
+
+
+def test_the_import_is_light():
+    """Importing the package brings in no engine, no plotting and no other optional package."""
+    loaded = set(
+        in_a_new_process("import sparsematch, sys; print(*sys.modules)").communicate()[0].split()
+    )
+    assert "sparsematch" in loaded
+    unwanted = {
+        "matplotlib",
+        "networkx",
+        "cupy",
+        "mpi4py",
+        "pandas",
+        "scipy.optimize",
+        "sparsematch._engines.cpu",
+    }
+    assert not loaded & unwanted

@@ -1,0 +1,320 @@
+"""Matrices on a GPU through the public calls.
+
+Where the results live, what is refused, and that none depends on luck.
+"""
+
+import sys
+from itertools import product
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+from hypothesis import given
+from hypothesis import strategies as st
+
+import gpu_calls
+import oracle
+import sparsematch as sm
+import test_decomposition
+from calls import certify, grid, random_matrix, scrambled, solve
+from gallery import GALLERY
+from gpu_calls import CUPY, HAS_GPU, host, mates_to_gpu, to_gpu
+from sparsematch._types import arrays
+from strategies import INDEX_TYPES, larger, matrices, partial_matching, with_index_type
+
+pytestmark = pytest.mark.kernels
+
+EXACT = [engine.name for engine in sm.engines("exact", backend="cupy")]
+METHOD = "auto" if "auto" in EXACT else "apfb"
+
+
+def on_host(form):
+    """The block form with its arrays in host memory."""
+    return sm.BlockForm(*(host(array) for array in form), form.matching.get())
+
+
+def lives_on_gpu(*things):
+    return all(isinstance(thing, CUPY.ndarray) for thing in things)
+
+
+def check_everything(A):
+    """Every public call returns the same for the matrix on the GPU and in host memory."""
+    B, rank = to_gpu(A), oracle.rank(A)
+    m = sm.maximum_transversal(B, method=METHOD)
+    assert lives_on_gpu(m.row_mate, m.col_mate)
+    oracle.assert_maximum(A, host(m.row_mate), host(m.col_mate))
+    assert (
+        m.row_mate.dtype
+        == m.col_mate.dtype
+        == (A.coords[0] if A.format == "coo" else A.indices).dtype
+    )
+    assert sm.structural_rank(B, method=METHOD) == m.cardinality == rank
+    assert sm.is_matching(B, m)
+    assert sm.is_maximal(B, m)
+    assert sm.is_maximum(B, m)
+    cover = sm.vertex_cover(B, m)
+    assert lives_on_gpu(*cover)
+    assert cover.size == rank
+    assert m.is_perfect == (A.shape[0] == A.shape[1] == rank)
+    assert np.array_equal(host(m.as_permutation()), m.get().as_permutation())
+    assert all(np.array_equal(host(x), y) for x, y in zip(m.pairs(), m.get().pairs(), strict=True))
+    form = sm.block_triangular_form(B, method=METHOD)
+    assert lives_on_gpu(*form)
+    test_decomposition.check(A, on_host(form))
+    assert sm.is_block_form(B, form)
+    n, rows, cols = sm.connected_components(B)
+    assert lives_on_gpu(rows, cols)
+    assert n == sm.connected_components(A).n_components
+
+
+def test_gallery(matrix):
+    for form, dtype in product([sp.csr_array, sp.csc_array], INDEX_TYPES):
+        check_everything(with_index_type(form(matrix), dtype))
+    check_everything(sp.coo_array(matrix))
+
+
+@given(matrices() | larger())
+def test_random_matrices(A):
+    check_everything(A)
+
+
+@pytest.mark.parametrize("name", EXACT)
+def test_every_exact_engine_leads_to_the_same_form(name):
+    A = random_matrix(300, 290, 2, seed=83)
+    form, usual = sm.block_triangular_form(to_gpu(A), method=name), sm.block_triangular_form(A)
+    assert test_decomposition.blocks_of(on_host(form)) == test_decomposition.blocks_of(usual)
+
+
+def test_properties_and_permutation(matrix):
+    B = to_gpu(matrix)
+    form, expected = sm.block_triangular_form(B, method=METHOD), sm.block_triangular_form(matrix)
+    assert (form.shape, form.n_blocks, form.structural_rank) == (
+        expected.shape,
+        expected.n_blocks,
+        expected.structural_rank,
+    )
+    assert form.is_reducible is expected.is_reducible
+    assert sorted(form.block_sizes.tolist()) == sorted(expected.block_sizes.tolist())
+    for part, of_host in (
+        (form.horizontal, expected.horizontal),
+        (form.vertical, expected.vertical),
+    ):
+        assert lives_on_gpu(*part)
+        assert sorted(part.rows.tolist()) == sorted(of_host.rows.tolist())
+    assert form == form
+    assert form != expected
+    assert form.matching != expected.matching
+    assert "BlockForm" in repr(form)
+    C = form.permute(B)
+    p, q = host(form.row_perm), host(form.col_perm)
+    assert C.format == "csr"
+    assert np.array_equal(
+        (C.get() != 0).toarray(), ((to_gpu(matrix).get() != 0)[p][:, q]).toarray()
+    )
+
+
+@given(matrices() | larger(), st.integers(1, 2**32))
+def test_a_start_is_copied(A, seed):
+    start = mates_to_gpu(partial_matching(A, np.random.default_rng(seed)))
+    before = [side.get() for side in start]
+    m = sm.maximum_transversal(to_gpu(A), method=METHOD, initial=start)
+    assert m.cardinality >= np.count_nonzero(before[0] >= 0)
+    assert all(np.array_equal(side.get(), was) for side, was in zip(start, before, strict=True))
+    rows_only = sm.maximum_transversal(to_gpu(A), method=METHOD, initial=start[0])
+    assert rows_only.cardinality == m.cardinality
+    assert sm.is_maximum(to_gpu(A), m.row_mate)
+
+
+def test_device(matrix):
+    """A matrix in host memory is copied on request, the start too; the results are on the GPU."""
+    m = sm.maximum_transversal(matrix, device="cuda", method=METHOD)
+    assert lives_on_gpu(m.row_mate, m.col_mate)
+    oracle.assert_maximum(matrix, host(m.row_mate), host(m.col_mate))
+    for start in (m.get(), (m.get().row_mate, m.get().col_mate), m.get().row_mate.tolist(), m):
+        again = sm.maximum_transversal(matrix, device="cuda", method=METHOD, initial=start)
+        assert again.cardinality == m.cardinality
+    assert sm.structural_rank(matrix, device="cuda", method=METHOD) == m.cardinality
+    assert lives_on_gpu(
+        *sm.block_triangular_form(matrix, device="cuda", method=METHOD, matching=m.get())
+    )
+    assert lives_on_gpu(*sm.connected_components(matrix, device="cuda")[1:])
+    on_gpu = sm.maximum_transversal(to_gpu(matrix), device="cuda", method=METHOD)
+    assert on_gpu.cardinality == m.cardinality
+    if METHOD == "auto":
+        assert sm.is_reducible(matrix, device="cuda") == sm.is_reducible(matrix)
+        assert sm.is_structurally_singular(matrix, device="cuda") == sm.is_structurally_singular(
+            matrix
+        )
+
+
+A = GALLERY["three_coarse_parts"]()
+MIXED = {
+    "start in host memory": lambda: sm.maximum_transversal(
+        to_gpu(A), initial=sm.maximum_transversal(A), method=METHOD
+    ),
+    "start on the GPU": lambda: sm.maximum_transversal(
+        A, initial=mates_to_gpu(sm.maximum_transversal(A))
+    ),
+    "list": lambda: sm.is_matching(to_gpu(A), [-1] * A.shape[0]),
+    "pair": lambda: sm.is_maximum(
+        to_gpu(A), (CUPY.zeros(A.shape[0], np.int32) - 1, np.full(A.shape[1], -1))
+    ),
+    "cover": lambda: sm.vertex_cover(A, mates_to_gpu(sm.maximum_transversal(A))[0]),
+    "form": lambda: sm.block_triangular_form(A, matching=mates_to_gpu(sm.maximum_transversal(A))),
+    "block form": lambda: sm.is_block_form(A, sm.block_triangular_form(to_gpu(A), method=METHOD)),
+    "permute": lambda: sm.block_triangular_form(A).permute(to_gpu(A)),
+    "permute in host memory": lambda: sm.block_triangular_form(to_gpu(A), method=METHOD).permute(A),
+}
+
+
+@pytest.mark.parametrize("case", MIXED)
+def test_mixed_inputs_are_refused(case):
+    with pytest.raises(TypeError, match=r"GPU|CuPy"):
+        MIXED[case]()
+
+
+def test_unknown_device():
+    for call in (
+        sm.maximum_transversal,
+        sm.structural_rank,
+        sm.block_triangular_form,
+        sm.connected_components,
+    ):
+        with pytest.raises(ValueError, match="device is 'gpu', but must be 'cuda'"):
+            call(A, device="gpu")
+    with pytest.raises(TypeError, match="device must be"):
+        sm.is_reducible(A, device=0)
+
+
+def test_engines_of_the_other_back_end_are_not_found():
+    with pytest.raises(
+        ValueError, match=r"method is 'hopcroft_karp', but must be one of .*'ms_bfs'"
+    ):
+        sm.maximum_transversal(to_gpu(A), method="hopcroft_karp")
+    with pytest.raises(ValueError, match="method is 'ms_bfs'"):
+        sm.maximum_transversal(A, method="ms_bfs")
+
+
+def broken(field, value):
+    """The matrix with one array replaced."""
+    B = to_gpu(A)
+    setattr(B, field, CUPY.asarray(np.asarray(value)))
+    return B
+
+
+WRONG = {
+    "indptr too short": ("indptr", A.indptr[:-1], "length"),
+    "indptr from one": ("indptr", A.indptr + 1, "indptr[0] is 1"),
+    "indptr falls": ("indptr", np.r_[0, 3, 2, A.indptr[3:]], "decreases at row 1"),
+    "indptr too large": ("indptr", np.r_[A.indptr[:-1], 10**6].astype(np.int32), "holds"),
+    "index too large": ("indices", np.r_[A.indices[:-1], 10**6].astype(np.int32), "is 1000000"),
+    "index negative": ("indices", np.r_[-1, A.indices[1:]].astype(np.int32), "is -1"),
+    "two dimensions": ("indices", A.indices.reshape(1, -1), "one dimension"),
+}
+
+
+@pytest.mark.parametrize("case", WRONG)
+def test_broken_matrices_are_refused(case):
+    field, value, message = WRONG[case]
+    with pytest.raises(ValueError) as caught:
+        sm.structural_rank(broken(field, value), method=METHOD)
+    assert message in str(caught.value)
+
+
+def test_what_lies_behind_the_last_entry_is_not_read():
+    B = broken("indices", np.r_[A.indices, [10**6, -7]].astype(np.int32))
+    assert sm.structural_rank(B, method=METHOD) == oracle.rank(A)
+
+
+def test_index_arrays_of_other_types():
+    B = broken("indices", A.indices.astype(np.float32))
+    with pytest.raises(TypeError, match="must hold integers"):
+        sm.structural_rank(B, method=METHOD)
+    B = broken("indptr", A.indptr.astype(np.int64))
+    assert sm.maximum_transversal(B, method=METHOD).row_mate.dtype == np.int64
+
+
+def test_coordinates_out_of_range():
+    B = to_gpu(sp.coo_array(A))
+    B.row = CUPY.asarray(np.r_[B.row.get()[:-1], 99].astype(np.int32))
+    with pytest.raises(ValueError, match=r"row\[\d+\] is 99"):
+        sm.structural_rank(B, method=METHOD)
+
+
+def test_no_cupy(monkeypatch):
+    """Without CuPy a call that asks for a GPU says what to install."""
+    monkeypatch.setitem(sys.modules, "cupy", None)
+    with pytest.raises(ImportError, match="pip install cupy-cuda12x"):
+        sm.maximum_transversal(A, device="cuda")
+
+
+def test_no_gpu(monkeypatch):
+    runtime = CUPY.cuda.runtime
+
+    def no_driver():
+        raise runtime.CUDARuntimeError(35)
+
+    monkeypatch.setattr(runtime, "getDeviceCount", no_driver)
+    with pytest.raises(RuntimeError, match="driver"):
+        arrays.import_cupy()
+    monkeypatch.setattr(runtime, "getDeviceCount", lambda: 0)
+    with pytest.raises(RuntimeError, match="has none"):
+        sm.maximum_transversal(A, device="cuda")
+
+
+def test_out_of_memory_says_what_helps(monkeypatch):
+    def full(*_, **__):
+        raise gpu_calls.OutOfMemoryError("Out of memory allocating 1 byte")
+
+    B = to_gpu(random_matrix(50, 50, 3, seed=1))
+    before = [x.get() for x in (B.data, B.indices, B.indptr)]
+    monkeypatch.setattr("sparsematch._engines.cuda.core.compile.load", full)
+    with pytest.raises(MemoryError) as caught:
+        sm.maximum_transversal(B, method="ms_bfs", init="none")
+    assert "free_all_blocks" in caught.value.__notes__[0]
+    assert all(
+        np.array_equal(x.get(), y)
+        for x, y in zip((B.data, B.indices, B.indptr), before, strict=True)
+    )
+
+
+# Large enough that several threads meet: many rows after few columns, hubs, long paths.
+BUSY = {
+    "random": lambda: random_matrix(4_000, 3_800, 3, seed=211),
+    "grid": lambda: scrambled(grid(60), seed=223),
+    "natural_grid": lambda: grid(60),
+    "tall": lambda: random_matrix(6_000, 70, 2, seed=227),
+    "wide": lambda: random_matrix(300, 5_000, 12, seed=229),
+    "hub": lambda: sp.vstack(
+        [sp.csr_array(np.ones((2, 9_000))), random_matrix(8_998, 9_000, 2, 43)], format="csr"
+    ),
+}
+
+
+@pytest.mark.every_backend
+@pytest.mark.parametrize("case", BUSY)
+def test_the_same_graph_again_and_again(exact, case):
+    """No answer depends on which thread comes first."""
+    if exact.backend == "numpy":
+        pytest.skip("other tests are about the engines for matrices in host memory")
+    B = BUSY[case]()
+    rank = sm.structural_rank(B)
+    for _ in range(50 if HAS_GPU else 5):
+        m, _info = solve(B, exact)
+        certify(B, m, rank)
+
+
+@pytest.mark.skipif(not HAS_GPU, reason="a stream needs a GPU")
+def test_the_current_stream_is_used():
+    """What is enqueued before on the stream is seen, though nobody waited for it."""
+    A = scrambled(grid(300), seed=223)
+    B = to_gpu(A)
+    indices = B.indices.copy()
+    with CUPY.cuda.Stream(non_blocking=True) as stream:
+        B.indices = CUPY.zeros_like(indices)
+        for _ in range(100):
+            B.indices[:] = 0
+        B.indices[:] = indices
+        m = sm.maximum_transversal(B)
+        stream.synchronize()
+    certify(A, m.get(), 300 * 300)

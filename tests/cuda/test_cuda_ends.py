@@ -1,0 +1,109 @@
+"""Lists that follow an order, on a GPU: what their ends tell about it, and what follows."""
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+
+import gpu_calls
+import oracle
+import sparsematch as sm
+from calls import grid, random_matrix, scrambled
+from gpu_calls import host, on_device, one_call, to_gpu
+from sparsematch._engines.cuda.core import hand_over
+from sparsematch._engines.cuda.core.by_products import DeviceByProducts
+from sparsematch._engines.cuda.matching import one_block
+from sparsematch._engines.cuda.matching.choice import POLICY
+from sparsematch._engines.cuda.matching.features import features
+from strategies import INDEX_TYPES, with_index_type
+
+pytestmark = pytest.mark.kernels
+
+
+@pytest.fixture(autouse=True)
+def no_matrix_is_small(monkeypatch):
+    """Those of these tests would be solved by one block."""
+    monkeypatch.setattr(one_block, "fits", lambda _: False)
+
+
+def lower(n_rows, n_cols, below):
+    """Row i has column i and some to its left: all last entries differ; rows in any order."""
+    rng = np.random.default_rng(5)
+    rows = np.repeat(np.arange(n_rows), below)
+    cols = (rows * rng.random(rows.size)).astype(int)
+    i = np.arange(n_rows)
+    at = np.r_[i, rows], np.r_[i, cols]
+    A = sp.csr_array((np.ones(at[0].size), at), shape=(n_rows, n_cols))
+    return sp.csr_array(A[rng.permutation(n_rows)])
+
+
+def turned(A):
+    """The same from right to left: first entries where the last were."""
+    A = sp.csr_array(A[:, ::-1])
+    A.sort_indices()
+    return A
+
+
+def solve(A, **how):
+    with one_call:
+        m, info = sm.maximum_transversal(to_gpu(A), return_info=True, **how)
+    oracle.assert_maximum(A, host(m.row_mate), host(m.col_mate))
+    return info.steps
+
+
+@pytest.mark.parametrize("dtype", INDEX_TYPES)
+@pytest.mark.parametrize("turn", [lambda A: A, turned], ids=["last", "first"])
+@pytest.mark.parametrize("shape", [(3000, 3000), (2500, 4000)])
+def test_lists_whose_ends_differ_are_matched_at_once(shape, turn, dtype):
+    A = with_index_type(turn(lower(*shape, 2)), dtype)
+    (step,) = solve(A)
+    assert step.engine == "ends"
+    assert ("first" if turn is turned else "last") in step.reason
+    (step,) = solve(A.T.tocsc())
+    assert "column" in step.reason
+
+
+def test_rows_without_entries_stay_free():
+    A = lower(3000, 3000, 2).tolil()
+    A[::7] = 0
+    (step,) = solve(sp.csr_array(A))
+    assert step.engine == "ends"
+
+
+def test_a_matching_that_was_given_is_kept():
+    A = lower(3000, 3000, 2)
+    usual = sm.maximum_transversal(A).row_mate.copy()
+    usual[::5] = -1
+    steps = solve(A, initial=gpu_calls.CUPY.asarray(usual))
+    assert "ends" not in [step.engine for step in steps]
+
+
+@pytest.mark.parametrize("rows_only", [False, True])
+def test_a_strip_shares_as_many_ends_as_it_is_wide(rows_only):
+    A = sp.csr_array(grid(400, 8))
+    if rows_only:
+        A = sp.csr_array(A[np.random.default_rng(2).permutation(A.shape[0])])
+    A.sort_indices()
+    seen = features(on_device(A)[0], 4)
+    assert 0 < seen.first_shared <= 8
+    assert 0 < seen.last_shared <= 8
+    assert seen.in_order
+
+
+@pytest.mark.parametrize(
+    "A", [scrambled(grid(400, 8), 3), random_matrix(5000, 5000, 3, seed=1)], ids=["grid", "random"]
+)
+def test_other_matrices_share_many(A):
+    seen = features(on_device(A)[0], 4)
+    assert min(seen.first_shared, seen.last_shared) > POLICY.max_shared
+    assert not seen.in_order
+
+
+def test_less_is_expected_of_the_host_where_there_is_an_order():
+    """In a block form; of a search: test_gpu_choice.py."""
+    n = 1 << 18
+    graph = sm.BipartiteCSR(n, n, np.arange(n + 1) * 4, np.zeros(4 * n, int))
+    few, many = (
+        hand_over.allowed_levels(graph, DeviceByProducts(host=True, in_order=order))
+        for order in (True, False)
+    )
+    assert 100 < few < 0.7 * many

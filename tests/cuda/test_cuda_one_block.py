@@ -1,0 +1,153 @@
+"""Small matrices on a GPU: all in the shared memory of one block, in 16 bits, or in place."""
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+from hypothesis import given
+from hypothesis import strategies as st
+
+import gpu_calls
+import oracle
+import sparsematch as sm
+from calls import grid, random_matrix, scrambled
+from gpu_calls import CUPY, host, on_device, one_call, to_gpu
+from sparsematch._engines.cuda.core import compile as cuda_compile
+from sparsematch._engines.cuda.matching import one_block
+from strategies import INDEX_TYPES, larger, matrices, partial_matching, with_index_type
+
+pytestmark = pytest.mark.kernels
+
+
+def solve(A, **how):
+    with one_call:
+        m, info = sm.maximum_transversal(to_gpu(A), method="one_block", return_info=True, **how)
+    oracle.assert_maximum(A, host(m.row_mate), host(m.col_mate))
+    (step,) = info.steps
+    return step
+
+
+@pytest.fixture(params=["shared", "in place"])
+def where(request, monkeypatch):
+    """Where the arrays stand."""
+    if request.param == "in place":
+        monkeypatch.setattr(cuda_compile, "shared_room", lambda: 0)
+    return request.param
+
+
+@pytest.mark.parametrize("dtype", INDEX_TYPES)
+@pytest.mark.parametrize("form", ["csr", "csc"])
+@pytest.mark.parametrize("shape", [(700, 700), (1500, 90), (90, 1500)])
+def test_random_matrices(shape, form, dtype, where):
+    for mean in (1, 3, 11):
+        A = with_index_type(random_matrix(*shape, mean, seed=mean).asformat(form), dtype)
+        step = solve(A)
+        # one for each that found a path, of which every one has a level, and the last
+        assert 1 <= step.phases <= step.augmentations + 1
+        assert step.levels >= step.phases - 1
+
+
+@given(matrices() | larger(), st.integers(0, 2**32 - 1))
+def test_any_matrix_from_any_matching(A, seed):
+    start = partial_matching(A, np.random.default_rng(seed))
+    solve(A, initial=gpu_calls.mates_to_gpu(start))
+
+
+def path(n):
+    """A tridiagonal matrix without its diagonal, numbered at random: long augmenting paths."""
+    return scrambled(sp.diags_array([1.0, 1.0], offsets=[-1, 1], shape=(n, n), format="csr"), 7)
+
+
+def test_long_paths(where):
+    assert solve(path(6000)).levels > 300
+
+
+def chain(n):
+    """A bidiagonal matrix, numbered at random."""
+    return scrambled(sp.diags_array([1.0, 1.0], offsets=[0, 1], shape=(n, n), format="csr"), 7)
+
+
+@pytest.mark.parametrize("make", [chain, path])
+@pytest.mark.parametrize("n", [2100, 9000])
+def test_long_paths_are_left_to_the_host(make, n):
+    """After some hundred levels, unless that is forbidden; the host begins anew."""
+    A = make(n)
+    with one_call:
+        m, info = sm.maximum_transversal(to_gpu(A), return_info=True)
+    oracle.assert_maximum(A, host(m.row_mate), host(m.col_mate))
+    assert np.array_equal(host(m.row_mate), sm.maximum_transversal(A).row_mate)
+    search, left, *_ = info.steps
+    assert (search.engine, left.engine) == ("one_block", "hand_over")
+    assert search.levels < 500
+    assert left.reason.startswith("a phase of more than ")
+    assert left.copied_bytes == A.indptr.nbytes + A.indices.nbytes + 2 * m.row_mate.nbytes
+    with one_call:
+        kept, info = sm.maximum_transversal(to_gpu(A), options={"host": False}, return_info=True)
+    assert [step.engine for step in info.steps] == ["one_block"]
+    assert kept.cardinality == m.cardinality
+
+
+@pytest.mark.parametrize("n", [2000, 9000])
+def test_what_is_small_or_shallow_stays_on_the_device(n):
+    for A in (chain(2000), random_matrix(n, n, 3, seed=2), scrambled(grid(90), 3)):
+        with one_call:
+            _, info = sm.maximum_transversal(to_gpu(A), return_info=True)
+        assert [step.engine for step in info.steps] == ["one_block"]
+
+
+def test_a_matching_that_was_given_goes_with_the_rest_to_the_host():
+    A = chain(5000)
+    row_mate = sm.maximum_transversal(A).row_mate.copy()
+    row_mate[50:] = -1
+    with one_call:
+        m, info = sm.maximum_transversal(
+            to_gpu(A), initial=CUPY.asarray(row_mate), return_info=True
+        )
+    oracle.assert_maximum(A, host(m.row_mate), host(m.col_mate))
+    assert info.steps[1].cardinality >= 50
+
+
+def test_a_given_matching_is_grown_not_replaced(where):
+    """Rows that were matched stay matched."""
+    A = scrambled(grid(40), 2)
+    row_mate = sm.maximum_transversal(A).row_mate.copy()
+    row_mate[::3] = -1
+    step = solve(A, initial=CUPY.asarray(row_mate))
+    assert step.augmentations <= np.count_nonzero(row_mate < 0)
+
+
+def full(n_rows, n_cols, nnz):
+    """The first entries of a full matrix, row by row."""
+    at = np.arange(nnz)
+    return sp.csr_array((np.ones(nnz), (at // n_cols, at % n_cols)), shape=(n_rows, n_cols))
+
+
+def test_what_16_bits_do_not_count_stays_in_place():
+    """Also where there is room for it."""
+    for A, small in (
+        (full(300, 300, one_block.MOST), True),
+        (full(300, 300, one_block.MOST + 1), False),
+        (sp.csr_array((one_block.MOST + 1, 1)), False),
+    ):
+        graph, _ = on_device(A)
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(cuda_compile, "shared_room", lambda: 1 << 20)
+            assert one_block.fits(graph) == small
+        solve(A)
+
+
+def test_columns_of_more_than_16_bits_of_entries():
+    """The degrees of two columns share a word: a sum that runs over spoils the order only."""
+    n = 70_000
+    rows = np.concatenate([np.arange(n), np.arange(n)])
+    cols = np.concatenate([np.zeros(n, int), np.arange(n) % 3])
+    A = sp.csr_array((np.ones(2 * n), (rows, cols)), shape=(n, 3))
+    assert solve(A).augmentations <= 3
+
+
+def test_the_largest_matrices_that_fit():
+    n = 10_300
+    A = random_matrix(n, n, 3, seed=1)
+    graph, _ = on_device(A)
+    if one_block.fits(graph):  # on an H100, and on the stand-in
+        solve(A)
+    assert not one_block.fits(on_device(random_matrix(12_000, 12_000, 3, seed=1))[0])

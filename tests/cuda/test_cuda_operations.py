@@ -1,0 +1,280 @@
+"""What the CUDA back-end does beside matching; as threaded C++ where there is no GPU."""
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+from hypothesis import given
+
+import coupled_pieces
+import oracle
+import sparsematch as sm
+from calls import grid, random_matrix, scrambled
+from gpu_calls import CUPY, host, on_device, one_call
+from sparsematch._engines.cuda.core import certificates as check
+from sparsematch._engines.cuda.core import running_sum
+from sparsematch._engines.cuda.core.transpose import transpose
+from sparsematch._engines.cuda.decomposition import block_form as operations
+from sparsematch._engines.cuda.decomposition import (
+    connected_components,
+    multi_pivot,
+    strong_components,
+)
+from sparsematch._engines.registry import Run
+from strategies import larger, matrices, partial_matching
+
+pytestmark = [pytest.mark.asan, pytest.mark.kernels]
+
+
+def prepared(A, mates=None):
+    """The view of A and a matching of it on the device: a maximum one unless mates are given."""
+    if mates is None:
+        m = sm.maximum_transversal(A)
+        mates = m.row_mate, m.col_mate
+    return on_device(A, mates)
+
+
+def check_labels(A):
+    """The groups are the parts by their definition, the blocks the strong components, in order."""
+    graph, matching = prepared(A)
+    labels = operations.block_labels(graph, matching, Run())
+    group, n = host(labels.row_group), labels.n_square
+    assert group.dtype == graph.dtype
+    row_mate, col_mate = host(matching.row_mate), host(matching.col_mate)
+    part, _ = oracle.coarse_parts(A, row_mate, col_mate)
+    assert np.array_equal(np.where(group == 0, "h", np.where(group > n, "v", "s")), part)
+    assert np.array_equal(group == n + 2, row_mate < 0)
+    square = np.flatnonzero(part == "s")
+    assert np.array_equal(np.unique(group[square]), np.arange(1, n + 1))
+    if not square.size:
+        return
+    arcs = sp.coo_array(oracle.as_csr(A)[square][:, row_mate[square]])
+    own = group[square]
+    assert np.all(own[arcs.row] <= own[arcs.col])
+    expected, of_row = sp.csgraph.connected_components(sp.csr_array(arcs), connection="strong")
+    assert n == expected == len(set(zip(own.tolist(), of_row.tolist(), strict=True)))
+
+
+@pytest.mark.parametrize("dtype", [np.int32, np.int64])
+@pytest.mark.parametrize("n", [0, 1, 7, 31, 32, 33, 4096, 50_001, 300_000])
+def test_running_sums(n, dtype):
+    values = np.random.default_rng(n).integers(-2, 5, n).astype(dtype)
+    given = CUPY.asarray(values.copy())
+    with one_call:
+        found = running_sum.running_sum(given)
+    assert found is given
+    assert np.array_equal(host(found), np.cumsum(values, dtype=dtype))
+
+
+@pytest.mark.parametrize("dtype", [np.int32, np.int64])
+@pytest.mark.parametrize("n", [1, 7, 33, 5000])
+def test_the_place_of_the_largest(n, dtype):
+    values = np.random.default_rng(n).integers(-1, 9, n).astype(dtype)
+    for numbers in (values, np.full(n, -1, dtype), np.arange(n, dtype=dtype), values + (1 << 30)):
+        with one_call:
+            found = running_sum.largest(CUPY.asarray(numbers))
+        assert host(found).tolist() == [numbers.argmax()]
+
+
+def test_block_labels(matrix):
+    for form in (sp.csr_array, sp.csc_array):
+        check_labels(form(matrix))
+
+
+@given(matrices() | larger())
+def test_block_labels_of_random_matrices(A):
+    check_labels(A)
+
+
+def many_components(n_blocks, seed):
+    """Irreducible blocks of a few rows each, with entries above them that make an order."""
+    rng = np.random.default_rng(seed)
+    sizes = rng.integers(1, 9, size=n_blocks)
+    cycles = [
+        sp.eye_array(n) + sp.csr_array((np.ones(n), (np.arange(n), (np.arange(n) + 1) % n)))
+        for n in sizes
+    ]
+    A = sp.block_diag(cycles, format="csr")
+    start = np.repeat(np.cumsum(sizes) - sizes, sizes)
+    i, j = rng.integers(A.shape[0], size=(2, 4 * A.shape[0]))
+    above = j >= start[i]
+    A = A + sp.csr_array((np.ones(above.sum()), (i[above], j[above])), shape=A.shape)
+    return scrambled(A, seed)
+
+
+def chain_of_cycles(n):
+    """Pairs of rows, each leading to the next: nothing is trimmed, and all are reached."""
+    i = np.arange(2 * n)
+    arcs = [(i, i), (i, i ^ 1), (i[:-2:2], i[2::2])]
+    return sp.csr_array(
+        (
+            np.ones(sum(len(a) for a, _ in arcs)),
+            tuple(np.concatenate(ends) for ends in zip(*arcs, strict=True)),
+        )
+    )
+
+
+def pieces(seed):
+    """Blocks that nothing joins: small and sparse, larger, too full for the memory of a block."""
+    rng = np.random.default_rng(seed)
+    sizes = [*rng.integers(1, 40, size=60).tolist(), 150, 400, 700]
+    sparse = [random_matrix(n, n, 2, seed + k) + sp.eye_array(n) for k, n in enumerate(sizes)]
+    full = [sp.csr_array(np.ones((n, n))) for n in (60, 90, 200, 200)]
+    return scrambled(sp.block_diag(sparse + full, format="csr"), seed)
+
+
+def fans(n):
+    """Two cycles of two rows, the first of each with entries in n columns that lead nowhere."""
+    A = sp.lil_array(sp.eye_array(n + 4))
+    A[0, 1:], A[2, 3:], A[1, 0], A[3, 2] = 1, 1, 1, 1
+    A[0, 2:4] = 0
+    return sp.csr_array(A)
+
+
+LARGER = {
+    "blocks": lambda: many_components(300, 31),
+    "chain": lambda: chain_of_cycles(500),
+    "long_chain": lambda: chain_of_cycles(2000),
+    "pieces": lambda: pieces(61),
+    "fans": lambda: fans(5000),
+    "scrambled_chain": lambda: scrambled(chain_of_cycles(500), 33),
+    "grid": lambda: scrambled(grid(40), 35),
+    "long_grid": lambda: scrambled(grid(120) + sp.eye_array(120 * 120), 55),
+    "random": lambda: random_matrix(2000, 2000, 3, 37),
+    "dense": lambda: random_matrix(600, 600, 20, 39),
+    "tall": lambda: random_matrix(2000, 700, 2, 41),
+    "hub": lambda: sp.vstack(
+        [sp.csr_array(np.ones((1, 9000))), random_matrix(8999, 9000, 2, 43)], format="csr"
+    ),
+    "triangular": lambda: scrambled(
+        sp.csr_array(sp.triu(random_matrix(400, 400, 5, 45)) + sp.eye_array(400)), 47
+    ),
+}
+
+
+@pytest.fixture(params=[False, True], ids=["as they are", "as if large"])
+def as_if_large(request, monkeypatch):
+    """Once as matrices are; once as if every search were long and every segment large."""
+    if request.param:
+        monkeypatch.setattr(multi_pivot, "PIVOT_LEVELS", 1)
+        monkeypatch.setattr(strong_components, "_FEW", 1)
+
+
+@pytest.mark.parametrize("case", LARGER)
+def test_block_labels_of_larger_matrices(case, as_if_large):
+    check_labels(LARGER[case]())
+
+
+@pytest.mark.parametrize("order", range(5))
+def test_block_labels_of_every_digraph(order, as_if_large):
+    """Of four vertices, and with entries between them, so that their order counts."""
+    check_labels(coupled_pieces.every_digraph(np.random.default_rng(order), 4, order)[0])
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_block_labels_of_coupled_pieces(seed, as_if_large):
+    check_labels(coupled_pieces.coupled(np.random.default_rng(seed), (4, 10, 30))[0])
+
+
+def test_wrong_pair(matrix):
+    """The same result as on the host, for matchings and after mates were exchanged."""
+    rng = np.random.default_rng(49)
+    for form in (sp.csr_array, sp.csc_array):
+        A = form(matrix)
+        row_mate, col_mate = partial_matching(A, rng)
+        assert check.wrong_pair(*prepared(A, (row_mate, col_mate))) is None
+        for side in (row_mate, col_mate):
+            other = col_mate if side is row_mate else row_mate
+            if side.size and other.size:
+                side[rng.integers(side.size)] = rng.integers(-1, other.size)
+        flaw = check.wrong_pair(*prepared(A, (row_mate, col_mate)))
+        try:
+            oracle.assert_matching(A, row_mate, col_mate)
+        except AssertionError:
+            kind, i, j = flaw
+            assert {
+                "col_disagrees": row_mate[i] == j != -1 and col_mate[j] != i,
+                "row_disagrees": col_mate[j] == i and row_mate[i] != j,
+            }.get(kind, True)
+            assert kind != "no_entry" or (row_mate[i] == j and A.toarray()[i, j] == 0)
+        else:
+            assert flaw is None
+
+
+@given(matrices() | larger())
+def test_certificates(A):
+    rng = np.random.default_rng(51)
+    for mates in (partial_matching(A, rng), partial_matching(A, rng, 1.0), None):
+        graph, matching = prepared(A, mates)
+        pair, cover = check.free_pair(graph, matching), check.vertex_cover(graph, matching)
+        row_mate, col_mate = host(matching.row_mate), host(matching.col_mate)
+        i, j = oracle.entries(A)
+        both_free = (row_mate[i] == -1) & (col_mate[j] == -1)
+        assert (pair is None) == (not both_free.any())
+        assert pair is None or pair in set(
+            zip(i[both_free].tolist(), j[both_free].tolist(), strict=True)
+        )
+        assert (cover is None) == (matching.cardinality < oracle.rank(A))
+        if cover is not None:
+            rows, cols = np.zeros(A.shape[0], bool), np.zeros(A.shape[1], bool)
+            rows[host(cover.rows)], cols[host(cover.cols)] = True, True
+            assert oracle.is_cover(A, rows, cols)
+            assert cover.size == matching.cardinality
+
+
+@pytest.mark.parametrize("case", LARGER)
+def test_connected_components_of_larger_matrices(case):
+    check_components(LARGER[case]())
+
+
+@given(matrices() | larger())
+def test_connected_components(A):
+    check_components(A)
+
+
+def check_components(A):
+    """The labels are those that the host gives to the same matrix by rows, one by one."""
+    expected = sm.connected_components(sp.csr_array(A))
+    found = connected_components.connected_components(on_device(A)[0])
+    assert found.n_components == expected.n_components
+    assert np.array_equal(host(found.row_labels), expected.row_labels)
+    assert np.array_equal(host(found.col_labels), expected.col_labels)
+
+
+@given(matrices() | larger())
+def test_transpose(A):
+    graph = on_device(A)[0]
+    run = Run()
+    back = transpose(graph, run, None)
+    assert back.flipped is not graph.flipped
+    assert (back.shape, back.nnz, back.dtype) == (graph.shape, graph.nnz, graph.dtype)
+    assert run.transposes_built == 1
+    lists = [(host(g.indptr), host(g.indices)) for g in (graph, back)]
+    (indptr, indices), (t_indptr, t_indices) = lists
+    majors = np.repeat(np.arange(graph.n_major), np.diff(indptr))
+    minors = np.repeat(np.arange(back.n_major), np.diff(t_indptr))
+    assert sorted(zip(majors, indices[: graph.nnz], strict=True)) == sorted(
+        zip(t_indices, minors, strict=True)
+    )
+
+
+@given(matrices() | larger())
+def test_form_order(A):
+    """Rows by group, columns after their mates, unmatched ones first; boundaries as on the host."""
+    graph, matching = prepared(A)
+    labels = operations.block_labels(graph, matching, Run())
+    order, group = operations.block_permutation(matching, labels), host(labels.row_group)
+    rows, cols = host(order.row_perm), host(order.col_perm)
+    starts = np.concatenate([[0], np.cumsum(np.bincount(group, minlength=labels.n_square + 3))])
+    assert np.array_equal(group[rows], np.sort(group))
+    assert np.array_equal(np.sort(rows), np.arange(A.shape[0]))
+    n_free = A.shape[1] - order.rank
+    first, last = int(n_free == 0), labels.n_square + int(order.rank < A.shape[0])
+    row_blocks = starts[first : last + 2].copy()
+    row_blocks[-1] = A.shape[0]
+    col_blocks = row_blocks + n_free
+    col_blocks[0], col_blocks[-1] = 0, A.shape[1]
+    assert np.array_equal(host(order.row_blocks), row_blocks)
+    assert np.array_equal(host(order.col_blocks), col_blocks)
+    assert np.array_equal(np.sort(cols[:n_free]), np.flatnonzero(host(matching.col_mate) < 0))
+    assert np.array_equal(cols[n_free:], host(matching.row_mate)[rows[: order.rank]])
+    assert [order.first_square, order.first_vertical, order.rank] == starts[[1, -3, -2]].tolist()

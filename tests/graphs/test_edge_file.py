@@ -1,0 +1,326 @@
+"""Matching of edges in a file: the same as in memory, with memory for the vertices alone."""
+
+import os
+import sys
+import time
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+from hypothesis import given
+from hypothesis import strategies as st
+
+import sparsematch as sm
+from calls import in_a_new_process
+from graphs import edges_of, graph, graphs, greedy, random_graph
+
+pytestmark = [pytest.mark.asan, pytest.mark.wheel]
+
+RECORDS = [
+    np.dtype([("u", i), ("v", i), ("weight", w)][: 3 if w else 2])
+    for i in ("i4", "i8")
+    for w in (None, "f4", "f8")
+]
+
+
+def save(path, edges, record=RECORDS[2]):
+    """A file of these tuples."""
+    np.save(path, np.array([tuple(e) for e in edges], record))
+    return path
+
+
+@pytest.fixture(scope="module")
+def file(tmp_path_factory):
+    return tmp_path_factory.mktemp("edges") / "edges.npy"
+
+
+def test_the_same_matching_as_in_memory(file):
+    """Edges in any order and direction, repeated; weights that the type of the file holds."""
+
+    @given(st.data(), graphs(), st.sampled_from(RECORDS), st.integers(0, 3))
+    def holds(data, G, record, rng):
+        weighted = "weight" in record.names
+        edges = [(u, v, np.float32(w)) for (u, v), w in edges_of(G).items()]
+        lighter = [
+            (v, u, w * np.float32(data.draw(st.floats(-1, 1, width=32)))) for u, v, w in edges
+        ]
+        loops = [(v, v, np.nan) for v in range(G.shape[0])]
+        listed = data.draw(st.permutations(edges + lighter + loops))
+        save(file, [e[: len(record.names)] for e in listed], record)
+        m = sm.match_edge_file(
+            file, rng=rng, n_vertices=data.draw(st.sampled_from([None, G.shape[0]]))
+        )
+        whole = graph(G.shape[0], [e[:2] for e in edges], [e[2] for e in edges])
+        expected = sm.approximate_matching(whole, rng=rng, weights=weighted)
+        assert m.mate.dtype == record["u"]
+        assert m.mate.tolist() == expected.mate.tolist()
+        assert m.weight == expected.weight
+
+    holds()
+
+
+@given(graphs(), st.booleans())
+def test_written_and_matched(file, G, weights):
+    """The upper triangle of any matrix without repeats, and by the oracle."""
+    G = sp.csr_array(G)
+    G.sum_duplicates()
+    assert sm.write_edge_file(file, G) == len(edges_of(G)) == len(np.load(file))
+    m = sm.match_edge_file(file, n_vertices=G.shape[0], weights=weights)
+    assert m.mate.tolist() == greedy(G, weights).tolist()
+
+
+def test_large_enough_for_several_chunks_and_scratch_files(file, tmp_path):
+    G = random_graph(200_000, 64, seed=41)
+    assert sm.write_edge_file(file, G) > 6_000_000 // 2
+    expected = sm.approximate_matching(G, rng=1, return_info=True)
+    m = sm.match_edge_file(file, rng=1, scratch=tmp_path)
+    assert m == expected
+    assert m.weight == expected.weight
+    (step,) = m.info.steps
+    assert step.matched[-1] == 2 * m.cardinality == 2 * step.cardinality
+    assert step.live_edges[0] == len(np.load(file, mmap_mode="r"))
+    assert len(step.live_edges) == len(step.matched) == step.phases
+    assert step.edges <= 4 * step.live_edges[0]
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize("form", ["csr", "csc", "coo", "lil"])
+def test_writer_accepts_matrices(file, form):
+    G = random_graph(300, 5, seed=43)
+    sm.write_edge_file(file, G.asformat(form))
+    assert sm.match_edge_file(file, n_vertices=300) == sm.approximate_matching(G)
+    assert np.load(file).dtype == RECORDS[2]
+
+
+def test_writer_accepts_chunks(file):
+    u, v = np.arange(10), np.arange(1, 11)
+    assert sm.write_edge_file(file, ((u + 10 * k, v + 10 * k) for k in range(3))) == 30
+    assert np.load(file).dtype == RECORDS[3]
+    assert (
+        sm.write_edge_file(file, [(u.astype(np.int32), v.astype(np.int8), u.astype(np.float32))])
+        == 10
+    )
+    assert np.load(file).dtype == RECORDS[1]
+    assert np.load(file)["weight"].tolist() == u.tolist()
+    assert sm.write_edge_file(file, []) == 0
+    assert sm.match_edge_file(file).mate.size == 0
+    assert sm.match_edge_file(file, n_vertices=3).mate.tolist() == [-1] * 3
+
+
+def test_records_with_padding_between_the_fields(file):
+    record = np.dtype(
+        {
+            "names": ["v", "x", "u", "weight"],
+            "formats": ["i4", "u1", "i4", "f4"],
+            "offsets": [2, 6, 9, 20],
+        }
+    )
+    save(file, [(1, 7, 0, 2.0), (2, 7, 1, 3.0)], record)
+    assert sm.match_edge_file(file).mate.tolist() == [-1, 2, 1]
+
+
+def test_progress_and_what_it_raises(file, tmp_path):
+    sm.write_edge_file(file, random_graph(300_000, 60, seed=47))
+    seen = []
+    sm.match_edge_file(file, progress=lambda *where: seen.append(where))
+    assert 1 in {r for r, _, _ in seen}
+    assert all(0 <= done <= total for _, done, total in seen)
+    with pytest.raises(ZeroDivisionError):
+        sm.match_edge_file(file, progress=lambda *_: 1 / 0, scratch=tmp_path)
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize(
+    ("edges", "record", "how", "words"),
+    [
+        (
+            [(0, 5, 1.0)],
+            RECORDS[2],
+            {"n_vertices": 5},
+            r"edge 0 of .* is \(0, 5\), but the vertices are 0 to 4",
+        ),
+        ([(0, 1, 1.0), (-1, 1, 1.0)], RECORDS[2], {}, r"edge 1 of .* is \(-1, 1\)"),
+        ([(0, 1, 1.0), (1, 2, np.nan)], RECORDS[1], {}, r"edge 1 of .*, \(1, 2\), weighs nan"),
+        ([(2, 1, -np.inf)], RECORDS[5], {}, r"edge 0 of .*, \(2, 1\), weighs -inf"),
+        (
+            [(0, 1)],
+            np.dtype([("u", "u4"), ("v", "u4")]),
+            {},
+            "'u' and 'v' .both int32 or both int64.",
+        ),
+        ([(0, 1)], np.dtype([("u", "i4"), ("v", "i8")]), {}, "both int32"),
+        ([(0, 1)], np.dtype([("u", ">i4"), ("v", ">i4")]), {}, "both int32"),
+        ([(0, 1)], np.dtype([("a", "i4"), ("b", "i4")]), {}, "both int32"),
+        (
+            [(0, 1, 3)],
+            np.dtype([("u", "i4"), ("v", "i4"), ("weight", "i4")]),
+            {},
+            "float32 or float64",
+        ),
+        ([(0, 1)], RECORDS[0], {"n_vertices": 2**31}, "n_vertices is 2147483648"),
+        ([(0, 1)], RECORDS[0], {"n_vertices": -1}, "n_vertices is -1"),
+    ],
+)
+def test_bad_files(file, edges, record, how, words):
+    with pytest.raises(ValueError, match=words):
+        sm.match_edge_file(save(file, edges, record), **how)
+
+
+def test_weights_that_do_not_count_are_not_read(file):
+    save(file, [(0, 1, np.nan)])
+    assert sm.match_edge_file(file, weights=False).weight == 1
+
+
+def test_files_that_are_none(file, tmp_path):
+    with pytest.raises(FileNotFoundError):
+        sm.match_edge_file(tmp_path / "absent.npy")
+    file.write_bytes(b"%%MatrixMarket matrix")
+    with pytest.raises(ValueError, match=r"is not a \.npy file of one dimension"):
+        sm.match_edge_file(file)
+    np.save(file, np.ones((3, 2)))
+    with pytest.raises(ValueError, match=r"shape \(3, 2\)"):
+        sm.match_edge_file(file)
+    save(file, [(0, 1, 1.0)] * 100)
+    os.truncate(file, file.stat().st_size - 8)
+    with pytest.raises(ValueError, match="bytes, but 100 edges need"):
+        sm.match_edge_file(file)
+    save(file, [(0, 1, 1.0)])
+    with pytest.raises(FileNotFoundError):
+        sm.match_edge_file(file, scratch=tmp_path / "absent")
+
+
+@pytest.mark.parametrize(
+    ("call", "error", "words"),
+    [
+        (lambda f: sm.match_edge_file(f, weights=1), TypeError, "weights must be True or False"),
+        (
+            lambda f: sm.match_edge_file(f, n_vertices=1.5),
+            TypeError,
+            "n_vertices must be an integer",
+        ),
+        (lambda f: sm.match_edge_file(f, rng=-1), ValueError, "rng is -1"),
+        (lambda f: sm.match_edge_file(f, progress=3), TypeError, "progress must be a function"),
+        (
+            lambda f: sm.write_edge_file(f, np.ones(3)),
+            TypeError,
+            "edges must be a sparse matrix or an iterable",
+        ),
+        (lambda f: sm.write_edge_file(f, sp.csr_array((2, 3))), ValueError, r"shape \(2, 3\)"),
+        (
+            lambda f: sm.write_edge_file(f, [([0], [1], [2], [3])]),
+            TypeError,
+            "chunk 0 of edges must be",
+        ),
+        (
+            lambda f: sm.write_edge_file(f, [([0], [1]), ([0], [1, 2])]),
+            ValueError,
+            r"v of chunk 1 has shape \(2,\)",
+        ),
+        (
+            lambda f: sm.write_edge_file(f, [([0], [1]), ([0], [1], [2.0])]),
+            ValueError,
+            "chunk 1 of edges has 3 arrays",
+        ),
+        (
+            lambda f: sm.write_edge_file(f, [([0.5], [1])]),
+            TypeError,
+            "u of chunk 0 must hold integers",
+        ),
+        (lambda f: sm.write_edge_file(f, [([0], [-1])]), ValueError, "v of chunk 0 has vertex -1"),
+        (
+            lambda f: sm.write_edge_file(f, [(np.zeros(1, np.int32),) * 2, ([0], [2**40])]),
+            ValueError,
+            f"chunk 1 of edges has vertex {2**40}",
+        ),
+    ],
+)
+def test_bad_arguments(file, call, error, words):
+    save(file, [(0, 1, 1.0)])
+    with pytest.raises(error, match=words):
+        call(file)
+
+
+#: Peak of the process before and after the call, in bytes: Linux reports it, and resets it on
+#: request.
+MEMORY = """
+import sys
+import sparsematch as sm
+
+def peak():
+    lines = open("/proc/self/status").read().splitlines()
+    return next(int(line.split()[1]) << 10 for line in lines if line.startswith("VmHWM"))
+
+sm.match_edge_file(sys.argv[1], n_vertices=1 << 18)  # what is loaded and allocated once
+before = peak()
+sm.match_edge_file(sys.argv[2], n_vertices=1 << 18)
+print(peak() - before)
+"""
+
+
+@pytest.mark.large
+@pytest.mark.skipif(
+    not os.path.exists("/proc/self/status"),
+    reason="only Linux reports the peak of a process's memory",
+)
+def test_memory_does_not_grow_with_the_edges(tmp_path):
+    """A file of 160 MB after one of 16 MB: buffers may grow, the edges are not held."""
+    rng, n = np.random.default_rng(53), 1 << 18
+    for name, chunks in (("small", 1), ("large", 10)):
+        edges = (
+            (*rng.integers(n, size=(2, 10**6), dtype=np.int32), rng.random(10**6))
+            for _ in range(chunks)
+        )
+        sm.write_edge_file(tmp_path / name, edges)
+    process = in_a_new_process(MEMORY, str(tmp_path / "small"), str(tmp_path / "large"))
+    grown = int(process.communicate(timeout=120)[0])
+    assert grown < 100e6
+    assert (tmp_path / "large").stat().st_size == pytest.approx(160e6, rel=0.01)
+
+
+CTRL_C = """
+import sys
+import sparsematch as sm
+
+def reset(*_):
+    global done
+    if not done:
+        print("working", flush=True)
+    done = True
+
+done = False
+try:
+    sm.match_edge_file(sys.argv[1], scratch=sys.argv[2], progress=reset)
+    print("done")
+except KeyboardInterrupt:
+    print("interrupted", flush=True)
+"""
+
+
+@pytest.mark.large
+@pytest.mark.skipif(sys.platform == "win32", reason="Windows cannot send Ctrl-C to one process")
+def test_ctrl_c(file, tmp_path):
+    import signal
+
+    sm.write_edge_file(file, random_graph(200_000, 60, seed=59))
+    process = in_a_new_process(CTRL_C, str(file), str(tmp_path))
+    assert process.stdout.readline() == "working\n"
+    # at once: in the first call, and not while it makes or removes its folder
+    process.send_signal(signal.SIGINT)
+    begin = time.monotonic()
+    assert process.stdout.readline() == "interrupted\n"
+    assert time.monotonic() - begin < 10
+    assert process.wait(timeout=60) == 0
+    process.stdout.close()
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize("weight", [2**53 + 1, -(2**53) - 1])
+def test_integers_that_a_double_rounds_are_refused(tmp_path, weight):
+    with pytest.raises(ValueError, match=rf"weight {weight}, but in float64"):
+        sm.write_edge_file(tmp_path / "edges.npy", [([0], [1], np.array([weight]))])
+
+
+def test_weights_too_large_for_the_first_chunks_type(tmp_path):
+    chunks = [([0], [1], np.ones(1, np.float32)), ([1], [2], np.array([1e300]))]
+    with pytest.raises(ValueError, match=r"chunk 1 of edges has the weight 1e\+300, too large"):
+        sm.write_edge_file(tmp_path / "edges.npy", chunks)

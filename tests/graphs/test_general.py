@@ -1,0 +1,266 @@
+"""The contract that every engine for general graphs keeps, and what the calls accept and refuse."""
+
+import networkx as nx
+import numpy as np
+import pytest
+import scipy.sparse as sp
+from hypothesis import given
+from hypothesis import strategies as st
+
+import gpu_calls
+import sparsematch as sm
+from calls import other_values
+from graphs import (
+    assert_maximal,
+    edges_of,
+    graph,
+    graphs,
+    greedy,
+    path,
+    random_graph,
+    red_blue,
+    star,
+    weight_of,
+)
+from strategies import INDEX_TYPES, with_index_type
+
+pytestmark = pytest.mark.tsan
+
+#: Engines that find the one matching that the strict order of the edges determines.
+SAME = {"auto", "greedy", "suitor", "local_max"}
+
+
+def solve(G, engine, **how):
+    """The matching that this engine makes of G; both in host memory, wherever it runs."""
+    call = gpu_calls.approximate if engine.backend == "cupy" else sm.approximate_matching
+    return call(G, method=engine.name, **how)
+
+
+@pytest.mark.every_backend
+def test_random_graphs(approximate):
+    @given(graphs(), st.booleans(), st.sampled_from([1, 2, 4]))
+    def holds(G, weights, workers):
+        m = solve(G, approximate, weights=weights, workers=workers)
+        assert_maximal(G, m.mate)
+        assert m.mate.dtype == G.indices.dtype
+        assert m.weight == pytest.approx(weight_of(G, m.mate) if weights else m.cardinality)
+
+    holds()
+
+
+@pytest.mark.every_backend
+def test_one_matching_under_one_order(approximate):
+    """On every back-end and any number of threads: the oracle processes the edges one by one."""
+    if approximate.name not in SAME:
+        pytest.skip("another matching by design")
+
+    @given(graphs(), st.booleans(), st.integers(0, 5), st.sampled_from([1, 3]))
+    def holds(G, weights, rng, workers):
+        m = solve(G, approximate, weights=weights, rng=rng, workers=workers)
+        seed = int(np.random.default_rng(rng).integers(2**63))
+        assert m.mate.tolist() == greedy(G, weights, seed).tolist()
+
+    holds()
+
+
+@pytest.mark.every_backend
+def test_red_blue_by_its_definition(approximate):
+    if approximate.name != "red_blue":
+        pytest.skip("another matching by design")
+
+    @given(
+        graphs(),
+        st.booleans(),
+        st.integers(0, 3),
+        st.sampled_from([0.53406, 0.1, 0.9]),
+        st.sampled_from([1, 3]),
+    )
+    def holds(G, weights, rng, p, workers):
+        G = sp.csr_array(G)
+        G.sum_duplicates()
+        m = solve(G, approximate, weights=weights, rng=rng, options={"p": p}, workers=workers)
+        seed = int(np.random.default_rng(rng).integers(2**63))
+        assert m.mate.tolist() == red_blue(G, weights, seed, p)[0].tolist()
+
+    holds()
+
+
+@pytest.mark.every_backend
+@pytest.mark.parametrize("weights", [True, False])
+def test_the_same_answer_on_every_run(approximate, weights):
+    G = random_graph(3000, 8, seed=17, weights=weights)
+    first = solve(G, approximate, rng=7)
+    for workers in (1, 2, 4):
+        assert solve(G, approximate, rng=7, workers=workers) == first
+    if approximate.name in SAME:
+        assert first == sm.approximate_matching(G, method="greedy", rng=7)
+
+
+@pytest.mark.every_backend
+def test_at_least_half_of_the_optimum(approximate):
+    @given(graphs(max_side=10))
+    def holds(G):
+        edges = nx.Graph()
+        edges.add_weighted_edges_from((u, v, w) for (u, v), w in edges_of(G).items())
+        heaviest = sum(edges[u][v]["weight"] for u, v in nx.max_weight_matching(edges))
+        m = solve(G, approximate)
+        assert m.guarantee == approximate.guarantee
+        assert m.weight >= m.guarantee * heaviest * (1 - 1e-12)
+        largest = len(nx.max_weight_matching(edges, maxcardinality=True))
+        assert 2 * m.cardinality >= largest
+
+    holds()
+
+
+@pytest.mark.every_backend
+def test_without_weights_values_are_not_read(approximate):
+    G = random_graph(200, 4, seed=19)
+    H = G.copy()
+    H.data[:] = np.nan
+    assert solve(G, approximate, weights=False) == solve(H, approximate, weights=False)
+
+
+@pytest.mark.every_backend
+def test_options(approximate):
+    G = random_graph(500, 6, seed=23)
+    for name, default in approximate.options.items():
+        for value in other_values(default):
+            if name == "p":
+                value = min(value, 0.9)
+            assert_maximal(G, solve(G, approximate, options={name: value}).mate)
+
+
+@pytest.mark.every_backend
+def test_stars_and_paths(approximate):
+    assert solve(star(500), approximate).cardinality == 1
+    m = solve(path([1, 2, 3, 4, 5, 6, 7, 8]), approximate)
+    assert_maximal(path(np.ones(8)), m.mate)
+    assert solve(sp.csr_array((0, 0)), approximate).cardinality == 0
+    assert solve(sp.csr_array((5, 5)), approximate).mate.tolist() == [-1] * 5
+    assert solve(sp.eye_array(5, format="csr"), approximate).cardinality == 0
+
+
+@pytest.mark.every_backend
+def test_report(approximate):
+    G = random_graph(1000, 6, seed=29)
+    m = solve(G, approximate, return_info=True)
+    (step,) = m.info.steps
+    assert step.cardinality == m.info.cardinality == m.cardinality
+    assert step.edges > 0
+    assert step.phases >= 1
+    if step.matched:
+        assert list(step.matched) == sorted(step.matched)
+        assert step.matched[-1] == 2 * m.cardinality
+        assert len(step.matched) == len(step.live_edges) == step.phases
+        assert step.live_edges[0] == len(edges_of(G))
+
+
+@pytest.mark.every_backend
+@pytest.mark.kernels_unsanitized
+def test_input_is_only_read(approximate):
+    G = random_graph(300, 5, seed=31)
+    for array in (G.data, G.indices, G.indptr):
+        array.flags.writeable = False
+    before = [x.tobytes() for x in (G.data, G.indices, G.indptr)]
+    solve(G, approximate, workers=2)
+    assert [x.tobytes() for x in (G.data, G.indices, G.indptr)] == before
+
+
+def test_result_is_a_matching_of_the_matrix():
+    G = path([3, 1, 2])
+    m = sm.approximate_matching(G)
+    assert isinstance(m, sm.GraphMatching)
+    assert isinstance(m, sm.Matching)
+    assert m.row_mate is m.col_mate
+    assert sm.is_matching(G, m)
+    assert sm.is_maximal(G, m)
+    assert m.mate.tolist() == [1, 0, 3, 2]
+    assert (m.weight, m.cardinality, m.is_perfect, m.guarantee) == (5.0, 2, True, 0.5)
+    assert [x.tolist() for x in m.pairs()] == [[0, 2], [1, 3]]
+    assert m.as_permutation().tolist() == [1, 0, 3, 2]
+    assert repr(m) == "GraphMatching(4 vertices, cardinality 2, weight 5)"
+    with pytest.raises(ValueError, match="read-only"):
+        m.mate[0] = 2
+
+
+def test_formats_and_types():
+    G = random_graph(100, 4, seed=37)
+    expected = sm.approximate_matching(G)
+    for form in ("csr", "csc", "coo"):
+        assert sm.approximate_matching(sp.csr_array(G).asformat(form)) == expected
+    for dtype in INDEX_TYPES:
+        assert sm.approximate_matching(with_index_type(G, dtype)).mate.dtype == dtype
+    scaled = (G * 100).astype(np.int32)
+    assert sm.approximate_matching(scaled) == sm.approximate_matching(scaled.astype(np.float32))
+    assert sm.approximate_matching(G * 1j) == expected
+    assert sm.approximate_matching(-G) == expected
+    with pytest.warns(sp.SparseEfficiencyWarning):
+        assert sm.approximate_matching(G.tolil()) == expected
+
+
+def test_repeats_are_added_up():
+    """Three edges of a path; the outer ones are duplicates, heavier in sum than the inner one."""
+    G = graph(4, [(0, 1), (0, 1), (1, 2), (2, 3), (2, 3)], [2, 2, 3, 2, 2])
+    assert sm.approximate_matching(G).mate.tolist() == [1, 0, 3, 2]
+    cancelled = graph(2, [(0, 1), (0, 1)], [2, -2])
+    assert sm.approximate_matching(cancelled).weight == 0
+    assert sm.approximate_matching(cancelled).cardinality == 1
+
+
+def test_zeros_are_edges_and_come_last():
+    assert sm.approximate_matching(path([0.0, 1e-300])).mate.tolist() == [-1, 2, 1]
+    assert sm.approximate_matching(path([0.0])).mate.tolist() == [1, 0]
+
+
+@given(graphs(), st.booleans())
+def test_a_matrix_that_is_not_symmetric_is_refused_by_its_first_entry(G, weights):
+    """The lower triangle is dropped; the message names the first unpaired entry by rows."""
+    upper = sp.csr_array(sp.triu(G, format="csr"))
+    edges = sorted(edges_of(upper))
+    if not edges:
+        sm.approximate_matching(upper, weights=weights)
+        return
+    (i, j) = edges[0]
+    with pytest.raises(ValueError, match=rf"G\[{i}, {j}\] is an entry, but G\[{j}, {i}\] is no"):
+        sm.approximate_matching(upper, weights=weights)
+    m = sm.approximate_matching(upper, weights=weights, symmetrize=True)
+    assert m.mate.tolist() == greedy(G, weights).tolist()
+
+
+def test_symmetrize_keeps_the_larger():
+    G = sp.csr_array(np.array([[0.0, 1, 0, 0], [-9, 0, 5, 0], [0, 5, 0, 1], [0, 0, 2, 0]]))
+    with pytest.raises(
+        ValueError, match=r"G\[0, 1\] is an entry, but G\[1, 0\] is not of the same absolute value"
+    ):
+        sm.approximate_matching(G)
+    m = sm.approximate_matching(G, symmetrize=True)
+    assert (m.mate.tolist(), m.weight) == ([1, 0, 3, 2], 11.0)
+    assert sm.maximal_matching(G).cardinality >= 1, "without weights its pattern is symmetric"
+
+
+@pytest.mark.parametrize("value", [np.nan, np.inf, -np.inf])
+def test_weights_that_are_no_numbers_are_refused(value):
+    G = path([1.0, value, 1.0])
+    with pytest.raises(ValueError, match=rf"G\[1, 2\] is {value}, but weights must be finite"):
+        sm.approximate_matching(G)
+    on_the_diagonal = path([1.0]) + sp.diags_array([value, 0.0])
+    assert sm.approximate_matching(on_the_diagonal).cardinality == 1
+
+
+@pytest.mark.parametrize(
+    ("G", "how", "error", "words"),
+    [
+        (np.eye(3), {}, TypeError, "sparse"),
+        (sp.csr_array((2, 3)), {}, ValueError, r"shape \(2, 3\)"),
+        (path([1.0]), {"method": "fast"}, ValueError, "'local_max'"),
+        (path([1.0]), {"method": "hopcroft_karp"}, ValueError, "'local_max'"),
+        (path([1.0]), {"method": 3}, TypeError, "method"),
+        (path([1.0]), {"weights": "yes"}, TypeError, "weights must be True or False"),
+        (path([1.0]), {"workers": 0}, ValueError, "workers is 0"),
+        (path([1.0]), {"rng": -1}, ValueError, "rng is -1"),
+        (path([1.0]), {"options": {"q": 1}}, ValueError, "options"),
+    ],
+)
+def test_bad_input(G, how, error, words):
+    with pytest.raises(error, match=words):
+        sm.approximate_matching(G, **how)

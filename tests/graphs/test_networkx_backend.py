@@ -1,0 +1,250 @@
+"""The back-end of NetworkX: equal answers and errors, found by name, Pyomo's tests run on it."""
+
+import math
+import os
+import re
+import subprocess
+import sys
+import tomllib
+from importlib.metadata import entry_points
+from pathlib import Path
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+from hypothesis import given
+
+import sparsematch as sm
+from strategies import matrices
+
+nx = pytest.importorskip("networkx", minversion="3.5")
+from sparsematch import networkx_backend as backend  # noqa: E402
+
+ROOT = Path(__file__).resolve().parents[2]
+FUNCTIONS = [backend.hopcroft_karp_matching, backend.eppstein_matching]
+
+
+def graph_of(A):
+    """Rows ("r", i) and columns ("c", j)."""
+    A = sp.coo_array(A)
+    graph = nx.Graph()
+    graph.add_nodes_from(("r", i) for i in range(A.shape[0]))
+    graph.add_nodes_from(("c", j) for j in range(A.shape[1]))
+    graph.add_edges_from(
+        (("r", i), ("c", j)) for i, j in zip(A.row.tolist(), A.col.tolist(), strict=True)
+    )
+    return graph, [("r", i) for i in range(A.shape[0])]
+
+
+@given(matrices())
+def test_matchings_and_covers(A):
+    graph, top = graph_of(A)
+    for find in FUNCTIONS:
+        mates = find(graph, top)
+        assert all(
+            mates[mates[node]] == node and graph.has_edge(node, mates[node]) for node in mates
+        )
+        assert (
+            len(mates)
+            == 2 * sm.structural_rank(A)
+            == len(nx.bipartite.hopcroft_karp_matching(graph, top))
+        )
+    cover = backend.to_vertex_cover(graph, mates, top)
+    assert all(u in cover or v in cover for u, v in graph.edges)
+    assert len(cover) == len(mates) // 2
+    assert cover == nx.bipartite.to_vertex_cover(graph, mates, top)
+
+
+@pytest.mark.parametrize("find", FUNCTIONS)
+def test_errors_are_those_of_networkx(find):
+    for wrong in (nx.empty_graph(4), nx.disjoint_union(nx.path_graph(2), nx.path_graph(2))):
+        for f in (find, nx.bipartite.hopcroft_karp_matching):
+            with pytest.raises(nx.AmbiguousSolution):
+                f(wrong)
+    for f in (find, nx.bipartite.hopcroft_karp_matching):
+        with pytest.raises(nx.NetworkXError, match="not bipartite"):
+            f(nx.complete_graph(3))
+    with pytest.raises(nx.NetworkXError, match="an edge joins"):
+        find(nx.path_graph(4), [0, 1])
+    with pytest.raises(nx.NetworkXError, match="1 nodes that are not in the graph"):
+        find(nx.path_graph(4), [0, 2, 7])
+
+
+def test_sides_are_found():
+    assert len(backend.hopcroft_karp_matching(nx.path_graph(6))) == 6
+    assert backend.hopcroft_karp_matching(nx.star_graph(3)).keys() >= {0}
+    assert backend.hopcroft_karp_matching(nx.Graph(), []) == {}
+    multi = nx.MultiGraph([(0, 1), (0, 1), (2, 1)])
+    assert len(backend.hopcroft_karp_matching(multi, [0, 2])) == 2
+
+
+def test_not_a_maximum_matching():
+    with pytest.raises(ValueError, match="not maximum"):
+        backend.to_vertex_cover(nx.path_graph(4), {}, [0, 2])
+
+
+def weighted_graph(n_top, n_bottom, seed):
+    """All edges of half the weights infinite or missing, so that they count 1."""
+    rng = np.random.default_rng(seed)
+    graph = nx.complete_bipartite_graph(n_top, n_bottom)
+    for u, v in list(graph.edges):
+        kind = rng.integers(4)
+        if kind < 3:
+            graph[u][v]["cost"] = [math.inf, float(rng.integers(-5, 5)), rng.normal()][kind]
+    return graph
+
+
+@pytest.mark.parametrize("shape", [(1, 1), (5, 5), (4, 9), (9, 4), (30, 30)], ids=str)
+@pytest.mark.parametrize("seed", range(5))
+def test_full_matchings_weigh_what_networkxs_do(shape, seed):
+    graph = weighted_graph(*shape, seed)
+    for weight in ("cost", None):
+        answers = []
+        for f in (backend.minimum_weight_full_matching, nx.bipartite.minimum_weight_full_matching):
+            try:
+                mates = f(graph, range(shape[0]), weight=weight)
+            except ValueError:
+                answers.append(None)
+                continue
+            assert all(mates[mates[node]] == node for node in mates)
+            assert len(mates) == 2 * min(shape)
+            answers.append(sum(graph[u][v].get(weight, 1) for u, v in mates.items()))
+        assert answers[0] == pytest.approx(answers[1])
+
+
+def test_weights_that_do_not_count():
+    find = backend.minimum_weight_full_matching
+    graph = nx.Graph([(0, 1, {"weight": math.nan})])
+    with pytest.raises(ValueError, match="'weight' of an edge is NaN or minus infinity"):
+        find(graph)
+    graph[0][1]["weight"] = math.inf
+    with pytest.raises(ValueError, match="no full matching"):
+        find(graph)
+    assert find(graph, weight=None) == {0: 1, 1: 0}
+    assert find(nx.Graph(), []) == {}
+    with pytest.raises(nx.NetworkXNotImplemented):
+        find(nx.MultiGraph([(0, 1)]))
+
+
+def test_a_graph_is_read_once_until_it_changes(monkeypatch):
+    reads, read = [], backend._read_sides
+    monkeypatch.setattr(backend, "_read_sides", lambda *given: reads.append(1) or read(*given))
+    find, graph = backend.hopcroft_karp_matching, nx.path_graph(4)
+    for top in (None, None, [0, 2], {2, 0}, None):
+        assert len(find(graph, top)) == 4
+    assert len(reads) == 3
+    graph.add_edge(3, 4)
+    graph.add_edge(4, 5)
+    assert len(find(graph)) == 6
+    view = graph.subgraph(range(4))
+    assert len(find(view)) == 4
+    graph.remove_edge(0, 1)
+    assert len(find(view, [0, 2])) == 2  # a view is read anew each time
+    before = len(reads)
+    with nx.config(cache_converted_graphs=False):
+        find(graph, [0, 2, 4])
+        find(graph, [0, 2, 4])
+    assert len(reads) == before + 2
+
+
+def test_conversion_keeps_the_graph():
+    graph = nx.path_graph(4)
+    marked = backend.convert_from_nx(
+        graph, preserve_graph_attrs=True, name="hopcroft_karp_matching"
+    )
+    assert marked.__networkx_backend__ == "sparsematch"
+    assert backend.convert_to_nx(marked) is graph
+    assert backend.convert_to_nx({0: 1}) == {0: 1}
+    assert backend.can_run("hopcroft_karp_matching", (marked,), {}) is True
+    assert "undirected" in backend.can_run("hopcroft_karp_matching", (), {"G": nx.DiGraph()})
+    multi = {"G": nx.MultiGraph()}
+    assert "one edge" in backend.can_run("minimum_weight_full_matching", (), multi)
+    assert backend.can_run("hopcroft_karp_matching", (), multi) is True
+    assert backend.should_run("hopcroft_karp_matching", (marked,), {})
+
+
+@pytest.fixture(scope="module")
+def environment(tmp_path_factory):
+    """Where another Python finds the back-end: of the installed package, or laid out like it."""
+    folder = tmp_path_factory.mktemp("installed")
+    declared = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["entry-points"][
+        "networkx.backends"
+    ]
+    assert declared == {"sparsematch": "sparsematch.networkx_backend"}
+    if not any(point.name == "sparsematch" for point in entry_points(group="networkx.backends")):
+        info = folder / "sparsematch_backend-0.dist-info"
+        info.mkdir()
+        (info / "METADATA").write_text(
+            "Metadata-Version: 2.1\nName: sparsematch_backend\nVersion: 0\n"
+        )
+        lines = [f"{name} = {value}" for name, value in declared.items()]
+        (info / "entry_points.txt").write_text("\n".join(["[networkx.backends]", *lines, ""]))
+    (folder / "calls_of_backend.py").write_text(PROBE)
+    path = os.pathsep.join(
+        [str(folder), str(Path(sm.__file__).parents[1]), os.environ.get("PYTHONPATH", "")]
+    )
+    return os.environ | {"PYTHONPATH": path, "NETWORKX_BACKEND_PRIORITY": "sparsematch"}
+
+
+#: Counts the calls that reach the back-end, and says so when a test run ends.
+PROBE = """
+from sparsematch import networkx_backend as backend
+calls, read = [], backend._read
+backend._read = lambda *given: calls.append(1) or read(*given)
+def pytest_unconfigure(config):
+    print(f"calls of the back-end: {len(calls)}")
+"""
+
+
+def run(environment, *command):
+    return subprocess.run(
+        [sys.executable, "-P", *command],
+        env=environment,
+        capture_output=True,
+        text=True,
+        timeout=280,
+        check=False,
+    )
+
+
+def test_networkx_finds_it(environment):
+    code = """if True:
+        import warnings, sys
+        warnings.simplefilter("error")
+        import networkx as nx
+        assert "sparsematch" not in sys.modules, "only on demand"
+        from calls_of_backend import calls
+        graph = nx.path_graph(6)
+        for _ in range(2):  # no warning about a cached graph
+            assert len(nx.bipartite.maximum_matching(graph)) == 6
+        assert len(nx.bipartite.eppstein_matching(graph, backend="sparsematch")) == 6
+        graph.remove_node(3)
+        assert len(nx.bipartite.maximum_matching(graph, top_nodes=[0, 2, 4])) == 4
+        assert len(calls) == 4
+        assert len(nx.bipartite.maximum_matching(nx.DiGraph([(0, 1)]), top_nodes=[0])) == 2
+        assert len(calls) == 4, "a directed graph is left to NetworkX"
+    """
+    result = run(environment, "-c", code)
+    assert result.returncode == 0, result.stderr
+
+
+@pytest.mark.large
+def test_pyomos_own_tests(environment):
+    """Pyomo's incidence analysis, unchanged, with this back-end first."""
+    pytest.importorskip("pyomo", reason="Pyomo's own tests need Pyomo: pip install pyomo")
+    options = [
+        "-q",
+        "-p",
+        "no:cacheprovider",
+        "-p",
+        "calls_of_backend",
+        "--rootdir",
+        environment["PYTHONPATH"].split(":")[0],
+    ]
+    result = run(
+        environment, "-m", "pytest", *options, "--pyargs", "pyomo.contrib.incidence_analysis.tests"
+    )
+    summary = result.stdout[-2000:]
+    assert result.returncode == 0, summary + result.stderr
+    assert int(re.search(r"(\d+) passed", summary)[1]) > 100
+    assert int(re.search(r"calls of the back-end: (\d+)", summary)[1]) > 50

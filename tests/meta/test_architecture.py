@@ -1,0 +1,227 @@
+"""What a program can check of the architecture: tree, includes, sizes; every name is tested."""
+
+import ast
+import functools
+import re
+from pathlib import Path
+
+import pytest
+
+import sparsematch
+from source_sizes import functions
+from sparsematch import csgraph, solvers
+
+ROOT = Path(__file__).resolve().parents[2]
+PACKAGE = ROOT / "sparsematch"
+ENGINES = PACKAGE / "_engines"
+CPU = ENGINES / "cpu"
+CUDA = ENGINES / "cuda"
+
+
+def files(folder, *suffixes):
+    return sorted(path for path in folder.rglob("*") if path.suffix in suffixes)
+
+
+PYTHON = files(PACKAGE, ".py", ".pyi")
+CORE = files(ENGINES, ".hpp", ".cpp")
+KERNELS = files(ENGINES, ".cu", ".cuh")
+TESTS = files(ROOT / "tests", ".py", ".hpp")
+BENCHMARKS = files(ROOT / "benchmarks", ".py")
+EVERYTHING = PYTHON + CORE + KERNELS + TESTS + BENCHMARKS
+OTHERS = [ROOT / "pyproject.toml", ROOT / "tox.ini", CPU / "CMakeLists.txt", ROOT / "docs/conf.py"]
+OTHERS += [*files(ROOT / "docs/gallery", ".py"), *files(ROOT / "docs/_ext", ".py")]
+OTHERS += [*files(ROOT / "docs/figures", ".py"), *files(ROOT / ".ci", "")]
+
+# The soft limits are 300, 50 and 15 lines; this is where they end.
+LINES_OF_A_FUNCTION = 60
+LINES_OF_A_PUBLIC_FUNCTION = 25
+PARAMETERS = 10
+COLUMNS = 100
+
+#: The packages of a back-end, the same in each, and what may be included there beside their own.
+#: For Python, import-linter holds the same table (pyproject.toml).
+MAY_INCLUDE = {
+    "core": set(),
+    "ordering": {"core"},
+    "matching": {"core", "ordering"},
+    "decomposition": {"core", "ordering", "matching"},
+    "weighted": {"core", "matching", "decomposition"},
+    "graph": {"core"},
+    "coarsening": {"core", "graph"},
+    "stream": {"core", "graph"},
+    "lu": {"core", "matching", "decomposition"},
+}
+MAY_INCLUDE["bindings"] = set(MAY_INCLUDE)
+
+
+def name_of(path):
+    return str(path.relative_to(ROOT))
+
+
+def test_the_tree():
+    """Public modules over three packages; a new entry is added here on purpose."""
+    public = {"__init__.py", "__main__.py", "_io", "cli", "csgraph.py", "demo.py"}
+    public |= {"networkx_backend.py", "plot", "py.typed", "solvers"}
+    here = {path.name for path in PACKAGE.iterdir() if path.name != "__pycache__"}
+    assert here == public | {"_api", "_engines", "_input", "_types"}
+
+
+def folders(path):
+    return {x.name for x in path.iterdir() if x.is_dir() and x.name != "__pycache__"}
+
+
+def test_the_same_concept_has_the_same_package_in_every_back_end():
+    assert folders(ENGINES) == {"cpu", "cuda", "mpi", "nccl", "reference"}
+    assert folders(CPU) == set(MAY_INCLUDE)
+    assert folders(CUDA) <= set(MAY_INCLUDE) - {"bindings"}
+    for back_end in ("mpi", "nccl"):
+        assert folders(ENGINES / back_end) <= set(MAY_INCLUDE) - {"bindings"}
+    assert [path.name for path in CORE + KERNELS if path.parent in (CPU, CUDA)] == []
+
+
+def included(path):
+    """What a file includes, as (opening bracket, header)."""
+    text = path.read_text(encoding="utf-8")
+    return re.findall(r"^\s*#\s*include\s*([<\"])([^>\"]+)", text, re.MULTILINE)
+
+
+@pytest.mark.parametrize("path", CORE + KERNELS, ids=name_of)
+def test_a_file_includes_what_its_package_may(path):
+    """Headers are named from the folder of the back-end on."""
+    back_end, package = path.relative_to(ENGINES).parts[:2]
+    ours = {header for bracket, header in included(path) if bracket == '"'}
+    ours -= {"host.hpp"} if path.name == "device.cuh" else set()  # of the tests without a GPU
+    assert [header for header in ours if not (ENGINES / back_end / header).is_file()] == []
+    allowed = {package} | MAY_INCLUDE[package]
+    assert sorted(h for h in ours if h.split("/")[0] not in allowed) == []
+
+
+@pytest.mark.parametrize("path", CORE + KERNELS, ids=name_of)
+def test_a_file_includes_nothing_foreign(path):
+    """C++ has the standard library, and the bindings nanobind; NVRTC knows no headers but ours."""
+    known = "" if path in KERNELS else "[a-z_]+"
+    if path.name == "portability.hpp":
+        known += r"|sys/mman\.h|intrin\.h"
+    if path.parent.name == "bindings":
+        known += "|nanobind/.*"
+    foreign = {header for bracket, header in included(path) if bracket == "<"}
+    assert [header for header in foreign if not re.fullmatch(known, header)] == []
+
+
+def test_one_header_knows_compilers_and_systems():
+    """core/portability.hpp; the rest is standard C++."""
+    special = r"__builtin_|__attribute__|__u?int128|gnu::|msvc::|__GNUC__|__clang__|_MSC_VER"
+    special += r"|__linux__|__APPLE__|_WIN32|\b(?:fopen|fseek|ftell|madvise|ssize_t|long)\b"
+    found = [path.name for path in CORE if re.search(special, code_of(path))]
+    assert found == ["portability.hpp"]
+
+
+def code_of(path):
+    """A C++ file without its comments."""
+    return re.sub(r"//.*", "", path.read_text(encoding="utf-8"))
+
+
+@pytest.mark.parametrize("path", CORE + KERNELS, ids=name_of)
+def test_a_source_file_says_what_it_is(path):
+    """It opens with a comment; a header is included once only, a kernel starts with the device."""
+    text = path.read_text(encoding="utf-8")
+    assert re.match(r"// \S", text)
+    if path.suffix == ".cu":
+        assert included(path)[:1] == [('"', "core/device.cuh")]
+    assert path.suffix in (".cpp", ".cu") or "#pragma once" in text
+
+
+@pytest.mark.parametrize("path", [p for p in PYTHON if p.suffix == ".py"], ids=name_of)
+def test_a_python_file_says_what_it_is(path):
+    assert ast.get_docstring(ast.parse(path.read_text(encoding="utf-8")))
+
+
+def lines_of(path):
+    return path.read_text(encoding="utf-8").splitlines()
+
+
+def test_no_line_is_long():
+    found = [
+        f"{name_of(path)}:{number}"
+        for path in EVERYTHING + OTHERS
+        for number, line in enumerate(lines_of(path), 1)
+        if len(line) > COLUMNS
+    ]
+    assert found == []
+
+
+def too_large(size, limit):
+    """The functions beyond a limit, each by file and name."""
+    return {
+        f"{name_of(path)}:{f.line} {f.name}": size(f)
+        for path in EVERYTHING
+        for f in functions(path)
+        if size(f) > limit(path, f.name)
+    }
+
+
+def test_no_function_is_long():
+    def limit(path, name):
+        public = path.parent.name == "_api" and not name.startswith("_")
+        return LINES_OF_A_PUBLIC_FUNCTION if public else LINES_OF_A_FUNCTION
+
+    assert too_large(lambda f: f.code_lines, limit) == {}
+
+
+def test_no_function_has_many_parameters():
+    def limit(path, name):  # the public one has a single matrix, the others go by keyword
+        return 11 if name == "coarsening_hierarchy" else PARAMETERS
+
+    assert too_large(lambda f: f.parameters, limit) == {}
+
+
+@pytest.mark.every_backend
+def test_an_engine_has_a_file_of_its_name(engine):
+    if engine.name == "reference":
+        assert (ENGINES / "reference" / "augment.py").exists()
+    else:
+        folder = CPU if engine.backend == "numpy" else CUDA
+        suffix = ".hpp" if engine.backend == "numpy" and engine.name != "auto" else ".py"
+        assert list((folder / "matching").rglob(engine.name + suffix))
+
+
+def test_nothing_is_left_for_later():
+    words = ["TO" + "DO", "FIX" + "ME", "X" + "XX", "NotImplemented" + "Error"]
+    found = [
+        (name_of(path), word)
+        for path in EVERYTHING
+        for word in words
+        if re.search(rf"\b{word}\b", path.read_text(encoding="utf-8"))
+    ]
+    assert found == []
+
+
+@functools.cache
+def identifiers(path):
+    """The names that a file uses: not those in its strings and comments."""
+    nodes = list(ast.walk(ast.parse(path.read_text(encoding="utf-8"))))
+    attributes = {node.attr for node in nodes if isinstance(node, ast.Attribute)}
+    return attributes | {node.id for node in nodes if isinstance(node, ast.Name)}
+
+
+@pytest.mark.parametrize("name", sorted({*sparsematch.__all__, *csgraph.__all__, *solvers.__all__}))
+def test_every_public_name_is_tested(name):
+    assert any(
+        name in identifiers(path)
+        for path in files(ROOT / "tests", ".py")
+        if path.name not in (Path(__file__).name, "conftest.py")
+    )
+
+
+@pytest.mark.parametrize(
+    "module", [sparsematch, csgraph, solvers], ids=lambda module: module.__name__
+)
+def test_a_public_module_lists_its_names(module):
+    assert all(hasattr(module, name) for name in module.__all__)
+    assert sorted(module.__all__) == list(module.__all__)
+
+
+def test_the_version_is_that_of_the_package():
+    assert re.fullmatch(r"\d+\.\d+\.\d+(\.dev\d+|rc\d+)?", sparsematch.__version__)
+    changes = (ROOT / "CHANGELOG.md").read_text(encoding="utf-8")
+    assert sparsematch.__version__ in changes

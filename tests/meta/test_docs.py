@@ -1,0 +1,287 @@
+"""The pages: examples run, engines are described, links lead somewhere, the benchmark works."""
+
+import doctest
+import re
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+
+import sparsematch
+from driver import median
+from sparsematch import csgraph, demo, networkx_backend, plot, solvers
+
+PUBLIC = sparsematch, csgraph, demo, networkx_backend, plot, solvers
+ROOT = Path(__file__).resolve().parents[2]
+DOCS = ROOT / "docs"
+ALGORITHMS = DOCS / "algorithms"
+PAGES = sorted(
+    [
+        ROOT / "README.md",
+        ROOT / "CONTRIBUTING.md",
+        ROOT / "CHANGELOG.md",
+        ROOT / "benchmarks/README.md",
+    ]
+)
+PAGES += sorted(page for page in DOCS.rglob("*.md") if "_build" not in page.parts)
+FENCE = re.compile(r"^ *```([^\s`]*)[^\n]*\n(.*?)^ *```$", re.MULTILINE | re.DOTALL)
+DOWNLOAD = re.compile(r"\{download\}`[^`<]*<([^`>]+)>`")
+FLAGS = doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE
+
+
+def name_of(page):
+    return str(page.relative_to(ROOT))
+
+
+def blocks(page):
+    """The fenced blocks of a page: language, line before the first, text."""
+    text = page.read_text(encoding="utf-8")
+    return [
+        (match[1], text.count("\n", 0, match.start(2)), match[2]) for match in FENCE.finditer(text)
+    ]
+
+
+@pytest.mark.parametrize("page", PAGES, ids=name_of)
+def test_examples_run(page, monkeypatch, tmp_path):
+    """The examples of a page run as one session, in order, beside what it offers to load."""
+    for target in DOWNLOAD.findall(page.read_text(encoding="utf-8")):
+        shutil.copy(page.parent / target, tmp_path)
+    monkeypatch.chdir(tmp_path)
+    parser, runner, report = doctest.DocTestParser(), doctest.DocTestRunner(optionflags=FLAGS), []
+    session = {}
+    for language, line, text in blocks(page):
+        if language == "pycon":
+            test = parser.get_doctest(text, session, name_of(page), str(page), line)
+            runner.run(test, out=report.append, clear_globs=False)
+            session = test.globs
+    assert not runner.failures, "".join(report)
+
+
+@pytest.mark.parametrize("page", PAGES, ids=name_of)
+def test_no_example_escapes(page):
+    """Python in a fence of another language would be run by nobody."""
+    escaped = [
+        line
+        for language, line, text in blocks(page)
+        if language in {"python", "py"} or (language != "pycon" and ">>>" in text)
+    ]
+    assert not escaped, f"{name_of(page)}: fence what follows these lines as pycon: {escaped}"
+
+
+def test_code_fits_the_page():
+    """Examples have at most 100 columns, programs of the gallery 85: more is cut off."""
+    lines = [
+        (f"{name_of(page)}:{start + number}", len(line), 100)
+        for page in PAGES
+        for _, start, text in blocks(page)
+        for number, line in enumerate(text.splitlines(), start=1)
+    ]
+    lines += [
+        (f"{name_of(program)}:{number}", len(line), 85)
+        for program in sorted((DOCS / "gallery").glob("*.py"))
+        for number, line in enumerate(program.read_text(encoding="utf-8").splitlines(), start=1)
+    ]
+    assert [place for place, length, limit in lines if length > limit] == []
+
+
+@pytest.mark.parametrize("page", PAGES, ids=name_of)
+def test_links_lead_somewhere(page):
+    prose = FENCE.sub("", page.read_text(encoding="utf-8"))
+    targets = re.findall(r"\]\((?!https?://|#)([^)#\s]+)", prose)
+    assert not [target for target in targets if not (page.parent / target).exists()]
+
+
+def test_references_are_there():
+    """What pages cite is on the page of references, in order and with its DOI; all is cited."""
+    page = (DOCS / "references.md").read_text(encoding="utf-8")
+    entries = dict(re.findall(r"^\(([\w-]+)\)=\n(.*?)(?=\n\n|\Z)", page, re.MULTILINE | re.DOTALL))
+    texts = [other.read_text(encoding="utf-8") for other in PAGES]
+    cited = {key for text in texts for key in re.findall(r"references\.md#([\w-]+)", text)}
+    assert cited == set(entries)
+    assert list(entries) == sorted(entries)
+    without = [key for key, text in entries.items() if not re.search(r"doi\.org/10\.\d{4}/", text)]
+    assert without == ["konig-1931", "orzan-2004", "papadimitriou-1982", "setubal-1996"]
+    algorithms = [p for p in ALGORITHMS.glob("*.md") if p.stem != "index"]
+    assert not [p.name for p in algorithms if "references.md#" not in p.read_text(encoding="utf-8")]
+
+
+def test_every_engine_has_a_page():
+    """One page per registered engine, with the stem of its name, and no other page."""
+    others = {"index", "block_triangular_form", "weighted"}
+    pages = {page.stem for page in ALGORITHMS.glob("*.md")} - others
+    engines = {engine.name for engine in sparsematch.engines(backend=None)}
+    assert not engines - pages, "these engines have no page in docs/algorithms"
+    assert not pages - engines, "these pages in docs/algorithms are of no engine"
+
+
+def page_of(engine):
+    """The text of an engine's page."""
+    page = ALGORITHMS / f"{engine.name}.md"
+    assert page.exists(), (
+        f"the engine {engine.name!r} has no page: write {name_of(page)} with the headings of the"
+        " others, and list it in docs/algorithms/index.md"
+    )
+    return page.read_text(encoding="utf-8")
+
+
+def fields_of(page):
+    """What the table on the page of an engine says."""
+    return dict(re.findall(r"^\| (Kind|Transpose|Workers) \| (.*) \|$", page, re.MULTILINE))
+
+
+def test_page_tells_what_the_registry_knows(engine):
+    page = page_of(engine)
+    assert f"(`{engine.name}`)" in page.splitlines()[0]
+    for option, default in engine.options.items():
+        assert f"`{option}` (default `{default!r}`)" in page
+    fields = fields_of(page)
+    assert fields["Kind"].startswith(engine.kind)
+    assert fields["Workers"].startswith("any number" if engine.multithreaded else "one")
+    assert fields["Transpose"].startswith(
+        {"unused": "not used"}.get(engine.transpose, engine.transpose)
+    )
+
+
+def test_page_tells_what_the_registry_knows_of_an_approximate_engine(approximate):
+    """The page of `auto` is that of the exact engine of this name."""
+    page = page_of(approximate)
+    if approximate.name == "auto":
+        assert "`local_max`" in page
+        return
+    assert f"(`{approximate.name}`)" in page.splitlines()[0]
+    for option, default in approximate.options.items():
+        assert f"`{option}` (default `{default!r}`)" in page
+    fields = fields_of(page)
+    assert fields["Kind"].startswith(
+        "approximate: at least 1/2" if approximate.guarantee else "approximate: maximal"
+    )
+    assert fields["Workers"].startswith("any number" if approximate.multithreaded else "one")
+    assert "Transpose" not in fields
+
+
+def test_page_tells_of_the_engine_on_a_gpu():
+    """An engine for both has a section on the differences; all options are there, with defaults."""
+    on_host = {engine.name for engine in sparsematch.engines()}
+    for engine in sparsematch.engines(backend="cupy"):
+        page = page_of(engine)
+        assert ("\n## On a GPU\n" if engine.name in on_host else "\nOn a GPU.") in page
+        for option, default in engine.options.items():
+            assert f"`{option}` (default `{default!r}`)" in " ".join(page.split())
+
+
+def test_page_tells_of_the_engine_over_ranks():
+    """As on a GPU."""
+    elsewhere = {
+        e.name for backend in ("numpy", "cupy") for e in sparsematch.engines(backend=backend)
+    }
+    for engine in sparsematch.engines(backend="mpi"):
+        section = "\n## Over MPI ranks\n" if engine.name in elsewhere else "\nOver MPI ranks"
+        assert section in page_of(engine)
+
+
+def test_page_tells_of_the_engine_over_several_gpus():
+    """All of them exist elsewhere; the section is on the differences."""
+    for engine in sparsematch.engines(backend="nccl"):
+        assert "\n## Over several GPUs\n" in page_of(engine)
+
+
+def test_algorithm_pages_have_the_same_headings():
+    for engine in sparsematch.engines():
+        page = page_of(engine)
+        headings = re.findall(r"^## (.*)$", page, re.MULTILINE)
+        assert headings[0] == "How it works"
+        assert headings[-2:] == ["When it wins", "Example"]
+        assert any("names and ours" in heading for heading in headings)
+        assert ("With several workers" in headings) == engine.multithreaded
+
+
+def test_readme_has_a_quick_start_of_two_commands():
+    """The first block installs and runs, the second runs the tests; and it fits one screen."""
+    text = (ROOT / "README.md").read_text(encoding="utf-8")
+    start = text.split("## Quick start", 1)[1].split("\n## ", 1)[0]
+    commands = re.findall(r"```bash\n(.*?)```", start, re.DOTALL)
+    assert len(commands) == 2
+    assert "sparsematch demo" in commands[0]
+    assert text[: text.index(start) + len(start)].count("\n") <= 30
+
+
+@pytest.mark.parametrize("module", PUBLIC, ids=lambda module: module.__name__)
+def test_every_public_name_is_in_the_reference(module):
+    """As an entry under the module's name."""
+    listed, current = (
+        {"sparsematch.solvers.analyze"},
+        "",
+    )  # another spelling, which the page tells of
+    for page in (DOCS / "reference").glob("*.rst"):
+        for kind, name in re.findall(r"^\.\. (\w+):: ([\w.]+)$", page.read_text("utf-8"), re.M):
+            current = name if kind == "currentmodule" else current
+            listed |= {f"{current}.{name}"} if kind.startswith("auto") else set()
+    assert not {f"{module.__name__}.{name}" for name in module.__all__} - listed
+
+
+def test_the_public_modules_are_these():
+    """Whose names the reference has: all but those with an underscore and the command line."""
+    names = {path.stem for path in Path(sparsematch.__file__).parent.glob("[!_]*")} - {"cli", "py"}
+    assert names == {module.__name__.rpartition(".")[2] for module in PUBLIC[1:]}
+
+
+def test_benchmark_command_runs(tmp_path):
+    """The command behind the table of the README, on a small matrix, writes that table."""
+    page = tmp_path / "README.md"
+    page.write_text((ROOT / "README.md").read_text(encoding="utf-8"), encoding="utf-8")
+    script = str(ROOT / "benchmarks" / "compare.py")
+    command = [
+        sys.executable,
+        script,
+        "--scale",
+        "8",
+        "--repeats",
+        "1",
+        "linear_program_scrambled",
+        "--write",
+        str(page),
+    ]
+    result = subprocess.run(command, capture_output=True, text=True, timeout=120, check=False)
+    assert result.returncode == 0, result.stderr
+    assert "| `linear_program_scrambled` | 256 x 512 |" in page.read_text(encoding="utf-8")
+    assert result.stdout.strip() in page.read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize(
+    ("seconds", "measured"),
+    [([9.0, 1.0, 3.0, 2.0], 2.0), ([300.0, 250.0], 250.0), ([600.0], 600.0)],
+)
+def test_benchmarks_warm_up_what_is_short(seconds, measured):
+    """Times in milliseconds: a first call below half a second is not counted; then it ends."""
+    clock = iter(np.cumsum([0.0, *(t / 1e3 for s in seconds for t in (s, 0.0))]))
+    assert median(lambda: "result", lambda: next(clock), 3) == (
+        pytest.approx(measured / 1e3),
+        "result",
+    )
+
+
+@pytest.mark.parametrize(
+    ("program", "page", "given"),
+    [
+        ("compare.py", "speed.md", ["{folder}"]),
+        ("alternatives.py", "alternatives.md", ["{folder}/small.npz", "--limit", "60"]),
+    ],
+)
+def test_tables_of_real_matrices_are_written_by_their_commands(tmp_path, program, page, given):
+    """On one small matrix, between the marks of the page; what differs is an error there."""
+    entries = sp.random_array((60, 50), density=0.05, rng=np.random.default_rng(1), format="csr")
+    sp.save_npz(tmp_path / "small.npz", entries)
+    copy = tmp_path / page
+    copy.write_text((DOCS / page).read_text(encoding="utf-8"), encoding="utf-8")
+    command = [sys.executable, str(ROOT / "benchmarks" / program)]
+    command += [argument.format(folder=tmp_path) for argument in given] + ["--write", str(copy)]
+    result = subprocess.run(command, capture_output=True, text=True, timeout=120, check=False)
+    assert result.returncode == 0, result.stderr
+    text = copy.read_text(encoding="utf-8")
+    assert "| `small` |" in text
+    assert not re.search(r"\| `bayer10` \| \d", text), "the old table is still there"
+    assert text.split("##")[0] == (DOCS / page).read_text(encoding="utf-8").split("##")[0]

@@ -1,0 +1,177 @@
+"""What a user sees of the package itself: names, hints, tables, types."""
+
+import inspect
+import subprocess
+import sys
+import types
+from typing import get_args, get_overloads, get_type_hints
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+
+import sparsematch as sm
+from sparsematch import csgraph, plot, solvers
+from sparsematch._types.choices import ApproximateMethod, ExactMethod, Heuristic, Pivoting
+from sparsematch._types.sparse_like import Convertible, SparseLike
+
+A = sp.csr_array(np.eye(4)[::-1])
+
+
+def test_submodules_and_names_are_there_without_an_import_of_their_own():
+    code = (
+        "import sys, sparsematch as sm; assert 'numpy' not in sys.modules; "
+        "print(sm.solvers.splu.__name__, sm.csgraph.structural_rank.__name__, sm.plot.__name__); "
+        "print(all(getattr(sm, name) is not None for name in sm.__all__))"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, timeout=120, check=False
+    )
+    assert (done.returncode, done.stderr) == (0, "")
+    assert done.stdout.split() == ["splu", "structural_rank", "sparsematch.plot", "True"]
+
+
+def test_a_name_that_is_not_there():
+    with pytest.raises(AttributeError, match="'sparsematch' has no attribute 'nothing'"):
+        _ = sm.nothing
+
+
+@pytest.mark.parametrize("module", [sm, csgraph, plot, solvers], ids=lambda module: module.__name__)
+def test_dir_lists_the_public_names_alone(module):
+    names = {name for name in dir(module) if not name.startswith("__")}
+    submodules = {"csgraph", "plot", "solvers"} if module is sm else set()
+    assert names == set(module.__all__) | submodules
+
+
+def test_dir_of_a_matching():
+    assert not {"freeze", "start"} & set(dir(sm.maximum_transversal(A)))
+    assert "as_permutation" in dir(sm.maximum_transversal(A))
+
+
+def frame(package, kind):
+    """An object of a class that another package would define."""
+    return type(kind, (), {"__module__": f"{package}.core"})()
+
+
+@pytest.mark.parametrize(
+    ("value", "hint"),
+    [
+        (np.eye(3), "not numpy.ndarray; convert it: scipy.sparse.csr_array(A)"),
+        ([[1, 0], [0, 1]], "not list; convert it: scipy.sparse.csr_array(A)"),
+        (frame("pandas", "DataFrame"), "convert it: scipy.sparse.csr_array(A.to_numpy()), or A."),
+        (frame("xarray", "DataArray"), "convert it: scipy.sparse.csr_array(A.to_numpy())"),
+        (frame("networkx", "Graph"), "convert it: networkx.to_scipy_sparse_array(A)"),
+    ],
+)
+@pytest.mark.parametrize(
+    "call", [sm.structural_rank, sm.block_triangular_form, sm.maximum_product_transversal]
+)
+def test_what_is_not_sparse_gets_a_hint(call, value, hint):
+    with pytest.raises(TypeError) as caught:
+        call(value)
+    assert hint in str(caught.value)
+
+
+def test_no_hint_for_what_is_no_matrix():
+    with pytest.raises(TypeError) as caught:
+        sm.structural_rank(object())
+    assert str(caught.value).endswith("not object")
+
+
+def test_spellings():
+    lu = solvers.splu(A)
+    assert solvers.analyze is solvers.analyse
+    assert type(lu).refactorize is type(lu).refactorise
+    assert solvers.Analysis.factorize is solvers.Analysis.factorise
+    assert solvers.DeviceLU.refactorize is solvers.DeviceLU.refactorise
+
+
+@pytest.mark.parametrize(
+    ("choices", "kind", "others"),
+    [
+        (ExactMethod, "exact", set()),
+        (Heuristic, "heuristic", {"auto", "none"}),
+        (ApproximateMethod, "approximate", set()),
+    ],
+)
+def test_type_checkers_know_every_engine(choices, kind, others):
+    names = {engine.name for engine in sm.engines(kind, backend=None)} | others
+    assert set(get_args(choices)) == names
+
+
+@pytest.mark.parametrize(
+    ("call", "choices"),
+    [
+        (sm.structural_rank, ExactMethod),
+        (sm.block_triangular_form, ExactMethod),
+        (sm.explain_singularity, ExactMethod),
+        (sm.approximate_matching, ApproximateMethod),
+        (sm.coarsening_hierarchy, ApproximateMethod),
+    ],
+)
+def test_signatures_name_the_engines(call, choices):
+    assert isinstance(call, types.FunctionType)
+    assert get_type_hints(call)["method"] == choices
+
+
+def test_type_checkers_tell_sparse_matrices_from_others():
+    """Convertible is what SciPy's matrices have, whatever the format, and arrays have not."""
+    names = {name for name in dir(Convertible) if not name.startswith("_")}
+    assert names == {"shape", "nnz", "tocsr"}
+    for form in ("bsr", "coo", "csc", "csr", "dia", "dok", "lil"):
+        for A in (sp.eye_array(2, format=form), sp.csr_matrix((2, 2)).asformat(form)):
+            assert all(hasattr(A, name) for name in names)
+            assert not callable(getattr(A, "get", None)) or form == "dok"
+    assert not hasattr(np.eye(2), "nnz")
+    assert get_type_hints(sm.maximum_transversal)["A"] == SparseLike | sm.DistributedCSR
+    forms = [get_type_hints(call)["return"] for call in get_overloads(sm.block_triangular_form)]
+    assert forms == [sm.BlockForm, sm.DistributedBlockForm]
+    assert get_type_hints(solvers.analyse)["pivoting"] == Pivoting
+
+
+@pytest.mark.parametrize("module", [sm, csgraph, plot, solvers], ids=lambda module: module.__name__)
+def test_help_names_types_in_a_word(module):
+    """No spelt-out union of protocols, no list of engines that belong to other back-ends."""
+    for name in module.__all__:
+        call = getattr(module, name)
+        if isinstance(call, types.FunctionType):
+            text = str(inspect.signature(call))
+            assert "sparse_like" not in text
+            assert "'auto', '" not in text
+            assert "numpy." not in text
+
+
+def test_small_results_are_shown_in_a_line():
+    tall = sp.csr_array([[0, 1], [1, 0], [1, 1]])
+    form = sm.block_triangular_form(tall)
+    shown = {
+        "Part(3x2)": form.vertical,
+        "CoarseParts(horizontal 0x0, square 0x0, vertical 3x2)": sm.coarse_dulmage_mendelsohn(tall),
+        "Components(3x2, 1 component)": sm.connected_components(tall),
+        "VertexCover(rows 0, columns 2)": sm.vertex_cover(tall, form.matching),
+        "TransversalILU(4x4, 8 entries)": solvers.spilu(sp.csc_array(A)),
+    }
+    assert [repr(value) for value in shown.values()] == list(shown)
+
+
+def test_engines_are_shown_as_a_table():
+    engines = sm.engines("exact")
+    assert isinstance(engines, tuple)
+    heads, *rows = repr(engines).splitlines()
+    assert heads.split() == ["name", "kind", "backend", "workers", "summary"]
+    assert [row.split()[0] for row in rows] == [engine.name for engine in engines]
+    assert len({row.index("exact") for row in rows}) == 1
+    assert repr(sm.engines("exact", backend="numpy")[:0]) == "()"
+
+
+def test_a_run_is_shown_as_a_table_of_steps():
+    _, info = sm.maximum_transversal(A, method="hopcroft_karp", init="cheap", return_info=True)
+    head, heads, *rows = repr(info).splitlines()
+    assert head.startswith("RunInfo: 4 pairs by method 'hopcroft_karp', init 'cheap', 1 worker, ")
+    assert heads.split() == ["engine", "ms", "phases", "edges", "pairs", "reason"]
+    assert [row.split()[0] for row in rows] == ["cheap", "hopcroft_karp"]
+
+
+def test_only_approximate_engines_have_a_guarantee():
+    for engine in sm.engines(backend=None):
+        assert (engine.guarantee is None) is (engine.kind != "approximate")

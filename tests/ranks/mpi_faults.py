@@ -1,0 +1,334 @@
+"""What goes wrong on one rank is raised on all, and what memory a rank needs; see mpi_checks.py."""
+
+import sys
+import tracemalloc
+from functools import partial
+from pathlib import Path
+
+import numpy as np
+import scipy.sparse as sp
+
+import sparsematch as sm
+from mpi_checks import run_named
+from sparsematch._engines.mpi.core import exchange, sides
+from sparsematch._engines.mpi.core.exchange import abort_on_error, import_mpi
+from sparsematch._engines.mpi.decomposition import small_rest
+from sparsematch._engines.mpi.matching import by_rank, forest, gathered
+from sparsematch._engines.mpi.weighted import auction, duals
+from sparsematch._io import UnreadableFile
+
+
+def assert_raises_on_all(comm, kind, words, call):
+    """The same error on every rank, which `call` makes on one."""
+    try:
+        call()
+    except Exception as error:
+        found = type(error), str(error)
+    else:
+        found = object, "no error"
+    for there in comm.allgather(found):
+        assert there == found, "ranks have different errors"
+        assert issubclass(there[0], kind), there
+        assert words in there[1], there
+
+
+def block(comm, **changes):
+    """The arguments of a matrix with two rows on each rank, with some of them changed on one."""
+    arguments = {
+        "indptr": [0, 1, 2],
+        "indices": [0, 1],
+        "first_row": 2 * comm.rank,
+        "shape": (2 * comm.size, 3),
+        "values": np.ones(2),
+    }
+    if comm.rank == comm.size - 1:
+        arguments |= changes
+    return lambda: sm.DistributedCSR(comm, **arguments)
+
+
+def check_bad_blocks(comm, folder):
+    """A block that is wrong by itself, or does not go with the others."""
+    last, n = comm.size - 1, 2 * comm.size
+    front = f"rank {last}: "
+    for kind, words, changes in (
+        (ValueError, front + "indices[1] is 7, but the matrix has 3 columns", {"indices": [0, 7]}),
+        (ValueError, front + "indices[0] is -1", {"indices": [-1, 1]}),
+        (ValueError, front + "indptr must not fall, but goes from 2 to 1", {"indptr": [0, 2, 1]}),
+        (ValueError, front + "indptr[0] is 1, but must be 0", {"indptr": [1, 1, 2]}),
+        (ValueError, front + "indices has 1 elements, but indptr ends", {"indices": [0]}),
+        (TypeError, front + "indices must hold integers, not float64", {"indices": [0.0, 1.0]}),
+        (TypeError, "values are float64 on rank 0, but int8", {"values": np.ones(2, np.int8)}),
+        (TypeError, "values are float64 on rank 0, but none", {"values": None}),
+        (ValueError, front + "values has shape (3,)", {"values": np.ones(3)}),
+        (ValueError, f"shape is ({n}, 3) on rank 0, but ({n}, 4)", {"shape": (n, 4)}),
+        (TypeError, front + "shape must be a pair (rows, columns), not int", {"shape": n}),
+        (ValueError, f"rows {n - 3}:{n - 2} are on rank {last - 1} too", {"first_row": n - 3}),
+        (ValueError, f"rows {n - 2}:{n} are on no rank", {"first_row": n}),
+        (ValueError, f"the ranks have {n - 1} rows", {"indptr": [0, 2]}),
+    ):
+        assert_raises_on_all(comm, kind, words, block(comm, **changes))
+    A = np.eye(2) if comm.rank == last else sp.csr_array(np.eye(2))
+    words = front + "A must be a SciPy sparse array or matrix, not numpy.ndarray"
+    assert_raises_on_all(comm, TypeError, words, lambda: sm.DistributedCSR.from_local(comm, A))
+    words = "mat must be a matrix of petsc4py, with getSize"
+    assert_raises_on_all(comm, TypeError, words, lambda: sm.DistributedCSR.from_petsc(3))
+    words = "comm must be a communicator of mpi4py"
+    assert_raises_on_all(comm, TypeError, words, lambda: sm.DistributedCSR.from_local(3, A))
+
+
+def check_bad_calls(comm, folder):
+    """Arguments that are wrong, or different, on one rank."""
+    D, last = block(comm)(), comm.rank == comm.size - 1
+    front = f"rank {comm.size - 1}: "
+
+    def call(**changes):
+        return lambda: sm.maximum_transversal(D, **(changes if last else {}))
+
+    assert_raises_on_all(comm, ValueError, front + "method is 'sort'", call(method="sort"))
+    assert_raises_on_all(comm, ValueError, front + "rng is -1", call(rng=-1))
+    assert_raises_on_all(comm, TypeError, front + "A is distributed", call(device="cuda"))
+    words = "method must be the same on all ranks, but is 'auto' on rank 0 and 'ms_bfs' on rank"
+    assert_raises_on_all(comm, ValueError, words, call(method="ms_bfs"))
+    mates = sm.maximum_transversal(D)
+    short = mates.row_mate[:1], mates.col_mate
+    words = front + "initial is not a matching of this matrix: the mates of the rows of this rank"
+    initial = short if last else mates
+    assert_raises_on_all(
+        comm, ValueError, words, lambda: sm.maximum_transversal(D, initial=initial)
+    )
+    for function in (sm.connected_components, sm.bottleneck_transversal, sm.explain_singularity):
+        words = "but this is done in one process only"
+        assert_raises_on_all(comm, TypeError, words, lambda call=function: call(D))
+
+
+def check_wrong_matchings(comm, folder):
+    """Pairs that one side does not know of, or that are no entries."""
+    D = block(comm)()
+    matching = sm.maximum_transversal(D)
+    assert matching.cardinality == 2
+
+    def judge(change):
+        row_mate, col_mate = matching.row_mate.copy(), matching.col_mate.copy()
+        change(row_mate, col_mate)
+        return sm.is_matching(D, (row_mate, col_mate)), (row_mate, col_mate)
+
+    def lose_a_row(row_mate, col_mate):
+        row_mate[:] = -1
+
+    def lose_a_column(row_mate, col_mate):
+        col_mate[:] = -1
+
+    assert judge(lambda *_: None)[0]
+    for change, words in (
+        (lose_a_row, "is paired with row"),
+        (lose_a_column, "is paired with column"),
+    ):
+        valid, mates = judge(change)
+        assert not valid
+        assert_raises_on_all(comm, ValueError, words, lambda given=mates: sm.is_maximum(D, given))
+    empty = np.full(2, -1), np.full(len(D.own_cols), -1)
+    assert sm.is_matching(D, empty)
+    assert not sm.is_maximal(D, empty)
+    assert not sm.is_maximum(D, empty)
+    words = "matching is not maximum"
+    assert_raises_on_all(comm, ValueError, words, lambda: sm.vertex_cover(D, empty))
+    # row 0 is matched to a column of the last rank that has no entry in it
+    row_mate, col_mate = empty[0].copy(), empty[1].copy()
+    if comm.rank == 0:
+        row_mate[0] = 2
+    if 2 in D.own_cols:
+        col_mate[2 - D.first_col] = 0
+    words = "row 0 is paired with column 2, but A[0, 2] is not an entry"
+    pair = row_mate, col_mate
+    assert_raises_on_all(comm, ValueError, words, lambda: sm.is_maximum(D, pair))
+
+
+def check_bad_files(comm, folder):
+    """Files that are missing, cut short, of another kind."""
+    path = folder / "a.mtx"
+    head = "%%MatrixMarket matrix coordinate real general\n"
+    for text, words in (
+        (head + "2 2 2\n1 1 1.0\n", "states 2 entries, but has 1"),
+        (head + "2 2 1\n1 3 1.0\n", "has an entry in column 3, of 2 columns"),
+        (head + "2 2 1\n1 x 1.0\n", "has the line '1 x 1.0'"),
+        (head + "2 2 1\n1 1\n", "has the line '1 1', but an entry of field real has 3 numbers"),
+        (head + "two 2 1\n", "has no line with rows, columns and entries"),
+        (head.replace("coordinate", "array") + "2 2\n", "holds a dense array"),
+        ("2 2 1\n", "does not begin with %%MatrixMarket"),
+    ):
+        if comm.rank == 0:
+            path.write_text(text)
+        comm.barrier()
+        assert_raises_on_all(comm, UnreadableFile, words, lambda: sm.read_distributed(path, comm))
+    for name, words in (("none.npz", "there is no such file"), ("a.rb", "cannot be read in parts")):
+        assert_raises_on_all(
+            comm, UnreadableFile, words, lambda name=name: sm.read_distributed(name, comm)
+        )
+
+
+def small_constants():
+    """Let a matrix of this size be a large one."""
+    sides._LEAST_SLICE, forest._ANNOUNCED, gathered.GATHERED = 1 << 11, 1 << 9, 0
+    small_rest.SMALL = 0
+    auction.ROUNDS, duals.ROUNDS = 4, 4  # as much memory in a round as in many
+
+
+#: Numbers for each own row and column, beside four times the part of the matrix.
+WORDS = 6
+
+
+def check_memory(comm, folder):
+    """A rank allocates at most 4 times its part of the matrix, and some words per own vertex.
+
+    Arrays are traced where Python allocates them; the compiled kernels say what they have beside.
+    """
+    small_constants()
+    n, kernels = 100_000, [0]
+    run_kernel = exchange.Exchange.run_until_quiescent
+
+    def watch(self, kernel):
+        steps = run_kernel(self, kernel)
+        kernels[0] = max(kernels[0], kernel.bytes())
+        return steps
+
+    exchange.Exchange.run_until_quiescent = watch
+    tracemalloc.start()
+    for degree, spread in ((3, n), (12, n), (12, 40), (40, n)):
+        D = rows_of(comm, n, degree, spread)
+        W = rows_of(comm, n, degree, spread, values=True)
+        share = D.indices.nbytes + D.indptr.nbytes
+        calls = [(call, share, D.dtype.itemsize) for call in calls_on(D)]
+        # with values: of the matrix with its values, and a number has 8 bytes
+        calls += [
+            (call, share + W.values.nbytes, 8) for call in calls_with_values(W) if degree < 40
+        ]
+        for call, part, width in calls:
+            kernels[0] = 0
+            tracemalloc.reset_peak()
+            before = tracemalloc.get_traced_memory()[0]
+            call()
+            used = tracemalloc.get_traced_memory()[1] - before + kernels[0]
+            words = (used - 3 * part) / width / (len(D.own_rows) + len(D.own_cols))
+            assert words <= WORDS, (degree, spread, used / part, words)
+    exchange.Exchange.run_until_quiescent = run_kernel
+    tracemalloc.stop()
+
+
+def calls_on(D):
+    """Everything that is done with a matrix over ranks."""
+    matching = sm.maximum_transversal(D)
+    yield lambda: sm.maximum_transversal(D)
+    for init in ("cheap", "by_rank", "karp_sipser"):
+        yield partial(sm.maximum_transversal, D, method="none", init=init)
+    yield lambda: sm.maximum_transversal(D, method="ms_bfs", init="none")
+    yield lambda: sm.coarse_dulmage_mendelsohn(D, matching=matching)
+    yield lambda: sm.block_triangular_form(D, matching=matching)
+    yield lambda: sm.is_maximum(D, matching)
+    yield lambda: sm.permute_and_redistribute(D, matching)
+
+
+def calls_with_values(W):
+    """Everything that is done with its values."""
+    yield lambda: sm.maximum_product_transversal(W)
+    pairs = np.array(W.own_rows)
+    pairs ^= 1  # there are evenly many on each rank
+    yield lambda: sm.coarsen(W, pairs)
+
+
+def rows_of(comm, n, degree, spread, values=False):
+    """The rows of this rank, of n, with entries at random within a distance of the diagonal."""
+    rng, n_own = np.random.default_rng(comm.rank), n // comm.size
+    rows = np.repeat(np.arange(n_own) + comm.rank * n_own, degree)
+    indices = ((rows + rng.integers(-spread, spread + 1, rows.size)) % n).astype(np.int32)
+    numbers = np.exp(rng.normal(size=indices.size)) if values else None
+    return sm.DistributedCSR(
+        comm, np.arange(n_own + 1) * degree, indices, comm.rank * n_own, (n, n), numbers
+    )
+
+
+def check_no_array_of_global_length(comm, folder):
+    """At no exchange is there an array with an element for every row or column."""
+    small_constants()
+    n, rng = 100_000, np.random.default_rng(comm.rank)
+    n_own = n // comm.size
+    D = sm.DistributedCSR(
+        comm, np.arange(n_own + 1), rng.integers(0, n, n_own), comm.rank * n_own, (n, n)
+    )
+    W = rows_of(comm, n, 1, n, values=True)
+    largest, send = [0], exchange.Exchange._send
+
+    def watch(self, *arguments):
+        if self.rounds % 7 == 0:
+            traces = tracemalloc.take_snapshot().traces
+            largest[0] = max(largest[0], *(trace.size for trace in traces))
+        return send(self, *arguments)
+
+    exchange.Exchange._send = watch
+    try:
+        tracemalloc.start()
+        matching = sm.maximum_transversal(D)
+        sm.block_triangular_form(D, matching=matching)
+        sm.permute_and_redistribute(D, matching)
+        assert sm.is_maximum(D, matching)
+        sm.maximum_product_transversal(W)
+    finally:
+        exchange.Exchange._send = send
+        tracemalloc.stop()
+    assert 0 < largest[0] < n * 4, largest
+
+
+def fail_alone(comm, folder):
+    """One rank has an error that nobody foresaw, within an engine."""
+
+    def fail(*_, **__):
+        raise RuntimeError("the disk is on fire")
+
+    if comm.rank == comm.size - 1:
+        by_rank.match_in_host_memory = fail
+    sm.maximum_transversal(block(comm)(), init="by_rank", method="ms_bfs")
+
+
+def lack_memory_alone(comm, folder):
+    """One rank has no memory for what another one sends it."""
+
+    def fail(_):
+        raise MemoryError("no memory for messages")
+
+    if comm.rank == comm.size - 1:
+        exchange._offsets = fail
+    D = rows_of(comm, 3000, 4, 3000)
+    sm.maximum_transversal(D, init="karp_sipser", method="ms_bfs")
+
+
+def interrupt_alone(comm, folder):
+    """One rank is interrupted (Ctrl-C), the others wait for it."""
+
+    def interrupt(*_, **__):
+        raise KeyboardInterrupt
+
+    if comm.rank == comm.size - 1:
+        by_rank.match_in_host_memory = interrupt
+    sm.maximum_transversal(block(comm)(), init="by_rank", method="ms_bfs")
+
+
+def guarded(check):
+    """End all ranks where one of them fails."""
+
+    def call(comm, folder):
+        with abort_on_error(comm):
+            check(comm, folder)
+
+    return call
+
+
+def main():
+    comm, folder = import_mpi().COMM_WORLD, Path(sys.argv[1])
+    functions = {
+        name: guarded(function) if name.startswith("check") else function
+        for name, function in globals().items()
+    }
+    run_named(comm, folder, functions)
+
+
+if __name__ == "__main__":
+    main()

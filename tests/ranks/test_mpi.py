@@ -1,0 +1,345 @@
+"""Matrices over MPI ranks: mpi_checks.py and mpi_faults.py under mpiexec, and the command line.
+
+One start for each number of ranks, each with many checks and a limit of time, so that ranks that
+wait for each other for ever are a failure.
+"""
+
+import importlib.util
+import json
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+
+import mpi_block_checks
+import mpi_calls
+import mpi_checks
+import mpi_faults
+import mpi_kernels
+import mpi_weighted_checks
+import sparsematch as sm
+import suitesparse
+from sparsematch._engines.mpi.core import cases
+from sparsematch._engines.mpi.core.exchange import import_mpi
+from sparsematch._engines.mpi.matching import auto as mpi_auto
+from sparsematch._engines.registry import Run
+from sparsematch._types.over_ranks.matching import DistributedMatching
+
+HERE = Path(__file__).parent
+LIMIT = 240  # seconds, on a busy machine
+
+
+def find_mpiexec():
+    """That of the environment of this Python first: the wheel of an MPI library brings it."""
+    beside = Path(sys.executable).with_name("mpiexec")
+    return str(beside) if beside.exists() else shutil.which("mpiexec")
+
+
+MPIEXEC = find_mpiexec()
+MISSING = (
+    "mpi4py is not installed"
+    if importlib.util.find_spec("mpi4py") is None
+    else "there is no mpiexec"
+    if MPIEXEC is None
+    else ""
+)
+needs_mpi = pytest.mark.skipif(bool(MISSING), reason=f"{MISSING}: pip install mpi4py mpich")
+#: More ranks than cores: let one that waits make room at once.
+WAIT = {
+    "MPIR_CVAR_POLLS_BEFORE_YIELD": "1",
+    "OMPI_MCA_rmaps_base_oversubscribe": "1",
+    "OMPI_ALLOW_RUN_AS_ROOT": "1",
+    "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1",
+}
+
+
+def start(n_ranks, *command, **env):
+    """Run a Python program on so many ranks."""
+    return subprocess.run(
+        [MPIEXEC, "-n", str(n_ranks), sys.executable, *map(str, command)],
+        env={**os.environ, **WAIT, **env},
+        capture_output=True,
+        text=True,
+        timeout=LIMIT,
+        check=False,
+    )
+
+
+def assert_passes(n_ranks, module, names, folder):
+    done = start(n_ranks, HERE / f"{module.__name__}.py", folder, *names)
+    assert done.returncode == 0, done.stdout + done.stderr[-4000:]
+    assert done.stdout.splitlines() == [f"passed {name}" for name in names]
+
+
+def checks_of(module):
+    return [name for name in vars(module) if name.startswith("check_") and name != "check_parts"]
+
+
+@needs_mpi
+@pytest.mark.parametrize("n_ranks", [1, 2, 3, 4])
+def test_results_are_right(n_ranks, tmp_path):
+    assert_passes(n_ranks, mpi_checks, checks_of(mpi_checks), tmp_path)
+
+
+@needs_mpi
+@pytest.mark.parametrize("n_ranks", [1, 2, 3])
+def test_fine_blocks(n_ranks, tmp_path):
+    assert_passes(n_ranks, mpi_block_checks, checks_of(mpi_block_checks), tmp_path)
+
+
+@needs_mpi
+@pytest.mark.parametrize("n_ranks", [1, 2, 3])
+def test_heavy_transversals(n_ranks, tmp_path):
+    assert_passes(n_ranks, mpi_weighted_checks, checks_of(mpi_weighted_checks), tmp_path)
+
+
+@needs_mpi
+@pytest.mark.parametrize("n_ranks", [1, 2, 3])
+def test_starts_and_kernels(n_ranks, tmp_path):
+    assert_passes(n_ranks, mpi_kernels, checks_of(mpi_kernels), tmp_path)
+
+
+@needs_mpi
+@pytest.mark.parametrize("n_ranks", [2, 3])
+def test_errors_are_raised_on_all_ranks(n_ranks, tmp_path):
+    names = [
+        name for name in checks_of(mpi_faults) if "memory" not in name and "_array" not in name
+    ]
+    assert len(names) >= 4
+    assert_passes(n_ranks, mpi_faults, names, tmp_path)
+
+
+@needs_mpi
+def test_different_calls(tmp_path):
+    assert_passes(3, mpi_calls, checks_of(mpi_calls), tmp_path)
+
+
+@needs_mpi
+def test_memory_of_a_rank(tmp_path):
+    names = ["check_no_array_of_global_length", "check_memory"]
+    assert_passes(4, mpi_faults, names, tmp_path)
+
+
+@needs_mpi
+@pytest.mark.parametrize(
+    ("what", "words", "status"),
+    [
+        ("fail_alone", "the disk is on fire", 1),
+        ("lack_memory_alone", "no memory for messages", 1),
+        ("interrupt_alone", "interrupted", 130),
+    ],
+)
+def test_a_rank_that_fails_ends_all(what, words, status, tmp_path):
+    done = start(3, HERE / "mpi_faults.py", tmp_path, what)
+    assert done.returncode == status
+    assert "rank 2 ends all ranks: " in done.stderr
+    assert words in done.stderr
+    assert "passed" not in done.stdout
+
+
+@pytest.fixture(scope="module")
+def matrix_file(tmp_path_factory):
+    """A singular matrix with all three coarse parts."""
+    A = sp.random_array((60, 50), density=0.03, rng=np.random.default_rng(1))
+    path = tmp_path_factory.mktemp("files") / "matrix.npz"
+    sp.save_npz(path, A.tocsr())
+    return path, A.tocsr()
+
+
+def command_line(n_ranks, *arguments):
+    return start(n_ranks, "-m", "sparsematch", *arguments)
+
+
+@needs_mpi
+def test_command_line_rank(matrix_file):
+    path, A = matrix_file
+    rank = sm.structural_rank(A)
+    done = command_line(3, "rank", path, path, "--check")
+    assert done.returncode == 1
+    lines = done.stdout.splitlines()
+    assert len(lines) == 2, "rank 0 alone prints"
+    assert all(f"structural rank {rank} of 50" in line for line in lines)
+    one = command_line(2, "rank", path)
+    assert one.returncode == 0
+    assert "on each of 2 ranks" in one.stdout
+
+
+@needs_mpi
+def test_command_line_match(matrix_file, tmp_path):
+    path, A = matrix_file
+    saved = tmp_path / "mates.npz"
+    done = command_line(2, "match", path, "--json", "--save", saved)
+    assert (done.returncode, done.stderr) == (0, "")
+    facts, arrays = json.loads(done.stdout), np.load(saved)
+    assert facts["ranks"] == 2
+    assert facts["exchanges"] > 0
+    assert sm.is_maximum(A, (arrays["row_mate"], arrays["col_mate"]))
+    p = sm.Matching(arrays["row_mate"], arrays["col_mate"]).as_permutation()
+    assert np.array_equal(arrays["permutation"], p)
+    here = A.tocoo()
+    assert facts["diagonal_entries_before"] == (here.row == here.col).sum()
+    diagonal = np.count_nonzero(A[p][:50].diagonal())
+    assert facts["diagonal_entries_after"] == diagonal == facts["structural_rank"]
+
+
+@needs_mpi
+def test_command_line_btf(matrix_file, tmp_path):
+    """The facts of one process, but for what ranks are; permutations only if they are wanted."""
+    path, A = matrix_file
+    saved = tmp_path / "form.npz"
+    facts = json.loads(command_line(3, "btf", path, "--json", "--save", saved).stdout)
+    one = json.loads(command_line(1, "btf", path, "--json").stdout)
+    apart = {"seconds", "engines", "method", "init", "diagonal_entries_after", "saved"}
+    assert one.keys() - facts.keys() <= apart
+    for name in one.keys() - apart:
+        assert facts[name] == one[name], name
+    arrays = np.load(saved)
+    B = A[arrays["row_perm"]][:, arrays["col_perm"]].tocoo()
+    ends = arrays["row_blocks"], arrays["col_blocks"]
+    row_block, col_block = (
+        np.searchsorted(side, at, side="right")
+        for side, at in zip(ends, (B.row, B.col), strict=True)
+    )
+    assert np.all(row_block <= col_block)
+    assert len(ends[0]) - 1 == facts["n_blocks"] == sm.block_triangular_form(A).n_blocks
+    text = command_line(2, "btf", path).stdout
+    assert "over-determined" in text
+    assert f"block form        {facts['n_blocks']} blocks" in text
+
+
+@needs_mpi
+@pytest.mark.parametrize(
+    ("arguments", "status", "words"),
+    [
+        (["rank", "none.npz"], 3, "none.npz: there is no such file"),
+        (["explain", "none.npz"], 2, "explain is done in one process, but there are 2 ranks"),
+        (["rank", "-"], 2, "standard input, which 2 ranks cannot share"),
+        (["btf", "none.npz", "--plot", "a.png"], 2, "--plot needs the whole matrix"),
+        (["match", "none.npz", "--save", "none/a.npz"], 4, "the folder does not exist"),
+        (["rank"], 2, "the following arguments are required: FILE"),
+    ],
+)
+def test_command_line_refuses(arguments, status, words):
+    done = command_line(2, *arguments)
+    assert done.returncode == status
+    assert done.stdout == ""
+    assert done.stderr.count(words) == 1, done.stderr
+
+
+#: Square, all three coarse parts, tall, wide; and one whose first turn unmatches columns in the
+#: second.
+SELECTION = ["west0479", "494_bus", "lp_25fv47", "celegansneural", "illc1033", "LISWET4_A"]
+SELECTION += ["lp_scorpion", "basis_d2q06c", "QPCBOEI1_A", "GD06_theory"]
+
+
+@needs_mpi
+@pytest.mark.parametrize("n_ranks", [2, 3])
+def test_real_matrices(n_ranks, tmp_path):
+    """Against published values; benchmarks/ranks.py does all of a folder."""
+    names = [name for name in SELECTION if suitesparse.find(name)]
+    suitesparse.copy(names, tmp_path)
+    program = HERE.parents[1] / "benchmarks" / "ranks.py"
+    done = start(n_ranks, program, "real", tmp_path, *names)
+    assert done.returncode == 0, done.stdout + done.stderr[-4000:]
+    assert f"{len(names)} of {len(names)} right on {n_ranks} ranks" in done.stdout
+
+
+def test_without_mpi4py(monkeypatch):
+    monkeypatch.setitem(sys.modules, "mpi4py", None)
+    with pytest.raises(ImportError, match="pip install mpi4py mpich brings it, with an MPI"):
+        import_mpi()
+
+
+def test_command_line_without_mpi4py(matrix_file):
+    """A launcher says that there are several ranks, but nothing is there to join them."""
+    code = (
+        "import sys; sys.modules['mpi4py'] = None; from sparsematch.cli import main;"
+        f"sys.exit(main(['rank', {str(matrix_file[0])!r}]))"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", code],
+        env={**os.environ, "OMPI_COMM_WORLD_SIZE": "2"},
+        capture_output=True,
+        text=True,
+        timeout=LIMIT,
+        check=False,
+    )
+    assert done.returncode == 4
+    assert "several ranks need mpi4py" in done.stderr
+
+
+def test_one_process_needs_no_mpi():
+    """Without a communicator a matrix is whole, and nothing is imported."""
+    code = (
+        "import sys, numpy as np, scipy.sparse as sp, sparsematch as sm;"
+        "A = sm.DistributedCSR.from_local(None, sp.csr_array(np.eye(3)[::-1]));"
+        "m = sm.maximum_transversal(A, method='ms_bfs');"
+        "assert sm.is_maximum(A, m) and m.is_perfect;"
+        "assert m.perm_r().tolist() == [2, 1, 0];"
+        "assert m.to_matlab().tolist() == [3, 2, 1] and m.to_pyomo() == {0: 2, 1: 1, 2: 0};"
+        "assert sm.permute_and_redistribute(A, m).to_local().diagonal().all();"
+        "assert 'mpi4py' not in sys.modules"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, timeout=LIMIT, check=False
+    )
+    assert (done.returncode, done.stderr) == (0, "")
+
+
+def test_one_rank_counts_entries_beyond_the_type_of_its_indices(monkeypatch):
+    """The boundaries of rows then need 64 bits, though columns do not."""
+    A = sm.DistributedCSR(None, [0, 1], np.zeros(1, np.int32), 0, (1, 1))
+    matching = DistributedMatching.start(A)
+    object.__setattr__(A, "nnz", 2**31)
+    seen = []
+    engine = SimpleNamespace(improve=lambda *given: seen.extend(given))
+    monkeypatch.setattr(cases, "select", lambda *_, **__: engine)
+    mpi_auto.improve(A, matching, Run())
+    graph, mates, _ = seen
+    assert graph.indptr.dtype == graph.indices.dtype == mates.row_mate.dtype == np.int64
+    assert matching.row_mate.dtype == np.int32
+
+
+ONE = sp.csr_array(np.eye(1))
+
+
+def test_types():
+    A = sm.DistributedCSR.from_local(None, sp.csr_array(np.eye(2)))
+    assert isinstance(sm.maximum_transversal(A), sm.DistributedMatching)
+    parts = sm.coarse_dulmage_mendelsohn(A)
+    assert isinstance(parts, sm.CoarseParts)
+    assert parts.sizes == ((0, 0), (2, 2), (0, 0))
+    assert isinstance(sm.block_triangular_form(A), sm.DistributedBlockForm)
+    assert isinstance(sm.maximum_product_transversal(A), sm.DistributedTransversal)
+    bare = sm.DistributedCSR(None, [0, 1], [0], 0, (1, 1))
+    with pytest.raises(TypeError, match="A has no values, which are the weights"):
+        sm.maximum_product_transversal(bare)
+    with pytest.raises(ValueError, match="A has no values, which the factors"):
+        sm.permute_and_redistribute(
+            bare, sm.maximum_product_transversal(sm.DistributedCSR.from_local(None, ONE))
+        )
+    infinite = sm.DistributedCSR.from_local(None, np.inf * ONE)
+    with pytest.raises(ValueError, match=r"A\[0, 0\] is inf, which is not finite"):
+        sm.maximum_product_transversal(infinite)
+    with pytest.raises(TypeError, match="A must be a DistributedCSR"):
+        sm.permute_and_redistribute(sp.csr_array(np.eye(2)), [0, 1])
+
+
+def test_the_only_file_that_calls_mpi():
+    """Elsewhere no method of a communicator is called, but the one that agreeing needs."""
+    calls = [f".{name}(" for name in ("Alltoallv", "Allreduce", "Allgatherv", "Bcast", "Barrier")]
+    calls += [f"comm.{name}(" for name in ("allgather", "bcast", "barrier", "allreduce", "Abort")]
+    package = HERE.parents[1] / "sparsematch"
+    found = {
+        (path.name, call)
+        for path in package.rglob("*.py")
+        for call in calls
+        if call in path.read_text(encoding="utf-8") and path.name != "exchange.py"
+    }
+    assert found == {("agreement.py", "comm.allgather(")}

@@ -1,0 +1,140 @@
+"""The analysis: the form, whether pivots will stay, and that index arrays are right."""
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+from hypothesis import given
+
+import sparsematch as sm
+from sparsematch import solvers
+from sparsematch._engines.cpu.lu.block_lu import LIMITS
+from sparsematch.demo import build_circuit
+from sparsematch.solvers import _external
+from test_solvers import check, systems
+
+
+def test_a_poor_diagonal_is_exchanged():
+    """The pattern says nothing; the values say which of many transversals to take."""
+    n = 60
+    rng = np.random.default_rng(12)
+    dense = (
+        (rng.random((n, n)) < 0.1) * 1e-6 * rng.random((n, n))
+        + 1e-7 * np.eye(n)
+        + np.eye(n)[rng.permutation(n)]
+    )
+    A = sp.csc_array(dense)
+    auto, structure = solvers.splu(A), solvers.splu(A, pivoting="structure")
+    for lu in (auto, structure):
+        check(dense, lu, np.ones(n))
+    assert dense[auto.row_perm][:, auto.col_perm].diagonal().min() > 0.5
+    assert auto.nnz <= structure.nnz
+    analysis = solvers.analyse(A * np.nan)  # only the pattern is asked for
+    check(dense, analysis.factorise(A), np.ones(n))
+
+
+def test_few_poor_pivots_in_large_blocks():
+    """A handful of them fills a block: the values name pivots that need not move."""
+    A = build_circuit(4500, seed=7).matrix
+    rng = np.random.default_rng(0)
+    A = A[rng.permutation(A.shape[0])][:, rng.permutation(A.shape[0])]
+    auto, structure, product = (
+        solvers.splu(A, pivoting=kind) for kind in ("auto", "structure", "product")
+    )
+    assert auto.nnz == product.nnz < 0.8 * structure.nnz
+    assert auto.growth < 2 < structure.growth
+
+
+@pytest.mark.parametrize("kind", [float, complex])
+def test_a_heavy_block_keeps_its_order_while_pivots_stay(monkeypatch, kind):
+    """SuperLU keeps the order found, and orders anew where the diagonal has become small."""
+    asked, real = [], _external.splu
+    monkeypatch.setattr(
+        _external, "splu", lambda A, **options: asked.append(options) or real(A, **options)
+    )
+    n = 90
+    dense = heavy(monkeypatch, n, kind)
+    moved = dense - 0.999 * np.diag(dense.diagonal())
+    analysis = solvers.analyse(sp.csc_array(dense))
+    assert analysis.outside == [0]
+    b = np.random.default_rng(1).standard_normal((n, 2))
+    lu = analysis.factorise(sp.csc_array(dense))
+    for values, ordering in (
+        (dense, "NATURAL"),
+        (moved, "COLAMD"),
+        (moved, "NATURAL"),
+        (dense, "NATURAL"),
+    ):
+        lu.refactorise(sp.csc_array(values))
+        check(values, lu, b)
+        check(values, analysis.factorise(sp.csc_array(values)), b)
+        assert asked[-2]["permc_spec"] == ordering
+        assert ("options" in asked[-2]) == (values is dense)
+    assert solvers.analyse(sp.csc_array(moved)).factorise(sp.csc_array(moved)).growth < 100
+
+
+def heavy(monkeypatch, n, kind):
+    """A matrix that is left to others, in an order that makes little fill."""
+    monkeypatch.setattr(LIMITS, "work_per_entry", 1.0)
+    rng = np.random.default_rng(4)
+    there = rng.random((n, n)) < 0.03
+    dense = (there | there.T) * rng.standard_normal((n, n)) + (
+        3 + 3j if kind is complex else 3
+    ) * np.eye(n)
+    dense[np.arange(n), np.roll(np.arange(n), 1)] = 0.5
+    return dense
+
+
+@pytest.mark.parametrize(
+    ("name", "module"), [("umfpack", "scikits.umfpack"), ("klu", "sksparse.klu"), ("own", "math")]
+)
+def test_others_get_ascending_columns(monkeypatch, name, module):
+    """Some put them in order where they are, and the values of the next call would not."""
+    pytest.importorskip(module)
+    seen = []
+
+    class Own(_external.SuperLUFactor):
+        def __init__(self, indptr, rows, values, memory):
+            seen.append(
+                sp.csc_array((values, rows, indptr)).has_canonical_format and "foreseen" in memory
+            )
+            super().__init__(indptr, rows, values, memory)
+
+    dense = heavy(monkeypatch, 70, float)
+    A = sp.csc_array(dense)
+    analysis = solvers.analyse(A, solver=Own if name == "own" else name)
+    assert analysis.outside == [0]
+    for lu in (analysis.factorise(A), analysis.factorise(A)):
+        check(dense, lu, np.ones(70))
+        lu.refactorise(2 * A)
+        check(2 * dense, lu, np.ones(70))
+    assert all(seen)
+
+
+@pytest.mark.parametrize("kind", [np.int32, np.int64])
+def test_index_types_do_not_make_a_pattern(kind):
+    A = sp.csc_array(np.array([[4.0, 1, 0], [0, 2, 1], [0, 1, 3]]))
+    analysis = solvers.analyse(A)
+    B = sp.csc_array((A.data, A.indices.astype(kind), A.indptr.astype(kind)), shape=A.shape)
+    assert np.allclose(analysis.factorise(B).solve(np.array([5.0, 3, 4])), 1)
+    B.indices[0] = 1
+    B.indices[1] = 0
+    with pytest.raises(ValueError, match="another pattern"):
+        analysis.factorise(B)
+
+
+@given(systems())
+def test_form_of_an_analysis(system):
+    """It is the block form of the matrix, found with a first look or without."""
+    dense, A, _ = system
+    form = solvers.analyse(A).form
+    starts, n = form.row_blocks, len(dense)
+    assert np.array_equal(
+        np.sort(np.diff(starts)), np.sort(np.diff(sm.block_triangular_form(A).row_blocks))
+    )
+    permuted = form.permute(sp.csr_array(A)).toarray()
+    assert not permuted[np.arange(n)[:, np.newaxis] >= np.repeat(starts[1:], np.diff(starts))].any()
+    assert permuted.diagonal().all()
+    assert sm.is_matching(A, form.matching)
+    assert form.structural_rank == n
+    assert form.coarse_rows.tolist() == [0, 0, n, n, n]
+    assert form.coarse_cols.tolist() == [0, 0, 0, n, n]

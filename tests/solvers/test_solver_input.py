@@ -1,0 +1,222 @@
+"""What solvers accept and refuse: patterns, duplicates, singular matrices, wrong arguments."""
+
+import copy
+import multiprocessing
+import pickle
+import sys
+import types
+from concurrent.futures import ProcessPoolExecutor
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+
+import sparsematch as sm
+from sparsematch import solvers
+from sparsematch._types.deficient_pieces import DeficientPieces
+from sparsematch.solvers import _external, _ilu
+from test_solvers import check, leave_all_blocks
+
+
+def test_the_pattern_is_checked():
+    A = sp.csr_array(np.array([[1.0, 2, 0], [0, 3, 4], [5, 0, 6]]))
+    analysis = solvers.analyse(A)
+    B = A.copy()
+    B.indices[:2] = 2, 0
+    with pytest.raises(ValueError, match="another pattern"):
+        analysis.factorise(B)
+    with pytest.raises(ValueError, match="shape"):
+        analysis.factorise(A[:2])
+    with pytest.raises(ValueError, match=r"values of shape \(5,\) for a matrix with 6 entries"):
+        analysis.factorise(A.data[1:])
+    with pytest.raises(TypeError, match="array of values"):
+        analysis.factorise([1.0] * 6)
+    # the same pattern in another format
+    check(A.toarray(), analysis.factorise(A.tocsc()), np.ones(3))
+
+
+def test_duplicates_are_added():
+    """In compressed and coordinate form, sorted or not, int32 or int64."""
+    rows, cols, values = (
+        np.array([0, 1, 0, 0, 1]),
+        np.array([1, 0, 1, 0, 1]),
+        np.array([1.0, 2, 3, 4, 5]),
+    )
+    dense = np.array([[4.0, 4], [2, 5]])
+    for dtype in (np.int32, np.int64):
+        coo = sp.coo_array((values, (rows.astype(dtype), cols.astype(dtype))), shape=(2, 2))
+        order = np.argsort(rows, kind="stable")
+        indptr = np.array([0, 3, 5], dtype)
+        csr = sp.csr_array((values[order], cols[order].astype(dtype), indptr), shape=(2, 2))
+        for A in (coo, csr, csr.T):
+            expected = dense.T if A.format == "csc" else dense
+            lu = solvers.splu(A)
+            check(expected, lu, np.array([1.0, 2]))
+            lu.refactorise(A.data)
+            check(expected, lu, np.array([1.0, 2]))
+
+
+def test_structurally_singular():
+    A = sp.csc_array(np.array([[1.0, 1, 0], [2, 0, 0], [3, 0, 0]]))
+    with pytest.raises(solvers.SingularMatrixError) as caught:
+        solvers.splu(A)
+    assert isinstance(caught.value, RuntimeError)
+    assert sorted(caught.value.rows) == [1, 2]
+    assert caught.value.cols.tolist() == [0]
+    assert str(sm.explain_singularity(A)) in str(caught.value)
+    assert str(caught.value.report) == str(sm.explain_singularity(A))
+
+
+def test_numerically_singular(monkeypatch):
+    """In the core and by an external solver; stored zeros explain why, where they do."""
+    leave_all_blocks(monkeypatch)
+    for dense in (
+        np.array([[1.0, 2, 9], [2, 4, 8], [0, 0, 1]]),
+        np.kron(np.eye(1), np.ones((5, 5))),
+    ):
+        with pytest.raises(solvers.SingularMatrixError, match="numerically singular") as caught:
+            solvers.splu(sp.csc_array(dense))
+        assert caught.value.report is None
+        assert caught.value.rows.size == caught.value.cols.size
+    A = sp.csc_array(np.array([[1.0, 2], [3, 4]]))
+    A.data[:2] = 0
+    with pytest.raises(solvers.SingularMatrixError, match="not counting entries that are zero"):
+        solvers.splu(A)
+
+
+def test_raising_walks_no_pieces_but_those_shown(monkeypatch):
+    """Of many; their rows are found when they are asked for."""
+    walked, real = [], DeficientPieces.__getitem__
+    monkeypatch.setattr(
+        DeficientPieces, "__getitem__", lambda self, k: walked.append(k) or real(self, k)
+    )
+    A = sp.coo_array((np.ones(50), (np.arange(50), np.arange(50) // 2)), shape=(50, 50))
+    with pytest.raises(solvers.SingularMatrixError) as caught:
+        solvers.splu(A)
+    assert 0 < len(walked) < 12
+    assert caught.value.rows.tolist() == list(range(50))
+    assert caught.value.cols.tolist() == list(range(25))
+
+
+@pytest.mark.parametrize("last", [0.0, 4.0])
+def test_the_error_can_be_pickled(last):
+    """Whether the pattern or the numbers are to blame."""
+    with pytest.raises(solvers.SingularMatrixError) as caught:
+        solvers.splu(sp.csc_array(np.array([[1.0, 2], [2 if last else 0, last]])))
+    again = pickle.loads(pickle.dumps(caught.value))
+    assert type(again) is solvers.SingularMatrixError
+    assert str(again) == str(caught.value)
+    for side in ("rows", "cols"):
+        assert getattr(again, side).tolist() == getattr(caught.value, side).tolist()
+    assert (again.report is None) == bool(last)
+
+
+@pytest.mark.parametrize("kind", [float, complex])
+def test_an_incomplete_factorisation_of_a_singular_matrix(kind):
+    """With everything kept, there is no pivot; SuperLU's own error does not come through."""
+    with pytest.raises(solvers.SingularMatrixError, match="3 rows and columns") as caught:
+        solvers.spilu(sp.csc_array(np.ones((3, 3), kind)), drop_tol=0)
+    assert caught.value.rows.tolist() == caught.value.cols.tolist() == [0, 1, 2]
+
+
+def test_superlu_without_memory(monkeypatch):
+    def no_memory(*args, **options):
+        raise RuntimeError("SUPERLU_MALLOC fails for buf in intCalloc() at line 168 in file m.c")
+
+    leave_all_blocks(monkeypatch)
+    monkeypatch.setattr(_external, "splu", no_memory)
+    monkeypatch.setattr(_ilu, "_spilu", no_memory)
+    A = sp.csc_array(np.array([[4.0, 1, 1], [1, 4, 1], [1, 1, 4]]))
+    for call in (solvers.splu, solvers.spilu, lambda A: solvers.spsolve(A, np.ones(3))):
+        with pytest.raises(MemoryError, match="less fill"):
+            call(A)
+
+
+def test_after_an_error_there_is_nothing():
+    A = sp.csc_array(np.array([[1.0, 2], [3, 4]]))
+    lu = solvers.splu(A)
+    with pytest.raises(solvers.SingularMatrixError):
+        lu.refactorise(np.ones(4))
+    assert "failed" in repr(lu)
+    with pytest.raises(RuntimeError, match="nothing to solve with"):
+        lu.solve(np.ones(2))
+    lu.refactorise(A)
+    assert np.allclose(A @ lu.solve(np.ones(2)), 1)
+
+
+def test_bad_input():
+    A = sp.csc_array(np.eye(3))
+    lu = solvers.splu(A)
+    for call, error, text in (
+        (lambda: solvers.splu(np.eye(3)), TypeError, "SciPy sparse"),
+        (lambda: solvers.splu(sp.csc_array((2, 3))), ValueError, r"square, but has shape \(2, 3\)"),
+        (lambda: solvers.splu(A, solver="mumps"), ValueError, "'mumps'.*'superlu'"),
+        (
+            lambda: solvers.splu(A, pivoting="best"),
+            ValueError,
+            "'best'.*'auto', 'structure', 'product'",
+        ),
+        (lambda: solvers.spilu(A, pivoting=1), TypeError, "pivoting"),
+        (lambda: solvers.splu(A * np.nan), ValueError, r"A\[0, 0\] is nan"),
+        (lambda: lu.solve(np.ones(2)), ValueError, r"shape \(2,\)"),
+        (lambda: lu.solve(np.ones(3), "X"), ValueError, "'X'.*'N', 'T', 'H'"),
+        (lambda: lu.solve(np.array(["a"] * 3)), TypeError, "numbers"),
+    ):
+        with pytest.raises(error, match=text):
+            call()
+
+
+def test_arrays_of_pydata_sparse(monkeypatch):
+    """Whatever their format; a stand-in will do, as the library is not imported."""
+    dense = np.array([[4.0, 1], [1, 3]])
+
+    class SparseArray:
+        def to_scipy_sparse(self):
+            return sp.coo_array(dense)
+
+    monkeypatch.setitem(sys.modules, "sparse", types.SimpleNamespace(SparseArray=SparseArray))
+    A, b = SparseArray(), np.ones(2)
+    assert np.allclose(dense @ solvers.spsolve(A, b), b)
+    assert np.allclose(dense @ solvers.spilu(A).solve(b), b)
+    lu = solvers.analyse(A).factorise(A)
+    lu.refactorise(A)
+    check(dense, lu, b)
+
+
+def test_empty():
+    lu = solvers.splu(sp.csc_array((0, 0)))
+    assert lu.solve(np.empty(0)).shape == (0,)
+    assert lu.solve(np.empty((0, 2))).shape == (0, 2)
+    assert solvers.splu(sp.csc_array(np.eye(2))).solve(np.empty((2, 0))).shape == (2, 0)
+
+
+def test_the_error_leaves_a_process_pool():
+    A = sp.csc_array([[1.0, 2.0], [2.0, 4.0]])
+    workers = ProcessPoolExecutor(1, mp_context=multiprocessing.get_context("spawn"))
+    with workers, pytest.raises(solvers.SingularMatrixError, match="numerically singular"):
+        workers.submit(solvers.splu, A).result()
+
+
+def test_factors_refuse_to_be_pickled():
+    lu = solvers.splu(sp.csc_array(np.eye(3)))
+    if hasattr(lu, "analysis"):
+        with pytest.raises(TypeError, match="call splu there"):
+            pickle.dumps(lu)
+    analysis = solvers.analyse(sp.csc_array(np.eye(3)))
+    assert copy.copy(analysis) is analysis
+    assert copy.deepcopy(analysis) is analysis
+    with pytest.raises(TypeError, match="call analyse there"):
+        pickle.dumps(analysis)
+
+
+@pytest.mark.parametrize("dtype", [np.uint8, np.uint64, np.int32])
+def test_what_is_no_permutation(dtype):
+    """Of unsigned integers too, where no -1 can stand for what is missing."""
+    with pytest.raises(ValueError, match="row_perm is not a permutation: 1 does not occur"):
+        solvers.to_superlu(np.array([0, 0], dtype), [0, 1])
+
+
+@pytest.mark.parametrize("p", [[np.inf, 1.0], np.array([2**64 - 1, 1], np.uint64)])
+def test_what_is_no_place(p):
+    with pytest.raises(ValueError, match="p has the element"):
+        sm.Matching.from_matlab(p, 2)

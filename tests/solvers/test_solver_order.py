@@ -1,0 +1,107 @@
+"""Which diagonal and which order a large block gets is decided before anything is factorised."""
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+from scipy.sparse.linalg import splu
+
+from sparsematch import solvers
+from sparsematch._engines.cpu.lu.block_lu import LIMITS
+from sparsematch.solvers import _plan
+from test_solvers import replanned  # noqa: F401
+
+
+@pytest.fixture
+def exchanged(monkeypatch):
+    """One entry for each search for the diagonal with the largest product."""
+    calls, real = [], _plan._exchange
+    monkeypatch.setattr(_plan, "_exchange", lambda *arguments: calls.append(1) or real(*arguments))
+    return calls
+
+
+def grid(n):
+    """The pattern of five-point differences on n x n points."""
+    line = sp.diags_array([np.ones(n - 1), np.ones(n), np.ones(n - 1)], offsets=[-1, 0, 1])
+    one = sp.eye_array(n)
+    return sp.csc_array(sp.kron(line, one) + sp.kron(one, line))
+
+
+def random_values(A, weak):
+    """Random values for a pattern, a share of the diagonal tiny."""
+    rng = np.random.default_rng(3)
+    A = A.tocoo()
+    A.data = rng.uniform(0.5, 2.0, A.nnz) * rng.choice([-1, 1], A.nnz)
+    A.data[(A.row == A.col) & (rng.random(A.shape[0])[A.row] < weak)] = 1e-9
+    return sp.csc_array(A)
+
+
+def saddle_point(n):
+    """[I, B'; B, 0] for the edges and all points but one of a grid of n x n."""
+    A = sp.triu(grid(n), k=1).tocoo()
+    edges = np.arange(A.nnz)
+    ends, signs = np.r_[A.row, A.col], np.r_[np.ones(A.nnz), -np.ones(A.nnz)]
+    B = sp.csr_array((signs, (ends, np.r_[edges, edges])), shape=(n * n, A.nnz))[1:]
+    return sp.csc_array(sp.block_array([[sp.eye_array(A.nnz), B.T], [B, None]]))
+
+
+def solves(A, lu):
+    b = np.random.default_rng(8).standard_normal(A.shape[0])
+    return np.allclose(A @ lu.solve(b), b, rtol=1e-8, atol=1e-8)
+
+
+def test_a_heavy_symmetric_block_is_given_away_at_once(exchanged, replanned):  # noqa: F811
+    A = random_values(grid(80), 0.05)
+    lu = solvers.splu(A)
+    assert lu.analysis.outside == [0]
+    assert not exchanged
+    assert not replanned
+    assert solves(A, lu)
+
+
+def test_a_light_block_is_tried_as_it_is(exchanged, replanned):  # noqa: F811
+    n = 900
+    band = sp.diags_array([np.ones(n - 1), np.ones(n), np.ones(n - 1)], offsets=[-1, 0, 1])
+    A = random_values(band, 0.05)
+    lu = solvers.splu(A)
+    assert lu.analysis.outside == []
+    assert not exchanged
+    assert not replanned
+    assert solves(A, lu)
+
+
+def test_few_weak_pivots_are_exchanged_first(exchanged, replanned):  # noqa: F811
+    A = random_values(grid(30), 0.0)
+    A[450, 450] = 1e-9
+    lu = solvers.splu(A)
+    assert len(exchanged) == 1
+    assert not replanned
+    assert solves(A, lu)
+
+
+def test_a_saddle_point_keeps_its_diagonal_of_zeros():
+    A = saddle_point(50)
+    lu = solvers.splu(A)
+    assert lu.nnz < 0.5 * splu(A).nnz
+    assert lu.growth < 10
+    assert solves(A, lu)
+    lu.refactorise(3 * A)
+    assert solves(3 * A, lu)
+
+
+@pytest.mark.parametrize("first", [False, True])
+def test_zeros_are_kept_only_if_the_order_fills_them(monkeypatch, first):
+    """The least degree comes first: where that is a zero, nothing has filled it."""
+    monkeypatch.setattr(LIMITS, "work_per_entry", -1.0)
+    monkeypatch.setattr(LIMITS, "always_inside", 1)
+    if first:  # each zero has the degree 2, all others at least 4
+        n = 40
+        B = sp.eye_array(n // 2, n) + sp.eye_array(n // 2, n, k=1)
+        H = sum(sp.eye_array(n, k=k) for k in (-2, -1, 1, 2, n - 1, 1 - n, n - 2, 2 - n))
+        H = H + 9 * sp.eye_array(n)
+        A = sp.csc_array(sp.block_array([[H, B.T], [B, None]]))
+    else:
+        A = saddle_point(12)
+    analysis = solvers.analyse(A)
+    block = max(analysis.outside, key=lambda k: analysis._plan.external[k].rows.max())
+    assert ("foreseen" in analysis._plan.external[block].memory) == (not first)
+    assert solves(A, analysis.factorise(A))

@@ -1,0 +1,295 @@
+"""Systems solved block by block: every format, new values, and no solution."""
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy.sparse.linalg import aslinearoperator, gmres
+from scipy.sparse.linalg import splu as scipy_splu
+
+from sparsematch import solvers
+from sparsematch._engines.cpu.lu.block_lu import LIMITS
+from sparsematch.solvers import _plan
+
+pytestmark = [pytest.mark.asan, pytest.mark.wheel]
+
+FORMS = ("csr", "csc", "coo")
+
+
+def staircase(rng, sizes, density=0.3, kind=float):
+    """Dense enough diagonal blocks, entries above them, rows and columns in random order."""
+    n = sum(sizes)
+    A, start = np.triu(rng.random((n, n)) < density / 3, 1) * rng.standard_normal((n, n)), 0
+    for m in sizes:
+        block = slice(start, start + m)
+        A[block, block] = (rng.random((m, m)) < density) * rng.standard_normal((m, m))
+        start += m
+    A += np.diag(3 + rng.random(n) + np.abs(A).sum(axis=1))
+    A = A.astype(kind)
+    if kind is complex:
+        A *= np.exp(2j * np.pi * rng.random((n, n)))
+    return A[rng.permutation(n)][:, rng.permutation(n)]
+
+
+@st.composite
+def systems(draw):
+    """A dense nonsingular matrix, the same sparse, and a right-hand side or several."""
+    rng = np.random.default_rng(draw(st.integers(0, 2**32)))
+    sizes = draw(st.lists(st.integers(1, 12), min_size=1, max_size=8))
+    kind = draw(st.sampled_from((float, complex)))
+    dense = staircase(rng, sizes, draw(st.floats(0.1, 0.9)), kind)
+    shape = (len(dense),) if draw(st.booleans()) else (len(dense), draw(st.integers(1, 4)))
+    b = rng.standard_normal(shape)
+    if draw(st.booleans()):
+        b = b + 1j * rng.standard_normal(shape)
+    return dense, sp.coo_array(dense).asformat(draw(st.sampled_from(FORMS))), b
+
+
+def turned(A, trans):
+    return {"N": A, "T": A.T, "H": A.conj().T}[trans]
+
+
+def check(dense, lu, b):
+    for trans in "NTH":
+        x = lu.solve(b, trans)
+        assert x.shape == b.shape
+        assert np.allclose(turned(dense, trans) @ x, b, rtol=1e-9, atol=1e-9)
+
+
+def leave_all_blocks(monkeypatch):
+    """Leave every block of two rows or more to SuperLU."""
+    monkeypatch.setattr(LIMITS, "always_inside", 1)
+    monkeypatch.setattr(LIMITS, "work_per_entry", -1.0)
+
+
+@pytest.fixture
+def all_external(monkeypatch):
+    leave_all_blocks(monkeypatch)
+
+
+@given(systems())
+def test_solves(system):
+    dense, A, b = system
+    before = [array.copy() for array in (A.data, b)]
+    lu = solvers.splu(A)
+    check(dense, lu, b)
+    assert lu.shape == A.shape
+    assert all(map(np.array_equal, before, (A.data, b)))
+
+
+@given(systems(), st.integers(0, 2**32))
+def test_new_values(system, seed):
+    """New numbers with the same pivots, and with pivots that no longer do."""
+    dense, A, b = system
+    lu = solvers.splu(A)
+    dense = dense * (1 + np.random.default_rng(seed).random(dense.shape))
+    dense *= np.exp2(np.random.default_rng(seed).integers(-3, 3, len(dense)))[:, np.newaxis]
+    B = A.copy()
+    B.data = dense[A.tocoo().row, A.tocoo().col]
+    lu.refactorise(B)
+    check(dense, lu, b)
+    lu.refactorise(B.data)
+    check(dense, lu, b)
+
+
+def test_external_blocks(all_external):
+    rng = np.random.default_rng(1)
+    for kind in (float, complex):
+        dense = staircase(rng, [5, 1, 9, 2, 1, 1, 20], 0.8, kind)
+        analysis = solvers.analyse(sp.csc_array(dense))
+        assert len(analysis.outside) >= 3
+        lu = analysis.factorise(sp.csc_array(dense))
+        for b in (rng.standard_normal(len(dense)), rng.standard_normal((len(dense), 3)) + 1j):
+            check(dense, lu, b)
+            lu.refactorise(sp.csc_array(dense))
+            check(dense, lu, b)
+            check(dense, analysis.factorise(sp.csc_array(dense)), b)
+        assert lu.nnz > 0
+        assert np.isfinite(lu.growth)
+
+
+@pytest.fixture
+def replanned(monkeypatch):
+    """The blocks that have been planned anew, with the plans before and after."""
+    made, real = [], _plan.FactorisationPlan.replan_block
+
+    def replan_block(self, k, values):
+        made.append((k, self, real(self, k, values)))
+        return made[-1][2]
+
+    monkeypatch.setattr(_plan.FactorisationPlan, "replan_block", replan_block)
+    return made
+
+
+def filling(n=400, density=0.006, seed=7):
+    """A random matrix on a cycle, with a tiny diagonal: every pivot moves, against the order."""
+    rng = np.random.default_rng(seed)
+    A = sp.random_array((n, n), density=density, random_state=rng, format="csc")
+    cycle = sp.csc_array((np.ones(n), (np.arange(n), np.roll(np.arange(n), 1))), shape=(n, n))
+    return sp.csc_array(A + 1e-9 * sp.eye_array(n, format="csc") + cycle)
+
+
+def test_a_block_that_fills_up_is_left_to_an_external_solver(replanned):
+    A, b = filling(), np.random.default_rng(1).standard_normal(400)
+    analysis = solvers.analyse(A, matching=np.arange(400))
+    assert analysis.outside == []
+    lu = analysis.factorise(A)
+    ((k, before, after),) = replanned
+    assert lu.analysis.outside == [k]
+    assert lu.analysis is not analysis
+    assert analysis.outside == [], "an analysis never changes"
+    assert not before.external_only.any()
+    assert after.external_only.tolist() == [i == k for i in range(analysis.n_blocks)]
+    lu.refactorise(2 * A)
+    later = lu.analysis.factorise(A)
+    assert len(replanned) == 1, "the new plan is kept"
+    assert np.allclose(2 * A @ lu.solve(b), b)
+    assert np.allclose(A @ later.solve(b), b)
+
+
+def test_values_choose_the_diagonal_of_a_block_that_fills_up(replanned):
+    """Where pivoting may follow the values, that is tried before the block is given away."""
+    A, n = filling().tocoo(), 400
+    analysis = solvers.analyse(A)
+    on_diagonal = analysis.form.matching.row_mate[A.row] == A.col
+    A.data = np.where(on_diagonal, 1e-9, np.random.default_rng(7).uniform(0.1, 1.1, A.nnz))
+    lu = analysis.factorise(A)
+    ((_, before, after),) = replanned
+    assert before.may_exchange
+    assert not after.may_exchange
+    assert lu.analysis.outside == []
+    diagonal = A.tocsr()[lu.analysis.form.row_perm][:, lu.analysis.form.col_perm].diagonal()
+    assert diagonal.min() >= 0.1
+    b = np.random.default_rng(1).standard_normal(n)
+    assert np.allclose(A @ lu.solve(b), b)
+
+
+def test_no_search_for_new_values(monkeypatch):
+    """Matching, block search, ordering: once."""
+    A = sp.csc_array(staircase(np.random.default_rng(2), [3, 1, 6, 1]))
+    analysis = solvers.analyse(A)
+
+    def forbidden(*args, **kwargs):
+        raise AssertionError("the pattern was searched again")
+
+    for step in ("block_form", "_analyse_blocks", "_make_plan"):
+        monkeypatch.setattr(_plan, step, forbidden)
+    lu = analysis.factorise(A)
+    lu.refactorise(A)
+    analysis.factorise(A.data)
+    assert np.allclose(A @ lu.solve(np.ones(11)), 1)
+
+
+def test_spsolve_and_factorized():
+    rng = np.random.default_rng(3)
+    dense = staircase(rng, [4, 2, 1, 5])
+    A, b = sp.csr_array(dense), rng.standard_normal((12, 2))
+    assert np.allclose(solvers.spsolve(A, b), np.linalg.solve(dense, b))
+    assert np.allclose(solvers.spsolve(A, b[:, :1]), np.linalg.solve(dense, b[:, 0]))
+    assert np.allclose(solvers.spsolve(A, sp.csc_array(b)).toarray(), np.linalg.solve(dense, b))
+    assert np.allclose(solvers.factorized(A)(b), np.linalg.solve(dense, b))
+
+
+@pytest.mark.parametrize("pivoting", ["structure", "product"])
+def test_pivoting(pivoting):
+    dense = staircase(np.random.default_rng(4), [7, 1, 8])
+    for chosen in (pivoting, "auto"):
+        check(dense, solvers.splu(sp.csc_array(dense), pivoting=chosen), np.ones(16))
+    ilu = solvers.spilu(sp.csc_array(dense), 0.0, pivoting=pivoting)
+    check(dense, ilu, np.ones(16))
+    check(dense, ilu, 1j * np.ones((16, 2)))
+
+
+def test_permutations_both_ways():
+    """SuperLU's factors are those of the matrix that the converted permutations index, and back."""
+    dense = staircase(np.random.default_rng(6), [9, 3, 1])
+    lu = scipy_splu(sp.csc_matrix(dense))
+    row_perm, col_perm = solvers.from_superlu(lu.perm_r, lu.perm_c)
+    product = (lu.L @ lu.U).toarray()
+    assert np.allclose(dense[row_perm][:, col_perm], product)
+    perm_r, perm_c = solvers.to_superlu(row_perm, col_perm)
+    assert np.array_equal(perm_r, lu.perm_r)
+    assert np.array_equal(perm_c, lu.perm_c)
+    assert np.allclose(product[perm_r][:, perm_c], dense)
+    ours = solvers.splu(sp.csc_array(dense))
+    assert np.array_equal(
+        solvers.to_superlu(ours.row_perm, ours.col_perm), (ours.perm_r, ours.perm_c)
+    )
+    for bad, error in (
+        ([0, 0], ValueError),
+        ([0, 2], ValueError),
+        ([0.5, 1], TypeError),
+        ([[0]], ValueError),
+    ):
+        with pytest.raises(error, match="row_perm"):
+            solvers.to_superlu(bad, [0, 1])
+
+
+def test_as_preconditioner():
+    dense = staircase(np.random.default_rng(7), [20, 1, 30])
+    A, b = sp.csc_array(dense), np.ones(51)
+    for M in (
+        solvers.splu(A),
+        solvers.splu(A).as_operator(),
+        solvers.spilu(A),
+        solvers.spilu(A).as_operator(),
+    ):
+        steps = []
+        x, info = gmres(A, b, M=M, rtol=1e-10, callback=steps.append, callback_type="pr_norm")
+        assert info == 0
+        assert len(steps) <= 5
+        assert np.allclose(A @ x, b)
+    inverse = aslinearoperator(solvers.splu(A))
+    assert np.allclose(inverse @ np.eye(51), np.linalg.inv(dense))
+    assert np.allclose(solvers.splu(A).as_operator().H @ b, np.linalg.solve(dense.T, b))
+
+
+def test_condition_and_growth():
+    for sizes in ([3], [9, 1, 12]):
+        dense = staircase(np.random.default_rng(8), sizes)
+        lu = solvers.splu(sp.csc_array(dense))
+        exact = np.linalg.cond(dense, 1)
+        assert exact / 3 <= lu.condition() <= exact * (1 + 1e-9)
+        assert 0 < lu.growth < 1e3
+
+
+@pytest.mark.parametrize(
+    ("name", "module"),
+    [("umfpack", "scikits.umfpack"), ("pardiso", "pypardiso"), ("klu", "sksparse.klu")],
+)
+def test_adapters(name, module, all_external):
+    pytest.importorskip(module)
+    for kind in (float, complex) if name != "pardiso" else (float,):
+        dense = staircase(np.random.default_rng(9), [30, 1, 8], 0.5, kind)
+        lu = solvers.splu(sp.csc_array(dense), solver=name)
+        for b in (np.ones(39), np.random.default_rng(1).standard_normal((39, 2))):
+            check(dense, lu, b)
+            lu.refactorise(sp.csc_array(dense))
+            check(dense, lu, b)
+
+
+def test_an_external_solver_of_the_user(monkeypatch, all_external):
+    """Any callable of the shape of an adapter will do."""
+    made = []
+
+    class Dense:
+        nnz = 0
+
+        def __init__(self, indptr, rows, values, memory):
+            self.pattern = rows, indptr
+            made.append(self)
+            self.refactorise(values)
+
+        def refactorise(self, values):
+            self.A = sp.csc_array((values, *self.pattern)).toarray()
+
+        def solve(self, b, trans):
+            return np.linalg.solve(turned(self.A, trans), b)
+
+    dense = staircase(np.random.default_rng(9), [6, 1, 8], 0.9)
+    check(dense, solvers.splu(sp.csc_array(dense), solver=Dense), np.ones((15, 2)))
+    assert made
+    assert isinstance(solvers.analyse(sp.csc_array(dense), solver=Dense), solvers.Analysis)
+    assert isinstance(solvers.splu(sp.csc_array(dense)), solvers.BlockTriangularLU)
+    assert isinstance(solvers.spilu(sp.csc_array(dense)), solvers.TransversalILU)
