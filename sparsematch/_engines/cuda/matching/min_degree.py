@@ -1,6 +1,5 @@
 """Minimum-degree start: rows with short lists first, each with the free column of fewest rows."""
 
-from dataclasses import replace
 from itertools import pairwise
 from time import perf_counter
 from typing import Any
@@ -24,10 +23,12 @@ OPTIONS: dict[str, bool | float] = {}
 CLASSES = (0, 1, 2, 3, 4, 6, 8, 12)
 LONG_CLASSES = (12, 16, 24, 32, 64, 128, 2**31 - 1)
 
-#: Degrees are counted up to about so many, in bytes.
+#: Degree at which counting in bytes ends, about: half of what a byte holds, as threads that count
+#: the same column at once go further.
 MANY = 127
 
-#: The share of the second-level cache that they may take in four bytes each.
+#: Share of the second-level cache that exact degrees, four bytes each, may fill. No figures were
+#: kept.
 CACHED = 0.5
 
 
@@ -53,7 +54,7 @@ def improve(
     degree = _degrees(kernels, graph)
     if not warm and rare_columns.pay(graph):
         most = rare_columns.match_rare_columns(kernels, graph, matching, degree, taken, run)
-        before = replace(before, most_pairs=most)
+        before.most_pairs = most
     state = start_common.state(kernels, "MinDegree", graph, matching, degree=degree, taken=taken)
     order = start_common.stretch_bits(n_rows), seed_of(run)
     for above, upto in pairwise(CLASSES):

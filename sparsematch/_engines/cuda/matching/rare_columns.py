@@ -18,11 +18,12 @@ from sparsematch._types.arrays import namespace
 from sparsematch._types.bipartite import BipartiteCSR
 from sparsematch._types.matching import Matching
 
-#: Columns are rare up to so many entries, and up to a quarter of the mean.
+#: Entries up to which a column is rare, if it has a quarter of the mean or fewer. No figures
+#: were kept.
 RARE = 6
 
-#: Entries from which on it pays: it takes some thirty launches, as long as a phase of the search
-#: that reads so many.
+#: Entries from which on it pays: it takes some thirty launches, as long as a phase of a search that
+#: reads these.
 LEAST = 1 << 22
 
 

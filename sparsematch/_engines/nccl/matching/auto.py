@@ -4,6 +4,7 @@ See `core/cases.py` of the back-end for ranks. The features are the number of ra
 the matrix, the memory of rank 0 and the skew of the row degrees, the same on all ranks.
 """
 
+from sparsematch._engines.cuda.matching.choice import POLICY
 from sparsematch._engines.mpi.core.cases import Cases, improve_by_case
 from sparsematch._engines.nccl.core.exchange import Exchange
 from sparsematch._engines.nccl.matching import cheap, min_degree, ms_bfs
@@ -18,11 +19,6 @@ SUMMARY = "One GPU alone, a small matrix on one; else a heuristic, then `ms_bfs`
 #: Size below which the engines for one GPU run if there is one; entries; they count them in 32
 #: bits.
 ALONE = 2**31
-
-#: Least mean degree of rows, and least skew of these degrees (mean square over squared mean), for
-#: `min_degree`, however large the hubs are. With power-law degrees on both sides it leaves a
-#: twentieth of the free rows that `cheap` leaves, and a phase over GPUs costs more than on one.
-LONG, UNEVEN = 8, 1.5
 
 #: Degrees that are read at a time; rows; bounds the workspace.
 SLICE = 1 << 24
@@ -46,15 +42,19 @@ def _start(
 
 
 def _are_long_and_uneven(A: DistributedCSR) -> bool:
-    """Tell whether row degrees are large and skewed. Collective, if they are large."""
-    if A.nnz < LONG * A.n_rows:
+    """Tell whether row degrees are large and skewed. Collective, if they are large.
+
+    As on one GPU, however large the hubs are. With power-law degrees on both sides `min_degree`
+    leaves a twentieth of the free rows that `cheap` leaves, and a phase over GPUs costs more.
+    """
+    if A.nnz < POLICY.long * A.n_rows:
         return False
     xp, squares = namespace(A.indptr), 0.0
     for first in range(0, len(A.own_rows), SLICE):
         sizes = xp.diff(A.indptr[first : first + SLICE + 1]).astype(float)
         squares += float((sizes * sizes).sum())
     together = sum(Exchange(A.comm, xp).allgather(squares))
-    return bool(together * A.n_rows > UNEVEN * float(A.nnz) ** 2)
+    return bool(together * A.n_rows > POLICY.uneven * float(A.nnz) ** 2)
 
 
 _CASES = Cases(
