@@ -181,7 +181,7 @@ class BlockLU {
     Outcome eliminate_columns(Index column, double preference, double limit, double before,
                               WorkCounter& counter) {
         prepare();
-        take_up(column);
+        restore_rows(column);
         const double* most = plan.most.data() + first_;
         for (Index c = column; c < m_; ++c) {
             reach(c);
@@ -205,7 +205,7 @@ class BlockLU {
         limit_ = growth_limit * largest_;
     }
     // Rows as they were when the columns before this one were finished: counted within the block.
-    void take_up(Index column) {
+    void restore_rows(Index column) {
         const auto row = [this](Index c) { return row_of[first_ + c] - first_; };
         if (column == 0) return;
         for (Index c = 0; c < column; ++c) pivot_row_[c] = row(c), done_[row(c)] = c;
