@@ -212,27 +212,9 @@ def vertex_cover(A: SparseLike | DistributedCSR, matching: Any) -> VertexCover:
     return cover
 
 
-<<<<<<< HEAD
-def read_matching(graph: BipartiteCSR, given: Any, name: str, call: str) -> Matching:
-    """Copy what a caller gave as a matching, once it is known to be one.
-
-    `call` is what ranks agree on that they do.
-    """
-    with agreed(graph, call):
-        if given is None:
-            raise wrong_type(
-                name, given, "a Matching, a pair (row_mate, col_mate) or one array row_mate"
-            )
-    matching = start_matching(graph, given, name=name)
-    flaw = operations(CertificateOps, graph.backend).wrong_pair(graph, matching)
-    if flaw:
-        kind, i, j = flaw
-        raise ValueError(f"{name} is not a matching of this matrix: {FLAWS[kind].format(i=i, j=j)}")
-=======
 def read_matching(graph: BipartiteCSR, given: Any, name: str) -> Matching:
     """Copy what a caller gave as a matching, once it is known to be one."""
     matching = copied(graph, given, name)
     if flaw := operations(CertificateOps, graph.backend).wrong_pair(graph, matching):
         raise not_a_matching(name, flaw)
->>>>>>> main
     return matching

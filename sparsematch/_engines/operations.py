@@ -85,24 +85,17 @@ class CertificateOps(Generic[_Matrix, _Mates]):
         number of threads may be given, too.
     """
 
-<<<<<<< HEAD
-    wrong_pair: Callable[[BipartiteCSR, Matching], tuple[str, int, int] | None] = (
-        _in_host_memory_only
-    )
-    free_pair: Callable[[BipartiteCSR, Matching], tuple[int, int] | None] = _in_host_memory_only
-    vertex_cover: Callable[..., VertexCover | None] = _in_host_memory_only
-=======
-    wrong_pair: Callable[[_Matrix, _Mates], tuple[int, int, int] | None] = in_host_memory_only
+    wrong_pair: Callable[[_Matrix, _Mates], tuple[str, int, int] | None] = in_host_memory_only
     free_pair: Callable[[_Matrix, _Mates], tuple[int, int] | None] = in_host_memory_only
     vertex_cover: Callable[..., VertexCover | None] = in_host_memory_only
->>>>>>> main
 
 
 @dataclass(frozen=True, kw_only=True)
 class DecompositionOps:
     """Blocks and components of a matrix.
 
-    Matchings must be maximum, and a run the one that found the matching, or an empty one.
+    Matchings must be maximum. The run and the by-products are those of the search that found the
+    matching, or an empty run and None.
 
     Attributes
     ----------
@@ -122,14 +115,14 @@ class DecompositionOps:
         set.
     """
 
-    block_labels: Callable[[BipartiteCSR, Matching, Run], BlockLabels] = in_host_memory_only
+    block_labels: Callable[[BipartiteCSR, Matching, Run, Any], BlockLabels] = in_host_memory_only
     is_block_form: Callable[[BipartiteCSR, BlockLayout], bool] = in_host_memory_only
     connected_components: Callable[[BipartiteCSR], Components] = in_host_memory_only
     block_permutation: Callable[[Matching, BlockLabels, int], BlockPermutation] = (
         in_host_memory_only
     )
     order_by_label: Callable[[IndexArray, int], tuple[IndexArray, IndexArray]] = in_host_memory_only
-    hall_violators: Callable[[BipartiteCSR, Matching, Run, bool], HallViolators] = (
+    hall_violators: Callable[[BipartiteCSR, Matching, Run, Any, bool], HallViolators] = (
         in_host_memory_only
     )
 

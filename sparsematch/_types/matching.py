@@ -25,10 +25,10 @@ FLAWS = {
 }
 
 
-def not_a_matching(name: str, flaw: tuple[int, int, int]) -> ValueError:
+def not_a_matching(name: str, flaw: tuple[str, int, int]) -> ValueError:
     """Describe a flaw: a key of `FLAWS`, a row and a column."""
-    code, i, j = flaw
-    return ValueError(f"{name} is not a matching of this matrix: {FLAWS[code].format(i=i, j=j)}")
+    kind, i, j = flaw
+    return ValueError(f"{name} is not a matching of this matrix: {FLAWS[kind].format(i=i, j=j)}")
 
 
 def not_maximum(cardinality: int) -> ValueError:

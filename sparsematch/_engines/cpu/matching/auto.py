@@ -7,7 +7,7 @@ docs/algorithms/auto.md shows the table, and benchmarks/regret.py measures what 
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import ceil
 from time import perf_counter
 from typing import Any, NamedTuple
@@ -17,7 +17,7 @@ import numpy as np
 from sparsematch._engines.cpu import _core
 from sparsematch._engines.cpu._core import DegreeStatistics, OrderFeatures
 from sparsematch._engines.cpu.core.csr import csr, mates
-from sparsematch._engines.cpu.core.run_engine import run_engine, transpose
+from sparsematch._engines.cpu.core.run_engine import HostByProducts, run_engine, transpose
 from sparsematch._engines.cpu.ordering import features
 from sparsematch._engines.registry import Run
 from sparsematch._types.arrays import BoolArray, fill_unmatched
@@ -112,11 +112,8 @@ class Policy:
 
 POLICY = Policy()
 
-#: For each row and column, whether no augmenting path needs it any more.
-Settled = tuple[BoolArray, BoolArray]
 
-
-def nothing_settled(graph: BipartiteCSR) -> Settled:
+def nothing_finished(graph: BipartiteCSR) -> tuple[BoolArray, BoolArray]:
     """Return flags that are all false."""
     return np.zeros(graph.n_major, bool), np.zeros(graph.n_minor, bool)
 
@@ -205,18 +202,24 @@ class Progress:
         The last searches from one vertex after the other that began with this start.
     pushed : bool
         Whether rows were pushed through a mesh.
-    settled : pair of arrays or None
-        For each row and column, whether no augmenting path needs it any more: trees that failed
-        mark theirs, and so does Karp-Sipser.
+    by_products : HostByProducts
+        Those of the stages that are done; trees that failed are finished.
     """
 
-    def __init__(self, graph: BipartiteCSR, matching: Matching, run: Run, policy: Policy) -> None:
+    def __init__(
+        self,
+        graph: BipartiteCSR,
+        matching: Matching,
+        run: Run,
+        policy: Policy,
+        before: HostByProducts | None = None,
+    ) -> None:
         self.graph, self.matching, self.run, self.policy = graph, matching, run, policy
+        self.by_products = before or HostByProducts()
         self.features = Features(graph, policy, run.workers)
         self.small = graph.nnz < policy.small
         self.rank, self.start, self.gave_up, self.pushed = 0, "", False, False
         self.search: StepInfo | None = None
-        self.settled: Settled | None = None
         self.proved = False  # that no augmenting path is left
 
     @property
@@ -236,12 +239,13 @@ class Progress:
 
     def free(self) -> tuple[int, int]:
         """Count the rows and columns that are free and may be needed, as far as that is known."""
-        if not self.has_core or not self.settled:
+        finished = self.by_products.finished
+        if not self.has_core or not finished:
             return self.graph.n_major - self.rank, self.graph.n_minor - self.rank
         pair = mates(self.graph, self.matching)
         rows, columns = (
             int(np.count_nonzero((mate < 0) & ~done))
-            for done, mate in zip(self.settled, pair, strict=True)
+            for done, mate in zip(finished, pair, strict=True)
         )
         return rows, columns
 
@@ -251,7 +255,7 @@ class Progress:
         if last is None or not last.phases:
             return bound
         untried = max(self.free())
-        if not self.has_core:  # else those that have failed are settled
+        if not self.has_core:  # else those that have failed are finished
             untried += last.augmentations - last.phases - self.features.rows.empty
         return min(bound, untried * last.augmentations / last.phases)
 
@@ -284,33 +288,33 @@ class Progress:
 
     def _restart(self, stage: "Stage") -> None:
         """Run a heuristic from the empty matching; adopt that if it is larger, or forced."""
-        forced, trial, rank = self.run.forced, self.matching, self.rank
+        trial, rank = self.matching, self.rank
         if self.gave_up:
             fill_unmatched(trial.row_mate)
             fill_unmatched(trial.col_mate)
             rank = 0
         else:
             trial = Matching.start(self.graph)
-        settled = nothing_settled(self.graph) if stage.engine == "karp_sipser" else None
+        flags = nothing_finished(self.graph) if stage.engine == "karp_sipser" else None
         options = {"degree_one_only": True} if stage.start == "peeling" else None
-        step = run_engine(
+        step, found = run_engine(
             stage.engine,
             self.graph,
             trial,
             self.run,
-            settled=settled,
+            replace(self.by_products, finished=flags),
             options=options,
             reason=stage.reason,
         )
         if step.cardinality < rank * (self.policy.forced if stage.start == "peeling" else 1):
-            self.run.forced = forced
+            self.by_products = replace(self.by_products, transposed=found.transposed)
             return
         if trial is not self.matching:
             self.matching.row_mate[:] = trial.row_mate
             self.matching.col_mate[:] = trial.col_mate
         self.rank, self.start = step.cardinality, stage.start
         self.gave_up = self.pushed = False
-        self.search, self.settled = None, settled
+        self.search, self.by_products = None, found
 
     def _improve(self, stage: "Stage") -> None:
         """Run an engine on the matching at hand."""
@@ -325,18 +329,19 @@ class Progress:
             more["workers"] = 1
         if single:
             passes = self._passes_of_searches(passes, more.get("workers", self.run.workers))
-            self.settled = self.settled or nothing_settled(self.graph)
-            more["settled"] = None if stage.one_sided else self.settled
+            flags = self.by_products.finished or nothing_finished(self.graph)
+            self.by_products = replace(self.by_products, finished=flags)
         if stage.engine == "cheap" and stage.allowance:
             more["options"], passes = {"patience": passes}, 0.0
         more["sides"] = "exchanged" if self._begin_with_columns(stage) else "both"
         if stage.one_sided:
             more["sides"] = "one"
-        step = run_engine(
+        step, self.by_products = run_engine(
             stage.engine,
             self.graph,
             self.matching,
             self.run,
+            self.by_products,
             edge_limit=ceil(passes * self.graph.nnz),
             reason=stage.reason,
             **more,
@@ -518,8 +523,10 @@ def may_peel(p: Progress) -> bool:
     """Tell whether Karp-Sipser was not adopted, and a vertex has degree one; not if warm."""
     if p.run.warm or p.has_core:
         return False
-    # What follows needs the transpose in any case.
-    columns = features.degree_statistics(transpose(p.graph, p.run), p.run.workers)
+    # What follows needs the transpose, whatever it tells.
+    transposed = p.by_products.transposed or transpose(p.graph, p.run)
+    p.by_products = replace(p.by_products, transposed=transposed)
+    columns = features.degree_statistics(transposed, p.run.workers)
     return p.features.rows.ones > 0 or columns.ones > 0
 
 
@@ -645,16 +652,22 @@ STAGES = (
 
 
 def improve(
-    graph: BipartiteCSR, matching: Matching, run: Run, policy: Policy | None = None
-) -> None:
+    graph: BipartiteCSR,
+    matching: Matching,
+    run: Run,
+    before: HostByProducts | None = None,
+    policy: Policy | None = None,
+) -> HostByProducts:
     """Make the matching maximum.
 
     Reads: the graph. Writes: both mates. Workspace: a byte a vertex; at times the transpose or a
     second matching. Time: that of the engines it runs.
     """
-    progress = Progress(graph, matching, run, policy or POLICY)
+    progress = Progress(graph, matching, run, policy or POLICY, before)
     for stage in SMALL_STAGES if progress.small else STAGES:
         if stage.guard(progress):
             progress.run_stage(stage)
             if progress.is_maximum:
-                return
+                break
+    found = progress.by_products
+    return replace(found, finished=None) if found.finished else found
