@@ -56,7 +56,7 @@ class SearchTree {
     // stopped, or its budget is exhausted.
     template <std::memory_order order = std::memory_order_relaxed>
     bool grow(Index root, WorkCounter& counter) {
-        // So many rows of the queue have been prefetched: their mates, lists, places of lists. The
+        // How many rows of the queue have been prefetched: their mates, lists, places of lists. The
         // queue grows while it is read, so each link of the chain counts for itself.
         Index mates = 0, lists = 0, places = 0, n = 0;
         n_edges = 0;
