@@ -51,7 +51,7 @@ def run_engine(
     workers: int,
     settings: Settings,
     options: Mapping[str, bool | float],
-    settled: _Flags | None,
+    finished: _Flags | None,
     forced: IndexArray | None,
 ) -> tuple[dict[str, Any], tuple[int, int]]:
     """Improve the mates; return fields of `StepInfo`, and how many pairs were forced by either end.
