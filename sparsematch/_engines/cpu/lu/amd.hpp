@@ -380,8 +380,8 @@ class Amd {
         entries_.push_back(cost.entries);
     }
 
-    // A counting sort of all vertices by the pivot that they were merged into: the pivot first, then
-    // those merged. Dense vertices come last, by degree.
+    // A counting sort of the vertices by the pivot that they were merged into, which comes before
+    // them. Dense vertices come last, by degree.
     void write_order(Index* order) {
         std::vector<Index>& place = hash_;
         Index n_pivots = 0;

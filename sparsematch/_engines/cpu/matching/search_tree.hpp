@@ -133,13 +133,11 @@ class SearchTree {
     const Index* col_mate_;
 };
 
-// Ends a run early if, to judge by the searches that are done, the others will cost more than half
-// of its budget of edges.
-// Only searches that succeed count, where the vertices that the others finish are passed on: no edge is scanned
-// twice by those that fail. With r of them left one costs about r^-alpha: alpha is 0 where free
-// columns are near, and 1 where searches go everywhere. It is fitted to what two parts of the
-// searches have cost, and to what is usual: more where the last search has to find the last column,
-// less where many are left.
+// Ends a run early if the remaining searches are projected to cost more than half of its budget of
+// edges. Only searches that succeed count, where columns of failed ones are never visited again.
+// With r searches left one costs about r^-alpha: alpha is 0 where free columns are near, 1 where
+// searches go everywhere. It is fitted to the cost of two parts of the searches and to the usual
+// value: larger where the last search has to find the last column, smaller where many are left.
 template <class Index>
 class CostProjection {
   public:
