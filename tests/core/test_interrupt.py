@@ -13,7 +13,7 @@ from scipy.sparse import csc_array, diags_array
 
 from calls import in_a_new_process
 from sparsematch._engines.cpu import _core
-from sparsematch._engines.cpu.lu.block_lu import block_plan
+from sparsematch._engines.cpu.lu.factorisation import block_plan
 from sparsematch._types.arrays import stable_order
 from sparsematch._types.bipartite import BipartiteCSR
 

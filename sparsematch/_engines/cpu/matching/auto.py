@@ -415,7 +415,7 @@ def always(_: Progress) -> bool:
     return True
 
 
-def order_helps(p: Progress) -> bool:
+def suits_cheap(p: Progress) -> bool:
     """Tell whether the numbering is good, degrees ascend, or it is lopsided, or warm."""
     f = p.features
     return p.run.warm or f.lopsided or f.numbered or f.order.ascending
@@ -555,7 +555,7 @@ SMALL_STAGES = (
 
 STAGES = (
     Stage("diagonal", is_square, "", "the diagonal has no zero"),
-    Stage("cheap", order_helps, "", "one pass; often all there is to do", start="cheap"),
+    Stage("cheap", suits_cheap, "", "one pass; often all there is to do", start="cheap"),
     Stage(
         "cheap",
         has_no_start,
