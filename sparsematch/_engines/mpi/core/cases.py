@@ -14,14 +14,14 @@ import numpy as np
 
 from sparsematch._engines.mpi.core.exchange import abort_on_error
 from sparsematch._engines.mpi.core.steps import Traffic
-from sparsematch._engines.registry import Run, select
+from sparsematch._engines.registry import ByProducts, Run, select
 from sparsematch._types.arrays import IndexArray, namespace
 from sparsematch._types.bipartite import BipartiteCSR
 from sparsematch._types.matching import Matching
 from sparsematch._types.over_ranks.matching import DistributedMatching
 from sparsematch._types.over_ranks.matrix import DistributedCSR
 
-_Improve = Callable[[DistributedCSR, DistributedMatching, Run], None]
+_Improve = Callable[[DistributedCSR, DistributedMatching, Run, Any], ByProducts | None]
 
 
 class GatheringExchange(Traffic, Protocol):
@@ -69,7 +69,11 @@ class Cases:
 
 
 def improve_by_case(
-    A: DistributedCSR, matching: DistributedMatching, run: Run, cases: Cases
+    A: DistributedCSR,
+    matching: DistributedMatching,
+    run: Run,
+    before: ByProducts | None,
+    cases: Cases,
 ) -> None:
     """Make the matching maximum. Collective.
 
@@ -82,8 +86,8 @@ def improve_by_case(
             _match_gathered(A, matching, run, cases)
         else:
             if not run.warm:
-                cases.start(A, matching, run)
-            cases.search(A, matching, run)
+                before = cases.start(A, matching, run, before)
+            cases.search(A, matching, run, before)
             give_reason(run, cases.together)
 
 

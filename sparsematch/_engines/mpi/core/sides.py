@@ -4,6 +4,7 @@
 columns in a `Side` of the rows, columns and rows in a `Side` of the columns.
 """
 
+from dataclasses import dataclass
 from time import perf_counter
 from typing import Any
 
@@ -12,7 +13,7 @@ from numpy.typing import NDArray
 
 from sparsematch._engines.mpi.core.exchange import Exchange
 from sparsematch._engines.rank_operations import RankOps
-from sparsematch._engines.registry import Run, operations
+from sparsematch._engines.registry import ByProducts, Run, operations
 from sparsematch._types.arrays import IndexArray
 from sparsematch._types.over_ranks.matrix import DistributedCSR
 
@@ -96,15 +97,11 @@ class Side:
         args = self.indptr, self.indices, starts, rank, filled, *out, self.slice_size
         self.exchange.run_until_quiescent(make(*args))
 
-    def transposed(self, run: Run) -> "Side":
-        """Return the other side, counted in the run, or what an earlier step has left there.
-
-        Collective.
-        """
-        if isinstance(run.kept, Side):
-            other, run.kept = run.kept, None
-            other.exchange = self.exchange
-            return other
+    def transposed(self, run: Run, before: "SideByProducts | None") -> "Side":
+        """Return the other side, counted in the run, or the one of an earlier step. Collective."""
+        if before and before.other:
+            before.other.exchange = self.exchange
+            return before.other
         begin = perf_counter()
         other = self.flipped()
         run.transposes_built += 1
@@ -145,6 +142,19 @@ class Side:
         del degrees  # all of it in place: there may be as many as own majors
         group //= self.slice_size
         return np.split(majors, np.flatnonzero(np.diff(group)) + 1)
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class SideByProducts(ByProducts):
+    """Those over ranks.
+
+    Attributes
+    ----------
+    other : Side or None
+        The side of the columns, if the next step will search from them.
+    """
+
+    other: Side | None = None
 
 
 class Lists:

@@ -29,7 +29,7 @@ def block_form(A: DistributedCSR, given: DistributedMatching, run: Run) -> Distr
 
     Time: that of `coarse_parts` and of `strong_components`.
     """
-    coarse = coarse_parts(A, given, run)
+    coarse = coarse_parts(A, given)
     with abort_on_error(A.comm):
         exchange = Exchange(A.comm)
         in_square = coarse.row_part == SQUARE

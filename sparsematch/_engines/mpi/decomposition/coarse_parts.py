@@ -10,14 +10,13 @@ import numpy as np
 from sparsematch._engines.mpi.core.exchange import Exchange, abort_on_error
 from sparsematch._engines.mpi.core.sides import Side
 from sparsematch._engines.mpi.matching.forest import Forest
-from sparsematch._engines.registry import Run
 from sparsematch._types.arrays import IndexArray
 from sparsematch._types.labels import HORIZONTAL, SQUARE, VERTICAL, CoarseParts
 from sparsematch._types.over_ranks.matching import DistributedMatching
 from sparsematch._types.over_ranks.matrix import DistributedCSR
 
 
-def coarse_parts(A: DistributedCSR, given: DistributedMatching, run: Run) -> CoarseParts:
+def coarse_parts(A: DistributedCSR, given: DistributedMatching) -> CoarseParts:
     """Return the part of every own row and column; the matching must be maximum. Collective.
 
     Time: O(own vertices and entries), and two exchanges a level. Workspace: the own part of the

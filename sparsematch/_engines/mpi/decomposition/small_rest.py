@@ -59,7 +59,7 @@ def _order(graph: Any, classes: _Array) -> tuple[_Array, _Array]:
     n = classes.size
     diagonal = np.arange(n, dtype=graph.dtype)
     labels = operations(DecompositionOps, "numpy").block_labels(
-        graph, Matching(diagonal, diagonal.copy()), Run()
+        graph, Matching(diagonal, diagonal.copy()), Run(), None
     )
     order = np.lexsort((labels.row_group, classes))
     group, low = labels.row_group[order], classes[order]

@@ -6,7 +6,7 @@ entries near the diagonal, by an allreduce.
 
 from sparsematch._engines.mpi.core.cases import Cases, give_reason, improve_by_case
 from sparsematch._engines.mpi.core.exchange import Exchange
-from sparsematch._engines.mpi.core.sides import Side
+from sparsematch._engines.mpi.core.sides import Side, SideByProducts
 from sparsematch._engines.mpi.matching import by_rank, karp_sipser, ms_bfs
 from sparsematch._engines.mpi.matching.gathered import GATHERED, is_small
 from sparsematch._engines.registry import Run
@@ -22,21 +22,29 @@ SUMMARY = (
 NEAR = 0.5
 
 
-def improve(A: DistributedCSR, matching: DistributedMatching, run: Run) -> None:
+def improve(
+    A: DistributedCSR,
+    matching: DistributedMatching,
+    run: Run,
+    before: SideByProducts | None = None,
+) -> None:
     """Make the matching maximum. Collective.
 
     Reads: the matrix. Writes: both mates. Workspace, time: those of what it runs.
     """
-    improve_by_case(A, matching, run, _CASES)
+    improve_by_case(A, matching, run, before, _CASES)
 
 
-def _start(A: DistributedCSR, matching: DistributedMatching, run: Run) -> None:
+def _start(
+    A: DistributedCSR, matching: DistributedMatching, run: Run, before: SideByProducts | None
+) -> SideByProducts | None:
     """Match rank by rank if most entries are near the diagonal, else by Karp-Sipser."""
     near = by_rank.share_of_lent(Side.of_rows(A, Exchange(A.comm)))
     by_chance = 1 / A.n_ranks
     start = by_rank if near >= by_chance + NEAR * (1 - by_chance) else karp_sipser
-    start.improve(A, matching, run)
+    found = start.improve(A, matching, run, before)
     give_reason(run, f"{near:.0%} of the entries are in columns with the numbers of the rows")
+    return found
 
 
 _CASES = Cases(

@@ -31,7 +31,7 @@ SUMMARY = "Each rank matches its rows in full with the columns that have their n
 _Array = NDArray[Any]
 
 
-def improve(A: DistributedCSR, matching: DistributedMatching, run: Run) -> None:
+def improve(A: DistributedCSR, matching: DistributedMatching, run: Run, _: object = None) -> None:
     """Make the matching maximal. Collective.
 
     Reads: the matrix. Writes: both mates. Workspace: an index per own entry in the lent columns,

@@ -31,7 +31,7 @@ _MATCHED, _DENIED, _GRANTED = 0, 1, 2
 _WIDEST = 1 << 10
 
 
-def improve(A: DistributedCSR, matching: DistributedMatching, run: Run) -> None:
+def improve(A: DistributedCSR, matching: DistributedMatching, run: Run, _: object = None) -> None:
     """Make the matching maximal. Collective.
 
     Reads: the matrix. Writes: both mates. Workspace: a place per free row, and slices. Time:

@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sparsematch._engines.mpi.core.exchange import Exchange, abort_on_error
-from sparsematch._engines.mpi.core.sides import Side
+from sparsematch._engines.mpi.core.sides import Side, SideByProducts
 from sparsematch._engines.mpi.core.steps import Account, step_info
 from sparsematch._engines.mpi.matching.cheap import propose
 from sparsematch._engines.mpi.matching.ms_bfs import count_free, from_columns
@@ -29,7 +29,12 @@ from sparsematch._types.over_ranks.matrix import DistributedCSR
 SUMMARY = "Rows and columns with one free neighbour first, then some at random, over all ranks."
 
 
-def improve(A: DistributedCSR, matching: DistributedMatching, run: Run) -> None:
+def improve(
+    A: DistributedCSR,
+    matching: DistributedMatching,
+    run: Run,
+    before: SideByProducts | None = None,
+) -> SideByProducts | None:
     """Make the matching maximal. Collective.
 
     Reads: the matrix. Writes: both mates. Workspace: the transpose, two numbers per own vertex.
@@ -39,19 +44,24 @@ def improve(A: DistributedCSR, matching: DistributedMatching, run: Run) -> None:
         begin = perf_counter()
         exchange, account = Exchange(A.comm), Account()
         side = Side.of_rows(A, exchange)
-        before = run.transpose_seconds
-        rows = _match(side, matching, run, account)
-        begin += run.transpose_seconds - before
+        transposing = run.transpose_seconds
+        rows, found = _match(side, matching, run, before, account)
+        begin += run.transpose_seconds - transposing
         propose(side, matching.row_mate, matching.col_mate, run.seed, account, rows)
         own = int(np.count_nonzero(matching.row_mate >= 0))
         run.steps.append(step_info(exchange, "karp_sipser", begin, own, account))
+        return found
 
 
 def _match(
-    side: Side, matching: DistributedMatching, run: Run, account: Account
-) -> NDArray[np.int64]:
+    side: Side,
+    matching: DistributedMatching,
+    run: Run,
+    before: SideByProducts | None,
+    account: Account,
+) -> tuple[NDArray[np.int64], SideByProducts | None]:
     """Run the kernel; return the free rows that still have free columns."""
-    other = side.transposed(run)
+    other = side.transposed(run, before)
     # degree, and exclusive or of the free neighbours, of each vertex
     left = [np.empty(2 * mate.size, side.dtype) for mate in (matching.row_mate, matching.col_mate)]
     kernel = operations(RankOps, "numpy").karp_sipser(
@@ -64,7 +74,6 @@ def _match(
     )
     account.levels += side.exchange.run_until_quiescent(kernel)
     account.edges += kernel.edges()
-    if from_columns(*count_free(side.exchange, matching.row_mate, matching.col_mate)):
-        run.kept = other
-
-    return np.flatnonzero((matching.row_mate < 0) & (left[0][::2] > 0))
+    free = count_free(side.exchange, matching.row_mate, matching.col_mate)
+    rows = np.flatnonzero((matching.row_mate < 0) & (left[0][::2] > 0))
+    return rows, SideByProducts(other=other) if from_columns(*free) else None

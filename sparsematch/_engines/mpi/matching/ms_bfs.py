@@ -16,7 +16,7 @@ from time import perf_counter
 import numpy as np
 
 from sparsematch._engines.mpi.core.exchange import Exchange, abort_on_error
-from sparsematch._engines.mpi.core.sides import Side
+from sparsematch._engines.mpi.core.sides import Side, SideByProducts
 from sparsematch._engines.mpi.core.steps import Account, step_info
 from sparsematch._engines.mpi.matching.augment import augment
 from sparsematch._engines.mpi.matching.forest import Forest
@@ -44,7 +44,12 @@ def from_columns(free_rows: int, free_cols: int) -> bool:
     return 0 < TRANSPOSE_GAIN * free_cols < free_rows
 
 
-def improve(A: DistributedCSR, matching: DistributedMatching, run: Run) -> None:
+def improve(
+    A: DistributedCSR,
+    matching: DistributedMatching,
+    run: Run,
+    before: SideByProducts | None = None,
+) -> None:
     """Make the matching maximum. Collective.
 
     Reads: the matrix. Writes: both mates. Workspace: four numbers per own row, three per own
@@ -57,7 +62,7 @@ def improve(A: DistributedCSR, matching: DistributedMatching, run: Run) -> None:
         side, mates = Side.of_rows(A, exchange), (matching.row_mate, matching.col_mate)
         free_rows, free_cols = count_free(exchange, *mates)
         if from_columns(free_rows, free_cols):
-            side, mates = side.transposed(run), mates[::-1]
+            side, mates = side.transposed(run, before), mates[::-1]
         account = Account()
         if free_rows and free_cols:
             _search(Forest(side, *mates), account)

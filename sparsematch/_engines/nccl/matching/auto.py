@@ -8,7 +8,7 @@ from sparsematch._engines.mpi.core.cases import Cases, improve_by_case
 from sparsematch._engines.nccl.core.exchange import Exchange
 from sparsematch._engines.nccl.matching import cheap, min_degree, ms_bfs
 from sparsematch._engines.nccl.matching.gathered import GATHERED, is_small
-from sparsematch._engines.registry import Run
+from sparsematch._engines.registry import ByProducts, Run
 from sparsematch._types.arrays import namespace
 from sparsematch._types.over_ranks.matching import DistributedMatching
 from sparsematch._types.over_ranks.matrix import DistributedCSR
@@ -28,17 +28,21 @@ LONG, UNEVEN = 8, 1.5
 SLICE = 1 << 24
 
 
-def improve(A: DistributedCSR, matching: DistributedMatching, run: Run) -> None:
+def improve(
+    A: DistributedCSR, matching: DistributedMatching, run: Run, before: ByProducts | None = None
+) -> None:
     """Make the matching maximum. Collective.
 
     Reads: the matrix. Writes: both mates. Workspace, time: those of what it runs.
     """
-    improve_by_case(A, matching, run, _CASES)
+    improve_by_case(A, matching, run, before, _CASES)
 
 
-def _start(A: DistributedCSR, matching: DistributedMatching, run: Run) -> None:
+def _start(
+    A: DistributedCSR, matching: DistributedMatching, run: Run, before: ByProducts | None
+) -> ByProducts | None:
     """Run the heuristic chosen by the row degrees."""
-    (min_degree if _are_long_and_uneven(A) else cheap).improve(A, matching, run)
+    return (min_degree if _are_long_and_uneven(A) else cheap).improve(A, matching, run, before)
 
 
 def _are_long_and_uneven(A: DistributedCSR) -> bool:

@@ -24,7 +24,7 @@ SUMMARY = "Free rows propose to free columns, in rounds of one proposal a row."
 TRIES = 64
 
 
-def improve(A: DistributedCSR, matching: DistributedMatching, run: Run) -> None:
+def improve(A: DistributedCSR, matching: DistributedMatching, run: Run, _: object = None) -> None:
     """Make the matching maximal. Collective.
 
     Reads: the matrix. Writes: both mates. Workspace: three indices for each own row, a bit for each

@@ -6,7 +6,7 @@ entries of its rows in each column, up to a byte, and an allreduce sums these.
 """
 
 from time import perf_counter
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
@@ -17,7 +17,7 @@ from sparsematch._engines.mpi.core.steps import Account, step_info
 from sparsematch._engines.nccl.core.exchange import Exchange
 from sparsematch._engines.nccl.matching.proposals import Proposals
 from sparsematch._engines.nccl.matching.rare_columns import RARE, match_rare_columns
-from sparsematch._engines.registry import Run
+from sparsematch._engines.registry import ByProducts, Run
 from sparsematch._types.arrays import namespace
 from sparsematch._types.over_ranks.matching import DistributedMatching
 from sparsematch._types.over_ranks.matrix import DistributedCSR
@@ -30,13 +30,9 @@ SHORT = (1, 2, 4, 8, 16, 32)
 LONG = (64, 128, 256, 1024, 4096)
 
 
-class Matchable(NamedTuple):
-    """What the start leaves to the search: how many columns any matching has at most."""
-
-    cols: int
-
-
-def improve(A: DistributedCSR, matching: DistributedMatching, run: Run) -> None:
+def improve(
+    A: DistributedCSR, matching: DistributedMatching, run: Run, before: ByProducts | None = None
+) -> ByProducts | None:
     """Make the matching maximal. Collective.
 
     From the empty matching, the columns of fewest entries come before all others. Reads: the
@@ -51,8 +47,7 @@ def improve(A: DistributedCSR, matching: DistributedMatching, run: Run) -> None:
         degree = degrees(A, exchange, kernels)
         proposals = Proposals(A, matching, exchange, kernels, run)
         if not (run.warm or run.steps):
-            most = match_rare_columns(A, proposals, degree, run)
-            run.kept = None if most is None else Matchable(most)
+            before = ByProducts(most_pairs=match_rare_columns(A, proposals, degree, run))
 
         above, end = np.int64(SHORT[-1]), np.int64(np.iinfo(np.int64).max)
         long, n_long = _long_rows(A, proposals, above)
@@ -69,6 +64,7 @@ def improve(A: DistributedCSR, matching: DistributedMatching, run: Run) -> None:
         proposals.make(account, propose, sweeps=turns + 1)
         own = int(xp.count_nonzero(matching.row_mate >= 0))
         run.steps.append(step_info(exchange, "min_degree", begin, own, account))
+        return before
 
 
 def degrees(A: DistributedCSR, exchange: Exchange, kernels: Kernels) -> Any:

@@ -13,8 +13,7 @@ from sparsematch._engines.mpi.core.exchange import abort_on_error
 from sparsematch._engines.mpi.core.steps import step_info
 from sparsematch._engines.nccl.core.exchange import Exchange
 from sparsematch._engines.nccl.matching.forest import Forest
-from sparsematch._engines.nccl.matching.min_degree import Matchable
-from sparsematch._engines.registry import Run
+from sparsematch._engines.registry import ByProducts, Run
 from sparsematch._types.arrays import namespace
 from sparsematch._types.over_ranks.matching import DistributedMatching
 from sparsematch._types.over_ranks.matrix import DistributedCSR
@@ -22,7 +21,9 @@ from sparsematch._types.over_ranks.matrix import DistributedCSR
 SUMMARY = "Searches from all free rows at once over all GPUs, level by level; trees are grafted."
 
 
-def improve(A: DistributedCSR, matching: DistributedMatching, run: Run) -> None:
+def improve(
+    A: DistributedCSR, matching: DistributedMatching, run: Run, before: ByProducts | None = None
+) -> None:
     """Make the matching maximum. Collective.
 
     Reads: the matrix. Writes: both mates. Workspace: five indices for each own row; an index and
@@ -34,7 +35,7 @@ def improve(A: DistributedCSR, matching: DistributedMatching, run: Run) -> None:
         begin, xp = perf_counter(), namespace(A.indptr)
         exchange = Exchange(A.comm, xp)
         forest = Forest(A, matching.row_mate, matching.col_mate, exchange)
-        if forest.plant(_free_columns(A, matching, exchange, run)):
+        if forest.plant(_free_columns(A, matching, exchange, before)):
             forest.account.phases = 1
             while forest.grow():
                 forest.augment()
@@ -48,13 +49,18 @@ def improve(A: DistributedCSR, matching: DistributedMatching, run: Run) -> None:
 
 
 def _free_columns(
-    A: DistributedCSR, matching: DistributedMatching, exchange: Exchange, run: Run
+    A: DistributedCSR,
+    matching: DistributedMatching,
+    exchange: Exchange,
+    before: ByProducts | None,
 ) -> int:
     """Return an upper bound on the columns that can still be matched. Collective.
 
     Once they are matched, the search ends without a last phase that finds no path. The heuristic
     `min_degree` gives the bound.
     """
-    most = run.kept.cols if isinstance(run.kept, Matchable) else A.n_cols
+    most = A.n_cols
+    if before and before.most_pairs is not None:
+        most = before.most_pairs
     (pairs,) = exchange.allreduce(int(namespace(A.indptr).count_nonzero(matching.row_mate >= 0)))
     return most - pairs
