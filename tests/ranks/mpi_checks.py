@@ -135,11 +135,11 @@ def check_larger_matrices(comm, folder):
                 assert last.levels >= last.phases - 1  # the last has none if no tree can grow
                 assert last.rounds > last.levels
                 assert last.bytes_sent > 0
-        check_parts(comm, A, D)
+        assert_parts(comm, A, D)
     sides._LEAST_SLICE, forest._ANNOUNCED, gathered.GATHERED = 1 << 16, 1 << 15, 1_000_000
 
 
-def check_parts(comm, A, D):
+def assert_parts(comm, A, D):
     parts, expected = sm.coarse_dulmage_mendelsohn(D), sm.coarse_dulmage_mendelsohn(A)
     assert parts.sizes == expected.sizes
     assert np.array_equal(whole(comm, parts.row_part), expected.row_part)
@@ -149,7 +149,7 @@ def check_parts(comm, A, D):
 def check_coarse_parts(comm, folder):
     """The same as those of one process, whatever the matching."""
     for A, D, _ in cases(comm):
-        check_parts(comm, A, D)
+        assert_parts(comm, A, D)
 
 
 def check_permutation(comm, folder):
