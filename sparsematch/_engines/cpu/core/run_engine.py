@@ -5,7 +5,7 @@ graph are passed in the other order.
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from time import perf_counter
 from typing import Literal, NamedTuple
 
@@ -37,7 +37,7 @@ class Forced(NamedTuple):
     by_minor: int
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
+@dataclass(kw_only=True, slots=True)
 class HostByProducts(ByProducts):
     """Those in host memory.
 
@@ -103,7 +103,7 @@ def run_engine(
     StepInfo
         The account; ``exhausted`` tells whether the limit stopped the engine.
     HostByProducts
-        The given ones, with what this step has added.
+        Those of the step before, with what this one has added.
     """
     known = before or HostByProducts()
     transposed = known.transposed
@@ -133,9 +133,8 @@ def run_engine(
     info = StepInfo(name, perf_counter() - begin, reason=reason, **account)
     run.steps.append(info)
     if forced is not None:
-        known = replace(known, forced=Forced(forced, *n_forced))
-    if transposed is not known.transposed:
-        known = replace(known, transposed=transposed)
+        known.forced = Forced(forced, *n_forced)
+    known.transposed = transposed
     return info, known
 
 

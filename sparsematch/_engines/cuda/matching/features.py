@@ -1,7 +1,6 @@
 """What the choice of a start depends on: two launches over the lists, one wait for the device."""
 
 import os
-from dataclasses import replace
 from time import perf_counter
 from typing import Any
 
@@ -55,7 +54,9 @@ def features(graph: BipartiteCSR, width: int, policy: Policy = POLICY) -> ListFe
 def with_symmetry(graph: BipartiteCSR, before: DeviceByProducts | None) -> DeviceByProducts:
     """Return by-products that tell whether the pattern is symmetric."""
     known = before or DeviceByProducts()
-    return known if known.symmetric is not None else replace(known, symmetric=is_symmetric(graph))
+    if known.symmetric is None:
+        known.symmetric = is_symmetric(graph)
+    return known
 
 
 def is_symmetric(graph: BipartiteCSR) -> bool:

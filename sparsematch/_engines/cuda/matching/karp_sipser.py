@@ -3,7 +3,6 @@
 Of the graph where the pattern is symmetric, see graph_karp_sipser.cu; else see karp_sipser.cu.
 """
 
-from dataclasses import replace
 from time import perf_counter
 
 import numpy as np
@@ -48,9 +47,9 @@ def improve(
         known = with_symmetry(graph, known)
     if not warm and known.symmetric:
         finished = _match_graph(graph, matching, run, one_only)
-        known = replace(known, finished=(finished, finished), free_together=True)
+        known.finished, known.free_together = (finished, finished), True
     elif pair := _match_sides(graph, matching, run, warm, one_only):
-        known = replace(known, finished=pair)
+        known.finished = pair
     run.steps.append(StepInfo("karp_sipser", perf_counter() - begin))
     return known
 

@@ -1,6 +1,5 @@
 """Minimum-degree start: rows with short lists first, each with the free column of fewest rows."""
 
-from dataclasses import replace
 from itertools import pairwise
 from time import perf_counter
 from typing import Any
@@ -53,7 +52,7 @@ def improve(
     degree = _degrees(kernels, graph)
     if not warm and rare_columns.pay(graph):
         most = rare_columns.match_rare_columns(kernels, graph, matching, degree, taken, run)
-        before = replace(before, most_pairs=most)
+        before.most_pairs = most
     state = start_common.state(kernels, "MinDegree", graph, matching, degree=degree, taken=taken)
     order = start_common.stretch_bits(n_rows), seed_of(run)
     for above, upto in pairwise(CLASSES):
