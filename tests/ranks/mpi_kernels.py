@@ -4,7 +4,7 @@ import numpy as np
 import scipy.sparse as sp
 
 import sparsematch as sm
-from mpi_checks import assert_right, assert_parts, distribute, row_starts
+from mpi_checks import assert_parts, assert_right, distribute, row_starts
 from rank_driver import run_script
 from sparsematch._engines.mpi.core import sides
 from sparsematch._engines.mpi.matching import gathered
