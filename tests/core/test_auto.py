@@ -10,7 +10,7 @@ import scipy.sparse as sp
 from hypothesis import given
 
 import sparsematch as sm
-from calls import certify, grid, random_matrix, scrambled, shifted_path
+from calls import certify, grid, random_matrix, scrambled
 from sparsematch._engines.cpu.core.run_engine import Forced, HostByProducts, run_engine
 from sparsematch._engines.cpu.matching import auto
 from sparsematch._engines.registry import Run
@@ -458,20 +458,6 @@ def test_one_vertex_of_degree_one_may_lead_through_all():
     certify(A, m)
     assert "karp_sipser" in names(info)
     assert "push_relabel" not in names(info)[names(info).index("karp_sipser") :]
-
-
-def test_a_search_ends_within_its_budget():
-    """The last row of a path is matched by a search through all of it, or by none."""
-    A, n = shifted_path(200_000), 200_000
-    graph, run = as_bipartite(A), Run(1)
-    matching = Matching.start(graph)
-    run_engine("cheap", graph, matching, run)
-    step, _ = run_engine("single_source_bfs", graph, matching, run, edge_limit=A.nnz // 4)
-    assert step.exhausted
-    assert step.augmentations == 0
-    assert step.edges < A.nnz / 2
-    step, _ = run_engine("single_source_bfs", graph, matching, run)
-    assert step.cardinality == n
 
 
 def test_pushing_without_a_transpose_ends():
