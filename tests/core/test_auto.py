@@ -328,7 +328,7 @@ def test_many_short_paths_are_found_in_a_phase():
     assert names(info)[-2:] == ["single_source_bfs", "hopcroft_karp"]
 
 
-def test_a_well_numbered_forest_may_begin_anew():
+def test_a_well_numbered_forest_may_begin_again():
     """Of a path with a leaf at each vertex, first entries match half, least degrees all."""
     back = sp.diags_array([1.0, 1.0, 1.0], offsets=[-1, 0, 1], shape=(30_000, 30_000))
     A = sp.csr_array(sp.block_array([[back - sp.eye_array(30_000), sp.eye_array(30_000)]]))

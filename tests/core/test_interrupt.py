@@ -143,14 +143,14 @@ def test_long_passes_poll():
 
 
 def test_searches_poll():
-    A = scrambled(grid(200), seed=199)
+    A = scrambled(grid(350), seed=199)
     calls = {
         engine.name: partial(sm.maximum_transversal, A, method=engine.name, init="none")
         for engine in sm.engines("exact")
         if engine.name not in ("auto", "reference")
     }
-    B = random_matrix(30_000, 30_000, 8, seed=31) + sp.eye_array(30_000)
+    B = random_matrix(20_000, 20_000, 8, seed=31) + sp.eye_array(20_000)
     B.data = np.random.default_rng(37).integers(1, 5, B.nnz).astype(float)
     calls["weights"] = partial(sm.maximum_product_transversal, B)
     handled = {name: handled_during(call) for name, call in calls.items()}
-    assert min(handled.values()) >= 5, handled
+    assert min(handled.values()) >= 3, handled

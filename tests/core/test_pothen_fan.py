@@ -48,4 +48,4 @@ def test_roots_of_failed_searches_are_given_up():
     A = sp.block_diag([square, tall], format="csr")
     step, _ = run_engine("pothen_fan", *start(A, 1))
     assert step.phases >= 8
-    assert step.edges < 5 * A.nnz  # 11 where each phase searches from them anew
+    assert step.edges < 5 * A.nnz  # 11 where each phase searches from them again

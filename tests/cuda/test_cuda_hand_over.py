@@ -63,7 +63,7 @@ def test_a_deep_search_is_left_to_the_host(make, form, dtype):
     oracle.assert_maximum(A, host(m.row_mate), host(m.col_mate))
     assert "hand_over" in names(info)
     step = info.steps[names(info).index("hand_over")]
-    mates = m.row_mate.nbytes + m.col_mate.nbytes  # one way: the host begins anew
+    mates = m.row_mate.nbytes + m.col_mate.nbytes  # one way: the host begins again
     assert step.copied_bytes == A.indptr.nbytes + A.indices.nbytes + mates
     assert step.cardinality == 0
     assert "levels, of 8192 vertices each" in step.reason
@@ -215,7 +215,7 @@ def test_a_decomposition_that_is_deep_gets_a_matching_in_order(
 
 
 def with_levels(levels):
-    """The policy by which every search may take so many levels."""
+    """The policy by which every search may take this number of levels."""
     work = hand_over.Work(1, 1, 0, levels)
     return replace(POLICY, search=work, thin_search=work, thin_in_order=work)
 
@@ -236,7 +236,7 @@ def test_any_search_of_a_block_form_may_be_cut_short(least, seed, monkeypatch):
 
 
 @pytest.mark.parametrize("warm", [False, True])
-def test_the_host_begins_anew_unless_the_user_gave_a_matching(warm):
+def test_the_host_begins_again_unless_the_user_gave_a_matching(warm):
     """With every allowance the result is maximum; where nothing was given, that of the host."""
     A = chain(4000)
     initial = None

@@ -69,7 +69,7 @@ def chain(n):
 @pytest.mark.parametrize("make", [chain, path])
 @pytest.mark.parametrize("n", [2100, 9000])
 def test_long_paths_are_left_to_the_host(make, n):
-    """After some hundred levels, unless that is forbidden; the host begins anew."""
+    """After some hundred levels, unless that is forbidden; the host begins again."""
     A = make(n)
     with one_call:
         m, info = sm.maximum_transversal(to_gpu(A), return_info=True)

@@ -159,7 +159,7 @@ def test_long_rows_choose_after_shorter_ones():
     assert m.cardinality > 0.95 * n
 
 
-def test_every_test_of_symmetry_draws_its_numbers_anew(monkeypatch):
+def test_every_test_of_symmetry_draws_new_numbers(monkeypatch):
     seeds, graph = [], as_bipartite(to_gpu(SYMMETRIC["sparse"]))
     drawn = lambda n: seeds.append(n) or bytes([len(seeds)] * n)
     monkeypatch.setattr("os.urandom", drawn)
