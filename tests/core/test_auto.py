@@ -53,8 +53,8 @@ def render(stages):
         when = s.guard.__doc__.partition("\n")[0].rstrip(".").removeprefix(TELL)
         page = (PAGE.parent / f"{s.engine}.md").exists()
         engine = f"[`{s.engine}`]({s.engine}.md)" if page else s.engine
-        if s.anew:
-            engine += ", anew"
+        if s.restart:
+            engine += ", from empty"
         far = f"`{s.allowance}`: {getattr(auto.POLICY, s.allowance):.4g}" if s.allowance else ""
         lines.append(f"| {engine} | {when} | {far} | {s.reason} |")
     return "\n".join(lines) + "\n"

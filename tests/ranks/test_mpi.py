@@ -131,7 +131,7 @@ def test_memory_of_a_rank(tmp_path):
     ("what", "words", "status"),
     [
         ("fail_alone", "the disk is on fire", 1),
-        ("lack_memory_alone", "no room for letters", 1),
+        ("lack_memory_alone", "no memory for messages", 1),
         ("interrupt_alone", "interrupted", 130),
     ],
 )

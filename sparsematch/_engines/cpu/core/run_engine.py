@@ -1,7 +1,7 @@
 """One run of one engine of the core: every engine of this back-end, and each step of `auto`.
 
-The core knows rows and columns only as what `indptr` runs over and what `indices` names; the mates
-of a flipped graph are handed to it the other way round.
+A row of the core is what `indptr` runs over, a column what `indices` names; the mates of a flipped
+graph are passed in the other order.
 """
 
 from collections.abc import Mapping
@@ -90,7 +90,7 @@ def run_engine(
         transpose is left out, also of push-relabel, which may give up then; Karp-Sipser and
         MS-BFS-Graft need it.
     edge_limit : int, optional
-        Stop, short of the goal, after about so many entries; 0: never.
+        Entries after which to stop, about, short of the goal; 0: never.
     options : mapping, optional
         Options of this step, before those of the run.
     workers : int, optional

@@ -1,8 +1,8 @@
-"""What the core does beside matching, told in the user's rows and columns.
+"""Decompositions by the core, in the user's rows and columns.
 
-The core knows what `indptr` runs over (here major) and what `indices` names (minor). On a flipped
-graph the two sides change places, the horizontal and the vertical part too, and block upper
-triangular becomes block lower.
+The core's rows are what `indptr` runs over, its columns what `indices` names. On a flipped graph
+the two sides change places, the horizontal and the vertical part too, and block upper triangular
+becomes block lower.
 """
 
 import numpy as np
@@ -25,10 +25,11 @@ from sparsematch._types.labels import (
 )
 from sparsematch._types.matching import Matching
 
-_MANY = 3 << 16  # majors: where fewer stand is in the cache
+_MANY = 3 << 16  # stored rows up to which mates stay in the cache
 
-#: Rows are well numbered where neighbours are nearer by this factor (`Policy.near`); hubs have most
-#: of the entries where the variance of the degrees is so many times their squared mean.
+#: Distance of neighbouring rows over that of any two below which the numbering is good
+#: (`Policy.near`); variance of the degrees over their squared mean above which hubs have most
+#: entries.
 _NEAR, _HUBS = 0.05, 3.0
 
 
@@ -75,7 +76,7 @@ def is_block_form(graph: BipartiteCSR, layout: BlockLayout) -> bool:
 def _is_scattered(graph: BipartiteCSR, matching: Matching) -> bool:
     """Tell whether a depth-first search would have far to go, all over memory.
 
-    With few majors, or hubs, it has not.
+    With few stored rows, or hubs, it has not.
     """
     if graph.n_major < _MANY or 2 * matching.cardinality < graph.n_minor:
         return False

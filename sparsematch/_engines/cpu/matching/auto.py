@@ -2,7 +2,7 @@
 
 What a stage has matched is kept, and all but the last have an allowance of entries to scan, so a
 wrong guess costs a few passes. Guards read features of the matrix, each a part of a pass at most,
-and what the searches that are done tell of those that are left. All that is decided stands here;
+and project the remaining searches from those that are done. All decisions stand here;
 docs/algorithms/auto.md shows the table, and benchmarks/regret.py measures what is lost by it.
 """
 
@@ -89,8 +89,8 @@ class Policy:
     #: 1.00; but 137,832 entries scanned, not 190, on a circuit with 24 free rows of 30,024.
     few: float = 1 / 1024
 
-    #: Share of the smaller side above which so many may still be matched that another
-    #: initialisation pays, or a phase from all free vertices at once. Varied, 1/16 and 1/4: 1.00,
+    #: Share of the smaller side that may still be matched above which another initialisation
+    #: pays, or a phase from all free vertices at once. Varied, 1/16 and 1/4: 1.00,
     #: 1.00 (4.0).
     many: float = 1 / 8
 
@@ -119,7 +119,7 @@ def nothing_finished(graph: BipartiteCSR) -> tuple[BoolArray, BoolArray]:
 
 
 class Features:
-    """What guards ask about a matrix, each found when it is first needed."""
+    """Features of a matrix that guards read, each computed when it is first needed."""
 
     def __init__(self, graph: BipartiteCSR, policy: Policy, workers: int) -> None:
         self.graph, self.policy, self.workers = graph, policy, workers
@@ -136,7 +136,7 @@ class Features:
 
     @property
     def lopsided(self) -> bool:
-        """Whether one side has so many more vertices that nearly all of the other find one."""
+        """Whether nearly all vertices of the smaller side find a partner, as the other has more."""
         few, many = sorted(self.graph.shape)
         return many >= self.policy.lopsided * few
 
@@ -267,8 +267,8 @@ class Progress:
         """Run the engine of a stage; keep what it leaves."""
         if stage.engine == "diagonal":
             self._match_diagonal(stage)
-        elif stage.anew:
-            self._start_anew(stage)
+        elif stage.restart:
+            self._restart(stage)
         else:
             self._improve(stage)
 
@@ -286,7 +286,7 @@ class Progress:
                 )
             )
 
-    def _start_anew(self, stage: "Stage") -> None:
+    def _restart(self, stage: "Stage") -> None:
         """Run a heuristic from the empty matching; adopt that if it is larger, or forced."""
         trial, rank = self.matching, self.rank
         if self.gave_up:
@@ -390,7 +390,7 @@ class Stage(NamedTuple):
         Why, for `StepInfo.reason`.
     start : str
         Of a heuristic: what `Progress.start` becomes.
-    anew : bool
+    restart : bool
         It begins from the empty matching, and its own is adopted if it is larger.
     one_sided : bool
         It does without a transpose.
@@ -401,7 +401,7 @@ class Stage(NamedTuple):
     allowance: str
     reason: str
     start: str = ""
-    anew: bool = False
+    restart: bool = False
     one_sided: bool = False
 
 
@@ -440,7 +440,7 @@ def chains_lead(p: Progress) -> bool:
 
 
 def has_given_up(p: Progress) -> bool:
-    """Tell whether it has given up, and none of these was taken."""
+    """Tell whether it has given up, and none of these ran."""
     return p.gave_up
 
 
@@ -502,7 +502,7 @@ def paths_are_short(p: Progress) -> bool:
 
 
 def few_are_left(p: Progress) -> bool:
-    """Tell whether so few are left that the allowance is a pass for each."""
+    """Tell whether the few that are left have a pass each within the allowance."""
     return not p.has_core and not p.pushed and min(p.free()) <= p.policy.search
 
 
@@ -514,7 +514,7 @@ def may_search(p: Progress) -> bool:
     return little and p.features.numbered and not p.has_core
 
 
-def has_started_anew(p: Progress) -> bool:
+def has_restarted(p: Progress) -> bool:
     """Tell whether there is a new start since."""
     return not p.many_workers and p.search is None and not p.pushed
 
@@ -571,17 +571,17 @@ STAGES = (
         "karp_sipser",
         chains_lead,
         "",
-        "the order says nothing; vertices of degree one lead through much of it",
+        "the order is no help; vertices of degree one lead through much of it",
         start="karp_sipser",
-        anew=True,
+        restart=True,
     ),
     Stage(
         "min_degree",
         has_given_up,
         "",
-        "the order of the rows says nothing; degrees do",
+        "the order of the rows is no help; degrees are",
         start="min_degree",
-        anew=True,
+        restart=True,
     ),
     Stage(
         "single_source_bfs",
@@ -615,7 +615,7 @@ STAGES = (
         "",
         "much is left, and a start by many workers costs little",
         start="min_degree",
-        anew=True,
+        restart=True,
     ),
     Stage("single_source_bfs", may_search, "search", "paths are likely to be short enough"),
     Stage("pothen_fan", may_search_jointly, "joint", "all workers search, depth first"),
@@ -626,16 +626,16 @@ STAGES = (
         "",
         "much may still be matched, and the order of the rows is no help",
         start="min_degree",
-        anew=True,
+        restart=True,
     ),
-    Stage("single_source_bfs", has_started_anew, "search", "a better start leaves fewer paths"),
+    Stage("single_source_bfs", has_restarted, "search", "a better start leaves fewer paths"),
     Stage(
         "karp_sipser",
         may_pick,
         "",
         "searches go everywhere: does Karp-Sipser leave a small core",
         start="karp_sipser",
-        anew=True,
+        restart=True,
     ),
     Stage(
         "karp_sipser",
@@ -643,10 +643,10 @@ STAGES = (
         "",
         "searches go everywhere: do forced pairs leave a small core",
         start="peeling",
-        anew=True,
+        restart=True,
     ),
     Stage("min_degree", has_peeled, "", "what forced pairs have left", start="core"),
-    Stage("single_source_bfs", has_started_anew, "search", "the core that Karp-Sipser has left"),
+    Stage("single_source_bfs", has_restarted, "search", "the core that Karp-Sipser has left"),
     Stage("push_relabel", always, "", "many searches at once, whatever the graph"),
 )
 

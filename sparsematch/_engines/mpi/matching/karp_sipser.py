@@ -1,14 +1,14 @@
-"""Karp-Sipser over ranks: who has one free neighbour left is matched to it, else rows are picked.
+"""Karp-Sipser over ranks: vertices with one free neighbour are matched to it, else random rows.
 
 Karp, Sipser, Maximum matching in sparse random graphs (FOCS 1981), in rounds over ranks as in Azad,
 Buluc, Distributed-memory algorithms for maximal cardinality matching using matrix algebra (IEEE
-Cluster 2015). What a rank does alone is compiled (`over_ranks/karp_sipser.hpp` of the back-end for
-host memory): it follows degrees of one as long as it owns both ends; the counts of others, and
-proposals to them, go out in letters. Where no rank has such a vertex, each picks some rows. It
-reads the matrix from both sides, so it needs the transpose. Proposals (cheap.py) make the matching
-maximal where a picked row has met matched columns only.
+Cluster 2015). Between exchanges the compiled kernel of a rank (`over_ranks/karp_sipser.hpp` of the
+back-end for host memory) matches vertices of residual degree one whose neighbour it owns; degree
+updates and proposals to other ranks are messages. When no rank has such a vertex, each picks some
+rows. It needs the lists of both sides, that is, the transpose. Proposals (cheap.py) make the
+matching maximal where all columns that a picked row has tried were matched.
 
-Invariant: a vertex is matched by its owner, which has the first word on who proposes to it.
+Invariant: the owner of a vertex alone decides which proposal is accepted.
 """
 
 from time import perf_counter
@@ -16,7 +16,7 @@ from time import perf_counter
 import numpy as np
 from numpy.typing import NDArray
 
-from sparsematch._engines.mpi.core.exchange import Exchange, finishing
+from sparsematch._engines.mpi.core.exchange import Exchange, abort_on_error
 from sparsematch._engines.mpi.core.sides import Side, SideByProducts
 from sparsematch._engines.mpi.core.steps import Account, step_info
 from sparsematch._engines.mpi.matching.cheap import propose
@@ -40,7 +40,7 @@ def improve(
     Reads: the matrix. Writes: both mates. Workspace: the transpose, two numbers per own vertex.
     Time: O(nnz / ranks), and an exchange for each link of a chain that leads to another rank.
     """
-    with finishing(A.comm):
+    with abort_on_error(A.comm):
         begin = perf_counter()
         exchange, account = Exchange(A.comm), Account()
         side = Side.of_rows(A, exchange)
@@ -60,7 +60,7 @@ def _match(
     before: SideByProducts | None,
     account: Account,
 ) -> tuple[NDArray[np.int64], SideByProducts | None]:
-    """Follow degrees of one, and pick rows; return the free rows that have free columns left."""
+    """Run the kernel; return the free rows that still have free columns."""
     other = side.transposed(run, before)
     # degree, and exclusive or of the free neighbours, of each vertex
     left = [np.empty(2 * mate.size, side.dtype) for mate in (matching.row_mate, matching.col_mate)]
@@ -72,7 +72,7 @@ def _match(
         side.slice_size,
         run.seed,
     )
-    account.levels += side.exchange.converse(kernel)
+    account.levels += side.exchange.run_until_quiescent(kernel)
     account.edges += kernel.edges()
     free = count_free(side.exchange, matching.row_mate, matching.col_mate)
     rows = np.flatnonzero((matching.row_mate < 0) & (left[0][::2] > 0))

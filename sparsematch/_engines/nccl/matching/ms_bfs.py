@@ -3,13 +3,13 @@
 MCM-DIST (Azad, Buluc, Distributed-memory algorithms for maximum cardinality matching in bipartite
 graphs, IPDPS 2016), and the grafting of Azad, Buluc, Pothen, A parallel tree grafting algorithm for
 maximum cardinality matching in bipartite graphs (IPDPS 2015, Algorithm 3), top down: after a deep
-phase the trees without a path stay, and all their rows are expanded again. When no tree finds a
-path, or no row or column is left that could be matched, none exists.
+phase the trees without a path stay, and all their rows are expanded again. The matching is maximum
+when no tree finds a path, or no row or column is left that could be matched.
 """
 
 from time import perf_counter
 
-from sparsematch._engines.mpi.core.exchange import finishing
+from sparsematch._engines.mpi.core.exchange import abort_on_error
 from sparsematch._engines.mpi.core.steps import step_info
 from sparsematch._engines.nccl.core.exchange import Exchange
 from sparsematch._engines.nccl.matching.forest import Forest
@@ -27,11 +27,11 @@ def improve(
     """Make the matching maximum. Collective.
 
     Reads: the matrix. Writes: both mates. Workspace: five indices for each own row; an index and
-    two bits for each column, and two indices for each free row, of all ranks; letters: three
-    indices for each vertex of the other ranks, or for an eighth of the entries, twice. Time:
-    O(phases nnz / ranks), and an exchange a level.
+    two bits for each column, and two indices for each free row, of all ranks; send and receive
+    buffers: three indices for each vertex of the other ranks, or for an eighth of the entries.
+    Time: O(phases nnz / ranks), and an exchange a level.
     """
-    with finishing(A.comm):
+    with abort_on_error(A.comm):
         begin, xp = perf_counter(), namespace(A.indptr)
         exchange = Exchange(A.comm, xp)
         forest = Forest(A, matching.row_mate, matching.col_mate, exchange)
@@ -54,13 +54,13 @@ def _free_columns(
     exchange: Exchange,
     before: ByProducts | None,
 ) -> int:
-    """Return how many columns might still be matched. Collective.
+    """Return an upper bound on the columns that can still be matched. Collective.
 
-    When they are, the search is over: no last phase has to find nothing. How many a matching has at
-    most is known after a start by degree.
+    Once they are matched, the search ends without a last phase that finds no path. The heuristic
+    `min_degree` gives the bound.
     """
     most = A.n_cols
     if before and before.most_pairs is not None:
         most = before.most_pairs
-    (pairs,) = exchange.sum(int(namespace(A.indptr).count_nonzero(matching.row_mate >= 0)))
+    (pairs,) = exchange.allreduce(int(namespace(A.indptr).count_nonzero(matching.row_mate >= 0)))
     return most - pairs
