@@ -37,7 +37,7 @@ def _are_long_and_uneven(A: DistributedCSR) -> bool:
     As on one GPU, however large the hubs are. With power-law degrees on both sides `min_degree`
     leaves a twentieth of the free rows that `cheap` leaves, and a phase over GPUs costs more.
     """
-    if A.nnz < POLICY.long * A.n_rows:
+    if A.nnz < LONG * A.n_rows:
         return False
     xp, squares = namespace(A.indptr), 0.0
     for first in range(0, len(A.own_rows), SLICE):
