@@ -130,7 +130,7 @@ def child(module, function, given, workers, repeats, limit):
 
 
 def stop_after(seconds):
-    """Have the system end this process after so many more seconds of processor time."""
+    """Have the system end this process after some more seconds of processor time."""
     try:
         import resource
     except ImportError:  # Windows: the parent's clock alone

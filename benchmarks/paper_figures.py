@@ -143,7 +143,7 @@ def weight_ratios(title, graphs, names):
 
 
 def panels(plt, count, wide=3, size=(4.2, 3.4)):
-    """A figure with so many axes, in lines of a few."""
+    """A figure with `count` axes, a few in a line."""
     wide = min(wide, count)
     lines = -(-count // wide)
     size = size[0] * wide, size[1] * lines

@@ -1,7 +1,7 @@
 """Matrices of which every rank of a communicator makes its own rows, from a seed and nothing else.
 
 The same matrix on any number of ranks, but for a few entries of `delaunay`; `build` gives a
-DistributedCSR of about so many entries. Those of HASHED are made slice by slice where they are
+DistributedCSR of about `entries` entries. Those of HASHED are made slice by slice where they are
 wanted, on the host or on a GPU: `xp` is NumPy or CuPy. There a row depends on the seed and its
 number alone, and each function returns int64 row pointers and int32 indices of the rows from
 `begin` to `end`.
@@ -13,7 +13,7 @@ from scipy.spatial import Delaunay
 import sparsematch as sm
 from sparsematch._engines.mpi.core.assemble import assemble
 
-#: Edges are drawn in so many batches, whatever the number of ranks.
+#: Batches in which edges are drawn, whatever the number of ranks.
 BATCHES = 960
 #: Entries of hashed matrices that are made at a time.
 SLICE = 1 << 25
@@ -116,7 +116,7 @@ def shuffled(numbers, n, seed):
 
 
 def index_type(n):
-    """The narrowest type that numbers so many rows and columns."""
+    """The narrowest type that numbers n rows and columns."""
     return np.int32 if n < 2**31 else np.int64
 
 
@@ -148,7 +148,7 @@ def slices(xp, begin, indptr):
 
 
 def uniform(xp, n, mean, begin, end, seed=1):
-    """So many entries in each row, in any of n columns."""
+    """`mean` entries in each row, in any of n columns."""
     indptr = xp.arange(end - begin + 1, dtype=np.int64) * mean
     indices = xp.empty((end - begin) * mean, np.int32)
     for part, rows, number in slices(xp, begin, indptr):
@@ -217,7 +217,7 @@ NAMES = [*(f + tail for f in FAMILIES for tail in ("", "_scrambled")), *HASHED]
 
 
 def build(comm, name, entries, xp=np):
-    """The matrix of that name, or `name_scrambled`, with about so many entries. Collective."""
+    """The matrix of that name, or `name_scrambled`, with about `entries` entries. Collective."""
     if name in HASHED:
         n, rows = n_hashed(entries), own_batches(comm, n_hashed(entries))
         arrays = HASHED[name](xp, n, MEAN, rows.start, rows.stop)
@@ -230,5 +230,5 @@ def build(comm, name, entries, xp=np):
 
 
 def n_hashed(entries):
-    """The power of two of rows that has about so many entries."""
+    """The power of two of rows that makes about `entries` entries."""
     return 1 << max(6, round(np.log2(entries / MEAN)))

@@ -53,7 +53,7 @@ class EdgeSlices:
             )
 
     def _slices(self) -> Iterator[_Batch]:
-        """Yield fields of some edges at a time, once at least: that tells their types."""
+        """Yield fields of some edges at a time, at least once, as that gives their types."""
         file = self.file
         for begin in range(self._first, max(self._end, self._first + 1), _BATCH):
             edges = np.fromfile(

@@ -109,8 +109,8 @@ def read_npz(source: Source) -> Any:
         if not isinstance(error, EOFError) and "pickle" not in str(error):
             raise
         raise UnreadableFile(
-            "is not a file written by scipy.sparse.save_npz; write it anew with that, or as Matrix "
-            "Market (.mtx)"
+            "is not a file written by scipy.sparse.save_npz; write it again with that, or as "
+            "Matrix Market (.mtx)"
         ) from None
     if "format" not in arrays:
         raise UnreadableFile(

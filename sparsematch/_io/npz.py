@@ -86,7 +86,7 @@ class SparseArchive:
             )
 
     def _array(self, name: str) -> _Member:
-        """Return an array, whose values are of the kind that its name tells."""
+        """Return an array, whose values are of the kind that its name says."""
         if name not in self.members:
             raise UnreadableFile(f"has no array {name!r}")
         member = self.members[name]

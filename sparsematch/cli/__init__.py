@@ -2,7 +2,7 @@
 
 `main` is the only public name. It imports the rest when it is called, so that Ctrl-C is answered
 from the first moment on. `run` chooses the exit status, `arguments` declares the options,
-`commands`, `graph_commands` and `warm_up` do it, `several` does it for many files, `summary` words
+`commands` and `graph_commands` do it, `ranks` on several ranks, `summary` and `demo_report` word
 the answer for people and for programs, `outputs` writes files, `progress` shows the running step.
 Matrix files are read by `sparsematch._io`.
 

@@ -5,6 +5,7 @@ Each reads, calls the public API, writes the outputs, and returns the exit statu
 
 import json
 import sys
+import time
 from argparse import Namespace
 from collections.abc import Callable
 from pathlib import Path
@@ -20,12 +21,25 @@ from sparsematch import (
     RunInfo,
     plot,
 )
+from sparsematch._engines.operations import DeviceCompilerOps
+from sparsematch._engines.registry import operations
 from sparsematch._io import UnreadableFile, read_matrix, read_names, read_stream
+from sparsematch._types.arrays import import_cupy
 from sparsematch.cli import ranks, summary
-from sparsematch.cli.outputs import STREAM, check_outputs, print_written, write
+from sparsematch.cli.outputs import STREAM, CannotProduce, check_outputs, print_written, write
 from sparsematch.cli.progress import Progress, make_progress
 
-__all__ = ["btf", "demo", "explain", "match", "print_json", "rank", "read", "wants_text"]
+__all__ = [
+    "btf",
+    "demo",
+    "explain",
+    "match",
+    "print_json",
+    "rank",
+    "read",
+    "wants_text",
+    "warm_up",
+]
 
 _DONE, _SINGULAR = 0, 1
 
@@ -35,8 +49,8 @@ def rank(arguments: Namespace) -> int:
     progress = make_progress(arguments.quiet)
     matrix = read(arguments, progress)
     matching, run = _match(matrix, arguments, progress)
-    facts = summary.rank_facts(arguments.file, matrix, matching)
-    return _finish(arguments, facts, run, progress, {})
+    fields = summary.rank_fields(arguments.file, matrix, matching)
+    return _finish(arguments, fields, run, progress, {})
 
 
 def match(arguments: Namespace) -> int:
@@ -45,10 +59,10 @@ def match(arguments: Namespace) -> int:
     matrix = read(arguments, progress)
     matching, run = _match(matrix, arguments, progress)
     maximum = arguments.method != "none"
-    describe = summary.match_facts if ranks.communicator() is None else ranks.match_facts
-    facts = describe(arguments.file, matrix, matching, maximum=maximum)
+    describe = summary.match_fields if ranks.communicator() is None else ranks.match_fields
+    fields = describe(arguments.file, matrix, matching, maximum=maximum)
     arrays = _mates(arguments, matching)
-    return _finish(arguments, facts, run, progress, arrays)
+    return _finish(arguments, fields, run, progress, arrays)
 
 
 def _mates(arguments: Namespace, matching: Any) -> dict[str, Any]:
@@ -74,12 +88,12 @@ def btf(arguments: Namespace) -> int:
             matrix, matching=matching, workers=arguments.workers
         )
     if isinstance(form, DistributedBlockForm):
-        facts = ranks.block_facts(arguments.file, matrix, form)
+        fields = ranks.block_fields(arguments.file, matrix, form)
         arrays = _block_arrays(form.gather()) if arguments.arrays or arguments.save else {}
-        return _finish(arguments, facts, run, progress, arrays)
-    facts = summary.block_facts(arguments.file, matrix, form)
+        return _finish(arguments, fields, run, progress, arrays)
+    fields = summary.block_fields(arguments.file, matrix, form)
     _plot(arguments, matrix, form, _title(arguments), progress)
-    return _finish(arguments, facts, run, progress, _block_arrays(form))
+    return _finish(arguments, fields, run, progress, _block_arrays(form))
 
 
 def explain(arguments: Namespace) -> int:
@@ -103,14 +117,14 @@ def explain(arguments: Namespace) -> int:
     if arguments.plot:
         title = _title(arguments)
         _draw(arguments, progress, lambda: plot.spy_conflicts(matrix, why, title=title))
-    facts = {"command": "explain", **summary.rank_facts(arguments.file, matrix, matching)}
-    facts |= why.to_dict(max_pieces=arguments.pieces) | summary.run_facts(run, progress.seconds)
+    fields = {"command": "explain", **summary.rank_fields(arguments.file, matrix, matching)}
+    fields |= why.to_dict(max_pieces=arguments.pieces) | summary.run_fields(run, progress.seconds)
     if arguments.json:
-        print_json(facts, brief=arguments.brief)
+        print_json(fields, brief=arguments.brief)
     elif wants_text(arguments) and arguments.brief:
-        print(summary.one_line(facts))
+        print(summary.one_line(fields))
     elif wants_text(arguments):
-        print(summary.explanation_text(facts, why.text(max_pieces=arguments.pieces)))
+        print(summary.explanation_text(fields, why.text(max_pieces=arguments.pieces)))
         print_written(arguments)
     return _SINGULAR if arguments.check and why.is_singular else _DONE
 
@@ -118,20 +132,42 @@ def explain(arguments: Namespace) -> int:
 def demo(arguments: Namespace) -> int:
     """Analyse and solve a circuit that is made on the spot."""
     # it needs scipy.sparse.linalg, which the other commands do not
-    from sparsematch.cli import story
+    from sparsematch.cli import demo_report
+    from sparsematch.demo import run
 
     check_outputs(arguments)
     progress = make_progress(arguments.quiet)
     with progress.step("demo", "solving the circuit"):
-        result = story.run(arguments.nodes, seed=arguments.seed)
-        times = story.race(arguments.nodes, seed=arguments.seed)
+        result = run(arguments.nodes, seed=arguments.seed)
+        times = demo_report.compare_with_scipy(arguments.nodes, seed=arguments.seed)
     _plot(arguments, result.matrix, result.form, "circuit with voltage sources", progress)
     if arguments.json:
-        print_json({"command": "demo", **story.facts(result, times)})
+        print_json({"command": "demo", **demo_report.fields(result, times)})
     elif wants_text(arguments):
-        print(story.text(result, times))
+        print(demo_report.text(result, times))
         print_written(arguments)
     return _DONE
+
+
+def warm_up(_: Namespace) -> int:
+    """Compile everything for the current GPU, and say how long it took."""
+    try:
+        cupy = import_cupy("warm-up")
+    except (ImportError, RuntimeError) as error:
+        raise CannotProduce(str(error)) from error
+    begin, device = time.perf_counter(), cupy.cuda.Device().compute_capability
+    on_terminal = sys.stderr.isatty()
+
+    def show(name: str, done: int, of: int) -> None:
+        if on_terminal:
+            print(f"\r{done} of {of}: {name:40s}", end="", file=sys.stderr, flush=True)
+
+    count = operations(DeviceCompilerOps, "cupy").compile_all(show)
+    if on_terminal:
+        print("\r" + " " * 60, end="\r", file=sys.stderr, flush=True)
+    seconds = time.perf_counter() - begin
+    print(f"{count} modules for compute capability {device} are in the cache ({seconds:.1f} s)")
+    return 0
 
 
 def read(arguments: Namespace, progress: Progress) -> Any:
@@ -176,7 +212,7 @@ def _block_arrays(form: BlockForm) -> dict[str, Any]:
 
 def _finish(
     arguments: Namespace,
-    facts: dict[str, Any],
+    fields: dict[str, Any],
     run: RunInfo,
     progress: Progress,
     arrays: dict[str, Any],
@@ -184,28 +220,28 @@ def _finish(
     """Save, print as JSON or text, and choose the exit status."""
     comm = ranks.communicator()
     if comm is None or comm.Get_rank() == 0:
-        _save(arguments, arrays, facts)
-    account = summary.run_facts(run, progress.seconds, 1 if comm is None else comm.Get_size())
-    facts = {"command": arguments.name, **facts, **account}
+        _save(arguments, arrays, fields)
+    account = summary.run_fields(run, progress.seconds, 1 if comm is None else comm.Get_size())
+    fields = {"command": arguments.name, **fields, **account}
     if arrays and arguments.arrays:
         lists = {name: array.tolist() for name, array in arrays.items()}
-        print_json(facts | lists, brief=arguments.brief)
+        print_json(fields | lists, brief=arguments.brief)
     elif arguments.json:
-        print_json(facts, brief=arguments.brief)
+        print_json(fields, brief=arguments.brief)
     elif wants_text(arguments) and arguments.brief:
-        print(summary.one_line(facts))
+        print(summary.one_line(fields))
     elif wants_text(arguments):
-        print(summary.text(facts))
+        print(summary.text(fields))
         if not getattr(arguments, "save", True):  # of `match` and `btf`
             print(summary.line("permutation", "written by --save OUT.npz, printed by --arrays"))
         print_written(arguments)
-    return _SINGULAR if arguments.check and facts["structurally_singular"] else _DONE
+    return _SINGULAR if arguments.check and fields["structurally_singular"] else _DONE
 
 
-def print_json(facts: dict[str, Any], brief: bool = False) -> None:
+def print_json(fields: dict[str, Any], brief: bool = False) -> None:
     """Print one JSON object, one key to a line, or one of several (`brief`) all in one line."""
-    facts = {"sparsematch": sparsematch.__version__, **facts}
-    pairs = [f"{json.dumps(key)}: {json.dumps(value)}" for key, value in facts.items()]
+    fields = {"sparsematch": sparsematch.__version__, **fields}
+    pairs = [f"{json.dumps(key)}: {json.dumps(value)}" for key, value in fields.items()]
     print("{" + ", ".join(pairs) + "}" if brief else "{\n  " + ",\n  ".join(pairs) + "\n}")
 
 
@@ -214,9 +250,9 @@ def wants_text(arguments: Namespace) -> bool:
     return not (arguments.quiet or arguments.json or getattr(arguments, "save", None) == STREAM)
 
 
-def _save(arguments: Namespace, arrays: dict[str, Any], facts: dict[str, Any]) -> None:
+def _save(arguments: Namespace, arrays: dict[str, Any], fields: dict[str, Any]) -> None:
     if name := getattr(arguments, "save", None):
-        shape = np.array([facts["n_rows"], facts["n_cols"]])
+        shape = np.array([fields["n_rows"], fields["n_cols"]])
         write(name, lambda stream: np.savez_compressed(stream, shape=shape, **arrays))
 
 

@@ -39,7 +39,7 @@ def coarsen(arguments: Namespace) -> int:
             raise CannotProduce(f"{arguments.file} cannot be coarsened: {advice}") from None
     if arguments.save:
         _save_levels(arguments.save, hierarchy)
-    facts = {
+    fields = {
         "command": "coarsen",
         "file": arguments.file,
         "vertices": list(hierarchy.sizes),
@@ -48,7 +48,7 @@ def coarsen(arguments: Namespace) -> int:
         "stopped_by": hierarchy.stopped_by,
         "seconds": _rounded(progress),
     }
-    _finish(arguments, facts, _coarsening_text)
+    _finish(arguments, fields, _coarsening_text)
     return 0
 
 
@@ -65,7 +65,7 @@ def match_edges(arguments: Namespace) -> int:
     if arguments.save and (comm is None or comm.Get_rank() == 0):
         write(arguments.save, lambda stream: np.save(stream, matching.mate))
     (step,) = matching.info.steps
-    facts = {
+    fields = {
         "command": "match-edges",
         "file": arguments.file,
         "n_vertices": int(matching.mate.size),
@@ -75,8 +75,8 @@ def match_edges(arguments: Namespace) -> int:
         "rounds": step.phases,
         "edges_read": step.edges,
     }
-    facts |= {**shared, "seconds": _rounded(progress)}
-    _finish(arguments, facts, _matching_text)
+    fields |= {**shared, "seconds": _rounded(progress)}
+    _finish(arguments, fields, _matching_text)
     return 0
 
 
@@ -84,7 +84,7 @@ def _match_alone(arguments: Namespace, progress: Progress) -> GraphMatching:
     check_outputs(arguments)
     where = [0, 0, 0]
 
-    def tell(*now: int) -> None:
+    def report(*now: int) -> None:
         where[:] = now
 
     def words() -> str:
@@ -93,10 +93,10 @@ def _match_alone(arguments: Namespace, progress: Progress) -> GraphMatching:
         return f"{Path(arguments.file).name}, {what}: {100 * done // max(total, 1)}%"
 
     with progress.step("match", words):
-        return _match_file(arguments, tell)
+        return _match_file(arguments, report)
 
 
-def _match_file(arguments: Namespace, tell: Any) -> GraphMatching:
+def _match_file(arguments: Namespace, report: Any) -> GraphMatching:
     if not Path(arguments.file).is_file():
         raise UnreadableFile(f"{arguments.file}: there is no such file")
     try:
@@ -106,7 +106,7 @@ def _match_file(arguments: Namespace, tell: Any) -> GraphMatching:
             weights=not arguments.unweighted,
             rng=arguments.seed,
             scratch=arguments.scratch,
-            progress=tell,
+            progress=report,
         )
     except ValueError as error:
         raise UnreadableFile(error) from None
@@ -114,17 +114,17 @@ def _match_file(arguments: Namespace, tell: Any) -> GraphMatching:
         raise CannotProduce(error) from None
 
 
-def _finish(arguments: Namespace, facts: dict[str, Any], text: Any) -> None:
+def _finish(arguments: Namespace, fields: dict[str, Any], text: Any) -> None:
     if arguments.json:
-        print_json(facts)
+        print_json(fields)
     elif wants_text(arguments):
-        print(text(facts))
+        print(text(fields))
         print_written(arguments)
 
 
-def _coarsening_text(facts: dict[str, Any]) -> str:
-    vertices, entries = facts["vertices"], facts["entries"]
-    lines = [f"{facts['file']}: {vertices[0]:,} vertices, {entries[0]:,} entries"]
+def _coarsening_text(fields: dict[str, Any]) -> str:
+    vertices, entries = fields["vertices"], fields["entries"]
+    lines = [f"{fields['file']}: {vertices[0]:,} vertices, {entries[0]:,} entries"]
     for k, (n, nnz) in enumerate(zip(vertices[1:], entries[1:], strict=True), 1):
         lines.append(summary.line(f"level {k}", f"{n:>12,} vertices, {nnz:>14,} entries"))
     why = {
@@ -132,29 +132,29 @@ def _coarsening_text(facts: dict[str, Any]) -> str:
         "max_levels": "as many levels as asked for",
         "max_ratio": "hardly smaller",
     }
-    return "\n".join([*lines, summary.line("stopped", why[facts["stopped_by"]]), _time(facts)])
+    return "\n".join([*lines, summary.line("stopped", why[fields["stopped_by"]]), _time(fields)])
 
 
-def _matching_text(facts: dict[str, Any]) -> str:
-    n, pairs, edges = facts["n_vertices"], facts["cardinality"], facts["n_edges"]
+def _matching_text(fields: dict[str, Any]) -> str:
+    n, pairs, edges = fields["n_vertices"], fields["cardinality"], fields["n_edges"]
     lines = [
-        f"{facts['file']}: {n:,} vertices, {edges:,} edges",
+        f"{fields['file']}: {n:,} vertices, {edges:,} edges",
         summary.line("pairs", f"{pairs:,}, {200 * pairs / max(n, 1):.1f}% of the vertices"),
-        summary.line("weight", f"{facts['weight']:g}"),
-        summary.line("rounds", f"{facts['rounds']}, {_work(facts)}"),
+        summary.line("weight", f"{fields['weight']:g}"),
+        summary.line("rounds", f"{fields['rounds']}, {_work(fields)}"),
     ]
-    return "\n".join([*lines, _time(facts)])
+    return "\n".join([*lines, _time(fields)])
 
 
-def _work(facts: dict[str, Any]) -> str:
-    if "ranks" in facts:
-        sent = f"{facts['bytes_sent'] / 1e6:,.1f} MB"
-        return f"{facts['exchanges']} exchanges between {facts['ranks']} ranks, {sent}"
-    return f"{facts['edges_read'] / max(facts['n_edges'], 1):.2f} times the edges read"
+def _work(fields: dict[str, Any]) -> str:
+    if "ranks" in fields:
+        sent = f"{fields['bytes_sent'] / 1e6:,.1f} MB"
+        return f"{fields['exchanges']} exchanges between {fields['ranks']} ranks, {sent}"
+    return f"{fields['edges_read'] / max(fields['n_edges'], 1):.2f} times the edges read"
 
 
-def _time(facts: dict[str, Any]) -> str:
-    return summary.line("time", summary.times(facts["seconds"]))
+def _time(fields: dict[str, Any]) -> str:
+    return summary.line("time", summary.times(fields["seconds"]))
 
 
 def _rounded(progress: Progress) -> dict[str, float]:

@@ -2,7 +2,7 @@
 
 Every rank runs the same command on its part of the matrix, and ends with the same exit status. Rank
 0 alone prints, shows progress and writes files: the others have no output but what MPI says of
-them. mpi4py is imported only where the environment tells of more than one rank.
+them. mpi4py is imported only where the environment names more than one rank.
 """
 
 import functools
@@ -31,12 +31,12 @@ from sparsematch.cli.progress import Progress
 
 __all__ = [
     "agreed_status",
-    "block_facts",
+    "block_fields",
     "check",
     "communicator",
     "engine_names",
     "match_edges",
-    "match_facts",
+    "match_fields",
     "read",
     "speak_for_all",
 ]
@@ -92,9 +92,9 @@ def check(arguments: Namespace) -> None:
 
 def agreed_status(comm: Any, run: Callable[[], int]) -> int:
     """Run a command on every rank; return the largest status on all of them."""
-    from sparsematch._engines.mpi.core.exchange import finishing
+    from sparsematch._engines.mpi.core.exchange import abort_on_error
 
-    with finishing(comm):
+    with abort_on_error(comm):
         status = run()
     return max(collect(comm, "the end of a command", lambda: status))
 
@@ -120,27 +120,27 @@ def match_edges(
         except ValueError as error:  # a weight is not finite
             raise UnreadableFile(f"{arguments.file}: {error}") from None
     (step,) = matching.info.steps
-    facts = {
+    fields = {
         "n_vertices": graph.n_rows,
         "n_edges": graph.nnz // 2,
         "ranks": graph.n_ranks,
         "exchanges": step.rounds,
         "bytes_sent": step.bytes_sent,
     }
-    return matching.gather() if arguments.save else matching, facts
+    return matching.gather() if arguments.save else matching, fields
 
 
-def match_facts(
+def match_fields(
     file: str, matrix: DistributedCSR, matching: DistributedMatching, maximum: bool = True
 ) -> dict[str, Any]:
-    """Return the facts of `summary.match_facts`, counted over all ranks."""
-    facts = summary.rank_facts(file, matrix, matching, maximum)
+    """Return the fields of `summary.match_fields`, counted over all ranks."""
+    fields = summary.rank_fields(file, matrix, matching, maximum)
     rows, local = matrix.own_rows, matrix.to_local().tocoo()
     before = np.unique(local.row[local.row + rows.start == local.col]).size
     cols = np.arange(len(matrix.own_cols)) + matrix.first_col
     after = np.count_nonzero(matching.col_mate[cols < matrix.n_rows] >= 0)
-    counts = collect(matrix.comm, "match_facts", lambda: (int(before), int(after)))
-    return facts | {
+    counts = collect(matrix.comm, "match_fields", lambda: (int(before), int(after)))
+    return fields | {
         "unmatched_rows": matrix.n_rows - matching.cardinality,
         "unmatched_cols": matrix.n_cols - matching.cardinality,
         "diagonal_entries_before": sum(count for count, _ in counts),
@@ -148,8 +148,8 @@ def match_facts(
     }
 
 
-def block_facts(file: str, matrix: DistributedCSR, form: DistributedBlockForm) -> dict[str, Any]:
-    """Return the facts of `summary.block_facts`, counted over all ranks."""
+def block_fields(file: str, matrix: DistributedCSR, form: DistributedBlockForm) -> dict[str, Any]:
+    """Return the fields of `summary.block_fields`, counted over all ranks."""
     names = "horizontal", "square", "vertical"
     coarse = {name: list(size) for name, size in zip(names, form.coarse_sizes, strict=True)}
     has_horizontal, has_vertical = (sum(coarse[name]) > 0 for name in names[::2])
@@ -161,10 +161,10 @@ def block_facts(file: str, matrix: DistributedCSR, form: DistributedBlockForm) -
         np.flatnonzero((form.row_block == last) & has_vertical) + matrix.first_row,
     ]
     here = [summary.first(indices) for indices in lists], fine
-    first, counts = zip(*collect(matrix.comm, "block_facts", lambda: here), strict=True)
+    first, counts = zip(*collect(matrix.comm, "block_fields", lambda: here), strict=True)
     cols, rows = (summary.first(np.concatenate(side)) for side in zip(*first, strict=True))
     return (
-        match_facts(file, matrix, form.matching)
-        | summary.fine_facts(sum(counts, Counter()), coarse)
+        match_fields(file, matrix, form.matching)
+        | summary.fine_fields(sum(counts, Counter()), coarse)
         | {"first_underdetermined_cols": cols, "first_overdetermined_rows": rows}
     )

@@ -5,16 +5,17 @@ import io
 import os
 import sys
 from argparse import Namespace
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import TextIO
 
 from sparsematch._io import UnreadableFile
-from sparsematch.cli import ranks, several
+from sparsematch.cli import ranks
 from sparsematch.cli.arguments import build_parser
-from sparsematch.cli.outputs import CannotProduce, WrongUsage
+from sparsematch.cli.outputs import STREAM, CannotProduce, WrongUsage
 
 __all__ = ["run"]
 
+_FOR_ONE_FILE = ("save", "plot", "row_names", "col_names")
 _WRONG_USAGE, _UNREADABLE, _NO_RESULT, _BROKEN_PIPE = 2, 3, 4, 141
 
 
@@ -35,10 +36,10 @@ def _run(argv: Sequence[str] | None) -> int:
     try:
         for stream in (sys.stdout, sys.stderr):
             _print_any_name(stream)
-        several.check(arguments)
+        _check_files(arguments)
         if ranks.communicator() is not None:
             ranks.check(arguments)
-        status = max(_run_one(one) for one in several.split(arguments))
+        status = max(_run_one(one) for one in _split(arguments))
         print(end="", flush=True)  # what cannot be written fails here rather than at exit
         return status
     except WrongUsage as error:
@@ -50,6 +51,27 @@ def _run(argv: Sequence[str] | None) -> int:
     except OSError as error:
         _silence(sys.stdout)
         return _fail(f"cannot write the output: {error.strerror or error}", _NO_RESULT)
+
+
+def _check_files(arguments: Namespace) -> None:
+    """Refuse options that make sense for one file only."""
+    files = getattr(arguments, "files", None) or []
+    if files.count(STREAM) > 1:
+        raise WrongUsage(f"{STREAM} is standard input, which can be read once only")
+    for option in _FOR_ONE_FILE:
+        if len(files) > 1 and getattr(arguments, option, None):
+            name = "--" + option.replace("_", "-")
+            raise WrongUsage(f"{name} is for one file, but {len(files)} are given")
+
+
+def _split(arguments: Namespace) -> Iterator[Namespace]:
+    """Yield the arguments of the run of each file; `brief` says that it is one of several."""
+    files = getattr(arguments, "files", None)
+    if files is None:
+        yield Namespace(**vars(arguments), brief=False)
+        return
+    for file in files:
+        yield Namespace(**vars(arguments), file=file, brief=len(files) > 1)
 
 
 def _run_one(arguments: Namespace) -> int:
@@ -72,7 +94,7 @@ def _fail(message: object, status: int) -> int:
 
 
 def _print_any_name(stream: TextIO) -> None:
-    """Let file names be printed that the terminal has no letters for."""
+    """Escape the characters of file names that the terminal cannot show."""
     if isinstance(stream, io.TextIOWrapper):
         stream.reconfigure(errors="backslashreplace")
 

@@ -13,14 +13,14 @@ from numpy.typing import NDArray
 from sparsematch import BlockForm, Matching, RunInfo
 
 __all__ = [
-    "block_facts",
+    "block_fields",
     "explanation_text",
     "first",
     "line",
-    "match_facts",
+    "match_fields",
     "one_line",
-    "rank_facts",
-    "run_facts",
+    "rank_fields",
+    "run_fields",
     "seconds",
     "size_words",
     "text",
@@ -31,11 +31,11 @@ _SIZES_SHOWN = 5
 _INDICES_LISTED, _INDICES_SHOWN = 100, 8
 
 
-def rank_facts(file: str, matrix: Any, matching: Any, maximum: bool = True) -> dict[str, Any]:
+def rank_fields(file: str, matrix: Any, matching: Any, maximum: bool = True) -> dict[str, Any]:
     """Describe the matrix and its structural rank, or a lower bound for it."""
     n_rows, n_cols = (int(n) for n in matrix.shape)
     rank = int(matching.cardinality)
-    facts = {
+    fields = {
         "file": str(file),
         "n_rows": n_rows,
         "n_cols": n_cols,
@@ -43,28 +43,30 @@ def rank_facts(file: str, matrix: Any, matching: Any, maximum: bool = True) -> d
         "cardinality": rank,
     }
     if maximum or rank == min(n_rows, n_cols):
-        return facts | {
+        return fields | {
             "structural_rank": rank,
             "structurally_singular": rank < min(n_rows, n_cols),
         }
-    return facts | {"structural_rank": None, "structurally_singular": None}
+    return fields | {"structural_rank": None, "structurally_singular": None}
 
 
-def match_facts(file: str, matrix: Any, matching: Matching, maximum: bool = True) -> dict[str, Any]:
-    """`rank_facts`, what is left unmatched, and the diagonal before the permutation."""
-    facts = rank_facts(file, matrix, matching, maximum)
-    facts["unmatched_rows"] = facts["n_rows"] - facts["cardinality"]
-    facts["unmatched_cols"] = facts["n_cols"] - facts["cardinality"]
-    facts["diagonal_entries_before"] = _diagonal_entries(matrix)
-    facts["diagonal_entries_after"] = int(
+def match_fields(
+    file: str, matrix: Any, matching: Matching, maximum: bool = True
+) -> dict[str, Any]:
+    """`rank_fields`, what is left unmatched, and the diagonal before the permutation."""
+    fields = rank_fields(file, matrix, matching, maximum)
+    fields["unmatched_rows"] = fields["n_rows"] - fields["cardinality"]
+    fields["unmatched_cols"] = fields["n_cols"] - fields["cardinality"]
+    fields["diagonal_entries_before"] = _diagonal_entries(matrix)
+    fields["diagonal_entries_after"] = int(
         np.count_nonzero(matching.col_mate[: min(matching.shape)] >= 0)
     )
-    return facts
+    return fields
 
 
-def block_facts(file: str, matrix: Any, form: BlockForm) -> dict[str, Any]:
-    """`match_facts` and the block triangular form."""
-    facts = match_facts(file, matrix, form.matching)
+def block_fields(file: str, matrix: Any, form: BlockForm) -> dict[str, Any]:
+    """`match_fields` and the block triangular form."""
+    fields = match_fields(file, matrix, form.matching)
     rows, cols = (np.asarray(bounds).tolist() for bounds in (form.coarse_rows, form.coarse_cols))
     horizontal = [rows[1], cols[2]]
     square = [rows[2] - rows[1], cols[3] - cols[2]]
@@ -73,8 +75,8 @@ def block_facts(file: str, matrix: Any, form: BlockForm) -> dict[str, Any]:
     fine = heights[int(sum(horizontal) > 0) : len(heights) - int(sum(vertical) > 0)]
     sizes = {"horizontal": horizontal, "square": square, "vertical": vertical}
     return (
-        facts
-        | fine_facts(Counter(fine.tolist()), sizes)
+        fields
+        | fine_fields(Counter(fine.tolist()), sizes)
         | {
             "first_underdetermined_cols": first(form.col_perm[: cols[2]]),
             "first_overdetermined_rows": first(form.row_perm[rows[2] :]),
@@ -82,7 +84,7 @@ def block_facts(file: str, matrix: Any, form: BlockForm) -> dict[str, Any]:
     )
 
 
-def fine_facts(fine: Counter[int], coarse: dict[str, list[int]]) -> dict[str, Any]:
+def fine_fields(fine: Counter[int], coarse: dict[str, list[int]]) -> dict[str, Any]:
     """Describe the blocks: how many square ones there are of each size, and coarse parts."""
     horizontal, vertical = coarse["horizontal"], coarse["vertical"]
     n_square = fine.total()
@@ -110,7 +112,7 @@ def first(indices: NDArray[Any]) -> list[int]:
     return smallest
 
 
-def run_facts(run: RunInfo, seconds: dict[str, float], ranks: int = 1) -> dict[str, Any]:
+def run_fields(run: RunInfo, seconds: dict[str, float], ranks: int = 1) -> dict[str, Any]:
     """Which engines ran, with how many threads, and the seconds of each step.
 
     On several ranks: how many, and what they have sent to each other.
@@ -130,37 +132,37 @@ def run_facts(run: RunInfo, seconds: dict[str, float], ranks: int = 1) -> dict[s
     }
 
 
-def text(facts: dict[str, Any]) -> str:
-    """Word the facts for a person."""
+def text(fields: dict[str, Any]) -> str:
+    """Word the fields for a person."""
     lines = [
-        _head(facts),
-        line("structural rank", _rank_words(facts)),
+        _head(fields),
+        line("structural rank", _rank_words(fields)),
     ]
-    if "diagonal_entries_before" in facts:
-        lines.append(line("diagonal", _diagonal_words(facts)))
-    if "square" in facts:
-        lines += _part_lines(facts)
-    if "n_blocks" in facts:
+    if "diagonal_entries_before" in fields:
+        lines.append(line("diagonal", _diagonal_words(fields)))
+    if "square" in fields:
+        lines += _part_lines(fields)
+    if "n_blocks" in fields:
         lines.append(
-            line("block form", f"{_count(facts['n_blocks'], 'block')}{_kind_words(facts)}")
+            line("block form", f"{_count(fields['n_blocks'], 'block')}{_kind_words(fields)}")
         )
-        if facts["reducible"]:
-            lines.append(line("block sizes", _size_words(facts["block_sizes"])))
-    return "\n".join([*lines, *_run_lines(facts)])
+        if fields["reducible"]:
+            lines.append(line("block sizes", _size_words(fields["block_sizes"])))
+    return "\n".join([*lines, *_run_lines(fields)])
 
 
-def explanation_text(facts: dict[str, Any], explanation: str) -> str:
+def explanation_text(fields: dict[str, Any], explanation: str) -> str:
     """Put an explanation between the name of the file and how it was found."""
-    return "\n".join([_head(facts), "", explanation, "", *_run_lines(facts)])
+    return "\n".join([_head(fields), "", explanation, "", *_run_lines(fields)])
 
 
-def _head(facts: dict[str, Any]) -> str:
-    size = f"{facts['n_rows']:,} x {facts['n_cols']:,}, {facts['n_entries']:,} entries"
-    return f"{facts['file']}: {size}"
+def _head(fields: dict[str, Any]) -> str:
+    size = f"{fields['n_rows']:,} x {fields['n_cols']:,}, {fields['n_entries']:,} entries"
+    return f"{fields['file']}: {size}"
 
 
-def _run_lines(facts: dict[str, Any]) -> list[str]:
-    return [line("method", _method_words(facts)), line("time", times(facts["seconds"]))]
+def _run_lines(fields: dict[str, Any]) -> list[str]:
+    return [line("method", _method_words(fields)), line("time", times(fields["seconds"]))]
 
 
 def times(by_step: dict[str, float]) -> str:
@@ -174,14 +176,14 @@ def size_words(matrix: Any) -> str:
     return f"{n_rows:,} x {n_cols:,}, {matrix.nnz:,} entries"
 
 
-def one_line(facts: dict[str, Any]) -> str:
-    """Word the facts of one file of several."""
-    words = f"{_head(facts)}, structural rank {_rank_words(facts)}"
-    if "n_blocks" in facts:
-        words += f", {_count(facts['n_blocks'], 'block')}"
+def one_line(fields: dict[str, Any]) -> str:
+    """Word the fields of one file of several."""
+    words = f"{_head(fields)}, structural rank {_rank_words(fields)}"
+    if "n_blocks" in fields:
+        words += f", {_count(fields['n_blocks'], 'block')}"
     for part in ("overdetermined", "underdetermined"):
-        if part in facts and facts[part]["n_pieces"]:
-            words += f", {_count(facts[part]['n_pieces'], 'conflict')} {part[:-10]}-determined"
+        if part in fields and fields[part]["n_pieces"]:
+            words += f", {_count(fields[part]['n_pieces'], 'conflict')} {part[:-10]}-determined"
     return words
 
 
@@ -190,13 +192,13 @@ def line(label: str, words: str) -> str:
     return f"  {label:<18}{words}"
 
 
-def _rank_words(facts: dict[str, Any]) -> str:
-    smaller = min(facts["n_rows"], facts["n_cols"])
-    if facts["structural_rank"] is None:
-        return f"at least {facts['cardinality']:,} (only a maximal matching was asked for)"
-    words = f"{facts['structural_rank']:,} of {smaller:,}"
-    missing = smaller - facts["structural_rank"]
-    if facts["n_rows"] == facts["n_cols"]:
+def _rank_words(fields: dict[str, Any]) -> str:
+    smaller = min(fields["n_rows"], fields["n_cols"])
+    if fields["structural_rank"] is None:
+        return f"at least {fields['cardinality']:,} (only a maximal matching was asked for)"
+    words = f"{fields['structural_rank']:,} of {smaller:,}"
+    missing = smaller - fields["structural_rank"]
+    if fields["n_rows"] == fields["n_cols"]:
         return f"{words}: " + (
             f"structurally SINGULAR, short by {missing:,}"
             if missing
@@ -207,24 +209,24 @@ def _rank_words(facts: dict[str, Any]) -> str:
     )
 
 
-def _diagonal_words(facts: dict[str, Any]) -> str:
-    length = min(facts["n_rows"], facts["n_cols"])
-    before, after = facts["diagonal_entries_before"], facts["diagonal_entries_after"]
+def _diagonal_words(fields: dict[str, Any]) -> str:
+    length = min(fields["n_rows"], fields["n_cols"])
+    before, after = fields["diagonal_entries_before"], fields["diagonal_entries_after"]
     return f"{before:,} of {length:,} entries as given, {after:,} after the row permutation"
 
 
-def _part_lines(facts: dict[str, Any]) -> list[str]:
+def _part_lines(fields: dict[str, Any]) -> list[str]:
     lines: list[str] = []
-    rows, cols = facts["horizontal"]
+    rows, cols = fields["horizontal"]
     if rows + cols:
         lines.append(line("under-determined", _surplus_words(cols, "column", rows, "row")))
-        lines.append(line("", f"columns {_listed(facts['first_underdetermined_cols'], cols)}"))
-    rows, cols = facts["vertical"]
+        lines.append(line("", f"columns {_listed(fields['first_underdetermined_cols'], cols)}"))
+    rows, cols = fields["vertical"]
     if rows + cols:
         lines.append(line("over-determined", _surplus_words(rows, "row", cols, "column")))
-        lines.append(line("", f"rows {_listed(facts['first_overdetermined_rows'], rows)}"))
+        lines.append(line("", f"rows {_listed(fields['first_overdetermined_rows'], rows)}"))
     if lines:
-        rows, cols = facts["square"]
+        rows, cols = fields["square"]
         lines.append(line("well-determined", f"{rows:,} x {cols:,}"))
     return lines
 
@@ -249,13 +251,13 @@ def _listed(indices: list[int], total: int) -> str:
     )
 
 
-def _kind_words(facts: dict[str, Any]) -> str:
-    if not facts["n_blocks"]:
+def _kind_words(fields: dict[str, Any]) -> str:
+    if not fields["n_blocks"]:
         return ": the matrix is empty"
-    if not facts["reducible"]:
-        return ": irreducible" if facts["n_square_blocks"] else ", rectangular"
-    rest = facts["n_blocks"] - facts["n_square_blocks"]
-    return f": {facts['n_square_blocks']:,} square, {rest} rectangular" if rest else ", all square"
+    if not fields["reducible"]:
+        return ": irreducible" if fields["n_square_blocks"] else ", rectangular"
+    rest = fields["n_blocks"] - fields["n_square_blocks"]
+    return f": {fields['n_square_blocks']:,} square, {rest} rectangular" if rest else ", all square"
 
 
 def _size_words(block_sizes: list[list[int]]) -> str:
@@ -269,13 +271,13 @@ def _size_words(block_sizes: list[list[int]]) -> str:
     return ", ".join([*shown[: _SIZES_SHOWN - 1], f"{hidden:,} between", shown[-1]])
 
 
-def _method_words(facts: dict[str, Any]) -> str:
-    words = f"{' then '.join(facts['engines']) or 'none'}, {_count(facts['workers'], 'thread')}"
-    if "ranks" not in facts:
+def _method_words(fields: dict[str, Any]) -> str:
+    words = f"{' then '.join(fields['engines']) or 'none'}, {_count(fields['workers'], 'thread')}"
+    if "ranks" not in fields:
         return words
     return (
-        f"{words} on each of {facts['ranks']} ranks, {_count(facts['exchanges'], 'exchange')}, "
-        f"{facts['bytes_sent'] / 1e6:,.1f} MB"
+        f"{words} on each of {fields['ranks']} ranks, {_count(fields['exchanges'], 'exchange')}, "
+        f"{fields['bytes_sent'] / 1e6:,.1f} MB"
     )
 
 

@@ -12,10 +12,12 @@ from sparsematch._input.matrix import checked
 from sparsematch._types.sparse_like import SparseLike
 from sparsematch.plot.cells import (
     PARTS,
+    count,
     draw_entries,
-    draw_grid,
-    import_matplotlib,
-    number_axes,
+    frame_matrix,
+    given_or_made,
+    legend_below,
+    new_figure,
 )
 
 if TYPE_CHECKING:
@@ -68,13 +70,7 @@ def spy_blocks(
     >>> [axes.get_title() for axes in figure.axes]
     ['as given: 3 x 3, 6 entries', 'block form: 3 blocks, structural rank 3']
     """
-    import_matplotlib()
-    if form is None:
-        form = block_triangular_form(A)
-    if tuple(form.shape) != tuple(A.shape):
-        raise ValueError(
-            f"form is of a matrix of shape {tuple(form.shape)}, A has shape {tuple(A.shape)}"
-        )
+    form = given_or_made(A, form, block_triangular_form, "form")
     small = _small_parts(form)
     figure, before, after, *enlarged = _panels(A.shape, len(small), figure)
     matrix = checked(A, "A")
@@ -92,9 +88,9 @@ def spy_blocks(
         _mark(after, _coarse_boxes(form)[name], PARTS[name][2])
         _enlarge(ax, rows, cols, _coarse_boxes(form)[name], PARTS[name])
     outlined = _draw_outlines(after, form)
-    count = "1 block" if form.n_blocks == 1 else f"{form.n_blocks:,} blocks"
+    blocks = count(form.n_blocks, "block")
     after.set_title(
-        f"block form: {count}{gap}structural rank {form.structural_rank:,}", fontsize=11
+        f"block form: {blocks}{gap}structural rank {form.structural_rank:,}", fontsize=11
     )
     _draw_legend(figure, form, outlined)
     if title:
@@ -107,26 +103,13 @@ def _panels(shape: tuple[int, int], n_small: int, figure: Any) -> tuple[Any, ...
 
     Beside or below them are the parts that are enlarged.
     """
-    from matplotlib.figure import Figure
-
-    n_rows, n_cols = (max(n, 1) for n in shape)
-    ratio = min(max(n_rows / n_cols, 1 / 4), 2)
-    stacked = ratio < 1 / 2
-    if figure is None:
-        extra = 3.2 * bool(n_small)
-        size = (9, 16 * ratio + 2.3 + extra) if stacked else (11 + extra, 5 * ratio + 1.6)
-        figure = Figure(figsize=size)
-    if figure.figure.get_layout_engine() is None:
-        figure.figure.set_layout_engine("constrained", w_pad=0.15, h_pad=0.08)
+    ratio = min(max(max(shape[0], 1) / max(shape[1], 1), 1 / 4), 2)
+    stacked, extra = ratio < 1 / 2, 3.2 * bool(n_small)
+    size = (9, 16 * ratio + 2.3 + extra) if stacked else (11 + extra, 5 * ratio + 1.6)
+    figure = new_figure(figure, size)
     axes = _subplots(figure, n_small, stacked)
     for ax, order in zip(axes[:2], ("", " in the new order"), strict=True):
-        ax.set_box_aspect(ratio)
-        ax.set_xlim(-0.5, n_cols - 0.5)
-        ax.set_ylim(n_rows - 0.5, -0.5)
-        number_axes(ax)
-        ax.set_xlabel(f"column{order}")
-        ax.set_ylabel(f"row{order}")
-        draw_grid(ax, n_rows, n_cols)
+        frame_matrix(ax, shape, 1 / 4, order)
     return figure, *axes
 
 
@@ -165,13 +148,10 @@ def _enlarge(
     top, left, height, width = box
     face, _, edge, meaning = style
     ax.set_facecolor(face)
-    ax.set_box_aspect(min(max(height / width, 1 / 3), 2))
-    ax.set_xlim(-0.5, width - 0.5)
-    ax.set_ylim(height - 0.5, -0.5)
+    frame_matrix(ax, (height, width), 1 / 3)
+    ax.set(xlabel="", ylabel="")
     inside = (rows >= top) & (rows < top + height) & (cols >= left) & (cols < left + width)
     draw_entries(ax, rows[inside] - top, cols[inside] - left, (height, width))
-    number_axes(ax)
-    draw_grid(ax, height, width)
     ax.set_title(f"{meaning.split()[0]}: {height:,} x {width:,}", fontsize=10, color=edge)
     for spine in ax.spines.values():
         spine.set_color(edge)
@@ -181,14 +161,8 @@ def _draw_parts(ax: Any, form: BlockForm) -> None:
     from matplotlib.patches import Rectangle
 
     for name, (top, left, height, width) in _coarse_boxes(form).items():
-        box = Rectangle(
-            (left - 0.5, top - 0.5),
-            width,
-            height,
-            facecolor=PARTS[name][0],
-            edgecolor="none",
-            zorder=1,
-        )
+        box = Rectangle((left - 0.5, top - 0.5), width, height, zorder=1)
+        box.set(facecolor=PARTS[name][0], edgecolor="none")
         ax.add_patch(box)
 
 
@@ -229,9 +203,7 @@ def _draw_legend(figure: Any, form: BlockForm, outlined: int) -> None:
     if handles:
         fitting = max(1, int(_width(figure) / 3))  # an entry takes three inches
         columns = 2 if len(handles) == 4 and fitting > 2 else min(fitting, len(handles))
-        figure.legend(
-            handles=handles, ncols=columns, fontsize=9, frameon=False, loc="outside lower center"
-        )
+        legend_below(figure, handles, columns)
 
 
 def _width(figure: Any) -> float:

@@ -1,6 +1,7 @@
 """What all pictures share: entries as an image, colours of the parts, matplotlib."""
 
 import os
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -40,6 +41,54 @@ def import_matplotlib() -> None:
         import matplotlib.figure  # noqa: F401
     except ImportError as error:
         raise ImportError(f"pictures need matplotlib: {pip_install('matplotlib')}") from error
+
+
+def given_or_made(A: Any, given: Any, make: Callable[[Any], Any], name: str) -> Any:
+    """Return what is known of a matrix, or make it; ImportError if it could not be drawn.
+
+    ValueError if what is given is of another shape.
+    """
+    import_matplotlib()
+    found = make(A) if given is None else given
+    if tuple(found.shape) != tuple(A.shape):
+        raise ValueError(
+            f"{name} is of a matrix of shape {tuple(found.shape)}, A has shape {tuple(A.shape)}"
+        )
+    return found
+
+
+def new_figure(figure: Any, size: tuple[float, float]) -> Any:
+    """Return the figure that is given, or a new one; without a layout engine it gets one."""
+    from matplotlib.figure import Figure
+
+    if figure is None:
+        figure = Figure(figsize=size)
+    if figure.figure.get_layout_engine() is None:
+        figure.figure.set_layout_engine("constrained", w_pad=0.15, h_pad=0.08)
+    return figure
+
+
+def frame_matrix(ax: Any, shape: tuple[int, int], narrowest: float, order: str = "") -> None:
+    """Fit axes to a matrix, rows downwards; a very long or wide one is not to scale."""
+    n_rows, n_cols = (max(n, 1) for n in shape)
+    ax.set_box_aspect(min(max(n_rows / n_cols, narrowest), 2))
+    ax.set_xlim(-0.5, n_cols - 0.5)
+    ax.set_ylim(n_rows - 0.5, -0.5)
+    ax.set_xlabel(f"column{order}")
+    ax.set_ylabel(f"row{order}")
+    number_axes(ax)
+    draw_grid(ax, n_rows, n_cols)
+
+
+def legend_below(figure: Any, handles: list[Any], columns: int) -> None:
+    """Put a legend below the picture."""
+    where = {"loc": "outside lower center", "ncols": columns}
+    figure.legend(handles=handles, fontsize=9, frameon=False, **where)
+
+
+def count(number: int, noun: str) -> str:
+    """Word a number of things."""
+    return f"{number:,} {noun}" if number == 1 else f"{number:,} {noun}s"
 
 
 def draw_grid(ax: Any, n_rows: int, n_cols: int) -> None:

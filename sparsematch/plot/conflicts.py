@@ -13,11 +13,13 @@ from sparsematch._types.sparse_like import SparseLike
 from sparsematch.plot.cells import (
     COUNTABLE,
     PARTS,
+    count,
     draw_entries,
-    draw_grid,
     draw_strip,
-    import_matplotlib,
-    number_axes,
+    frame_matrix,
+    given_or_made,
+    legend_below,
+    new_figure,
 )
 
 if TYPE_CHECKING:
@@ -68,11 +70,7 @@ def spy_conflicts(
     >>> [axes.get_title() for axes in figure.axes]
     ['3 x 3, structural rank 2', '2 equations, 1 variable', '2 variables, 1 equation']
     """
-    import_matplotlib()
-    if why is None:
-        why = explain_singularity(A)
-    if why.shape != tuple(A.shape):
-        raise ValueError(f"why is of a matrix of shape {why.shape}, A has shape {tuple(A.shape)}")
+    why = given_or_made(A, why, explain_singularity, "why")
     conflicts = _worth_seeing(why)
     figure, whole, *close = _panels(A.shape, len(conflicts), figure)
     matrix = checked(A, "A")
@@ -99,21 +97,9 @@ def _worth_seeing(why: Explanation) -> list[DeficientPiece]:
 
 def _panels(shape: tuple[int, int], n_conflicts: int, figure: Any) -> tuple[Any, ...]:
     """Side by side: the matrix, and an axes for each conflict."""
-    from matplotlib.figure import Figure
-
-    n_rows, n_cols = (max(n, 1) for n in shape)
-    if figure is None:
-        figure = Figure(figsize=(4.5 * (1 + n_conflicts) + 1, 5.5))
-    if figure.figure.get_layout_engine() is None:
-        figure.figure.set_layout_engine("constrained", w_pad=0.15, h_pad=0.08)
+    figure = new_figure(figure, (4.5 * (1 + n_conflicts) + 1, 5.5))
     whole, *close = figure.subplots(1, 1 + n_conflicts, squeeze=False)[0]
-    whole.set_box_aspect(min(max(n_rows / n_cols, 1 / 4), 2))
-    whole.set_xlim(-0.5, n_cols - 0.5)
-    whole.set_ylim(n_rows - 0.5, -0.5)
-    whole.set_xlabel("column")
-    whole.set_ylabel("row")
-    number_axes(whole)
-    draw_grid(whole, n_rows, n_cols)
+    frame_matrix(whole, shape, 1 / 4)
     return figure, whole, *close
 
 
@@ -143,21 +129,19 @@ def _mark(figure: Any, ax: Any, why: Explanation, conflicts: list[DeficientPiece
     for part in (part for part in parts if part.n_empty):  # below the others: they may be many
         draw_strip(ax, part.empty, part.side, _EMPTY, 0.4)
         noun = "equation" if part.side == "rows" else "variable"
-        label = f"{_count(part.n_empty, noun)} without entries"
+        label = f"{count(part.n_empty, noun)} without entries"
         handles.append(Patch(facecolor=_EMPTY, label=label))
     for piece in conflicts:
         over = piece.side == "rows"
         _, face, edge, _ = PARTS["vertical" if over else "horizontal"]
         strength = 0.45 if max(why.shape) <= COUNTABLE else 0.7
         draw_strip(ax, piece.candidates, piece.side, edge, strength)
-        count = _count(piece.candidates.size, "equation" if over else "variable")
-        label = f"{'over' if over else 'under'}-determined: {count} of a conflict"
+        members = count(piece.candidates.size, "equation" if over else "variable")
+        label = f"{'over' if over else 'under'}-determined: {members} of a conflict"
         handles.append(Patch(facecolor=face, edgecolor=edge, label=label))
     if handles:
         columns = max(1, min(len(handles), int(figure.bbox.width / figure.dpi / 3.6)))
-        figure.legend(
-            handles=handles, ncols=columns, fontsize=9, frameon=False, loc="outside lower center"
-        )
+        legend_below(figure, handles, columns)
 
 
 def _draw_conflict(ax: Any, entries: Any, why: Explanation, piece: DeficientPiece) -> None:
@@ -169,18 +153,16 @@ def _draw_conflict(ax: Any, entries: Any, why: Explanation, piece: DeficientPiec
     inside = (at_row >= 0) & (at_col >= 0)
     _, face, edge, _ = PARTS["vertical" if over else "horizontal"]
     ax.set_facecolor(face)
-    ax.set_xlim(-0.5, max(shape[1], 1) - 0.5)
-    ax.set_ylim(max(shape[0], 1) - 0.5, -0.5)
-    ax.set_box_aspect(min(max((shape[0] or 1) / (shape[1] or 1), 1 / 4), 2))
+    frame_matrix(ax, shape, 1 / 4)
+    ax.set(xlabel="", ylabel="")
     draw_entries(ax, at_row[inside], at_col[inside], shape)
-    draw_grid(ax, *shape)
     for axis, members, name in ((ax.yaxis, rows, why.row_name), (ax.xaxis, cols, why.col_name)):
         shown = members.size if members.size <= _NAMED else _NAMED // 3
         places = np.linspace(0, members.size - 1, shown, dtype=int)
         _write_names(axis, places, [name(k) for k in members[places].tolist()])
         axis.set_tick_params(labelsize=8)
     ax.xaxis.set_tick_params(rotation=45 if shape[1] <= 3 else 90)
-    counts = _count(shape[0], "equation"), _count(shape[1], "variable")
+    counts = count(shape[0], "equation"), count(shape[1], "variable")
     ax.set_title(", ".join(counts if over else counts[::-1]), fontsize=11, color=edge)
 
 
@@ -189,7 +171,3 @@ def _places(members: NDArray[Any], size: int) -> NDArray[Any]:
     places = np.full(size, -1, members.dtype)
     places[members] = np.arange(members.size, dtype=members.dtype)
     return places
-
-
-def _count(number: int, noun: str) -> str:
-    return f"{number:,} {noun}" if number == 1 else f"{number:,} {noun}s"

@@ -8,12 +8,11 @@
 array([1., 1., 1.])
 """
 
-from sparsematch.solvers._analysis import Analysis
 from sparsematch.solvers._calls import analyse, factorized, splu, spsolve
 from sparsematch.solvers._device import DeviceLU
 from sparsematch.solvers._errors import IllConditionedWarning, SingularMatrixError
 from sparsematch.solvers._ilu import TransversalILU, spilu
-from sparsematch.solvers._lu import BlockTriangularLU
+from sparsematch.solvers._lu import Analysis, BlockTriangularLU
 from sparsematch.solvers._permutations import from_superlu, to_superlu
 
 analyze = analyse

@@ -13,10 +13,9 @@ from sparsematch._input.scipy import check_sparse
 from sparsematch._types.arrays import on_gpu
 from sparsematch._types.choices import Pivoting, Solver
 from sparsematch._types.sparse_like import SparseLike
-from sparsematch.solvers._analysis import Analysis
 from sparsematch.solvers._device import DeviceLU
 from sparsematch.solvers._external import MakeExternal
-from sparsematch.solvers._lu import BlockTriangularLU
+from sparsematch.solvers._lu import Analysis, BlockTriangularLU
 from sparsematch.solvers._plan import plan_factorisation
 
 

@@ -9,13 +9,12 @@ from sparsematch._input.matrix import checked
 from sparsematch._types.arrays import on_gpu
 from sparsematch._types.block_form import BlockForm
 from sparsematch._types.choices import Pivoting, Side
-from sparsematch._types.errors import unknown_choice, wrong_type
+from sparsematch._types.errors import wrong_type
 from sparsematch._types.sparse_like import SparseLike
+from sparsematch.solvers._checks import PIVOTING, check_choice, check_right_hand_side, check_square
 from sparsematch.solvers._device_solvers import DeviceFactor, find_device_solver
 from sparsematch.solvers._errors import SingularMatrixError
 from sparsematch.solvers._external import Singular
-
-_PIVOTING = ("auto", "structure", "product")
 
 
 class _Piece(NamedTuple):
@@ -98,8 +97,7 @@ class DeviceLU:
         pivoting: Pivoting = "auto",
         solver: Any = "auto",
     ) -> None:
-        if not isinstance(pivoting, str) or pivoting not in _PIVOTING:
-            raise unknown_choice("pivoting", pivoting, _PIVOTING)
+        check_choice("pivoting", pivoting, PIVOTING)
         self._make = find_device_solver(solver)
         self._product = None if pivoting == "auto" else pivoting == "product"
         matrix = _canonical(A)
@@ -111,7 +109,7 @@ class DeviceLU:
         self._cut(matrix)
         self._factor: DeviceFactor | None = None
         self._kind: Any = None
-        self._take(matrix)
+        self._factorise(matrix)
 
     def refactorise(self, A: Any) -> None:
         """Factorise a matrix with the same pattern, without matching and block search.
@@ -129,18 +127,13 @@ class DeviceLU:
             As when it was made, or if its pattern is another one.
         """
         A = _canonical(A)
+        arrays = zip((A.indptr, A.indices), self._pattern, strict=True)
         same = A.shape == self.shape and A.nnz == self._pattern[1].size
-        if not (
-            same
-            and all(
-                bool((now == then).all())
-                for now, then in zip(_arrays(A), self._pattern, strict=True)
-            )
-        ):
+        if not (same and all(bool((now == then).all()) for now, then in arrays)):
             raise ValueError(
                 "A has another pattern than the matrix that was analysed: factorise it by itself"
             )
-        self._take(A)
+        self._factorise(A)
 
     refactorize = refactorise
 
@@ -170,21 +163,10 @@ class DeviceLU:
         """
         import cupy
 
-        if not isinstance(trans, str) or trans not in ("N", "T", "H"):
-            raise unknown_choice("trans", trans, ("N", "T", "H"))
         if not isinstance(b, cupy.ndarray):
-            raise wrong_type(
-                "b",
-                b,
-                "a CuPy array like those of the matrix; cupy.asarray copies arrays to the GPU",
-            )
-        if b.dtype.kind not in "biufc":
-            raise wrong_type("b", b, f"an array of numbers, not of {b.dtype}")
-        if b.ndim not in (1, 2) or b.shape[0] != self.shape[0]:
-            raise ValueError(
-                f"b has shape {b.shape}, but must have shape ({self.shape[0]},) or "
-                f"({self.shape[0]}, k)"
-            )
+            expected = "a CuPy array like those of A; cupy.asarray copies arrays to the GPU"
+            raise wrong_type("b", b, expected)
+        check_right_hand_side(b, self.shape[0], trans)
         if b.ndim == 2:
             columns = [self.solve(b[:, k], trans) for k in range(b.shape[1])]
             kind = cupy.result_type(self.dtype, b.dtype)
@@ -196,14 +178,9 @@ class DeviceLU:
         return self._solve_one(b.astype(self.dtype), trans)
 
     def __repr__(self) -> str:
-        n, blocks = (
-            self.shape[0],
-            "1 block" if self.form.n_blocks == 1 else f"{self.form.n_blocks} blocks",
-        )
-        return (
-            f"DeviceLU({n}x{n}, {blocks}, {self.n_factorised} rows factorised by "
-            f"{self._make.__name__})"
-        )
+        n, blocks = self.shape[0], self.form.n_blocks
+        text = f"{n}x{n}, " + ("1 block" if blocks == 1 else f"{blocks} blocks")
+        return f"DeviceLU({text}, {self.n_factorised} rows factorised by {self._make.__name__})"
 
     def _cut(self, A: Any) -> None:
         """Cut the permuted matrix into six parts: three diagonal ones, and those above them."""
@@ -228,13 +205,11 @@ class DeviceLU:
             if part.nnz:
                 part.sort_indices()
                 if max(part.nnz, n) < 2**31:  # the solvers know no other
-                    part.indices, part.indptr = (
-                        part.indices.astype("int32"),
-                        part.indptr.astype("int32"),
-                    )
+                    part.indices = part.indices.astype("int32")
+                    part.indptr = part.indptr.astype("int32")
                 self._pieces[i, j] = _Piece(part, part.data.astype(cupy.int64) - 1)
 
-    def _take(self, A: Any) -> None:
+    def _factorise(self, A: Any) -> None:
         values = A.data.astype("complex128" if A.data.dtype.kind == "c" else "float64")
         self.dtype: np.dtype[Any] = values.dtype
         parts = {where: piece.filled(values) for where, piece in self._pieces.items()}
@@ -244,9 +219,8 @@ class DeviceLU:
             zeros = (parts[k, k].diagonal() == 0).nonzero()[0]
             if zeros.size:
                 place = begin + int(zeros[0])
-                rows, cols = (
-                    perm[place : place + 1] for perm in (self.form.row_perm, self.form.col_perm)
-                )
+                orders = self.form.row_perm, self.form.col_perm
+                rows, cols = (order[place : place + 1] for order in orders)
                 where = f"row {int(rows[0])}; column {int(cols[0])}"
                 raise SingularMatrixError(
                     f"numerically singular: a block of one entry ({where}) is 0", rows, cols
@@ -305,16 +279,11 @@ def _canonical(A: Any) -> Any:
     """Return a copy in CSR, sorted and without duplicates, of a square matrix on a GPU."""
     if not on_gpu(A) or not hasattr(A, "format"):
         raise wrong_type("A", A, "a sparse matrix of CuPy")
-    if A.ndim != 2 or A.shape[0] != A.shape[1]:
-        raise ValueError(f"A must be square, but has shape {A.shape}")
+    check_square(A.shape)
     A = checked(A, "A")
     A = A.copy() if A.format == "csr" else A.tocsr()
     A.sum_duplicates()
     return A
-
-
-def _arrays(A: Any) -> tuple[Any, Any]:
-    return A.indptr, A.indices
 
 
 def _structurally_singular(form: BlockForm) -> SingularMatrixError:
@@ -323,9 +292,8 @@ def _structurally_singular(form: BlockForm) -> SingularMatrixError:
     rows, cols = form.vertical
     text = (
         f"structurally singular: {n} rows and columns, but rank {rank} at most, whatever the "
-        f"values. {rows.size} rows "
-        f"have entries in {cols.size} columns only. sparsematch.explain_singularity(A.get()), "
-        "which copies the matrix "
-        "to host memory, says which"
+        f"values. {rows.size} rows have entries in {cols.size} columns only. "
+        "sparsematch.explain_singularity(A.get()), which copies the matrix to host memory, "
+        "says which"
     )
     return SingularMatrixError(text, rows, cols)

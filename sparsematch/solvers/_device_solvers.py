@@ -39,17 +39,17 @@ class CudssFactor:
     def refactorise(self, A: Any) -> None:
         """Factorise a matrix with the same pattern."""
         self._A = A
-        for trans, (solver, kept) in self._solvers.items():
+        for trans, (solver, matrix) in self._solvers.items():
             # in other arrays it would have to be analysed again
-            kept.data[...] = self._turned(trans).data
+            matrix.data[...] = self._turned(trans).data
             solver.factorize()
 
     def solve(self, b: Any, trans: str) -> Any:
         """Solve; where pivots were none, what comes out solves nothing."""
-        solver, kept = self._solver(trans)
+        solver, matrix = self._solver(trans)
         solver.reset_operands(b=b)
         x = solver.solve()
-        if not bool(abs(kept @ x - b).max() <= 0.1 * abs(b).max()):
+        if not bool(abs(matrix @ x - b).max() <= 0.1 * abs(b).max()):
             raise Singular
         return x
 
@@ -65,8 +65,8 @@ class CudssFactor:
         from nvmath.bindings import cudss
         from nvmath.sparse.advanced import DirectSolver
 
-        kept = self._turned(trans).copy()
-        solver = DirectSolver(kept, cupy.zeros(kept.shape[0], kept.dtype))
+        matrix = self._turned(trans).copy()
+        solver = DirectSolver(matrix, cupy.zeros(matrix.shape[0], matrix.dtype))
         weakref.finalize(self, solver.free)
         kinds = cudss.MatchingAlg
         solver.plan_config.matching_algorithm = (
@@ -74,12 +74,12 @@ class CudssFactor:
         )
         solver.plan()
         solver.factorize()
-        self._solvers[trans] = solver, kept
-        return solver, kept
+        self._solvers[trans] = solver, matrix
+        return solver, matrix
 
 
 class CusolverFactor:
-    """cuSOLVER's QR, through CuPy: nothing is kept, each right-hand side is a factorisation."""
+    """cuSOLVER's QR, through CuPy: nothing is stored, each right-hand side is a factorisation."""
 
     def __init__(self, A: Any, product: bool | None) -> None:
         if product:

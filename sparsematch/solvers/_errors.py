@@ -11,7 +11,7 @@ from sparsematch._types.arrays import IndexArray
 
 
 class IllConditionedWarning(LinAlgWarning, MatrixRankWarning):  # type: ignore[misc]
-    """A factorisation or a solution that is not to be relied upon, with the figure that tells.
+    """A factorisation or a solution that is not to be relied upon, with the figure that shows it.
 
     Either a diagonal block is singular to working precision: scaled, its reciprocal condition is
     below 2.2e-16, so that rounding alone may have made it regular. Or a solution still has a

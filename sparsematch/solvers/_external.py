@@ -1,8 +1,8 @@
 """Factorisations of single blocks by other libraries: one small class each, behind one shape.
 
 An external solver is a class that is made of a block, by columns, and of values for it. It
-solves, and takes new values for the same pattern. What it learns of the pattern the first time, it
-may leave in `memory` for the next of its kind. If rows and columns come in an order that makes
+solves, and takes new values for the same pattern. What it finds out about the pattern may be
+stored in `memory` for the next factorisation of it. If rows and columns come in an order that makes
 little fill when pivots stay on the diagonal, `memory` says how many entries the factors then have,
 as ``"foreseen"``.
 """
@@ -175,7 +175,9 @@ class SuperLUFactor:
         else:
             if "order" not in memory:  # one that is never factorised again need not be renumbered
                 memory.update(_renumbered(self._indptr, self._rows, memory["place"]))
-            self._lu = _superlu(values[memory["take"]], memory["rows"], memory["indptr"], "NATURAL")
+            self._lu = _superlu(
+                values[memory["entries"]], memory["rows"], memory["indptr"], "NATURAL"
+            )
             self._renumbered = True
         self.nnz = int(self._lu.nnz)
 
@@ -209,6 +211,11 @@ def _renumbered(indptr: IndexArray, rows: IndexArray, place: IndexArray) -> dict
     """Renumber rows and columns alike: the diagonal, preferred for pivots, stays the diagonal."""
     n = indptr.size - 1
     new_cols, new_rows = np.repeat(place, np.diff(indptr)), place[rows]
-    take = np.lexsort((new_rows, new_cols))
-    starts = np.searchsorted(new_cols[take], np.arange(n + 1)).astype(np.int32)
-    return {"order": np.argsort(place), "take": take, "rows": new_rows[take], "indptr": starts}
+    entries = np.lexsort((new_rows, new_cols))
+    starts = np.searchsorted(new_cols[entries], np.arange(n + 1)).astype(np.int32)
+    return {
+        "order": np.argsort(place),
+        "entries": entries,
+        "rows": new_rows[entries],
+        "indptr": starts,
+    }

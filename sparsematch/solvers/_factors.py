@@ -13,7 +13,7 @@ from sparsematch._types.factors import BlockLU
 from sparsematch.solvers._condition import reciprocal_condition
 from sparsematch.solvers._errors import SingularMatrixError, numerically_singular
 from sparsematch.solvers._external import ScaledFactor, Singular
-from sparsematch.solvers._pattern import Survey
+from sparsematch.solvers._pattern import MeasuredValues
 from sparsematch.solvers._plan import FactorisationPlan
 
 NO_STATE = "has data in compiled code, so that it cannot be pickled or copied"
@@ -51,7 +51,7 @@ class BlockFactors:
         self.plan, self.preference = plan, preference
         self.dtype = np.dtype(np.float64)
         self.suspects: list[int] = []
-        self._survey = Survey(np.empty(0), 0.0, 0.0)
+        self._measured = MeasuredValues(np.empty(0), 0.0, 0.0)
         self._numbers: BlockLU | None = None
         self._external: dict[int, ScaledFactor] = {}
         self._orders: tuple[IndexArray, IndexArray] | None = None
@@ -81,12 +81,12 @@ class BlockFactors:
         external = [factor.growth for factor in self._external.values()]
         return float(np.max([*self.numbers.growth, *external], initial=1.0))
 
-    def factorise(self, survey: Survey) -> None:
+    def factorise(self, measured: MeasuredValues) -> None:
         """Factorise values, with the same pivots as the last ones where these will do.
 
         Another plan is made for a block that fills up; SingularMatrixError if one has no inverse.
         """
-        values = survey.values.copy()  # solutions are checked with them
+        values = measured.values.copy()  # solutions are checked with them
         again = self._numbers is not None and self.dtype == values.dtype
         numbers = self._numbers if again else None
         self._numbers, self._orders, self.dtype = None, None, values.dtype
@@ -105,7 +105,7 @@ class BlockFactors:
             self.plan, numbers, again = self.plan.replan_block(block, values), None, False
         self._factorise_external(values)
         self.suspects = [*suspects.tolist(), *self._external]
-        self._survey, self._numbers = survey._replace(values=values), numbers
+        self._measured, self._numbers = measured._replace(values=values), numbers
 
     def with_partial_pivoting(self) -> "BlockFactors | None":
         """Return factors of the same values by partial pivoting; None if there are none better."""
@@ -113,7 +113,7 @@ class BlockFactors:
             return None
         strict = BlockFactors(self.plan, PARTIAL)
         try:
-            strict.factorise(self._survey)
+            strict.factorise(self._measured)
         except (SingularMatrixError, MemoryError):
             return None
         return strict
@@ -132,15 +132,15 @@ class BlockFactors:
 
         A real factorisation sees a complex right-hand side as two real ones.
         """
-        graph, survey = self.plan.pattern.graph, self._survey
+        graph, measured = self.plan.pattern.graph, self._measured
         solve = operations(LuOps, graph.backend).solve
         columns = b.view(self.dtype)
         external = self._solve_external if self._external else None
         x, errors = solve(
             self.numbers,
             graph,
-            survey.values,
-            survey.largest,
+            measured.values,
+            measured.largest,
             columns,
             trans,
             external,
@@ -181,7 +181,7 @@ class BlockFactors:
     def matrix(self, values: NDArray[Any] | None = None) -> Any:
         """Return the matrix that was factorised, or one of its pattern."""
         graph = self.plan.pattern.graph
-        values = self._survey.values if values is None else values
+        values = self._measured.values if values is None else values
         return csc_array((values, graph.indices, graph.indptr), shape=graph.shape)
 
     def _factorise_external(self, values: NDArray[Any]) -> None:

@@ -15,13 +15,12 @@ from sparsematch._input.foreign import from_other_library
 from sparsematch._input.scipy import check_sparse
 from sparsematch._types.arrays import FloatArray, IndexArray
 from sparsematch._types.choices import Side
-from sparsematch._types.errors import unknown_choice, wrong_type
+from sparsematch._types.errors import wrong_type
 from sparsematch._types.sparse_like import SparseLike
+from sparsematch.solvers._checks import check_choice, check_right_hand_side, check_square
 from sparsematch.solvers._errors import numerically_singular, structurally_singular
 from sparsematch.solvers._external import Singular, superlu_errors
 from sparsematch.solvers._operator import InverseOperator
-
-_PIVOTING = ("structure", "product")
 
 
 class TransversalILU(InverseOperator):
@@ -88,10 +87,14 @@ class TransversalILU(InverseOperator):
         -------
         ndarray, shape of `b`
             The approximate solution.
+
+        Raises
+        ------
+        TypeError, ValueError
+            If `b` does not hold numbers or is of another length, or `trans` is none of the choices.
         """
-        if trans not in ("N", "T", "H"):
-            raise unknown_choice("trans", trans, ("N", "T", "H"))
         b = np.asarray(b)
+        check_right_hand_side(b, self.shape[0], trans)
         if b.dtype.kind == "c" and self.dtype.kind != "c":
             return self.solve(b.real, trans) + 1j * self.solve(b.imag, trans)
         b = b.astype(self.dtype, copy=False)
@@ -156,13 +159,11 @@ def spilu(
     >>> info, x.round(6).tolist()
     (0, [1.0, 1.0, 1.0])
     """
-    if not isinstance(pivoting, str) or pivoting not in _PIVOTING:
-        raise unknown_choice("pivoting", pivoting, _PIVOTING)
+    check_choice("pivoting", pivoting, ("structure", "product"))
     given = from_other_library(A)
     if not sp.issparse(given):
         raise wrong_type("A", A, "a SciPy sparse array or matrix")
-    if given.ndim != 2 or given.shape[0] != given.shape[1]:
-        raise ValueError(f"A must be square, but has shape {given.shape}")
+    check_square(given.shape)
     given = check_sparse(given, "A")
     dtype = np.complex128 if given.dtype.kind == "c" else np.float64
     matrix = sp.csc_array(given, dtype=dtype, copy=True)

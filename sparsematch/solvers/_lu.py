@@ -1,34 +1,144 @@
-"""The factorisation of a matrix in block triangular form, and solutions that are checked."""
+"""A matrix in block triangular form: its analysis, its factorisation, and checked solutions.
+
+An analysis serves any number of factorisations, and each factorisation has the analysis that suits
+its values: another than it was given where these brought far more fill than was foreseen.
+"""
 
 import warnings
 from collections.abc import Iterator
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from sparsematch._types.arrays import BoolArray, IndexArray
+from sparsematch._types.block_form import BlockForm, square_form
 from sparsematch._types.choices import Pivoting, Side, Solver
-from sparsematch._types.errors import stack_level, unknown_choice, wrong_type
-from sparsematch._types.factors import SIDES
+from sparsematch._types.errors import stack_level
+from sparsematch._types.lazy import lazy_attribute
 from sparsematch._types.sparse_like import SparseLike
-from sparsematch.solvers._analysis import Analysis
+from sparsematch.solvers._checks import check_right_hand_side
 from sparsematch.solvers._condition import EPSILON, inverse_norm
 from sparsematch.solvers._errors import IllConditionedWarning, name_block
 from sparsematch.solvers._external import MakeExternal
 from sparsematch.solvers._factors import NO_STATE, BlockFactors
 from sparsematch.solvers._operator import InverseOperator
-from sparsematch.solvers._pattern import Survey
+from sparsematch.solvers._pattern import MeasuredValues
 from sparsematch.solvers._permutations import inverse
-from sparsematch.solvers._plan import plan_factorisation
+from sparsematch.solvers._plan import FactorisationPlan, plan_factorisation
 from sparsematch.solvers._whole_matrix import WholeMatrix
 
 #: Solutions of several right-hand sides, and the error of each.
 Solutions = tuple[NDArray[Any], NDArray[np.float64]]
 
-#: Backward errors, componentwise: above the first the matrix is factorised anew with partial
-#: pivoting, four digits being lost for want of it; above the second, what remains is warned of.
+#: Componentwise backward errors. Above _UNSTABLE, four digits lost, the matrix is factorised again
+#: with partial pivoting; above _POOR, what remains is warned of.
 _UNSTABLE, _POOR = 1e-12, 1e-9
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Analysis:
+    """The block form of a square matrix, orders within its blocks, and where its values go.
+
+    It serves any number of factorisations of matrices with this pattern: Newton steps, time steps,
+    scenarios. It never changes, so threads may share it. Where pivots bring far more fill than was
+    foreseen, the factorisation makes another analysis, its attribute ``analysis``: use that one to
+    spare later factorisations the same detour.
+
+    Attributes
+    ----------
+    shape : tuple of int
+        The shape of the matrix.
+    form : BlockForm
+        Its block triangular form.
+    outside : list of int
+        Blocks that are left to an external solver: large ones in which much fill is to be expected.
+    solvers : dict of int to str
+        The solver that each of these is left to; the package's own factorises all others.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from scipy.sparse import csc_array
+    >>> from sparsematch.solvers import analyse
+    >>> A = csc_array([[4.0, 1.0, 0.0], [0.0, 2.0, 1.0], [0.0, 1.0, 3.0]])
+    >>> analysis = analyse(A)
+    >>> analysis
+    Analysis(3x3, 2 blocks, the largest of 2 rows)
+    >>> for _ in range(2):
+    ...     x = analysis.factorise(A).solve(np.array([5.0, 3.0, 4.0]))
+    ...     A.data *= 2
+    >>> x.tolist()
+    [0.5, 0.5, 0.5]
+    """
+
+    _plan: FactorisationPlan
+
+    @lazy_attribute
+    def form(self) -> BlockForm:
+        """The block triangular form."""
+        return square_form(self._plan.row_perm, self._plan.col_perm, self._plan.starts)
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """The shape of the matrix."""
+        return self._plan.pattern.graph.shape
+
+    @property
+    def n_blocks(self) -> int:
+        """Number of diagonal blocks."""
+        return self._plan.n_blocks
+
+    @property
+    def outside(self) -> list[int]:
+        """Blocks that are left to an external solver."""
+        return list(self._plan.external)
+
+    @property
+    def solvers(self) -> dict[int, str]:
+        """The solver of each of these; the package's own factorises all others."""
+        return self._plan.solvers
+
+    def factorise(self, A: SparseLike | NDArray[Any]) -> "BlockTriangularLU":
+        """Factorise a matrix of this pattern. No matching and no block search is done.
+
+        Parameters
+        ----------
+        A : sparse array or matrix, or ndarray of shape (nnz,)
+            A matrix with the same entries in the same format, or just the values, in the order of
+            ``A.data``.
+
+        Returns
+        -------
+        BlockTriangularLU
+            The factorisation.
+
+        Raises
+        ------
+        TypeError
+            If `A` is neither a sparse matrix nor an array of numbers.
+        ValueError
+            If its pattern is another one, or a value is not finite.
+        SingularMatrixError
+            If it is numerically singular.
+        """
+        return BlockTriangularLU(A, analysis=self)
+
+    factorize = factorise
+
+    def __copy__(self) -> "Analysis":
+        return self  # it never changes
+
+    def __deepcopy__(self, memo: Any) -> "Analysis":
+        return self
+
+    def __getstate__(self) -> Any:
+        raise TypeError(f"an Analysis {NO_STATE}: send the matrix and call analyse there")
+
+    def __repr__(self) -> str:
+        largest = int(np.diff(self._plan.starts).max(initial=0))
+        return f"Analysis({self._plan.describe()}, the largest of {largest} rows)"
 
 
 class BlockTriangularLU(InverseOperator):
@@ -100,17 +210,17 @@ class BlockTriangularLU(InverseOperator):
         solver: Solver | MakeExternal = "auto",
     ) -> None:
         if analysis is None:
-            plan, survey = plan_factorisation(A, matching, pivoting, solver)
+            plan, measured = plan_factorisation(A, matching, pivoting, solver)
             self.analysis: Analysis = Analysis(plan)
-            plan.pattern.refuse_infinite(survey)
+            plan.pattern.refuse_infinite(measured)
         else:
             plan, self.analysis = analysis._plan, analysis
-            survey = plan.pattern.values(A)
+            measured = plan.pattern.values(A)
         self.shape: tuple[int, int] = self.analysis.shape
         self._factors = BlockFactors(plan)
         self._rcond: NDArray[np.float64] | None = None
         self._whole: WholeMatrix | None = None
-        self._factorise(survey)
+        self._factorise(measured)
 
     @property
     def n_blocks(self) -> int:
@@ -146,12 +256,13 @@ class BlockTriangularLU(InverseOperator):
 
     refactorize = refactorise
 
-    def _factorise(self, survey: Survey) -> None:
-        self.dtype: np.dtype[Any] = survey.values.dtype
-        self._norm, self._rcond, self._whole = survey.norm, None, None
-        self._factors.factorise(survey)
-        if self._factors.plan is not self.analysis._plan:
-            self.analysis = Analysis(self._factors.plan)
+    def _factorise(self, measured: MeasuredValues) -> None:
+        self.dtype: np.dtype[Any] = measured.values.dtype
+        self._norm, self._rcond, self._whole = measured.norm, None, None
+        self._factors.factorise(measured)
+        plan = self._factors.plan
+        if plan.revision > self.analysis._plan.revision:  # blocks have filled up
+            self.analysis = Analysis(plan)
         for k in self._factors.suspects:
             if (rcond := self._factors.rcond(k)) < EPSILON:
                 self._warn_singular(k, rcond)
@@ -169,7 +280,7 @@ class BlockTriangularLU(InverseOperator):
 
         Every solution is measured, and refined where its componentwise backward error is above
         1e-13, or its normwise one above 1e-15. Where one remains above 1e-12, the blocks
-        are factorised anew with partial pivoting, or the whole matrix is, once, and the system is
+        are factorised again with partial pivoting, or the whole matrix is, once, and the system is
         solved with that.
 
         Parameters
@@ -198,13 +309,8 @@ class BlockTriangularLU(InverseOperator):
         ValueError
             If `b` is of another length, or `trans` is none of the choices.
         """
-        if not isinstance(trans, str) or trans not in SIDES:
-            raise unknown_choice("trans", trans, SIDES)
-        b, n = np.asarray(b), self.shape[0]
-        if b.dtype.kind not in "biufc":
-            raise wrong_type("b", b, f"an array of numbers, not of {b.dtype}")
-        if b.ndim not in (1, 2) or b.shape[0] != n:
-            raise ValueError(f"b has shape {b.shape}, but must have shape ({n},) or ({n}, k)")
+        b = np.asarray(b)
+        check_right_hand_side(b, self.shape[0], trans)
         is_complex = "c" in (self.dtype.kind, b.dtype.kind)
         columns = b[:, np.newaxis] if b.ndim == 1 else b
         columns = np.ascontiguousarray(columns, np.complex128 if is_complex else np.float64)
@@ -216,14 +322,14 @@ class BlockTriangularLU(InverseOperator):
     def _solve_poor(
         self, b: NDArray[Any], trans: str, x: NDArray[Any], errors: NDArray[Any]
     ) -> NDArray[Any]:
-        """Solve what refinement did not mend by partial pivoting; warn of what remains."""
+        """Solve by partial pivoting where refinement did not suffice; warn of what remains."""
         finite = np.isfinite(b).all(axis=0)
         if (errors[finite] <= _UNSTABLE).all():
-            return x  # what is not finite has no error to be mended
+            return x  # what is not finite has no error to reduce
         for solve in (self._solve_strictly, self._solve_whole):
             for solutions in solve(b, trans):
                 poor = ~(errors <= _UNSTABLE) & finite
-                _take_better(poor, x, errors, *solutions)
+                _adopt_better(poor, x, errors, *solutions)
                 if (errors[finite] <= _UNSTABLE).all():
                     return x
         poor = ~(errors <= _POOR) & finite
@@ -286,7 +392,7 @@ class BlockTriangularLU(InverseOperator):
     def growth(self) -> float:
         """The largest entry of U over the largest of the scaled blocks: digits are lost by it.
 
-        Above 1e4 a block is factorised anew, with pivots from the diagonal less and less preferred.
+        Above 1e4 a block is factorised again, pivots on the diagonal less and less preferred.
         NaN if an external solver does not report it.
         """
         return self._factors.growth
@@ -317,7 +423,7 @@ class BlockTriangularLU(InverseOperator):
         return f"BlockTriangularLU({self.analysis._plan.describe()}, {self.nnz} entries)"
 
 
-def _take_better(
+def _adopt_better(
     poor: BoolArray,
     x: NDArray[Any],
     errors: NDArray[Any],

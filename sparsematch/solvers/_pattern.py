@@ -24,11 +24,12 @@ from sparsematch._input.scipy import check_sparse
 from sparsematch._types.arrays import IndexArray
 from sparsematch._types.bipartite import BipartiteCSR
 from sparsematch._types.errors import wrong_type
+from sparsematch.solvers._checks import check_square
 
 Values = NDArray[Any]
 
 
-class Survey(NamedTuple):
+class MeasuredValues(NamedTuple):
     """Values by columns, float64 or complex128, their largest magnitude and the 1-norm."""
 
     values: Values
@@ -60,7 +61,7 @@ class Pattern:
     order: IndexArray | None
     starts: IndexArray | None
 
-    def values(self, A: Any) -> Survey:
+    def values(self, A: Any) -> MeasuredValues:
         """Return the values of a matrix of this pattern, or values in its order.
 
         Raises
@@ -72,19 +73,21 @@ class Pattern:
         """
         data = self.any_values(A)
         return self.refuse_infinite(
-            Survey(data, *operations(LuOps, self.graph.backend).value_norms(self.graph, data))
+            MeasuredValues(
+                data, *operations(LuOps, self.graph.backend).value_norms(self.graph, data)
+            )
         )
 
-    def refuse_infinite(self, survey: Survey) -> Survey:
-        """Return the survey; raise ValueError if a value is not finite."""
-        data = survey.values
-        if not math.isfinite(survey.norm) and not np.isfinite(data).all():
+    def refuse_infinite(self, measured: MeasuredValues) -> MeasuredValues:
+        """Return the values; raise ValueError if a value is not finite."""
+        data = measured.values
+        if not math.isfinite(measured.norm) and not np.isfinite(data).all():
             p = int(np.flatnonzero(~np.isfinite(data))[0])
             col = int(np.searchsorted(self.graph.indptr, p, side="right")) - 1
             raise ValueError(
                 f"A[{self.graph.indices[p]}, {col}] is {data[p]}, but values must be finite"
             )
-        return survey
+        return measured
 
     def any_values(self, A: Any) -> Values:
         """Return the values that `values` does, finite or not."""
@@ -155,9 +158,8 @@ def read_pattern(A: Any) -> Pattern:
             n = A.shape[0]
             return Pattern(BipartiteCSR(n, n, *columns, "numpy", True), "csc", columns, None, None)
     given = as_bipartite(as_compressed(A, "A"))  # refuses what is no matrix, or is elsewhere
-    n, n_cols = given.shape
-    if n != n_cols:
-        raise ValueError(f"A must be square, but has shape {given.shape}")
+    check_square(given.shape)
+    n = given.n_rows
     arrays = tuple(array.copy() for array in _index_arrays(A))
     rows, cols = _positions(A.format, arrays)
     order = np.lexsort((rows, cols))
@@ -209,7 +211,7 @@ def _positions(layout: str, arrays: tuple[IndexArray, ...]) -> tuple[IndexArray,
     if layout == "coo":
         return arrays[0], arrays[1]
     indptr, indices = arrays
-    major = np.repeat(
+    stored = np.repeat(
         np.arange(indptr.size - 1, dtype=indices.dtype), np.diff(indptr).astype(np.intp, copy=False)
     )
-    return (major, indices) if layout == "csr" else (indices, major)
+    return (stored, indices) if layout == "csr" else (indices, stored)

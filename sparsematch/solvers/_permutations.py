@@ -65,10 +65,8 @@ def from_superlu(perm_r: Any, perm_c: Any) -> tuple[NDArray[Any], NDArray[Any]]:
 
     Raises
     ------
-    TypeError
-        If an argument does not hold integers.
-    ValueError
-        If an argument is not a permutation.
+    TypeError, ValueError
+        As `to_superlu` does.
 
     See Also
     --------

@@ -5,7 +5,7 @@ fill than was foreseen, `FactorisationPlan.replan_block` makes another one.
 """
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -18,15 +18,13 @@ from sparsematch._engines.operations import LuOps, WeightedOps
 from sparsematch._engines.registry import operations
 from sparsematch._input.foreign import from_other_library
 from sparsematch._types.arrays import BoolArray, IndexArray
-from sparsematch._types.errors import unknown_choice
 from sparsematch._types.factors import BlockLU, BlockPlan, QuickAnalysis
 from sparsematch._types.matching import Matching
+from sparsematch.solvers._checks import PIVOTING, check_choice
 from sparsematch.solvers._errors import structurally_singular
 from sparsematch.solvers._external import MakeExternal, SuperLUFactor
 from sparsematch.solvers._named_solvers import find_solver, name_of_solver
-from sparsematch.solvers._pattern import Pattern, Survey, read_pattern
-
-_PIVOTING = ("auto", "structure", "product")
+from sparsematch.solvers._pattern import MeasuredValues, Pattern, read_pattern
 
 
 class ExternalBlock(NamedTuple):
@@ -68,6 +66,8 @@ class FactorisationPlan:
         Blocks in which the core's factors have filled up.
     may_exchange : bool
         Whether the values may still choose another diagonal.
+    revision : int
+        How many plans for the same pattern it has replaced.
     """
 
     pattern: Pattern
@@ -79,6 +79,7 @@ class FactorisationPlan:
     external: dict[int, ExternalBlock]
     external_only: BoolArray
     may_exchange: bool
+    revision: int = 0
 
     @property
     def n_blocks(self) -> int:
@@ -91,7 +92,7 @@ class FactorisationPlan:
         return dict.fromkeys(self.external, name_of_solver(self.make_external))
 
     def describe(self) -> str:
-        """Return the size, how many blocks there are, and who has those that are left to others."""
+        """Return the size, the number of blocks, and the solver of the external ones."""
         n, blocks = self.row_perm.size, self.n_blocks
         text = f"{n}x{n}, " + ("1 block" if blocks == 1 else f"{blocks} blocks")
         if solvers := self.solvers:
@@ -115,7 +116,8 @@ class FactorisationPlan:
             external_only = external_only.copy()
             external_only[k] = True
         form = self.row_perm, cols, self.starts
-        return _make_plan(self.pattern, form, None, self.make_external, external_only, False)
+        plan = _make_plan(self.pattern, form, None, self.make_external, external_only, False)
+        return replace(plan, revision=self.revision + 1)
 
 
 def _make_plan(
@@ -142,10 +144,9 @@ def _make_plan(
 
 def plan_factorisation(
     A: Any, matching: Any, pivoting: str, solver: Any
-) -> tuple[FactorisationPlan, Survey]:
-    """Analyse a matrix as `analyse` does; also return its values, surveyed."""
-    if not isinstance(pivoting, str) or pivoting not in _PIVOTING:
-        raise unknown_choice("pivoting", pivoting, _PIVOTING)
+) -> tuple[FactorisationPlan, MeasuredValues]:
+    """Analyse a matrix as `analyse` does; also return its values, measured."""
+    check_choice("pivoting", pivoting, PIVOTING)
     make_external = find_solver(solver)
     A = from_other_library(A)
     pattern = read_pattern(A)
@@ -165,7 +166,7 @@ def plan_factorisation(
         np.zeros(found.row_blocks.size - 1, bool),
         by_values and found.plan is not None and found.weak_pivots > 0,
     )
-    return plan, Survey(values, found.largest, found.norm)
+    return plan, MeasuredValues(values, found.largest, found.norm)
 
 
 def _analyse_blocks(

@@ -1,20 +1,66 @@
-"""What ``sparsematch demo`` prints about the circuit of `sparsematch.demo`."""
+"""What ``sparsematch demo`` prints about the circuit of `sparsematch.demo`.
 
+At the end it says how long `sparsematch.solvers` and SciPy take for a larger circuit.
+"""
+
+from collections.abc import Callable
 from importlib.util import find_spec
-from typing import Any
+from time import perf_counter
+from typing import Any, NamedTuple
 
 import numpy as np
 import scipy.sparse as sp
+from scipy.sparse.linalg import splu
 
+from sparsematch import solvers
 from sparsematch._types.errors import pip_install
-from sparsematch.cli.race import Race, race
 from sparsematch.cli.summary import line, seconds
-from sparsematch.demo import STAGES, Result, run
+from sparsematch.demo import STAGES, Result, build_circuit
 
-__all__ = ["facts", "race", "run", "text"]
+__all__ = ["compare_with_scipy", "fields", "text"]
+
+_REPEATS = 3
+_LARGEST = 30_000
 
 
-def facts(result: Result, times: Race) -> dict[str, Any]:
+class Comparison(NamedTuple):
+    """Seconds to factorise and solve, the best of a few, and how far the solutions differ."""
+
+    n_rows: int
+    n_blocks: int
+    scipy: float
+    first: float
+    again: float
+    difference: float
+
+
+def compare_with_scipy(n_nodes: int, *, seed: int = 0) -> Comparison:
+    """Time both on a circuit of ten times `n_nodes`, at most 30,000."""
+    circuit = build_circuit(min(10 * n_nodes, _LARGEST), seed=seed)
+    A, b = circuit.matrix, circuit.rhs
+    lu = solvers.splu(A)
+
+    def again() -> Any:  # new values in the same pattern, as in the next step in time
+        lu.refactorise(A)
+        return lu.solve(b)
+
+    scipy, expected = _best(lambda: splu(A).solve(b))
+    first, _ = _best(lambda: solvers.splu(A).solve(b))
+    later, found = _best(again)
+    difference = float(np.abs(found - expected).max() / np.abs(expected).max())
+    return Comparison(A.shape[0], lu.n_blocks, scipy, first, later, difference)
+
+
+def _best(solve: Callable[[], Any]) -> tuple[float, Any]:
+    seconds = []
+    for _ in range(_REPEATS):
+        begin = perf_counter()
+        x = solve()
+        seconds.append(perf_counter() - begin)
+    return min(seconds), x
+
+
+def fields(result: Result, times: Comparison) -> dict[str, Any]:
     """Collect the numbers of `result`, and the times of a larger circuit, in a dictionary."""
     form, diagonal = result.form, result.matrix.diagonal()
     permuted = sp.csr_array(result.matrix)[result.transversal.as_permutation()].diagonal()
@@ -49,9 +95,9 @@ def facts(result: Result, times: Race) -> dict[str, Any]:
     }
 
 
-def text(result: Result, times: Race) -> str:
-    """Tell the story of `result`."""
-    f = facts(result, times)
+def text(result: Result, times: Comparison) -> str:
+    """Word `result` and the times of a larger circuit."""
+    f = fields(result, times)
     paragraphs = [_model(f), _analysis(result, f), _solution(f), _mistake(result)]
     paragraphs += [_speed(times), _next()]
     return "\n\n".join("\n".join(lines) for lines in paragraphs)
@@ -103,7 +149,7 @@ def _row(label: str, size: int | str, fill: int | str, residual: float | str) ->
     return f"{label:<20}{size:>14}  {fill:>14}  {residual:>9}"
 
 
-def _speed(times: Race) -> list[str]:
+def _speed(times: Comparison) -> list[str]:
     def words(value: float) -> str:
         ratio = f"{times.scipy / value:.1f} times as fast" if value < times.scipy else "no faster"
         return f"{seconds(value):>9}  {ratio}"
