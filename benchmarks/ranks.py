@@ -38,7 +38,7 @@ import driver
 import graphs
 import rank_matrices
 import sparsematch as sm
-from sparsematch._engines.mpi.core.exchange import finishing, import_mpi
+from sparsematch._engines.mpi.core.exchange import abort_on_error, import_mpi
 from sparsematch._engines.mpi.decomposition import small_rest
 from sparsematch._engines.mpi.matching import gathered
 
@@ -317,7 +317,7 @@ def main():
     comm = import_mpi().COMM_WORLD
     if comm.rank > 0:
         sys.stderr = open(os.devnull, "w")  # noqa: SIM115
-    with finishing(comm):
+    with abort_on_error(comm):
         args = parse()
         sys.exit(1 if args.call(comm, args) else 0)
 

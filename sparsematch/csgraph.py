@@ -84,7 +84,7 @@ def maximum_bipartite_matching(graph: SparseLike, perm_type: str = "row") -> NDA
     pattern = as_bipartite(graph, name="graph")
     if pattern.dtype != np.int32:
         _refuse_what_int32_cannot_hold(pattern)
-    matching, _ = maximum_matching(pattern)
+    matching = maximum_matching(pattern)[0]
     mates = matching.row_mate if perm_type == "column" else matching.col_mate
     return mates.astype(np.int32)
 

@@ -8,12 +8,12 @@ from sparsematch._api.over_ranks import decomposition as over_ranks
 from sparsematch._api.transversal import maximum_matching
 from sparsematch._api.workers import resolve_workers
 from sparsematch._engines.operations import DecompositionOps
-from sparsematch._engines.registry import Run, operations
+from sparsematch._engines.registry import operations
 from sparsematch._input.bipartite import as_bipartite
 from sparsematch._types.arrays import namespace
 from sparsematch._types.bipartite import BipartiteCSR
 from sparsematch._types.choices import ExactMethod
-from sparsematch._types.labels import HORIZONTAL, SQUARE, VERTICAL, CoarseParts
+from sparsematch._types.labels import HORIZONTAL, SQUARE, VERTICAL, BlockLabels, CoarseParts
 from sparsematch._types.matching import Matching
 from sparsematch._types.over_ranks.matrix import DistributedCSR
 from sparsematch._types.sparse_like import SparseLike
@@ -85,16 +85,16 @@ def coarse_dulmage_mendelsohn(
             A, matching, method=method, workers=workers, device=device
         )
     graph = as_bipartite(A, device=device, threads=resolve_workers(workers))
-    maximum, run = maximum_matching(
+    maximum, run, by_products = maximum_matching(
         graph, matching, name="matching", method=method, workers=workers, device=device
     )
-    return _from_blocks(graph, maximum, run)
+    block_labels = operations(DecompositionOps, graph.backend).block_labels
+    return _from_blocks(graph, maximum, block_labels(graph, maximum, run, by_products))
 
 
-def _from_blocks(graph: BipartiteCSR, matching: Matching, run: Run) -> CoarseParts:
+def _from_blocks(graph: BipartiteCSR, matching: Matching, labels: BlockLabels) -> CoarseParts:
     """Read the parts off the groups of the rows."""
     xp = namespace(graph.indptr)
-    labels = operations(DecompositionOps, graph.backend).block_labels(graph, matching, run)
     row_part = xp.full(graph.n_rows, SQUARE, "int8")
     row_part[labels.row_group == 0] = HORIZONTAL
     row_part[labels.row_group > labels.n_square] = VERTICAL

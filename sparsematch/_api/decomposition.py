@@ -136,7 +136,7 @@ def block_form(
     options: Mapping[str, Any] | None = None,
 ) -> BlockForm:
     """Return the block triangular form of a graph."""
-    maximum, run = maximum_matching(
+    maximum, run, by_products = maximum_matching(
         graph,
         matching,
         name="matching",
@@ -145,10 +145,10 @@ def block_form(
         device=device,
         options=options,
     )
-    labels = operations(DecompositionOps, graph.backend).block_labels(graph, maximum, run)
-    threads = run.workers
-    del run  # and with it what the engine has left there
-    return _assemble(graph, maximum, labels, threads)
+    block_labels = operations(DecompositionOps, graph.backend).block_labels
+    labels = block_labels(graph, maximum, run, by_products)
+    del by_products
+    return _assemble(graph, maximum, labels, run.workers)
 
 
 def is_reducible(
@@ -197,10 +197,10 @@ def is_reducible(
     if isinstance(A, DistributedCSR):
         return over_ranks.is_reducible(A, workers=workers, device=device)
     graph = as_bipartite(A, device=device, threads=resolve_workers(workers))
-    matching, run = maximum_matching(graph, workers=workers)
+    matching, run, by_products = maximum_matching(graph, workers=workers)
     rank = matching.cardinality
     block_labels = operations(DecompositionOps, graph.backend).block_labels
-    n_square = block_labels(graph, matching, run).n_square
+    n_square = block_labels(graph, matching, run, by_products).n_square
     return (rank < graph.n_cols) + n_square + (rank < graph.n_rows) > 1
 
 

@@ -9,7 +9,7 @@ import numpy as np
 
 from sparsematch._api.transversal import maximum_matching
 from sparsematch._engines.operations import DecompositionOps
-from sparsematch._engines.registry import Run, operations
+from sparsematch._engines.registry import ByProducts, Run, operations
 from sparsematch._input.bipartite import as_bipartite
 from sparsematch._types.arrays import IndexArray
 from sparsematch._types.bipartite import BipartiteCSR
@@ -109,11 +109,9 @@ def explain_singularity(
     graph = as_bipartite(A)
     rows = _read_names(row_names, graph.n_rows, "row_names", "rows")
     cols = _read_names(col_names, graph.n_cols, "col_names", "columns")
-    maximum, run = maximum_matching(
-        graph, matching, name="matching", method=method, workers=workers
-    )
-    over, under = (_pieces(graph, maximum, run, side) for side in ("rows", "columns"))
-    return Explanation(over, under, maximum, rows, cols)
+    found = maximum_matching(graph, matching, name="matching", method=method, workers=workers)
+    over, under = (_pieces(graph, *found, side) for side in ("rows", "columns"))
+    return Explanation(over, under, found[0], rows, cols)
 
 
 def _read_names(
@@ -130,7 +128,9 @@ def _read_names(
     return given
 
 
-def _pieces(graph: BipartiteCSR, matching: Matching, run: Run, side: str) -> DeficientPieces:
+def _pieces(
+    graph: BipartiteCSR, matching: Matching, run: Run, by_products: ByProducts | None, side: str
+) -> DeficientPieces:
     """Group the rows and columns of one part by its pieces.
 
     Time: a search, and sorts by counting.
@@ -139,7 +139,7 @@ def _pieces(graph: BipartiteCSR, matching: Matching, run: Run, side: str) -> Def
     if np.all((matching.row_mate if side == "rows" else matching.col_mate) >= 0):
         return DeficientPieces(side, none, none, (none,) * 4, (np.zeros(1, graph.dtype),) * 4)
     hall_violators = operations(DecompositionOps, graph.backend).hall_violators
-    found = hall_violators(graph, matching, run, side == "columns")
+    found = hall_violators(graph, matching, run, by_products, side == "columns")
     many, few = found.row_piece, found.col_piece
     if side == "columns":
         many, few = few, many

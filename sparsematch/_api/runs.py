@@ -1,21 +1,22 @@
 """What a call does with the engines that it has chosen, in one process and over ranks alike."""
 
-from typing import Any, TypeVar
+from typing import Any
 
-from sparsematch._engines.registry import Engine, Run
+from sparsematch._engines.registry import ByProducts, Engine, Run
 from sparsematch._types.mates import Mates
 from sparsematch._types.run_info import RunInfo
 
-_Mates = TypeVar("_Mates", bound=Mates)
 Chosen = tuple[Engine | None, Engine | None]
 
 
-def improve(graph: Any, matching: _Mates, chosen: Chosen, run: Run) -> _Mates:
-    """Run the heuristic and the exact engine, where there are; the matching is then frozen."""
+def improve(graph: Any, matching: Mates, chosen: Chosen, run: Run) -> ByProducts | None:
+    """Run the heuristic and the exact engine, where there are, and freeze the matching."""
+    by_products = None
     for engine in chosen:
         if engine:
-            engine.improve(graph, matching, run)
-    return matching.freeze()
+            by_products = engine.improve(graph, matching, run, by_products)
+    matching.freeze()
+    return by_products
 
 
 def report(chosen: Chosen, run: Run, cardinality: int) -> RunInfo:

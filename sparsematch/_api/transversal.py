@@ -10,7 +10,7 @@ from sparsematch._api.check import read_matching
 from sparsematch._api.over_ranks import transversal as over_ranks
 from sparsematch._api.runs import improve, report
 from sparsematch._api.workers import resolve_workers
-from sparsematch._engines.registry import Run, plan, plan_exact, read_options
+from sparsematch._engines.registry import ByProducts, Run, plan, plan_exact, read_options
 from sparsematch._input.bipartite import as_bipartite
 from sparsematch._input.mates import copy_to_gpu
 from sparsematch._types.bipartite import BipartiteCSR
@@ -171,7 +171,8 @@ def maximum_transversal(
     chosen = plan(graph.backend, method, init)
     settings, warm = read_options(options, *chosen), initial is not None
     run = Run(threads, read_seed(rng), settings, return_info, warm=warm)
-    matching = improve(graph, _start(graph, initial, "initial", device), chosen, run)
+    matching = _start(graph, initial, "initial", device)
+    improve(graph, matching, chosen, run)
     return (matching, report(chosen, run, matching.cardinality)) if return_info else matching
 
 
@@ -290,12 +291,14 @@ def maximum_matching(
     workers: int | None = None,
     device: str | None = None,
     options: Mapping[str, Any] | None = None,
-) -> tuple[Matching, Run]:
-    """Find a maximum matching by exact engines only; also return the run, with its by-products."""
+) -> tuple[Matching, Run, ByProducts | None]:
+    """Find a maximum matching by exact engines only; also return the run and its by-products."""
     chosen = plan_exact(graph.backend, method)
     settings = read_options(options, *chosen)
     run = Run(resolve_workers(workers), options=settings, warm=initial is not None)
-    return improve(graph, _start(graph, initial, name, device), chosen, run), run
+    matching = _start(graph, initial, name, device)
+    by_products = improve(graph, matching, chosen, run)
+    return matching, run, by_products
 
 
 def _start(graph: BipartiteCSR, initial: Any, name: str, device: str | None) -> Matching:

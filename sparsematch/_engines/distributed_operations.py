@@ -98,9 +98,7 @@ class DistributedDecompositionOps:
     block_form: Callable[[DistributedCSR, DistributedMatching, Run], DistributedBlockForm] = (
         in_host_memory_only
     )
-    coarse_parts: Callable[[DistributedCSR, DistributedMatching, Run], CoarseParts] = (
-        in_host_memory_only
-    )
+    coarse_parts: Callable[[DistributedCSR, DistributedMatching], CoarseParts] = in_host_memory_only
 
 
 @dataclass(frozen=True, kw_only=True)

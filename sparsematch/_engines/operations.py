@@ -94,7 +94,8 @@ class CertificateOps(Generic[_Matrix, _Mates]):
 class DecompositionOps:
     """Blocks and components of a matrix.
 
-    Matchings must be maximum, and a run the one that found the matching, or an empty one.
+    Matchings must be maximum. The run and the by-products are those of the search that found the
+    matching, or an empty run and None.
 
     Attributes
     ----------
@@ -114,14 +115,14 @@ class DecompositionOps:
         set.
     """
 
-    block_labels: Callable[[BipartiteCSR, Matching, Run], BlockLabels] = in_host_memory_only
+    block_labels: Callable[[BipartiteCSR, Matching, Run, Any], BlockLabels] = in_host_memory_only
     is_block_form: Callable[[BipartiteCSR, BlockLayout], bool] = in_host_memory_only
     connected_components: Callable[[BipartiteCSR], Components] = in_host_memory_only
     block_permutation: Callable[[Matching, BlockLabels, int], BlockPermutation] = (
         in_host_memory_only
     )
     order_by_label: Callable[[IndexArray, int], tuple[IndexArray, IndexArray]] = in_host_memory_only
-    hall_violators: Callable[[BipartiteCSR, Matching, Run, bool], HallViolators] = (
+    hall_violators: Callable[[BipartiteCSR, Matching, Run, Any, bool], HallViolators] = (
         in_host_memory_only
     )
 

@@ -1,10 +1,10 @@
 """The table of engines, and the choice of the two that a call runs.
 
-An engine is one function, ``improve(graph, matching, run)``: it writes the two mate arrays of the
-matching and nothing else. A heuristic makes a matching maximal, an exact engine makes it maximum;
-an approximate one matches a general graph, ``improve(graph, mate, run)``, where both sides are the
-same vertices. A back-end registers its engines, and the operations that it offers beside matching
-(`operations.py`), when its packages are imported: on the first graph that lives there.
+An engine is one function, ``improve(graph, matching, run, before)``: it writes the two mate arrays
+of the matching and nothing else. A heuristic makes a matching maximal, an exact engine makes it
+maximum; an approximate one matches a general graph, ``improve(graph, mate, run)``, where both sides
+are the same vertices. A back-end registers its engines, and the operations that it offers beside
+matching (`operations.py`), when its packages are imported: on the first graph that lives there.
 """
 
 import functools
@@ -50,32 +50,12 @@ class Run:
         Options that differ from the defaults; an engine takes those that are its own.
     detailed : bool
         Whether time per kind of step and width per level are wanted.
-    transposed : BipartiteCSR or None
-        The transpose of the graph, once an engine has needed it.
-    symmetric : bool or None
-        Whether the pattern is symmetric, once an engine has needed to know.
     transposes_built : int
         How many were built: none or one, but for engines that transpose for themselves.
     transpose_seconds : float
         Time they took to build.
-    forced : object or None
-        Pairs that are the same in every maximum matching of the square part; the back-end knows the
-        type.
-    settled : tuple or None
-        Sets of majors and minors, on a GPU, that no search for augmenting paths needs to enter:
-        some maximum matching that contains the one at hand has no other pairs there.
-    free_together : bool
-        Whether rows and columns of the same numbers are free, as a start left them.
-    most_pairs : int or None
-        How many pairs a matching has at most, where a start has found that out.
-    kept : object or None
-        What else a step leaves to the next; the back-end knows the type.
     warm : bool
         Whether the matching was not empty at the start.
-    host : bool
-        Whether an engine on a GPU may leave work to the host.
-    on_host : BipartiteCSR or None
-        The copy of the graph in host memory, once that has happened.
     steps : list of StepInfo
         One entry for each engine that ran.
     """
@@ -84,19 +64,31 @@ class Run:
     seed: int = 0
     options: Mapping[str, bool | float] = field(default_factory=dict)
     detailed: bool = False
-    transposed: BipartiteCSR | None = None
-    symmetric: bool | None = None
     transposes_built: int = 0
     transpose_seconds: float = 0.0
-    forced: object | None = None
-    settled: tuple[Any, Any] | None = None
-    free_together: bool = False
-    most_pairs: int | None = None
-    kept: object | None = None
     warm: bool = False
-    host: bool = False
-    on_host: BipartiteCSR | None = None
     steps: list[StepInfo] = field(default_factory=list)
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class ByProducts:
+    """What a step knows when it is done, beside the matching: each back-end adds its own.
+
+    Attributes
+    ----------
+    transposed : BipartiteCSR or None
+        The transpose of the graph, once a step has needed it.
+    finished : pair or None
+        Finished rows and columns, of the compressed dimension first: no search for augmenting paths
+        needs to enter them, as some maximum matching that contains the one at hand has no other
+        pairs there. Flags in host memory, bit sets on a GPU.
+    most_pairs : int or None
+        Upper bound of the pairs of any matching, where a heuristic has found one.
+    """
+
+    transposed: BipartiteCSR | None = None
+    finished: tuple[Any, Any] | None = None
+    most_pairs: int | None = None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -116,15 +108,16 @@ class Engine(EngineInfo):
         Of options that are numbers, the least and the largest value; an option that is missing here
         is any positive number.
     improve : callable
-        Of a matrix and a matching of it; of an approximate engine: of a `Graph`, an array of mates,
-        all -1, and the run. What it returns is not used. If ``transpose`` is ``"required"`` it
-        reads the transpose in every run, and ``info.transposes_built`` is 1; ``"optional"``: only
-        on some matrices; ``"unused"``: never. It is built when an engine first needs it, and kept
-        in ``run.transposed``.
+        Of a matrix, a matching of it, the run, and the by-products of the step before, or None; it
+        returns the by-products for the next step, and those of the last are for the block form. Of
+        an approximate engine: of a `Graph`, an array of mates, all -1, and the run. If
+        ``transpose`` is ``"required"`` it reads the transpose in every run, and
+        ``info.transposes_built`` is 1; ``"optional"``: only on some matrices; ``"unused"``: never.
+        It is built when an engine first needs it, and is then a by-product.
     """
 
     ranges: Mapping[str, tuple[float, float]] = field(default_factory=dict, repr=False)
-    improve: Callable[[Any, Any, Run], object] = field(repr=False, compare=False)
+    improve: Callable[..., ByProducts | None] = field(repr=False, compare=False)
 
 
 _engines: dict[tuple[str, str, str], Engine] = {}

@@ -92,9 +92,9 @@ def check(arguments: Namespace) -> None:
 
 def agreed_status(comm: Any, run: Callable[[], int]) -> int:
     """Run a command on every rank; return the largest status on all of them."""
-    from sparsematch._engines.mpi.core.exchange import finishing
+    from sparsematch._engines.mpi.core.exchange import abort_on_error
 
-    with finishing(comm):
+    with abort_on_error(comm):
         status = run()
     return max(collect(comm, "the end of a command", lambda: status))
 

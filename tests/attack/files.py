@@ -10,6 +10,7 @@ import bz2
 import gzip
 import io
 import os
+import random
 import resource
 import sys
 import tarfile
@@ -27,6 +28,9 @@ import sparsematch as sm
 from harness import announce, main
 from hostile import EDGE_FILES, HEADERS, MEMBERS, Evil
 from sparsematch.cli import main as command_line
+
+sys.path.append(str(Path(__file__).resolve().parents[1] / "helpers"))
+from corruption import corrupted
 
 FOLDER = Path(tempfile.mkdtemp(prefix="sparsematch-attack-"))
 MEMORY = 2 << 30  # bytes beyond what the process has: headers may promise more
@@ -76,22 +80,9 @@ GOOD = good_files()
 
 
 def damaged(rng):
-    """A good file, cut or with bytes that are changed, dropped or inserted."""
+    """A good file with small corruptions."""
     suffix = list(GOOD)[rng.integers(len(GOOD))]
-    old = GOOD[suffix]
-    if (kind := rng.integers(5)) == 0:
-        return suffix, old[: rng.integers(len(old))]
-    new = bytearray(old)
-    for _ in range(1 if kind < 3 else max(1, len(old) // 100)):
-        k = int(rng.integers(len(new)))
-        step = rng.integers(4)
-        if step == 0:
-            del new[k]
-        elif step == 1:
-            new.insert(k, int(rng.integers(256)))
-        else:
-            new[k] = int(rng.integers(256)) if step == 2 else ord(rng.choice(list("-+.eE 0 9\n")))
-    return suffix, bytes(new)
+    return suffix, corrupted(GOOD[suffix], random.Random(int(rng.integers(1 << 62))))
 
 
 def replaced(rng):

@@ -243,7 +243,7 @@ def test_variables_are_those_that_scipy_reads():
 @pytest.mark.filterwarnings("error")
 @pytest.mark.parametrize("suffix", [".mtx", ".mat", ".npz"])
 def test_small_corruptions(tmp_path, suffix):
-    """`python tests/helpers/corruption.py` tries many more."""
+    """tests/attack/files.py tries many more."""
     rng, sound = random.Random(4), corruption.samples()[suffix]
     for k in range(30):
         path = tmp_path / f"a{suffix}"

@@ -11,7 +11,7 @@ from hypothesis import given
 
 import sparsematch as sm
 from calls import certify, grid, random_matrix, scrambled, shifted_path
-from sparsematch._engines.cpu.core.run_engine import run_engine
+from sparsematch._engines.cpu.core.run_engine import Forced, HostByProducts, run_engine
 from sparsematch._engines.cpu.matching import auto
 from sparsematch._engines.registry import Run
 from sparsematch._input.bipartite import as_bipartite
@@ -31,12 +31,12 @@ def names(info):
     return [step.engine for step in info.steps]
 
 
-def run_stages(A, *engines, policy=auto.POLICY, run=None):
+def run_stages(A, *engines, policy=auto.POLICY, before=None):
     """The progress after these engines, each as the first of the stages that names it says."""
     graph = as_bipartite(A)
-    progress = auto.Progress(graph, Matching.start(graph), run or Run(), policy)
+    progress = auto.Progress(graph, Matching.start(graph), Run(), policy, before)
     for engine in engines:
-        progress.take(next(s for s in auto.STAGES if (s.engine, s.start) == engine))
+        progress.run_stage(next(s for s in auto.STAGES if (s.engine, s.start) == engine))
     return progress
 
 
@@ -53,8 +53,8 @@ def render(stages):
         when = s.guard.__doc__.partition("\n")[0].rstrip(".").removeprefix(TELL)
         page = (PAGE.parent / f"{s.engine}.md").exists()
         engine = f"[`{s.engine}`]({s.engine}.md)" if page else s.engine
-        if s.anew:
-            engine += ", anew"
+        if s.restart:
+            engine += ", from empty"
         far = f"`{s.allowance}`: {getattr(auto.POLICY, s.allowance):.4g}" if s.allowance else ""
         lines.append(f"| {engine} | {when} | {far} | {s.reason} |")
     return "\n".join(lines) + "\n"
@@ -111,7 +111,8 @@ def test_a_call_may_have_a_policy_of_its_own():
     for small in (0, A.nnz + 1):
         graph, run = as_bipartite(A), Run()
         matching = Matching.start(graph)
-        auto.improve(graph, matching, run, dataclasses.replace(auto.POLICY, small=small))
+        policy = dataclasses.replace(auto.POLICY, small=small)
+        auto.improve(graph, matching, run, policy=policy)
         certify(A, matching)
         ran.append([step.engine for step in run.steps])
     assert ran[0][:2] == ["cheap", "karp_sipser"]
@@ -184,7 +185,7 @@ def test_another_start_never_leaves_a_smaller_matching():
     for A in (scrambled(upper, 6), random_matrix(20_000, 20_000, 5, 7)):
         progress = run_stages(A, CHEAP)
         before = progress.rank
-        progress.take(next(s for s in auto.STAGES if s.start == "min_degree"))
+        progress.run_stage(next(s for s in auto.STAGES if s.start == "min_degree"))
         assert progress.run.steps[-1].engine == "min_degree"
         assert progress.matching.cardinality == progress.rank >= before
 
@@ -193,7 +194,7 @@ def test_a_search_that_will_not_suffice_ends_early():
     """On a random graph the projection ends it long before its allowance is used up."""
     A = random_matrix(100_000, 100_000, 4, 8)
     progress = run_stages(A, CHEAP)
-    progress.take(next(s for s in auto.STAGES if s.guard is auto.may_search))
+    progress.run_stage(next(s for s in auto.STAGES if s.guard is auto.may_search))
     search = progress.search
     assert search.exhausted
     assert search.edges < 0.1 * auto.POLICY.search * A.nnz
@@ -208,9 +209,9 @@ def test_searches_that_failed_are_not_repeated():
         next(s for s in auto.STAGES if s.guard is g) for g in (auto.many_are_free, auto.may_search)
     )
     cheap = progress.rank
-    progress.take(first)
+    progress.run_stage(first)
     brief = progress.search
-    progress.take(second)
+    progress.run_stage(second)
     roots = np.count_nonzero(np.diff(A.indptr)) - cheap
     assert brief.exhausted
     assert brief.phases > brief.augmentations
@@ -227,18 +228,20 @@ def test_searches_that_failed_are_not_repeated():
     ids=["triangle", "random", "mesh"],
 )
 def test_peeling_is_adopted_only_where_it_solves_much(A, solved):
-    progress = run_stages(A, CHEAP, run=Run(forced="what the start has left"))
+    given = Forced(np.zeros(0, int), 0, 0)
+    progress = run_stages(A, CHEAP, before=HostByProducts(forced=given))
     before = progress.matching.row_mate.copy()
-    progress.take(next(s for s in auto.STAGES if s.start == "peeling"))
+    progress.run_stage(next(s for s in auto.STAGES if s.start == "peeling"))
     assert progress.is_maximum == solved
     assert (progress.start == "peeling") == solved
     if solved:
         assert (progress.matching.row_mate >= 0).all()
-        assert progress.run.forced.by_major + progress.run.forced.by_minor > 0
+        forced = progress.by_products.forced
+        assert forced.by_major + forced.by_minor > 0
     else:
         assert np.array_equal(progress.matching.row_mate, before)
-        assert progress.settled is None
-        assert progress.run.forced == "what the start has left"
+        assert progress.by_products.finished is None
+        assert progress.by_products.forced is given
 
 
 @pytest.mark.parametrize("by_columns", [False, True])
@@ -343,7 +346,7 @@ def test_a_cheap_start_that_gives_up_says_so(random):
     for patience, gives_up in ((0.2, True), (1.0, False)):
         matching, run = Matching.start(graph), Run()
         options = {"patience": patience, "random": random}
-        step = run_engine("cheap", graph, matching, run, options=options)
+        step, _ = run_engine("cheap", graph, matching, run, options=options)
         assert (step.exhausted, step.cardinality) == (gives_up, 20)
         assert sm.is_matching(A, matching)
 
@@ -369,9 +372,9 @@ def test_the_core_that_karp_sipser_leaves_is_searched(workers):
     assert names(info)[:3] == ["cheap", "karp_sipser", search]
     B = sm.block_triangular_form(A, workers=workers)
     assert B.n_blocks == sm.block_triangular_form(A).n_blocks
-    graph, run = as_bipartite(A), Run(workers)
-    auto.improve(graph, Matching.start(graph), run)
-    assert run.forced is not None
+    graph = as_bipartite(A)
+    found = auto.improve(graph, Matching.start(graph), Run(workers))
+    assert found.forced is not None
 
 
 @pytest.mark.parametrize("workers", [1, 2, 8])
@@ -397,7 +400,7 @@ def push_without_transpose(A, **settings):
     graph = as_bipartite(A)
     matching, run = Matching.start(graph), Run()
     run_engine("cheap", graph, matching, run)
-    step = run_engine("push_relabel", graph, matching, run, sides="one", **settings)
+    step, _ = run_engine("push_relabel", graph, matching, run, sides="one", **settings)
     assert run.transposes_built == 0
     return step, step.cardinality == sm.structural_rank(A, method="hopcroft_karp")
 
@@ -463,11 +466,11 @@ def test_a_search_ends_within_its_budget():
     graph, run = as_bipartite(A), Run(1)
     matching = Matching.start(graph)
     run_engine("cheap", graph, matching, run)
-    step = run_engine("single_source_bfs", graph, matching, run, edge_limit=A.nnz // 4)
+    step, _ = run_engine("single_source_bfs", graph, matching, run, edge_limit=A.nnz // 4)
     assert step.exhausted
     assert step.augmentations == 0
     assert step.edges < A.nnz / 2
-    step = run_engine("single_source_bfs", graph, matching, run)
+    step, _ = run_engine("single_source_bfs", graph, matching, run)
     assert step.cardinality == n
 
 

@@ -1,5 +1,6 @@
 """The searches behind the block form: with the transpose and without, ordered and permuted."""
 
+from dataclasses import replace
 from unittest.mock import patch
 
 import numpy as np
@@ -11,9 +12,9 @@ from hypothesis import strategies as st
 import sparsematch as sm
 from calls import grid, random_matrix
 from sparsematch._engines.cpu.core import csr
-from sparsematch._engines.cpu.core.run_engine import run_engine
+from sparsematch._engines.cpu.core.run_engine import HostByProducts, run_engine
 from sparsematch._engines.cpu.decomposition import block_form as operations
-from sparsematch._engines.cpu.matching.auto import nothing_settled
+from sparsematch._engines.cpu.matching.auto import nothing_finished
 from sparsematch._engines.reference import block_form as reference
 from sparsematch._engines.registry import Run
 from sparsematch._input.bipartite import as_bipartite
@@ -53,29 +54,29 @@ def digraphs(draw):
 
 
 def found(graph, *engines, **settings):
-    """The matching that these engines find, one after the other, and their run."""
-    matching, run = Matching.start(graph), Run(**settings)
+    """The matching that these engines find, one after the other, their run and by-products."""
+    matching, run, left = Matching.start(graph), Run(**settings), HostByProducts()
     for engine in engines:
-        run_engine(engine, graph, matching, run, settled=nothing_settled(graph))
-    return matching, run
+        left = replace(left, finished=nothing_finished(graph))
+        _, left = run_engine(engine, graph, matching, run, left)
+    return matching, run, left
 
 
 def check(A):
     """Every way to the blocks against plain Python; against SciPy for perfect matchings."""
     graph = as_bipartite(A)
-    matching, with_transpose = found(graph, "push_relabel")
+    matching, first, with_transpose = found(graph, "push_relabel")
     # of which the second rearranges pairs
     by_both = found(graph, "karp_sipser", "push_relabel", workers=2)
     starts = found(graph, "karp_sipser", "single_source_bfs"), by_both
-    several = Run(workers=3, transposed=with_transpose.transposed)
-    for found_matching, run in (
-        (matching, Run()),
-        (matching, with_transpose),
+    for found_matching, run, left in (
+        (matching, Run(), None),
+        (matching, first, with_transpose),
         *starts,
-        (matching, several),
+        (matching, Run(workers=3), with_transpose),
     ):
         with patch.object(csr, "_MANY", -1):  # of several workers, even here
-            labels = operations.block_labels(graph, found_matching, run)
+            labels = operations.block_labels(graph, found_matching, run, left)
         expected = reference.block_labels(graph, found_matching)
         assert labels.n_square == expected.n_square
         assert parts(labels, found_matching) == parts(expected, found_matching)
@@ -158,8 +159,8 @@ def test_what_vertices_of_degree_one_force(degree):
 def test_forced_pairs_stand_in_the_order_in_which_they_were_found():
     """A row forced by its degree has its own column and earlier ones; a column likewise."""
     graph = as_bipartite(random_matrix(2000, 2000, 2.5, 139))
-    matching, run = found(graph, "karp_sipser", options={"degree_one_only": True})
-    majors, by_row, by_col = run.forced
+    matching, _, left = found(graph, "karp_sipser", options={"degree_one_only": True})
+    majors, by_row, by_col = left.forced
     assert by_row + by_col == matching.cardinality > 1000
 
     def turns(rows):

@@ -1,10 +1,7 @@
 """Explanations: pieces by definition, every conflict one and minimal, advice that works."""
 
-import csv
 import json
-import time
 from itertools import combinations
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -12,13 +9,12 @@ import scipy.sparse as sp
 from hypothesis import given
 
 import sparsematch as sm
+import suitesparse
 from calls import frozen, random_matrix
 from gallery import GALLERY, picture
 from strategies import INDEX_TYPES, larger, matrices, with_index_type
 
 pytestmark = [pytest.mark.asan, pytest.mark.wheel]
-
-DATA = Path(__file__).resolve().parents[3] / "shared" / "data"
 
 
 def sides(A, why):
@@ -302,8 +298,17 @@ def test_wrong_matrix():
         sm.explain_singularity(GALLERY["identity"](), method="fast")
 
 
+@pytest.mark.parametrize("argument", ["max_pieces", "max_names"])
+def test_counts_of_the_text_are_checked(argument):
+    why = sm.explain_singularity(sp.csr_array((2, 2)))
+    with pytest.raises(ValueError, match=f"{argument} is -1"):
+        why.text(**{argument: -1})
+    with pytest.raises(TypeError, match=f"{argument} must be an integer"):
+        why.text(**{argument: 1.5})
+
+
 def slow_cases():
-    """Shapes on which a search without its budget, or a copy per piece, is quadratic."""
+    """Shapes on which a search without its budget, or a copy per piece, is quadratic: minutes."""
     n = 60_000
     yield "no entries", sp.csr_array((n, n))
     yield "one column", sp.csr_array(np.ones((n, 1)))
@@ -320,33 +325,16 @@ def slow_cases():
 
 @pytest.mark.large
 @pytest.mark.parametrize("case", list(slow_cases()), ids=lambda case: case[0])
-def test_time_is_linear(case):
-    A = case[1]
-    m = sm.maximum_transversal(A)
-    begin = time.perf_counter()
-    why = sm.explain_singularity(A, matching=m)
-    assert time.perf_counter() - begin < 2
-    check(A, why, most=3)
-
-
-def deficient():
-    """The names of the real matrices that are deficient or rectangular."""
-    if not (DATA / "index.csv").exists():
-        return []
-    with open(DATA / "index.csv", newline="") as file:
-        rows = [
-            row for row in csv.DictReader(file) if not row["sprank"] == row["rows"] == row["cols"]
-        ]
-    return [row["name"] for row in rows if (DATA / f"{row['name']}.npz").exists()]
+def test_long_pieces(case):
+    check(case[1], sm.explain_singularity(case[1]), most=3)
 
 
 @pytest.mark.large
-@pytest.mark.skipif(
-    not deficient(), reason=f"the real matrices are not here: {DATA} does not exist"
+@pytest.mark.parametrize(
+    "name", suitesparse.cases(lambda row: not row["sprank"] == row["rows"] == row["cols"])
 )
-@pytest.mark.parametrize("name", deficient())
 def test_real_data(name):
-    A = sp.csr_array(sp.load_npz(DATA / f"{name}.npz"))
+    A = sp.csr_array(suitesparse.load(name))
     why = sm.explain_singularity(A)
     check(A, why, most=200)
     assert str(why)

@@ -107,7 +107,7 @@ def test_blocks_of_a_matching_that_was_given(n, in_order, built):
     A = one_way if in_order else scrambled(one_way, 13)
     graph, run, matching = as_bipartite(A), Run(), sm.maximum_transversal(A)
     assert block_form.block_labels(graph, matching, run).n_square == n * n
-    assert (run.transposed is not None) == built
+    assert run.transposes_built == built
 
 
 @pytest.mark.parametrize("seed", [17, 19, 23])

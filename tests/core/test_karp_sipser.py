@@ -14,7 +14,8 @@ from hypothesis import strategies as st
 import oracle
 import sparsematch as sm
 from calls import certify, random_matrix, scrambled
-from sparsematch._engines.cpu.core.run_engine import run_engine, transpose
+from sparsematch._engines.cpu.core.run_engine import HostByProducts, run_engine, transpose
+from sparsematch._engines.cpu.matching.auto import nothing_finished
 from sparsematch._engines.registry import Run
 from sparsematch._input.bipartite import as_bipartite
 from sparsematch._types.matching import Matching
@@ -89,25 +90,26 @@ def hub(n):
 
 
 def start(A, workers, **options):
-    """The graph, the matching that the start leaves, what it says is settled, and the run."""
+    """The graph, the matching that the start leaves, the run and the by-products."""
     graph, run = as_bipartite(A), Run(workers, 0, options)
     matching = Matching.start(graph)
-    settled = np.zeros(graph.n_major, bool), np.zeros(graph.n_minor, bool)
-    run_engine("karp_sipser", graph, matching, run, settled=settled)
-    return graph, matching, settled, run
+    flags = HostByProducts(finished=nothing_finished(graph))
+    _, found = run_engine("karp_sipser", graph, matching, run, flags)
+    return graph, matching, run, found
 
 
 @pytest.mark.parametrize("couplings", [0, 3000, 12_000])
 def test_all_small_patterns_as_by_hand(couplings):
-    """The same pairs are forced and the same vertices settled, whichever worker comes first."""
+    """The same pairs are forced and the same vertices finished, whichever worker comes first."""
     A = side_by_side(list(small_patterns()), couplings, seed=couplings)
     pairs, rows, cols = degree_one_by_hand(A)
     assert 0 < pairs < A.shape[0] - np.count_nonzero(rows)
     for form, workers in product((A, A.tocsc()), (1, *(2, 3, 8) * 4)):
-        _, matching, settled, _ = start(form, workers, degree_one_only=True)
+        _, matching, _, left = start(form, workers, degree_one_only=True)
         oracle.assert_matching(A, matching.row_mate, matching.col_mate)
         assert matching.cardinality == pairs
-        for found, core in zip(settled if form is A else settled[::-1], (rows, cols), strict=True):
+        flags = left.finished if form is A else left.finished[::-1]
+        for found, core in zip(flags, (rows, cols), strict=True):
             assert np.array_equal(found, ~core)
 
 
@@ -117,9 +119,9 @@ def test_all_small_patterns_with_picks(couplings):
     A = side_by_side([*small_patterns(), hub(300)], couplings, seed=couplings)
     rank = oracle.rank(A)
     for workers in (1, *(2, 3, 8) * 4):
-        graph, matching, settled, run = start(A, workers)
+        graph, matching, run, left = start(A, workers)
         oracle.assert_maximal(A, matching.row_mate, matching.col_mate)
-        done = run_engine("single_source_bfs", graph, matching, run, settled=settled)
+        done, _ = run_engine("single_source_bfs", graph, matching, run, left)
         assert done.cardinality == rank
 
 
@@ -130,28 +132,27 @@ def test_vertices_with_numbers_of_more_than_three_bytes():
     far = ((1 << 24) - 1 - 500 * A.indices, A.indptr)
     A = sp.csr_array((A.data, *far), shape=(A.shape[0], 1 << 24))
     for workers in (1, 8):
-        _, matching, settled, _ = start(A, workers, degree_one_only=True)
+        _, matching, _, left = start(A, workers, degree_one_only=True)
         assert matching.cardinality == pairs
-        assert np.array_equal(settled[0], ~rows)
+        assert np.array_equal(left.finished[0], ~rows)
 
 
 @given(matrices() | larger(), st.sampled_from(WORKERS))
 def test_the_core_is_enough_for_a_maximum_matching(A, workers):
-    """A search that never visits settled vertices still finds a maximum matching."""
-    graph, matching, settled, run = start(A, workers)
-    done = run_engine("single_source_bfs", graph, matching, run, settled=settled)
+    """A search that never visits finished vertices still finds a maximum matching."""
+    graph, matching, run, left = start(A, workers)
+    done, _ = run_engine("single_source_bfs", graph, matching, run, left)
     assert done.cardinality == oracle.rank(A)
 
 
 @pytest.mark.parametrize("workers", WORKERS)
 def test_a_large_core(workers):
     A = random_matrix(40_000, 40_000, 3, seed=4)
-    graph, matching, settled, run = start(A, workers)
-    core = int(np.count_nonzero(~settled[0]))
+    graph, matching, run, left = start(A, workers)
+    core = int(np.count_nonzero(~left.finished[0]))
     assert 0 < core < graph.n_major / 2
-    assert run_engine(
-        "single_source_bfs", graph, matching, run, settled=settled
-    ).cardinality == sm.structural_rank(A)
+    done, _ = run_engine("single_source_bfs", graph, matching, run, left)
+    assert done.cardinality == sm.structural_rank(A)
 
 
 @pytest.mark.parametrize("workers", WORKERS)
@@ -218,14 +219,14 @@ def test_an_interrupted_start_leaves_a_valid_matching(workers):
     """The pairs made until then are written on both sides."""
     graph, stopped = as_bipartite(random_matrix(1_000_000, 1_000_000, 4, seed=3)), 0
     run = Run(workers)
-    transpose(graph, run)
+    given = HostByProducts(transposed=transpose(graph, run))
     before = signal.signal(signal.SIGALRM, signal.default_int_handler)
     try:
         for seconds in (0.03, 0.05, 0.07, 0.09):
             matching = Matching.start(graph)
             signal.setitimer(signal.ITIMER_REAL, seconds)
             try:
-                run_engine("karp_sipser", graph, matching, run)
+                run_engine("karp_sipser", graph, matching, run, given)
             except KeyboardInterrupt:
                 stopped += 1
             finally:

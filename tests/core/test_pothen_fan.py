@@ -21,7 +21,7 @@ def start(A, workers):
 def test_phases_that_will_not_suffice_end_early(workers):
     """A projection ends them before the allowance is used up; they would take 22 passes or more."""
     A = random_matrix(100_000, 100_000, 3, 73)
-    step = run_engine("pothen_fan", *start(A, workers), edge_limit=4 * A.nnz)
+    step, _ = run_engine("pothen_fan", *start(A, workers), edge_limit=4 * A.nnz)
     assert step.exhausted
     assert step.edges < 3.6 * A.nnz
 
@@ -32,11 +32,11 @@ def test_a_search_ends_within_its_budget(workers):
     A, n = shifted_path(200_000), 200_000
     graph, matching, run = start(A, 1)
     run.workers = workers
-    step = run_engine("pothen_fan", graph, matching, run, edge_limit=A.nnz // 4)
+    step, _ = run_engine("pothen_fan", graph, matching, run, edge_limit=A.nnz // 4)
     assert step.exhausted
     assert step.augmentations == 0
     assert step.edges < A.nnz / 2
-    step = run_engine("pothen_fan", graph, matching, run)
+    step, _ = run_engine("pothen_fan", graph, matching, run)
     assert step.cardinality == n
 
 
@@ -44,6 +44,6 @@ def test_roots_of_failed_searches_are_given_up():
     """Beside a random square, which takes several phases, rows that share too few columns."""
     square, tall = random_matrix(10_000, 10_000, 4, 74), random_matrix(30_000, 3000, 4, 75)
     A = sp.block_diag([square, tall], format="csr")
-    step = run_engine("pothen_fan", *start(A, 1))
+    step, _ = run_engine("pothen_fan", *start(A, 1))
     assert step.phases >= 8
     assert step.edges < 5 * A.nnz  # 11 where each phase searches from them anew

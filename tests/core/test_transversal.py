@@ -3,14 +3,12 @@
 import numpy as np
 import pytest
 import scipy.sparse as sp
-from hypothesis import given
-from hypothesis import strategies as st
 
 import oracle
 import sparsematch as sm
 from calls import CORES, in_a_new_process, random_matrix, solve
 from gallery import GALLERY
-from strategies import larger, matrices, partial_matching
+from strategies import partial_matching
 
 pytestmark = [pytest.mark.tsan, pytest.mark.wheel]
 
@@ -25,17 +23,6 @@ def test_gallery(matrix):
     assert m.cardinality == oracle.rank(matrix)
     assert sm.structural_rank(matrix) == m.cardinality
     assert sm.is_structurally_singular(matrix) == (m.cardinality < min(matrix.shape))
-
-
-@given(matrices(max_side=6, max_entries=18))
-def test_rank_against_brute_force(A):
-    assert sm.structural_rank(A) == oracle.rank_by_brute_force(A)
-
-
-@given(matrices() | larger())
-def test_random_matrices(A):
-    m = sm.maximum_transversal(A)
-    oracle.assert_maximum(A, m.row_mate, m.col_mate)
 
 
 @pytest.mark.parametrize("init", ["auto", "none", *HEURISTICS])
@@ -220,13 +207,6 @@ def test_matchings_compare_by_their_pairs():
 
 def test_representation_is_short():
     assert repr(sm.maximum_transversal(GALLERY["full_tall"]())) == "Matching(7x3, cardinality 3)"
-
-
-@given(matrices(), st.integers(1, 2**32))
-def test_start_from_half_a_matching(A, seed):
-    start = partial_matching(A, np.random.default_rng(seed))
-    m = sm.maximum_transversal(A, initial=start)
-    oracle.assert_maximum(A, m.row_mate, m.col_mate)
 
 
 def test_engines_lists_what_is_registered():

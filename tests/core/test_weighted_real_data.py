@@ -1,24 +1,14 @@
 """Weighted transversals of real matrices: proved by duals, scaled to at most 1."""
 
-import csv
-from pathlib import Path
-
 import numpy as np
 import pytest
 import scipy.sparse as sp
 from scipy.sparse.csgraph import min_weight_full_bipartite_matching
 
 import sparsematch as sm
+import suitesparse
 
-DATA = Path(__file__).resolve().parents[3] / "shared" / "data"
-
-if not (DATA / "index.csv").exists():
-    pytest.skip(f"the real matrices are not here: {DATA} does not exist", allow_module_level=True)
-
-with open(DATA / "index.csv", newline="") as file:
-    ROWS = {row["name"]: row for row in csv.DictReader(file)}
-
-WITH_VALUES = [name for name, row in ROWS.items() if row["values"] != "pattern"]
+WITH_VALUES = suitesparse.cases(lambda row: row["values"] != "pattern")
 #: SciPy takes from seconds to hours on these.
 TOO_HARD_FOR_SCIPY = {"basis_maros-r7", "cavity14", "utm300", "bayer10", "cvxqp3", "CONT-200_A"}
 
@@ -26,7 +16,7 @@ TOO_HARD_FOR_SCIPY = {"basis_maros-r7", "cavity14", "utm300", "bayer10", "cvxqp3
 @pytest.mark.parametrize("name", WITH_VALUES)
 @pytest.mark.filterwarnings("ignore:factors beyond")
 def test_product(name):
-    A = sp.csr_array(sp.load_npz(DATA / f"{name}.npz"))
+    A = sp.csr_array(suitesparse.load(name))
     A.eliminate_zeros()
     found = sm.maximum_product_transversal(A)
     assert sm.is_optimal_transversal(A, found)
@@ -49,6 +39,6 @@ def test_product(name):
 
 @pytest.mark.parametrize("name", WITH_VALUES)
 def test_sum_and_bottleneck(name):
-    A = sp.load_npz(DATA / f"{name}.npz")
+    A = suitesparse.load(name)
     for call in (sm.maximum_sum_transversal, sm.bottleneck_transversal):
         assert sm.is_optimal_transversal(A, call(A))

@@ -10,10 +10,10 @@ import sparsematch as sm
 from calls import grid, random_matrix, scrambled
 from gpu_calls import host, on_device, one_call, to_gpu
 from sparsematch._engines.cuda.core import hand_over
+from sparsematch._engines.cuda.core.by_products import DeviceByProducts
 from sparsematch._engines.cuda.matching import one_block
 from sparsematch._engines.cuda.matching.choice import POLICY
 from sparsematch._engines.cuda.matching.features import features
-from sparsematch._engines.registry import Run
 from strategies import INDEX_TYPES, with_index_type
 
 pytestmark = pytest.mark.kernels
@@ -103,7 +103,7 @@ def test_less_is_expected_of_the_host_where_there_is_an_order():
     n = 1 << 18
     graph = sm.BipartiteCSR(n, n, np.arange(n + 1) * 4, np.zeros(4 * n, int))
     few, many = (
-        hand_over.allowed_levels(graph, run, hand_over.decomposition(run))
-        for run in (Run(host=True, kept=hand_over.ListOrder(order)) for order in (True, False))
+        hand_over.allowed_levels(graph, DeviceByProducts(host=True, in_order=order))
+        for order in (True, False)
     )
     assert 100 < few < 0.7 * many

@@ -13,11 +13,12 @@ import test_decomposition
 from calls import grid, random_matrix, scrambled
 from gpu_calls import CUPY, host, one_call, to_gpu
 from sparsematch._engines.cuda.core import hand_over
+from sparsematch._engines.cuda.core.by_products import DeviceByProducts
 from sparsematch._engines.cuda.decomposition import block_form
 from sparsematch._engines.cuda.matching import auto, one_block
 from sparsematch._engines.cuda.matching.choice import POLICY
 from sparsematch._engines.operations import DecompositionOps
-from sparsematch._engines.registry import Run, operations
+from sparsematch._engines.registry import operations
 from sparsematch._types.bipartite import BipartiteCSR
 from strategies import INDEX_TYPES, with_index_type
 
@@ -78,15 +79,12 @@ def test_a_deep_search_is_left_to_the_host(make, form, dtype):
     assert info.cardinality == m.cardinality
 
 
-def test_the_allowance_grows_with_the_matrix_and_not_where_the_copy_is_there():
+def test_the_allowance_grows_with_the_matrix():
     small, large = (BipartiteCSR(n, n, np.arange(n + 1), np.arange(n)) for n in (10**4, 10**6))
-    run, work = Run(host=True), hand_over.DECOMPOSITION
-    few, many = (hand_over.allowed_levels(graph, run, work) for graph in (small, large))
-    assert work.least <= few < many
-    run.on_host = large
-    assert hand_over.allowed_levels(large, run, work) < many
-    run.host = False
-    assert hand_over.allowed_levels(small, run, work) == 2**31 - 1
+    known = DeviceByProducts(host=True)
+    few, many = (hand_over.allowed_levels(graph, known) for graph in (small, large))
+    assert hand_over.DECOMPOSITION.least <= few < many
+    assert hand_over.allowed_levels(small, replace(known, host=False)) == 2**31 - 1
 
 
 @pytest.mark.parametrize(
@@ -118,7 +116,8 @@ def test_the_block_form_is_the_same_wherever_it_is_found(make, form, monkeypatch
     to_host = hand_over.on_host
     monkeypatch.setattr(hand_over, "on_host", lambda *a: asked.append(1) or to_host(*a))
     few = hand_over.Work(2e-6, 25e-9, 0.001, 16)
-    monkeypatch.setattr(hand_over, "decomposition", lambda _: few)
+    for name in ("DECOMPOSITION", "DECOMPOSITION_IN_ORDER"):
+        monkeypatch.setattr(hand_over, name, few)
     with one_call:
         left = sm.block_triangular_form(to_gpu(A))
         calls = len(asked)
@@ -169,12 +168,12 @@ def test_the_block_form_goes_where_the_matching_went(monkeypatch):
 
 @pytest.fixture
 def given_to_the_host(monkeypatch):
-    """The matching and the run of each decomposition on the host."""
+    """The matching and the by-products of each decomposition on the host."""
     given, of_host = [], operations(DecompositionOps, "numpy").block_labels
 
-    def block_labels(graph, matching, run):
-        given.append((matching, run))
-        return of_host(graph, matching, run)
+    def block_labels(graph, matching, run, by_products):
+        given.append((matching, by_products))
+        return of_host(graph, matching, run, by_products)
 
     offered = SimpleNamespace(block_labels=block_labels)
     monkeypatch.setattr(block_form, "operations", lambda *_: offered)
@@ -186,10 +185,10 @@ def test_the_decomposition_gets_what_the_matching_has_left_on_the_host(given_to_
     A = triangle(1 << 15)
     with one_call:
         form = sm.block_triangular_form(to_gpu(A))
-    ((matching, run),) = given_to_the_host
+    ((matching, by_products),) = given_to_the_host
     assert matching.is_perfect
-    assert run.transposed is not None
-    assert run.forced is not None
+    assert by_products.transposed is not None
+    assert by_products.forced is not None
     assert form.n_blocks == A.shape[0]
 
 
@@ -199,7 +198,8 @@ def test_a_decomposition_that_is_deep_gets_a_matching_in_order(
 ):
     """If first fit finds one as large; else that of the device."""
     none = hand_over.Work(2e-6, 1e-12, 0.1, 0)
-    monkeypatch.setattr(hand_over, "decomposition", lambda _: none)
+    for name in ("DECOMPOSITION", "DECOMPOSITION_IN_ORDER"):
+        monkeypatch.setattr(hand_over, name, none)
     A = grid(400, 8) if order else scrambled(grid(400, 8), 3)
     first_fit = sm.maximum_transversal(A, method="none", init="cheap")
     assert first_fit.is_perfect == order

@@ -12,6 +12,7 @@ import sparsematch as sm
 from calls import random_matrix, scrambled
 from gpu_calls import host, to_gpu
 from gpu_rank_checks import with_rare_columns
+from sparsematch._engines.cuda.core.by_products import DeviceByProducts
 from sparsematch._engines.cuda.core.transpose import transpose
 from sparsematch._engines.cuda.matching import (
     karp_sipser,
@@ -20,7 +21,7 @@ from sparsematch._engines.cuda.matching import (
     row_singletons,
 )
 from sparsematch._engines.cuda.matching.choice import POLICY
-from sparsematch._engines.cuda.matching.features import features, is_symmetric
+from sparsematch._engines.cuda.matching.features import features, is_symmetric, with_symmetry
 from sparsematch._engines.registry import Run
 from sparsematch._input.bipartite import as_bipartite
 from sparsematch._types.matching import Matching
@@ -87,12 +88,12 @@ def is_its_transpose(A):
 def test_symmetric_patterns_are_recognised(name):
     A = SYMMETRIC[name]
     for form in (sp.csr_array, sp.csc_array):
-        graph, run = as_bipartite(to_gpu(form(A))), Run()
-        assert is_symmetric(graph, run)
-        assert run.symmetric
+        graph = as_bipartite(to_gpu(form(A)))
+        known = with_symmetry(graph, None)
+        assert known.symmetric
         seen = features(graph, 8)
         assert seen.symmetric is not (seen.has_diagonal or seen.hubs_with_leaves)
-        mirror = transpose(graph, run)
+        mirror = transpose(graph, Run(), known.symmetric)
         assert mirror.flipped is not graph.flipped
         assert mirror.indices is graph.indices
 
@@ -104,14 +105,14 @@ def test_one_entry_that_differs_is_seen(name):
         if is_its_transpose(B):
             continue
         graph = as_bipartite(to_gpu(B))
-        assert not is_symmetric(graph, Run())
+        assert not is_symmetric(graph)
         assert not features(graph, 8).symmetric
 
 
 @pytest.mark.parametrize("shape", [(30, 40), (40, 30)])
 def test_a_rectangle_is_not_symmetric(shape):
     graph = as_bipartite(to_gpu(random_matrix(*shape, 3, seed=5)))
-    assert not is_symmetric(graph, Run())
+    assert not is_symmetric(graph)
     assert not features(graph, 8).symmetric
 
 
@@ -188,14 +189,14 @@ def test_every_test_of_symmetry_draws_its_numbers_anew(monkeypatch):
     seeds, graph = [], as_bipartite(to_gpu(SYMMETRIC["sparse"]))
     drawn = lambda n: seeds.append(n) or bytes([len(seeds)] * n)
     monkeypatch.setattr("os.urandom", drawn)
-    assert is_symmetric(graph, Run())
-    assert is_symmetric(graph, Run())
+    assert is_symmetric(graph)
+    assert is_symmetric(graph)
     assert seeds == [8, 8]
 
 
-def left_out(settled, n):
+def left_out(finished, n):
     """The vertices that are not in a set, one bit each."""
-    return np.flatnonzero(np.unpackbits(host(settled).view(np.uint8), bitorder="little")[:n] == 0)
+    return np.flatnonzero(np.unpackbits(host(finished).view(np.uint8), bitorder="little")[:n] == 0)
 
 
 def leaves(n, hubs, seed):
@@ -207,19 +208,19 @@ def leaves(n, hubs, seed):
 
 
 @pytest.mark.parametrize("start", ["row_singletons", "karp_sipser"])
-def test_no_search_needs_what_is_settled(start):
+def test_no_search_needs_what_is_finished(start):
     """Rows and columns of the rest have as many pairs as are missing."""
     A = leaves(600, 20, 1) if start == "row_singletons" else random_matrix(500, 500, 2, seed=3)
     for B in (A, sp.csc_array(A)):
         graph, run = as_bipartite(to_gpu(B)), Run(options={"degree_one_only": True})
         matching = Matching.start(graph)
         if start == "row_singletons":
-            row_singletons.match_row_singletons(graph, matching, run)
+            finished = row_singletons.match_row_singletons(graph, matching, run)
         else:
-            run.symmetric = False
-            karp_sipser.improve(graph, matching, run)
+            given = DeviceByProducts(symmetric=False)
+            finished = karp_sipser.improve(graph, matching, run, given).finished
         oracle.assert_matching(B, host(matching.row_mate), host(matching.col_mate))
-        sides = zip(run.settled, (graph.n_major, graph.n_minor), strict=True)
+        sides = zip(finished, (graph.n_major, graph.n_minor), strict=True)
         rows, cols = graph.orient(*(left_out(*side) for side in sides))
         assert matching.cardinality > 0
         assert len(rows) < 0.9 * B.shape[0]

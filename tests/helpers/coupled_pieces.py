@@ -1,20 +1,11 @@
-"""Matrices of coupled pieces, whose blocks SciPy knows, against block forms: a test and a program.
-
-    python tests/helpers/coupled_pieces.py SEED SECONDS [--gpu]
-    mpiexec -n 3 python tests/helpers/coupled_pieces.py SEED SECONDS --ranks
-    python tests/helpers/coupled_pieces.py --all 5 [--gpu]
+"""Matrices of coupled pieces, whose blocks SciPy knows, and what is wrong with a block form.
 
 Two to six rings, paths in both directions, grids, circulants, trees with an arc back and single
-vertices, with a few entries between them, in natural order, rolled, or permuted; by rows and by
-columns; with a matching given and without; one worker or two. `--all N`: every digraph of N
-vertices in one matrix, each with an entry in the columns of a later one. Exit status 1, and the
-smallest matrix, where a form is wrong.
+vertices, with a few entries between them, in natural order, rolled, or permuted; or every digraph
+of a few vertices in one matrix, each with an entry in the columns of a later one.
 """
 
-import argparse
 import itertools
-import sys
-import time
 
 import numpy as np
 import scipy.sparse as sp
@@ -128,12 +119,6 @@ def fault(A, form, want):
     return None if sm.is_block_form(A, form) else "is_block_form says no"
 
 
-def on_host(form):
-    """A block form of CuPy arrays in host memory."""
-    mates = form.matching.row_mate.get(), form.matching.col_mate.get()
-    return sm.BlockForm(*(array.get() for array in form), sm.Matching(*mates))
-
-
 def find_here(A, rng):
     """The form by one or two workers, at times of a matching of another engine."""
     given = {}
@@ -141,19 +126,6 @@ def find_here(A, rng):
         method = str(rng.choice(["hopcroft_karp", "pothen_fan", "push_relabel"]))
         given["matching"] = sm.maximum_transversal(A, method=method)
     return sm.block_triangular_form(A, workers=int(rng.integers(1, 3)), **given)
-
-
-def find_on_gpu(A, rng):
-    """The form by the GPU alone, or with what it leaves to the host."""
-    from gpu_calls import to_gpu
-    from sparsematch._engines.cuda.decomposition import multi_pivot, strong_components
-
-    strong_components._FEW = int(rng.choice([1, 1 << 14]))  # as if they were large
-    multi_pivot.PIVOT_LEVELS = int(rng.choice([1, 64]))
-    B = to_gpu(A)
-    form = sm.block_triangular_form(B, options={"host": bool(rng.integers(2))})
-    assert sm.is_block_form(B, form), "on the GPU, is_block_form says no"
-    return on_host(form)
 
 
 def find_over_ranks(comm):
@@ -171,59 +143,3 @@ def find_over_ranks(comm):
         return sm.block_triangular_form(sm.DistributedCSR.from_local(comm, part)).gather()
 
     return find
-
-
-def attack(draw, find, rng, going):
-    """Compare forms while `going()`: how many, how many are wrong, and the smallest of these."""
-    tried, wrong = 0, []
-    while going():
-        A, want = draw(rng)
-        for B in (sp.csr_array(A), sp.csc_array(A)):
-            tried += 1
-            why = fault(B, find(B, rng), want)
-            if why:
-                entries = (A.row.tolist(), A.col.tolist()) if A.shape[0] < 60 else ""
-                wrong.append((A.shape[0], B.format, why, entries))
-    return tried, len(wrong), min(wrong, default="", key=lambda case: case[0])
-
-
-def main():
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("seed", nargs="?", type=int, default=0)
-    parser.add_argument("seconds", nargs="?", type=float, default=30)
-    parser.add_argument("--all", type=int, metavar="N", help="every digraph of N vertices, once")
-    where = parser.add_mutually_exclusive_group()
-    where.add_argument("--gpu", action="store_true", help="of cupyx, or a stand-in for it")
-    where.add_argument("--ranks", action="store_true", help="over the ranks of MPI")
-    args = parser.parse_args()
-    rank, agree, find = 0, bool, find_on_gpu if args.gpu else find_here
-    if args.ranks:
-        from mpi4py import MPI
-
-        comm = MPI.COMM_WORLD
-        rank, find = comm.rank, find_over_ranks(comm)
-
-        def agree(yes):
-            return comm.bcast(yes)
-
-    if args.all:
-        turns = iter([True])
-        tried, wrong, least = attack(
-            lambda rng: every_digraph(rng, args.all),
-            find,
-            np.random.default_rng(args.seed),
-            lambda: next(turns, False),
-        )
-    else:
-        end = time.time() + args.seconds
-        tried, wrong, least = attack(
-            coupled, find, np.random.default_rng(args.seed), lambda: agree(time.time() < end)
-        )
-    if rank == 0:
-        smallest = f"; smallest: {least}" if wrong else ""
-        sys.stdout.write(f"{tried} forms, {wrong} wrong{smallest}\n")
-    return wrong > 0
-
-
-if __name__ == "__main__":
-    sys.exit(main())

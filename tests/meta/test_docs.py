@@ -128,7 +128,7 @@ def page_of(engine):
     return page.read_text(encoding="utf-8")
 
 
-def facts_of(page):
+def fields_of(page):
     """What the table on the page of an engine says."""
     return dict(re.findall(r"^\| (Kind|Transpose|Workers) \| (.*) \|$", page, re.MULTILINE))
 
@@ -138,10 +138,10 @@ def test_page_tells_what_the_registry_knows(engine):
     assert f"(`{engine.name}`)" in page.splitlines()[0]
     for option, default in engine.options.items():
         assert f"`{option}` (default `{default!r}`)" in page
-    facts = facts_of(page)
-    assert facts["Kind"].startswith(engine.kind)
-    assert facts["Workers"].startswith("any number" if engine.multithreaded else "one")
-    assert facts["Transpose"].startswith(
+    fields = fields_of(page)
+    assert fields["Kind"].startswith(engine.kind)
+    assert fields["Workers"].startswith("any number" if engine.multithreaded else "one")
+    assert fields["Transpose"].startswith(
         {"unused": "not used"}.get(engine.transpose, engine.transpose)
     )
 
@@ -155,12 +155,12 @@ def test_page_tells_what_the_registry_knows_of_an_approximate_engine(approximate
     assert f"(`{approximate.name}`)" in page.splitlines()[0]
     for option, default in approximate.options.items():
         assert f"`{option}` (default `{default!r}`)" in page
-    facts = facts_of(page)
-    assert facts["Kind"].startswith(
+    fields = fields_of(page)
+    assert fields["Kind"].startswith(
         "approximate: at least 1/2" if approximate.guarantee else "approximate: maximal"
     )
-    assert facts["Workers"].startswith("any number" if approximate.multithreaded else "one")
-    assert "Transpose" not in facts
+    assert fields["Workers"].startswith("any number" if approximate.multithreaded else "one")
+    assert "Transpose" not in fields
 
 
 def test_page_tells_of_the_engine_on_a_gpu():

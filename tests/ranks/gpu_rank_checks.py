@@ -25,7 +25,7 @@ from graphs import assert_maximal, graph, random_graph
 from mpi_checks import SEEDS, random_matrix, row_starts, run_named, whole
 from mpi_faults import assert_raises_on_all
 from mpi_graph_checks import larger_graphs
-from sparsematch._engines.mpi.core.exchange import finishing, import_mpi
+from sparsematch._engines.mpi.core.exchange import abort_on_error, import_mpi
 from sparsematch._engines.nccl.core.exchange import Exchange
 from sparsematch._engines.nccl.matching import auto, gathered, min_degree
 from strategies import partial_matching
@@ -54,7 +54,7 @@ def check_random_matrices(comm, folder):
     heuristics = [engine.name for engine in sm.engines("heuristic", backend="nccl")]
     for k, (A, D, rng) in enumerate(cases(comm)):
         rank = sm.structural_rank(A)
-        with constants(room=1 if k % 2 else 1 << 14, deep=1 + 3 * (k % 3)):
+        with constants(capacity=1 if k % 2 else 1 << 14, deep=1 + 3 * (k % 3)):
             assert sm.structural_rank(D) == rank
             assert sm.is_structurally_singular(D) == (rank < min(A.shape))
             for init in ("none", *heuristics):
@@ -96,12 +96,12 @@ def matrices():
 
 
 def check_larger_matrices(comm, folder):
-    """Every step of the search, with small boxes and with short lists cut to parts."""
+    """Every step of the search, with small send buffers and with short lists cut to parts."""
     for A in matrices():
         starts = row_starts(np.random.default_rng(A.nnz), A.shape[0], comm.size)
         D, rank = distribute(comm, A, starts), sm.structural_rank(A)
         for long, how in ((None, {"method": "auto"}), (4, {"method": "ms_bfs", "init": "none"})):
-            with constants(room=1 if long else 7, long=long, deep=2 if long else 12):
+            with constants(capacity=1 if long else 7, long=long, deep=2 if long else 12):
                 matching, info = sm.maximum_transversal(D, return_info=True, **how)
                 assert_right(comm, A, D, matching, rank)
             last = info.steps[-1]
@@ -128,7 +128,7 @@ def check_real_matrices(comm, folder):
     for A in map(sp.csr_array, matrices.values()):
         starts = [A.shape[0] * k // comm.size for k in range(comm.size + 1)]
         D, rank = distribute(comm, A, starts), sm.structural_rank(A)
-        with constants(room=64):
+        with constants(capacity=64):
             assert_right(comm, A, D, sm.maximum_transversal(D), rank)
             assert sm.structural_rank(D, method="ms_bfs") == rank
 
@@ -144,7 +144,7 @@ def check_starts(comm, folder):
     for A, start in ((uneven, "min_degree"), (even, "cheap")):
         starts = [A.shape[0] * k // comm.size for k in range(comm.size + 1)]
         D, rank = distribute(comm, A, starts), sm.structural_rank(A)
-        with constants(room=1 << 14, deep=12):
+        with constants(capacity=1 << 14, deep=12):
             matching, info = sm.maximum_transversal(D, return_info=True)
         assert_right(comm, A, D, matching, rank)
         if comm.size > 1:
@@ -316,18 +316,18 @@ def check_exchange(comm, folder):
     for dtype in (np.int32, np.int64):
         parts = [CUPY.full(to + comm.rank, comm.rank, dtype) for to in range(comm.size)]
         arriving = [rank + comm.rank for rank in range(comm.size)]
-        arrived = host(exchange.swap(parts, arriving))
+        arrived = host(exchange.alltoallv(parts, arriving))
         others = [rank for rank in range(comm.size) if rank != comm.rank]
         expected = np.repeat(others, [arriving[rank] for rank in others])
         assert arrived.dtype == dtype
         assert np.array_equal(arrived, expected)
     numbers = CUPY.asarray(np.arange(5, dtype=np.int64) * (comm.rank + 1))
-    exchange.least(numbers)
+    exchange.allreduce_array(numbers, "MIN")
     assert np.array_equal(host(numbers), np.arange(5))
     bits = CUPY.asarray(np.full(3, 1 << comm.rank, np.uint32))
-    exchange.add_up(bits)
+    exchange.allreduce_array(bits, "SUM")
     assert np.array_equal(host(bits), np.full(3, (1 << comm.size) - 1, np.uint32))
-    assert exchange.sum(1, comm.rank) == [comm.size, comm.size * (comm.size - 1) // 2]
+    assert exchange.allreduce(1, comm.rank) == [comm.size, comm.size * (comm.size - 1) // 2]
     assert exchange.rounds == 4 if comm.size > 1 else exchange.bytes_sent == 0
     assert_gathers(exchange)
 
@@ -340,7 +340,7 @@ CHECKS = [name for name in FUNCTIONS if name.startswith("check_")]
 def main():
     comm = import_mpi().COMM_WORLD
     sys.argv[2:] = sys.argv[2:] or CHECKS
-    with finishing(comm):
+    with abort_on_error(comm):
         assert auto.is_small is gathered.is_small
         use_own_gpu(comm)
         run_named(comm, Path(sys.argv[1]), FUNCTIONS)

@@ -12,15 +12,15 @@ from sparsematch._engines.nccl.matching import forest, gathered
 
 
 @contextlib.contextmanager
-def constants(room=3, long=None, deep=3):
-    """Let a matrix of this size be a large one: boxes overflow, lists are cut, nothing is small."""
-    kept = layout.LEAST_ROOM, forest.LONG, forest.DEEP, gathered.GATHERED
-    layout.LEAST_ROOM, forest.DEEP, gathered.GATHERED = room, deep, 0
+def constants(capacity=3, long=None, deep=3):
+    """Let a small matrix be a large one: send buffers overflow, lists are cut."""
+    kept = layout.LEAST_CAPACITY, forest.LONG, forest.DEEP, gathered.GATHERED
+    layout.LEAST_CAPACITY, forest.DEEP, gathered.GATHERED = capacity, deep, 0
     forest.LONG = long or forest.LONG
     try:
         yield
     finally:
-        layout.LEAST_ROOM, forest.LONG, forest.DEEP, gathered.GATHERED = kept
+        layout.LEAST_CAPACITY, forest.LONG, forest.DEEP, gathered.GATHERED = kept
 
 
 def distribute(comm, A, starts, values=False):
@@ -55,11 +55,11 @@ def assert_gathers(exchange):
     """Arrays of all ranks, of other lengths, to rank 0 and back."""
     rank, n_ranks = exchange.rank, exchange.size
     for sizes in (None, list(range(n_ranks))):
-        whole = exchange.gather(CUPY.full(rank, rank, np.int64), sizes)
+        whole = exchange.gatherv(CUPY.full(rank, rank, np.int64), sizes)
         assert (whole is None) == (rank > 0)
         if whole is not None:
             assert np.array_equal(host(whole), np.repeat(np.arange(n_ranks), np.arange(n_ranks)))
     starts = np.cumsum(np.arange(n_ranks + 1))
     whole = CUPY.asarray(np.arange(starts[-1])) if rank == 0 else None
-    part = exchange.scatter(starts, whole, np.int64)
+    part = exchange.scatterv(starts, whole, np.int64)
     assert np.array_equal(host(part), np.arange(*starts[rank : rank + 2]))

@@ -15,7 +15,7 @@ import scipy.sparse as sp
 import oracle
 import sparsematch as sm
 from sparsematch._engines.mpi.core import sides
-from sparsematch._engines.mpi.core.exchange import Exchange, finishing, import_mpi
+from sparsematch._engines.mpi.core.exchange import Exchange, abort_on_error, import_mpi
 from sparsematch._engines.mpi.matching import auto, forest, gathered
 from strategies import build, partial_matching
 
@@ -270,27 +270,29 @@ def superlu_dist(comm, D, b_local):
 
 
 def check_exchange(comm, folder):
-    """Deliveries arrive by sender, in order; questions are answered in theirs."""
+    """Elements arrive by sender, in order; queries are answered in theirs."""
     exchange = Exchange(comm)
     starts = np.arange(comm.size + 1) * 10
     rng = np.random.default_rng(comm.rank)
     keys = rng.integers(0, starts[-1], 30).astype(np.int32)
     values = np.arange(30) + 0.5
-    got, sent, numbers = exchange.deliver(starts, keys, values, keys * 2)
+    got, sent, numbers = exchange.alltoallv(starts, keys, values, keys * 2)
     assert np.all((got >= starts[comm.rank]) & (got < starts[comm.rank + 1]))
     assert np.array_equal(numbers, 2 * got)
     assert np.count_nonzero(np.diff(sent) < 0) < comm.size
-    assert exchange.sum(len(got))[0] == 30 * comm.size
-    answers = exchange.ask(starts, keys, lambda asked: asked * 3.0)
+    assert exchange.allreduce(len(got))[0] == 30 * comm.size
+    answers = exchange.query(starts, keys, lambda keys: keys * 3.0)
     assert np.array_equal(answers, keys * 3.0)
-    assert exchange.largest(comm.rank, 1) == [comm.size - 1, 1]
+    assert exchange.allreduce(comm.rank, 1, op="MAX") == [comm.size - 1, 1]
     assert exchange.any(comm.rank == comm.size - 1)
     own = np.full(comm.rank, comm.rank)
     expected = np.repeat(np.arange(comm.size), np.arange(comm.size))
-    assert np.array_equal(exchange.everywhere(own), expected)
-    gathered = exchange.gather(own, root=comm.size - 1)
-    assert (gathered is None) == (comm.rank < comm.size - 1)
-    part = exchange.scatter(starts, np.arange(10 * comm.size) if comm.rank == 0 else None, np.int64)
+    assert np.array_equal(exchange.allgatherv(own), expected)
+    gathered = exchange.gatherv(own)
+    assert (gathered is None) == (comm.rank > 0)
+    part = exchange.scatterv(
+        starts, np.arange(10 * comm.size) if comm.rank == 0 else None, np.int64
+    )
     assert np.array_equal(part, np.arange(10) + 10 * comm.rank)
 
 
@@ -307,7 +309,7 @@ def run_named(comm, folder, functions):
 def run_script(functions):
     """What a script of checks does: those that its command line names, with a folder."""
     comm, folder = import_mpi().COMM_WORLD, Path(sys.argv[1])
-    with finishing(comm):
+    with abort_on_error(comm):
         assert auto.is_small is gathered.is_small
         run_named(comm, folder, functions)
 

@@ -11,7 +11,7 @@ import scipy.sparse as sp
 import sparsematch as sm
 from mpi_checks import run_named
 from sparsematch._engines.mpi.core import exchange, sides
-from sparsematch._engines.mpi.core.exchange import finishing, import_mpi
+from sparsematch._engines.mpi.core.exchange import abort_on_error, import_mpi
 from sparsematch._engines.mpi.decomposition import small_rest
 from sparsematch._engines.mpi.matching import by_rank, forest, gathered
 from sparsematch._engines.mpi.weighted import auction, duals
@@ -184,14 +184,14 @@ def check_memory(comm, folder):
     """
     small_constants()
     n, kernels = 100_000, [0]
-    converse = exchange.Exchange.converse
+    run_kernel = exchange.Exchange.run_until_quiescent
 
     def watch(self, kernel):
-        steps = converse(self, kernel)
+        steps = run_kernel(self, kernel)
         kernels[0] = max(kernels[0], kernel.bytes())
         return steps
 
-    exchange.Exchange.converse = watch
+    exchange.Exchange.run_until_quiescent = watch
     tracemalloc.start()
     for degree, spread in ((3, n), (12, n), (12, 40), (40, n)):
         D = rows_of(comm, n, degree, spread)
@@ -210,7 +210,7 @@ def check_memory(comm, folder):
             used = tracemalloc.get_traced_memory()[1] - before + kernels[0]
             words = (used - 3 * part) / width / (len(D.own_rows) + len(D.own_cols))
             assert words <= WORDS, (degree, spread, used / part, words)
-    exchange.Exchange.converse = converse
+    exchange.Exchange.run_until_quiescent = run_kernel
     tracemalloc.stop()
 
 
@@ -292,7 +292,7 @@ def lack_memory_alone(comm, folder):
     """One rank has no memory for what another one sends it."""
 
     def fail(_):
-        raise MemoryError("no room for letters")
+        raise MemoryError("no memory for messages")
 
     if comm.rank == comm.size - 1:
         exchange._offsets = fail
@@ -315,7 +315,7 @@ def guarded(check):
     """End all ranks where one of them fails."""
 
     def call(comm, folder):
-        with finishing(comm):
+        with abort_on_error(comm):
             check(comm, folder)
 
     return call

@@ -13,7 +13,7 @@ from strategies import build
 
 def check_wide_indices(comm, folder):
     """Kernels for 64 bits, as for matrices with more rows than 32 bits number."""
-    limit, row_blocks._INT32_MAX = row_blocks._INT32_MAX, -1
+    limit, row_blocks.INT32_MAX = row_blocks.INT32_MAX, -1
     sides._LEAST_SLICE, gathered.GATHERED = 64, 0
     A = sp.random_array((300, 280), density=0.01, format="csr", rng=np.random.default_rng(9))
     D = distribute(comm, A, row_starts(np.random.default_rng(1), 300, comm.size))
@@ -22,7 +22,7 @@ def check_wide_indices(comm, folder):
         assert_right(comm, A, D, sm.maximum_transversal(D, **how), sm.structural_rank(A))
     check_parts(comm, A, D)
     sides._LEAST_SLICE, gathered.GATHERED = 1 << 16, 1_000_000
-    row_blocks._INT32_MAX = limit
+    row_blocks.INT32_MAX = limit
 
 
 def check_karp_sipser(comm, folder):

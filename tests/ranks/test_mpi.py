@@ -24,6 +24,7 @@ import mpi_faults
 import mpi_kernels
 import mpi_weighted_checks
 import sparsematch as sm
+import suitesparse
 from sparsematch._engines.mpi.core import cases
 from sparsematch._engines.mpi.core.exchange import import_mpi
 from sparsematch._engines.mpi.matching import auto as mpi_auto
@@ -130,7 +131,7 @@ def test_memory_of_a_rank(tmp_path):
     ("what", "words", "status"),
     [
         ("fail_alone", "the disk is on fire", 1),
-        ("lack_memory_alone", "no room for letters", 1),
+        ("lack_memory_alone", "no memory for messages", 1),
         ("interrupt_alone", "interrupted", 130),
     ],
 )
@@ -231,18 +232,20 @@ def test_command_line_refuses(arguments, status, words):
     assert done.stderr.count(words) == 1, done.stderr
 
 
-DATA = HERE.parents[2] / "shared" / "data"
-#: All three coarse parts, tall, wide; and one whose first turn unmatches columns in the second.
-SELECTION = ["basis_d2q06c", "west0479", "LISWET4_A", "QPCBOEI1_A", "494_bus", "GD06_theory"]
+#: Square, all three coarse parts, tall, wide; and one whose first turn unmatches columns in the
+#: second.
+SELECTION = ["west0479", "494_bus", "lp_25fv47", "celegansneural", "illc1033", "LISWET4_A"]
+SELECTION += ["lp_scorpion", "basis_d2q06c", "QPCBOEI1_A", "GD06_theory"]
 
 
 @needs_mpi
-@pytest.mark.skipif(not DATA.exists(), reason=f"the real matrices are not here: {DATA}")
 @pytest.mark.parametrize("n_ranks", [2, 3])
-def test_real_matrices(n_ranks):
-    """Against published values; benchmarks/ranks.py does all of them."""
-    names = [name for name in SELECTION if (DATA / f"{name}.npz").exists()]
-    done = start(n_ranks, HERE.parents[1] / "benchmarks" / "ranks.py", "real", DATA, *names)
+def test_real_matrices(n_ranks, tmp_path):
+    """Against published values; benchmarks/ranks.py does all of a folder."""
+    names = [name for name in SELECTION if suitesparse.find(name)]
+    suitesparse.copy(names, tmp_path)
+    program = HERE.parents[1] / "benchmarks" / "ranks.py"
+    done = start(n_ranks, program, "real", tmp_path, *names)
     assert done.returncode == 0, done.stdout + done.stderr[-4000:]
     assert f"{len(names)} of {len(names)} right on {n_ranks} ranks" in done.stdout
 
@@ -293,7 +296,7 @@ def test_one_rank_counts_entries_beyond_the_type_of_its_indices(monkeypatch):
     """The boundaries of rows then need 64 bits, though columns do not."""
     A = sm.DistributedCSR(None, [0, 1], np.zeros(1, np.int32), 0, (1, 1))
     matching = DistributedMatching.start(A)
-    object.__setattr__(A, "known_nnz", 2**31)
+    object.__setattr__(A, "nnz", 2**31)
     seen = []
     engine = SimpleNamespace(improve=lambda *given: seen.extend(given))
     monkeypatch.setattr(cases, "select", lambda *_, **__: engine)

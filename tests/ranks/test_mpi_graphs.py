@@ -147,7 +147,7 @@ def test_what_is_done_in_one_process_only():
 
 def test_more_entries_than_an_index_type_counts(monkeypatch):
     """Where a rank has more than 2**31 entries, ranks go on with int64; mates have their type."""
-    monkeypatch.setattr("sparsematch._types.over_ranks.graph_part._INT32_MAX", 10)
+    monkeypatch.setattr("sparsematch._api.over_ranks.general.INT32_MAX", 10)
     G, D = random_graph(80, 5, seed=11), graph_of_one_process()
     assert D.dtype == np.int32
     matching = sm.approximate_matching(D)

@@ -100,10 +100,11 @@ def test_raising_walks_no_pieces_but_those_shown(monkeypatch):
 
 @pytest.mark.parametrize("last", [0.0, 4.0])
 def test_the_error_can_be_pickled(last):
-    """As a process pool does, whether the pattern or the numbers are to blame."""
+    """Whether the pattern or the numbers are to blame."""
     with pytest.raises(solvers.SingularMatrixError) as caught:
         solvers.splu(sp.csc_array(np.array([[1.0, 2], [2 if last else 0, last]])))
     again = pickle.loads(pickle.dumps(caught.value))
+    assert type(again) is solvers.SingularMatrixError
     assert str(again) == str(caught.value)
     for side in ("rows", "cols"):
         assert getattr(again, side).tolist() == getattr(caught.value, side).tolist()
@@ -189,16 +190,8 @@ def test_empty():
     assert solvers.splu(sp.csc_array(np.eye(2))).solve(np.empty((2, 0))).shape == (2, 0)
 
 
-def test_the_error_survives_pickling():
+def test_the_error_leaves_a_process_pool():
     A = sp.csc_array([[1.0, 2.0], [2.0, 4.0]])
-    with pytest.raises(solvers.SingularMatrixError) as caught:
-        solvers.splu(A)
-    error = pickle.loads(pickle.dumps(caught.value))
-    assert type(error) is solvers.SingularMatrixError
-    assert str(error) == str(caught.value)
-    assert np.array_equal(error.rows, caught.value.rows)
-    assert np.array_equal(error.cols, caught.value.cols)
-    assert error.report is None
     workers = ProcessPoolExecutor(1, mp_context=multiprocessing.get_context("spawn"))
     with workers, pytest.raises(solvers.SingularMatrixError, match="numerically singular"):
         workers.submit(solvers.splu, A).result()

@@ -1,8 +1,6 @@
 """Solvers on real matrices: errors as small as SuperLU's, pivots that serve again."""
 
-import csv
 import functools
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -10,25 +8,23 @@ import scipy.sparse as sp
 from scipy.sparse.linalg import splu
 
 import sparsematch as sm
+import suitesparse
 from sparsematch import solvers
 
-DATA = Path(__file__).resolve().parents[3] / "shared" / "data"
 HEAVY = {"cvxqp3", "CVXQP2_L_kkt", "cage10"}  # seconds each, in SuperLU
 
-if not (DATA / "index.csv").exists():
-    pytest.skip(f"the real matrices are not here: {DATA} does not exist", allow_module_level=True)
 
-with open(DATA / "index.csv", newline="") as file:
-    ROWS = [
-        row for row in csv.DictReader(file) if row["square"] == "1" and row["values"] != "pattern"
-    ]
-REGULAR = [row["name"] for row in ROWS if row["full_sprank"] == "1" and row["name"] not in HEAVY]
-SINGULAR = [row["name"] for row in ROWS if row["full_sprank"] == "0"]
+def is_system(row):
+    return row["rows"] == row["cols"] and row["values"] != "pattern" and row["name"] not in HEAVY
+
+
+REGULAR = suitesparse.cases(lambda row: is_system(row) and row["sprank"] == row["rows"])
+SINGULAR = suitesparse.cases(lambda row: is_system(row) and row["sprank"] != row["rows"])
 
 
 @functools.lru_cache(maxsize=1)
 def load(name):
-    A = sp.csc_array(sp.load_npz(DATA / f"{name}.npz"))
+    A = sp.csc_array(suitesparse.load(name))
     return A if A.dtype.kind == "c" else A.astype(np.float64)
 
 

@@ -43,5 +43,5 @@ def coarse_dulmage_mendelsohn(
     with agreed(A, "coarse_dulmage_mendelsohn"):
         refuse_device(device)
         resolve_workers(workers)
-    maximum, run = maximum_matching(A, matching, method=method, workers=workers)
-    return operations(DistributedDecompositionOps, A.backend).coarse_parts(A, maximum, run)
+    maximum, _ = maximum_matching(A, matching, method=method, workers=workers)
+    return operations(DistributedDecompositionOps, A.backend).coarse_parts(A, maximum)

@@ -32,7 +32,8 @@ def maximum_transversal(
         chosen = plan(A.backend, method, init)
         settings, warm = read_options(options, *chosen), initial is not None
         run = Run(resolve_workers(workers), read_seed(rng), settings, return_info, warm=warm)
-    matching = improve(A, _start(A, initial, "initial"), chosen, run)
+    matching = _start(A, initial, "initial")
+    improve(A, matching, chosen, run)
     return (matching, report(chosen, run, matching.cardinality)) if return_info else matching
 
 
@@ -62,12 +63,14 @@ def maximum_matching(
     workers: int | None = None,
     options: Mapping[str, Any] | None = None,
 ) -> tuple[DistributedMatching, Run]:
-    """Find a maximum matching; also return the run, with its by-products. Collective."""
+    """Find a maximum matching; also return the run. Collective."""
     with agreed(A, "maximum_matching", method=method, warm=initial is not None):
         chosen = plan_exact(A.backend, method)
         settings = read_options(options, *chosen)
         run = Run(resolve_workers(workers), options=settings, warm=initial is not None)
-    return improve(A, _start(A, initial, "matching"), chosen, run), run
+    matching = _start(A, initial, "matching")
+    improve(A, matching, chosen, run)
+    return matching, run
 
 
 def _start(A: DistributedCSR, initial: Any, name: str) -> DistributedMatching:

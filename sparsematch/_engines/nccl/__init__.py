@@ -1,7 +1,8 @@
-"""The back-end for matrices over the GPUs of several ranks, one each: NCCL carries what they send.
+"""*Experimental*: the back-end for matrices over the GPUs of several ranks, one each, by NCCL.
 
-It stands on two others: kernels are compiled by the one for a GPU, and small numbers go by the one
-for ranks. CuPy and mpi4py are imported when a matrix of several ranks is worked on, not here.
+It builds on two others: the one for a GPU compiles the kernels, and the one for ranks has the
+collectives of small numbers. CuPy and mpi4py are imported on the first call with such a matrix, not
+here.
 """
 
 from importlib import import_module

@@ -17,7 +17,7 @@ from sparsematch._types.matching import Matching
 from sparsematch._types.run_info import StepInfo
 
 
-def improve(graph: BipartiteCSR, matching: Matching, run: Run) -> None:
+def improve(graph: BipartiteCSR, matching: Matching, run: Run, _: object = None) -> None:
     """Search from every free row once.
 
     Reads: the graph. Writes: both mates. Workspace: two dicts. Time: O(n nnz).

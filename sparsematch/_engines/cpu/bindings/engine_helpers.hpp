@@ -24,11 +24,11 @@ nb::list list_engines(const EngineTable<Call>& table) {
                 options[option.name] = option.value,
                 ranges[option.name] = std::pair(option.low, option.high);
         }
-        const auto& facts = entry.facts;
+        const auto& traits = entry.traits;
         nb::dict row;
-        row["name"] = entry.name, row["kind"] = facts.kind, row["summary"] = entry.summary;
-        row["options"] = options, row["ranges"] = ranges, row["transpose"] = facts.transpose;
-        row["multithreaded"] = facts.multithreaded, row["guarantee"] = facts.guarantee;
+        row["name"] = entry.name, row["kind"] = traits.kind, row["summary"] = entry.summary;
+        row["options"] = options, row["ranges"] = ranges, row["transpose"] = traits.transpose;
+        row["multithreaded"] = traits.multithreaded, row["guarantee"] = traits.guarantee;
         out.append(row);
     }
     return out;

@@ -6,10 +6,10 @@ using namespace sparsematch;
 
 namespace {
 
-// Calls measure(team) with no more threads than there is work for: as many entries, or rows.
+// Calls measure(team) with no more threads than there is work for, in entries or rows.
 template <class Measure>
 auto over_workers(std::int64_t work, int workers, const Measure& measure) {
-    constexpr std::int64_t share = 1 << 18;
+    constexpr std::int64_t share = 1 << 18;  // work that repays waking a thread
     const ReleasedGil released;
     ThreadTeam team(static_cast<int>(std::clamp<std::int64_t>(work / share, 1, workers)));
     return measure(team);

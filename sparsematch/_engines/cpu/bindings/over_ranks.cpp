@@ -1,13 +1,13 @@
-// What Python calls for a matrix over several ranks: kernels that it steps, exchanging their
-// letters in between, and the order of what is sent.
+// Bindings for a matrix over several ranks: kernels that Python steps, exchanging their messages in
+// between, and the sorts of elements to send.
 #include <nanobind/stl/string.h>
 
 #include "bindings/nanobind_helpers.hpp"
 #include "decomposition/over_ranks/propagation.hpp"
 #include "decomposition/over_ranks/trimming.hpp"
 #include "matching/over_ranks/augment.hpp"
-#include "matching/over_ranks/group.hpp"
 #include "matching/over_ranks/karp_sipser.hpp"
+#include "matching/over_ranks/owner_order.hpp"
 #include "matching/over_ranks/transposition.hpp"
 
 using namespace sparsematch;
@@ -45,15 +45,16 @@ using BoundForest = Bound<Forest<Index>, ForestArg<Index>>;
 template <class Index>
 using BoundAugmentation = Bound<Augmentation<Index>, std::pair<ForestArg<Index>, Sides<Index>>>;
 
-// indptr, indices, mate, and two numbers for each of these.
+// indptr, indices, mate, and degree and last neighbour of each vertex.
 template <class Index>
 using SideArg = std::tuple<Starts, In<Index>, Out<Index>, Out<Index>>;
 template <class Index>
 KarpSipserSide<Index> view(const SideArg<Index>& given) {
-    using Left = typename KarpSipserSide<Index>::Left;
-    static_assert(sizeof(Left) == 2 * sizeof(Index));
-    const auto& [indptr, indices, mate, left] = given;
-    return {indptr.data(), indices.data(), mate.data(), reinterpret_cast<Left*>(left.data())};
+    using Residual = typename KarpSipserSide<Index>::Residual;
+    static_assert(sizeof(Residual) == 2 * sizeof(Index));
+    const auto& [indptr, indices, mate, residual] = given;
+    return {indptr.data(), indices.data(), mate.data(),
+            reinterpret_cast<Residual*>(residual.data())};
 }
 template <class Index>
 using BoundKarpSipser = Bound<KarpSipser<Index>, std::pair<SideArg<Index>, SideArg<Index>>>;
@@ -89,24 +90,32 @@ auto seen(std::vector<T>& vector, nb::handle owner) {
     return nb::ndarray<nb::numpy, T, nb::ndim<1>>(vector.data(), {vector.size()}, owner);
 }
 
-// What every kernel has: see Kernel of operations.py.
+// The methods of every kernel: see Kernel of mpi/core/exchange.py.
 template <class B>
 nb::class_<B> bind_kernel(nb::module_& m, const char* name) {
-    const auto post = [](nb::handle self) -> auto& { return nb::cast<B&>(self).kernel.post(); };
+    const auto messages = [](nb::handle self) -> auto& {
+        return nb::cast<B&>(self).kernel.messages();
+    };
     return nb::class_<B>(m, name)
         .def("step",
              [](B& self, bool quiet) {
                  const ReleasedGil released;
                  self.kernel.step(quiet);
              })
-        .def("open", [](B& self) { return self.kernel.post().open(); })
+        .def("read_headers", [](B& self) { return self.kernel.messages().read_headers(); })
         .def("bytes", [](B& self) { return self.kernel.bytes(); })
-        .def("headers_out", [=](nb::handle self) { return seen(post(self).headers_out(), self); })
-        .def("headers_in", [=](nb::handle self) { return seen(post(self).headers_in(), self); })
-        .def("outbox", [=](nb::handle self) { return seen(post(self).outbox(), self); })
-        .def("inbox", [=](nb::handle self) { return seen(post(self).inbox(), self); })
-        .def("sizes_out", [=](nb::handle self) { return seen(post(self).sizes_out(), self); })
-        .def("sizes_in", [=](nb::handle self) { return seen(post(self).sizes_in(), self); });
+        .def("send_headers",
+             [=](nb::handle self) { return seen(messages(self).send_headers(), self); })
+        .def("receive_headers",
+             [=](nb::handle self) { return seen(messages(self).receive_headers(), self); })
+        .def("send_buffer",
+             [=](nb::handle self) { return seen(messages(self).send_buffer(), self); })
+        .def("receive_buffer",
+             [=](nb::handle self) { return seen(messages(self).receive_buffer(), self); })
+        .def("send_counts",
+             [=](nb::handle self) { return seen(messages(self).send_counts(), self); })
+        .def("receive_counts",
+             [=](nb::handle self) { return seen(messages(self).receive_counts(), self); });
 }
 
 template <class Index>

@@ -57,7 +57,7 @@ class GalerkinProduct {
     }
 
   private:
-    static constexpr std::int64_t grain = 512;
+    static constexpr std::int64_t grain = 512;  // aggregates that a worker claims at a time
 
     struct Scratch {
         Buffer<Index> marker;   // of each coarse column, its place

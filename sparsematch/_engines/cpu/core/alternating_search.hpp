@@ -26,12 +26,13 @@ namespace sparsematch {
 
 // Where the search changes its method; the result is the same.
 struct FrontierLimits {
-    // Vertices of a frontier for which passes over all bits pay: this share of all columns, and so
-    // many more.
+    // Vertices of a frontier for which passes over all bits pay: this share of all columns, plus
+    // `wide_least`.
     double wide = 1 / 16.;
     std::size_t wide_least = 64;
     std::size_t shared_out = 1 << 13;  // vertices that repay waking the others
     std::int64_t turn = 1 << 18;       // entries one worker reads at a time: some milliseconds
+    // Rows, vertices of the queue, and bits that a worker claims at a time.
     std::int64_t rows_at_a_time = 1 << 14;
     std::int64_t queue_at_a_time = 1 << 9;
     std::int64_t bits_at_a_time = 1 << 16;  // a multiple of 64

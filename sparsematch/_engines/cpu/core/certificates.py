@@ -1,4 +1,4 @@
-"""Is a matching valid, maximal, maximum: told in the user's rows and columns."""
+"""Is a matching valid, maximal, maximum, in the user's rows and columns."""
 
 import numpy as np
 

@@ -3,7 +3,9 @@
 //
 // A Csr is a bipartite graph seen from its rows; the transpose is the same type seen from its
 // columns, so that an algorithm which searches from the columns is the same code called with both
-// arguments flipped.
+// arguments flipped. So a row of the core is a stored row, what indptr runs over: a row of the
+// user's CSR matrix, a column of a CSC matrix. Python names these major and minor where it has to
+// tell them from the user's rows and columns (BipartiteCSR).
 #pragma once
 
 #include <algorithm>
@@ -39,7 +41,8 @@ struct Csr {
     }
 };
 
-// The first row of one of so many parts with about as many entries each; of one behind all, n_rows.
+// The first row of the given part, of `parts` with about as many entries each; n_rows for part
+// `parts`.
 template <class Index>
 Index first_row_of(const Csr<Index>& a, int part, int parts) {
     if (part == 0 || part == parts) return part ? a.n_rows : 0;
@@ -73,7 +76,7 @@ bool any_free(const Index* mate, std::size_t n) {
 template <class T>
 class Buffer {
     static_assert(std::is_trivially_copyable_v<T>);
-    static constexpr std::size_t page = std::size_t{1} << 21;
+    static constexpr std::size_t page = std::size_t{1} << 21;  // bytes of a huge page
 
   public:
     Buffer() = default;
@@ -131,7 +134,6 @@ class Bitmap {
     void set(std::size_t k) { words_[k >> 6] |= bit(k); }
     void clear(std::size_t k) { words_[k >> 6] &= ~bit(k); }
     void set_if(std::size_t k, bool yes) { words_[k >> 6] |= std::uint64_t{yes} << (k & 63); }
-    void clear_if(std::size_t k, bool yes) { words_[k >> 6] &= ~(std::uint64_t{yes} << (k & 63)); }
     void fill(bool value) {
         std::memset(words_.data(), value ? 0xff : 0, words_.size() * sizeof(std::uint64_t));
     }
@@ -162,9 +164,6 @@ class Bitmap {
     void copy(const Bitmap& other) {
         std::memcpy(words_.data(), other.words_.data(), words_.size() * sizeof(std::uint64_t));
     }
-    void copy_inverse(const Bitmap& other) {
-        for (std::size_t w = 0; w < words_.size(); ++w) words_[w] = ~other.words_[w];
-    }
     void merge(const Bitmap& other) {
         for (std::size_t w = 0; w < words_.size(); ++w) words_[w] |= other.words_[w];
     }
@@ -183,9 +182,6 @@ class Bitmap {
     std::uint64_t bits(std::size_t k) const { return word(k).load(std::memory_order_relaxed); }
     void set_bits(std::size_t k, std::uint64_t bits) { words_[k >> 6] = bits; }
     SPARSEMATCH_INLINE void prefetch(std::size_t k) const { SPARSEMATCH_PREFETCH(&words_[k >> 6]); }
-    SPARSEMATCH_INLINE void prefetch_to_claim(std::size_t k) {
-        SPARSEMATCH_PREFETCH(&words_[k >> 6], 1);
-    }
 
     // Sets the bit; true for the one caller that set it. Threads: several callers at a time.
     template <bool Threads>

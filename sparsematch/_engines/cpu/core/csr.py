@@ -4,7 +4,8 @@ from sparsematch._types.arrays import FloatArray, IndexArray
 from sparsematch._types.bipartite import BipartiteCSR
 from sparsematch._types.matching import Matching
 
-#: A pattern: n_minor, indptr, indices. The core's rows are the majors of the graph.
+#: A pattern: number of columns, indptr, indices. A row of the core is a stored row (major), what
+#: `indptr` runs over; a column is what `indices` names (minor).
 Csr = tuple[int, IndexArray, IndexArray]
 
 #: A general graph: indptr, indices, weights.
@@ -17,7 +18,7 @@ _MANY = 1 << 15  # entries: fewer are done before other threads have started
 
 
 def worthwhile(workers: int, entries: int) -> int:
-    """Return how many workers pay for so many entries: all of them, or one."""
+    """Return how many workers pay for a number of entries: all of them, or one."""
     return workers if entries > _MANY else 1
 
 
@@ -27,5 +28,5 @@ def csr(graph: BipartiteCSR) -> Csr:
 
 
 def mates(graph: BipartiteCSR, matching: Matching) -> tuple[IndexArray, IndexArray]:
-    """Return the mates of the majors and of the minors."""
+    """Return the mates of the core's rows and columns."""
     return graph.orient(matching.row_mate, matching.col_mate)

@@ -16,8 +16,8 @@
 
 namespace sparsematch {
 
-// Facts about an engine, by the names that the registry has for them.
-struct EngineFacts {
+// Traits of an engine, by the names that the registry has for them.
+struct EngineTraits {
     const char* kind;                  // "heuristic", "exact" or "approximate"
     const char* transpose = "unused";  // or "required"
     bool multithreaded = false;        // makes use of more than one worker
@@ -49,9 +49,9 @@ struct BothIndexTypes {};
 template <template <class> class Call>
 struct EngineEntry {
     template <auto engine32, auto engine64>
-    EngineEntry(const char* name, EngineFacts facts, const char* summary,
+    EngineEntry(const char* name, EngineTraits traits, const char* summary,
                 BothIndexTypes<engine32, engine64>)
-        : name(name), facts(facts), summary(summary),
+        : name(name), traits(traits), summary(summary),
           options(list_options<typename Erased<engine32>::Options>()),
           call32(Erased<engine32>::call), call64(Erased<engine64>::call) {}
 
@@ -62,7 +62,7 @@ struct EngineEntry {
     }
 
     const char* name;
-    EngineFacts facts;
+    EngineTraits traits;
     const char* summary;
     std::vector<OptionInfo> options;
     Call<std::int32_t> call32;

@@ -9,9 +9,9 @@
 
 namespace sparsematch {
 
-// Each phase is taken to find so many times fewer paths than the one before as those until now did,
-// and to cost what the last one did: phases are left until one finds a single path. One phase may
-// be unlucky; two that agree are believed.
+// Paths per phase are assumed to fall geometrically, at the mean rate so far, and to cost what the
+// last one did: phases are left until one finds a single path. One phase may be unlucky; two that
+// agree are believed.
 class PhaseProjection {
   public:
     // At the end of a phase: `edges` have been scanned and `found` paths flipped since the

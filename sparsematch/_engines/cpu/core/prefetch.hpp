@@ -41,15 +41,6 @@ struct PrefetchAhead {
         if (n - k > step) prefetch_list(lists, mate_at(k + step));
     }
 
-    // The mates, then what is to be written to them.
-    template <class Index, class Value, class Size, class Sequence>
-    SPARSEMATCH_INLINE static void mate_values(const Value* value, const Index* mate,
-                                               const Sequence& sequence, Size k, Size n) {
-        if (n - k > 2 * step) SPARSEMATCH_PREFETCH(&mate[at(sequence, k + 2 * step)]);
-        if (n - k > step)
-            SPARSEMATCH_PREFETCH(&value[std::max<Index>(mate[at(sequence, k + step)], 0)], 1);
-    }
-
   private:
     template <class Sequence, class Size>
     SPARSEMATCH_INLINE static auto at(const Sequence& sequence, Size k) {

@@ -25,7 +25,7 @@ class PublishedLists {
 
   public:
     PublishedLists() = default;
-    // Each thread can add so many words in all.
+    // Words that each thread can add in all.
     PublishedLists(std::size_t workers, std::size_t capacity) {
         for (std::size_t k = 0; k < workers; ++k)
             lists_.push_back(std::make_unique<List>(capacity, workers));

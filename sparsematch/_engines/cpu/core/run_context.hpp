@@ -174,8 +174,8 @@ class WorkCounter {
     std::int64_t unflushed() const { return spent_; }
 
   private:
-    static constexpr std::int64_t piece = 1 << 14;
-    // A small budget is exceeded by no more than itself.
+    static constexpr std::int64_t piece = 1 << 14;  // elements counted together
+    // Edges between two flushes. A small budget is exceeded by no more than itself.
     static std::int64_t quantum_within(std::int64_t budget) {
         constexpr std::int64_t least = 1 << 12, most = 1 << 16;
         return budget > 0 ? std::clamp(budget, least, most) : most;

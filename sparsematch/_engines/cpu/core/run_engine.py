@@ -1,10 +1,11 @@
 """One run of one engine of the core: every engine of this back-end, and each step of `auto`.
 
-The core knows rows and columns only as what `indptr` runs over and what `indices` names; the mates
-of a flipped graph are handed to it the other way round.
+A row of the core is what `indptr` runs over, a column what `indices` names; the mates of a flipped
+graph are passed in the other order.
 """
 
 from collections.abc import Mapping
+from dataclasses import dataclass, replace
 from time import perf_counter
 from typing import Literal, NamedTuple
 
@@ -12,8 +13,8 @@ import numpy as np
 
 from sparsematch._engines.cpu import _core
 from sparsematch._engines.cpu.core.csr import csr, mates
-from sparsematch._engines.registry import Run
-from sparsematch._types.arrays import BoolArray, IndexArray
+from sparsematch._engines.registry import ByProducts, Run
+from sparsematch._types.arrays import IndexArray
 from sparsematch._types.bipartite import BipartiteCSR
 from sparsematch._types.matching import Matching
 from sparsematch._types.run_info import StepInfo
@@ -36,7 +37,23 @@ class Forced(NamedTuple):
     by_minor: int
 
 
+@dataclass(frozen=True, kw_only=True, slots=True)
+class HostByProducts(ByProducts):
+    """Those in host memory.
+
+    Attributes
+    ----------
+    forced : Forced or None
+        Pairs that are the same in every maximum matching of the square part.
+    """
+
+    forced: Forced | None = None
+
+
 ENGINES = {row["name"]: row for row in _core.engines()}
+
+#: Engines that read or write flags of finished rows and columns.
+_FINISHING = "karp_sipser", "single_source_bfs"
 
 
 def run_engine(
@@ -44,14 +61,14 @@ def run_engine(
     graph: BipartiteCSR,
     matching: Matching,
     run: Run,
+    before: HostByProducts | None = None,
     *,
     sides: Literal["both", "exchanged", "one"] = "both",
     edge_limit: int = 0,
     options: Mapping[str, bool | float] | None = None,
-    settled: tuple[BoolArray, BoolArray] | None = None,
     workers: int | None = None,
     reason: str = "",
-) -> StepInfo:
+) -> tuple[StepInfo, HostByProducts]:
     """Run one engine on a matching, and add its account to the run's.
 
     Parameters
@@ -63,20 +80,19 @@ def run_engine(
     matching : Matching
         Improved in place.
     run : Run
-        Workers, seed, options of the call. The transpose is taken from here, and left here if it
-        had to be built.
+        Workers, seed, options of the call.
+    before : HostByProducts, optional
+        Those of the step before. If they have flags of finished rows and columns, Karp-Sipser, from
+        the empty matching, writes them, and finds the forced pairs; the single-source search reads
+        them, unless it is one-sided, and adds its trees that failed.
     sides : {"both", "exchanged", "one"}, optional
         Exchanged: the engine's rows are what `indices` names, which needs the transpose. One: the
         transpose is left out, also of push-relabel, which may give up then; Karp-Sipser and
         MS-BFS-Graft need it.
     edge_limit : int, optional
-        Stop, short of the goal, after about so many entries; 0: never.
+        Entries after which to stop, about, short of the goal; 0: never.
     options : mapping, optional
         Options of this step, before those of the run.
-    settled : pair of arrays, optional
-        For each major and minor, whether augmenting paths can do without it. Karp-Sipser, from the
-        empty matching, writes them, and leaves the pairs that it was forced to make in the run; the
-        single-source search reads them, and adds its trees that failed.
     workers : int, optional
         Threads, if not those of the run.
     reason : str, optional
@@ -86,16 +102,21 @@ def run_engine(
     -------
     StepInfo
         The account; ``exhausted`` tells whether the limit stopped the engine.
+    HostByProducts
+        The given ones, with what this step has added.
     """
+    known = before or HostByProducts()
+    transposed = known.transposed
     needs = "unused" if sides == "one" else ENGINES[name]["transpose"]
     if sides == "exchanged" or needs == "required":
-        transpose(graph, run)
-    major, minor = graph, run.transposed if needs != "unused" else None
+        transposed = transposed or transpose(graph, run)
+    major, minor = graph, transposed if needs != "unused" else None
     pair = mates(graph, matching)
-    if sides == "exchanged" and run.transposed:
-        major, minor, pair = run.transposed, graph if minor else None, pair[::-1]
-        settled = settled and settled[::-1]
-    forced = np.empty(major.n_major, graph.dtype) if settled and name == "karp_sipser" else None
+    finished = known.finished if sides != "one" and name in _FINISHING else None
+    if sides == "exchanged" and transposed:
+        major, minor, pair = transposed, graph if minor else None, pair[::-1]
+        finished = finished and finished[::-1]
+    forced = np.empty(major.n_major, graph.dtype) if finished and name == "karp_sipser" else None
     settings = edge_limit, run.detailed, run.seed
     begin = perf_counter()
     account, n_forced = _core.run_engine(
@@ -106,26 +127,26 @@ def run_engine(
         workers or run.workers,
         settings,
         {**run.options, **options} if options else run.options,
-        settled,
+        finished,
         forced,
     )
-    if forced is not None:
-        run.forced = Forced(forced, *n_forced)
     info = StepInfo(name, perf_counter() - begin, reason=reason, **account)
     run.steps.append(info)
-    return info
+    if forced is not None:
+        known = replace(known, forced=Forced(forced, *n_forced))
+    if transposed is not known.transposed:
+        known = replace(known, transposed=transposed)
+    return info, known
 
 
 def transpose(graph: BipartiteCSR, run: Run) -> BipartiteCSR:
-    """Return the transpose of the graph, built the first time. Time: O(n_rows + n_cols + nnz)."""
-    if run.transposed is None:
-        begin = perf_counter()
-        indptr = np.empty(graph.n_minor + 1, graph.dtype)
-        indices = np.empty(graph.nnz, graph.dtype)
-        _core.transpose(csr(graph), (indptr, indices), run.workers)
-        run.transposed = BipartiteCSR(
-            graph.n_rows, graph.n_cols, indptr, indices, graph.backend, not graph.flipped
-        )
-        run.transposes_built += 1
-        run.transpose_seconds += perf_counter() - begin
-    return run.transposed
+    """Build the transpose of the graph, and count that. Time: O(n_rows + n_cols + nnz)."""
+    begin = perf_counter()
+    indptr = np.empty(graph.n_minor + 1, graph.dtype)
+    indices = np.empty(graph.nnz, graph.dtype)
+    _core.transpose(csr(graph), (indptr, indices), run.workers)
+    run.transposes_built += 1
+    run.transpose_seconds += perf_counter() - begin
+    return BipartiteCSR(
+        graph.n_rows, graph.n_cols, indptr, indices, graph.backend, not graph.flipped
+    )

@@ -1,4 +1,4 @@
-"""Which thread the core asks for signals: Python handles them on the main thread alone."""
+"""On which thread the core polls for signals: Python handles them on the main thread alone."""
 
 import os
 import threading

@@ -5,8 +5,8 @@
 // loops: they spin for about as long as waking all of them takes, as the next level of a
 // breadth-first search mostly follows at once, and then sleep in the kernel (futex through
 // std::atomic::wait). A loop too short to repay waking them runs on the caller alone, which keeps
-// narrow levels cheap. A crowded team, of more threads than cores, sleeps soon: who spins keeps
-// another from working.
+// narrow levels cheap. A crowded team, of more threads than cores, sleeps soon: one that spins
+// keeps another from working.
 //
 // What a rank throws ends that rank's part; the first exception is thrown on the caller once all
 // ranks have returned. A rank that waits for another must look at failed().

@@ -28,7 +28,7 @@ namespace sparsematch {
 
 template <class Index>
 class Transposer {
-    static constexpr std::int64_t bucket_entries = 1 << 13;
+    static constexpr std::int64_t bucket_entries = 1 << 13;  // entries of a bucket, on average
     // the cache lines being written fit in the first level
     static constexpr std::int64_t max_buckets = 512;
     static constexpr int shift = 40;
@@ -101,7 +101,7 @@ class Transposer {
     // each would clear one.
     void touch_pages() {
         if (team_.size() == 1) return;
-        constexpr Index page = 4096 / sizeof(Index);
+        constexpr Index page = 4096 / sizeof(Index);  // indices in the smallest page
         team_.loop(a_.nnz(), 1 << 19, [&](int, Index begin, Index end) {
             for (; begin < end; begin += page) indices_[begin] = 0;
         });

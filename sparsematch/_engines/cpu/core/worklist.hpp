@@ -25,7 +25,7 @@ class Worklist {
 
     // One thread's end of the list; flushed when it goes out of scope.
     class Writer {
-        static constexpr std::size_t block = 256;
+        static constexpr std::size_t block = 256;  // items appended to the list together
 
       public:
         explicit Writer(Worklist& list) : list_(list), size_(Threads ? 0 : list.size()) {}

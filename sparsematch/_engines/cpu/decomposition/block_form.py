@@ -1,15 +1,15 @@
-"""What the core does beside matching, told in the user's rows and columns.
+"""Decompositions by the core, in the user's rows and columns.
 
-The core knows what `indptr` runs over (here major) and what `indices` names (minor). On a flipped
-graph the two sides change places, the horizontal and the vertical part too, and block upper
-triangular becomes block lower.
+The core's rows are what `indptr` runs over, its columns what `indices` names. On a flipped graph
+the two sides change places, the horizontal and the vertical part too, and block upper triangular
+becomes block lower.
 """
 
 import numpy as np
 
 from sparsematch._engines.cpu import _core
 from sparsematch._engines.cpu.core.csr import csr, mates, worthwhile
-from sparsematch._engines.cpu.core.run_engine import Forced, transpose
+from sparsematch._engines.cpu.core.run_engine import HostByProducts, transpose
 from sparsematch._engines.cpu.core.workspace import Workspace
 from sparsematch._engines.cpu.ordering.features import degree_statistics, order_features
 from sparsematch._engines.registry import Run
@@ -25,28 +25,35 @@ from sparsematch._types.labels import (
 )
 from sparsematch._types.matching import Matching
 
-_MANY = 3 << 16  # majors: where fewer stand is in the cache
+_MANY = 3 << 16  # stored rows up to which mates stay in the cache
 
-#: Rows are well numbered where neighbours are nearer by this factor (`Policy.near`); hubs have most
-#: of the entries where the variance of the degrees is so many times their squared mean.
+#: Distance of neighbouring rows over that of any two below which the numbering is good
+#: (`Policy.near`); variance of the degrees over their squared mean above which hubs have most
+#: entries.
 _NEAR, _HUBS = 0.05, 3.0
 
 
-def block_labels(graph: BipartiteCSR, matching: Matching, run: Run) -> BlockLabels:
+def block_labels(
+    graph: BipartiteCSR, matching: Matching, run: Run, before: HostByProducts | None = None
+) -> BlockLabels:
     """Return the group of every row; the matching must be maximum. Time: O(n_rows + n_cols + nnz).
 
-    What the engine has left in the run is used: a transpose, and the pairs that it was forced to
-    make. Without the transpose what is left is a depth-first search; where that would wait for
-    memory at every vertex, it is built.
+    Without a transpose what is left is a depth-first search; where that would wait for memory at
+    every vertex, it is built.
     """
-    if run.transposed is None and _is_scattered(graph, matching):
-        transpose(graph, run)
-    transposed = csr(run.transposed) if run.transposed else None
-    forced = run.forced if transposed and isinstance(run.forced, Forced) else None
+    before = before or HostByProducts()
+    transposed = before.transposed
+    if transposed is None and _is_scattered(graph, matching):
+        transposed = transpose(graph, run)
     group = np.empty(graph.n_major, graph.dtype)
     workers = worthwhile(run.workers, graph.nnz)
     n_square = _core.block_labels(
-        csr(graph), transposed, mates(graph, matching), group, forced, workers
+        csr(graph),
+        csr(transposed) if transposed else None,
+        mates(graph, matching),
+        group,
+        before.forced if transposed else None,
+        workers,
     )
     if graph.flipped:
         by_col, group = group, np.full(graph.n_rows, n_square + 2, graph.dtype)
@@ -69,7 +76,7 @@ def is_block_form(graph: BipartiteCSR, layout: BlockLayout) -> bool:
 def _is_scattered(graph: BipartiteCSR, matching: Matching) -> bool:
     """Tell whether a depth-first search would have far to go, all over memory.
 
-    With few majors, or hubs, it has not.
+    With few stored rows, or hubs, it has not.
     """
     if graph.n_major < _MANY or 2 * matching.cardinality < graph.n_minor:
         return False
@@ -80,15 +87,20 @@ def _is_scattered(graph: BipartiteCSR, matching: Matching) -> bool:
 
 
 def hall_violators(
-    graph: BipartiteCSR, matching: Matching, run: Run, of_cols: bool
+    graph: BipartiteCSR,
+    matching: Matching,
+    run: Run,
+    before: HostByProducts | None,
+    of_cols: bool,
 ) -> HallViolators:
     """Return the pieces with too many rows, or columns, and a violator of each.
 
     The matching must be maximum. The search goes from the side that has too many: it needs the
-    transpose if these are the minors, and uses the one that the engine has left in the run.
-    Time: nearly O(n_rows + n_cols + nnz).
+    transpose if these are the minors. Time: nearly O(n_rows + n_cols + nnz).
     """
-    searched = graph if graph.flipped == of_cols else transpose(graph, run)
+    searched = graph
+    if graph.flipped != of_cols:
+        searched = (before and before.transposed) or transpose(graph, run)
     pieces = np.empty(graph.n_rows, graph.dtype), np.empty(graph.n_cols, graph.dtype)
     members, partners, starts = (
         np.empty(searched.n_major + extra, graph.dtype) for extra in (0, 0, 1)

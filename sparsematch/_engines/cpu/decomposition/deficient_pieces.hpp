@@ -3,7 +3,7 @@
 // One breadth-first search from all free rows at once gives each row the tree of the free row that
 // reached it; trees that meet in a column are of one piece. That needs a union of free rows only,
 // which are few beside all rows.
-// Then the rows are numbered anew: piece by piece, each in the order of that search, its free rows
+// Then the rows are renumbered: piece by piece, each in the order of that search, its free rows
 // first. A column gets the number of its mate. So what a later search within a piece reads is near
 // together, in whatever order the matrix came.
 #pragma once
@@ -54,7 +54,7 @@ class DeficientPieces {
         return n;
     }
 
-    // Numbers the rows and columns of the part anew, and copies the entries of the pieces with
+    // Renumbers the rows and columns of the part, and copies the entries of the pieces with
     // several free rows; in the others there is nothing to be chosen. To be called after `label`,
     // which gave the number of pieces. Workspace: some indices per row of the part, one per entry.
     void renumber(Index n_pieces) {

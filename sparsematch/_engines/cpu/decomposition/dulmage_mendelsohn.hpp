@@ -53,7 +53,7 @@
 // limits.hpp says where the method changes. plain_components.hpp and component_checks.hpp repeat it
 // by plain means, in checked builds.
 //
-// Why so many steps. Depth-first search alone is right, but waits for memory at every vertex; most
+// Why several steps. Depth-first search alone is right, but waits for memory at every vertex; most
 // vertices are settled before by searches that can prefetch, or that read in order. Each step may
 // give up early: what it does not settle is left to depth-first search, so that no limit changes
 // the result.
@@ -110,7 +110,7 @@ class Blocks {
   private:
     static constexpr std::int64_t ahead = 16;  // forced rows
 
-    // Whether more than a share of all columns are so many.
+    // Whether n is more than this share of all columns.
     bool is_above(double share, std::size_t n) const {
         return static_cast<double>(n) > share * static_cast<double>(a_.n_cols);
     }

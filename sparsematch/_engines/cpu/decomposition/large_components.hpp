@@ -86,7 +86,7 @@ inline constexpr Place no_place = -1, in_other_part = -2, in_horizontal_part = -
 
 template <class Index>
 struct LargeComponents {
-    static constexpr int most = 3;
+    static constexpr int most = 3;  // components
 
     int size = 0;
     std::size_t left = 0;  // vertices that are neither settled nor in one of them

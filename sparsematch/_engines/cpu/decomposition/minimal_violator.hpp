@@ -15,7 +15,7 @@
 
 namespace sparsematch {
 
-// A few rows of a few columns, both numbered anew.
+// A few rows of a few columns, both renumbered.
 template <class Index>
 class MinimalViolator {
   public:

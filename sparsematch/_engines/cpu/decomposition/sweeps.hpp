@@ -88,7 +88,7 @@ class Sweeps {
         std::size_t known() const { return reached + leading; }
     };
 
-    // Whether more than a share of all vertices are so many.
+    // Whether n is more than this share of all vertices.
     bool is_above(double share, std::size_t n) const {
         return static_cast<double>(n) > share * static_cast<double>(all_);
     }

@@ -19,9 +19,9 @@
 
 namespace sparsematch {
 
-// One end, told for the end of the form: the lists of `a` have what follows, those of `t` what is
-// before. For the beginning all is flipped. Counts of arcs are kept in a byte: a row with more is
-// left to others, and so is one whose own entry is repeated.
+// One end, described for the end of the form: the lists of `a` have what follows, those of `t` what
+// is before. For the beginning all is flipped. Counts of arcs are kept in a byte: a row with more
+// is left to others, and so is one whose own entry is repeated.
 template <class Index>
 class Trimming {
   public:
@@ -62,7 +62,7 @@ class Trimming {
     // The rows trimmed so far, in an order in which they may follow each other.
     std::span<const Index> trimmed() const { return {queue_.data(), head_}; }
     bool is_done() const { return head_ == tail_; }
-    // Trims over and over, until about so many entries are read: settle(row, column).
+    // Trims over and over, until about `allowance` entries are read: settle(row, column).
     template <class Settle>
     void trim(std::int64_t allowance, RunContext& run, int rank, const Settle& settle) {
         WorkCounter counter(run, rank);

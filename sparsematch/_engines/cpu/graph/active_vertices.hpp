@@ -67,8 +67,8 @@ class ActiveVertices {
 
   private:
     static constexpr Index block = 2048;  // a multiple of 64: no word of a bitmap has two owners
-    static constexpr std::int64_t few = 4096;
-    static constexpr Index ahead = 6;
+    static constexpr std::int64_t few = 4096;  // vertices up to which one worker is faster
+    static constexpr Index ahead = 6;          // vertices prefetched
 
     Index first_of(std::int64_t b) const { return static_cast<Index>(b * block); }
     Index end_of(std::int64_t b) const { return std::min<std::int64_t>((b + 1) * block, n_); }

@@ -1,4 +1,4 @@
-"""Engines for general graphs, and what is asked of such a graph beside matching."""
+"""Engines for general graphs, and the other operations on such a graph."""
 
 from collections.abc import Callable
 from time import perf_counter
@@ -29,7 +29,7 @@ def improve(name: str) -> Callable[[Graph, IndexArray, Run], None]:
 
 
 def validate_graph(graph: Graph, run: Run) -> GraphProperties:
-    """Return what one pass over the entries tells. Time: O(n + nnz)."""
+    """Return what one pass over the entries finds. Time: O(n + nnz)."""
     ascending, finite, balance = _core.validate_graph(_arrays(graph), 0, run.workers)
     return GraphProperties(ascending=ascending, symmetric=not balance, finite=finite)
 

@@ -1,9 +1,8 @@
 // Greedy: all edges by descending weight, each is matched if both its ends are free.
 //
-// Paper 002 (Fagginger Auer, Bisseling 2012), Alg. 2; Avis (Networks 13, 1983): at least half of
-// the greatest weight.
-// Invariant: when an edge is scanned, every heavier one has been, so that one of its ends is
-// matched by a heavier edge, or it is matched.
+// Fagginger Auer, Bisseling (2012), Algorithm 2; Avis (Networks 13, 1983): at least half of the
+// greatest weight. Invariant: when an edge is scanned, every heavier one has been, so that one of
+// its ends is matched by a heavier edge, or it is matched.
 #pragma once
 
 #include "graph/edge_list.hpp"

@@ -1,9 +1,9 @@
 // Heavy edge matching: the vertices in a random order, each is matched along the heaviest of its
 // edges that lead to a free neighbour.
 //
-// Karypis, Kumar (SIAM J. Sci. Comput. 20, 1998), section 3.1; HEM in paper 004. Without weights it
-// is random matching, Alg. 1 of paper 002. Invariant: a vertex that had its turn is matched, or has
-// no free neighbour.
+// Karypis, Kumar (SIAM J. Sci. Comput. 20, 1998), section 3.1; HEM in Birn et al. (Euro-Par 2013).
+// Without weights it is random matching, Algorithm 1 of Fagginger Auer, Bisseling (2012).
+// Invariant: a vertex that had its turn is matched, or has no free neighbour.
 #pragma once
 
 #include "graph/graph.hpp"

@@ -1,11 +1,11 @@
 // Local max: an edge that precedes all its neighbours is matched; the same is done with what is
 // left, round by round.
 //
-// Paper 004 (Birn, Osipov, Sanders, Schulz, Sitchinava, Euro-Par 2013), section 2, around the
-// vertices instead of the edges: each free vertex points at the best of its free neighbours (the
-// paper's candidate C[v]), and two that point at each other are matched. Only vertices whose choice
-// was matched otherwise choose anew (Manne, Bisseling, PPAM 2007). Invariant: a vertex points at
-// the first edge, in the strict order of graph.hpp, that leads to a free neighbour.
+// Birn, Osipov, Sanders, Schulz, Sitchinava (Euro-Par 2013), section 2, around the vertices instead
+// of the edges: each free vertex points at the best of its free neighbours (the paper's candidate
+// C[v]), and two that point at each other are matched. Only vertices whose choice was matched
+// otherwise choose again (Manne, Bisseling, PPAM 2007). Invariant: a vertex points at the first
+// edge, in the strict order of graph.hpp, that leads to a free neighbour.
 //
 // Where rounds gain little, as along a path of ascending weights, one thread follows the choices
 // from vertex to vertex instead.
@@ -53,12 +53,12 @@ class LocalMax {
             });
         return active_.sweep(
             [&](Index v, WorkCounter& counter) {
-                return !matched_.test(choice_[v]) || choose_anew(v, counter);
+                return !matched_.test(choice_[v]) || choose_again(v, counter);
             },
             [&](Index v) { order_.prefetch(v); });
     }
 
-    bool choose_anew(Index v, WorkCounter& counter) {
+    bool choose_again(Index v, WorkCounter& counter) {
         choice_[v] = order_.best(v, [&](Index w) { return !matched_.test(w); }).vertex;
         counter.add(g_.degree(v));
         return choice_[v] != UNMATCHED<Index>;
@@ -87,7 +87,7 @@ class LocalMax {
             stack[height++] = root;
             while (height > 0 && (running = running && counter.add(1))) {
                 const Index v = stack[height - 1];
-                if (matched_.test(v) || (matched_.test(choice_[v]) && !choose_anew(v, counter))) {
+                if (matched_.test(v) || (matched_.test(choice_[v]) && !choose_again(v, counter))) {
                     --height;
                 } else if (const Index w = choice_[v]; choice_[w] != v) {
                     stack[height++] = w;

@@ -1,11 +1,11 @@
-// Local max on the vertices of one rank of several: what it can tell by itself, and the messages
+// Local max on the vertices of one rank of several: what it can decide by itself, and the messages
 // between rounds.
 //
-// Paper 004 (Birn, Osipov, Sanders, Schulz, Sitchinava, Euro-Par 2013), section 3.2, with the
-// messages of Manne and Bisseling (PPAM 2007): a vertex that points at a ghost requests it from its
-// owner; a vertex that is matched is announced to the ranks that have neighbours of it. Invariants:
-// as in local_max.hpp, an own vertex points at the first edge to a neighbour that is not known to
-// be matched; it waits in the list of that neighbour, and chooses anew only when that was matched
+// Birn, Osipov, Sanders, Schulz, Sitchinava (Euro-Par 2013), section 3.2, with the messages of
+// Manne and Bisseling (PPAM 2007): a vertex that points at a ghost requests it from its owner; a
+// vertex that is matched is announced to the ranks that have neighbours of it. Invariants: as in
+// local_max.hpp, an own vertex points at the first edge to a neighbour that is not known to be
+// matched; it waits in the list of that neighbour, and chooses again only when that was matched
 // otherwise. A ghost points at the own vertex that it has requested last.
 #pragma once
 
@@ -26,7 +26,7 @@ class LocalMaxPart {
           head_(g.n + ghosts_.size(), UNMATCHED<Index>), next_(g.n), matched_(g.n + ghosts_.size()),
           border_(g.n) {}
 
-    // The messages of the last step, for the caller to take: the number of a vertex of the
+    // The messages of the last step, which the caller moves out: the number of a vertex of the
     // receiver, and a vertex v of the sender: v if it points at the former, ~v if it is matched.
     std::vector<Index> to, what;
 
@@ -39,7 +39,7 @@ class LocalMaxPart {
             before = active.size();
             if (!active.sweep([&](Index v, WorkCounter&) { return !is_own_pair(v); })) return;
             matched = before - active.size();
-            if (!choose_anew(active)) return;
+            if (!choose_again(active)) return;
             if (matched < before / 16) break;
         }
         for (Index v = 0; v < g_.n; ++v)
@@ -49,13 +49,13 @@ class LocalMaxPart {
             else if (!matched_.test(v)) settle(v);
         });
         WorkCounter counter(run);
-        choose_all_anew(counter);
+        choose_all_again(counter);
         announce_all();
     }
 
     // Goes on with the messages of all other ranks. What a batch of them is about is prefetched.
     void receive(const Index* to_own, const Index* message, std::size_t n, RunContext& run) {
-        constexpr std::size_t batch = 64;
+        constexpr std::size_t batch = 64;  // messages
         Index ghost[batch];
         WorkCounter counter(run);
         for (std::size_t begin = 0; begin < n && counter.add(batch); begin += batch) {
@@ -65,7 +65,7 @@ class LocalMaxPart {
             for (std::size_t k = 0; k < size; ++k)
                 receive(ghosts_.own(to_own[begin + k]), ghost[k], message[begin + k] >= 0);
         }
-        choose_all_anew(counter);
+        choose_all_again(counter);
         announce_all();
     }
 
@@ -120,7 +120,7 @@ class LocalMaxPart {
         return true;
     }
 
-    bool choose_anew(ActiveVertices<Index>& active) {
+    bool choose_again(ActiveVertices<Index>& active) {
         return active.sweep(
             [&](Index v, WorkCounter& counter) {
                 if (!matched_.test(choice_[v])) return true;
@@ -132,7 +132,7 @@ class LocalMaxPart {
     }
 
     // Chooses for the vertices that are left without a choice, until there are none.
-    void choose_all_anew(WorkCounter& counter) {
+    void choose_all_again(WorkCounter& counter) {
         for (std::size_t k = 0; k < released_.size(); ++k) {
             prefetch(released_, k);
             const Index v = released_[k];
@@ -184,17 +184,17 @@ class LocalMaxPart {
     // ghosts are at their beginning and end, and those of a rank together.
     void announce(Index v, int but) {
         Index p = g_.indptr[v], end = g_.indptr[v + 1];
-        for (Index told = 0; p < end && ghosts_.is_ghost(g_.indices[p]); ++p)
-            announce_to(g_.indices[p], v, but, told);
+        for (Index last_told = 0; p < end && ghosts_.is_ghost(g_.indices[p]); ++p)
+            announce_to(g_.indices[p], v, but, last_told);
         while (end > p && ghosts_.is_ghost(g_.indices[end - 1])) --end;
-        for (Index told = 0; end < g_.indptr[v + 1]; ++end)
-            announce_to(g_.indices[end], v, but, told);
+        for (Index last_told = 0; end < g_.indptr[v + 1]; ++end)
+            announce_to(g_.indices[end], v, but, last_told);
     }
-    // told: the end of the ghosts whose owner needs no further message.
-    void announce_to(Index ghost, Index v, int but, Index& told) {
-        if (ghost < told || matched_.test(ghost)) return;
+    // last_told: the end of the ghosts whose owner needs no further message.
+    void announce_to(Index ghost, Index v, int but, Index& last_told) {
+        if (ghost < last_told || matched_.test(ghost)) return;
         const int rank = ghosts_.owner(ghost);
-        told = ghosts_.end_of(rank);
+        last_told = ghosts_.end_of(rank);
         if (rank != but) send(ghost, v, false);
     }
 
@@ -217,8 +217,8 @@ class LocalMaxPart {
     Buffer<Index> head_, next_;
     Bitmap matched_;
     Bitmap border_;                // the own vertices that have ghosts as neighbours
-    std::vector<Index> released_;  // to choose anew, some of them matched meanwhile
-    std::vector<Index> paired_;    // on the border and matched, not announced yet
+    std::vector<Index> released_;  // to choose again, some of them matched meanwhile
+    std::vector<Index> paired_;  // with a neighbour on another rank and matched, not announced yet
 };
 
 }  // namespace sparsematch

@@ -1,13 +1,13 @@
 // Red-blue: all free vertices are coloured at random, blue ones propose to red ones, each of which
 // accepts one proposal.
 //
-// Paper 002 (Fagginger Auer, Bisseling 2012), Alg. 3, random and weighted. The paper's pi is mate_
-// and the two bitmaps, sigma is proposal_ and the proposers of proposals_. A step reads what
-// steps before it wrote, and nothing that other vertices write in it: so the matching depends on
-// the seed alone. A red vertex does not search its list for proposals: of all that are made to it,
-// it keeps the best, in whatever order they come. Dead: a vertex without a free neighbour; it
-// leaves the list when it has found no partner. Invariant: a vertex that is not in the list is
-// matched, or dead.
+// Fagginger Auer, Bisseling (2012), Algorithm 3, random and weighted. The paper's pi is mate_ and
+// the two bitmaps, sigma is proposal_ and the proposers of proposals_. A step reads what steps
+// before it wrote, and nothing that other vertices write in it: so the matching depends on the seed
+// alone. A red vertex does not search its list for proposals: of all that are made to it, it keeps
+// the best, in whatever order they come. Dead: a vertex without a free neighbour; it leaves the
+// list when it has found no partner. Invariant: a vertex that is not in the list is matched, or
+// dead.
 #pragma once
 
 #include "graph/active_vertices.hpp"

@@ -1,5 +1,5 @@
 // Suitor: each vertex proposes to the best neighbour that has no better suitor; a displaced suitor
-// proposes anew.
+// proposes again.
 //
 // Manne, Halappanavar, New effective multithreaded matching algorithms (IPDPS 2014), Alg. 3. A
 // displaced vertex does not propose at once but in the next pass: the lists of many proposers can
@@ -36,8 +36,8 @@ class Suitor {
   private:
     using Order = EdgeOrder<Index, Weighted>;
     using Writer = typename Worklist<Threads, Index>::Writer;
-    static constexpr std::int64_t grain = 1024;
-    static constexpr Index few = 64;  // proposals of a batch
+    static constexpr std::int64_t grain = 1024;  // vertices that a worker claims at a time
+    static constexpr Index few = 64;             // proposals of a batch
 
     // All propose to their best neighbour; in batches, so that the suitors are prefetched.
     bool propose_first() {

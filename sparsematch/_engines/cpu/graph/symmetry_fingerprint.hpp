@@ -1,6 +1,6 @@
 // Fingerprints by which both triangles of a matrix are compared without a search: each entry is
 // hashed by its place as an unordered pair and a key of its value, and the hashes of each triangle
-// are added up. Equal sums tell that each entry has its partner, but for one case in 2**64.
+// are added up. Equal sums show that each entry has its partner, but for one case in 2**64.
 #pragma once
 
 #include <cstdint>

@@ -15,6 +15,7 @@
 #include <algorithm>
 #include <bit>
 #include <cmath>
+#include <cstddef>
 #include <cstdint>
 #include <span>
 #include <utility>
@@ -22,10 +23,77 @@
 
 #include "core/csr.hpp"
 #include "core/run_context.hpp"
-#include "lu/degree_lists.hpp"
-#include "lu/elimination_cost.hpp"
 
 namespace sparsematch {
+
+// What a factorisation L L^T in the order found costs at most.
+struct EliminationCost {
+    double entries = 0;  // below the diagonal
+    double work = 0;     // multiplications
+
+    // k vertices in a row, of which the last has degree d.
+    void add(double k, double d) {
+        entries += k * d + k * (k - 1) / 2;
+        work += k * d * d + k * (k - 1) * d + k * (k - 1) * (2 * k - 1) / 6;
+    }
+
+    // What all of it will cost if `left` vertices are left and have this degree: degrees hardly
+    // fall until few vertices are left.
+    EliminationCost foreseen(double degree, double left) const {
+        const double d = degree, rest = std::max(left - d, 0.0);
+        return {entries + rest * d + d * d / 2, work + rest * d * d + d * d * d / 3};
+    }
+};
+
+// What an order may cost, as far as can be foreseen: entries of L, multiplications for each of
+// them, and all multiplications.
+struct EliminationLimits {
+    double entries, work_per_entry, work;
+
+    // cost: so far; foreseen: of all n vertices.
+    bool exceeded_by(const EliminationCost& cost, const EliminationCost& foreseen, double n) const {
+        return cost.entries > entries || foreseen.work > work ||
+               foreseen.work > work_per_entry * (foreseen.entries + 0.5 * n);
+    }
+};
+
+// Vertices by degree: a doubly linked list for each degree.
+template <class Index>
+class DegreeLists {
+    static constexpr Index none = UNMATCHED<Index>;
+
+  public:
+    // No vertex of n is in a list.
+    void clear(std::size_t n) {
+        next.resize(n), previous_.resize(n);
+        head_.assign(n + 1, none);
+        least_ = 0;
+    }
+    void insert(Index i, Index degree) {
+        next[i] = head_[degree], previous_[i] = none;
+        if (head_[degree] != none) previous_[head_[degree]] = i;
+        head_[degree] = i;
+        least_ = std::min(least_, degree);
+    }
+    void unlink(Index i, Index degree) {
+        if (next[i] != none) previous_[next[i]] = previous_[i];
+        if (previous_[i] != none) next[previous_[i]] = next[i];
+        else head_[degree] = next[i];
+    }
+    // Unlinks a vertex of the least degree; there is one.
+    Index pop_least() {
+        while (head_[least_] == none) ++least_;
+        const Index i = head_[least_];
+        unlink(i, least_);
+        return i;
+    }
+
+    std::vector<Index> next;  // of a vertex that is in no list: free to use
+
+  private:
+    std::vector<Index> head_, previous_;
+    Index least_ = 0;
+};
 
 template <class Index>
 class Amd {

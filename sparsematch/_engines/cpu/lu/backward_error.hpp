@@ -56,7 +56,7 @@ class BackwardError {
     }
 
   private:
-    // Above it, rows with tiny denominators are looked for.
+    // Componentwise backward error above which rows with tiny denominators are measured otherwise.
     static constexpr double tiny_rows_limit = 1e-14;
 
     // A quotient of which one is NaN stays so.

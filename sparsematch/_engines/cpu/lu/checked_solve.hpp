@@ -72,7 +72,8 @@ class CheckedSolve {
     }
 
   private:
-    static constexpr std::int64_t at_a_time = 16;  // the entries of a row in a few cache lines
+    // Right-hand sides at a time: the entries of a row are in a few cache lines.
+    static constexpr std::int64_t at_a_time = 16;
     // Exponents of the matrix and right-hand sides up to which no product that matters overflows.
     static constexpr int far = 300;
 

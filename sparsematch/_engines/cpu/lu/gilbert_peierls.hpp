@@ -47,6 +47,7 @@ constexpr const char* name(Outcome outcome) {
 template <class Index, class Value>
 class BlockLU {
   public:
+    // Share of the largest in its column below which an old pivot is replaced by a new one.
     static constexpr double refactor_tolerance = 1e-3;
     // Entries of U beside those of the equilibrated block, above which the diagonal is preferred
     // less: some four of sixteen digits are lost, which a step of refinement brings back.
@@ -57,7 +58,7 @@ class BlockLU {
           row_of(size()), upper_row(plan.upper_row), upper(plan.upper_row.size()),
           growth(static_cast<std::size_t>(plan.n_blocks()), 1), place_(size()) {}
 
-    // Factorises anew, pivots chosen by the values: the diagonal if it is at least `preference`
+    // Factorises with new pivots, chosen by the values: the diagonal if it is at least `preference`
     // times the largest of its column. After `singular` and `fill_exceeded`, `trouble` is the block
     // where.
     Outcome factorise(const Value* a, double preference, RunContext& run) {

@@ -1,4 +1,4 @@
-// What one pass over the values of a matrix tells: its norms, and whether pivots will stay on the
+// What one pass over the values of a matrix finds: its norms, and whether pivots will stay on the
 // diagonal.
 #pragma once
 
@@ -63,8 +63,9 @@ bool steady_diagonal(const Index* indptr, const Index* rows, Index n, const Valu
     return true;
 }
 
-// What the values of a block say of its pivots: all are expected to stay on the diagonal; in a
-// block of more than a few rows some will hardly, of so many at most one, or more; none of these.
+// What is expected of the pivots of a block. Steady: all stay on the diagonal. Few weak, weak: in a
+// block of more than a few rows some hardly will, at most one of `few_weak_of` rows, or more.
+// Unsure: none of these.
 enum class PivotOutlook : char { unsure, steady, few_weak, weak };
 inline constexpr std::int64_t few_weak_of = 256;
 

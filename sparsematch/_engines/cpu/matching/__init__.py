@@ -7,10 +7,23 @@ heuristic that suits each stands here.
 from functools import partial
 
 from sparsematch._engines.cpu import _core
-from sparsematch._engines.cpu.core.run_engine import ENGINES, run_engine
+from sparsematch._engines.cpu.core.run_engine import ENGINES, HostByProducts, run_engine
 from sparsematch._engines.cpu.matching import auto
 from sparsematch._engines.rank_operations import RankOps
-from sparsematch._engines.registry import Engine, register, register_operations
+from sparsematch._engines.registry import Engine, Run, register, register_operations
+from sparsematch._types.bipartite import BipartiteCSR
+from sparsematch._types.matching import Matching
+
+
+def _improve(
+    name: str,
+    graph: BipartiteCSR,
+    matching: Matching,
+    run: Run,
+    before: HostByProducts | None = None,
+) -> HostByProducts:
+    return run_engine(name, graph, matching, run, before)[1]
+
 
 register(
     Engine(
@@ -29,7 +42,7 @@ for _entry in ENGINES.values():
             **_entry,
             backend="numpy",
             default_init="cheap" if _entry["kind"] == "exact" else "none",
-            improve=partial(run_engine, _entry["name"]),
+            improve=partial(_improve, _entry["name"]),
         )
     )
 

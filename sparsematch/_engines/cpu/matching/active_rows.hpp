@@ -34,7 +34,7 @@ class ActiveRows {
     template <class Column>
     SPARSEMATCH_INLINE void prefetch(const Csr<Index>& a, const Column* column,
                                      const Index* row_mate) const {
-        constexpr Index first_columns = 8;
+        constexpr Index first_columns = 8;  // columns of a list that are prefetched
         const std::size_t step = std::min<std::size_t>(size_ / 4, 4);
         if (step == 0) return;
         const Index last = (*this)[4 * step - 1], later = (*this)[2 * step], soon = (*this)[step];

@@ -2,12 +2,12 @@
 
 What a stage has matched is kept, and all but the last have an allowance of entries to scan, so a
 wrong guess costs a few passes. Guards read features of the matrix, each a part of a pass at most,
-and what the searches that are done tell of those that are left. All that is decided stands here;
+and project the remaining searches from those that are done. All decisions stand here;
 docs/algorithms/auto.md shows the table, and benchmarks/regret.py measures what is lost by it.
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import ceil
 from time import perf_counter
 from typing import Any, NamedTuple
@@ -17,7 +17,7 @@ import numpy as np
 from sparsematch._engines.cpu import _core
 from sparsematch._engines.cpu._core import DegreeStatistics, OrderFeatures
 from sparsematch._engines.cpu.core.csr import csr, mates
-from sparsematch._engines.cpu.core.run_engine import run_engine, transpose
+from sparsematch._engines.cpu.core.run_engine import HostByProducts, run_engine, transpose
 from sparsematch._engines.cpu.ordering import features
 from sparsematch._engines.registry import Run
 from sparsematch._types.arrays import BoolArray, fill_unmatched
@@ -89,8 +89,8 @@ class Policy:
     #: 1.00; but 137,832 entries scanned, not 190, on a circuit with 24 free rows of 30,024.
     few: float = 1 / 1024
 
-    #: Share of the smaller side above which so many may still be matched that another
-    #: initialisation pays, or a phase from all free vertices at once. Varied, 1/16 and 1/4: 1.00,
+    #: Share of the smaller side that may still be matched above which another initialisation
+    #: pays, or a phase from all free vertices at once. Varied, 1/16 and 1/4: 1.00,
     #: 1.00 (4.0).
     many: float = 1 / 8
 
@@ -112,17 +112,14 @@ class Policy:
 
 POLICY = Policy()
 
-#: For each row and column, whether no augmenting path needs it any more.
-Settled = tuple[BoolArray, BoolArray]
 
-
-def nothing_settled(graph: BipartiteCSR) -> Settled:
+def nothing_finished(graph: BipartiteCSR) -> tuple[BoolArray, BoolArray]:
     """Return flags that are all false."""
     return np.zeros(graph.n_major, bool), np.zeros(graph.n_minor, bool)
 
 
 class Features:
-    """What guards ask about a matrix, each found when it is first needed."""
+    """Features of a matrix that guards read, each computed when it is first needed."""
 
     def __init__(self, graph: BipartiteCSR, policy: Policy, workers: int) -> None:
         self.graph, self.policy, self.workers = graph, policy, workers
@@ -139,7 +136,7 @@ class Features:
 
     @property
     def lopsided(self) -> bool:
-        """Whether one side has so many more vertices that nearly all of the other find one."""
+        """Whether nearly all vertices of the smaller side find a partner, as the other has more."""
         few, many = sorted(self.graph.shape)
         return many >= self.policy.lopsided * few
 
@@ -205,18 +202,24 @@ class Progress:
         The last searches from one vertex after the other that began with this start.
     pushed : bool
         Whether rows were pushed through a mesh.
-    settled : pair of arrays or None
-        For each row and column, whether no augmenting path needs it any more: trees that failed
-        mark theirs, and so does Karp-Sipser.
+    by_products : HostByProducts
+        Those of the stages that are done; trees that failed are finished.
     """
 
-    def __init__(self, graph: BipartiteCSR, matching: Matching, run: Run, policy: Policy) -> None:
+    def __init__(
+        self,
+        graph: BipartiteCSR,
+        matching: Matching,
+        run: Run,
+        policy: Policy,
+        before: HostByProducts | None = None,
+    ) -> None:
         self.graph, self.matching, self.run, self.policy = graph, matching, run, policy
+        self.by_products = before or HostByProducts()
         self.features = Features(graph, policy, run.workers)
         self.small = graph.nnz < policy.small
         self.rank, self.start, self.gave_up, self.pushed = 0, "", False, False
         self.search: StepInfo | None = None
-        self.settled: Settled | None = None
         self.proved = False  # that no augmenting path is left
 
     @property
@@ -236,12 +239,13 @@ class Progress:
 
     def free(self) -> tuple[int, int]:
         """Count the rows and columns that are free and may be needed, as far as that is known."""
-        if not self.has_core or not self.settled:
+        finished = self.by_products.finished
+        if not self.has_core or not finished:
             return self.graph.n_major - self.rank, self.graph.n_minor - self.rank
         pair = mates(self.graph, self.matching)
         rows, columns = (
             int(np.count_nonzero((mate < 0) & ~done))
-            for done, mate in zip(self.settled, pair, strict=True)
+            for done, mate in zip(finished, pair, strict=True)
         )
         return rows, columns
 
@@ -251,7 +255,7 @@ class Progress:
         if last is None or not last.phases:
             return bound
         untried = max(self.free())
-        if not self.has_core:  # else those that have failed are settled
+        if not self.has_core:  # else those that have failed are finished
             untried += last.augmentations - last.phases - self.features.rows.empty
         return min(bound, untried * last.augmentations / last.phases)
 
@@ -259,12 +263,12 @@ class Progress:
         """Whether more than this share of the smaller side may still be matched."""
         return self.may_match() > share * min(self.graph.shape)
 
-    def take(self, stage: "Stage") -> None:
+    def run_stage(self, stage: "Stage") -> None:
         """Run the engine of a stage; keep what it leaves."""
         if stage.engine == "diagonal":
             self._match_diagonal(stage)
-        elif stage.anew:
-            self._start_anew(stage)
+        elif stage.restart:
+            self._restart(stage)
         else:
             self._improve(stage)
 
@@ -282,35 +286,35 @@ class Progress:
                 )
             )
 
-    def _start_anew(self, stage: "Stage") -> None:
+    def _restart(self, stage: "Stage") -> None:
         """Run a heuristic from the empty matching; adopt that if it is larger, or forced."""
-        forced, trial, rank = self.run.forced, self.matching, self.rank
+        trial, rank = self.matching, self.rank
         if self.gave_up:
             fill_unmatched(trial.row_mate)
             fill_unmatched(trial.col_mate)
             rank = 0
         else:
             trial = Matching.start(self.graph)
-        settled = nothing_settled(self.graph) if stage.engine == "karp_sipser" else None
+        flags = nothing_finished(self.graph) if stage.engine == "karp_sipser" else None
         options = {"degree_one_only": True} if stage.start == "peeling" else None
-        step = run_engine(
+        step, found = run_engine(
             stage.engine,
             self.graph,
             trial,
             self.run,
-            settled=settled,
+            replace(self.by_products, finished=flags),
             options=options,
             reason=stage.reason,
         )
         if step.cardinality < rank * (self.policy.forced if stage.start == "peeling" else 1):
-            self.run.forced = forced
+            self.by_products = replace(self.by_products, transposed=found.transposed)
             return
         if trial is not self.matching:
             self.matching.row_mate[:] = trial.row_mate
             self.matching.col_mate[:] = trial.col_mate
         self.rank, self.start = step.cardinality, stage.start
         self.gave_up = self.pushed = False
-        self.search, self.settled = None, settled
+        self.search, self.by_products = None, found
 
     def _improve(self, stage: "Stage") -> None:
         """Run an engine on the matching at hand."""
@@ -325,18 +329,19 @@ class Progress:
             more["workers"] = 1
         if single:
             passes = self._passes_of_searches(passes, more.get("workers", self.run.workers))
-            self.settled = self.settled or nothing_settled(self.graph)
-            more["settled"] = None if stage.one_sided else self.settled
+            flags = self.by_products.finished or nothing_finished(self.graph)
+            self.by_products = replace(self.by_products, finished=flags)
         if stage.engine == "cheap" and stage.allowance:
             more["options"], passes = {"patience": passes}, 0.0
         more["sides"] = "exchanged" if self._begin_with_columns(stage) else "both"
         if stage.one_sided:
             more["sides"] = "one"
-        step = run_engine(
+        step, self.by_products = run_engine(
             stage.engine,
             self.graph,
             self.matching,
             self.run,
+            self.by_products,
             edge_limit=ceil(passes * self.graph.nnz),
             reason=stage.reason,
             **more,
@@ -385,7 +390,7 @@ class Stage(NamedTuple):
         Why, for `StepInfo.reason`.
     start : str
         Of a heuristic: what `Progress.start` becomes.
-    anew : bool
+    restart : bool
         It begins from the empty matching, and its own is adopted if it is larger.
     one_sided : bool
         It does without a transpose.
@@ -396,7 +401,7 @@ class Stage(NamedTuple):
     allowance: str
     reason: str
     start: str = ""
-    anew: bool = False
+    restart: bool = False
     one_sided: bool = False
 
 
@@ -435,7 +440,7 @@ def chains_lead(p: Progress) -> bool:
 
 
 def has_given_up(p: Progress) -> bool:
-    """Tell whether it has given up, and none of these was taken."""
+    """Tell whether it has given up, and none of these ran."""
     return p.gave_up
 
 
@@ -497,7 +502,7 @@ def paths_are_short(p: Progress) -> bool:
 
 
 def few_are_left(p: Progress) -> bool:
-    """Tell whether so few are left that the allowance is a pass for each."""
+    """Tell whether the few that are left have a pass each within the allowance."""
     return not p.has_core and not p.pushed and min(p.free()) <= p.policy.search
 
 
@@ -509,7 +514,7 @@ def may_search(p: Progress) -> bool:
     return little and p.features.numbered and not p.has_core
 
 
-def has_started_anew(p: Progress) -> bool:
+def has_restarted(p: Progress) -> bool:
     """Tell whether there is a new start since."""
     return not p.many_workers and p.search is None and not p.pushed
 
@@ -519,7 +524,9 @@ def may_peel(p: Progress) -> bool:
     if p.run.warm or p.has_core:
         return False
     # What follows needs the transpose, whatever it tells.
-    columns = features.degree_statistics(transpose(p.graph, p.run), p.run.workers)
+    transposed = p.by_products.transposed or transpose(p.graph, p.run)
+    p.by_products = replace(p.by_products, transposed=transposed)
+    columns = features.degree_statistics(transposed, p.run.workers)
     return p.features.rows.ones > 0 or columns.ones > 0
 
 
@@ -564,17 +571,17 @@ STAGES = (
         "karp_sipser",
         chains_lead,
         "",
-        "the order says nothing; vertices of degree one lead through much of it",
+        "the order is no help; vertices of degree one lead through much of it",
         start="karp_sipser",
-        anew=True,
+        restart=True,
     ),
     Stage(
         "min_degree",
         has_given_up,
         "",
-        "the order of the rows says nothing; degrees do",
+        "the order of the rows is no help; degrees are",
         start="min_degree",
-        anew=True,
+        restart=True,
     ),
     Stage(
         "single_source_bfs",
@@ -608,7 +615,7 @@ STAGES = (
         "",
         "much is left, and a start by many workers costs little",
         start="min_degree",
-        anew=True,
+        restart=True,
     ),
     Stage("single_source_bfs", may_search, "search", "paths are likely to be short enough"),
     Stage("pothen_fan", may_search_jointly, "joint", "all workers search, depth first"),
@@ -619,16 +626,16 @@ STAGES = (
         "",
         "much may still be matched, and the order of the rows is no help",
         start="min_degree",
-        anew=True,
+        restart=True,
     ),
-    Stage("single_source_bfs", has_started_anew, "search", "a better start leaves fewer paths"),
+    Stage("single_source_bfs", has_restarted, "search", "a better start leaves fewer paths"),
     Stage(
         "karp_sipser",
         may_pick,
         "",
         "searches go everywhere: does Karp-Sipser leave a small core",
         start="karp_sipser",
-        anew=True,
+        restart=True,
     ),
     Stage(
         "karp_sipser",
@@ -636,25 +643,31 @@ STAGES = (
         "",
         "searches go everywhere: do forced pairs leave a small core",
         start="peeling",
-        anew=True,
+        restart=True,
     ),
     Stage("min_degree", has_peeled, "", "what forced pairs have left", start="core"),
-    Stage("single_source_bfs", has_started_anew, "search", "the core that Karp-Sipser has left"),
+    Stage("single_source_bfs", has_restarted, "search", "the core that Karp-Sipser has left"),
     Stage("push_relabel", always, "", "many searches at once, whatever the graph"),
 )
 
 
 def improve(
-    graph: BipartiteCSR, matching: Matching, run: Run, policy: Policy | None = None
-) -> None:
+    graph: BipartiteCSR,
+    matching: Matching,
+    run: Run,
+    before: HostByProducts | None = None,
+    policy: Policy | None = None,
+) -> HostByProducts:
     """Make the matching maximum.
 
     Reads: the graph. Writes: both mates. Workspace: a byte a vertex; at times the transpose or a
     second matching. Time: that of the engines it runs.
     """
-    progress = Progress(graph, matching, run, policy or POLICY)
+    progress = Progress(graph, matching, run, policy or POLICY, before)
     for stage in SMALL_STAGES if progress.small else STAGES:
         if stage.guard(progress):
-            progress.take(stage)
+            progress.run_stage(stage)
             if progress.is_maximum:
-                return
+                break
+    found = progress.by_products
+    return replace(found, finished=None) if found.finished else found

@@ -88,7 +88,7 @@ Index match_random_each(Csr<Index> a, Matching<Index> m, Index begin, Index end,
 template <bool Threads, class Index>
 void cheap_with(const Csr<Index>& a, Matching<Index> m, const CheapOptions& options,
                 RunContext& run) {
-    constexpr Index piece = 1024;
+    constexpr Index piece = 1024;  // rows that a worker claims at a time
     const auto most_failed =
         static_cast<Index>(std::min(options.patience, 1.0) * static_cast<double>(a.n_rows));
     std::atomic<Index> n_failed{0};

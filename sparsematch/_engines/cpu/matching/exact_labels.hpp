@@ -68,7 +68,7 @@ class ExactLabels {
     void label_mates(const Csr<Index>& lists, Column* column, const Index* row_mate,
                      std::int64_t begin, std::int64_t end, Index label, std::vector<Index>& rows,
                      WorkCounter& counter) {
-        constexpr std::int64_t at_once = 1 << 10;
+        constexpr std::int64_t at_once = 1 << 10;  // columns: what is prefetched stays in the cache
         typename List::Writer next(next_level_);
         for (; begin < end; begin += at_once) {
             if (!list_rows(lists, row_mate, begin, std::min(end, begin + at_once), rows, counter))

@@ -97,8 +97,8 @@ class ColumnKeys {
 // counter that has just been written is slow to read.
 template <class Index>
 Buffer<Index> rows_by_degree(const Csr<Index>& a, ThreadTeam& team) {
-    constexpr Index cap = 255;
-    constexpr int lanes = 4;
+    constexpr Index cap = 255;  // degree above which rows are one class
+    constexpr int lanes = 4;    // counters of a degree, written in turn
     using Places = std::array<Index, cap + 1>;
     const int n_lanes = lanes * team.size();
     std::vector<Places> place(n_lanes, Places{});
@@ -134,8 +134,8 @@ Buffer<Index> rows_by_degree(const Csr<Index>& a, ThreadTeam& team) {
 // O(nnz).
 template <bool Threads, class Index>
 class MinDegree {
-    static constexpr std::int64_t grain = 1 << 12;
-    static constexpr int batch = Threads ? 16 : 1;
+    static constexpr std::int64_t grain = 1 << 12;  // rows that a worker claims at a time
+    static constexpr int batch = Threads ? 16 : 1;  // rows whose columns are claimed together
 
   public:
     MinDegree(const Csr<Index>& a, Matching<Index> m, RunContext& run)

@@ -1,6 +1,6 @@
 // MS-BFS-Graft: an alternating forest grown from all free rows at once; trees that found a path are
-// augmented and their vertices grafted onto the trees that did not, instead of growing everything
-// anew.
+// augmented and their vertices grafted onto the trees that did not, instead of growing all of them
+// again.
 //
 // Azad, Buluc, Pothen: A parallel tree grafting algorithm for maximum cardinality matching in
 // bipartite graphs (IPDPS 2015), Algorithms 3 to 7. Paper's X: rows; Y: columns; visited: the same;
@@ -23,12 +23,66 @@
 #include "core/free_rows.hpp"
 #include "core/options.hpp"
 #include "core/phase_projection.hpp"
+#include "core/portability.hpp"
 #include "core/prefetch.hpp"
 #include "core/run_context.hpp"
 #include "core/worklist.hpp"
-#include "matching/forest_scanner.hpp"
 
 namespace sparsematch {
+
+// Of a row: the root of its tree, and the row through which its mate was reached.
+template <class Index>
+struct ForestLink {
+    Index root, parent;
+};
+template <class Index>
+struct ForestNode {
+    Index row, root;
+};
+
+// Claimed columns of one worker on their way into the forest: their mates get links and are
+// appended, in batches whose mates and links are prefetched.
+template <bool Threads, class Index>
+class ForestScanner {
+    static constexpr int batch = 64;  // columns
+    struct Claim {
+        Index col, parent, root;
+    };
+    using Forest = Worklist<Threads, ForestNode<Index>>;
+
+  public:
+    ForestScanner(const Index* col_mate, ForestLink<Index>* link, Bitmap& in_tree, Forest& forest,
+                  RunContext& run, int rank)
+        : counter(run, rank), col_mate_(col_mate), link_(link), in_tree_(in_tree), writer_(forest) {
+    }
+    ~ForestScanner() { attach_claims(); }
+    void push(Index col, Index parent, Index root) {
+        SPARSEMATCH_PREFETCH(&col_mate_[col]);
+        claims_[size_] = {col, parent, root};
+        if (++size_ == batch) attach_claims();
+    }
+    WorkCounter counter;
+
+  private:
+    void attach_claims() {
+        for (int k = 0; k < size_; ++k) SPARSEMATCH_PREFETCH(&link_[col_mate_[claims_[k].col]], 1);
+        for (int k = 0; k < size_; ++k) {
+            const Index row = col_mate_[claims_[k].col];
+            poke(link_[row].root, claims_[k].root);
+            poke(link_[row].parent, claims_[k].parent);
+            // after the link: a thread that sees the bit sees the link
+            in_tree_.template claim<Threads>(row);
+            writer_.push({row, claims_[k].root});
+        }
+        size_ = 0;
+    }
+    const Index* col_mate_;
+    ForestLink<Index>* link_;
+    Bitmap& in_tree_;
+    typename Forest::Writer writer_;
+    Claim claims_[batch];
+    int size_ = 0;
+};
 
 struct MsBfsGraftOptions {
     // Graft the trees of a phase onto those of the next.
@@ -82,7 +136,7 @@ class MsBfsGraft {
     }
 
   private:
-    // Starts every tree anew at its free row. The first level is read from the roots, later ones
+    // Starts every tree again at its free row. The first level is read from the roots, later ones
     // from the forest.
     void plant() {
         roots_.resize(keep_free(roots_, roots_.size(), m_));
@@ -213,7 +267,7 @@ class MsBfsGraft {
     }
 
     // Step 3, Algorithm 7: frees the vertices of finished trees, then grafts them onto the others,
-    // or starts anew.
+    // or starts again.
     void rebuild() {
         auto timer = run_.time("graft");
         split();

@@ -72,7 +72,7 @@ class ParallelSingleSourceBfs {
     struct Share {
         std::size_t begin, end;
     };
-    // So many searches, or so many edges of those that fail, are accounted for together.
+    // Searches, or edges of those that fail, that are accounted for together.
     static constexpr std::int64_t searches_at_once = 64, edges_at_once = 1 << 12;
 
   public:
@@ -210,7 +210,7 @@ std::vector<Index> interleaved(const std::vector<Index>& list) {
 // column. Time: O(n nnz).
 template <class Index>
 void parallel_single_source_bfs(const Csr<Index>& a, Matching<Index> m, RunContext& run) {
-    // Where more are left, there are free columns nearby for all.
+    // Roots above which there are free columns nearby for all.
     constexpr std::size_t few_roots = 1 << 10;
     auto timer = run.time("search");
     std::vector<Index> roots;

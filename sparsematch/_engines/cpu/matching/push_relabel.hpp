@@ -89,7 +89,7 @@ class PushRelabel {
         std::vector<Index> waiting;  // without a label below infinite
         std::int64_t relabels = 0, augmentations = 0;
     };
-    // Pushes of a worker in a round.
+    // Pushes of a worker in a round, at least and at most.
     static constexpr std::int64_t least_pushes = 1 << 12, most_pushes = 1 << 14;
     // Active rows for each worker below which it is not worth waking.
     static constexpr std::size_t least_active = 64;
@@ -145,7 +145,7 @@ class PushRelabel {
         }
     }
 
-    // Gives up if so many relabels have matched no row, if few rows are active, or if one waits.
+    // Gives up if interval_ relabels have matched no row, if few rows are active, or if one waits.
     void push_with_lower_bounds() {
         if constexpr (!Threads) {
             std::fill(count_.begin(), count_.end(), Index{0});
@@ -294,8 +294,8 @@ class PushRelabel {
     RunContext& run_;
     const std::int64_t interval_;
     const Index infinite_;
-    // Rows that pushes, each of which waits for memory, leave to searches: more where these are
-    // shared out among more workers than would push so few.
+    // Active rows that pushes, each of which waits for memory, leave to searches: more where more
+    // workers search than would push.
     const std::size_t last_rows_;
     std::vector<Index> active_, spare_;
     Buffer<Column> column_;

@@ -149,7 +149,7 @@ class CostProjection {
         : a_(a), m_(m), visited_(visited), run_(run), n_roots_(static_cast<double>(n_roots)),
           budget_(static_cast<double>(run.edge_limit())), next_(budget_ / first_sample) {}
 
-    // So many more searches have succeeded and failed, and have scanned so many edges.
+    // Adds the numbers of searches that have succeeded and failed, and the edges that they scanned.
     void add(std::int64_t found, std::int64_t edges, std::int64_t failed,
              std::int64_t failed_edges) {
         if (run_.settled) run_.extend_budget(failed_edges);
@@ -166,13 +166,13 @@ class CostProjection {
     }
 
   private:
-    static constexpr int first_sample = 64;  // of so many that make the budget
+    static constexpr int first_sample = 64;  // the budget over the cost of the first projection
     struct Sample {
         double cost = 0, found = 0, failed = 0, failed_cost = 0;
     };
 
-    // What is left must cost so many times the budget. The first part tells nothing of alpha, and
-    // few paths little of the cost of one.
+    // How many budgets the remaining searches must cost before they are given up: more after few
+    // paths, whose mean cost is uncertain, and while alpha is unknown.
     double margin() const { return before_.found > 0 ? 1 : std::exp(2 / std::sqrt(now_.found)); }
     // The cost of the searches that are left, of which as many succeed as did of the last ones, if
     // there are targets.
@@ -199,8 +199,8 @@ class CostProjection {
             n += (peek(m_.row_mate[i]) < 0) & !(run_.settled && peek(run_.settled.row[i]));
         return n;
     }
-    // Least squares of the logarithms. A few paths tell little, as one may cost many times what
-    // another does.
+    // Least squares of the logarithms. The mean cost of a few paths is uncertain, as one may cost
+    // many times what another does.
     double fitted(double left, double found, double cost) {
         const double usual = ends_with_last_column() ? 1 : 0, spread = 0.15;
         const double found_before = before_.found - last_.found;

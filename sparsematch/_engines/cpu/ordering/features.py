@@ -7,12 +7,12 @@ from sparsematch._types.bipartite import BipartiteCSR
 
 
 def degree_statistics(graph: BipartiteCSR, workers: int = 1) -> DegreeStatistics:
-    """Return the statistics of the majors' degrees. Time: O(n_major)."""
+    """Return the statistics of the degrees of the stored rows. Time: O(n_major)."""
     return _core.degree_statistics(graph.indptr, workers)
 
 
 def minor_statistics(graph: BipartiteCSR, workers: int = 1) -> DegreeStatistics:
-    """Return those of the minors' degrees, by a sample of 1024 to 2048 if there are more.
+    """Return those of the stored columns, by a sample of 1024 to 2048 if there are more.
 
     Time: O(nnz), at the speed of a stream.
     """
@@ -25,7 +25,7 @@ def order_features(graph: BipartiteCSR) -> OrderFeatures:
 
 
 def shared_pair_density(graph: BipartiteCSR, workers: int = 1) -> float:
-    """Return with how many others a major shares two minors on average, by a sample.
+    """Return with how many other stored rows one shares two columns on average, by a sample.
 
     Time: O(n_minor + nnz / 16).
     """
@@ -33,7 +33,7 @@ def shared_pair_density(graph: BipartiteCSR, workers: int = 1) -> float:
 
 
 def has_locality(graph: BipartiteCSR, density: float, workers: int = 1) -> bool:
-    """Tell whether a major shares two minors with so many others, and not by chance.
+    """Tell whether a stored row shares two columns with `density` others, and not by chance.
 
     Time: that of `shared_pair_density`.
     """

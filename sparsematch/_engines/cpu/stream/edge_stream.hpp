@@ -50,7 +50,7 @@ class File {
 // The user's file.
 class EdgeSource {
   public:
-    static constexpr std::size_t chunk_bytes = std::size_t{1} << 22;
+    static constexpr std::size_t chunk_bytes = std::size_t{1} << 22;  // read at a time
     struct Ends {
         std::int64_t u, v;
         double weight;
@@ -102,7 +102,7 @@ class EdgeSource {
     File file_;
 };
 
-// An edge that is left. Without weights its key is computed anew each time: that is cheaper than to
+// An edge that is left. Without weights its key is computed each time: that is cheaper than to
 // store it.
 template <class Index, bool Weighted>
 struct StreamedEdge {
@@ -120,7 +120,7 @@ struct StreamedEdge<Index, false> {
 // the folder.
 template <class Record>
 class Spill {
-    static constexpr std::size_t capacity = (std::size_t{1} << 25) / sizeof(Record);
+    static constexpr std::size_t capacity = (std::size_t{1} << 25) / sizeof(Record);  // 32 MiB
 
   public:
     explicit Spill(std::string path) : path_(std::move(path)) {}
@@ -193,7 +193,7 @@ class Scratch {
     bool rewind() { return here_.rewind(); }
     std::int64_t read(std::vector<Record>& to) { return here_.read(to); }
 
-    // At most so many are kept; if there are more, the next pass reads the same as this one.
+    // Keeps `limit` edges at most; if there are more, the next pass reads the same as this one.
     void begin(std::int64_t limit) {
         there_.begin();
         limit_ = limit;

@@ -107,8 +107,7 @@ def _assign_all(
 def _assign_parts(graph: BipartiteCSR, A: Any, workers: int) -> _Assigned:
     """Match what can be matched, in the user's rows and columns."""
     matching, run = Matching.start(graph), Run(workers)
-    auto.improve(graph, matching, run)
-    labels = block_labels(graph, matching, run)
+    labels = block_labels(graph, matching, run, auto.improve(graph, matching, run))
     row_below = labels.row_group > labels.n_square  # in the vertical part
     col_below = (matching.col_mate >= 0) & row_below[matching.col_mate]
     if graph.flipped:

@@ -16,6 +16,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from sparsematch._engines.cuda.core import compile
+from sparsematch._engines.cuda.core.by_products import DeviceByProducts, HostResult
 from sparsematch._engines.cuda.core.layout import Struct
 from sparsematch._engines.registry import Run, select
 from sparsematch._types.arrays import namespace
@@ -65,33 +66,6 @@ class Work(NamedTuple):
         return min(max(self.least, int(self.share * seconds / self.level)), _MOST)
 
 
-class ListOrder(NamedTuple):
-    """What the choice of an engine leaves to the decomposition, in ``run.kept``.
-
-    Attributes
-    ----------
-    in_order : bool
-        Whether the lists follow an order of the minors, which the host finds its way along.
-    """
-
-    in_order: bool
-
-
-class Left(NamedTuple):
-    """What the host's matching leaves to the host's decomposition.
-
-    Attributes
-    ----------
-    matching : Matching
-        In host memory.
-    run : Run
-        Of the host, with the transpose that it has built, and the pairs that were forced.
-    """
-
-    matching: Matching
-    run: Run
-
-
 #: Forty families, 2^18 rows, in four orders: decompositions that suit the device took up to 0.04 of
 #: the host's time, the others 1.5 and more; the former up to 200 levels with 2^14 rows, up to 370
 #: with 2^18. The second where lists follow an order: blocks are found along it.
@@ -99,15 +73,10 @@ DECOMPOSITION = Work(3e-6, 25e-9, 0.05, 448)
 DECOMPOSITION_IN_ORDER = Work(3e-6, 7e-9, 0.1, 128)
 
 
-def decomposition(run: Run) -> Work:
-    """Return what the decomposition is expected to be, after what the matching has seen."""
-    in_order = isinstance(run.kept, ListOrder) and run.kept.in_order
-    return DECOMPOSITION_IN_ORDER if in_order else DECOMPOSITION
-
-
-def allowed_levels(graph: BipartiteCSR, run: Run, work: Work) -> int:
-    """Return how many levels the device may do before it leaves the rest to the host."""
-    return work.levels(bytes_to_copy(graph, run), graph.nnz) if run.host else _MOST
+def allowed_levels(graph: BipartiteCSR, before: DeviceByProducts) -> int:
+    """Return how many levels a decomposition may do before the rest is left to the host."""
+    work = DECOMPOSITION_IN_ORDER if before.in_order else DECOMPOSITION
+    return work.levels(bytes_to_copy(graph), graph.nnz) if before.host else _MOST
 
 
 class Allowance:
@@ -126,24 +95,20 @@ class Allowance:
             raise TooDeepError
 
 
-def bytes_to_copy(graph: BipartiteCSR, run: Run) -> int:
-    """Return the bytes of the index arrays; 0 if the host has a copy."""
-    if run.on_host is not None:
-        return 0
+def bytes_to_copy(graph: BipartiteCSR) -> int:
+    """Return the bytes of the index arrays."""
     return (graph.n_major + 1 + graph.nnz) * graph.dtype.itemsize
 
 
-def on_host(graph: BipartiteCSR, run: Run) -> BipartiteCSR:
-    """Return a copy of the graph in host memory, made the first time."""
-    if run.on_host is None:
-        indptr: Any = graph.indptr
-        indices: Any = graph.indices[: graph.nnz]
-        arrays = indptr.get(), indices.get()
-        run.on_host = BipartiteCSR(graph.n_rows, graph.n_cols, *arrays, "numpy", graph.flipped)
-    return run.on_host
+def on_host(graph: BipartiteCSR) -> BipartiteCSR:
+    """Return a copy of the graph in host memory."""
+    indptr: Any = graph.indptr
+    indices: Any = graph.indices[: graph.nnz]
+    arrays = indptr.get(), indices.get()
+    return BipartiteCSR(graph.n_rows, graph.n_cols, *arrays, "numpy", graph.flipped)
 
 
-def finish_matching(graph: BipartiteCSR, matching: Matching, run: Run, reason: str) -> None:
+def finish_matching(graph: BipartiteCSR, matching: Matching, run: Run, reason: str) -> HostResult:
     """Replace the matching by that of the host's `auto`, which is grown from it if the run is warm.
 
     Two steps or more are reported: ``"hand_over"``, with the bytes that are copied both ways, and
@@ -153,39 +118,37 @@ def finish_matching(graph: BipartiteCSR, matching: Matching, run: Run, reason: s
     row_mate: Any = matching.row_mate
     col_mate: Any = matching.col_mate
     mates = row_mate.nbytes + col_mate.nbytes
-    copied = bytes_to_copy(graph, run) + (1 + run.warm) * mates
-    here = on_host(graph, run)
+    copied = bytes_to_copy(graph) + (1 + run.warm) * mates
+    here = on_host(graph)
     found = Matching(row_mate.get(), col_mate.get()) if run.warm else Matching.start(here)
     seconds, rank = perf_counter() - begin, found.cardinality
     run.steps.append(
         StepInfo("hand_over", seconds, cardinality=rank, copied_bytes=copied, reason=reason)
     )
     host = Run(run.workers, run.seed, detailed=run.detailed, warm=run.warm)
-    select("auto", "numpy", "exact", argument="method").improve(here, found, host)
-    run.kept = Left(found, host)
+    by_products = select("auto", "numpy", "exact", argument="method").improve(here, found, host)
     run.steps += host.steps
     row_mate.set(found.row_mate)
     col_mate.set(found.col_mate)
     run.transposes_built += host.transposes_built
     run.transpose_seconds += host.transpose_seconds
+    return HostResult(here, found, host, by_products)
 
 
-def left_on_host(graph: BipartiteCSR, matching: Matching, run: Run) -> Left:
-    """Return a maximum matching in host memory, and the run that found it there, or a new one.
+def match_in_order(graph: BipartiteCSR, matching: Matching, run: Run) -> HostResult:
+    """Return the matching in host memory, or one by first fit if that has as many pairs.
 
-    If the matching was found on the device, and one by first fit has as many pairs, that is
-    returned: it follows the order of the lists. Where that is local, blocks are found along it ten
-    times as fast; where it is not, the pass takes a small part of what they take.
+    That follows the order of the lists. Where this is local, blocks are found along it ten times as
+    fast; where it is not, the pass takes a small part of what they take.
     """
-    if isinstance(run.kept, Left):
-        return run.kept
-    here, host = on_host(graph, run), Run(run.workers)
+    here, host = on_host(graph), Run(run.workers)
     in_order = Matching.start(here)
     select("cheap", "numpy", "heuristic", argument="init").improve(here, in_order, host)
     row_mate: Any = matching.row_mate
     col_mate: Any = matching.col_mate
     found = Matching(row_mate.get(), col_mate.get())
-    return Left(in_order if in_order.cardinality == found.cardinality else found, host)
+    best = in_order if in_order.cardinality == found.cardinality else found
+    return HostResult(here, best, host, None)
 
 
 def to_device(array: Any, like: Any) -> Any:

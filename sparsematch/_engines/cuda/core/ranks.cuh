@@ -1,4 +1,4 @@
-// The vertices that each of several GPUs owns, and what one sends to the others.
+// The vertices that each of several GPUs owns, and its send buffers for messages to the others.
 #pragma once
 
 // Rank r owns vertices starts[r] .. starts[r + 1] - 1, this one those from begin to end.
@@ -7,48 +7,59 @@ struct Owners {
     long long begin, end;
 };
 DEVICE bool owns(const Owners& of, Index v) { return v >= of.begin && v < of.end; }
-// Ranks are few, and the starts are in the cache.
+// Linear: ranks are few, and the starts are cached.
 DEVICE int owner(const Owners& of, Index v) {
     int rank = 0;
     while (v >= of.starts[rank + 1]) ++rank;
     return rank;
 }
 
-// A box for each other rank, with room for so many letters. A count may exceed it: the letters
-// beyond were not posted.
-struct Outbox {
-    Index* letters;
+// A send buffer for each other rank, of `capacity` messages. A count may exceed the capacity: the
+// messages beyond it were not stored.
+struct SendBuffers {
+    Index* messages;
     long long* counts;  // by rank
-    long long room;
+    long long capacity;
     int rank, ranks;
 };
-// Returns whether there was room. Safe: places are given out by atomic additions.
-template <class Letter>
-DEVICE bool post(const Outbox& out, int to, const Letter& letter) {
-    const long long at = draw_number(out.counts, static_cast<long long>(to));
-    if (at >= out.room) return false;
-    const long long box = to > out.rank ? to - 1 : to;
-    reinterpret_cast<Letter*>(out.letters)[box * out.room + at] = letter;
+template <class Message>
+DEVICE Message* buffer_for(const SendBuffers& out, int to) {
+    const long long number = to > out.rank ? to - 1 : to;
+    return reinterpret_cast<Message*>(out.messages) + number * out.capacity;
+}
+// Returns false if the buffer is full. Safe: slots are reserved by atomic additions.
+template <class Message>
+DEVICE bool send(const SendBuffers& out, int to, const Message& message) {
+    const long long slot = draw_number(out.counts, static_cast<long long>(to));
+    if (slot >= out.capacity) return false;
+    buffer_for<Message>(out, to)[slot] = message;
     return true;
 }
-// N letters of each lane, to the ranks `to` (none where that is negative), with one atomic addition
-// for each rank. Returns which of them found no room, a bit each.
-template <int N, class Letter>
-DEVICE Bits post_each(const Outbox& out, const int (&to)[N], const Letter (&letters)[N]) {
-    Bits left = 0;
+// Sends N messages of each lane, to the ranks `to` (none if negative), with one atomic addition for
+// each rank. Returns the messages that met a full buffer, a bit each.
+template <int N, class Message>
+DEVICE Bits send_each(const SendBuffers& out, const int (&to)[N], const Message (&messages)[N]) {
+    Bits refused = 0;
     for (int rank = 0; rank < out.ranks; ++rank) {
         if (rank == out.rank) continue;
         bool wanted[N];
-        long long at[N];
+        long long slot[N];
         for (int k = 0; k < N; ++k) wanted[k] = to[k] == rank;
-        draw_each(out.counts + rank, wanted, at);
-        Letter* const box =
-            reinterpret_cast<Letter*>(out.letters) + (rank > out.rank ? rank - 1 : rank) * out.room;
+        draw_each(out.counts + rank, wanted, slot);
+        Message* const buffer = buffer_for<Message>(out, rank);
         for (int k = 0; k < N; ++k) {
             if (!wanted[k]) continue;
-            if (at[k] < out.room) box[at[k]] = letters[k];
-            else left |= 1u << k;
+            if (slot[k] < out.capacity) buffer[slot[k]] = messages[k];
+            else refused |= 1u << k;
         }
     }
-    return left;
+    return refused;
+}
+
+// Copies counts to pinned host memory, and clears the first `cleared` of them.
+KERNEL report(long long* counts, int n, int cleared, long long* to) {
+    for (long long k = thread_index(); k < n; k += thread_count()) {
+        to[k] = counts[k];
+        if (k < cleared) counts[k] = 0;
+    }
 }

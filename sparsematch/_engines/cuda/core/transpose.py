@@ -17,23 +17,18 @@ from sparsematch._types.bipartite import BipartiteCSR
 LONG = 2048
 
 
-def transpose(graph: BipartiteCSR, run: Run) -> BipartiteCSR:
-    """Return the transpose of the graph, built the first time. No list of it is in order.
+def transpose(graph: BipartiteCSR, run: Run, symmetric: bool | None) -> BipartiteCSR:
+    """Build the transpose of the graph, and count that. No list of it is in order.
 
+    That of a symmetric pattern has the same lists.
     Workspace: an index per entry, one per minor. Time: O(n_rows + n_cols + nnz). The seconds
     counted are those of the host, which does not wait.
     """
-    if run.transposed is None:
-        begin = perf_counter()
-        run.transposed = _mirrored(graph) if run.symmetric else _build(graph)
-        run.transposes_built += 1
-        run.transpose_seconds += perf_counter() - begin
-    return run.transposed
-
-
-def _mirrored(graph: BipartiteCSR) -> BipartiteCSR:
-    """Return the transpose of a symmetric pattern: the same lists."""
-    return replace(graph, flipped=not graph.flipped)
+    begin = perf_counter()
+    built = replace(graph, flipped=not graph.flipped) if symmetric else _build(graph)
+    run.transposes_built += 1
+    run.transpose_seconds += perf_counter() - begin
+    return built
 
 
 def count_entries(minors: IndexArray, n_minor: int) -> tuple[IndexArray, IndexArray]:

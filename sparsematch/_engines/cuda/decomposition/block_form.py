@@ -1,11 +1,13 @@
 """Block labels and permutations in the user's rows and columns, all of it on the device."""
 
 from collections.abc import Iterator
+from contextlib import suppress
 from typing import Any
 
 import numpy as np
 
 from sparsematch._engines.cuda.core import compile, hand_over
+from sparsematch._engines.cuda.core.by_products import DeviceByProducts, HostResult
 from sparsematch._engines.cuda.core.running_sum import THREADS, running_sum
 from sparsematch._engines.cuda.core.transpose import LONG, transpose
 from sparsematch._engines.cuda.decomposition import strong_components
@@ -18,24 +20,25 @@ from sparsematch._types.labels import BlockLabels, BlockPermutation, groups_of_b
 from sparsematch._types.matching import Matching
 
 
-def block_labels(graph: BipartiteCSR, matching: Matching, run: Run) -> BlockLabels:
+def block_labels(
+    graph: BipartiteCSR, matching: Matching, run: Run, before: DeviceByProducts | None = None
+) -> BlockLabels:
     """Return the group of every row; the matching must be maximum. Time: O(n_rows + n_cols + nnz).
 
-    A transpose that the engine has left in the run is used, else one is built. If the run allows
-    it, searches whose levels are too many are left to the host; all of it is if the matching was,
-    for its search goes along the same paths.
+    Where that is allowed, searches whose levels are too many are left to the host; all of it is if
+    the matching was, for its search goes along the same paths.
     """
-    if run.on_host is not None:
-        return _labels_on_host(graph, matching, run)
+    before = before or DeviceByProducts()
+    if before.host_result:
+        return _labels_on_host(before.host_result, matching)
     for name, macros in modules(graph.dtype):
         compile.load(name, graph.dtype, **macros)
-    by_row, by_col = graph.orient(graph, transpose(graph, run))
-    most = hand_over.allowed_levels(graph, run, hand_over.decomposition(run))
-    try:
+    transposed = before.transposed or transpose(graph, run, before.symmetric)
+    by_row, by_col = graph.orient(graph, transposed)
+    most = hand_over.allowed_levels(graph, before)
+    with suppress(hand_over.TooDeepError):
         return strong_components.block_labels(by_row, by_col, matching, most)
-    except hand_over.TooDeepError:
-        run.transposed = None
-    return _labels_on_host(graph, matching, run)
+    return _labels_on_host(hand_over.match_in_order(graph, matching, run), matching)
 
 
 def modules(_: "np.dtype[Any]") -> Iterator[compile.Module]:
@@ -46,17 +49,15 @@ def modules(_: "np.dtype[Any]") -> Iterator[compile.Module]:
     yield "core/running_sum", {"THREADS": THREADS}
 
 
-def _labels_on_host(graph: BipartiteCSR, matching: Matching, run: Run) -> BlockLabels:
+def _labels_on_host(found: HostResult, matching: Matching) -> BlockLabels:
     """Return the labels that the host finds, on the device."""
-    here, left = hand_over.on_host(graph, run), hand_over.left_on_host(graph, matching, run)
-    labels = operations(DecompositionOps, "numpy").block_labels(here, *left)
+    labels = operations(DecompositionOps, "numpy").block_labels(*found)
     return BlockLabels(hand_over.to_device(labels.row_group, matching.row_mate), labels.n_square)
 
 
 def is_block_form(graph: BipartiteCSR, layout: BlockLayout) -> bool:
     """Tell whether a layout is that of the block triangular form, on the host."""
-    here = hand_over.on_host(graph, Run())
-    return operations(DecompositionOps, "numpy").is_block_form(here, layout)
+    return operations(DecompositionOps, "numpy").is_block_form(hand_over.on_host(graph), layout)
 
 
 def block_permutation(

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from sparsematch._engines.cuda.core import compile
+from sparsematch._engines.cuda.core.by_products import DeviceByProducts
 from sparsematch._engines.cuda.core.device import bit_set, index_bits, lane_shift, seed_of
 from sparsematch._engines.cuda.core.layout import Struct
 from sparsematch._engines.cuda.matching import ms_bfs
@@ -40,7 +41,9 @@ _INT_MAX = 2**31 - 1
 _PLANT, _ROOTS, _LEVEL, _SETTLE, _FLIP = range(5)
 
 
-def improve(graph: BipartiteCSR, matching: Matching, run: Run) -> None:
+def improve(
+    graph: BipartiteCSR, matching: Matching, run: Run, before: DeviceByProducts | None = None
+) -> DeviceByProducts | None:
     """Make the matching maximum: in one launch with roots, as in ms_bfs.cu; else by ``Phases``."""
     begin = perf_counter()
     constant_threads, roots, stop_early = (
@@ -55,15 +58,16 @@ def improve(graph: BipartiteCSR, matching: Matching, run: Run) -> None:
             "graft": _INT_MAX,
             "alone": ALONE,
         }
-        report = ms_bfs.search(graph, matching, run, limits, LOCKSTEP=1)
+        report = ms_bfs.search(graph, matching, run, before, limits, LOCKSTEP=1)
         cardinality = matching.cardinality if run.detailed else 0
         ms_bfs.account("apfb", report, begin, run, cardinality)
-        return
+        return before
     phases = Phases(graph, matching, run)
     done = phases.in_one_launch(run.detailed) if constant_threads else phases.by_launches()
     seconds, cardinality = perf_counter() - begin, matching.cardinality if run.detailed else 0
     facts: dict[str, Any] = {"augmentations": done[2], "cardinality": cardinality}
     run.steps.append(StepInfo("apfb", seconds, done[0], done[1], **facts))
+    return before
 
 
 def list_shift(entries: int, vertices: int) -> int:

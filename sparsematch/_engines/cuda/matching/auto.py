@@ -1,13 +1,15 @@
 """The default on a GPU: it measures features, and runs the steps that `choice.py` chooses."""
 
 import functools
+from collections.abc import Callable
+from dataclasses import replace
 from time import perf_counter
-from types import ModuleType
 from typing import Any
 
 import numpy as np
 
 from sparsematch._engines.cuda.core import compile, hand_over
+from sparsematch._engines.cuda.core.by_products import DeviceByProducts
 from sparsematch._engines.cuda.core.transpose import transpose
 from sparsematch._engines.cuda.matching import (
     cheap,
@@ -43,30 +45,33 @@ SUMMARY = (
 #: `host`: whether it may be.
 OPTIONS: dict[str, bool | float] = {"host": True}
 
-_STARTS: dict[str, ModuleType] = {
-    "cheap": cheap,
-    "karp_sipser": karp_sipser,
-    "min_degree": min_degree,
+_STARTS: dict[str, Callable[..., DeviceByProducts | None]] = {
+    "cheap": cheap.improve,
+    "karp_sipser": karp_sipser.improve,
+    "min_degree": min_degree.improve,
 }
 
 
-def improve(graph: BipartiteCSR, matching: Matching, run: Run) -> None:
+def improve(
+    graph: BipartiteCSR, matching: Matching, run: Run, before: DeviceByProducts | None = None
+) -> DeviceByProducts:
     """Make the matching maximum.
 
     Reads: the graph. Writes: both mates. Workspace: that of `ms_bfs`, and a transpose of a tall
     graph.
     """
-    seen = _Seen(graph, run)
+    seen = _Seen(graph, run, before or DeviceByProducts())
     choice = choose(seen.features(), POLICY)
-    run.host = choice.host
+    known = replace(seen.known, host=choice.host)
     for name, reason in choice.steps:
         if name == "one_block":
-            _search_small(graph, matching, run, reason, choice.levels)
+            known = _search_small(graph, matching, run, known, reason, choice.levels)
         elif name == "ms_bfs":
-            _search(seen, matching, run, choice.levels)
+            known = _search(seen, matching, run, known, choice.levels)
         elif name != "transpose":  # it was there before the features of its lists
-            _start(name, seen.searched, matching, run)
+            known = _start(name, seen.searched, matching, run, known)
             _give_reason(run, reason)
+    return replace(known, finished=None)  # they were those of the graph that was searched
 
 
 class _Seen:
@@ -78,11 +83,13 @@ class _Seen:
         The matrix, and the orientation of it that is searched.
     linked : int
         What long lists of that need in `ms_bfs`.
+    known : DeviceByProducts
+        Those of the step before, with what was measured; finished vertices are those of `searched`.
     """
 
-    def __init__(self, graph: BipartiteCSR, run: Run) -> None:
+    def __init__(self, graph: BipartiteCSR, run: Run, known: DeviceByProducts) -> None:
         self.graph = self.searched = graph
-        self.linked = 0
+        self.linked, self.known = 0, known
         self._run = run
         self._lists: ListFeatures | None = None
 
@@ -96,32 +103,42 @@ class _Seen:
             fits_one_block=one_block.fits(graph),
             warm=run.warm,
             host=bool(run.options.get("host", OPTIONS["host"])),
-            copied_bytes=hand_over.bytes_to_copy(graph, run),
+            copied_bytes=hand_over.bytes_to_copy(graph),
             lists=self._measure,
         )
 
     def _measure(self, transposed: bool) -> ListFeatures:
-        """Transpose if need be, and measure; leave to later steps what they need of it."""
+        """Transpose if need be, and measure; keep what later steps need of it."""
         if self._lists is None:
-            graph, run = self.graph, self._run
-            self.searched = searched = transpose(graph, run) if transposed else graph
-            _preload(searched)
-            self._lists = seen = features(searched, ms_bfs.shape(searched)["WIDTH"], POLICY)
+            if transposed:
+                self._search_transposed()
+            _preload(self.searched)
+            width = ms_bfs.shape(self.searched)["WIDTH"]
+            self._lists = seen = features(self.searched, width, POLICY)
             self.linked = seen.linked
-            run.kept, run.symmetric = hand_over.ListOrder(seen.in_order), seen.symmetric
+            self.known = replace(self.known, in_order=seen.in_order, symmetric=seen.symmetric)
         return self._lists
 
+    def _search_transposed(self) -> None:
+        graph, known = self.graph, self.known
+        self.searched = known.transposed or transpose(graph, self._run, known.symmetric)
+        finished = known.finished and known.finished[::-1]
+        self.known = replace(known, transposed=self.searched, finished=finished)
 
-def _start(name: str, graph: BipartiteCSR, matching: Matching, run: Run) -> None:
+
+def _start(
+    name: str, graph: BipartiteCSR, matching: Matching, run: Run, known: DeviceByProducts
+) -> DeviceByProducts:
     """Run a step before the search, or in place of it."""
     if name == "diagonal":
         match_diagonal(graph, matching, run)
     elif name in ("first_ends", "last_ends"):
         match_ends(graph, matching, run, last=name == "last_ends")
     elif name == "row_singletons":
-        row_singletons.match_row_singletons(graph, matching, run)
+        return replace(known, finished=row_singletons.match_row_singletons(graph, matching, run))
     else:
-        _STARTS[name].improve(graph, matching, run)
+        return _STARTS[name](graph, matching, run, known) or known
+    return known
 
 
 def _give_reason(run: Run, reason: str) -> None:
@@ -130,26 +147,37 @@ def _give_reason(run: Run, reason: str) -> None:
         run.steps[-1] = run.steps[-1]._replace(reason=reason)
 
 
-def _search(seen: _Seen, matching: Matching, run: Run, levels: int | None) -> None:
+def _search(
+    seen: _Seen, matching: Matching, run: Run, known: DeviceByProducts, levels: int | None
+) -> DeviceByProducts:
     """Search from all free rows; after so many levels the host gets the matrix."""
     begin = perf_counter()
     limits = {} if levels is None else {"wide": hand_over.WIDE, "allowance": levels}
-    report = ms_bfs.search(seen.searched, matching, run, limits, seen.linked)
+    report = ms_bfs.search(seen.searched, matching, run, known, limits, seen.linked)
     ms_bfs.account("ms_bfs", report, begin, run)
-    if levels is not None and report()["stopped"]:  # waits
-        why = f"more than {levels} levels, of {hand_over.WIDE} vertices each"
-        hand_over.finish_matching(seen.graph, matching, run, why)
+    if levels is None or not report()["stopped"]:  # waits
+        return known
+    why = f"more than {levels} levels, of {hand_over.WIDE} vertices each"
+    found = hand_over.finish_matching(seen.graph, matching, run, why)
+    return replace(known, host_result=found)
 
 
 def _search_small(
-    graph: BipartiteCSR, matching: Matching, run: Run, reason: str, levels: int | None
-) -> None:
+    graph: BipartiteCSR,
+    matching: Matching,
+    run: Run,
+    known: DeviceByProducts,
+    reason: str,
+    levels: int | None,
+) -> DeviceByProducts:
     """Search in one launch; after a phase of so many levels the host gets the matrix."""
     stopped = one_block.search(graph, matching, run, levels)
     _give_reason(run, reason)
-    if stopped:
-        why = f"a phase of more than {levels} levels"
-        hand_over.finish_matching(graph, matching, run, why)
+    if not stopped:
+        return known
+    why = f"a phase of more than {levels} levels"
+    found = hand_over.finish_matching(graph, matching, run, why)
+    return replace(known, host_result=found)
 
 
 def _preload(graph: BipartiteCSR) -> None:

@@ -4,6 +4,7 @@ from time import perf_counter
 
 import numpy as np
 
+from sparsematch._engines.cuda.core.by_products import DeviceByProducts
 from sparsematch._engines.cuda.core.device import seed_of
 from sparsematch._engines.cuda.matching import start_common
 from sparsematch._engines.registry import Run
@@ -15,7 +16,9 @@ SUMMARY = "A free neighbour drawn at random, all rows at once."
 OPTIONS: dict[str, bool | float] = {"random": True}
 
 
-def improve(graph: BipartiteCSR, matching: Matching, run: Run) -> None:
+def improve(
+    graph: BipartiteCSR, matching: Matching, run: Run, before: DeviceByProducts | None = None
+) -> DeviceByProducts | None:
     """Make the matching maximal.
 
     Reads: the graph. Writes: both mates. Workspace: a bit for each column. Time: O(nnz).
@@ -30,6 +33,7 @@ def improve(graph: BipartiteCSR, matching: Matching, run: Run) -> None:
     arrays = graph.indptr, graph.indices, row_mate, col_mate, taken
     kernels.launch("cheap", n_rows, graph.dtype.type(n_rows), *arrays, np.bool_(warm), *order)
     run.steps.append(StepInfo("cheap", perf_counter() - begin))
+    return before
 
 
 def complete(graph: BipartiteCSR, matching: Matching) -> None:

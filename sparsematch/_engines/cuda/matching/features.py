@@ -1,12 +1,14 @@
 """What the choice of a start depends on: two launches over the lists, one wait for the device."""
 
 import os
+from dataclasses import replace
 from time import perf_counter
 from typing import Any
 
 import numpy as np
 
 from sparsematch._engines.cuda.core import compile
+from sparsematch._engines.cuda.core.by_products import DeviceByProducts
 from sparsematch._engines.cuda.core.device import lanes_of
 from sparsematch._engines.cuda.matching.choice import POLICY, ListFeatures, Policy
 from sparsematch._engines.registry import Run
@@ -50,17 +52,20 @@ def features(graph: BipartiteCSR, width: int, policy: Policy = POLICY) -> ListFe
     return ListFeatures(n, single, skew, int(seen["linked"]), *facts, *shared, in_order)
 
 
-def is_symmetric(graph: BipartiteCSR, run: Run) -> bool:
-    """Return whether the pattern is symmetric, and keep the answer. Time: O(nnz)."""
-    if run.symmetric is None:
-        seen = None
-        if graph.n_major == graph.n_minor:
-            found = kernels_of(graph.dtype).zeros(namespace(graph.indptr), "Features")
-            never = np.uint64(2**63), graph.dtype.type(graph.n_major)
-            _compare_sides(graph, found, *never, unless_diagonal=False)
-            seen = kernels_of(graph.dtype).read("Features", found)
-        run.symmetric = seen is not None and not seen["imbalance"]
-    return run.symmetric
+def with_symmetry(graph: BipartiteCSR, before: DeviceByProducts | None) -> DeviceByProducts:
+    """Return by-products that tell whether the pattern is symmetric."""
+    known = before or DeviceByProducts()
+    return known if known.symmetric is not None else replace(known, symmetric=is_symmetric(graph))
+
+
+def is_symmetric(graph: BipartiteCSR) -> bool:
+    """Return whether the pattern is symmetric. Time: O(nnz)."""
+    if graph.n_major != graph.n_minor:
+        return False
+    found = kernels_of(graph.dtype).zeros(namespace(graph.indptr), "Features")
+    never = np.uint64(2**63), graph.dtype.type(graph.n_major)
+    _compare_sides(graph, found, *never, unless_diagonal=False)
+    return not kernels_of(graph.dtype).read("Features", found)["imbalance"]
 
 
 def _compare_sides(

@@ -3,16 +3,18 @@
 Of the graph where the pattern is symmetric, see graph_karp_sipser.cu; else see karp_sipser.cu.
 """
 
+from dataclasses import replace
 from time import perf_counter
 
 import numpy as np
 
 from sparsematch._engines.cuda.core import compile
+from sparsematch._engines.cuda.core.by_products import DeviceByProducts
 from sparsematch._engines.cuda.core.device import bit_set, index_bits, lanes_of, seed_of
 from sparsematch._engines.cuda.matching import cheap, start_common
-from sparsematch._engines.cuda.matching.features import is_symmetric
+from sparsematch._engines.cuda.matching.features import with_symmetry
 from sparsematch._engines.registry import Run
-from sparsematch._types.arrays import namespace
+from sparsematch._types.arrays import IndexArray, namespace
 from sparsematch._types.bipartite import BipartiteCSR
 from sparsematch._types.matching import Matching
 from sparsematch._types.run_info import StepInfo
@@ -30,7 +32,9 @@ LONG, TALLIES = 256, 4
 MACROS = {"THREADS": 512, "BLOCKS": 2}
 
 
-def improve(graph: BipartiteCSR, matching: Matching, run: Run) -> None:
+def improve(
+    graph: BipartiteCSR, matching: Matching, run: Run, before: DeviceByProducts | None = None
+) -> DeviceByProducts:
     """Make the matching maximal.
 
     With `degree_one_only`, add only pairs that some maximum matching contains. Reads: the graph.
@@ -39,21 +43,26 @@ def improve(graph: BipartiteCSR, matching: Matching, run: Run) -> None:
     begin = perf_counter()
     one_only = bool(run.options.get("degree_one_only", OPTIONS["degree_one_only"]))
     warm = run.warm or bool(run.steps)
-    if not warm and is_symmetric(graph, run):
-        _match_graph(graph, matching, run, one_only)
-    else:
-        _match_sides(graph, matching, run, warm, one_only)
+    known = before or DeviceByProducts()
+    if not warm:
+        known = with_symmetry(graph, known)
+    if not warm and known.symmetric:
+        finished = _match_graph(graph, matching, run, one_only)
+        known = replace(known, finished=(finished, finished), free_together=True)
+    elif pair := _match_sides(graph, matching, run, warm, one_only):
+        known = replace(known, finished=pair)
     run.steps.append(StepInfo("karp_sipser", perf_counter() - begin))
+    return known
 
 
-def _match_graph(graph: BipartiteCSR, matching: Matching, run: Run, one_only: bool) -> None:
-    """Match the graph of a symmetric pattern; note what is settled, and free together.
+def _match_graph(graph: BipartiteCSR, matching: Matching, run: Run, one_only: bool) -> IndexArray:
+    """Match the graph of a symmetric pattern; return which vertices are finished.
 
     Workspace: 4 bytes and a bit for each vertex.
     """
     xp, n = namespace(graph.indptr), graph.n_major
     kernels = compile.load("matching/graph_karp_sipser", graph.dtype, **MACROS)
-    settled = bit_set(xp, n)
+    finished = bit_set(xp, n)
     state = start_common.state(
         kernels,
         "GraphKarpSipser",
@@ -63,7 +72,7 @@ def _match_graph(graph: BipartiteCSR, matching: Matching, run: Run, one_only: bo
         word=xp.empty(n, np.uint32),
         long_lists=xp.empty(graph.nnz // LONG + 1, graph.dtype),
         tallies=xp.zeros(2 * TALLIES, np.int32),
-        settled=settled,
+        settled=finished,
         turn=0,
         bits=index_bits(n),
         seed=seed_of(run),
@@ -71,16 +80,17 @@ def _match_graph(graph: BipartiteCSR, matching: Matching, run: Run, one_only: bo
     )
     how = {"threads": MACROS["THREADS"], "blocks_per_processor": MACROS["BLOCKS"]}
     kernels.launch_resident("graph_karp_sipser", state, xp.zeros(2, np.int32), **how)
-    run.settled, run.free_together = (settled, settled), True
     if not one_only:  # entries on the diagonal; what was held by another for a moment
         cheap.complete(graph, matching)
+    return finished
 
 
 def _match_sides(
     graph: BipartiteCSR, matching: Matching, run: Run, warm: bool, one_only: bool
-) -> None:
-    """Match rows and columns, from the lists of the rows alone; note what is settled.
+) -> tuple[IndexArray, IndexArray] | None:
+    """Match rows and columns, from the lists of the rows alone; return which are finished.
 
+    Not if it is a warm start.
     Workspace: 8 bytes for each column, two bits for each row and column.
     """
     xp = namespace(graph.indptr)
@@ -106,11 +116,10 @@ def _match_sides(
     for _ in range(ONE):
         kernels.launch("rows", graph.n_major, n_rows, state, index(1), bits)
         kernels.launch("columns", graph.n_minor, n_cols, state)
+    finished = None
     if not warm:
-        settled = bit_set(xp, graph.n_major), bit_set(xp, graph.n_minor)
-        kernels.launch("settle", max(s.size for s in settled), n_rows, n_cols, state, *settled)
-        run.settled = settled
-    if one_only:
-        return
-    for most in (FEW, np.iinfo(graph.dtype).max):
+        finished = bit_set(xp, graph.n_major), bit_set(xp, graph.n_minor)
+        kernels.launch("settle", max(s.size for s in finished), n_rows, n_cols, state, *finished)
+    for most in () if one_only else (FEW, np.iinfo(graph.dtype).max):
         kernels.launch("rows", graph.n_major, n_rows, state, index(most), bits)
+    return finished

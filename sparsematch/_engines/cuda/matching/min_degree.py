@@ -1,5 +1,6 @@
 """Minimum-degree start: rows with short lists first, each with the free column of fewest rows."""
 
+from dataclasses import replace
 from itertools import pairwise
 from time import perf_counter
 from typing import Any
@@ -7,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from sparsematch._engines.cuda.core import compile
+from sparsematch._engines.cuda.core.by_products import DeviceByProducts
 from sparsematch._engines.cuda.core.device import seed_of
 from sparsematch._engines.cuda.matching import rare_columns, start_common
 from sparsematch._engines.registry import Run
@@ -34,20 +36,24 @@ def load(dtype: "np.dtype[Any]") -> compile.Kernels:
     return start_common.load("matching/min_degree", dtype, RARE=rare_columns.RARE)
 
 
-def improve(graph: BipartiteCSR, matching: Matching, run: Run) -> None:
+def improve(
+    graph: BipartiteCSR, matching: Matching, run: Run, before: DeviceByProducts | None = None
+) -> DeviceByProducts:
     """Make the matching maximal.
 
     From the empty matching, the columns of fewest entries come before all others. Reads: the graph.
     Writes: both mates. Workspace: a byte and a bit for each column, and that of
     `match_rare_columns`. Time: O(nnz).
     """
+    before = before or DeviceByProducts()
     begin, warm = perf_counter(), run.warm or bool(run.steps)
     _, col_mate = graph.orient(matching.row_mate, matching.col_mate)
     kernels, index, n_rows = load(graph.dtype), graph.dtype.type, graph.n_major
     taken = start_common.matched(kernels, col_mate, warm)
     degree = _degrees(kernels, graph)
     if not warm and rare_columns.pay(graph):
-        rare_columns.match_rare_columns(kernels, graph, matching, degree, taken, run)
+        most = rare_columns.match_rare_columns(kernels, graph, matching, degree, taken, run)
+        before = replace(before, most_pairs=most)
     state = start_common.state(kernels, "MinDegree", graph, matching, degree=degree, taken=taken)
     order = start_common.stretch_bits(n_rows), seed_of(run)
     for above, upto in pairwise(CLASSES):
@@ -57,6 +63,7 @@ def improve(graph: BipartiteCSR, matching: Matching, run: Run) -> None:
             "choose_long", n_rows, index(n_rows), state, index(above), index(upto), *order
         )
     run.steps.append(StepInfo("min_degree", perf_counter() - begin))
+    return before
 
 
 def _degrees(kernels: compile.Kernels, graph: BipartiteCSR) -> Any:

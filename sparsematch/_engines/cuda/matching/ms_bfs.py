@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from sparsematch._engines.cuda.core import compile
+from sparsematch._engines.cuda.core.by_products import DeviceByProducts
 from sparsematch._engines.cuda.core.device import bit_set, index_bits, seed_of
 from sparsematch._engines.cuda.matching.features import LINKED, features
 from sparsematch._engines.registry import Run
@@ -45,14 +46,17 @@ OWN_LEVELS = 4
 KINDS = ("plant", "wide", "narrow", "augment")
 
 
-def improve(graph: BipartiteCSR, matching: Matching, run: Run) -> None:
+def improve(
+    graph: BipartiteCSR, matching: Matching, run: Run, before: DeviceByProducts | None = None
+) -> DeviceByProducts | None:
     """Make the matching maximum.
 
     Reads: the graph. Writes: both mates. Workspace: 2 indices for each column, 3 and its slots for
     each row, 2 more for each free row.
     """
     begin = perf_counter()
-    account("ms_bfs", search(graph, matching, run), begin, run)
+    account("ms_bfs", search(graph, matching, run, before), begin, run)
+    return before
 
 
 def account(
@@ -128,6 +132,7 @@ def search(
     graph: BipartiteCSR,
     matching: Matching,
     run: Run,
+    before: DeviceByProducts | None,
     limits: dict[str, int] | None = None,
     linked: int | None = None,
     **macros: int,
@@ -141,13 +146,13 @@ def search(
     try:
         if linked is None:
             linked = features(graph, macros["WIDTH"]).linked if macros["WIDTH"] else 0
-        return Search(graph, matching, run, macros, linked).start(limits or {})
+        return Search(graph, matching, run, before, macros, linked).start(limits or {})
     except MemoryError:
         if not macros["WIDTH"]:
             raise
     # lists read in place: slower, in half the memory
     in_place = _macros(graph.dtype, 0, 8) | lockstep
-    return Search(graph, matching, run, in_place, 0).start(limits or {})
+    return Search(graph, matching, run, before, in_place, 0).start(limits or {})
 
 
 class Search:
@@ -163,17 +168,19 @@ class Search:
         graph: BipartiteCSR,
         matching: Matching,
         run: Run,
+        before: DeviceByProducts | None,
         macros: dict[str, int],
         linked: int,
     ) -> None:
         self._graph, self._run, self._macros = graph, run, macros
+        self._before = before or DeviceByProducts()
         self._mates = graph.orient(matching.row_mate, matching.col_mate)
         self._kernels = compile.load("matching/ms_bfs", graph.dtype, **macros)
         self._setup = compile.load("matching/ms_bfs_setup", graph.dtype, **of_slots(macros))
         xp, dtype, index = namespace(graph.indptr), graph.dtype, graph.dtype.type
         n_rows, n_cols = graph.n_major, graph.n_minor
         self._control = self._kernels.zeros(xp, "Control")
-        rows, columns = run.settled or (None, None)
+        rows, columns = self._before.finished or (None, None)
         self._settled = self._setup.struct("Settled", rows=rows, columns=columns)
         sizes = index(n_rows), index(n_cols), self._settled
         arrays = graph.indptr, *self._mates, self._control
@@ -196,9 +203,9 @@ class Search:
         graph, macros, kernels, control = self._graph, self._macros, self._kernels, self._control
         free = kernels.read("Control", control)
         n_roots, paths = int(free["free_rows"]), int(free["free_columns"])
-        run = self._run
-        if run.most_pairs is not None and not run.settled:  # then all free columns are counted
-            paths -= graph.n_minor - run.most_pairs
+        run, before = self._run, self._before
+        if before.most_pairs is not None and not before.finished:  # all free columns are counted
+            paths -= graph.n_minor - before.most_pairs
         if not min(n_roots, paths):
             return lambda: free
         limits = limits | {"paths": paths}
@@ -220,10 +227,10 @@ class Search:
             control=control,
             **self._lists,
         )
-        own = run.free_together and not macros["LOCKSTEP"]
+        own = before.free_together and not macros["LOCKSTEP"]
         if own:
             limits = limits | {"own_levels": OWN_LEVELS}
-        if own or run.settled:
+        if own or before.finished:
             visited = self._lists["visited"]
             given = self._settled, np.bool_(own), *self._mates, visited
             self._setup.launch("close_columns", visited.size, index(graph.n_minor), *given)

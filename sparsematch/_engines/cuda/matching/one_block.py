@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 
 from sparsematch._engines.cuda.core import compile
+from sparsematch._engines.cuda.core.by_products import DeviceByProducts
 from sparsematch._engines.cuda.core.device import HostNumbers, lane_shift
 from sparsematch._engines.registry import Run
 from sparsematch._types.arrays import namespace
@@ -35,13 +36,16 @@ def fits(graph: BipartiteCSR) -> bool:
     return max(sizes) <= MOST and _shared_bytes(*sizes) <= compile.shared_room()
 
 
-def improve(graph: BipartiteCSR, matching: Matching, run: Run) -> None:
+def improve(
+    graph: BipartiteCSR, matching: Matching, run: Run, before: DeviceByProducts | None = None
+) -> DeviceByProducts | None:
     """Make the matching maximum.
 
     Reads: the graph. Writes: both mates. Workspace: none if it `fits`, else four indices for each
     row and two for each column.
     """
     search(graph, matching, run)
+    return before
 
 
 def search(graph: BipartiteCSR, matching: Matching, run: Run, depth: int | None = None) -> bool:

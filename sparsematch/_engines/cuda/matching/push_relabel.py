@@ -1,11 +1,13 @@
 """G-PR: push-relabel with all free majors at once, and exact labels at intervals."""
 
+from dataclasses import replace
 from time import perf_counter
 from typing import Any
 
 import numpy as np
 
 from sparsematch._engines.cuda.core import compile
+from sparsematch._engines.cuda.core.by_products import DeviceByProducts
 from sparsematch._engines.cuda.core.device import index_bits, seed_of
 from sparsematch._engines.cuda.core.transpose import transpose
 from sparsematch._engines.cuda.matching.apfb import (
@@ -17,7 +19,7 @@ from sparsematch._engines.cuda.matching.apfb import (
     forest,
     list_shift,
 )
-from sparsematch._engines.cuda.matching.features import is_symmetric
+from sparsematch._engines.cuda.matching.features import with_symmetry
 from sparsematch._engines.registry import Run
 from sparsematch._types.arrays import namespace
 from sparsematch._types.bipartite import BipartiteCSR
@@ -28,16 +30,18 @@ SUMMARY = "Push-relabel from all free rows at once, with exact labels at interva
 OPTIONS: dict[str, bool | float] = {"k": 0.7, "adaptive": True, "active_list": True, "shrink": True}
 
 
-def improve(graph: BipartiteCSR, matching: Matching, run: Run) -> None:
+def improve(
+    graph: BipartiteCSR, matching: Matching, run: Run, before: DeviceByProducts | None = None
+) -> DeviceByProducts:
     """Make the matching maximum.
 
     Reads: the graph and its transpose. Writes: both mates. Time: O(n nnz) at worst, mostly a few
     passes.
     """
-    is_symmetric(graph, run)  # the transpose is then there already
-    transposed = transpose(graph, run)
+    known = with_symmetry(graph, before)  # the transpose is then there already
+    transposed = known.transposed or transpose(graph, run, known.symmetric)
     begin = perf_counter()
-    before = _cardinality(matching) if run.detailed else 0
+    given = _cardinality(matching) if run.detailed else 0
     kernels = compile.load("matching/push_relabel", graph.dtype, **MACROS)
     control = push(kernels, graph, transposed, matching, run)
     phases = levels = after = 0
@@ -45,8 +49,9 @@ def improve(graph: BipartiteCSR, matching: Matching, run: Run) -> None:
         done = kernels.read("Control", control)
         phases, levels = int(done["phases"]), int(done["levels"])
         after = _cardinality(matching)
-    facts: dict[str, Any] = {"augmentations": after - before, "cardinality": after}
+    facts: dict[str, Any] = {"augmentations": after - given, "cardinality": after}
     run.steps.append(StepInfo("push_relabel", perf_counter() - begin, phases, levels, **facts))
+    return replace(known, transposed=transposed)
 
 
 def push(

@@ -38,11 +38,12 @@ def match_rare_columns(
     degree: Any,
     taken: Any,
     run: Run,
-) -> None:
-    """Match the minors of fewest entries; note how many pairs any matching has at most.
+) -> int | None:
+    """Match the minors of fewest entries; return how many pairs any matching has at most.
 
-    No vertex may be matched before. Reads: the graph, and about how many entries each minor has.
-    Writes: both mates, taken, ``run.most_pairs``; nothing where degrees were counted wrong.
+    None if there are none, or degrees were counted wrong; nothing is matched then. No vertex may be
+    matched before. Reads: the graph, and about how many entries each minor has. Writes: both mates,
+    taken.
     Workspace: a bit for each minor, four indices for each of their entries, an index for each
     major, and that of the engines. Time: O(nnz).
     """
@@ -53,7 +54,7 @@ def match_rare_columns(
     having = columns.tolist()[: upto + 1]  # waits
     room = min(sum(k * n for k, n in enumerate(having)), nnz)
     if not room:
-        return
+        return None
     kernels.launch("find_rare", rare.size, np.int64(n_cols), degree, np.int32(upto), rare)
     before = xp.zeros(rare.size + 1, graph.dtype)
     kernels.launch("count_rare", rare.size, index(rare.size), rare, before)
@@ -67,7 +68,7 @@ def match_rare_columns(
     kernels.launch("list_rare", -(-nnz // 8), *sizes, state)
     listed = int(found[0])  # waits
     if not 0 < listed <= room:
-        return  # degrees were counted wrong
+        return None  # degrees were counted wrong
     place, begin = count_entries(number[:listed], sum(having))
     lists = xp.empty(listed, graph.dtype)
     kernels.launch("group_rare", listed, index(listed), state, place, begin, lists)
@@ -76,7 +77,7 @@ def match_rare_columns(
     free = xp.zeros(1, graph.dtype)
     mates = graph.orient(matching.row_mate, matching.col_mate)
     kernels.launch("adopt_rare", rare.size, index(rare.size), state, mate, *mates, taken, free)
-    run.most_pairs = n_cols - int(free[0])  # waits
+    return n_cols - int(free[0])  # waits
 
 
 def _match(graph: BipartiteCSR, run: Run) -> Any:

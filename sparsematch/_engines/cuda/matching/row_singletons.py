@@ -9,7 +9,7 @@ from time import perf_counter
 from sparsematch._engines.cuda.core import compile
 from sparsematch._engines.cuda.core.device import bit_set
 from sparsematch._engines.registry import Run
-from sparsematch._types.arrays import namespace
+from sparsematch._types.arrays import IndexArray, namespace
 from sparsematch._types.bipartite import BipartiteCSR
 from sparsematch._types.matching import Matching
 from sparsematch._types.run_info import StepInfo
@@ -18,17 +18,19 @@ from sparsematch._types.run_info import StepInfo
 PASSES = 3
 
 
-def match_row_singletons(graph: BipartiteCSR, matching: Matching, run: Run) -> None:
-    """Match majors that have one free minor; note what is settled.
+def match_row_singletons(
+    graph: BipartiteCSR, matching: Matching, run: Run
+) -> tuple[IndexArray, IndexArray]:
+    """Match majors that have one free minor; return which rows and columns are finished.
 
     No vertex may be matched before. Reads: the graph. Writes: both mates. Workspace: a bit for each
     vertex, two for each minor.
     """
     begin, xp, n = perf_counter(), namespace(graph.indptr), graph.n_major
     kernels = compile.load("matching/row_singletons", graph.dtype)
-    taken, settled = bit_set(xp, graph.n_minor), bit_set(xp, n)
+    taken, finished = bit_set(xp, graph.n_minor), bit_set(xp, n)
     arrays = graph.indptr, graph.indices, *graph.orient(matching.row_mate, matching.col_mate)
     for _ in range(PASSES):
-        kernels.launch("row_singletons", n, graph.dtype.type(n), *arrays, taken, settled)
-    run.settled = settled, taken
+        kernels.launch("row_singletons", n, graph.dtype.type(n), *arrays, taken, finished)
     run.steps.append(StepInfo("row_singletons", perf_counter() - begin))
+    return finished, taken

@@ -4,9 +4,8 @@ An aggregate belongs to the rank that has the smaller vertex of the pair, and is
 vertex, so that the coarse matrix lies in blocks of rows as the fine one does. Each rank sends the
 rows of the other vertex to where the smaller one is.
 
-Invariant: the entries that become one are added up in an order that is the same across the
-diagonal, so that the coarse matrix of a symmetric one without repeated entries is symmetric, to the
-last bit.
+Invariant: the entries that become one are summed in the same order on both sides of the diagonal,
+so that the coarse matrix of a symmetric matrix without duplicates is symmetric, to the last bit.
 """
 
 import itertools
@@ -15,7 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from sparsematch._engines.mpi.core.exchange import Exchange, finishing
+from sparsematch._engines.mpi.core.exchange import Exchange, abort_on_error
 from sparsematch._engines.mpi.core.sides import Lists, Side, slice_size
 from sparsematch._types.arrays import IndexArray
 from sparsematch._types.over_ranks.matrix import DistributedCSR
@@ -28,25 +27,25 @@ def wrong_mate(A: DistributedCSR, mate: IndexArray) -> int:
 
     Mates must be in range. Time: O(own rows).
     """
-    with finishing(A.comm):
+    with abort_on_error(A.comm):
         exchange = Exchange(A.comm)
         own = np.flatnonzero(mate >= 0)
-        back = exchange.ask(A.row_starts, mate[own], lambda keys: mate[keys - A.first_row])
+        back = exchange.query(A.row_starts, mate[own], lambda keys: mate[keys - A.first_row])
         wrong = own[(back != own + A.first_row) | (mate[own] == own + A.first_row)] + A.first_row
-        found = exchange.small(int(wrong[0]) if wrong.size else -1)
-        return next((vertex for vertex in found if vertex >= 0), -1)
+        found = exchange.first(int(wrong[0]) if wrong.size else None)
+        return -1 if found is None else int(found)
 
 
 def coarsen(A: DistributedCSR, mate: IndexArray) -> tuple[DistributedCSR, DistributedCSR]:
     """Return the coarse matrix and the prolongation. Collective.
 
-    Time: O(own rows + entries), and a sort of each row. Workspace: as large as the rows that become
-    own coarse ones, and slices.
+    Time: O(own rows + entries), and a sort of each row. Workspace: the rows that become own coarse
+    ones, and slices.
     """
-    with finishing(A.comm):
+    with abort_on_error(A.comm):
         exchange = Exchange(A.comm)
         label, starts = _aggregates(A, mate, exchange)
-        arrays = _added_up(_rows(A, mate, label, starts, exchange), int(starts[exchange.rank]))
+        arrays = _summed(_rows(A, mate, label, starts, exchange), int(starts[exchange.rank]))
         first, n = int(starts[exchange.rank]), int(starts[-1])
     matrix = DistributedCSR(A.comm, *arrays[:2], first, (n, n), arrays[2])
     ones = np.ones(label.size, arrays[2].real.dtype)
@@ -60,10 +59,10 @@ def _aggregates(
 ) -> tuple[IndexArray, IndexArray]:
     """Return the aggregate of each own vertex, and where those of each rank begin. Collective."""
     is_first = (mate < 0) | (mate > np.arange(mate.size) + A.first_row)
-    counts = exchange.everywhere(np.array([np.count_nonzero(is_first)]))
+    counts = exchange.allgatherv(np.array([np.count_nonzero(is_first)]))
     starts = np.concatenate([[0], np.cumsum(counts)])
     label = (np.cumsum(is_first) - 1 + starts[exchange.rank]).astype(A.dtype)
-    label[~is_first] = exchange.ask(
+    label[~is_first] = exchange.query(
         A.row_starts, mate[~is_first], lambda keys: label[keys - A.first_row]
     )
     return label, starts
@@ -72,33 +71,32 @@ def _aggregates(
 def _rows(
     A: DistributedCSR, mate: IndexArray, label: IndexArray, starts: IndexArray, exchange: Exchange
 ) -> Lists:
-    """Return the entries of the own coarse rows as they come: columns, ends, values. Collective.
+    """Return the entries of the own coarse rows as they arrive: columns, ends, values. Collective.
 
-    Ends say whether the fine row and column are the second ones of their pairs: 2 for the row, 1
-    for the column.
+    Ends: 2 if the fine row is the second of its pair, plus 1 if the fine column is.
     """
     assert A.values is not None
     is_second = ((mate >= 0) & (mate < np.arange(mate.size) + A.first_row)).astype(np.int8)
     side, first = Side.of_rows(A, exchange), int(starts[exchange.rank])
-    keys, degrees = exchange.deliver(starts, label, np.diff(A.indptr))
+    keys, degrees = exchange.alltoallv(starts, label, np.diff(A.indptr))
     degree = np.zeros(int(starts[exchange.rank + 1]) - first, np.int64)
     np.add.at(degree, keys - first, degrees)
     lists = Lists(degree, A.dtype, np.int8, A.values.dtype)
 
     def of_cols(begin: int, end: int, table: _Array) -> _Array:
         there = A.indices[begin:end]
-        return exchange.ask(A.row_starts, there, lambda keys: table[keys - A.first_row])
+        return exchange.query(A.row_starts, there, lambda keys: table[keys - A.first_row])
 
     for begin, end in side.slices():
         cols, ends = (of_cols(begin, end, table) for table in (label, is_second))
         fine = side.majors_of_entries(begin, end) - A.first_row
         ends += 2 * is_second[fine]
-        keys, *columns = exchange.deliver(starts, label[fine], cols, ends, A.values[begin:end])
+        keys, *columns = exchange.alltoallv(starts, label[fine], cols, ends, A.values[begin:end])
         lists.append(keys - first, *columns)
     return lists
 
 
-def _added_up(lists: Lists, first: int) -> tuple[IndexArray, IndexArray, _Array]:
+def _summed(lists: Lists, first: int) -> tuple[IndexArray, IndexArray, _Array]:
     """Return indptr, indices and values of the own coarse rows, which begin with row `first`."""
     indptr, (cols, ends, values) = lists.indptr, lists.columns
     counts, written = np.zeros(indptr.size, np.int64), 0
@@ -106,14 +104,14 @@ def _added_up(lists: Lists, first: int) -> tuple[IndexArray, IndexArray, _Array]
         here = slice(int(indptr[low]), int(indptr[high]))
         rows = np.repeat(np.arange(low, high), np.diff(indptr[low : high + 1]))
         j, end = cols[here], ends[here]
-        # across the diagonal, row and column change places
+        # the transposed entry has row and column exchanged
         mirrored = np.where(rows + first < j, end, 2 * (end & 1) + (end >> 1))
         order = np.lexsort((mirrored, j, rows))
         rows, j = rows[order], j[order]
         begins = np.flatnonzero((np.diff(rows, prepend=-1) != 0) | (np.diff(j, prepend=-1) != 0))
         sums = np.add.reduceat(values[here][order], begins) if begins.size else values[:0]
         counts[low + 1 : high + 1] = np.bincount(rows[begins] - low, minlength=high - low)
-        # over what has been read
+        # in place: entries up to `written` have been read
         cols[written : written + begins.size] = j[begins]
         values[written : written + begins.size] = sums
         written += begins.size
@@ -124,7 +122,7 @@ def _added_up(lists: Lists, first: int) -> tuple[IndexArray, IndexArray, _Array]
 
 
 def _groups(indptr: IndexArray) -> list[tuple[int, int]]:
-    """Return ranges of rows, each with about as many entries as a slice has, or one row."""
+    """Return ranges of rows, each of about the entries of a slice, or of one row."""
     size = slice_size(int(indptr[-1]))
     bounds = np.searchsorted(indptr, np.arange(0, int(indptr[-1]), size), side="right") - 1
     cuts = np.unique([*bounds.tolist(), indptr.size - 1])

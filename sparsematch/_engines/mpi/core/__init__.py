@@ -1,1 +1,1 @@
-"""What the packages for several ranks build on: exchanges, the two sides of a matrix, checks."""
+"""What the packages for several ranks build on: collectives, the two sides of a matrix, checks."""

@@ -1,4 +1,4 @@
-"""Entries that ranks have in any order, brought together as a matrix in blocks of rows."""
+"""Assembly of a matrix in blocks of rows from entries that ranks have in any order."""
 
 from collections.abc import Iterable, Iterator
 from typing import Any
@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from sparsematch._engines.mpi.core.exchange import Exchange, finishing
+from sparsematch._engines.mpi.core.exchange import Exchange, abort_on_error
 from sparsematch._engines.mpi.core.sides import Lists
 from sparsematch._types.over_ranks.agreement import agreeing
 from sparsematch._types.over_ranks.matrix import DistributedCSR, balanced
@@ -22,7 +22,7 @@ def assemble(comm: Any, shape: tuple[int, int], batches: Iterable[Batch]) -> Dis
 
     Every rank has any number of batches. Time: O(entries). Workspace: twice the own block.
     """
-    with finishing(comm):
+    with abort_on_error(comm):
         exchange = Exchange(comm)
         starts = balanced(shape[0], exchange.size)
         first, n_own = int(starts[exchange.rank]), int(np.diff(starts)[exchange.rank])
@@ -31,7 +31,7 @@ def assemble(comm: Any, shape: tuple[int, int], batches: Iterable[Batch]) -> Dis
         batch = _next(comm, source)
         example = _example(exchange, batch)
         while exchange.any(batch is not None):
-            arrived.append(exchange.deliver(starts, *(example if batch is None else batch)))
+            arrived.append(exchange.alltoallv(starts, *(example if batch is None else batch)))
             batch = _next(comm, source)
         degree = np.zeros(n_own, np.int64)
         for keys, *_ in arrived:
@@ -55,5 +55,5 @@ def _next(comm: Any, source: Iterator[Batch]) -> Batch | None:
 def _example(exchange: Exchange, batch: Batch | None) -> Batch:
     """Return an empty batch, also where there is none."""
     types = None if batch is None else [column.dtype.str for column in batch]
-    known = next((t for t in exchange.small(types) if t), ["<i8", "<i8"])
+    known = exchange.first(types) or ["<i8", "<i8"]
     return tuple(np.empty(0, t) for t in known)

@@ -1,9 +1,9 @@
 """The three cases of the default over ranks, in host memory or on their GPUs.
 
 *Alone*: one rank has the whole matrix, and `auto` of the memory that it is in matches it.
-*Gathered*: the matrix is small; rank 0 gathers it, matches it likewise, and sends the mates back,
-as rounds between ranks would take longer than the whole work. *Together*: else; a start, then a
-search over all ranks. They are told apart by what all ranks know, so all decide alike.
+*Gathered*: the matrix is small; rank 0 gathers it, matches it likewise, and scatters the mates, as
+rounds between ranks would take longer than the whole work. *Together*: else; a heuristic, then a
+search over all ranks. All ranks decide alike, by what all of them know.
 """
 
 from collections.abc import Callable
@@ -12,36 +12,36 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from sparsematch._engines.mpi.core.exchange import finishing
+from sparsematch._engines.mpi.core.exchange import abort_on_error
 from sparsematch._engines.mpi.core.steps import Traffic
-from sparsematch._engines.registry import Run, select
+from sparsematch._engines.registry import ByProducts, Run, select
 from sparsematch._types.arrays import IndexArray, namespace
 from sparsematch._types.bipartite import BipartiteCSR
 from sparsematch._types.matching import Matching
 from sparsematch._types.over_ranks.matching import DistributedMatching
 from sparsematch._types.over_ranks.matrix import DistributedCSR
 
-_Improve = Callable[[DistributedCSR, DistributedMatching, Run], None]
+_Improve = Callable[[DistributedCSR, DistributedMatching, Run, Any], ByProducts | None]
 
 
 class GatheringExchange(Traffic, Protocol):
-    """What gathering asks of the exchange of a run, over ranks or over their GPUs."""
+    """What gathering needs of the exchange of a run, over ranks or over their GPUs."""
 
     rank: int
 
-    def gather(self, array: Any) -> Any:
+    def gatherv(self, array: Any) -> Any:
         """Return the arrays of all ranks, in their order, on rank 0; None on the others."""
 
-    def scatter(self, starts: IndexArray, whole: Any, dtype: Any) -> Any:
+    def scatterv(self, starts: IndexArray, whole: Any, dtype: Any) -> Any:
         """Return the own part of an array that rank 0 has."""
 
-    def small(self, thing: Any) -> list[Any]:
-        """Return what each rank has of a small object of any kind, on every rank."""
+    def allgather(self, thing: Any) -> list[Any]:
+        """Return the small objects of all ranks, of any kind, in their order."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Cases:
-    """What is a back-end's own in the three cases.
+    """What differs between back-ends in the three cases.
 
     Attributes
     ----------
@@ -50,11 +50,11 @@ class Cases:
     is_small : callable
         Whether a matrix is gathered. Collective.
     small : str
-        The same in words: the reason of the step.
+        The same in words: the reason given for the step.
     exchange : callable
         Makes the exchange of a run.
     start, search : callable
-        Make the matching maximal, and maximum, over all ranks. Collective.
+        Heuristic and exact engine over all ranks. Collective.
     together : str
         Why the search is over all ranks.
     """
@@ -69,26 +69,30 @@ class Cases:
 
 
 def improve_by_case(
-    A: DistributedCSR, matching: DistributedMatching, run: Run, cases: Cases
+    A: DistributedCSR,
+    matching: DistributedMatching,
+    run: Run,
+    before: ByProducts | None,
+    cases: Cases,
 ) -> None:
     """Make the matching maximum. Collective.
 
     Reads: the matrix. Writes: both mates. Workspace, time: those of what it runs.
     """
-    with finishing(A.comm):
+    with abort_on_error(A.comm):
         if A.n_ranks == 1 and cases.fits_alone(A):
             _match_alone(A, matching, run)
         elif A.n_ranks > 1 and cases.is_small(A):
             _match_gathered(A, matching, run, cases)
         else:
             if not run.warm:
-                cases.start(A, matching, run)
-            cases.search(A, matching, run)
+                before = cases.start(A, matching, run, before)
+            cases.search(A, matching, run, before)
             give_reason(run, cases.together)
 
 
 def give_reason(run: Run, reason: str) -> None:
-    """Say why the last step was run."""
+    """Write into the account why the last step was run."""
     run.steps[-1] = run.steps[-1]._replace(reason=reason)
 
 
@@ -103,21 +107,21 @@ def _match_alone(A: DistributedCSR, matching: DistributedMatching, run: Run) -> 
 def _match_gathered(
     A: DistributedCSR, matching: DistributedMatching, run: Run, cases: Cases
 ) -> None:
-    """Leave it to rank 0; every rank gets the account, with the exchanges in its last step."""
+    """Match on rank 0; every rank gets the account, with the exchanges in its last step."""
     xp, exchange, before = namespace(A.indptr), cases.exchange(A), len(run.steps)
-    degrees = exchange.gather(xp.diff(A.indptr).astype(A.dtype))
-    indices = exchange.gather(A.indices)
-    mates: Any = [exchange.gather(mate) for mate in (matching.row_mate, matching.col_mate)]
+    degrees = exchange.gatherv(xp.diff(A.indptr).astype(A.dtype))
+    indices = exchange.gatherv(A.indices)
+    mates: Any = [exchange.gatherv(mate) for mate in (matching.row_mate, matching.col_mate)]
     if exchange.rank == 0:
         indptr = xp.zeros(A.n_rows + 1, np.int64)
         indptr[1:] = xp.cumsum(degrees)
         whole = _matched(A, (indptr, indices), Matching(*mates), run)
         mates = [mate.astype(A.dtype, copy=False) for mate in whole]
-    matching.row_mate[:] = exchange.scatter(A.row_starts, mates[0], A.dtype)
-    matching.col_mate[:] = exchange.scatter(A.col_starts, mates[1], A.dtype)
-    (steps, *_) = exchange.small(run.steps[before:])
+    matching.row_mate[:] = exchange.scatterv(A.row_starts, mates[0], A.dtype)
+    matching.col_mate[:] = exchange.scatterv(A.col_starts, mates[1], A.dtype)
+    (steps, *_) = exchange.allgather(run.steps[before:])
     own = int(xp.count_nonzero(matching.row_mate >= 0))
-    sent, pairs = exchange.sum(exchange.bytes_sent, own)
+    sent, pairs = exchange.allreduce(exchange.bytes_sent, own)
     last = steps[-1]._replace(
         rounds=exchange.rounds,
         bytes_sent=sent,
@@ -133,7 +137,7 @@ def _matched(
 ) -> tuple[IndexArray, IndexArray]:
     """Return the mates of a maximum matching of a matrix that is here as a whole.
 
-    They are the given ones, changed, unless entries are too many to be counted in their type.
+    They are the given ones, changed, unless their type cannot count the entries.
     """
     xp, dtype = namespace(A.indptr), A.dtype if A.nnz < 2**31 else np.dtype(np.int64)
     indptr, indices = (xp.ascontiguousarray(a.astype(dtype, copy=False)) for a in arrays)

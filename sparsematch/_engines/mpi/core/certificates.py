@@ -1,6 +1,6 @@
-"""Is a distributed matching valid, and maximal: every rank sees to its own rows and columns.
+"""Is a distributed matching valid, and maximal: every rank checks its own rows and columns.
 
-That it is maximum is told by the last forest of a search: `matching/cover.py`.
+Whether it is maximum, a forest without a path shows: `matching/cover.py`.
 """
 
 from typing import Any
@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from sparsematch._engines.mpi.core.exchange import Exchange, finishing
+from sparsematch._engines.mpi.core.exchange import Exchange, abort_on_error
 from sparsematch._engines.mpi.core.sides import Side
 from sparsematch._types.over_ranks.matching import DistributedMatching
 from sparsematch._types.over_ranks.matrix import DistributedCSR
@@ -21,21 +21,21 @@ _ROW, _COLUMN, _ENTRY = "col_disagrees", "row_disagrees", "no_entry"
 
 
 def wrong_pair(A: DistributedCSR, given: DistributedMatching) -> _Flaw | None:
-    """Return what the first rank that found something found wrong; see `FLAWS`. Collective.
+    """Return the flaw found on the first rank that has one; see `FLAWS`. Collective.
 
     Time: O(own vertices and entries).
     """
-    with finishing(A.comm):
+    with abort_on_error(A.comm):
         exchange = Exchange(A.comm)
         rows, cols = given.row_mate, given.col_mate
-        # each is collective, so none is left out where another has found something
+        # each is collective, so all run, whatever this rank finds
         flaws = [
             _one_sided(exchange, _ROW, (rows, A.first_row), (cols, A.first_col), A.col_starts),
             _one_sided(exchange, _COLUMN, (cols, A.first_col), (rows, A.first_row), A.row_starts),
             _not_an_entry(Side.of_rows(A, exchange), rows),
         ]
-        everywhere = exchange.small(next((flaw for flaw in flaws if flaw), None))
-        return next((flaw for flaw in everywhere if flaw), None)
+        flaw: _Flaw | None = exchange.first(next((flaw for flaw in flaws if flaw), None))
+        return flaw
 
 
 def free_pair(A: DistributedCSR, given: DistributedMatching) -> tuple[int, int] | None:
@@ -43,23 +43,24 @@ def free_pair(A: DistributedCSR, given: DistributedMatching) -> tuple[int, int] 
 
     Time: O(own entries of unmatched rows).
     """
-    with finishing(A.comm):
+    with abort_on_error(A.comm):
         exchange = Exchange(A.comm)
         side = Side.of_rows(A, exchange)
         groups = side.slices_of(np.flatnonzero(given.row_mate < 0))
-        (n,) = exchange.largest(len(groups))
+        (n,) = exchange.allreduce(len(groups), op="MAX")
         pair = None
         for k in range(n):
             rows = groups[k] if k < len(groups) else np.empty(0, np.int64)
             entries, counts = side.entries_of(rows)
             cols = A.indices[entries]
-            free = exchange.ask(
+            free = exchange.query(
                 A.col_starts, cols, lambda keys: given.col_mate[keys - A.first_col] < 0
             )
             if pair is None and free.any():
                 p = int(np.flatnonzero(free)[0])
                 pair = int(np.repeat(rows, counts)[p]) + A.first_row, int(cols[p])
-        return next((found for found in exchange.small(pair) if found), None)
+        found: tuple[int, int] | None = exchange.first(pair)
+        return found
 
 
 def _one_sided(
@@ -72,7 +73,7 @@ def _one_sided(
     """Return the first own vertex whose mate names another one. Collective."""
     (mate, first), (their_mate, their_first) = own, other
     here = np.flatnonzero(mate >= 0)
-    named = exchange.ask(starts, mate[here], lambda keys: their_mate[keys - their_first])
+    named = exchange.query(starts, mate[here], lambda keys: their_mate[keys - their_first])
     wrong = np.flatnonzero(named != here + first)
     if not wrong.size:
         return None

@@ -1,18 +1,19 @@
-"""What ranks say to each other: the only file that imports mpi4py and calls MPI for arrays.
+"""Collectives over the ranks: the only file that imports mpi4py and calls MPI for arrays.
 
 An `Exchange` wraps the communicator of a matrix for one run, and counts what is sent. Every method
-is collective. There is no barrier: an exchange ends on a rank when its own part has come.
+is collective, and named after the call of MPI that it makes. There is no barrier: a rank goes on
+as soon as its own part has arrived.
 
-- ``deliver(starts, keys, *columns)``: send each key, with what goes with it, to the rank that owns
-  it; return what has come. `starts` is ``A.row_starts`` or ``A.col_starts``.
-- ``ask(starts, keys, answer)``: return, for each key, what its owner answers.
-- ``converse(kernel)``: let a kernel of the compiled core read and write letters to other ranks, and
-  exchange them, until no rank is busy.
-- ``sum``, ``largest``, ``any``: of small numbers, known on all ranks afterwards.
-- ``gather``, ``scatter``, ``everywhere``: arrays in the order of the ranks, to one of them, from
-  one of them, and to all.
+- ``alltoallv(starts, keys, *columns)``: send each key, with what goes with it, to the rank that
+  owns it; return what has arrived. `starts` is ``A.row_starts`` or ``A.col_starts``.
+- ``query(starts, keys, answer)``: return, for each key, what its owner answers: two of these.
+- ``run_until_quiescent(kernel)``: step a kernel of the compiled core, and exchange its messages,
+  until no rank has work left.
+- ``allreduce``, ``any``, ``allgather``, ``first``: of small values, known on all ranks afterwards.
+- ``gatherv``, ``scatterv``, ``allgatherv``: arrays in the order of the ranks, to and from rank 0,
+  and to all.
 
-An engine runs in ``with finishing(comm):``, so that an error that no rank foresaw (no memory,
+An engine runs in ``with abort_on_error(comm):``, so that an error that no rank foresaw (no memory,
 Ctrl-C) ends all ranks, since the others would wait for ever. Errors that a caller can make are
 found before, and agreed on: `sparsematch._types.over_ranks.agreement`.
 
@@ -35,14 +36,13 @@ from sparsematch._types.arrays import IndexArray
 from sparsematch._types.errors import pip_install
 from sparsematch._types.over_ranks.agreement import rank_of, size_of
 
-__all__ = ["Exchange", "Kernel", "finishing", "import_mpi"]
+__all__ = ["Collectives", "Exchange", "Kernel", "abort_on_error", "import_mpi"]
 
 _INTERRUPTED, _FAILED = 130, 1
-#: Seconds in which a launcher forwards what a rank has printed; what it still holds is lost when it
-#: ends all ranks.
+#: Wait before all ranks are aborted; seconds; a launcher loses output that it has not forwarded.
 _FORWARDING = 0.2
-#: Flags of a header: see over_ranks/post.hpp.
-_BUSY, _LARGE = 1, 4
+#: Flags of a header: see over_ranks/message_buffers.hpp.
+_BUSY, _LONG = 1, 4
 _INDEX_TYPES = np.dtype(np.int32), np.dtype(np.int64)
 _Array = NDArray[Any]
 
@@ -60,7 +60,7 @@ def import_mpi() -> Any:
 
 
 @contextmanager
-def finishing(comm: Any) -> Iterator[None]:
+def abort_on_error(comm: Any) -> Iterator[None]:
     """End all ranks if one of them raises: what it would have sent, the others wait for."""
     try:
         yield
@@ -78,42 +78,42 @@ def finishing(comm: Any) -> Iterator[None]:
 
 
 class Kernel(Protocol):
-    """What a rank does alone between two exchanges, with the letters that it reads and writes.
+    """What a rank does alone between two exchanges, with the messages that it reads and writes.
 
-    A letter is an array of indices. Every rank has a header for every other one, of a fixed length,
-    which holds a short letter; what does not fit follows.
+    The messages from one rank to another are packed into an array of indices. Each rank sends each
+    other one a header of fixed length, which holds a short array; a long one follows.
     """
 
     def step(self, quiet: bool, /) -> None:
-        """Read letters, work, write letters; `quiet`: no rank was busy in the last step."""
+        """Read messages, work, write messages; `quiet`: no rank was busy in the last step."""
 
-    def headers_out(self) -> _Array:
+    def send_headers(self) -> _Array:
         """Return the headers to all ranks, one after the other."""
 
-    def headers_in(self) -> _Array:
+    def receive_headers(self) -> _Array:
         """Return where those from all ranks go."""
 
-    def open(self) -> int:
-        """Read the headers; return the flags of all ranks, 0 if the conversation is over."""
+    def read_headers(self) -> int:
+        """Return the flags of all ranks; 0: no rank has work, and no message is in flight."""
 
-    def outbox(self) -> _Array:
-        """Return the letters that are too long for a header; `sizes_out` are their lengths."""
+    def send_buffer(self) -> _Array:
+        """Return the arrays that are too long for a header; `send_counts` are their lengths."""
 
-    def inbox(self) -> _Array:
-        """Return where such letters go; `sizes_in` are their lengths."""
+    def receive_buffer(self) -> _Array:
+        """Return where such arrays go; `receive_counts` are their lengths."""
 
-    def sizes_out(self) -> _Array:
-        """Return how much of the outbox goes to each rank."""
+    def send_counts(self) -> _Array:
+        """Return how many elements of the send buffer go to each rank."""
 
-    def sizes_in(self) -> _Array:
-        """Return how much of the inbox comes from each rank."""
+    def receive_counts(self) -> _Array:
+        """Return how many elements of the receive buffer come from each rank."""
 
     def bytes(self) -> int:
         """Return the size of its workspace."""
 
 
-class Exchange:
-    """The exchanges of one run over the ranks of a communicator.
+class Collectives:
+    """The collectives of one run on small values of the host; an exchange of arrays has more.
 
     Parameters
     ----------
@@ -129,7 +129,7 @@ class Exchange:
     bytes_sent : int
         Bytes that this rank has sent to others in them.
     carrier : str
-        Empty: there is no other than MPI.
+        Which library carries the arrays, if there is a choice.
     """
 
     __slots__ = ("bytes_sent", "carrier", "comm", "rank", "rounds", "size")
@@ -139,7 +139,36 @@ class Exchange:
         self.rounds = self.bytes_sent = 0
         self.carrier = ""
 
-    def deliver(self, starts: IndexArray, keys: _Array, *columns: _Array) -> tuple[_Array, ...]:
+    def allreduce(self, *numbers: float, op: str = "SUM") -> list[Any]:
+        """Return the sums, or largest (`op`: ``"MAX"``) or smallest (``"MIN"``), of all ranks."""
+        values = np.array(numbers)
+        if self.size > 1:
+            self.comm.Allreduce(values.copy(), values, op=getattr(import_mpi(), op))
+        return values.tolist()
+
+    def any(self, flag: bool) -> bool:
+        """Tell whether the flag is set on some rank."""
+        return bool(self.allreduce(int(flag), op="MAX")[0])
+
+    def allgather(self, thing: Any) -> list[Any]:
+        """Return the small objects of all ranks, of any kind, in their order."""
+        return [thing] if self.size == 1 else list(self.comm.allgather(thing))
+
+    def first(self, found: Any) -> Any:
+        """Return what the first rank that has something other than None has."""
+        return next((thing for thing in self.allgather(found) if thing is not None), None)
+
+    def _count(self, n_bytes: int) -> None:
+        self.rounds += 1
+        self.bytes_sent += n_bytes
+
+
+class Exchange(Collectives):
+    """The exchanges of one run over the ranks of a communicator, of arrays in host memory."""
+
+    __slots__ = ()
+
+    def alltoallv(self, starts: IndexArray, keys: _Array, *columns: _Array) -> tuple[_Array, ...]:
         """Send each key, and the elements that go with it, to the owner of the key.
 
         Parameters
@@ -154,15 +183,15 @@ class Exchange:
         Returns
         -------
         tuple of ndarray
-            Keys and columns that came to this rank, by ascending sender, and in the order in which
-            each sent them.
+            Keys and columns that arrived here, by ascending sender, and in the order in which each
+            sent them.
         """
         if self.size == 1:
             return keys, *columns
         order, counts = self._by_owner(starts, keys)
-        return self._send([keys, *columns], order, counts, self._counts_from(counts))
+        return self._send([keys, *columns], order, counts, self._receive_counts(counts))
 
-    def ask(self, starts: IndexArray, keys: _Array, answer: Callable[[_Array], _Array]) -> _Array:
+    def query(self, starts: IndexArray, keys: _Array, answer: Callable[[_Array], _Array]) -> _Array:
         """Return for each key what its owner answers: two exchanges.
 
         `answer` maps an array of keys of this rank, as numbered within the whole, to an array of
@@ -171,71 +200,55 @@ class Exchange:
         if self.size == 1:
             return answer(keys)
         order, counts = self._by_owner(starts, keys)
-        back = self._counts_from(counts)
-        (asked,) = self._send([keys], order, counts, back)
-        (answers,) = self._send([answer(asked)], None, back, counts)
+        back = self._receive_counts(counts)
+        (requests,) = self._send([keys], order, counts, back)
+        (answers,) = self._send([answer(requests)], None, back, counts)
         result = np.empty_like(answers)
         result[order] = answers
         return result
 
-    def converse(self, kernel: Kernel) -> int:
-        """Step a kernel, and exchange what it writes, until no rank has work; return the steps.
+    def run_until_quiescent(self, kernel: Kernel) -> int:
+        """Step a kernel, and exchange its messages, until no rank has work; return the steps.
 
-        One collective call a step, and one more where a letter is long. An exchange tells every
+        One collective call a step, and one more where messages are long. An exchange tells every
         rank whether another one is busy, so that all end together.
         """
         steps, quiet = 0, False
         while True:
             kernel.step(quiet)
             steps += 1
-            self._swap_headers(kernel.headers_out(), kernel.headers_in())
-            flags = kernel.open()
+            self._alltoall(kernel.send_headers(), kernel.receive_headers())
+            flags = kernel.read_headers()
             if not flags:
                 return steps
-            if flags & _LARGE and self.size > 1:
-                out, back = kernel.sizes_out(), kernel.sizes_in()
-                self._count(int(out.sum()) * kernel.outbox().itemsize)
+            if flags & _LONG and self.size > 1:
+                out, back = kernel.send_counts(), kernel.receive_counts()
+                self._count(int(out.sum()) * kernel.send_buffer().itemsize)
                 self.comm.Alltoallv(
-                    [kernel.outbox(), (out, _offsets(out))],
-                    [kernel.inbox(), (back, _offsets(back))],
+                    [kernel.send_buffer(), (out, _offsets(out))],
+                    [kernel.receive_buffer(), (back, _offsets(back))],
                 )
             quiet = not flags & _BUSY
 
-    def _swap_headers(self, out: _Array, back: _Array) -> None:
+    def _alltoall(self, out: _Array, back: _Array) -> None:
         if self.size == 1:
             back[:] = out
             return
         self._count(out.nbytes - out.nbytes // self.size)
         self.comm.Alltoall(out, back)
 
-    def sum(self, *numbers: float) -> list[int]:
-        """Return the sums over all ranks."""
-        return self._reduce(numbers, "SUM")
-
-    def largest(self, *numbers: float) -> list[int]:
-        """Return the largest over all ranks."""
-        return self._reduce(numbers, "MAX")
-
-    def any(self, flag: bool) -> bool:
-        """Tell whether the flag is set on some rank."""
-        return bool(self.largest(int(flag))[0])
-
-    def small(self, thing: Any) -> list[Any]:
-        """Return what each rank has of a small object of any kind, on every rank."""
-        return [thing] if self.size == 1 else list(self.comm.allgather(thing))
-
-    def gather(self, array: _Array, root: int = 0) -> _Array | None:
-        """Return the arrays of all ranks, in their order, on one of them; None on the others."""
+    def gatherv(self, array: _Array) -> _Array | None:
+        """Return the arrays of all ranks, in their order, on rank 0; None on the others."""
         if self.size == 1:
             return array
         sizes = np.array(self.comm.allgather(array.size), np.int64)
-        self._count(array.nbytes if self.rank != root else 0)
-        whole = np.empty(int(sizes.sum()), array.dtype) if self.rank == root else None
+        self._count(array.nbytes if self.rank else 0)
+        whole = None if self.rank else np.empty(int(sizes.sum()), array.dtype)
         received = None if whole is None else [whole, (sizes, _offsets(sizes))]
-        self.comm.Gatherv(np.ascontiguousarray(array), received, root=root)
+        self.comm.Gatherv(np.ascontiguousarray(array), received)
         return whole
 
-    def everywhere(self, array: _Array) -> _Array:
+    def allgatherv(self, array: _Array) -> _Array:
         """Return the arrays of all ranks, in their order, on every one: for short ones."""
         if self.size == 1:
             return array
@@ -248,10 +261,8 @@ class Exchange:
             self.comm.Allgatherv(np.ascontiguousarray(array), received)
         return whole
 
-    def scatter(
-        self, starts: IndexArray, whole: _Array | None, dtype: Any, root: int = 0
-    ) -> _Array:
-        """Return the own part of an array that one rank has."""
+    def scatterv(self, starts: IndexArray, whole: _Array | None, dtype: Any) -> _Array:
+        """Return the own part of an array that rank 0 has."""
         if self.size == 1:
             assert whole is not None  # it is on this rank
             return whole
@@ -259,7 +270,7 @@ class Exchange:
         own = np.empty(int(sizes[self.rank]), dtype)
         sent = None if whole is None else [np.ascontiguousarray(whole), (sizes, starts[:-1])]
         self._count(0 if whole is None else whole.nbytes - own.nbytes)
-        self.comm.Scatterv(sent, own, root=root)
+        self.comm.Scatterv(sent, own)
         return own
 
     def _by_owner(self, starts: IndexArray, keys: _Array) -> tuple[_Array, _Array]:
@@ -269,7 +280,7 @@ class Exchange:
         operations(RankOps, "numpy").owner_order(starts, keys, order, counts)
         return order, counts
 
-    def _counts_from(self, counts: _Array) -> _Array:
+    def _receive_counts(self, counts: _Array) -> _Array:
         received = np.empty_like(counts)
         self.comm.Alltoall(counts, received)
         return received
@@ -295,16 +306,6 @@ class Exchange:
             )
             out += [arrived[:, k] for k in range(width)] if width > 1 else [arrived[:, 0]]
         return tuple(out)
-
-    def _reduce(self, numbers: Sequence[float], operation: str) -> list[Any]:
-        values = np.array(numbers)
-        if self.size > 1:
-            self.comm.Allreduce(values.copy(), values, op=getattr(import_mpi(), operation))
-        return values.tolist()
-
-    def _count(self, n_bytes: int) -> None:
-        self.rounds += 1
-        self.bytes_sent += n_bytes
 
 
 def _offsets(counts: _Array) -> _Array:

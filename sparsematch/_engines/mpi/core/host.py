@@ -1,4 +1,4 @@
-"""What a rank does alone: the engines for host memory, found in the registry like any other."""
+"""Matching on one rank alone, by the engines for host memory that the registry finds."""
 
 from typing import Any
 
@@ -14,7 +14,7 @@ from sparsematch._types.matching import Matching
 def match_in_host_memory(
     graph: BipartiteCSR, matching: Matching, run: Run, *, warm: bool
 ) -> tuple[Any, ...]:
-    """Make a matching of a matrix of this process maximum; return what was done, as steps."""
+    """Make a matching of a matrix of this process maximum; return the steps of the account."""
     alone = Run(run.workers, run.seed, warm=warm)
     select("auto", "numpy", "exact", argument="method").improve(graph, matching, alone)
     return tuple(alone.steps)

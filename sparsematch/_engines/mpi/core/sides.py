@@ -1,9 +1,10 @@
-"""A matrix seen from its rows or from its columns: the lists of the own vertices of one side.
+"""A matrix by its rows or by its columns: the adjacency lists of the own vertices of one side.
 
-What a rank has lists of is major, what these lists name is minor; in a `Side` of the rows, rows are
-major, in one of the columns, columns.
+*Majors* are the vertices whose lists are stored, *minors* the vertices in these lists: rows and
+columns in a `Side` of the rows, columns and rows in a `Side` of the columns.
 """
 
+from dataclasses import dataclass
 from time import perf_counter
 from typing import Any
 
@@ -12,18 +13,19 @@ from numpy.typing import NDArray
 
 from sparsematch._engines.mpi.core.exchange import Exchange
 from sparsematch._engines.rank_operations import RankOps
-from sparsematch._engines.registry import Run, operations
+from sparsematch._engines.registry import ByProducts, Run, operations
 from sparsematch._types.arrays import IndexArray
 from sparsematch._types.over_ranks.matrix import DistributedCSR
 
 _Array = NDArray[Any]
 
-#: At least so many entries are sent in one exchange, if there are as many.
+#: Elements sent in one exchange, at least; entries. 1 << 16 makes its latency small beside the
+#: transfer.
 _LEAST_SLICE = 1 << 16
 
 
 def slice_size(n: int) -> int:
-    """Return how many of so many elements are sent between two exchanges."""
+    """Return how many of n elements are sent in one exchange."""
     return max(_LEAST_SLICE, n // 32)
 
 
@@ -37,7 +39,7 @@ class Side:
     major_starts, minor_starts : ndarray of int64, shape (ranks + 1,)
         Where the majors and minors of each rank begin.
     first_major, first_minor, n_majors, n_minors : int
-        Which ones this rank owns, and how many.
+        The first that this rank owns of each, and how many it owns.
     exchange : Exchange
         The exchanges of this run.
     """
@@ -68,14 +70,14 @@ class Side:
 
     @property
     def slice_size(self) -> int:
-        """How many entries are read between two exchanges: a share of the own ones.
+        """How many entries are read between two exchanges: a fraction of the own ones.
 
-        What is sent is wider than an index, and is there twice.
+        A message is wider than an index, and is in a send and a receive buffer.
         """
         return slice_size(self.indices.size)
 
     def flipped(self) -> "Side":
-        """Return the other side: its lists are sent to their owners, some at a time. Collective.
+        """Return the other side, by a transpose of the lists, slice by slice. Collective.
 
         Time: O(own entries). Workspace: as large as the result, and slices.
         """
@@ -93,17 +95,13 @@ class Side:
         make = operations(RankOps, "numpy").transposition
         out = (np.empty(0, self.dtype), False) if lists is None else (lists, True)
         args = self.indptr, self.indices, starts, rank, filled, *out, self.slice_size
-        self.exchange.converse(make(*args))
+        self.exchange.run_until_quiescent(make(*args))
 
-    def transposed(self, run: Run) -> "Side":
-        """Return the other side, counted in the run, or what an earlier step has left there.
-
-        Collective.
-        """
-        if isinstance(run.kept, Side):
-            other, run.kept = run.kept, None
-            other.exchange = self.exchange
-            return other
+    def transposed(self, run: Run, before: "SideByProducts | None") -> "Side":
+        """Return the other side, counted in the run, or the one of an earlier step. Collective."""
+        if before and before.other:
+            before.other.exchange = self.exchange
+            return before.other
         begin = perf_counter()
         other = self.flipped()
         run.transposes_built += 1
@@ -111,9 +109,9 @@ class Side:
         return other
 
     def slices(self, size: int | None = None) -> list[tuple[int, int]]:
-        """Return ranges of the own entries, or of so many, as many on every rank. Collective."""
+        """Return ranges of the own entries, or of `size`; as many on every rank. Collective."""
         step, size = self.slice_size, self.indices.size if size is None else size
-        (n,) = self.exchange.largest(-(-size // step))
+        (n,) = self.exchange.allreduce(-(-size // step), op="MAX")
         return [(min(k * step, size), min((k + 1) * step, size)) for k in range(n)]
 
     def majors_of_entries(self, begin: int, end: int) -> _Array:
@@ -146,6 +144,19 @@ class Side:
         return np.split(majors, np.flatnonzero(np.diff(group)) + 1)
 
 
+@dataclass(frozen=True, kw_only=True, slots=True)
+class SideByProducts(ByProducts):
+    """Those over ranks.
+
+    Attributes
+    ----------
+    other : Side or None
+        The side of the columns, if the next step will search from them.
+    """
+
+    other: Side | None = None
+
+
 class Lists:
     """Lists of known lengths, filled by elements that come in any order.
 
@@ -154,7 +165,7 @@ class Lists:
     indptr : ndarray of int64
         Where each list begins.
     columns : list of ndarray
-        One for each type that was asked for.
+        One for each type given.
     """
 
     def __init__(self, degree: _Array, *dtypes: Any) -> None:
@@ -163,7 +174,7 @@ class Lists:
         self._filled = self.indptr[:-1].copy()
 
     def append(self, keys: _Array, *columns: _Array) -> None:
-        """Append elements to the lists that keys name; those of one list stay in their order."""
+        """Append elements to the lists that keys name, in the order given."""
         at = np.empty(keys.size, np.int64)
         keys = np.ascontiguousarray(keys, np.int64)
         operations(RankOps, "numpy").places_in_lists(keys, self._filled, at)
@@ -174,7 +185,7 @@ class Lists:
 def first_of_each(keys: _Array, stamp: _Array) -> _Array:
     """Return for each element whether it is the first with its key.
 
-    `stamp` is workspace, one element per possible key; what is in it does not matter.
+    `stamp` is workspace, one element for each possible key, of any content.
     """
     places = np.arange(keys.size, dtype=stamp.dtype)
     stamp[keys[::-1]] = places[::-1]

@@ -2,25 +2,25 @@
 
 from dataclasses import dataclass
 from time import perf_counter
-from typing import Protocol
+from typing import Any, Protocol
 
 from sparsematch._types.run_info import StepInfo
 
 
 class Traffic(Protocol):
-    """What an account asks of the exchange of a run, over ranks or over their GPUs."""
+    """What an account needs of the exchange of a run, over ranks or over their GPUs."""
 
     rounds: int
     bytes_sent: int
     carrier: str
 
-    def sum(self, *numbers: int) -> list[int]:
+    def allreduce(self, *numbers: float) -> list[Any]:
         """Return the sums over all ranks."""
 
 
 @dataclass(slots=True)
 class Account:
-    """What an engine has done: phases, levels and rounds of all ranks, the rest of this one."""
+    """The work of an engine: phases, levels and rounds of all ranks, the rest of this one."""
 
     phases: int = 0
     levels: int = 0
@@ -38,8 +38,8 @@ def step_info(
     account: Account,
     reason: str = "",
 ) -> StepInfo:
-    """Add up an account over the ranks; `own_pairs` are the pairs of own rows. Collective."""
-    edges, paths, path_edges, sent, pairs = exchange.sum(
+    """Return the sum of the ranks' accounts; `own_pairs`: pairs of own rows. Collective."""
+    edges, paths, path_edges, sent, pairs = exchange.allreduce(
         account.edges,
         account.augmentations,
         account.path_edges,

@@ -1,4 +1,4 @@
-"""The block triangular form over ranks: coarse parts, strong components, places and numbers.
+"""The block triangular form over ranks: coarse parts, strong components, permutation, labels.
 
 Pothen, Fan, Computing the block triangular form of a sparse matrix (ACM TOMS 16, 1990): the fine
 blocks of the square part are the strong components of its graph of pairs.
@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from sparsematch._engines.mpi.core.exchange import Exchange, finishing
+from sparsematch._engines.mpi.core.exchange import Exchange, abort_on_error
 from sparsematch._engines.mpi.core.sides import Side
 from sparsematch._engines.mpi.decomposition.coarse_parts import coarse_parts
 from sparsematch._engines.mpi.decomposition.pair_graph import pair_graph
@@ -29,8 +29,8 @@ def block_form(A: DistributedCSR, given: DistributedMatching, run: Run) -> Distr
 
     Time: that of `coarse_parts` and of `strong_components`.
     """
-    coarse = coarse_parts(A, given, run)
-    with finishing(A.comm):
+    coarse = coarse_parts(A, given)
+    with abort_on_error(A.comm):
         exchange = Exchange(A.comm)
         in_square = coarse.row_part == SQUARE
         square = _square_graph(A, given, coarse, exchange)
@@ -42,13 +42,13 @@ def block_form(A: DistributedCSR, given: DistributedMatching, run: Run) -> Distr
 def _square_graph(
     A: DistributedCSR, matching: DistributedMatching, coarse: CoarseParts, exchange: Exchange
 ) -> list[Side]:
-    """Return the graph of the square part, in a list from which the one who uses it takes it."""
+    """Return the graph of the square part in a list, so that the caller can drop it from there."""
     mate = np.where(coarse.col_part == SQUARE, matching.col_mate, A.dtype.type(-1))
     return [pair_graph(A, coarse.row_part == SQUARE, mate, exchange)]
 
 
 class _Blocks(NamedTuple):
-    """The fine blocks of the square part: that of each own row, and the sizes of the own blocks."""
+    """Fine blocks of the square part: labels of own rows, sizes of own blocks, first, number."""
 
     block: IndexArray
     sizes: IndexArray
@@ -59,21 +59,21 @@ class _Blocks(NamedTuple):
 def _numbered(
     order: Order, in_square: NDArray[np.bool_], exchange: Exchange, dtype: Any
 ) -> _Blocks:
-    """Give the blocks numbers by their first places. Collective."""
+    """Give numbers to the blocks, by their first places. Collective."""
     places, rank = order.places, exchange.rank
     rows = np.flatnonzero(in_square)
     first_rows = rows[order.place[rows] == order.start[rows]]
-    (arrived,) = exchange.deliver(places.starts, order.place[first_rows])
+    (arrived,) = exchange.alltoallv(places.starts, order.place[first_rows])
     begins = np.zeros(places.n_own, bool)
     begins[arrived - places.first] = True
-    counts = exchange.everywhere(np.array([np.count_nonzero(begins)]))
+    counts = exchange.allgatherv(np.array([np.count_nonzero(begins)]))
     first, n = int(counts[:rank].sum()), int(counts.sum())
     number = (np.cumsum(begins) - 1 + first).astype(dtype)
     block = np.full(in_square.size, -1, dtype)
-    block[rows] = places.ask(order.start[rows], number)
+    block[rows] = places.query(order.start[rows], number)
     own = np.flatnonzero(begins) + places.first
     # the last own block ends where the first one of a later rank begins
-    ends = exchange.everywhere(own[:1] if own.size else np.array([-1]))[rank + 1 :]
+    ends = exchange.allgatherv(own[:1] if own.size else np.array([-1]))[rank + 1 :]
     n_places = int(places.starts[-1])
     end = next((int(place) for place in ends if place >= 0), n_places)
     return _Blocks(block, np.diff(own, append=end).astype(dtype), first, n)
@@ -87,7 +87,7 @@ def _assembled(
     square: _Blocks,
     exchange: Exchange,
 ) -> DistributedBlockForm:
-    """Add the horizontal part in front and the vertical part behind. Collective."""
+    """Put the horizontal part in front of the square part, the vertical part behind. Collective."""
     dtype, sizes = A.dtype, coarse.sizes
     (h_rows, h_cols), (n_square, _), (v_rows, v_cols) = sizes
     has_horizontal, has_vertical = int(h_cols > 0), int(v_rows > 0)
@@ -132,7 +132,7 @@ def _of_columns(
     n_free: int,
     exchange: Exchange,
 ) -> tuple[IndexArray, IndexArray]:
-    """Return place and block of the own columns: behind the unmatched ones, as their mates."""
+    """Return place and block of the own columns: unmatched ones first, then as their mates."""
     col_place, col_block = (np.zeros(matching.col_mate.size, A.dtype) for _ in range(2))
     matched = np.flatnonzero(matching.col_mate >= 0)
     mates = matching.col_mate[matched]
@@ -141,7 +141,7 @@ def _of_columns(
         def answer(keys: _Array, of_rows: IndexArray = of_rows) -> _Array:
             return of_rows[keys - A.first_row]
 
-        column[matched] = exchange.ask(A.row_starts, mates, answer) + A.dtype.type(shift)
+        column[matched] = exchange.query(A.row_starts, mates, answer) + A.dtype.type(shift)
     free = matching.col_mate < 0
     (before,) = _before(exchange, ((free, 0),))
     col_place[free] = before + np.arange(np.count_nonzero(free))
@@ -150,6 +150,6 @@ def _of_columns(
 
 def _before(exchange: Exchange, groups: Any) -> list[int]:
     """Return how many of each group are on earlier ranks. Collective."""
-    counts = exchange.everywhere(np.array([np.count_nonzero(flags) for flags, _ in groups]))
+    counts = exchange.allgatherv(np.array([np.count_nonzero(flags) for flags, _ in groups]))
     by_rank = counts.reshape(exchange.size, -1)[: exchange.rank].sum(axis=0)
     return [int(count) for count in by_rank]

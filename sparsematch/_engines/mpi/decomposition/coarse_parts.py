@@ -1,29 +1,28 @@
 """The coarse Dulmage-Mendelsohn parts over ranks, by two forests of a maximum matching.
 
 Dulmage, Mendelsohn, Coverings of bipartite graphs (Canadian J. Math. 10, 1958). The vertical part
-is what alternating paths reach from the free rows, the horizontal part what they reach from the
-free columns, which are searched on the transpose; the rest is square.
+is reached by alternating paths from the free rows, the horizontal part by those from the free
+columns, searched on the transpose; the rest is square.
 """
 
 import numpy as np
 
-from sparsematch._engines.mpi.core.exchange import Exchange, finishing
+from sparsematch._engines.mpi.core.exchange import Exchange, abort_on_error
 from sparsematch._engines.mpi.core.sides import Side
 from sparsematch._engines.mpi.matching.forest import Forest
-from sparsematch._engines.registry import Run
 from sparsematch._types.arrays import IndexArray
 from sparsematch._types.labels import HORIZONTAL, SQUARE, VERTICAL, CoarseParts
 from sparsematch._types.over_ranks.matching import DistributedMatching
 from sparsematch._types.over_ranks.matrix import DistributedCSR
 
 
-def coarse_parts(A: DistributedCSR, given: DistributedMatching, run: Run) -> CoarseParts:
+def coarse_parts(A: DistributedCSR, given: DistributedMatching) -> CoarseParts:
     """Return the part of every own row and column; the matching must be maximum. Collective.
 
     Time: O(own vertices and entries), and two exchanges a level. Workspace: the own part of the
     transpose, if a column is free.
     """
-    with finishing(A.comm):
+    with abort_on_error(A.comm):
         exchange = Exchange(A.comm)
         row_part = np.full(given.row_mate.size, SQUARE, np.int8)
         col_part = np.full(given.col_mate.size, SQUARE, np.int8)
@@ -36,7 +35,7 @@ def coarse_parts(A: DistributedCSR, given: DistributedMatching, run: Run) -> Coa
             forest = _reached(rows.flipped(), given.col_mate, given.row_mate)
             col_part[forest.major_tree >= 0] = HORIZONTAL
             row_part[forest.minor_tree >= 0] = HORIZONTAL
-        counts = exchange.sum(
+        counts = exchange.allreduce(
             *(int(np.count_nonzero(part == x)) for x in range(3) for part in (row_part, col_part))
         )
         sizes = tuple(zip(counts[::2], counts[1::2], strict=True))

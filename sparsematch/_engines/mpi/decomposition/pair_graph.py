@@ -1,9 +1,8 @@
-"""The directed graph of a square part over ranks: what its strong components are found in.
+"""The directed graph of a square part over ranks, whose strong components are the fine blocks.
 
 A vertex is a row of the square part with the column that it is matched to, and has the number of
-the row; there is an edge from u to v for each entry of row u in the column of v. Its strong
-components are the fine blocks. Lists of successors are those of a `Side` whose majors and minors
-both are rows.
+the row; there is an edge from u to v for each entry of row u in the column of v. Lists of
+successors are those of a `Side` whose majors and minors both are rows.
 """
 
 from collections.abc import Callable
@@ -19,7 +18,7 @@ from sparsematch._types.over_ranks.matrix import DistributedCSR
 
 _Array = NDArray[Any]
 
-#: Maps own majors and what their entries name to what is written, and whether it is kept.
+#: Maps majors and minors of entries to the numbers to write, and which entries are kept.
 _Rewrite = Callable[[_Array, _Array], tuple[_Array, NDArray[np.bool_]]]
 
 
@@ -35,7 +34,7 @@ def pair_graph(
     rows = Side.of_rows(A, exchange)
 
     def translate(majors: _Array, cols: _Array) -> tuple[_Array, NDArray[np.bool_]]:
-        to = exchange.ask(A.col_starts, cols, lambda keys: mate[keys - A.first_col])
+        to = exchange.query(A.col_starts, cols, lambda keys: mate[keys - A.first_col])
         return to, (to >= 0) & (to != majors) & is_vertex[majors - A.first_row]
 
     indptr, indices = _rewritten(rows, np.empty_like(A.indices), translate)
@@ -55,7 +54,7 @@ def keep_within(side: Side, label: IndexArray) -> Side:
         own = (ends >= first) & (ends < first + side.n_majors)
         keep[own] &= label[ends[own] - first] == here[own]
         away = np.flatnonzero(keep & ~own)
-        there = exchange.ask(side.major_starts, ends[away], lambda keys: label[keys - first])
+        there = exchange.query(side.major_starts, ends[away], lambda keys: label[keys - first])
         keep[away] = there == here[away]
         return ends, keep
 
@@ -64,7 +63,7 @@ def keep_within(side: Side, label: IndexArray) -> Side:
 
 
 def _rewritten(side: Side, out: IndexArray, rewrite: _Rewrite) -> tuple[IndexArray, IndexArray]:
-    """Write what is kept to `out`, slice by slice, and cut it off there. Collective."""
+    """Write the entries that are kept to `out`, slice by slice, and shrink it. Collective."""
     indptr, end_of_kept = np.zeros(side.n_majors + 1, np.int64), 0
     counts = indptr[1:]
     for begin, end in side.slices():
@@ -79,5 +78,5 @@ def _rewritten(side: Side, out: IndexArray, rewrite: _Rewrite) -> tuple[IndexArr
         out[end_of_kept : end_of_kept + written.size] = written
         end_of_kept += written.size
     np.cumsum(counts, out=counts)
-    out.resize(end_of_kept, refcheck=False)  # in place: a copy would need room for both
+    out.resize(end_of_kept, refcheck=False)  # in place: a copy would need memory for both
     return indptr, out

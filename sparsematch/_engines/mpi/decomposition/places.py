@@ -1,4 +1,4 @@
-"""Places in an order of vertices over ranks, which becomes finer until every block has its own."""
+"""Places in an order of vertices over ranks, refined step by step until blocks are consecutive."""
 
 from collections.abc import Iterator
 from typing import Any
@@ -19,16 +19,15 @@ _Array = NDArray[Any]
 class Places:
     """The places ``0:n``, which ranks own in balanced blocks.
 
-    A key is a place, too: that where the elements with this key begin, or any one between the
-    elements before and behind them. So sorting by keys refines the order, and nothing moves that
-    has its place already.
+    A key is a place, too: the first one of the elements with this key, or any between the elements
+    before and behind them. So sorting by keys refines the order, and settled vertices do not move.
 
     Attributes
     ----------
     starts : ndarray of int64, shape (ranks + 1,)
         Where the places of each rank begin.
-    taken : ndarray of bool
-        Whether each own place is that of a vertex that will not move again.
+    settled : ndarray of bool
+        Whether the vertex at each own place will not move again.
     """
 
     def __init__(self, n: int, dtype: Any, exchange: Exchange, seed: int) -> None:
@@ -36,7 +35,7 @@ class Places:
         self.starts = balanced(n, exchange.size)
         self.first = int(self.starts[exchange.rank])
         self.n_own = int(self.starts[exchange.rank + 1]) - self.first
-        self.taken = np.zeros(self.n_own, bool)
+        self.settled = np.zeros(self.n_own, bool)
         self._rng = np.random.default_rng([seed, exchange.rank])
 
     def sort(self, keys: _Array) -> IndexArray:
@@ -50,61 +49,60 @@ class Places:
         self._rng.shuffle(order)
         places = np.empty(keys.size, self.dtype)
         for part in self._slices(order):
-            places[part] = self.exchange.ask(
-                self.starts, keys[part], lambda arrived: self._append(arrived - self.first, ends)
+            places[part] = self.exchange.query(
+                self.starts, keys[part], lambda keys: self._append(keys - self.first, ends)
             )
         return places
 
     def _append(self, own: _Array, ends: IndexArray) -> _Array:
-        """Return the next place for each of these keys; elements come by rank, so shuffle them."""
-        order, at = self._rng.permutation(own.size), np.empty(own.size, np.int64)
+        """Return the next place for each of these keys, in random order: they arrive by rank."""
+        order, shuffled_places = self._rng.permutation(own.size), np.empty(own.size, np.int64)
         shuffled = np.ascontiguousarray(own[order], np.int64)
-        operations(RankOps, "numpy").places_in_lists(shuffled, ends, at)
+        operations(RankOps, "numpy").places_in_lists(shuffled, ends, shuffled_places)
         places = np.empty(own.size, self.dtype)
-        places[order] = at
+        places[order] = shuffled_places
         return places
 
     def starts_of(self, counts: _Array) -> IndexArray:
-        """Return where the elements of each key begin, given how many have each own one.
+        """Return where the elements of each own key begin, given how many there are of each.
 
-        Collective. What has its place counts as one element with this key.
+        Collective. A settled place counts as one element with this key.
         """
-        ends = np.cumsum(counts + self.taken)
-        totals = self.exchange.everywhere(ends[-1:] if ends.size else np.zeros(1, np.int64))
+        ends = np.cumsum(counts + self.settled)
+        totals = self.exchange.allgatherv(ends[-1:] if ends.size else np.zeros(1, np.int64))
         ends += int(totals[: self.exchange.rank].sum())
-        return ends - counts - self.taken
+        return ends - counts - self.settled
 
     def count(self, keys: _Array, *flags: NDArray[np.bool_]) -> list[_Array]:
-        """Return for each own place how many have it as key, and are flagged. Collective."""
+        """Return for each own place the number of equal keys, and with each flag. Collective."""
         counts = [np.zeros(self.n_own, self.dtype) for _ in range(1 + len(flags))]
-        everything = np.arange(keys.size, dtype=self.dtype)
-        for part in self._slices(everything):
-            arrived, *what = self.exchange.deliver(
+        for part in self._slices(np.arange(keys.size, dtype=self.dtype)):
+            arrived, *set_ = self.exchange.alltoallv(
                 self.starts, keys[part], *(flag[part] for flag in flags)
             )
             own = arrived - self.first
-            for count, chosen in zip(counts, [own, *(own[flag] for flag in what)], strict=True):
+            for count, chosen in zip(counts, [own, *(own[flag] for flag in set_)], strict=True):
                 count += np.bincount(chosen, minlength=self.n_own).astype(self.dtype)
         return counts
 
-    def ask(self, keys: _Array, table: _Array) -> _Array:
-        """Return what the tables of the owners say of each key. Collective."""
+    def query(self, keys: _Array, table: _Array) -> _Array:
+        """Return the element of the owner's table for each key. Collective."""
         answers = np.empty(keys.size, table.dtype)
         for part in self._slices(np.arange(keys.size, dtype=self.dtype)):
-            answers[part] = self.exchange.ask(
-                self.starts, keys[part], lambda asked: table[asked - self.first]
+            answers[part] = self.exchange.query(
+                self.starts, keys[part], lambda keys: table[keys - self.first]
             )
         return answers
 
-    def take(self, places: _Array) -> None:
-        """Note that places are taken for good. Collective."""
+    def settle(self, places: _Array) -> None:
+        """Record that the vertices at these places will not move again. Collective."""
         for part in self._slices(places):
-            (arrived,) = self.exchange.deliver(self.starts, part)
-            self.taken[arrived - self.first] = True
+            (arrived,) = self.exchange.alltoallv(self.starts, part)
+            self.settled[arrived - self.first] = True
 
     def _slices(self, elements: _Array) -> Iterator[_Array]:
-        """Yield as many parts of some elements on every rank. Collective."""
+        """Yield some elements in parts, as many on every rank. Collective."""
         size = slice_size(elements.size)
-        (n,) = self.exchange.largest(-(-elements.size // size))
+        (n,) = self.exchange.allreduce(-(-elements.size // size), op="MAX")
         for k in range(n):
             yield elements[k * size : (k + 1) * size]

@@ -1,4 +1,4 @@
-"""What is left of a search for strong components, gathered on one rank and ordered there."""
+"""The end of a search for strong components: the remaining graph, ordered on rank 0."""
 
 from typing import Any
 
@@ -7,7 +7,6 @@ from numpy.typing import NDArray
 
 from sparsematch._engines.mpi.core.host import local_pattern
 from sparsematch._engines.mpi.core.sides import Side
-from sparsematch._engines.mpi.decomposition.places import Places
 from sparsematch._engines.operations import DecompositionOps
 from sparsematch._engines.registry import Run, operations
 from sparsematch._types.arrays import IndexArray
@@ -15,31 +14,31 @@ from sparsematch._types.matching import Matching
 
 _Array = NDArray[Any]
 
-#: Vertices and edges, up to which the rest is gathered: some 30 MB of workspace.
+#: Size up to which the remaining graph is gathered; vertices and edges; about 30 MB of workspace.
 SMALL = 1_000_000
 
 
-def order_on_one(
-    side: Side, here: IndexArray, low: IndexArray, places: Places
+def order_on_rank_0(
+    side: Side, active: IndexArray, low: IndexArray
 ) -> tuple[IndexArray, IndexArray]:
-    """Return the place of each vertex that is left, and where its component begins. Collective.
+    """Return the place of each active vertex, and where its component begins. Collective.
 
-    `here` are these vertices, `low` is where the class of each row begins. Time: on one rank,
-    O(n log n + edges) of what is left.
+    `active`: the own active vertices; `low`: where the class of each row begins. Time: O(n log n +
+    edges) on rank 0, for n active vertices.
     """
     exchange = side.exchange
-    vertices = exchange.gather(here + side.first_major)
-    classes = exchange.gather(low[here])
-    degrees = exchange.gather(np.diff(side.indptr)[here])
-    ends = exchange.gather(side.indices)
-    counts = exchange.everywhere(np.array([here.size]))
+    vertices = exchange.gatherv(active + side.first_major)
+    classes = exchange.gatherv(low[active])
+    degrees = exchange.gatherv(np.diff(side.indptr)[active])
+    ends = exchange.gatherv(side.indices)
+    counts = exchange.allgatherv(np.array([active.size]))
     place = start = None
     if vertices is not None and classes is not None and degrees is not None:
         graph = _with_diagonal(vertices, degrees, ends, side.dtype)
         place, start = _order(graph, classes)
     starts = np.concatenate([[0], np.cumsum(counts)])
-    own_place = exchange.scatter(starts, place, side.dtype)
-    return own_place, exchange.scatter(starts, start, side.dtype)
+    own_place = exchange.scatterv(starts, place, side.dtype)
+    return own_place, exchange.scatterv(starts, start, side.dtype)
 
 
 def _with_diagonal(vertices: _Array, degrees: _Array, ends: Any, dtype: Any) -> Any:
@@ -50,17 +49,17 @@ def _with_diagonal(vertices: _Array, degrees: _Array, ends: Any, dtype: Any) -> 
     is_diagonal = np.zeros(indices.size, bool)
     is_diagonal[indptr[:-1]] = True
     indices[is_diagonal] = np.arange(n, dtype=dtype)
-    # they ascend, since ranks have consecutive rows
+    # vertices ascend, since ranks have consecutive rows
     indices[~is_diagonal] = np.searchsorted(vertices, ends)
     return local_pattern(indptr, indices, (n, n))
 
 
 def _order(graph: Any, classes: _Array) -> tuple[_Array, _Array]:
-    """Return places and starts by class, then by block of the block form of a full diagonal."""
+    """Return places and starts by class, then by block of the block form for the diagonal."""
     n = classes.size
     diagonal = np.arange(n, dtype=graph.dtype)
     labels = operations(DecompositionOps, "numpy").block_labels(
-        graph, Matching(diagonal, diagonal.copy()), Run()
+        graph, Matching(diagonal, diagonal.copy()), Run(), None
     )
     order = np.lexsort((labels.row_group, classes))
     group, low = labels.row_group[order], classes[order]

@@ -1,4 +1,4 @@
-"""What is asked of a graph over ranks beside its matching: is it one, and what its pairs weigh."""
+"""Checks of a graph over ranks, and the weight of a matching."""
 
 import math
 
@@ -7,7 +7,8 @@ from numpy.typing import NDArray
 
 from sparsematch._engines.distributed_operations import GraphPartOps
 from sparsematch._engines.edges import merge_larger, places
-from sparsematch._engines.mpi.core.exchange import Exchange, finishing
+from sparsematch._engines.mpi.core.exchange import Exchange, abort_on_error
+from sparsematch._engines.mpi.core.graph_parts import of_all_parts
 from sparsematch._engines.mpi.core.sides import Side
 from sparsematch._engines.registry import Run, operations
 from sparsematch._types.arrays import FloatArray, IndexArray
@@ -22,12 +23,9 @@ def validate_graph(part: GraphPart, run: Run) -> GraphProperties:
 
     Time: O(own rows + entries).
     """
-    with finishing(part.layout.comm):
+    with abort_on_error(part.layout.comm):
         own = operations(GraphPartOps, "numpy").part_properties(part, run)
-        ascending, finite, balance = zip(*Exchange(part.layout.comm).small(own), strict=True)
-        return GraphProperties(
-            ascending=all(ascending), symmetric=sum(balance) % 2**64 == 0, finite=all(finite)
-        )
+        return of_all_parts(Exchange(part.layout.comm), own)
 
 
 def matched_weight(part: GraphPart, mate: IndexArray) -> float:
@@ -35,14 +33,14 @@ def matched_weight(part: GraphPart, mate: IndexArray) -> float:
 
     Time: O(own rows log(degree)).
     """
-    with finishing(part.layout.comm):
+    with abort_on_error(part.layout.comm):
         own = operations(GraphPartOps, "numpy").part_weight(part, mate)
-        return math.fsum(Exchange(part.layout.comm).small(own))
+        return math.fsum(Exchange(part.layout.comm).allgather(own))
 
 
 def first_infinite(part: GraphPart) -> tuple[int, int, float]:
     """Return the first entry off the diagonal that is not finite, and its value. Collective."""
-    with finishing(part.layout.comm):
+    with abort_on_error(part.layout.comm):
         found = None
         if part.weight is not None:
             rows, cols = places(part)
@@ -51,7 +49,8 @@ def first_infinite(part: GraphPart) -> tuple[int, int, float]:
             if wrong.size:
                 p = int(wrong[0])
                 found = int(rows[p]), int(cols[p]), float(part.weight[p])
-        return next(place for place in Exchange(part.layout.comm).small(found) if place)
+        entry: tuple[int, int, float] = Exchange(part.layout.comm).first(found)
+        return entry
 
 
 def one_sided_entry(part: GraphPart) -> tuple[int, int] | None:
@@ -59,7 +58,7 @@ def one_sided_entry(part: GraphPart) -> tuple[int, int] | None:
 
     The entries must ascend. Collective.
     """
-    with finishing(part.layout.comm):
+    with abort_on_error(part.layout.comm):
         exchange = Exchange(part.layout.comm)
         here, (there, weight) = _places(part), _mirrored(part, exchange)
         size, end = max(here.size, there.size), (part.indptr.size - 1) * part.n
@@ -76,7 +75,8 @@ def one_sided_entry(part: GraphPart) -> tuple[int, int] | None:
             i, j = divmod(min(mine, int(there[p])), part.n)
             i += part.layout.first_row
             place = (i, j) if mine <= there[p] else (j, i)
-        return next((found for found in exchange.small(place) if found), None)
+        first: tuple[int, int] | None = exchange.first(place)
+        return first
 
 
 def take_larger(part: GraphPart) -> GraphPart:
@@ -84,7 +84,7 @@ def take_larger(part: GraphPart) -> GraphPart:
 
     Time: O(own entries log(own entries)).
     """
-    with finishing(part.layout.comm):
+    with abort_on_error(part.layout.comm):
         return merge_larger(part, _places(part), _mirrored(part, Exchange(part.layout.comm)))
 
 
@@ -95,7 +95,7 @@ def _places(part: GraphPart) -> _Places:
 
 
 def _mirrored(part: GraphPart, exchange: Exchange) -> tuple[_Places, FloatArray | None]:
-    """Return place and magnitude of the entries of all ranks whose mirror image is in own rows."""
+    """Return place and magnitude of the entries whose transposed entry is in an own row."""
     starts = part.layout.row_starts
     side = Side(part.layout.indptr, part.indices, (starts, starts), exchange)
     side.indptr = part.indptr.astype(np.int64)
@@ -104,7 +104,7 @@ def _mirrored(part: GraphPart, exchange: Exchange) -> tuple[_Places, FloatArray 
         columns = [part.indices[begin:end], side.majors_of_entries(begin, end)]
         if part.weight is not None:
             columns.append(np.abs(part.weight[begin:end]))
-        arrived.append(exchange.deliver(starts, *columns))
+        arrived.append(exchange.alltoallv(starts, *columns))
     rows, cols, *weight = (np.concatenate(column) for column in zip(*arrived, strict=True))
     code = (rows - part.layout.first_row).astype(np.int64) * part.n + cols
     return code, weight[0] if weight else None

@@ -4,8 +4,8 @@ Birn, Osipov, Sanders, Schulz, Sitchinava, Efficient parallel and external match
 section 3.2: a rank has consecutive vertices with all their edges. The messages are those of Manne,
 Bisseling, A parallel approximation algorithm for the weighted maximum matching problem (PPAM 2007):
 a vertex requests the neighbour on another rank that it points at, and announces that it is matched.
-A rank follows what a message changes as far as that stays on the rank, by the engine for its memory
-(`cpu/graph/local_max_part.hpp`); then comes the next exchange.
+Between two exchanges a rank processes all consequences of the messages within its own vertices, by
+the engine for host memory (`cpu/graph/local_max_part.hpp`).
 
 Invariant: an own vertex points at the first edge, in the one order of all back-ends, to a neighbour
 that is not known to be matched. So the matching is that of `greedy`, on any number of ranks.
@@ -16,7 +16,7 @@ from time import perf_counter
 import numpy as np
 
 from sparsematch._engines.distributed_operations import GraphPartOps
-from sparsematch._engines.mpi.core.exchange import Exchange, finishing
+from sparsematch._engines.mpi.core.exchange import Exchange, abort_on_error
 from sparsematch._engines.mpi.core.steps import Account, step_info
 from sparsematch._engines.registry import Run, operations
 from sparsematch._types.arrays import IndexArray
@@ -34,7 +34,7 @@ def improve(graph: GraphPart, mate: IndexArray, run: Run) -> None:
     chain of edges, each heavier than the one before, takes one whenever it changes ranks.
     """
     layout = graph.layout
-    with finishing(layout.comm):
+    with abort_on_error(layout.comm):
         begin = perf_counter()
         exchange, account = Exchange(layout.comm), Account()
         part = operations(GraphPartOps, "numpy").local_max_part(graph, run)
@@ -48,10 +48,10 @@ def improve(graph: GraphPart, mate: IndexArray, run: Run) -> None:
                 matched.append(int(np.count_nonzero(mate >= 0)))
             if not exchange.any(to.size > 0):
                 break
-            arrived = exchange.deliver(layout.row_starts, to, what)
+            arrived = exchange.alltoallv(layout.row_starts, to, what)
             to, what, edges = part.receive(*map(np.ascontiguousarray, arrived))
         part.mates(mate)
         own = np.arange(layout.first_row, layout.first_row + mate.size)
         pairs = int(np.count_nonzero(mate > own))
         step = step_info(exchange, "local_max", begin, pairs, account)
-        run.steps.append(step._replace(matched=tuple(exchange.sum(*matched))))
+        run.steps.append(step._replace(matched=tuple(exchange.allreduce(*matched))))

@@ -1,8 +1,8 @@
 """Augmentation along all paths of a forest at once.
 
-Path-parallel, as Algorithm 4 of Azad, Buluc (IPDPS 2016): walkers go from the leaves to the roots,
-each rank moving its own as far as it owns the minors (`over_ranks/augment.hpp` of the back-end for
-host memory). Trees are disjoint, so walkers never meet.
+Path-parallel, as Algorithm 4 of Azad, Buluc (IPDPS 2016): each path is followed from its leaf to
+its root, by each rank as far as it owns the minors (`over_ranks/augment.hpp` of the back-end for
+host memory). Trees are disjoint, so paths are.
 """
 
 from sparsematch._engines.mpi.matching.forest import Forest
@@ -11,7 +11,7 @@ from sparsematch._engines.registry import operations
 
 
 def augment(forest: Forest) -> tuple[int, int]:
-    """Augment along the path to each leaf; return how many paths end here, and own path edges.
+    """Augment along the path to each leaf; return the paths from own roots, and own path edges.
 
     Reads: leaves, parents. Writes: both mates. Collective. Time: O(own vertices of paths).
     """
@@ -20,5 +20,5 @@ def augment(forest: Forest) -> tuple[int, int]:
     kernel = operations(RankOps, "numpy").augmentation(
         forest.arrays, mates, forest.starts, exchange.rank
     )
-    exchange.converse(kernel)
+    exchange.run_until_quiescent(kernel)
     return kernel.paths(), 2 * kernel.pairs() - kernel.paths()

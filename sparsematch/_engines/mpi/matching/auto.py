@@ -1,39 +1,50 @@
 """The default over ranks: alone if there is one, gathered if the matrix is small, else together.
 
-See `core/cases.py`. The features are the number of ranks and the size of the matrix, which all
-ranks know, and how many entries are near the diagonal, which they add up.
+See `core/cases.py`. The features are the number of ranks, the size of the matrix, and the share of
+entries near the diagonal, by an allreduce.
 """
 
 from sparsematch._engines.mpi.core.cases import Cases, give_reason, improve_by_case
 from sparsematch._engines.mpi.core.exchange import Exchange
-from sparsematch._engines.mpi.core.sides import Side
+from sparsematch._engines.mpi.core.sides import Side, SideByProducts
 from sparsematch._engines.mpi.matching import by_rank, karp_sipser, ms_bfs
 from sparsematch._engines.mpi.matching.gathered import GATHERED, is_small
 from sparsematch._engines.registry import Run
 from sparsematch._types.over_ranks.matching import DistributedMatching
 from sparsematch._types.over_ranks.matrix import DistributedCSR
 
-SUMMARY = "One rank alone, a small matrix on one of them; else a start, then one search over all."
+SUMMARY = (
+    "One rank alone, a small matrix on one of them; else a heuristic, then one search over all."
+)
 
-#: Each rank begins alone if so much of what chance does not explain is within its own columns.
+#: Least (share - 1/ranks) / (1 - 1/ranks) for `by_rank`; share: entries in the columns lent to
+#: their rank. 0 is a random numbering, 1 a block diagonal one.
 NEAR = 0.5
 
 
-def improve(A: DistributedCSR, matching: DistributedMatching, run: Run) -> None:
+def improve(
+    A: DistributedCSR,
+    matching: DistributedMatching,
+    run: Run,
+    before: SideByProducts | None = None,
+) -> None:
     """Make the matching maximum. Collective.
 
     Reads: the matrix. Writes: both mates. Workspace, time: those of what it runs.
     """
-    improve_by_case(A, matching, run, _CASES)
+    improve_by_case(A, matching, run, before, _CASES)
 
 
-def _start(A: DistributedCSR, matching: DistributedMatching, run: Run) -> None:
-    """Match rank by rank where the numbering keeps neighbours near, else over all ranks."""
+def _start(
+    A: DistributedCSR, matching: DistributedMatching, run: Run, before: SideByProducts | None
+) -> SideByProducts | None:
+    """Match rank by rank if most entries are near the diagonal, else by Karp-Sipser."""
     near = by_rank.share_of_lent(Side.of_rows(A, Exchange(A.comm)))
     by_chance = 1 / A.n_ranks
     start = by_rank if near >= by_chance + NEAR * (1 - by_chance) else karp_sipser
-    start.improve(A, matching, run)
+    found = start.improve(A, matching, run, before)
     give_reason(run, f"{near:.0%} of the entries are in columns with the numbers of the rows")
+    return found
 
 
 _CASES = Cases(
@@ -43,5 +54,5 @@ _CASES = Cases(
     exchange=lambda A: Exchange(A.comm),
     start=_start,
     search=ms_bfs.improve,
-    together="what is left takes paths through several ranks",
+    together="the remaining augmenting paths may lead through several ranks",
 )

@@ -1,12 +1,11 @@
 """Initialisation rank by rank: each matches its own rows with columns that are lent to it.
 
-A rank knows its rows whole, so with the columns that it alone may use it has a matching problem of
-its own, which the engines for host memory solve to the end, without an exchange. It is lent the
-columns with the numbers of its rows, scaled to the number of columns: where the numbering keeps
-neighbours near, these are the ones that its rows have entries in. Proposals (cheap.py) make the
-matching maximal.
+A rank has its rows in full; with a set of columns that no other rank may use it has a matching
+problem of its own, which the engines for host memory solve exactly, without an exchange. It is lent
+the columns with the numbers of its rows, scaled to the number of columns: on a matrix of small
+bandwidth these contain most of its entries. Proposals (cheap.py) make the matching maximal.
 
-Invariant: a rank changes mates among its rows and the columns that are lent to it only.
+Invariant: a rank changes mates only among its rows and the columns lent to it.
 """
 
 from collections.abc import Iterator
@@ -16,7 +15,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from sparsematch._engines.mpi.core.exchange import Exchange, finishing
+from sparsematch._engines.mpi.core.exchange import Exchange, abort_on_error
 from sparsematch._engines.mpi.core.host import local_pattern, match_in_host_memory
 from sparsematch._engines.mpi.core.sides import Side
 from sparsematch._engines.mpi.core.steps import Account, step_info
@@ -32,13 +31,13 @@ SUMMARY = "Each rank matches its rows in full with the columns that have their n
 _Array = NDArray[Any]
 
 
-def improve(A: DistributedCSR, matching: DistributedMatching, run: Run) -> None:
+def improve(A: DistributedCSR, matching: DistributedMatching, run: Run, _: object = None) -> None:
     """Make the matching maximal. Collective.
 
-    Reads: the matrix. Writes: both mates. Workspace: an index per own entry in the columns that are
-    lent, and what the engines for host memory need. Time: that of a maximum matching of these.
+    Reads: the matrix. Writes: both mates. Workspace: an index per own entry in the lent columns,
+    and that of the engines for host memory. Time: that of a maximum matching of these.
     """
-    with finishing(A.comm):
+    with abort_on_error(A.comm):
         begin = perf_counter()
         exchange, account = Exchange(A.comm), Account()
         side = Side.of_rows(A, exchange)
@@ -49,7 +48,7 @@ def improve(A: DistributedCSR, matching: DistributedMatching, run: Run) -> None:
 
 
 def lent(side: Side) -> tuple[int, int]:
-    """Return where the minors that are lent to this rank begin and end."""
+    """Return the first minor lent to this rank, and the end."""
     n_majors, n_minors = int(side.major_starts[-1]), int(side.minor_starts[-1])
     begin, end = (
         v * n_minors // max(n_majors, 1)
@@ -59,24 +58,24 @@ def lent(side: Side) -> tuple[int, int]:
 
 
 def share_of_lent(side: Side) -> float:
-    """Return the share of the entries of all ranks that are in lent minors. Collective."""
+    """Return the fraction of all entries that are in minors lent to their rank. Collective."""
     begin, end = lent(side)
     step = side.slice_size
     parts = (side.indices[k : k + step] for k in range(0, side.indices.size, step))
     inside = sum(int(np.count_nonzero((part >= begin) & (part < end))) for part in parts)
-    inside, entries = side.exchange.sum(inside, side.indices.size)
+    inside, entries = side.exchange.allreduce(inside, side.indices.size)
     return inside / max(entries, 1)
 
 
 def _match(side: Side, matching: DistributedMatching, run: Run, account: Account) -> None:
-    """Match the own rows with what is lent, and report to the owners. Collective."""
+    """Match the own rows with lent columns, and send the mates to the owners. Collective."""
     begin, end = lent(side)
     row_mate, first = matching.row_mate, side.first_major
     cols = np.arange(begin, end, dtype=side.dtype)
-    mate = side.exchange.ask(
+    mate = side.exchange.query(
         side.minor_starts, cols, lambda keys: matching.col_mate[keys - side.first_minor]
     )
-    # rows and columns that are matched elsewhere stay as they are
+    # pairs with other columns, or with rows of other ranks, stay
     ours = (mate >= first) & (mate < first + side.n_majors)
     start = _pattern(side, mate, row_mate, account)
     start[1].col_mate[ours] = mate[ours] - first
@@ -88,12 +87,12 @@ def _match(side: Side, matching: DistributedMatching, run: Run, account: Account
     free = (mate < 0) | ours
     numbers = start[1].col_mate[free]
     numbers = np.where(numbers >= 0, numbers + first, UNMATCHED).astype(side.dtype)
-    keys, values = side.exchange.deliver(side.minor_starts, cols[free], numbers)
+    keys, values = side.exchange.alltoallv(side.minor_starts, cols[free], numbers)
     matching.col_mate[keys - side.first_minor] = values
 
 
 def _pattern(side: Side, mate: _Array, row_mate: _Array, account: Account) -> tuple[Any, Matching]:
-    """Return the matrix of the rows and lent columns that may be used, and an empty matching."""
+    """Return the submatrix of the usable rows and lent columns, and an empty matching."""
     begin, end = lent(side)
     indptr = np.zeros(side.n_majors + 1, np.int64)
     for low, high, _, keep in _usable(side, mate, row_mate):
@@ -112,7 +111,7 @@ def _pattern(side: Side, mate: _Array, row_mate: _Array, account: Account) -> tu
 def _usable(
     side: Side, mate: _Array, row_mate: _Array
 ) -> Iterator[tuple[int, int, _Array, NDArray[np.bool_]]]:
-    """Yield ranges of rows, their entries, and whether row and column of each may be used."""
+    """Yield ranges of rows, their entries, and which have a usable row and column."""
     (begin, end), first = lent(side), side.first_major
     usable = (mate < 0) | ((mate >= first) & (mate < first + side.n_majors))
     elsewhere = (row_mate >= 0) & ((row_mate < begin) | (row_mate >= end))

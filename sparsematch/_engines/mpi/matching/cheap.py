@@ -1,12 +1,11 @@
-"""Maximal matching by proposals: each free row names free columns, each column grants one of them.
+"""Maximal matching by proposals: free rows propose to columns, a free column accepts one proposal.
 
 Rounds as in Azad, Buluc, Distributed-memory algorithms for maximal cardinality matching using
-matrix algebra (IEEE Cluster 2015). In a round a free row names the next columns of its list, twice
-as many as in the round before; a free column grants itself to one of the rows that name it, the one
-that a hash of the round and the seed draws; a row takes the first column that grants, and passes
-over those that are matched.
+matrix algebra (IEEE Cluster 2015). In a round a free row proposes to the next columns of its list,
+twice as many as in the round before; a free column grants one proposal, drawn by a hash of the
+round and the seed; a row is matched to the first column that grants, and skips matched ones.
 
-Invariant: the columns that a row has passed over are matched, and stay so.
+Invariant: the columns that a row has skipped are matched, and stay matched.
 """
 
 import itertools
@@ -16,7 +15,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from sparsematch._engines.mpi.core.exchange import Exchange, finishing
+from sparsematch._engines.mpi.core.exchange import Exchange, abort_on_error
 from sparsematch._engines.mpi.core.sides import Side, first_of_each
 from sparsematch._engines.mpi.core.steps import Account, step_info
 from sparsematch._engines.registry import Run
@@ -28,17 +27,17 @@ SUMMARY = "Free rows propose to free columns, in rounds of one grant a column."
 _Array = NDArray[Any]
 _MATCHED, _DENIED, _GRANTED = 0, 1, 2
 
-#: No row names more columns than this in one round.
+#: Most proposals of a row in one round; columns.
 _WIDEST = 1 << 10
 
 
-def improve(A: DistributedCSR, matching: DistributedMatching, run: Run) -> None:
+def improve(A: DistributedCSR, matching: DistributedMatching, run: Run, _: object = None) -> None:
     """Make the matching maximal. Collective.
 
     Reads: the matrix. Writes: both mates. Workspace: a place per free row, and slices. Time:
     O(nnz / ranks), expected; the rounds are about the logarithm of the longest list.
     """
-    with finishing(A.comm):
+    with abort_on_error(A.comm):
         begin = perf_counter()
         exchange = Exchange(A.comm)
         account = Account()
@@ -57,7 +56,7 @@ def propose(
 ) -> None:
     """Propose until no free major has a free minor. Collective.
 
-    `majors`: the own free ones that may have one, if that is known.
+    `majors`: the own free ones that may have one, if known.
     """
     exchange = side.exchange
     if majors is None:
@@ -82,7 +81,7 @@ def _slices(widths: _Array, side: Side) -> list[slice]:
     """Cut the proposals of a round into slices, as many on every rank. Collective."""
     group = (np.cumsum(widths) - widths) // side.slice_size
     cuts = [0, *(np.flatnonzero(np.diff(group)) + 1).tolist(), widths.size]
-    (n,) = side.exchange.largest(len(cuts) - 1)
+    (n,) = side.exchange.allreduce(len(cuts) - 1, op="MAX")
     cuts += [widths.size] * (n + 1 - len(cuts))
     return [slice(*pair) for pair in itertools.pairwise(cuts)]
 
@@ -95,13 +94,13 @@ def _round(
     seed: int,
     account: Account,
 ) -> tuple[_Array, _Array]:
-    """Propose once; return where the lists of these majors go on, and which are still free."""
+    """Propose once; return the next place in the list of each major, and which are still free."""
     (begin, end), (major_mate, minor_mate) = window, mates
     exchange, counts = side.exchange, end - begin
     entries = np.repeat(begin - (np.cumsum(counts) - counts), counts)
     entries += np.arange(entries.size)
     account.edges += entries.size
-    who = np.repeat(np.arange(majors.size), counts)
+    proposer = np.repeat(np.arange(majors.size), counts)
     minors = side.indices[entries]
 
     def grant(keys: _Array) -> _Array:
@@ -113,19 +112,19 @@ def _round(
         answers[free[first_of_each(own[free], stamp)]] = _GRANTED
         return answers
 
-    answers = exchange.ask(side.minor_starts, minors, grant)
+    answers = exchange.query(side.minor_starts, minors, grant)
     granted = np.flatnonzero(answers == _GRANTED)
-    granted = granted[first_of_each(who[granted], np.empty(majors.size, np.int32))]
-    winners = majors[who[granted]]
+    granted = granted[first_of_each(proposer[granted], np.empty(majors.size, np.int32))]
+    winners = majors[proposer[granted]]
     major_mate[winners] = minors[granted]
     numbers = (winners + side.first_major).astype(side.dtype)
-    keys, values = exchange.deliver(side.minor_starts, minors[granted], numbers)
+    keys, values = exchange.alltoallv(side.minor_starts, minors[granted], numbers)
     minor_mate[keys - side.first_minor] = values
-    # a list goes on at its first minor that may still be free
-    passed = end.copy()
-    open_ = np.flatnonzero(answers)
-    np.minimum.at(passed, who[open_], entries[open_])
-    return passed, major_mate[majors] < 0
+    # each list continues at its first minor that was free
+    next_ = end.copy()
+    free = np.flatnonzero(answers)
+    np.minimum.at(next_, proposer[free], entries[free])
+    return next_, major_mate[majors] < 0
 
 
 def mixed(numbers: _Array, seed: int) -> _Array:

@@ -2,14 +2,15 @@
 
 The core of MCM-DIST (Azad, Buluc, Distributed-memory algorithms for maximum cardinality matching in
 bipartite graphs, IPDPS 2016, Algorithm 2), with rows of the matrix in blocks instead of a grid of
-processes. What a rank does alone is compiled (`over_ranks/forest.hpp` of the back-end for host
-memory): it follows its lists as long as it owns what they lead to. Claims on minors of others
-(minor, parent, the parent's mate, root) go to their owners; an owner gives a minor to the first
-claim, by rank and then by order, and tells the owner of its mate, which goes on. A minor without
-mate ends an augmenting path, which the owner of the root is told. An exchange carries all of that
-and whether its sender is busy, so that there are about as many exchanges as a path crosses ranks.
+processes. Between exchanges the compiled kernel of a rank (`over_ranks/forest.hpp` of the back-end
+for host memory) grows trees through its own vertices. Claims on minors of other ranks (minor,
+parent, the parent's mate, root) are sent to their owners; a minor joins the tree of the first
+claim, by rank and then by order, and its owner sends the mate to the rank that owns it, where the
+tree grows on. A minor without mate ends an augmenting path; the owner of the root gets its number.
+An exchange carries all these messages, and whether the sender is busy, so the number of exchanges
+is about the number of times that a path changes ranks.
 
-Invariant: trees are disjoint, since a minor is given once and each mate has one minor.
+Invariant: trees are disjoint, since a minor joins one tree and each mate has one minor.
 """
 
 from typing import Any
@@ -24,7 +25,8 @@ from sparsematch._types.arrays import IndexArray
 
 _Array = NDArray[Any]
 
-#: So many roots that have found a path are announced to all ranks in one exchange, at most.
+#: Most roots with a path announced to all ranks in one exchange; roots over all ranks; bounds the
+#: send buffers.
 _ANNOUNCED = 1 << 15
 
 
@@ -43,15 +45,15 @@ class Forest:
     Attributes
     ----------
     major_tree, minor_tree : ndarray
-        The tree of each own vertex, as this rank numbers trees, or -1.
+        The tree of each own vertex, in this rank's numbering of trees, or -1.
     minor_parent, minor_before : ndarray
-        The major from which each own minor was reached, and the mate that it had then.
+        The major from which each own minor was reached, and the mate of that major then.
     leaf : ndarray
         For an own root: the unmatched minor that its tree has found, or -1.
     levels : int
         Exchanges in which it grew.
     workspace : int
-        The most bytes that the compiled part has had, beside the arrays.
+        Peak workspace of the compiled kernel, beside the arrays; bytes.
     """
 
     def __init__(
@@ -71,7 +73,7 @@ class Forest:
 
     @property
     def arrays(self) -> tuple[Any, ...]:
-        """The arrays, as kernels take them."""
+        """The arrays, as arguments of kernels."""
         return (
             self.side.indptr,
             self.side.indices,
@@ -94,10 +96,10 @@ class Forest:
     def grow(self) -> bool:
         """Grow until no tree can; return whether one has found a path. Collective.
 
-        Reads: lists, mates. Writes: trees, parents, leaves. Time: O(entries of what is reached).
+        Reads: lists, mates. Writes: trees, parents, leaves. Time: O(entries of majors reached).
         """
         exchange = self.side.exchange
-        self.levels += exchange.converse(self._kernel) - 1
+        self.levels += exchange.run_until_quiescent(self._kernel) - 1
         self.workspace = max(self.workspace, self._kernel.bytes())
         return exchange.any(self._kernel.has_found())
 
@@ -106,12 +108,12 @@ class Forest:
         self._kernel.plant()
 
     def release(self) -> None:
-        """Take the trees that had a path out of the forest; the others go on growing. Collective.
+        """Release the trees that had a path; the others continue to grow. Collective.
 
-        Time: O(own vertices), and in `grow` the entries of what stays: their lists are read again,
-        as what was released may be in them.
+        Time: O(own vertices), and in `grow` the entries of the majors that stay: released minors
+        may be in their lists.
         """
         starts, first = self.side.major_starts, self.side.first_major
         roots = self._kernel.roots()
-        done = self.side.exchange.ask(starts, roots, lambda keys: self.leaf[keys - first] >= 0)
+        done = self.side.exchange.query(starts, roots, lambda keys: self.leaf[keys - first] >= 0)
         self._kernel.release(done)

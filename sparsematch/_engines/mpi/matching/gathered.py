@@ -1,9 +1,9 @@
-"""Which matrices one rank gathers."""
+"""Which matrices rank 0 gathers."""
 
 from sparsematch._types.over_ranks.matrix import DistributedCSR
 
-#: Rows, columns and entries together, up to which a matrix is gathered: some 30 MB of workspace. A
-#: constant, so that the memory of that rank is bounded whatever the matrix.
+#: Size up to which a matrix is gathered; rows + columns + entries; about 30 MB of workspace on rank
+#: 0, whatever the matrix.
 GATHERED = 1_000_000
 
 

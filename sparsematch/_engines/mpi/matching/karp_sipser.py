@@ -1,14 +1,14 @@
-"""Karp-Sipser over ranks: who has one free neighbour left is matched to it, else rows are picked.
+"""Karp-Sipser over ranks: vertices with one free neighbour are matched to it, else random rows.
 
 Karp, Sipser, Maximum matching in sparse random graphs (FOCS 1981), in rounds over ranks as in Azad,
 Buluc, Distributed-memory algorithms for maximal cardinality matching using matrix algebra (IEEE
-Cluster 2015). What a rank does alone is compiled (`over_ranks/karp_sipser.hpp` of the back-end for
-host memory): it follows degrees of one as long as it owns both ends; the counts of others, and
-proposals to them, go out in letters. Where no rank has such a vertex, each picks some rows. It
-reads the matrix from both sides, so it needs the transpose. Proposals (cheap.py) make the matching
-maximal where a picked row has met matched columns only.
+Cluster 2015). Between exchanges the compiled kernel of a rank (`over_ranks/karp_sipser.hpp` of the
+back-end for host memory) matches vertices of residual degree one whose neighbour it owns; degree
+updates and proposals to other ranks are messages. When no rank has such a vertex, each picks some
+rows. It needs the lists of both sides, that is, the transpose. Proposals (cheap.py) make the
+matching maximal where all columns that a picked row has tried were matched.
 
-Invariant: a vertex is matched by its owner, which has the first word on who proposes to it.
+Invariant: the owner of a vertex alone decides which proposal is accepted.
 """
 
 from time import perf_counter
@@ -16,8 +16,8 @@ from time import perf_counter
 import numpy as np
 from numpy.typing import NDArray
 
-from sparsematch._engines.mpi.core.exchange import Exchange, finishing
-from sparsematch._engines.mpi.core.sides import Side
+from sparsematch._engines.mpi.core.exchange import Exchange, abort_on_error
+from sparsematch._engines.mpi.core.sides import Side, SideByProducts
 from sparsematch._engines.mpi.core.steps import Account, step_info
 from sparsematch._engines.mpi.matching.cheap import propose
 from sparsematch._engines.mpi.matching.ms_bfs import count_free, from_columns
@@ -29,29 +29,39 @@ from sparsematch._types.over_ranks.matrix import DistributedCSR
 SUMMARY = "Rows and columns with one free neighbour first, then some at random, over all ranks."
 
 
-def improve(A: DistributedCSR, matching: DistributedMatching, run: Run) -> None:
+def improve(
+    A: DistributedCSR,
+    matching: DistributedMatching,
+    run: Run,
+    before: SideByProducts | None = None,
+) -> SideByProducts | None:
     """Make the matching maximal. Collective.
 
     Reads: the matrix. Writes: both mates. Workspace: the transpose, two numbers per own vertex.
     Time: O(nnz / ranks), and an exchange for each link of a chain that leads to another rank.
     """
-    with finishing(A.comm):
+    with abort_on_error(A.comm):
         begin = perf_counter()
         exchange, account = Exchange(A.comm), Account()
         side = Side.of_rows(A, exchange)
-        before = run.transpose_seconds
-        rows = _match(side, matching, run, account)
-        begin += run.transpose_seconds - before
+        transposing = run.transpose_seconds
+        rows, found = _match(side, matching, run, before, account)
+        begin += run.transpose_seconds - transposing
         propose(side, matching.row_mate, matching.col_mate, run.seed, account, rows)
         own = int(np.count_nonzero(matching.row_mate >= 0))
         run.steps.append(step_info(exchange, "karp_sipser", begin, own, account))
+        return found
 
 
 def _match(
-    side: Side, matching: DistributedMatching, run: Run, account: Account
-) -> NDArray[np.int64]:
-    """Follow degrees of one, and pick rows; return the free rows that have free columns left."""
-    other = side.transposed(run)
+    side: Side,
+    matching: DistributedMatching,
+    run: Run,
+    before: SideByProducts | None,
+    account: Account,
+) -> tuple[NDArray[np.int64], SideByProducts | None]:
+    """Run the kernel; return the free rows that still have free columns."""
+    other = side.transposed(run, before)
     # degree, and exclusive or of the free neighbours, of each vertex
     left = [np.empty(2 * mate.size, side.dtype) for mate in (matching.row_mate, matching.col_mate)]
     kernel = operations(RankOps, "numpy").karp_sipser(
@@ -62,9 +72,8 @@ def _match(
         side.slice_size,
         run.seed,
     )
-    account.levels += side.exchange.converse(kernel)
+    account.levels += side.exchange.run_until_quiescent(kernel)
     account.edges += kernel.edges()
-    if from_columns(*count_free(side.exchange, matching.row_mate, matching.col_mate)):
-        run.kept = other
-
-    return np.flatnonzero((matching.row_mate < 0) & (left[0][::2] > 0))
+    free = count_free(side.exchange, matching.row_mate, matching.col_mate)
+    rows = np.flatnonzero((matching.row_mate < 0) & (left[0][::2] > 0))
+    return rows, SideByProducts(other=other) if from_columns(*free) else None

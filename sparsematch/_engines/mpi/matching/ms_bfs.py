@@ -4,19 +4,19 @@ MCM-DIST (Azad, Buluc, Distributed-memory algorithms for maximum cardinality mat
 graphs, IPDPS 2016), and the grafting of Azad, Buluc, Pothen, A parallel tree grafting algorithm for
 maximum cardinality matching in bipartite graphs (IPDPS 2015, Algorithm 3). A phase grows a forest
 (forest.py), augments along a path in every tree that has found one (augment.py) and releases the
-vertices of these trees; trees without a path stay, and grow on into what was released. When no tree
+vertices of these trees; trees without a path stay, and grow into released vertices. When no tree
 finds a path, none exists.
 
 Names: active X vertices are majors of trees that stay, renewable Y vertices are released minors.
-Invariant: minors that are given lie in trees without a path, or in trees of this phase.
+Invariant: each visited minor is in a tree without a path, or in a tree of this phase.
 """
 
 from time import perf_counter
 
 import numpy as np
 
-from sparsematch._engines.mpi.core.exchange import Exchange, finishing
-from sparsematch._engines.mpi.core.sides import Side
+from sparsematch._engines.mpi.core.exchange import Exchange, abort_on_error
+from sparsematch._engines.mpi.core.sides import Side, SideByProducts
 from sparsematch._engines.mpi.core.steps import Account, step_info
 from sparsematch._engines.mpi.matching.augment import augment
 from sparsematch._engines.mpi.matching.forest import Forest
@@ -29,34 +29,40 @@ SUMMARY = (
     "Searches from all free rows at once over all ranks, each as far as it can; trees are grafted."
 )
 
-#: From the columns where so many times fewer of them are free: it needs the transpose.
+#: Least ratio of free rows to free columns at which searches start from the columns; they need the
+#: transpose.
 TRANSPOSE_GAIN = 4
 
 
 def count_free(exchange: Exchange, *mates: IndexArray) -> list[int]:
     """Count the unmatched vertices of each kind on all ranks. Collective."""
-    return exchange.sum(*(int(np.count_nonzero(mate < 0)) for mate in mates))
+    return exchange.allreduce(*(int(np.count_nonzero(mate < 0)) for mate in mates))
 
 
 def from_columns(free_rows: int, free_cols: int) -> bool:
-    """Tell whether searches begin at the free columns."""
+    """Tell whether searches start from the free columns."""
     return 0 < TRANSPOSE_GAIN * free_cols < free_rows
 
 
-def improve(A: DistributedCSR, matching: DistributedMatching, run: Run) -> None:
+def improve(
+    A: DistributedCSR,
+    matching: DistributedMatching,
+    run: Run,
+    before: SideByProducts | None = None,
+) -> None:
     """Make the matching maximum. Collective.
 
     Reads: the matrix. Writes: both mates. Workspace: four numbers per own row, three per own
-    column, one for eight own entries, and letters. Time: O(phases nnz / ranks), and an exchange for
-    each time that the longest path of a phase leads to another rank.
+    column, one for eight own entries, and message buffers. Time: O(phases nnz / ranks), and an
+    exchange for each time that the longest path of a phase changes ranks.
     """
-    with finishing(A.comm):
+    with abort_on_error(A.comm):
         begin = perf_counter()
         exchange = Exchange(A.comm)
         side, mates = Side.of_rows(A, exchange), (matching.row_mate, matching.col_mate)
         free_rows, free_cols = count_free(exchange, *mates)
         if from_columns(free_rows, free_cols):
-            side, mates = side.transposed(run), mates[::-1]
+            side, mates = side.transposed(run, before), mates[::-1]
         account = Account()
         if free_rows and free_cols:
             _search(Forest(side, *mates), account)

@@ -1,11 +1,11 @@
-"""Rows moved to where their mates are on the diagonal, to the ranks that own these places."""
+"""Redistribution of a matrix with its rows permuted so that matched entries are on the diagonal."""
 
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from sparsematch._engines.mpi.core.exchange import Exchange, finishing
+from sparsematch._engines.mpi.core.exchange import Exchange, abort_on_error
 from sparsematch._engines.mpi.core.sides import Lists, Side
 from sparsematch._types.arrays import FloatArray, scale_entries
 from sparsematch._types.over_ranks.matching import DistributedMatching
@@ -19,10 +19,10 @@ def permute_and_redistribute(A: DistributedCSR, given: DistributedMatching) -> D
 
     Time: O(own rows and entries). Workspace: as large as the result, and slices.
     """
-    with finishing(A.comm):
+    with abort_on_error(A.comm):
         exchange = Exchange(A.comm)
         place = places(A, given, exchange)
-        keys, degrees = exchange.deliver(A.row_starts, place, np.diff(A.indptr).astype(A.dtype))
+        keys, degrees = exchange.alltoallv(A.row_starts, place, np.diff(A.indptr).astype(A.dtype))
         degree = np.zeros(place.size, np.int64)
         degree[keys - A.first_row] = degrees
         side = Side.of_rows(A, exchange)
@@ -33,7 +33,7 @@ def permute_and_redistribute(A: DistributedCSR, given: DistributedMatching) -> D
             if A.values is not None:
                 columns.append(A.values[begin:end])
             to = place[side.majors_of_entries(begin, end) - A.first_row]
-            keys, *columns = exchange.deliver(A.row_starts, to, *columns)
+            keys, *columns = exchange.alltoallv(A.row_starts, to, *columns)
             lists.append(keys - A.first_row, *columns)
     indices, *values = lists.columns
     return DistributedCSR(A.comm, lists.indptr, indices, A.first_row, A.shape, *values)
@@ -45,11 +45,11 @@ def scale(A: DistributedCSR, row_scale: FloatArray, col_scale: FloatArray) -> Di
     Collective. Time: O(own entries). Workspace: the new values, and slices.
     """
     assert A.values is not None
-    with finishing(A.comm):
+    with abort_on_error(A.comm):
         side = Side.of_rows(A, Exchange(A.comm))
         scaled = np.empty(A.local_nnz, np.result_type(A.values, np.float64))
         for begin, end in side.slices():
-            by_col = side.exchange.ask(
+            by_col = side.exchange.query(
                 A.col_starts, A.indices[begin:end], lambda cols: col_scale[cols - A.first_col]
             )
             by_row = row_scale[side.majors_of_entries(begin, end) - A.first_row]
@@ -58,20 +58,20 @@ def scale(A: DistributedCSR, row_scale: FloatArray, col_scale: FloatArray) -> Di
 
 
 def places(A: DistributedCSR, matching: DistributedMatching, exchange: Exchange) -> _Array:
-    """Return where each own row goes: the inverse of `Matching.as_permutation`. Collective.
+    """Return the place of each own row: the inverse of `Matching.as_permutation`. Collective.
 
-    The k-th row that is left goes to the k-th place that is left.
+    The k-th row that has no place by its mate gets the k-th free place.
     """
     place = matching.row_mate.copy()
     left = np.flatnonzero((place < 0) | (place >= A.n_rows))
     cols = np.arange(A.own_cols.start, A.own_cols.stop, dtype=A.dtype)
     free = cols[(matching.col_mate < 0) & (cols < A.n_rows)]
-    counts = exchange.everywhere(np.array([left.size, free.size]))
+    counts = exchange.allgatherv(np.array([left.size, free.size]))
     ends_of_rows, ends_of_free = np.cumsum(counts.reshape(-1, 2), axis=0).T
     starts = np.concatenate([[0], ends_of_free])
     n_free, rank = int(starts[-1]), exchange.rank
     k = np.arange(left.size) + ends_of_rows[rank] - left.size
     below = k < n_free
     place[left[~below]] = A.n_cols + k[~below] - n_free
-    place[left[below]] = exchange.ask(starts, k[below], lambda keys: free[keys - starts[rank]])
+    place[left[below]] = exchange.query(starts, k[below], lambda keys: free[keys - starts[rank]])
     return place

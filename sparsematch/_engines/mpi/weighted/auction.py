@@ -2,14 +2,14 @@
 
 Bertsekas, The auction algorithm: a distributed relaxation method for the assignment problem (Annals
 of Operations Research 14, 1988), with all free rows bidding at once. A row bids for the column with
-the least cost plus price, and offers what makes it as dear as its second best one, and epsilon. A
-column goes to the highest bidder, whose predecessor is free again. Epsilon shrinks in phases, which
-keep the prices.
+the least cost plus price; it offers the price at which that column is as expensive as the second
+best one, plus epsilon. The highest bidder gets the column, and its former row is free again.
+Epsilon decreases from phase to phase, and prices are kept.
 
 Invariant: the column of a matched row is within epsilon of the least cost plus price in its row.
-Where all rows are matched, the matching therefore costs at most epsilon for each pair more than the
-cheapest one. Few rows that compete for too few columns would bid for very long: rounds are limited,
-and what is left is for an exact engine.
+If all rows are matched, the cost of the matching exceeds the least by at most epsilon a pair. Rows
+that compete for too few columns would bid for very long: rounds are limited, and an exact engine
+matches the rest.
 """
 
 from typing import Any
@@ -23,33 +23,33 @@ from sparsematch._types.over_ranks.matching import DistributedMatching
 
 _Array = NDArray[Any]
 
-#: Factors of e by which a pair may be too small, phase by phase.
+#: Epsilon of each phase: excess over the least cost; natural logarithm of a magnitude.
 EPSILONS = 1.0, 0.2, 0.04
-#: Rounds of a phase, at most.
+#: Most rounds of a phase; rounds.
 ROUNDS = 2000
-#: A row gives up where cost and price of its best column are above so many times the largest cost,
-#: and so many epsilons: there are more rows than columns nearby.
-_DEAR, _STEPS = 3, 32
+#: A row stops bidding where cost plus price of its best column exceed _HIGHEST largest costs plus
+#: _STEPS epsilons; multiples: more rows than columns compete there.
+_HIGHEST, _STEPS = 3, 32
 
 
 def auction(costs: ScaledCosts, matching: DistributedMatching) -> FloatArray:
     """Match rows with columns; return the prices of the own columns. Collective.
 
     The matching must be empty. Time: a pass over the own entries for each phase, and in each round
-    the entries of rows that are free. Workspace: some numbers for each own row and column.
+    the entries of the free rows. Workspace: some numbers for each own row and column.
     """
     price = np.zeros(matching.col_mate.size)
-    largest = max(costs.exchange.small(float(costs.cost.max(initial=0))))
-    # what is free in the end must not have a price of an earlier phase, and some is if not square
+    (largest,) = costs.exchange.allreduce(float(costs.cost.max(initial=0)), op="MAX")
+    # a column that is free at the end must not keep a price of an earlier phase
     is_square = costs.A.n_rows == costs.A.n_cols
     for epsilon in EPSILONS if is_square else EPSILONS[-1:]:
         matching.row_mate[:] = matching.col_mate[:] = UNMATCHED
         bidding = np.diff(costs.side.indptr) > 0
-        limit = _DEAR * largest + _STEPS * epsilon
+        limit = _HIGHEST * largest + _STEPS * epsilon
         for _ in range(ROUNDS):
             free = np.flatnonzero((matching.row_mate < 0) & bidding)
             groups = costs.side.slices_of(free)
-            (n,) = costs.exchange.largest(len(groups))
+            (n,) = costs.exchange.allreduce(len(groups), op="MAX")
             if n == 0:
                 break
             for k in range(n):
@@ -63,28 +63,28 @@ def auction(costs: ScaledCosts, matching: DistributedMatching) -> FloatArray:
 def _bids(
     costs: ScaledCosts, rows: _Array, price: FloatArray, epsilon: float, limit: float
 ) -> tuple[_Array, _Array, FloatArray]:
-    """Return the columns that rows bid for, these rows, and the prices offered. Collective."""
+    """Return columns, the rows that bid for them, and the prices offered. Collective."""
     A = costs.A
     entries, counts = costs.side.entries_of(rows)
     cols = A.indices[entries]
     total = costs.cost[entries]
-    total += costs.exchange.ask(A.col_starts, cols, lambda keys: price[keys - A.first_col])
-    whole = (rows + A.first_row).astype(A.dtype)
+    total += costs.exchange.query(A.col_starts, cols, lambda keys: price[keys - A.first_col])
+    bidders = (rows + A.first_row).astype(A.dtype)
     if not rows.size:
-        return cols, whole, total
+        return cols, bidders, total
     starts = np.cumsum(counts) - counts
     least = np.minimum.reduceat(total, starts)
-    # the first entry that is least
-    at = np.flatnonzero(total == np.repeat(least, counts))
-    of_row = np.repeat(np.arange(rows.size), counts)[at]
-    best = at[np.diff(of_row, prepend=-1) != 0]
+    # the first least entry of each row
+    minima = np.flatnonzero(total == np.repeat(least, counts))
+    of_row = np.repeat(np.arange(rows.size), counts)[minima]
+    best = minima[np.diff(of_row, prepend=-1) != 0]
     total[best] = np.inf
     second = np.minimum.reduceat(total, starts)
-    # there is nothing else that it could have: one epsilon more than nothing
+    # the row has no other column: raise the price by epsilon alone
     second = np.where(np.isinf(second), least, second)
     offers = second - costs.cost[entries[best]] + epsilon
     bid = least <= limit
-    return cols[best][bid], whole[bid], offers[bid]
+    return cols[best][bid], bidders[bid], offers[bid]
 
 
 def _sell(
@@ -95,9 +95,9 @@ def _sell(
     rows: _Array,
     offers: FloatArray,
 ) -> None:
-    """Give each column to the highest bid, the first row among equal ones. Collective."""
+    """Match each column to its highest bidder, the first row among equals. Collective."""
     A, exchange = costs.A, costs.exchange
-    own, rows, offers = exchange.deliver(A.col_starts, cols, rows, offers)
+    own, rows, offers = exchange.alltoallv(A.col_starts, cols, rows, offers)
     own = own - A.first_col
     order = np.lexsort((-rows, offers, own))
     k = order[np.diff(own[order], append=-1) != 0]
@@ -105,7 +105,7 @@ def _sell(
     former = matching.col_mate[own]
     price[own], matching.col_mate[own] = offers[k], winners
     former = former[former >= 0]
-    told = np.concatenate([winners, former])
+    rows = np.concatenate([winners, former])
     mates = np.concatenate([own + A.first_col, np.full(former.size, UNMATCHED)]).astype(A.dtype)
-    told, mates = exchange.deliver(A.row_starts, told, mates)
-    matching.row_mate[told - A.first_row] = mates
+    rows, mates = exchange.alltoallv(A.row_starts, rows, mates)
+    matching.row_mate[rows - A.first_row] = mates

@@ -1,10 +1,10 @@
 """Duals of the rows and columns of a matrix over ranks, and the bound that they prove.
 
-Whatever the matching: if no entry costs less than the duals of its row and column add up to, no
-matching of so many pairs costs less than the duals of so many rows and columns do. The duals are
-those with which the pairs at hand cost as much as their duals, as far as that can be: shortest
-distances over alternating paths (Bellman, On a routing problem, Quart. Appl. Math. 16, 1958). With
-an optimal matching these prove it optimal, once distances do not fall any more.
+Weak duality: if the cost of each entry is at least the sum of the duals of its row and column, a
+matching of n pairs costs at least the n smallest duals of rows plus the n smallest of columns. The
+duals are chosen so that as many matched entries as possible cost exactly that sum: shortest
+distances along alternating paths (Bellman, On a routing problem, Quart. Appl. Math. 16, 1958). If
+the matching is optimal and distances have converged, they prove it optimal.
 """
 
 from typing import Any, NamedTuple
@@ -19,16 +19,17 @@ from sparsematch._types.arrays import FloatArray
 
 _Array = NDArray[Any]
 
-#: Rounds of shortening paths at most, each a pass over the entries of what has become nearer: a
-#: matching that is not optimal has cycles on which distances fall for ever.
+#: Most rounds of shortening paths; passes over the entries of rows whose distance has decreased. A
+#: matching that is not optimal has negative cycles, on which distances decrease for ever.
 ROUNDS = 64
-#: Distances that fall by less are left.
+#: Least decrease of a distance that is propagated; natural logarithm of a magnitude.
 _LEAST = 1e-12
+#: Steps of a bisection; 60 bring a double to its last bits.
 _BISECTIONS = 60
 
 
 class Duals(NamedTuple):
-    """Duals of the own rows and columns, and the least that so many pairs can cost."""
+    """Duals of the own rows and columns, and the lower bound on the cost that they prove."""
 
     row_dual: FloatArray
     col_dual: FloatArray
@@ -36,10 +37,11 @@ class Duals(NamedTuple):
 
 
 def best_duals(costs: ScaledCosts, pairs: Interchange, col_dual: FloatArray, n_pairs: int) -> Duals:
-    """Return the duals, of those tried, that prove the most. Collective.
+    """Return the duals with the largest bound of three candidates. Collective.
 
-    Tried are those of the scaling alone, the given ones of the columns, and distances that begin
-    with these. Time: O(own entries) a round. Workspace: some numbers for each own row and column.
+    These are the duals of the scaling alone, the given ones of the columns, and distances that
+    start from these. Time: O(own entries) a round. Workspace: some numbers for each own row and
+    column.
     """
     best = _with_bound(costs, np.zeros(col_dual.size), n_pairs)
     for tried in (col_dual, _distances(costs, pairs, col_dual)):
@@ -59,36 +61,36 @@ def _with_bound(costs: ScaledCosts, col_dual: FloatArray, n_pairs: int) -> Duals
 
 
 def _distances(costs: ScaledCosts, pairs: Interchange, start: FloatArray) -> FloatArray:
-    """Return distances of the own columns over alternating paths, from any column. Collective.
+    """Return distances of the own columns along alternating paths, from any column. Collective.
 
-    Not above what they start with. From the column of a pair to another column that its row has an
-    entry in, it is as far as that costs more than the pair.
+    At most the given ones. The length of a step from the column of a pair to another column of its
+    row is the cost of that entry less the cost of the pair.
     """
     A, exchange, side = costs.A, costs.exchange, costs.side
     distance = start.copy()
     matched = np.flatnonzero(pairs.row_mate >= 0).astype(A.dtype)
     row_distance = np.zeros(pairs.row_mate.size)
-    row_distance[matched] = exchange.ask(
+    row_distance[matched] = exchange.query(
         A.col_starts, pairs.row_mate[matched], lambda cols: start[cols - A.first_col]
     )
-    highest = max(exchange.small(float(start.max(initial=-np.inf))))
+    (highest,) = exchange.allreduce(float(start.max(initial=-np.inf)), op="MAX")
     for _ in range(ROUNDS):
         before = distance.copy()
-        (n_groups,) = exchange.largest(len(groups := side.slices_of(matched)))
+        (n_groups,) = exchange.allreduce(len(groups := side.slices_of(matched)), op="MAX")
         for k in range(n_groups):
             rows = groups[k] if k < len(groups) else matched[:0]
             entries, counts = side.entries_of(rows)
-            beyond = np.repeat(row_distance[rows] - pairs.row_cost[rows], counts)
-            beyond += costs.cost[entries]
-            falls = np.flatnonzero(beyond < highest)
-            cols, found = exchange.deliver(A.col_starts, A.indices[entries[falls]], beyond[falls])
+            length = np.repeat(row_distance[rows] - pairs.row_cost[rows], counts)
+            length += costs.cost[entries]
+            short = np.flatnonzero(length < highest)
+            cols, found = exchange.alltoallv(A.col_starts, A.indices[entries[short]], length[short])
             np.minimum.at(distance, cols - A.first_col, found)
         del groups
         before -= _LEAST
-        fallen = np.flatnonzero((distance < before) & (pairs.col_mate >= 0))
-        if not exchange.any(fallen.size > 0):
+        nearer = np.flatnonzero((distance < before) & (pairs.col_mate >= 0))
+        if not exchange.any(nearer.size > 0):
             break
-        rows, found = exchange.deliver(A.row_starts, pairs.col_mate[fallen], distance[fallen])
+        rows, found = exchange.alltoallv(A.row_starts, pairs.col_mate[nearer], distance[nearer])
         matched = rows - A.first_row
         row_distance[matched] = found
     return distance
@@ -97,17 +99,17 @@ def _distances(costs: ScaledCosts, pairs: Interchange, start: FloatArray) -> Flo
 def _least_sum(values: FloatArray, n: int, exchange: Exchange) -> float:
     """Return the sum of the n smallest values of all ranks, or a little less. Collective.
 
-    ``n t + sum(min(value - t, 0))`` is at most that for every t, and that for the n-th smallest,
-    which is found by bisection.
+    ``n t + sum(min(value - t, 0))`` is a lower bound for every t, and exact for the n-th smallest
+    value, which bisection approximates.
     """
-    (count,) = exchange.sum(values.size)
+    (count,) = exchange.allreduce(values.size)
     if count == n:
-        return float(exchange.sum(values.sum())[0])
-    least = min(exchange.small(float(values.min(initial=np.inf))))
-    most = max(exchange.small(float(values.max(initial=-np.inf))))
+        return float(exchange.allreduce(values.sum())[0])
+    (least,) = exchange.allreduce(float(values.min(initial=np.inf)), op="MIN")
+    (most,) = exchange.allreduce(float(values.max(initial=-np.inf)), op="MAX")
     for _ in range(_BISECTIONS):
         middle = (least + most) / 2
-        (below,) = exchange.sum(int(np.count_nonzero(values <= middle)))
+        (below,) = exchange.allreduce(int(np.count_nonzero(values <= middle)))
         least, most = (least, middle) if below >= n else (middle, most)
     under = np.minimum(values - most, 0)
-    return float(n * most + exchange.sum(under.sum())[0])
+    return float(n * most + exchange.allreduce(under.sum())[0])

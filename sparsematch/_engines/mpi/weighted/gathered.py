@@ -1,4 +1,4 @@
-"""The exact transversal of a small matrix, found by one rank, or of a matrix on one rank."""
+"""The exact transversal of a small matrix, gathered on rank 0, or of a matrix on one rank."""
 
 import numpy as np
 
@@ -20,8 +20,8 @@ def on_one_rank(
     Time: that of the engine for host memory, on rank 0.
     """
     assert A.values is not None
-    degrees = exchange.gather(np.diff(A.indptr))
-    indices, magnitude = exchange.gather(A.indices), exchange.gather(A.values)
+    degrees = exchange.gatherv(np.diff(A.indptr))
+    indices, magnitude = exchange.gatherv(A.indices), exchange.gatherv(A.values)
     whole: list[np.ndarray] | list[None] = [None] * 4
     objective = bound = 0.0
     if degrees is not None and indices is not None and magnitude is not None:
@@ -31,12 +31,12 @@ def on_one_rank(
         whole = [best.matching.row_mate, best.matching.col_mate, best.row_dual, best.col_dual]
         objective = best.objective
     row_mate, row_dual = (
-        exchange.scatter(A.row_starts, whole[k], t) for k, t in ((0, A.dtype), (2, np.float64))
+        exchange.scatterv(A.row_starts, whole[k], t) for k, t in ((0, A.dtype), (2, np.float64))
     )
     col_mate, col_dual = (
-        exchange.scatter(A.col_starts, whole[k], t) for k, t in ((1, A.dtype), (3, np.float64))
+        exchange.scatterv(A.col_starts, whole[k], t) for k, t in ((1, A.dtype), (3, np.float64))
     )
-    objective = exchange.small(objective)[0]
-    bound = -objective  # the engine has proved it
+    objective = exchange.allgather(objective)[0]
+    bound = -objective  # the engine has proved that it is optimal
     matching = DistributedMatching(A, row_mate, col_mate, 0).freeze()
     return matching, Duals(row_dual, col_dual, bound), objective

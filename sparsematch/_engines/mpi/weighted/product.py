@@ -1,9 +1,9 @@
 """The transversal with a large product of magnitudes, over ranks, with factors and a bound.
 
 Azad, Buluc, Li, Wang, Langguth, A distributed-memory algorithm for computing a heavy-weight perfect
-matching on bipartite graphs (SIAM J. Sci. Comput. 42, 2020): a heavy matching, then a maximum one
-that begins with it, then cycles of four that make it heavier. Where the paper begins with a greedy
-matching, this begins with an auction, whose prices are duals, too: so there is a bound.
+matching on bipartite graphs (SIAM J. Sci. Comput. 42, 2020): a heavy matching, extended to a
+maximum one, then made heavier by cycles of four. The initial matching is that of an auction, where
+the paper has a greedy one: its prices are duals, which give a bound.
 """
 
 import warnings
@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from sparsematch._engines.mpi.core.exchange import Exchange, finishing
+from sparsematch._engines.mpi.core.exchange import Exchange, abort_on_error
 from sparsematch._engines.mpi.matching.gathered import is_small
 from sparsematch._engines.mpi.weighted.auction import auction
 from sparsematch._engines.mpi.weighted.duals import Duals, best_duals
@@ -34,7 +34,7 @@ def maximum_product(A: DistributedCSR, scaling: bool, run: Run) -> DistributedTr
     Time: that of an auction, a maximum matching, and at most a hundred passes over the own entries.
     Workspace: a double for each own entry, beside that of the matching.
     """
-    with finishing(A.comm):
+    with abort_on_error(A.comm):
         exchange = Exchange(A.comm)
         if A.n_ranks == 1 or is_small(A):
             return _result(A, *on_one_rank(A, exchange, run), scaling)
@@ -50,7 +50,7 @@ def maximum_product(A: DistributedCSR, scaling: bool, run: Run) -> DistributedTr
         rows = np.flatnonzero(matching.row_mate >= 0)
         places = costs.find(rows, matching.row_mate[rows])
         assert A.values is not None
-        (objective,) = exchange.sum(float(np.log(A.values[places]).sum()))
+        (objective,) = exchange.allreduce(float(np.log(A.values[places]).sum()))
         return _result(A, matching, duals, objective, scaling)
 
 

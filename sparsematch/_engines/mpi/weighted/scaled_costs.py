@@ -1,10 +1,10 @@
-"""Costs of the entries of a matrix over ranks, less the duals that the maximum norm gives.
+"""Costs of the entries of a matrix over ranks, reduced by the duals of a maximum-norm scaling.
 
 The cost of an entry a is ``-log(abs(a))``. With the largest entry of each row, then of each column,
-scaled to 1, no entry is larger, and costs less duals are not negative: the scaling in the maximum
-norm of Knight, Ruiz, Ucar, A symmetry preserving algorithm for matrix scaling (SIAM J. Matrix Anal.
-Appl. 35, 2014), rows first. The side that has more than can be matched is not scaled, since what
-its vertices cost would depend on which are chosen.
+scaled to 1, no entry is larger, and reduced costs are not negative: the scaling in the maximum norm
+of Knight, Ruiz, Ucar, A symmetry preserving algorithm for matrix scaling (SIAM J. Matrix Anal.
+Appl. 35, 2014), rows first. The larger side is not scaled: the sum of its duals would depend on
+which of its vertices are matched.
 """
 
 from typing import Any
@@ -21,7 +21,7 @@ _Array = NDArray[Any]
 
 
 class ScaledCosts:
-    """The entries of the own rows, with costs less duals.
+    """The entries of the own rows, with reduced costs.
 
     Attributes
     ----------
@@ -30,7 +30,7 @@ class ScaledCosts:
     cost : ndarray of float64, shape (own entries,)
         Not negative: the cost of the entry less the duals of its row and column.
     row_dual, col_dual : ndarray of float64, shapes (own rows,), (own columns,)
-        These duals; 0 for what has no entry.
+        These duals; 0 without an entry.
     """
 
     def __init__(self, A: DistributedCSR, exchange: Exchange) -> None:
@@ -56,9 +56,9 @@ class ScaledCosts:
         return self.side.majors_of_entries(begin, end) - self.side.first_major
 
     def of_cols(self, table: _Array, begin: int, end: int) -> _Array:
-        """Return what the owners' tables say of the columns of a range of entries. Collective."""
+        """Return the values of the owners' tables for the columns of own entries. Collective."""
         A = self.A
-        return self.exchange.ask(
+        return self.exchange.query(
             A.col_starts, A.indices[begin:end], lambda cols: table[cols - A.first_col]
         )
 
@@ -71,7 +71,7 @@ class ScaledCosts:
         least = np.full(self.side.n_minors, np.inf)
         for begin, end in self.side.slices():
             less = self.cost[begin:end] - row_dual[self.rows_of(begin, end)]
-            cols, less = self.exchange.deliver(A.col_starts, A.indices[begin:end], less)
+            cols, less = self.exchange.alltoallv(A.col_starts, A.indices[begin:end], less)
             np.minimum.at(least, cols - A.first_col, less)
         least[np.isinf(least)] = 0
         return least

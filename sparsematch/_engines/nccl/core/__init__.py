@@ -1,1 +1,1 @@
-"""Exchanges between GPUs, who owns what there, and the account of an engine."""
+"""Collectives over GPUs, ownership and message buffers in kernels. *Experimental*."""

@@ -1,14 +1,16 @@
-"""What GPUs send each other: arrays by NCCL, small numbers and what NCCL cannot carry by MPI.
+"""Collectives over GPUs: arrays by NCCL; small numbers, and what NCCL cannot carry, by MPI.
 
 An `Exchange` wraps the communicator of a matrix for one run, and counts what is sent. Every method
-but `wait` is collective.
+is collective, and named after the call of MPI that does the same; those for small values are of the
+back-end for ranks.
 
-- ``share(numbers)``: what each rank has of a few numbers of the host, on every rank.
-- ``swap(parts, arriving)``: an array for each other rank; what has come, by ascending sender.
-- ``complete(whole, starts)``: an array of which each rank has its part becomes whole on all.
-- ``gather(array)``, ``scatter(starts, whole, dtype)``: arrays in the order of the ranks, to rank 0,
-  and from there.
-- ``add_up(array)``, ``least(array)``: in place, over all ranks.
+- ``allgather_numbers(numbers)``: a few integers of the host of each rank, on every rank.
+- ``alltoallv(parts, counts)``: an array for each other rank; those that arrive, by sender.
+- ``allgather_others(array, counts)``: the arrays of all other ranks, likewise.
+- ``allgatherv(whole, starts)``: an array of which each rank has its part becomes whole on all.
+- ``gatherv(array)``, ``scatterv(starts, whole, dtype)``: arrays in the order of the ranks, to rank
+  0, and from there.
+- ``allreduce_array(array, op)``: in place, element by element.
 
 NCCL needs a GPU for each rank, and CuPy with its library. Where one of the two is missing, arrays
 are copied to the host, and MPI carries them: slower, with the same results. The communicator of
@@ -24,8 +26,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from sparsematch._engines.mpi.core.exchange import import_mpi
-from sparsematch._types.over_ranks.agreement import rank_of, size_of
+from sparsematch._engines.mpi.core.exchange import Collectives, import_mpi
 
 _Array = NDArray[Any]
 
@@ -48,7 +49,7 @@ class _Link(NamedTuple):
     device: int
 
 
-class Exchange:
+class Exchange(Collectives):
     """The exchanges of one run over the GPUs of a communicator.
 
     Parameters
@@ -60,27 +61,20 @@ class Exchange:
 
     Attributes
     ----------
-    rank, size : int
-        This rank, and how many there are.
     carrier : str
         ``"NCCL"`` or ``"MPI"``; empty if there is one rank.
-    rounds : int
-        Exchanges of arrays so far.
-    bytes_sent : int
-        Bytes that this rank has sent to others in them.
     """
 
-    __slots__ = ("_link", "_xp", "bytes_sent", "carrier", "comm", "rank", "rounds", "size")
+    __slots__ = ("_link", "_xp")
 
     def __init__(self, comm: Any, xp: Any) -> None:
-        self.comm, self.rank, self.size, self._xp = comm, rank_of(comm), size_of(comm), xp
-        self.rounds = self.bytes_sent = 0
-        self._link, self.carrier = None, ""
+        super().__init__(comm)
+        self._link, self._xp = None, xp
         if self.size > 1:
             self._link = _connected(comm, xp)
             self.carrier = "MPI" if self._link is None else "NCCL"
 
-    def share(self, numbers: Sequence[int]) -> NDArray[np.int64]:
+    def allgather_numbers(self, numbers: Sequence[int]) -> NDArray[np.int64]:
         """Return the numbers of each rank, shape (ranks, numbers)."""
         mine = np.array(numbers, np.int64)
         if self.size == 1:
@@ -89,78 +83,79 @@ class Exchange:
         self.comm.Allgather(mine, everyone)
         return everyone
 
-    def sum(self, *numbers: int) -> list[int]:
-        """Return the sums over all ranks."""
-        sums: list[int] = self.share(numbers).sum(axis=0).tolist()
-        return sums
-
-    def small(self, thing: Any) -> list[Any]:
-        """Return what each rank has of a small object of any kind, on every rank."""
-        return [thing] if self.size == 1 else list(self.comm.allgather(thing))
-
-    def swap(self, parts: Sequence[Any], arriving: Sequence[int]) -> Any:
-        """Send an array to each other rank; return what has come from them, in one array.
+    def alltoallv(self, parts: Sequence[Any], counts: Sequence[int]) -> Any:
+        """Send an array to each other rank; return those that arrive, in one array.
 
         Parameters
         ----------
         parts : sequence of arrays
             One for each rank, of one type and one dimension; that for this rank is not read.
-        arriving : sequence of int
+        counts : sequence of int
             How many elements come from each; this rank's is not read.
         """
         dtype = parts[self.rank - 1].dtype
-        arriving = [0 if r == self.rank else int(n) for r, n in enumerate(arriving)]
-        starts = [0, *np.cumsum(arriving).tolist()]
+        counts = [0 if r == self.rank else int(n) for r, n in enumerate(counts)]
+        starts = [0, *np.cumsum(counts).tolist()]
         whole = self._xp.empty(starts[-1], dtype)
         self._exchange(parts, [whole[a:b] for a, b in itertools.pairwise(starts)])
         return whole
 
-    def complete(self, whole: Any, starts: Any) -> None:
+    def allgather_others(self, array: Any, counts: Sequence[int]) -> Any:
+        """Send an array to all other ranks; return theirs, of so many elements, in one array."""
+        return self.alltoallv([array] * self.size, counts)
+
+    def allgatherv(self, whole: Any, starts: Any) -> None:
         """Fill an array of which each rank has the elements from its start on."""
         if self.size == 1:
             return
         parts = [whole[a:b] for a, b in itertools.pairwise(starts.tolist())]
         self._exchange([parts[self.rank]] * self.size, parts)
 
-    def gather(self, array: Any, sizes: Sequence[int] | None = None) -> Any:
+    def gatherv(self, array: Any, sizes: Sequence[int] | None = None) -> Any:
         """Return the arrays of all ranks, in their order, on rank 0; None on the others.
 
         `sizes` are their lengths, if they are known.
         """
         if self.size == 1:
             return array
-        sizes = self.share([array.size])[:, 0].tolist() if sizes is None else sizes
+        sizes = self.allgather_numbers([array.size])[:, 0].tolist() if sizes is None else sizes
         if self.rank:
-            self.swap([array, *[array[:0]] * (self.size - 1)], [0] * self.size)
+            self.alltoallv([array, *[array[:0]] * (self.size - 1)], [0] * self.size)
             return None
-        arrived = self.swap([array[:0]] * self.size, sizes)
+        arrived = self.alltoallv([array[:0]] * self.size, sizes)
         return self._xp.concatenate([array, arrived])
 
-    def scatter(self, starts: Any, whole: Any, dtype: Any) -> Any:
+    def scatterv(self, starts: Any, whole: Any, dtype: Any) -> Any:
         """Return the own part of an array that rank 0 has."""
         if self.size == 1:
             return whole
         if self.rank:
             arriving = [int(starts[self.rank + 1] - starts[self.rank]), *[0] * (self.size - 1)]
-            return self.swap([self._xp.empty(0, dtype)] * self.size, arriving)
+            return self.alltoallv([self._xp.empty(0, dtype)] * self.size, arriving)
         parts = [whole[begin:end] for begin, end in itertools.pairwise(starts.tolist())]
-        self.swap(parts, [0] * self.size)
+        self.alltoallv(parts, [0] * self.size)
         return parts[0]
 
     def _exchange(self, parts: Sequence[Any], incoming: Sequence[Any]) -> None:
-        self.rounds += 1
-        self.bytes_sent += sum(p.nbytes for r, p in enumerate(parts) if r != self.rank)
         if self.size == 1:
             return
+        self._count(sum(p.nbytes for r, p in enumerate(parts) if r != self.rank))
         (self._by_mpi if self._link is None else self._by_nccl)(parts, incoming)
 
-    def add_up(self, array: Any) -> None:
-        """Replace an array by the sum of those of all ranks, element by element."""
-        self._reduce(array, "SUM")
-
-    def least(self, array: Any) -> None:
-        """Replace an array by the least of those of all ranks, element by element."""
-        self._reduce(array, "MIN")
+    def allreduce_array(self, array: Any, op: str) -> None:
+        """Replace an array by the sum (``"SUM"``) or least (``"MIN"``) of those of all ranks."""
+        if self.size == 1 or not array.size:
+            return
+        self._count(array.nbytes * (self.size - 1) // self.size * 2)
+        if self._link is None:
+            mine = array.get()
+            self.comm.Allreduce(mine.copy(), mine, op=getattr(import_mpi(), op))
+            array.set(mine)
+            return
+        nccl, place = _import_nccl(), array.data.ptr
+        stream = self._xp.cuda.get_current_stream().ptr
+        kinds = _kind(nccl, array), getattr(nccl, f"NCCL_{op}")
+        self._link.allReduce(place, place, array.size, *kinds, stream)
 
     def _by_nccl(self, parts: Sequence[Any], incoming: Sequence[Any]) -> None:
         nccl, stream = _import_nccl(), self._xp.cuda.get_current_stream().ptr
@@ -188,21 +183,6 @@ class Exchange:
         for rank in others:
             if sizes[rank]:
                 incoming[rank].set(back[ends[rank] - sizes[rank] : ends[rank]])
-
-    def _reduce(self, array: Any, operation: str) -> None:
-        if self.size == 1 or not array.size:
-            return
-        self.rounds += 1
-        self.bytes_sent += array.nbytes * (self.size - 1) // self.size * 2
-        if self._link is None:
-            mine = array.get()
-            self.comm.Allreduce(mine.copy(), mine, op=getattr(import_mpi(), operation))
-            array.set(mine)
-            return
-        nccl, place = _import_nccl(), array.data.ptr
-        stream = self._xp.cuda.get_current_stream().ptr
-        op = getattr(nccl, f"NCCL_{operation}")
-        self._link.allReduce(place, place, array.size, _kind(nccl, array), op, stream)
 
 
 def _kind(nccl: Any, array: Any) -> int:

@@ -1,4 +1,4 @@
-"""Who owns what, and what is sent, as kernels take it; counts that the host reads."""
+"""Ownership, send buffers and counters as arguments of kernels."""
 
 from typing import Any
 
@@ -11,91 +11,94 @@ from sparsematch._engines.nccl.core.exchange import Exchange
 from sparsematch._types.arrays import namespace
 from sparsematch._types.over_ranks.matrix import DistributedCSR
 
-#: Letters to a rank that there is room for at least, if so many can be sent.
-LEAST_ROOM = 1 << 14
+#: Least capacity of a send buffer, unless fewer messages are possible; messages to one rank.
+LEAST_CAPACITY = 1 << 14
 
 
-def owners(kernels: Kernels, A: DistributedCSR, what: str) -> Struct:
-    """Return who owns the ``"rows"`` or the ``"cols"``."""
-    starts = A.row_starts if what == "rows" else A.col_starts
+def owners(kernels: Kernels, A: DistributedCSR, side: str) -> Struct:
+    """Return the owners of the ``"rows"`` or the ``"cols"``."""
+    starts = A.row_starts if side == "rows" else A.col_starts
     begin, end = starts[A.rank], starts[A.rank + 1]
     on_device = namespace(A.indptr).asarray(starts)
     return kernels.struct("Owners", starts=on_device, begin=begin, end=end)
 
 
-def room_for(letters: int, entries: int, size: int) -> int:
-    """Return how many letters fit in each box, where a rank writes so many at most in one go.
+def capacity_for(messages: int, entries: int, size: int) -> int:
+    """Return the capacity of each send buffer, given the most messages that a rank writes at once.
 
-    Some stay on the rank, and the others go to several, evenly for the most part. There is room for
-    no more than an eighth of the entries: what finds none is sent in the next exchange.
+    Assumes that destinations are about even. At most an eighth of the entries in all: messages that
+    meet a full buffer are sent in the next exchange.
     """
     others = max(size - 1, 1)
-    share = letters // size + (letters // (4 * size) if others > 1 else 0) + 1
-    return max(min(share, entries // (8 * others)), min(letters, LEAST_ROOM))
+    share = messages // size + (messages // (4 * size) if others > 1 else 0) + 1
+    return max(min(share, entries // (8 * others)), min(messages, LEAST_CAPACITY))
 
 
-class Outbox:
-    """Boxes for letters of so many numbers, one for each other rank. Making one is collective.
+class SendBuffers:
+    """Buffers for messages of `width` numbers, one for each other rank. Collective.
 
     Attributes
     ----------
     counts : array of int64, shape (ranks,)
-        Letters in each, written by kernels.
-    largest_room : int
-        The room of a box on the rank where it is largest.
+        Messages in each, written by kernels.
+    largest_capacity : int
+        The largest capacity on any rank; messages.
     """
 
-    def __init__(self, exchange: Exchange, counts: Any, width: int, room: int, dtype: Any) -> None:
-        self.exchange, self.counts, self.width, self.room = exchange, counts, width, room
-        self._letters = namespace(counts).empty((exchange.size - 1) * room * width, dtype)
-        self._rooms = exchange.share([room])  # every rank may have another
-        self.largest_room = int(self._rooms.max())
+    def __init__(
+        self, exchange: Exchange, counts: Any, width: int, capacity: int, dtype: Any
+    ) -> None:
+        self.exchange, self.counts, self.width, self.capacity = exchange, counts, width, capacity
+        self._messages = namespace(counts).empty((exchange.size - 1) * capacity * width, dtype)
+        self._capacities = exchange.allgather_numbers([capacity])  # they differ between ranks
+        self.largest_capacity = int(self._capacities.max())
 
     def struct(self, kernels: Kernels) -> Struct:
-        """Return it as kernels take it."""
+        """Return the argument of kernels."""
         numbers = {"rank": np.int32(self.exchange.rank), "ranks": np.int32(self.exchange.size)}
-        arrays = {"letters": self._letters, "counts": self.counts}
-        return kernels.struct("Outbox", **arrays, room=np.int64(self.room), **numbers)
+        arrays = {"messages": self._messages, "counts": self.counts}
+        return kernels.struct("SendBuffers", **arrays, capacity=np.int64(self.capacity), **numbers)
 
-    def send(self, counts: Any) -> tuple[Any, np.int64]:
-        """Exchange the letters; return those that came, and how many. Collective.
+    def alltoallv(self, counts: Any) -> tuple[Any, np.int64]:
+        """Exchange the messages; return those that arrive, and their number. Collective.
 
-        `counts` are those of all ranks, of how many go to each.
+        `counts`: messages from each rank to each, shape (ranks, ranks).
         """
         rank, size, width = self.exchange.rank, self.exchange.size, self.width
-        counts = np.minimum(counts, self._rooms)
+        counts = np.minimum(counts, self._capacities)
         out = []
         for to in range(size):
-            begin = (to - (to > rank)) * self.room * width
+            begin = (to - (to > rank)) * self.capacity * width
             n = 0 if to == rank else int(counts[rank, to])
-            out.append(self._letters[begin : begin + n * width])
-        arrived = self.exchange.swap(out, counts[:, rank] * width)
+            out.append(self._messages[begin : begin + n * width])
+        arrived = self.exchange.alltoallv(out, counts[:, rank] * width)
         return arrived, np.int64(arrived.size // width)
 
 
 class Counts:
-    """Numbers that kernels count on the device, and that a kernel reports to the host.
+    """Counters of kernels on the device, which a kernel reports to the host.
 
-    The letters of the boxes, and as many of the fields as are `fresh`, begin anew then.
+    A report clears the counts of messages, and the first `cleared` fields.
 
     Attributes
     ----------
     device : array of int64
-        `boxes` times the number of ranks, and then the fields of the struct ``Progress``.
+        The counts of messages, for each of the `buffers` and each rank, and then the fields of the
+        struct ``Progress``.
     """
 
     def __init__(
-        self, kernels: Kernels, exchange: Exchange, xp: Any, *, boxes: int, fresh: int
+        self, kernels: Kernels, exchange: Exchange, xp: Any, *, buffers: int, cleared: int
     ) -> None:
         self.kernels, self._size = kernels, exchange.size
-        self._cleared = np.int32(boxes * exchange.size + fresh)
+        self._cleared = np.int32(buffers * exchange.size + cleared)
         self._fields = layout(kernels.name, kernels.dtype, "Progress").names or ()
-        n = boxes * exchange.size + len(self._fields)
+        n = buffers * exchange.size + len(self._fields)
         self.device = xp.zeros(n, np.int64)
         self._host = HostNumbers(xp, n)
 
-    def box(self, number: int) -> Any:
-        """Return the counts of an outbox, by rank."""
+    def messages(self, number: int) -> Any:
+        """Return the counts of messages in the given send buffers, by rank."""
         return self.device[number * self._size : (number + 1) * self._size]
 
     @property
@@ -104,16 +107,16 @@ class Counts:
         return self.device[self.device.size - len(self._fields) :]
 
     def read(self) -> list[int]:
-        """Return all numbers; waits for the device."""
+        """Return all counters; waits for the device."""
         n = self.device.size
         arguments = self.device, np.int32(n), self._cleared, self._host.pointer
         self.kernels.launch("report", n, *arguments)
         return self._host.read()
 
     def field(self, numbers: Any, name: str) -> Any:
-        """Return a field of numbers that were read, or of those of all ranks."""
+        """Return a field of counters that were read, on this rank or on all."""
         return np.asarray(numbers)[..., self._fields.index(name) - len(self._fields)]
 
-    def boxes(self, everyone: Any, number: int) -> Any:
-        """Return the counts of an outbox of all ranks, shape (ranks, ranks)."""
+    def messages_of_all(self, everyone: Any, number: int) -> Any:
+        """Return the counts of messages on all ranks, shape (ranks, ranks)."""
         return everyone[:, number * self._size : (number + 1) * self._size]

@@ -1,4 +1,4 @@
-"""Matching of general graphs distributed over the GPUs of several ranks."""
+"""Matching of general graphs distributed over the GPUs of several ranks. *Experimental*."""
 
 from sparsematch._engines.cuda.core.drivers import register_driver
 from sparsematch._engines.nccl.graph import check, local_max

@@ -1,7 +1,7 @@
-"""What is asked of a graph over GPUs beside its matching: is it one, and what its pairs weigh.
+"""Checks of a graph over GPUs, and the weight of a matching.
 
-Its properties and weights are found on the GPUs. What leads to an error, and `symmetrize=True`, is
-done in host memory, by the back-end for ranks.
+Properties and weights are found on the GPUs. The entries of error messages, and `symmetrize=True`,
+need host memory, and are left to the back-end for ranks.
 """
 
 import math
@@ -9,7 +9,8 @@ from dataclasses import replace
 from typing import Any
 
 from sparsematch._engines.cuda.graph import rounds
-from sparsematch._engines.mpi.core.exchange import finishing
+from sparsematch._engines.mpi.core.exchange import abort_on_error
+from sparsematch._engines.mpi.core.graph_parts import of_all_parts
 from sparsematch._engines.nccl.core.exchange import Exchange
 from sparsematch._engines.operations import GraphOps
 from sparsematch._engines.registry import Run, operations
@@ -29,13 +30,9 @@ def validate_graph(part: GraphPart, run: Run) -> GraphProperties:
     Time: O(own rows + entries).
     """
     own = own_rows(part)
-    with finishing(part.layout.comm):
+    with abort_on_error(part.layout.comm):
         found = rounds.survey(own, part.layout.first_row)
-        exchange = Exchange(part.layout.comm, namespace(part.indptr))
-        ascending, finite, balance = zip(*exchange.small(found), strict=True)
-        return GraphProperties(
-            ascending=all(ascending), symmetric=sum(balance) % 2**64 == 0, finite=all(finite)
-        )
+        return of_all_parts(Exchange(part.layout.comm, namespace(part.indptr)), found)
 
 
 def matched_weight(part: GraphPart, mate: IndexArray) -> float:
@@ -44,9 +41,9 @@ def matched_weight(part: GraphPart, mate: IndexArray) -> float:
     Time: O(own rows log(degree)).
     """
     own = own_rows(part)
-    with finishing(part.layout.comm):
+    with abort_on_error(part.layout.comm):
         weight = float(rounds.matched_weight(own, mate, part.layout.first_row))
-        return math.fsum(Exchange(part.layout.comm, namespace(mate)).small(weight))
+        return math.fsum(Exchange(part.layout.comm, namespace(mate)).allgather(weight))
 
 
 def one_sided_entry(part: GraphPart) -> tuple[int, int] | None:

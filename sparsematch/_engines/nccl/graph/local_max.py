@@ -1,10 +1,9 @@
 """Local max over GPUs: an edge that precedes all its neighbours is matched, round by round.
 
 Birn, Osipov, Sanders, Schulz, Sitchinava, Efficient parallel and external matching (Euro-Par 2013).
-Each GPU has the choices of all vertices, and a bit for each that is matched; what has changed is
-sent to all the others, one exchange a round. The kernels are those of `local_max_part.cu` of the
-back-end for a GPU. The order of the edges is that of all back-ends, so the matching is the same on
-any number of GPUs.
+Each GPU has the choices of all vertices, and a bit for each that is matched; changes are sent to
+all the others, one exchange a round. The kernels are those of `local_max_part.cu` of the back-end
+for a GPU. All back-ends order the edges alike, so the matching is the same on any number of GPUs.
 """
 
 from time import perf_counter
@@ -14,7 +13,7 @@ import numpy as np
 
 from sparsematch._engines.cuda.core.device import HostNumbers, bit_set
 from sparsematch._engines.cuda.graph import rounds
-from sparsematch._engines.mpi.core.exchange import finishing
+from sparsematch._engines.mpi.core.exchange import abort_on_error
 from sparsematch._engines.mpi.core.steps import Account, step_info
 from sparsematch._engines.nccl.core.exchange import Exchange
 from sparsematch._engines.nccl.graph.check import own_rows
@@ -36,7 +35,7 @@ def improve(graph: GraphPart, mate: IndexArray, run: Run) -> None:
     rounds: a chain of edges, each heavier than the one before, takes one for every two edges.
     """
     layout = graph.layout
-    with finishing(layout.comm):
+    with abort_on_error(layout.comm):
         begin, xp = perf_counter(), namespace(mate)
         exchange, account = Exchange(layout.comm, xp), Account()
         part = _Part(graph, mate, exchange, run)
@@ -44,7 +43,7 @@ def improve(graph: GraphPart, mate: IndexArray, run: Run) -> None:
         own = xp.arange(layout.first_row, layout.first_row + mate.size, dtype=mate.dtype)
         pairs = int(xp.count_nonzero(mate > own))
         step = step_info(exchange, "local_max", begin, pairs, account)
-        sums = exchange.share(matched).sum(axis=0).tolist() if matched else []
+        sums = exchange.allgather_numbers(matched).sum(axis=0).tolist() if matched else []
         run.steps.append(step._replace(matched=tuple(sums)))
 
 
@@ -60,7 +59,7 @@ class _Part:
         adjacency = rounds.adjacency(self.kernels, own, run.seed, self.first)
         self.lists = adjacency, rounds.cuts(self.kernels, own)
         self.control = self.kernels.zeros(xp, "Control")
-        self.changed = xp.empty(2 * own.n, dtype)  # letters: a vertex and its choice
+        self.changed = xp.empty(2 * own.n, dtype)  # messages: a vertex and its choice
         self.open = [xp.empty(own.n, dtype) for _ in range(2)]
         self.fields = {
             "choice": xp.full(graph.n, UNMATCHED, dtype),
@@ -74,20 +73,20 @@ class _Part:
 
     @property
     def state(self) -> Any:
-        """What kernels take."""
+        """The argument of kernels."""
         here, there = self.open
         return self.kernels.struct("Part", **self.fields, open=here, next=there)
 
     def match(self, account: Account, detailed: bool) -> list[int]:
-        """Match until no vertex has lost its choice; return the own ones matched by round.
+        """Match until no vertex has lost its choice; return the own ones matched, by round.
 
-        The latter if details are wanted. Collective.
+        These only if `detailed`. Collective.
         """
         n_lost, n_open = self.n, self.n
         matched: list[int] = []
         while True:
             account.phases += 1
-            sizes = self.exchange.share([n_lost])[:, 0]
+            sizes = self.exchange.allgather_numbers([n_lost])[:, 0]
             if not sizes.any():
                 break
             every, first = np.bool_(account.phases == 1), self.mate.dtype.type(self.first)
@@ -103,16 +102,14 @@ class _Part:
         return matched
 
     def _choose(self, every: np.bool_, n_lost: int, sizes: Any) -> None:
-        """Let those who have lost their choice choose, and all know what they chose. Collective."""
+        """Renew the lost choices, and send the new ones to all other ranks. Collective."""
         count = np.int64(n_lost)
         arguments = every, count, *self.lists, self.state, self.control
         self.kernels.launch_resident("choose_part", *arguments)
         mine = self.changed[: 2 * n_lost]
-        arrived = mine[:0]
-        if self.exchange.size > 1:
-            arrived = self.exchange.swap([mine] * self.exchange.size, 2 * sizes)
+        arrived = self.exchange.allgather_others(mine, 2 * sizes)
         n = np.int64(arrived.size // 2)
-        self._launch("learn", int(n), arrived, n)
+        self._launch("update_choices", int(n), arrived, n)
         self._launch("mark_pairs", n_lost, mine, count)
         self._launch("mark_pairs", int(n), arrived, n)
 

@@ -1,4 +1,4 @@
-"""Matching of matrices distributed over the GPUs of several ranks."""
+"""Matching of matrices distributed over the GPUs of several ranks. *Experimental*."""
 
 from sparsematch._engines.cuda.core.drivers import register_driver
 from sparsematch._engines.distributed_operations import DistributionOps

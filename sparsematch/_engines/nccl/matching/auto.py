@@ -1,54 +1,59 @@
 """The default over GPUs: alone if there is one, gathered if the matrix is small, else together.
 
 See `core/cases.py` of the back-end for ranks. The features are the number of ranks, the size of
-the matrix, the memory of rank 0 and how uneven the lists are, which all ranks agree on.
+the matrix, the memory of rank 0 and the skew of the row degrees, the same on all ranks.
 """
 
 from sparsematch._engines.mpi.core.cases import Cases, improve_by_case
 from sparsematch._engines.nccl.core.exchange import Exchange
 from sparsematch._engines.nccl.matching import cheap, min_degree, ms_bfs
 from sparsematch._engines.nccl.matching.gathered import GATHERED, is_small
-from sparsematch._engines.registry import Run
+from sparsematch._engines.registry import ByProducts, Run
 from sparsematch._types.arrays import namespace
 from sparsematch._types.over_ranks.matching import DistributedMatching
 from sparsematch._types.over_ranks.matrix import DistributedCSR
 
-SUMMARY = "One GPU alone, a small matrix on one; else a start, then `ms_bfs`, over all."
+SUMMARY = "One GPU alone, a small matrix on one; else a heuristic, then `ms_bfs`, over all."
 
-#: Entries up to which the engines for one GPU are used where there is one.
+#: Size below which the engines for one GPU run if there is one; entries; they count them in 32
+#: bits.
 ALONE = 2**31
 
-#: Lists of this mean length or more, and this uneven (the mean square over the square of the mean),
-#: are started by least degree. However large the hubs are: with a power law on both sides it leaves
-#: a twentieth of the free rows that `cheap` leaves, and a phase over GPUs costs more than on one.
+#: Least mean degree of rows, and least skew of these degrees (mean square over squared mean), for
+#: `min_degree`, however large the hubs are. With power-law degrees on both sides it leaves a
+#: twentieth of the free rows that `cheap` leaves, and a phase over GPUs costs more than on one.
 LONG, UNEVEN = 8, 1.5
 
-#: Rows whose lengths are looked at together: the workspace is bounded.
+#: Degrees that are read at a time; rows; bounds the workspace.
 SLICE = 1 << 24
 
 
-def improve(A: DistributedCSR, matching: DistributedMatching, run: Run) -> None:
+def improve(
+    A: DistributedCSR, matching: DistributedMatching, run: Run, before: ByProducts | None = None
+) -> None:
     """Make the matching maximum. Collective.
 
     Reads: the matrix. Writes: both mates. Workspace, time: those of what it runs.
     """
-    improve_by_case(A, matching, run, _CASES)
+    improve_by_case(A, matching, run, before, _CASES)
 
 
-def _start(A: DistributedCSR, matching: DistributedMatching, run: Run) -> None:
-    """Run the start that suits the lists."""
-    (min_degree if _are_long_and_uneven(A) else cheap).improve(A, matching, run)
+def _start(
+    A: DistributedCSR, matching: DistributedMatching, run: Run, before: ByProducts | None
+) -> ByProducts | None:
+    """Run the heuristic chosen by the row degrees."""
+    return (min_degree if _are_long_and_uneven(A) else cheap).improve(A, matching, run, before)
 
 
 def _are_long_and_uneven(A: DistributedCSR) -> bool:
-    """Tell whether the lists of all ranks are. Collective, where they are long."""
+    """Tell whether row degrees are large and skewed. Collective, if they are large."""
     if A.nnz < LONG * A.n_rows:
         return False
     xp, squares = namespace(A.indptr), 0.0
     for first in range(0, len(A.own_rows), SLICE):
         sizes = xp.diff(A.indptr[first : first + SLICE + 1]).astype(float)
         squares += float((sizes * sizes).sum())
-    together = sum(Exchange(A.comm, xp).small(squares))
+    together = sum(Exchange(A.comm, xp).allgather(squares))
     return bool(together * A.n_rows > UNEVEN * float(A.nnz) ** 2)
 
 
@@ -60,5 +65,5 @@ _CASES = Cases(
     exchange=lambda A: Exchange(A.comm, namespace(A.indptr)),
     start=_start,
     search=ms_bfs.improve,
-    together="paths may lead through several GPUs",
+    together="augmenting paths may lead through several GPUs",
 )

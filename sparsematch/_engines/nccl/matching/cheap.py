@@ -9,7 +9,7 @@ from time import perf_counter
 from typing import Any
 
 from sparsematch._engines.cuda.core import compile
-from sparsematch._engines.mpi.core.exchange import finishing
+from sparsematch._engines.mpi.core.exchange import abort_on_error
 from sparsematch._engines.mpi.core.steps import Account, step_info
 from sparsematch._engines.nccl.core.exchange import Exchange
 from sparsematch._engines.nccl.matching.proposals import Proposals
@@ -20,17 +20,17 @@ from sparsematch._types.over_ranks.matrix import DistributedCSR
 
 SUMMARY = "Free rows propose to free columns, in rounds of one proposal a row."
 
-#: Entries that one thread looks at; longer lists are then scanned by a warp.
+#: Entries of a list scanned by one thread; longer lists are then scanned by a warp.
 TRIES = 64
 
 
-def improve(A: DistributedCSR, matching: DistributedMatching, run: Run) -> None:
+def improve(A: DistributedCSR, matching: DistributedMatching, run: Run, _: object = None) -> None:
     """Make the matching maximal. Collective.
 
     Reads: the matrix. Writes: both mates. Workspace: three indices for each own row, a bit for each
-    column, letters. Time: O(nnz / ranks), expected, in a few rounds.
+    column, send buffers. Time: O(nnz / ranks), expected, in a few rounds.
     """
-    with finishing(A.comm):
+    with abort_on_error(A.comm):
         begin, xp = perf_counter(), namespace(A.indptr)
         exchange, account = Exchange(A.comm, xp), Account()
         kernels = compile.load("matching/over_ranks/proposals", A.dtype, TRIES=TRIES)

@@ -1,4 +1,4 @@
-"""What is done on the hosts of the GPUs, by the back-end for ranks: rows are moved there."""
+"""Redistribution of a matrix on GPUs by way of host memory, by the back-end for ranks."""
 
 from typing import Any
 
@@ -10,7 +10,7 @@ from sparsematch._types.over_ranks.matrix import DistributedCSR
 
 
 def on_hosts() -> DistributionOps:
-    """Return what the back-end for ranks offers."""
+    """Return the operations of the back-end for ranks."""
     return operations(DistributionOps, "mpi")
 
 

@@ -2,8 +2,8 @@
 
 MCM-DIST (Azad, Buluc, Distributed-memory algorithms for maximum cardinality matching in bipartite
 graphs, IPDPS 2016). The kernels are those of `over_ranks/forest.cu` of the back-end for a GPU,
-which says what a level is, and the invariants. Every GPU has the mates of all columns, so a level
-is one exchange, before which the host reads how much goes to whom.
+which explains levels and invariants. Every GPU has the mates of all columns, so a level is one
+exchange, before which the host reads the counts of messages.
 """
 
 from typing import Any
@@ -14,43 +14,45 @@ from sparsematch._engines.cuda.core import compile
 from sparsematch._engines.cuda.core.device import bit_set
 from sparsematch._engines.mpi.core.steps import Account
 from sparsematch._engines.nccl.core.exchange import Exchange
-from sparsematch._engines.nccl.core.layout import Counts, Outbox, owners, room_for
+from sparsematch._engines.nccl.core.layout import Counts, SendBuffers, capacity_for, owners
 from sparsematch._types.arrays import BoolArray, IndexArray, namespace
 from sparsematch._types.over_ranks.matrix import DistributedCSR
 
-#: Entries from which a list is cut into parts of as many, for a warp each.
+#: Length above which a list is cut into parts, of this length, for a warp each; entries.
 LONG = 512
 
-#: Levels of a phase from which trees without a path stay: to plant them again takes as many.
+#: Least depth of a phase after which trees without a path stay; levels. To grow them again from
+#: their roots takes as many.
 DEEP = 12
 
-#: A phase that has found paths ends when the frontier has fallen to this part of the widest: what
-#: is left is found by the next, and a level takes as long however few rows it has.
+#: Least ratio of the widest frontier to the present one at which a phase that has found paths ends.
+#: The next phase finds the others; a level of few rows takes as long as one of many.
 NARROW = 64
 
-#: Threads of a block, and of a launch that scans lists: as many as a GPU has at a time. Each warp
-#: sends what it has collected at its end, so more of them would send less at a time.
+#: Threads of a block, and of a launch that scans lists: those resident on a GPU. A warp flushes its
+#: claims when it ends, so more warps would send smaller batches.
 THREADS, RESIDENT = 256, 1 << 18
 
-_CLAIMS, _WALKERS = 0, 1
+#: Numbers of the send buffers in the counters.
+_CLAIMS, _FOLLOWERS = 0, 1
 
 
 def lanes_of(mean: float) -> int:
-    """Return how many threads share a list, given the mean length."""
+    """Return the number of threads that share a list, given the mean length."""
     return 2 if mean < 8 else 8 if mean < 32 else 32
 
 
 class Forest:
-    """The part of a forest that one rank has: trees from all free rows.
+    """The part of a forest on one rank: trees from all free rows.
 
     Attributes
     ----------
     account : Account
         Levels, entries, paths.
     width : int
-        Rows of the frontier of this rank, at most.
+        Upper bound on the rows of this rank's frontier.
     n_roots, most : int
-        Trees of all ranks, and the paths that they can have at most.
+        Trees of all ranks, and an upper bound on their paths.
     found, paths : int
         Leaves found so far on all ranks, of which a tree may have several; paths augmented.
     """
@@ -64,9 +66,9 @@ class Forest:
         self.lanes = lanes_of(nnz / max(n_rows, 1))
         macros = {"LANES": self.lanes, "LONG": LONG, "THREADS": THREADS}
         self.kernels = compile.load("matching/over_ranks/forest", dtype, **macros)
-        self.counts = Counts(self.kernels, exchange, xp, boxes=2, fresh=3)
-        room = room_for(A.n_cols, nnz, exchange.size)
-        self._claims = Outbox(exchange, self.counts.box(_CLAIMS), 3, room, dtype)
+        self.counts = Counts(self.kernels, exchange, xp, buffers=2, cleared=3)
+        capacity = capacity_for(A.n_cols, nnz, exchange.size)
+        self._claims = SendBuffers(exchange, self.counts.messages(_CLAIMS), 3, capacity, dtype)
         # pairs of indices: a row and its root, or its new mate
         self._queue, self._other = (xp.empty(2 * n_rows, dtype) for _ in range(2))
         self._own_col_mate = col_mate
@@ -95,11 +97,11 @@ class Forest:
         own = self.A.own_cols
         whole: IndexArray = self._xp.empty(self.A.n_cols, self.A.dtype)
         whole[own.start : own.stop] = col_mate
-        self.exchange.complete(whole, self.A.col_starts)
+        self.exchange.allgatherv(whole, self.A.col_starts)
         return whole
 
     def _set(self, **fields: Any) -> None:
-        """Change fields of what kernels take."""
+        """Change fields of the argument of kernels."""
         self._fields |= fields
         lists = {"queue": self._queue, "changes": self._other}
         self._state = self.kernels.struct("Forest", **self._fields, **lists)
@@ -107,26 +109,26 @@ class Forest:
     def plant(self, free_cols: int | None = None) -> bool:
         """Make the free rows that have entries roots; return whether there are some. Collective.
 
-        `free_cols`: columns that might still be matched, if that is known.
+        `free_cols`: an upper bound on the columns that can still be matched, if known.
         """
         xp, dtype, n_rows = self._xp, self.A.dtype, len(self.A.own_rows)
-        none = Outbox(self.exchange, self.counts.box(_WALKERS), 2, 0, dtype)
-        walkers = {"walkers": none.struct(self.kernels)}
+        none = SendBuffers(self.exchange, self.counts.messages(_FOLLOWERS), 2, 0, dtype)
         nothing = dict.fromkeys(("done", "ended", "leaf", "above"))
-        self._set(**nothing, **walkers)
+        self._set(**nothing, followers=none.struct(self.kernels))
         self._launch("plant", n_rows)
         everyone, _ = self._read()
         roots = self.counts.field(everyone, "tail")
         self.n_roots, self.width = int(roots.sum()), int(roots[self.exchange.rank])
         self.most = self.n_roots if free_cols is None else min(self.n_roots, free_cols)
-        room = min(self.n_roots, max(n_rows, len(self.A.own_cols)))
-        self._walkers = Outbox(self.exchange, self.counts.box(_WALKERS), 2, room, dtype)
+        capacity = min(self.n_roots, max(n_rows, len(self.A.own_cols)))
+        counts = self.counts.messages(_FOLLOWERS)
+        self._followers = SendBuffers(self.exchange, counts, 2, capacity, dtype)
         self._set(
             ended=bit_set(xp, self.n_roots),
             done=bit_set(xp, self.n_roots),
             leaf=xp.full(self.n_roots, np.iinfo(dtype).max, dtype),
             above=xp.empty(self.n_roots, dtype),
-            walkers=self._walkers.struct(self.kernels),
+            followers=self._followers.struct(self.kernels),
         )
         before = np.int64(roots[: self.exchange.rank].sum())
         self._launch("number_roots", self.width, before)
@@ -136,10 +138,10 @@ class Forest:
     def grow(self) -> bool:
         """Grow until no tree can; return whether one has found a path. Collective.
 
-        When some have, it ends with twice the level of the last, when more vertices are in no tree
-        in the next phase; or when the frontier has become narrow; or as soon as there can be no
-        more paths. Reads: lists, mates. Writes: trees, parents, leaves. Time: O(entries of what is
-        reached).
+        Once some have, it ends at twice the level of the last one found, or when the frontier is
+        narrow (the next phase, with released vertices, finds the others), or as soon as no more
+        paths are possible. Reads: lists, mates. Writes: trees, parents, leaves. Time: O(entries of
+        rows reached).
         """
         before, again, level, last, width, widest = self.found, False, 0, 0, 1, 1
         enough = before + self.most - self.paths  # leaves, if each tree has one
@@ -153,9 +155,9 @@ class Forest:
             everyone, numbers = self._read()
             again = bool(self.counts.field(everyone, "again").any())
             grown = self.counts.field(everyone, "tail") - self.counts.field(everyone, "end")
-            arrived, sent = self._deliver(everyone)
+            arrived, sent = self._send_claims(everyone)
             found = int(self.counts.field(everyone, "found").sum())
-            if found > self.found or self.counts.field(everyone, "hopes").any():
+            if found > self.found or self.counts.field(everyone, "pending").any():
                 self._agree()
             if not again:
                 self.width = int(grown[self.exchange.rank]) + arrived
@@ -173,18 +175,19 @@ class Forest:
         """Augment along one path of every tree that has found some. Collective.
 
         Reads: leaves, parents. Writes: mates. Time: O(roots, and own rows of paths), and an
-        exchange for each link of the longest path that leads to another rank.
+        exchange for each time that the longest path changes ranks.
         """
-        self.exchange.least(self._fields["leaf"])  # of several leaves the same on all ranks
+        # all ranks choose the same of several leaves
+        self.exchange.allreduce_array(self._fields["leaf"], "MIN")
         self.counts.progress[6:7].fill(0)  # changes
-        self._launch("walk_from_leaves", self.n_roots, np.int64(self.n_roots))
+        self._launch("follow_from_leaves", self.n_roots, np.int64(self.n_roots))
         while True:
             everyone, numbers = self._read()
-            walkers = self.counts.boxes(everyone, _WALKERS)
-            if not walkers.any():
+            followers = self.counts.messages_of_all(everyone, _FOLLOWERS)
+            if not followers.any():
                 break
-            arrived, n = self._walkers.send(walkers)
-            self._launch("walk_on", int(n), arrived, n)
+            arrived, n = self._followers.alltoallv(followers)
+            self._launch("follow_arrived", int(n), arrived, n)
         self.account.augmentations = int(self.counts.field(numbers, "paths"))
         self.account.path_edges = int(self.counts.field(numbers, "path_edges"))
         self.paths = int(self.counts.field(everyone, "paths").sum())
@@ -193,18 +196,18 @@ class Forest:
         self._publish(self.counts.field(everyone, "changes"))
 
     def _publish(self, changes: Any) -> None:
-        """Let all ranks know the new mates of columns. Collective."""
+        """Send the new mates of columns to all ranks. Collective."""
         mine, n = self._other, np.int64(changes[self.exchange.rank])
         self._launch("set_columns", int(n), mine, n)
         if self.exchange.size > 1:
-            arrived = self.exchange.swap([mine[: 2 * n]] * self.exchange.size, 2 * changes)
+            arrived = self.exchange.allgather_others(mine[: 2 * n], 2 * changes)
             n = np.int64(arrived.size // 2)
             self._launch("set_columns", int(n), arrived, n)
 
     def replant(self) -> None:
         """Release the trees that had a path; the others stay, or their roots only. Collective.
 
-        What stays is the frontier. Time: O(own rows in trees).
+        The rows that stay are the frontier. Time: O(own rows in trees).
         """
         xp, old = self._xp, self._queue
         self._queue, self._other = self._other, old
@@ -217,13 +220,13 @@ class Forest:
         self._launch("advance", 1)
 
     def finish(self) -> None:
-        """Write the mates of own columns, after augmentations."""
+        """Write the mates of own columns after the last augmentation."""
         own, mates = self.A.own_cols, self._fields["col_mate"]
         if mates is not self._own_col_mate:
             self._own_col_mate[:] = mates[own.start : own.stop]
 
     def cover(self, rows: BoolArray, cols: BoolArray) -> None:
-        """Take own rows in trees out of a set, and write which own columns they have. Collective.
+        """Remove own rows in trees from a cover, and add the columns matched with them. Collective.
 
         No tree may have found a path.
         """
@@ -239,30 +242,29 @@ class Forest:
         kept = bit_set(self._xp, self.A.n_cols)
         self._launch("retain", n, old, np.int64(n), np.bool_(graft), kept)
         if graft:
-            self.exchange.add_up(kept)  # a column has one mate
+            self.exchange.allreduce_array(kept, "SUM")  # a column has one mate
         return kept
 
-    def _deliver(self, everyone: Any) -> tuple[int, int]:
-        """Exchange claims; return how many came, and how many were sent in all. Collective."""
-        claims = self.counts.boxes(everyone, _CLAIMS)
+    def _send_claims(self, everyone: Any) -> tuple[int, int]:
+        """Exchange claims; return the numbers of those that arrived and of all. Collective."""
+        claims = self.counts.messages_of_all(everyone, _CLAIMS)
         if not claims.any():
             return 0, 0
-        arrived, n = self._claims.send(claims)
+        arrived, n = self._claims.alltoallv(claims)
         self._launch("receive", int(n), arrived, n)
         return int(n), int(claims.sum())
 
     def _agree(self) -> None:
-        """Let all ranks know which trees have a path. Collective."""
+        """Unite the sets of trees with a path over all ranks. Collective."""
         size, ended = self.exchange.size, self._fields["ended"]
-        words, others = ended.size, ended
-        if size > 1:
-            others = self.exchange.swap([ended] * size, [words] * size)
+        words = ended.size
+        others = self.exchange.allgather_others(ended, [words] * size)
         self._launch("agree", words, others, np.int64(words), np.int32(size - 1))
 
     def _launch(self, kernel: str, n: int, *arguments: Any) -> None:
         self.kernels.launch(kernel, n, self._state, *arguments)
 
     def _read(self) -> tuple[Any, list[int]]:
-        """Return what is counted on all ranks, and on this one. Collective; waits."""
+        """Return the counters of all ranks, and of this one. Collective; waits."""
         numbers = self.counts.read()
-        return self.exchange.share(numbers), numbers
+        return self.exchange.allgather_numbers(numbers), numbers

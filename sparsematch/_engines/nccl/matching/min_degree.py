@@ -1,58 +1,53 @@
 """Minimum-degree start over GPUs: rows with short lists first, to the columns of fewest rows.
 
 Static minimum degree (Duff, Kaya, Ucar, ACM TOMS 38, 2011, one-sided), in rounds of proposals. The
-kernels are those of `over_ranks/min_degree.cu` of the back-end for a GPU. Every GPU counts what its
-rows have in each column, up to a byte, and one reduction adds that up.
+kernels are those of `over_ranks/min_degree.cu` of the back-end for a GPU. Every GPU counts the
+entries of its rows in each column, up to a byte, and an allreduce sums these.
 """
 
 from time import perf_counter
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
 from sparsematch._engines.cuda.core import compile
 from sparsematch._engines.cuda.core.compile import Kernels
-from sparsematch._engines.mpi.core.exchange import finishing
+from sparsematch._engines.mpi.core.exchange import abort_on_error
 from sparsematch._engines.mpi.core.steps import Account, step_info
 from sparsematch._engines.nccl.core.exchange import Exchange
 from sparsematch._engines.nccl.matching.proposals import Proposals
 from sparsematch._engines.nccl.matching.rare_columns import RARE, match_rare_columns
-from sparsematch._engines.registry import Run
+from sparsematch._engines.registry import ByProducts, Run
 from sparsematch._types.arrays import namespace
 from sparsematch._types.over_ranks.matching import DistributedMatching
 from sparsematch._types.over_ranks.matrix import DistributedCSR
 
 SUMMARY = "Rows of fewest entries first propose to the columns of fewest entries, in rounds."
 
-#: A round for the rows of at most so many entries: short lists by a thread each, long ones by a
-#: warp; then one for all. Hubs come last: they find a column among any that are left.
+#: Largest degree of the rows that propose in each round; entries; short lists are scanned by a
+#: thread, long ones by a warp; then a round of all rows. Hubs are last: most columns suit them.
 SHORT = (1, 2, 4, 8, 16, 32)
 LONG = (64, 128, 256, 1024, 4096)
 
 
-class Matchable(NamedTuple):
-    """What the start leaves to the search: how many columns any matching has at most."""
-
-    cols: int
-
-
-def improve(A: DistributedCSR, matching: DistributedMatching, run: Run) -> None:
+def improve(
+    A: DistributedCSR, matching: DistributedMatching, run: Run, before: ByProducts | None = None
+) -> ByProducts | None:
     """Make the matching maximal. Collective.
 
     From the empty matching, the columns of fewest entries come before all others. Reads: the
     matrix. Writes: both mates. Workspace: three indices for each own row, a byte and two bits for
-    each column, letters, and that of `match_rare_columns`. Time: O(nnz / ranks), expected, in a
-    few rounds.
+    each column, send buffers, and that of `match_rare_columns`. Time: O(nnz / ranks), expected, in
+    a few rounds.
     """
-    with finishing(A.comm):
+    with abort_on_error(A.comm):
         begin, xp = perf_counter(), namespace(A.indptr)
         exchange, account = Exchange(A.comm, xp), Account()
         kernels = compile.load("matching/over_ranks/min_degree", A.dtype, RARE=RARE)
         degree = degrees(A, exchange, kernels)
         proposals = Proposals(A, matching, exchange, kernels, run)
         if not (run.warm or run.steps):
-            most = match_rare_columns(A, proposals, degree, run)
-            run.kept = None if most is None else Matchable(most)
+            before = ByProducts(most_pairs=match_rare_columns(A, proposals, degree, run))
 
         above, end = np.int64(SHORT[-1]), np.int64(np.iinfo(np.int64).max)
         long, n_long = _long_rows(A, proposals, above)
@@ -69,21 +64,22 @@ def improve(A: DistributedCSR, matching: DistributedMatching, run: Run) -> None:
         proposals.make(account, propose, sweeps=turns + 1)
         own = int(xp.count_nonzero(matching.row_mate >= 0))
         run.steps.append(step_info(exchange, "min_degree", begin, own, account))
+        return before
 
 
 def degrees(A: DistributedCSR, exchange: Exchange, kernels: Kernels) -> Any:
-    """Return about how many entries each column has, up to 127 on two ranks. Collective."""
+    """Return the approximate degrees of columns, capped (at 127 on two ranks). Collective."""
     most = max(255 // exchange.size, 1)
     degree = namespace(A.indptr).zeros(-(-A.n_cols // 4) * 4, np.uint8)
     given = A.indices, np.int64(A.local_nnz), np.uint32(most), degree
     kernels.launch("count", -(-A.local_nnz // 4), *given)
     kernels.launch("clamp", A.n_cols, np.int64(A.n_cols), np.uint32(most), degree)
-    exchange.add_up(degree)
+    exchange.allreduce_array(degree, "SUM")
     return degree[: A.n_cols]
 
 
 def _long_rows(A: DistributedCSR, proposals: Proposals, above: np.int64) -> tuple[Any, np.int64]:
-    """Return the own rows of more entries than that, and how many there are."""
+    """Return the own rows with more than `above` entries, and their number."""
     xp = namespace(A.indptr)
     rows, found = xp.empty(A.local_nnz // int(above) + 1, A.dtype), xp.zeros(1, np.int64)
     proposals.kernels.launch("list_long", len(A.own_rows), proposals.state(0), above, rows, found)

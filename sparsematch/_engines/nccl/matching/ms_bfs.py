@@ -3,18 +3,17 @@
 MCM-DIST (Azad, Buluc, Distributed-memory algorithms for maximum cardinality matching in bipartite
 graphs, IPDPS 2016), and the grafting of Azad, Buluc, Pothen, A parallel tree grafting algorithm for
 maximum cardinality matching in bipartite graphs (IPDPS 2015, Algorithm 3), top down: after a deep
-phase the trees without a path stay, and all their rows are expanded again. When no tree finds a
-path, or no row or column is left that could be matched, none exists.
+phase the trees without a path stay, and all their rows are expanded again. The matching is maximum
+when no tree finds a path, or no row or column is left that could be matched.
 """
 
 from time import perf_counter
 
-from sparsematch._engines.mpi.core.exchange import finishing
+from sparsematch._engines.mpi.core.exchange import abort_on_error
 from sparsematch._engines.mpi.core.steps import step_info
 from sparsematch._engines.nccl.core.exchange import Exchange
 from sparsematch._engines.nccl.matching.forest import Forest
-from sparsematch._engines.nccl.matching.min_degree import Matchable
-from sparsematch._engines.registry import Run
+from sparsematch._engines.registry import ByProducts, Run
 from sparsematch._types.arrays import namespace
 from sparsematch._types.over_ranks.matching import DistributedMatching
 from sparsematch._types.over_ranks.matrix import DistributedCSR
@@ -22,19 +21,21 @@ from sparsematch._types.over_ranks.matrix import DistributedCSR
 SUMMARY = "Searches from all free rows at once over all GPUs, level by level; trees are grafted."
 
 
-def improve(A: DistributedCSR, matching: DistributedMatching, run: Run) -> None:
+def improve(
+    A: DistributedCSR, matching: DistributedMatching, run: Run, before: ByProducts | None = None
+) -> None:
     """Make the matching maximum. Collective.
 
     Reads: the matrix. Writes: both mates. Workspace: five indices for each own row; an index and
-    two bits for each column, and two indices for each free row, of all ranks; letters: three
-    indices for each vertex of the other ranks, or for an eighth of the entries, twice. Time:
-    O(phases nnz / ranks), and an exchange a level.
+    two bits for each column, and two indices for each free row, of all ranks; send and receive
+    buffers: three indices for each vertex of the other ranks, or for an eighth of the entries.
+    Time: O(phases nnz / ranks), and an exchange a level.
     """
-    with finishing(A.comm):
+    with abort_on_error(A.comm):
         begin, xp = perf_counter(), namespace(A.indptr)
         exchange = Exchange(A.comm, xp)
         forest = Forest(A, matching.row_mate, matching.col_mate, exchange)
-        if forest.plant(_free_columns(A, matching, exchange, run)):
+        if forest.plant(_free_columns(A, matching, exchange, before)):
             forest.account.phases = 1
             while forest.grow():
                 forest.augment()
@@ -48,13 +49,18 @@ def improve(A: DistributedCSR, matching: DistributedMatching, run: Run) -> None:
 
 
 def _free_columns(
-    A: DistributedCSR, matching: DistributedMatching, exchange: Exchange, run: Run
+    A: DistributedCSR,
+    matching: DistributedMatching,
+    exchange: Exchange,
+    before: ByProducts | None,
 ) -> int:
-    """Return how many columns might still be matched. Collective.
+    """Return an upper bound on the columns that can still be matched. Collective.
 
-    When they are, the search is over: no last phase has to find nothing. How many a matching has at
-    most is known after a start by degree.
+    Once they are matched, the search ends without a last phase that finds no path. The heuristic
+    `min_degree` gives the bound.
     """
-    most = run.kept.cols if isinstance(run.kept, Matchable) else A.n_cols
-    (pairs,) = exchange.sum(int(namespace(A.indptr).count_nonzero(matching.row_mate >= 0)))
+    most = A.n_cols
+    if before and before.most_pairs is not None:
+        most = before.most_pairs
+    (pairs,) = exchange.allreduce(int(namespace(A.indptr).count_nonzero(matching.row_mate >= 0)))
     return most - pairs

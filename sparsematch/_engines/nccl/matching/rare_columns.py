@@ -1,9 +1,9 @@
 """A maximum matching of the columns of fewest entries, found on one GPU before all others.
 
-Once their few rows have other mates, only searches that read most of the matrix get them back. And
-it bounds every matching: none has more of these columns. All their entries are gathered on rank 0,
-where the engines for one GPU do the work. An exact engine can start from that, as augmenting paths
-leave no column without a mate that has one.
+If their few rows were matched to other columns, only long augmenting paths would match them. It
+also gives an upper bound: no matching has more of these columns. All their entries are gathered on
+rank 0, where the engines for one GPU match them. An exact engine can start from that, as augmenting
+paths keep matched columns matched.
 """
 
 from typing import Any
@@ -19,22 +19,22 @@ from sparsematch._types.bipartite import BipartiteCSR
 from sparsematch._types.matching import Matching
 from sparsematch._types.over_ranks.matrix import DistributedCSR
 
-#: Columns are rare up to so many entries, and up to a quarter of the mean.
+#: Largest degree of a rare column, and at most a quarter of the mean; entries.
 RARE = 6
 
-#: Entries of rare columns, at most: where there are more, columns of fewer entries are rare.
+#: Most entries of rare columns; entries; if there are more, the largest degree is lowered.
 LISTED = GATHERED // 8
 
 
 def match_rare_columns(
     A: DistributedCSR, proposals: Proposals, degree: Any, run: Run
 ) -> int | None:
-    """Match the columns of fewest entries; return how many any matching has at most. Collective.
+    """Match the columns of fewest entries; return an upper bound on matched columns. Collective.
 
-    None if that cannot be told, and nothing is matched then. No vertex may be matched before.
-    Reads: the matrix, and about how many entries each column has. Writes: both mates, and what
-    `proposals` know of them. Workspace: a bit for each column; two indices for each of their
-    entries, on rank 0 that of the engines. Time: O(own entries).
+    None, and no pair is matched, if the approximate degrees were wrong. No vertex may be matched
+    before. Reads: the matrix, and `degree`. Writes: both mates, and the bits of `proposals`.
+    Workspace: a bit for each column; two indices for each entry of rare ones, on rank 0 that of the
+    engines. Time: O(own entries).
     """
     xp, n_cols, nnz = namespace(A.indptr), np.int64(A.n_cols), A.local_nnz
     exchange, kernels = proposals.exchange, proposals.kernels
@@ -45,27 +45,26 @@ def match_rare_columns(
     fit = np.flatnonzero(entries <= LISTED)[-1]  # at least those without entries
     upto = min(int(fit), A.nnz // (4 * max(A.n_cols, 1)))
     kernels.launch("find_rare", rare.size, n_cols, degree, np.int32(upto), rare)
-    room, found = min(int(entries[upto]), nnz) + 1, xp.zeros(1, np.int64)
-    listed, state = xp.empty(2 * room, A.dtype), proposals.state(0)
-    given = state, np.int64(nnz), rare, listed, np.int64(room), found
+    capacity, found = min(int(entries[upto]), nnz) + 1, xp.zeros(1, np.int64)
+    listed, state = xp.empty(2 * capacity, A.dtype), proposals.state(0)
+    given = state, np.int64(nnz), rare, listed, np.int64(capacity), found
     kernels.launch("list_rare", -(-nnz // 8), *given)
-    sizes = exchange.share([int(found[0]), room])
+    sizes = exchange.allgather_numbers([int(found[0]), capacity])
     if (sizes[:, 0] > sizes[:, 1]).any():
-        return None  # degrees were counted wrong
-    whole = exchange.gather(listed[: 2 * sizes[exchange.rank, 0]], (2 * sizes[:, 0]).tolist())
+        return None  # degrees were wrong
+    whole = exchange.gatherv(listed[: 2 * sizes[exchange.rank, 0]], (2 * sizes[:, 0]).tolist())
     pairs = listed[:0]
     if whole is not None and whole.size:
         pairs = _match(A, whole, xp.flatnonzero(degree <= upto), run)
-    size = int(exchange.share([pairs.size])[0, 0])
-    arriving = [size, *[0] * (exchange.size - 1)]
-    arrived = exchange.swap([pairs] * exchange.size, arriving)
-    pairs = arrived if exchange.rank else pairs
+    sizes = exchange.allgather_numbers([pairs.size])[:, 0]  # all but that of rank 0 are zero
+    arrived = exchange.allgather_others(pairs, sizes.tolist())
+    pairs, size = arrived if exchange.rank else pairs, int(sizes[0])
     kernels.launch("adopt", size // 2, state, pairs, np.int64(size // 2))
     return A.n_cols - int(having[: upto + 1].sum()) + size // 2
 
 
 def _match(A: DistributedCSR, entries: Any, cols: Any, run: Run) -> Any:
-    """Return the pairs of a maximum matching of some columns, of which all entries are given."""
+    """Return the pairs of a maximum matching of some columns, given all their entries."""
     xp, n_cols = namespace(entries), int(cols.size)
     number = xp.searchsorted(cols, entries[1::2])
     ends = xp.zeros(n_cols + 1, A.dtype)

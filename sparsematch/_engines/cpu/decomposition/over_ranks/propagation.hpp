@@ -1,16 +1,17 @@
-// The largest label among all vertices from which a vertex of a directed graph can be reached, over
-// ranks. With one label it is a search; with a label of its own for each vertex, the colouring of
-// Orzan, On distributed verification and verified distribution (thesis, Amsterdam, 2004).
+// Label propagation over ranks: each vertex of a directed graph gets the largest label of the
+// vertices that reach it. With one label it is a search; with a label of its own for each vertex,
+// the colouring of Orzan, On distributed verification and verified distribution (thesis, Amsterdam,
+// 2004).
 //
-// A rank carries labels on as far as it owns the successors, large ones first, so that within a
-// step few vertices are reached twice. Labels of others' vertices go out in letters.
+// A rank propagates labels through its own vertices, large ones first, so that within a step few
+// vertices are reached twice. Labels for vertices of other ranks are sent as messages.
 //
-// Invariant: a vertex that is not pending has passed its label on.
+// Invariant: a vertex that is not pending has propagated its label.
 #pragma once
 
 #include <bit>
 
-#include "matching/over_ranks/post.hpp"
+#include "matching/over_ranks/message_buffers.hpp"
 
 namespace sparsematch::over_ranks {
 
@@ -19,24 +20,25 @@ class Propagation {
     static constexpr Index none = -1;
 
   public:
-    // `label` of each own vertex, -1 for none, is raised. `budget`: entries read in a step, about.
+    // `label` of each own vertex, -1 for none, is raised. `budget`: about how many entries a step
+    // reads.
     Propagation(const std::int64_t* indptr, const Index* indices, Index* label,
                 Owners<Index> owners, std::int64_t budget)
         : indptr_(indptr), indices_(indices), label_(label), budget_(budget),
-          owners_(std::move(owners)), post_(owners_.size(), 1),
+          owners_(std::move(owners)), messages_(owners_.size(), 1),
           is_pending_(static_cast<std::size_t>(owners_.n())),
           sent_(owners_.size() > 1 ? cache_size(indptr_[owners_.n()]) : 1, Sent{none, none}) {
         for (Index v = 0; v < owners_.n(); ++v)
-            if (label_[v] >= 0) put_off(v);
+            if (label_[v] >= 0) defer(v);
     }
 
     void step(bool) {
-        post_.receive([this](int, std::span<const Index> words) {
+        messages_.receive([this](int, std::span<const Index> words) {
             for (std::size_t k = 0; k < words.size(); k += 2) {
                 const Index v = words[k] - owners_.first();
                 if (label_[v] >= words[k + 1]) continue;
                 label_[v] = words[k + 1];
-                put_off(v);
+                defer(v);
             }
         });
         if (!is_sorted_)
@@ -48,7 +50,7 @@ class Propagation {
                 if (pending_.empty()) break;
                 const Index v = pending_.back();
                 pending_.pop_back();
-                // reached meanwhile from a larger label
+                // unless a larger label has reached it since
                 if (is_pending_[v]) stack_.push_back(v);
                 continue;
             }
@@ -56,14 +58,14 @@ class Propagation {
             stack_.pop_back();
             read += expand(v);
         }
-        for (const Index v : stack_) put_off(v);
+        for (const Index v : stack_) defer(v);
         stack_.clear();
-        post_.seal(!pending_.empty() || post_.any(0));
+        messages_.pack(!pending_.empty() || messages_.any(0));
     }
 
-    Post<Index>& post() { return post_; }
+    MessageBuffers<Index>& messages() { return messages_; }
     std::size_t bytes() const {
-        return post_.bytes() + is_pending_.size() + sent_.size() * sizeof(Sent) +
+        return messages_.bytes() + is_pending_.size() + sent_.size() * sizeof(Sent) +
                (pending_.capacity() + stack_.capacity()) * sizeof(Index);
     }
 
@@ -79,11 +81,11 @@ class Propagation {
         return sent_[static_cast<std::size_t>(mixed) & (sent_.size() - 1)];
     }
 
-    void put_off(Index v) {
+    void defer(Index v) {
         if (!is_pending_[v]) pending_.push_back(v), is_sorted_ = false;
         is_pending_[v] = true;
     }
-    // Passes the label of an own vertex on; returns how many entries it has.
+    // Propagates the label of an own vertex; returns the number of its entries.
     std::int64_t expand(Index v) {
         is_pending_[v] = false;
         const Index label = label_[v];
@@ -96,7 +98,7 @@ class Propagation {
                 stack_.push_back(own);
             } else if (Sent& last = slot_of(w); last.vertex != w || last.label < label) {
                 last = {w, label};
-                post_.send(owners_(w), 0, w, label);
+                messages_.send(owners_(w), 0, w, label);
             }
         }
         return indptr_[v + 1] - indptr_[v] + 1;
@@ -107,11 +109,11 @@ class Propagation {
     Index* label_;
     const std::int64_t budget_;
     const Owners<Index> owners_;
-    Post<Index> post_;
+    MessageBuffers<Index> messages_;
     std::vector<char> is_pending_;
     bool is_sorted_ = false;
     std::vector<Index> pending_, stack_;  // to be expanded: labels ascending; reached in this step
-    std::vector<Sent> sent_;              // labels that others were sent, the last of each hash
+    std::vector<Sent> sent_;              // cache of labels sent, the last of each hash
 };
 
 }  // namespace sparsematch::over_ranks

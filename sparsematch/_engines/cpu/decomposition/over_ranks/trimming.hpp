@@ -1,34 +1,34 @@
-// Vertices of a directed graph over ranks that are strong components by themselves, since they have
-// no predecessor left: trimming (McLendon, Hendrickson, Plimpton, Rauchwerger, Finding strongly
-// connected components in distributed graphs, JPDC 65, 2005), as topological sorting does it.
+// Trimming over ranks: vertices of a directed graph that are strong components by themselves, since
+// all their predecessors are (McLendon, Hendrickson, Plimpton, Rauchwerger, Finding strongly
+// connected components in distributed graphs, JPDC 65, 2005), by topological sorting.
 //
-// A rank follows its lists as long as it owns the successors; that a vertex of another rank has
-// lost a predecessor goes out in a letter.
+// A rank trims its own vertices one after the other; a successor on another rank gets a message
+// that it has lost a predecessor.
 //
 // Invariant: a vertex is trimmed after all its predecessors, and its level is one more than the
 // largest of theirs, so levels sort the trimmed vertices topologically, and none is skipped.
 #pragma once
 
-#include "matching/over_ranks/post.hpp"
+#include "matching/over_ranks/message_buffers.hpp"
 
 namespace sparsematch::over_ranks {
 
 template <class Index>
 class Trimming {
   public:
-    // `count`: predecessors that each own vertex has left, with repetitions, negative where it
-    // takes no part; 0 afterwards where it was trimmed. `level` must be 0. `budget`: entries read
-    // in a step, about.
+    // `count`: remaining predecessors of each own vertex, with repetitions, negative for vertices
+    // to ignore; 0 afterwards for those trimmed. `level` must be 0. `budget`: about how many
+    // entries a step reads.
     Trimming(const std::int64_t* indptr, const Index* indices, Index* count, Index* level,
              Owners<Index> owners, std::int64_t budget)
         : indptr_(indptr), indices_(indices), count_(count), level_(level), budget_(budget),
-          owners_(std::move(owners)), post_(owners_.size(), 1) {
+          owners_(std::move(owners)), messages_(owners_.size(), 1) {
         for (Index v = 0; v < owners_.n(); ++v)
             if (count_[v] == 0) stack_.push_back(v);
     }
 
     void step(bool) {
-        post_.receive([this](int, std::span<const Index> words) {
+        messages_.receive([this](int, std::span<const Index> words) {
             for (std::size_t k = 0; k < words.size(); k += 2)
                 lose(words[k] - owners_.first(), words[k + 1]);
         });
@@ -39,17 +39,17 @@ class Trimming {
             for (auto p = indptr_[v]; p < indptr_[v + 1]; ++p) {
                 const Index w = indices_[p];
                 if (owners_.own(w)) lose(w - owners_.first(), next);
-                else post_.send(owners_(w), 0, w, next);
+                else messages_.send(owners_(w), 0, w, next);
             }
         }
-        post_.seal(!stack_.empty() || post_.any(0));
+        messages_.pack(!stack_.empty() || messages_.any(0));
     }
 
-    Post<Index>& post() { return post_; }
-    std::size_t bytes() const { return post_.bytes() + stack_.capacity() * sizeof(Index); }
+    MessageBuffers<Index>& messages() { return messages_; }
+    std::size_t bytes() const { return messages_.bytes() + stack_.capacity() * sizeof(Index); }
 
   private:
-    // An own vertex loses a predecessor, which is one level above `level`.
+    // An own vertex loses a predecessor; its level is at least `level`.
     void lose(Index v, Index level) {
         if (count_[v] <= 0) return;
         level_[v] = std::max(level_[v], level);
@@ -61,8 +61,8 @@ class Trimming {
     Index *count_, *level_;
     const std::int64_t budget_;
     const Owners<Index> owners_;
-    Post<Index> post_;
-    std::vector<Index> stack_;  // trimmed, to be followed
+    MessageBuffers<Index> messages_;
+    std::vector<Index> stack_;  // trimmed, successors not updated yet
 };
 
 }  // namespace sparsematch::over_ranks

@@ -62,6 +62,8 @@ struct KarpSipserOptions {
 // bytes, and the stacks. Time: O(nnz).
 template <bool Threads, class Word, class Index>
 class KarpSipser {
+    // Vertices of degree one, rows that pick, and neighbours that lose one, processed together:
+    // what is prefetched for a batch stays in the first-level cache.
     static constexpr int batch = 32, picks = 16, losses = 256;
     using Words = ResidualWords<Threads, Word, Index>;
 
@@ -152,7 +154,7 @@ class KarpSipser {
     // matches what that leaves on its stacks.
     template <class Visit>
     void each_piece(int sides, const Visit& visit) {
-        constexpr Index piece = 1 << 11;
+        constexpr Index piece = 1 << 11;  // vertices that a worker claims at a time
         const auto pieces = [&](int s) {
             return (static_cast<std::int64_t>(side_[s].lists.n_rows) + piece - 1) / piece;
         };

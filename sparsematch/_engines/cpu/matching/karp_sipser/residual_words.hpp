@@ -28,7 +28,7 @@ class DegreeOneStack {
   public:
     std::size_t size() const { return size_; }
     Index pop() { return items_[--size_]; }
-    // Calls push(top), which writes up to so many items from top on, and returns where they end.
+    // Calls push(top), which writes up to `most` items from top on, and returns where they end.
     template <class Push>
     void extend(std::size_t most, const Push& push) {
         if (size_ + most >= items_.size()) items_.resize(2 * (size_ + most) + 64);
@@ -48,7 +48,7 @@ class ResidualWords {
     static constexpr unsigned many = 255;  // stands for 255 or more, and is never lowered
 
   public:
-    // Whether the numbers of so many neighbours fit, one more included.
+    // Whether the numbers of n neighbours fit, one more included.
     static bool fits(Index n) { return static_cast<std::uint64_t>(n) < below; }
     static unsigned degree(Word word) { return static_cast<unsigned>(word >> shift); }
     // Of a vertex of degree one.
@@ -65,7 +65,7 @@ class ResidualWords {
     // entries, and that of a list is the difference of two: the ends of short lists are
     // mispredicted by a loop over each.
     void count(Index v, Index end, WorkCounter& counter) {
-        constexpr Index block = 1 << 11;
+        constexpr Index block = 1 << 11;  // entries: the running words fit in the first-level cache
         const Index stop = lists.indptr[end];
         Word running[block + 1], before = 0;
         running[0] = 0;

@@ -2,32 +2,32 @@
 //
 // The core of MCM-DIST: Azad, Buluc, Distributed-memory algorithms for maximum cardinality matching
 // in bipartite graphs (IPDPS 2016, Algorithm 2), rows in blocks, with the grafting of Azad, Buluc,
-// Pothen, A parallel tree grafting algorithm (IPDPS 2015, Algorithm 3). Majors are what a rank has
-// lists of, minors what the lists name. A rank follows its lists as long as it owns what it
-// reaches; claims on the minors of others, and the mates that belong to others, go out in letters.
-// Trees are therefore not those of a breadth-first search. Nothing here needs them to be: paths may
-// be flipped at the same time since trees are disjoint, and a phase in which no tree finds a free
-// minor has followed every entry of every tree, whatever the order, so that no path exists.
+// Pothen, A parallel tree grafting algorithm (IPDPS 2015, Algorithm 3). Majors are the vertices
+// whose lists a rank stores, minors those in the lists. Within a step a rank grows trees through
+// its own vertices; claims on minors of other ranks, and mates that other ranks own, are messages.
+// Trees are therefore not those of a breadth-first search. Correctness does not depend on it:
+// augmentations may run in parallel since trees are disjoint, and a phase in which no tree finds a
+// free minor has scanned every entry of every tree, whatever the order, so that no path exists.
 //
-// Invariant: a minor is given once, to the first claim, so trees are disjoint, and each major that
-// is no root comes with the one minor it is matched to. A rank does not repeat a claim; what it has
-// forgotten to have claimed it claims again, and the owner refuses.
+// Invariant: a minor joins one tree, that of the first claim, so trees are disjoint, and each major
+// other than a root enters with the one minor it is matched to. A cache avoids repeated claims; a
+// claim repeated after an eviction is refused by the owner.
 #pragma once
 
 #include <bit>
 
-#include "matching/over_ranks/post.hpp"
+#include "matching/over_ranks/message_buffers.hpp"
 
 namespace sparsematch::over_ranks {
 
-// The lists of a rank's own majors; the mates, trees and links of its own vertices.
+// The lists of a rank's own majors; mates, trees and parents of its own vertices.
 template <class Index>
 struct ForestArrays {
     const std::int64_t* indptr;
     const Index* indices;
     const Index *major_mate, *minor_mate;
-    Index *major_tree, *minor_tree;      // a number of this rank's own, or UNMATCHED
-    Index *minor_parent, *minor_before;  // the major it was reached from, and its mate then
+    Index *major_tree, *minor_tree;      // numbered by this rank, or UNMATCHED
+    Index *minor_parent, *minor_before;  // the major it was reached from, and that one's mate then
     Index* leaf;                         // of an own root: the free minor that its tree has found
 };
 
@@ -37,12 +37,12 @@ class Forest {
     static constexpr Index none = UNMATCHED<Index>;
 
   public:
-    // `budget`: entries read in a step, about; `announced`: roots that are announced in a step, at
-    // most. If `prune`, a tree that has found a path stops growing.
+    // `budget`: about how many entries a step reads; `announced`: most roots that a step announces.
+    // If `prune`, a tree that has found a path stops growing.
     Forest(const ForestArrays<Index>& arrays, Owners<Index> majors, Owners<Index> minors,
            std::int64_t budget, std::int64_t announced, bool prune)
         : a_(arrays), majors_(std::move(majors)), minors_(std::move(minors)),
-          post_(majors_.size(), KINDS), budget_(budget), announced_(announced), prune_(prune),
+          messages_(majors_.size(), KINDS), budget_(budget), announced_(announced), prune_(prune),
           queue_(majors_.n()),
           claimed_(majors_.size() > 1 ? cache_size(a_.indptr[majors_.n()]) : 1, none),
           slots_(16, none) {
@@ -62,17 +62,18 @@ class Forest {
             }
     }
 
-    // Reads what has come, grows within the budget, writes what is to be sent.
+    // Reads messages, grows within the budget, writes messages.
     void step(bool) {
-        post_.receive([this](int kind, std::span<const Index> words) { read(kind, words); });
+        messages_.receive([this](int kind, std::span<const Index> words) { read(kind, words); });
         grow();
-        const bool busy = head_ < tail_ || post_.any(CLAIM) || post_.any(ENTER) || post_.any(LEAF);
+        const bool busy =
+            head_ < tail_ || messages_.any(CLAIM) || messages_.any(ENTER) || messages_.any(LEAF);
         if (prune_) announce();
-        post_.seal(busy);
+        messages_.pack(busy);
     }
 
-    // Takes trees out of the forest, by number; those that stay are numbered anew, and all their
-    // majors go on growing. Time: O(own vertices).
+    // Releases trees, by number; the others are renumbered, and all their majors are queued again.
+    // Time: O(own vertices).
     void release(const bool* done) {
         std::vector<Index> number(roots_.size(), none);
         Index n = 0;
@@ -93,16 +94,16 @@ class Forest {
         std::fill(claimed_.begin(), claimed_.end(), none);
         unannounced_.clear();
         found_ = false;
-        remember_roots();
+        rehash_roots();
     }
 
     const std::vector<Index>& roots() const { return roots_; }
     std::int64_t edges() const { return edges_; }
     // Whether a tree of an own root has found a path.
     bool has_found() const { return found_; }
-    Post<Index>& post() { return post_; }
+    MessageBuffers<Index>& messages() { return messages_; }
     std::size_t bytes() const {
-        return post_.bytes() + done_.capacity() +
+        return messages_.bytes() + done_.capacity() +
                sizeof(Index) * (queue_.size() + claimed_.size() + slots_.size() +
                                 roots_.capacity() + unannounced_.capacity());
     }
@@ -131,7 +132,7 @@ class Forest {
             for (std::size_t k = 0; k < n; k += 2) note_leaf(words[k], words[k + 1]);
         } else {
             for (const Index root : words)
-                if (const Index tree = slots_[place_of(root)]; tree >= 0) done_[tree] = true;
+                if (const Index tree = slots_[slot_of(root)]; tree >= 0) done_[tree] = true;
         }
     }
 
@@ -144,8 +145,8 @@ class Forest {
         if (head_ == tail_) head_ = tail_ = 0;
     }
 
-    // What `expand` is going to read: lists further back in the queue, and the minors of one that
-    // is near (decision 0005).
+    // Prefetches for `expand`: lists of majors further back in the queue, and the minors of a near
+    // one (decision 0005).
     SPARSEMATCH_INLINE void prefetch() const {
         const Index far = queue_[head_ + 16], near = queue_[head_ + 8], next = queue_[head_ + 3];
         SPARSEMATCH_PREFETCH(&a_.indptr[far]);
@@ -170,12 +171,12 @@ class Forest {
                 if (a_.minor_tree[m] < 0) accept(m, parent, before, tree);
             } else if (Index& slot = claimed_[mix(j) & (claimed_.size() - 1)]; slot != j) {
                 slot = j;
-                post_.send(minors_(j), CLAIM, j, parent, before, roots_[tree]);
+                messages_.send(minors_(j), CLAIM, j, parent, before, roots_[tree]);
             }
         }
     }
 
-    // Gives an own minor to a tree, which goes on with its mate or has found a path.
+    // Adds an own minor to a tree, which continues with the mate, or has found a path.
     void accept(Index m, Index parent, Index before, Index tree) {
         a_.minor_tree[m] = tree, a_.minor_parent[m] = parent, a_.minor_before[m] = before;
         const Index mate = a_.minor_mate[m];
@@ -183,11 +184,11 @@ class Forest {
             const Index root = roots_[tree];
             done_[tree] = true;
             if (majors_.own(root)) note_leaf(root, m + minors_.first());
-            else post_.send(majors_(root), LEAF, root, m + minors_.first());
+            else messages_.send(majors_(root), LEAF, root, m + minors_.first());
         } else if (majors_.own(mate)) {
             enter(mate - majors_.first(), tree);
         } else {
-            post_.send(majors_(mate), ENTER, mate, roots_[tree]);
+            messages_.send(majors_(mate), ENTER, mate, roots_[tree]);
         }
     }
     void enter(Index u, Index tree) {
@@ -205,51 +206,51 @@ class Forest {
     }
     bool is_over(Index tree) const { return prune_ && done_[tree]; }
 
-    // Tells all ranks of some own roots that have found a path.
+    // Announces own roots with a path to all ranks, at most `announced_`.
     void announce() {
         const auto n = std::min<std::size_t>(unannounced_.size(), announced_);
         for (std::size_t k = unannounced_.size() - n; k < unannounced_.size(); ++k)
             for (int r = 0; r < majors_.size(); ++r)
-                if (r != majors_.rank()) post_.send(r, DONE, unannounced_[k]);
+                if (r != majors_.rank()) messages_.send(r, DONE, unannounced_[k]);
         unannounced_.resize(unannounced_.size() - n);
     }
 
-    // The number that this rank has given to the tree of a root.
+    // The number that this rank has assigned to the tree of a root.
     Index tree_of(Index root) {
         if (majors_.own(root)) return a_.major_tree[root - majors_.first()];
-        std::size_t place = place_of(root);
-        if (slots_[place] >= 0) return slots_[place];
-        slots_[place] = static_cast<Index>(roots_.size());
+        const std::size_t slot = slot_of(root);
+        if (slots_[slot] >= 0) return slots_[slot];
+        slots_[slot] = static_cast<Index>(roots_.size());
         roots_.push_back(root);
         done_.push_back(false);
-        if (2 * ++n_slots_ > slots_.size()) remember_roots();
+        if (2 * ++n_slots_ > slots_.size()) rehash_roots();
         return static_cast<Index>(roots_.size()) - 1;
     }
-    // Where the number of a root of another rank stands, or would stand.
-    std::size_t place_of(Index root) const {
-        std::size_t place = mix(root) & (slots_.size() - 1);
-        while (slots_[place] >= 0 && roots_[slots_[place]] != root)
-            place = (place + 1) & (slots_.size() - 1);
-        return place;
+    // The slot of a root of another rank, empty if it has no number: linear probing.
+    std::size_t slot_of(Index root) const {
+        std::size_t slot = mix(root) & (slots_.size() - 1);
+        while (slots_[slot] >= 0 && roots_[slots_[slot]] != root)
+            slot = (slot + 1) & (slots_.size() - 1);
+        return slot;
     }
-    void remember_roots() {
+    void rehash_roots() {
         n_slots_ = 0;
         for (const Index root : roots_) n_slots_ += !majors_.own(root);
         slots_.assign(std::bit_ceil(4 * n_slots_ + 16), none);
         for (std::size_t t = 0; t < roots_.size(); ++t)
-            if (!majors_.own(roots_[t])) slots_[place_of(roots_[t])] = static_cast<Index>(t);
+            if (!majors_.own(roots_[t])) slots_[slot_of(roots_[t])] = static_cast<Index>(t);
     }
 
     const ForestArrays<Index> a_;
     const Owners<Index> majors_, minors_;
-    Post<Index> post_;
+    MessageBuffers<Index> messages_;
     const std::int64_t budget_, announced_;
     const bool prune_;
     bool found_ = false;
     std::int64_t edges_ = 0;
-    Buffer<Index> queue_;  // own majors to be expanded, by place
+    Buffer<Index> queue_;  // own majors to be expanded
     std::size_t head_ = 0, tail_ = 0;
-    Buffer<Index> claimed_;  // minors of others that this rank has claimed, the last of each hash
+    Buffer<Index> claimed_;  // cache of claims on other ranks' minors, the last of each hash
     std::vector<Index> roots_, slots_, unannounced_;
     std::vector<char> done_;  // of each tree, whether it is known to have found a path
     std::size_t n_slots_ = 0;

@@ -2,49 +2,48 @@
 //
 // Karp, Sipser, Maximum matching in sparse random graphs (FOCS 1981), rule by rule: a free vertex
 // with one free neighbour left is matched to it; if there is none on any rank, each rank picks some
-// rows and matches them to a free column. Both sides have their lists on the ranks that own them,
-// so the matrix is there twice, by rows and by columns. A vertex that is matched tells its
-// neighbours, whose counts fall; which neighbour is the last one is known without a search, as the
-// exclusive or of the numbers of all that are left.
+// rows and matches them to a free column. Ranks store the lists of their own rows and of their own
+// columns. When a vertex is matched, the residual degrees of its neighbours decrease; the last free
+// neighbour is known without a search, as the exclusive or of the numbers of all free ones.
 //
-// Names: a vertex proposes to its last neighbour, or to one that was picked, on another rank; it is
-// accepted or denied by a letter. Meanwhile its mate is -2 - that neighbour.
-// Invariant: who has one free neighbour left is proposed to by that one only, so that of two ranks
-// which propose to each other both are accepted, and no third is concerned. A vertex that waits for
-// an answer lets those that propose to it wait, one exchange at most; waiting for each other in a
-// circle is impossible, since only picked rows have others that propose to them.
+// Names: a vertex proposes to its last neighbour, or to a picked one, on another rank, whose owner
+// accepts or denies by a message. Meanwhile its mate is -2 - that neighbour. Invariant: a vertex
+// with one free neighbour left gets proposals from that neighbour only, so mutual proposals can
+// both be accepted. A vertex that waits for an answer defers proposals to it, by one exchange at
+// most; a cycle of waiting vertices is impossible, since only picked rows have proposals from
+// several vertices.
 #pragma once
 
 #include <array>
 #include <numeric>
 
-#include "matching/over_ranks/post.hpp"
+#include "matching/over_ranks/message_buffers.hpp"
 
 namespace sparsematch::over_ranks {
 
-// One side: the lists of its own vertices, and what is known of each.
+// One side: lists, mates and residual degrees of its own vertices.
 template <class Index>
 struct KarpSipserSide {
     const std::int64_t* indptr;
     const Index* indices;
     Index* mate;  // below zero if free
-    // Of each vertex that is free, one beside the other, as they are read together.
-    struct Left {
+    struct Residual {
         Index degree;  // entries with free vertices of the other side
         Index last;    // exclusive or of the numbers of these
     };
-    Left* left;
+    Residual* residual;  // of each free vertex
 };
 
 template <class Index>
 class KarpSipser {
     // One list of each for messages to rows, and one for messages to columns.
-    enum Kind : int { GONE, PROPOSE, ACCEPT, DENY, KINDS };
+    enum Kind : int { MATCHED, PROPOSE, ACCEPT, DENY, KINDS };
     static constexpr Index none = UNMATCHED<Index>;
-    // Columns that a picked row tries, at most.
+    // Most columns that a picked row tries; columns.
     static constexpr int tries = 8;
-    // So many rows are picked for each exchange that the last ones took, or a share of what is
-    // left, and at most a larger share: where chains are long, waiting for them takes longest.
+    // Rows picked at a time: for each exchange since the last pick `least` or 1 / least_share of
+    // the remaining ones, and at most 1 / largest_share; rows. Long chains take many exchanges, so
+    // more of them have to run at the same time.
     static constexpr Index least = 32, least_share = 2048, largest_share = 16;
 
   public:
@@ -52,10 +51,10 @@ class KarpSipser {
                Owners<Index> row_owners, Owners<Index> col_owners, std::int64_t budget,
                std::uint64_t seed)
         : sides_{rows, cols}, owners_{std::move(row_owners), std::move(col_owners)},
-          post_(owners_[0].size(), 2 * KINDS), budget_(budget), seed_(seed), begin_(0) {
+          messages_(owners_[0].size(), 2 * KINDS), budget_(budget), seed_(seed) {
         for (int s = 0; s < 2; ++s) count(s);
         const auto n = static_cast<std::uint64_t>(owners_[0].n());
-        // a stride through the rows that has no factor in common with their number
+        // a stride coprime to the number of rows
         if (n > 1) {
             std::uint64_t stride = (0x9E3779B97F4A7C15u ^ seed) % n;
             while (std::gcd(stride, n) != 1) ++stride;
@@ -67,25 +66,25 @@ class KarpSipser {
         }
     }
 
-    // `quiet`: no rank has a vertex with one free neighbour, or a letter that is not answered.
+    // `quiet`: no rank has a vertex with one free neighbour, or an unanswered message.
     void step(bool quiet) {
         const std::int64_t limit = edges_ + budget_;
-        post_.receive([this](int kind, std::span<const Index> words) { read(kind, words); });
+        messages_.receive([this](int kind, std::span<const Index> words) { read(kind, words); });
         answer_waiting();
         if (!started_) start(limit);
         follow(limit);
         ++chain_;
         if (quiet) pick(limit);
-        bool busy = !started_ || !ones_.empty() || !gone_.empty() || !waiting_.empty();
-        for (int k = 0; k < 2 * KINDS && !busy; ++k) busy = post_.any(k);
-        post_.seal(busy, has_rows());
+        bool busy = !started_ || !ones_.empty() || !matched_.empty() || !waiting_.empty();
+        for (int k = 0; k < 2 * KINDS && !busy; ++k) busy = messages_.any(k);
+        messages_.pack(busy, has_rows());
     }
 
     std::int64_t edges() const { return edges_; }
-    Post<Index>& post() { return post_; }
+    MessageBuffers<Index>& messages() { return messages_; }
     std::size_t bytes() const {
-        return post_.bytes() + (ones_.capacity() + gone_.capacity()) * sizeof(Vertex) +
-               waiting_.capacity() * sizeof(Waiting) + again_.capacity() * sizeof(Again);
+        return messages_.bytes() + (ones_.capacity() + matched_.capacity()) * sizeof(Vertex) +
+               waiting_.capacity() * sizeof(Waiting) + denied_.capacity() * sizeof(Denied);
     }
 
   private:
@@ -93,11 +92,11 @@ class KarpSipser {
         int side;
         Index place;
     };
-    struct Waiting {  // a proposal to an own vertex that waits for an answer itself
+    struct Waiting {  // a proposal to an own vertex with an unanswered proposal itself
         int side;
         Index place, from;
     };
-    struct Again {  // a row that was denied, and how often
+    struct Denied {  // a row without an accepted proposal, and the columns tried
         Index row;
         int tries;
     };
@@ -107,18 +106,18 @@ class KarpSipser {
         for (Index v = 0; v < owners_[s].n(); ++v) {
             Index all = 0;
             for (auto p = side.indptr[v]; p < side.indptr[v + 1]; ++p) all ^= side.indices[p];
-            side.left[v] = {static_cast<Index>(side.indptr[v + 1] - side.indptr[v]), all};
+            side.residual[v] = {static_cast<Index>(side.indptr[v + 1] - side.indptr[v]), all};
         }
     }
 
-    // What is matched already is gone; then those with one neighbour are looked for.
+    // Announces the vertices matched before, and lists those with one neighbour.
     void start(std::int64_t limit) {
         for (; started_at_.side < 2; ++started_at_.side, started_at_.place = 0) {
             const int s = started_at_.side;
             for (Index& v = started_at_.place; v < owners_[s].n(); ++v) {
                 if (edges_ >= limit) return;
-                if (sides_[s].mate[v] >= 0) tell_gone(s, v);
-                else if (sides_[s].left[v].degree == 1) ones_.push_back({s, v});
+                if (sides_[s].mate[v] >= 0) announce(s, v);
+                else if (sides_[s].residual[v].degree == 1) ones_.push_back({s, v});
             }
         }
         started_ = true;
@@ -129,11 +128,11 @@ class KarpSipser {
         const Index first = owners_[s].first();
         for (std::size_t k = 0; k < words.size(); k += 2) {
             if (k + 16 < words.size())
-                SPARSEMATCH_PREFETCH(&sides_[s].left[words[k + 16] - first], 1);
+                SPARSEMATCH_PREFETCH(&sides_[s].residual[words[k + 16] - first], 1);
             const Index v = words[k] - first, from = words[k + 1];
             switch (kind % KINDS) {
-                case GONE:
-                    fall(s, v, from);
+                case MATCHED:
+                    lose(s, v, from);
                     break;
                 case PROPOSE:
                     propose(s, v, from);
@@ -142,27 +141,27 @@ class KarpSipser {
                     match(s, v, from);
                     break;
                 default:
-                    denied(s, v);
+                    deny(s, v);
                     break;
             }
         }
     }
 
-    // A neighbour of a vertex is gone.
-    void fall(int s, Index v, Index from) {
-        auto& left = sides_[s].left[v];
-        left.last ^= from;
-        if (--left.degree == 1 && sides_[s].mate[v] == none) ones_.push_back({s, v});
+    // A neighbour of an own vertex is matched.
+    void lose(int s, Index v, Index from) {
+        auto& residual = sides_[s].residual[v];
+        residual.last ^= from;
+        if (--residual.degree == 1 && sides_[s].mate[v] == none) ones_.push_back({s, v});
     }
 
-    // A vertex of the other side, named by its number, proposes to an own one.
+    // A vertex of the other side proposes to an own one.
     void propose(int s, Index v, Index from) {
         const Index mate = sides_[s].mate[v];
         if (mate >= 0) {
-            post_.send(owners_[1 - s](from), (1 - s) * KINDS + DENY, from, Index{0});
+            messages_.send(owners_[1 - s](from), (1 - s) * KINDS + DENY, from, Index{0});
         } else if (mate == none) {
-            post_.send(owners_[1 - s](from), (1 - s) * KINDS + ACCEPT, from,
-                       v + owners_[s].first());
+            messages_.send(owners_[1 - s](from), (1 - s) * KINDS + ACCEPT, from,
+                           v + owners_[s].first());
             match(s, v, from);
         } else if (mate == -2 - from) {
             match(s, v, from);  // its owner does the same
@@ -178,20 +177,20 @@ class KarpSipser {
             else ones_.push_back({1 - s, from - owners_[1 - s].first()});
         }
     }
-    void denied(int s, Index v) {
+    void deny(int s, Index v) {
         if (sides_[s].mate[v] >= 0) return;
         sides_[s].mate[v] = none;
-        if (sides_[s].left[v].degree == 1) ones_.push_back({s, v});
+        if (sides_[s].residual[v].degree == 1) ones_.push_back({s, v});
     }
 
     void match(int s, Index v, Index mate) {
         sides_[s].mate[v] = mate;
-        gone_.push_back({s, v});
+        matched_.push_back({s, v});
     }
-    // Nobody has to be told if the partner was the last neighbour: the others are gone.
-    void tell_gone(int s, Index v) {
+    // Decreases the degrees of the neighbours of a matched vertex, unless its mate was the last.
+    void announce(int s, Index v) {
         const auto& side = sides_[s];
-        if (side.left[v].degree <= 1) return;
+        if (side.residual[v].degree <= 1) return;
         const Index mate = side.mate[v];
         const auto& owners = owners_[1 - s];
         const Index number = v + owners_[s].first();
@@ -199,43 +198,43 @@ class KarpSipser {
         for (auto p = side.indptr[v]; p < side.indptr[v + 1]; ++p) {
             const Index u = side.indices[p];
             if (u == mate) continue;
-            if (owners.own(u)) fall(1 - s, u - owners.first(), number);
-            else post_.send(owners(u), (1 - s) * KINDS + GONE, u, number);
+            if (owners.own(u)) lose(1 - s, u - owners.first(), number);
+            else messages_.send(owners(u), (1 - s) * KINDS + MATCHED, u, number);
         }
     }
 
-    // Matches vertices to their last neighbours, and lets the counts fall.
+    // Matches vertices to their last neighbours, and updates degrees.
     void follow(std::int64_t limit) {
-        while (edges_ < limit && !(ones_.empty() && gone_.empty())) {
+        while (edges_ < limit && !(ones_.empty() && matched_.empty())) {
             for (std::size_t k = 0; k < ones_.size(); ++k) {
                 if (k + 8 < ones_.size()) prefetch(ones_[k + 8]);
                 const auto [s, v] = ones_[k];
-                const auto [degree, last] = sides_[s].left[v];
+                const auto [degree, last] = sides_[s].residual[v];
                 if (sides_[s].mate[v] == none && degree == 1) offer(s, v, last);
             }
             ones_.clear();
-            tell_gone(limit);
+            announce(limit);
         }
     }
 
-    // Tells the neighbours of matched vertices, in the order in which they were matched.
-    void tell_gone(std::int64_t limit) {
+    // Announces matched vertices, in the order in which they were matched.
+    void announce(std::int64_t limit) {
         std::size_t k = 0;
-        for (; k < gone_.size() && edges_ < limit; ++k) {
-            if (k + 16 < gone_.size())
-                SPARSEMATCH_PREFETCH(&sides_[gone_[k + 16].side].indptr[gone_[k + 16].place]);
-            if (k + 8 < gone_.size()) {
-                const auto& side = sides_[gone_[k + 8].side];
-                SPARSEMATCH_PREFETCH(&side.indices[side.indptr[gone_[k + 8].place]]);
+        for (; k < matched_.size() && edges_ < limit; ++k) {
+            if (k + 16 < matched_.size())
+                SPARSEMATCH_PREFETCH(&sides_[matched_[k + 16].side].indptr[matched_[k + 16].place]);
+            if (k + 8 < matched_.size()) {
+                const auto& side = sides_[matched_[k + 8].side];
+                SPARSEMATCH_PREFETCH(&side.indices[side.indptr[matched_[k + 8].place]]);
             }
-            if (k + 3 < gone_.size()) prefetch_neighbours(gone_[k + 3]);
-            tell_gone(gone_[k].side, gone_[k].place);
+            if (k + 3 < matched_.size()) prefetch_neighbours(matched_[k + 3]);
+            announce(matched_[k].side, matched_[k].place);
         }
-        gone_.erase(gone_.begin(), gone_.begin() + static_cast<std::ptrdiff_t>(k));
+        matched_.erase(matched_.begin(), matched_.begin() + static_cast<std::ptrdiff_t>(k));
     }
     SPARSEMATCH_INLINE void prefetch(Vertex v) const {
         SPARSEMATCH_PREFETCH(&sides_[v.side].mate[v.place], 1);
-        SPARSEMATCH_PREFETCH(&sides_[v.side].left[v.place], 1);
+        SPARSEMATCH_PREFETCH(&sides_[v.side].residual[v.place], 1);
     }
     SPARSEMATCH_INLINE void prefetch_neighbours(Vertex v) const {
         const auto& side = sides_[v.side];
@@ -243,15 +242,16 @@ class KarpSipser {
         const auto first = side.indptr[v.place], last = side.indptr[v.place + 1];
         for (auto p = first; p < std::min(last, first + 8); ++p)
             if (owners.own(side.indices[p]))
-                SPARSEMATCH_PREFETCH(&sides_[1 - v.side].left[side.indices[p] - owners.first()], 1);
+                SPARSEMATCH_PREFETCH(&sides_[1 - v.side].residual[side.indices[p] - owners.first()],
+                                     1);
     }
 
-    // Matches a free vertex to one of the other side, or proposes it. False: that one is matched.
+    // Matches a free vertex to one of the other side, or proposes to it. False: it is matched.
     bool offer(int s, Index v, Index u) {
         const auto& owners = owners_[1 - s];
         if (!owners.own(u)) {
             sides_[s].mate[v] = -2 - u;
-            post_.send(owners(u), (1 - s) * KINDS + PROPOSE, u, v + owners_[s].first());
+            messages_.send(owners(u), (1 - s) * KINDS + PROPOSE, u, v + owners_[s].first());
             return true;
         }
         const Index place = u - owners.first(), mate = sides_[1 - s].mate[place];
@@ -265,27 +265,27 @@ class KarpSipser {
         return true;
     }
 
-    bool has_rows() const { return next_ < owners_[0].n() || begin_ < again_.size(); }
+    bool has_rows() const { return next_ < owners_[0].n() || begin_ < denied_.size(); }
 
-    // Matches some rows to free columns, each with what follows from it here.
+    // Matches some rows to free columns, with all consequences on this rank.
     void pick(std::int64_t limit) {
-        const Index left = owners_[0].n() - next_ + static_cast<Index>(again_.size() - begin_);
-        const std::size_t end = again_.size();  // what is denied from now on has to wait
+        const Index left = owners_[0].n() - next_ + static_cast<Index>(denied_.size() - begin_);
+        const std::size_t end = denied_.size();  // rows denied from now on wait for the next pick
         const Index most = std::max(left / largest_share, least);
         Index n = std::min(chain_ * std::max(left / least_share, least), most);
         chain_ = 0;
         while (n > 0 && edges_ < limit && (begin_ < end || next_ < owners_[0].n())) {
-            const Again next = begin_ < end ? again_[begin_++] : Again{next_row(), 0};
+            const Denied next = begin_ < end ? denied_[begin_++] : Denied{next_row(), 0};
             const auto& rows = sides_[0];
-            if (rows.mate[next.row] != none || rows.left[next.row].degree <= 0) continue;
+            if (rows.mate[next.row] != none || rows.residual[next.row].degree <= 0) continue;
             try_columns(next);
             if (--n % 32 == 0) follow(limit);
         }
         follow(limit);
-        if (begin_ == again_.size()) again_.clear(), begin_ = 0;
+        if (begin_ == denied_.size()) denied_.clear(), begin_ = 0;
     }
 
-    // The next row, a stride on; what `pick` is going to read of rows to come is prefetched.
+    // The next row, by the stride; prefetches for the rows after it.
     Index next_row() {
         const auto& side = sides_[0];
         const Index now = row_, near = after(now, near_), far = after(now, far_);
@@ -301,12 +301,12 @@ class KarpSipser {
         return stride < left ? row + stride : stride - left;
     }
 
-    // Offers a row to the next columns of its list, from a place that the seed draws on.
-    void try_columns(Again row) {
+    // Offers a row to the next columns of its list, from a random place on.
+    void try_columns(Denied row) {
         const auto& side = sides_[0];
         const auto first = side.indptr[row.row];
         const auto length = static_cast<std::uint64_t>(side.indptr[row.row + 1] - first);
-        if (const auto [degree, last] = side.left[row.row]; degree == 1)
+        if (const auto [degree, last] = side.residual[row.row]; degree == 1)
             return void(offer(0, row.row, last));
         const auto begin = (static_cast<std::uint64_t>(row.row) * 0x9E3779B97F4A7C15u ^ seed_) >> 7;
         for (; row.tries < tries; ++row.tries) {
@@ -314,26 +314,26 @@ class KarpSipser {
             ++edges_;
             if (!offer(0, row.row, u)) continue;
             ++row.tries;
-            if (side.mate[row.row] < none) again_.push_back(row);  // in case it is denied
+            if (side.mate[row.row] < none) denied_.push_back(row);  // in case it is denied
             return;
         }
     }
 
     const std::array<KarpSipserSide<Index>, 2> sides_;
     const std::array<Owners<Index>, 2> owners_;
-    Post<Index> post_;
+    MessageBuffers<Index> messages_;
     const std::int64_t budget_;
     const std::uint64_t seed_;
     std::int64_t edges_ = 0;
     bool started_ = false;
     Vertex started_at_{0, 0};
-    // With one neighbour left, perhaps; matched, but their neighbours have not been told.
-    std::vector<Vertex> ones_, gone_;
+    // Candidates with one neighbour left; matched, but not announced.
+    std::vector<Vertex> ones_, matched_;
     std::vector<Waiting> waiting_;
-    std::vector<Again> again_;
-    std::size_t begin_;
-    Index next_ = 0, chain_ = 0;  // exchanges since rows were picked
-    // The row to be picked next, the steps from each to the next one, and to those far ahead.
+    std::vector<Denied> denied_;
+    std::size_t begin_ = 0;
+    Index next_ = 0, chain_ = 0;  // rows picked; exchanges since the last pick
+    // The row to be picked next, the stride, and 8 and 16 strides, for prefetches.
     Index row_ = 0, stride_ = 0, near_ = 0, far_ = 0;
 };
 

@@ -1,24 +1,24 @@
-// The lists of a matrix over ranks, sent to the owners of what they name: its transpose.
+// The transpose of a matrix over ranks: each entry is sent to the owner of its minor.
 #pragma once
 
-#include "matching/over_ranks/post.hpp"
+#include "matching/over_ranks/message_buffers.hpp"
 
 namespace sparsematch::over_ranks {
 
 template <class Index>
 class Transposition {
   public:
-    // Unless `fill`, `filled` counts how long the list of each own minor is; else it is where
-    // each ends so far in `lists`. `budget`: entries sent in a step.
+    // Unless `fill`, `filled` counts the entries of each own minor; else it is the end of each
+    // minor's list in `lists` so far. `budget`: entries sent in a step.
     Transposition(const std::int64_t* indptr, const Index* indices, Owners<Index> majors,
                   Owners<Index> minors, std::int64_t* filled, Index* lists, bool fill,
                   std::int64_t budget)
         : indptr_(indptr), indices_(indices), filled_(filled), lists_(lists), fill_(fill),
           budget_(budget), majors_(std::move(majors)), minors_(std::move(minors)),
-          post_(majors_.size(), 1) {}
+          messages_(majors_.size(), 1) {}
 
     void step(bool) {
-        post_.receive([this](int, std::span<const Index> words) {
+        messages_.receive([this](int, std::span<const Index> words) {
             if (fill_)
                 for (std::size_t k = 0; k < words.size(); k += 2) put(words[k], words[k + 1]);
             else
@@ -29,14 +29,14 @@ class Transposition {
             while (next_ >= indptr_[major_ + 1]) ++major_;
             const Index j = indices_[next_];
             if (minors_.own(j)) put(j, major_ + majors_.first());
-            else if (fill_) post_.send(minors_(j), 0, j, major_ + majors_.first());
-            else post_.send(minors_(j), 0, j);
+            else if (fill_) messages_.send(minors_(j), 0, j, major_ + majors_.first());
+            else messages_.send(minors_(j), 0, j);
         }
-        post_.seal(next_ < all || post_.any(0));
+        messages_.pack(next_ < all || messages_.any(0));
     }
 
-    Post<Index>& post() { return post_; }
-    std::size_t bytes() const { return post_.bytes(); }
+    MessageBuffers<Index>& messages() { return messages_; }
+    std::size_t bytes() const { return messages_.bytes(); }
 
   private:
     void put(Index minor, Index major) {
@@ -51,7 +51,7 @@ class Transposition {
     const bool fill_;
     const std::int64_t budget_;
     const Owners<Index> majors_, minors_;
-    Post<Index> post_;
+    MessageBuffers<Index> messages_;
     std::int64_t next_ = 0;
     Index major_ = 0;
 };

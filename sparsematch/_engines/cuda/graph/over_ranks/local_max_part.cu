@@ -1,9 +1,9 @@
-// Local max over several GPUs: what one GPU does between two exchanges.
+// Local max over several GPUs: the kernels of one GPU between two exchanges.
 //
-// The algorithm of local_max.cu on the own vertices, while the choices of all vertices are known to
-// all ranks: those that have changed are sent. So every rank knows who is matched, and its own
-// vertices choose among those who are not.
-// Invariant: at an exchange all ranks have the same choices, and the same bits of `taken`.
+// The algorithm of local_max.cu on the own vertices. Every rank stores the choices of all vertices;
+// changes are sent to all. So every rank knows which vertices are matched, and its own vertices
+// choose among the others.
+// Invariant: after an exchange all ranks have the same choices, and the same bits of `taken`.
 #include "core/device.cuh"
 #include "core/level_queue.cuh"
 #include "graph/edge_order.cuh"
@@ -13,8 +13,8 @@ struct alignas(8) Pair {
     Index vertex, choice;
 };
 
-// Of all vertices the choice, and whether they are matched. Of own ones mates, and lists: those
-// that are open, and those that have lost their choice, counted from the first own vertex on.
+// Of all vertices the choice, and whether they are matched. Of own ones mates, and lists, numbered
+// from the first own vertex: the open vertices, and those that have lost their choice.
 struct Part {
     Index *choice, *mate;
     Bits* taken;
@@ -23,7 +23,7 @@ struct Part {
     long long* counts;  // of open, next, lost
 };
 
-// Chooses the best neighbour that is not taken, and keeps the choice for the others.
+// Chooses the best neighbour that is not taken, and stores the choice.
 struct Free {
     const Adjacency& g;
     const Part& s;
@@ -35,7 +35,7 @@ struct Free {
     DEVICE void set(Index u, const Best& best) const { s.choice[u] = best.v; }
 };
 
-// Those that have lost their choice (`all`: all own vertices) choose. Reads: the graph, taken.
+// Vertices that have lost their choice (`all`: all own ones) choose. Reads: the graph, taken.
 // Writes: choice, own entries; changed; cuts. Resident, for long lists.
 KERNEL choose_part(bool all, long long count, Adjacency g, Cuts cuts, Part s, Control* control) {
     const Index* const list = all ? nullptr : s.lost;
@@ -52,8 +52,8 @@ KERNEL choose_part(bool all, long long count, Adjacency g, Cuts cuts, Part s, Co
     if (thread_index() == 0) control->tallies[0] = Tally{0, 0, 0, 0};
 }
 
-// Choices of other ranks.
-KERNEL learn(Part s, const Pair* arrived, long long n) {
+// Stores the choices of other ranks.
+KERNEL update_choices(Part s, const Pair* arrived, long long n) {
     for (long long k = thread_index(); k < n; k += thread_count())
         s.choice[arrived[k].vertex] = arrived[k].choice;
 }
@@ -66,8 +66,8 @@ KERNEL mark_pairs(Part s, const Pair* changed, long long n) {
         insert(s.taken, w);
     }
 }
-// Parts the open vertices (`all`: all own): the matched, those that wait, those that have lost
-// their choice and stay open too. Writes: mate, lists. Safe: own entries.
+// Partitions the open vertices (`all`: all own ones): matched; still open; still open without a
+// choice. Writes: mate, lists. Safe: own entries.
 KERNEL sort_open(Part s, bool all, long long count, Index first) {
     for (long long k = thread_index(); k < count; k += thread_count()) {
         const Index r = all ? static_cast<Index>(k) : s.open[k], u = first + r;
@@ -79,7 +79,7 @@ KERNEL sort_open(Part s, bool all, long long count, Index first) {
         push(s.lost, s.counts + 1, r, waits && is_in(s.taken, v));
     }
 }
-// Counts to where the host reads them; they begin anew.
+// Copies counts to pinned host memory, and clears them.
 KERNEL report(long long* counts, long long* to) {
     if (thread_index()) return;
     for (int k = 0; k < 2; ++k) {

@@ -1,8 +1,8 @@
-// Is a matching over several GPUs valid, and maximal: each sees to its own rows and columns.
+// Is a matching over several GPUs valid, and maximal: each checks its own rows and columns.
 #include "core/device.cuh"
 #include "core/ranks.cuh"
 
-// A vertex is said to be matched with another one.
+// A vertex, and one that claims to be matched with it.
 struct alignas(8) Pair {
     Index vertex, partner;
 };
@@ -14,18 +14,20 @@ DEVICE void find(long long* found, Index first, Index second) {
     found[2] = second;
 }
 
-// Whether the mates of own vertices name them too; what others own is posted. Reads: mates.
-KERNEL ask_mates(Owners own, const Index* mate, Owners others, const Index* their_mate, Outbox out,
-                 long long* found) {
+// Whether the mates of own vertices are matched with them; mates of other ranks are sent there.
+// Reads: mates.
+KERNEL check_mates(Owners own, const Index* mate, Owners others, const Index* their_mate,
+                   SendBuffers out, long long* found) {
     for (long long k = thread_index(); k < own.end - own.begin; k += thread_count()) {
         const Index v = static_cast<Index>(own.begin + k), w = mate[k];
         if (w == UNMATCHED) continue;
-        if (!owns(others, w)) post(out, owner(others, w), Pair{w, v});
+        if (!owns(others, w)) send(out, owner(others, w), Pair{w, v});
         else if (their_mate[w - others.begin] != v) find(found, v, w);
     }
 }
-// What others have asked.
-KERNEL answer(const Pair* arrived, long long n, Owners own, const Index* mate, long long* found) {
+// The same for the mates of vertices of other ranks.
+KERNEL check_arrived(const Pair* arrived, long long n, Owners own, const Index* mate,
+                     long long* found) {
     for (long long k = thread_index(); k < n; k += thread_count())
         if (mate[arrived[k].vertex - own.begin] != arrived[k].partner)
             find(found, arrived[k].partner, arrived[k].vertex);

@@ -1,18 +1,18 @@
-// Alternating forests over several GPUs, and the augmentation along their paths: what one GPU does
-// between two exchanges.
+// Alternating forests over several GPUs, and the augmentation along their paths: the kernels of one
+// GPU between two exchanges.
 //
 // Azad, Buluc (IPDPS 2016), Algorithms 2 to 4, with the grafting of Azad, Buluc, Pothen (IPDPS
 // 2015, Algorithm 3), top down. A rank owns consecutive rows, with their lists, and consecutive
 // columns; every rank has the mates of all columns. So a row that is expanded claims the mates of
-// its columns: a level is one exchange, of claims to the owners of these rows, which put each in
-// the tree that claims it first. A column without a mate ends a path: its owner gives it to one
-// tree. Between own vertices nothing is sent.
-// Invariants: a column is claimed once from each rank, its bit of `seen`; a row is in one tree, its
-// bit of `reached`, and a free column in one, its bit of `given`, which its owner decides. A tree
-// in `ended` has its path. One in `done` is not expanded: it has its path, or hopes for a column
-// that another rank owns, until the ranks agree at the end of the level. A hope is in vain only
-// where another tree has got the column, so a phase without a path has expanded all rows. A tree
-// may have another path on another rank: one is chosen before the augmentation.
+// its columns: a level is one exchange, of claims sent to the owners of these rows, where each row
+// joins the tree of the first claim. A column without a mate ends a path: its owner assigns it to
+// one tree. Between own vertices nothing is sent. Invariants: a rank claims a column once, its bit
+// of `seen`; a row is in one tree, its bit of `reached`, and a free column in one, its bit of
+// `given`, which its owner sets. A tree in `ended` has a path. A tree in `done` is not expanded: it
+// has a path, or a pending claim on another rank's column, until the ranks agree at the end of the
+// level. A claim is refused only if another tree has the column, so a phase without a path has
+// expanded all rows. A tree may have further paths on other ranks: one is chosen before the
+// augmentation.
 #include "core/device.cuh"
 #include "core/ranks.cuh"
 
@@ -22,7 +22,7 @@
 #endif
 
 #define UNROLL 4  // entries that a thread reads together
-#define EACH 4    // claims that it follows together
+#define EACH 4    // claims that it processes together
 #define STAGED ((EACH + 1) * WARP)
 #define NO_LEAF (static_cast<Index>((Wide(1) << (8 * sizeof(Index) - 1)) - 1))
 
@@ -35,15 +35,15 @@ struct Claim {
 struct alignas(8) Step {
     Index row, with;
 };
-// A part of a list that is too long for a few lanes: its row's place in the queue, and which.
+// A part of a list too long for a few lanes: the place of its row in the queue, and its number.
 struct Part {
     long long at, number;
 };
 
-// What is counted. The frontier is queue[begin] .. queue[end - 1], and the next one grows from
-// there to `tail`.
+// Counters. The frontier is queue[begin] .. queue[end - 1], and the next one extends from there to
+// `tail`.
 struct Progress {
-    long long parts, again, hopes, begin, end, tail, changes, found, edges, paths, path_edges;
+    long long parts, again, pending, begin, end, tail, changes, found, edges, paths, path_edges;
 };
 
 struct Forest {
@@ -58,7 +58,7 @@ struct Forest {
     Step *queue, *changes;     // own rows in trees, level by level; new pairs of own rows
     Part* parts;
     Owners rows, cols;
-    Outbox claims, walkers;
+    SendBuffers claims, followers;
     Progress* progress;
 };
 
@@ -77,7 +77,7 @@ KERNEL number_roots(Forest f, long long first) {
         f.queue[k].with += static_cast<Index>(first);
 }
 
-// An own column without a mate is claimed: it ends the path of a tree that has none.
+// A claim on an own column without a mate: ends the path of a tree that has none.
 DEVICE void end_path(const Forest& f, const Claim& by) {
     const Index c = ~by.row - static_cast<Index>(f.cols.begin);
     if (has(f.ended, by.root) || !claim(f.given, c) || !claim(f.ended, by.root)) return;
@@ -92,9 +92,9 @@ struct Found {
     Index col, row, root;
     long long at;
 };
-// What a warp has claimed: followed as soon as each lane has EACH, so that their reads are under
-// way together, and places in the queue and in the boxes are reserved for all of them by one
-// addition each: all warps add to the same few counters.
+// The columns that a warp has claimed, processed as soon as there are EACH for each lane: their
+// loads are in flight together, and one atomic addition each reserves slots in the queue and in the
+// send buffers for all of them; all warps add to the same few counters.
 struct Claims {
     const Forest& f;
     Found* staged;  // in shared memory, STAGED of the warp's own
@@ -106,15 +106,16 @@ struct Claims {
         if (!who) return;
         if (wanted) staged[n + count_lanes_before(who)] = found;
         n += count_bits(who);
-        if (n >= EACH * WARP) follow(EACH * WARP);
+        if (n >= EACH * WARP) process(EACH * WARP);
     }
-    DEVICE void follow() { follow(n); }
+    DEVICE void flush() { process(n); }
 
-    // What is behind a column: a row, reached if it is an own one and in no tree yet, or the end of
-    // a path. What others own is posted; a tree hopes that it gets a column of theirs. Where a box
-    // is full, nothing has happened to the column, and the row, its number inverted, has to be
-    // expanded again. Safe: whoever sets a row's bit writes its parent and puts it in the queue.
-    DEVICE void follow(int size) {
+    // Behind a column is a row, reached if it is an own one and in no tree yet, or the end of a
+    // path. Claims on other ranks' rows and columns are sent; one on a column makes the tree
+    // pending. If a send buffer is full, the column is released, and the row marked, its number
+    // inverted, to be expanded again. Safe: the thread that sets a row's bit writes its parent and
+    // queues it.
+    DEVICE void process(int size) {
         sync_warp();
         n -= size;
         Found found[EACH];
@@ -140,7 +141,7 @@ struct Claims {
         for (int k = 0; k < EACH; ++k) {
             if (reached[k]) f.parent[mate[k] - f.rows.begin] = found[k].row;
             const bool ends = mine[k] && mate[k] == UNMATCHED;
-            if (ends && has(f.ended, found[k].root)) {  // it has found another meanwhile
+            if (ends && has(f.ended, found[k].root)) {  // the tree has found another path since
                 remove(f.seen, found[k].col);
                 mine[k] = false;
             }
@@ -150,8 +151,8 @@ struct Claims {
                 to[k] = ends ? owner(f.cols, found[k].col) : owner(f.rows, mate[k]);
         }
         push_each(f.queue, &f.progress->tail, steps, reached);
-        const Bits full = post_each(f.claims, to, by);
-        bool hopes = false;
+        const Bits full = send_each(f.claims, to, by);
+        bool pending = false;
         for (int k = 0; k < EACH; ++k) {
             if (full >> k & 1) {
                 remove(f.seen, found[k].col);
@@ -159,10 +160,10 @@ struct Claims {
                 store(&f.progress->again, 1ll);
             } else if (to[k] >= 0 && mate[k] == UNMATCHED) {
                 insert(f.done, found[k].root);
-                hopes = true;
+                pending = true;
             }
         }
-        if (hopes) store(&f.progress->hopes, 1ll);
+        if (pending) store(&f.progress->pending, 1ll);
         sync_warp();
     }
 };
@@ -170,8 +171,8 @@ struct Claims {
     alignas(16) SHARED unsigned char staged[STAGED * (THREADS / WARP) * sizeof(Found)]; \
     Claims name = {f, reinterpret_cast<Found*>(staged) + warp_in_block() * STAGED, 0}
 
-// Visits entries from, from + step, ... below `to`; all lanes must call it. Reads and atomics of
-// several are under way together.
+// Visits entries from, from + step, ... below `to`; all lanes must call it. Loads and atomics of
+// several entries are in flight together.
 DEVICE void visit_list(const Forest& f, const Step& row, long long at, long long from, long long to,
                        long long step, Claims& claims) {
     for (; ballot(from < to); from += UNROLL * step) {
@@ -187,9 +188,9 @@ DEVICE void visit_list(const Forest& f, const Step& row, long long at, long long
     }
 }
 
-// Expands the frontier, or those of its rows that have met a full box, whose numbers are inverted.
-// The next row of the warp is read ahead. Reads: lists, mates. Writes: seen, trees, queue, boxes;
-// parts of long lists. Safe: a place of the frontier is written by the warp of its row.
+// Expands the frontier, or (`again`) its rows that met a full buffer, whose numbers are inverted.
+// The next row of the warp is prefetched. Reads: lists, mates. Writes: seen, trees, queue, send
+// buffers; parts of long lists. Safe: a place of the frontier is written by the warp of its row.
 KERNEL expand(Forest f, bool again) {
     CLAIMS(claims);
     const long long begin = f.progress->begin, end = f.progress->end, step = thread_count() / LANES;
@@ -226,10 +227,10 @@ KERNEL expand(Forest f, bool again) {
         if (lane == 0) scanned += to - from;
         visit_list(f, row, at, from + lane, to, LANES, claims);
     }
-    claims.follow();
+    claims.flush();
     add_of_block(&f.progress->edges, scanned);
 }
-// The lists that `expand` has cut, a warp for each part, unless the tree has its path meanwhile.
+// The lists that `expand` has cut, a warp for each part, unless the tree has found a path since.
 KERNEL expand_parts(Forest f) {
     CLAIMS(claims);
     const long long n = f.progress->parts;
@@ -237,20 +238,20 @@ KERNEL expand_parts(Forest f) {
     for (long long p = thread_index() / WARP; p < n; p += thread_count() / WARP) {
         const Part part = f.parts[p];
         Step row = {load(&f.queue[part.at].row), f.queue[part.at].with};
-        // the same in all lanes
+        // uniform over the warp
         if (broadcast(static_cast<int>(has(f.done, row.with)), 0)) continue;
-        if (row.row < 0) row.row = ~row.row;  // another part has met a full box
+        if (row.row < 0) row.row = ~row.row;  // another part has met a full buffer
         const long long r = row.row - f.rows.begin, end = f.indptr[r + 1],
                         from = f.indptr[r] + part.number * LONG,
                         to = end - from > LONG ? from + LONG : end;
         if (lane_in_warp() == 0) scanned += to - from;
         visit_list(f, row, part.at, from + lane_in_warp(), to, WARP, claims);
     }
-    claims.follow();
+    claims.flush();
     add_of_block(&f.progress->edges, scanned);
 }
 
-// What others claim. Writes: trees, queue.
+// Claims of other ranks. Writes: trees, queue.
 KERNEL receive(Forest f, const Claim* arrived, long long n) {
     for (long long k = thread_index(); k < n; k += thread_count()) {
         const Claim by = arrived[k];
@@ -264,7 +265,7 @@ KERNEL receive(Forest f, const Claim* arrived, long long n) {
         push(f.queue, &f.progress->tail, Step{by.row, by.root}, mine);
     }
 }
-// Which trees have a path, as all ranks know, one set of so many words after the other: hopes end.
+// Union of the trees with a path over all ranks, of `words` words each: no claim is pending then.
 KERNEL agree(Forest f, const Bits* others, long long words, int count) {
     for (long long w = thread_index(); w < words; w += thread_count()) {
         Bits bits = f.ended[w];
@@ -272,23 +273,16 @@ KERNEL agree(Forest f, const Bits* others, long long words, int count) {
         f.ended[w] = f.done[w] = bits;
     }
 }
-// What has been put in the queue is the frontier.
+// The rows queued since the last level become the frontier.
 KERNEL advance(Forest f) {
     if (thread_index()) return;
     f.progress->begin = f.progress->end;
     f.progress->end = f.progress->tail;
 }
-// Counts to where the host reads them; the first `cleared` of them begin anew.
-KERNEL report(long long* counts, int n, int cleared, long long* to) {
-    for (long long k = thread_index(); k < n; k += thread_count()) {
-        to[k] = counts[k];
-        if (k < cleared) counts[k] = 0;
-    }
-}
 
-// ---- Augmentation: each path from its leaf to its root, row by row.
-// Safe: trees are disjoint, so a row is on one path.
-DEVICE void walk(const Forest& f, Step step) {
+// ---- Augmentation: each path from its leaf to its root, row by row, as far as this rank owns
+// them. Safe: trees are disjoint, so a row is on one path.
+DEVICE void follow(const Forest& f, Step step) {
     long long edges = 0;
     while (owns(f.rows, step.row)) {
         const long long r = step.row - f.rows.begin;
@@ -305,16 +299,17 @@ DEVICE void walk(const Forest& f, Step step) {
         step = Step{f.parent[r], before};
     }
     add(&f.progress->path_edges, edges);
-    if (step.row != UNMATCHED) post(f.walkers, owner(f.rows, step.row), step);
+    if (step.row != UNMATCHED) send(f.followers, owner(f.rows, step.row), step);
 }
-// From the leaves that are own columns.
-KERNEL walk_from_leaves(Forest f, long long n_roots) {
+// Paths whose leaves are own columns.
+KERNEL follow_from_leaves(Forest f, long long n_roots) {
     for (long long root = thread_index(); root < n_roots; root += thread_count())
         if (f.leaf[root] != NO_LEAF && owns(f.cols, f.leaf[root]))
-            walk(f, Step{f.above[root], f.leaf[root]});
+            follow(f, Step{f.above[root], f.leaf[root]});
 }
-KERNEL walk_on(Forest f, const Step* arrived, long long n) {
-    for (long long k = thread_index(); k < n; k += thread_count()) walk(f, arrived[k]);
+// Paths that reach this rank.
+KERNEL follow_arrived(Forest f, const Step* arrived, long long n) {
+    for (long long k = thread_index(); k < n; k += thread_count()) follow(f, arrived[k]);
 }
 // New pairs, of this rank or another. Writes: col_mate.
 KERNEL set_columns(Forest f, const Step* pairs, long long n) {
@@ -322,8 +317,8 @@ KERNEL set_columns(Forest f, const Step* pairs, long long n) {
         f.col_mate[pairs[k].with] = pairs[k].row;
 }
 
-// ---- Between phases. Grafting: what is in a tree without a path stays, and all its rows are
-// expanded anew; or else only its root stays.
+// ---- Between phases. Grafting: trees without a path stay, and all their rows are expanded again;
+// without it only their roots stay.
 // Writes: the queue, from tail 0 on; reached, all zero before; kept, a bit for each column that is
 // matched with one of these rows, all zero before.
 KERNEL retain(Forest f, const Step* old, long long n_old, bool graft, Bits* kept) {

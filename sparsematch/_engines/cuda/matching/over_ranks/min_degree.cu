@@ -1,5 +1,5 @@
-// Maximal matching by proposals over several GPUs, least degree first: what one GPU does between
-// two exchanges.
+// Maximal matching by proposals over several GPUs, least degree first: the kernels of one GPU
+// between two exchanges.
 //
 // Static minimum degree (Duff, Kaya, Ucar, ACM TOMS 38, 2011, one-sided), in rounds, each with the
 // free rows up to some length. A row proposes to the column of fewest rows among those that are not
@@ -9,28 +9,27 @@
 #include "matching/column_degrees.cuh"
 #include "matching/over_ranks/proposals.cuh"
 
-#define WINDOW 128  // entries of a long list among which the least is chosen
+#define WINDOW 128  // entries of a long list among which the column of least degree is chosen
 
-// Degrees above `most` become that: then the sum over all ranks is a byte, too.
+// Caps degrees at `most`, so that the sum over all ranks fits a byte.
 KERNEL clamp(long long n_cols, Bits most, Byte* degree) {
     for (long long c = thread_index(); c < n_cols; c += thread_count())
         if (degree[c] > most) degree[c] = static_cast<Byte>(most);
 }
 
-// ---- Rare columns, of fewest entries.
-// Lists own entries of rare columns, as far as there is room, and counts them all. Reads: lists,
-// rare. Writes: list, found, which is zero before. Time: O(nnz / threads), and O(log(rows)) for
-// each that is listed.
+// ---- Rare columns: those of fewest entries.
+// Lists own entries of rare columns, at most `capacity`, and counts them all. Reads: lists, rare.
+// Writes: list, found, which is zero before. Time: O(nnz / threads), and O(log(rows)) for each that
+// is listed.
 KERNEL list_rare(Proposals s, long long nnz, const Bits* __restrict__ rare, Pair* list,
-                 long long room, long long* found) {
+                 long long capacity, long long* found) {
     list_rare_entries(nnz, s.indices, rare, found, [&](long long at, long long p, Index col) {
-        if (at >= room) return;
+        if (at >= capacity) return;
         const long long row = row_of(s.indptr, s.rows.end - s.rows.begin, p);
         list[at] = Pair{static_cast<Index>(s.rows.begin + row), col};
     });
 }
-// Pairs that a matching of these columns has, no vertex in two. Writes: taken, mates of own
-// vertices.
+// Adopts the pairs of a matching of these columns. Writes: taken, mates of own vertices.
 KERNEL adopt(Proposals s, const Pair* pairs, long long n) {
     for (long long k = thread_index(); k < n; k += thread_count()) {
         const Index row = pairs[k].vertex, col = pairs[k].partner;
@@ -41,8 +40,8 @@ KERNEL adopt(Proposals s, const Pair* pairs, long long n) {
 }
 
 // ---- Rows.
-// The column of fewest rows that seems free among `size` entries of a row, which lanes share of
-// which this is one: degree, a number drawn for the pair, entry; all ones if there is none.
+// The column of least degree not in `taken` among the entries of a row that are this lane's, of
+// `size`: degree, a random number for the pair, entry; all ones if there is none.
 DEVICE Wide least(const Proposals& s, const Byte* degree, const Index* list, long long size,
                   int lane, int lanes, Index row) {
     Wide best = ~Wide(0);
@@ -59,8 +58,8 @@ DEVICE Wide least(const Proposals& s, const Byte* degree, const Index* list, lon
 }
 
 // Free rows of a list (`all`: own rows) with at most `upto` entries, each by one thread. Reads:
-// lists, degree. Writes: taken, mates of own pairs, boxes, next. Time: O(nnz / threads), times the
-// attempts in which another thread was first.
+// lists, degree. Writes: taken, mates of own pairs, send buffers, next. Time: O(nnz / threads),
+// times the attempts in which another thread was first.
 KERNEL propose(Proposals s, const Byte* degree, bool all, const Index* list, long long count,
                long long upto) {
     long long scanned = 0;
@@ -96,7 +95,7 @@ KERNEL propose_long(Proposals s, const Byte* degree, const Index* list, long lon
         const Index row = list[k];
         const long long r = row - s.rows.begin, size = s.indptr[r + 1] - s.indptr[r];
         if (size <= above || size > upto) continue;
-        // the same in all lanes: the row's mate is written after all have read it
+        // uniform over the warp: no lane writes the row's mate before all have read it
         if (broadcast(s.row_mate[r], 0) != UNMATCHED) continue;
         const Index* const entries = s.indices + s.indptr[r];
         for (long long at = 0; at < size;) {

@@ -1,14 +1,14 @@
-// Maximal matching by proposals over several GPUs, in any order: what one GPU does between two
+// Maximal matching by proposals over several GPUs, in any order: the kernels of one GPU between two
 // exchanges.
 //
 // Azad, Buluc (IEEE Cluster 2015), simple greedy. A free row proposes to the first column of its
-// list that is not known to be matched, from a place drawn at random on. See proposals.cuh.
+// list not known to be matched, from a random place on. See proposals.cuh.
 #include "core/device.cuh"
 #include "core/ranks.cuh"
 #include "matching/over_ranks/proposals.cuh"
 
-// Each free row of a list (`all`: each own row) looks at TRIES entries; if its list is longer,
-// the rest is left to a warp. Reads: lists. Writes: taken, mates of own pairs, boxes, next, hard.
+// Each free row of a list (`all`: each own row) scans TRIES entries; longer lists are left to a
+// warp. Reads: lists. Writes: taken, mates of own pairs, send buffers, next, hard.
 KERNEL propose(Proposals s, bool all, const Index* list, long long count) {
     long long scanned = 0;
     for (long long k = thread_index(); k < count; k += thread_count()) {
@@ -30,7 +30,7 @@ KERNEL propose(Proposals s, bool all, const Index* list, long long count) {
     }
     add_of_block(&s.progress->edges, scanned);
 }
-// The rows with long lists, a warp for each. Reads: the number of these from the device.
+// The rows with long lists, a warp for each; their number is on the device.
 KERNEL propose_hard(Proposals s) {
     const long long count = s.progress->hard;
     const int lane = lane_in_warp();

@@ -1,7 +1,7 @@
-// Elements brought into the order of their receivers, and into lists.
+// Counting sorts of elements: by the owner of their key, and into lists.
 #pragma once
 
-#include "matching/over_ranks/post.hpp"
+#include "matching/over_ranks/owners.hpp"
 
 namespace sparsematch::over_ranks {
 
@@ -17,8 +17,8 @@ void owner_order(const Owners<Index>& owners, const Index* keys, std::size_t n, 
         order[next[owners(keys[k])]++] = static_cast<std::int64_t>(k);
 }
 
-// Writes for each of n elements its place at the end of the list that its key names; `filled` is
-// where each list ends so far.
+// Writes for each of n elements its place in the list of its key; `filled` is the end of each list
+// so far.
 template <class Index>
 void places_in_lists(const Index* keys, std::size_t n, std::int64_t* filled, std::int64_t* places) {
     for (std::size_t k = 0; k < n; ++k) places[k] = filled[keys[k]]++;
