@@ -23,8 +23,8 @@ class RankOps:
         The part of an augmentation along the paths of a forest, given the same arrays, mates to
         write, and the same starts.
     karp_sipser
-        The part of the heuristic, given lists, mates and degrees of rows and of columns, the starts,
-        the rank, a limit and a seed.
+        The part of the heuristic, given lists, mates and degrees of rows and of columns, the
+        starts, the rank, a limit and a seed.
     transposition
         The part of a transposition, given lists, the starts, the rank, the ends of the lists of the
         result so far, these, whether to fill them or to count their lengths, and a limit.
@@ -37,7 +37,8 @@ class RankOps:
     owner_order
         Write the stable order of keys by owner, and how many each rank owns, given starts.
     places_in_lists
-        Write the places of elements in the lists of their keys, given the ends of these, which move.
+        Write the places of elements in the lists of their keys, given the ends of these, which
+        move.
     """
 
     forest: Callable[..., Any]

@@ -4,7 +4,7 @@ See `core/cases.py` of the back-end for ranks. The features are the number of ra
 the matrix, the memory of rank 0 and the skew of the row degrees, the same on all ranks.
 """
 
-from sparsematch._engines.cuda.core.thresholds import UNEVEN
+from sparsematch._engines.cuda.core.thresholds import LONG, UNEVEN
 from sparsematch._engines.mpi.core.cases import Cases
 from sparsematch._engines.nccl.core.exchange import Exchange
 from sparsematch._engines.nccl.matching import cheap, min_degree, ms_bfs
