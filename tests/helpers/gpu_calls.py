@@ -102,7 +102,9 @@ def host(array):
 def on_device(A, mates=None):
     """The view of A as an engine gets it, and a matching of it: empty, or with these mates."""
     graph = as_bipartite(to_gpu(A))
-    return graph, Matching.start(graph, mates and mates_to_gpu(mates))
+    if mates is None:
+        return graph, Matching.start(graph)
+    return graph, Matching(*(mate.astype(graph.dtype) for mate in mates_to_gpu(mates)))
 
 
 def approximate(G, **how):

@@ -12,8 +12,8 @@
 #include "core/device.cuh"
 #include "matching/start_common.cuh"
 
-// In entries of a list: from where on a thread would take too long to lower the columns' words; what
-// is read at a time.
+// In entries of a list: from where on a thread would take too long to lower the columns' words;
+// what is read at a time.
 enum { LONG = 1024, AT_ONCE = 4 };
 
 struct KarpSipser {
