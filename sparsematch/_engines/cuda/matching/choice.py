@@ -8,6 +8,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
+from sparsematch._engines.cuda.core import thresholds
 from sparsematch._engines.cuda.core.host_fallback import Work
 
 
@@ -40,11 +41,9 @@ class Policy:
     sparse: float = 2.75
     denser: int = 4
 
-    #: Mean length (entries) from which on lists are long, and mean square of the lengths, in
-    #: squares of the mean, above which they are uneven: started by least degree then. A power law
-    #: on both sides, 1e9, 1.3e8 and 3.2e7 entries: 112, 12 and 5.0 ms; by `cheap` 190, 24 and 6.6.
-    long: int = 8
-    uneven: float = 1.5
+    #: As over several GPUs.
+    long: int = thresholds.LONG
+    uneven: float = thresholds.UNEVEN
 
     #: Lists that begin, or end, in the same column as another, up to which they follow an order:
     #: as many as a band or strip is wide. Of the families, 2^18 rows in four orders, path, comb,

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from sparsematch._engines.cuda.core import compile
+from sparsematch._engines.cuda.core import compile, thresholds
 from sparsematch._engines.cuda.core.by_products import DeviceByProducts
 from sparsematch._engines.cuda.core.device import seed_of
 from sparsematch._engines.cuda.matching import rare_columns, start_common
@@ -34,7 +34,7 @@ CACHED = 0.5
 
 def load(dtype: "np.dtype[Any]") -> compile.Kernels:
     """Return the kernels for an index type."""
-    return start_common.load("matching/min_degree", dtype, RARE=rare_columns.RARE)
+    return start_common.load("matching/min_degree", dtype, RARE=thresholds.RARE)
 
 
 def improve(

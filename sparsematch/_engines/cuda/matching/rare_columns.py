@@ -12,15 +12,12 @@ import numpy as np
 from sparsematch._engines.cuda.core import compile
 from sparsematch._engines.cuda.core.device import bit_set
 from sparsematch._engines.cuda.core.running_sum import running_sum
+from sparsematch._engines.cuda.core.thresholds import RARE
 from sparsematch._engines.cuda.core.transpose import count_entries
 from sparsematch._engines.registry import Run, select
 from sparsematch._types.arrays import namespace
 from sparsematch._types.bipartite import BipartiteCSR
 from sparsematch._types.matching import Matching
-
-#: Entries up to which a column is rare, if it has a quarter of the mean or fewer. No figures
-#: were kept.
-RARE = 6
 
 #: Entries from which on it pays: it takes some thirty launches, as long as a phase of a search that
 #: reads these.

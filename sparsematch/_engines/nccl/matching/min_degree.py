@@ -12,7 +12,7 @@ import numpy as np
 
 from sparsematch._engines.cuda.core import compile
 from sparsematch._engines.cuda.core.compile import Kernels
-from sparsematch._engines.cuda.matching.rare_columns import RARE
+from sparsematch._engines.cuda.core.thresholds import RARE
 from sparsematch._engines.mpi.core.exchange import abort_on_error
 from sparsematch._engines.mpi.core.steps import Account, step_info
 from sparsematch._engines.nccl.core.exchange import Exchange

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from sparsematch._engines.cuda.core.device import bit_set
-from sparsematch._engines.cuda.matching.rare_columns import RARE
+from sparsematch._engines.cuda.core.thresholds import RARE
 from sparsematch._engines.nccl.matching.gathered import GATHERED
 from sparsematch._engines.nccl.matching.proposals import Proposals
 from sparsematch._engines.registry import Run, select
