@@ -111,7 +111,7 @@ def test_external_blocks(all_external):
 
 @pytest.fixture
 def replanned(monkeypatch):
-    """The blocks that have been planned anew, with the plans before and after."""
+    """The blocks that have been planned again, with the plans before and after."""
     made, real = [], _plan.FactorisationPlan.replan_block
 
     def replan_block(self, k, values):

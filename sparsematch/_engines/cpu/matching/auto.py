@@ -20,7 +20,7 @@ from sparsematch._engines.cpu.core.csr import csr, mates
 from sparsematch._engines.cpu.core.run_engine import HostByProducts, run_engine, transpose
 from sparsematch._engines.cpu.ordering import features
 from sparsematch._engines.registry import Run
-from sparsematch._types.arrays import BoolArray, fill_unmatched
+from sparsematch._types.arrays import UNMATCHED, BoolArray
 from sparsematch._types.bipartite import BipartiteCSR
 from sparsematch._types.lazy import lazy_attribute
 from sparsematch._types.matching import Matching
@@ -290,8 +290,8 @@ class Progress:
         """Run a heuristic from the empty matching; adopt that if it is larger, or forced."""
         trial, rank = self.matching, self.rank
         if self.gave_up:
-            fill_unmatched(trial.row_mate)
-            fill_unmatched(trial.col_mate)
+            trial.row_mate.fill(UNMATCHED)
+            trial.col_mate.fill(UNMATCHED)
             rank = 0
         else:
             trial = Matching.start(self.graph)
