@@ -11,8 +11,8 @@ from sparsematch._types.arrays import BoolArray, IndexArray
 from sparsematch._types.bipartite import BipartiteCSR
 from sparsematch._types.factors import BlockLU, BlockPlan, QuickAnalysis
 
-#: What the core leaves to others, and how much it tries: `AnalysisLimits` of symbolic.hpp.
-LIMITS = _core.AnalysisLimits()
+#: Limits of the analysis that are not the defaults, by name: `AnalysisLimits` of symbolic.hpp.
+LIMITS: dict[str, float] = {}
 
 
 def block_plan(
