@@ -16,7 +16,7 @@ from coupled_pieces import coupled, fault, find_here
 
 
 def wrong(A, want, rng):
-    """What is wrong with the form of a matrix that has so many blocks."""
+    """What is wrong with the form of a matrix that has `want` blocks."""
     if words := fault(A, find_here(A, rng), want):
         yield words
     if sm.is_reducible(A) != (want > 1):

@@ -69,6 +69,7 @@ def test_lines_that_are_none_of_the_format(tmp_path, lines, read):
     [
         ("coordinate real general", "3 3 99999999999999"),
         ("coordinate real general", "-3 3 1"),
+        ("coordinate real general", "99999999999999999999999 3 1"),
         ("coordinate real general", "3 3"),
         ("coordinate real symmetric", "3 2 1"),
         ("coordinate words general", "3 3 1"),
@@ -118,6 +119,7 @@ BSR = {
     "indices": np.array([0, 1]),
 }
 ARRAYS = {
+    "arrays of another file": {"a": np.ones(1)},
     "values that are text": CSR | {"data": np.array(["a", "b", "c"])},
     "shape of one": CSR | {"shape": np.array([3])},
     "shape of three": CSR | {"shape": np.array([3, 3, 3])},

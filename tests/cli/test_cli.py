@@ -54,58 +54,58 @@ def run_json(capsys, *argv):
 
 def test_rank_json(named, capsys):
     _, file, A = named
-    status, facts = run_json(capsys, "rank", file)
+    status, fields = run_json(capsys, "rank", file)
     rank = int(sparsematch.structural_rank(A))
     assert status == 0
-    assert facts["command"] == "rank"
-    assert facts["sparsematch"] == sparsematch.__version__
-    assert facts["file"] == file
-    assert (facts["n_rows"], facts["n_cols"], facts["n_entries"]) == (*A.shape, A.nnz)
-    assert facts["structural_rank"] == facts["cardinality"] == rank
-    assert facts["structurally_singular"] is sparsematch.is_structurally_singular(A)
-    assert set(facts["seconds"]) == {"read", "match", "total"}
-    assert facts["workers"] == 1
+    assert fields["command"] == "rank"
+    assert fields["sparsematch"] == sparsematch.__version__
+    assert fields["file"] == file
+    assert (fields["n_rows"], fields["n_cols"], fields["n_entries"]) == (*A.shape, A.nnz)
+    assert fields["structural_rank"] == fields["cardinality"] == rank
+    assert fields["structurally_singular"] is sparsematch.is_structurally_singular(A)
+    assert set(fields["seconds"]) == {"read", "match", "total"}
+    assert fields["workers"] == 1
 
 
 def test_match_json(named, capsys):
     _, file, A = named
-    _, facts = run_json(capsys, "match", file, "--arrays")
-    row_mate, col_mate = np.array(facts["row_mate"], int), np.array(facts["col_mate"], int)
+    _, fields = run_json(capsys, "match", file, "--arrays")
+    row_mate, col_mate = np.array(fields["row_mate"], int), np.array(fields["col_mate"], int)
     assert sparsematch.is_maximum(A, (row_mate, col_mate))
-    assert facts["unmatched_rows"] == np.count_nonzero(row_mate < 0)
-    assert facts["unmatched_cols"] == np.count_nonzero(col_mate < 0)
-    assert sorted(facts["permutation"]) == list(range(A.shape[0]))
-    assert facts["diagonal_entries_before"] == np.count_nonzero(A.diagonal())
-    assert facts["diagonal_entries_after"] <= np.count_nonzero(A[facts["permutation"]].diagonal())
+    assert fields["unmatched_rows"] == np.count_nonzero(row_mate < 0)
+    assert fields["unmatched_cols"] == np.count_nonzero(col_mate < 0)
+    assert sorted(fields["permutation"]) == list(range(A.shape[0]))
+    assert fields["diagonal_entries_before"] == np.count_nonzero(A.diagonal())
+    assert fields["diagonal_entries_after"] <= np.count_nonzero(A[fields["permutation"]].diagonal())
 
 
 def test_btf_json(named, capsys):
     _, file, A = named
-    _, facts = run_json(capsys, "btf", file, "--arrays")
+    _, fields = run_json(capsys, "btf", file, "--arrays")
     form = sparsematch.block_triangular_form(A)
-    assert facts["n_blocks"] == form.n_blocks
-    assert facts["reducible"] is form.is_reducible
+    assert fields["n_blocks"] == form.n_blocks
+    assert fields["reducible"] is form.is_reducible
     for name in ("row_perm", "col_perm", "row_blocks", "col_blocks", "coarse_rows", "coarse_cols"):
-        np.testing.assert_array_equal(facts[name], getattr(form, name))
-    blocks = [[r, c] for r, c, count in facts["block_sizes"] for _ in range(count)]
+        np.testing.assert_array_equal(fields[name], getattr(form, name))
+    blocks = [[r, c] for r, c, count in fields["block_sizes"] for _ in range(count)]
     sizes = np.stack([np.diff(form.row_blocks), np.diff(form.col_blocks)], axis=1)
     assert sorted(blocks) == sorted(sizes.tolist())
-    parts = np.array([facts["horizontal"], facts["square"], facts["vertical"]])
+    parts = np.array([fields["horizontal"], fields["square"], fields["vertical"]])
     assert parts.sum(axis=0).tolist() == list(A.shape)
-    assert facts["square"][0] == facts["square"][1]
-    rectangular = sum(any(facts[part]) for part in ("horizontal", "vertical"))
-    assert facts["n_square_blocks"] == form.n_blocks - rectangular
-    assert set(facts["seconds"]) == {"read", "match", "blocks", "total"}
+    assert fields["square"][0] == fields["square"][1]
+    rectangular = sum(any(fields[part]) for part in ("horizontal", "vertical"))
+    assert fields["n_square_blocks"] == form.n_blocks - rectangular
+    assert set(fields["seconds"]) == {"read", "match", "blocks", "total"}
 
 
 def test_btf_names_what_is_singular(folder, capsys):
-    _, facts = run_json(capsys, "btf", str(folder / "singular.mtx"))
-    assert facts["structurally_singular"] is True
-    assert facts["structural_rank"] == 3
-    assert facts["horizontal"] == [1, 2]
-    assert facts["vertical"] == [2, 1]
-    assert facts["first_underdetermined_cols"] == [2, 3]
-    assert facts["first_overdetermined_rows"] == [0, 1]
+    _, fields = run_json(capsys, "btf", str(folder / "singular.mtx"))
+    assert fields["structurally_singular"] is True
+    assert fields["structural_rank"] == 3
+    assert fields["horizontal"] == [1, 2]
+    assert fields["vertical"] == [2, 1]
+    assert fields["first_underdetermined_cols"] == [2, 3]
+    assert fields["first_overdetermined_rows"] == [0, 1]
 
 
 def test_summaries_are_for_people(folder, capsys):
@@ -196,28 +196,28 @@ def test_plot(folder, tmp_path):
 def test_every_engine_can_be_chosen(kind, folder, capsys):
     option = "--method" if kind == "exact" else "--init"
     for name in {engine.name for engine in sparsematch.engines(kind)}:
-        status, facts = run_json(capsys, "rank", str(folder / "full.mtx"), option, name)
-        assert (status, facts["structural_rank"]) == (0, 30)
+        status, fields = run_json(capsys, "rank", str(folder / "full.mtx"), option, name)
+        assert (status, fields["structural_rank"]) == (0, 30)
         if name != "auto":
-            assert name in (facts["method"], facts["init"])
+            assert name in (fields["method"], fields["init"])
 
 
 def test_heuristic_alone_claims_no_rank(capsys, tmp_path):
     path = tmp_path / "a.npz"
     sp.save_npz(path, EMPTY)
-    status, facts = run_json(capsys, "match", str(path), "--method", "none", "--init", "cheap")
-    assert facts["structural_rank"] is None
-    assert facts["structurally_singular"] is None
+    status, fields = run_json(capsys, "match", str(path), "--method", "none", "--init", "cheap")
+    assert fields["structural_rank"] is None
+    assert fields["structurally_singular"] is None
     assert status == 0
     assert main(["match", str(path), "--method", "none", "--init", "cheap"]) == 0
     assert "at least 0 (only a maximal matching" in capsys.readouterr().out
 
 
 def test_workers_and_seed(folder, capsys):
-    _, facts = run_json(capsys, "btf", str(folder / "full.mtx"), "--workers", "2", "--seed", "3")
-    assert facts["workers"] == 2
-    _, facts = run_json(capsys, "btf", str(folder / "full.mtx"), "--workers", "-1")
-    assert facts["workers"] == CORES
+    _, fields = run_json(capsys, "btf", str(folder / "full.mtx"), "--workers", "2", "--seed", "3")
+    assert fields["workers"] == 2
+    _, fields = run_json(capsys, "btf", str(folder / "full.mtx"), "--workers", "-1")
+    assert fields["workers"] == CORES
 
 
 def test_demo(capsys, tmp_path):
@@ -228,17 +228,17 @@ def test_demo(capsys, tmp_path):
     assert "the equations of source 0 and source 24 fix one voltage" in out
     assert out.index("SciPy's splu") < out.index("solvers.splu") < out.index("refactorise")
     assert "sparsematch explain your_matrix.mtx" in out
-    status, facts = run_json(capsys, "demo", "--nodes", "300", "--seed", "4")
+    status, fields = run_json(capsys, "demo", "--nodes", "300", "--seed", "4")
     assert status == 0
-    assert facts["structural_rank"] == facts["n_rows"] == 324
-    assert facts["zeros_on_diagonal"] == 24
-    assert facts["zeros_on_diagonal_permuted"] == 0
-    assert facts["residual"] < 1e-12
-    assert facts["difference"] < 1e-9
-    assert facts["large_n_rows"] > 9 * 300
-    assert facts["large_n_blocks"] > 12
-    assert facts["large_difference"] < 1e-9
-    assert facts["seconds"]["large_solve_again"] > 0
+    assert fields["structural_rank"] == fields["n_rows"] == 324
+    assert fields["zeros_on_diagonal"] == 24
+    assert fields["zeros_on_diagonal_permuted"] == 0
+    assert fields["residual"] < 1e-12
+    assert fields["difference"] < 1e-9
+    assert fields["large_n_rows"] > 9 * 300
+    assert fields["large_n_blocks"] > 12
+    assert fields["large_difference"] < 1e-9
+    assert fields["seconds"]["large_solve_again"] > 0
     pytest.importorskip("matplotlib")
     assert main(["demo", "--nodes", "300", "--quiet", "--plot", str(tmp_path / "a.png")]) == 0
     assert (tmp_path / "a.png").stat().st_size > 10_000

@@ -57,15 +57,15 @@ def test_text(folder, capsys):
 
 def test_json(folder, capsys):
     assert explain(folder, "singular", "--json", "--row-names", folder / "rows.txt") == 0
-    facts = json.loads(capsys.readouterr().out)
-    assert facts["command"] == "explain"
-    assert facts["structural_rank"] == facts["cardinality"] == 3
-    assert facts["structurally_singular"] is True
-    (piece,) = facts["overdetermined"]["pieces"]
+    fields = json.loads(capsys.readouterr().out)
+    assert fields["command"] == "explain"
+    assert fields["structural_rank"] == fields["cardinality"] == 3
+    assert fields["structurally_singular"] is True
+    (piece,) = fields["overdetermined"]["pieces"]
     assert piece["conflict_row_names"] == ROWS[:2]
     why = sparsematch.explain_singularity(SINGULAR)
     assert piece["conflict_cols"] == why.overdetermined[0].conflict.cols.tolist()
-    assert set(facts["seconds"]) == {"read", "match", "explain", "total"}
+    assert set(fields["seconds"]) == {"read", "match", "explain", "total"}
 
 
 def test_pieces(folder, capsys):
@@ -80,8 +80,8 @@ def test_pieces(folder, capsys):
     assert "  4. " not in out
     assert "and 2 more pieces" in out
     assert explain(folder, "none", "--pieces", 5, "--json") == 0
-    facts = json.loads(capsys.readouterr().out)
-    assert len(facts["underdetermined"]["pieces"]) == 5
+    fields = json.loads(capsys.readouterr().out)
+    assert len(fields["underdetermined"]["pieces"]) == 5
     with pytest.raises(SystemExit) as stop:
         explain(folder, "none", "--pieces", 0)
     assert stop.value.code == 2

@@ -65,9 +65,9 @@ def test_coarsen(folder, capsys, tmp_path):
         )
         == 0
     )
-    facts = json.loads(capsys.readouterr().out)
-    assert (facts["vertices"], facts["stopped_by"]) == (list(h.sizes[:2]), "max_levels")
-    assert facts["pairs"] == [h.levels[0].matching.cardinality]
+    fields = json.loads(capsys.readouterr().out)
+    assert (fields["vertices"], fields["stopped_by"]) == (list(h.sizes[:2]), "max_levels")
+    assert fields["pairs"] == [h.levels[0].matching.cardinality]
 
 
 def test_coarsen_what_is_not_symmetric(folder, capsys):
@@ -92,10 +92,10 @@ def test_match_edges(folder, capsys, tmp_path):
     assert f"{m.cardinality:,}, " in text
     assert np.array_equal(np.load(out), m.mate)
     assert main(["match-edges", file, "--unweighted", "--seed", "3", "--json"]) == 0
-    facts = json.loads(capsys.readouterr().out)
+    fields = json.loads(capsys.readouterr().out)
     assert (
-        facts["weight"]
-        == facts["cardinality"]
+        fields["weight"]
+        == fields["cardinality"]
         == sparsematch.maximal_matching(G, rng=3).cardinality
     )
 

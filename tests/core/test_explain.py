@@ -262,8 +262,8 @@ def test_repr_and_dict():
     assert repr(why) == "Explanation(5x5, structural rank 4: 1 row too many, 1 column too many)"
     assert repr(why.overdetermined) == "DeficientPieces(1 piece, rows 1 too many)"
     assert repr(why.overdetermined[0]) == "DeficientPiece(3x2, rows 1 too many, conflict 3x2)"
-    facts = json.loads(json.dumps(why.to_dict()))
-    (piece,) = facts["overdetermined"]["pieces"]
+    fields = json.loads(json.dumps(why.to_dict()))
+    (piece,) = fields["overdetermined"]["pieces"]
     assert piece["conflict_row_names"] == ["a", "b", "c"]
     assert piece["conflict_cols"] == [0, 1]
     assert "conflict_col_names" not in piece

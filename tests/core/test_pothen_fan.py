@@ -26,17 +26,19 @@ def test_phases_that_will_not_suffice_end_early(workers):
     assert step.edges < 3.6 * A.nnz
 
 
-@pytest.mark.parametrize("workers", [1, 4])
-def test_a_search_ends_within_its_budget(workers):
+@pytest.mark.parametrize(
+    ("name", "workers"), [("pothen_fan", 1), ("pothen_fan", 4), ("single_source_bfs", 1)]
+)
+def test_a_search_ends_within_its_budget(name, workers):
     """The last row of a path is matched by a search through all of it, or by none."""
     A, n = shifted_path(200_000), 200_000
     graph, matching, run = start(A, 1)
     run.workers = workers
-    step, _ = run_engine("pothen_fan", graph, matching, run, edge_limit=A.nnz // 4)
+    step, _ = run_engine(name, graph, matching, run, edge_limit=A.nnz // 4)
     assert step.exhausted
     assert step.augmentations == 0
     assert step.edges < A.nnz / 2
-    step, _ = run_engine("pothen_fan", graph, matching, run)
+    step, _ = run_engine(name, graph, matching, run)
     assert step.cardinality == n
 
 
@@ -46,4 +48,4 @@ def test_roots_of_failed_searches_are_given_up():
     A = sp.block_diag([square, tall], format="csr")
     step, _ = run_engine("pothen_fan", *start(A, 1))
     assert step.phases >= 8
-    assert step.edges < 5 * A.nnz  # 11 where each phase searches from them anew
+    assert step.edges < 5 * A.nnz  # 11 where each phase searches from them again

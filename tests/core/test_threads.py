@@ -6,6 +6,7 @@ import sysconfig
 import threading
 import time
 from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 
 import numpy as np
 import pytest
@@ -13,7 +14,7 @@ import scipy.sparse as sp
 
 import oracle
 import sparsematch as sm
-from calls import grid, in_a_new_process, random_matrix, scrambled, solve
+from calls import grid, in_a_new_process, random_matrix, scrambled, solve, ticks_during
 from graphs import random_graph
 
 pytestmark = [pytest.mark.tsan, pytest.mark.wheel]
@@ -106,20 +107,8 @@ def test_the_number_of_workers_belongs_to_a_thread():
 def test_the_interpreter_runs_while_an_engine_does():
     """A call lets go of the interpreter: another thread gets on with its work meanwhile."""
     A = scrambled(grid(1000), seed=191)
-    done, ticks = threading.Event(), []
-
-    def tick():
-        while not done.wait(0.001):
-            ticks.append(1)
-
-    counter = threading.Thread(target=tick)
-    counter.start()
-    before = len(ticks)
-    sm.maximum_transversal(A, method="single_source_bfs", init="none")
-    during = len(ticks) - before
-    done.set()
-    counter.join()
-    assert during >= 5
+    call = partial(sm.maximum_transversal, A, method="single_source_bfs", init="none")
+    assert ticks_during(call) >= 5
 
 
 @pytest.mark.skipif(not os.path.isdir("/proc/self/task"), reason="threads are counted in /proc")

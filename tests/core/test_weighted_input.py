@@ -1,16 +1,13 @@
-"""Weighted transversals: every kind of input, wrong input, calls that are interrupted."""
+"""Weighted transversals: every kind of input, wrong input, other threads meanwhile."""
 
-import signal
-import sys
-import threading
-import time
+from functools import partial
 
 import numpy as np
 import pytest
 import scipy.sparse as sp
 
 import sparsematch as sm
-from calls import frozen, in_a_new_process, random_matrix
+from calls import frozen, random_matrix, ticks_during
 from sparsematch._input import weighted
 from sparsematch._input.weighted import as_weighted
 from strategies import with_index_type
@@ -112,50 +109,12 @@ def test_bad_arguments():
         sm.is_optimal_transversal(sp.eye_array(3, format="csr"), best)
 
 
-LONG = """
-import numpy as np, sparsematch as sm
-from calls import random_matrix
-import scipy.sparse as sp
-n = 400_000
-A = sp.csr_array(random_matrix(n, n, 8, seed=31) + sp.csr_array(sp.eye_array(n))[::-1])
-A.data = np.random.default_rng(37).integers(1, 5, A.nnz).astype(float)
-print("working", flush=True)
-try:
-    sm.maximum_product_transversal(A)
-except KeyboardInterrupt:
-    print("interrupted", flush=True)
-"""
-
-
-@pytest.mark.large
-@pytest.mark.skipif(sys.platform == "win32", reason="Windows cannot send Ctrl-C to one process")
-def test_interrupt():
-    process = in_a_new_process(LONG)
-    assert process.stdout.readline() == "working\n"
-    time.sleep(1.5)
-    process.send_signal(signal.SIGINT)
-    begin = time.monotonic()
-    assert process.communicate(timeout=60)[0] == "interrupted\n"
-    assert time.monotonic() - begin < 5
-
-
 def test_the_interpreter_runs_meanwhile():
     rng = np.random.default_rng(41)
     A = with_values(
         sp.csr_array(random_matrix(30_000, 30_000, 8, seed=43) + sp.eye_array(30_000)), rng, "ties"
     )
-    done, ticks = threading.Event(), []
-
-    def tick():
-        while not done.wait(0.001):
-            ticks.append(1)
-
-    counter = threading.Thread(target=tick)
-    counter.start()
-    sm.maximum_product_transversal(A)
-    done.set()
-    counter.join()
-    assert len(ticks) >= 5
+    assert ticks_during(partial(sm.maximum_product_transversal, A)) >= 5
 
 
 def test_duplicates_are_added_up_in_pieces(monkeypatch):

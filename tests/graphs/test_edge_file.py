@@ -2,7 +2,6 @@
 
 import os
 import sys
-import time
 
 import numpy as np
 import pytest
@@ -306,9 +305,7 @@ def test_ctrl_c(file, tmp_path):
     assert process.stdout.readline() == "working\n"
     # at once: in the first call, and not while it makes or removes its folder
     process.send_signal(signal.SIGINT)
-    begin = time.monotonic()
     assert process.stdout.readline() == "interrupted\n"
-    assert time.monotonic() - begin < 10
     assert process.wait(timeout=60) == 0
     process.stdout.close()
     assert list(tmp_path.iterdir()) == []

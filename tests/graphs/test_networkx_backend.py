@@ -139,7 +139,7 @@ def test_a_graph_is_read_once_until_it_changes(monkeypatch):
     view = graph.subgraph(range(4))
     assert len(find(view)) == 4
     graph.remove_edge(0, 1)
-    assert len(find(view, [0, 2])) == 2  # a view is read anew each time
+    assert len(find(view, [0, 2])) == 2  # a view is read again each time
     before = len(reads)
     with nx.config(cache_converted_graphs=False):
         find(graph, [0, 2, 4])

@@ -2,6 +2,8 @@
 
 import subprocess
 import sys
+import threading
+from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import scipy.sparse as sp
@@ -86,6 +88,23 @@ def in_a_new_process(code, *arguments):
     return subprocess.Popen(
         [sys.executable, "-P", "-c", code, *arguments], stdout=subprocess.PIPE, text=True
     )
+
+
+def ticks_during(call):
+    """How often another thread gets on with its work while a call is made."""
+    done, ticks = threading.Event(), []
+
+    def tick():
+        while not done.wait(0.001):
+            ticks.append(1)
+
+    with ThreadPoolExecutor(1) as pool:
+        pool.submit(tick)
+        before = len(ticks)
+        call()
+        during = len(ticks) - before
+        done.set()
+    return during
 
 
 def certify(A, m, rank=None):

@@ -32,8 +32,8 @@ OTHERS = [ROOT / "pyproject.toml", ROOT / "tox.ini", CPU / "CMakeLists.txt", ROO
 OTHERS += [*files(ROOT / "docs/gallery", ".py"), *files(ROOT / "docs/_ext", ".py")]
 OTHERS += [*files(ROOT / "docs/figures", ".py"), *files(ROOT / ".ci", "")]
 
-# The soft limits are 300, 50 and 15 lines; this is where they end.
-LINES_OF_A_FUNCTION = 60
+# Of code; a file is one concept, whatever its length.
+LINES_OF_A_FUNCTION = 50
 LINES_OF_A_PUBLIC_FUNCTION = 25
 PARAMETERS = 10
 COLUMNS = 100

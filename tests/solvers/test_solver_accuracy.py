@@ -155,7 +155,7 @@ def test_what_is_not_finite_in_a_right_hand_side_stays_so():
     lu = solvers.splu(sp.csc_array(np.array([[1.0, 2.0], [3.0, 4.0]])))
     b = np.array([[1.0, np.nan], [1.0, 0.0]])
     x = lu.solve(b)
-    assert lu._whole is None  # and nothing was factorised anew for it
+    assert lu._whole is None  # and nothing was factorised again for it
     assert np.allclose(x[:, 0], [-1, 1])
     assert not np.isfinite(x[:, 1]).any()
 

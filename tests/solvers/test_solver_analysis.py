@@ -7,7 +7,7 @@ from hypothesis import given
 
 import sparsematch as sm
 from sparsematch import solvers
-from sparsematch._engines.cpu.lu.block_lu import LIMITS
+from sparsematch._engines.cpu.lu.factorisation import LIMITS
 from sparsematch.demo import build_circuit
 from sparsematch.solvers import _external
 from test_solvers import check, systems
@@ -46,7 +46,7 @@ def test_few_poor_pivots_in_large_blocks():
 
 @pytest.mark.parametrize("kind", [float, complex])
 def test_a_heavy_block_keeps_its_order_while_pivots_stay(monkeypatch, kind):
-    """SuperLU keeps the order found, and orders anew where the diagonal has become small."""
+    """SuperLU keeps the order found, and orders again where the diagonal has become small."""
     asked, real = [], _external.splu
     monkeypatch.setattr(
         _external, "splu", lambda A, **options: asked.append(options) or real(A, **options)

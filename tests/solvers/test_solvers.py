@@ -9,7 +9,7 @@ from scipy.sparse.linalg import aslinearoperator, gmres
 from scipy.sparse.linalg import splu as scipy_splu
 
 from sparsematch import solvers
-from sparsematch._engines.cpu.lu.block_lu import LIMITS
+from sparsematch._engines.cpu.lu.factorisation import LIMITS
 from sparsematch.solvers import _plan
 
 pytestmark = [pytest.mark.asan, pytest.mark.wheel]
@@ -111,7 +111,7 @@ def test_external_blocks(all_external):
 
 @pytest.fixture
 def replanned(monkeypatch):
-    """The blocks that have been planned anew, with the plans before and after."""
+    """The blocks that have been planned again, with the plans before and after."""
     made, real = [], _plan.FactorisationPlan.replan_block
 
     def replan_block(self, k, values):

@@ -66,6 +66,21 @@ def counting():
         {name: getattr(kind, name) for name in names}
         for kind, names in zip(kinds, _COUNTED, strict=True)
     ]
+    _replace(kinds, _counted(meter, kept))
+    try:
+        yield meter
+    finally:
+        _replace(kinds, kept)
+
+
+def _replace(kinds, methods):
+    for kind, own in zip(kinds, methods, strict=True):
+        for name, method in own.items():
+            setattr(kind, name, method)
+
+
+def _counted(meter, kept):
+    """The methods that count, and then do what those that are kept did."""
 
     def wrap(value):
         result = kept[1]["wrap"](value)
@@ -107,22 +122,13 @@ def counting():
         meter.launches[f"{self.name}:{kernel}"] += 1
         kept[2]["_run"](self, kernel, blocks, arguments)
 
-    changed = (
+    return (
         {name: waiting(name) for name in _WAITS}
         | {"__init__": create, "__getitem__": get_item, "__setitem__": set_item},
         {"wrap": wrap, "call": call},
         {"_run": run},
         {"synchronize": waiting("synchronize", 3)},
     )
-    for kind, methods in zip(kinds, changed, strict=True):
-        for name, method in methods.items():
-            setattr(kind, name, method)
-    try:
-        yield meter
-    finally:
-        for kind, methods in zip(kinds, kept, strict=True):
-            for name, method in methods.items():
-                setattr(kind, name, method)
 
 
 def csr_bytes(A):

@@ -20,7 +20,7 @@ from sparsematch._engines.cpu.core.csr import csr, mates
 from sparsematch._engines.cpu.core.run_engine import HostByProducts, run_engine, transpose
 from sparsematch._engines.cpu.ordering import features
 from sparsematch._engines.registry import Run
-from sparsematch._types.arrays import BoolArray, fill_unmatched
+from sparsematch._types.arrays import UNMATCHED, BoolArray
 from sparsematch._types.bipartite import BipartiteCSR
 from sparsematch._types.lazy import lazy_attribute
 from sparsematch._types.matching import Matching
@@ -290,8 +290,8 @@ class Progress:
         """Run a heuristic from the empty matching; adopt that if it is larger, or forced."""
         trial, rank = self.matching, self.rank
         if self.gave_up:
-            fill_unmatched(trial.row_mate)
-            fill_unmatched(trial.col_mate)
+            trial.row_mate.fill(UNMATCHED)
+            trial.col_mate.fill(UNMATCHED)
             rank = 0
         else:
             trial = Matching.start(self.graph)
@@ -415,7 +415,7 @@ def always(_: Progress) -> bool:
     return True
 
 
-def order_helps(p: Progress) -> bool:
+def suits_cheap(p: Progress) -> bool:
     """Tell whether the numbering is good, degrees ascend, or it is lopsided, or warm."""
     f = p.features
     return p.run.warm or f.lopsided or f.numbered or f.order.ascending
@@ -555,7 +555,7 @@ SMALL_STAGES = (
 
 STAGES = (
     Stage("diagonal", is_square, "", "the diagonal has no zero"),
-    Stage("cheap", order_helps, "", "one pass; often all there is to do", start="cheap"),
+    Stage("cheap", suits_cheap, "", "one pass; often all there is to do", start="cheap"),
     Stage(
         "cheap",
         has_no_start,

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from sparsematch._engines.cuda.core import compile, hand_over
+from sparsematch._engines.cuda.core import compile, host_fallback
 from sparsematch._engines.cuda.core.by_products import DeviceByProducts, HostResult
 from sparsematch._engines.cuda.core.transpose import transpose
 from sparsematch._engines.cuda.matching import (
@@ -104,7 +104,7 @@ class _Seen:
             fits_one_block=one_block.fits(graph),
             warm=run.warm,
             host=bool(run.options.get("host", OPTIONS["host"])),
-            copied_bytes=hand_over.bytes_to_copy(graph),
+            copied_bytes=host_fallback.bytes_to_copy(graph),
             lists=self._measure,
         )
 
@@ -148,15 +148,15 @@ def _give_reason(run: Run, reason: str) -> None:
 
 
 def _search(seen: _Seen, matching: Matching, run: Run, levels: int | None) -> HostResult | None:
-    """Search from all free rows; after so many levels the host gets the matrix."""
+    """Search from all free rows; after `levels` levels the host gets the matrix."""
     begin = perf_counter()
-    limits = {} if levels is None else {"wide": hand_over.WIDE, "allowance": levels}
+    limits = {} if levels is None else {"wide": host_fallback.WIDE, "allowance": levels}
     report = ms_bfs.search(seen.searched, matching, run, seen.known, limits, seen.linked)
     ms_bfs.account("ms_bfs", report, begin, run)
     if levels is None or not report()["stopped"]:  # waits
         return None
-    why = f"more than {levels} levels, of {hand_over.WIDE} vertices each"
-    return hand_over.finish_matching(seen.graph, matching, run, why)
+    why = f"more than {levels} levels, of {host_fallback.WIDE} vertices each"
+    return host_fallback.finish_matching(seen.graph, matching, run, why)
 
 
 def _search_small(
@@ -166,13 +166,13 @@ def _search_small(
     reason: str,
     levels: int | None,
 ) -> HostResult | None:
-    """Search in one launch; after a phase of so many levels the host gets the matrix."""
+    """Search in one launch; after a phase of `levels` levels the host gets the matrix."""
     stopped = one_block.search(graph, matching, run, levels)
     _give_reason(run, reason)
     if not stopped:
         return None
     why = f"a phase of more than {levels} levels"
-    return hand_over.finish_matching(graph, matching, run, why)
+    return host_fallback.finish_matching(graph, matching, run, why)
 
 
 def _preload(graph: BipartiteCSR) -> None:

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from sparsematch._engines.cuda.core import thresholds
-from sparsematch._engines.cuda.core.hand_over import Work
+from sparsematch._engines.cuda.core.host_fallback import Work
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -17,7 +17,7 @@ class Policy:
     """The constants of the choice; families are forty generators of `benchmarks/regret.py --gpu`.
 
     What a byte copied takes, and how wide a level counts as one, is the same for block forms, and
-    stands in `core/hand_over.py`.
+    stands in `core/host_fallback.py`.
     """
 
     #: Stored rows for each stored column from which on the matrix is transposed: the search starts

@@ -71,7 +71,7 @@ def _match_graph(graph: BipartiteCSR, matching: Matching, run: Run, one_only: bo
         word=xp.empty(n, np.uint32),
         long_lists=xp.empty(graph.nnz // LONG + 1, graph.dtype),
         tallies=xp.zeros(2 * TALLIES, np.int32),
-        settled=finished,
+        finished=finished,
         turn=0,
         bits=index_bits(n),
         seed=seed_of(run),
@@ -118,7 +118,9 @@ def _match_sides(
     finished = None
     if not warm:
         finished = bit_set(xp, graph.n_major), bit_set(xp, graph.n_minor)
-        kernels.launch("settle", max(s.size for s in finished), n_rows, n_cols, state, *finished)
+        kernels.launch(
+            "list_finished", max(s.size for s in finished), n_rows, n_cols, state, *finished
+        )
     for most in () if one_only else (FEW, np.iinfo(graph.dtype).max):
         kernels.launch("rows", graph.n_major, n_rows, state, index(most), bits)
     return finished

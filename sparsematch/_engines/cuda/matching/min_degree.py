@@ -23,10 +23,12 @@ OPTIONS: dict[str, bool | float] = {}
 CLASSES = (0, 1, 2, 3, 4, 6, 8, 12)
 LONG_CLASSES = (12, 16, 24, 32, 64, 128, 2**31 - 1)
 
-#: Degrees are counted up to about so many, in bytes.
+#: Degree at which counting in bytes ends, about: half of what a byte holds, as threads that count
+#: the same column at once go further.
 MANY = 127
 
-#: The share of the second-level cache that they may take in four bytes each.
+#: Share of the second-level cache that exact degrees, four bytes each, may fill. No figures were
+#: kept.
 CACHED = 0.5
 
 

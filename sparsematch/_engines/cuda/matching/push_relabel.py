@@ -48,8 +48,8 @@ def improve(
         done = kernels.read("Control", control)
         phases, levels = int(done["phases"]), int(done["levels"])
         after = _cardinality(matching)
-    facts: dict[str, Any] = {"augmentations": after - given, "cardinality": after}
-    run.steps.append(StepInfo("push_relabel", perf_counter() - begin, phases, levels, **facts))
+    counts: dict[str, Any] = {"augmentations": after - given, "cardinality": after}
+    run.steps.append(StepInfo("push_relabel", perf_counter() - begin, phases, levels, **counts))
     return known
 
 

@@ -19,8 +19,8 @@ from sparsematch._types.arrays import namespace
 from sparsematch._types.bipartite import BipartiteCSR
 from sparsematch._types.matching import Matching
 
-#: Entries from which on it pays: it takes some thirty launches, as long as a phase of the search
-#: that reads so many.
+#: Entries from which on it pays: it takes some thirty launches, as long as a phase of a search that
+#: reads these.
 LEAST = 1 << 22
 
 
