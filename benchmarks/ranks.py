@@ -132,11 +132,12 @@ def on_ranks(comm, n_ranks, name, args, single):
         found = measured(part, name, entries, args)
     seconds, cells = alone(comm, lambda: found)
     part.Free()
-    if single is None:
-        single = seconds if n_ranks == 1 else float("nan")
-    share = single / seconds / (1 if args.weak else n_ranks)
+    if n_ranks == 1:
+        single = seconds
+    share = single / seconds / (1 if args.weak else n_ranks) if single else None
     rows, nnz, *others = cells
-    show(comm, [f"`{name}`", rows, nnz, str(n_ranks), f"{seconds:.3f}", f"{share:.2f}", *others])
+    shown = f"{seconds:.3f}", "" if share is None else f"{share:.2f}"
+    show(comm, [f"`{name}`", rows, nnz, str(n_ranks), *shown, *others])
     return single
 
 
@@ -202,8 +203,9 @@ def graph_rows(name, args, n, xp):
 
     def rows(begin, end):
         indptr, indices, weights = rank_matrices.circulant(xp, n, 12, begin, end)
-        arrays = weights, indices, indptr.astype(np.int32)
-        return sparse.csr_matrix(arrays, shape=(end - begin, n))
+        G = sparse.csr_matrix((end - begin, n), dtype=np.float32)
+        G.indptr, G.indices, G.data = indptr.astype(np.int32), indices, weights
+        return G
 
     return n, rows
 

@@ -16,160 +16,106 @@ if TYPE_CHECKING:
     from sparsematch import csgraph as csgraph
     from sparsematch import plot as plot
     from sparsematch import solvers as solvers
-    from sparsematch._api.block_form_check import is_block_form
-    from sparsematch._api.check import is_matching, is_maximal, is_maximum, vertex_cover
-    from sparsematch._api.coarse_parts import coarse_dulmage_mendelsohn
-    from sparsematch._api.coarsening import coarsen, coarsening_hierarchy
-    from sparsematch._api.decomposition import (
-        block_triangular_form,
-        connected_components,
-        is_reducible,
+    from sparsematch._api.block_form_check import is_block_form as is_block_form
+    from sparsematch._api.check import is_matching as is_matching
+    from sparsematch._api.check import is_maximal as is_maximal
+    from sparsematch._api.check import is_maximum as is_maximum
+    from sparsematch._api.check import vertex_cover as vertex_cover
+    from sparsematch._api.coarse_parts import coarse_dulmage_mendelsohn as coarse_dulmage_mendelsohn
+    from sparsematch._api.coarsening import coarsen as coarsen
+    from sparsematch._api.coarsening import coarsening_hierarchy as coarsening_hierarchy
+    from sparsematch._api.decomposition import block_triangular_form as block_triangular_form
+    from sparsematch._api.decomposition import connected_components as connected_components
+    from sparsematch._api.decomposition import is_reducible as is_reducible
+    from sparsematch._api.edge_file import match_edge_file as match_edge_file
+    from sparsematch._api.edge_file import write_edge_file as write_edge_file
+    from sparsematch._api.engine_list import engines as engines
+    from sparsematch._api.explain import explain_singularity as explain_singularity
+    from sparsematch._api.general import approximate_matching as approximate_matching
+    from sparsematch._api.general import maximal_matching as maximal_matching
+    from sparsematch._api.graclus import graclus_cluster as graclus_cluster
+    from sparsematch._api.over_ranks.redistribution import (
+        permute_and_redistribute as permute_and_redistribute,
     )
-    from sparsematch._api.edge_file import match_edge_file, write_edge_file
-    from sparsematch._api.engine_list import engines
-    from sparsematch._api.explain import explain_singularity
-    from sparsematch._api.general import approximate_matching, maximal_matching
-    from sparsematch._api.graclus import graclus_cluster
-    from sparsematch._api.over_ranks.redistribution import permute_and_redistribute
-    from sparsematch._api.transversal import (
-        is_structurally_singular,
-        maximum_transversal,
-        structural_rank,
+    from sparsematch._api.transversal import is_structurally_singular as is_structurally_singular
+    from sparsematch._api.transversal import maximum_transversal as maximum_transversal
+    from sparsematch._api.transversal import structural_rank as structural_rank
+    from sparsematch._api.weighted import bottleneck_transversal as bottleneck_transversal
+    from sparsematch._api.weighted import is_optimal_transversal as is_optimal_transversal
+    from sparsematch._api.weighted import maximum_product_transversal as maximum_product_transversal
+    from sparsematch._api.weighted import maximum_sum_transversal as maximum_sum_transversal
+    from sparsematch._api.workers import get_workers as get_workers
+    from sparsematch._api.workers import set_workers as set_workers
+    from sparsematch._io.distributed import read_distributed as read_distributed
+    from sparsematch._io.errors import UnreadableFile as UnreadableFile
+    from sparsematch._types.bipartite import BipartiteCSR as BipartiteCSR
+    from sparsematch._types.block_form import BlockForm as BlockForm
+    from sparsematch._types.coarsening import CoarseLevel as CoarseLevel
+    from sparsematch._types.coarsening import Coarsening as Coarsening
+    from sparsematch._types.coarsening import CoarseningHierarchy as CoarseningHierarchy
+    from sparsematch._types.deficient_pieces import DeficientPiece as DeficientPiece
+    from sparsematch._types.deficient_pieces import DeficientPieces as DeficientPieces
+    from sparsematch._types.explanation import Explanation as Explanation
+    from sparsematch._types.graph_matching import GraphMatching as GraphMatching
+    from sparsematch._types.labels import CoarseParts as CoarseParts
+    from sparsematch._types.labels import Components as Components
+    from sparsematch._types.labels import VertexCover as VertexCover
+    from sparsematch._types.matching import Matching as Matching
+    from sparsematch._types.over_ranks.block_form import (
+        DistributedBlockForm as DistributedBlockForm,
     )
-    from sparsematch._api.weighted import (
-        bottleneck_transversal,
-        is_optimal_transversal,
-        maximum_product_transversal,
-        maximum_sum_transversal,
+    from sparsematch._types.over_ranks.graph_matching import (
+        DistributedGraphMatching as DistributedGraphMatching,
     )
-    from sparsematch._api.workers import get_workers, set_workers
-    from sparsematch._io.distributed import read_distributed
-    from sparsematch._io.errors import UnreadableFile
-    from sparsematch._types.bipartite import BipartiteCSR
-    from sparsematch._types.block_form import BlockForm
-    from sparsematch._types.coarsening import CoarseLevel, Coarsening, CoarseningHierarchy
-    from sparsematch._types.deficient_pieces import DeficientPiece, DeficientPieces
-    from sparsematch._types.explanation import Explanation
-    from sparsematch._types.graph_matching import GraphMatching
-    from sparsematch._types.labels import CoarseParts, Components, VertexCover
-    from sparsematch._types.matching import Matching
-    from sparsematch._types.over_ranks.block_form import DistributedBlockForm
-    from sparsematch._types.over_ranks.graph_matching import DistributedGraphMatching
-    from sparsematch._types.over_ranks.matching import DistributedMatching
-    from sparsematch._types.over_ranks.matrix import DistributedCSR
-    from sparsematch._types.over_ranks.transversal import DistributedTransversal
-    from sparsematch._types.run_info import RunInfo
-    from sparsematch._types.weighted import WeightedTransversal
+    from sparsematch._types.over_ranks.matching import DistributedMatching as DistributedMatching
+    from sparsematch._types.over_ranks.matrix import DistributedCSR as DistributedCSR
+    from sparsematch._types.over_ranks.transversal import (
+        DistributedTransversal as DistributedTransversal,
+    )
+    from sparsematch._types.run_info import RunInfo as RunInfo
+    from sparsematch._types.weighted import WeightedTransversal as WeightedTransversal
 
 __version__ = "0.1.0"
 
-__all__ = [
-    "BipartiteCSR",
-    "BlockForm",
-    "CoarseLevel",
-    "CoarseParts",
-    "Coarsening",
-    "CoarseningHierarchy",
-    "Components",
-    "DeficientPiece",
-    "DeficientPieces",
-    "DistributedBlockForm",
-    "DistributedCSR",
-    "DistributedGraphMatching",
-    "DistributedMatching",
-    "DistributedTransversal",
-    "Explanation",
-    "GraphMatching",
-    "Matching",
-    "RunInfo",
-    "UnreadableFile",
-    "VertexCover",
-    "WeightedTransversal",
-    "approximate_matching",
-    "block_triangular_form",
-    "bottleneck_transversal",
-    "coarse_dulmage_mendelsohn",
-    "coarsen",
-    "coarsening_hierarchy",
-    "connected_components",
-    "engines",
-    "explain_singularity",
-    "get_workers",
-    "graclus_cluster",
-    "is_block_form",
-    "is_matching",
-    "is_maximal",
-    "is_maximum",
-    "is_optimal_transversal",
-    "is_reducible",
-    "is_structurally_singular",
-    "match_edge_file",
-    "maximal_matching",
-    "maximum_product_transversal",
-    "maximum_sum_transversal",
-    "maximum_transversal",
-    "permute_and_redistribute",
-    "read_distributed",
-    "set_workers",
-    "structural_rank",
-    "vertex_cover",
-    "write_edge_file",
-]
-
-#: Where each name is; it is imported when first used, so that the command line starts at once.
-_PLACES = {
-    "BipartiteCSR": "_types.bipartite",
-    "BlockForm": "_types.block_form",
-    "CoarseLevel": "_types.coarsening",
-    "CoarseParts": "_types.labels",
-    "Coarsening": "_types.coarsening",
-    "CoarseningHierarchy": "_types.coarsening",
-    "Components": "_types.labels",
-    "DeficientPiece": "_types.deficient_pieces",
-    "DeficientPieces": "_types.deficient_pieces",
-    "DistributedBlockForm": "_types.over_ranks.block_form",
-    "DistributedCSR": "_types.over_ranks.matrix",
-    "DistributedGraphMatching": "_types.over_ranks.graph_matching",
-    "DistributedMatching": "_types.over_ranks.matching",
-    "DistributedTransversal": "_types.over_ranks.transversal",
-    "Explanation": "_types.explanation",
-    "GraphMatching": "_types.graph_matching",
-    "Matching": "_types.matching",
-    "RunInfo": "_types.run_info",
-    "UnreadableFile": "_io.errors",
-    "VertexCover": "_types.labels",
-    "WeightedTransversal": "_types.weighted",
-    "approximate_matching": "_api.general",
-    "block_triangular_form": "_api.decomposition",
-    "bottleneck_transversal": "_api.weighted",
-    "coarse_dulmage_mendelsohn": "_api.coarse_parts",
-    "coarsen": "_api.coarsening",
-    "coarsening_hierarchy": "_api.coarsening",
-    "connected_components": "_api.decomposition",
-    "engines": "_api.engine_list",
-    "explain_singularity": "_api.explain",
-    "get_workers": "_api.workers",
-    "graclus_cluster": "_api.graclus",
-    "is_block_form": "_api.block_form_check",
-    "is_matching": "_api.check",
-    "is_maximal": "_api.check",
-    "is_maximum": "_api.check",
-    "is_optimal_transversal": "_api.weighted",
-    "is_reducible": "_api.decomposition",
-    "is_structurally_singular": "_api.transversal",
-    "match_edge_file": "_api.edge_file",
-    "maximal_matching": "_api.general",
-    "maximum_product_transversal": "_api.weighted",
-    "maximum_sum_transversal": "_api.weighted",
-    "maximum_transversal": "_api.transversal",
-    "permute_and_redistribute": "_api.over_ranks.redistribution",
-    "read_distributed": "_io.distributed",
-    "set_workers": "_api.workers",
-    "structural_rank": "_api.transversal",
-    "vertex_cover": "_api.check",
-    "write_edge_file": "_api.edge_file",
+#: What each module offers; it is imported when first used, so that the command line starts at once.
+_OFFERED = {
+    "_api.block_form_check": "is_block_form",
+    "_api.check": "is_matching is_maximal is_maximum vertex_cover",
+    "_api.coarse_parts": "coarse_dulmage_mendelsohn",
+    "_api.coarsening": "coarsen coarsening_hierarchy",
+    "_api.decomposition": "block_triangular_form connected_components is_reducible",
+    "_api.edge_file": "match_edge_file write_edge_file",
+    "_api.engine_list": "engines",
+    "_api.explain": "explain_singularity",
+    "_api.general": "approximate_matching maximal_matching",
+    "_api.graclus": "graclus_cluster",
+    "_api.over_ranks.redistribution": "permute_and_redistribute",
+    "_api.transversal": "is_structurally_singular maximum_transversal structural_rank",
+    "_api.weighted": "bottleneck_transversal is_optimal_transversal "
+    "maximum_product_transversal maximum_sum_transversal",
+    "_api.workers": "get_workers set_workers",
+    "_io.distributed": "read_distributed",
+    "_io.errors": "UnreadableFile",
+    "_types.bipartite": "BipartiteCSR",
+    "_types.block_form": "BlockForm",
+    "_types.coarsening": "CoarseLevel Coarsening CoarseningHierarchy",
+    "_types.deficient_pieces": "DeficientPiece DeficientPieces",
+    "_types.explanation": "Explanation",
+    "_types.graph_matching": "GraphMatching",
+    "_types.labels": "CoarseParts Components VertexCover",
+    "_types.matching": "Matching",
+    "_types.over_ranks.block_form": "DistributedBlockForm",
+    "_types.over_ranks.graph_matching": "DistributedGraphMatching",
+    "_types.over_ranks.matching": "DistributedMatching",
+    "_types.over_ranks.matrix": "DistributedCSR",
+    "_types.over_ranks.transversal": "DistributedTransversal",
+    "_types.run_info": "RunInfo",
+    "_types.weighted": "WeightedTransversal",
 }
+_PLACES = {name: module for module, names in _OFFERED.items() for name in names.split()}
 _SUBMODULES = frozenset({"csgraph", "plot", "solvers"})
+
+__all__ = sorted(_PLACES)
 
 
 def __getattr__(name: str) -> Any:

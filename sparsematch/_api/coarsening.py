@@ -191,7 +191,7 @@ def coarsening_hierarchy(
     """
     _check_limits(min_vertices, max_levels, max_ratio)
     if isinstance(G, DistributedCSR):
-        raise not_sparse("G", G, "")
+        raise not_sparse("G", G, "a sparse array or matrix of SciPy or CuPy")
     how: Any = {"method": method, "weights": weights, "workers": workers, "options": options}
     levels: list[CoarseLevel] = []
     while True:

@@ -231,7 +231,7 @@ class LuOps:
     block_plan
         What to factorise, given the columns of a matrix, its block form, and flags of blocks not to
         be touched.
-    block_lu
+    new_factors
         Room for a factorisation by a plan, of numbers like the ones given.
     quick_analysis
         The block form of a matrix, norms of its values and a plan, in one call. The third argument
@@ -258,7 +258,7 @@ class LuOps:
     block_plan: Callable[
         [BipartiteCSR, IndexArray, IndexArray, IndexArray, BoolArray], BlockPlan
     ] = in_host_memory_only
-    block_lu: Callable[[BlockPlan, _Values], BlockLU] = in_host_memory_only
+    new_factors: Callable[[BlockPlan, _Values], BlockLU] = in_host_memory_only
     quick_analysis: Callable[..., Any] = in_host_memory_only
     value_norms: Callable[[BipartiteCSR, _Values], tuple[float, float]] = in_host_memory_only
     steady_diagonal: Callable[[IndexArray, IndexArray, _Values], bool] = in_host_memory_only

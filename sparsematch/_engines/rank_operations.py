@@ -1,4 +1,4 @@
-"""What one of several ranks does alone, in host memory: see `operations`."""
+"""Operations of one of several ranks in host memory, between two exchanges: see `operations`."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -9,10 +9,10 @@ from sparsematch._types.arrays import IndexArray
 
 @dataclass(frozen=True, kw_only=True)
 class RankOps:
-    """What one of several ranks does alone, in host memory, between two exchanges.
+    """Operations of one of several ranks in host memory, between two exchanges.
 
     The first six make kernels, which an exchange steps until no rank is busy; see `Kernel` of the
-    back-end for ranks. Starts are those of the majors and of the minors of each rank.
+    back-end for ranks. Starts: the first major and the first minor of each rank.
 
     Attributes
     ----------
@@ -23,21 +23,22 @@ class RankOps:
         The part of an augmentation along the paths of a forest, given the same arrays, mates to
         write, and the same starts.
     karp_sipser
-        The part of the heuristic, given lists, mates and counts of rows and of columns, the starts,
-        the rank, a limit and a seed.
+        The part of the heuristic, given lists, mates and degrees of rows and of columns, the
+        starts, the rank, a limit and a seed.
     transposition
-        The part of a transposition, given lists, the starts, the rank, where the lists of the
-        result end so far, these, whether to fill them or to count their lengths, and a limit.
+        The part of a transposition, given lists, the starts, the rank, the ends of the lists of the
+        result so far, these, whether to fill them or to count their lengths, and a limit.
     trimming
         The part of trimming a directed graph, given lists, counts of predecessors, levels to write,
         the starts, the rank and a limit.
     propagation
-        The part of carrying labels along the entries of a directed graph, given lists, labels, the
-        starts, the rank and a limit.
+        The part of a label propagation in a directed graph, given lists, labels, the starts, the
+        rank and a limit.
     owner_order
         Write the stable order of keys by owner, and how many each rank owns, given starts.
     places_in_lists
-        Write the places of elements in lists that keys name, given where these end, which moves.
+        Write the places of elements in the lists of their keys, given the ends of these, which
+        move.
     """
 
     forest: Callable[..., Any]

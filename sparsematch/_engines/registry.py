@@ -70,9 +70,11 @@ class Run:
     steps: list[StepInfo] = field(default_factory=list)
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
+@dataclass(kw_only=True, slots=True)
 class ByProducts:
     """What a step knows when it is done, beside the matching: each back-end adds its own.
+
+    The next step takes them over: it may write to them, and returns them.
 
     Attributes
     ----------

@@ -98,13 +98,13 @@ def _largest(values: NDArray[Any], threads: int) -> int:
 
     NumPy lets other threads run meanwhile; two read memory faster than one.
     """
-    if values.size < _LARGE:
-        threads = 1
 
     def largest(begin: int, end: int) -> int:
         piece = values[begin:end]
         return int(piece[piece.argmax()])  # which NumPy finds faster than by max()
 
+    if values.size < _LARGE:
+        return largest(0, values.size)
     return max(in_pieces(largest, values.size, threads))
 
 

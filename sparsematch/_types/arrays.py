@@ -29,15 +29,19 @@ def namespace(array: Any) -> Any:
     return np if isinstance(array, np.ndarray) else sys.modules["cupy"]
 
 
-def fill_unmatched(mates: Any) -> None:
-    """Write "no partner" to all of an array.
+def unmatched(n: int, like: Any) -> Any:
+    """Return the mates of so many unmatched vertices, where an array is and of its type.
 
-    On a GPU its bytes are set, which spares CuPy the compilation of a kernel.
+    On a GPU their bytes are set, which spares CuPy the compilation of a kernel.
     """
-    if isinstance(mates, np.ndarray):
+    if isinstance(like, np.ndarray):
+        mates: Any = np.empty(n, like.dtype)
         mates.fill(UNMATCHED)
-    elif mates.size:
+        return mates
+    mates = advising(namespace(like).empty)(n, like.dtype)
+    if n:
         mates.data.memset_async(0xFF, mates.nbytes)
+    return mates
 
 
 def on_gpu(thing: Any) -> bool:

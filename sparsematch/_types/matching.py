@@ -9,10 +9,9 @@ from sparsematch._types import conventions
 from sparsematch._types.arrays import (
     UNMATCHED,
     IndexArray,
-    advising,
-    fill_unmatched,
     namespace,
     on_gpu,
+    unmatched,
 )
 from sparsematch._types.bipartite import BipartiteCSR
 from sparsematch._types.mates import Mates
@@ -191,14 +190,11 @@ class Matching(Mates):
         return cls(row_mate, invert(row_mate, shape[1], "given")).freeze()
 
     @classmethod
-    @advising
     def start(cls, graph: BipartiteCSR) -> "Matching":
         """Allocate the empty matching of a matrix, with writable arrays, where the matrix is."""
-        n_rows, n_cols = graph.shape
         # one large block comes cheaper than two
-        mates = namespace(graph.indptr).empty(n_rows + n_cols, graph.dtype)
-        fill_unmatched(mates)
-        return cls(mates[:n_rows], mates[n_rows:])
+        mates = unmatched(graph.n_rows + graph.n_cols, graph.indptr)
+        return cls(mates[: graph.n_rows], mates[graph.n_rows :])
 
     def get(self) -> "Matching":
         """Return the matching in host memory: itself, or a copy of one on a GPU."""

@@ -103,7 +103,7 @@ class StepInfo(NamedTuple):
         Of an engine that searches from one vertex at a time: how many of the entries were scanned
         by searches that found no path.
     copied_bytes : int
-        Bytes copied between a GPU and the host, both ways, by the step ``"hand_over"``; else 0.
+        Bytes copied between a GPU and the host, both ways, by the step ``"host_fallback"``; else 0.
     reason : str
         Why it was chosen, if ``"auto"`` chose it; else empty.
     rounds : int

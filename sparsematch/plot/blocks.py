@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 _OUTLINED = 1 / 120  # a block is outlined if it is at least this part of the longer side
+_NUMBERED = 24  # rows and columns up to which all have their numbers in the new order
 _SMALL = 1 / 20  # a coarse part smaller than this is drawn by itself, too
 
 
@@ -81,6 +82,7 @@ def spy_blocks(
     before.set_title(
         f"as given: {A.shape[0]:,} x {A.shape[1]:,}{gap}{matrix.nnz:,} entries", fontsize=11
     )
+    _number_small(after, form)
     _draw_parts(after, form)
     rows, cols = _inverse(form.row_perm)[rows], _inverse(form.col_perm)[cols]
     draw_entries(after, rows, cols, A.shape, bar=True)
@@ -111,6 +113,15 @@ def _panels(shape: tuple[int, int], n_small: int, figure: Any) -> tuple[Any, ...
     for ax, order in zip(axes[:2], ("", " in the new order"), strict=True):
         frame_matrix(ax, shape, 1 / 4, order)
     return figure, *axes
+
+
+def _number_small(ax: Any, form: BlockForm) -> None:
+    """Give the rows and columns of a small matrix in its new order the numbers that they had."""
+    if 0 < max(form.shape) <= _NUMBERED:
+        sides = (ax.yaxis, "row", form.row_perm), (ax.xaxis, "column", form.col_perm)
+        for axis, noun, order in sides:
+            axis.set_ticks(range(len(order)), labels=[str(k) for k in np.asarray(order)])
+            axis.set_label_text(f"{noun} as given, in the new order")
 
 
 def _subplots(figure: Any, n_small: int, stacked: bool) -> list[Any]:

@@ -27,6 +27,7 @@ if TYPE_CHECKING:
 
 _EMPTY = "#a9adb5"  # of rows and columns without entries
 _NAMED = 24  # rows or columns of a conflict, whose names are all written; of more, a few are
+_FEW = 4  # rows and columns of a conflict that is drawn at a smaller scale
 _LETTERS = 32  # of a name: longer ones leave no room for the picture
 
 
@@ -72,13 +73,12 @@ def spy_conflicts(
     """
     why = given_or_made(A, why, explain_singularity, "why")
     conflicts = _worth_seeing(why)
-    figure, whole, *close = _panels(A.shape, len(conflicts), figure)
+    figure, whole, *close = _panels(A.shape, conflicts, figure)
     matrix = checked(A, "A")
     entries = matrix.tocoo()
     draw_entries(whole, entries.row, entries.col, A.shape, bar=True)
-    whole.set_title(
-        f"{A.shape[0]:,} x {A.shape[1]:,}, structural rank {why.structural_rank:,}", fontsize=11
-    )
+    rank = f"structural rank {why.structural_rank:,}{'' if conflicts else ': no conflict'}"
+    whole.set_title(f"{A.shape[0]:,} x {A.shape[1]:,}, {rank}", fontsize=11)
     _name_small(whole, why)
     _mark(figure, whole, why, conflicts)
     for ax, piece in zip(close, conflicts, strict=True):
@@ -95,10 +95,14 @@ def _worth_seeing(why: Explanation) -> list[DeficientPiece]:
     return over[:1] + under[:1] if over and under else over + under
 
 
-def _panels(shape: tuple[int, int], n_conflicts: int, figure: Any) -> tuple[Any, ...]:
-    """Side by side: the matrix, and an axes for each conflict."""
-    figure = new_figure(figure, (4.5 * (1 + n_conflicts) + 1, 5.5))
-    whole, *close = figure.subplots(1, 1 + n_conflicts, squeeze=False)[0]
+def _panels(
+    shape: tuple[int, int], conflicts: list[DeficientPiece], figure: Any
+) -> tuple[Any, ...]:
+    """Side by side: the matrix, and an axes for each conflict, narrower if it has a few members."""
+    few = [max(map(len, piece.conflict)) <= _FEW for piece in conflicts]
+    widths = [1.0, *(0.6 if small else 1.0 for small in few)]
+    figure = new_figure(figure, (4.5 * sum(widths) + 1, 5.5))
+    whole, *close = figure.subplots(1, len(widths), squeeze=False, width_ratios=widths)[0]
     frame_matrix(whole, shape, 1 / 4)
     return figure, whole, *close
 
@@ -156,7 +160,9 @@ def _draw_conflict(ax: Any, entries: Any, why: Explanation, piece: DeficientPiec
     frame_matrix(ax, shape, 1 / 4)
     ax.set(xlabel="", ylabel="")
     draw_entries(ax, at_row[inside], at_col[inside], shape)
-    for axis, members, name in ((ax.yaxis, rows, why.row_name), (ax.xaxis, cols, why.col_name)):
+    row_name = why.row_name if why.row_names is not None else "row {:,}".format
+    col_name = why.col_name if why.col_names is not None else "column {:,}".format
+    for axis, members, name in ((ax.yaxis, rows, row_name), (ax.xaxis, cols, col_name)):
         shown = members.size if members.size <= _NAMED else _NAMED // 3
         places = np.linspace(0, members.size - 1, shown, dtype=int)
         _write_names(axis, places, [name(k) for k in members[places].tolist()])

@@ -118,6 +118,18 @@ def labels_of(axis):
     return [label.get_text() for label in axis.get_ticklabels()]
 
 
+def test_a_small_block_form_has_the_numbers_of_the_matrix():
+    form = block_triangular_form(ALL_PARTS)
+    _, after = spy_blocks(ALL_PARTS, form).axes
+    assert labels_of(after.yaxis) == [str(k) for k in form.row_perm]
+    assert labels_of(after.xaxis) == [str(k) for k in form.col_perm]
+
+
+def test_a_picture_without_conflicts_says_so():
+    (whole,) = spy_conflicts(CHAIN).axes
+    assert whole.get_title() == "5 x 5, structural rank 5: no conflict"
+
+
 def test_conflicts_are_drawn_with_their_names():
     A = sp.csr_array([[1, 1, 0, 0], [1, 0, 0, 0], [1, 1, 0, 0], [0, 1, 1, 1]])
     why = explain_singularity(A, list("abcd"), list("wxyz"))

@@ -237,7 +237,7 @@ def test_peeling_is_adopted_only_where_it_solves_much(A, solved):
     if solved:
         assert (progress.matching.row_mate >= 0).all()
         forced = progress.by_products.forced
-        assert forced.by_major + forced.by_minor > 0
+        assert forced.by_row + forced.by_col > 0
     else:
         assert np.array_equal(progress.matching.row_mate, before)
         assert progress.by_products.finished is None

@@ -15,7 +15,7 @@ from scipy.sparse import csc_array, diags_array
 import sparsematch as sm
 from calls import grid, in_a_new_process, random_matrix, scrambled
 from sparsematch._engines.cpu import _core
-from sparsematch._engines.cpu.lu.block_lu import block_plan
+from sparsematch._engines.cpu.lu.factorisation import block_plan
 from sparsematch._types.arrays import stable_order
 from sparsematch._types.bipartite import BipartiteCSR
 

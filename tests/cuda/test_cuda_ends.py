@@ -9,7 +9,7 @@ import oracle
 import sparsematch as sm
 from calls import grid, random_matrix, scrambled
 from gpu_calls import host, on_device, one_call, to_gpu
-from sparsematch._engines.cuda.core import hand_over
+from sparsematch._engines.cuda.core import host_fallback
 from sparsematch._engines.cuda.core.by_products import DeviceByProducts
 from sparsematch._engines.cuda.matching import one_block
 from sparsematch._engines.cuda.matching.choice import POLICY
@@ -103,7 +103,7 @@ def test_less_is_expected_of_the_host_where_there_is_an_order():
     n = 1 << 18
     graph = sm.BipartiteCSR(n, n, np.arange(n + 1) * 4, np.zeros(4 * n, int))
     few, many = (
-        hand_over.allowed_levels(graph, DeviceByProducts(host=True, in_order=order))
+        host_fallback.allowed_levels(graph, DeviceByProducts(host=True, in_order=order))
         for order in (True, False)
     )
     assert 100 < few < 0.7 * many

@@ -10,7 +10,13 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from sparsematch._engines.cuda.core import alternating_bfs, layout, running_sum, transpose
+from sparsematch._engines.cuda.core import (
+    alternating_bfs,
+    layout,
+    running_sum,
+    thresholds,
+    transpose,
+)
 from sparsematch._engines.cuda.core import compile as cuda_compile
 from sparsematch._engines.cuda.decomposition import (
     connected_components,
@@ -21,7 +27,7 @@ from sparsematch._engines.cuda.graph import local_max
 from sparsematch._engines.cuda.graph import rounds as general
 from sparsematch._engines.cuda.matching import apfb, karp_sipser, ms_bfs, start_common
 from sparsematch._engines.cuda.matching.choice import POLICY
-from sparsematch._engines.nccl.matching import cheap, forest, rare_columns
+from sparsematch._engines.nccl.matching import cheap, forest
 
 FOLDER = Path(str(resources("sparsematch._engines.cuda")))
 SOURCES = sorted(
@@ -58,11 +64,11 @@ MACROS = {
     "matching/graph_karp_sipser": karp_sipser.MACROS,
     "matching/features": {"MAX_SHARED": POLICY.max_shared},
     "matching/karp_sipser": {"STRETCH": start_common.STRETCH},
-    "matching/min_degree": {"STRETCH": start_common.STRETCH, "RARE": rare_columns.RARE},
+    "matching/min_degree": {"STRETCH": start_common.STRETCH, "RARE": thresholds.RARE},
     "matching/ms_bfs": SEARCH | {"WIDTH": 0, "LANES": 8},
     "matching/ms_bfs_setup": {"WIDTH": 8, "LANES": 8, "LINKED": ms_bfs.LINKED},
     "matching/over_ranks/forest": {"LANES": 8, "LONG": forest.LONG, "THREADS": forest.THREADS},
-    "matching/over_ranks/min_degree": {"RARE": rare_columns.RARE},
+    "matching/over_ranks/min_degree": {"RARE": thresholds.RARE},
     "matching/over_ranks/proposals": {"TRIES": cheap.TRIES},
     "matching/push_relabel": apfb.MACROS,
 }

@@ -69,14 +69,14 @@ def chain(n):
 @pytest.mark.parametrize("make", [chain, path])
 @pytest.mark.parametrize("n", [2100, 9000])
 def test_long_paths_are_left_to_the_host(make, n):
-    """After some hundred levels, unless that is forbidden; the host begins again."""
+    """After some hundred levels, unless that is forbidden; the host starts again."""
     A = make(n)
     with one_call:
         m, info = sm.maximum_transversal(to_gpu(A), return_info=True)
     oracle.assert_maximum(A, host(m.row_mate), host(m.col_mate))
     assert np.array_equal(host(m.row_mate), sm.maximum_transversal(A).row_mate)
     search, left, *_ = info.steps
-    assert (search.engine, left.engine) == ("one_block", "hand_over")
+    assert (search.engine, left.engine) == ("one_block", "host_fallback")
     assert search.levels < 500
     assert left.reason.startswith("a phase of more than ")
     assert left.copied_bytes == A.indptr.nbytes + A.indices.nbytes + 2 * m.row_mate.nbytes

@@ -1,9 +1,11 @@
 """What a user sees of the package itself: names, hints, tables, types."""
 
+import ast
 import inspect
 import subprocess
 import sys
 import types
+from pathlib import Path
 from typing import get_args, get_overloads, get_type_hints
 
 import numpy as np
@@ -29,6 +31,19 @@ def test_submodules_and_names_are_there_without_an_import_of_their_own():
     )
     assert (done.returncode, done.stderr) == (0, "")
     assert done.stdout.split() == ["splu", "structural_rank", "sparsematch.plot", "True"]
+
+
+def test_type_checkers_find_names_where_they_are():
+    """What is imported for type checkers alone is what is imported on first use."""
+    tree = ast.parse(Path(sm.__file__).read_text(encoding="utf-8"))
+    found = {
+        alias.asname: (node.module, alias.name)
+        for node in ast.walk(tree)
+        if isinstance(node, ast.ImportFrom)
+        for alias in node.names
+        if alias.asname not in {None, "csgraph", "plot", "solvers"}
+    }
+    assert found == {name: (f"sparsematch.{sm._PLACES[name]}", name) for name in sm.__all__}
 
 
 def test_a_name_that_is_not_there():

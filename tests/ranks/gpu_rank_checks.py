@@ -8,26 +8,24 @@ threaded C++ take their place. Checks are called as those of mpi_checks.py are.
 """
 
 import itertools
-import sys
 from pathlib import Path
 
 import numpy as np
 import scipy.io
 import scipy.sparse as sp
 
-import gpu_rank_faults
 import mpi_checks
 import oracle
 import sparsematch as sm
 from gpu_calls import CUPY, host, values_to_gpu
 from gpu_ranks import assert_gathers, constants, distribute, on_own_gpus, use_own_gpu
 from graphs import assert_maximal, graph, random_graph
-from mpi_checks import SEEDS, random_matrix, row_starts, run_named, whole
+from mpi_checks import SEEDS, random_matrix, row_starts, whole
 from mpi_faults import assert_raises_on_all
 from mpi_graph_checks import larger_graphs
-from sparsematch._engines.mpi.core.exchange import abort_on_error, import_mpi
+from rank_driver import run_script
 from sparsematch._engines.nccl.core.exchange import Exchange
-from sparsematch._engines.nccl.matching import auto, gathered, min_degree
+from sparsematch._engines.nccl.matching import gathered, min_degree
 from strategies import partial_matching
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -332,19 +330,5 @@ def check_exchange(comm, folder):
     assert_gathers(exchange)
 
 
-#: In the order in which they run.
-FUNCTIONS = {**globals(), **vars(gpu_rank_faults)}
-CHECKS = [name for name in FUNCTIONS if name.startswith("check_")]
-
-
-def main():
-    comm = import_mpi().COMM_WORLD
-    sys.argv[2:] = sys.argv[2:] or CHECKS
-    with abort_on_error(comm):
-        assert auto.is_small is gathered.is_small
-        use_own_gpu(comm)
-        run_named(comm, Path(sys.argv[1]), FUNCTIONS)
-
-
 if __name__ == "__main__":
-    main()
+    run_script(globals(), before=use_own_gpu)

@@ -4,8 +4,9 @@ import numpy as np
 
 import sparsematch as sm
 from gpu_calls import CUPY, host
-from gpu_ranks import constants, distribute
+from gpu_ranks import constants, distribute, use_own_gpu
 from mpi_faults import assert_raises_on_all
+from rank_driver import run_script
 from sparsematch._engines.nccl.matching import forest
 
 
@@ -98,3 +99,7 @@ def fail_alone(comm, folder):
     forest.Forest._launch = break_down
     with constants():
         sm.structural_rank(distribute(comm, np.eye(50), [0, *[50] * comm.size]))
+
+
+if __name__ == "__main__":
+    run_script(globals(), before=use_own_gpu)

@@ -7,7 +7,8 @@ import scipy.sparse as sp
 
 import coupled_pieces
 import sparsematch as sm
-from mpi_checks import cases, distribute, row_starts, run_script, whole
+from mpi_checks import cases, distribute, row_starts, whole
+from rank_driver import run_script
 from sparsematch._engines.mpi.core import sides
 from sparsematch._engines.mpi.decomposition import small_rest, strong_components
 

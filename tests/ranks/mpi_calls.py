@@ -6,8 +6,8 @@ import numpy as np
 import scipy.sparse as sp
 
 import sparsematch as sm
-from mpi_checks import run_script
 from mpi_faults import assert_raises_on_all
+from rank_driver import run_script
 
 
 def collective_calls(comm, folder, D, seed):

@@ -5,8 +5,6 @@ the same random matrix from a seed, and each keeps its part. A failure ends all 
 """
 
 import itertools
-import sys
-from pathlib import Path
 
 import numpy as np
 import scipy.io
@@ -14,9 +12,10 @@ import scipy.sparse as sp
 
 import oracle
 import sparsematch as sm
+from rank_driver import run_script
 from sparsematch._engines.mpi.core import sides
-from sparsematch._engines.mpi.core.exchange import Exchange, abort_on_error, import_mpi
-from sparsematch._engines.mpi.matching import auto, forest, gathered
+from sparsematch._engines.mpi.core.exchange import Exchange
+from sparsematch._engines.mpi.matching import forest, gathered
 from strategies import build, partial_matching
 
 #: Random matrices, by the number of ranks: on few cores many ranks wait for each other.
@@ -136,11 +135,11 @@ def check_larger_matrices(comm, folder):
                 assert last.levels >= last.phases - 1  # the last has none if no tree can grow
                 assert last.rounds > last.levels
                 assert last.bytes_sent > 0
-        check_parts(comm, A, D)
+        assert_parts(comm, A, D)
     sides._LEAST_SLICE, forest._ANNOUNCED, gathered.GATHERED = 1 << 16, 1 << 15, 1_000_000
 
 
-def check_parts(comm, A, D):
+def assert_parts(comm, A, D):
     parts, expected = sm.coarse_dulmage_mendelsohn(D), sm.coarse_dulmage_mendelsohn(A)
     assert parts.sizes == expected.sizes
     assert np.array_equal(whole(comm, parts.row_part), expected.row_part)
@@ -150,7 +149,7 @@ def check_parts(comm, A, D):
 def check_coarse_parts(comm, folder):
     """The same as those of one process, whatever the matching."""
     for A, D, _ in cases(comm):
-        check_parts(comm, A, D)
+        assert_parts(comm, A, D)
 
 
 def check_permutation(comm, folder):
@@ -294,24 +293,6 @@ def check_exchange(comm, folder):
         starts, np.arange(10 * comm.size) if comm.rank == 0 else None, np.int64
     )
     assert np.array_equal(part, np.arange(10) + 10 * comm.rank)
-
-
-def run_named(comm, folder, functions):
-    """Call those that the command line names, one after the other, and say so."""
-    for name in sys.argv[2:]:
-        functions[name](comm, folder)
-        comm.barrier()
-        if comm.rank == 0:
-            sys.stdout.write(f"passed {name}\n")
-            sys.stdout.flush()
-
-
-def run_script(functions):
-    """What a script of checks does: those that its command line names, with a folder."""
-    comm, folder = import_mpi().COMM_WORLD, Path(sys.argv[1])
-    with abort_on_error(comm):
-        assert auto.is_small is gathered.is_small
-        run_named(comm, folder, functions)
 
 
 if __name__ == "__main__":

@@ -1,8 +1,5 @@
 """Coarsening over ranks against one process; see mpi_checks.py."""
 
-import sys
-from pathlib import Path
-
 import numpy as np
 import scipy.sparse as sp
 from hypothesis import given
@@ -10,11 +7,11 @@ from hypothesis import strategies as st
 
 import sparsematch as sm
 from graphs import graphs, random_graph
-from mpi_checks import distribute, row_starts, run_named, whole
-from mpi_faults import assert_raises_on_all, guarded
+from mpi_checks import distribute, row_starts, whole
+from mpi_faults import assert_raises_on_all
 from mpi_graph_checks import the_same_on_all_ranks
+from rank_driver import run_script
 from sparsematch._engines.mpi.core import sides
-from sparsematch._engines.mpi.core.exchange import import_mpi
 
 
 def together(comm, D):
@@ -103,10 +100,5 @@ def check_refused(comm, folder):
     assert_raises_on_all(comm, TypeError, words, lambda: sm.coarsening_hierarchy(D))
 
 
-def main():
-    comm, folder = import_mpi().COMM_WORLD, Path(sys.argv[1])
-    run_named(comm, folder, {name: guarded(f) for name, f in globals().items() if "check_" in name})
-
-
 if __name__ == "__main__":
-    main()
+    run_script(globals())

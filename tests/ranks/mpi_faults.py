@@ -1,17 +1,14 @@
 """What goes wrong on one rank is raised on all, and what memory a rank needs; see mpi_checks.py."""
 
-import sys
 import tracemalloc
 from functools import partial
-from pathlib import Path
 
 import numpy as np
 import scipy.sparse as sp
 
 import sparsematch as sm
-from mpi_checks import run_named
+from rank_driver import run_script
 from sparsematch._engines.mpi.core import exchange, sides
-from sparsematch._engines.mpi.core.exchange import abort_on_error, import_mpi
 from sparsematch._engines.mpi.decomposition import small_rest
 from sparsematch._engines.mpi.matching import by_rank, forest, gathered
 from sparsematch._engines.mpi.weighted import auction, duals
@@ -311,24 +308,5 @@ def interrupt_alone(comm, folder):
     sm.maximum_transversal(block(comm)(), init="by_rank", method="ms_bfs")
 
 
-def guarded(check):
-    """End all ranks where one of them fails."""
-
-    def call(comm, folder):
-        with abort_on_error(comm):
-            check(comm, folder)
-
-    return call
-
-
-def main():
-    comm, folder = import_mpi().COMM_WORLD, Path(sys.argv[1])
-    functions = {
-        name: guarded(function) if name.startswith("check") else function
-        for name, function in globals().items()
-    }
-    run_named(comm, folder, functions)
-
-
 if __name__ == "__main__":
-    main()
+    run_script(globals())

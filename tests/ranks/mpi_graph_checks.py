@@ -3,7 +3,6 @@
 Checks are called as those of mpi_checks.py are.
 """
 
-import sys
 from pathlib import Path
 
 import numpy as np
@@ -13,10 +12,10 @@ from hypothesis import strategies as st
 
 import sparsematch as sm
 from graphs import assert_maximal, graph, graphs, greedy, path, random_graph, star
-from mpi_checks import PetscMatrix, distribute, row_starts, run_named, whole
-from mpi_faults import assert_raises_on_all, guarded
+from mpi_checks import PetscMatrix, distribute, row_starts, whole
+from mpi_faults import assert_raises_on_all
+from rank_driver import run_script
 from sparsematch._engines.mpi.core import sides
-from sparsematch._engines.mpi.core.exchange import import_mpi
 from sparsematch._engines.mpi.graph import local_max
 from sparsematch._io import UnreadableFile
 
@@ -306,14 +305,5 @@ def interrupt_alone(comm, folder):
     _one_fails(comm, KeyboardInterrupt())
 
 
-def main():
-    comm, folder = import_mpi().COMM_WORLD, Path(sys.argv[1])
-    functions = {
-        name: guarded(function) if name.startswith("check") else function
-        for name, function in globals().items()
-    }
-    run_named(comm, folder, functions)
-
-
 if __name__ == "__main__":
-    main()
+    run_script(globals())

@@ -4,7 +4,8 @@ import numpy as np
 import scipy.sparse as sp
 
 import sparsematch as sm
-from mpi_checks import cases, distribute, row_starts, run_script, superlu_dist, whole
+from mpi_checks import cases, distribute, row_starts, superlu_dist, whole
+from rank_driver import run_script
 from sparsematch._engines.mpi.core import sides
 from sparsematch._engines.mpi.matching import gathered
 from sparsematch._engines.mpi.weighted import product

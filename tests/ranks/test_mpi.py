@@ -1,16 +1,9 @@
-"""Matrices over MPI ranks: mpi_checks.py and mpi_faults.py under mpiexec, and the command line.
+"""Matrices over MPI ranks: the checks of mpi_*.py under mpiexec, and the command line."""
 
-One start for each number of ranks, each with many checks and a limit of time, so that ranks that
-wait for each other for ever are a failure.
-"""
-
-import importlib.util
 import json
 import os
-import shutil
 import subprocess
 import sys
-from pathlib import Path
 from types import SimpleNamespace
 
 import numpy as np
@@ -25,105 +18,39 @@ import mpi_kernels
 import mpi_weighted_checks
 import sparsematch as sm
 import suitesparse
+from rank_driver import (
+    HERE,
+    LIMIT,
+    assert_one_rank_ends_all,
+    checks_of,
+    command_line,
+    needs_mpi,
+    over_ranks,
+    start,
+)
 from sparsematch._engines.mpi.core import cases
 from sparsematch._engines.mpi.core.exchange import import_mpi
 from sparsematch._engines.mpi.matching import auto as mpi_auto
 from sparsematch._engines.registry import Run
 from sparsematch._types.over_ranks.matching import DistributedMatching
 
-HERE = Path(__file__).parent
-LIMIT = 240  # seconds, on a busy machine
+#: Checks of the memory of a rank, which take large matrices.
+MEMORY = ["check_no_array_of_global_length", "check_memory"]
+OTHERS = [name for name in checks_of(mpi_faults) if name not in MEMORY]
 
 
-def find_mpiexec():
-    """That of the environment of this Python first: the wheel of an MPI library brings it."""
-    beside = Path(sys.executable).with_name("mpiexec")
-    return str(beside) if beside.exists() else shutil.which("mpiexec")
-
-
-MPIEXEC = find_mpiexec()
-MISSING = (
-    "mpi4py is not installed"
-    if importlib.util.find_spec("mpi4py") is None
-    else "there is no mpiexec"
-    if MPIEXEC is None
-    else ""
+@needs_mpi
+@over_ranks(
+    (mpi_checks, (1, 2, 3, 4)),
+    (mpi_block_checks, (1, 2, 3)),
+    (mpi_weighted_checks, (1, 2, 3)),
+    (mpi_kernels, (1, 2, 3)),
+    (mpi_faults, (2, 3), *OTHERS),
+    (mpi_faults, (4,), *MEMORY),
+    (mpi_calls, (3,)),
 )
-needs_mpi = pytest.mark.skipif(bool(MISSING), reason=f"{MISSING}: pip install mpi4py mpich")
-#: More ranks than cores: let one that waits make room at once.
-WAIT = {
-    "MPIR_CVAR_POLLS_BEFORE_YIELD": "1",
-    "OMPI_MCA_rmaps_base_oversubscribe": "1",
-    "OMPI_ALLOW_RUN_AS_ROOT": "1",
-    "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1",
-}
-
-
-def start(n_ranks, *command, **env):
-    """Run a Python program on so many ranks."""
-    return subprocess.run(
-        [MPIEXEC, "-n", str(n_ranks), sys.executable, *map(str, command)],
-        env={**os.environ, **WAIT, **env},
-        capture_output=True,
-        text=True,
-        timeout=LIMIT,
-        check=False,
-    )
-
-
-def assert_passes(n_ranks, module, names, folder):
-    done = start(n_ranks, HERE / f"{module.__name__}.py", folder, *names)
-    assert done.returncode == 0, done.stdout + done.stderr[-4000:]
-    assert done.stdout.splitlines() == [f"passed {name}" for name in names]
-
-
-def checks_of(module):
-    return [name for name in vars(module) if name.startswith("check_") and name != "check_parts"]
-
-
-@needs_mpi
-@pytest.mark.parametrize("n_ranks", [1, 2, 3, 4])
-def test_results_are_right(n_ranks, tmp_path):
-    assert_passes(n_ranks, mpi_checks, checks_of(mpi_checks), tmp_path)
-
-
-@needs_mpi
-@pytest.mark.parametrize("n_ranks", [1, 2, 3])
-def test_fine_blocks(n_ranks, tmp_path):
-    assert_passes(n_ranks, mpi_block_checks, checks_of(mpi_block_checks), tmp_path)
-
-
-@needs_mpi
-@pytest.mark.parametrize("n_ranks", [1, 2, 3])
-def test_heavy_transversals(n_ranks, tmp_path):
-    assert_passes(n_ranks, mpi_weighted_checks, checks_of(mpi_weighted_checks), tmp_path)
-
-
-@needs_mpi
-@pytest.mark.parametrize("n_ranks", [1, 2, 3])
-def test_starts_and_kernels(n_ranks, tmp_path):
-    assert_passes(n_ranks, mpi_kernels, checks_of(mpi_kernels), tmp_path)
-
-
-@needs_mpi
-@pytest.mark.parametrize("n_ranks", [2, 3])
-def test_errors_are_raised_on_all_ranks(n_ranks, tmp_path):
-    names = [
-        name for name in checks_of(mpi_faults) if "memory" not in name and "_array" not in name
-    ]
-    assert len(names) >= 4
-    assert_passes(n_ranks, mpi_faults, names, tmp_path)
-
-
-@needs_mpi
-def test_different_calls(tmp_path):
-    assert_passes(3, mpi_calls, checks_of(mpi_calls), tmp_path)
-
-
-@needs_mpi
-def test_memory_of_a_rank(tmp_path):
-    names = ["check_no_array_of_global_length", "check_memory"]
-    assert_passes(4, mpi_faults, names, tmp_path)
+def test_over_ranks(check, assert_passes):
+    assert_passes(check)
 
 
 @needs_mpi
@@ -136,11 +63,7 @@ def test_memory_of_a_rank(tmp_path):
     ],
 )
 def test_a_rank_that_fails_ends_all(what, words, status, tmp_path):
-    done = start(3, HERE / "mpi_faults.py", tmp_path, what)
-    assert done.returncode == status
-    assert "rank 2 ends all ranks: " in done.stderr
-    assert words in done.stderr
-    assert "passed" not in done.stdout
+    assert_one_rank_ends_all("mpi_faults.py", tmp_path, what, words, status)
 
 
 @pytest.fixture(scope="module")
@@ -150,10 +73,6 @@ def matrix_file(tmp_path_factory):
     path = tmp_path_factory.mktemp("files") / "matrix.npz"
     sp.save_npz(path, A.tocsr())
     return path, A.tocsr()
-
-
-def command_line(n_ranks, *arguments):
-    return start(n_ranks, "-m", "sparsematch", *arguments)
 
 
 @needs_mpi

@@ -1,7 +1,4 @@
-"""General graphs over MPI ranks: mpi_graph_checks.py under mpiexec, and the command line.
-
-As in test_mpi.py, a limit of time makes ranks that wait for each other for ever a failure.
-"""
+"""General graphs over MPI ranks: the checks of mpi_*.py under mpiexec, and the command line."""
 
 import json
 
@@ -12,37 +9,28 @@ import mpi_coarsening_checks
 import mpi_graph_checks
 import sparsematch as sm
 from graphs import random_graph
-from test_mpi import HERE, assert_passes, command_line, needs_mpi, start
+from rank_driver import (
+    assert_one_rank_ends_all,
+    checks_of,
+    command_line,
+    needs_mpi,
+    over_ranks,
+)
 
-#: Checks of what goes wrong, and of memory, run on their own.
+#: Checks of what goes wrong, and of memory, on other numbers of ranks.
 APART = {"check_bad_graphs", "check_memory"}
-CHECKS = [name for name in vars(mpi_graph_checks) if name.startswith("check_")]
+OTHERS = [name for name in checks_of(mpi_graph_checks) if name not in APART]
 
 
 @needs_mpi
-@pytest.mark.parametrize("n_ranks", [1, 2, 3, 4])
-def test_the_matching_is_that_of_one_process(n_ranks, tmp_path):
-    names = [name for name in CHECKS if name not in APART]
-    assert len(names) >= 6
-    assert_passes(n_ranks, mpi_graph_checks, names, tmp_path)
-
-
-@needs_mpi
-@pytest.mark.parametrize("n_ranks", [1, 2, 3, 4])
-def test_coarse_matrices_are_those_of_one_process(n_ranks, tmp_path):
-    names = [name for name in vars(mpi_coarsening_checks) if name.startswith("check_")]
-    assert_passes(n_ranks, mpi_coarsening_checks, names, tmp_path)
-
-
-@needs_mpi
-@pytest.mark.parametrize("n_ranks", [2, 3])
-def test_errors_are_raised_on_all_ranks(n_ranks, tmp_path):
-    assert_passes(n_ranks, mpi_graph_checks, ["check_bad_graphs"], tmp_path)
-
-
-@needs_mpi
-def test_memory_of_a_rank(tmp_path):
-    assert_passes(4, mpi_graph_checks, ["check_memory"], tmp_path)
+@over_ranks(
+    (mpi_graph_checks, (1, 2, 3, 4), *OTHERS),
+    (mpi_graph_checks, (2, 3), "check_bad_graphs"),
+    (mpi_graph_checks, (4,), "check_memory"),
+    (mpi_coarsening_checks, (1, 2, 3, 4)),
+)
+def test_over_ranks(check, assert_passes):
+    assert_passes(check)
 
 
 @needs_mpi
@@ -51,11 +39,7 @@ def test_memory_of_a_rank(tmp_path):
     [("fail_alone", "the disk is on fire", 1), ("interrupt_alone", "interrupted", 130)],
 )
 def test_a_rank_that_fails_ends_all(what, words, status, tmp_path):
-    done = start(3, HERE / "mpi_graph_checks.py", tmp_path, what)
-    assert done.returncode == status
-    assert "rank 2 ends all ranks: " in done.stderr
-    assert words in done.stderr
-    assert "passed" not in done.stdout
+    assert_one_rank_ends_all("mpi_graph_checks.py", tmp_path, what, words, status)
 
 
 @pytest.fixture(scope="module")

@@ -1,28 +1,25 @@
 """Matrices over the GPUs of several ranks: gpu_rank_checks.py under mpiexec.
 
-With GPUs if there are some, else with the stand-in for them; each start has a limit of time, so
-that ranks that wait for each other for ever are a failure.
+With GPUs if there are some, else with the stand-in for them.
 """
 
 import pytest
 
 import gpu_rank_checks
-from test_mpi import HERE, assert_passes, needs_mpi, start
+import gpu_rank_faults
+from gpu_calls import MISSING
+from rank_driver import assert_one_rank_ends_all, needs_mpi, over_ranks
 
-pytestmark = pytest.mark.kernels
+pytestmark = pytest.mark.skipif(bool(MISSING), reason=str(MISSING))
 
 
 @needs_mpi
-@pytest.mark.parametrize("n_ranks", [1, 3])
-def test_results_are_right(n_ranks, tmp_path):
-    assert len(gpu_rank_checks.CHECKS) >= 9
-    assert_passes(n_ranks, gpu_rank_checks, gpu_rank_checks.CHECKS, tmp_path)
+@over_ranks((gpu_rank_checks, (1, 3)), (gpu_rank_faults, (1, 3)))
+def test_over_ranks(check, assert_passes):
+    assert_passes(check)
 
 
 @needs_mpi
 def test_a_rank_that_fails_ends_all(tmp_path):
-    done = start(3, HERE / "gpu_rank_checks.py", tmp_path, "fail_alone")
-    assert done.returncode == 1
-    assert "rank 2 ends all ranks: " in done.stderr
-    assert "the device is on fire" in done.stderr
-    assert "passed" not in done.stdout
+    words = "the device is on fire"
+    assert_one_rank_ends_all("gpu_rank_faults.py", tmp_path, "fail_alone", words, 1)

@@ -7,7 +7,7 @@ from hypothesis import given
 
 import sparsematch as sm
 from sparsematch import solvers
-from sparsematch._engines.cpu.lu.block_lu import LIMITS
+from sparsematch._engines.cpu.lu.factorisation import LIMITS
 from sparsematch.demo import build_circuit
 from sparsematch.solvers import _external
 from test_solvers import check, systems

@@ -166,6 +166,22 @@ def test_bad_input():
             call()
 
 
+@pytest.mark.parametrize("factorise", [solvers.splu, solvers.spilu])
+@pytest.mark.parametrize(
+    ("b", "trans", "error", "message"),
+    [
+        (np.ones(3), "N", ValueError, r"b has shape \(3,\), but must have shape \(2,\)"),
+        (np.ones((2, 1, 1)), "N", ValueError, r"b has shape \(2, 1, 1\)"),
+        (["a", "b"], "N", TypeError, "b must be an array of numbers"),
+        (np.ones(2), "t", ValueError, "trans is 't', but must be one of 'N', 'T', 'H'"),
+        (np.ones(2), 1, TypeError, "trans"),
+    ],
+)
+def test_right_hand_sides_are_checked_alike(factorise, b, trans, error, message):
+    with pytest.raises(error, match=message):
+        factorise(sp.csc_array([[0.0, 2.0], [4.0, 1.0]])).solve(b, trans)
+
+
 def test_arrays_of_pydata_sparse(monkeypatch):
     """Whatever their format; a stand-in will do, as the library is not imported."""
     dense = np.array([[4.0, 1], [1, 3]])

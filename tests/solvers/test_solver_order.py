@@ -6,7 +6,7 @@ import scipy.sparse as sp
 from scipy.sparse.linalg import splu
 
 from sparsematch import solvers
-from sparsematch._engines.cpu.lu.block_lu import LIMITS
+from sparsematch._engines.cpu.lu.factorisation import LIMITS
 from sparsematch.solvers import _plan
 from test_solvers import replanned  # noqa: F401
 

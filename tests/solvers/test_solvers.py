@@ -9,7 +9,7 @@ from scipy.sparse.linalg import aslinearoperator, gmres
 from scipy.sparse.linalg import splu as scipy_splu
 
 from sparsematch import solvers
-from sparsematch._engines.cpu.lu.block_lu import LIMITS
+from sparsematch._engines.cpu.lu.factorisation import LIMITS
 from sparsematch.solvers import _plan
 
 pytestmark = [pytest.mark.asan, pytest.mark.wheel]

@@ -19,10 +19,10 @@ from sparsematch._types.over_ranks.graph_part import LocalMaxPart
 _Indices = tuple[IndexArray, IndexArray]
 _Flags = tuple[BoolArray, BoolArray]
 _Form = tuple[IndexArray, IndexArray, IndexArray]
-#: indptr, indices, then of rows and columns mates and trees; parent and before of columns; leaves.
-_ForestArrays = tuple[IndexArray, IndexArray, _Indices, _Indices, _Indices, IndexArray]
-#: indptr, indices, mates, and two numbers for each: degree, exclusive or of the neighbours.
-_RankSide = tuple[IndexArray, IndexArray, IndexArray, IndexArray]
+#: indptr and indices; of rows and columns mates and trees, parent and before of columns; leaves.
+_ForestArrays = tuple[_Indices, tuple[_Indices, _Indices, _Indices], IndexArray]
+#: indptr and indices; mates; two numbers for each: degree, exclusive or of the neighbours.
+_RankSide = tuple[_Indices, IndexArray, IndexArray]
 _Progress = Callable[[int, int, int], object] | None
 
 def set_main_thread(ident: int, /) -> None:
@@ -51,7 +51,7 @@ def run_engine(
     workers: int,
     settings: Settings,
     options: Mapping[str, bool | float],
-    settled: _Flags | None,
+    finished: _Flags | None,
     forced: IndexArray | None,
 ) -> tuple[dict[str, Any], tuple[int, int]]:
     """Improve the mates; return fields of `StepInfo`, and how many pairs were forced by either end.
@@ -358,7 +358,7 @@ def quick_analysis(
     There is no plan if none is wanted, or if `exchange` allows another diagonal and it would pay.
     """
 
-def block_lu(plan: BlockPlan, values: NDArray[Any], /) -> BlockLU:
+def new_factors(plan: BlockPlan, values: NDArray[Any], /) -> BlockLU:
     """Make room for a factorisation; of `values`, only the type counts."""
 
 BlockPlan32 = BlockPlan

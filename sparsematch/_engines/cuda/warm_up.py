@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from sparsematch._engines.cuda.core import compile
+from sparsematch._engines.cuda.core import compile, thresholds
 from sparsematch._engines.cuda.decomposition import block_form, connected_components
 from sparsematch._engines.cuda.graph import local_max
 from sparsematch._engines.cuda.graph import rounds as general
@@ -13,7 +13,6 @@ from sparsematch._engines.cuda.matching import (
     apfb,
     karp_sipser,
     ms_bfs,
-    rare_columns,
     start_common,
 )
 from sparsematch._engines.cuda.matching.choice import POLICY
@@ -62,7 +61,7 @@ def _of_calls(dtype: "np.dtype[Any]") -> Iterator[compile.Module]:
     yield "matching/features", {"MAX_SHARED": POLICY.max_shared}
     for name in ("cheap", "karp_sipser"):
         yield f"matching/{name}", {"STRETCH": start_common.STRETCH}
-    rare = {"RARE": rare_columns.RARE}
+    rare = {"RARE": thresholds.RARE}
     yield "matching/min_degree", {"STRETCH": start_common.STRETCH} | rare
     yield from ms_bfs.modules(dtype)
     yield from block_form.modules(dtype)

@@ -43,7 +43,7 @@ class DistributedCSR:
     type fits; do not change them afterwards.
 
     Arrays of CuPy stay on the GPU of each rank, and so do the results: several GPUs then work
-    together, one for each rank.
+    together, one for each rank. This is *experimental*.
 
     Parameters
     ----------

@@ -100,7 +100,6 @@ DEVICE Bits bit_and(Bits* p, Bits bits) {
     return std::atomic_ref<Bits>(*p).fetch_and(bits, std::memory_order_acq_rel);
 }
 
-DEVICE void fence() { std::atomic_thread_fence(std::memory_order_seq_cst); }
 DEVICE void sync_block() {}
 DEVICE bool any_in_block(bool mine) { return mine; }
 DEVICE void sync_warp() {}

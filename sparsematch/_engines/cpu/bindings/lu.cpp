@@ -226,7 +226,7 @@ void bind_factors(nb::module_& m, const char* name) {
                           static_cast<std::size_t>(end - begin));
         });
     m.def(
-        "block_lu", [](const BlockPlan<Index>& plan, In<Value>) { return new LU(plan); },
+        "new_factors", [](const BlockPlan<Index>& plan, In<Value>) { return new LU(plan); },
         nb::keep_alive<0, 1>());
     m.def("value_norms", [](In<Index> indptr, In<Value> values) {
         const ReleasedGil released;

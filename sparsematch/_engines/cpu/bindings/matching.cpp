@@ -7,19 +7,19 @@ using namespace sparsematch;
 
 namespace {
 
-// settled, forced: see run_engine.py. Returns fields of StepInfo, and how many pairs were forced by
-// their row and by their column.
+// finished, forced: see run_engine.py. Returns fields of StepInfo, and how many pairs were forced
+// by their row and by their column.
 template <class Index>
 nb::tuple run_improve(const char* name, CsrArg<Index> matrix,
                       const std::optional<CsrArg<Index>>& transposed, Sides<Index> mates,
                       int workers, const SettingsArg& settings, const nb::dict& options,
-                      std::optional<Sides<bool>> settled, std::optional<Out<Index>> forced) {
+                      std::optional<Sides<bool>> finished, std::optional<Out<Index>> forced) {
     const auto improve = find_engine(bipartite_engines, name).template call<Index>();
     const OptionValues values = option_values(options);
     const auto a = matrix.view(), t = transposed ? transposed->view() : Csr<Index>{};
     const auto m = view(mates);
     const auto report = run_engine(workers, settings, m.row_mate, a.n_rows, [&](RunContext& run) {
-        if (settled) run.settled = {settled->first.data(), settled->second.data()};
+        if (finished) run.finished = {finished->first.data(), finished->second.data()};
         if (forced) run.forced.rows = forced->data();
         improve(values, run, a, transposed ? &t : nullptr, m);
     });
@@ -36,7 +36,7 @@ bool run_match_diagonal(CsrArg<Index> a, Sides<Index> mates) {
 template <class Index>
 void bind(nb::module_& m) {
     m.def("run_engine", run_improve<Index>, "name"_a, "matrix"_a, "transposed"_a.none(), "mates"_a,
-          "workers"_a, "settings"_a, "options"_a, "settled"_a.none(), "forced"_a.none());
+          "workers"_a, "settings"_a, "options"_a, "finished"_a.none(), "forced"_a.none());
     m.def("match_diagonal", run_match_diagonal<Index>);
 }
 

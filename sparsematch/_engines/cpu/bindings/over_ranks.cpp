@@ -29,14 +29,20 @@ struct Bound {
     Kernel kernel;
 };
 
-// indptr, indices, mates, trees, parent and before, leaf.
+// indptr and indices.
+template <class Index>
+using Lists = std::pair<Starts, In<Index>>;
+
+// Lists; mates, trees, parent and before; leaf.
 template <class Index>
 using ForestArg =
-    std::tuple<Starts, In<Index>, Sides<const Index>, Sides<Index>, Sides<Index>, Out<Index>>;
+    std::tuple<Lists<Index>, std::tuple<Sides<const Index>, Sides<Index>, Sides<Index>>,
+               Out<Index>>;
 template <class Index>
 ForestArrays<Index> view(const ForestArg<Index>& given) {
-    const auto& [indptr, indices, mates, trees, links, leaf] = given;
-    return {indptr.data(),       indices.data(),      mates.first.data(),
+    const auto& [lists, pairs, leaf] = given;
+    const auto& [mates, trees, links] = pairs;
+    return {lists.first.data(),  lists.second.data(), mates.first.data(),
             mates.second.data(), trees.first.data(),  trees.second.data(),
             links.first.data(),  links.second.data(), leaf.data()};
 }
@@ -45,15 +51,15 @@ using BoundForest = Bound<Forest<Index>, ForestArg<Index>>;
 template <class Index>
 using BoundAugmentation = Bound<Augmentation<Index>, std::pair<ForestArg<Index>, Sides<Index>>>;
 
-// indptr, indices, mate, and degree and last neighbour of each vertex.
+// Lists, mate, and degree and last neighbour of each vertex.
 template <class Index>
-using SideArg = std::tuple<Starts, In<Index>, Out<Index>, Out<Index>>;
+using SideArg = std::tuple<Lists<Index>, Out<Index>, Out<Index>>;
 template <class Index>
 KarpSipserSide<Index> view(const SideArg<Index>& given) {
     using Residual = typename KarpSipserSide<Index>::Residual;
     static_assert(sizeof(Residual) == 2 * sizeof(Index));
-    const auto& [indptr, indices, mate, residual] = given;
-    return {indptr.data(), indices.data(), mate.data(),
+    const auto& [lists, mate, residual] = given;
+    return {lists.first.data(), lists.second.data(), mate.data(),
             reinterpret_cast<Residual*>(residual.data())};
 }
 template <class Index>
@@ -120,7 +126,7 @@ nb::class_<B> bind_kernel(nb::module_& m, const char* name) {
 
 template <class Index>
 using BoundTransposition =
-    Bound<Transposition<Index>, std::tuple<Starts, In<Index>, Out<std::int64_t>, Out<Index>>>;
+    Bound<Transposition<Index>, std::tuple<Lists<Index>, Out<std::int64_t>, Out<Index>>>;
 
 template <class Index>
 BoundTransposition<Index>* make_transposition(Starts indptr, In<Index> indices,
@@ -128,18 +134,18 @@ BoundTransposition<Index>* make_transposition(Starts indptr, In<Index> indices,
                                               Out<std::int64_t> filled, Out<Index> lists, bool fill,
                                               std::int64_t budget) {
     return new BoundTransposition<Index>{
-        {indptr, indices, filled, lists},
+        {{indptr, indices}, filled, lists},
         {indptr.data(), indices.data(), owners<Index>(starts.first, rank),
          owners<Index>(starts.second, rank), filled.data(), lists.data(), fill, budget}};
 }
 
 template <class Index>
-using BoundTrimming = Bound<Trimming<Index>, std::tuple<Starts, In<Index>, Out<Index>, Out<Index>>>;
+using BoundTrimming = Bound<Trimming<Index>, std::tuple<Lists<Index>, Out<Index>, Out<Index>>>;
 template <class Index>
 BoundTrimming<Index>* make_trimming(Starts indptr, In<Index> indices, Out<Index> count,
                                     Out<Index> level, Starts starts, int rank,
                                     std::int64_t budget) {
-    return new BoundTrimming<Index>{{indptr, indices, count, level},
+    return new BoundTrimming<Index>{{{indptr, indices}, count, level},
                                     {indptr.data(), indices.data(), count.data(), level.data(),
                                      owners<Index>(starts, rank), budget}};
 }

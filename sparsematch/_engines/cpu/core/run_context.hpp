@@ -41,7 +41,7 @@ struct Statistics {
 };
 
 // Rows and columns that no augmenting path needs to visit, a flag each; null unless requested.
-struct Settled {
+struct Finished {
     bool *row = nullptr, *col = nullptr;
     explicit operator bool() const { return row != nullptr; }
 };
@@ -106,7 +106,7 @@ class RunContext {
     const bool detailed;
     const std::uint64_t seed;
     Statistics stats;
-    Settled settled;
+    Finished finished;
     Forced forced;
 
     // Adds the lifetime of the returned object to the time of the step, if detailed.

@@ -5,7 +5,7 @@ graph are passed in the other order.
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from time import perf_counter
 from typing import Literal, NamedTuple
 
@@ -21,23 +21,23 @@ from sparsematch._types.run_info import StepInfo
 
 
 class Forced(NamedTuple):
-    """The majors of pairs that degree one has forced, in the order in which they were found.
+    """The core's rows of pairs that degree one has forced, in the order in which they were found.
 
     Attributes
     ----------
-    majors : ndarray, shape (n_major,)
-        From the front those that had come down to one minor, from the back those whose minor had
-        come down to one.
-    by_major, by_minor : int
+    rows : ndarray, shape (n_major,)
+        From the front those that had come down to one column, from the back those whose column had
+        come down to one row.
+    by_row, by_col : int
         How many there are of each.
     """
 
-    majors: IndexArray
-    by_major: int
-    by_minor: int
+    rows: IndexArray
+    by_row: int
+    by_col: int
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
+@dataclass(kw_only=True, slots=True)
 class HostByProducts(ByProducts):
     """Those in host memory.
 
@@ -101,28 +101,28 @@ def run_engine(
     Returns
     -------
     StepInfo
-        The account; ``exhausted`` tells whether the limit stopped the engine.
+        The account; ``exhausted``: whether the limit stopped the engine.
     HostByProducts
-        The given ones, with what this step has added.
+        Those of the step before, with what this one has added.
     """
     known = before or HostByProducts()
     transposed = known.transposed
     needs = "unused" if sides == "one" else ENGINES[name]["transpose"]
     if sides == "exchanged" or needs == "required":
         transposed = transposed or transpose(graph, run)
-    major, minor = graph, transposed if needs != "unused" else None
+    matrix, other = graph, transposed if needs != "unused" else None
     pair = mates(graph, matching)
     finished = known.finished if sides != "one" and name in _FINISHING else None
     if sides == "exchanged" and transposed:
-        major, minor, pair = transposed, graph if minor else None, pair[::-1]
+        matrix, other, pair = transposed, graph if other else None, pair[::-1]
         finished = finished and finished[::-1]
-    forced = np.empty(major.n_major, graph.dtype) if finished and name == "karp_sipser" else None
+    forced = np.empty(matrix.n_major, graph.dtype) if finished and name == "karp_sipser" else None
     settings = edge_limit, run.detailed, run.seed
     begin = perf_counter()
     account, n_forced = _core.run_engine(
         name,
-        csr(major),
-        csr(minor) if minor else None,
+        csr(matrix),
+        csr(other) if other else None,
         pair,
         workers or run.workers,
         settings,
@@ -133,9 +133,8 @@ def run_engine(
     info = StepInfo(name, perf_counter() - begin, reason=reason, **account)
     run.steps.append(info)
     if forced is not None:
-        known = replace(known, forced=Forced(forced, *n_forced))
-    if transposed is not known.transposed:
-        known = replace(known, transposed=transposed)
+        known.forced = Forced(forced, *n_forced)
+    known.transposed = transposed
     return info, known
 
 

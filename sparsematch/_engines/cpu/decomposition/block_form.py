@@ -96,7 +96,7 @@ def hall_violators(
     """Return the pieces with too many rows, or columns, and a violator of each.
 
     The matching must be maximum. The search goes from the side that has too many: it needs the
-    transpose if these are the minors. Time: nearly O(n_rows + n_cols + nnz).
+    transpose if these are the core's columns. Time: nearly O(n_rows + n_cols + nnz).
     """
     searched = graph
     if graph.flipped != of_cols:

@@ -22,7 +22,7 @@
 //                  [               * x ]
 //                  [               * * ] -     free row
 //
-// The way through the headers, and what each hands to the next:
+// The way through the headers, and what each passes to the next:
 //
 //     block_labels (below): matrix, matching, transpose if there is one
 //       |

@@ -60,29 +60,29 @@ struct EliminationLimits {
 // Vertices by degree: a doubly linked list for each degree.
 template <class Index>
 class DegreeLists {
-    static constexpr Index none = UNMATCHED<Index>;
+    static constexpr Index no_vertex = UNMATCHED<Index>;
 
   public:
     // No vertex of n is in a list.
     void clear(std::size_t n) {
         next.resize(n), previous_.resize(n);
-        head_.assign(n + 1, none);
+        head_.assign(n + 1, no_vertex);
         least_ = 0;
     }
     void insert(Index i, Index degree) {
-        next[i] = head_[degree], previous_[i] = none;
-        if (head_[degree] != none) previous_[head_[degree]] = i;
+        next[i] = head_[degree], previous_[i] = no_vertex;
+        if (head_[degree] != no_vertex) previous_[head_[degree]] = i;
         head_[degree] = i;
         least_ = std::min(least_, degree);
     }
     void unlink(Index i, Index degree) {
-        if (next[i] != none) previous_[next[i]] = previous_[i];
-        if (previous_[i] != none) next[previous_[i]] = next[i];
+        if (next[i] != no_vertex) previous_[next[i]] = previous_[i];
+        if (previous_[i] != no_vertex) next[previous_[i]] = next[i];
         else head_[degree] = next[i];
     }
     // Unlinks a vertex of the least degree; there is one.
     Index pop_least() {
-        while (head_[least_] == none) ++least_;
+        while (head_[least_] == no_vertex) ++least_;
         const Index i = head_[least_];
         unlink(i, least_);
         return i;
@@ -121,7 +121,7 @@ class Amd {
     }
 
   private:
-    static constexpr Index none = -1;
+    static constexpr Index no_vertex = -1;
     static constexpr std::int64_t step_work = 64;  // per element of a list, in edges scanned
 
     // What a step reads of a vertex, a variable or an element, side by side; its list in the pool.
@@ -167,7 +167,7 @@ class Amd {
         n_ = n, eliminated_ = 0, stamp_ = 2, largest_ = 0;
         mask_ = std::bit_floor(size) - 1;
         lists_.clear(size), hash_.resize(size);
-        parent_.assign(size, none), bucket_.assign(size, none);
+        parent_.assign(size, no_vertex), bucket_.assign(size, no_vertex);
         pivots_.clear(), dense_.clear(), entries_.clear();
         // A vertex that nearly all others touch would be scanned in every step: it goes last.
         const double dense = std::max(16.0, 10 * std::sqrt(static_cast<double>(n)));
@@ -196,11 +196,11 @@ class Amd {
             if (v_[i].degree > dense) continue;
             Index& first = bucket_[closed[i] & mask_];
             Index j = first;
-            while (j != none && closed[j] != closed[i]) j = lists_.next[j];
-            if (j != none) v_[i].nv = 0, parent_[i] = j, ++v_[j].nv, ++merged;
+            while (j != no_vertex && closed[j] != closed[i]) j = lists_.next[j];
+            if (j != no_vertex) v_[i].nv = 0, parent_[i] = j, ++v_[j].nv, ++merged;
             else lists_.next[i] = first, first = i;
         }
-        std::fill(bucket_.begin(), bucket_.end(), none);
+        std::fill(bucket_.begin(), bucket_.end(), no_vertex);
         if (merged == 0) return;
         for (Index i = 0; i < n_; ++i) v_[i].degree -= std::max<Index>(v_[i].nv - 1, 0);
         for (Index i = 0; i < n_; ++i) {
@@ -216,15 +216,15 @@ class Amd {
     // loses it. False: neither.
     bool eliminate_leaf(Index p) {
         if (v_[p].n_elements > 0) return false;
-        Index only = none;
+        Index only = no_vertex;
         for (const Index i : list(p)) {
             if (v_[i].nv == 0) continue;
-            if (only != none) return false;
+            if (only != no_vertex) return false;
             only = i;
         }
         eliminated_ += v_[p].nv;
-        v_[p].degree = only == none ? 0 : v_[only].nv;
-        if (only == none) return true;
+        v_[p].degree = only == no_vertex ? 0 : v_[only].nv;
+        if (only == no_vertex) return true;
         lists_.unlink(only, v_[only].degree);
         v_[only].degree -= v_[p].nv;
         lists_.insert(only, v_[only].degree);
@@ -333,15 +333,15 @@ class Amd {
     void merge_indistinguishable(Index p) {
         for (const Index k : list(p)) {
             if (v_[k].nv == 0) continue;
-            Index i = std::exchange(bucket_[hash_[k]], none);
-            for (; i != none && lists_.next[i] != none; i = lists_.next[i], ++stamp_)
+            Index i = std::exchange(bucket_[hash_[k]], no_vertex);
+            for (; i != no_vertex && lists_.next[i] != no_vertex; i = lists_.next[i], ++stamp_)
                 merge_equal_of_bucket(i);
         }
     }
     // Merges into i those behind it in its bucket that have its list.
     void merge_equal_of_bucket(Index i) {
         for (const Index k : list(i).subspan(1)) v_[k].w = stamp_;
-        for (Index before = i, j = lists_.next[i]; j != none; j = lists_.next[j]) {
+        for (Index before = i, j = lists_.next[i]; j != no_vertex; j = lists_.next[j]) {
             if (same_lists(i, j)) {
                 v_[i].nv += v_[j].nv, v_[j].nv = 0;
                 parent_[j] = i, lists_.next[before] = lists_.next[j];
@@ -380,7 +380,8 @@ class Amd {
         entries_.push_back(cost.entries);
     }
 
-    // A pivot is followed by those that were merged into it.
+    // A counting sort of the vertices by the pivot that they were merged into, which comes before
+    // them. Dense vertices come last, by degree.
     void write_order(Index* order) {
         std::vector<Index>& place = hash_;
         Index n_pivots = 0;
@@ -388,12 +389,12 @@ class Amd {
         std::vector<Index> count(static_cast<std::size_t>(n_pivots) + 1, 0);
         for (const Index i : dense_) parent_[i] = i;
         for (Index i = 0; i < n_; ++i)
-            if (parent_[i] == none) ++count[place[i] + 1];
+            if (parent_[i] == no_vertex) ++count[place[i] + 1];
             else if (parent_[i] != i) ++count[place[root(i)] + 1];
         for (Index k = 0; k < n_pivots; ++k) count[k + 1] += count[k];
         for (const Index p : pivots_) order[count[place[p]]++] = p;
         for (Index i = 0; i < n_; ++i)
-            if (parent_[i] != none && parent_[i] != i) order[count[place[root(i)]]++] = i;
+            if (parent_[i] != no_vertex && parent_[i] != i) order[count[place[root(i)]]++] = i;
         ends_.assign(count.begin(), count.end() - 1);
         std::stable_sort(dense_.begin(), dense_.end(),
                          [&](Index a, Index b) { return v_[a].degree < v_[b].degree; });
@@ -401,8 +402,8 @@ class Amd {
     }
     Index root(Index i) {
         Index r = i;
-        while (parent_[r] != none) r = parent_[r];
-        while (parent_[i] != none && parent_[i] != r) i = std::exchange(parent_[i], r);
+        while (parent_[r] != no_vertex) r = parent_[r];
+        while (parent_[i] != no_vertex && parent_[i] != r) i = std::exchange(parent_[i], r);
         return r;
     }
 

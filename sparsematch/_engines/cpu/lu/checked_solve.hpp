@@ -64,9 +64,9 @@ class CheckedSolve {
     bool solve(const Value* b, std::int64_t width, Value* x, double* errors, RunContext& run) {
         for (std::int64_t first = 0; first < width; first += at_a_time) {
             width_ = std::min(at_a_time, width - first);
-            take(b + first, width);
+            read_scaled(b + first, width);
             if (!solve_some(errors + first, run)) return false;
-            give(x + first, width, errors + first);
+            write_unscaled(x + first, width, errors + first);
         }
         return true;
     }
@@ -146,7 +146,7 @@ class CheckedSolve {
 
     // Where the matrix or a right-hand side is near an end of the range, it is multiplied with the
     // power of two that brings it half the way to the matrix: so both it and x are far from there.
-    void take(const Value* b, std::int64_t stride) {
+    void read_scaled(const Value* b, std::int64_t stride) {
         b_.resize(static_cast<std::size_t>(n() * width_));
         for (std::int64_t i = 0; i < n(); ++i) std::copy_n(b + i * stride, width_, &b_[i * width_]);
         exponent_.assign(width_, 0);
@@ -161,7 +161,7 @@ class CheckedSolve {
         }
     }
     // A solution beyond the range of doubles has an infinite error.
-    void give(Value* x, std::int64_t stride, double* errors) {
+    void write_unscaled(Value* x, std::int64_t stride, double* errors) {
         for (std::int64_t s = 0; s < width_; ++s) {
             if (exponent_[s] == 0) continue;
             rescale(x_, s, exponent_[s]);

@@ -105,8 +105,8 @@ class BlockLU {
     Index trouble = 0;
 
   private:
-    static constexpr Index none = -1;
-    static constexpr std::int64_t none64 = -1;
+    static constexpr Index no_column = -1;
+    static constexpr std::int64_t no_place = -1;
     static constexpr double no_limit = std::numeric_limits<double>::infinity();
 
     // New pivots from a column of a block on; those before stay.
@@ -181,7 +181,7 @@ class BlockLU {
     Outcome eliminate_columns(Index column, double preference, double limit, double before,
                               WorkCounter& counter) {
         prepare();
-        take_up(column);
+        restore_rows(column);
         const double* most = plan.most.data() + first_;
         for (Index c = column; c < m_; ++c) {
             reach(c);
@@ -205,7 +205,7 @@ class BlockLU {
         limit_ = growth_limit * largest_;
     }
     // Rows as they were when the columns before this one were finished: counted within the block.
-    void take_up(Index column) {
+    void restore_rows(Index column) {
         const auto row = [this](Index c) { return row_of[first_ + c] - first_; };
         if (column == 0) return;
         for (Index c = 0; c < column; ++c) pivot_row_[c] = row(c), done_[row(c)] = c;
@@ -215,8 +215,9 @@ class BlockLU {
 
     void prepare() {
         const auto m = static_cast<std::size_t>(m_);
-        done_.assign(m, none), mark_.assign(m, none), x_.assign(m, Value(0)), pivot_row_.resize(m);
-        path_.resize(m), next_.resize(m), order_.resize(m), pruned_.assign(m, none64);
+        done_.assign(m, no_column), mark_.assign(m, no_column), x_.assign(m, Value(0)),
+            pivot_row_.resize(m);
+        path_.resize(m), next_.resize(m), order_.resize(m), pruned_.assign(m, no_place);
     }
     void clear_x() { std::fill(x_.begin(), x_.end(), Value(0)); }
 
@@ -230,18 +231,18 @@ class BlockLU {
     }
     void visit(Index r, Index c) {
         mark_[r] = c;
-        if (done_[r] == none) return candidates_.push_back(r);
+        if (done_[r] == no_column) return candidates_.push_back(r);
         Index depth = 0;
         enter(depth, done_[r]);
         while (depth >= 0) {
             const Index j = path_[depth];
-            const auto end = pruned_[j] == none64 ? l_end[first_ + j] : pruned_[j];
+            const auto end = pruned_[j] == no_place ? l_end[first_ + j] : pruned_[j];
             bool deeper = false;
             while (next_[depth] < end) {
                 const Index s = l_row[next_[depth]++];
                 if (mark_[s] == c) continue;
                 mark_[s] = c;
-                if (done_[s] == none) {
+                if (done_[s] == no_column) {
                     candidates_.push_back(s);
                 } else {
                     enter(++depth, done_[s]), deeper = true;
@@ -273,11 +274,12 @@ class BlockLU {
 
     bool choose_pivot(Index c, double preference) {
         double best = 0;
-        Index row = none;
+        Index row = no_column;
         for (const Index r : candidates_)
             if (const double v = magnitude(x_[r]); v > best) best = v, row = r;
-        if (row == none) return false;
-        if (mark_[c] == c && done_[c] == none && magnitude(x_[c]) >= preference * best) row = c;
+        if (row == no_column) return false;
+        if (mark_[c] == c && done_[c] == no_column && magnitude(x_[c]) >= preference * best)
+            row = c;
         const Value v = x_[row];
         pivot[first_ + c] = v, pivot_row_[c] = row, done_[row] = c;
         grown_ = std::max(grown_, magnitude(v));
@@ -297,12 +299,12 @@ class BlockLU {
         for (Index t = top_; t < m_; ++t) {
             const Index j = order_[t];
             const auto from = l_start[first_ + j], end = l_end[first_ + j];
-            if (pruned_[j] != none64 ||
+            if (pruned_[j] != no_place ||
                 std::find(l_row.begin() + from, l_row.begin() + end, row) == l_row.begin() + end)
                 continue;
             auto head = from, tail = end;
             while (head < tail) {
-                if (done_[l_row[head]] != none) ++head;
+                if (done_[l_row[head]] != no_column) ++head;
                 else --tail, std::swap(l_row[head], l_row[tail]), std::swap(l[head], l[tail]);
             }
             pruned_[j] = tail;

@@ -20,7 +20,7 @@ from sparsematch._engines.cpu.core.csr import csr, mates
 from sparsematch._engines.cpu.core.run_engine import HostByProducts, run_engine, transpose
 from sparsematch._engines.cpu.ordering import features
 from sparsematch._engines.registry import Run
-from sparsematch._types.arrays import BoolArray, fill_unmatched
+from sparsematch._types.arrays import UNMATCHED, BoolArray
 from sparsematch._types.bipartite import BipartiteCSR
 from sparsematch._types.lazy import lazy_attribute
 from sparsematch._types.matching import Matching
@@ -290,8 +290,8 @@ class Progress:
         """Run a heuristic from the empty matching; adopt that if it is larger, or forced."""
         trial, rank = self.matching, self.rank
         if self.gave_up:
-            fill_unmatched(trial.row_mate)
-            fill_unmatched(trial.col_mate)
+            trial.row_mate.fill(UNMATCHED)
+            trial.col_mate.fill(UNMATCHED)
             rank = 0
         else:
             trial = Matching.start(self.graph)
@@ -307,7 +307,7 @@ class Progress:
             reason=stage.reason,
         )
         if step.cardinality < rank * (self.policy.forced if stage.start == "peeling" else 1):
-            self.by_products = replace(self.by_products, transposed=found.transposed)
+            self.by_products.transposed = found.transposed
             return
         if trial is not self.matching:
             self.matching.row_mate[:] = trial.row_mate
@@ -330,7 +330,7 @@ class Progress:
         if single:
             passes = self._passes_of_searches(passes, more.get("workers", self.run.workers))
             flags = self.by_products.finished or nothing_finished(self.graph)
-            self.by_products = replace(self.by_products, finished=flags)
+            self.by_products.finished = flags
         if stage.engine == "cheap" and stage.allowance:
             more["options"], passes = {"patience": passes}, 0.0
         more["sides"] = "exchanged" if self._begin_with_columns(stage) else "both"
@@ -415,7 +415,7 @@ def always(_: Progress) -> bool:
     return True
 
 
-def order_helps(p: Progress) -> bool:
+def suits_cheap(p: Progress) -> bool:
     """Tell whether the numbering is good, degrees ascend, or it is lopsided, or warm."""
     f = p.features
     return p.run.warm or f.lopsided or f.numbered or f.order.ascending
@@ -524,8 +524,7 @@ def may_peel(p: Progress) -> bool:
     if p.run.warm or p.has_core:
         return False
     # What follows needs the transpose, whatever it tells.
-    transposed = p.by_products.transposed or transpose(p.graph, p.run)
-    p.by_products = replace(p.by_products, transposed=transposed)
+    transposed = p.by_products.transposed = p.by_products.transposed or transpose(p.graph, p.run)
     columns = features.degree_statistics(transposed, p.run.workers)
     return p.features.rows.ones > 0 or columns.ones > 0
 
@@ -556,7 +555,7 @@ SMALL_STAGES = (
 
 STAGES = (
     Stage("diagonal", is_square, "", "the diagonal has no zero"),
-    Stage("cheap", order_helps, "", "one pass; often all there is to do", start="cheap"),
+    Stage("cheap", suits_cheap, "", "one pass; often all there is to do", start="cheap"),
     Stage(
         "cheap",
         has_no_start,
@@ -669,5 +668,5 @@ def improve(
             progress.run_stage(stage)
             if progress.is_maximum:
                 break
-    found = progress.by_products
-    return replace(found, finished=None) if found.finished else found
+    progress.by_products.finished = None
+    return progress.by_products

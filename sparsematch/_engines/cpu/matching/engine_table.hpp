@@ -46,7 +46,7 @@ inline const EngineTable<Improve> bipartite_engines{{
      SPARSEMATCH_ENGINE(push_relabel)},
     {"single_source_bfs",
      {.kind = "exact", .multithreaded = true},
-     "One breadth-first search per free row; what failed searches saw is never looked at again.",
+     "One breadth-first search per free row; what failed searches visited is never visited again.",
      SPARSEMATCH_ENGINE(single_source_bfs)},
     {"ms_bfs_graft",
      {.kind = "exact", .transpose = "required", .multithreaded = true},

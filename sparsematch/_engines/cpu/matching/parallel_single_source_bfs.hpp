@@ -76,11 +76,11 @@ class ParallelSingleSourceBfs {
     static constexpr std::int64_t searches_at_once = 64, edges_at_once = 1 << 12;
 
   public:
-    // `settled`: columns that are not to be visited.
+    // `finished`: columns that are not to be visited.
     ParallelSingleSourceBfs(const Csr<Index>& a, Matching<Index> m, RunContext& run,
-                            const std::vector<Index>& roots, const Bitmap& settled)
-        : a_(a), m_(m), run_(run), roots_(roots), settled_(settled),
-          projection_(a, m, run, roots.size(), settled), left_(count_free(m.col_mate, a.n_cols)) {
+                            const std::vector<Index>& roots, const Bitmap& finished)
+        : a_(a), m_(m), run_(run), roots_(roots), finished_(finished),
+          projection_(a, m, run, roots.size(), finished), left_(count_free(m.col_mate, a.n_cols)) {
         for (int rank = 0; rank < run.team.size() && workers_.size() < roots.size(); ++rank)
             workers_.push_back(std::make_unique<Worker>(a, m, run, rank));
         failed_ = PublishedLists<Index>(workers_.size(), a.n_cols);
@@ -95,7 +95,7 @@ class ParallelSingleSourceBfs {
   private:
     void search_shares(Worker& worker) {
         Share share = next_share();
-        if (share.begin < share.end) worker.tree.visited.copy(settled_);
+        if (share.begin < share.end) worker.tree.visited.copy(finished_);
         while (share.begin < share.end && left_.load(std::memory_order_relaxed) > 0 &&
                !run_.stopped() && !run_.exhausted()) {
             if (share.begin + 8 < roots_.size()) prefetch_list(a_, roots_[share.begin + 8]);
@@ -170,7 +170,7 @@ class ParallelSingleSourceBfs {
     void hide(Worker& worker) {
         failed_.add(worker.rank, worker.tree.trail.data(), worker.tree.size);
         failed_.publish(worker.rank);
-        worker.tree.settle(run_.settled);
+        worker.tree.mark_finished(run_.finished);
         worker.failed_edges += worker.tree.n_edges;
         if (++worker.failed < searches_at_once && worker.failed_edges < edges_at_once) return;
         const std::lock_guard lock(lock_);
@@ -186,7 +186,7 @@ class ParallelSingleSourceBfs {
     const Matching<Index> m_;
     RunContext& run_;
     const std::vector<Index>& roots_;
-    const Bitmap& settled_;
+    const Bitmap& finished_;
     CostProjection<Index> projection_;
     std::vector<std::unique_ptr<Worker>> workers_;
     PublishedLists<Index> failed_;      // columns of trees that failed
@@ -214,13 +214,13 @@ void parallel_single_source_bfs(const Csr<Index>& a, Matching<Index> m, RunConte
     constexpr std::size_t few_roots = 1 << 10;
     auto timer = run.time("search");
     std::vector<Index> roots;
-    Bitmap settled(a.n_cols);
+    Bitmap finished(a.n_cols);
     run.team.both([&](int part, int) {
         if (part == 0) roots = search_roots(a, m, run);
-        else mark_settled_columns(settled, a.n_cols, run);
+        else mark_finished_columns(finished, a.n_cols, run);
     });
     if (roots.size() <= few_roots) roots = interleaved(roots);
-    ParallelSingleSourceBfs<Index>(a, m, run, roots, settled).search_all();
+    ParallelSingleSourceBfs<Index>(a, m, run, roots, finished).search_all();
 }
 
 }  // namespace sparsematch

@@ -63,8 +63,8 @@
 namespace sparsematch {
 
 struct PushRelabelOptions {
-    // Relabel globally after k (n_rows + n_cols) relabels; without a transpose, give up after so
-    // many that have matched no row.
+    // Relabel globally after k (n_rows + n_cols) relabels; without a transpose, give up after that
+    // number if they have matched no row.
     double k = 0.3;
     // Alternate the direction in which lists are scanned.
     bool fairness = true;

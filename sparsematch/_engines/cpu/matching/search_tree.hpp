@@ -20,13 +20,13 @@ namespace sparsematch {
 template <class Index>
 std::vector<Index> search_roots(const Csr<Index>& a, Matching<Index> m, const RunContext& run) {
     std::vector<Index> roots = free_rows(a, m);
-    if (run.settled) std::erase_if(roots, [&](Index i) { return run.settled.row[i]; });
+    if (run.finished) std::erase_if(roots, [&](Index i) { return run.finished.row[i]; });
     return roots;
 }
 
 // The columns that the caller says no augmenting path needs.
-inline void mark_settled_columns(Bitmap& visited, std::size_t n_cols, const RunContext& run) {
-    if (run.settled) visited.mark(n_cols, [&](std::size_t j) { return run.settled.col[j]; });
+inline void mark_finished_columns(Bitmap& visited, std::size_t n_cols, const RunContext& run) {
+    if (run.finished) visited.mark(n_cols, [&](std::size_t j) { return run.finished.col[j]; });
 }
 
 // Where that many searches have succeeded, no other will.
@@ -56,7 +56,7 @@ class SearchTree {
     // stopped, or its budget is exhausted.
     template <std::memory_order order = std::memory_order_relaxed>
     bool grow(Index root, WorkCounter& counter) {
-        // So many rows of the queue have been prefetched: their mates, lists, places of lists. The
+        // How many rows of the queue have been prefetched: their mates, lists, places of lists. The
         // queue grows while it is read, so each link of the chain counts for itself.
         Index mates = 0, lists = 0, places = 0, n = 0;
         n_edges = 0;
@@ -91,12 +91,12 @@ class SearchTree {
         }
     }
     // Its vertices need no visit by any later search.
-    void settle(const Settled& settled) const {
-        if (!settled) return;
-        poke(settled.row[queue[0]], true);
+    void mark_finished(const Finished& finished) const {
+        if (!finished) return;
+        poke(finished.row[queue[0]], true);
         for (Index k = 0; k < size; ++k) {
-            poke(settled.row[queue[k + 1]], true);
-            poke(settled.col[trail[k]], true);
+            poke(finished.row[queue[k + 1]], true);
+            poke(finished.col[trail[k]], true);
         }
     }
     // Its columns may be visited again.
@@ -133,13 +133,11 @@ class SearchTree {
     const Index* col_mate_;
 };
 
-// Ends a run early if, to judge by the searches that are done, the others will cost more than half
-// of its budget of edges.
-// Only searches that succeed count, where what the others settle is handed on: no edge is scanned
-// twice by those that fail. With r of them left one costs about r^-alpha: alpha is 0 where free
-// columns are near, and 1 where searches go everywhere. It is fitted to what two parts of the
-// searches have cost, and to what is usual: more where the last search has to find the last column,
-// less where many are left.
+// Ends a run early if the remaining searches are projected to cost more than half of its budget of
+// edges. Only searches that succeed count, where columns of failed ones are never visited again.
+// With r searches left one costs about r^-alpha: alpha is 0 where free columns are near, 1 where
+// searches go everywhere. It is fitted to the cost of two parts of the searches and to the usual
+// value: larger where the last search has to find the last column, smaller where many are left.
 template <class Index>
 class CostProjection {
   public:
@@ -152,7 +150,7 @@ class CostProjection {
     // Adds the numbers of searches that have succeeded and failed, and the edges that they scanned.
     void add(std::int64_t found, std::int64_t edges, std::int64_t failed,
              std::int64_t failed_edges) {
-        if (run_.settled) run_.extend_budget(failed_edges);
+        if (run_.finished) run_.extend_budget(failed_edges);
         run_.stats.phases += found + failed;
         run_.stats.failed_edges += failed_edges;
         now_.cost += static_cast<double>(edges);
@@ -196,7 +194,7 @@ class CostProjection {
     std::int64_t count_free_rows() const {
         std::int64_t n = 0;
         for (Index i = 0; i < a_.n_rows; ++i)
-            n += (peek(m_.row_mate[i]) < 0) & !(run_.settled && peek(run_.settled.row[i]));
+            n += (peek(m_.row_mate[i]) < 0) & !(run_.finished && peek(run_.finished.row[i]));
         return n;
     }
     // Least squares of the logarithms. The mean cost of a few paths is uncertain, as one may cost

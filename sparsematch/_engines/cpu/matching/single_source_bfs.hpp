@@ -60,15 +60,15 @@ void augment(const SearchTree<Index>& tree, Matching<Index> m, Statistics& stats
 // Marks what no later search needs to visit: the first n roots that are free still, and the visited
 // columns with their mates.
 template <class Index>
-void settle(const std::vector<Index>& roots, std::size_t n, const Bitmap& visited,
-            const Csr<Index>& a, Matching<Index> m, const Settled& settled) {
+void mark_finished(const std::vector<Index>& roots, std::size_t n, const Bitmap& visited,
+                   const Csr<Index>& a, Matching<Index> m, const Finished& finished) {
     for (std::size_t k = 0; k < n; ++k)
-        if (m.row_mate[roots[k]] == UNMATCHED<Index>) settled.row[roots[k]] = true;
+        if (m.row_mate[roots[k]] == UNMATCHED<Index>) finished.row[roots[k]] = true;
     for (Index j = 0; j < a.n_cols; ++j)
-        if (visited.test(j)) settled.col[j] = true;
+        if (visited.test(j)) finished.col[j] = true;
     for (Index i = 0; i < a.n_rows; ++i)
         if (const Index j = m.row_mate[i]; j != UNMATCHED<Index> && visited.test(j))
-            settled.row[i] = true;
+            finished.row[i] = true;
 }
 
 // Reads: the matrix. Writes: both mates. Workspace: three indices and a bit per column. Time: O(n
@@ -79,7 +79,7 @@ void sequential_single_source_bfs(const Csr<Index>& a, Matching<Index> m, RunCon
     const std::vector<Index> roots = search_roots(a, m, run);
     if (roots.empty()) return;
     SearchTree<Index> tree(a, m);
-    mark_settled_columns(tree.visited, a.n_cols, run);
+    mark_finished_columns(tree.visited, a.n_cols, run);
     CostProjection projection(a, m, run, roots.size(), tree.visited);
     WorkCounter counter(run);
     std::size_t k = 0;
@@ -98,8 +98,8 @@ void sequential_single_source_bfs(const Csr<Index>& a, Matching<Index> m, RunCon
             projection.add(0, 0, 1, tree.n_edges);
         }
     }
-    if (run.settled && k < roots.size() && run.stats.failed_edges > 0)
-        settle(roots, k, tree.visited, a, m, run.settled);
+    if (run.finished && k < roots.size() && run.stats.failed_edges > 0)
+        mark_finished(roots, k, tree.visited, a, m, run.finished);
 }
 
 template <class Index>

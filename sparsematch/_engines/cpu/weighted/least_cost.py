@@ -80,7 +80,7 @@ def _assign(graph: BipartiteCSR, cost: FloatArray, workers: int) -> _Assigned:
 
 
 def _csr(graph: BipartiteCSR, cost: FloatArray) -> Any:
-    """Return the majors as rows of a SciPy matrix."""
+    """Return the stored rows as rows of a SciPy matrix."""
     # SciPy looks at every index to choose a type of its own unless it is given the arrays one by
     # one.
     A = sp.csr_array((graph.n_major, graph.n_minor))

@@ -78,14 +78,14 @@ def _dual_sums(
     graph: BipartiteCSR, row_dual: FloatArray, col_dual: FloatArray
 ) -> Callable[[int, int], FloatArray]:
     """Return a function of a range of entries: the sums of the duals of their rows and columns."""
-    major, minor = graph.orient(row_dual, col_dual)
+    stored_rows, stored_cols = graph.orient(row_dual, col_dual)
 
     def sums(begin: int, end: int) -> FloatArray:
         first = max(int(np.searchsorted(graph.indptr, begin, side="right")) - 1, 0)
         last = int(np.searchsorted(graph.indptr, end, side="left"))
         starts = np.clip(graph.indptr[first : last + 1], begin, end)
-        found: FloatArray = np.repeat(major[first:last], starts[1:] - starts[:-1])
-        found += minor[graph.indices[begin:end]]
+        found: FloatArray = np.repeat(stored_rows[first:last], starts[1:] - starts[:-1])
+        found += stored_cols[graph.indices[begin:end]]
         return found
 
     return sums

@@ -9,7 +9,7 @@ import numpy as np
 
 from sparsematch._engines.cuda.core import compile
 from sparsematch._engines.cuda.core.device import bit_set, lanes_of
-from sparsematch._engines.cuda.core.hand_over import Allowance
+from sparsematch._engines.cuda.core.host_fallback import Allowance
 from sparsematch._types.arrays import IndexArray, namespace
 from sparsematch._types.bipartite import BipartiteCSR
 

@@ -29,7 +29,7 @@ class HostResult(NamedTuple):
     by_products: ByProducts | None
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
+@dataclass(kw_only=True, slots=True)
 class DeviceByProducts(ByProducts):
     """Those on a GPU.
 

@@ -2,12 +2,12 @@
 // memory.
 #include "core/device.cuh"
 
-// Reads: indptr, those of the `size` indices that it bounds. Writes: facts, in host memory, zero at
+// Reads: indptr, those of the `size` indices that it bounds. Writes: report, in host memory, zero at
 // the launch: whether something is wrong, and the number of entries. All that write the first write
 // the same.
 // Time: O((n_major + nnz) / threads).
 KERNEL check(Index n_major, Index n_minor, Index size, const Index* __restrict__ indptr,
-             const Index* __restrict__ indices, long long* facts) {
+             const Index* __restrict__ indices, long long* report) {
     const Index nnz = indptr[n_major], end = nnz < size ? nnz : size;
     bool wrong = indptr[0] != 0 || nnz < 0 || nnz > size;
     for (long long k = thread_index(); k < n_major; k += thread_count())
@@ -16,6 +16,6 @@ KERNEL check(Index n_major, Index n_minor, Index size, const Index* __restrict__
         const Index j = indices[p];
         wrong |= j < 0 || j >= n_minor;
     }
-    if (wrong) store(facts, 1ll);
-    if (thread_index() == 0) facts[1] = nnz;  // read after the launch only
+    if (wrong) store(report, 1ll);
+    if (thread_index() == 0) report[1] = nnz;  // read after the launch only
 }

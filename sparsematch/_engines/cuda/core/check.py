@@ -11,10 +11,10 @@ def count_entries(graph: BipartiteCSR) -> int:
 
     Their lengths must fit. Time: O(n_major + nnz).
     """
-    facts = HostNumbers(namespace(graph.indptr), 2)
+    report = HostNumbers(namespace(graph.indptr), 2)
     sizes = (graph.dtype.type(n) for n in (graph.n_major, graph.n_minor, graph.indices.size))
     n = max(graph.n_major, graph.indices.size)
-    arrays = graph.indptr, graph.indices, facts.pointer
+    arrays = graph.indptr, graph.indices, report.pointer
     compile.load("core/check", graph.dtype).launch("check", -(-n // 4), *sizes, *arrays)
-    wrong, nnz = facts.read()
+    wrong, nnz = report.read()
     return -1 if wrong else int(nnz)

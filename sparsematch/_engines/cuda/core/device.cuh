@@ -90,9 +90,6 @@ DEVICE Bits bit_or(Bits* p, Bits bits) { return atomicOr(p, bits); }
 DEVICE Wide bit_or(Wide* p, Wide bits) { return atomicOr(p, bits); }
 DEVICE Bits bit_and(Bits* p, Bits bits) { return atomicAnd(p, bits); }
 
-// A thread that sees something written after it sees everything written before it.
-DEVICE void fence() { __threadfence(); }
-
 // ---- Together: every thread of the block, every lane of the warp.
 DEVICE void sync_block() { __syncthreads(); }
 DEVICE bool any_in_block(bool mine) { return __syncthreads_or(mine); }

@@ -8,9 +8,9 @@ from sparsematch._types.arrays import advising
 
 
 def register_driver(
-    name: str, kind: str, module: ModuleType, *, backend: str = "cupy", **facts: Any
+    name: str, kind: str, module: ModuleType, *, backend: str = "cupy", **fields: Any
 ) -> None:
-    """Register the engine of a driver; `facts` replace defaults of the fields of `Engine`."""
+    """Register the engine of a driver; `fields` are those of `Engine`."""
     register(
         Engine(
             name=name,
@@ -19,6 +19,6 @@ def register_driver(
             summary=module.SUMMARY,
             options=getattr(module, "OPTIONS", {}),
             improve=advising(module.improve),
-            **facts,
+            **fields,
         )
     )

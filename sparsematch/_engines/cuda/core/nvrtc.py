@@ -124,7 +124,7 @@ def binary_file(
 ) -> Path:
     """Return the file of a binary, compiled where there is none.
 
-    The name tells all that the binary depends on, and a file appears complete or not at all.
+    The name is made of all that the binary depends on, and a file appears complete or not at all.
 
     Raises
     ------

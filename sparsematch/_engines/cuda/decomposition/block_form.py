@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from sparsematch._engines.cuda.core import compile, hand_over
+from sparsematch._engines.cuda.core import compile, host_fallback
 from sparsematch._engines.cuda.core.by_products import DeviceByProducts, HostResult
 from sparsematch._engines.cuda.core.running_sum import THREADS, running_sum
 from sparsematch._engines.cuda.core.transpose import LONG, transpose
@@ -35,10 +35,10 @@ def block_labels(
         compile.load(name, graph.dtype, **macros)
     transposed = before.transposed or transpose(graph, run, before.symmetric)
     by_row, by_col = graph.orient(graph, transposed)
-    most = hand_over.allowed_levels(graph, before)
-    with suppress(hand_over.TooDeepError):
+    most = host_fallback.allowed_levels(graph, before)
+    with suppress(host_fallback.TooDeepError):
         return strong_components.block_labels(by_row, by_col, matching, most)
-    return _labels_on_host(hand_over.match_in_order(graph, matching, run), matching)
+    return _labels_on_host(host_fallback.match_in_order(graph, matching, run), matching)
 
 
 def modules(_: "np.dtype[Any]") -> Iterator[compile.Module]:
@@ -52,12 +52,14 @@ def modules(_: "np.dtype[Any]") -> Iterator[compile.Module]:
 def _labels_on_host(found: HostResult, matching: Matching) -> BlockLabels:
     """Return the labels that the host finds, on the device."""
     labels = operations(DecompositionOps, "numpy").block_labels(*found)
-    return BlockLabels(hand_over.to_device(labels.row_group, matching.row_mate), labels.n_square)
+    return BlockLabels(
+        host_fallback.to_device(labels.row_group, matching.row_mate), labels.n_square
+    )
 
 
 def is_block_form(graph: BipartiteCSR, layout: BlockLayout) -> bool:
     """Tell whether a layout is that of the block triangular form, on the host."""
-    return operations(DecompositionOps, "numpy").is_block_form(hand_over.on_host(graph), layout)
+    return operations(DecompositionOps, "numpy").is_block_form(host_fallback.on_host(graph), layout)
 
 
 def block_permutation(

@@ -77,7 +77,7 @@ class _Searches:
         )
 
     def run(self, owners: Any = (None, None), *, max_levels: int = 0) -> Any:
-        """Go on until nothing new is met, or for so many levels; return the flags of `reach`."""
+        """Go on until nothing new is met, or for `max_levels`; return the flags of `reach`."""
         square, seen, queues = self._square, self.seen, self.queues
         rows, cols = square.matching.row_mate, square.matching.col_mate
         ahead = AlternatingSearch(square.by_row, cols, seen[0], queues[0], rows, owners[0])

@@ -11,7 +11,7 @@ import numpy as np
 
 from sparsematch._engines.cuda.core import alternating_bfs, compile
 from sparsematch._engines.cuda.core.device import bit_set, lanes_of
-from sparsematch._engines.cuda.core.hand_over import Allowance
+from sparsematch._engines.cuda.core.host_fallback import Allowance
 from sparsematch._engines.cuda.core.running_sum import largest, running_sum
 from sparsematch._engines.cuda.decomposition import multi_pivot
 from sparsematch._engines.cuda.decomposition.coarse_parts import CoarseParts, coarse_parts
@@ -27,9 +27,9 @@ from sparsematch._types.matching import Matching
 #: Threads of a block that trims, at most.
 THREADS = 512
 
-#: Segments as large as one in 2^_SMALL of all rows, and not less than _FEW, get a pivot of their
-#: own, so many of them; no more when for so many the component was less than that share of the
-#: segment.
+#: A segment of more than 1 / 2^_SMALL of all rows, and _FEW rows, gets a pivot of its own, up to
+#: _PIVOTS segments, until the component was less than that share of its segment _MISSES times. No
+#: figures were kept.
 _SMALL, _FEW, _PIVOTS, _MISSES = 4, 1 << 14, 8, 2
 
 

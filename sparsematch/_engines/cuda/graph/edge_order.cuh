@@ -101,7 +101,7 @@ DEVICE bool is_better(const Best& a, const Best& b, Index u, Wide seed) {
     return before(a.key, a.v, b.key, b.v, u, seed);
 }
 
-// The best of so many neighbouring lanes; all lanes of the warp must call it.
+// The best of `lanes` neighbouring lanes; all lanes of the warp must call it.
 DEVICE Best best_of(Best mine, int lanes, Index u, Wide seed) {
     for (int bit = lanes >> 1; bit; bit >>= 1) {
         const Best other = {across(mine.key, bit), across(mine.v, bit)};
@@ -145,7 +145,7 @@ DEVICE void cut(const Cuts& cuts, Tally* tally, Index u, Index degree) {
 
 // Each vertex of a list (nullptr: 0 .. count - 1), counted from g.first on, makes its choice.
 // rule.scan(u, begin, degree, from, to, lane, lanes): the best among entries from .. to of the list
-// of u that this lane of so many finds; rule.set(u, best) stores it, a write of u's own. Returns
+// of u that this lane of `lanes` finds; rule.set(u, best) stores it, a write of u's own. Returns
 // the entries scanned.
 template <class Rule>
 DEVICE Wide choose(const Adjacency& g, const Rule& rule, const Index* list, Wide count,

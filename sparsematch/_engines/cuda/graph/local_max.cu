@@ -4,7 +4,7 @@
 // Birn, Osipov, Sanders, Schulz, Sitchinava (Euro-Par 2013), section 2, around the vertices instead
 // of the edges: a vertex points at the best of its free neighbours (the paper's candidate C[v]),
 // and two that point at each other are matched. Only vertices that have lost their choice choose
-// anew (Manne, Bisseling, PPAM 2007); nothing is sorted or copied. While NARROW or fewer have lost
+// again (Manne, Bisseling, PPAM 2007); nothing is sorted or copied. While NARROW or fewer have lost
 // it, one block goes on alone: it searches for the losers among the neighbours of those just
 // matched, so that a long chain of vertices each of which waits for the next costs no pass over all
 // that wait.

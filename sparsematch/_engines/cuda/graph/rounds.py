@@ -32,7 +32,7 @@ def shape(graph: Graph) -> dict[str, int]:
 
 
 def shapes(weight: int) -> list[dict[str, int]]:
-    """Return the macros of all lists whose weights have so many bytes."""
+    """Return the macros of all lists by the bytes of a weight."""
     return [_macros(weight, *pair) for pair in ((2, 2), (4, 2), (4, 4), (8, 4))]
 
 
@@ -68,7 +68,7 @@ def run_rounds(
 ) -> tuple[Any, list[tuple[int, int]]]:
     """Launch until nothing is left to do; return the record of control, and what was matched.
 
-    The latter before each launch, with the live edges. A launch does so many rounds, one if
+    The latter before each launch, with the live edges. A launch does `rounds` rounds, one if
     details are wanted, counting from the first of all. Waits.
     """
     account: list[tuple[int, int]] = []

@@ -28,10 +28,10 @@ OPTIONS: dict[str, bool | float] = {"stop_early": False, "roots": True, "constan
 #: Entries in a chunk of a long list.
 HUB = 128
 
-#: Entries of a frontier, without roots threads' work, that are left to one block.
+#: Entries of a frontier up to which it is left to one block.
 ALONE = 256
 #: Entries per block up to which a frontier is narrow, and levels after which all blocks share it
-#: anew.
+#: again.
 NARROW, STAY = 256, 64
 #: Of the kernel without roots that stays on the device: threads of a block, blocks of a processor.
 THREADS, BLOCKS = 512, 1
@@ -65,8 +65,8 @@ def improve(
     phases = Phases(graph, matching, run)
     done = phases.in_one_launch(run.detailed) if constant_threads else phases.by_launches()
     seconds, cardinality = perf_counter() - begin, matching.cardinality if run.detailed else 0
-    facts: dict[str, Any] = {"augmentations": done[2], "cardinality": cardinality}
-    run.steps.append(StepInfo("apfb", seconds, done[0], done[1], **facts))
+    counts: dict[str, Any] = {"augmentations": done[2], "cardinality": cardinality}
+    run.steps.append(StepInfo("apfb", seconds, done[0], done[1], **counts))
     return before
 
 

@@ -2,14 +2,13 @@
 
 import functools
 from collections.abc import Callable
-from dataclasses import replace
 from time import perf_counter
 from typing import Any
 
 import numpy as np
 
-from sparsematch._engines.cuda.core import compile, hand_over
-from sparsematch._engines.cuda.core.by_products import DeviceByProducts
+from sparsematch._engines.cuda.core import compile, host_fallback
+from sparsematch._engines.cuda.core.by_products import DeviceByProducts, HostResult
 from sparsematch._engines.cuda.core.transpose import transpose
 from sparsematch._engines.cuda.matching import (
     cheap,
@@ -60,18 +59,20 @@ def improve(
     Reads: the graph. Writes: both mates. Workspace: that of `ms_bfs`, and a transpose of a tall
     graph.
     """
-    seen = _Seen(graph, run, before or DeviceByProducts())
+    known = before or DeviceByProducts()
+    seen = _Seen(graph, run, known)
     choice = choose(seen.features(), POLICY)
-    known = replace(seen.known, host=choice.host)
+    known.host = choice.host
     for name, reason in choice.steps:
         if name == "one_block":
-            known = _search_small(graph, matching, run, known, reason, choice.levels)
+            known.host_result = _search_small(graph, matching, run, reason, choice.levels)
         elif name == "ms_bfs":
-            known = _search(seen, matching, run, known, choice.levels)
+            known.host_result = _search(seen, matching, run, choice.levels)
         elif name != "transpose":  # it was there before the features of its lists
-            known = _start(name, seen.searched, matching, run, known)
+            _start(name, seen.searched, matching, run, known)
             _give_reason(run, reason)
-    return replace(known, finished=None)  # they were those of the graph that was searched
+    known.finished = None  # they were those of the graph that was searched
+    return known
 
 
 class _Seen:
@@ -103,7 +104,7 @@ class _Seen:
             fits_one_block=one_block.fits(graph),
             warm=run.warm,
             host=bool(run.options.get("host", OPTIONS["host"])),
-            copied_bytes=hand_over.bytes_to_copy(graph),
+            copied_bytes=host_fallback.bytes_to_copy(graph),
             lists=self._measure,
         )
 
@@ -116,29 +117,28 @@ class _Seen:
             width = ms_bfs.shape(self.searched)["WIDTH"]
             self._lists = seen = features(self.searched, width, POLICY)
             self.linked = seen.linked
-            self.known = replace(self.known, in_order=seen.in_order, symmetric=seen.symmetric)
+            self.known.in_order, self.known.symmetric = seen.in_order, seen.symmetric
         return self._lists
 
     def _search_transposed(self) -> None:
         graph, known = self.graph, self.known
-        self.searched = known.transposed or transpose(graph, self._run, known.symmetric)
-        finished = known.finished and known.finished[::-1]
-        self.known = replace(known, transposed=self.searched, finished=finished)
+        known.transposed = known.transposed or transpose(graph, self._run, known.symmetric)
+        known.finished = known.finished and known.finished[::-1]
+        self.searched = known.transposed
 
 
 def _start(
     name: str, graph: BipartiteCSR, matching: Matching, run: Run, known: DeviceByProducts
-) -> DeviceByProducts:
+) -> None:
     """Run a step before the search, or in place of it."""
     if name == "diagonal":
         match_diagonal(graph, matching, run)
     elif name in ("first_ends", "last_ends"):
         match_ends(graph, matching, run, last=name == "last_ends")
     elif name == "row_singletons":
-        return replace(known, finished=row_singletons.match_row_singletons(graph, matching, run))
+        known.finished = row_singletons.match_row_singletons(graph, matching, run)
     else:
-        return _STARTS[name](graph, matching, run, known) or known
-    return known
+        _STARTS[name](graph, matching, run, known)
 
 
 def _give_reason(run: Run, reason: str) -> None:
@@ -147,37 +147,32 @@ def _give_reason(run: Run, reason: str) -> None:
         run.steps[-1] = run.steps[-1]._replace(reason=reason)
 
 
-def _search(
-    seen: _Seen, matching: Matching, run: Run, known: DeviceByProducts, levels: int | None
-) -> DeviceByProducts:
-    """Search from all free rows; after so many levels the host gets the matrix."""
+def _search(seen: _Seen, matching: Matching, run: Run, levels: int | None) -> HostResult | None:
+    """Search from all free rows; after `levels` levels the host gets the matrix."""
     begin = perf_counter()
-    limits = {} if levels is None else {"wide": hand_over.WIDE, "allowance": levels}
-    report = ms_bfs.search(seen.searched, matching, run, known, limits, seen.linked)
+    limits = {} if levels is None else {"wide": host_fallback.WIDE, "allowance": levels}
+    report = ms_bfs.search(seen.searched, matching, run, seen.known, limits, seen.linked)
     ms_bfs.account("ms_bfs", report, begin, run)
     if levels is None or not report()["stopped"]:  # waits
-        return known
-    why = f"more than {levels} levels, of {hand_over.WIDE} vertices each"
-    found = hand_over.finish_matching(seen.graph, matching, run, why)
-    return replace(known, host_result=found)
+        return None
+    why = f"more than {levels} levels, of {host_fallback.WIDE} vertices each"
+    return host_fallback.finish_matching(seen.graph, matching, run, why)
 
 
 def _search_small(
     graph: BipartiteCSR,
     matching: Matching,
     run: Run,
-    known: DeviceByProducts,
     reason: str,
     levels: int | None,
-) -> DeviceByProducts:
-    """Search in one launch; after a phase of so many levels the host gets the matrix."""
+) -> HostResult | None:
+    """Search in one launch; after a phase of `levels` levels the host gets the matrix."""
     stopped = one_block.search(graph, matching, run, levels)
     _give_reason(run, reason)
     if not stopped:
-        return known
+        return None
     why = f"a phase of more than {levels} levels"
-    found = hand_over.finish_matching(graph, matching, run, why)
-    return replace(known, host_result=found)
+    return host_fallback.finish_matching(graph, matching, run, why)
 
 
 def _preload(graph: BipartiteCSR) -> None:

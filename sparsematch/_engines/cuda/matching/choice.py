@@ -8,7 +8,8 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
-from sparsematch._engines.cuda.core.hand_over import Work
+from sparsematch._engines.cuda.core import thresholds
+from sparsematch._engines.cuda.core.host_fallback import Work
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -16,7 +17,7 @@ class Policy:
     """The constants of the choice; families are forty generators of `benchmarks/regret.py --gpu`.
 
     What a byte copied takes, and how wide a level counts as one, is the same for block forms, and
-    stands in `core/hand_over.py`.
+    stands in `core/host_fallback.py`.
     """
 
     #: Stored rows for each stored column from which on the matrix is transposed: the search starts
@@ -40,11 +41,9 @@ class Policy:
     sparse: float = 2.75
     denser: int = 4
 
-    #: Mean length (entries) from which on lists are long, and mean square of the lengths, in
-    #: squares of the mean, above which they are uneven: started by least degree then. A power law
-    #: on both sides, 1e9, 1.3e8 and 3.2e7 entries: 112, 12 and 5.0 ms; by `cheap` 190, 24 and 6.6.
-    long: int = 8
-    uneven: float = 1.5
+    #: As over several GPUs.
+    long: int = thresholds.LONG
+    uneven: float = thresholds.UNEVEN
 
     #: Lists that begin, or end, in the same column as another, up to which they follow an order:
     #: as many as a band or strip is wide. Of the families, 2^18 rows in four orders, path, comb,

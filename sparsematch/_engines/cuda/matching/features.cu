@@ -32,14 +32,35 @@ DEVICE bool lacks(const Index* indices, Index begin, Index end, Index j, int* gi
     return true;
 }
 
+// Whether entries of a sample, one for each warp at a time, have counterparts. Reads: the lists of
+// their vertices. Writes: one_sided.
+DEVICE void sample_counterparts(Index n, const Index* __restrict__ indptr,
+                                const Index* __restrict__ indices, Features* f) {
+    enum { SAMPLE = 256 };
+    const long long warp = static_cast<long long>(warp_in_block()) * block_count() + block_index();
+    const long long warps = static_cast<long long>(warps_in_block()) * block_count();
+    for (long long k = warp; n > 0 && k < SAMPLE; k += warps) {
+        const unsigned draw = scatter(static_cast<unsigned>(k));
+        const Index i = static_cast<Index>(static_cast<Wide>(draw) % static_cast<Wide>(n));
+        const Index begin = indptr[i], size = indptr[i + 1] - begin;
+        if (!size) continue;
+        const Index j = indices[begin + scatter(draw) % static_cast<unsigned>(size)];
+        const Index from = indptr[j], to = indptr[j + 1];
+        bool met = to - from >= LONG;
+        for (Index p = from + lane_in_warp(); !met && p < to; p += lanes_in_warp())
+            met = indices[p] == i;
+        if (!ballot(met) && lane_in_warp() == 0)
+            store(&f->one_sided, static_cast<Index>(1));  // all write the same
+    }
+}
+
 // Reads: indptr; of indices the ends of the lists, the rest only as long as no list lacks its own
-// number, and not at all unless `square`; SAMPLE entries and the lists of their counterparts.
-// Writes: f, firsts and lasts, which are empty at first, by atomics. Words that all threads would
-// read or change are for one thread of each block: else all would queue for one address. Time:
-// O(n / threads), O(nnz / threads) where the diagonal has no zero.
+// number, and not at all unless `square`; what `sample_counterparts` reads. Writes: f, firsts and
+// lasts, which are empty at first, by atomics. Words that all threads would read or change are for
+// one thread of each block: else all would queue for one address. Time: O(n / threads),
+// O(nnz / threads) where the diagonal has no zero.
 KERNEL features(Index n, Index square, int width, int most, const Index* __restrict__ indptr,
                 const Index* __restrict__ indices, Features* f, Bits* firsts, Bits* lasts) {
-    enum { SAMPLE = 256 };
     SHARED bool first, last, diagonal;
     SHARED int firsts_shared, lasts_shared, lacking;
     Wide squares = 0, linked = 0;
@@ -71,21 +92,7 @@ KERNEL features(Index n, Index square, int width, int most, const Index* __restr
         if (lasts_shared) add(&f->last_shared, static_cast<Index>(lasts_shared));
         if (lacking) store(&f->off_diagonal, static_cast<Index>(1));
     }
-    const long long warp = static_cast<long long>(warp_in_block()) * block_count() + block_index();
-    const long long warps = static_cast<long long>(warps_in_block()) * block_count();
-    for (long long k = warp; square && n > 0 && k < SAMPLE; k += warps) {
-        const unsigned draw = scatter(static_cast<unsigned>(k));
-        const Index i = static_cast<Index>(static_cast<Wide>(draw) % static_cast<Wide>(n));
-        const Index begin = indptr[i], size = indptr[i + 1] - begin;
-        if (!size) continue;
-        const Index j = indices[begin + scatter(draw) % static_cast<unsigned>(size)];
-        const Index from = indptr[j], to = indptr[j + 1];
-        bool met = to - from >= LONG;
-        for (Index p = from + lane_in_warp(); !met && p < to; p += lanes_in_warp())
-            met = indices[p] == i;
-        if (!ballot(met) && lane_in_warp() == 0)
-            store(&f->one_sided, static_cast<Index>(1));  // all write the same
-    }
+    if (square) sample_counterparts(n, indptr, indices, f);
     add_of_block(&f->squares, squares);
     add_of_block(reinterpret_cast<Wide*>(&f->linked), linked);
     add_of_block(&f->single, single);

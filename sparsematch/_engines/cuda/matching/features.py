@@ -1,7 +1,6 @@
 """What the choice of a start depends on: two launches over the lists, one wait for the device."""
 
 import os
-from dataclasses import replace
 from time import perf_counter
 from typing import Any
 
@@ -25,7 +24,7 @@ THREADS = 1 << 18
 
 
 def features(graph: BipartiteCSR, width: int, policy: Policy = POLICY) -> ListFeatures:
-    """Return the features of the lists, and what rows of so many slots need. Time: O(nnz)."""
+    """Return the features of the lists, and what rows of `width` slots need. Time: O(nnz)."""
     n, square = graph.n_major, graph.n_major == graph.n_minor
     xp, index = namespace(graph.indptr), graph.dtype.type
     kernels = kernels_of(graph.dtype, policy.max_shared)
@@ -47,15 +46,17 @@ def features(graph: BipartiteCSR, width: int, policy: Policy = POLICY) -> ListFe
     # the same comparisons as on the device: nothing may count as symmetric untested
     hubs_with_leaves = int(seen["squares"]) >= too_uneven and int(seen["single"]) > few
     symmetric = square and not (has_diagonal or asymmetric or hubs_with_leaves)
-    facts = has_diagonal, symmetric, hubs_with_leaves
+    flags = has_diagonal, symmetric, hubs_with_leaves
     in_order = min(shared) <= policy.max_shared
-    return ListFeatures(n, single, skew, int(seen["linked"]), *facts, *shared, in_order)
+    return ListFeatures(n, single, skew, int(seen["linked"]), *flags, *shared, in_order)
 
 
 def with_symmetry(graph: BipartiteCSR, before: DeviceByProducts | None) -> DeviceByProducts:
     """Return by-products that tell whether the pattern is symmetric."""
     known = before or DeviceByProducts()
-    return known if known.symmetric is not None else replace(known, symmetric=is_symmetric(graph))
+    if known.symmetric is None:
+        known.symmetric = is_symmetric(graph)
+    return known
 
 
 def is_symmetric(graph: BipartiteCSR) -> bool:
@@ -73,7 +74,7 @@ def _compare_sides(
 ) -> None:
     """Launch the test for a symmetric pattern.
 
-    For none whose `squares` are so many if more than a `few` lists have one entry.
+    None is symmetric if `squares` reach `too_uneven` and more than `few` lists have one entry.
     """
     n, shift, kernels = graph.n_major, lanes_of(graph), kernels_of(graph.dtype)
     # not that of the call: nobody can make a matrix for which the numbers drawn are known

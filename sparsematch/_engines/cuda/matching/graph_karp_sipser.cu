@@ -6,15 +6,16 @@
 // and columns of the same vertices, and short cycles of odd length lead from the ones to the
 // others. A vertex has one word: its free neighbours, an entry each, and a bit once it is matched.
 // To match two lowers the words of their neighbours; one that is left with degree one is the next
-// that the warp does. So each lane always has a vertex, and no chain is waited for. Invariant: who
-// sets the bits of both ends of an edge, the lower vertex first, matches them; a bit is given back
-// only by who could not get the other.
+// that the warp does. So each lane always has a vertex, and no chain is waited for. Invariant: the
+// thread that sets the bits of both ends of an edge, the lower vertex first, matches them; it clears
+// the first one if it could not set the second.
 #include "core/device.cuh"
 
-#define TAKEN (1u << 31)
+#define MATCHED (1u << 31)
 
-// Entries of a list that one thread lowers; longer ones are lowered by a block each. Entries among
-// which the best is chosen; so many are read at a time. Vertices that a warp keeps, for each lane.
+// In entries of a list: what one thread lowers at most, longer ones are lowered by a block each;
+// where the scan for the best neighbour ends if one was found, and if not; what is read at a time.
+// Vertices that a warp keeps, for each lane.
 enum { LONG = 256, WINDOW = 128, MOST_SCANNED = 1024, AT_ONCE = 4, STAGED = 4 };
 // Picks are made for a part of the vertices at a time: of those with two free neighbours, of all.
 enum { FEW_PARTS = 8, FEW_TIMES = 3, ALL_PARTS = 4, ALL_TIMES = 3 };
@@ -34,7 +35,7 @@ struct GraphKarpSipser {
     Bits* word;
     Index* long_lists;  // of vertices matched in this pass
     Tally* tallies;     // of passes, four in rotation, zero at the launch
-    Bits* settled;
+    Bits* finished;
     int turn, bits;  // turn: the pass that is under way
     unsigned seed;
     bool one_only;
@@ -52,8 +53,10 @@ DEVICE List list_of(const GraphKarpSipser& s, Index v) {
 
 DEVICE Tally* tally(const GraphKarpSipser& s, int turn) { return s.tallies + (turn & 3); }
 
-DEVICE bool take(const GraphKarpSipser& s, Index v) { return !(bit_or(s.word + v, TAKEN) & TAKEN); }
-DEVICE void give_back(const GraphKarpSipser& s, Index v) { bit_and(s.word + v, ~TAKEN); }
+DEVICE bool claim_vertex(const GraphKarpSipser& s, Index v) {
+    return !(bit_or(s.word + v, MATCHED) & MATCHED);
+}
+DEVICE void release(const GraphKarpSipser& s, Index v) { bit_and(s.word + v, ~MATCHED); }
 
 // The free neighbour of least degree, of the first of equal ones from a place drawn for v on.
 // gone: which of the first entries were seen to be matched, a bit each.
@@ -64,7 +67,7 @@ DEVICE Index best_neighbour(const GraphKarpSipser& s, Index v, Bits& gone) {
                                                        static_cast<unsigned>(size))
                                   : 0;
     Index best = UNMATCHED;
-    Bits least = TAKEN;
+    Bits least = MATCHED;
     gone = 0;
     for (Index base = 0; base < size && base < MOST_SCANNED; base += AT_ONCE) {
         if (base >= WINDOW && best != UNMATCHED) break;
@@ -75,10 +78,10 @@ DEVICE Index best_neighbour(const GraphKarpSipser& s, Index v, Bits& gone) {
             at[u] = p < size ? p : p - size;
             k[u] = base + u < size ? list.entries[at[u]] : v;
         }
-        for (int u = 0; u < AT_ONCE; ++u) word[u] = k[u] != v ? load(s.word + k[u]) : TAKEN;
+        for (int u = 0; u < AT_ONCE; ++u) word[u] = k[u] != v ? load(s.word + k[u]) : MATCHED;
         for (int u = 0; u < AT_ONCE; ++u) {
             if (word[u] < least) least = word[u], best = k[u];
-            if (word[u] >= TAKEN && base + u < size && at[u] < 32) gone |= 1u << at[u];
+            if (word[u] >= MATCHED && base + u < size && at[u] < 32) gone |= 1u << at[u];
         }
     }
     return best;
@@ -111,23 +114,23 @@ DEVICE Index lower(const GraphKarpSipser& s, Index v, Bits gone) {
 }
 
 // Two vertices that are left with degree one, or UNMATCHED.
-struct Left {
+struct LeftWithOne {
     Index v[2];
 };
 
 // Matches a free vertex with its best neighbour, unless another thread is first.
-DEVICE Left match_vertex(const GraphKarpSipser& s, Index v) {
+DEVICE LeftWithOne match_vertex(const GraphKarpSipser& s, Index v) {
     for (;;) {
         Bits gone;
         const Index other = best_neighbour(s, v, gone);
         if (other == UNMATCHED) break;
         const Index low = v < other ? v : other, high = v < other ? other : v;
-        if (!take(s, low)) {
+        if (!claim_vertex(s, low)) {
             if (low == v) break;
             continue;
         }
-        if (!take(s, high)) {
-            give_back(s, low);
+        if (!claim_vertex(s, high)) {
+            release(s, low);
             if (high == v) break;
             continue;
         }
@@ -152,7 +155,7 @@ struct Stage {
         if (n > STAGED * WARP) n = STAGED * WARP;
         sync_warp();
     }
-    DEVICE Index take_last() {
+    DEVICE Index pop_last() {
         const int at = n - 1 - lane_in_warp();
         const Index v = at >= 0 ? values[at] : UNMATCHED;
         n = n > WARP ? n - WARP : 0;
@@ -164,8 +167,8 @@ struct Stage {
 // Matches as many of the staged vertices as a warp has lanes, if they have up to `most` free
 // neighbours.
 DEVICE void match_staged(const GraphKarpSipser& s, Stage& stage, Bits most) {
-    const Index v = stage.take_last();
-    Left left = {{UNMATCHED, UNMATCHED}};
+    const Index v = stage.pop_last();
+    LeftWithOne left = {{UNMATCHED, UNMATCHED}};
     const Bits word = v >= 0 ? load(s.word + v) : 0;
     if (word && word <= most) left = match_vertex(s, v);
     for (int k = 0; k < 2; ++k) stage.put(s, left.v[k], left.v[k] >= 0);
@@ -206,7 +209,7 @@ DEVICE Pass pass_of(const GraphKarpSipser& s, int k) {
     k -= 1 + FORCED;
     if (k > 2 * FEW_TIMES) {
         k -= 2 * FEW_TIMES + 1;
-        parts = ALL_PARTS, times = ALL_TIMES, most = TAKEN - 1;
+        parts = ALL_PARTS, times = ALL_TIMES, most = MATCHED - 1;
     }
     if (forced || k & 1) return {1, 0, n};
     const int part = k / 2;
@@ -238,23 +241,23 @@ DEVICE bool are_left(const GraphKarpSipser& s) {
 }
 
 // Vertices that are matched or without a free neighbour: after degrees of one alone, some maximum
-// matching has these pairs and no others there. Writes: settled, own word.
-DEVICE void list_settled(const GraphKarpSipser& s) {
+// matching has these pairs and no others there. Writes: finished, own word.
+DEVICE void list_finished(const GraphKarpSipser& s) {
     for (long long w = thread_index(); w < s.n / 32 + 1; w += thread_count()) {
         Bits bits = 0;
         for (int k = 0; k < 32 && w * 32 + k < s.n; ++k) {
             const Bits word = s.word[w * 32 + k];
-            bits |= static_cast<Bits>(word == 0 || word >= TAKEN) << k;
+            bits |= static_cast<Bits>(word == 0 || word >= MATCHED) << k;
         }
-        s.settled[w] = bits;
+        s.finished[w] = bits;
     }
 }
 
-// All of it. Reads: lists. Writes: both mates, settled; word, tallies, long_lists, by atomics.
+// All of it. Reads: lists. Writes: both mates, finished; word, tallies, long_lists, by atomics.
 // Time: O(nnz / threads).
 KERNEL __launch_bounds__(THREADS, BLOCKS) graph_karp_sipser(GraphKarpSipser s, int* barrier) {
     for (long long t = thread_index(); t < s.n; t += thread_count())
-        s.word[t] = static_cast<Bits>(list_of(s, static_cast<Index>(t)).size) & ~TAKEN;
+        s.word[t] = static_cast<Bits>(list_of(s, static_cast<Index>(t)).size) & ~MATCHED;
     end_pass(s, barrier);
     for (int k = 0; k < PASSES; ++k) {
         const Pass pass = pass_of(s, k);
@@ -264,7 +267,7 @@ KERNEL __launch_bounds__(THREADS, BLOCKS) graph_karp_sipser(GraphKarpSipser s, i
             --k;  // until none is
             continue;
         }
-        list_settled(s);
+        list_finished(s);
         sync_grid(barrier);
         if (s.one_only) break;
     }

@@ -12,8 +12,8 @@
 #include "core/device.cuh"
 #include "matching/start_common.cuh"
 
-// entries of a list whose columns' words would take a thread too long to lower; so many are read at
-// a time
+// In entries of a list: from where on a thread would take too long to lower the columns' words; what
+// is read at a time.
 enum { LONG = 1024, AT_ONCE = 4 };
 
 struct KarpSipser {
@@ -129,7 +129,7 @@ KERNEL rows(Index n_rows, KarpSipser s, Index most, int bits) {
 // Rows that are gone, columns that are matched or have no live row: after degrees of one alone some
 // maximum matching has the pairs made so far, and no others there. Reads: live, taken, gone.
 // Writes: both sets, own words. Time: O((n_rows + n_cols) / threads).
-KERNEL settle(Index n_rows, Index n_cols, KarpSipser s, Bits* rows, Bits* columns) {
+KERNEL list_finished(Index n_rows, Index n_cols, KarpSipser s, Bits* rows, Bits* columns) {
     for (long long w = thread_index(); w < n_rows / 32 + 1; w += thread_count())
         rows[w] = s.gone[w];
     for (long long w = thread_index(); w < n_cols / 32 + 1; w += thread_count()) {

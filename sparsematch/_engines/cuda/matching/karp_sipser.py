@@ -3,7 +3,6 @@
 Of the graph where the pattern is symmetric, see graph_karp_sipser.cu; else see karp_sipser.cu.
 """
 
-from dataclasses import replace
 from time import perf_counter
 
 import numpy as np
@@ -48,9 +47,9 @@ def improve(
         known = with_symmetry(graph, known)
     if not warm and known.symmetric:
         finished = _match_graph(graph, matching, run, one_only)
-        known = replace(known, finished=(finished, finished), free_together=True)
+        known.finished, known.free_together = (finished, finished), True
     elif pair := _match_sides(graph, matching, run, warm, one_only):
-        known = replace(known, finished=pair)
+        known.finished = pair
     run.steps.append(StepInfo("karp_sipser", perf_counter() - begin))
     return known
 
@@ -72,7 +71,7 @@ def _match_graph(graph: BipartiteCSR, matching: Matching, run: Run, one_only: bo
         word=xp.empty(n, np.uint32),
         long_lists=xp.empty(graph.nnz // LONG + 1, graph.dtype),
         tallies=xp.zeros(2 * TALLIES, np.int32),
-        settled=finished,
+        finished=finished,
         turn=0,
         bits=index_bits(n),
         seed=seed_of(run),
@@ -119,7 +118,9 @@ def _match_sides(
     finished = None
     if not warm:
         finished = bit_set(xp, graph.n_major), bit_set(xp, graph.n_minor)
-        kernels.launch("settle", max(s.size for s in finished), n_rows, n_cols, state, *finished)
+        kernels.launch(
+            "list_finished", max(s.size for s in finished), n_rows, n_cols, state, *finished
+        )
     for most in () if one_only else (FEW, np.iinfo(graph.dtype).max):
         kernels.launch("rows", graph.n_major, n_rows, state, index(most), bits)
     return finished

@@ -1,13 +1,12 @@
 """Minimum-degree start: rows with short lists first, each with the free column of fewest rows."""
 
-from dataclasses import replace
 from itertools import pairwise
 from time import perf_counter
 from typing import Any
 
 import numpy as np
 
-from sparsematch._engines.cuda.core import compile
+from sparsematch._engines.cuda.core import compile, thresholds
 from sparsematch._engines.cuda.core.by_products import DeviceByProducts
 from sparsematch._engines.cuda.core.device import seed_of
 from sparsematch._engines.cuda.matching import rare_columns, start_common
@@ -24,16 +23,18 @@ OPTIONS: dict[str, bool | float] = {}
 CLASSES = (0, 1, 2, 3, 4, 6, 8, 12)
 LONG_CLASSES = (12, 16, 24, 32, 64, 128, 2**31 - 1)
 
-#: Degrees are counted up to about so many, in bytes.
+#: Degree at which counting in bytes ends, about: half of what a byte holds, as threads that count
+#: the same column at once go further.
 MANY = 127
 
-#: The share of the second-level cache that they may take in four bytes each.
+#: Share of the second-level cache that exact degrees, four bytes each, may fill. No figures were
+#: kept.
 CACHED = 0.5
 
 
 def load(dtype: "np.dtype[Any]") -> compile.Kernels:
     """Return the kernels for an index type."""
-    return start_common.load("matching/min_degree", dtype, RARE=rare_columns.RARE)
+    return start_common.load("matching/min_degree", dtype, RARE=thresholds.RARE)
 
 
 def improve(
@@ -53,7 +54,7 @@ def improve(
     degree = _degrees(kernels, graph)
     if not warm and rare_columns.pay(graph):
         most = rare_columns.match_rare_columns(kernels, graph, matching, degree, taken, run)
-        before = replace(before, most_pairs=most)
+        before.most_pairs = most
     state = start_common.state(kernels, "MinDegree", graph, matching, degree=degree, taken=taken)
     order = start_common.stretch_bits(n_rows), seed_of(run)
     for above, upto in pairwise(CLASSES):

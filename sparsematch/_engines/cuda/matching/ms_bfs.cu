@@ -39,7 +39,7 @@ DEVICE Index row_of(const Entry& entry) { return entry.row < 0 ? ~entry.row : en
 // Claims columns for a tree; returns how many paths it found, for the warp. Unless EAGER it tests
 // first: that spares atomics where most columns are visited, and costs a wait. Safe: one atomic
 // gives the bit to one tree, which alone writes the link; a root's leaf is set by one
-// compare-and-swap, and by who sets it the link of a column that is in no tree's reach but its own.
+// compare-and-swap, and the thread that sets it also writes the link of the root's own column.
 template <bool EAGER, int N, class Queue>
 DEVICE Index visit(const MsBfs& s, const Origin& from, const Index (&list)[N], Queue& next) {
     Index found = 0;
@@ -230,8 +230,8 @@ DEVICE void plant(const MsBfs& s, Index n_cols, Index n_roots, bool first, bool 
     for (Index w = first ? n_cols : warp; w < n_cols / 32 + 1; w += warps) {
         const Bits old = load(s.visited + w);
         if (!old) continue;
-        const Bits settled = s.settled ? s.settled[w] : 0, of_trees = old & ~settled;
-        Bits kept = settled;
+        const Bits finished = s.finished ? s.finished[w] : 0, of_trees = old & ~finished;
+        Bits kept = finished;
         for (int part = 0; part < 32; part += WARP) {
             const Index j = w * 32 + part + lane_in_warp();
             const bool in_tree = graft && of_trees >> (part + lane_in_warp()) & 1;

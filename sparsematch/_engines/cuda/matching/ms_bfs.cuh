@@ -71,7 +71,7 @@ struct Control {
 // costs 1, and 1 more for every `wide` entries, a round as much as a level more; after a cost of
 // more than `allowance` the search stops: the host will finish it. In the first phase, which has
 // `own_levels`, a tree ends in the column of its root's number or not at all; these columns are in
-// `visited` then. 0: there is no such phase. The search ends when so many `paths` have been found.
+// `visited` then. 0: there is no such phase. The search ends when `paths` paths have been found.
 struct Limits {
     int narrow, stay, depth_eighths, graft, alone, wide, allowance, own_levels;
     Index paths;
@@ -80,8 +80,8 @@ struct Limits {
 struct MsBfs {
     const Index *indptr, *indices, *slots, *roots;
     Index *row_mate, *col_mate;
-    const Bits* settled;  // columns that no search needs to enter; nullptr: there are none
-    Bits* visited;        // at first, the settled ones, and those that are for their own trees
+    const Bits* finished;  // columns that no search needs to enter; nullptr: there are none
+    Bits* visited;         // at first, the finished ones, and those that are for their own trees
     Link* link;
     Index* leaf;  // of a root: the free column that its tree has met
     Entry* queue;

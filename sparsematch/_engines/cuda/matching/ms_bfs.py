@@ -24,17 +24,14 @@ from sparsematch._types.run_info import StepInfo
 SUMMARY = "Multi-source breadth-first search with disjoint trees; one resident kernel."
 OPTIONS: dict[str, bool | float] = {}
 
-#: Entries of a list that make an entry of the frontier.
+#: Entries of a long list that make an entry of the frontier. No figures were kept.
 PART = 128
 
-#: Entries of a block's own frontier that are not too many for it.
+#: Entries of its own frontier that are not too many for a block. No figures were kept.
 ROOM = 128
 
-#: As in ms_bfs.cuh. A frontier is narrow up to so many entries per block, and blocks then go on by
-#: themselves for so many levels. A phase that has found something ends when it is so many eighths
-#: as deep as when it found the last; its trees are kept for the next from so many levels on, when
-#: growing them again would take longer. It does as many levels as there are, unless a driver allows
-#: fewer.
+#: Defaults of the fields of Limits in ms_bfs.cuh, which defines them and their units. No
+#: figures were kept.
 LIMITS = {"narrow": 640, "stay": 32, "depth_eighths": 16, "graft": 100, "alone": 0}
 LIMITS |= {"wide": 2**31 - 1, "allowance": 2**31 - 1, "own_levels": 0, "paths": 2**31 - 1}
 
@@ -70,8 +67,8 @@ def account(
     seconds, ticks = perf_counter() - begin, done["ticks"].tolist()
     phases, levels, found = (int(done[key]) for key in ("phases", "levels", "found"))
     steps = {kind: seconds * t / max(sum(ticks), 1) for kind, t in zip(KINDS, ticks, strict=True)}
-    facts: dict[str, Any] = {"augmentations": found, "cardinality": cardinality}
-    run.steps.append(StepInfo(name, seconds, phases, levels, **facts, seconds_by_step=steps))
+    counts: dict[str, Any] = {"augmentations": found, "cardinality": cardinality}
+    run.steps.append(StepInfo(name, seconds, phases, levels, **counts, seconds_by_step=steps))
 
 
 def preload(dtype: np.dtype[Any], macros: dict[str, int]) -> None:
@@ -110,7 +107,7 @@ def modules(dtype: np.dtype[Any]) -> Iterator[compile.Module]:
 
 
 def _macros(dtype: np.dtype[Any], width: int, lanes: int) -> dict[str, int]:
-    """Return the macros for rows of so many slots, and so many threads for a list.
+    """Return the macros for rows of `width` slots, and `lanes` threads for a list.
 
     Two small blocks on a processor hide each other's waits, but a long list keeps a large one busy.
     """
@@ -181,14 +178,14 @@ class Search:
         n_rows, n_cols = graph.n_major, graph.n_minor
         self._control = self._kernels.zeros(xp, "Control")
         rows, columns = self._before.finished or (None, None)
-        self._settled = self._setup.struct("Settled", rows=rows, columns=columns)
-        sizes = index(n_rows), index(n_cols), self._settled
+        self._finished = self._setup.struct("Finished", rows=rows, columns=columns)
+        sizes = index(n_rows), index(n_cols), self._finished
         arrays = graph.indptr, *self._mates, self._control
         self._setup.launch("count_free", -(-max(n_rows, n_cols) // 8), *sizes, *arrays)
         entries = n_rows + linked + graph.indices.size // macros["PART"] + 1
         self._lists: dict[str, Any] = {
             "slots": self._slots(linked) if macros["WIDTH"] else None,
-            "settled": columns,
+            "finished": columns,
             "visited": bit_set(xp, n_cols),
             "link": xp.empty(2 * n_cols, dtype),
             "queue": xp.empty(3 * entries, dtype),
@@ -213,7 +210,7 @@ class Search:
         # a little more than needed: what one call has given back then fits the next
         step = (graph.n_major >> 6) + 1
         roots, leaf = xp.empty((2, -(-n_roots // step) * step), dtype)
-        order = index(graph.n_major), index_bits(graph.n_major), seed_of(run), self._settled
+        order = index(graph.n_major), index_bits(graph.n_major), seed_of(run), self._finished
         arrays = graph.indptr, self._mates[0], roots, leaf, control
         self._setup.launch("collect", -(-graph.n_major // 8), *order, *arrays)
         state = kernels.struct(
@@ -232,7 +229,7 @@ class Search:
             limits = limits | {"own_levels": OWN_LEVELS}
         if own or before.finished:
             visited = self._lists["visited"]
-            given = self._settled, np.bool_(own), *self._mates, visited
+            given = self._finished, np.bool_(own), *self._mates, visited
             self._setup.launch("close_columns", visited.size, index(graph.n_minor), *given)
         bounds = kernels.struct("Limits", **(LIMITS | limits))
         how = {"threads": macros["THREADS"], "blocks_per_processor": macros["BLOCKS"]}

@@ -6,28 +6,28 @@
 #include "core/level_queue.cuh"
 #include "matching/ms_bfs.cuh"
 
-// Sets of vertices that are matched, or stay free, in some maximum matching that the one at hand
-// will be part of, so that no search is needed from there nor enters them; nullptr: none is known.
-struct Settled {
+// Finished vertices, see ByProducts of the registry: no search is needed from there nor enters
+// them; nullptr: none is known.
+struct Finished {
     const Bits *rows, *columns;
 };
 
-DEVICE bool may_be_root(const Index* indptr, const Index* row_mate, const Settled& settled,
+DEVICE bool may_be_root(const Index* indptr, const Index* row_mate, const Finished& finished,
                         Index i) {
     return row_mate[i] == UNMATCHED && indptr[i] != indptr[i + 1] &&
-           !(settled.rows && is_in(settled.rows, i));
+           !(finished.rows && is_in(finished.rows, i));
 }
 
-// How many rows that have entries are free, and how many columns; settled ones aside. Reads:
+// How many rows that have entries are free, and how many columns; finished ones aside. Reads:
 // indptr, mates. Time: O((n_rows + n_cols) / threads).
-KERNEL count_free(Index n_rows, Index n_cols, Settled settled, const Index* __restrict__ indptr,
+KERNEL count_free(Index n_rows, Index n_cols, Finished finished, const Index* __restrict__ indptr,
                   const Index* __restrict__ row_mate, const Index* __restrict__ col_mate,
                   Control* control) {
     Index rows = 0, columns = 0;
     for (Index i = thread_index(); i < n_rows; i += thread_count())
-        rows += may_be_root(indptr, row_mate, settled, i);
+        rows += may_be_root(indptr, row_mate, finished, i);
     for (Index j = thread_index(); j < n_cols; j += thread_count())
-        columns += col_mate[j] == UNMATCHED && !(settled.columns && is_in(settled.columns, j));
+        columns += col_mate[j] == UNMATCHED && !(finished.columns && is_in(finished.columns, j));
     add_of_block(&control->free_rows, rows);
     add_of_block(&control->free_columns, columns);
 }
@@ -35,7 +35,7 @@ KERNEL count_free(Index n_rows, Index n_cols, Settled settled, const Index* __re
 // The rows that `count_free` counts, in an order that does not depend on their numbers. Reads:
 // indptr, row_mate. Writes: roots and leaf, places that the block reserved by one addition. Time:
 // O(n_rows / threads).
-KERNEL collect(Index n_rows, int bits, unsigned seed, Settled settled,
+KERNEL collect(Index n_rows, int bits, unsigned seed, Finished finished,
                const Index* __restrict__ indptr, const Index* __restrict__ row_mate, Index* roots,
                Index* leaf, Control* control) {
     constexpr int EACH = 8;
@@ -46,7 +46,7 @@ KERNEL collect(Index n_rows, int bits, unsigned seed, Settled settled,
         for (int k = 0; k < EACH; ++k) {
             const long long t = base + k * threads_in_block() + thread_in_block();
             mine[k] = t < n_rows ? shuffle(static_cast<Index>(t), n_rows, bits, seed) : UNMATCHED;
-            if (mine[k] >= 0 && !may_be_root(indptr, row_mate, settled, mine[k]))
+            if (mine[k] >= 0 && !may_be_root(indptr, row_mate, finished, mine[k]))
                 mine[k] = UNMATCHED;
             n += mine[k] >= 0;
         }
@@ -59,13 +59,13 @@ KERNEL collect(Index n_rows, int bits, unsigned seed, Settled settled,
     }
 }
 
-// The columns that no tree may enter at first: settled ones; if `own`, those that are free as the
+// The columns that no tree may enter at first: finished ones; if `own`, those that are free as the
 // rows of their number are, each of which is for the tree of that row. Reads: mates. Writes:
 // visited, own word. Time: O(n_cols / threads).
-KERNEL close_columns(Index n_cols, Settled settled, bool own, const Index* __restrict__ row_mate,
+KERNEL close_columns(Index n_cols, Finished finished, bool own, const Index* __restrict__ row_mate,
                      const Index* __restrict__ col_mate, Bits* visited) {
     for (long long w = thread_index(); w < n_cols / 32 + 1; w += thread_count()) {
-        Bits bits = settled.columns ? settled.columns[w] : 0;
+        Bits bits = finished.columns ? finished.columns[w] : 0;
         for (int k = 0; own && k < 32 && w * 32 + k < n_cols; ++k) {
             const long long v = w * 32 + k;
             bits |= static_cast<Bits>(row_mate[v] == UNMATCHED && col_mate[v] == UNMATCHED) << k;

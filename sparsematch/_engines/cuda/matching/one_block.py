@@ -92,10 +92,10 @@ def search(graph: BipartiteCSR, matching: Matching, run: Run, depth: int | None 
 
 def _account(seconds: float, numbers: list[int]) -> StepInfo:
     """Return what the kernel has done, from its report."""
-    facts: dict[str, Any] = dict(zip(COUNTS[1:], numbers[1:], strict=False))
+    counts: dict[str, Any] = dict(zip(COUNTS[1:], numbers[1:], strict=False))
     ticks = numbers[len(COUNTS) :]
     steps = {kind: seconds * t / max(sum(ticks), 1) for kind, t in zip(KINDS, ticks, strict=True)}
-    return StepInfo("one_block", seconds, **facts, seconds_by_step=steps)
+    return StepInfo("one_block", seconds, **counts, seconds_by_step=steps)
 
 
 def _words(n_rows: int, n_cols: int) -> int:

@@ -1,6 +1,5 @@
 """G-PR: push-relabel with all free majors at once, and exact labels at intervals."""
 
-from dataclasses import replace
 from time import perf_counter
 from typing import Any
 
@@ -39,7 +38,7 @@ def improve(
     passes.
     """
     known = with_symmetry(graph, before)  # the transpose is then there already
-    transposed = known.transposed or transpose(graph, run, known.symmetric)
+    transposed = known.transposed = known.transposed or transpose(graph, run, known.symmetric)
     begin = perf_counter()
     given = _cardinality(matching) if run.detailed else 0
     kernels = compile.load("matching/push_relabel", graph.dtype, **MACROS)
@@ -49,9 +48,9 @@ def improve(
         done = kernels.read("Control", control)
         phases, levels = int(done["phases"]), int(done["levels"])
         after = _cardinality(matching)
-    facts: dict[str, Any] = {"augmentations": after - given, "cardinality": after}
-    run.steps.append(StepInfo("push_relabel", perf_counter() - begin, phases, levels, **facts))
-    return replace(known, transposed=transposed)
+    counts: dict[str, Any] = {"augmentations": after - given, "cardinality": after}
+    run.steps.append(StepInfo("push_relabel", perf_counter() - begin, phases, levels, **counts))
+    return known
 
 
 def push(

@@ -12,17 +12,15 @@ import numpy as np
 from sparsematch._engines.cuda.core import compile
 from sparsematch._engines.cuda.core.device import bit_set
 from sparsematch._engines.cuda.core.running_sum import running_sum
+from sparsematch._engines.cuda.core.thresholds import RARE
 from sparsematch._engines.cuda.core.transpose import count_entries
 from sparsematch._engines.registry import Run, select
 from sparsematch._types.arrays import namespace
 from sparsematch._types.bipartite import BipartiteCSR
 from sparsematch._types.matching import Matching
 
-#: Columns are rare up to so many entries, and up to a quarter of the mean.
-RARE = 6
-
-#: Entries from which on it pays: it takes some thirty launches, as long as a phase of the search
-#: that reads so many.
+#: Entries from which on it pays: it takes some thirty launches, as long as a phase of a search that
+#: reads these.
 LEAST = 1 << 22
 
 

@@ -201,9 +201,8 @@ DEVICE void publish(const Team& grid, Index* state, Progress& at) {
     at.n = state[0], at.tail = state[1], at.ends = state[2], at.levels = static_cast<int>(state[3]);
 }
 
-// Levels until the frontier is empty, or so many ends are found that it is enough. Level 0 reads
-// `roots`, the others the queue. Safe: a vertex is claimed by one thread, which alone writes what
-// belongs to it.
+// Levels until the frontier is empty, or `enough` ends are found. Level 0 reads `roots`, the others
+// the queue. Safe: a vertex is claimed by one thread, which alone writes what belongs to it.
 template <class Enter, class Visit>
 DEVICE void grow(const Team& grid, const Forest& f, const Index* roots, Index enough, Progress& at,
                  Enter enter, Visit visit) {

@@ -9,17 +9,17 @@
 // Rows of more entries are not looked at: they are hardly ever left with one column.
 enum { SHORT = 32 };
 
-// One pass. Reads: lists. Writes: taken, by atomics; mates of pairs that it made; settled: rows
+// One pass. Reads: lists. Writes: taken, by atomics; mates of pairs that it made; finished: rows
 // that are matched or have no free column. Time: O(n_rows / threads).
 KERNEL row_singletons(Index n_rows, const Index* __restrict__ indptr,
                       const Index* __restrict__ indices, Index* row_mate, Index* col_mate,
-                      Bits* taken, Bits* settled) {
+                      Bits* taken, Bits* finished) {
     for (long long base = thread_index() - lane_in_warp(); base < n_rows; base += thread_count()) {
         const long long t = base + lane_in_warp();
         const Index i = static_cast<Index>(t);
         bool ends = false;
         const Index begin = t < n_rows ? indptr[i] : 0, end = t < n_rows ? indptr[i + 1] : 0;
-        if (t < n_rows && end - begin <= SHORT && !has(settled, i)) {
+        if (t < n_rows && end - begin <= SHORT && !has(finished, i)) {
             Index only = UNMATCHED;
             int free = 0;
             for (Index p = begin; p < end && free < 2; ++p) {
@@ -35,6 +35,6 @@ KERNEL row_singletons(Index n_rows, const Index* __restrict__ indptr,
             }
         }
         const Bits all = ballot(ends);
-        if (lane_in_warp() == 0 && all) bit_or(settled + (base >> 5), all << (base & 31));
+        if (lane_in_warp() == 0 && all) bit_or(finished + (base >> 5), all << (base & 31));
     }
 }

@@ -67,28 +67,27 @@ class Cases:
     search: _Improve
     together: str
 
+    def improve(
+        self,
+        A: DistributedCSR,
+        matching: DistributedMatching,
+        run: Run,
+        before: ByProducts | None = None,
+    ) -> None:
+        """Make the matching maximum. Collective.
 
-def improve_by_case(
-    A: DistributedCSR,
-    matching: DistributedMatching,
-    run: Run,
-    before: ByProducts | None,
-    cases: Cases,
-) -> None:
-    """Make the matching maximum. Collective.
-
-    Reads: the matrix. Writes: both mates. Workspace, time: those of what it runs.
-    """
-    with abort_on_error(A.comm):
-        if A.n_ranks == 1 and cases.fits_alone(A):
-            _match_alone(A, matching, run)
-        elif A.n_ranks > 1 and cases.is_small(A):
-            _match_gathered(A, matching, run, cases)
-        else:
-            if not run.warm:
-                before = cases.start(A, matching, run, before)
-            cases.search(A, matching, run, before)
-            give_reason(run, cases.together)
+        Reads: the matrix. Writes: both mates. Workspace, time: those of the engines it runs.
+        """
+        with abort_on_error(A.comm):
+            if A.n_ranks == 1 and self.fits_alone(A):
+                _match_alone(A, matching, run)
+            elif A.n_ranks > 1 and self.is_small(A):
+                _match_gathered(A, matching, run, self)
+            else:
+                if not run.warm:
+                    before = self.start(A, matching, run, before)
+                self.search(A, matching, run, before)
+                give_reason(run, self.together)
 
 
 def give_reason(run: Run, reason: str) -> None:

@@ -210,8 +210,8 @@ class Exchange(Collectives):
     def run_until_quiescent(self, kernel: Kernel) -> int:
         """Step a kernel, and exchange its messages, until no rank has work; return the steps.
 
-        One collective call a step, and one more where messages are long. An exchange tells every
-        rank whether another one is busy, so that all end together.
+        One collective call a step, and one more where messages are long. Every rank
+        learns whether another one is busy, so all end together.
         """
         steps, quiet = 0, False
         while True:

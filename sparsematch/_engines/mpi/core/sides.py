@@ -144,7 +144,7 @@ class Side:
         return np.split(majors, np.flatnonzero(np.diff(group)) + 1)
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
+@dataclass(kw_only=True, slots=True)
 class SideByProducts(ByProducts):
     """Those over ranks.
 

@@ -4,7 +4,7 @@ See `core/cases.py`. The features are the number of ranks, the size of the matri
 entries near the diagonal, by an allreduce.
 """
 
-from sparsematch._engines.mpi.core.cases import Cases, give_reason, improve_by_case
+from sparsematch._engines.mpi.core.cases import Cases, give_reason
 from sparsematch._engines.mpi.core.exchange import Exchange
 from sparsematch._engines.mpi.core.sides import Side, SideByProducts
 from sparsematch._engines.mpi.matching import by_rank, karp_sipser, ms_bfs
@@ -22,19 +22,6 @@ SUMMARY = (
 NEAR = 0.5
 
 
-def improve(
-    A: DistributedCSR,
-    matching: DistributedMatching,
-    run: Run,
-    before: SideByProducts | None = None,
-) -> None:
-    """Make the matching maximum. Collective.
-
-    Reads: the matrix. Writes: both mates. Workspace, time: those of what it runs.
-    """
-    improve_by_case(A, matching, run, before, _CASES)
-
-
 def _start(
     A: DistributedCSR, matching: DistributedMatching, run: Run, before: SideByProducts | None
 ) -> SideByProducts | None:
@@ -47,7 +34,7 @@ def _start(
     return found
 
 
-_CASES = Cases(
+improve = Cases(
     fits_alone=lambda _: True,
     is_small=is_small,
     small=f"at most {GATHERED:,} rows, columns and entries: gathered on rank 0",
@@ -55,4 +42,4 @@ _CASES = Cases(
     start=_start,
     search=ms_bfs.improve,
     together="the remaining augmenting paths may lead through several ranks",
-)
+).improve

@@ -74,14 +74,10 @@ class Forest:
     @property
     def arrays(self) -> tuple[Any, ...]:
         """The arrays, as arguments of kernels."""
-        return (
-            self.side.indptr,
-            self.side.indices,
-            (self.major_mate, self.minor_mate),
-            (self.major_tree, self.minor_tree),
-            (self.minor_parent, self.minor_before),
-            self.leaf,
-        )
+        mates = self.major_mate, self.minor_mate
+        trees = self.major_tree, self.minor_tree
+        links = self.minor_parent, self.minor_before
+        return (self.side.indptr, self.side.indices), (mates, trees, links), self.leaf
 
     @property
     def starts(self) -> tuple[IndexArray, IndexArray]:

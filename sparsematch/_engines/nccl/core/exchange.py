@@ -101,7 +101,7 @@ class Exchange(Collectives):
         return whole
 
     def allgather_others(self, array: Any, counts: Sequence[int]) -> Any:
-        """Send an array to all other ranks; return theirs, of so many elements, in one array."""
+        """Send an array to all other ranks; return theirs, of the given sizes, in one array."""
         return self.alltoallv([array] * self.size, counts)
 
     def allgatherv(self, whole: Any, starts: Any) -> None:
@@ -194,12 +194,12 @@ def _kind(nccl: Any, array: Any) -> int:
 
 @functools.cache
 def _key() -> int:
-    """Return under what MPI keeps the link with a communicator; it goes when that is freed."""
+    """Return the key of the attribute of a communicator that holds the link."""
     return int(import_mpi().Comm.Create_keyval())
 
 
 def _connected(comm: Any, xp: Any) -> Any:
-    """Return NCCL's communicator, None where MPI has to carry; made if it is not there yet."""
+    """Return NCCL's communicator, made on first use; None if MPI carries the arrays."""
     device = int(xp.cuda.runtime.getDevice())
     known: _Link | None = comm.Get_attr(_key())
     mine = known if known is not None and known.device == device else None

@@ -4,7 +4,8 @@ See `core/cases.py` of the back-end for ranks. The features are the number of ra
 the matrix, the memory of rank 0 and the skew of the row degrees, the same on all ranks.
 """
 
-from sparsematch._engines.mpi.core.cases import Cases, improve_by_case
+from sparsematch._engines.cuda.core.thresholds import LONG, UNEVEN
+from sparsematch._engines.mpi.core.cases import Cases
 from sparsematch._engines.nccl.core.exchange import Exchange
 from sparsematch._engines.nccl.matching import cheap, min_degree, ms_bfs
 from sparsematch._engines.nccl.matching.gathered import GATHERED, is_small
@@ -19,23 +20,8 @@ SUMMARY = "One GPU alone, a small matrix on one; else a heuristic, then `ms_bfs`
 #: bits.
 ALONE = 2**31
 
-#: Least mean degree of rows, and least skew of these degrees (mean square over squared mean), for
-#: `min_degree`, however large the hubs are. With power-law degrees on both sides it leaves a
-#: twentieth of the free rows that `cheap` leaves, and a phase over GPUs costs more than on one.
-LONG, UNEVEN = 8, 1.5
-
 #: Degrees that are read at a time; rows; bounds the workspace.
 SLICE = 1 << 24
-
-
-def improve(
-    A: DistributedCSR, matching: DistributedMatching, run: Run, before: ByProducts | None = None
-) -> None:
-    """Make the matching maximum. Collective.
-
-    Reads: the matrix. Writes: both mates. Workspace, time: those of what it runs.
-    """
-    improve_by_case(A, matching, run, before, _CASES)
 
 
 def _start(
@@ -46,7 +32,11 @@ def _start(
 
 
 def _are_long_and_uneven(A: DistributedCSR) -> bool:
-    """Tell whether row degrees are large and skewed. Collective, if they are large."""
+    """Tell whether row degrees are large and skewed. Collective, if they are large.
+
+    As on one GPU, however large the hubs are. With power-law degrees on both sides `min_degree`
+    leaves a twentieth of the free rows that `cheap` leaves, and a phase over GPUs costs more.
+    """
     if A.nnz < LONG * A.n_rows:
         return False
     xp, squares = namespace(A.indptr), 0.0
@@ -57,7 +47,7 @@ def _are_long_and_uneven(A: DistributedCSR) -> bool:
     return bool(together * A.n_rows > UNEVEN * float(A.nnz) ** 2)
 
 
-_CASES = Cases(
+improve = Cases(
     fits_alone=lambda A: A.nnz < ALONE,
     is_small=is_small,
     small=f"at most {GATHERED:,} rows, columns and entries, and a third of its free memory: "
@@ -66,4 +56,4 @@ _CASES = Cases(
     start=_start,
     search=ms_bfs.improve,
     together="augmenting paths may lead through several GPUs",
-)
+).improve

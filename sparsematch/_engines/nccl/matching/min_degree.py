@@ -12,11 +12,12 @@ import numpy as np
 
 from sparsematch._engines.cuda.core import compile
 from sparsematch._engines.cuda.core.compile import Kernels
+from sparsematch._engines.cuda.core.thresholds import RARE
 from sparsematch._engines.mpi.core.exchange import abort_on_error
 from sparsematch._engines.mpi.core.steps import Account, step_info
 from sparsematch._engines.nccl.core.exchange import Exchange
 from sparsematch._engines.nccl.matching.proposals import Proposals
-from sparsematch._engines.nccl.matching.rare_columns import RARE, match_rare_columns
+from sparsematch._engines.nccl.matching.rare_columns import match_rare_columns
 from sparsematch._engines.registry import ByProducts, Run
 from sparsematch._types.arrays import namespace
 from sparsematch._types.over_ranks.matching import DistributedMatching

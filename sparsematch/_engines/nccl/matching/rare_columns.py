@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from sparsematch._engines.cuda.core.device import bit_set
+from sparsematch._engines.cuda.core.thresholds import RARE
 from sparsematch._engines.nccl.matching.gathered import GATHERED
 from sparsematch._engines.nccl.matching.proposals import Proposals
 from sparsematch._engines.registry import Run, select
@@ -18,9 +19,6 @@ from sparsematch._types.arrays import namespace
 from sparsematch._types.bipartite import BipartiteCSR
 from sparsematch._types.matching import Matching
 from sparsematch._types.over_ranks.matrix import DistributedCSR
-
-#: Largest degree of a rare column, and at most a quarter of the mean; entries.
-RARE = 6
 
 #: Most entries of rare columns; entries; if there are more, the largest degree is lowered.
 LISTED = GATHERED // 8

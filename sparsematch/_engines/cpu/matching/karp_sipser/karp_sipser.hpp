@@ -21,7 +21,7 @@
 // core is negligible, and the matching maximum but for o(n). Not in the paper: rows and columns
 // both, with exact degrees; a pick is not random, but takes the free column of least degree.
 // A whole maximum matching follows from one of the core alone, which is why exact engines need no
-// other vertex: they are settled (RunContext::settled).
+// other vertex: they are finished (RunContext::finished).
 //
 // Memory latency bounds it, so vertices are processed in batches, each step prefetching what the
 // next reads (decision 0005). The state of a vertex is one word: residual degree, and the exclusive
@@ -90,7 +90,7 @@ class KarpSipser {
         {
             auto timer = run_.time("degree one");
             match_degree_one(!warm);
-            if (run_.settled && !warm && !run_.stopped()) settle();
+            if (run_.finished && !warm && !run_.stopped()) mark_finished();
         }
         if (!degree_one_only && !run_.stopped()) {
             auto timer = run_.time("picks");
@@ -127,11 +127,12 @@ class KarpSipser {
 
     // Once all vertices of degree one are used up each match was right: what is left is to match
     // the core of free vertices that still have live neighbours, and a maximum matching of the core
-    // makes the whole maximum. All others are settled.
-    void settle() {
-        bool* const settled[] = {run_.settled.row, run_.settled.col};
-        each_piece(
-            2, [&](Worker&, int s, Index v, Index end) { side_[s].settle(v, end, settled[s]); });
+    // makes the whole maximum. All others are finished.
+    void mark_finished() {
+        bool* const finished[] = {run_.finished.row, run_.finished.col};
+        each_piece(2, [&](Worker&, int s, Index v, Index end) {
+            side_[s].mark_finished(v, end, finished[s]);
+        });
     }
 
     // Rows in order pick columns; what comes down to degree one waits until it fills a batch.

@@ -164,8 +164,8 @@ class ResidualWords {
                                                 [&](Index w) { return other.degree_of(w) != 0; });
         return degree_of(v) != 1 && degree_of(v) == live;
     }
-    void settle(Index v, Index end, bool* settled) const {
-        for (; v < end; ++v) settled[v] = degree(word_[v]) == 0;
+    void mark_finished(Index v, Index end, bool* finished) const {
+        for (; v < end; ++v) finished[v] = degree(word_[v]) == 0;
     }
     void copy_mates(Index v, Index end) const {
         for (; v < end; ++v)

@@ -6,13 +6,13 @@
 // columns; every rank has the mates of all columns. So a row that is expanded claims the mates of
 // its columns: a level is one exchange, of claims sent to the owners of these rows, where each row
 // joins the tree of the first claim. A column without a mate ends a path: its owner assigns it to
-// one tree. Between own vertices nothing is sent. Invariants: a rank claims a column once, its bit
-// of `seen`; a row is in one tree, its bit of `reached`, and a free column in one, its bit of
-// `given`, which its owner sets. A tree in `ended` has a path. A tree in `done` is not expanded: it
-// has a path, or a pending claim on another rank's column, until the ranks agree at the end of the
-// level. A claim is refused only if another tree has the column, so a phase without a path has
-// expanded all rows. A tree may have further paths on other ranks: one is chosen before the
-// augmentation.
+// one tree. Between own vertices nothing is sent.
+// Invariants: a rank claims a column once, its bit of `seen`; a row is in one tree, its bit of
+// `reached`, and a free column in one, its bit of `given`, which its owner sets. A tree in `ended`
+// has a path. A tree in `done` is not expanded: it has a path, or a pending claim on another rank's
+// column, until the ranks agree at the end of the level. A claim is refused only if another tree
+// has the column, so a phase without a path has expanded all rows. A tree may have further paths on
+// other ranks: one is chosen before the augmentation.
 #include "core/device.cuh"
 #include "core/ranks.cuh"
 
@@ -280,8 +280,8 @@ KERNEL advance(Forest f) {
     f.progress->end = f.progress->tail;
 }
 
-// ---- Augmentation: each path from its leaf to its root, row by row, as far as this rank owns
-// them. Safe: trees are disjoint, so a row is on one path.
+// ---- Augmentation: each path from its leaf to its root, as far as this rank owns the rows.
+// Safe: trees are disjoint, so a row is on one path.
 DEVICE void follow(const Forest& f, Step step) {
     long long edges = 0;
     while (owns(f.rows, step.row)) {

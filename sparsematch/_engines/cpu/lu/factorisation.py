@@ -95,6 +95,6 @@ def steady_diagonal(indptr: IndexArray, rows: IndexArray, values: NDArray[Any]) 
     return _core.steady_diagonal(indptr, rows, values)
 
 
-def block_lu(plan: BlockPlan, values: NDArray[Any]) -> BlockLU:
+def new_factors(plan: BlockPlan, values: NDArray[Any]) -> BlockLU:
     """Make room for a factorisation of float64 or complex128, the type of `values`."""
-    return _core.block_lu(plan, values)
+    return _core.new_factors(plan, values)

@@ -12,7 +12,7 @@ import sparsematch as sm
 import test_decomposition
 from calls import grid, random_matrix, scrambled
 from gpu_calls import CUPY, host, one_call, to_gpu
-from sparsematch._engines.cuda.core import hand_over
+from sparsematch._engines.cuda.core import host_fallback
 from sparsematch._engines.cuda.core.by_products import DeviceByProducts
 from sparsematch._engines.cuda.decomposition import block_form
 from sparsematch._engines.cuda.matching import auto, one_block
@@ -61,9 +61,9 @@ def test_a_deep_search_is_left_to_the_host(make, form, dtype):
         m, info = sm.maximum_transversal(B, return_info=True)
     assert isinstance(m.row_mate, CUPY.ndarray)
     oracle.assert_maximum(A, host(m.row_mate), host(m.col_mate))
-    assert "hand_over" in names(info)
-    step = info.steps[names(info).index("hand_over")]
-    mates = m.row_mate.nbytes + m.col_mate.nbytes  # one way: the host begins again
+    assert "host_fallback" in names(info)
+    step = info.steps[names(info).index("host_fallback")]
+    mates = m.row_mate.nbytes + m.col_mate.nbytes  # one way: the host starts again
     assert step.copied_bytes == A.indptr.nbytes + A.indices.nbytes + mates
     assert step.cardinality == 0
     assert "levels, of 8192 vertices each" in step.reason
@@ -74,7 +74,7 @@ def test_a_deep_search_is_left_to_the_host(make, form, dtype):
     assert search.levels < allowed + 2000  # wide ones, and those of the last round
     with one_call:
         _, info = sm.maximum_transversal(B, options={"host": False}, return_info=True)
-    assert "hand_over" not in names(info)
+    assert "host_fallback" not in names(info)
     assert names(info)[-1] == "ms_bfs"
     assert info.cardinality == m.cardinality
 
@@ -82,9 +82,9 @@ def test_a_deep_search_is_left_to_the_host(make, form, dtype):
 def test_the_allowance_grows_with_the_matrix():
     small, large = (BipartiteCSR(n, n, np.arange(n + 1), np.arange(n)) for n in (10**4, 10**6))
     known = DeviceByProducts(host=True)
-    few, many = (hand_over.allowed_levels(graph, known) for graph in (small, large))
-    assert hand_over.DECOMPOSITION.least <= few < many
-    assert hand_over.allowed_levels(small, replace(known, host=False)) == 2**31 - 1
+    few, many = (host_fallback.allowed_levels(graph, known) for graph in (small, large))
+    assert host_fallback.DECOMPOSITION.least <= few < many
+    assert host_fallback.allowed_levels(small, replace(known, host=False)) == 2**31 - 1
 
 
 @pytest.mark.parametrize(
@@ -93,7 +93,7 @@ def test_the_allowance_grows_with_the_matrix():
 def test_wide_searches_stay_on_the_device(A):
     with one_call:
         _, info = sm.maximum_transversal(to_gpu(A), return_info=True)
-    assert "hand_over" not in names(info)
+    assert "host_fallback" not in names(info)
     assert all(step.copied_bytes == 0 for step in info.steps)
 
 
@@ -113,11 +113,11 @@ def test_what_the_user_started_from_is_kept():
 def test_the_block_form_is_the_same_wherever_it_is_found(make, form, monkeypatch):
     A = make(3000).asformat(form)
     asked = []
-    to_host = hand_over.on_host
-    monkeypatch.setattr(hand_over, "on_host", lambda *a: asked.append(1) or to_host(*a))
-    few = hand_over.Work(2e-6, 25e-9, 0.001, 16)
+    to_host = host_fallback.on_host
+    monkeypatch.setattr(host_fallback, "on_host", lambda *a: asked.append(1) or to_host(*a))
+    few = host_fallback.Work(2e-6, 25e-9, 0.001, 16)
     for name in ("DECOMPOSITION", "DECOMPOSITION_IN_ORDER"):
-        monkeypatch.setattr(hand_over, name, few)
+        monkeypatch.setattr(host_fallback, name, few)
     with one_call:
         left = sm.block_triangular_form(to_gpu(A))
         calls = len(asked)
@@ -145,7 +145,7 @@ def test_deep_levels_count_whether_they_are_narrow_or_not():
     A = triangle(1 << 15)
     with one_call:
         m, info = sm.maximum_transversal(to_gpu(A), return_info=True)
-    assert "hand_over" in names(info)
+    assert "host_fallback" in names(info)
     search = info.steps[names(info).index("ms_bfs")]
     assert search.levels < 1000  # 30,000 if it went on; most are wider than 256
     assert m.cardinality == A.shape[0]
@@ -197,9 +197,9 @@ def test_a_decomposition_that_is_deep_gets_a_matching_in_order(
     order, given_to_the_host, monkeypatch
 ):
     """If first fit finds one as large; else that of the device."""
-    none = hand_over.Work(2e-6, 1e-12, 0.1, 0)
+    none = host_fallback.Work(2e-6, 1e-12, 0.1, 0)
     for name in ("DECOMPOSITION", "DECOMPOSITION_IN_ORDER"):
-        monkeypatch.setattr(hand_over, name, none)
+        monkeypatch.setattr(host_fallback, name, none)
     A = grid(400, 8) if order else scrambled(grid(400, 8), 3)
     first_fit = sm.maximum_transversal(A, method="none", init="cheap")
     assert first_fit.is_perfect == order
@@ -215,8 +215,8 @@ def test_a_decomposition_that_is_deep_gets_a_matching_in_order(
 
 
 def with_levels(levels):
-    """The policy by which every search may take this number of levels."""
-    work = hand_over.Work(1, 1, 0, levels)
+    """The policy by which every search may take `levels` levels."""
+    work = host_fallback.Work(1, 1, 0, levels)
     return replace(POLICY, search=work, thin_search=work, thin_in_order=work)
 
 
@@ -226,7 +226,7 @@ def test_any_search_of_a_block_form_may_be_cut_short(least, seed, monkeypatch):
     """The levels allowed end in another search of the decomposition each time."""
     A = random_matrix(2300, 2200 + 40 * seed, 1.2 + 0.3 * seed, seed=seed)
     monkeypatch.setattr(auto, "POLICY", with_levels(2**31 - 1))
-    monkeypatch.setattr(hand_over, "allowed_levels", lambda *_: least)
+    monkeypatch.setattr(host_fallback, "allowed_levels", lambda *_: least)
     with one_call:
         form = on_host(sm.block_triangular_form(to_gpu(A)))
     test_decomposition.check(A, form)
@@ -236,7 +236,7 @@ def test_any_search_of_a_block_form_may_be_cut_short(least, seed, monkeypatch):
 
 
 @pytest.mark.parametrize("warm", [False, True])
-def test_the_host_begins_again_unless_the_user_gave_a_matching(warm):
+def test_the_host_starts_again_unless_the_user_gave_a_matching(warm):
     """With every allowance the result is maximum; where nothing was given, that of the host."""
     A = chain(4000)
     initial = None
@@ -250,7 +250,7 @@ def test_the_host_begins_again_unless_the_user_gave_a_matching(warm):
             patch.setattr(auto, "POLICY", with_levels(allowed))
             m, info = sm.maximum_transversal(to_gpu(A), initial=initial, return_info=True)
         oracle.assert_maximum(A, host(m.row_mate), host(m.col_mate))
-        step = info.steps[names(info).index("hand_over")]
+        step = info.steps[names(info).index("host_fallback")]
         if warm:
             assert step.cardinality >= 100
         else:

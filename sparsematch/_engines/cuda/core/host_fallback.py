@@ -3,7 +3,7 @@
 A level costs the device the same whether it holds one vertex or thousands. The rule: a search is
 left to the host when its levels took a share of the time that the copies and one core of the host
 are expected to take. So noticing costs no more than that share; a search that is suited to the
-device ends long before. The host begins anew: the few rows that are free by then are those that
+device ends long before. The host starts again: the few rows that are free by then are those that
 take longest, and a start that knows them all often has no such rows.
 
 The host's back-end is reached through the registry, like any engine. What is copied is counted, in
@@ -24,10 +24,10 @@ from sparsematch._types.bipartite import BipartiteCSR
 from sparsematch._types.matching import Matching
 from sparsematch._types.run_info import StepInfo
 
-#: Vertices of a level that take as long as its barrier.
+#: Vertices of a level that take as long as its barrier. No figures were kept.
 WIDE = 8192
 
-#: Seconds of a byte copied to pageable memory.
+#: Time of a byte copied to pageable memory, in seconds: 6 GB/s. No figures were kept.
 BYTE = 1 / 6e9
 
 _MOST = 2**31 - 1
@@ -66,9 +66,10 @@ class Work(NamedTuple):
         return min(max(self.least, int(self.share * seconds / self.level)), _MOST)
 
 
-#: Forty families, 2^18 rows, in four orders: decompositions that suit the device took up to 0.04 of
-#: the host's time, the others 1.5 and more; the former up to 200 levels with 2^14 rows, up to 370
-#: with 2^18. The second where lists follow an order: blocks are found along it.
+#: What decompositions may leave to the host; the second where lists follow an order, along which it
+#: finds blocks. Forty families, 2^18 rows, in four orders: those that suit the device took up to
+#: 0.04 of the host's time, the others 1.5 and more; the former up to 200 levels with 2^14 rows, up
+#: to 370 with 2^18.
 DECOMPOSITION = Work(3e-6, 25e-9, 0.05, 448)
 DECOMPOSITION_IN_ORDER = Work(3e-6, 7e-9, 0.1, 128)
 
@@ -111,8 +112,8 @@ def on_host(graph: BipartiteCSR) -> BipartiteCSR:
 def finish_matching(graph: BipartiteCSR, matching: Matching, run: Run, reason: str) -> HostResult:
     """Replace the matching by that of the host's `auto`, which is grown from it if the run is warm.
 
-    Two steps or more are reported: ``"hand_over"``, with the bytes that are copied both ways, and
-    those of the host.
+    Two steps or more are reported: ``"host_fallback"``, with the bytes that are copied both ways,
+    and those of the host.
     """
     begin = perf_counter()
     row_mate: Any = matching.row_mate
@@ -123,7 +124,7 @@ def finish_matching(graph: BipartiteCSR, matching: Matching, run: Run, reason: s
     found = Matching(row_mate.get(), col_mate.get()) if run.warm else Matching.start(here)
     seconds, rank = perf_counter() - begin, found.cardinality
     run.steps.append(
-        StepInfo("hand_over", seconds, cardinality=rank, copied_bytes=copied, reason=reason)
+        StepInfo("host_fallback", seconds, cardinality=rank, copied_bytes=copied, reason=reason)
     )
     host = Run(run.workers, run.seed, detailed=run.detailed, warm=run.warm)
     by_products = select("auto", "numpy", "exact", argument="method").improve(here, found, host)
