@@ -17,28 +17,26 @@ class RankOps:
     Attributes
     ----------
     forest
-        The part of an alternating forest, given lists, mates, trees and links, the starts, the
-        rank, limits, and whether a tree that has found a path stops growing.
+        An alternating forest, given lists, mates, trees and parents, the starts, the rank, limits,
+        and whether a tree that has found a path stops growing.
     augmentation
-        The part of an augmentation along the paths of a forest, given the same arrays, mates to
-        write, and the same starts.
+        Augmentation along the paths of a forest, given the same arrays, mates to write, and the
+        same starts.
     karp_sipser
-        The part of the heuristic, given lists, mates and degrees of rows and of columns, the
-        starts, the rank, a limit and a seed.
+        The heuristic, given lists, mates and degrees of rows and of columns, the starts, the rank,
+        a limit and a seed.
     transposition
-        The part of a transposition, given lists, the starts, the rank, the ends of the lists of the
-        result so far, these, whether to fill them or to count their lengths, and a limit.
+        Given lists, the starts, the rank, the ends of the lists of the result so far, these,
+        whether to fill them or to count their lengths, and a limit.
     trimming
-        The part of trimming a directed graph, given lists, counts of predecessors, levels to write,
-        the starts, the rank and a limit.
+        Trimming of a directed graph, given lists, counts of predecessors, levels to write, the
+        starts, the rank and a limit.
     propagation
-        The part of a label propagation in a directed graph, given lists, labels, the starts, the
-        rank and a limit.
+        Label propagation in a directed graph, given lists, labels, the starts, the rank, a limit.
     owner_order
         Write the stable order of keys by owner, and how many each rank owns, given starts.
     places_in_lists
-        Write the places of elements in the lists of their keys, given the ends of these, which
-        move.
+        Write the places of elements in the lists of their keys, given the ends of these, moved on.
     """
 
     forest: Callable[..., Any]

@@ -12,7 +12,7 @@ import sys
 from pathlib import Path
 
 # Seconds of each: what has more kinds of cases has more time.
-PROGRAMS = {"blocks": 75, "solvers": 75, "broken": 50, "files": 50, "processes": 50}
+PROGRAMS = {"blocks": 75, "linear_systems": 75, "arrays": 50, "files": 50, "processes": 50}
 
 
 def main():

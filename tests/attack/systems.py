@@ -1,4 +1,4 @@
-"""Linear systems for solvers.py: patterns, values and right-hand sides of many kinds."""
+"""Linear systems for linear_systems.py: patterns, values and right-hand sides of many kinds."""
 
 import numpy as np
 import scipy.sparse as sp

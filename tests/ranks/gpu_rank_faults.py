@@ -1,32 +1,23 @@
 """What goes wrong on one of several GPUs is raised on all ranks; see gpu_rank_checks.py."""
 
+from functools import partial
+
 import numpy as np
 
+import mpi_faults
 import sparsematch as sm
 from gpu_calls import CUPY, host
 from gpu_ranks import constants, distribute, use_own_gpu
-from mpi_faults import assert_raises_on_all
+from mpi_faults import assert_raises_on_all, block
 from rank_driver import run_script
 from sparsematch._engines.nccl.matching import forest
-
-
-def block(comm, **changes):
-    """The arguments of a matrix with two rows on each rank, with some of them changed on one."""
-    arguments = {
-        "indptr": CUPY.asarray(np.array([0, 1, 2])),
-        "indices": CUPY.asarray(np.array([0, 1])),
-        "first_row": 2 * comm.rank,
-        "shape": (2 * comm.size, 3),
-    }
-    if comm.rank == comm.size - 1:
-        arguments |= changes
-    return lambda: sm.DistributedCSR(comm, **arguments)
 
 
 def check_bad_input(comm, folder):
     """One clear error on all ranks."""
     last = comm.size - 1
     front = f"rank {last}: " if last else ""
+    without_values = partial(block, comm, CUPY, with_values=False)
 
     def put(*values):
         return CUPY.asarray(np.array(values))
@@ -43,11 +34,11 @@ def check_bad_input(comm, folder):
         (ValueError, front + "indices has 1 elements, but", {"indices": put(0)}),
         (TypeError, front + "values is in host memory, but indptr", {"values": np.ones(2)}),
     ):
-        assert_raises_on_all(comm, kind, words, block(comm, **changes))
+        assert_raises_on_all(comm, kind, words, without_values(**changes))
     if comm.size > 1:
         words = f"the arrays are on a GPU on rank 0, but in host memory on rank {last}"
-        assert_raises_on_all(comm, TypeError, words, block(comm, **on_host))
-    D = block(comm)()
+        assert_raises_on_all(comm, TypeError, words, without_values(**on_host))
+    D = block(comm, CUPY)()
     empty = np.full(2, -1), np.full(len(D.own_cols), -1)
     words = "initial is on the host, but the matrix is on GPUs"
     assert_raises_on_all(comm, TypeError, words, lambda: sm.maximum_transversal(D, initial=empty))
@@ -56,39 +47,11 @@ def check_bad_input(comm, folder):
 
 
 def check_wrong_matchings(comm, folder):
-    """Pairs that one side does not know of, or that are no entries."""
-    D = block(comm)()
-    matching = sm.maximum_transversal(D)
-    assert matching.cardinality == 2
-    rows, cols = host(matching.row_mate), host(matching.col_mate)
-
-    def on_gpu(row_mate, col_mate):
-        return CUPY.asarray(np.array(row_mate)), CUPY.asarray(np.array(col_mate))
-
-    assert sm.is_matching(D, on_gpu(rows, cols))
-    for mates, words in (
-        ((np.full_like(rows, -1), cols), "is paired with row"),
-        ((rows, np.full_like(cols, -1)), "is paired with column"),
-    ):
-        given = on_gpu(*mates)
-        assert not sm.is_matching(D, given)
-        assert_raises_on_all(comm, ValueError, words, lambda pair=given: sm.is_maximum(D, pair))
-    empty = on_gpu(np.full_like(rows, -1), np.full_like(cols, -1))
-    assert sm.is_matching(D, empty)
-    assert not sm.is_maximal(D, empty)
-    assert not sm.is_maximum(D, empty)
-    rows, cols = np.full_like(rows, -1), np.full_like(cols, -1)
-    if comm.rank == 0:
-        rows[0] = 2
-    if 2 in D.own_cols:
-        cols[2 - D.first_col] = 0
-    words = "row 0 is paired with column 2, but A[0, 2] is not an entry"
-    pair = on_gpu(rows, cols)
-    assert_raises_on_all(comm, ValueError, words, lambda: sm.is_maximum(D, pair))
+    mpi_faults.check_wrong_matchings(comm, folder, CUPY, host)
 
 
 def fail_alone(comm, folder):
-    """An error that no rank foresaw, within an engine."""
+    """An unexpected error on one rank, within an engine."""
     launch = forest.Forest._launch
 
     def break_down(self, *arguments):

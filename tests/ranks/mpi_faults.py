@@ -29,14 +29,14 @@ def assert_raises_on_all(comm, kind, words, call):
         assert words in there[1], there
 
 
-def block(comm, **changes):
+def block(comm, xp=np, *, with_values=True, **changes):
     """The arguments of a matrix with two rows on each rank, with some of them changed on one."""
     arguments = {
-        "indptr": [0, 1, 2],
-        "indices": [0, 1],
+        "indptr": xp.asarray(np.array([0, 1, 2])),
+        "indices": xp.asarray(np.array([0, 1])),
         "first_row": 2 * comm.rank,
         "shape": (2 * comm.size, 3),
-        "values": np.ones(2),
+        "values": xp.asarray(np.ones(2)) if with_values else None,
     }
     if comm.rank == comm.size - 1:
         arguments |= changes
@@ -98,45 +98,38 @@ def check_bad_calls(comm, folder):
         assert_raises_on_all(comm, TypeError, words, lambda call=function: call(D))
 
 
-def check_wrong_matchings(comm, folder):
-    """Pairs that one side does not know of, or that are no entries."""
-    D = block(comm)()
+def check_wrong_matchings(comm, folder, xp=np, host=np.asarray):
+    """Pairs that only one side has, or that are no entries."""
+    D = block(comm, xp)()
     matching = sm.maximum_transversal(D)
     assert matching.cardinality == 2
+    rows, cols = host(matching.row_mate), host(matching.col_mate)
+    no_rows, no_cols = np.full_like(rows, -1), np.full_like(cols, -1)
 
-    def judge(change):
-        row_mate, col_mate = matching.row_mate.copy(), matching.col_mate.copy()
-        change(row_mate, col_mate)
-        return sm.is_matching(D, (row_mate, col_mate)), (row_mate, col_mate)
+    def put(*mates):
+        return tuple(xp.asarray(mate.copy()) for mate in mates)
 
-    def lose_a_row(row_mate, col_mate):
-        row_mate[:] = -1
-
-    def lose_a_column(row_mate, col_mate):
-        col_mate[:] = -1
-
-    assert judge(lambda *_: None)[0]
-    for change, words in (
-        (lose_a_row, "is paired with row"),
-        (lose_a_column, "is paired with column"),
+    assert sm.is_matching(D, put(rows, cols))
+    for mates, words in (
+        ((no_rows, cols), "is paired with row"),
+        ((rows, no_cols), "is paired with column"),
     ):
-        valid, mates = judge(change)
-        assert not valid
-        assert_raises_on_all(comm, ValueError, words, lambda given=mates: sm.is_maximum(D, given))
-    empty = np.full(2, -1), np.full(len(D.own_cols), -1)
+        given = put(*mates)
+        assert not sm.is_matching(D, given)
+        assert_raises_on_all(comm, ValueError, words, lambda pair=given: sm.is_maximum(D, pair))
+    empty = put(no_rows, no_cols)
     assert sm.is_matching(D, empty)
     assert not sm.is_maximal(D, empty)
     assert not sm.is_maximum(D, empty)
     words = "matching is not maximum"
     assert_raises_on_all(comm, ValueError, words, lambda: sm.vertex_cover(D, empty))
     # row 0 is matched to a column of the last rank that has no entry in it
-    row_mate, col_mate = empty[0].copy(), empty[1].copy()
     if comm.rank == 0:
-        row_mate[0] = 2
+        no_rows[0] = 2
     if 2 in D.own_cols:
-        col_mate[2 - D.first_col] = 0
+        no_cols[2 - D.first_col] = 0
     words = "row 0 is paired with column 2, but A[0, 2] is not an entry"
-    pair = row_mate, col_mate
+    pair = put(no_rows, no_cols)
     assert_raises_on_all(comm, ValueError, words, lambda: sm.is_maximum(D, pair))
 
 
@@ -275,7 +268,7 @@ def check_no_array_of_global_length(comm, folder):
 
 
 def fail_alone(comm, folder):
-    """One rank has an error that nobody foresaw, within an engine."""
+    """One rank has an unexpected error, within an engine."""
 
     def fail(*_, **__):
         raise RuntimeError("the disk is on fire")

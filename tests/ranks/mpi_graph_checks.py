@@ -296,7 +296,7 @@ def _one_fails(comm, error):
 
 
 def fail_alone(comm, folder):
-    """One rank has an error that nobody foresaw, within the engine."""
+    """One rank has an unexpected error, within the engine."""
     _one_fails(comm, RuntimeError("the disk is on fire"))
 
 

@@ -9,6 +9,7 @@ import scipy.sparse as sp
 from scipy.linalg import LinAlgWarning, block_diag
 from scipy.sparse.linalg import MatrixRankWarning
 
+from linear_systems import case
 from sparsematch import solvers
 from sparsematch.solvers import IllConditionedWarning, SingularMatrixError
 from sparsematch.solvers._condition import inverse_norm
@@ -267,65 +268,8 @@ def test_estimates_of_conditions():
     assert not lu.rcond.flags.writeable
 
 
-def structured(rng):
-    """Return a small system of one of many kinds of pattern and of values."""
-    n = int(rng.integers(1, 30))
-    D = [
-        lambda: rng.random((n, n)) < rng.choice([0.05, 0.2, 0.6]),
-        lambda: np.triu(np.ones((n, n)), -1) > 0,
-        lambda: abs(np.subtract.outer(np.arange(n), np.arange(n))) <= 2,
-        lambda: np.tril(np.ones((n, n))) + np.eye(n)[-1] > 0,
-    ][rng.integers(4)]()
-    np.fill_diagonal(D, True)
-    D = D[rng.permutation(n)] if rng.random() < 0.6 else D
-    v = [
-        lambda k: rng.standard_normal(k),
-        lambda k: rng.choice([-1.0, 1.0], k),
-        lambda k: rng.standard_normal(k) * 10.0 ** rng.uniform(-8, 8, k),
-        lambda k: rng.standard_normal(k) * 10.0 ** rng.uniform(-100, 100, k),
-        lambda k: rng.integers(-2, 3, k).astype(float),
-        lambda k: rng.choice([0.0101, 1.0, -1.0, 0.0099], k),
-        lambda k: rng.standard_normal(k) * 1e-290,
-        lambda k: rng.standard_normal(k) * 1e290,
-        lambda k: rng.standard_normal(k) + 1j * rng.standard_normal(k),
-    ][rng.integers(9)](int(D.sum()))
-    M = np.zeros((n, n), v.dtype)
-    M[D] = v
-    return D, M
-
-
-@pytest.mark.filterwarnings("ignore::sparsematch.solvers.IllConditionedWarning")
-def test_never_worse_than_numpy():
-    """Where dense NumPy's backward error is below 1e-12, ours is below 1e-9."""
-    rng = np.random.default_rng(7)
-    tried = 0
-    for _ in range(250):
-        D, M = structured(rng)
-        n = M.shape[0]
-        rows, cols = np.nonzero(D)
-        A = sp.csc_array(sp.coo_array((M[D], (rows, cols)), shape=(n, n)))
-        try:
-            lu = solvers.splu(A)
-            if rng.random() < 0.5:
-                M = np.where(D, structured_like(rng, D), 0).astype(M.dtype)
-                A = sp.csc_array(sp.coo_array((M[D], (rows, cols)), shape=(n, n)))
-                lu.refactorise(A)
-        except SingularMatrixError:
-            continue
-        trans = "NTH"[rng.integers(3)]
-        B = turned(A, trans).toarray()
-        b = rng.standard_normal((n, 2))
-        x = lu.solve(b, trans)
-        try:
-            with np.errstate(all="ignore"):
-                dense = normwise_error(B, np.linalg.solve(B, b), b)
-        except np.linalg.LinAlgError:
-            continue
-        if dense < 1e-12:
-            tried += 1
-            assert normwise_error(B, x, b) < 1e-9, (B.tolist(), b.tolist(), trans)
-    assert tried > 150
-
-
-def structured_like(rng, D):
-    return rng.standard_normal(D.shape) * 10.0 ** rng.uniform(-8, 8, D.shape)
+@pytest.mark.filterwarnings("ignore")
+def test_never_worse_than_numpy_or_scipy():
+    """Where their backward error is below 1e-12, ours is below 1e-9; tests/attack tries more."""
+    with np.errstate(all="ignore"):
+        assert not [words for k in range(100) for words in case(np.random.default_rng([7, k]))]

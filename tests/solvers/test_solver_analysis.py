@@ -74,7 +74,7 @@ def test_a_heavy_block_keeps_its_order_while_pivots_stay(monkeypatch, kind):
 
 def heavy(monkeypatch, n, kind):
     """A matrix that is left to others, in an order that makes little fill."""
-    monkeypatch.setattr(LIMITS, "work_per_entry", 1.0)
+    monkeypatch.setitem(LIMITS, "work_per_entry", 1.0)
     rng = np.random.default_rng(4)
     there = rng.random((n, n)) < 0.03
     dense = (there | there.T) * rng.standard_normal((n, n)) + (

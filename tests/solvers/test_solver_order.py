@@ -91,8 +91,8 @@ def test_a_saddle_point_keeps_its_diagonal_of_zeros():
 @pytest.mark.parametrize("first", [False, True])
 def test_zeros_are_kept_only_if_the_order_fills_them(monkeypatch, first):
     """The least degree comes first: where that is a zero, nothing has filled it."""
-    monkeypatch.setattr(LIMITS, "work_per_entry", -1.0)
-    monkeypatch.setattr(LIMITS, "always_inside", 1)
+    monkeypatch.setitem(LIMITS, "work_per_entry", -1.0)
+    monkeypatch.setitem(LIMITS, "always_inside", 1)
     if first:  # each zero has the degree 2, all others at least 4
         n = 40
         B = sp.eye_array(n // 2, n) + sp.eye_array(n // 2, n, k=1)

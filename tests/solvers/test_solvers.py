@@ -59,8 +59,8 @@ def check(dense, lu, b):
 
 def leave_all_blocks(monkeypatch):
     """Leave every block of two rows or more to SuperLU."""
-    monkeypatch.setattr(LIMITS, "always_inside", 1)
-    monkeypatch.setattr(LIMITS, "work_per_entry", -1.0)
+    monkeypatch.setitem(LIMITS, "always_inside", 1)
+    monkeypatch.setitem(LIMITS, "work_per_entry", -1.0)
 
 
 @pytest.fixture

@@ -309,24 +309,13 @@ def match_edges(
 def largest_vertex(path: str, layout: dict[str, int], progress: _Progress) -> int:
     """Return the largest vertex of a file of edges; -1: it has none; -2: it cannot be read."""
 
-class AnalysisLimits:
-    """Which blocks are left to an external solver, and how much is tried before: symbolic.hpp."""
-
-    work_per_entry: float
-    fill: float
-    always_inside: int
-    trial_work: float
-    weak_fill: float
-    few_rows: int
-    few_entries: int
-    many_entries: int
-
 def block_plan(
-    columns: Csr, form: _Form, external_only: BoolArray, limits: AnalysisLimits, /
+    columns: Csr, form: _Form, external_only: BoolArray, limits: dict[str, float], /
 ) -> BlockPlan:
     """Plan the factorisation of a square matrix, given by columns, by its block form.
 
-    `form`: row_perm, col_perm, row_blocks.
+    `form`: row_perm, col_perm, row_blocks; `limits`: those of `AnalysisLimits` in symbolic.hpp that
+    are not the defaults.
     """
 
 def value_norms(indptr: IndexArray, values: NDArray[Any], /) -> tuple[float, float]:
@@ -350,7 +339,7 @@ def quick_analysis(
     given: IndexArray | _Form | None,
     make_plan: bool,
     exchange: bool,
-    limits: AnalysisLimits,
+    limits: dict[str, float],
     /,
 ) -> dict[str, Any] | None:
     """Return fields of `QuickAnalysis`; None: no perfect matching is at hand.

@@ -47,6 +47,23 @@ SquareForm<Index> read_form(const FormArg<Index>& given) {
     return {vector(row_perm), vector(col_perm), vector(starts)};
 }
 
+// The limits, those of a dict in place of the defaults.
+AnalysisLimits read_limits(const nb::dict& given) {
+    AnalysisLimits out;
+    std::size_t known = 0;
+    const auto read = [&](const char* name, auto& to) {
+        if (given.contains(name))
+            to = nb::cast<std::remove_reference_t<decltype(to)>>(given[name]), ++known;
+    };
+    if (given.size() == 0) return out;
+    read("work_per_entry", out.work_per_entry), read("fill", out.fill);
+    read("always_inside", out.always_inside), read("trial_work", out.trial_work);
+    read("weak_fill", out.weak_fill), read("few_rows", out.few_rows);
+    read("few_entries", out.few_entries), read("many_entries", out.many_entries);
+    if (known < given.size()) throw nb::key_error("a limit that AnalysisLimits does not have");
+    return out;
+}
+
 // Of a form that the planner has refused: what has found it is wrong.
 [[noreturn]] void refuse_form() {
     throw std::runtime_error(
@@ -56,8 +73,9 @@ SquareForm<Index> read_form(const FormArg<Index>& given) {
 
 template <class Index>
 BlockPlan<Index>* make_plan(CsrArg<Index> matrix, FormArg<Index> form, In<bool> external_only,
-                            const AnalysisLimits& limits) {
+                            const nb::dict& given_limits) {
     const auto a = matrix.view();
+    const AnalysisLimits limits = read_limits(given_limits);
     auto plan = interruptible(1, [&](RunContext& run) {
         Planner<Index> planner(a, read_form<Index>(form), external_only.data(), nullptr, limits,
                                run);
@@ -184,7 +202,7 @@ void solve_scaled(const BlockLU<Index, Value>& lu, Index k, Array<Value> x, bool
 // be none, or another diagonal first.
 template <class Index, class Value>
 nb::object run_quick_analysis(CsrArg<Index> matrix, In<Value> values, nb::object given,
-                              bool make_plan, bool exchange, const AnalysisLimits& limits) {
+                              bool make_plan, bool exchange, const nb::dict& given_limits) {
     const auto a = matrix.view();
     if (values.size() < static_cast<std::size_t>(a.nnz()))
         throw nb::value_error("there are fewer values than entries");
@@ -192,6 +210,7 @@ nb::object run_quick_analysis(CsrArg<Index> matrix, In<Value> values, nb::object
     const Index* mates = nullptr;
     if (nb::isinstance<nb::tuple>(given)) form = read_form<Index>(nb::cast<FormArg<Index>>(given));
     else if (!given.is_none()) mates = nb::cast<In<Index>>(given).data();
+    const AnalysisLimits limits = read_limits(given_limits);
     auto found = interruptible(1, [&](RunContext& run) {
         return quick_analysis(a, values.data(), std::move(form), mates, make_plan, exchange, limits,
                               run);
@@ -250,16 +269,6 @@ void bind_factors(nb::module_& m, const char* name) {
 }  // namespace
 
 void bind_lu(nb::module_& m) {
-    nb::class_<AnalysisLimits>(m, "AnalysisLimits")
-        .def(nb::init<>())
-        .def_rw("work_per_entry", &AnalysisLimits::work_per_entry)
-        .def_rw("fill", &AnalysisLimits::fill)
-        .def_rw("always_inside", &AnalysisLimits::always_inside)
-        .def_rw("trial_work", &AnalysisLimits::trial_work)
-        .def_rw("weak_fill", &AnalysisLimits::weak_fill)
-        .def_rw("few_rows", &AnalysisLimits::few_rows)
-        .def_rw("few_entries", &AnalysisLimits::few_entries)
-        .def_rw("many_entries", &AnalysisLimits::many_entries);
     bind_plan<std::int32_t>(m, "BlockPlan32");
     bind_plan<std::int64_t>(m, "BlockPlan64");
     bind_factors<std::int32_t, double>(m, "BlockLU32");

@@ -9,11 +9,6 @@ from sparsematch._types.arrays import IndexArray
 from sparsematch._types.bipartite import BipartiteCSR
 
 
-def wrong_mate(mate: IndexArray) -> int:
-    """Return the first vertex whose mate is not matched with it, or -1. Time: O(n)."""
-    return _core.wrong_mate(mate)
-
-
 def galerkin_product(
     graph: BipartiteCSR, values: Any, mate: IndexArray, join: bool, run: Run
 ) -> tuple[Any, Any, Any, Any]:

@@ -1,5 +1,6 @@
 """LU factorisation block by block: symbolic analysis, ordering, factors and solves."""
 
+from sparsematch._engines.cpu import _core
 from sparsematch._engines.cpu.lu import factorisation
 from sparsematch._engines.operations import LuOps
 from sparsematch._engines.registry import register_operations
@@ -8,13 +9,13 @@ register_operations(
     "numpy",
     LuOps(
         block_plan=factorisation.block_plan,
-        new_factors=factorisation.new_factors,
+        new_factors=_core.new_factors,
         quick_analysis=factorisation.quick_analysis,
         value_norms=factorisation.value_norms,
-        steady_diagonal=factorisation.steady_diagonal,
-        is_canonical=factorisation.is_canonical,
+        steady_diagonal=_core.steady_diagonal,
+        is_canonical=_core.is_canonical,
         equal_indices=factorisation.equal_indices,
-        gather=factorisation.gather,
+        gather=_core.gather,
         solve=factorisation.solve,
     ),
 )

@@ -11,8 +11,8 @@ from sparsematch._types.arrays import BoolArray, IndexArray
 from sparsematch._types.bipartite import BipartiteCSR
 from sparsematch._types.factors import BlockLU, BlockPlan, QuickAnalysis
 
-#: What the core leaves to others, and how much it tries: `AnalysisLimits` of symbolic.hpp.
-LIMITS = _core.AnalysisLimits()
+#: Limits of the analysis that are not the defaults, by name: `AnalysisLimits` of symbolic.hpp.
+LIMITS: dict[str, float] = {}
 
 
 def block_plan(
@@ -42,14 +42,6 @@ def equal_indices(x: IndexArray, y: IndexArray) -> bool:
     if x.dtype != y.dtype or not x.flags.c_contiguous:
         return np.array_equal(x, y)
     return _core.equal_indices(x, y)
-
-
-def is_canonical(indptr: IndexArray, indices: IndexArray) -> bool:
-    """Tell whether these are columns of a square matrix, each ascending without repeats.
-
-    Time: O(n + nnz).
-    """
-    return _core.is_canonical(indptr, indices)
 
 
 def quick_analysis(
@@ -83,18 +75,3 @@ def solve(
     """
     x, errors = numbers.solve(csr(graph), values, largest, b, side, external, check)
     return x.reshape(b.shape), errors
-
-
-def gather(values: NDArray[Any], places: IndexArray) -> NDArray[Any]:
-    """Return the values at the places that a plan names."""
-    return _core.gather(values, places)
-
-
-def steady_diagonal(indptr: IndexArray, rows: IndexArray, values: NDArray[Any]) -> bool:
-    """Tell whether pivots of a matrix by columns are expected to stay on the diagonal."""
-    return _core.steady_diagonal(indptr, rows, values)
-
-
-def new_factors(plan: BlockPlan, values: NDArray[Any]) -> BlockLU:
-    """Make room for a factorisation of float64 or complex128, the type of `values`."""
-    return _core.new_factors(plan, values)

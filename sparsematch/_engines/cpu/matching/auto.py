@@ -10,12 +10,11 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from math import ceil
 from time import perf_counter
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
 from sparsematch._engines.cpu import _core
-from sparsematch._engines.cpu._core import DegreeStatistics, OrderFeatures
 from sparsematch._engines.cpu.core.csr import csr, mates
 from sparsematch._engines.cpu.core.run_engine import HostByProducts, run_engine, transpose
 from sparsematch._engines.cpu.ordering import features
@@ -25,6 +24,9 @@ from sparsematch._types.bipartite import BipartiteCSR
 from sparsematch._types.lazy import lazy_attribute
 from sparsematch._types.matching import Matching
 from sparsematch._types.run_info import StepInfo
+
+if TYPE_CHECKING:
+    from sparsematch._engines.cpu._core import DegreeStatistics, OrderFeatures
 
 SUMMARY = "A table of stages; what each of them leaves decides which one is next."
 
@@ -125,7 +127,7 @@ class Features:
         self.graph, self.policy, self.workers = graph, policy, workers
 
     @lazy_attribute
-    def order(self) -> OrderFeatures:
+    def order(self) -> "OrderFeatures":
         """What the order of the rows is like."""
         return features.order_features(self.graph)
 
@@ -141,12 +143,12 @@ class Features:
         return many >= self.policy.lopsided * few
 
     @lazy_attribute
-    def rows(self) -> DegreeStatistics:
+    def rows(self) -> "DegreeStatistics":
         """The degrees of the rows."""
         return features.degree_statistics(self.graph, self.workers)
 
     @lazy_attribute
-    def columns(self) -> DegreeStatistics:
+    def columns(self) -> "DegreeStatistics":
         """The degrees of the columns, by a sample."""
         return features.minor_statistics(self.graph, self.workers)
 

@@ -1,17 +1,21 @@
 """Features of a matrix: statistics of its degrees and of its order, each a part of a pass."""
 
+from typing import TYPE_CHECKING
+
 from sparsematch._engines.cpu import _core
-from sparsematch._engines.cpu._core import DegreeStatistics, OrderFeatures
 from sparsematch._engines.cpu.core.csr import csr
 from sparsematch._types.bipartite import BipartiteCSR
 
+if TYPE_CHECKING:
+    from sparsematch._engines.cpu._core import DegreeStatistics, OrderFeatures
 
-def degree_statistics(graph: BipartiteCSR, workers: int = 1) -> DegreeStatistics:
+
+def degree_statistics(graph: BipartiteCSR, workers: int = 1) -> "DegreeStatistics":
     """Return the statistics of the degrees of the stored rows. Time: O(n_major)."""
     return _core.degree_statistics(graph.indptr, workers)
 
 
-def minor_statistics(graph: BipartiteCSR, workers: int = 1) -> DegreeStatistics:
+def minor_statistics(graph: BipartiteCSR, workers: int = 1) -> "DegreeStatistics":
     """Return those of the stored columns, by a sample of 1024 to 2048 if there are more.
 
     Time: O(nnz), at the speed of a stream.
@@ -19,7 +23,7 @@ def minor_statistics(graph: BipartiteCSR, workers: int = 1) -> DegreeStatistics:
     return _core.column_statistics(csr(graph), workers)
 
 
-def order_features(graph: BipartiteCSR) -> OrderFeatures:
+def order_features(graph: BipartiteCSR) -> "OrderFeatures":
     """Return what a sample tells about the order of the rows. Time: O(1)."""
     return _core.order_features(csr(graph))
 

@@ -3,7 +3,7 @@
 *Alone*: one rank has the whole matrix, and `auto` of the memory that it is in matches it.
 *Gathered*: the matrix is small; rank 0 gathers it, matches it likewise, and scatters the mates, as
 rounds between ranks would take longer than the whole work. *Together*: else; a heuristic, then a
-search over all ranks. All ranks decide alike, by what all of them know.
+search over all ranks. The decision depends on values known to all ranks, so it is the same on all.
 """
 
 from collections.abc import Callable

@@ -52,8 +52,6 @@ class Forest:
         For an own root: the unmatched minor that its tree has found, or -1.
     levels : int
         Exchanges in which it grew.
-    workspace : int
-        Peak workspace of the compiled kernel, beside the arrays; bytes.
     """
 
     def __init__(
@@ -69,7 +67,7 @@ class Forest:
         self._kernel = operations(RankOps, "numpy").forest(
             self.arrays, self.starts, exchange.rank, limits, prune
         )
-        self.levels = self.workspace = 0
+        self.levels = 0
 
     @property
     def arrays(self) -> tuple[Any, ...]:
@@ -96,7 +94,6 @@ class Forest:
         """
         exchange = self.side.exchange
         self.levels += exchange.run_until_quiescent(self._kernel) - 1
-        self.workspace = max(self.workspace, self._kernel.bytes())
         return exchange.any(self._kernel.has_found())
 
     def plant(self) -> None:

@@ -34,7 +34,6 @@ struct ForestArrays {
 template <class Index>
 class Forest {
     enum Kind : int { CLAIM, ENTER, LEAF, DONE, KINDS };
-    static constexpr Index none = UNMATCHED<Index>;
 
   public:
     // `budget`: about how many entries a step reads; `announced`: most roots that a step announces.
@@ -44,11 +43,11 @@ class Forest {
         : a_(arrays), majors_(std::move(majors)), minors_(std::move(minors)),
           messages_(majors_.size(), KINDS), budget_(budget), announced_(announced), prune_(prune),
           queue_(majors_.n()),
-          claimed_(majors_.size() > 1 ? cache_size(a_.indptr[majors_.n()]) : 1, none),
-          slots_(16, none) {
-        std::fill_n(a_.major_tree, majors_.n(), none);
-        std::fill_n(a_.minor_tree, minors_.n(), none);
-        std::fill_n(a_.leaf, majors_.n(), none);
+          claimed_(majors_.size() > 1 ? cache_size(a_.indptr[majors_.n()]) : 1, UNMATCHED<Index>),
+          slots_(16, UNMATCHED<Index>) {
+        std::fill_n(a_.major_tree, majors_.n(), UNMATCHED<Index>);
+        std::fill_n(a_.minor_tree, minors_.n(), UNMATCHED<Index>);
+        std::fill_n(a_.leaf, majors_.n(), UNMATCHED<Index>);
     }
 
     // Makes every free own major a root.
@@ -75,7 +74,7 @@ class Forest {
     // Releases trees, by number; the others are renumbered, and all their majors are queued again.
     // Time: O(own vertices).
     void release(const bool* done) {
-        std::vector<Index> number(roots_.size(), none);
+        std::vector<Index> number(roots_.size(), UNMATCHED<Index>);
         Index n = 0;
         for (std::size_t t = 0; t < roots_.size(); ++t)
             if (!done[t]) roots_[number[t] = n++] = roots_[t];
@@ -90,8 +89,8 @@ class Forest {
             Index& tree = a_.minor_tree[m];
             if (tree >= 0) tree = number[tree];
         }
-        std::fill_n(a_.leaf, majors_.n(), none);
-        std::fill(claimed_.begin(), claimed_.end(), none);
+        std::fill_n(a_.leaf, majors_.n(), UNMATCHED<Index>);
+        std::fill(claimed_.begin(), claimed_.end(), UNMATCHED<Index>);
         unannounced_.clear();
         found_ = false;
         rehash_roots();
@@ -236,7 +235,7 @@ class Forest {
     void rehash_roots() {
         n_slots_ = 0;
         for (const Index root : roots_) n_slots_ += !majors_.own(root);
-        slots_.assign(std::bit_ceil(4 * n_slots_ + 16), none);
+        slots_.assign(std::bit_ceil(4 * n_slots_ + 16), UNMATCHED<Index>);
         for (std::size_t t = 0; t < roots_.size(); ++t)
             if (!majors_.own(roots_[t])) slots_[slot_of(roots_[t])] = static_cast<Index>(t);
     }

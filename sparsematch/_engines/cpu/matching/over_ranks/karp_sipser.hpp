@@ -38,7 +38,6 @@ template <class Index>
 class KarpSipser {
     // One list of each for messages to rows, and one for messages to columns.
     enum Kind : int { MATCHED, PROPOSE, ACCEPT, DENY, KINDS };
-    static constexpr Index none = UNMATCHED<Index>;
     // Most columns that a picked row tries; columns.
     static constexpr int tries = 8;
     // Rows picked at a time: for each exchange since the last pick `least` or 1 / least_share of
@@ -151,7 +150,8 @@ class KarpSipser {
     void lose(int s, Index v, Index from) {
         auto& residual = sides_[s].residual[v];
         residual.last ^= from;
-        if (--residual.degree == 1 && sides_[s].mate[v] == none) ones_.push_back({s, v});
+        if (--residual.degree == 1 && sides_[s].mate[v] == UNMATCHED<Index>)
+            ones_.push_back({s, v});
     }
 
     // A vertex of the other side proposes to an own one.
@@ -159,7 +159,7 @@ class KarpSipser {
         const Index mate = sides_[s].mate[v];
         if (mate >= 0) {
             messages_.send(owners_[1 - s](from), (1 - s) * KINDS + DENY, from, Index{0});
-        } else if (mate == none) {
+        } else if (mate == UNMATCHED<Index>) {
             messages_.send(owners_[1 - s](from), (1 - s) * KINDS + ACCEPT, from,
                            v + owners_[s].first());
             match(s, v, from);
@@ -179,7 +179,7 @@ class KarpSipser {
     }
     void deny(int s, Index v) {
         if (sides_[s].mate[v] >= 0) return;
-        sides_[s].mate[v] = none;
+        sides_[s].mate[v] = UNMATCHED<Index>;
         if (sides_[s].residual[v].degree == 1) ones_.push_back({s, v});
     }
 
@@ -210,7 +210,7 @@ class KarpSipser {
                 if (k + 8 < ones_.size()) prefetch(ones_[k + 8]);
                 const auto [s, v] = ones_[k];
                 const auto [degree, last] = sides_[s].residual[v];
-                if (sides_[s].mate[v] == none && degree == 1) offer(s, v, last);
+                if (sides_[s].mate[v] == UNMATCHED<Index> && degree == 1) offer(s, v, last);
             }
             ones_.clear();
             announce(limit);
@@ -256,7 +256,7 @@ class KarpSipser {
         }
         const Index place = u - owners.first(), mate = sides_[1 - s].mate[place];
         if (mate >= 0) return false;
-        if (mate != none) {
+        if (mate != UNMATCHED<Index>) {
             waiting_.push_back({1 - s, place, v + owners_[s].first()});
             return true;
         }
@@ -277,7 +277,8 @@ class KarpSipser {
         while (n > 0 && edges_ < limit && (begin_ < end || next_ < owners_[0].n())) {
             const Denied next = begin_ < end ? denied_[begin_++] : Denied{next_row(), 0};
             const auto& rows = sides_[0];
-            if (rows.mate[next.row] != none || rows.residual[next.row].degree <= 0) continue;
+            if (rows.mate[next.row] != UNMATCHED<Index> || rows.residual[next.row].degree <= 0)
+                continue;
             try_columns(next);
             if (--n % 32 == 0) follow(limit);
         }
@@ -314,7 +315,8 @@ class KarpSipser {
             ++edges_;
             if (!offer(0, row.row, u)) continue;
             ++row.tries;
-            if (side.mate[row.row] < none) denied_.push_back(row);  // in case it is denied
+            if (side.mate[row.row] < UNMATCHED<Index>)
+                denied_.push_back(row);  // in case it is denied
             return;
         }
     }
