@@ -14,6 +14,7 @@ import sparsematch
 from cuda_host import cupy_on_host, emulator
 from sparsematch._engines.cuda.core import compile as cuda_compile
 from sparsematch._input.bipartite import as_bipartite
+from sparsematch._input.mates import copied
 from sparsematch._types.matching import Matching
 
 
@@ -102,7 +103,9 @@ def host(array):
 def on_device(A, mates=None):
     """The view of A as an engine gets it, and a matching of it: empty, or with these mates."""
     graph = as_bipartite(to_gpu(A))
-    return graph, Matching.start(graph, mates and mates_to_gpu(mates))
+    if not mates:
+        return graph, Matching.start(graph)
+    return graph, copied(graph, mates_to_gpu(mates), "mates")
 
 
 def approximate(G, **how):

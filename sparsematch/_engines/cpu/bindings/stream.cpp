@@ -27,7 +27,7 @@ struct Watch : Signals {
     }
 };
 
-// EdgeFile.layout of edge_file.py.
+// EdgeFile.layout of _types/edge_file.py.
 EdgeLayout read_layout(const nb::dict& given) {
     EdgeLayout out;
     const auto read = [&](const char* name, auto& to) {

@@ -14,7 +14,7 @@ namespace sparsematch {
 
 template <class Index>
 struct PairReport {
-    const char* fault;  // a mate out of range, or a key of FLAWS in matching.py; null: none
+    const char* fault;  // a mate out of range, or a key of FLAWS in _types/matching.py; null: none
     Index i, j;
 };
 

@@ -2,9 +2,9 @@
 // memory.
 #include "core/device.cuh"
 
-// Reads: indptr, those of the `size` indices that it bounds. Writes: report, in host memory, zero at
-// the launch: whether something is wrong, and the number of entries. All that write the first write
-// the same.
+// Reads: indptr, those of the `size` indices that it bounds. Writes: report, in host memory, zero
+// at the launch: whether something is wrong, and the number of entries. All that write the first
+// write the same.
 // Time: O((n_major + nnz) / threads).
 KERNEL check(Index n_major, Index n_minor, Index size, const Index* __restrict__ indptr,
              const Index* __restrict__ indices, long long* report) {

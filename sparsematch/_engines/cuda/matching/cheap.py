@@ -27,10 +27,10 @@ def improve(
     row_mate, col_mate = graph.orient(matching.row_mate, matching.col_mate)
     kernels, n_rows = start_common.load("matching/cheap", graph.dtype), graph.n_major
     warm = run.warm or bool(run.steps)
-    taken = start_common.matched(kernels, col_mate, warm)
+    matched = start_common.matched(kernels, col_mate, warm)
     at_random = np.bool_(run.options.get("random", OPTIONS["random"]))
     order = at_random, start_common.stretch_bits(n_rows), seed_of(run)
-    arrays = graph.indptr, graph.indices, row_mate, col_mate, taken
+    arrays = graph.indptr, graph.indices, row_mate, col_mate, matched
     kernels.launch("cheap", n_rows, graph.dtype.type(n_rows), *arrays, np.bool_(warm), *order)
     run.steps.append(StepInfo("cheap", perf_counter() - begin))
     return before
@@ -40,7 +40,7 @@ def complete(graph: BipartiteCSR, matching: Matching) -> None:
     """Match what few rows are free beside free columns, in their own order."""
     row_mate, col_mate = graph.orient(matching.row_mate, matching.col_mate)
     kernels, n_rows = start_common.load("matching/cheap", graph.dtype), graph.n_major
-    taken = start_common.matched(kernels, col_mate, True)
-    arrays = graph.indptr, graph.indices, row_mate, col_mate, taken
+    matched = start_common.matched(kernels, col_mate, True)
+    arrays = graph.indptr, graph.indices, row_mate, col_mate, matched
     in_order = np.bool_(False), np.int32(0), np.uint32(0)
     kernels.launch("cheap", n_rows, graph.dtype.type(n_rows), *arrays, np.bool_(True), *in_order)

@@ -7,8 +7,8 @@
 // others. A vertex has one word: its free neighbours, an entry each, and a bit once it is matched.
 // To match two lowers the words of their neighbours; one that is left with degree one is the next
 // that the warp does. So each lane always has a vertex, and no chain is waited for. Invariant: the
-// thread that sets the bits of both ends of an edge, the lower vertex first, matches them; it clears
-// the first one if it could not set the second.
+// thread that sets the bits of both ends of an edge, the lower vertex first, matches them; it
+// clears the first one if it could not set the second.
 #include "core/device.cuh"
 
 #define MATCHED (1u << 31)

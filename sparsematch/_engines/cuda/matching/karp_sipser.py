@@ -18,7 +18,7 @@ from sparsematch._types.bipartite import BipartiteCSR
 from sparsematch._types.matching import Matching
 from sparsematch._types.run_info import StepInfo
 
-SUMMARY = "Rows and columns of degree one first, then a column of fewest live rows for each row."
+SUMMARY = "Rows and columns of degree one first, then a column of least residual degree each."
 OPTIONS: dict[str, bool | float] = {"degree_one_only": False}
 
 #: Passes over the rows that have one free column; then those with so few, then all others.
@@ -97,19 +97,19 @@ def _match_sides(
     kernels, index = start_common.load("matching/karp_sipser", graph.dtype), graph.dtype.type
     n_rows, n_cols = index(graph.n_major), index(graph.n_minor)
     shift = lanes_of(graph)
-    live = xp.zeros(graph.n_minor, np.uint64)
+    residual = xp.zeros(graph.n_minor, np.uint64)
     state = start_common.state(
         kernels,
         "KarpSipser",
         graph,
         matching,
-        live=live,
-        taken=start_common.matched(kernels, col_mate, warm),
-        gone=start_common.matched(kernels, row_mate, warm),
+        residual=residual,
+        matched=start_common.matched(kernels, col_mate, warm),
+        removed=start_common.matched(kernels, row_mate, warm),
         seed=seed_of(run),
     )
     lists = graph.indptr, graph.indices
-    kernels.launch("count", graph.n_major << int(shift), n_rows, *lists, row_mate, live, shift)
+    kernels.launch("count", graph.n_major << int(shift), n_rows, *lists, row_mate, residual, shift)
     bits = start_common.stretch_bits(graph.n_major)
     kernels.launch("columns", graph.n_minor, n_cols, state)
     for _ in range(ONE):

@@ -2,10 +2,10 @@
 // have.
 //
 // Static minimum degree (Duff, Kaya, Ucar, ACM TOMS 38, 2011, one-sided), all rows of a class of
-// lengths at once. Degrees are those of the matrix. Invariant: a column is taken by one atomic on
+// lengths at once. Degrees are those of the matrix. Invariant: a column is claimed by one atomic on
 // its bit, and its row alone writes both mates. The result is maximal: a row gives up only after it
-// has seen all its columns taken, and no column is ever released. Columns of fewest entries may be
-// matched before: a maximum matching of these alone, which an exact engine never has to undo.
+// has seen all its columns matched, and no column is ever released. Columns of fewest entries may
+// be matched before: a maximum matching of these alone, which an exact engine never has to undo.
 #include "core/device.cuh"
 #include "matching/column_degrees.cuh"
 #include "matching/start_common.cuh"
@@ -60,9 +60,9 @@ KERNEL group_rare(Index n, RareColumns s, const Index* __restrict__ place,
 }
 
 // Matches rare columns as their own matching does. Reads: rare, before, mate, by number. Writes:
-// both mates, taken (own word), how many stay free.
+// both mates, matched (own word), how many stay free.
 KERNEL adopt_rare(Index words, RareColumns s, const Index* __restrict__ mate, Index* row_mate,
-                  Index* col_mate, Bits* taken, Index* free) {
+                  Index* col_mate, Bits* matched, Index* free) {
     Index left = 0;
     for (Index w = thread_index(); w < words; w += thread_count()) {
         Index number = s.before[w];
@@ -75,7 +75,7 @@ KERNEL adopt_rare(Index words, RareColumns s, const Index* __restrict__ mate, In
             }
             row_mate[i] = j;
             col_mate[j] = i;
-            insert(taken, j);
+            insert(matched, j);
         }
     }
     add_of_block(free, left);
@@ -86,7 +86,7 @@ struct MinDegree {
     Csr lists;
     ReadOnly<Byte> degree;  // of a column
     Index *row_mate, *col_mate;
-    Bits* taken;
+    Bits* matched;
 };
 
 // The free column of fewest rows among entries at .. at + size of a list, which lanes share of
@@ -95,7 +95,7 @@ DEVICE Wide least(const MinDegree& s, Index at, Index size, int lane, int lanes,
     Wide best = ~Wide(0);
     for (Index k = lane; k < size; k += lanes) {
         const Index j = s.lists.indices[at + k];
-        if (has(s.taken, j)) continue;
+        if (has(s.matched, j)) continue;
         const Wide rows = s.degree[j];
         const Wide draw = scatter(static_cast<unsigned>(j) ^ seed) & 0xFFF;
         const Wide key = rows << 44 | draw << 32 | static_cast<unsigned>(k);
@@ -105,7 +105,7 @@ DEVICE Wide least(const MinDegree& s, Index at, Index size, int lane, int lanes,
 }
 
 // Rows with more than `above` and at most `upto` entries, each by one thread. Reads: lists, degree.
-// Writes: taken, by atomics; mates of pairs that it made. Time: O(nnz / threads), times the
+// Writes: matched, by atomics; mates of pairs that it made. Time: O(nnz / threads), times the
 // attempts in which another thread was first.
 KERNEL choose(Index n_rows, MinDegree s, Index above, Index upto, int bits, unsigned seed) {
     for (long long t = thread_index(); t < stretches(n_rows) * STRETCH; t += thread_count()) {
@@ -117,7 +117,7 @@ KERNEL choose(Index n_rows, MinDegree s, Index above, Index upto, int bits, unsi
             const Wide best = least(s, begin, size, 0, 1, seed ^ static_cast<unsigned>(i));
             if (best == ~Wide(0)) break;
             const Index j = s.lists.indices[begin + static_cast<Index>(best & 0xFFFFFFFF)];
-            if (!claim(s.taken, j)) continue;
+            if (!claim(s.matched, j)) continue;
             s.row_mate[i] = j;
             s.col_mate[j] = i;
             break;
@@ -138,7 +138,7 @@ DEVICE void choose_by_warp(const MinDegree& s, Index i, Index size, unsigned see
         }
         const Index j = s.lists.indices[begin + at + static_cast<Index>(best & 0xFFFFFFFF)];
         bool mine = false;
-        if (lane_in_warp() == 0 && claim(s.taken, j)) {
+        if (lane_in_warp() == 0 && claim(s.matched, j)) {
             s.row_mate[i] = j;
             s.col_mate[j] = i;
             mine = true;

@@ -50,12 +50,14 @@ def improve(
     begin, warm = perf_counter(), run.warm or bool(run.steps)
     _, col_mate = graph.orient(matching.row_mate, matching.col_mate)
     kernels, index, n_rows = load(graph.dtype), graph.dtype.type, graph.n_major
-    taken = start_common.matched(kernels, col_mate, warm)
+    matched = start_common.matched(kernels, col_mate, warm)
     degree = _degrees(kernels, graph)
     if not warm and rare_columns.pay(graph):
-        most = rare_columns.match_rare_columns(kernels, graph, matching, degree, taken, run)
+        most = rare_columns.match_rare_columns(kernels, graph, matching, degree, matched, run)
         before.most_pairs = most
-    state = start_common.state(kernels, "MinDegree", graph, matching, degree=degree, taken=taken)
+    state = start_common.state(
+        kernels, "MinDegree", graph, matching, degree=degree, matched=matched
+    )
     order = start_common.stretch_bits(n_rows), seed_of(run)
     for above, upto in pairwise(CLASSES):
         kernels.launch("choose", n_rows, index(n_rows), state, index(above), index(upto), *order)

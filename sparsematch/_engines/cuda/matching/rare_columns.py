@@ -34,14 +34,14 @@ def match_rare_columns(
     graph: BipartiteCSR,
     matching: Matching,
     degree: Any,
-    taken: Any,
+    matched: Any,
     run: Run,
 ) -> int | None:
     """Match the minors of fewest entries; return how many pairs any matching has at most.
 
     None if there are none, or degrees were counted wrong; nothing is matched then. No vertex may be
     matched before. Reads: the graph, and about how many entries each minor has. Writes: both mates,
-    taken.
+    matched.
     Workspace: a bit for each minor, four indices for each of their entries, an index for each
     major, and that of the engines. Time: O(nnz).
     """
@@ -74,7 +74,7 @@ def match_rare_columns(
     mate = _match(BipartiteCSR(*shape, begin, lists, graph.backend, known_nnz=listed), run)
     free = xp.zeros(1, graph.dtype)
     mates = graph.orient(matching.row_mate, matching.col_mate)
-    kernels.launch("adopt_rare", rare.size, index(rare.size), state, mate, *mates, taken, free)
+    kernels.launch("adopt_rare", rare.size, index(rare.size), state, mate, *mates, matched, free)
     return n_cols - int(free[0])  # waits
 
 

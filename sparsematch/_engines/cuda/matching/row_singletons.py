@@ -28,9 +28,9 @@ def match_row_singletons(
     """
     begin, xp, n = perf_counter(), namespace(graph.indptr), graph.n_major
     kernels = compile.load("matching/row_singletons", graph.dtype)
-    taken, finished = bit_set(xp, graph.n_minor), bit_set(xp, n)
+    matched, finished = bit_set(xp, graph.n_minor), bit_set(xp, n)
     arrays = graph.indptr, graph.indices, *graph.orient(matching.row_mate, matching.col_mate)
     for _ in range(PASSES):
-        kernels.launch("row_singletons", n, graph.dtype.type(n), *arrays, taken, finished)
+        kernels.launch("row_singletons", n, graph.dtype.type(n), *arrays, matched, finished)
     run.steps.append(StepInfo("row_singletons", perf_counter() - begin))
-    return finished, taken
+    return finished, matched

@@ -36,7 +36,7 @@ def stretch_bits(n: int) -> np.int32:
 
 def matched(kernels: compile.Kernels, mate: IndexArray, warm: bool) -> Any:
     """Return the vertices that have a mate, one bit each; none have unless the start is warm."""
-    taken = bit_set(namespace(mate), mate.size)
+    bits = bit_set(namespace(mate), mate.size)
     if warm:
-        kernels.launch("mark", taken.size, mate.dtype.type(mate.size), mate, taken)
-    return taken
+        kernels.launch("mark", bits.size, mate.dtype.type(mate.size), mate, bits)
+    return bits
