@@ -95,29 +95,29 @@ def test_command_line_match(matrix_file, tmp_path):
     saved = tmp_path / "mates.npz"
     done = command_line(2, "match", path, "--json", "--save", saved)
     assert (done.returncode, done.stderr) == (0, "")
-    facts, arrays = json.loads(done.stdout), np.load(saved)
-    assert facts["ranks"] == 2
-    assert facts["exchanges"] > 0
+    fields, arrays = json.loads(done.stdout), np.load(saved)
+    assert fields["ranks"] == 2
+    assert fields["exchanges"] > 0
     assert sm.is_maximum(A, (arrays["row_mate"], arrays["col_mate"]))
     p = sm.Matching(arrays["row_mate"], arrays["col_mate"]).as_permutation()
     assert np.array_equal(arrays["permutation"], p)
     here = A.tocoo()
-    assert facts["diagonal_entries_before"] == (here.row == here.col).sum()
+    assert fields["diagonal_entries_before"] == (here.row == here.col).sum()
     diagonal = np.count_nonzero(A[p][:50].diagonal())
-    assert facts["diagonal_entries_after"] == diagonal == facts["structural_rank"]
+    assert fields["diagonal_entries_after"] == diagonal == fields["structural_rank"]
 
 
 @needs_mpi
 def test_command_line_btf(matrix_file, tmp_path):
-    """The facts of one process, but for what ranks are; permutations only if they are wanted."""
+    """The fields of one process, but for what ranks are; permutations only if they are wanted."""
     path, A = matrix_file
     saved = tmp_path / "form.npz"
-    facts = json.loads(command_line(3, "btf", path, "--json", "--save", saved).stdout)
+    fields = json.loads(command_line(3, "btf", path, "--json", "--save", saved).stdout)
     one = json.loads(command_line(1, "btf", path, "--json").stdout)
     apart = {"seconds", "engines", "method", "init", "diagonal_entries_after", "saved"}
-    assert one.keys() - facts.keys() <= apart
+    assert one.keys() - fields.keys() <= apart
     for name in one.keys() - apart:
-        assert facts[name] == one[name], name
+        assert fields[name] == one[name], name
     arrays = np.load(saved)
     B = A[arrays["row_perm"]][:, arrays["col_perm"]].tocoo()
     ends = arrays["row_blocks"], arrays["col_blocks"]
@@ -126,10 +126,10 @@ def test_command_line_btf(matrix_file, tmp_path):
         for side, at in zip(ends, (B.row, B.col), strict=True)
     )
     assert np.all(row_block <= col_block)
-    assert len(ends[0]) - 1 == facts["n_blocks"] == sm.block_triangular_form(A).n_blocks
+    assert len(ends[0]) - 1 == fields["n_blocks"] == sm.block_triangular_form(A).n_blocks
     text = command_line(2, "btf", path).stdout
     assert "over-determined" in text
-    assert f"block form        {facts['n_blocks']} blocks" in text
+    assert f"block form        {fields['n_blocks']} blocks" in text
 
 
 @needs_mpi

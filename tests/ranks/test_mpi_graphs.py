@@ -56,15 +56,15 @@ def test_command_line_match_edges(edge_file, tmp_path, unweighted):
     options = ["--seed", "3", *(["--unweighted"] if unweighted else [])]
     done = command_line(3, "match-edges", edge_file, "--json", "--save", saved, *options)
     assert (done.returncode, done.stderr) == (0, "")
-    facts = json.loads(done.stdout)
+    fields = json.loads(done.stdout)
     expected = sm.match_edge_file(edge_file, weights=not unweighted, rng=3)
     assert np.array_equal(np.load(saved), expected.mate)
-    assert facts["ranks"] == 3
-    assert facts["exchanges"] > 0
-    assert facts["n_vertices"] == expected.mate.size
-    assert facts["n_edges"] == expected.info.steps[0].live_edges[0]
-    assert facts["cardinality"] == expected.cardinality
-    assert facts["weight"] == pytest.approx(expected.weight, rel=1e-12)
+    assert fields["ranks"] == 3
+    assert fields["exchanges"] > 0
+    assert fields["n_vertices"] == expected.mate.size
+    assert fields["n_edges"] == expected.info.steps[0].live_edges[0]
+    assert fields["cardinality"] == expected.cardinality
+    assert fields["weight"] == pytest.approx(expected.weight, rel=1e-12)
 
 
 @needs_mpi
