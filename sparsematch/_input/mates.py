@@ -60,24 +60,31 @@ def read_mates(
     mates: Any, own: tuple[str, int], other: tuple[str, int], graph: BipartiteCSR, name: str
 ) -> IndexArray:
     """Copy the mates of one side; `own` and `other` are (name of a vertex, how many)."""
-    (vertex, size), (partner, limit) = own, other
+    vertex, size = own
     given = _read_vector(mates, graph, name)
+    check_mates(given, (vertex, range(size)), other, name)
+    return given.astype(graph.dtype)
+
+
+def check_mates(
+    given: Any, own: tuple[str, range], other: tuple[str, int], name: str, where: str = ""
+) -> None:
+    """Raise unless these are mates of the vertices `own` among as many of the other side."""
+    (vertex, numbers), (partner, limit) = own, other
+    flaw = f"{name} is not a matching of this matrix: "
     if given.dtype.kind not in "iu" and given.size:
         raise wrong_type(name, given[0], f"made of integers, the mate of each {vertex} or -1")
-    if given.size != size:
+    if given.size != len(numbers):
         raise ValueError(
-            f"{name} is not a matching of this matrix: the mates of the {vertex}s have length "
-            f"{given.size}, not {size}"
+            f"{flaw}the mates of the {vertex}s{where} have length {given.size}, not {len(numbers)}"
         )
     wrong = namespace(given).flatnonzero((given < UNMATCHED) | (given >= limit))
     if wrong.size:
-        k = wrong[0]
+        k = int(wrong[0])
         raise ValueError(
-            f"{name} is not a matching of this matrix: {vertex} {k} is paired with {partner} "
-            f"{given[k]}, but {partner}s are counted from 0 and there are {limit} of them "
-            "(-1 means unmatched)"
+            f"{flaw}{vertex} {numbers[k]} is paired with {partner} {given[k]}, but {partner}s are "
+            f"counted from 0 and there are {limit} of them (-1 means unmatched)"
         )
-    return given.astype(graph.dtype)
 
 
 def _read_vector(mates: Any, graph: BipartiteCSR, name: str) -> NDArray[Any]:

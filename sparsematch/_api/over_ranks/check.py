@@ -6,8 +6,8 @@ import numpy as np
 
 from sparsematch._engines.operations import CertificateOps
 from sparsematch._engines.registry import operations
-from sparsematch._input.mates import is_pair
-from sparsematch._types.arrays import UNMATCHED, IndexArray, namespace, on_gpu
+from sparsematch._input.mates import check_mates, is_pair
+from sparsematch._types.arrays import IndexArray, on_gpu
 from sparsematch._types.errors import wrong_type
 from sparsematch._types.labels import VertexCover
 from sparsematch._types.matching import not_a_matching, not_maximum
@@ -70,24 +70,10 @@ def _read_own(
     mates: Any, own: tuple[str, range], other: tuple[str, int], A: DistributedCSR, name: str
 ) -> IndexArray:
     """Copy the mates of the own vertices of one side."""
-    (vertex, numbers), (partner, limit) = own, other
     if on_gpu(mates) != (A.backend == "nccl"):
         here, there = ("a GPU", "in host memory") if on_gpu(mates) else ("the host", "on GPUs")
         raise TypeError(f"{name} is on {here}, but the matrix is {there}")
     given = mates if on_gpu(mates) else np.asarray(mates)
-    flaw = f"{name} is not a matching of this matrix: "
-    if given.dtype.kind not in "iu" and given.size:
-        raise wrong_type(name, given[0], f"made of integers, the mate of each {vertex} or -1")
-    if given.size != len(numbers):
-        raise ValueError(
-            f"{flaw}the mates of the {vertex}s of this rank have length {given.size}, not "
-            f"{len(numbers)}"
-        )
-    wrong = namespace(given).flatnonzero((given < UNMATCHED) | (given >= limit))
-    if wrong.size:
-        k = int(wrong[0])
-        raise ValueError(
-            f"{flaw}{vertex} {numbers[k]} is paired with {partner} {given[k]}, but {partner}s are "
-            f"counted from 0 and there are {limit} of them (-1 means unmatched)"
-        )
-    return given.astype(A.dtype)
+    check_mates(given, own, other, name, " of this rank")
+    mate: IndexArray = given.astype(A.dtype)
+    return mate
