@@ -152,9 +152,9 @@ def coarsening_hierarchy(
         As in `coarsen`, but True by default: a hierarchy is to become small, and without it a star
         of n leaves takes n levels.
     min_vertices : int, optional
-        Stop at a matrix with so many rows or fewer.
+        Stop at a matrix with at most this number of rows.
     max_levels : int, optional
-        Stop when there are so many levels, the finest one included.
+        Stop at this number of levels, the finest one included.
     max_ratio : float, optional
         Stop where the next level would have more than this share of the vertices; it is not kept.
 

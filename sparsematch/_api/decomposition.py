@@ -195,7 +195,8 @@ def is_reducible(
     (True, False)
     """
     if isinstance(A, DistributedCSR):
-        return over_ranks.is_reducible(A, workers=workers, device=device)
+        how: Any = {"workers": workers, "device": device, "call": "is_reducible"}
+        return over_ranks.block_triangular_form(A, **how).is_reducible
     graph = as_bipartite(A, device=device, threads=resolve_workers(workers))
     matching, run, by_products = maximum_matching(graph, workers=workers)
     rank = matching.cardinality

@@ -277,7 +277,8 @@ def is_structurally_singular(
     True
     """
     if isinstance(A, DistributedCSR):
-        return over_ranks.is_structurally_singular(A, workers=workers, device=device)
+        how: Any = {"workers": workers, "device": device, "call": "is_structurally_singular"}
+        return over_ranks.structural_rank(A, **how) < min(A.shape)
     graph = as_bipartite(A, device=device, threads=resolve_workers(workers))
     return maximum_matching(graph, workers=workers)[0].cardinality < min(graph.shape)
 

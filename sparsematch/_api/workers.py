@@ -44,7 +44,7 @@ def set_workers(workers: int) -> AbstractContextManager[None]:
     -----
     The cores that a process may use are those of its affinity, or fewer if a control group has a
     CPU quota, as a container has: a quota of 1.5 cores counts as two. The environment variable
-    ``SPARSEMATCH_CORES`` says another number where neither tells the truth.
+    ``SPARSEMATCH_CORES`` overrides both where they are wrong.
 
     Examples
     --------

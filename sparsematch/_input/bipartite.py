@@ -21,40 +21,17 @@ from sparsematch._types.errors import not_sparse, unknown_choice, wrong_type
 def as_bipartite(
     A: Any, *, name: str = "A", device: str | None = None, threads: int = 1
 ) -> BipartiteCSR:
-    """View a sparse matrix as a bipartite graph.
+    """View a sparse matrix as a bipartite graph; its indices are int32 if both arrays of `A` are.
 
-    Parameters
-    ----------
-    A : sparse array or matrix, shape (n_rows, n_cols)
-        CSR and CSC are viewed without a copy and COO is converted; other formats are converted with
-        a warning. A pydata/sparse array is converted. The same formats of cupyx.scipy.sparse stay
-        on their GPU, and so do sparse tensors of PyTorch. A view is checked again.
-    name : str, optional
-        What messages call the matrix.
-    device : {None, "cuda"}, optional
-        ``"cuda"``: copy to the current GPU what is in host memory.
-    threads : int, optional
-        How many check the indices of a large matrix in host memory.
+    CSR and CSC are viewed without a copy, COO is converted, other formats are converted with a
+    `SparseEfficiencyWarning`; what is on a GPU stays there. A view is checked again. Messages call
+    the matrix `name`; ``device="cuda"`` copies to the current GPU what is in host memory; `threads`
+    check the indices of a large matrix there.
 
-    Returns
-    -------
-    BipartiteCSR
-        With int32 indices if both arrays of `A` are, otherwise int64.
-
-    Raises
-    ------
-    TypeError
-        If `A` is not a sparse matrix, or its index arrays do not hold integers.
-    ValueError
-        If `A` does not have two dimensions, its index arrays are inconsistent, it is on another GPU
-        than the current one, or `device` is none of the choices.
-    ImportError, RuntimeError
-        If a GPU is asked for, and CuPy, the driver or the GPU is missing.
-
-    Warns
-    -----
-    SparseEfficiencyWarning
-        If `A` is in none of CSR, CSC and COO.
+    Raises TypeError if `A` is no sparse matrix, or its index arrays do not hold integers;
+    ValueError if they are inconsistent, there are not two dimensions, or it is on another GPU than
+    the current one; ImportError, RuntimeError if a GPU is asked for and CuPy, the driver or the GPU
+    is missing.
     """
     if device is not None and device != "cuda":
         raise unknown_choice("device", device, ("cuda",))

@@ -36,13 +36,7 @@ def as_one_type(
 
 
 def as_int64(index_array: Any, name: str, field: str) -> Any:
-    """Return an index array, of NumPy or CuPy, as int64.
-
-    Raises
-    ------
-    TypeError
-        If it does not hold integers.
-    """
+    """Return an index array, of NumPy or CuPy, as int64; TypeError if it does not hold integers."""
     if index_array.dtype.kind not in "iu":
         raise TypeError(f"{name}.{field} must hold integers, not {index_array.dtype}")
     return index_array.astype(np.int64, copy=False)
@@ -57,24 +51,11 @@ def check_compressed(
     major: str = "row",
     threads: int = 1,
 ) -> None:
-    """Raise ValueError unless every entry lies in the matrix.
+    """Raise ValueError unless every entry lies in the matrix, which messages call `name`.
 
-    Parameters
-    ----------
-    indptr, indices : ndarray of int32 or int64, both of one type
-        `indices` may be longer than ``indptr[-1]``.
-    sides : (int, int)
-        How many rows or columns `indptr` runs over, and how many `indices` number.
-    name : str
-        What messages call the matrix.
-    major : {"row", "column", "block row"}, optional
-        What `indptr` runs over.
-    threads : int, optional
-        How many read the indices of a large matrix.
-
-    Notes
-    -----
-    Time: O(n_major + nnz), two passes.
+    `indptr` runs over as many rows, columns or block rows (`major`) as the first of `sides`, and
+    `indices`, of the same type, number the second; they may be longer than ``indptr[-1]``.
+    `threads` read those of a large matrix. Time: O(n_major + nnz), two passes.
     """
     n_major, n_minor = sides
     if indptr.ndim != 1 or indices.ndim != 1 or indptr.size != n_major + 1 or min(sides) < 0:

@@ -15,10 +15,7 @@ _HOST, _CUDA = (1, 3), (2, 13)
 def as_array(value: Any, name: str) -> Any:
     """Return an array of NumPy or CuPy on the same memory; what is no array is copied to one.
 
-    Raises
-    ------
-    TypeError
-        If it is on a device that neither of them reads.
+    Raises TypeError if it is on a device that neither of them reads.
     """
     if isinstance(value, np.ndarray):
         return value
@@ -41,10 +38,7 @@ def as_array(value: Any, name: str) -> Any:
 def pair_of_arrays(indptr: Any, indices: Any) -> tuple[Any, Any]:
     """Return both as arrays of NumPy, or both as arrays of CuPy.
 
-    Raises
-    ------
-    TypeError
-        If they are not in the same memory, or do not hold integers.
+    Raises TypeError if they are not in the same memory, or do not hold integers.
     """
     arrays = as_array(indptr, "indptr"), as_array(indices, "indices")
     for name, array in zip(("indptr", "indices"), arrays, strict=True):

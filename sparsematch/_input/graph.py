@@ -17,22 +17,9 @@ from sparsematch._types.graph import Graph
 def as_graph(G: Any, *, weights: bool = True, name: str = "G", device: str | None = None) -> Graph:
     """View a square sparse matrix as a graph, without reading its values.
 
-    Parameters
-    ----------
-    G : sparse array or matrix, shape (n, n)
-        CSR and CSC are viewed without a copy where their values are doubles (on a GPU also floats).
-        The formats of cupyx.scipy.sparse stay on their GPU.
-    weights : bool, optional
-        Whether values are wanted.
-    name : str, optional
-        What messages call the matrix.
-    device : {None, "cuda"}, optional
-        ``"cuda"``: copy to the current GPU what is in host memory.
-
-    Raises
-    ------
-    TypeError, ValueError
-        If `G` is no sparse matrix, not square, or inconsistent.
+    CSR and CSC are viewed without a copy where their values are doubles (on a GPU also floats);
+    without `weights`, values are not wanted. `name` and `device` are those of `as_bipartite`, as
+    are the errors; a matrix that is not square is a ValueError.
     """
     G = from_other_library(G)
     if sp.issparse(G) or not on_gpu(G):

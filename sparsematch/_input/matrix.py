@@ -28,14 +28,8 @@ def as_compressed(A: Any, name: str, *, expected: str = "a SciPy sparse array or
 def checked(A: Any, name: str) -> Any:
     """Return a sparse matrix that code of SciPy or CuPy may read, values and all.
 
-    It is `A`, or shares its arrays where these hold more than its entries.
-
-    Raises
-    ------
-    TypeError
-        If `A` is not a sparse matrix, or its index arrays do not hold integers.
-    ValueError
-        If its arrays are inconsistent.
+    It is `A`, or shares its arrays where these hold more than its entries. Errors are those of
+    `as_bipartite`.
     """
     A = from_other_library(A)
     if issparse(A):

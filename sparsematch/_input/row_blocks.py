@@ -9,11 +9,11 @@ from sparsematch._input.compressed import INT32_MAX
 from sparsematch._types.arrays import IndexArray, namespace, on_gpu
 from sparsematch._types.errors import check_count, wrong_type
 
-#: Entries that are looked at together: what a GPU needs beside them is bounded.
+#: Entries checked in one call; bounds the workspace on a GPU.
 _SLICE = 1 << 30
 
 
-class BlockFacts(NamedTuple):
+class BlockFields(NamedTuple):
     """What the ranks have to agree on."""
 
     shape: tuple[int, int]
@@ -113,33 +113,33 @@ def _integers(array: Any, name: str, device: int | None) -> NDArray[Any]:
     return array
 
 
-def check_together(facts: list[BlockFacts]) -> None:
+def check_together(blocks: list[BlockFields]) -> None:
     """Raise, on all ranks alike, unless the blocks make up one matrix."""
     end = 0
-    for rank, fact in enumerate(facts):
-        if fact.memory != facts[0].memory:
+    for rank, block in enumerate(blocks):
+        if block.memory != blocks[0].memory:
             raise TypeError(
-                f"the arrays are {facts[0].memory} on rank 0, but {fact.memory} on rank {rank}: "
+                f"the arrays are {blocks[0].memory} on rank 0, but {block.memory} on rank {rank}: "
                 "they must be in the same kind of memory"
             )
-        if fact.shape != facts[0].shape:
+        if block.shape != blocks[0].shape:
             raise ValueError(
-                f"shape is {facts[0].shape} on rank 0, but {fact.shape} on rank {rank}: it is that "
-                "of the whole matrix"
+                f"shape is {blocks[0].shape} on rank 0, but {block.shape} on rank {rank}: it is "
+                "that of the whole matrix"
             )
-        if fact.values != facts[0].values:
+        if block.values != blocks[0].values:
             raise TypeError(
-                f"values are {facts[0].values} on rank 0, but {fact.values} on rank {rank}: they "
+                f"values are {blocks[0].values} on rank 0, but {block.values} on rank {rank}: they "
                 "must have one type"
             )
-        if fact.first_row != end:
-            what = f"rows {end}:{fact.first_row} are on no rank"
-            if fact.first_row < end:
-                what = f"rows {fact.first_row}:{end} are on rank {rank - 1} too"
+        if block.first_row != end:
+            what = f"rows {end}:{block.first_row} are on no rank"
+            if block.first_row < end:
+                what = f"rows {block.first_row}:{end} are on rank {rank - 1} too"
             raise ValueError(
-                f"rank {rank} begins with row {fact.first_row}, but the ranks before it end with "
+                f"rank {rank} begins with row {block.first_row}, but the ranks before it end with "
                 f"row {end}: {what}"
             )
-        end += fact.n_rows
-    if end != facts[0].shape[0]:
-        raise ValueError(f"the ranks have {end} rows, but shape is {facts[0].shape}")
+        end += block.n_rows
+    if end != blocks[0].shape[0]:
+        raise ValueError(f"the ranks have {end} rows, but shape is {blocks[0].shape}")

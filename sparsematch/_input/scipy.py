@@ -32,31 +32,12 @@ def warn_of_conversion() -> None:
 
 
 def check_sparse(A: Any, name: str) -> Any:
-    """Check all arrays of a sparse matrix of SciPy, its values included.
+    """Check all arrays of a sparse matrix of SciPy, in any format, its values included.
 
-    Parameters
-    ----------
-    A : sparse array or matrix of SciPy
-        In any format.
-    name : str
-        What messages call the matrix.
-
-    Returns
-    -------
-    sparse array or matrix
-        `A`; or one that shares its arrays where these hold more than its entries, which they may,
-        and which not all functions of SciPy bear.
-
-    Raises
-    ------
-    TypeError
-        If an index array does not hold integers, or `A` is in none of the seven formats.
-    ValueError
-        If it does not have two dimensions, or its arrays are inconsistent.
-
-    Notes
-    -----
-    Time: O(n_rows + n_cols + nnz).
+    Returned is `A`, or a matrix that shares its arrays where these hold more than its entries,
+    which they may, and which not all functions of SciPy bear. Raises TypeError if an index array
+    does not hold integers, or the format is none of the seven; ValueError if the arrays are
+    inconsistent, or there are not two dimensions. Time: O(n_rows + n_cols + nnz).
     """
     if A.ndim != 2:
         raise ValueError(f"{name} must have two dimensions, not {A.ndim}")

@@ -20,28 +20,10 @@ _ADDED_AT_ONCE = 1 << 19
 def as_weighted(A: Any, *, name: str = "A", threads: int = 1) -> WeightedCSR:
     """View a sparse matrix as a bipartite graph with the magnitudes of its entries as weights.
 
-    Parameters
-    ----------
-    A : sparse array or matrix, shape (n_rows, n_cols)
-        Of booleans, integers, real or complex numbers. Entries in the same place are added up, as
-        SciPy does; what is zero then is no entry.
-    name : str, optional
-        What messages call the matrix.
-    threads : int, optional
-        How many read the entries of a large matrix.
-
-    Returns
-    -------
-    WeightedCSR
-        The arrays are those of `A` where nothing had to be left out.
-
-    Raises
-    ------
-    TypeError
-        If `A` is not a sparse matrix, or its entries are not numbers.
-    ValueError
-        If its index arrays are inconsistent, or the magnitude of an entry is not a finite double,
-        naming the first.
+    Entries in the same place are added up, as SciPy does; what is zero then is no entry. The arrays
+    are those of `A` where nothing had to be left out. Raises TypeError if `A` is no sparse matrix
+    of numbers; ValueError if its index arrays are inconsistent, or the magnitude of an entry is not
+    a finite double, naming the first.
     """
     A = as_compressed(A, name)
     graph = as_bipartite(A, name=name, threads=threads)

@@ -1,4 +1,4 @@
-"""What flows between the layers: frozen dataclasses and tuples, no algorithms.
+"""Data types, passed from layer to layer: frozen dataclasses and tuples, no algorithms.
 
 Imports numpy and scipy.sparse only.
 """

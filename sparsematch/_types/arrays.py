@@ -30,7 +30,7 @@ def namespace(array: Any) -> Any:
 
 
 def unmatched(n: int, like: Any) -> Any:
-    """Return the mates of so many unmatched vertices, where an array is and of its type.
+    """Return mates of `n` unmatched vertices, in the memory and of the type of an array.
 
     On a GPU their bytes are set, which spares CuPy the compilation of a kernel.
     """

@@ -147,8 +147,7 @@ class RunInfo:
     init : str
         The heuristic that went first, or ``"none"``.
     steps : tuple of StepInfo
-        What ran, in order. An engine that hands over to others, as ``"auto"`` does, has one entry
-        for each of them.
+        What ran, in order. An engine that runs others, as ``"auto"`` does, has one entry for each.
     cardinality : int
         Pairs in the matching.
     workers : int

@@ -311,23 +311,6 @@ def test_the_few_rows_that_a_start_leaves_are_searched_for():
         assert sum(step.edges for step in info.steps if step.engine != "cheap") < A.nnz / 100
 
 
-def saddle_point(n, seed):
-    """A diagonal block, and half as many constraints of three variables each, which come last."""
-    constraints = random_matrix(n // 2, n, 3, seed)
-    return sp.csr_array(sp.block_array([[sp.eye_array(n), constraints.T], [constraints, None]]))
-
-
-def test_many_short_paths_are_found_in_a_phase():
-    """The first rows take the columns of the last ones, and have others of their own; by degree."""
-    A = saddle_point(60_000, 72)
-    ascending = np.argsort(np.diff(A.indptr), kind="stable")
-    A = sp.csr_array(A[ascending][:, ascending])
-    A.sort_indices()
-    m, info = sm.maximum_transversal(A, workers=1, return_info=True)
-    certify(A, m)
-    assert names(info)[-2:] == ["single_source_bfs", "hopcroft_karp"]
-
-
 def test_a_well_numbered_forest_may_begin_again():
     """Of a path with a leaf at each vertex, first entries match half, least degrees all."""
     back = sp.diags_array([1.0, 1.0, 1.0], offsets=[-1, 0, 1], shape=(30_000, 30_000))
@@ -410,16 +393,6 @@ def test_labels_that_rise_by_pushes_alone_prove_what_they_say(A):
     """It may give up; where it does not, the matching is maximum."""
     step, maximum = push_without_transpose(A)
     assert step.exhausted or maximum
-
-
-def test_a_scrambled_mesh_of_long_lists_is_pushed_through():
-    """Of 27 entries in most rows, on a cube."""
-    line = sp.csr_array(grid(22, 1))
-    A = scrambled(sp.csr_array(sp.kron(sp.kron(line, line), line)), 35)
-    m, info = sm.maximum_transversal(A, return_info=True)
-    certify(A, m)
-    assert "push_relabel" in names(info)
-    assert "pothen_fan" not in names(info)
 
 
 def test_searches_end_when_no_column_is_free():

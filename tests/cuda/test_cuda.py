@@ -18,7 +18,7 @@ import sparsematch as sm
 import test_decomposition
 from calls import certify, grid, random_matrix, scrambled, solve
 from gallery import GALLERY
-from gpu_calls import CUPY, HAS_GPU, host, mates_to_gpu, to_gpu
+from gpu_calls import CUPY, HAS_GPU, form_on_host, host, mates_to_gpu, to_gpu
 from sparsematch._types import arrays
 from strategies import INDEX_TYPES, larger, matrices, partial_matching, with_index_type
 
@@ -26,11 +26,6 @@ pytestmark = pytest.mark.kernels
 
 EXACT = [engine.name for engine in sm.engines("exact", backend="cupy")]
 METHOD = "auto" if "auto" in EXACT else "apfb"
-
-
-def on_host(form):
-    """The block form with its arrays in host memory."""
-    return sm.BlockForm(*(host(array) for array in form), form.matching.get())
 
 
 def lives_on_gpu(*things):
@@ -60,7 +55,7 @@ def check_everything(A):
     assert all(np.array_equal(host(x), y) for x, y in zip(m.pairs(), m.get().pairs(), strict=True))
     form = sm.block_triangular_form(B, method=METHOD)
     assert lives_on_gpu(*form)
-    test_decomposition.check(A, on_host(form))
+    test_decomposition.check(A, form_on_host(form))
     assert sm.is_block_form(B, form)
     n, rows, cols = sm.connected_components(B)
     assert lives_on_gpu(rows, cols)
@@ -82,7 +77,7 @@ def test_random_matrices(A):
 def test_every_exact_engine_leads_to_the_same_form(name):
     A = random_matrix(300, 290, 2, seed=83)
     form, usual = sm.block_triangular_form(to_gpu(A), method=name), sm.block_triangular_form(A)
-    assert test_decomposition.blocks_of(on_host(form)) == test_decomposition.blocks_of(usual)
+    assert test_decomposition.blocks_of(form_on_host(form)) == test_decomposition.blocks_of(usual)
 
 
 def test_properties_and_permutation(matrix):

@@ -11,7 +11,7 @@ import oracle
 import sparsematch as sm
 import test_decomposition
 from calls import grid, random_matrix, scrambled
-from gpu_calls import CUPY, host, one_call, to_gpu
+from gpu_calls import CUPY, form_on_host, host, one_call, to_gpu
 from sparsematch._engines.cuda.core import host_fallback
 from sparsematch._engines.cuda.core.by_products import DeviceByProducts
 from sparsematch._engines.cuda.decomposition import block_form
@@ -45,10 +45,6 @@ def ladder(n):
 
 def names(info):
     return [step.engine for step in info.steps]
-
-
-def on_host(form):
-    return sm.BlockForm(*(host(array) for array in form), form.matching.get())
 
 
 @pytest.mark.parametrize("dtype", INDEX_TYPES)
@@ -127,9 +123,9 @@ def test_the_block_form_is_the_same_wherever_it_is_found(make, form, monkeypatch
     usual = sm.block_triangular_form(A)
     for found in (left, kept):
         assert isinstance(found.row_perm, CUPY.ndarray)
-        test_decomposition.check(A, on_host(found))
+        test_decomposition.check(A, form_on_host(found))
         expected = test_decomposition.blocks_of(usual)
-        assert test_decomposition.blocks_of(on_host(found)) == expected
+        assert test_decomposition.blocks_of(form_on_host(found)) == expected
 
 
 def triangle(n):
@@ -162,7 +158,7 @@ def test_the_block_form_goes_where_the_matching_went(monkeypatch):
     A = triangle(1 << 14)
     with one_call:
         form = sm.block_triangular_form(to_gpu(A))
-    test_decomposition.check(A, on_host(form))
+    test_decomposition.check(A, form_on_host(form))
     assert form.n_blocks == A.shape[0]
 
 
@@ -204,7 +200,7 @@ def test_a_decomposition_that_is_deep_gets_a_matching_in_order(
     first_fit = sm.maximum_transversal(A, method="none", init="cheap")
     assert first_fit.is_perfect == order
     with one_call:
-        form = on_host(sm.block_triangular_form(to_gpu(A)))
+        form = form_on_host(sm.block_triangular_form(to_gpu(A)))
     ((matching, _),) = given_to_the_host
     assert matching.is_perfect
     assert (matching == first_fit) == order
@@ -228,7 +224,7 @@ def test_any_search_of_a_block_form_may_be_cut_short(least, seed, monkeypatch):
     monkeypatch.setattr(auto, "POLICY", with_levels(2**31 - 1))
     monkeypatch.setattr(host_fallback, "allowed_levels", lambda *_: least)
     with one_call:
-        form = on_host(sm.block_triangular_form(to_gpu(A)))
+        form = form_on_host(sm.block_triangular_form(to_gpu(A)))
     test_decomposition.check(A, form)
     assert test_decomposition.blocks_of(form) == test_decomposition.blocks_of(
         sm.block_triangular_form(A)

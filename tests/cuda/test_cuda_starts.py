@@ -17,6 +17,7 @@ from sparsematch._engines.cuda.core.transpose import transpose
 from sparsematch._engines.cuda.matching import (
     karp_sipser,
     min_degree,
+    one_block,
     rare_columns,
     row_singletons,
 )
@@ -200,6 +201,16 @@ def test_no_search_needs_what_is_finished(start):
         assert len(rows) < 0.9 * B.shape[0]
         rest = sm.structural_rank(sp.csr_array(B)[rows][:, cols])
         assert matching.cardinality + rest == sm.structural_rank(B)
+
+
+@pytest.mark.parametrize("form", [sp.csr_array, sp.csc_array])
+def test_what_a_start_has_finished_is_turned_round_with_the_matrix(form, monkeypatch):
+    """A tall matrix is searched from its columns; the start went from the rows."""
+    monkeypatch.setattr(one_block, "fits", lambda _: False)
+    A = sp.block_diag([np.ones((300, 1)), random_matrix(600, 600, 4, 2)])
+    B = form(A) if form is sp.csr_array else form(A.T)
+    m = sm.maximum_transversal(to_gpu(B), init="karp_sipser")
+    oracle.assert_maximum(B, host(m.row_mate), host(m.col_mate))
 
 
 def test_leaves_of_hubs_come_first():

@@ -100,6 +100,11 @@ def host(array):
     return array.get() if isinstance(array, CUPY.ndarray) else array
 
 
+def form_on_host(form):
+    """A block form with its arrays in host memory."""
+    return sparsematch.BlockForm(*(host(array) for array in form), form.matching.get())
+
+
 def on_device(A, mates=None):
     """The view of A as an engine gets it, and a matching of it: empty, or with these mates."""
     graph = as_bipartite(to_gpu(A))

@@ -8,15 +8,14 @@ threaded C++ take their place. Checks are called as those of mpi_checks.py are.
 """
 
 import itertools
-from pathlib import Path
 
 import numpy as np
-import scipy.io
 import scipy.sparse as sp
 
 import mpi_checks
 import oracle
 import sparsematch as sm
+import suitesparse
 from gpu_calls import CUPY, host, values_to_gpu
 from gpu_ranks import assert_gathers, constants, distribute, on_own_gpus, use_own_gpu
 from graphs import assert_maximal, graph, random_graph
@@ -27,8 +26,6 @@ from rank_driver import run_script
 from sparsematch._engines.nccl.core.exchange import Exchange
 from sparsematch._engines.nccl.matching import gathered, min_degree
 from strategies import partial_matching
-
-ROOT = Path(__file__).resolve().parents[2]
 
 
 def cases(comm):
@@ -116,14 +113,8 @@ def check_larger_matrices(comm, folder):
 
 def check_real_matrices(comm, folder):
     """A chemical plant, and where the others are, all coarse parts, tall and wide."""
-    matrices = {
-        "west0479": scipy.io.mmread(ROOT / "docs/getting_started/west0479.mtx", spmatrix=False)
-    }
-    data = ROOT.parent / "shared" / "data"
-    for name in ("basis_d2q06c", "LISWET4_A", "QPCBOEI1_A", "494_bus", "GD06_theory"):
-        if (data / f"{name}.npz").exists():
-            matrices[name] = sp.load_npz(data / f"{name}.npz")
-    for A in map(sp.csr_array, matrices.values()):
+    names = "west0479", "494_bus", "lp_25fv47", "celegansneural", "illc1033", "lp_scorpion"
+    for A in (sp.csr_array(suitesparse.load(name)) for name in names if suitesparse.find(name)):
         starts = [A.shape[0] * k // comm.size for k in range(comm.size + 1)]
         D, rank = distribute(comm, A, starts), sm.structural_rank(A)
         with constants(capacity=64):

@@ -30,12 +30,6 @@ def block_triangular_form(
     return operations(DistributedDecompositionOps, A.backend).block_form(A, maximum, run)
 
 
-def is_reducible(A: DistributedCSR, *, workers: int | None, device: str | None) -> bool:
-    """Tell whether the block form has more than one block. Collective."""
-    form = block_triangular_form(A, workers=workers, device=device, call="is_reducible")
-    return form.is_reducible
-
-
 def coarse_dulmage_mendelsohn(
     A: DistributedCSR, matching: Any, *, method: str, workers: int | None, device: str | None
 ) -> CoarseParts:

@@ -38,21 +38,18 @@ def maximum_transversal(
 
 
 def structural_rank(
-    A: DistributedCSR, *, method: str, workers: int | None, device: str | None
+    A: DistributedCSR,
+    *,
+    method: str = "auto",
+    workers: int | None,
+    device: str | None,
+    call: str = "structural_rank",
 ) -> int:
     """Count the pairs of a maximum transversal. Collective."""
-    with agreed(A, "structural_rank"):
+    with agreed(A, call):
         refuse_device(device)
         resolve_workers(workers)
     return maximum_matching(A, method=method, workers=workers)[0].cardinality
-
-
-def is_structurally_singular(A: DistributedCSR, *, workers: int | None, device: str | None) -> bool:
-    """Tell whether a matrix is rank deficient whatever the values of its entries. Collective."""
-    with agreed(A, "is_structurally_singular"):
-        refuse_device(device)
-        resolve_workers(workers)
-    return maximum_matching(A, workers=workers)[0].cardinality < min(A.shape)
 
 
 def maximum_matching(

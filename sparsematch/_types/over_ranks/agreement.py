@@ -48,17 +48,17 @@ def collect(comm: Any, call: str, make: Callable[[], _T], **same: Any) -> list[_
     ValueError
         If one of `same` differs.
     """
-    error, facts, given = None, None, {}
+    error, made, given = None, None, {}
     try:
-        facts = make()
+        made = make()
         given = {name: repr(value) for name, value in same.items()}
     except Exception as caught:
         error = caught
     if size_of(comm) == 1:
         if error is not None:
             raise error
-        return [facts]  # type: ignore[list-item]
-    everywhere = comm.allgather((call, error and _portable(error), facts, given))
+        return [made]  # type: ignore[list-item]
+    everywhere = comm.allgather((call, error and _portable(error), made, given))
     _check_calls([there for there, *_ in everywhere])
     for rank, (_, found, *_) in enumerate(everywhere):
         if found:
@@ -67,7 +67,7 @@ def collect(comm: Any, call: str, make: Callable[[], _T], **same: Any) -> list[_
             agreed.agreed = True  # no rank waits for another one
             raise agreed from error
     _check_equal([there for *_, there in everywhere])
-    return [facts for _, _, facts, _ in everywhere]
+    return [made for _, _, made, _ in everywhere]
 
 
 def agree(comm: Any, call: str, error: Exception | None = None, **same: Any) -> None:

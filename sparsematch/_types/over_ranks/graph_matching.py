@@ -27,7 +27,7 @@ class DistributedGraphMatching(DistributedMatching):
     col_mate : ndarray of int32 or int64, shape (own columns,)
         The same for ``first_col + k``: where ranks own other columns than rows, other mates.
     layout : DistributedCSR
-        The matrix, which says who owns what.
+        The matrix, with the rows and columns that each rank owns.
     weight : float
         The sum of the magnitudes of the matched edges of all ranks; without weights, the number of
         pairs. On another number of ranks its last digits may differ, as it is added up in another

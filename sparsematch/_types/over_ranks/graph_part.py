@@ -18,7 +18,7 @@ class GraphPart(Adjacency):
     Attributes
     ----------
     layout : DistributedCSR
-        The matrix, which says who owns what.
+        The matrix, with the rows and columns that each rank owns.
     """
 
     layout: DistributedCSR
@@ -50,7 +50,7 @@ class LocalMaxPart(Protocol):
     """Local max on the vertices of one rank. What is done with its arrays is up to the caller."""
 
     def start(self, workers: int, /) -> Messages:
-        """Match what needs no message, with so many threads."""
+        """Match what needs no message."""
 
     def receive(self, to: IndexArray, what: IndexArray, /) -> Messages:
         """Go on with the messages of other ranks."""

@@ -27,7 +27,7 @@ class DistributedMatching(Mates):
     col_mate : ndarray of int32 or int64, shape (own columns,)
         ``col_mate[k]`` is the row matched with column ``first_col + k``, or -1.
     layout : DistributedCSR
-        The matrix, which says who owns what.
+        The matrix, with the rows and columns that each rank owns.
     serial : int
         The number of this matching among all that rank 0 has frozen: the same on all ranks.
 
@@ -157,9 +157,9 @@ class DistributedMatching(Mates):
         """Count the pairs of all ranks, and make the arrays read-only. Collective."""
         own = int(namespace(self.row_mate).count_nonzero(self.row_mate >= 0))
         call = call_on(self.layout, "DistributedMatching.freeze")
-        facts = collect(self.layout.comm, call, lambda: (own, next(_frozen)))
-        object.__setattr__(self, "_cardinality", sum(count for count, _ in facts))
-        object.__setattr__(self, "serial", facts[0][1])
+        counts = collect(self.layout.comm, call, lambda: (own, next(_frozen)))
+        object.__setattr__(self, "_cardinality", sum(count for count, _ in counts))
+        object.__setattr__(self, "serial", counts[0][1])
         return self if writeable else Mates.freeze(self)
 
     def __repr__(self) -> str:

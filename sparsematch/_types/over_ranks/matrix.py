@@ -6,7 +6,7 @@ row. Columns are owned by ranks too, as equal blocks, for what is known of a col
 label.
 
 Creating one is collective: all ranks of the communicator take part, and what one of them finds
-wrong is raised on all. `A.row_starts` and `A.col_starts` say who owns what: rank r has rows
+wrong is raised on all. `A.row_starts` and `A.col_starts` are the boundaries: rank r has rows
 ``row_starts[r]:row_starts[r + 1]`` and columns ``col_starts[r]:col_starts[r + 1]``. Nothing of the
 size of the whole matrix is on one rank.
 """
@@ -144,7 +144,7 @@ class DistributedCSR:
         check_communicator(comm)
         parts: list[Any] = []
 
-        def check() -> row_blocks.BlockFacts:
+        def check() -> row_blocks.BlockFields:
             n_rows, n_cols = row_blocks.read_shape(shape)
             check_count("first_row", first_row)
             parts[:] = row_blocks.read_block(indptr, indices, values, n_rows, n_cols)
@@ -152,14 +152,14 @@ class DistributedCSR:
             kind = "none" if given is None else str(given.dtype)
             sizes = int(first_row), local.size - 1, int(local[-1])
             memory = row_blocks.memory_of(local)
-            return row_blocks.BlockFacts(
+            return row_blocks.BlockFields(
                 (n_rows, n_cols), *sizes, kind, memory, next(_constructions)
             )
 
-        facts = collect(comm, "DistributedCSR", check)
-        row_blocks.check_together(facts)
-        ends = [fact.first_row + fact.n_rows for fact in facts]
-        n_rows, n_cols = facts[0].shape
+        blocks = collect(comm, "DistributedCSR", check)
+        row_blocks.check_together(blocks)
+        ends = [block.first_row + block.n_rows for block in blocks]
+        n_rows, n_cols = blocks[0].shape
         rank, size = rank_of(comm), size_of(comm)
         col_starts = balanced(n_cols, size)
         fields = {
@@ -167,9 +167,9 @@ class DistributedCSR:
             "n_rows": n_rows,
             "n_cols": n_cols,
             "backend": "nccl" if on_gpu(parts[0]) else "mpi",
-            "nnz": sum(fact.nnz for fact in facts),
-            "largest_nnz": max(fact.nnz for fact in facts),
-            "serial": facts[0].serial,
+            "nnz": sum(block.nnz for block in blocks),
+            "largest_nnz": max(block.nnz for block in blocks),
+            "serial": blocks[0].serial,
             "first_row": int(first_row),
             "first_col": int(col_starts[rank]),
             "row_starts": np.array([0, *ends], np.int64),
@@ -327,7 +327,7 @@ OverRanks = TypeVar("OverRanks", bound=DistributedCSR)
 
 
 def balanced(n: int, n_ranks: int) -> IndexArray:
-    """Return where each of so many nearly equal blocks of ``range(n)`` begins, and the end."""
+    """Return where each of `n_ranks` nearly equal blocks of ``range(n)`` begins, and the end."""
     return np.array([n * rank // n_ranks for rank in range(n_ranks + 1)], np.int64)
 
 

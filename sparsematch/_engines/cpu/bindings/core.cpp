@@ -50,7 +50,6 @@ void bind(nb::module_& m) {
 }  // namespace
 
 NB_MODULE(_core, m) {
-    nb::set_leak_warnings(false);  // LIMITS of lu/block_lu.py lives until the process ends
     m.def("set_main_thread", [](std::uint64_t ident) { main_thread = ident; });
     bind<std::int32_t>(m);
     bind<std::int64_t>(m);

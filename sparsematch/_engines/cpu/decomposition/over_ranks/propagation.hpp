@@ -17,8 +17,6 @@ namespace sparsematch::over_ranks {
 
 template <class Index>
 class Propagation {
-    static constexpr Index no_label = -1;
-
   public:
     // `label` of each own vertex, -1 for none, is raised. `budget`: about how many entries a step
     // reads.
@@ -28,7 +26,7 @@ class Propagation {
           owners_(std::move(owners)), messages_(owners_.size(), 1),
           is_pending_(static_cast<std::size_t>(owners_.n())),
           sent_(owners_.size() > 1 ? cache_size(indptr_[owners_.n()]) : 1,
-                Sent{no_label, no_label}) {
+                Sent{UNMATCHED<Index>, UNMATCHED<Index>}) {
         for (Index v = 0; v < owners_.n(); ++v)
             if (label_[v] >= 0) defer(v);
     }
