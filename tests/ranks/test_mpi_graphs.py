@@ -114,7 +114,7 @@ def test_a_communicator_of_none_is_one_process():
     assert matching.gather() == sm.approximate_matching(G)
     assert np.array_equal(matching.as_permutation(), sm.approximate_matching(G).as_permutation())
     assert repr(matching).startswith("DistributedGraphMatching(80 vertices, cardinality ")
-    assert isinstance(sm.maximal_matching(D), sm.GraphMatching)
+    assert isinstance(sm.maximal_matching(D), sm.DistributedGraphMatching)
     names = {engine.name: engine for engine in sm.engines("approximate", backend="mpi")}
     assert set(names) == {"auto", "local_max"}
     assert names["local_max"].guarantee == 0.5
