@@ -3,9 +3,11 @@
 import ast
 import functools
 import re
+import sys
 from pathlib import Path
 
 import pytest
+import scipy.sparse as sp
 
 import sparsematch
 from source_sizes import functions
@@ -183,6 +185,19 @@ def test_an_engine_has_a_file_of_its_name(engine):
         folder = CPU if engine.backend == "numpy" else CUDA
         suffix = ".hpp" if engine.backend == "numpy" and engine.name != "auto" else ".py"
         assert list((folder / "matching").rglob(engine.name + suffix))
+
+
+def test_a_call_of_one_process_enters_no_file_of_ranks():
+    A = sp.csr_array([[1, 0, 1], [1, 0, 0], [0, 1, 1]])
+    entered = set()
+    sys.setprofile(lambda frame, *_: entered.add(frame.f_code.co_filename))
+    try:
+        sparsematch.block_triangular_form(A)
+    finally:
+        sys.setprofile(None)
+    ours = [name for name in entered if name.startswith(str(Path(sparsematch.__file__).parent))]
+    assert len(ours) > 10
+    assert not [name for name in ours if "over_ranks" in name or "distributed" in name]
 
 
 def test_nothing_is_left_for_later():
