@@ -227,9 +227,7 @@ def test_thousands_are_separated_in_every_picture():
 
 
 @pytest.mark.parametrize(
-    "shape",
-    [(1_000_000, 500_000), (1_000_000, 1000), (1000, 10_000_000)],
-    ids=str,
+    "shape", [(1_000_000, 500_000), (1_000_000, 1000), (1000, 10_000_000)], ids=str
 )
 def test_numbers_at_the_axes_do_not_overlap(shape):
     A = sp.csr_array((np.ones(2), ([0, 1], [0, 0])), shape=shape)

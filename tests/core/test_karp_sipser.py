@@ -164,11 +164,7 @@ def test_chains_and_hubs(workers):
     triangle = sp.triu(random_matrix(n, n, 4, seed=6)) + sp.eye_array(n)
     for A in (scrambled(path, 7), sp.eye_array(n) + hub, scrambled(triangle, 8)):
         m = sm.maximum_transversal(
-            A,
-            init="karp_sipser",
-            method="none",
-            options={"degree_one_only": True},
-            workers=workers,
+            A, init="karp_sipser", method="none", options={"degree_one_only": True}, workers=workers
         )
         certify(A, m, rank=n)
 

@@ -70,11 +70,7 @@ def test_the_values_measured_against_are_copies():
 
 def test_an_easy_right_hand_side_first():
     M = np.array(
-        [
-            [0.0, -1.366e-14, -0.9303],
-            [7.317e-15, -1.63e-14, -0.5388],
-            [0.0, -1.282e-14, -4.186e-15],
-        ]
+        [[0.0, -1.366e-14, -0.9303], [7.317e-15, -1.63e-14, -0.5388], [0.0, -1.282e-14, -4.186e-15]]
     )
     lu = solvers.splu(sp.csc_array(M))
     lu.solve(np.zeros(3))
