@@ -337,8 +337,7 @@ def main():
         figure.savefig(path, dpi=110)
         plt.close(figure)
         print(path)
-    return 0
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    main()

@@ -78,8 +78,8 @@ print(structural_rank(incidence(reactor, "F rho c_A c_B r T V")[0]))
 # ------------------
 #
 # A second voltage source is connected by mistake where there is one, in a circuit of
-# several hundred equations, randomly permuted. The conflict is short all the same: the
-# voltage is set twice, and how the current divides is not set at all.
+# several hundred equations, randomly permuted. The conflict is short all the same:
+# the voltage is set twice, and how the current divides is not set at all.
 
 A = short_circuit(build_circuit(600, seed=7)).matrix
 order = np.random.default_rng(23).permutation(A.shape[0])
