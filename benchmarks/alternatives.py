@@ -14,8 +14,6 @@ must agree, and with them the sizes of the parts where they are computed.
 import importlib.util
 import itertools
 import json
-import sys
-import tempfile
 from importlib import metadata
 
 import numpy as np
@@ -142,11 +140,11 @@ def is_there(package):
     return importlib.util.find_spec(package) is not None
 
 
-def lines_of(table, title, saved, limit):
+def lines_of(table, title, chosen, limit):
     """Yield the lines of one table."""
     heads = [name for name, (package, _) in TABLES[table].items() if is_there(package)]
     yield from (f"*{title}:*", "")
-    cells = (row(table, name, A, path, limit) for name, A, path in saved)
+    cells = (row(table, *saved, limit) for saved in matrices.saved(chosen))
     yield from driver.table(["matrix", "entries", *heads], cells)
 
 
@@ -158,21 +156,15 @@ def main():
     chosen = matrices.chosen(parser, args)
     packages = {package for table in TABLES.values() for package, _ in table.values()}
     found = [f"{name} {metadata.version(name)}" for name in sorted(packages) if is_there(name)]
-    with tempfile.TemporaryDirectory() as folder:
-        saved = []
-        for name, make in chosen:
-            saved.append((name, matrices.pattern_of(make()), f"{folder}/{len(saved)}.npz"))
-            sp.save_npz(saved[-1][2], saved[-1][1], compressed=False)
-        matching = "A maximum matching; the others as multiples of our time"
-        lines = itertools.chain(
-            lines_of("matching", matching, saved, args.limit),
-            [""],
-            lines_of("parts", "The Dulmage-Mendelsohn parts", saved, args.limit),
-        )
-        conditions = f"{', '.join(found)}; {driver.processor()}."
-        driver.publish(lines, args, "table of alternatives", conditions)
-    return 0
+    matching = "A maximum matching; the others as multiples of our time"
+    lines = itertools.chain(
+        lines_of("matching", matching, chosen, args.limit),
+        [""],
+        lines_of("parts", "The Dulmage-Mendelsohn parts", chosen, args.limit),
+    )
+    conditions = f"{', '.join(found)}; {driver.processor()}."
+    driver.publish(lines, args, "table of alternatives", conditions)
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    main()

@@ -16,9 +16,6 @@ against SciPy's where it finished. Each of the three is measured in a process of
 stopped at the limit. benchmarks/README.md says what is fair.
 """
 
-import os
-import sys
-import tempfile
 import time
 
 import numpy as np
@@ -29,15 +26,9 @@ import matrices
 from driver import three
 
 HEADS = [
-    "matrix",
-    "rows x columns",
-    "entries",
-    "rank",
-    "transversal, ms (SpMV)",
-    "block form, ms (SpMV)",
-    "SciPy, ms (SpMV)",
-    "SciPy / transversal",
-]
+    "matrix", "rows x columns", "entries", "rank", "transversal, ms (SpMV)",
+    "block form, ms (SpMV)", "SciPy, ms (SpMV)", "SciPy / transversal",
+]  # fmt: skip
 
 
 def transversal(path, workers):
@@ -115,15 +106,6 @@ def time_cell(figures, limit):
     )
 
 
-def rows(chosen, args):
-    """Yield the cells of each matrix as soon as they are measured."""
-    with tempfile.TemporaryDirectory() as folder:
-        for name, make in chosen:
-            A, path = matrices.pattern_of(make()), os.path.join(folder, "A.npz")
-            sp.save_npz(path, A, compressed=False)
-            yield row(name, A, path, args)
-
-
 def main():
     """Print the table, and write it to the file that is given."""
     parser = driver.parser(
@@ -135,10 +117,9 @@ def main():
     generated = all(name in matrices.NAMES for name in args.names)
     what = "speed table" if generated else "table of real matrices"
     options = ("scale", "workers", "limit", "seed") if generated else ("workers", "limit")
-    lines = driver.table(HEADS, rows(chosen, args))
+    lines = driver.table(HEADS, (row(*saved, args) for saved in matrices.saved(chosen)))
     driver.publish(lines, args, what, driver.conditions(args, *options))
-    return 0
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    main()

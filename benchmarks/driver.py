@@ -167,6 +167,12 @@ def table(heads, rows):
         yield f"| {' | '.join(cells)} |"
 
 
+def show(heads, rows):
+    """Print a table line by line, as soon as the cells are there."""
+    for line in table(heads, rows):
+        print(line, flush=True)
+
+
 def conditions(args, *options, packages=("SciPy", "NumPy"), device=None):
     """What is measured, where and how, in one line."""
     names = ("sparsematch", *packages)

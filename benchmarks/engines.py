@@ -11,7 +11,6 @@ direction, as in Figure 7 of its paper (Azad, Buluç, Pothen, 2017).
 """
 
 import statistics
-import sys
 import time
 from functools import partial
 
@@ -93,11 +92,8 @@ def main():
     parser.add_argument("--engines", nargs="+", metavar="NAME", help="some engines only")
     matrices.add_argument(parser)
     args = parser.parse_args()
-    chosen = matrices.chosen(parser, args)
-    for line in driver.table(HEADS, rows(chosen, args)):
-        print(line, flush=True)
-    return 0
+    driver.show(HEADS, rows(matrices.chosen(parser, args), args))
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    main()

@@ -13,7 +13,6 @@ that find the same matching by design must have found it; the others must find a
 `paper_figures.py` compares the weights that they find.
 """
 
-import sys
 import time
 
 import numpy as np
@@ -103,10 +102,8 @@ def main():
     print(f"Times in {args.unit}, {args.weights} weights.\n")
     heads = ["graph", "vertices", "edges", "pass, ms", "call", *(e.name for e in ENGINES)]
     heads += ["networkit"] if networkit else []
-    for line in driver.table(heads, (row(name, args) for name in args.names)):
-        print(line, flush=True)
-    return 0
+    driver.show(heads, (row(name, args) for name in args.names))
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    main()

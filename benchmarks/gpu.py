@@ -239,8 +239,7 @@ def main():
     matrices.add_argument(parser)
     args = parser.parse_args()
     MEASURES[args.measure](args, matrices.chosen(parser, args))
-    return 0
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    main()

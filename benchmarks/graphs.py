@@ -85,13 +85,7 @@ def build(name, n, weights="random", seed=2013):
     rng = np.random.default_rng([seed, n])
     family = name.removesuffix("_scrambled")
     u, v, length = GENERATORS[family](rng, n)
-    n = (
-        int(max(u.max(), v.max())) + 1
-        if family == "grid"
-        else 1 << int(np.log2(n))
-        if family == "kron"
-        else n
-    )
+    n = {"grid": round(n**0.5) ** 2, "kron": 1 << int(np.log2(n))}.get(family, n)
     if name != family:
         names = rng.permutation(n)
         u, v = names[u], names[v]

@@ -6,10 +6,13 @@ The entry points are `build`, `load` for those in files, and `chosen` for what a
 
 import functools
 import pathlib
+import tempfile
 
 import numpy as np
 import scipy.sparse as sp
 from scipy.spatial import Delaunay
+
+import graphs
 
 
 def pattern(rows, cols, shape):
@@ -29,19 +32,13 @@ def scrambled(A, rng):
 
 def grid(rng, n):
     """Five-point differences on a square grid, numbered line by line, without the diagonal."""
-    side = round(n**0.5)
-    v = np.arange(side * side).reshape(side, side)
-    ends = [(v[:, :-1], v[:, 1:]), (v[:-1], v[1:])]
-    low, high = (np.concatenate([pair[k].ravel() for pair in ends]) for k in (0, 1))
-    return pattern(np.r_[low, high], np.r_[high, low], (v.size, v.size))
+    low, high, _ = graphs.grid(rng, n)
+    return pattern(np.r_[low, high], np.r_[high, low], (round(n**0.5) ** 2,) * 2)
 
 
 def mesh(rng, n):
     """Neighbours in a Delaunay triangulation of random points, numbered in strips."""
-    points = rng.random((n, 2))
-    strip = np.floor(points[:, 0] * np.sqrt(n) / 4)
-    points = points[np.lexsort((points[:, 1], strip))]
-    indptr, indices = Delaunay(points).vertex_neighbor_vertices
+    indptr, indices = Delaunay(graphs.in_strips(rng.random((n, 2)))).vertex_neighbor_vertices
     return pattern(np.repeat(np.arange(n), np.diff(indptr)), indices, (n, n))
 
 
@@ -125,6 +122,15 @@ def load(path):
 def pattern_of(A):
     """Return the pattern in CSR, with ones in single precision as values."""
     return sp.csr_array((np.ones(A.nnz, np.float32), A.indices, A.indptr), shape=A.shape)
+
+
+def saved(chosen):
+    """Yield each name with the pattern and a file of it, for processes that measure it."""
+    with tempfile.TemporaryDirectory() as folder:
+        for k, (name, make) in enumerate(chosen):
+            A, path = pattern_of(make()), f"{folder}/{k}.npz"
+            sp.save_npz(path, A, compressed=False)
+            yield name, A, path
 
 
 def add_argument(parser, default=NAMES):

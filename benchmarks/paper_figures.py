@@ -10,8 +10,7 @@ local_max_times         the same, Figs. 2, 3, 5-11: running time; on a GPU, too,
 local_max_rounds        the same, section 3: edges left, round by round
 
 Needs matplotlib. Real matrices are read from a folder of .npz files; without it their panels are
-left out, and so are engines that are not there. Times are the shortest of several calls of the
-engine, with one worker.
+left out. Times are the shortest of several calls of the engine, with one worker.
 """
 
 import sys
@@ -67,15 +66,6 @@ def fastest_on_gpu(G, method, repeats=5):
     times = benchmark(lambda: match(G, method), n_repeat=repeats, n_warmup=1)
     cupy.cuda.Device().synchronize()
     return float(times.gpu_times.min())
-
-
-def methods(*wanted, backend="numpy"):
-    """Those of the engines that are there."""
-    there = {engine.name for engine in sparsematch.engines("approximate", backend=backend)}
-    missing = [name for name in wanted if name not in there]
-    if missing:
-        print(f"left out, not there: {', '.join(missing)}", file=sys.stderr)
-    return [name for name in wanted if name in there]
 
 
 def gpu():
@@ -178,8 +168,6 @@ def legend_below(figure, ax, ncols):
 
 
 def red_blue_rounds(plt, given):
-    if not methods("red_blue"):
-        return None
     n = 1 << min(given.largest, 17)
     graphs = {"grid, as ecology1": grid_of(given.largest, "unit"), "Delaunay": build("delaunay", n)}
     graphs |= {"random geometric": build("rgg", n), "random, alpha = 16": build("random_16", n)}
@@ -197,8 +185,6 @@ def red_blue_rounds(plt, given):
 
 
 def red_blue_probability(plt, given):
-    if not methods("red_blue"):
-        return None
     G, p = grid_of(given.largest, "random"), np.linspace(0.05, 0.95, 19)
     runs = [match(G, "red_blue", options={"p": x}) for x in p]
     measured = {
@@ -228,9 +214,7 @@ def red_blue_probability(plt, given):
 
 
 def local_max_quality(plt, given):
-    if not methods("gpa"):
-        return None
-    names = methods("local_max", "red_blue", "hem")
+    names = "local_max", "red_blue", "hem"
     labels = {"local_max": "local_max = greedy = suitor"}
     figure, axes, real = panels_of_families(plt, given)
     for ax, (name, (title, _, _)) in zip(axes, FAMILIES.items(), strict=False):
@@ -254,13 +238,13 @@ def local_max_quality(plt, given):
 
 
 def local_max_times(plt, given):
-    names, on_gpu = methods(*STYLES), gpu()
-    there = methods("local_max", "red_blue", backend="cupy") if on_gpu else []
+    on_gpu = gpu()
+    there = ("local_max", "red_blue") if on_gpu else ()
     figure, axes, real = panels_of_families(plt, given)
     for ax, name in zip(axes, FAMILIES, strict=False):
         exponents = sizes(name, given.largest)
         x, graphs = [1 << k for k in exponents], [family(name, k) for k in exponents]
-        for method in names:
+        for method in STYLES:
             y = [fastest(G, method) * 2e9 / G.nnz for G in graphs]
             ax.plot(x, y, style(method), markersize=4, label=method)
         on_device = [on_gpu.csr_matrix(sp.csr_matrix(G)) for G in graphs] if there else []
@@ -269,7 +253,7 @@ def local_max_times(plt, given):
             ax.plot(x, y, style(method, "--"), markersize=4, label=f"{method}, GPU")
     if real:
         edges = [G.nnz // 2 for G in real.values()]
-        for method in names:
+        for method in STYLES:
             y = [fastest(G, method) * 1e9 / m for G, m in zip(real.values(), edges, strict=True)]
             axes[-1].plot(edges, y, style(method, ""), markersize=4)
         axes[-1].set(title="real matrices", xlabel="edges", xscale="log")
@@ -330,15 +314,11 @@ def main():
     given.out.mkdir(parents=True, exist_ok=True)
     for name in given.figures or FIGURES:
         figure = FIGURES[name](plt, given)
-        if figure is None:
-            print(f"{name}: left out", file=sys.stderr)
-            continue
         path = given.out / f"{name}.png"
         figure.savefig(path, dpi=110)
         plt.close(figure)
         print(path)
-    return 0
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    main()

@@ -61,10 +61,8 @@ def module_of_arrays(comm, args):
         return np
     import cupy
 
-    local, count = (
-        comm.Split_type(import_mpi().COMM_TYPE_SHARED),
-        cupy.cuda.runtime.getDeviceCount(),
-    )
+    local = comm.Split_type(import_mpi().COMM_TYPE_SHARED)
+    count = cupy.cuda.runtime.getDeviceCount()
     cupy.cuda.Device(local.rank % count).use()
     if local.size > count and comm.rank == 0:
         print("ranks share GPUs: arrays go through host memory", file=sys.stderr)
@@ -153,14 +151,8 @@ def measured(comm, name, entries, args):
         for what in ("levels", "rounds", "bytes_sent")
     )
     steps = ", ".join(f"{step.seconds:.3f}" for step in info.steps) if comm.size > 1 else ""
-    cells = [
-        f"{D.n_rows:,}",
-        f"{D.nnz:,}",
-        steps,
-        f"{levels:,}",
-        f"{rounds:,}",
-        f"{sent / 1e6:,.1f}",
-    ]
+    cells = [f"{D.n_rows:,}", f"{D.nnz:,}", steps]
+    cells += [f"{levels:,}", f"{rounds:,}", f"{sent / 1e6:,.1f}"]
     if args.bare:
         return seconds, [*cells, ""]
     parts = None if args.gpu else comm.gather((np.diff(D.indptr), D.indices))

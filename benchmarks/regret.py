@@ -32,7 +32,6 @@ import math
 import multiprocessing
 import pathlib
 import signal
-import sys
 import time
 from concurrent.futures import ProcessPoolExecutor
 
@@ -267,8 +266,7 @@ def main():
             lost[what][name] = value
     for what, values in lost.items():
         summarise(what, values)
-    return 0
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    main()

@@ -9,7 +9,6 @@ installed, by the system or within PyKLU from PyPI.
 """
 
 import math
-import sys
 
 import numpy as np
 import scipy.sparse as sp
@@ -112,14 +111,12 @@ def main():
     matrices.add_argument(parser, GENERATED)
     args = parser.parse_args()
     ratios = {"reducible": [], "irreducible": []}
-    for line in driver.table(HEADS, rows(matrices.chosen(parser, args), args.repeats, ratios)):
-        print(line, flush=True)
+    driver.show(HEADS, rows(matrices.chosen(parser, args), args.repeats, ratios))
     for kind, found in ratios.items():
         if found:
             mean = f"{driver.geometric_mean(found):.2f} in geometric mean"
             print(f"\n{kind}: splu / factorise {mean}, {min(found):.2f} at least")
-    return 0
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    main()

@@ -12,7 +12,6 @@ SciPy's objective, where it finished, must be the same. "rounded" is `approximat
 """
 
 import pathlib
-import sys
 from time import thread_time
 
 import numpy as np
@@ -24,16 +23,9 @@ import sparsematch as sm
 from driver import three
 
 HEADS = [
-    "matrix",
-    "rows x columns",
-    "entries",
-    "product, ms",
-    "rounded, ms",
-    "sum, ms",
-    "bottleneck, ms",
-    "SciPy, ms",
-    "SciPy / product",
-]
+    "matrix", "rows x columns", "entries", "product, ms", "rounded, ms", "sum, ms",
+    "bottleneck, ms", "SciPy, ms", "SciPy / product",
+]  # fmt: skip
 
 
 def load(path):
@@ -108,8 +100,7 @@ def main():
     parser.add_argument("--entries", type=int, default=50_000, help=text)
     args = parser.parse_args()
     ratios = []
-    for line in driver.table(HEADS, rows(args, ratios)):
-        print(line, flush=True)
+    driver.show(HEADS, rows(args, ratios))
     if not ratios:
         parser.error(f"no matrix to measure in {args.folder}")
     mean = three(driver.geometric_mean(ratios))
@@ -117,4 +108,4 @@ def main():
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    main()

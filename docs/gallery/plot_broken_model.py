@@ -8,8 +8,8 @@ equations that are too many for the variables in them, and variables that are to
 many for the equations that contain them. :func:`sparsematch.plot.spy_conflicts`
 draws both.
 
-:doc:`/howto/explain_a_singular_matrix` has these examples in full, with the terms
-and how to use them in a program.
+:doc:`/howto/explain_a_singular_matrix` has smaller examples, the terms, and how to
+use them in a program.
 """
 
 import matplotlib.pyplot as plt
@@ -39,40 +39,6 @@ def explain(model, variables):
 
 
 # %%
-# Two sources across one node
-# ---------------------------
-#
-# Three nodes, resistors between them, and a voltage source at node 1. A second
-# source is connected by mistake where the first one is.
-
-circuit = {
-    "currents at node 1": "v1 v2 i_A i_B",
-    "currents at node 2": "v1 v2 v3",
-    "currents at node 3": "v2 v3",
-    "source A": "v1",
-    "source B": "v1",
-}
-A, why = explain(circuit, "v1 v2 v3 i_A i_B")
-
-# %%
-# On the left the equations of the over-determined conflict are shaded in the matrix,
-# and the variables of the under-determined one. Beside it are the two alone, with
-# their names: the voltage is set twice, and how the current divides between the
-# sources is not set at all.
-
-spy_conflicts(
-    A, why, title="two sources across one node", figure=plt.figure(figsize=(11, 4.2))
-)
-plt.show()
-
-# %%
-# A resistance in one of the sources puts its current into its own equation, and
-# corrects the model.
-
-circuit["source B"] = "v1 i_B"
-A, why = explain(circuit, "v1 v2 v3 i_A i_B")
-
-# %%
 # A reactor with one equation forgotten
 # -------------------------------------
 #
@@ -91,7 +57,9 @@ reactor = {
 A, why = explain(reactor, "F rho c_A c_B r T V")
 
 # %%
-# The over-determined side points at the mistake itself. The under-determined side is
+# On the left the equations of the over-determined conflict are shaded in the matrix,
+# and the variables of the under-determined one. Beside it are the two alone, with
+# their names. The over-determined side points at the mistake itself. The other is
 # as small as it can be, and still has six variables: one more equation in any of
 # them would close the model.
 
@@ -106,40 +74,12 @@ reactor["equation of state"] = "rho c_A c_B"
 print(structural_rank(incidence(reactor, "F rho c_A c_B r T V")[0]))
 
 # %%
-# Measurements of a grid
-# ----------------------
-#
-# Power flows are measured on the lines of a grid, and the angles at its buses are to
-# be estimated from them. There are more measurements than angles, and two of the
-# angles are in none.
-
-measured = {
-    "flow 1-2": "th1 th2",
-    "flow 2-3": "th2 th3",
-    "flow 1-3": "th1 th3",
-    "flow 2-1": "th1 th2",
-    "reference": "th1",
-    "flow 4-5": "th4 th5",
-    "flow 5-6": "th5 th6",
-    "flow 4-6": "th4 th6",
-    "flow 6-5": "th5 th6",
-}
-A, why = explain(measured, "th1 th2 th3 th4 th5 th6 th7 th8")
-
-# %%
-# The picture shows the shortest conflict of each side; the text has the others.
-
-spy_conflicts(
-    A, why, title="measurements of a grid", figure=plt.figure(figsize=(11, 4.4))
-)
-plt.show()
-
-# %%
 # In a larger matrix
 # ------------------
 #
-# The first mistake again, in a circuit of several hundred equations, randomly
-# permuted. The conflict is as short as before.
+# A second voltage source is connected by mistake where there is one, in a circuit of
+# several hundred equations, randomly permuted. The conflict is short all the same:
+# the voltage is set twice, and how the current divides is not set at all.
 
 A = short_circuit(build_circuit(600, seed=7)).matrix
 order = np.random.default_rng(23).permutation(A.shape[0])

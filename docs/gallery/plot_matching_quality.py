@@ -44,14 +44,6 @@ def random(n, alpha):
     return sp.csr_array(half + half.T)
 
 
-def grid(side):
-    """The five-point grid."""
-    line = sp.diags_array([1.0, 1.0], offsets=[-1, 1], shape=(side, side))
-    return (
-        sp.kron(line, sp.eye_array(side)) + sp.kron(sp.eye_array(side), line)
-    ).tocsr()
-
-
 # %%
 # Weight
 # ------
@@ -121,56 +113,6 @@ ax.set(
 )
 ax.grid(alpha=0.3)
 ax.legend(frameon=False)
-plt.show()
-
-# %%
-# How many to colour blue
-# -----------------------
-#
-# In each round of ``red_blue`` a vertex is blue with probability p and proposes, or
-# red and chooses among proposals. In a large random graph the first round matches 2
-# (1 - p) (1 - exp(-p / (1 - p))) of the vertices, most for p = 0.534, and so it does
-# on a grid.
-
-G = grid(150)
-p = np.linspace(0.05, 0.95, 19)
-steps = [
-    approximate_matching(
-        G,
-        method="red_blue",
-        weights=False,
-        rng=1,
-        options={"p": x},
-        return_info=True,
-    ).info.steps[0]
-    for x in p
-]
-figure, (left, right) = plt.subplots(1, 2, figsize=(9.5, 3.8), layout="constrained")
-fine = np.linspace(0.001, 0.999, 400)
-left.plot(
-    fine, 2 * (1 - fine) * (1 - np.exp(-fine / (1 - fine))), "k-", label="theory"
-)
-left.plot(
-    p,
-    [step.matched[0] / G.shape[0] for step in steps],
-    "oC3",
-    markersize=4,
-    label="measured",
-)
-left.axvline(0.53406, color="0.6", linestyle=":")
-left.set(
-    xlabel="probability of blue, p", ylabel="share of the vertices, first round"
-)
-left.legend(frameon=False, loc="lower center")
-for k, color in ((1, "C1"), (9, "C3"), (14, "C2")):
-    matched = np.array([0, *steps[k].matched]) / G.shape[0]
-    right.plot(matched, "o-", color=color, markersize=3, label=f"p = {p[k]:.2f}")
-right.set(
-    xlabel="rounds", ylabel="share of the vertices that are matched", xlim=(0, 30)
-)
-right.legend(frameon=False, loc="lower right")
-for ax in (left, right):
-    ax.grid(alpha=0.3)
 plt.show()
 
 # %%
