@@ -15,14 +15,7 @@ from typing import BinaryIO, NamedTuple
 from sparsematch._io.errors import UnreadableFile
 
 #: Numbers of an entry beside its place.
-NUMBERS = {
-    "pattern": 0,
-    "real": 1,
-    "double": 1,
-    "integer": 1,
-    "unsigned-integer": 1,
-    "complex": 2,
-}
+NUMBERS = {"pattern": 0, "real": 1, "double": 1, "integer": 1, "unsigned-integer": 1, "complex": 2}
 _SYMMETRIES = "general", "symmetric", "skew-symmetric", "hermitian"
 
 #: Bytes that are checked at a time: a few million take the interpreter's overhead per piece below

@@ -6,13 +6,7 @@ from typing import Any
 import numpy as np
 
 from sparsematch._types import conventions
-from sparsematch._types.arrays import (
-    UNMATCHED,
-    IndexArray,
-    namespace,
-    on_gpu,
-    unmatched,
-)
+from sparsematch._types.arrays import UNMATCHED, IndexArray, namespace, on_gpu, unmatched
 from sparsematch._types.bipartite import BipartiteCSR
 from sparsematch._types.mates import Mates
 

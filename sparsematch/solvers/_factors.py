@@ -137,14 +137,7 @@ class BlockFactors:
         columns = b.view(self.dtype)
         external = self._solve_external if self._external else None
         x, errors = solve(
-            self.numbers,
-            graph,
-            measured.values,
-            measured.largest,
-            columns,
-            trans,
-            external,
-            check,
+            self.numbers, graph, measured.values, measured.largest, columns, trans, external, check
         )
         if b.dtype != self.dtype:
             errors = errors.reshape(-1, 2).max(axis=1)

@@ -9,12 +9,7 @@ from sparsematch._engines.cuda.core import compile, thresholds
 from sparsematch._engines.cuda.decomposition import block_form, connected_components
 from sparsematch._engines.cuda.graph import local_max
 from sparsematch._engines.cuda.graph import rounds as general
-from sparsematch._engines.cuda.matching import (
-    apfb,
-    karp_sipser,
-    ms_bfs,
-    start_common,
-)
+from sparsematch._engines.cuda.matching import apfb, karp_sipser, ms_bfs, start_common
 from sparsematch._engines.cuda.matching.choice import POLICY
 
 _Module = tuple[str, "np.dtype[Any]", dict[str, int]]

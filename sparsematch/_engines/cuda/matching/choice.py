@@ -234,12 +234,7 @@ RULES = (
         "all of it fits into the shared memory of a block",
         "end",
     ),
-    Rule(
-        "transpose",
-        _is_tall,
-        "more than {tall} times as many rows as columns",
-        "next rule",
-    ),
+    Rule("transpose", _is_tall, "more than {tall} times as many rows as columns", "next rule"),
     Rule(
         "diagonal",
         lambda f, p: not f.warm and _lists(f, p).has_diagonal,
