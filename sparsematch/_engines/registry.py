@@ -38,36 +38,18 @@ _Ops = TypeVar("_Ops")
 
 @dataclass(slots=True)
 class Run:
-    """One call's settings, and the account that engines write of it.
+    """One call's settings, and the account that engines write of it."""
 
-    Attributes
-    ----------
-    workers : int
-        Threads that an engine may use.
-    seed : int
-        Where its random choices start.
-    options : mapping
-        Options that differ from the defaults; an engine takes those that are its own.
-    detailed : bool
-        Whether time per kind of step and width per level are wanted.
-    transposes_built : int
-        How many were built: none or one, but for engines that transpose for themselves.
-    transpose_seconds : float
-        Time they took to build.
-    warm : bool
-        Whether the matching was not empty at the start.
-    steps : list of StepInfo
-        One entry for each engine that ran.
-    """
-
-    workers: int = 1
-    seed: int = 0
+    workers: int = 1  #: Threads that an engine may use.
+    seed: int = 0  #: Where its random choices start.
+    #: Options that differ from the defaults; an engine takes those that are its own.
     options: Mapping[str, bool | float] = field(default_factory=dict)
-    detailed: bool = False
+    detailed: bool = False  #: Whether time per kind of step and width per level are wanted.
+    #: How many were built: none or one, but for engines that transpose for themselves.
     transposes_built: int = 0
-    transpose_seconds: float = 0.0
-    warm: bool = False
-    steps: list[StepInfo] = field(default_factory=list)
+    transpose_seconds: float = 0.0  #: Time they took to build.
+    warm: bool = False  #: Whether the matching was not empty at the start.
+    steps: list[StepInfo] = field(default_factory=list)  #: One entry for each engine that ran.
 
 
 @dataclass(kw_only=True, slots=True)
@@ -75,21 +57,15 @@ class ByProducts:
     """What a step knows when it is done, beside the matching: each back-end adds its own.
 
     The next step takes them over: it may write to them, and returns them.
-
-    Attributes
-    ----------
-    transposed : BipartiteCSR or None
-        The transpose of the graph, once a step has needed it.
-    finished : pair or None
-        Finished rows and columns, of the compressed dimension first: no search for augmenting paths
-        needs to enter them, as some maximum matching that contains the one at hand has no other
-        pairs there. Flags in host memory, bit sets on a GPU.
-    most_pairs : int or None
-        Upper bound of the pairs of any matching, where a heuristic has found one.
     """
 
+    #: The transpose of the graph, once a step has needed it.
     transposed: BipartiteCSR | None = None
+    #: Finished rows and columns, of the compressed dimension first: no search for augmenting paths
+    #: needs to enter them, as some maximum matching that contains the one at hand has no other
+    #: pairs there. Flags in host memory, bit sets on a GPU.
     finished: tuple[Any, Any] | None = None
+    #: Upper bound of the pairs of any matching, where a heuristic has found one.
     most_pairs: int | None = None
 
 
@@ -103,22 +79,17 @@ class Engine(EngineInfo):
     and, if it follows paths, ``path_edges``; ``levels`` if it searches breadth first. A C++ engine
     writes phases, levels, augmentations and path_edges to ``run.stats`` and counts edges by a
     `WorkCounter`; the rest is added for it. ``"auto"`` has no step of its own.
-
-    Attributes
-    ----------
-    ranges : dict
-        Of options that are numbers, the least and the largest value; an option that is missing here
-        is any positive number.
-    improve : callable
-        Of a matrix, a matching of it, the run, and the by-products of the step before, or None; it
-        returns the by-products for the next step, and those of the last are for the block form. Of
-        an approximate engine: of a `Graph`, an array of mates, all -1, and the run. If
-        ``transpose`` is ``"required"`` it reads the transpose in every run, and
-        ``info.transposes_built`` is 1; ``"optional"``: only on some matrices; ``"unused"``: never.
-        It is built when an engine first needs it, and is then a by-product.
     """
 
+    #: Of options that are numbers, the least and the largest value; an option that is missing here
+    #: is any positive number.
     ranges: Mapping[str, tuple[float, float]] = field(default_factory=dict, repr=False)
+    #: Of a matrix, a matching of it, the run, and the by-products of the step before, or None; it
+    #: returns the by-products for the next step, and those of the last are for the block form. Of
+    #: an approximate engine: of a `Graph`, an array of mates, all -1, and the run. If ``transpose``
+    #: is ``"required"`` it reads the transpose in every run, and ``info.transposes_built`` is 1;
+    #: ``"optional"``: only on some matrices; ``"unused"``: never. It is built when an engine first
+    #: needs it, and is then a by-product.
     improve: Callable[..., ByProducts | None] = field(repr=False, compare=False)
 
 

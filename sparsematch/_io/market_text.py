@@ -28,26 +28,16 @@ _REAL = rb"[-+]?+(?:(?:\d++\.?+\d*+|\.\d++)(?:[eE][-+]?+\d++)?+|(?i:nan|inf(?:in
 
 
 class Header(NamedTuple):
-    """What precedes the entries of a file.
+    """What precedes the entries of a file."""
 
-    Attributes
-    ----------
-    layout, field, symmetry : str
-        The words of the first line, in lower case.
-    shape : (int, int)
-        Rows and columns.
-    entries : int
-        Lines with an entry, as the file states, or as its shape needs in the layout ``array``.
-    begin : int
-        Where the entries begin, in bytes.
-    """
-
+    #: The words of the first line, in lower case.
     layout: str
     field: str
     symmetry: str
-    shape: tuple[int, int]
+    shape: tuple[int, int]  #: Rows and columns.
+    #: Lines with an entry, as the file states, or as its shape needs in the layout ``array``.
     entries: int
-    begin: int
+    begin: int  #: Where the entries begin, in bytes.
 
 
 def read_header(file: BinaryIO) -> Header:

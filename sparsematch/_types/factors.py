@@ -44,26 +44,17 @@ class BlockPlan(Protocol):
 
 
 class QuickAnalysis(NamedTuple):
-    """What a first analysis finds about a square matrix with a perfect matching.
+    """What a first analysis finds about a square matrix with a perfect matching."""
 
-    Attributes
-    ----------
-    row_perm, col_perm, row_blocks : ndarray
-        Its block form.
-    largest, norm : float
-        The largest absolute value, and the 1-norm; not finite if a value is not.
-    weak_pivots : int
-        How many pivots will hardly stay on the diagonal, by their values.
-    plan : BlockPlan or None
-        What to factorise; None if the diagonal has too many weak pivots.
-    """
-
+    #: Its block form.
     row_perm: IndexArray
     col_perm: IndexArray
     row_blocks: IndexArray
+    #: The largest absolute value, and the 1-norm; not finite if a value is not.
     largest: float
     norm: float
-    weak_pivots: int
+    weak_pivots: int  #: How many pivots will hardly stay on the diagonal, by their values.
+    #: What to factorise; None if the diagonal has too many weak pivots.
     plan: BlockPlan | None = None
 
 

@@ -15,38 +15,22 @@ from sparsematch._types.sparse_like import Sparse
 
 @dataclass(frozen=True, slots=True)
 class WeightedCSR:
-    """A pattern and the magnitudes of its entries, all of them positive and finite, no entry twice.
+    """A pattern and the magnitudes of its entries, all of them positive and finite, none twice."""
 
-    Attributes
-    ----------
-    graph : BipartiteCSR
-        The pattern, without the entries whose value is zero.
-    magnitude : ndarray of float64, shape (nnz,)
-        One for each of ``graph.indices``.
-    """
-
-    graph: BipartiteCSR
-    magnitude: FloatArray
+    graph: BipartiteCSR  #: The pattern, without the entries whose value is zero.
+    magnitude: FloatArray  #: Shape (nnz,). One for each of ``graph.indices``.
 
 
 class LeastCost(NamedTuple):
-    """A maximum matching of least cost, and duals that prove it.
-
-    Attributes
-    ----------
-    matching : Matching
-        The matching.
-    row_dual, col_dual : ndarray of float64, shapes (n_rows,), (n_cols,)
-        Their sum is at most the cost of an entry, and the cost of a matched one. None is above that
-        of an unmatched row, or column.
-    unit : float
-        What 1 of the duals is in units of the costs: 1, or a greater power of two where duals would
-        be beyond the range of doubles.
-    """
+    """A maximum matching of least cost, and duals that prove it."""
 
     matching: Matching
+    #: Shapes (n_rows,), (n_cols,). Their sum is at most the cost of an entry, and the cost of a
+    #: matched one. None is above that of an unmatched row, or column.
     row_dual: FloatArray
     col_dual: FloatArray
+    #: What 1 of the duals is in units of the costs: 1, or a greater power of two where duals would
+    #: be beyond the range of doubles.
     unit: float
 
 

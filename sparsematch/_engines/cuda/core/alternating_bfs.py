@@ -21,29 +21,18 @@ COUNTS, SECOND = 12, 6
 
 
 class AlternatingSearch(NamedTuple):
-    """One search.
+    """One search."""
 
-    Attributes
-    ----------
-    graph : BipartiteCSR
-        From its majors to its minors.
-    minor_mate : ndarray
-        The major matched with each minor, or -1.
-    seen : ndarray of uint32
-        A bit for each minor: those that are not to be visited, to begin with, and those that were.
-    queue : ndarray
-        Room for one major more than there are minors and for those that the search begins with,
-        which stand first.
-    major_mate, owner : ndarray, optional
-        The minor matched with each major; whose region each minor belongs to: that of the major
-        from which it was reached, and of those to begin with, whatever stands there for their
-        mates.
-    """
-
-    graph: BipartiteCSR
-    minor_mate: IndexArray
+    graph: BipartiteCSR  #: From its majors to its minors.
+    minor_mate: IndexArray  #: The major matched with each minor, or -1.
+    #: uint32: a bit for each minor: those that are not to be visited, to begin with, and those that
+    #: were.
     seen: Any
+    #: Room for one major more than there are minors and for those that the search begins with,
+    #: which stand first.
     queue: IndexArray
+    #: The minor matched with each major; whose region each minor belongs to: that of the major from
+    #: which it was reached, and of those to begin with, whatever stands there for their mates.
     major_mate: IndexArray | None = None
     owner: IndexArray | None = None
 

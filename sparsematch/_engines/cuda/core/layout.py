@@ -54,22 +54,13 @@ class Struct:
 
 
 class Form(NamedTuple):
-    """How a struct is packed.
+    """How a struct is packed."""
 
-    Attributes
-    ----------
-    dtype, opaque : dtype
-        As a NumPy type with its fields, and as bytes only.
-    packer : struct.Struct
-        `struct.pack` takes a fifth of the time of an assignment to a record.
-    names : dict
-        The fields; whether each is a pointer.
-    """
-
+    #: As a NumPy type with its fields, and as bytes only.
     dtype: np.dtype[Any]
     opaque: np.dtype[Any]
-    packer: struct.Struct
-    names: dict[str, bool]
+    packer: struct.Struct  #: `struct.pack` takes a fifth of the time of an assignment to a record.
+    names: dict[str, bool]  #: The fields; whether each is a pointer.
 
 
 class Layouts:

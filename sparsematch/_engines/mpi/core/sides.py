@@ -146,15 +146,9 @@ class Side:
 
 @dataclass(kw_only=True, slots=True)
 class SideByProducts(ByProducts):
-    """Those over ranks.
+    """Those over ranks."""
 
-    Attributes
-    ----------
-    other : Side or None
-        The side of the columns, if the next step will search from them.
-    """
-
-    other: Side | None = None
+    other: Side | None = None  #: The side of the columns, if the next step will search from them.
 
 
 class Lists:

@@ -36,21 +36,11 @@ from sparsematch._types.arrays import BoolArray, IndexArray
 
 
 class Order(NamedTuple):
-    """A topological order of the strong components.
+    """A topological order of the strong components."""
 
-    Attributes
-    ----------
-    place : ndarray of int32 or int64
-        The place of each own vertex, -1 for rows that are none.
-    start : ndarray of int32 or int64
-        The first place of its component.
-    places : Places
-        The places, by owner.
-    """
-
-    place: IndexArray
-    start: IndexArray
-    places: Places
+    place: IndexArray  #: The place of each own vertex, -1 for rows that are none.
+    start: IndexArray  #: The first place of its component.
+    places: Places  #: The places, by owner.
 
 
 def strong_components(successors: Side, is_vertex: BoolArray, seed: int) -> Order:
