@@ -133,11 +133,8 @@ def select(
 ) -> Engine:
     """Look up an engine.
 
-    Raises
-    ------
-    TypeError, ValueError
-        If there is none, naming the `argument` and the choices: those of this kind, and what `also`
-        is understood.
+    Raises TypeError or ValueError if there is none, naming the `argument` and the choices: those of
+    this kind, and what `also` is understood.
     """
     _load(backend)
     engine = _engines.get((backend, kind, name)) if isinstance(name, str) else None
@@ -175,11 +172,8 @@ def read_options(
 ) -> Mapping[str, bool | float]:
     """Check the user's options against those of the engines that were chosen.
 
-    Raises
-    ------
-    TypeError, ValueError
-        If none of them has an option of this name, or its value is of another kind than the
-        default.
+    Raises TypeError or ValueError if none of them has an option of this name, or its value is of
+    another kind than the default.
     """
     if options is None:
         return {}

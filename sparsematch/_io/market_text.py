@@ -43,10 +43,7 @@ class Header(NamedTuple):
 def read_header(file: BinaryIO) -> Header:
     """Read the lines that precede the entries.
 
-    Raises
-    ------
-    UnreadableFile
-        If they are not those of a matrix.
+    Raises UnreadableFile if they are not those of a matrix.
     """
     words = file.readline(_PIECE).decode("latin-1").lower().split()
     if len(words) != 5 or words[:2] != ["%%matrixmarket", "matrix"]:
@@ -106,10 +103,7 @@ def check_text(file: BinaryIO) -> None:
 def count_entries(header: Header, text: bytes) -> int:
     """Return how many entries some whole lines have.
 
-    Raises
-    ------
-    UnreadableFile
-        If one is neither blank nor an entry.
+    Raises UnreadableFile if one is neither blank nor an entry.
     """
     if not text.endswith(b"\n"):
         text += b"\n"

@@ -98,10 +98,7 @@ class _Elements:
 def read_variables(content: bytes) -> dict[str, Any]:
     """Return the variables by name: matrices, those in a field A of a structure, None for others.
 
-    Raises
-    ------
-    UnreadableFile
-        If the bytes are no such file, or inconsistent.
+    Raises UnreadableFile if the bytes are no such file, or inconsistent.
     """
     order = {b"IM": "<", b"MI": ">"}.get(content[126:128])
     if order is None:

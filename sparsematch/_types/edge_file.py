@@ -79,12 +79,8 @@ class EdgeReport(NamedTuple):
 def as_edge_file(path: str | os.PathLike[str]) -> EdgeFile:
     """Read the header of a file of edges.
 
-    Raises
-    ------
-    ValueError
-        If it is no such file, or shorter than its header says.
-    OSError
-        If it cannot be opened.
+    Raises ValueError if it is no such file, or shorter than its header says; OSError if it cannot
+    be opened.
     """
     path = os.fspath(path)
     if isinstance(path, str) and not _is_utf8(path):  # which the core cannot open

@@ -52,12 +52,8 @@ class Pattern:
     def values(self, A: Any) -> MeasuredValues:
         """Return the values of a matrix of this pattern, or values in its order.
 
-        Raises
-        ------
-        TypeError
-            If `A` is neither a sparse matrix nor an array of numbers.
-        ValueError
-            If its pattern is another one, or a value is not finite.
+        Raises TypeError if `A` is neither a sparse matrix nor an array of numbers; ValueError if
+        its pattern is another one, or a value is not finite.
         """
         data = self.any_values(A)
         return self.refuse_infinite(
@@ -133,12 +129,8 @@ class Pattern:
 def read_pattern(A: Any) -> Pattern:
     """Read the pattern of a square matrix.
 
-    Raises
-    ------
-    TypeError
-        If `A` is not a sparse matrix.
-    ValueError
-        If it is not square, or its index arrays are inconsistent.
+    Raises TypeError if `A` is not a sparse matrix; ValueError if it is not square, or its index
+    arrays are inconsistent.
     """
     if sp.issparse(A):
         A = _compress(A)

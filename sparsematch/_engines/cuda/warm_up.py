@@ -30,11 +30,7 @@ def compile_all(progress: Callable[[str, int, int], object]) -> int:
     """Compile what is not in the cache; return how many modules there are.
 
     `progress` is called with the name of a module that is ready, how many are, and of how many.
-
-    Raises
-    ------
-    CompileError
-        If the compiler refuses one.
+    Raises CompileError if the compiler refuses one.
     """
     waiting = [compile.load(name, dtype, **macros) for name, dtype, macros in modules()]
     for done, kernels in enumerate(waiting, 1):
