@@ -83,14 +83,8 @@ def _stored(n_rows: int, n_cols: int, symmetry: str) -> int:
 def check_text(file: BinaryIO) -> None:
     """Check a whole file; it is read from the beginning, and left there.
 
-    Raises
-    ------
-    UnreadableFile
-        If a line is none of the format, or there are more or fewer entries than it states.
-
-    Notes
-    -----
-    Time: O(bytes), in the memory of a piece.
+    Raises UnreadableFile if a line is none of the format, or there are more or fewer entries than
+    it states. Time: O(bytes), in the memory of a piece.
     """
     header, found = read_header(file), 0
     while text := file.read(_PIECE):

@@ -59,11 +59,8 @@ def reach(
 ) -> Any:
     """Run one or two searches; the first counts of each are the majors that they begin with.
 
-    Returns
-    -------
-    ndarray of int32, shape (2,)
-        Whether one of them met a free minor, which ends nothing; whether `max_levels` (0: as many
-        as there are) did. Where the allowance was used up they mean nothing.
+    Returns two int32: whether one of them met a free minor, which ends nothing; whether
+    `max_levels` (0: as many as there are) did. Where the allowance was used up they mean nothing.
     """
     xp, kernels = namespace(count), kernels_of(first.graph.dtype)
     flags = xp.zeros(4, np.int32)

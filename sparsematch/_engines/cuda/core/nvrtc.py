@@ -30,10 +30,7 @@ class CompileError(RuntimeError):
 class Compiler:
     """A library of NVRTC: turns the text of a source file into a binary for an architecture.
 
-    Parameters
-    ----------
-    library : str
-        Its name or path; of one that is loaded already, the name suffices.
+    `library` is its name or path; of one that is loaded already, the name suffices.
     """
 
     def __init__(self, library: str) -> None:

@@ -152,15 +152,7 @@ class SideByProducts(ByProducts):
 
 
 class Lists:
-    """Lists of known lengths, filled by elements that come in any order.
-
-    Attributes
-    ----------
-    indptr : ndarray of int64
-        Where each list begins.
-    columns : list of ndarray
-        One for each type given.
-    """
+    """Lists of known lengths, filled by elements that come in any order: `columns`, one a type."""
 
     def __init__(self, degree: _Array, *dtypes: Any) -> None:
         self.indptr = np.concatenate([[0], np.cumsum(degree, dtype=np.int64)])

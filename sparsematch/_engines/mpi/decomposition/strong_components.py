@@ -62,22 +62,16 @@ def strong_components(successors: Side, is_vertex: BoolArray, seed: int) -> Orde
 
 
 class _Search:
-    """Places and classes so far.
-
-    Attributes
-    ----------
-    place, low : ndarray
-        The place of each own row, and where its class begins; -1 for rows that are no vertices.
-    active : ndarray
-        The own rows whose place may still change.
-    """
+    """Places and classes so far."""
 
     def __init__(self, successors: Side, is_vertex: BoolArray, seed: int) -> None:
         self.out, self.exchange = successors, successors.exchange
         self.into: Side | None = None
+        #: The own rows whose place may still change.
         self.active = np.flatnonzero(is_vertex).astype(self.out.dtype)
         (n,) = self.exchange.allreduce(self.active.size)
         self.places = Places(n, self.out.dtype, self.exchange, seed)
+        #: The place of each own row, and where its class begins; -1 for rows that are no vertices.
         self.place = np.full(self.out.n_majors, -1, self.out.dtype)
         self.low = self.place.copy()
         self.low[self.active] = 0
