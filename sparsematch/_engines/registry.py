@@ -12,10 +12,12 @@ import importlib
 import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from types import ModuleType
 from typing import Any, TypeVar
 
 import numpy as np
 
+from sparsematch._types.arrays import advising
 from sparsematch._types.bipartite import BipartiteCSR
 from sparsematch._types.errors import unknown_choice, wrong_type
 from sparsematch._types.run_info import EngineInfo, StepInfo
@@ -105,6 +107,16 @@ def register(engine: Engine) -> None:
             f"an engine {engine.name!r} ({engine.kind}, {engine.backend!r}) is registered already"
         )
     _engines[key] = engine
+
+
+def register_module(name: str, kind: str, backend: str, module: ModuleType, **fields: Any) -> None:
+    """Register the engine of a module with SUMMARY, `improve` and perhaps OPTIONS.
+
+    `fields` are the others of `Engine`. On GPUs the engine says more where memory does not suffice.
+    """
+    improve = module.improve if backend in ("numpy", "mpi") else advising(module.improve)
+    fields |= {"options": getattr(module, "OPTIONS", {}), "summary": module.SUMMARY}
+    register(Engine(name=name, kind=kind, backend=backend, improve=improve, **fields))
 
 
 def register_operations(backend: str, offered: object) -> None:
