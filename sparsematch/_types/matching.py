@@ -81,11 +81,8 @@ class Matching(Mates):
         >>> rows.tolist(), cols.tolist()
         ([0, 2], [2, 0])
         """
-        rows = (
-            namespace(self.row_mate)
-            .flatnonzero(self.row_mate >= 0)
-            .astype(self.row_mate.dtype, copy=False)
-        )
+        rows = namespace(self.row_mate).flatnonzero(self.row_mate >= 0)
+        rows = rows.astype(self.row_mate.dtype, copy=False)
         return rows, self.row_mate[rows]
 
     def as_permutation(self) -> IndexArray:

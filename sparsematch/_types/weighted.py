@@ -117,16 +117,12 @@ class WeightedTransversal:
     @property
     def unmatched_rows(self) -> IndexArray:
         """Rows without a column, in ascending order."""
-        return np.flatnonzero(self.matching.row_mate < 0).astype(
-            self.matching.row_mate.dtype, copy=False
-        )
+        return _unmatched(self.matching.row_mate)
 
     @property
     def unmatched_cols(self) -> IndexArray:
         """Columns without a row, in ascending order."""
-        return np.flatnonzero(self.matching.col_mate < 0).astype(
-            self.matching.col_mate.dtype, copy=False
-        )
+        return _unmatched(self.matching.col_mate)
 
     def scale(self, A: Sparse) -> Sparse:
         """Return the matrix with its rows and columns multiplied by the factors, not reordered.
@@ -202,8 +198,10 @@ class WeightedTransversal:
         text = repr(self)
         for side, left in (("rows", self.unmatched_rows), ("columns", self.unmatched_cols)):
             if left.size:
-                listed = ", ".join(map(str, left[:10].tolist())) + (
-                    ", ..." if left.size > 10 else ""
-                )
+                listed = ", ".join(map(str, left[:10].tolist())) + ", ..." * (left.size > 10)
                 text += f"\n  unmatched {side}: {left.size} ({listed})"
         return text
+
+
+def _unmatched(mate: IndexArray) -> IndexArray:
+    return np.flatnonzero(mate < 0).astype(mate.dtype, copy=False)

@@ -84,14 +84,10 @@ def explain(arguments: Namespace) -> int:
     """Say why a file's matrix is structurally singular."""
     progress = make_progress(arguments.quiet)
     matrix = read(arguments, progress)
+    files, nouns = (arguments.row_names, arguments.col_names), ("rows", "columns")
     names = [
         read_names(name, size, noun) if name else None
-        for name, size, noun in zip(
-            (arguments.row_names, arguments.col_names),
-            matrix.shape,
-            ("rows", "columns"),
-            strict=True,
-        )
+        for name, size, noun in zip(files, matrix.shape, nouns, strict=True)
     ]
     matching, run = _match(matrix, arguments, progress)
     with progress.step("explain", "looking for conflicts"):

@@ -19,14 +19,8 @@ _INCLUDE = re.compile(r'^#include "([\w/]+\.cuh)"$', re.MULTILINE)
 _STRUCT = r"^struct (?:alignas\(\d+\) )?{} {{(.*?)^}};"
 _FIELD = re.compile(r"(?:const )?(\w+(?: long)?)(<\w+>)?(?=[\s*])\s*([\w\s*,\[\]]+)")
 _DECLARATOR = re.compile(r"(\*?)\s*(\w+)(?:\[(\d+)\])?")
-_TYPES = {
-    "bool": "?",
-    "int": "i4",
-    "unsigned": "u4",
-    "long long": "i8",
-    "Wide": "u8",
-    "double": "f8",
-}
+_TYPES = {"bool": "?", "int": "i4", "unsigned": "u4", "long long": "i8"}
+_TYPES |= {"Wide": "u8", "double": "f8"}
 POINTER = np.dtype(np.uintp, metadata={"pointer": True})
 #: The same for `struct.pack`.
 _CODES = {"b1": "?", "i4": "i", "u4": "I", "i8": "q", "u8": "Q", "f8": "d"}

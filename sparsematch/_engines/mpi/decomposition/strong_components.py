@@ -177,16 +177,10 @@ class _Search:
     def _trimmed(self, side: Side, count: IndexArray) -> tuple[BoolArray, IndexArray]:
         """Return which own rows are trimmed along these lists, and the level of each."""
         level = np.zeros(side.n_majors, side.dtype)
+        owners = side.major_starts, self.exchange.rank, side.slice_size
+        trimming = operations(RankOps, "numpy").trimming
         self.exchange.run_until_quiescent(
-            operations(RankOps, "numpy").trimming(
-                side.indptr,
-                side.indices,
-                count,
-                level,
-                side.major_starts,
-                self.exchange.rank,
-                side.slice_size,
-            )
+            trimming(side.indptr, side.indices, count, level, *owners)
         )
         return count == 0, level
 
@@ -198,16 +192,9 @@ class _Search:
         return label[self.active] > 0
 
     def _propagate(self, side: Side, label: IndexArray) -> None:
-        self.exchange.run_until_quiescent(
-            operations(RankOps, "numpy").propagation(
-                side.indptr,
-                side.indices,
-                label,
-                side.major_starts,
-                self.exchange.rank,
-                side.slice_size,
-            )
-        )
+        owners = side.major_starts, self.exchange.rank, side.slice_size
+        propagation = operations(RankOps, "numpy").propagation
+        self.exchange.run_until_quiescent(propagation(side.indptr, side.indices, label, *owners))
 
     def _split(self, keys: IndexArray, done: BoolArray, alone: bool = False) -> None:
         """Sort by keys, which are the new classes, and remove the vertices done. Collective.

@@ -88,13 +88,9 @@ class Interchange:
         rows, cost = rows[found], self.costs.cost[places[found]]
         gain = saved[found] + (self.row_cost[rows] - cost)
         heavier = np.flatnonzero(gain > LEAST)
+        kept = found[heavier]
         best.offer(
-            rows[heavier],
-            self.A.first_row,
-            other[found][heavier],
-            gain[heavier],
-            col[found][heavier],
-            cost[heavier],
+            rows[heavier], self.A.first_row, other[kept], gain[heavier], col[kept], cost[heavier]
         )
 
     def _mutual(self, best: "_Partners") -> _Array:
