@@ -26,11 +26,7 @@ from sparsematch._types.bipartite import BipartiteCSR
 from sparsematch._types.errors import stack_level
 from sparsematch._types.sparse_like import SparseLike
 
-__all__ = [
-    "maximum_bipartite_matching",
-    "min_weight_full_bipartite_matching",
-    "structural_rank",
-]
+__all__ = ["maximum_bipartite_matching", "min_weight_full_bipartite_matching", "structural_rank"]
 
 _LARGEST = np.iinfo(np.int32).max
 

@@ -232,9 +232,8 @@ def _plain(G: Any) -> Any:
     """Return the graph of NetworkX; forget that it was marked, or NetworkX warns of its cache."""
     if not isinstance(G, _Graph):
         return G
-    (getattr(G.graph, "__networkx_cache__", None) or {}).get("backends", {}).pop(
-        "sparsematch", None
-    )
+    cache = getattr(G.graph, "__networkx_cache__", None) or {}
+    cache.get("backends", {}).pop("sparsematch", None)
     return G.graph
 
 

@@ -115,9 +115,8 @@ def coarsen(
     labels, indptr, indices, sums = operations(CoarseningOps, graph.backend).galerkin_product(
         graph, values, mate, bool(join_unmatched), run
     )
-    if (
-        matrix.data.dtype.kind == "u" and sums.dtype.kind == "i"
-    ):  # the same sums, but for what they mean
+    # the same sums, but for what they mean
+    if matrix.data.dtype.kind == "u" and sums.dtype.kind == "i":
         sums = sums.view(np.uint64)
     n = indptr.size - 1
     rows, real = _kinds(matrix), np.empty(0, sums.dtype).real.dtype

@@ -206,9 +206,7 @@ def _result(mate: Any, report: EdgeReport, seconds: float) -> GraphMatching:
         matched=report.matched,
         live_edges=report.live_edges,
     )
-    info = RunInfo(
-        "local_max", "none", (step,), pairs, workers=1, transposes_built=0, transpose_seconds=0.0
-    )
+    info = RunInfo("local_max", "none", (step,), pairs, 1, 0, 0.0)
     return GraphMatching(mate, mate, report.weight, _GUARANTEE, info).freeze()
 
 

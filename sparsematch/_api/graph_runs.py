@@ -50,13 +50,5 @@ def matched(
     weight = operations(GraphOps, graph.backend).matched_weight(graph, mate)
     guarantee = _MAXIMAL if graph.weight is None else engine.guarantee or 0.0
     (step,) = run.steps
-    info = RunInfo(
-        method=method,
-        init="none",
-        steps=(step,),
-        cardinality=step.cardinality,
-        workers=run.workers,
-        transposes_built=0,
-        transpose_seconds=0.0,
-    )
+    info = RunInfo(method, "none", (step,), step.cardinality, run.workers, 0, 0.0)
     return mate, (weight, guarantee, info)

@@ -23,61 +23,40 @@ from sparsematch._types.over_ranks.transversal import DistributedTransversal
 
 @dataclass(frozen=True, kw_only=True)
 class DistributionOps:
-    """Matrices over several ranks.
+    """Matrices over several ranks."""
 
-    Attributes
-    ----------
-    assemble
-        The matrix of a communicator and of a shape, made of batches of entries that each rank has:
-        rows, columns and perhaps values.
-    permute_and_redistribute
-        The matrix with its rows where a matching puts them.
-    scale
-        The matrix with its values multiplied by factors of the own rows and columns.
-    mates_by_column
-        The mates of the columns that a rank owns, given those of its rows, in a square matrix whose
-        rows and columns are the same vertices.
-    """
-
+    #: The matrix of a communicator and of a shape, made of batches of entries that each rank has:
+    #: rows, columns and perhaps values.
     assemble: Callable[[Any, tuple[int, int], Iterable[tuple[NDArray[Any], ...]]], DistributedCSR]
+    #: The matrix with its rows where a matching puts them.
     permute_and_redistribute: Callable[[DistributedCSR, DistributedMatching], DistributedCSR]
+    #: The matrix with its values multiplied by factors of the own rows and columns.
     scale: Callable[[DistributedCSR, FloatArray, FloatArray], DistributedCSR] = in_host_memory_only
+    #: The mates of the columns that a rank owns, given those of its rows, in a square matrix whose
+    #: rows and columns are the same vertices.
     mates_by_column: Callable[[DistributedCSR, IndexArray], IndexArray]
 
 
 @dataclass(frozen=True, kw_only=True)
 class GraphPartOps:
-    """What a rank does alone with its rows of a general graph over ranks, where they live.
+    """What a rank does alone with its rows of a general graph over ranks, where they live."""
 
-    Attributes
-    ----------
-    part_properties
-        What one pass over its entries finds.
-    part_weight
-        The sum of the absolute values of the matched edges whose smaller end is its own vertex,
-        given the mates of its own.
-    local_max_part
-        Local max on its vertices, to be started.
-    """
-
+    #: What one pass over its entries finds.
     part_properties: Callable[[GraphPart, Run], PartProperties] = in_host_memory_only
+    #: The sum of the absolute values of the matched edges whose smaller end is its own vertex,
+    #: given the mates of its own.
     part_weight: Callable[[GraphPart, IndexArray], float] = in_host_memory_only
+    #: Local max on its vertices, to be started.
     local_max_part: Callable[[GraphPart, Run], LocalMaxPart] = in_host_memory_only
 
 
 @dataclass(frozen=True, kw_only=True)
 class DistributedCoarseningOps:
-    """Coarsening over ranks, by the mates of the own rows.
+    """Coarsening over ranks, by the mates of the own rows."""
 
-    Attributes
-    ----------
-    wrong_mate
-        The first vertex whose mate is not matched with it, or -1.
-    coarsen
-        The coarse matrix and the prolongation.
-    """
-
+    #: The first vertex whose mate is not matched with it, or -1.
     wrong_mate: Callable[[DistributedCSR, IndexArray], int] = in_host_memory_only
+    #: The coarse matrix and the prolongation.
     coarsen: Callable[[DistributedCSR, IndexArray], tuple[DistributedCSR, DistributedCSR]] = (
         in_host_memory_only
     )
@@ -85,32 +64,21 @@ class DistributedCoarseningOps:
 
 @dataclass(frozen=True, kw_only=True)
 class DistributedDecompositionOps:
-    """Blocks of a matrix over ranks, given a maximum matching and the run that found it.
+    """Blocks of a matrix over ranks, given a maximum matching and the run that found it."""
 
-    Attributes
-    ----------
-    block_form
-        The block form.
-    coarse_parts
-        The coarse part of the own rows and columns.
-    """
-
+    #: The block form.
     block_form: Callable[[DistributedCSR, DistributedMatching, Run], DistributedBlockForm] = (
         in_host_memory_only
     )
+    #: The coarse part of the own rows and columns.
     coarse_parts: Callable[[DistributedCSR, DistributedMatching], CoarseParts] = in_host_memory_only
 
 
 @dataclass(frozen=True, kw_only=True)
 class DistributedWeightedOps:
-    """Matchings of weighted matrices over ranks.
+    """Matchings of weighted matrices over ranks."""
 
-    Attributes
-    ----------
-    maximum_product
-        A transversal with a large product, given positive values, and whether factors are wanted.
-    """
-
+    #: A transversal with a large product, given positive values, and whether factors are wanted.
     maximum_product: Callable[[DistributedCSR, bool, Run], DistributedTransversal] = (
         in_host_memory_only
     )

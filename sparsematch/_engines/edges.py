@@ -80,17 +80,9 @@ def first_infinite(graph: Graph) -> tuple[int, int, float]:
 def _in_host_memory(graph: Graph) -> Graph:
     if graph.backend == "numpy":
         return graph
-    indptr: Any = graph.indptr
-    indices: Any = graph.indices
-    weight: Any = graph.weight
-    return Graph(
-        graph.n,
-        indptr.get(),
-        indices.get(),
-        None if weight is None else weight.get(),
-        "numpy",
-        graph.nnz,
-    )
+    arrays: Any = graph.indptr, graph.indices, graph.weight
+    here = (None if array is None else array.get() for array in arrays)
+    return Graph(graph.n, *here, "numpy", graph.nnz)
 
 
 def places(graph: Adjacency | BipartiteCSR) -> tuple[Any, Any]:

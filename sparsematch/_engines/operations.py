@@ -45,48 +45,31 @@ def in_host_memory_only(*_: Any) -> Any:
 
 @dataclass(frozen=True, kw_only=True)
 class DeviceCheckOps:
-    """The check of a matrix where its arrays live, if that is a device.
+    """The check of a matrix where its arrays live, if that is a device."""
 
-    Attributes
-    ----------
-    count_entries
-        The number of entries, or -1 if the arrays are not consistent; their lengths must fit.
-    """
-
+    #: The number of entries, or -1 if the arrays are not consistent; their lengths must fit.
     count_entries: Callable[[BipartiteCSR], int] = in_host_memory_only
 
 
 @dataclass(frozen=True, kw_only=True)
 class DeviceCompilerOps:
-    """Kernels that are compiled on first use.
+    """Kernels that are compiled on first use."""
 
-    Attributes
-    ----------
-    compile_all
-        Compile them ahead, calling back with the name of each, how many are done and how many there
-        are; the number of modules.
-    """
-
+    #: Compile them ahead, calling back with the name of each, how many are done and how many there
+    #: are; the number of modules.
     compile_all: Callable[[Callable[[str, int, int], object]], int] = in_host_memory_only
 
 
 @dataclass(frozen=True, kw_only=True)
 class CertificateOps(Generic[_Matrix, _Mates]):
-    """Whether a matching is valid, maximal, maximum.
+    """Whether a matching is valid, maximal, maximum."""
 
-    Attributes
-    ----------
-    wrong_pair
-        The first thing wrong with a matching: (key of ``FLAWS``, row, column), or None.
-    free_pair
-        An entry whose row and column are both unmatched, or None: the matching is maximal.
-    vertex_cover
-        A cover as large as the matching, or None: there is an augmenting path. In host memory a
-        number of threads may be given, too.
-    """
-
+    #: The first thing wrong with a matching: (key of ``FLAWS``, row, column), or None.
     wrong_pair: Callable[[_Matrix, _Mates], tuple[str, int, int] | None] = in_host_memory_only
+    #: An entry whose row and column are both unmatched, or None: the matching is maximal.
     free_pair: Callable[[_Matrix, _Mates], tuple[int, int] | None] = in_host_memory_only
+    #: A cover as large as the matching, or None: there is an augmenting path. In host memory a
+    #: number of threads may be given, too.
     vertex_cover: Callable[..., VertexCover | None] = in_host_memory_only
 
 
@@ -96,32 +79,23 @@ class DecompositionOps:
 
     Matchings must be maximum. The run and the by-products are those of the search that found the
     matching, or an empty run and None.
-
-    Attributes
-    ----------
-    block_labels
-        The group of every row.
-    is_block_form
-        Whether a consistent layout is that of the block triangular form.
-    connected_components
-        Components of the graph.
-    block_permutation
-        The permutations of the block form, given the groups of the rows, and how many threads.
-    order_by_label
-        The stable order that sorts labels in ``range(n_labels)``, where each begins, and at last
-        where all end.
-    hall_violators
-        Pieces and violators of the vertical part, or of the horizontal one if the last argument is
-        set.
     """
 
+    #: The group of every row.
     block_labels: Callable[[BipartiteCSR, Matching, Run, Any], BlockLabels] = in_host_memory_only
+    #: Whether a consistent layout is that of the block triangular form.
     is_block_form: Callable[[BipartiteCSR, BlockLayout], bool] = in_host_memory_only
+    #: Components of the graph.
     connected_components: Callable[[BipartiteCSR], Components] = in_host_memory_only
+    #: The permutations of the block form, given the groups of the rows, and how many threads.
     block_permutation: Callable[[Matching, BlockLabels, int], BlockPermutation] = (
         in_host_memory_only
     )
+    #: The stable order that sorts labels in ``range(n_labels)``, where each begins, and at last
+    #: where all end.
     order_by_label: Callable[[IndexArray, int], tuple[IndexArray, IndexArray]] = in_host_memory_only
+    #: Pieces and violators of the vertical part, or of the horizontal one if the last argument is
+    #: set.
     hall_violators: Callable[[BipartiteCSR, Matching, Run, Any, bool], HallViolators] = (
         in_host_memory_only
     )
@@ -129,31 +103,22 @@ class DecompositionOps:
 
 @dataclass(frozen=True, kw_only=True)
 class WeightedOps:
-    """Matchings of weighted matrices. The last argument is how many threads, where there are any.
+    """Matchings of weighted matrices; the last argument is how many threads, if there are any."""
 
-    Attributes
-    ----------
-    least_cost
-        A maximum matching of least cost, given a finite cost for each entry, and its duals. No
-        entry may be repeated.
-    maximum_product
-        The weighted transversal with the largest product; whether factors are wanted, and whether
-        magnitudes are rounded.
-    maximum_sum
-        The weighted transversal with the largest sum.
-    bottleneck
-        The weighted transversal whose smallest magnitude is largest.
-    is_optimal
-        Whether the duals prove a weighted transversal optimal, given its tolerance; its matching
-        must be maximum.
-    """
-
+    #: A maximum matching of least cost, given a finite cost for each entry, and its duals. No entry
+    #: may be repeated.
     least_cost: Callable[[BipartiteCSR, FloatArray, int], LeastCost] = in_host_memory_only
+    #: The weighted transversal with the largest product; whether factors are wanted, and whether
+    #: magnitudes are rounded.
     maximum_product: Callable[[WeightedCSR, bool, bool, int], WeightedTransversal] = (
         in_host_memory_only
     )
+    #: The weighted transversal with the largest sum.
     maximum_sum: Callable[[WeightedCSR, int], WeightedTransversal] = in_host_memory_only
+    #: The weighted transversal whose smallest magnitude is largest.
     bottleneck: Callable[[WeightedCSR, int], WeightedTransversal] = in_host_memory_only
+    #: Whether the duals prove a weighted transversal optimal, given its tolerance; its matching
+    #: must be maximum.
     is_optimal: Callable[[WeightedCSR, WeightedTransversal, float | None, int], bool] = (
         in_host_memory_only
     )
@@ -161,43 +126,29 @@ class WeightedOps:
 
 @dataclass(frozen=True, kw_only=True)
 class GraphOps(Generic[_Lists]):
-    """General graphs beside their matching.
+    """General graphs beside their matching."""
 
-    Attributes
-    ----------
-    validate_graph
-        Its properties, found in one pass.
-    matched_weight
-        The sum of the absolute values of the edges of a matching, each once; on a GPU, an array of
-        shape ().
-    take_larger
-        The graph whose edges weigh the larger of two entries, of which one may be absent.
-    one_sided_entry, first_infinite
-        The first entry that is to blame, if the properties say that there is one.
-    """
-
+    #: Its properties, found in one pass.
     validate_graph: Callable[[_Lists, Run], GraphProperties] = in_host_memory_only
+    #: The sum of the absolute values of the edges of a matching, each once; on a GPU, an array of
+    #: shape ().
     matched_weight: Callable[[_Lists, IndexArray], Any] = in_host_memory_only
+    #: The graph whose edges weigh the larger of two entries, of which one may be absent.
     take_larger: Callable[[_Lists], _Lists] = in_host_memory_only
+    #: The first entry that is to blame, if the properties say that there is one.
     one_sided_entry: Callable[[_Lists], tuple[int, int] | None] = in_host_memory_only
     first_infinite: Callable[[_Lists], tuple[int, int, float]] = in_host_memory_only
 
 
 @dataclass(frozen=True, kw_only=True)
 class CoarseningOps:
-    """Coarsening by a matching of a general graph.
+    """Coarsening by a matching of a general graph."""
 
-    Attributes
-    ----------
-    wrong_mate
-        The first vertex whose mate is not matched with it, or -1.
-    galerkin_product
-        The aggregate of each vertex, and indptr, indices and values of the coarse matrix, given a
-        square matrix by rows or by columns, its values, mates, and whether unmatched vertices join
-        others.
-    """
-
+    #: The first vertex whose mate is not matched with it, or -1.
     wrong_mate: Callable[[IndexArray], int] = in_host_memory_only
+    #: The aggregate of each vertex, and indptr, indices and values of the coarse matrix, given a
+    #: square matrix by rows or by columns, its values, mates, and whether unmatched vertices join
+    #: others.
     galerkin_product: Callable[
         [BipartiteCSR, _Values, IndexArray, bool, Run], tuple[Any, Any, Any, Any]
     ] = in_host_memory_only
@@ -205,64 +156,45 @@ class CoarseningOps:
 
 @dataclass(frozen=True, kw_only=True)
 class StreamOps:
-    """Graphs in files of edges; the last argument is called with round, done and total edges.
+    """Graphs in files of edges; the last argument is called with round, done and total edges."""
 
-    Attributes
-    ----------
-    match_edges
-        The report, given a file, mates to be written, whether weights count, the folder
-        of scratch files, and the run.
-    largest_vertex
-        The largest number of a vertex, or -1.
-    """
-
+    #: The report, given a file, mates to be written, whether weights count, the folder of scratch
+    #: files, and the run.
     match_edges: Callable[[EdgeFile, IndexArray, bool, str, Run, _Progress], EdgeReport] = (
         in_host_memory_only
     )
+    #: The largest number of a vertex, or -1.
     largest_vertex: Callable[[EdgeFile, _Progress], int] = in_host_memory_only
 
 
 @dataclass(frozen=True, kw_only=True)
 class LuOps:
-    """Factorisation of square matrices by columns.
+    """Factorisation of square matrices by columns."""
 
-    Attributes
-    ----------
-    block_plan
-        What to factorise, given the columns of a matrix, its block form, and flags of blocks not to
-        be touched.
-    new_factors
-        Room for a factorisation by a plan, of numbers like the ones given.
-    quick_analysis
-        The block form of a matrix, norms of its values and a plan, in one call. The third argument
-        is what is known: a perfect matching, or the form; None if neither is. Nothing is returned
-        where no matching is near at hand. The last arguments: whether a plan is wanted, and whether
-        it may be left out because another diagonal would pay.
-    value_norms
-        The largest absolute value and the 1-norm, given the values; not finite if one of them is
-        not.
-    steady_diagonal
-        Whether pivots are expected to stay on the diagonal, given indptr, rows and values.
-    is_canonical
-        Whether index arrays are those of the columns of a square matrix, ascending without repeats.
-    equal_indices
-        Whether two arrays of indices are equal.
-    gather
-        The values at places that a plan names.
-    solve
-        Solutions, refined where they are not good, and their backward errors, given the numbers of
-        a factorisation, the matrix, its values and the largest of them, right-hand sides, which of
-        A and its transposes it is, what solves with external blocks, and whether to check.
-    """
-
+    #: What to factorise, given the columns of a matrix, its block form, and flags of blocks not to
+    #: be touched.
     block_plan: Callable[
         [BipartiteCSR, IndexArray, IndexArray, IndexArray, BoolArray], BlockPlan
     ] = in_host_memory_only
+    #: Room for a factorisation by a plan, of numbers like the ones given.
     new_factors: Callable[[BlockPlan, _Values], BlockLU] = in_host_memory_only
+    #: The block form of a matrix, norms of its values and a plan, in one call. The third argument
+    #: is what is known: a perfect matching, or the form; None if neither is. Nothing is returned
+    #: where no matching is near at hand. The last arguments: whether a plan is wanted, and whether
+    #: it may be left out because another diagonal would pay.
     quick_analysis: Callable[..., Any] = in_host_memory_only
+    #: The largest absolute value and the 1-norm, given the values; not finite if one of them is
+    #: not.
     value_norms: Callable[[BipartiteCSR, _Values], tuple[float, float]] = in_host_memory_only
+    #: Whether pivots are expected to stay on the diagonal, given indptr, rows and values.
     steady_diagonal: Callable[[IndexArray, IndexArray, _Values], bool] = in_host_memory_only
+    #: Whether index arrays are those of the columns of a square matrix, ascending without repeats.
     is_canonical: Callable[[IndexArray, IndexArray], bool] = in_host_memory_only
+    #: Whether two arrays of indices are equal.
     equal_indices: Callable[[IndexArray, IndexArray], bool] = in_host_memory_only
+    #: The values at places that a plan names.
     gather: Callable[[_Values, IndexArray], _Values] = in_host_memory_only
+    #: Solutions, refined where they are not good, and their backward errors, given the numbers of a
+    #: factorisation, the matrix, its values and the largest of them, right-hand sides, which of A
+    #: and its transposes it is, what solves with external blocks, and whether to check.
     solve: Callable[..., tuple[_Values, _Values]] = in_host_memory_only

@@ -12,10 +12,12 @@ import importlib
 import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from types import ModuleType
 from typing import Any, TypeVar
 
 import numpy as np
 
+from sparsematch._types.arrays import advising
 from sparsematch._types.bipartite import BipartiteCSR
 from sparsematch._types.errors import unknown_choice, wrong_type
 from sparsematch._types.run_info import EngineInfo, StepInfo
@@ -38,36 +40,18 @@ _Ops = TypeVar("_Ops")
 
 @dataclass(slots=True)
 class Run:
-    """One call's settings, and the account that engines write of it.
+    """One call's settings, and the account that engines write of it."""
 
-    Attributes
-    ----------
-    workers : int
-        Threads that an engine may use.
-    seed : int
-        Where its random choices start.
-    options : mapping
-        Options that differ from the defaults; an engine takes those that are its own.
-    detailed : bool
-        Whether time per kind of step and width per level are wanted.
-    transposes_built : int
-        How many were built: none or one, but for engines that transpose for themselves.
-    transpose_seconds : float
-        Time they took to build.
-    warm : bool
-        Whether the matching was not empty at the start.
-    steps : list of StepInfo
-        One entry for each engine that ran.
-    """
-
-    workers: int = 1
-    seed: int = 0
+    workers: int = 1  #: Threads that an engine may use.
+    seed: int = 0  #: Where its random choices start.
+    #: Options that differ from the defaults; an engine takes those that are its own.
     options: Mapping[str, bool | float] = field(default_factory=dict)
-    detailed: bool = False
+    detailed: bool = False  #: Whether time per kind of step and width per level are wanted.
+    #: How many were built: none or one, but for engines that transpose for themselves.
     transposes_built: int = 0
-    transpose_seconds: float = 0.0
-    warm: bool = False
-    steps: list[StepInfo] = field(default_factory=list)
+    transpose_seconds: float = 0.0  #: Time they took to build.
+    warm: bool = False  #: Whether the matching was not empty at the start.
+    steps: list[StepInfo] = field(default_factory=list)  #: One entry for each engine that ran.
 
 
 @dataclass(kw_only=True, slots=True)
@@ -75,21 +59,15 @@ class ByProducts:
     """What a step knows when it is done, beside the matching: each back-end adds its own.
 
     The next step takes them over: it may write to them, and returns them.
-
-    Attributes
-    ----------
-    transposed : BipartiteCSR or None
-        The transpose of the graph, once a step has needed it.
-    finished : pair or None
-        Finished rows and columns, of the compressed dimension first: no search for augmenting paths
-        needs to enter them, as some maximum matching that contains the one at hand has no other
-        pairs there. Flags in host memory, bit sets on a GPU.
-    most_pairs : int or None
-        Upper bound of the pairs of any matching, where a heuristic has found one.
     """
 
+    #: The transpose of the graph, once a step has needed it.
     transposed: BipartiteCSR | None = None
+    #: Finished rows and columns, of the compressed dimension first: no search for augmenting paths
+    #: needs to enter them, as some maximum matching that contains the one at hand has no other
+    #: pairs there. Flags in host memory, bit sets on a GPU.
     finished: tuple[Any, Any] | None = None
+    #: Upper bound of the pairs of any matching, where a heuristic has found one.
     most_pairs: int | None = None
 
 
@@ -103,22 +81,17 @@ class Engine(EngineInfo):
     and, if it follows paths, ``path_edges``; ``levels`` if it searches breadth first. A C++ engine
     writes phases, levels, augmentations and path_edges to ``run.stats`` and counts edges by a
     `WorkCounter`; the rest is added for it. ``"auto"`` has no step of its own.
-
-    Attributes
-    ----------
-    ranges : dict
-        Of options that are numbers, the least and the largest value; an option that is missing here
-        is any positive number.
-    improve : callable
-        Of a matrix, a matching of it, the run, and the by-products of the step before, or None; it
-        returns the by-products for the next step, and those of the last are for the block form. Of
-        an approximate engine: of a `Graph`, an array of mates, all -1, and the run. If
-        ``transpose`` is ``"required"`` it reads the transpose in every run, and
-        ``info.transposes_built`` is 1; ``"optional"``: only on some matrices; ``"unused"``: never.
-        It is built when an engine first needs it, and is then a by-product.
     """
 
+    #: Of options that are numbers, the least and the largest value; an option that is missing here
+    #: is any positive number.
     ranges: Mapping[str, tuple[float, float]] = field(default_factory=dict, repr=False)
+    #: Of a matrix, a matching of it, the run, and the by-products of the step before, or None; it
+    #: returns the by-products for the next step, and those of the last are for the block form. Of
+    #: an approximate engine: of a `Graph`, an array of mates, all -1, and the run. If ``transpose``
+    #: is ``"required"`` it reads the transpose in every run, and ``info.transposes_built`` is 1;
+    #: ``"optional"``: only on some matrices; ``"unused"``: never. It is built when an engine first
+    #: needs it, and is then a by-product.
     improve: Callable[..., ByProducts | None] = field(repr=False, compare=False)
 
 
@@ -134,6 +107,16 @@ def register(engine: Engine) -> None:
             f"an engine {engine.name!r} ({engine.kind}, {engine.backend!r}) is registered already"
         )
     _engines[key] = engine
+
+
+def register_module(name: str, kind: str, backend: str, module: ModuleType, **fields: Any) -> None:
+    """Register the engine of a module with SUMMARY, `improve` and perhaps OPTIONS.
+
+    `fields` are the others of `Engine`. On GPUs the engine says more where memory does not suffice.
+    """
+    improve = module.improve if backend in ("numpy", "mpi") else advising(module.improve)
+    fields |= {"options": getattr(module, "OPTIONS", {}), "summary": module.SUMMARY}
+    register(Engine(name=name, kind=kind, backend=backend, improve=improve, **fields))
 
 
 def register_operations(backend: str, offered: object) -> None:
@@ -162,11 +145,8 @@ def select(
 ) -> Engine:
     """Look up an engine.
 
-    Raises
-    ------
-    TypeError, ValueError
-        If there is none, naming the `argument` and the choices: those of this kind, and what `also`
-        is understood.
+    Raises TypeError or ValueError if there is none, naming the `argument` and the choices: those of
+    this kind, and what `also` is understood.
     """
     _load(backend)
     engine = _engines.get((backend, kind, name)) if isinstance(name, str) else None
@@ -204,11 +184,8 @@ def read_options(
 ) -> Mapping[str, bool | float]:
     """Check the user's options against those of the engines that were chosen.
 
-    Raises
-    ------
-    TypeError, ValueError
-        If none of them has an option of this name, or its value is of another kind than the
-        default.
+    Raises TypeError or ValueError if none of them has an option of this name, or its value is of
+    another kind than the default.
     """
     if options is None:
         return {}

@@ -21,10 +21,7 @@ _Batch = tuple[NDArray[Any], ...]
 class EdgeSlices:
     """The edges in a file of `write_edge_file`.
 
-    Attributes
-    ----------
-    n : int
-        Number of vertices: one more than the largest in the own slice, until it is set.
+    The number of vertices is one more than the largest in the own slice, until it is set.
     """
 
     def __init__(self, path: Path, rank: int, size: int) -> None:

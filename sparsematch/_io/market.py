@@ -22,17 +22,7 @@ _Batch = tuple[NDArray[Any], ...]
 
 
 class MarketFile:
-    """A matrix of coordinates in text.
-
-    Attributes
-    ----------
-    shape : (int, int)
-        Rows and columns.
-    stated : int
-        Lines with an entry, as the file says.
-    lines : int
-        Those that this rank has read.
-    """
+    """A matrix of coordinates in text."""
 
     def __init__(self, path: Path) -> None:
         self.path = path
@@ -42,7 +32,7 @@ class MarketFile:
             raise UnreadableFile("holds a dense array; ranks read coordinates")
         self.shape, self.stated = self._header.shape, self._header.entries
         self._begin = self._header.begin
-        self.lines = 0
+        self.lines = 0  #: With an entry, that this rank has read; the file has `stated`.
         self._end = path.stat().st_size
 
     def batches(self, rank: int, size: int) -> Iterator[_Batch]:

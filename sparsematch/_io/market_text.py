@@ -15,14 +15,7 @@ from typing import BinaryIO, NamedTuple
 from sparsematch._io.errors import UnreadableFile
 
 #: Numbers of an entry beside its place.
-NUMBERS = {
-    "pattern": 0,
-    "real": 1,
-    "double": 1,
-    "integer": 1,
-    "unsigned-integer": 1,
-    "complex": 2,
-}
+NUMBERS = {"pattern": 0, "real": 1, "double": 1, "integer": 1, "unsigned-integer": 1, "complex": 2}
 _SYMMETRIES = "general", "symmetric", "skew-symmetric", "hermitian"
 
 #: Bytes that are checked at a time: a few million take the interpreter's overhead per piece below
@@ -35,35 +28,22 @@ _REAL = rb"[-+]?+(?:(?:\d++\.?+\d*+|\.\d++)(?:[eE][-+]?+\d++)?+|(?i:nan|inf(?:in
 
 
 class Header(NamedTuple):
-    """What precedes the entries of a file.
+    """What precedes the entries of a file."""
 
-    Attributes
-    ----------
-    layout, field, symmetry : str
-        The words of the first line, in lower case.
-    shape : (int, int)
-        Rows and columns.
-    entries : int
-        Lines with an entry, as the file states, or as its shape needs in the layout ``array``.
-    begin : int
-        Where the entries begin, in bytes.
-    """
-
+    #: The words of the first line, in lower case.
     layout: str
     field: str
     symmetry: str
-    shape: tuple[int, int]
+    shape: tuple[int, int]  #: Rows and columns.
+    #: Lines with an entry, as the file states, or as its shape needs in the layout ``array``.
     entries: int
-    begin: int
+    begin: int  #: Where the entries begin, in bytes.
 
 
 def read_header(file: BinaryIO) -> Header:
     """Read the lines that precede the entries.
 
-    Raises
-    ------
-    UnreadableFile
-        If they are not those of a matrix.
+    Raises UnreadableFile if they are not those of a matrix.
     """
     words = file.readline(_PIECE).decode("latin-1").lower().split()
     if len(words) != 5 or words[:2] != ["%%matrixmarket", "matrix"]:
@@ -103,14 +83,8 @@ def _stored(n_rows: int, n_cols: int, symmetry: str) -> int:
 def check_text(file: BinaryIO) -> None:
     """Check a whole file; it is read from the beginning, and left there.
 
-    Raises
-    ------
-    UnreadableFile
-        If a line is none of the format, or there are more or fewer entries than it states.
-
-    Notes
-    -----
-    Time: O(bytes), in the memory of a piece.
+    Raises UnreadableFile if a line is none of the format, or there are more or fewer entries than
+    it states. Time: O(bytes), in the memory of a piece.
     """
     header, found = read_header(file), 0
     while text := file.read(_PIECE):
@@ -123,10 +97,7 @@ def check_text(file: BinaryIO) -> None:
 def count_entries(header: Header, text: bytes) -> int:
     """Return how many entries some whole lines have.
 
-    Raises
-    ------
-    UnreadableFile
-        If one is neither blank nor an entry.
+    Raises UnreadableFile if one is neither blank nor an entry.
     """
     if not text.endswith(b"\n"):
         text += b"\n"

@@ -20,18 +20,8 @@ from sparsematch._io.errors import UnreadableFile
 _HEADER = 128  # bytes that precede the variables
 
 #: Types of data elements: numbers, and the two that hold others.
-_NUMBERS = {
-    1: "i1",
-    2: "u1",
-    3: "i2",
-    4: "u2",
-    5: "i4",
-    6: "u4",
-    7: "f4",
-    9: "f8",
-    12: "i8",
-    13: "u8",
-}
+_NUMBERS = {1: "i1", 2: "u1", 3: "i2", 4: "u2", 5: "i4", 6: "u4", 7: "f4", 9: "f8"}
+_NUMBERS |= {12: "i8", 13: "u8"}
 _BYTES, _MATRIX, _COMPRESSED = 2, 14, 15
 
 #: Classes of matrices, and the type of the values of each that is dense.
@@ -98,10 +88,7 @@ class _Elements:
 def read_variables(content: bytes) -> dict[str, Any]:
     """Return the variables by name: matrices, those in a field A of a structure, None for others.
 
-    Raises
-    ------
-    UnreadableFile
-        If the bytes are no such file, or inconsistent.
+    Raises UnreadableFile if the bytes are no such file, or inconsistent.
     """
     order = {b"IM": "<", b"MI": ">"}.get(content[126:128])
     if order is None:

@@ -10,24 +10,9 @@ from sparsematch._io.read import check_is_file, in_one_sentence
 def read_names(path: str | os.PathLike[str], size: int, noun: str) -> list[str]:
     """Read the names of all rows or all columns, one per line, blanks around them removed.
 
-    Parameters
-    ----------
-    path : str or path-like
-        A text file in UTF-8.
-    size : int
-        How many names there must be.
-    noun : str
-        What has these names, in the plural.
-
-    Returns
-    -------
-    list of str
-        Empty lines are empty names, but those left over at the end do not count.
-
-    Raises
-    ------
-    UnreadableFile
-        The file is missing, is no text, or has another number of names.
+    There must be `size` of them; `noun` says in messages what has them, in the plural. Empty lines
+    are empty names, but those left over at the end do not count. Raises UnreadableFile if the file
+    is missing, is no text in UTF-8, or has another number of names.
     """
     path = Path(path)
     check_is_file(path)

@@ -33,15 +33,7 @@ class _Member(NamedTuple):
 
 
 class SparseArchive:
-    """A sparse matrix in an archive of arrays.
-
-    Attributes
-    ----------
-    format : str
-        ``"csr"``, ``"csc"`` or ``"coo"``.
-    shape : (int, int)
-        Rows and columns.
-    """
+    """A sparse matrix in an archive of arrays, in the format "csr", "csc" or "coo"."""
 
     def __init__(self, path: Path) -> None:
         self.path = path

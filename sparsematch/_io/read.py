@@ -13,14 +13,7 @@ import scipy.sparse
 
 from sparsematch._input.scipy import check_sparse
 from sparsematch._io.errors import MissingFile, UnreadableFile
-from sparsematch._io.formats import (
-    FORMATS,
-    Reader,
-    one_line_of,
-    read_archive,
-    reader_of,
-    sniff,
-)
+from sparsematch._io.formats import FORMATS, Reader, one_line_of, read_archive, reader_of, sniff
 
 _Opener = Callable[..., Any]
 _OPENERS: dict[str, _Opener] = {".gz": gzip.open, ".bz2": bz2.open}

@@ -98,14 +98,8 @@ def stable_order(keys: Any) -> Any:
 def import_cupy(reason: str = "device='cuda'") -> Any:
     """Import CuPy for a call that asks for a GPU, and make sure that there is one.
 
-    `reason` is what asks for it, as the messages say.
-
-    Raises
-    ------
-    ImportError
-        If CuPy is not installed.
-    RuntimeError
-        If there is no driver or no GPU.
+    `reason` is what asks for it, as the messages say. Raises ImportError if CuPy is not installed;
+    RuntimeError if there is no driver or no GPU.
     """
     try:
         import cupy

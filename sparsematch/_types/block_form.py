@@ -210,9 +210,8 @@ class BlockForm:
             raise RuntimeError(f"{what}, but Pyomo's block form needs a perfect matching")
         bounds = self.row_blocks.tolist()
         blocks = [slice(bounds[k], bounds[k + 1]) for k in reversed(range(self.n_blocks))]
-        return [self.row_perm[b].tolist() for b in blocks], [
-            self.col_perm[b].tolist() for b in blocks
-        ]
+        rows, cols = ([p[b].tolist() for b in blocks] for p in (self.row_perm, self.col_perm))
+        return rows, cols
 
     def to_matlab(self) -> tuple[IndexArray, ...]:
         """Return the arrays of MATLAB's ``[p, q, r, s, cc, rr] = dmperm(A)``, counted from 1.
@@ -248,10 +247,8 @@ class BlockForm:
         """
         p, q = conventions.permutation(p, "p"), conventions.permutation(q, "q")
         r, s = conventions.boundaries(r, "r", p.size), conventions.boundaries(s, "s", q.size)
-        cc, rr = (
-            conventions.boundaries(cc, "cc", q.size, 5),
-            conventions.boundaries(rr, "rr", p.size, 5),
-        )
+        cc = conventions.boundaries(cc, "cc", q.size, 5)
+        rr = conventions.boundaries(rr, "rr", p.size, 5)
         if r.size != s.size:
             raise ValueError(f"r has {r.size} elements and s {s.size}, but there must be as many")
         rank, n_free = int(rr[3]), int(cc[1])
@@ -267,12 +264,8 @@ class BlockForm:
 
     def __iter__(self) -> Iterator[IndexArray]:
         """Unpack in the order of MATLAB's dmperm: p, q, r, s, cc, rr."""
-        yield self.row_perm
-        yield self.col_perm
-        yield self.row_blocks
-        yield self.col_blocks
-        yield self.coarse_cols
-        yield self.coarse_rows
+        yield from (self.row_perm, self.col_perm, self.row_blocks, self.col_blocks)
+        yield from (self.coarse_cols, self.coarse_rows)
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, BlockForm):

@@ -9,23 +9,15 @@ from sparsematch._types.block_form import BlockForm
 
 
 class BlockLayout(NamedTuple):
-    """The blocks of rows and columns, in host memory.
+    """The blocks of rows and columns, in host memory."""
 
-    Attributes
-    ----------
-    row_block, col_block : ndarray of int64
-        The block of each row and column, from 0 at the upper left.
-    row_mate, col_mate : ndarray of int64
-        The matching on the diagonals.
-    n_blocks : int
-        How many there are.
-    """
-
+    #: The block of each row and column, from 0 at the upper left.
     row_block: IndexArray
     col_block: IndexArray
+    #: The matching on the diagonals.
     row_mate: IndexArray
     col_mate: IndexArray
-    n_blocks: int
+    n_blocks: int  #: How many there are.
 
 
 def block_layout(form: BlockForm) -> BlockLayout | None:

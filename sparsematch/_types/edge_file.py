@@ -26,24 +26,12 @@ _EXPECTED = (
 
 @dataclass(frozen=True, slots=True)
 class EdgeFile:
-    """Where the edges of a file are.
-
-    Attributes
-    ----------
-    path : str
-        The file.
-    offset : int
-        Where the first record begins, in bytes.
-    n_edges : int
-        Number of records.
-    record : dtype
-        With the fields ``u``, ``v`` and perhaps ``weight``.
-    """
+    """Where the edges of a file are."""
 
     path: str
-    offset: int
-    n_edges: int
-    record: np.dtype[Any]
+    offset: int  #: Where the first record begins, in bytes.
+    n_edges: int  #: Number of records.
+    record: np.dtype[Any]  #: With the fields ``u``, ``v`` and perhaps ``weight``.
 
     @property
     def dtype(self) -> np.dtype[Any]:
@@ -77,21 +65,13 @@ class EdgeFile:
 
 
 class EdgeReport(NamedTuple):
-    """What the pass over a file of edges reports; the mates are written elsewhere.
+    """What the pass over a file of edges reports; the mates are written elsewhere."""
 
-    Attributes
-    ----------
-    weight : float
-        That of the matching; the number of pairs, if weights do not count.
-    scanned, written : int
-        Edges read in all rounds together, and written to scratch files.
-    matched, live_edges : tuple of int
-        Of each round: vertices matched by its end, edges with both ends free at its beginning.
-    """
-
-    weight: float
+    weight: float  #: That of the matching; the number of pairs, if weights do not count.
+    #: Edges read in all rounds together, and written to scratch files.
     scanned: int
     written: int
+    #: Of each round: vertices matched by its end, edges with both ends free at its beginning.
     matched: tuple[int, ...]
     live_edges: tuple[int, ...]
 
@@ -99,12 +79,8 @@ class EdgeReport(NamedTuple):
 def as_edge_file(path: str | os.PathLike[str]) -> EdgeFile:
     """Read the header of a file of edges.
 
-    Raises
-    ------
-    ValueError
-        If it is no such file, or shorter than its header says.
-    OSError
-        If it cannot be opened.
+    Raises ValueError if it is no such file, or shorter than its header says; OSError if it cannot
+    be opened.
     """
     path = os.fspath(path)
     if isinstance(path, str) and not _is_utf8(path):  # which the core cannot open

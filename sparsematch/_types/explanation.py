@@ -269,10 +269,8 @@ def _details(why: Explanation, piece: DeficientPiece, max_names: int) -> list[st
     ]
     lines = [f"  {label}: {names}" for label, names in (lists if over else lists[::-1]) if names]
     if rest := piece.surplus - 1:
-        noun, size = (
-            _count(rest, f"more {_ROW if over else _COL}"),
-            f"{piece.rows.size:,} x {piece.cols.size:,}",
-        )
+        noun = _count(rest, f"more {_ROW if over else _COL}")
+        size = f"{piece.rows.size:,} x {piece.cols.size:,}"
         lines.append(f"  beside it, {noun} too many in the same piece of {size}")
     many = piece.candidates.size > 1
     if over:

@@ -9,27 +9,16 @@ from sparsematch._types.arrays import IndexArray
 
 
 class BlockPlan(Protocol):
-    """A matrix cut into diagonal blocks and what stands above them.
-
-    Attributes
-    ----------
-    row_perm, col_perm : ndarray
-        The permuted matrix is ``A[row_perm][:, col_perm]``; blocks are those of the block form it
-        was made of.
-    outside : list of int
-        Blocks that the caller is to factorise.
-    n_upper : int
-        Entries above the diagonal blocks.
-    """
+    """A matrix cut into the diagonal blocks of a block form, and what is above them."""
 
     @property
-    def row_perm(self) -> IndexArray: ...
+    def row_perm(self) -> IndexArray: ...  #: The permuted matrix is A[row_perm][:, col_perm].
     @property
     def col_perm(self) -> IndexArray: ...
     @property
-    def outside(self) -> list[int]: ...
+    def outside(self) -> list[int]: ...  #: Blocks that the caller is to factorise.
     @property
-    def n_upper(self) -> int: ...
+    def n_upper(self) -> int: ...  #: Entries above the diagonal blocks.
     def block(self, k: int, ascending: bool, /) -> tuple[IndexArray, IndexArray, IndexArray]:
         """Return the columns of block k: indptr, rows, and the place of each entry in the values.
 
@@ -44,46 +33,28 @@ class BlockPlan(Protocol):
 
 
 class QuickAnalysis(NamedTuple):
-    """What a first analysis finds about a square matrix with a perfect matching.
+    """What a first analysis finds about a square matrix with a perfect matching."""
 
-    Attributes
-    ----------
-    row_perm, col_perm, row_blocks : ndarray
-        Its block form.
-    largest, norm : float
-        The largest absolute value, and the 1-norm; not finite if a value is not.
-    weak_pivots : int
-        How many pivots will hardly stay on the diagonal, by their values.
-    plan : BlockPlan or None
-        What to factorise; None if the diagonal has too many weak pivots.
-    """
-
+    #: Its block form.
     row_perm: IndexArray
     col_perm: IndexArray
     row_blocks: IndexArray
+    #: The largest absolute value, and the 1-norm; not finite if a value is not.
     largest: float
     norm: float
-    weak_pivots: int
+    weak_pivots: int  #: How many pivots will hardly stay on the diagonal, by their values.
+    #: What to factorise; None if the diagonal has too many weak pivots.
     plan: BlockPlan | None = None
 
 
 class BlockLU(Protocol):
-    """The numbers of a factorisation by a plan, each diagonal block scaled by powers of two.
-
-    Attributes
-    ----------
-    row_of : ndarray
-        The row of the permuted matrix that is the pivot of each column.
-    entries : int
-        Those of L and U and the diagonal.
-    growth : ndarray of float64, shape (n_blocks,)
-        The largest entry of U over that of the scaled block; 1 where the core factorises nothing.
-    """
+    """The numbers of a factorisation by a plan, each diagonal block scaled by powers of two."""
 
     @property
-    def row_of(self) -> IndexArray: ...
+    def row_of(self) -> IndexArray: ...  #: The row of the permuted matrix that is each pivot.
     @property
-    def entries(self) -> int: ...
+    def entries(self) -> int: ...  #: Those of L and U and the diagonal.
+    #: The largest entry of U over that of the scaled block; 1 where the core factorises nothing.
     @property
     def growth(self) -> NDArray[np.float64]: ...
     def factorise(

@@ -15,29 +15,18 @@ from sparsematch._types.arrays import FloatArray, IndexArray
 
 @dataclass(frozen=True, slots=True)
 class Adjacency:
-    """Lists of neighbours in compressed rows: of a `Graph`, or of a rank's part of one.
+    """Lists of neighbours in compressed rows: of a `Graph`, or of a rank's part of one."""
 
-    Attributes
-    ----------
-    n : int
-        Number of vertices.
-    indptr, indices : ndarray of int32 or int64, C-contiguous
-        The neighbours of vertex v are ``indices[indptr[v]:indptr[v + 1]]``, in ascending order,
-        without duplicates. Loops are skipped when they are read.
-    weight : ndarray of float64 (on a GPU also float32), shape (nnz,), or None
-        The weight of an edge is the absolute value of this. None: all edges weigh the same.
-    backend : str
-        Where the arrays live.
-    nnz : int
-        Number of entries; of all vertices twice that of the edges plus that of the loops.
-    """
-
-    n: int
+    n: int  #: Number of vertices.
+    #: C-contiguous: the neighbours of vertex v are ``indices[indptr[v]:indptr[v + 1]]``, in
+    #: ascending order, without duplicates. Loops are skipped when they are read.
     indptr: IndexArray
     indices: IndexArray
+    #: Float64 (on a GPU also float32), shape (nnz,): an edge weighs the absolute value. None: all
+    #: edges weigh the same.
     weight: FloatArray | None
-    backend: str
-    nnz: int
+    backend: str  #: Where the arrays live.
+    nnz: int  #: Number of entries; of all vertices twice that of the edges plus that of the loops.
 
     @property
     def dtype(self) -> np.dtype[Any]:
@@ -52,20 +41,12 @@ class Graph(Adjacency):
 
 
 class GraphProperties(NamedTuple):
-    """What one pass over the entries finds about a graph.
+    """What one pass over the entries finds about a graph."""
 
-    Attributes
-    ----------
-    ascending : bool
-        Whether the neighbours of each vertex ascend strictly: there are no duplicates.
-    symmetric : bool
-        Whether each entry has a partner of the same absolute value across the diagonal. Found by a
-        64-bit fingerprint of both triangles: where they differ it says so, but for one case in
-        2**64.
-    finite : bool
-        Whether all weights off the diagonal are.
-    """
-
+    #: Whether the neighbours of each vertex ascend strictly: there are no duplicates.
     ascending: bool
+    #: Whether each entry has a partner of the same absolute value across the diagonal. Found by a
+    #: 64-bit fingerprint of both triangles: where they differ it says so, but for one case in
+    #: 2**64.
     symmetric: bool
-    finite: bool
+    finite: bool  #: Whether all weights off the diagonal are.

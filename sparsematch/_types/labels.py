@@ -11,40 +11,26 @@ from sparsematch._types.arrays import IndexArray
 
 @dataclass(frozen=True, slots=True, eq=False)
 class BlockLabels:
-    """Where each row stands in the block triangular form; a matched column is with its mate.
+    """Where each row stands in the block triangular form; a matched column is with its mate."""
 
-    Attributes
-    ----------
-    row_group : ndarray of int32 or int64, shape (n_rows,)
-        0 for the horizontal part, 1 to `n_square` for the blocks of the square part from the upper
-        left, ``n_square + 1`` for the matched rows of the vertical part, ``n_square + 2`` for the
-        unmatched rows.
-    n_square : int
-        Number of blocks of the square part.
-    """
-
+    #: Shape (n_rows,). 0 for the horizontal part, 1 to `n_square` for the blocks of the square part
+    #: from the upper left, ``n_square + 1`` for the matched rows of the vertical part,
+    #: ``n_square + 2`` for the unmatched rows.
     row_group: IndexArray
-    n_square: int
+    n_square: int  #: Number of blocks of the square part.
 
 
 class BlockPermutation(NamedTuple):
-    """The permutations of a block triangular form.
+    """The permutations of a block triangular form."""
 
-    Attributes
-    ----------
-    row_perm, col_perm : ndarray
-        The rows by group; the unmatched columns, then the mates of the rows.
-    row_blocks, col_blocks : ndarray
-        Where each block of rows and of columns begins, and where all end.
-    first_square, first_vertical, rank : int
-        How many rows come before the square part, before the vertical part, before the unmatched
-        rows.
-    """
-
+    #: The rows by group; the unmatched columns, then the mates of the rows.
     row_perm: IndexArray
     col_perm: IndexArray
+    #: Where each block of rows and of columns begins, and where all end.
     row_blocks: IndexArray
     col_blocks: IndexArray
+    #: How many rows come before the square part, before the vertical part, before the unmatched
+    #: rows.
     first_square: int
     first_vertical: int
     rank: int
@@ -138,26 +124,16 @@ class VertexCover(NamedTuple):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class HallViolators:
-    """The connected pieces of the vertical (horizontal) part, and a minimal Hall violator of each.
+    """Connected pieces of the vertical (horizontal) part, a minimal Hall violator of each."""
 
-    Attributes
-    ----------
-    row_piece, col_piece : ndarray of int32 or int64, shapes (n_rows,), (n_cols,)
-        The piece of each row and column, -1 for those outside the part.
-    n_pieces : int
-        How many there are.
-    members : ndarray of int32 or int64
-        The rows of the violators, columns for the horizontal part, one violator after the other.
-    partners : ndarray of int32 or int64
-        The columns of the violators, -1 in the place of each one's first row; rows for the
-        horizontal part.
-    starts : ndarray of int32 or int64, shape (n_pieces + 1,)
-        Where the violator of each piece begins, and the end of the last.
-    """
-
+    #: Shapes (n_rows,), (n_cols,). The piece of each row and column, -1 for those outside the part.
     row_piece: IndexArray
     col_piece: IndexArray
-    n_pieces: int
+    n_pieces: int  #: How many there are.
+    #: The rows of the violators, columns for the horizontal part, one violator after the other.
     members: IndexArray
+    #: The columns of the violators, -1 in the place of each one's first row; rows for the
+    #: horizontal part.
     partners: IndexArray
+    #: Shape (n_pieces + 1,). Where the violator of each piece begins, and the end of the last.
     starts: IndexArray

@@ -6,13 +6,7 @@ from typing import Any
 import numpy as np
 
 from sparsematch._types import conventions
-from sparsematch._types.arrays import (
-    UNMATCHED,
-    IndexArray,
-    namespace,
-    on_gpu,
-    unmatched,
-)
+from sparsematch._types.arrays import UNMATCHED, IndexArray, namespace, on_gpu, unmatched
 from sparsematch._types.bipartite import BipartiteCSR
 from sparsematch._types.mates import Mates
 
@@ -87,11 +81,8 @@ class Matching(Mates):
         >>> rows.tolist(), cols.tolist()
         ([0, 2], [2, 0])
         """
-        rows = (
-            namespace(self.row_mate)
-            .flatnonzero(self.row_mate >= 0)
-            .astype(self.row_mate.dtype, copy=False)
-        )
+        rows = namespace(self.row_mate).flatnonzero(self.row_mate >= 0)
+        rows = rows.astype(self.row_mate.dtype, copy=False)
         return rows, self.row_mate[rows]
 
     def as_permutation(self) -> IndexArray:

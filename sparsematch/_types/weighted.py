@@ -15,38 +15,22 @@ from sparsematch._types.sparse_like import Sparse
 
 @dataclass(frozen=True, slots=True)
 class WeightedCSR:
-    """A pattern and the magnitudes of its entries, all of them positive and finite, no entry twice.
+    """A pattern and the magnitudes of its entries, all of them positive and finite, none twice."""
 
-    Attributes
-    ----------
-    graph : BipartiteCSR
-        The pattern, without the entries whose value is zero.
-    magnitude : ndarray of float64, shape (nnz,)
-        One for each of ``graph.indices``.
-    """
-
-    graph: BipartiteCSR
-    magnitude: FloatArray
+    graph: BipartiteCSR  #: The pattern, without the entries whose value is zero.
+    magnitude: FloatArray  #: Shape (nnz,). One for each of ``graph.indices``.
 
 
 class LeastCost(NamedTuple):
-    """A maximum matching of least cost, and duals that prove it.
-
-    Attributes
-    ----------
-    matching : Matching
-        The matching.
-    row_dual, col_dual : ndarray of float64, shapes (n_rows,), (n_cols,)
-        Their sum is at most the cost of an entry, and the cost of a matched one. None is above that
-        of an unmatched row, or column.
-    unit : float
-        What 1 of the duals is in units of the costs: 1, or a greater power of two where duals would
-        be beyond the range of doubles.
-    """
+    """A maximum matching of least cost, and duals that prove it."""
 
     matching: Matching
+    #: Shapes (n_rows,), (n_cols,). Their sum is at most the cost of an entry, and the cost of a
+    #: matched one. None is above that of an unmatched row, or column.
     row_dual: FloatArray
     col_dual: FloatArray
+    #: What 1 of the duals is in units of the costs: 1, or a greater power of two where duals would
+    #: be beyond the range of doubles.
     unit: float
 
 
@@ -133,16 +117,12 @@ class WeightedTransversal:
     @property
     def unmatched_rows(self) -> IndexArray:
         """Rows without a column, in ascending order."""
-        return np.flatnonzero(self.matching.row_mate < 0).astype(
-            self.matching.row_mate.dtype, copy=False
-        )
+        return _unmatched(self.matching.row_mate)
 
     @property
     def unmatched_cols(self) -> IndexArray:
         """Columns without a row, in ascending order."""
-        return np.flatnonzero(self.matching.col_mate < 0).astype(
-            self.matching.col_mate.dtype, copy=False
-        )
+        return _unmatched(self.matching.col_mate)
 
     def scale(self, A: Sparse) -> Sparse:
         """Return the matrix with its rows and columns multiplied by the factors, not reordered.
@@ -218,8 +198,10 @@ class WeightedTransversal:
         text = repr(self)
         for side, left in (("rows", self.unmatched_rows), ("columns", self.unmatched_cols)):
             if left.size:
-                listed = ", ".join(map(str, left[:10].tolist())) + (
-                    ", ..." if left.size > 10 else ""
-                )
+                listed = ", ".join(map(str, left[:10].tolist())) + ", ..." * (left.size > 10)
                 text += f"\n  unmatched {side}: {left.size} ({listed})"
         return text
+
+
+def _unmatched(mate: IndexArray) -> IndexArray:
+    return np.flatnonzero(mate < 0).astype(mate.dtype, copy=False)

@@ -73,11 +73,7 @@ def _matrix_commands() -> dict[str, Command]:
     named = _plain("files", "--row-names", "--col-names", "--pieces")
     pictures = _picture("before and after"), _picture("the matrix and its shortest conflicts")
     return {
-        "rank": (
-            commands.rank,
-            "structural rank of the matrix in FILE",
-            files | report | check,
-        ),
+        "rank": (commands.rank, "structural rank of the matrix in FILE", files | report | check),
         "match": (
             commands.match,
             "maximum transversal: a row permutation for the diagonal",

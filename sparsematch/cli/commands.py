@@ -14,13 +14,7 @@ from typing import Any
 import numpy as np
 
 import sparsematch
-from sparsematch import (
-    BlockForm,
-    DistributedBlockForm,
-    DistributedMatching,
-    RunInfo,
-    plot,
-)
+from sparsematch import BlockForm, DistributedBlockForm, DistributedMatching, RunInfo, plot
 from sparsematch._engines.operations import DeviceCompilerOps
 from sparsematch._engines.registry import operations
 from sparsematch._io import UnreadableFile, read_matrix, read_names, read_stream
@@ -29,17 +23,7 @@ from sparsematch.cli import ranks, summary
 from sparsematch.cli.outputs import STREAM, CannotProduce, check_outputs, print_written, write
 from sparsematch.cli.progress import Progress, make_progress
 
-__all__ = [
-    "btf",
-    "demo",
-    "explain",
-    "match",
-    "print_json",
-    "rank",
-    "read",
-    "wants_text",
-    "warm_up",
-]
+__all__ = ["btf", "demo", "explain", "match", "print_json", "rank", "read", "wants_text", "warm_up"]
 
 _DONE, _SINGULAR = 0, 1
 
@@ -100,14 +84,10 @@ def explain(arguments: Namespace) -> int:
     """Say why a file's matrix is structurally singular."""
     progress = make_progress(arguments.quiet)
     matrix = read(arguments, progress)
+    files, nouns = (arguments.row_names, arguments.col_names), ("rows", "columns")
     names = [
         read_names(name, size, noun) if name else None
-        for name, size, noun in zip(
-            (arguments.row_names, arguments.col_names),
-            matrix.shape,
-            ("rows", "columns"),
-            strict=True,
-        )
+        for name, size, noun in zip(files, matrix.shape, nouns, strict=True)
     ]
     matching, run = _match(matrix, arguments, progress)
     with progress.step("explain", "looking for conflicts"):

@@ -18,14 +18,8 @@ class Progress:
     """Times named steps, and shows the running one on `stream` if that is a terminal.
 
     The line appears after half a second, is rewritten in place, and is erased when the step ends,
-    so that nothing is left on the screen. Standard output is never touched.
-
-    Parameters
-    ----------
-    stream : text stream
-        Where the line goes, usually ``sys.stderr``.
-    quiet : bool
-        Show nothing, only measure.
+    so that nothing is left on the screen; if `quiet`, it never appears. Standard output is never
+    touched.
     """
 
     def __init__(self, stream: TextIO, quiet: bool = False) -> None:

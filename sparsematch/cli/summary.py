@@ -134,10 +134,7 @@ def run_fields(run: RunInfo, seconds: dict[str, float], ranks: int = 1) -> dict[
 
 def text(fields: dict[str, Any]) -> str:
     """Word the fields for a person."""
-    lines = [
-        _head(fields),
-        line("structural rank", _rank_words(fields)),
-    ]
+    lines = [_head(fields), line("structural rank", _rank_words(fields))]
     if "diagonal_entries_before" in fields:
         lines.append(line("diagonal", _diagonal_words(fields)))
     if "square" in fields:

@@ -3,7 +3,7 @@
 from __future__ import annotations  # readable names in help()
 
 from collections.abc import Callable
-from typing import Any, overload
+from typing import Any, TypedDict, Unpack, overload
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -17,6 +17,14 @@ from sparsematch.solvers._device import DeviceLU
 from sparsematch.solvers._external import MakeExternal
 from sparsematch.solvers._lu import Analysis, BlockTriangularLU
 from sparsematch.solvers._plan import plan_factorisation
+
+
+class _Settings(TypedDict, total=False):
+    """The arguments of `spsolve` that do not determine what it returns."""
+
+    matching: Any
+    pivoting: Pivoting
+    solver: Solver | MakeExternal
 
 
 def analyse(
@@ -142,23 +150,9 @@ def splu(
 
 
 @overload
-def spsolve(
-    A: SparseLike,
-    b: ArrayLike,
-    *,
-    matching: Any = ...,
-    pivoting: Pivoting = ...,
-    solver: Solver | MakeExternal = ...,
-) -> NDArray[Any]: ...
+def spsolve(A: SparseLike, b: ArrayLike, **settings: Unpack[_Settings]) -> NDArray[Any]: ...
 @overload
-def spsolve(
-    A: SparseLike,
-    b: SparseLike,
-    *,
-    matching: Any = ...,
-    pivoting: Pivoting = ...,
-    solver: Solver | MakeExternal = ...,
-) -> Any: ...
+def spsolve(A: SparseLike, b: SparseLike, **settings: Unpack[_Settings]) -> Any: ...
 
 
 def spsolve(
@@ -210,9 +204,8 @@ def spsolve(
     sparse = issparse(b)
     right = check_sparse(b, "b").toarray() if sparse else np.asarray(b)
     one = right.ndim == 1 or (right.ndim == 2 and right.shape[1] == 1)
-    x = splu(A, matching=matching, pivoting=pivoting, solver=solver).solve(
-        right.ravel() if one else right
-    )
+    lu = splu(A, matching=matching, pivoting=pivoting, solver=solver)
+    x = lu.solve(right.ravel() if one else right)
     return csc_array(x) if sparse and not one else x
 
 

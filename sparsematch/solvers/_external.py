@@ -39,15 +39,9 @@ class Singular(Exception):
 
 
 class ExternalFactor(Protocol):
-    """The factorisation of one block.
+    """The factorisation of one block."""
 
-    Attributes
-    ----------
-    nnz : int
-        Entries of its factors, or 0 if that is not known.
-    """
-
-    nnz: int
+    nnz: int  #: Entries of its factors, or 0 if that is not known.
 
     def refactorise(self, values: Values) -> None:
         """Factorise new values, in the order of the columns; raise Singular."""

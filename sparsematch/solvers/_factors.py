@@ -30,26 +30,13 @@ _SMALL_PIVOT = 1e-8
 class BlockFactors:
     """The factors of all diagonal blocks, and the plan that they were made by.
 
-    Parameters
-    ----------
-    plan : FactorisationPlan
-        What to do.
-    preference : float
-        For the diagonal: `DIAGONAL` or `PARTIAL`.
-
-    Attributes
-    ----------
-    plan : FactorisationPlan
-        The one given, or what became of it where blocks filled up.
-    dtype : dtype
-        float64 or complex128.
-    suspects : list of int
-        Blocks whose condition is worth an estimate: with small pivots, and the external ones.
+    `preference` is that for the diagonal: `DIAGONAL` or `PARTIAL`.
     """
 
     def __init__(self, plan: FactorisationPlan, preference: float = DIAGONAL) -> None:
         self.plan, self.preference = plan, preference
         self.dtype = np.dtype(np.float64)
+        #: Blocks whose condition is worth an estimate: with small pivots, and the external ones.
         self.suspects: list[int] = []
         self._measured = MeasuredValues(np.empty(0), 0.0, 0.0)
         self._numbers: BlockLU | None = None
@@ -137,14 +124,7 @@ class BlockFactors:
         columns = b.view(self.dtype)
         external = self._solve_external if self._external else None
         x, errors = solve(
-            self.numbers,
-            graph,
-            measured.values,
-            measured.largest,
-            columns,
-            trans,
-            external,
-            check,
+            self.numbers, graph, measured.values, measured.largest, columns, trans, external, check
         )
         if b.dtype != self.dtype:
             errors = errors.reshape(-1, 2).max(axis=1)

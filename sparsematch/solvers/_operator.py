@@ -34,11 +34,7 @@ class InverseOperator(ABC):
 
     def as_operator(self) -> LinearOperator:
         """Return the inverse as a SciPy LinearOperator."""
+        adjoint: Any = {"rmatvec": self.rmatvec, "rmatmat": self.rmatvec}
         return LinearOperator(
-            self.shape,
-            self.solve,
-            rmatvec=self.rmatvec,
-            matmat=self.solve,
-            rmatmat=self.rmatvec,
-            dtype=self.dtype,
+            self.shape, self.solve, matmat=self.solve, dtype=self.dtype, **adjoint
         )

@@ -39,37 +39,21 @@ class MeasuredValues(NamedTuple):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Pattern:
-    """The pattern of a square matrix by columns, and how its values get there.
+    """The pattern of a square matrix by columns, and how its values get there."""
 
-    Attributes
-    ----------
-    graph : BipartiteCSR
-        Flipped; every column ascending and without duplicates. The arrays are copies.
-    layout : str
-        The format that the matrix came in: ``"csr"``, ``"csc"`` or ``"coo"``.
-    arrays : tuple of ndarray
-        Its index arrays, to know it again.
-    order : ndarray or None
-        Entry p of the columns is entry ``order[p]`` of the matrix; None: the entries are in order.
-    starts : ndarray or None
-        Where each group of duplicates begins; None: there are none.
-    """
-
+    #: Flipped; every column ascending and without duplicates. The arrays are copies.
     graph: BipartiteCSR
-    layout: str
-    arrays: tuple[IndexArray, ...]
+    layout: str  #: The format that the matrix came in: ``"csr"``, ``"csc"`` or ``"coo"``.
+    arrays: tuple[IndexArray, ...]  #: Its index arrays, to know it again.
+    #: Entry p of the columns is entry ``order[p]`` of the matrix; None: the entries are in order.
     order: IndexArray | None
-    starts: IndexArray | None
+    starts: IndexArray | None  #: Where each group of duplicates begins; None: there are none.
 
     def values(self, A: Any) -> MeasuredValues:
         """Return the values of a matrix of this pattern, or values in its order.
 
-        Raises
-        ------
-        TypeError
-            If `A` is neither a sparse matrix nor an array of numbers.
-        ValueError
-            If its pattern is another one, or a value is not finite.
+        Raises TypeError if `A` is neither a sparse matrix nor an array of numbers; ValueError if
+        its pattern is another one, or a value is not finite.
         """
         data = self.any_values(A)
         return self.refuse_infinite(
@@ -145,12 +129,8 @@ class Pattern:
 def read_pattern(A: Any) -> Pattern:
     """Read the pattern of a square matrix.
 
-    Raises
-    ------
-    TypeError
-        If `A` is not a sparse matrix.
-    ValueError
-        If it is not square, or its index arrays are inconsistent.
+    Raises TypeError if `A` is not a sparse matrix; ValueError if it is not square, or its index
+    arrays are inconsistent.
     """
     if sp.issparse(A):
         A = _compress(A)

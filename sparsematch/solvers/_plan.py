@@ -28,58 +28,31 @@ from sparsematch.solvers._pattern import MeasuredValues, Pattern, read_pattern
 
 
 class ExternalBlock(NamedTuple):
-    """A diagonal block by columns, left to an external solver.
+    """A diagonal block by columns, left to an external solver."""
 
-    Attributes
-    ----------
-    indptr, rows : ndarray
-        Its pattern.
-    places : ndarray
-        Where its values are among those of the matrix.
-    memory : dict
-        What its solvers have learnt about the pattern; they write to it.
-    """
-
+    #: Its pattern.
     indptr: IndexArray
     rows: IndexArray
-    places: IndexArray
-    memory: dict[str, Any]
+    places: IndexArray  #: Where its values are among those of the matrix.
+    memory: dict[str, Any]  #: What its solvers have learnt about the pattern; they write to it.
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class FactorisationPlan:
-    """What all factorisations of matrices with one pattern have in common.
-
-    Attributes
-    ----------
-    pattern : Pattern
-        The pattern.
-    row_perm, col_perm, starts : ndarray
-        The block triangular form, and where its diagonal blocks begin.
-    blocks : BlockPlan
-        The matrix cut into blocks by the core.
-    make_external : callable
-        The external solver.
-    external : dict of int to ExternalBlock
-        Blocks that are left to it.
-    external_only : ndarray of bool, shape (n_blocks,)
-        Blocks in which the core's factors have filled up.
-    may_exchange : bool
-        Whether the values may still choose another diagonal.
-    revision : int
-        How many plans for the same pattern it has replaced.
-    """
+    """What all factorisations of matrices with one pattern have in common."""
 
     pattern: Pattern
+    #: The block triangular form, and where its diagonal blocks begin.
     row_perm: IndexArray
     col_perm: IndexArray
     starts: IndexArray
-    blocks: BlockPlan
+    blocks: BlockPlan  #: The matrix cut into blocks by the core.
     make_external: MakeExternal
-    external: dict[int, ExternalBlock]
+    external: dict[int, ExternalBlock]  #: Blocks that are left to it.
+    #: Shape (n_blocks,). Blocks in which the core's factors have filled up.
     external_only: BoolArray
-    may_exchange: bool
-    revision: int = 0
+    may_exchange: bool  #: Whether the values may still choose another diagonal.
+    revision: int = 0  #: How many plans for the same pattern it has replaced.
 
     @property
     def n_blocks(self) -> int:

@@ -9,12 +9,7 @@ from sparsematch._engines.cuda.core import compile, thresholds
 from sparsematch._engines.cuda.decomposition import block_form, connected_components
 from sparsematch._engines.cuda.graph import local_max
 from sparsematch._engines.cuda.graph import rounds as general
-from sparsematch._engines.cuda.matching import (
-    apfb,
-    karp_sipser,
-    ms_bfs,
-    start_common,
-)
+from sparsematch._engines.cuda.matching import apfb, karp_sipser, ms_bfs, start_common
 from sparsematch._engines.cuda.matching.choice import POLICY
 
 _Module = tuple[str, "np.dtype[Any]", dict[str, int]]
@@ -35,11 +30,7 @@ def compile_all(progress: Callable[[str, int, int], object]) -> int:
     """Compile what is not in the cache; return how many modules there are.
 
     `progress` is called with the name of a module that is ready, how many are, and of how many.
-
-    Raises
-    ------
-    CompileError
-        If the compiler refuses one.
+    Raises CompileError if the compiler refuses one.
     """
     waiting = [compile.load(name, dtype, **macros) for name, dtype, macros in modules()]
     for done, kernels in enumerate(waiting, 1):

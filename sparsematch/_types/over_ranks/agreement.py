@@ -38,15 +38,9 @@ def collect(comm: Any, call: str, make: Callable[[], _T], **same: Any) -> list[_
     on which objects: it must be one text on all of them, as must be the ``repr`` of each of `same`.
     All is in one message, of some 100 bytes beside the results.
 
-    Raises
-    ------
-    RuntimeError
-        If the ranks are in different calls, or in a call on different objects.
-    Exception
-        That of the first rank that failed: its type, and its text with the number of the rank in
-        front if there are several.
-    ValueError
-        If one of `same` differs.
+    Raises RuntimeError if the ranks are in different calls, or in a call on different objects;
+    ValueError if one of `same` differs; else what the first rank that failed has raised, with its
+    number in front of the text if there are several.
     """
     error, made, given = None, None, {}
     try:

@@ -14,30 +14,19 @@ class GraphPart(Adjacency):
 
     `n` counts the vertices of the whole; the arrays are those of the own rows, with neighbours
     numbered within the whole.
-
-    Attributes
-    ----------
-    layout : DistributedCSR
-        The matrix, with the rows and columns that each rank owns.
     """
 
-    layout: DistributedCSR
+    layout: DistributedCSR  #: The matrix, with the rows and columns that each rank owns.
 
 
 class PartProperties(NamedTuple):
-    """What one pass over the own entries finds about a graph; see `GraphProperties`.
+    """What one pass over the own entries finds about a graph; see `GraphProperties`."""
 
-    Attributes
-    ----------
-    ascending, finite : bool
-        As there, of the own rows.
-    balance : int
-        The fingerprint of the own entries above the diagonal less that of those below, modulo
-        2**64. If the balances of all ranks add up to 0, the graph is symmetric.
-    """
-
+    #: As there, of the own rows.
     ascending: bool
     finite: bool
+    #: The fingerprint of the own entries above the diagonal less that of those below, modulo 2**64.
+    #: If the balances of all ranks add up to 0, the graph is symmetric.
     balance: int
 
 

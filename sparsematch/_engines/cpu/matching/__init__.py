@@ -10,7 +10,13 @@ from sparsematch._engines.cpu import _core
 from sparsematch._engines.cpu.core.run_engine import ENGINES, HostByProducts, run_engine
 from sparsematch._engines.cpu.matching import auto
 from sparsematch._engines.rank_operations import RankOps
-from sparsematch._engines.registry import Engine, Run, register, register_operations
+from sparsematch._engines.registry import (
+    Engine,
+    Run,
+    register,
+    register_module,
+    register_operations,
+)
 from sparsematch._types.bipartite import BipartiteCSR
 from sparsematch._types.matching import Matching
 
@@ -25,17 +31,7 @@ def _improve(
     return run_engine(name, graph, matching, run, before)[1]
 
 
-register(
-    Engine(
-        name="auto",
-        kind="exact",
-        backend="numpy",
-        summary=auto.SUMMARY,
-        transpose="optional",
-        multithreaded=True,
-        improve=auto.improve,
-    )
-)
+register_module("auto", "exact", "numpy", auto, transpose="optional", multithreaded=True)
 for _entry in ENGINES.values():
     register(
         Engine(

@@ -8,7 +8,6 @@ from sparsematch._types.arrays import advising
 register_operations(
     "cupy",
     CoarseningOps(
-        wrong_mate=advising(coarsen.wrong_mate),
-        galerkin_product=advising(coarsen.galerkin_product),
+        wrong_mate=advising(coarsen.wrong_mate), galerkin_product=advising(coarsen.galerkin_product)
     ),
 )

@@ -21,29 +21,18 @@ COUNTS, SECOND = 12, 6
 
 
 class AlternatingSearch(NamedTuple):
-    """One search.
+    """One search."""
 
-    Attributes
-    ----------
-    graph : BipartiteCSR
-        From its majors to its minors.
-    minor_mate : ndarray
-        The major matched with each minor, or -1.
-    seen : ndarray of uint32
-        A bit for each minor: those that are not to be visited, to begin with, and those that were.
-    queue : ndarray
-        Room for one major more than there are minors and for those that the search begins with,
-        which stand first.
-    major_mate, owner : ndarray, optional
-        The minor matched with each major; whose region each minor belongs to: that of the major
-        from which it was reached, and of those to begin with, whatever stands there for their
-        mates.
-    """
-
-    graph: BipartiteCSR
-    minor_mate: IndexArray
+    graph: BipartiteCSR  #: From its majors to its minors.
+    minor_mate: IndexArray  #: The major matched with each minor, or -1.
+    #: uint32: a bit for each minor: those that are not to be visited, to begin with, and those that
+    #: were.
     seen: Any
+    #: Room for one major more than there are minors and for those that the search begins with,
+    #: which stand first.
     queue: IndexArray
+    #: The minor matched with each major; whose region each minor belongs to: that of the major from
+    #: which it was reached, and of those to begin with, whatever stands there for their mates.
     major_mate: IndexArray | None = None
     owner: IndexArray | None = None
 
@@ -70,11 +59,8 @@ def reach(
 ) -> Any:
     """Run one or two searches; the first counts of each are the majors that they begin with.
 
-    Returns
-    -------
-    ndarray of int32, shape (2,)
-        Whether one of them met a free minor, which ends nothing; whether `max_levels` (0: as many
-        as there are) did. Where the allowance was used up they mean nothing.
+    Returns two int32: whether one of them met a free minor, which ends nothing; whether
+    `max_levels` (0: as many as there are) did. Where the allowance was used up they mean nothing.
     """
     xp, kernels = namespace(count), kernels_of(first.graph.dtype)
     flags = xp.zeros(4, np.int32)

@@ -9,46 +9,23 @@ from sparsematch._types.matching import Matching
 
 
 class HostResult(NamedTuple):
-    """What the host has found: all that its block form takes.
+    """What the host has found: all that its block form takes."""
 
-    Attributes
-    ----------
-    graph : BipartiteCSR
-        The copy in host memory.
-    matching : Matching
-        Maximum, in host memory.
-    run : Run
-        Of the engines of the host.
-    by_products : ByProducts or None
-        Theirs.
-    """
-
-    graph: BipartiteCSR
-    matching: Matching
-    run: Run
-    by_products: ByProducts | None
+    graph: BipartiteCSR  #: The copy in host memory.
+    matching: Matching  #: Maximum, in host memory.
+    run: Run  #: Of the engines of the host.
+    by_products: ByProducts | None  #: Theirs.
 
 
 @dataclass(kw_only=True, slots=True)
 class DeviceByProducts(ByProducts):
-    """Those on a GPU.
+    """Those on a GPU."""
 
-    Attributes
-    ----------
-    symmetric : bool or None
-        Whether the pattern is symmetric, once a step has needed to know.
-    free_together : bool
-        Whether rows and columns of the same numbers are free.
-    in_order : bool
-        Whether the lists follow an order of the minors, which the host finds its way along.
-    host : bool
-        Whether the block form may be left to the host.
-    host_result : HostResult or None
-        What the host has found, if the matching was left to it.
-    """
-
+    #: Whether the pattern is symmetric, once a step has needed to know.
     symmetric: bool | None = None
-    free_together: bool = False
+    free_together: bool = False  #: Whether rows and columns of the same numbers are free.
+    #: Whether the lists follow an order of the minors, which the host finds its way along.
     in_order: bool = False
-    host: bool = False
+    host: bool = False  #: Whether the block form may be left to the host.
+    #: What the host has found, if the matching was left to it.
     host_result: HostResult | None = None

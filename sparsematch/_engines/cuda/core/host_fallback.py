@@ -38,24 +38,12 @@ class TooDeepError(Exception):
 
 
 class Work(NamedTuple):
-    """What may be left to the host.
+    """What may be left to the host."""
 
-    Attributes
-    ----------
-    level : float
-        Seconds that the device takes for a level.
-    entry : float
-        Seconds that the host takes for an entry.
-    share : float
-        The share of the host's time that noticing may cost.
-    least : int
-        Levels that are done in any case.
-    """
-
-    level: float
-    entry: float
-    share: float
-    least: int
+    level: float  #: Seconds that the device takes for a level.
+    entry: float  #: Seconds that the host takes for an entry.
+    share: float  #: The share of the host's time that noticing may cost.
+    least: int  #: Levels that are done in any case.
 
     def levels(self, copied_bytes: int, nnz: int) -> int:
         """Return how many levels the device may do before it leaves the rest to the host.

@@ -19,14 +19,8 @@ _INCLUDE = re.compile(r'^#include "([\w/]+\.cuh)"$', re.MULTILINE)
 _STRUCT = r"^struct (?:alignas\(\d+\) )?{} {{(.*?)^}};"
 _FIELD = re.compile(r"(?:const )?(\w+(?: long)?)(<\w+>)?(?=[\s*])\s*([\w\s*,\[\]]+)")
 _DECLARATOR = re.compile(r"(\*?)\s*(\w+)(?:\[(\d+)\])?")
-_TYPES = {
-    "bool": "?",
-    "int": "i4",
-    "unsigned": "u4",
-    "long long": "i8",
-    "Wide": "u8",
-    "double": "f8",
-}
+_TYPES = {"bool": "?", "int": "i4", "unsigned": "u4", "long long": "i8"}
+_TYPES |= {"Wide": "u8", "double": "f8"}
 POINTER = np.dtype(np.uintp, metadata={"pointer": True})
 #: The same for `struct.pack`.
 _CODES = {"b1": "?", "i4": "i", "u4": "I", "i8": "q", "u8": "Q", "f8": "d"}
@@ -54,22 +48,13 @@ class Struct:
 
 
 class Form(NamedTuple):
-    """How a struct is packed.
+    """How a struct is packed."""
 
-    Attributes
-    ----------
-    dtype, opaque : dtype
-        As a NumPy type with its fields, and as bytes only.
-    packer : struct.Struct
-        `struct.pack` takes a fifth of the time of an assignment to a record.
-    names : dict
-        The fields; whether each is a pointer.
-    """
-
+    #: As a NumPy type with its fields, and as bytes only.
     dtype: np.dtype[Any]
     opaque: np.dtype[Any]
-    packer: struct.Struct
-    names: dict[str, bool]
+    packer: struct.Struct  #: `struct.pack` takes a fifth of the time of an assignment to a record.
+    names: dict[str, bool]  #: The fields; whether each is a pointer.
 
 
 class Layouts:

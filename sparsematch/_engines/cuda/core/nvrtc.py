@@ -30,10 +30,7 @@ class CompileError(RuntimeError):
 class Compiler:
     """A library of NVRTC: turns the text of a source file into a binary for an architecture.
 
-    Parameters
-    ----------
-    library : str
-        Its name or path; of one that is loaded already, the name suffices.
+    `library` is its name or path; of one that is loaded already, the name suffices.
     """
 
     def __init__(self, library: str) -> None:
@@ -53,10 +50,7 @@ class Compiler:
     def compile(self, text: str, options: tuple[str, ...]) -> bytes:
         """Return the binary; other threads run meanwhile.
 
-        Raises
-        ------
-        CompileError
-            With the compiler's messages.
+        Raises CompileError with the compiler's messages.
         """
         program = ctypes.c_void_p()
         given = (ctypes.c_char_p * len(options))(*(option.encode() for option in options))
@@ -125,13 +119,7 @@ def binary_file(
     """Return the file of a binary, compiled where there is none.
 
     The name is made of all that the binary depends on, and a file appears complete or not at all.
-
-    Raises
-    ------
-    OSError
-        If the folder cannot be written.
-    CompileError
-        If the compiler refuses the text.
+    Raises OSError if the folder cannot be written; CompileError if the compiler refuses the text.
     """
     options = (*options, f"-arch=sm_{capability}")
     key = "\0".join([compiler.version, *options, text])

@@ -55,12 +55,7 @@ def _build(graph: BipartiteCSR) -> BipartiteCSR:
         arrays = graph.indptr, graph.indices, place, begin, indices
         long = xp.empty(nnz // LONG + 1, dtype), xp.zeros(1, dtype)
         launch(
-            "fill",
-            graph.n_major << int(shift),
-            dtype.type(graph.n_major),
-            *arrays,
-            *long,
-            shift,
+            "fill", graph.n_major << int(shift), dtype.type(graph.n_major), *arrays, *long, shift
         )
         launch("fill_long", 1 << 19, *arrays, *long, threads=1024)
     return BipartiteCSR(

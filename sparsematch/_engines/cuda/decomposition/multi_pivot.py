@@ -8,12 +8,7 @@ from typing import Any
 import numpy as np
 
 from sparsematch._engines.cuda.core import compile
-from sparsematch._engines.cuda.core.alternating_bfs import (
-    COUNTS,
-    SECOND,
-    AlternatingSearch,
-    reach,
-)
+from sparsematch._engines.cuda.core.alternating_bfs import COUNTS, SECOND, AlternatingSearch, reach
 from sparsematch._engines.cuda.core.device import bit_set
 from sparsematch._engines.cuda.core.layout import Struct
 from sparsematch._engines.cuda.decomposition.square import Square

@@ -11,27 +11,16 @@ from sparsematch._types.matching import Matching
 
 @dataclass(slots=True)
 class Square:
-    """The square part, and what is known of its order.
+    """The square part, and what is known of its order."""
 
-    Attributes
-    ----------
-    by_row, by_col : BipartiteCSR
-        The matrix both ways.
-    matching : Matching
-        A maximum one.
-    label : ndarray, shape (n_rows,)
-        Where in the order a row's segment begins, or its block when that is known; -1 horizontal
-        part, -2 vertical.
-    rows_in, cols_in : ndarray of uint32
-        A bit for each row and column whose block is still to be found.
-    allowance : Allowance
-        Levels that all searches together may do.
-    """
-
+    #: The matrix both ways.
     by_row: BipartiteCSR
     by_col: BipartiteCSR
-    matching: Matching
+    matching: Matching  #: A maximum one.
+    #: Shape (n_rows,). Where in the order a row's segment begins, or its block when that is known;
+    #: -1 horizontal part, -2 vertical.
     label: IndexArray
+    #: uint32: a bit for each row and column whose block is still to be found.
     rows_in: Any
     cols_in: Any
-    allowance: Allowance
+    allowance: Allowance  #: Levels that all searches together may do.

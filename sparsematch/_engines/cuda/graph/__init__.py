@@ -1,15 +1,14 @@
 """Matching engines for general graphs."""
 
-from sparsematch._engines.cuda.core.drivers import register_driver
 from sparsematch._engines.cuda.graph import local_max, red_blue, rounds
 from sparsematch._engines.edges import first_infinite, one_sided_entry, take_larger
 from sparsematch._engines.operations import GraphOps
-from sparsematch._engines.registry import register_operations
+from sparsematch._engines.registry import register_module, register_operations
 from sparsematch._types.arrays import advising
 
-register_driver("auto", "approximate", local_max, guarantee=local_max.GUARANTEE)
-register_driver("local_max", "approximate", local_max, guarantee=local_max.GUARANTEE)
-register_driver("red_blue", "approximate", red_blue, ranges=red_blue.RANGES)
+register_module("auto", "approximate", "cupy", local_max, guarantee=local_max.GUARANTEE)
+register_module("local_max", "approximate", "cupy", local_max, guarantee=local_max.GUARANTEE)
+register_module("red_blue", "approximate", "cupy", red_blue, ranges=red_blue.RANGES)
 
 register_operations(
     "cupy",

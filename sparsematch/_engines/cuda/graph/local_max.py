@@ -16,7 +16,6 @@ SUMMARY = (
     "Vertices point at the best of their free neighbours; pairs that point at each other are "
     "matched."
 )
-OPTIONS: dict[str, bool | float] = {}
 GUARANTEE = 0.5
 
 #: Vertices that have lost their choice up to which one block goes on alone.

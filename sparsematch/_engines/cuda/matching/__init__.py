@@ -1,7 +1,6 @@
 """Initialisation heuristics, exact engines and the choice between them."""
 
 from sparsematch._engines.cuda.core import compile
-from sparsematch._engines.cuda.core.drivers import register_driver
 from sparsematch._engines.cuda.matching import (
     apfb,
     auto,
@@ -12,16 +11,17 @@ from sparsematch._engines.cuda.matching import (
     one_block,
     push_relabel,
 )
+from sparsematch._engines.registry import register_module
 
-register_driver("auto", "exact", auto, transpose="optional")
-register_driver("cheap", "heuristic", cheap)
-register_driver("min_degree", "heuristic", min_degree)
-register_driver("karp_sipser", "heuristic", karp_sipser)
-register_driver("ms_bfs", "exact", ms_bfs, default_init="cheap")
-register_driver("one_block", "exact", one_block)
-register_driver("apfb", "exact", apfb, default_init="cheap")
-register_driver(
-    "push_relabel", "exact", push_relabel, default_init="karp_sipser", transpose="required"
+register_module("auto", "exact", "cupy", auto, transpose="optional")
+register_module("cheap", "heuristic", "cupy", cheap)
+register_module("min_degree", "heuristic", "cupy", min_degree)
+register_module("karp_sipser", "heuristic", "cupy", karp_sipser)
+register_module("ms_bfs", "exact", "cupy", ms_bfs, default_init="cheap")
+register_module("one_block", "exact", "cupy", one_block)
+register_module("apfb", "exact", "cupy", apfb, default_init="cheap")
+register_module(
+    "push_relabel", "exact", "cupy", push_relabel, default_init="karp_sipser", transpose="required"
 )
 
 # the search for lists of other lengths

@@ -51,13 +51,8 @@ def improve(
         for key in ("constant_threads", "roots", "stop_early")
     )
     if constant_threads and roots:
-        limits = {
-            "narrow": NARROW,
-            "stay": STAY,
-            "depth_eighths": int(not stop_early),
-            "graft": _INT_MAX,
-            "alone": ALONE,
-        }
+        limits = {"narrow": NARROW, "stay": STAY, "graft": _INT_MAX, "alone": ALONE}
+        limits["depth_eighths"] = int(not stop_early)
         report = ms_bfs.search(graph, matching, run, before, limits, LOCKSTEP=1)
         cardinality = matching.cardinality if run.detailed else 0
         ms_bfs.account("apfb", report, begin, run, cardinality)
@@ -91,12 +86,8 @@ class Phases:
     """What the kernels work on, and the order of their launches."""
 
     def __init__(self, graph: BipartiteCSR, matching: Matching, run: Run) -> None:
-        xp, dtype, n_major, n_minor = (
-            namespace(graph.indptr),
-            graph.dtype,
-            graph.n_major,
-            graph.n_minor,
-        )
+        xp, dtype = namespace(graph.indptr), graph.dtype
+        n_major, n_minor = graph.n_major, graph.n_minor
         self._n_major, self._turn = n_major, 0
         self._kernels = compile.load("matching/apfb", dtype, **MACROS)
         self._stop_early, self._roots = (

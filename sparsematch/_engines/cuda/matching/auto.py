@@ -160,11 +160,7 @@ def _search(seen: _Seen, matching: Matching, run: Run, levels: int | None) -> Ho
 
 
 def _search_small(
-    graph: BipartiteCSR,
-    matching: Matching,
-    run: Run,
-    reason: str,
-    levels: int | None,
+    graph: BipartiteCSR, matching: Matching, run: Run, reason: str, levels: int | None
 ) -> HostResult | None:
     """Search in one launch; after a phase of `levels` levels the host gets the matrix."""
     stopped = one_block.search(graph, matching, run, levels)

@@ -77,72 +77,40 @@ POLICY = Policy()
 
 
 class ListFeatures(NamedTuple):
-    """Features of the lists of the stored rows, or of the transpose's.
+    """Features of the lists of the stored rows, or of the transpose's."""
 
-    Attributes
-    ----------
-    n : int
-        How many lists there are.
-    single : float
-        The share of them that have one entry.
-    skew : float
-        The mean square of the lengths over that of equal ones; random ones: up to 1 + 1 / mean.
-    linked : int
-        Rows of slots that long lists need beside their first, in `ms_bfs`.
-    has_diagonal : bool
-        Whether the matrix is square and its diagonal has no zero.
-    symmetric : bool
-        Whether the pattern is symmetric; not known, and False, if it `has_diagonal` or there are
-        `hubs_with_leaves`.
-    hubs_with_leaves : bool
-        Whether hubs have most of the entries, and many lists one, which is mostly with a hub.
-    first_shared, last_shared : int
-        How many lists begin, or end, in the same stored column as another; beyond ``max_shared``
-        they are not counted.
-    in_order : bool
-        Whether the lists follow an order of the stored columns: few ends are shared.
-    """
-
-    n: int
-    single: float
+    n: int  #: How many lists there are.
+    single: float  #: The share of them that have one entry.
+    #: The mean square of the lengths over that of equal ones; random ones: up to 1 + 1 / mean.
     skew: float
-    linked: int
-    has_diagonal: bool
+    linked: int  #: Rows of slots that long lists need beside their first, in `ms_bfs`.
+    has_diagonal: bool  #: Whether the matrix is square and its diagonal has no zero.
+    #: Whether the pattern is symmetric; not known, and False, if it `has_diagonal` or there are
+    #: `hubs_with_leaves`.
     symmetric: bool
+    #: Whether hubs have most of the entries, and many lists one, which is mostly with a hub.
     hubs_with_leaves: bool
+    #: How many lists begin, or end, in the same stored column as another; beyond ``max_shared``
+    #: they are not counted.
     first_shared: int
     last_shared: int
-    in_order: bool
+    in_order: bool  #: Whether the lists follow an order of the stored columns: few ends are shared.
 
 
 @dataclass(frozen=True, kw_only=True)
 class Features:
-    """What the choice reads.
+    """What the choice reads."""
 
-    Attributes
-    ----------
-    n_major, n_minor, nnz : int
-        Stored rows, stored columns, entries.
-    fits_one_block : bool
-        Whether all of it fits into the shared memory of a block.
-    warm : bool
-        Whether a matching was given.
-    host : bool
-        Whether the host may be used.
-    copied_bytes : int
-        What would be copied there.
-    lists : callable
-        The features of the lists; if its argument is true, of those of the transpose. Measured by
-        the first call, and not before.
-    """
-
+    #: Stored rows, stored columns, entries.
     n_major: int
     n_minor: int
     nnz: int
-    fits_one_block: bool
-    warm: bool
-    host: bool
-    copied_bytes: int
+    fits_one_block: bool  #: Whether all of it fits into the shared memory of a block.
+    warm: bool  #: Whether a matching was given.
+    host: bool  #: Whether the host may be used.
+    copied_bytes: int  #: What would be copied there.
+    #: The features of the lists; if its argument is true, of those of the transpose. Measured by
+    #: the first call, and not before.
     lists: Callable[[bool], ListFeatures]
 
 
@@ -155,42 +123,22 @@ class Step(NamedTuple):
 
 @dataclass(frozen=True)
 class Choice:
-    """What is run.
+    """What is run."""
 
-    Attributes
-    ----------
-    steps : tuple of Step
-        One after the other.
-    host : bool
-        Whether what is deep may be left to the host, by block forms as well.
-    levels : int or None
-        Levels of the search (in `one_block`: of a phase) after which the host gets the rest; None:
-        any number.
-    """
-
-    steps: tuple[Step, ...]
-    host: bool
+    steps: tuple[Step, ...]  #: One after the other.
+    host: bool  #: Whether what is deep may be left to the host, by block forms as well.
+    #: Levels of the search (in `one_block`: of a phase) after which the host gets the rest; None:
+    #: any number.
     levels: int | None
 
 
 class Rule(NamedTuple):
-    """A row of the table.
+    """A row of the table."""
 
-    Attributes
-    ----------
-    step : str
-        What is run.
-    guard : callable
-        Whether it is, given the features.
-    when : str
-        The same in words, with the names of constants in braces.
-    then : str
-        What comes after it: the ``"next rule"``, the ``"search"`` by `ms_bfs`, or the ``"end"``.
-    """
-
-    step: str
-    guard: Callable[[Features, Policy], bool]
-    when: str
+    step: str  #: What is run.
+    guard: Callable[[Features, Policy], bool]  #: Whether it is, given the features.
+    when: str  #: The same in words, with the names of constants in braces.
+    #: What comes after it: the ``"next rule"``, the ``"search"`` by `ms_bfs`, or the ``"end"``.
     then: str
 
     def reason(self, policy: Policy) -> str:
@@ -234,12 +182,7 @@ RULES = (
         "all of it fits into the shared memory of a block",
         "end",
     ),
-    Rule(
-        "transpose",
-        _is_tall,
-        "more than {tall} times as many rows as columns",
-        "next rule",
-    ),
+    Rule("transpose", _is_tall, "more than {tall} times as many rows as columns", "next rule"),
     Rule(
         "diagonal",
         lambda f, p: not f.warm and _lists(f, p).has_diagonal,

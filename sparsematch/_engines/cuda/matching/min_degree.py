@@ -17,7 +17,6 @@ from sparsematch._types.matching import Matching
 from sparsematch._types.run_info import StepInfo
 
 SUMMARY = "Rows of fewest entries first, each with the free column of fewest entries."
-OPTIONS: dict[str, bool | float] = {}
 
 #: Lengths of lists that are done together, by a thread each; longer ones, by a warp each.
 CLASSES = (0, 1, 2, 3, 4, 6, 8, 12)

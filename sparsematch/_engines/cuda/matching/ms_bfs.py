@@ -22,7 +22,6 @@ from sparsematch._types.matching import Matching
 from sparsematch._types.run_info import StepInfo
 
 SUMMARY = "Multi-source breadth-first search with disjoint trees; one resident kernel."
-OPTIONS: dict[str, bool | float] = {}
 
 #: Entries of a long list that make an entry of the frontier. No figures were kept.
 PART = 128
@@ -112,17 +111,9 @@ def _macros(dtype: np.dtype[Any], width: int, lanes: int) -> dict[str, int]:
     Two small blocks on a processor hide each other's waits, but a long list keeps a large one busy.
     """
     small = width in (4, 8) or dtype.itemsize == 8
-    return {
-        "LOCKSTEP": 0,
-        "WIDTH": width,
-        "LANES": lanes,
-        "UNROLL": 2,
-        "PART": PART,
-        "ROOM": ROOM,
-        "LINKED": LINKED,
-        "THREADS": 512 if small else 1024,
-        "BLOCKS": 2 if small and dtype.itemsize == 4 else 1,
-    }
+    macros = {"LOCKSTEP": 0, "WIDTH": width, "LANES": lanes, "UNROLL": 2}
+    macros |= {"PART": PART, "ROOM": ROOM, "LINKED": LINKED, "THREADS": 512 if small else 1024}
+    return macros | {"BLOCKS": 2 if small and dtype.itemsize == 4 else 1}
 
 
 def search(

@@ -15,7 +15,6 @@ from sparsematch._types.matching import Matching
 from sparsematch._types.run_info import StepInfo
 
 SUMMARY = "Multi-source breadth-first search by one block of threads, for small matrices."
-OPTIONS: dict[str, bool | float] = {}
 
 #: Vertices of a side and entries that 16 bits count, with one number to spare.
 MOST = 65_534

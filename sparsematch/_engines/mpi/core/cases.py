@@ -41,31 +41,16 @@ class GatheringExchange(Traffic, Protocol):
 
 @dataclass(frozen=True, kw_only=True)
 class Cases:
-    """What differs between back-ends in the three cases.
+    """What differs between back-ends in the three cases."""
 
-    Attributes
-    ----------
-    fits_alone : callable
-        Whether one rank can match a matrix alone.
-    is_small : callable
-        Whether a matrix is gathered. Collective.
-    small : str
-        The same in words: the reason given for the step.
-    exchange : callable
-        Makes the exchange of a run.
-    start, search : callable
-        Heuristic and exact engine over all ranks. Collective.
-    together : str
-        Why the search is over all ranks.
-    """
-
-    fits_alone: Callable[[DistributedCSR], bool]
-    is_small: Callable[[DistributedCSR], bool]
-    small: str
-    exchange: Callable[[DistributedCSR], GatheringExchange]
+    fits_alone: Callable[[DistributedCSR], bool]  #: Whether one rank can match a matrix alone.
+    is_small: Callable[[DistributedCSR], bool]  #: Whether a matrix is gathered. Collective.
+    small: str  #: The same in words: the reason given for the step.
+    exchange: Callable[[DistributedCSR], GatheringExchange]  #: Makes the exchange of a run.
+    #: Heuristic and exact engine over all ranks. Collective.
     start: _Improve
     search: _Improve
-    together: str
+    together: str  #: Why the search is over all ranks.
 
     def improve(
         self,

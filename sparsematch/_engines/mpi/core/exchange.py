@@ -115,29 +115,16 @@ class Kernel(Protocol):
 class Collectives:
     """The collectives of one run on small values of the host; an exchange of arrays has more.
 
-    Parameters
-    ----------
-    comm : mpi4py communicator or None
-        None: one process.
-
-    Attributes
-    ----------
-    rank, size : int
-        This rank, and how many there are.
-    rounds : int
-        Exchanges of arrays so far.
-    bytes_sent : int
-        Bytes that this rank has sent to others in them.
-    carrier : str
-        Which library carries the arrays, if there is a choice.
+    `comm` is a communicator of mpi4py, or None: one process.
     """
 
     __slots__ = ("bytes_sent", "carrier", "comm", "rank", "rounds", "size")
 
     def __init__(self, comm: Any) -> None:
         self.comm, self.rank, self.size = comm, rank_of(comm), size_of(comm)
-        self.rounds = self.bytes_sent = 0
-        self.carrier = ""
+        self.rounds = 0  #: Exchanges of arrays so far.
+        self.bytes_sent = 0  #: Bytes that this rank has sent to others in them.
+        self.carrier = ""  #: Which library carries the arrays, if there is a choice.
 
     def allreduce(self, *numbers: float, op: str = "SUM") -> list[Any]:
         """Return the sums, or largest (`op`: ``"MAX"``) or smallest (``"MIN"``), of all ranks."""
@@ -171,20 +158,9 @@ class Exchange(Collectives):
     def alltoallv(self, starts: IndexArray, keys: _Array, *columns: _Array) -> tuple[_Array, ...]:
         """Send each key, and the elements that go with it, to the owner of the key.
 
-        Parameters
-        ----------
-        starts : ndarray of int64, shape (size + 1,)
-            Where the keys of each rank begin.
-        keys : ndarray of integers, shape (n,)
-            In any order, repeated or not.
-        columns : ndarray, shape (n,)
-            What goes along; of any types.
-
-        Returns
-        -------
-        tuple of ndarray
-            Keys and columns that arrived here, by ascending sender, and in the order in which each
-            sent them.
+        `starts` says where the keys of each rank begin: int64, shape (size + 1,). Keys come in any
+        order, repeated or not. Returns the keys and columns that arrived here, by ascending sender,
+        and in the order in which each sent them.
         """
         if self.size == 1:
             return keys, *columns

@@ -146,27 +146,13 @@ class Side:
 
 @dataclass(kw_only=True, slots=True)
 class SideByProducts(ByProducts):
-    """Those over ranks.
+    """Those over ranks."""
 
-    Attributes
-    ----------
-    other : Side or None
-        The side of the columns, if the next step will search from them.
-    """
-
-    other: Side | None = None
+    other: Side | None = None  #: The side of the columns, if the next step will search from them.
 
 
 class Lists:
-    """Lists of known lengths, filled by elements that come in any order.
-
-    Attributes
-    ----------
-    indptr : ndarray of int64
-        Where each list begins.
-    columns : list of ndarray
-        One for each type given.
-    """
+    """Lists of known lengths, filled by elements that come in any order: `columns`, one a type."""
 
     def __init__(self, degree: _Array, *dtypes: Any) -> None:
         self.indptr = np.concatenate([[0], np.cumsum(degree, dtype=np.int64)])

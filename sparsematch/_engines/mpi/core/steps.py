@@ -31,20 +31,11 @@ class Account:
 
 
 def step_info(
-    exchange: Traffic,
-    name: str,
-    begin: float,
-    own_pairs: int,
-    account: Account,
-    reason: str = "",
+    exchange: Traffic, name: str, begin: float, own_pairs: int, account: Account, reason: str = ""
 ) -> StepInfo:
     """Return the sum of the ranks' accounts; `own_pairs`: pairs of own rows. Collective."""
     edges, paths, path_edges, sent, pairs = exchange.allreduce(
-        account.edges,
-        account.augmentations,
-        account.path_edges,
-        exchange.bytes_sent,
-        own_pairs,
+        account.edges, account.augmentations, account.path_edges, exchange.bytes_sent, own_pairs
     )
     return StepInfo(
         name,

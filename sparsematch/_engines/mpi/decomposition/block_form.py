@@ -112,15 +112,7 @@ def _assembled(
     if has_vertical and exchange.rank == exchange.size - 1:
         own_sizes = np.concatenate([own_sizes, np.array([sizes[2]], dtype)])
     return DistributedBlockForm(
-        row_place,
-        col_place,
-        row_block,
-        col_block,
-        own_sizes,
-        first,
-        n_blocks,
-        sizes,
-        matching,
+        row_place, col_place, row_block, col_block, own_sizes, first, n_blocks, sizes, matching
     ).freeze()
 
 

@@ -21,20 +21,14 @@ class Places:
 
     A key is a place, too: the first one of the elements with this key, or any between the elements
     before and behind them. So sorting by keys refines the order, and settled vertices do not move.
-
-    Attributes
-    ----------
-    starts : ndarray of int64, shape (ranks + 1,)
-        Where the places of each rank begin.
-    settled : ndarray of bool
-        Whether the vertex at each own place will not move again.
     """
 
     def __init__(self, n: int, dtype: Any, exchange: Exchange, seed: int) -> None:
         self.exchange, self.dtype = exchange, dtype
-        self.starts = balanced(n, exchange.size)
+        self.starts = balanced(n, exchange.size)  #: Where the places of each rank begin.
         self.first = int(self.starts[exchange.rank])
         self.n_own = int(self.starts[exchange.rank + 1]) - self.first
+        #: Whether the vertex at each own place will not move again.
         self.settled = np.zeros(self.n_own, bool)
         self._rng = np.random.default_rng([seed, exchange.rank])
 

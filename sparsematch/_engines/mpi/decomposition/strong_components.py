@@ -36,21 +36,11 @@ from sparsematch._types.arrays import BoolArray, IndexArray
 
 
 class Order(NamedTuple):
-    """A topological order of the strong components.
+    """A topological order of the strong components."""
 
-    Attributes
-    ----------
-    place : ndarray of int32 or int64
-        The place of each own vertex, -1 for rows that are none.
-    start : ndarray of int32 or int64
-        The first place of its component.
-    places : Places
-        The places, by owner.
-    """
-
-    place: IndexArray
-    start: IndexArray
-    places: Places
+    place: IndexArray  #: The place of each own vertex, -1 for rows that are none.
+    start: IndexArray  #: The first place of its component.
+    places: Places  #: The places, by owner.
 
 
 def strong_components(successors: Side, is_vertex: BoolArray, seed: int) -> Order:
@@ -72,22 +62,16 @@ def strong_components(successors: Side, is_vertex: BoolArray, seed: int) -> Orde
 
 
 class _Search:
-    """Places and classes so far.
-
-    Attributes
-    ----------
-    place, low : ndarray
-        The place of each own row, and where its class begins; -1 for rows that are no vertices.
-    active : ndarray
-        The own rows whose place may still change.
-    """
+    """Places and classes so far."""
 
     def __init__(self, successors: Side, is_vertex: BoolArray, seed: int) -> None:
         self.out, self.exchange = successors, successors.exchange
         self.into: Side | None = None
+        #: The own rows whose place may still change.
         self.active = np.flatnonzero(is_vertex).astype(self.out.dtype)
         (n,) = self.exchange.allreduce(self.active.size)
         self.places = Places(n, self.out.dtype, self.exchange, seed)
+        #: The place of each own row, and where its class begins; -1 for rows that are no vertices.
         self.place = np.full(self.out.n_majors, -1, self.out.dtype)
         self.low = self.place.copy()
         self.low[self.active] = 0
@@ -193,16 +177,10 @@ class _Search:
     def _trimmed(self, side: Side, count: IndexArray) -> tuple[BoolArray, IndexArray]:
         """Return which own rows are trimmed along these lists, and the level of each."""
         level = np.zeros(side.n_majors, side.dtype)
+        owners = side.major_starts, self.exchange.rank, side.slice_size
+        trimming = operations(RankOps, "numpy").trimming
         self.exchange.run_until_quiescent(
-            operations(RankOps, "numpy").trimming(
-                side.indptr,
-                side.indices,
-                count,
-                level,
-                side.major_starts,
-                self.exchange.rank,
-                side.slice_size,
-            )
+            trimming(side.indptr, side.indices, count, level, *owners)
         )
         return count == 0, level
 
@@ -214,16 +192,9 @@ class _Search:
         return label[self.active] > 0
 
     def _propagate(self, side: Side, label: IndexArray) -> None:
-        self.exchange.run_until_quiescent(
-            operations(RankOps, "numpy").propagation(
-                side.indptr,
-                side.indices,
-                label,
-                side.major_starts,
-                self.exchange.rank,
-                side.slice_size,
-            )
-        )
+        owners = side.major_starts, self.exchange.rank, side.slice_size
+        propagation = operations(RankOps, "numpy").propagation
+        self.exchange.run_until_quiescent(propagation(side.indptr, side.indices, label, *owners))
 
     def _split(self, keys: IndexArray, done: BoolArray, alone: bool = False) -> None:
         """Sort by keys, which are the new classes, and remove the vertices done. Collective.

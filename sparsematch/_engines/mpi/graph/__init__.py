@@ -2,20 +2,11 @@
 
 from sparsematch._engines.mpi.graph import check, local_max
 from sparsematch._engines.operations import GraphOps
-from sparsematch._engines.registry import Engine, register, register_operations
+from sparsematch._engines.registry import register_module, register_operations
 
-#: What ``method="auto"`` means is listed first.
-for _name, _module in (("auto", local_max), ("local_max", local_max)):
-    register(
-        Engine(
-            name=_name,
-            kind="approximate",
-            backend="mpi",
-            summary=_module.SUMMARY,
-            multithreaded=True,
-            guarantee=_module.GUARANTEE,
-            improve=_module.improve,
-        )
+for _name in ("auto", "local_max"):
+    register_module(
+        _name, "approximate", "mpi", local_max, guarantee=local_max.GUARANTEE, multithreaded=True
     )
 
 register_operations(

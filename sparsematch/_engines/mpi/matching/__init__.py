@@ -8,25 +8,13 @@ from sparsematch._engines.mpi.matching import auto, by_rank, cheap, karp_sipser,
 from sparsematch._engines.mpi.matching.cover import vertex_cover
 from sparsematch._engines.mpi.matching.permute import permute_and_redistribute, scale
 from sparsematch._engines.operations import CertificateOps
-from sparsematch._engines.registry import Engine, register, register_operations
+from sparsematch._engines.registry import register_module, register_operations
 
-for _module, _kind, _init in (
-    (auto, "exact", "none"),
-    (ms_bfs, "exact", "by_rank"),
-    (cheap, "heuristic", "none"),
-    (by_rank, "heuristic", "none"),
-    (karp_sipser, "heuristic", "none"),
-):
-    register(
-        Engine(
-            name=_module.__name__.rpartition(".")[2],
-            kind=_kind,
-            backend="mpi",
-            summary=_module.SUMMARY,
-            default_init=_init,
-            improve=_module.improve,
-        )
-    )
+register_module("auto", "exact", "mpi", auto)
+register_module("ms_bfs", "exact", "mpi", ms_bfs, default_init="by_rank")
+register_module("cheap", "heuristic", "mpi", cheap)
+register_module("by_rank", "heuristic", "mpi", by_rank)
+register_module("karp_sipser", "heuristic", "mpi", karp_sipser)
 
 register_operations(
     "mpi",

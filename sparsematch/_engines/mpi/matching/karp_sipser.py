@@ -30,10 +30,7 @@ SUMMARY = "Rows and columns with one free neighbour first, then some at random, 
 
 
 def improve(
-    A: DistributedCSR,
-    matching: DistributedMatching,
-    run: Run,
-    before: SideByProducts | None = None,
+    A: DistributedCSR, matching: DistributedMatching, run: Run, before: SideByProducts | None = None
 ) -> SideByProducts | None:
     """Make the matching maximal. Collective.
 

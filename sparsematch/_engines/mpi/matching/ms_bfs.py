@@ -45,10 +45,7 @@ def from_columns(free_rows: int, free_cols: int) -> bool:
 
 
 def improve(
-    A: DistributedCSR,
-    matching: DistributedMatching,
-    run: Run,
-    before: SideByProducts | None = None,
+    A: DistributedCSR, matching: DistributedMatching, run: Run, before: SideByProducts | None = None
 ) -> None:
     """Make the matching maximum. Collective.
 

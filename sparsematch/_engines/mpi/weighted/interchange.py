@@ -27,13 +27,7 @@ LEAST = 1e-9
 
 
 class Interchange:
-    """The pairs of the own rows and columns, with their costs.
-
-    Attributes
-    ----------
-    row_cost, col_cost : ndarray of float64
-        The cost of the entry at which each own row, and column, is matched; 0 for the others.
-    """
+    """The pairs of the own rows and columns, with their costs: 0 where there is none."""
 
     def __init__(self, costs: ScaledCosts, matching: DistributedMatching) -> None:
         """Look up the costs of the pairs. Collective."""
@@ -94,13 +88,9 @@ class Interchange:
         rows, cost = rows[found], self.costs.cost[places[found]]
         gain = saved[found] + (self.row_cost[rows] - cost)
         heavier = np.flatnonzero(gain > LEAST)
+        kept = found[heavier]
         best.offer(
-            rows[heavier],
-            self.A.first_row,
-            other[found][heavier],
-            gain[heavier],
-            col[found][heavier],
-            cost[heavier],
+            rows[heavier], self.A.first_row, other[kept], gain[heavier], col[kept], cost[heavier]
         )
 
     def _mutual(self, best: "_Partners") -> _Array:

@@ -55,11 +55,7 @@ def maximum_product(A: DistributedCSR, scaling: bool, run: Run) -> DistributedTr
 
 
 def _result(
-    A: DistributedCSR,
-    matching: DistributedMatching,
-    duals: Duals,
-    objective: float,
-    scaling: bool,
+    A: DistributedCSR, matching: DistributedMatching, duals: Duals, objective: float, scaling: bool
 ) -> DistributedTransversal:
     row_scale = col_scale = None
     if scaling:

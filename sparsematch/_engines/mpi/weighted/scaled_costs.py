@@ -23,14 +23,8 @@ _Array = NDArray[Any]
 class ScaledCosts:
     """The entries of the own rows, with reduced costs.
 
-    Attributes
-    ----------
-    side : Side
-        The lists of the own rows.
-    cost : ndarray of float64, shape (own entries,)
-        Not negative: the cost of the entry less the duals of its row and column.
-    row_dual, col_dual : ndarray of float64, shapes (own rows,), (own columns,)
-        These duals; 0 without an entry.
+    Each, not negative, is the cost less the duals of its row and column, which are 0 without an
+    entry.
     """
 
     def __init__(self, A: DistributedCSR, exchange: Exchange) -> None:

@@ -50,19 +50,9 @@ class _Link(NamedTuple):
 
 
 class Exchange(Collectives):
-    """The exchanges of one run over the GPUs of a communicator.
+    """The exchanges of one run over the GPUs of a communicator; `carrier` is "NCCL" or "MPI".
 
-    Parameters
-    ----------
-    comm : mpi4py communicator or None
-        None: one process.
-    xp : module
-        CuPy.
-
-    Attributes
-    ----------
-    carrier : str
-        ``"NCCL"`` or ``"MPI"``; empty if there is one rank.
+    `comm` is a communicator of mpi4py, or None: one process, and no carrier. `xp` is CuPy.
     """
 
     __slots__ = ("_link", "_xp")
@@ -86,12 +76,8 @@ class Exchange(Collectives):
     def alltoallv(self, parts: Sequence[Any], counts: Sequence[int]) -> Any:
         """Send an array to each other rank; return those that arrive, in one array.
 
-        Parameters
-        ----------
-        parts : sequence of arrays
-            One for each rank, of one type and one dimension; that for this rank is not read.
-        counts : sequence of int
-            How many elements come from each; this rank's is not read.
+        The parts are of one type and one dimension; `counts` says how many elements come from each
+        rank. What concerns this rank is not read.
         """
         dtype = parts[self.rank - 1].dtype
         counts = [0 if r == self.rank else int(n) for r, n in enumerate(counts)]

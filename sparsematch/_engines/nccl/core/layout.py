@@ -37,12 +37,7 @@ def capacity_for(messages: int, entries: int, size: int) -> int:
 class SendBuffers:
     """Buffers for messages of `width` numbers, one for each other rank. Collective.
 
-    Attributes
-    ----------
-    counts : array of int64, shape (ranks,)
-        Messages in each, written by kernels.
-    largest_capacity : int
-        The largest capacity on any rank; messages.
+    Kernels write to `counts` (int64) how many each has; `largest_capacity` is that of any rank.
     """
 
     def __init__(
@@ -78,13 +73,9 @@ class SendBuffers:
 class Counts:
     """Counters of kernels on the device, which a kernel reports to the host.
 
-    A report clears the counts of messages, and the first `cleared` fields.
-
-    Attributes
-    ----------
-    device : array of int64
-        The counts of messages, for each of the `buffers` and each rank, and then the fields of the
-        struct ``Progress``.
+    The array `device` has the counts of messages, for each of the `buffers` and each rank, and then
+    the fields of the struct ``Progress``. A report clears the counts of messages, and the first
+    `cleared` fields.
     """
 
     def __init__(

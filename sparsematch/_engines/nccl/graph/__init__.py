@@ -1,13 +1,12 @@
 """Matching of general graphs distributed over the GPUs of several ranks. *Experimental*."""
 
-from sparsematch._engines.cuda.core.drivers import register_driver
 from sparsematch._engines.nccl.graph import check, local_max
 from sparsematch._engines.operations import GraphOps
-from sparsematch._engines.registry import register_operations
+from sparsematch._engines.registry import register_module, register_operations
 from sparsematch._types.arrays import advising
 
 for _name in ("auto", "local_max"):
-    register_driver(_name, "approximate", local_max, backend="nccl", guarantee=local_max.GUARANTEE)
+    register_module(_name, "approximate", "nccl", local_max, guarantee=local_max.GUARANTEE)
 
 register_operations(
     "nccl",

@@ -1,6 +1,5 @@
 """Matching of matrices distributed over the GPUs of several ranks. *Experimental*."""
 
-from sparsematch._engines.cuda.core.drivers import register_driver
 from sparsematch._engines.distributed_operations import DistributionOps
 from sparsematch._engines.nccl.matching import (
     auto,
@@ -11,13 +10,13 @@ from sparsematch._engines.nccl.matching import (
     ms_bfs,
 )
 from sparsematch._engines.operations import CertificateOps
-from sparsematch._engines.registry import register_operations
+from sparsematch._engines.registry import register_module, register_operations
 from sparsematch._types.arrays import advising
 
-register_driver("auto", "exact", auto, backend="nccl")
-register_driver("ms_bfs", "exact", ms_bfs, backend="nccl", default_init="cheap")
-register_driver("cheap", "heuristic", cheap, backend="nccl")
-register_driver("min_degree", "heuristic", min_degree, backend="nccl")
+register_module("auto", "exact", "nccl", auto)
+register_module("ms_bfs", "exact", "nccl", ms_bfs, default_init="cheap")
+register_module("cheap", "heuristic", "nccl", cheap)
+register_module("min_degree", "heuristic", "nccl", min_degree)
 
 register_operations(
     "nccl",

@@ -45,16 +45,9 @@ def lanes_of(mean: float) -> int:
 class Forest:
     """The part of a forest on one rank: trees from all free rows.
 
-    Attributes
-    ----------
-    account : Account
-        Levels, entries, paths.
-    width : int
-        Upper bound on the rows of this rank's frontier.
-    n_roots, most : int
-        Trees of all ranks, and an upper bound on their paths.
-    found, paths : int
-        Leaves found so far on all ranks, of which a tree may have several; paths augmented.
+    `width` is an upper bound on the rows of this rank's frontier; `n_roots` are the trees of all
+    ranks, `most` bounds their paths, `found` counts their leaves, of which a tree may have several,
+    and `paths` those augmented.
     """
 
     def __init__(

@@ -49,10 +49,7 @@ def improve(
 
 
 def _free_columns(
-    A: DistributedCSR,
-    matching: DistributedMatching,
-    exchange: Exchange,
-    before: ByProducts | None,
+    A: DistributedCSR, matching: DistributedMatching, exchange: Exchange, before: ByProducts | None
 ) -> int:
     """Return an upper bound on the columns that can still be matched. Collective.
 
