@@ -11,7 +11,6 @@ import scipy.io
 import scipy.sparse as sp
 
 import corruption
-import sparsematch as sm
 from sparsematch import UnreadableFile, read_distributed
 from sparsematch._io import read_matrix, read_stream
 from sparsematch._io.matlab import read_variables
@@ -27,10 +26,10 @@ BOTH = pytest.mark.parametrize(
 def test_the_error_is_public_and_of_the_families_that_fit(tmp_path):
     assert issubclass(UnreadableFile, OSError)
     assert issubclass(UnreadableFile, ValueError)
-    for read in (read_matrix, lambda path: sm.read_distributed(path, None)):
+    for read in (read_matrix, lambda path: read_distributed(path, None)):
         with pytest.raises(FileNotFoundError, match="there is no such file") as caught:
             read(tmp_path / "absent.mtx")
-        assert isinstance(caught.value, sm.UnreadableFile)
+        assert isinstance(caught.value, UnreadableFile)
 
 
 LINES = {
@@ -161,14 +160,10 @@ def test_archives_of_other_arrays(tmp_path, arrays, compressed, read, capsys):
 def test_an_array_that_claims_more_than_it_holds(tmp_path, read):
     """Beyond it in the file are other bytes, which are no values."""
     path = tmp_path / "a.npz"
-    with zipfile.ZipFile(path, "w") as archive:
-        for name, array in CSR.items():
-            with archive.open(f"{name}.npy", "w") as member:
-                if name == "data":
-                    header = {"descr": "<f8", "fortran_order": False, "shape": (3,)}
-                    np.lib.format.write_array_header_1_0(member, header)
-                else:
-                    np.lib.format.write_array(member, array)
+    np.savez(path, **{name: array for name, array in CSR.items() if name != "data"})
+    header = {"descr": "<f8", "fortran_order": False, "shape": (3,)}
+    with zipfile.ZipFile(path, "a") as archive, archive.open("data.npy", "w") as member:
+        np.lib.format.write_array_header_1_0(member, header)
     with pytest.raises(UnreadableFile, match=r"a\.npz: "):
         read(path)
 

@@ -19,15 +19,10 @@ FULL = sp.csr_array((RNG.random((30, 30)) < 0.08) + np.eye(30)[RNG.permutation(3
 SINGULAR = sp.csr_array([[0, 1, 0, 0], [0, 1, 0, 0], [1, 1, 0, 0], [0, 0, 1, 1]])
 WIDE = sp.csr_array([[0, 1, 1, 0, 1], [1, 0, 0, 1, 0]])
 EMPTY = sp.csr_array((3, 3))
-HOLLOW = sp.csr_array([[0, 1, 0], [0, 0, 0], [0, 0, 1]])
-MATRICES = {
-    "full": FULL,
-    "singular": SINGULAR,
-    "wide": WIDE,
-    "tall": sp.csr_array(WIDE.T),
-    "empty": EMPTY,
-    "hollow": HOLLOW,
-}
+MATRICES = {"full": FULL, "singular": SINGULAR, "wide": WIDE, "tall": sp.csr_array(WIDE.T)}
+MATRICES |= {"empty": EMPTY, "hollow": sp.csr_array([[0, 1, 0], [0, 0, 0], [0, 0, 1]])}
+#: Of a block form.
+ARRAYS = "row_perm", "col_perm", "row_blocks", "col_blocks", "coarse_rows", "coarse_cols"
 
 
 @pytest.fixture(scope="module")
@@ -85,7 +80,7 @@ def test_btf_json(named, capsys):
     form = sparsematch.block_triangular_form(A)
     assert fields["n_blocks"] == form.n_blocks
     assert fields["reducible"] is form.is_reducible
-    for name in ("row_perm", "col_perm", "row_blocks", "col_blocks", "coarse_rows", "coarse_cols"):
+    for name in ARRAYS:
         np.testing.assert_array_equal(fields[name], getattr(form, name))
     blocks = [[r, c] for r, c, count in fields["block_sizes"] for _ in range(count)]
     sizes = np.stack([np.diff(form.row_blocks), np.diff(form.col_blocks)], axis=1)
@@ -167,14 +162,7 @@ def test_save_btf(named, tmp_path):
     assert main(["btf", file, "--quiet", "--save", str(out)]) == 0
     form = sparsematch.block_triangular_form(A)
     with np.load(out) as saved:
-        for name in (
-            "row_perm",
-            "col_perm",
-            "row_blocks",
-            "col_blocks",
-            "coarse_rows",
-            "coarse_cols",
-        ):
+        for name in ARRAYS:
             np.testing.assert_array_equal(saved[name], getattr(form, name))
         assert sparsematch.is_maximum(A, (saved["row_mate"], saved["col_mate"]))
         permuted = A[saved["row_perm"]][:, saved["col_perm"]].toarray()
@@ -184,12 +172,10 @@ def test_save_btf(named, tmp_path):
 
 def test_plot(folder, tmp_path):
     pytest.importorskip("matplotlib")
-    for name in ("a.png", "b.pdf"):
-        assert (
-            main(["btf", str(folder / "full.mtx"), "--quiet", "--plot", str(tmp_path / name)]) == 0
-        )
-    assert (tmp_path / "a.png").read_bytes().startswith(b"\x89PNG")
-    assert (tmp_path / "b.pdf").read_bytes().startswith(b"%PDF")
+    for name, magic in (("a.png", b"\x89PNG"), ("b.pdf", b"%PDF")):
+        call = ["btf", str(folder / "full.mtx"), "--quiet", "--plot", str(tmp_path / name)]
+        assert main(call) == 0
+        assert (tmp_path / name).read_bytes().startswith(magic)
 
 
 @pytest.mark.parametrize("kind", ["exact", "heuristic"])
@@ -267,6 +253,16 @@ def test_no_progress(stream, quiet):
     with Progress(stream, quiet).step("match", "matching"):
         time.sleep(0.6)
     assert stream.getvalue() == ""
+
+
+def test_progress_says_what_is_going_on_now():
+    """Words that are made when the line is written."""
+    terminal, state = Terminal(), ["first"]
+    with Progress(terminal).step("work", lambda: state[0]):
+        time.sleep(0.6)
+        state[0] = "second"
+        time.sleep(0.4)
+    assert terminal.getvalue().index("first ...") < terminal.getvalue().index("second ...")
 
 
 def test_no_progress_for_a_short_step():

@@ -16,11 +16,8 @@ ROWS, COLS = ["source A", "source B", "node", "naïve"], ["i", "v", "p", "q"]
 
 @pytest.fixture
 def folder(tmp_path):
-    for name, matrix in (
-        ("singular", SINGULAR),
-        ("full", sp.eye_array(3)),
-        ("wide", sp.csr_array(np.ones((2, 5)))),
-    ):
+    wide = sp.csr_array(np.ones((2, 5)))
+    for name, matrix in (("singular", SINGULAR), ("full", sp.eye_array(3)), ("wide", wide)):
         scipy.io.mmwrite(tmp_path / f"{name}.mtx", matrix)
     (tmp_path / "rows.txt").write_text("\n".join(ROWS) + "\n\n", encoding="utf-8")
     (tmp_path / "cols.txt").write_text("\n".join(COLS), encoding="utf-8")
@@ -34,17 +31,8 @@ def explain(folder, name, *options):
 
 
 def test_text(folder, capsys):
-    assert (
-        explain(
-            folder,
-            "singular",
-            "--row-names",
-            folder / "rows.txt",
-            "--col-names",
-            folder / "cols.txt",
-        )
-        == 0
-    )
+    names = "--row-names", folder / "rows.txt", "--col-names", folder / "cols.txt"
+    assert explain(folder, "singular", *names) == 0
     out = capsys.readouterr().out
     assert "singular.mtx: 4 x 4, 6 entries" in out
     assert "equations: source A, source B\n" in out
@@ -126,9 +114,8 @@ def test_what_has_no_entries_is_listed_together():
     assert (under.n_empty, under.empty.tolist(), len(under)) == (2, [0, 3], 2)
     assert "  1. 2 equations without variables\n     equations: row 1, row 4\n" in str(why)
     assert "  2. 3 equations with only 2 variables between them\n" in str(why)
-    assert "Under-determined: 2 variables in no equation\n  variables: column 0, column 3" in str(
-        why
-    )
+    words = "Under-determined: 2 variables in no equation\n  variables: column 0, column 3"
+    assert words in str(why)
     one = sparsematch.explain_singularity(sp.csr_array([[1, 1], [0, 0], [1, 1], [1, 1]]))
     assert "  1. 1 equation without variables\n" in str(one)
     assert one.to_dict()["overdetermined"]["n_empty"] == 1

@@ -4,7 +4,6 @@ import gzip
 import io
 import json
 import os
-import subprocess
 import sys
 import tarfile
 
@@ -14,11 +13,14 @@ import scipy.io
 import scipy.sparse as sp
 
 import sparsematch
+from calls import run_python
+from corruption import mat, mtx, npz
 from sparsematch import plot
 from sparsematch._io import UnreadableFile, read_matrix, read_stream
 from sparsematch.cli import main
 from sparsematch.cli.arguments import build_parser
 
+MATCH = "-P", "-m", "sparsematch", "match"
 SINGULAR = sp.csr_array([[0, 1, 0, 0], [0, 1, 0, 0], [1, 1, 0, 0], [0, 0, 1, 1]])
 FULL = sp.csr_array(np.eye(4)[::-1])
 PATH = sp.csr_array(sp.diags_array([np.ones(9)] * 2, offsets=[-1, 1], shape=(10, 10)))
@@ -64,9 +66,8 @@ def test_no_output_overwrites_what_is_read(folder, command, name, option, how, c
 def test_no_output_overwrites_what_standard_input_reads(folder):
     path = folder / "a.npz"
     before = path.read_bytes()
-    call = [sys.executable, "-P", "-m", "sparsematch", "match", "-", "--save", str(path)]
     with path.open("rb") as stream:
-        done = subprocess.run(call, stdin=stream, capture_output=True, timeout=120, check=False)
+        done = run_python(*MATCH, "-", "--save", str(path), stdin=stream, text=False)
     assert (done.returncode, path.read_bytes()) == (2, before)
     assert b"is the file that is read (standard input)" in done.stderr
 
@@ -137,29 +138,11 @@ def test_options_for_one_file(folder, option, capsys):
     assert main(["rank", "-", "-"]) == 2
 
 
-def market(matrix):
-    stream = io.BytesIO()
-    scipy.io.mmwrite(stream, matrix)
-    return stream.getvalue()
-
-
-def matlab(matrix):
-    stream = io.BytesIO()
-    scipy.io.savemat(stream, {"A": matrix})
-    return stream.getvalue()
-
-
-def npz(matrix):
-    stream = io.BytesIO()
-    sp.save_npz(stream, matrix)
-    return stream.getvalue()
-
-
 def archive(matrix, *others):
     stream = io.BytesIO()
     with tarfile.open(fileobj=stream, mode="w:gz") as tar:
         for name in ("circuit/circuit.mtx", *others):
-            text = market(matrix if name.endswith("circuit.mtx") else np.ones((4, 1)))
+            text = mtx(matrix if name.endswith("circuit.mtx") else np.ones((4, 1)))
             member = tarfile.TarInfo(name)
             member.size = len(text)
             tar.addfile(member, io.BytesIO(text))
@@ -168,7 +151,7 @@ def archive(matrix, *others):
 
 @pytest.mark.parametrize(
     "text",
-    [market, lambda A: gzip.compress(market(A)), matlab, npz, archive],
+    [mtx, lambda A: gzip.compress(mtx(A)), lambda A: mat({"A": A}), npz, archive],
     ids=["mtx", "mtx.gz", "mat", "npz", "tar.gz"],
 )
 def test_standard_input_is_recognised(text):
@@ -182,10 +165,7 @@ def test_standard_input_that_is_not(text, words):
 
 
 def test_standard_input_and_output(folder):
-    command = [sys.executable, "-P", "-m", "sparsematch", "match", "-", "--save", "-"]
-    done = subprocess.run(
-        command, input=market(FULL), capture_output=True, timeout=120, check=False
-    )
+    done = run_python(*MATCH, "-", "--save", "-", input=mtx(FULL), text=False)
     assert (done.returncode, done.stderr) == (0, b"")
     assert np.load(io.BytesIO(done.stdout))["row_mate"].tolist() == [3, 2, 1, 0]
     assert main(["match", str(folder / "a.npz"), "--save", "-", "--json"]) == 2
@@ -236,12 +216,11 @@ def test_messages_that_say_what_to_do(tmp_path, name, words):
 @pytest.mark.skipif(sys.platform != "linux", reason="needs file names that are any bytes")
 @pytest.mark.parametrize(("command", "suffix"), [("rank", "mtx"), ("match-edges", "npy")])
 def test_a_name_that_is_not_utf8(folder, command, suffix):
-    source = market(FULL) if suffix == "mtx" else (folder / "edges.npy").read_bytes()
+    source = mtx(FULL) if suffix == "mtx" else (folder / "edges.npy").read_bytes()
     name = os.fsencode(folder) + b"/\xff." + suffix.encode()
     with open(name, "wb") as file:
         file.write(source)
-    call = [sys.executable, "-P", "-m", "sparsematch", command, name]
-    done = subprocess.run(call, capture_output=True, text=True, timeout=120, check=False)
+    done = run_python("-P", "-m", "sparsematch", command, name)
     assert (done.returncode, done.stderr == "") == ((0, True) if suffix == "mtx" else (3, False))
     assert "is not UTF-8" in done.stderr or suffix == "mtx"
 
@@ -264,8 +243,9 @@ def test_no_extension_of_a_picture():
 
 
 def test_version_says_what_there_is(capsys):
-    with pytest.raises(SystemExit):
+    with pytest.raises(SystemExit) as caught:
         main(["--version"])
+    assert caught.value.code == 0
     out = capsys.readouterr().out
     assert out.startswith(f"sparsematch {sparsematch.__version__}\n")
     assert all(f"\n  {name} " in out for name in ("numpy", "scipy", "cupy", "workers"))

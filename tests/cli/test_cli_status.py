@@ -6,11 +6,13 @@ import signal
 import subprocess
 import sys
 import time
+from functools import partial
 
 import pytest
 import scipy.sparse as sp
 
 import sparsematch
+from calls import run_python
 from sparsematch.cli import main
 
 
@@ -18,10 +20,8 @@ from sparsematch.cli import main
 def folder(tmp_path_factory):
     folder = tmp_path_factory.mktemp("matrices")
     sp.save_npz(folder / "full.npz", sp.eye_array(30, format="csr"))
-    sp.save_npz(
-        folder / "singular.npz",
-        sp.csr_array([[0, 1, 0, 0], [0, 1, 0, 0], [1, 1, 0, 0], [0, 0, 1, 1]]),
-    )
+    singular = sp.csr_array([[0, 1, 0, 0], [0, 1, 0, 0], [1, 1, 0, 0], [0, 0, 1, 1]])
+    sp.save_npz(folder / "singular.npz", singular)
     return folder
 
 
@@ -52,10 +52,8 @@ def test_wrong_usage(argv, message, capsys):
     assert message in captured.err
 
 
-@pytest.mark.parametrize(
-    "option", [["--help"], ["--version"], ["rank", "--help"], ["demo", "--help"]]
-)
-def test_help_and_version(option, capsys):
+@pytest.mark.parametrize("option", [["--help"], ["rank", "--help"], ["demo", "--help"]])
+def test_help(option, capsys):
     with pytest.raises(SystemExit) as caught:
         main(option)
     assert caught.value.code == 0
@@ -115,11 +113,7 @@ def test_interrupted(error, status, folder, capsys, monkeypatch):
     assert "Traceback" not in capsys.readouterr().err
 
 
-def run_module(*argv, **options):
-    command = [sys.executable, "-P", "-m", "sparsematch", *argv]
-    return subprocess.run(
-        command, capture_output=True, text=True, timeout=120, check=False, **options
-    )
+run_module = partial(run_python, "-P", "-m", "sparsematch")
 
 
 def test_as_a_program(folder):
@@ -145,11 +139,9 @@ def test_output_into_a_closed_pipe(folder):
 
 @pytest.mark.skipif(not os.path.exists("/dev/full"), reason="needs a device that is always full")
 def test_output_cannot_be_written(folder):
-    command = [sys.executable, "-P", "-m", "sparsematch", "rank", str(folder / "full.npz")]
+    where = {"capture_output": False, "stderr": subprocess.PIPE}
     with open("/dev/full", "w") as full:
-        done = subprocess.run(
-            command, stdout=full, stderr=subprocess.PIPE, text=True, timeout=120, check=False
-        )
+        done = run_module("rank", str(folder / "full.npz"), stdout=full, **where)
     assert done.returncode == 4
     assert done.stderr.startswith("sparsematch: cannot write the output: ")
     assert done.stderr.count("\n") == 1
@@ -160,8 +152,7 @@ def test_file_name_that_is_not_text(folder, tmp_path):
     name = os.fsencode(tmp_path) + b"/\xff.npz"
     with open(name, "wb") as copy:
         copy.write((folder / "full.npz").read_bytes())
-    command = [sys.executable, "-P", "-m", "sparsematch", "rank", name]
-    done = subprocess.run(command, capture_output=True, text=True, timeout=120, check=False)
+    done = run_module("rank", name)
     assert (done.returncode, done.stderr) == (0, "")
     assert "\\udcff.npz: 30 x 30, 30 entries" in done.stdout
 
@@ -175,12 +166,9 @@ def test_interrupted_by_the_user(tmp_path):
     pipe = tmp_path / "a.mtx.gz"
     os.mkfifo(pipe)
     command = [sys.executable, "-P", "-m", "sparsematch", "rank", str(pipe)]
-    with (
-        subprocess.Popen(
-            command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
-        ) as child,
-        pipe.open("wb"),  # returns when the program has begun to read
-    ):
+    both = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
+    # the pipe opens when the program has begun to read
+    with subprocess.Popen(command, text=True, **both) as child, pipe.open("wb"):
         time.sleep(0.5)  # SciPy's reader is imported by then, and waits for the first byte
         child.send_signal(signal.SIGINT)
         out, error = child.communicate(timeout=120)

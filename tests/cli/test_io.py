@@ -155,7 +155,6 @@ def test_missing_directory_and_empty(tmp_path, name):
 )
 def test_unrecognised_extension(tmp_path, name):
     (tmp_path / name).write_text(BANNER)
-    with pytest.raises(
-        UnreadableFile, match=r"unrecognised file extension; a matrix file is Matrix Market"
-    ):
+    words = "unrecognised file extension; a matrix file is Matrix Market"
+    with pytest.raises(UnreadableFile, match=words):
         read_matrix(tmp_path / name)

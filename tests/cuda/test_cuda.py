@@ -38,11 +38,8 @@ def check_everything(A):
     m = sm.maximum_transversal(B, method=METHOD)
     assert lives_on_gpu(m.row_mate, m.col_mate)
     oracle.assert_maximum(A, host(m.row_mate), host(m.col_mate))
-    assert (
-        m.row_mate.dtype
-        == m.col_mate.dtype
-        == (A.coords[0] if A.format == "coo" else A.indices).dtype
-    )
+    indices = A.coords[0] if A.format == "coo" else A.indices
+    assert m.row_mate.dtype == m.col_mate.dtype == indices.dtype
     assert sm.structural_rank(B, method=METHOD) == m.cardinality == rank
     assert sm.is_matching(B, m)
     assert sm.is_maximal(B, m)
@@ -54,7 +51,7 @@ def check_everything(A):
     assert np.array_equal(host(m.as_permutation()), m.get().as_permutation())
     assert all(np.array_equal(host(x), y) for x, y in zip(m.pairs(), m.get().pairs(), strict=True))
     form = sm.block_triangular_form(B, method=METHOD)
-    assert lives_on_gpu(*form)
+    assert lives_on_gpu(*form, *form.horizontal, *form.vertical)
     test_decomposition.check(A, form_on_host(form))
     assert sm.is_block_form(B, form)
     n, rows, cols = sm.connected_components(B)
@@ -62,6 +59,7 @@ def check_everything(A):
     assert n == sm.connected_components(A).n_components
 
 
+@pytest.mark.asan
 def test_gallery(matrix):
     for form, dtype in product([sp.csr_array, sp.csc_array], INDEX_TYPES):
         check_everything(with_index_type(form(matrix), dtype))
@@ -80,32 +78,17 @@ def test_every_exact_engine_leads_to_the_same_form(name):
     assert test_decomposition.blocks_of(form_on_host(form)) == test_decomposition.blocks_of(usual)
 
 
-def test_properties_and_permutation(matrix):
+def test_permutation(matrix):
     B = to_gpu(matrix)
     form, expected = sm.block_triangular_form(B, method=METHOD), sm.block_triangular_form(matrix)
-    assert (form.shape, form.n_blocks, form.structural_rank) == (
-        expected.shape,
-        expected.n_blocks,
-        expected.structural_rank,
-    )
     assert form.is_reducible is expected.is_reducible
-    assert sorted(form.block_sizes.tolist()) == sorted(expected.block_sizes.tolist())
-    for part, of_host in (
-        (form.horizontal, expected.horizontal),
-        (form.vertical, expected.vertical),
-    ):
-        assert lives_on_gpu(*part)
-        assert sorted(part.rows.tolist()) == sorted(of_host.rows.tolist())
     assert form == form
     assert form != expected
     assert form.matching != expected.matching
     assert "BlockForm" in repr(form)
-    C = form.permute(B)
-    p, q = host(form.row_perm), host(form.col_perm)
+    C, (p, q) = form.permute(B), (host(form.row_perm), host(form.col_perm))
     assert C.format == "csr"
-    assert np.array_equal(
-        (C.get() != 0).toarray(), ((to_gpu(matrix).get() != 0)[p][:, q]).toarray()
-    )
+    assert np.array_equal((C.get() != 0).toarray(), (B.get() != 0)[p][:, q].toarray())
 
 
 @given(matrices() | larger(), st.integers(1, 2**32))
@@ -128,37 +111,34 @@ def test_device(matrix):
     for start in (m.get(), (m.get().row_mate, m.get().col_mate), m.get().row_mate.tolist(), m):
         again = sm.maximum_transversal(matrix, device="cuda", method=METHOD, initial=start)
         assert again.cardinality == m.cardinality
-    assert sm.structural_rank(matrix, device="cuda", method=METHOD) == m.cardinality
-    assert lives_on_gpu(
-        *sm.block_triangular_form(matrix, device="cuda", method=METHOD, matching=m.get())
-    )
-    assert lives_on_gpu(*sm.connected_components(matrix, device="cuda")[1:])
-    on_gpu = sm.maximum_transversal(to_gpu(matrix), device="cuda", method=METHOD)
-    assert on_gpu.cardinality == m.cardinality
+    for A in (matrix, to_gpu(matrix)):
+        assert sm.structural_rank(A, device="cuda", method=METHOD) == m.cardinality
+    form = sm.block_triangular_form(matrix, device="cuda", method=METHOD, matching=m.get())
+    assert lives_on_gpu(*form, *sm.connected_components(matrix, device="cuda")[1:])
     if METHOD == "auto":
-        assert sm.is_reducible(matrix, device="cuda") == sm.is_reducible(matrix)
-        assert sm.is_structurally_singular(matrix, device="cuda") == sm.is_structurally_singular(
-            matrix
-        )
+        for call in (sm.is_reducible, sm.is_structurally_singular):
+            assert call(matrix, device="cuda") == call(matrix)
 
 
 A = GALLERY["three_coarse_parts"]()
+M, FORM = sm.maximum_transversal(A), sm.block_triangular_form(A)
+FREE = np.full(A.shape[0], -1), np.full(A.shape[1], -1)
+
+
+def form_there():
+    return sm.block_triangular_form(to_gpu(A), method=METHOD)
+
+
 MIXED = {
-    "start in host memory": lambda: sm.maximum_transversal(
-        to_gpu(A), initial=sm.maximum_transversal(A), method=METHOD
-    ),
-    "start on the GPU": lambda: sm.maximum_transversal(
-        A, initial=mates_to_gpu(sm.maximum_transversal(A))
-    ),
-    "list": lambda: sm.is_matching(to_gpu(A), [-1] * A.shape[0]),
-    "pair": lambda: sm.is_maximum(
-        to_gpu(A), (CUPY.zeros(A.shape[0], np.int32) - 1, np.full(A.shape[1], -1))
-    ),
-    "cover": lambda: sm.vertex_cover(A, mates_to_gpu(sm.maximum_transversal(A))[0]),
-    "form": lambda: sm.block_triangular_form(A, matching=mates_to_gpu(sm.maximum_transversal(A))),
-    "block form": lambda: sm.is_block_form(A, sm.block_triangular_form(to_gpu(A), method=METHOD)),
-    "permute": lambda: sm.block_triangular_form(A).permute(to_gpu(A)),
-    "permute in host memory": lambda: sm.block_triangular_form(to_gpu(A), method=METHOD).permute(A),
+    "start in host memory": lambda: sm.maximum_transversal(to_gpu(A), initial=M, method=METHOD),
+    "start on the GPU": lambda: sm.maximum_transversal(A, initial=mates_to_gpu(M)),
+    "list": lambda: sm.is_matching(to_gpu(A), FREE[0].tolist()),
+    "pair": lambda: sm.is_maximum(to_gpu(A), (CUPY.asarray(FREE[0]), FREE[1])),
+    "cover": lambda: sm.vertex_cover(A, mates_to_gpu(M)[0]),
+    "form": lambda: sm.block_triangular_form(A, matching=mates_to_gpu(M)),
+    "block form": lambda: sm.is_block_form(A, form_there()),
+    "permute": lambda: FORM.permute(to_gpu(A)),
+    "permute in host memory": lambda: form_there().permute(A),
 }
 
 
@@ -169,12 +149,8 @@ def test_mixed_inputs_are_refused(case):
 
 
 def test_unknown_device():
-    for call in (
-        sm.maximum_transversal,
-        sm.structural_rank,
-        sm.block_triangular_form,
-        sm.connected_components,
-    ):
+    calls = sm.maximum_transversal, sm.structural_rank, sm.block_triangular_form
+    for call in (*calls, sm.connected_components):
         with pytest.raises(ValueError, match="device is 'gpu', but must be 'cuda'"):
             call(A, device="gpu")
     with pytest.raises(TypeError, match="device must be"):
@@ -182,9 +158,8 @@ def test_unknown_device():
 
 
 def test_engines_of_the_other_back_end_are_not_found():
-    with pytest.raises(
-        ValueError, match=r"method is 'hopcroft_karp', but must be one of .*'ms_bfs'"
-    ):
+    words = r"method is 'hopcroft_karp', but must be one of .*'ms_bfs'"
+    with pytest.raises(ValueError, match=words):
         sm.maximum_transversal(to_gpu(A), method="hopcroft_karp")
     with pytest.raises(ValueError, match="method is 'ms_bfs'"):
         sm.maximum_transversal(A, method="ms_bfs")
@@ -295,8 +270,7 @@ def test_the_same_graph_again_and_again(exact, case):
     B = BUSY[case]()
     rank = sm.structural_rank(B)
     for _ in range(50 if HAS_GPU else 5):
-        m, _info = solve(B, exact)
-        certify(B, m, rank)
+        certify(B, solve(B, exact)[0], rank)
 
 
 @pytest.mark.skipif(not HAS_GPU, reason="a stream needs a GPU")

@@ -1,6 +1,7 @@
 """What calls cost a GPU, counted on the stand-in: memory, launches, waits, modules to compile."""
 
 from importlib.resources import files
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -123,14 +124,8 @@ def test_a_block_form_needs_no_kernel_of_cupy_that_is_compiled():
 
 def test_every_source_is_compiled_ahead():
     names = {name for name, _, _ in warm_up.modules()}
-    folder = files("sparsematch._engines.cuda")
-    assert names == {
-        f"{package.name}/{file.name.removesuffix('.cu')}"
-        for package in folder.iterdir()
-        if package.is_dir()
-        for file in package.iterdir()
-        if file.name.endswith(".cu")
-    }
+    folder = Path(str(files("sparsematch._engines.cuda")))
+    assert names == {f"{file.parent.name}/{file.stem}" for file in folder.glob("*/*.cu")}
 
 
 @pytest.mark.parametrize("dtype", [np.int32, np.int64])

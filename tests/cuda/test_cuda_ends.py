@@ -5,24 +5,16 @@ import pytest
 import scipy.sparse as sp
 
 import gpu_calls
-import oracle
 import sparsematch as sm
 from calls import grid, random_matrix, scrambled
-from gpu_calls import host, on_device, one_call, to_gpu
+from gpu_calls import on_device
 from sparsematch._engines.cuda.core import host_fallback
 from sparsematch._engines.cuda.core.by_products import DeviceByProducts
-from sparsematch._engines.cuda.matching import one_block
 from sparsematch._engines.cuda.matching.choice import POLICY
 from sparsematch._engines.cuda.matching.features import features
 from strategies import INDEX_TYPES, with_index_type
 
-pytestmark = pytest.mark.kernels
-
-
-@pytest.fixture(autouse=True)
-def no_matrix_is_small(monkeypatch):
-    """Those of these tests would be solved by one block."""
-    monkeypatch.setattr(one_block, "fits", lambda _: False)
+pytestmark = [pytest.mark.kernels, pytest.mark.usefixtures("no_matrix_is_small")]
 
 
 def lower(n_rows, n_cols, below):
@@ -44,10 +36,7 @@ def turned(A):
 
 
 def solve(A, **how):
-    with one_call:
-        m, info = sm.maximum_transversal(to_gpu(A), return_info=True, **how)
-    oracle.assert_maximum(A, host(m.row_mate), host(m.col_mate))
-    return info.steps
+    return gpu_calls.certified(A, **how)[1].steps
 
 
 @pytest.mark.parametrize("dtype", INDEX_TYPES)
@@ -84,18 +73,15 @@ def test_a_strip_shares_as_many_ends_as_it_is_wide(rows_only):
         A = sp.csr_array(A[np.random.default_rng(2).permutation(A.shape[0])])
     A.sort_indices()
     seen = features(on_device(A)[0], 4)
-    assert 0 < seen.first_shared <= 8
-    assert 0 < seen.last_shared <= 8
     assert seen.in_order
+    assert all(0 < shared <= 8 for shared in (seen.first_shared, seen.last_shared))
 
 
-@pytest.mark.parametrize(
-    "A", [scrambled(grid(400, 8), 3), random_matrix(5000, 5000, 3, seed=1)], ids=["grid", "random"]
-)
-def test_other_matrices_share_many(A):
-    seen = features(on_device(A)[0], 4)
-    assert min(seen.first_shared, seen.last_shared) > POLICY.max_shared
-    assert not seen.in_order
+def test_other_matrices_share_many():
+    for A in (scrambled(grid(400, 8), 3), random_matrix(5000, 5000, 3, seed=1)):
+        seen = features(on_device(A)[0], 4)
+        assert min(seen.first_shared, seen.last_shared) > POLICY.max_shared
+        assert not seen.in_order
 
 
 def test_less_is_expected_of_the_host_where_there_is_an_order():

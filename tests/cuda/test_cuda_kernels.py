@@ -3,7 +3,6 @@
 import contextlib
 import ctypes
 import re
-from importlib.metadata import PackageNotFoundError, files
 from importlib.resources import files as resources
 from pathlib import Path
 
@@ -18,11 +17,8 @@ from sparsematch._engines.cuda.core import (
     transpose,
 )
 from sparsematch._engines.cuda.core import compile as cuda_compile
-from sparsematch._engines.cuda.decomposition import (
-    connected_components,
-    multi_pivot,
-    strong_components,
-)
+from sparsematch._engines.cuda.decomposition import connected_components as components
+from sparsematch._engines.cuda.decomposition import multi_pivot, strong_components
 from sparsematch._engines.cuda.graph import local_max
 from sparsematch._engines.cuda.graph import rounds as general
 from sparsematch._engines.cuda.matching import apfb, karp_sipser, ms_bfs, start_common
@@ -35,24 +31,14 @@ SOURCES = sorted(
 )
 
 #: What the drivers pass to the compiler.
-SEARCH = {
-    "LOCKSTEP": 0,
-    "UNROLL": 2,
-    "PART": ms_bfs.PART,
-    "ROOM": ms_bfs.ROOM,
-    "LINKED": ms_bfs.LINKED,
-    "THREADS": 512,
-    "BLOCKS": 2,
-}
+SEARCH = {name: getattr(ms_bfs, name) for name in ("PART", "ROOM", "LINKED")}
+SEARCH |= {"LOCKSTEP": 0, "UNROLL": 2, "THREADS": 512, "BLOCKS": 2}
 LISTS = {"WEIGHT": 8, "LANES": 8, "UNROLL": 2, "LONG": 256, "PART": general.PART}
 MACROS = {
     "core/alternating_bfs": {"HUB": alternating_bfs.HUB},
     "core/running_sum": {"THREADS": running_sum.THREADS},
     "core/transpose": {"LONG": transpose.LONG},
-    "decomposition/connected_components": {
-        "FIRST": connected_components.FIRST,
-        "LONG": connected_components.LONG,
-    },
+    "decomposition/connected_components": {"FIRST": components.FIRST, "LONG": components.LONG},
     "decomposition/multi_pivot": {"ROOTS": multi_pivot.ROOTS},
     "decomposition/strong_components": {"THREADS": strong_components.THREADS},
     "graph/over_ranks/local_max_part": LISTS,
@@ -73,24 +59,15 @@ MACROS = {
     "matching/push_relabel": apfb.MACROS,
 }
 
+BOTH = pytest.mark.parametrize("dtype", [np.int32, np.int64], ids=["int32", "int64"])
+
 #: What `ms_bfs` is compiled for, by the mean length of a list.
 SHAPES = {"short": (4, 4), "mesh": (8, 8), "long": (16, 16), "skewed": (0, 8), "dense": (0, 32)}
 
 
 @pytest.fixture(scope="module")
-def nvrtc():
-    for package in ("nvidia-cuda-nvrtc", "nvidia-cuda-nvrtc-cu13", "nvidia-cuda-nvrtc-cu12"):
-        try:
-            found = [
-                f
-                for f in files(package)
-                if f.name.startswith("libnvrtc.so") and "builtins" not in f.name
-            ]
-        except PackageNotFoundError:
-            continue
-        if found:
-            return ctypes.CDLL(str(found[0].locate()))
-    pytest.skip("NVRTC is not installed: pip install nvidia-cuda-nvrtc")
+def nvrtc(nvrtc_library):
+    return ctypes.CDLL(nvrtc_library)
 
 
 def compile_text(nvrtc, name, architecture, dtype, **macros):
@@ -114,13 +91,13 @@ def compile_only(nvrtc, text, options=()):
 
 
 @pytest.mark.parametrize("architecture", ["sm_80", "sm_100"])
-@pytest.mark.parametrize("dtype", [np.int32, np.int64], ids=["int32", "int64"])
+@BOTH
 @pytest.mark.parametrize("name", SOURCES)
 def test_compiles(nvrtc, name, dtype, architecture):
     assert compile_text(nvrtc, name, architecture, dtype) == (0, "")
 
 
-@pytest.mark.parametrize("dtype", [np.int32, np.int64], ids=["int32", "int64"])
+@BOTH
 @pytest.mark.parametrize("shape", SHAPES)
 @pytest.mark.parametrize("lockstep", [0, 1])
 def test_every_shape_of_the_search_compiles(nvrtc, lockstep, shape, dtype):
@@ -129,7 +106,7 @@ def test_every_shape_of_the_search_compiles(nvrtc, lockstep, shape, dtype):
     assert compile_text(nvrtc, "matching/ms_bfs", "sm_90", dtype, **macros) == (0, "")
 
 
-@pytest.mark.parametrize("dtype", [np.int32, np.int64], ids=["int32", "int64"])
+@BOTH
 @pytest.mark.parametrize("weight", [0, 4, 8])
 @pytest.mark.parametrize("name", ["graph/local_max", "graph/red_blue", "graph/validate"])
 def test_every_type_of_weights_compiles(nvrtc, name, weight, dtype):
@@ -150,7 +127,7 @@ def layouts(name, dtype):
 OFFSETS = "struct S { int a, b; }; static_assert(__builtin_offsetof(S, b) == 4);"
 
 
-@pytest.mark.parametrize("dtype", [np.int32, np.int64], ids=["int32", "int64"])
+@BOTH
 @pytest.mark.parametrize("name", SOURCES)
 def test_structs_are_laid_out_as_the_compiler_does(nvrtc, name, dtype, monkeypatch):
     """Their sizes; where each field is if the compiler has a word for it, as NVRTC 13.0 has not."""
@@ -158,11 +135,8 @@ def test_structs_are_laid_out_as_the_compiler_does(nvrtc, name, dtype, monkeypat
     for struct, form in forms.items():
         claims.append(f"static_assert(sizeof({struct}) == {form.itemsize});")
         if compile_only(nvrtc, OFFSETS)[0] == 0:
-            offsets = {field: form.fields[field][1] for field in form.names}
-            claims += [
-                f"static_assert(__builtin_offsetof({struct}, {field}) == {offset});"
-                for field, offset in offsets.items()
-            ]
+            for field, (_, offset, *_) in form.fields.items():
+                claims.append(f"static_assert(__builtin_offsetof({struct}, {field}) == {offset});")
     text = layout.source(name) + "\n".join(claims)
     monkeypatch.setattr(layout, "source", lambda _: text)
     assert compile_text(nvrtc, name, "sm_90", dtype) == (0, "")

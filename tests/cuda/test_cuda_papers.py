@@ -21,31 +21,18 @@ APFB = [
     for v in product((False, True), repeat=3)
 ]
 LISTS = {"First": {"active_list": False}, "NoShr": {"shrink": False}, "Shr": {}}
-G_PR = [
-    {**variant, **relabel}
-    for variant in LISTS.values()
-    for relabel in (
-        {"k": 0.3},
-        {"k": 2.0},
-        {"adaptive": False, "k": 1.0},
-        {"adaptive": False, "k": 10.0},
-    )
-]
+RELABEL = {"k": 0.3}, {"k": 2.0}, {"adaptive": False, "k": 1.0}, {"adaptive": False, "k": 10.0}
+G_PR = [variant | relabel for variant in LISTS.values() for relabel in RELABEL]
 VARIANTS = [("apfb", options) for options in APFB] + [("push_relabel", options) for options in G_PR]
 
 
 def hubs(n=1500):
     """Two rows and two columns with long lists; most rows compete for few columns."""
     rng = np.random.default_rng(3)
-    rows = np.r_[np.zeros(n), np.ones(n // 2), np.arange(n), np.arange(n), rng.integers(n, size=n)]
-    cols = np.r_[
-        np.arange(n),
-        rng.integers(n, size=n // 2),
-        np.zeros(n),
-        np.ones(n),
-        rng.integers(n // 3, size=n),
-    ]
-    return pattern(rows, cols, (n, n))
+    every, zeros, ones = np.arange(n), np.zeros(n), np.ones(n)
+    rows = np.r_[zeros, ones[: n // 2], every, every, rng.integers(n, size=n)]
+    some, few = rng.integers(n, size=n // 2), rng.integers(n // 3, size=n)
+    return pattern(rows, np.r_[every, some, zeros, ones, few], (n, n))
 
 
 MATRICES = {
@@ -76,9 +63,8 @@ def test_every_variant_is_exact(name, options, shape):
     rank = sm.structural_rank(A)
     for B, dtype in product((A, A.tocsc()), INDEX_TYPES):
         for initial in (None, partial_matching(A, rng)):
-            m, info = gpu_calls.solve(
-                with_index_type(B, dtype), find(name), options, initial=initial
-            )
+            C = with_index_type(B, dtype)
+            m, info = gpu_calls.solve(C, find(name), options, initial=initial)
             oracle.assert_matching(A, m.row_mate, m.col_mate)
             assert m.cardinality == info.steps[-1].cardinality == rank
 

@@ -24,33 +24,16 @@ BEGIN, END = "<!-- written by tests/cuda/test_gpu_choice.py -->\n", "<!-- to her
 
 #: A random matrix, of five entries a row and a million rows.
 N, NNZ = 1_000_000, 5_000_000
-PLAIN = ListFeatures(
-    n=N,
-    single=0.03,
-    skew=1.2,
-    linked=0,
-    has_diagonal=False,
-    symmetric=False,
-    hubs_with_leaves=False,
-    first_shared=80,
-    last_shared=80,
-    in_order=False,
-)
+NOT = dict.fromkeys(("has_diagonal", "symmetric", "hubs_with_leaves", "in_order"), False)
+PLAIN = ListFeatures(n=N, single=0.03, skew=1.2, linked=0, first_shared=80, last_shared=80, **NOT)
 LEAVES = {"skew": 30.0, "single": 0.05, "hubs_with_leaves": True}
 
 
 def features(seen=None, **changes):
-    plain = Features(
-        n_major=N,
-        n_minor=N,
-        nnz=NNZ,
-        fits_one_block=False,
-        warm=False,
-        host=True,
-        copied_bytes=4 * (N + 1 + NNZ),
-        lists=lambda transposed: PLAIN._replace(**(seen or {})),
-    )
-    return replace(plain, **changes)
+    plain = {"n_major": N, "n_minor": N, "nnz": NNZ, "copied_bytes": 4 * (N + 1 + NNZ)}
+    plain |= {"fits_one_block": False, "warm": False, "host": True}
+    lists = lambda transposed: PLAIN._replace(**(seen or {}))
+    return Features(**(plain | {"lists": lists} | changes))
 
 
 def names(choice):
@@ -102,20 +85,16 @@ CASES = {
 }
 
 
-@pytest.mark.parametrize(
-    ("steps", "given"), [(steps, given) for steps, cases in CASES.items() for given in cases]
-)
+GIVEN = [(steps, given) for steps, cases in CASES.items() for given in cases]
+
+
+@pytest.mark.parametrize(("steps", "given"), GIVEN)
 def test_steps(steps, given):
     assert names(choose(given)) == steps
 
 
 def test_every_rule_is_followed_by_some_features():
-    followed = {
-        (step.name, step.reason)
-        for cases in CASES.values()
-        for given in cases
-        for step in choose(given).steps
-    }
+    followed = {(step.name, step.reason) for _, given in GIVEN for step in choose(given).steps}
     assert {(rule.step, rule.reason(POLICY)) for rule in RULES} <= followed
 
 
@@ -154,11 +133,9 @@ def test_the_host_may_get_a_block_form_of_what_is_matched_at_once():
 
 def test_another_policy_chooses_otherwise():
     assert names(choose(features({"skew": 1.6}), replace(POLICY, long=5))) == "min_degree ms_bfs"
-    assert names(choose(features(n_minor=N - 1), replace(POLICY, tall=1))) == (
-        "transpose cheap ms_bfs"
-    )
-    steps = choose(features({"symmetric": True}), replace(POLICY, small=2 * N))
-    assert not steps.host
+    tall = choose(features(n_minor=N - 1), replace(POLICY, tall=1))
+    assert names(tall) == "transpose cheap ms_bfs"
+    assert not choose(features({"symmetric": True}), replace(POLICY, small=2 * N)).host
 
 
 def test_no_constant_stands_outside_the_policy():
@@ -167,14 +144,16 @@ def test_no_constant_stands_outside_the_policy():
         POLICY.tall = 2.0
 
 
+PROGRAM = """
+import sys; sys.modules["cupy"] = None
+from sparsematch._engines.cuda.matching.choice import Features, choose
+given = {"n_major": 9, "n_minor": 9, "nnz": 9, "host": True, "copied_bytes": 76, "lists": None}
+print(choose(Features(**given, fits_one_block=True, warm=False)).steps[0].name)
+"""
+
+
 def test_neither_a_gpu_nor_cupy_is_needed():
-    program = (
-        "import sys; sys.modules['cupy'] = None\n"
-        "from sparsematch._engines.cuda.matching.choice import Features, choose\n"
-        "print(choose(Features(n_major=9, n_minor=9, nnz=9, fits_one_block=True, warm=False, "
-        "host=True, copied_bytes=76, lists=None)).steps[0].name)"
-    )
-    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True)
+    done = subprocess.run([sys.executable, "-c", PROGRAM], capture_output=True, text=True)
     assert done.stdout == "one_block\n", done.stderr
 
 

@@ -4,7 +4,6 @@ import functools
 import re
 import threading
 from concurrent.futures import ThreadPoolExecutor
-from importlib.metadata import PackageNotFoundError, files
 
 import numpy as np
 import pytest
@@ -17,15 +16,8 @@ OPTIONS = (*cuda_compile.options(np.dtype(np.int32)), "-default-device")
 
 
 @pytest.fixture(scope="module")
-def compiler():
-    for package in ("nvidia-cuda-nvrtc", "nvidia-cuda-nvrtc-cu13", "nvidia-cuda-nvrtc-cu12"):
-        try:
-            found = [f for f in files(package) if re.fullmatch(r"libnvrtc\.so\.\d+", f.name)]
-        except PackageNotFoundError:
-            continue
-        if found:
-            return nvrtc.Compiler(str(found[0].locate()))
-    pytest.skip("NVRTC is not installed: pip install nvidia-cuda-nvrtc")
+def compiler(nvrtc_library):
+    return nvrtc.Compiler(nvrtc_library)
 
 
 def test_it_says_what_it_is(compiler):

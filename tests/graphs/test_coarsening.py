@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 import gpu_calls
 import sparsematch as sm
-from cuda_host import cupy_on_host
+from gallery import pattern
 from graphs import graph, graphs, path, random_graph
 from strategies import INDEX_TYPES, with_index_type
 
@@ -18,21 +18,14 @@ ON_GPU = pytest.param(True, marks=pytest.mark.kernels, id="gpu")
 PLACES = [pytest.param(False, id="host"), ON_GPU]
 
 
-def to_gpu(G):
-    """The matrix on the GPU, values and all; single and double precision only."""
-    if not gpu_calls.HAS_GPU:
-        return cupy_on_host.on_device(G if G.format in ("csr", "csc", "coo") else G.tocsr())
-    from cupyx.scipy import sparse
-
-    return getattr(sparse, f"{G.format}_matrix")(getattr(sp, f"{G.format}_matrix")(G))
-
-
 def coarsen(G, mate, on_gpu=False, **how):
     """What the call gives, in host memory."""
     if not on_gpu:
         return sm.coarsen(G, np.asarray(mate), **how)
     with gpu_calls.one_call:
-        matrix, P = sm.coarsen(to_gpu(G), gpu_calls.CUPY.asarray(np.asarray(mate)), **how)
+        matrix, P = sm.coarsen(
+            gpu_calls.values_to_gpu(G), gpu_calls.CUPY.asarray(np.asarray(mate)), **how
+        )
     return sm.Coarsening(matrix.get(), P.get())
 
 
@@ -48,10 +41,7 @@ def check(G, mate, coarse, join=False):
     pattern = sp.csr_array((np.ones(G.nnz, np.int64), G.indices, G.indptr), shape=G.shape)
     assert matrix.nnz == (P.astype(np.int64).T @ pattern @ P.astype(np.int64)).nnz
     line = sp.csr_array(matrix) if matrix.format == "csr" else sp.csr_array(matrix.T)
-    assert all(
-        np.all(np.diff(line.indices[a:b]) > 0)
-        for a, b in zip(line.indptr, line.indptr[1:], strict=False)
-    )
+    assert all(np.all(np.diff(row) > 0) for row in np.split(line.indices, line.indptr[1:-1]))
     assert labels.tolist() == expected_labels(G, mate, join)
 
 
@@ -63,11 +53,8 @@ def expected_labels(G, mate, join):
         dense = sp.csr_array(G).toarray()
         stored = sp.csr_array((np.ones(G.nnz), G.indices, G.indptr), shape=G.shape).toarray() > 0
         for v in (v for v in range(n) if mate[v] < 0):
-            around = [
-                u
-                for u in range(n)
-                if u != v and stored[v, u] and mate[u] >= 0 and abs(dense[v, u]) >= 0
-            ]
+            around = [u for u in range(n) if u != v and stored[v, u] and mate[u] >= 0]
+            around = [u for u in around if abs(dense[v, u]) >= 0]
             if around:
                 heads[v] = heads[max(around, key=lambda u: (abs(dense[v, u]), -u))]
     numbers = {head: k for k, head in enumerate(sorted(set(heads)))}
@@ -82,23 +69,17 @@ def square(draw, max_side=14, max_entries=50):
     entries = draw(st.lists(places, max_size=max_entries if n else 0))
     rows, cols = np.array(entries, np.int64).reshape(-1, 2).T
     kind = draw(st.sampled_from([np.float64, np.float32, np.complex128, np.complex64]))
-    data = np.array(
-        draw(st.lists(st.integers(-8, 8), min_size=len(rows), max_size=len(rows))), kind
-    )
+    values = st.lists(st.integers(-8, 8), min_size=len(rows), max_size=len(rows))
+    data = np.array(draw(values), kind)
     if data.dtype.kind == "c":
         data = data * kind(1 + 2j)
     form = draw(st.sampled_from(["csr", "csc", "coo"]))
     if form == "coo":
         return sp.coo_array((data, (rows, cols)), shape=(n, n))
-    order = np.argsort(rows, kind="stable")
-    indptr = (
-        np.concatenate([[0], np.cumsum(np.bincount(rows, minlength=n))]) if n else np.zeros(1, int)
-    )
-    A = sp.csr_array((n, n), dtype=kind)
-    A.data, A.indices, A.indptr = data[order], cols[order].astype(np.int32), indptr.astype(np.int32)
-    return with_index_type(
-        A if form == "csr" else sp.csc_array(A), draw(st.sampled_from(INDEX_TYPES))
-    )
+    A = pattern(rows, cols, (n, n))
+    A.data = data[np.argsort(rows, kind="stable")]
+    A = A if form == "csr" else sp.csc_array(A)
+    return with_index_type(A, draw(st.sampled_from(INDEX_TYPES)))
 
 
 @st.composite
@@ -117,10 +98,8 @@ def test_any_matrix_and_matching(on_gpu):
     @given(st.data(), square(), st.booleans(), st.sampled_from([1, 3]))
     def holds(data, G, join, workers):
         mate = data.draw(mates(G.shape[0]))
-        before = [
-            x.tobytes()
-            for x in (G.data, *([G.row, G.col] if G.format == "coo" else [G.indices, G.indptr]))
-        ]
+        places = [G.row, G.col] if G.format == "coo" else [G.indices, G.indptr]
+        before = [x.tobytes() for x in (G.data, *places)]
         coarse = coarsen(G, mate, on_gpu, join_unmatched=join, workers=workers)
         by_columns = G.format == "csc"
         if not (join and by_columns):
@@ -130,11 +109,7 @@ def test_any_matrix_and_matching(on_gpu):
         assert coarse.matrix.format == ("csc" if by_columns else "csr")
         assert coarse.matrix.dtype == G.dtype
         assert coarse.prolongation.dtype == np.empty(0, G.dtype).real.dtype
-        after = [
-            x.tobytes()
-            for x in (G.data, *([G.row, G.col] if G.format == "coo" else [G.indices, G.indptr]))
-        ]
-        assert after == before
+        assert [x.tobytes() for x in (G.data, *places)] == before
 
     holds()
 
@@ -235,20 +210,8 @@ def test_repr_and_unpacking():
         (path([1.0]), [2, -1], {}, ValueError, "mate of vertex 0 is 2"),
         (path([1.0]), [-2, -1], {}, ValueError, "mate of vertex 0 is -2"),
         (path([1.0]), [2**40, -1], {}, ValueError, f"mate of vertex 0 is {2**40}"),
-        (
-            path([1.0]),
-            [0.5, 1.0],
-            {},
-            TypeError,
-            "matching must be a GraphMatching or an array of integers",
-        ),
-        (
-            path([1.0]),
-            [1, 0],
-            {"join_unmatched": "yes"},
-            TypeError,
-            "join_unmatched must be True or False",
-        ),
+        (path([1.0]), [0.5, 1.0], {}, TypeError, "must be a GraphMatching or an array of integers"),
+        (path([1.0]), [1, 0], {"join_unmatched": "yes"}, TypeError, "join_unmatched must be True"),
         (path([1.0]), [1, 0], {"workers": 0}, ValueError, "workers is 0"),
         (path([1.0]).astype(np.longdouble), [1, 0], {}, TypeError, "single or double precision"),
     ],
@@ -264,7 +227,7 @@ def test_matrix_and_matching_are_in_one_place():
     with pytest.raises(TypeError, match="matching is on a GPU, but G is in host memory"):
         sm.coarsen(G, gpu_calls.CUPY.asarray(mate))
     with pytest.raises(TypeError, match="matching is in host memory, but G is on a GPU"):
-        sm.coarsen(to_gpu(G), mate)
+        sm.coarsen(gpu_calls.values_to_gpu(G), mate)
 
 
 def test_long_rows_are_sorted_too():

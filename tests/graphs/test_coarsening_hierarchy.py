@@ -24,9 +24,8 @@ def test_hierarchy(G, least):
     for k, level in enumerate(h.levels):
         assert (h.prolongation(k) != product).nnz == 0
         assert np.array_equal(h.aggregates(k), product.indices)
-        np.testing.assert_allclose(
-            (product.T @ G @ product).toarray(), level.matrix.toarray(), atol=1e-9
-        )
+        expected = (product.T @ G @ product).toarray()
+        np.testing.assert_allclose(expected, level.matrix.toarray(), atol=1e-9)
         if level.prolongation is not None:
             assert level.matching.cardinality > 0
             product = sp.csr_array(product @ level.prolongation)
@@ -45,20 +44,16 @@ def test_stars_do_not_stall():
     assert (alone.sizes, alone.stopped_by) == ((500,), "max_ratio")
     assert alone.prolongation().shape == (500, 500)
     how = {"min_vertices": 2, "join_unmatched": False, "max_ratio": 0.9999, "max_levels": 400}
-    assert len(sm.coarsening_hierarchy(G, **how)) == 300, (
-        "one leaf of each star a level, until both are single vertices"
-    )
+    # one leaf of each star a level, until both are single vertices
+    assert len(sm.coarsening_hierarchy(G, **how)) == 300
 
 
 def test_limits_of_the_hierarchy():
     G = random_graph(2000, 6, seed=9)
-    h = sm.coarsening_hierarchy(
-        G, max_levels=3, min_vertices=1, method="greedy", weights=False, rng=3, workers=2
-    )
+    how = {"method": "greedy", "weights": False, "rng": 3}
+    h = sm.coarsening_hierarchy(G, max_levels=3, min_vertices=1, workers=2, **how)
     assert (len(h), h.stopped_by) == (3, "max_levels")
-    assert h.levels[1].matching == sm.approximate_matching(
-        h.levels[1].matrix, method="greedy", weights=False, rng=3
-    )
+    assert h.levels[1].matching == sm.approximate_matching(h.levels[1].matrix, **how)
     one_sided = sp.csr_array(sp.triu(G))
     with pytest.raises(ValueError, match="must be symmetric"):
         sm.coarsening_hierarchy(one_sided)

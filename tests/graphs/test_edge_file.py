@@ -40,15 +40,13 @@ def test_the_same_matching_as_in_memory(file):
     def holds(data, G, record, rng):
         weighted = "weight" in record.names
         edges = [(u, v, np.float32(w)) for (u, v), w in edges_of(G).items()]
-        lighter = [
-            (v, u, w * np.float32(data.draw(st.floats(-1, 1, width=32)))) for u, v, w in edges
-        ]
+        share = lambda: np.float32(data.draw(st.floats(-1, 1, width=32)))
+        lighter = [(v, u, w * share()) for u, v, w in edges]
         loops = [(v, v, np.nan) for v in range(G.shape[0])]
         listed = data.draw(st.permutations(edges + lighter + loops))
         save(file, [e[: len(record.names)] for e in listed], record)
-        m = sm.match_edge_file(
-            file, rng=rng, n_vertices=data.draw(st.sampled_from([None, G.shape[0]]))
-        )
+        n_vertices = data.draw(st.sampled_from([None, G.shape[0]]))
+        m = sm.match_edge_file(file, rng=rng, n_vertices=n_vertices)
         whole = graph(G.shape[0], [e[:2] for e in edges], [e[2] for e in edges])
         expected = sm.approximate_matching(whole, rng=rng, weights=weighted)
         assert m.mate.dtype == record["u"]
@@ -95,10 +93,8 @@ def test_writer_accepts_chunks(file):
     u, v = np.arange(10), np.arange(1, 11)
     assert sm.write_edge_file(file, ((u + 10 * k, v + 10 * k) for k in range(3))) == 30
     assert np.load(file).dtype == RECORDS[3]
-    assert (
-        sm.write_edge_file(file, [(u.astype(np.int32), v.astype(np.int8), u.astype(np.float32))])
-        == 10
-    )
+    chunk = u.astype(np.int32), v.astype(np.int8), u.astype(np.float32)
+    assert sm.write_edge_file(file, [chunk]) == 10
     assert np.load(file).dtype == RECORDS[1]
     assert np.load(file)["weight"].tolist() == u.tolist()
     assert sm.write_edge_file(file, []) == 0
@@ -107,13 +103,8 @@ def test_writer_accepts_chunks(file):
 
 
 def test_records_with_padding_between_the_fields(file):
-    record = np.dtype(
-        {
-            "names": ["v", "x", "u", "weight"],
-            "formats": ["i4", "u1", "i4", "f4"],
-            "offsets": [2, 6, 9, 20],
-        }
-    )
+    formats = {"names": ["v", "x", "u", "weight"], "formats": ["i4", "u1", "i4", "f4"]}
+    record = np.dtype(formats | {"offsets": [2, 6, 9, 20]})
     save(file, [(1, 7, 0, 2.0), (2, 7, 1, 3.0)], record)
     assert sm.match_edge_file(file).mate.tolist() == [-1, 2, 1]
 
@@ -129,33 +120,22 @@ def test_progress_and_what_it_raises(file, tmp_path):
     assert list(tmp_path.iterdir()) == []
 
 
+def fields(**types):
+    return np.dtype(list(types.items()))
+
+
 @pytest.mark.parametrize(
     ("edges", "record", "how", "words"),
     [
-        (
-            [(0, 5, 1.0)],
-            RECORDS[2],
-            {"n_vertices": 5},
-            r"edge 0 of .* is \(0, 5\), but the vertices are 0 to 4",
-        ),
+        ([(0, 5, 1.0)], RECORDS[2], {"n_vertices": 5}, r"\(0, 5\), but the vertices are 0 to 4"),
         ([(0, 1, 1.0), (-1, 1, 1.0)], RECORDS[2], {}, r"edge 1 of .* is \(-1, 1\)"),
         ([(0, 1, 1.0), (1, 2, np.nan)], RECORDS[1], {}, r"edge 1 of .*, \(1, 2\), weighs nan"),
         ([(2, 1, -np.inf)], RECORDS[5], {}, r"edge 0 of .*, \(2, 1\), weighs -inf"),
-        (
-            [(0, 1)],
-            np.dtype([("u", "u4"), ("v", "u4")]),
-            {},
-            "'u' and 'v' .both int32 or both int64.",
-        ),
-        ([(0, 1)], np.dtype([("u", "i4"), ("v", "i8")]), {}, "both int32"),
-        ([(0, 1)], np.dtype([("u", ">i4"), ("v", ">i4")]), {}, "both int32"),
-        ([(0, 1)], np.dtype([("a", "i4"), ("b", "i4")]), {}, "both int32"),
-        (
-            [(0, 1, 3)],
-            np.dtype([("u", "i4"), ("v", "i4"), ("weight", "i4")]),
-            {},
-            "float32 or float64",
-        ),
+        ([(0, 1)], fields(u="u4", v="u4"), {}, "'u' and 'v' .both int32 or both int64."),
+        ([(0, 1)], fields(u="i4", v="i8"), {}, "both int32"),
+        ([(0, 1)], fields(u=">i4", v=">i4"), {}, "both int32"),
+        ([(0, 1)], fields(a="i4", b="i4"), {}, "both int32"),
+        ([(0, 1, 3)], fields(u="i4", v="i4", weight="i4"), {}, "float32 or float64"),
         ([(0, 1)], RECORDS[0], {"n_vertices": 2**31}, "n_vertices is 2147483648"),
         ([(0, 1)], RECORDS[0], {"n_vertices": -1}, "n_vertices is -1"),
     ],
@@ -189,54 +169,46 @@ def test_files_that_are_none(file, tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("call", "error", "words"),
+    ("how", "error", "words"),
     [
-        (lambda f: sm.match_edge_file(f, weights=1), TypeError, "weights must be True or False"),
+        ({"weights": 1}, TypeError, "weights must be True or False"),
+        ({"n_vertices": 1.5}, TypeError, "n_vertices must be an integer"),
+        ({"rng": -1}, ValueError, "rng is -1"),
+        ({"progress": 3}, TypeError, "progress must be a function"),
+    ],
+)
+def test_bad_arguments(file, how, error, words):
+    with pytest.raises(error, match=words):
+        sm.match_edge_file(save(file, [(0, 1, 1.0)]), **how)
+
+
+@pytest.mark.parametrize(
+    ("edges", "error", "words"),
+    [
+        (np.ones(3), TypeError, "edges must be a sparse matrix or an iterable"),
+        (sp.csr_array((2, 3)), ValueError, r"shape \(2, 3\)"),
+        ([([0], [1], [2], [3])], TypeError, "chunk 0 of edges must be"),
+        ([([0], [1]), ([0], [1, 2])], ValueError, r"v of chunk 1 has shape \(2,\)"),
+        ([([0], [1]), ([0], [1], [2.0])], ValueError, "chunk 1 of edges has 3 arrays"),
+        ([([0.5], [1])], TypeError, "u of chunk 0 must hold integers"),
+        ([([0], [-1])], ValueError, "v of chunk 0 has vertex -1"),
         (
-            lambda f: sm.match_edge_file(f, n_vertices=1.5),
-            TypeError,
-            "n_vertices must be an integer",
-        ),
-        (lambda f: sm.match_edge_file(f, rng=-1), ValueError, "rng is -1"),
-        (lambda f: sm.match_edge_file(f, progress=3), TypeError, "progress must be a function"),
-        (
-            lambda f: sm.write_edge_file(f, np.ones(3)),
-            TypeError,
-            "edges must be a sparse matrix or an iterable",
-        ),
-        (lambda f: sm.write_edge_file(f, sp.csr_array((2, 3))), ValueError, r"shape \(2, 3\)"),
-        (
-            lambda f: sm.write_edge_file(f, [([0], [1], [2], [3])]),
-            TypeError,
-            "chunk 0 of edges must be",
-        ),
-        (
-            lambda f: sm.write_edge_file(f, [([0], [1]), ([0], [1, 2])]),
+            [(np.int32([0]),) * 2, ([0], [2**40])],
             ValueError,
-            r"v of chunk 1 has shape \(2,\)",
+            f"has vertex {2**40}",
         ),
+        ([([0], [1], [2**53 + 1])], ValueError, f"weight {2**53 + 1}, but in float64"),
+        ([([0], [1], [-(2**53) - 1])], ValueError, f"weight {-(2**53) - 1}, but in float64"),
         (
-            lambda f: sm.write_edge_file(f, [([0], [1]), ([0], [1], [2.0])]),
+            [([0], [1], np.ones(1, np.float32)), ([1], [2], np.array([1e300]))],
             ValueError,
-            "chunk 1 of edges has 3 arrays",
-        ),
-        (
-            lambda f: sm.write_edge_file(f, [([0.5], [1])]),
-            TypeError,
-            "u of chunk 0 must hold integers",
-        ),
-        (lambda f: sm.write_edge_file(f, [([0], [-1])]), ValueError, "v of chunk 0 has vertex -1"),
-        (
-            lambda f: sm.write_edge_file(f, [(np.zeros(1, np.int32),) * 2, ([0], [2**40])]),
-            ValueError,
-            f"chunk 1 of edges has vertex {2**40}",
+            r"chunk 1 of edges has the weight 1e\+300, too large",
         ),
     ],
 )
-def test_bad_arguments(file, call, error, words):
-    save(file, [(0, 1, 1.0)])
+def test_edges_that_are_not_written(file, edges, error, words):
     with pytest.raises(error, match=words):
-        call(file)
+        sm.write_edge_file(file, edges)
 
 
 #: Peak of the process before and after the call, in bytes: Linux reports it, and resets it on
@@ -265,10 +237,8 @@ def test_memory_does_not_grow_with_the_edges(tmp_path):
     """A file of 160 MB after one of 16 MB: buffers may grow, the edges are not held."""
     rng, n = np.random.default_rng(53), 1 << 18
     for name, chunks in (("small", 1), ("large", 10)):
-        edges = (
-            (*rng.integers(n, size=(2, 10**6), dtype=np.int32), rng.random(10**6))
-            for _ in range(chunks)
-        )
+        ends = lambda: rng.integers(n, size=(2, 10**6), dtype=np.int32)
+        edges = ((*ends(), rng.random(10**6)) for _ in range(chunks))
         sm.write_edge_file(tmp_path / name, edges)
     process = in_a_new_process(MEMORY, str(tmp_path / "small"), str(tmp_path / "large"))
     grown = int(process.communicate(timeout=120)[0])
@@ -309,15 +279,3 @@ def test_ctrl_c(file, tmp_path):
     assert process.wait(timeout=60) == 0
     process.stdout.close()
     assert list(tmp_path.iterdir()) == []
-
-
-@pytest.mark.parametrize("weight", [2**53 + 1, -(2**53) - 1])
-def test_integers_that_a_double_rounds_are_refused(tmp_path, weight):
-    with pytest.raises(ValueError, match=rf"weight {weight}, but in float64"):
-        sm.write_edge_file(tmp_path / "edges.npy", [([0], [1], np.array([weight]))])
-
-
-def test_weights_too_large_for_the_first_chunks_type(tmp_path):
-    chunks = [([0], [1], np.ones(1, np.float32)), ([1], [2], np.array([1e300]))]
-    with pytest.raises(ValueError, match=r"chunk 1 of edges has the weight 1e\+300, too large"):
-        sm.write_edge_file(tmp_path / "edges.npy", chunks)

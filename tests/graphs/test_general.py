@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 import gpu_calls
 import sparsematch as sm
-from calls import other_values
+from calls import frozen, other_values
 from graphs import (
     assert_maximal,
     edges_of,
@@ -28,6 +28,13 @@ pytestmark = pytest.mark.tsan
 
 #: Engines that find the one matching that the strict order of the edges determines.
 SAME = {"auto", "greedy", "suitor", "local_max"}
+
+
+#: In host memory, and on a GPU.
+CALLS = [
+    pytest.param(sm.approximate_matching, id="host"),
+    pytest.param(gpu_calls.approximate, id="gpu", marks=pytest.mark.kernels),
+]
 
 
 def solve(G, engine, **how):
@@ -68,13 +75,9 @@ def test_red_blue_by_its_definition(approximate):
     if approximate.name != "red_blue":
         pytest.skip("another matching by design")
 
-    @given(
-        graphs(),
-        st.booleans(),
-        st.integers(0, 3),
-        st.sampled_from([0.53406, 0.1, 0.9]),
-        st.sampled_from([1, 3]),
-    )
+    p, workers = st.sampled_from([0.53406, 0.1, 0.9]), st.sampled_from([1, 3])
+
+    @given(graphs(), st.booleans(), st.integers(0, 3), p, workers)
     def holds(G, weights, rng, p, workers):
         G = sp.csr_array(G)
         G.sum_duplicates()
@@ -150,6 +153,7 @@ def test_report(approximate):
     assert step.phases >= 1
     if step.matched:
         assert list(step.matched) == sorted(step.matched)
+        assert list(step.live_edges) == sorted(step.live_edges, reverse=True)
         assert step.matched[-1] == 2 * m.cardinality
         assert len(step.matched) == len(step.live_edges) == step.phases
         assert step.live_edges[0] == len(edges_of(G))
@@ -158,9 +162,7 @@ def test_report(approximate):
 @pytest.mark.every_backend
 @pytest.mark.kernels_unsanitized
 def test_input_is_only_read(approximate):
-    G = random_graph(300, 5, seed=31)
-    for array in (G.data, G.indices, G.indptr):
-        array.flags.writeable = False
+    G = frozen(random_graph(300, 5, seed=31))
     before = [x.tobytes() for x in (G.data, G.indices, G.indptr)]
     solve(G, approximate, workers=2)
     assert [x.tobytes() for x in (G.data, G.indices, G.indptr)] == before
@@ -183,11 +185,19 @@ def test_result_is_a_matching_of_the_matrix():
         m.mate[0] = 2
 
 
-def test_formats_and_types():
+@pytest.mark.parametrize("call", CALLS)
+def test_formats(call):
     G = random_graph(100, 4, seed=37)
     expected = sm.approximate_matching(G)
     for form in ("csr", "csc", "coo"):
-        assert sm.approximate_matching(sp.csr_array(G).asformat(form)) == expected
+        m = call(G.asformat(form))
+        assert m == expected
+        assert m.weight == pytest.approx(expected.weight)
+
+
+def test_types():
+    G = random_graph(100, 4, seed=37)
+    expected = sm.approximate_matching(G)
     for dtype in INDEX_TYPES:
         assert sm.approximate_matching(with_index_type(G, dtype)).mate.dtype == dtype
     scaled = (G * 100).astype(np.int32)
@@ -229,22 +239,22 @@ def test_a_matrix_that_is_not_symmetric_is_refused_by_its_first_entry(G, weights
 
 def test_symmetrize_keeps_the_larger():
     G = sp.csr_array(np.array([[0.0, 1, 0, 0], [-9, 0, 5, 0], [0, 5, 0, 1], [0, 0, 2, 0]]))
-    with pytest.raises(
-        ValueError, match=r"G\[0, 1\] is an entry, but G\[1, 0\] is not of the same absolute value"
-    ):
+    words = r"G\[0, 1\] is an entry, but G\[1, 0\] is not of the same absolute value"
+    with pytest.raises(ValueError, match=words):
         sm.approximate_matching(G)
     m = sm.approximate_matching(G, symmetrize=True)
     assert (m.mate.tolist(), m.weight) == ([1, 0, 3, 2], 11.0)
     assert sm.maximal_matching(G).cardinality >= 1, "without weights its pattern is symmetric"
 
 
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
 @pytest.mark.parametrize("value", [np.nan, np.inf, -np.inf])
-def test_weights_that_are_no_numbers_are_refused(value):
-    G = path([1.0, value, 1.0])
+@pytest.mark.parametrize("call", CALLS)
+def test_weights_that_are_no_numbers_are_refused(call, value, dtype):
     with pytest.raises(ValueError, match=rf"G\[1, 2\] is {value}, but weights must be finite"):
-        sm.approximate_matching(G)
-    on_the_diagonal = path([1.0]) + sp.diags_array([value, 0.0])
-    assert sm.approximate_matching(on_the_diagonal).cardinality == 1
+        call(path([1.0, value, 1.0]).astype(dtype))
+    on_the_diagonal = (path([1.0]) + sp.diags_array([value, 0.0])).tocsr().astype(dtype)
+    assert call(on_the_diagonal).cardinality == 1
 
 
 @pytest.mark.parametrize(

@@ -1,5 +1,7 @@
 """What each engine for general graphs does beyond the contract: definition, work, threads."""
 
+from functools import partial
+
 import networkx as nx
 import numpy as np
 import pytest
@@ -35,9 +37,8 @@ def test_red_blue_reports_its_rounds(weights):
     m = sm.approximate_matching(G, method="red_blue", weights=weights, rng=3, return_info=True)
     published = m.info.steps[0].matched
     assert list(published[: len(matched)]) == matched
-    assert set(published[len(matched) :]) <= {2 * m.cardinality}, (
-        "the rest of the rounds only finds dead vertices"
-    )
+    # the rest of the rounds only finds dead vertices
+    assert set(published[len(matched) :]) <= {2 * m.cardinality}
 
 
 def test_share_of_the_first_round():
@@ -74,10 +75,8 @@ def test_gpa_is_exact_on_paths_and_even_cycles(weights, closed):
 def test_gpa_is_heavier_than_greedy():
     for seed, degree in ((47, 3), (53, 8), (59, 20)):
         G = random_graph(2000, degree, seed=seed)
-        assert (
-            sm.approximate_matching(G, method="gpa").weight
-            > sm.approximate_matching(G, method="greedy").weight
-        )
+        gpa, greedy = (sm.approximate_matching(G, method=name) for name in ("gpa", "greedy"))
+        assert gpa.weight > greedy.weight
 
 
 def test_hem_by_its_definition():
@@ -102,11 +101,8 @@ def test_hem_by_its_definition():
 def test_linear_work_and_few_rounds(method):
     """At most four scans of each edge and 3 log2(n) rounds, weighted or not, skewed or not."""
     hubs = np.random.default_rng(67).zipf(1.7, (2, 60_000)).clip(1, 9_999)
-    for G in (
-        random_graph(20_000, 8, seed=71),
-        random_graph(5_000, 60, seed=73),
-        graph(10_000, hubs.T),
-    ):
+    graphs = random_graph(20_000, 8, seed=71), random_graph(5_000, 60, seed=73)
+    for G in (*graphs, graph(10_000, hubs.T)):
         for weights in (True, False):
             (step,) = sm.approximate_matching(G, method=method, weights=weights).info.steps
             assert step.edges <= 4 * len(edges_of(G)) + G.shape[0]
@@ -135,21 +131,14 @@ def test_many_vertices_and_workers(method, kind):
     if kind == "ties":
         G.data = np.ceil(G.data * 3)
     if kind == "star":
-        hub = np.zeros(29_999, int)
-        G = graph(
-            30_000,
-            np.c_[
-                np.r_[hub, np.arange(1, 29_999)], np.r_[np.arange(1, 30_000), np.arange(2, 30_000)]
-            ],
-        )
-    one = sm.approximate_matching(G, method=method, weights=kind != "unit")
+        ends = np.r_[np.zeros(29_999, int), 1:29_999], np.r_[1:30_000, 2:30_000]
+        G = graph(30_000, np.transpose(ends))
+    call = partial(sm.approximate_matching, G, weights=kind != "unit")
+    one = call(method=method)
     for workers in (2, 4):
-        assert (
-            sm.approximate_matching(G, method=method, weights=kind != "unit", workers=workers)
-            == one
-        )
+        assert call(method=method, workers=workers) == one
     if method != "red_blue":
-        assert one == sm.approximate_matching(G, method="greedy", weights=kind != "unit")
+        assert one == call(method="greedy")
 
 
 def test_entries_that_differ_in_one_place_are_seen():

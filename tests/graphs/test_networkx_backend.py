@@ -3,8 +3,6 @@
 import math
 import os
 import re
-import subprocess
-import sys
 import tomllib
 from importlib.metadata import entry_points
 from pathlib import Path
@@ -15,6 +13,7 @@ import scipy.sparse as sp
 from hypothesis import given
 
 import sparsematch as sm
+from calls import run_python
 from strategies import matrices
 
 nx = pytest.importorskip("networkx", minversion="3.5")
@@ -30,9 +29,8 @@ def graph_of(A):
     graph = nx.Graph()
     graph.add_nodes_from(("r", i) for i in range(A.shape[0]))
     graph.add_nodes_from(("c", j) for j in range(A.shape[1]))
-    graph.add_edges_from(
-        (("r", i), ("c", j)) for i, j in zip(A.row.tolist(), A.col.tolist(), strict=True)
-    )
+    entries = zip(A.row.tolist(), A.col.tolist(), strict=True)
+    graph.add_edges_from((("r", i), ("c", j)) for i, j in entries)
     return graph, [("r", i) for i in range(A.shape[0])]
 
 
@@ -41,14 +39,9 @@ def test_matchings_and_covers(A):
     graph, top = graph_of(A)
     for find in FUNCTIONS:
         mates = find(graph, top)
-        assert all(
-            mates[mates[node]] == node and graph.has_edge(node, mates[node]) for node in mates
-        )
-        assert (
-            len(mates)
-            == 2 * sm.structural_rank(A)
-            == len(nx.bipartite.hopcroft_karp_matching(graph, top))
-        )
+        assert all(mates[v] == u and graph.has_edge(u, v) for u, v in mates.items())
+        theirs = nx.bipartite.hopcroft_karp_matching(graph, top)
+        assert len(mates) == 2 * sm.structural_rank(A) == len(theirs)
     cover = backend.to_vertex_cover(graph, mates, top)
     assert all(u in cover or v in cover for u, v in graph.edges)
     assert len(cover) == len(mates) // 2
@@ -149,9 +142,8 @@ def test_a_graph_is_read_once_until_it_changes(monkeypatch):
 
 def test_conversion_keeps_the_graph():
     graph = nx.path_graph(4)
-    marked = backend.convert_from_nx(
-        graph, preserve_graph_attrs=True, name="hopcroft_karp_matching"
-    )
+    how = {"preserve_graph_attrs": True, "name": "hopcroft_karp_matching"}
+    marked = backend.convert_from_nx(graph, **how)
     assert marked.__networkx_backend__ == "sparsematch"
     assert backend.convert_to_nx(marked) is graph
     assert backend.convert_to_nx({0: 1}) == {0: 1}
@@ -167,23 +159,20 @@ def test_conversion_keeps_the_graph():
 def environment(tmp_path_factory):
     """Where another Python finds the back-end: of the installed package, or laid out like it."""
     folder = tmp_path_factory.mktemp("installed")
-    declared = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["entry-points"][
-        "networkx.backends"
-    ]
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+    declared = project["entry-points"]["networkx.backends"]
     assert declared == {"sparsematch": "sparsematch.networkx_backend"}
     if not any(point.name == "sparsematch" for point in entry_points(group="networkx.backends")):
         info = folder / "sparsematch_backend-0.dist-info"
         info.mkdir()
-        (info / "METADATA").write_text(
-            "Metadata-Version: 2.1\nName: sparsematch_backend\nVersion: 0\n"
-        )
+        metadata = "Metadata-Version: 2.1\nName: sparsematch_backend\nVersion: 0\n"
+        (info / "METADATA").write_text(metadata)
         lines = [f"{name} = {value}" for name, value in declared.items()]
         (info / "entry_points.txt").write_text("\n".join(["[networkx.backends]", *lines, ""]))
     (folder / "calls_of_backend.py").write_text(PROBE)
-    path = os.pathsep.join(
-        [str(folder), str(Path(sm.__file__).parents[1]), os.environ.get("PYTHONPATH", "")]
-    )
-    return os.environ | {"PYTHONPATH": path, "NETWORKX_BACKEND_PRIORITY": "sparsematch"}
+    paths = str(folder), str(Path(sm.__file__).parents[1]), os.environ.get("PYTHONPATH", "")
+    found = {"PYTHONPATH": os.pathsep.join(paths), "NETWORKX_BACKEND_PRIORITY": "sparsematch"}
+    return os.environ | found
 
 
 #: Counts the calls that reach the back-end, and says so when a test run ends.
@@ -194,17 +183,6 @@ backend._read = lambda *given: calls.append(1) or read(*given)
 def pytest_unconfigure(config):
     print(f"calls of the back-end: {len(calls)}")
 """
-
-
-def run(environment, *command):
-    return subprocess.run(
-        [sys.executable, "-P", *command],
-        env=environment,
-        capture_output=True,
-        text=True,
-        timeout=280,
-        check=False,
-    )
 
 
 def test_networkx_finds_it(environment):
@@ -224,7 +202,7 @@ def test_networkx_finds_it(environment):
         assert len(nx.bipartite.maximum_matching(nx.DiGraph([(0, 1)]), top_nodes=[0])) == 2
         assert len(calls) == 4, "a directed graph is left to NetworkX"
     """
-    result = run(environment, "-c", code)
+    result = run_python("-P", "-c", code, env=environment)
     assert result.returncode == 0, result.stderr
 
 
@@ -232,18 +210,10 @@ def test_networkx_finds_it(environment):
 def test_pyomos_own_tests(environment):
     """Pyomo's incidence analysis, unchanged, with this back-end first."""
     pytest.importorskip("pyomo", reason="Pyomo's own tests need Pyomo: pip install pyomo")
-    options = [
-        "-q",
-        "-p",
-        "no:cacheprovider",
-        "-p",
-        "calls_of_backend",
-        "--rootdir",
-        environment["PYTHONPATH"].split(":")[0],
-    ]
-    result = run(
-        environment, "-m", "pytest", *options, "--pyargs", "pyomo.contrib.incidence_analysis.tests"
-    )
+    options = "-P", "-m", "pytest", "-q", "-p", "no:cacheprovider", "-p", "calls_of_backend"
+    where = "--rootdir", environment["PYTHONPATH"].split(":")[0], "--pyargs"
+    tests = "pyomo.contrib.incidence_analysis.tests"
+    result = run_python(*options, *where, tests, env=environment, timeout=280)
     summary = result.stdout[-2000:]
     assert result.returncode == 0, summary + result.stderr
     assert int(re.search(r"(\d+) passed", summary)[1]) > 100

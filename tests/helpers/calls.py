@@ -29,6 +29,18 @@ def solve(A, engine, options=None, **how):
     )
 
 
+def names(info):
+    """The engines that were run, in order."""
+    return [step.engine for step in info.steps]
+
+
+def certified(A, **how):
+    """The report of a call whose matching is certified to be maximum."""
+    m, info = sparsematch.maximum_transversal(A, return_info=True, **how)
+    certify(A, m)
+    return info
+
+
 def other_values(default):
     """Values of an option that differ from its default."""
     return [not default] if isinstance(default, bool) else [default / 8, default * 8]
@@ -88,6 +100,12 @@ def in_a_new_process(code, *arguments):
     return subprocess.Popen(
         [sys.executable, "-P", "-c", code, *arguments], stdout=subprocess.PIPE, text=True
     )
+
+
+def run_python(*arguments, **how):
+    """What another Python with these arguments has printed, and how it ended."""
+    how = {"capture_output": True, "text": True, "timeout": 120, "check": False} | how
+    return subprocess.run([sys.executable, *arguments], **how)
 
 
 def ticks_during(call):

@@ -2,6 +2,7 @@
 
 import io
 import random
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -19,11 +20,8 @@ def corrupted(content: bytes, rng: random.Random) -> bytes:
     """Flip, cut, remove, insert or repeat a few bytes, or change a number."""
     text = bytearray(content)
     for _ in range(rng.choice((1, 1, 1, 2, 5))):
-        at = (
-            rng.randrange(len(text) + 1)
-            if rng.random() < 0.7
-            else rng.randrange(200) % (len(text) + 1)
-        )
+        size = len(text) + 1
+        at = rng.randrange(size) if rng.random() < 0.7 else rng.randrange(200) % size
         kind = rng.choice(("flip", "byte", "cut", "remove", "insert", "token", "repeat", "digit"))
         if kind == "cut":
             del text[at:]
@@ -41,22 +39,14 @@ def corrupted(content: bytes, rng: random.Random) -> bytes:
     return bytes(text)
 
 
-def _npz(matrix, **how) -> bytes:
+def written(write, what, **how) -> bytes:
+    """The bytes that a function writes into a stream."""
     stream = io.BytesIO()
-    sp.save_npz(stream, matrix, **how)
+    write(stream, what, **how)
     return stream.getvalue()
 
 
-def _mat(variables, **how) -> bytes:
-    stream = io.BytesIO()
-    scipy.io.savemat(stream, variables, **how)
-    return stream.getvalue()
-
-
-def _mtx(matrix, **how) -> bytes:
-    stream = io.BytesIO()
-    scipy.io.mmwrite(stream, matrix, **how)
-    return stream.getvalue()
+npz, mat, mtx = (partial(written, f) for f in (sp.save_npz, scipy.io.savemat, scipy.io.mmwrite))
 
 
 def samples() -> dict[str, list[bytes]]:
@@ -65,12 +55,12 @@ def samples() -> dict[str, list[bytes]]:
     S, whole = A + A.T, (A * 100).astype(int)
     formats = [A, A.tocsc(), A.tocoo(), A.tobsr((2, 2)), sp.eye_array(30).todia()]
     return {
-        ".mtx": [_mtx(B) for B in (A, S, whole, A * 1j, A.toarray())]
-        + [_mtx(A, field="pattern"), _mtx(A, precision=3)],
-        ".mat": [_mat({"A": A.tocsc()}, do_compression=packed) for packed in (False, True)]
-        + [_mat({"Problem": {"name": "x", "A": S, "b": np.ones(3)}}), _mat({"A": A}, format="4")]
-        + [_mat({"B": whole, "c": "text", "d": A.toarray()})],
-        ".npz": [_npz(B, compressed=packed) for B in formats for packed in (False, True)],
+        ".mtx": [mtx(B) for B in (A, S, whole, A * 1j, A.toarray())]
+        + [mtx(A, field="pattern"), mtx(A, precision=3)],
+        ".mat": [mat({"A": A.tocsc()}, do_compression=packed) for packed in (False, True)]
+        + [mat({"Problem": {"name": "x", "A": S, "b": np.ones(3)}}), mat({"A": A}, format="4")]
+        + [mat({"B": whole, "c": "text", "d": A.toarray()})],
+        ".npz": [npz(B, compressed=packed) for B in formats for packed in (False, True)],
     }
 
 

@@ -38,10 +38,8 @@ def circulant(_, m):
 
 
 def tree(rng, m):
-    i = np.arange(1, m)
-    return np.r_[np.arange(m), (rng.random(m - 1) * i).astype(int), m - 1], np.r_[
-        np.arange(m), i, 0
-    ]
+    i, every = np.arange(1, m), np.arange(m)
+    return np.r_[every, (rng.random(m - 1) * i).astype(int), m - 1], np.r_[every, i, 0]
 
 
 def singles(_, m):
@@ -108,10 +106,8 @@ def fault(A, form, want):
     place = np.empty((2, C.shape[0]), np.int64)
     place[0, form.row_perm] = place[1, form.col_perm] = np.arange(C.shape[0])
     i, j = place[0, C.row], place[1, C.col]
-    block = [
-        np.searchsorted(ends, k, "right")
-        for ends, k in ((form.row_blocks, i), (form.col_blocks, j))
-    ]
+    sides = (form.row_blocks, i), (form.col_blocks, j)
+    block = [np.searchsorted(ends, k, "right") for ends, k in sides]
     below, diagonal = int((block[0] > block[1]).sum()), np.unique(i[i == j]).size
     if form.n_blocks != want or below or diagonal < C.shape[0]:
         zeros = C.shape[0] - diagonal

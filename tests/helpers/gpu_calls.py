@@ -1,7 +1,4 @@
-"""How the tests reach the back-end for GPUs.
-
-With a GPU by CuPy, else by a stand-in and the kernels as threaded C++.
-"""
+"""The back-end for GPUs: with a GPU by CuPy, else by a stand-in and the kernels as threaded C++."""
 
 import functools
 import threading
@@ -10,6 +7,7 @@ from contextlib import nullcontext
 import numpy as np
 import scipy.sparse as sp
 
+import oracle
 import sparsematch
 from cuda_host import cupy_on_host, emulator
 from sparsematch._engines.cuda.core import compile as cuda_compile
@@ -69,24 +67,20 @@ def to_gpu(A):
         on_gpu = sparse.coo_matrix(A.shape, dtype=CUPY.float32)
         on_gpu.data, on_gpu.row, on_gpu.col = data, CUPY.asarray(A.row), CUPY.asarray(A.col)
         return on_gpu
-    on_gpu = (sparse.csr_matrix if A.format == "csr" else sparse.csc_matrix)(
-        A.shape, dtype=CUPY.float32
-    )
-    on_gpu.data, on_gpu.indices, on_gpu.indptr = (
-        data,
-        CUPY.asarray(A.indices),
-        CUPY.asarray(A.indptr),
-    )
+    on_gpu = getattr(sparse, f"{A.format}_matrix")(A.shape, dtype=CUPY.float32)
+    on_gpu.data, on_gpu.indices = data, CUPY.asarray(A.indices)
+    on_gpu.indptr = CUPY.asarray(A.indptr)
     return on_gpu
 
 
 def values_to_gpu(A):
-    """The same matrix on the GPU, its values with it."""
+    """The same matrix on the GPU, values and all; single and double precision only."""
+    A = A if A.format in ("csr", "csc", "coo") else A.tocsr()
     if not HAS_GPU:
         return cupy_on_host.on_device(A)
     from cupyx.scipy import sparse
 
-    return getattr(sparse, f"{A.format}_matrix")(A)
+    return getattr(sparse, f"{A.format}_matrix")(getattr(sp, f"{A.format}_matrix")(A))
 
 
 def mates_to_gpu(given):
@@ -113,6 +107,14 @@ def on_device(A, mates=None):
     return graph, copied(graph, mates_to_gpu(mates), "mates")
 
 
+def certified(A, **how):
+    """The matching on the GPU, checked to be maximum, and what the call reports."""
+    with one_call:
+        m, info = sparsematch.maximum_transversal(to_gpu(A), return_info=True, **how)
+    oracle.assert_maximum(A, host(m.row_mate), host(m.col_mate))
+    return m, info
+
+
 def approximate(G, **how):
     """The matching of a general graph that the GPU computes, in host memory."""
     with one_call:
@@ -122,17 +124,10 @@ def approximate(G, **how):
 def solve(A, engine, options=None, *, initial=None, **how):
     """The matching of A by this engine alone, in host memory, and what it reports."""
     method, init = (engine.name, "none") if engine.kind == "exact" else ("none", engine.name)
-    if initial is not None:
-        initial = mates_to_gpu(initial)
-    how |= {
-        "method": method,
-        "init": init,
-        "options": options,
-        "initial": initial,
-        "return_info": True,
-    }
+    how |= {"method": method, "init": init, "options": options}
+    how["initial"] = None if initial is None else mates_to_gpu(initial)
     with one_call:
-        m, info = sparsematch.maximum_transversal(to_gpu(A), **how)
+        m, info = sparsematch.maximum_transversal(to_gpu(A), return_info=True, **how)
     return m.get(), info
 
 

@@ -35,17 +35,15 @@ def graphs(draw, max_side=16, max_edges=40, dtypes=INDEX_TYPES):
     fraction = st.integers(-(2**30), 2**30).map(lambda k: k / 2**20)
     weight = draw(st.sampled_from([st.just(1.0), st.integers(-2, 2), fraction]))
     weights = draw(st.lists(weight, min_size=len(edges), max_size=len(edges)))
-    return graph(
-        n, edges, weights, draw(st.sampled_from(["csr", "csc"])), draw(st.sampled_from(dtypes))
-    )
+    form, dtype = draw(st.sampled_from(["csr", "csc"])), draw(st.sampled_from(dtypes))
+    return graph(n, edges, weights, form, dtype)
 
 
 def random_graph(n, degree, seed, weights=True):
     """About `degree` neighbours for each vertex, weights between 0 and 1."""
     rng = np.random.default_rng(seed)
-    A = sp.coo_array(
-        (rng.random(n * degree // 2), rng.integers(n, size=(2, n * degree // 2))), shape=(n, n)
-    )
+    n_edges = n * degree // 2
+    A = sp.coo_array((rng.random(n_edges), rng.integers(n, size=(2, n_edges))), shape=(n, n))
     A = sp.triu(A, 1)
     A = (A + A.T).tocsr()
     A.data = A.data if weights else np.ones(A.nnz)
@@ -66,11 +64,8 @@ def edges_of(G):
     """The edges of a symmetric matrix as {(u, v): weight}, u < v; duplicate entries added."""
     A = sp.coo_array(G).copy()
     A.sum_duplicates()
-    return {
-        (i, j): abs(w)
-        for i, j, w in zip(A.row.tolist(), A.col.tolist(), A.data.tolist(), strict=True)
-        if i < j
-    }
+    entries = zip(A.row.tolist(), A.col.tolist(), A.data.tolist(), strict=True)
+    return {(i, j): abs(w) for i, j, w in entries if i < j}
 
 
 def assert_maximal(G, mate):
@@ -110,11 +105,9 @@ def vertex_hash(v, step, seed):
 
 def greedy(G, weights=True, seed=0):
     """The matching that taking edges one by one, in the strict order, ends with."""
-    mate = np.full(G.shape[0], -1)
-    edges = edges_of(G)
-    for u, v in sorted(
-        edges, key=lambda e: (weights and edges[e], edge_hash(*e, seed), e), reverse=True
-    ):
+    mate, edges = np.full(G.shape[0], -1), edges_of(G)
+    rank = lambda e: (weights and edges[e], edge_hash(*e, seed), e)
+    for u, v in sorted(edges, key=rank, reverse=True):
         if mate[u] == mate[v] == -1:
             mate[u], mate[v] = v, u
     return mate

@@ -14,8 +14,7 @@ import scipy.sparse as sp
 def as_csr(A):
     """The pattern of any matrix, entries of value zero included, repeats left in place."""
     A = sp.coo_array(A)
-    pattern = sp.csr_array((np.ones(len(A.row), np.int8), (A.row, A.col)), shape=A.shape)
-    return pattern
+    return sp.csr_array((np.ones(len(A.row), np.int8), (A.row, A.col)), shape=A.shape)
 
 
 def entries(A):
@@ -69,11 +68,8 @@ def koenig_cover(A, row_mate, col_mate):
 def alternating(A, row_mate, col_mate):
     """The rows and the columns on alternating paths that start at a free row."""
     pattern = as_csr(A)
-    indptr, indices, back = (
-        pattern.indptr.tolist(),
-        pattern.indices.tolist(),
-        np.asarray(col_mate).tolist(),
-    )
+    indptr, indices = pattern.indptr.tolist(), pattern.indices.tolist()
+    back = np.asarray(col_mate).tolist()
     rows, cols = np.zeros(A.shape[0], bool), np.zeros(A.shape[1], bool)
     queue = deque(np.flatnonzero(np.asarray(row_mate) == -1).tolist())
     rows[list(queue)] = True
@@ -111,12 +107,8 @@ def rank_by_brute_force(A):
     dense = as_csr(A).toarray() != 0
     possible = {frozenset()}
     for row in dense:
-        possible |= {
-            taken | {j}
-            for taken in possible
-            for j in np.flatnonzero(row).tolist()
-            if j not in taken
-        }
+        cols = np.flatnonzero(row).tolist()
+        possible |= {taken | {j} for taken in possible for j in cols if j not in taken}
     return max(map(len, possible))
 
 

@@ -35,9 +35,8 @@ def matrices(draw, max_side=20, max_entries=50, forms=FORMATS, dtypes=INDEX_TYPE
     places = st.tuples(st.integers(0, max(n_rows - 1, 0)), st.integers(0, max(n_cols - 1, 0)))
     entries = draw(st.lists(places, max_size=max_entries if n_rows and n_cols else 0))
     rows, cols = zip(*entries, strict=True) if entries else ((), ())
-    return build(
-        rows, cols, (n_rows, n_cols), draw(st.sampled_from(forms)), draw(st.sampled_from(dtypes))
-    )
+    form, dtype = draw(st.sampled_from(forms)), draw(st.sampled_from(dtypes))
+    return build(rows, cols, (n_rows, n_cols), form, dtype)
 
 
 @st.composite
@@ -47,9 +46,8 @@ def larger(draw, max_side=80, forms=FORMATS):
     shape = draw(st.integers(1, max_side)), draw(st.integers(1, max_side))
     n = int(max(shape) * draw(st.floats(0.2, 5)))
     rows, cols = rng.integers(shape[0], size=n), rng.integers(shape[1], size=n)
-    return build(
-        rows, cols, shape, draw(st.sampled_from(forms)), draw(st.sampled_from(INDEX_TYPES))
-    )
+    form, dtype = draw(st.sampled_from(forms)), draw(st.sampled_from(INDEX_TYPES))
+    return build(rows, cols, shape, form, dtype)
 
 
 def partial_matching(A, rng, share=0.5):

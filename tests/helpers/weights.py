@@ -36,9 +36,8 @@ KINDS = ("wide", "ties", "zeros")
 def weighted(draw, **how):
     """A matrix of any shape, format and index type, with values."""
     A = draw(matrices(**how))
-    return with_values(
-        A, np.random.default_rng(draw(st.integers(0, 2**32))), draw(st.sampled_from(KINDS))
-    )
+    rng = np.random.default_rng(draw(st.integers(0, 2**32)))
+    return with_values(A, rng, draw(st.sampled_from(KINDS)))
 
 
 def magnitudes(A):
@@ -101,10 +100,7 @@ def check(A, found, job):
 def check_scaling(A, found):
     """Scaled entries lie within [0, 1], matched ones are 1."""
     S = sp.csr_array(magnitudes(A))
-    S.data *= (
-        found.row_scale[np.repeat(np.arange(S.shape[0]), np.diff(S.indptr))]
-        * found.col_scale[S.indices]
-    )
+    S.data *= np.repeat(found.row_scale, np.diff(S.indptr)) * found.col_scale[S.indices]
     rows, cols = found.matching.pairs()
     assert S.data.max(initial=0) <= 1 + 1e-10
     lowest = 0.5 if found.approximate else 1 - 1e-12

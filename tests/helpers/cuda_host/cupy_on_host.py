@@ -128,19 +128,8 @@ def _operate(name):
 
 for _name, _to in (("int", int), ("bool", bool), ("float", float), ("index", operator.index)):
     setattr(ndarray, f"__{_name}__", _convert(_to))
-for _name in [
-    "add",
-    "sub",
-    "mul",
-    "floordiv",
-    "truediv",
-    "mod",
-    "lshift",
-    "rshift",
-    "and",
-    "or",
-    "xor",
-]:
+_BINARY = "add", "sub", "mul", "floordiv", "truediv", "mod", "lshift", "rshift", "and", "or", "xor"
+for _name in _BINARY:
     for _kind in ("", "r", "i"):
         setattr(ndarray, f"__{_kind}{_name}__", _operate(f"__{_kind}{_name}__"))
 for _name in ["eq", "ne", "lt", "le", "gt", "ge", "neg", "invert", "abs"]:
@@ -177,11 +166,8 @@ def call(function, *args, **kwargs):
 
 
 def asarray(value, dtype=None):
-    return (
-        value
-        if isinstance(value, ndarray) and dtype in (None, value.dtype)
-        else ndarray(np.array(unwrap(value), dtype))
-    )
+    same = isinstance(value, ndarray) and dtype in (None, value.dtype)
+    return value if same else ndarray(np.array(unwrap(value), dtype))
 
 
 def _function(name):
@@ -206,14 +192,10 @@ class spmatrix:
     T = property(lambda self: on_device(self.get().T))
 
     def get(self):
-        import scipy.sparse as sp
-
-        if self.format == "coo":
-            return sp.coo_matrix(
-                (self.data.get(), (self.row.get(), self.col.get())), shape=self.shape
-            )
-        kind = sp.csr_matrix if self.format == "csr" else sp.csc_matrix
-        return kind((self.data.get(), self.indices.get(), self.indptr.get()), shape=self.shape)
+        coo = self.format == "coo"
+        places = [x.get() for x in ((self.row, self.col) if coo else (self.indices, self.indptr))]
+        arrays = (self.data.get(), tuple(places)) if coo else (self.data.get(), *places)
+        return getattr(scipy.sparse, f"{self.format}_matrix")(arrays, shape=self.shape)
 
     def tocsr(self):
         return on_device(self.get().tocsr())
@@ -224,15 +206,16 @@ class spmatrix:
     def copy(self):
         return on_device(self.get())
 
-    def sum_duplicates(self):
+    def _in_place(self, name):
         A = self.get()
-        A.sum_duplicates()
+        getattr(A, name)()
         self.__dict__.update(on_device(A).__dict__)
 
+    def sum_duplicates(self):
+        self._in_place("sum_duplicates")
+
     def sort_indices(self):
-        A = self.get()
-        A.sort_indices()
-        self.__dict__.update(on_device(A).__dict__)
+        self._in_place("sort_indices")
 
     def diagonal(self):
         return ndarray(self.get().diagonal())
@@ -242,26 +225,14 @@ class spmatrix:
         return ndarray(self.get() @ x.host)
 
     def __getitem__(self, key):
-        if isinstance(key, slice) or (
-            isinstance(key, tuple) and all(isinstance(k, slice) for k in key)
-        ):
-            return on_device(self.get()[key])
-        return on_device(
-            self.get()[tuple(k.get() if isinstance(k, ndarray) else k for k in key)]
-            if isinstance(key, tuple)
-            else self.get()[key.get()]
-        )
+        return on_device(self.get()[unwrap(key)])
 
 
 def on_device(A):
     """The matrix of SciPy as one of cupyx.scipy.sparse."""
     fields = ("row", "col") if A.format == "coo" else ("indices", "indptr")
-    return spmatrix(
-        A.format,
-        A.shape,
-        data=ndarray(A.data),
-        **{f: ndarray(np.array(getattr(A, f))) for f in fields},
-    )
+    places = {f: ndarray(np.array(getattr(A, f))) for f in fields}
+    return spmatrix(A.format, A.shape, data=ndarray(A.data), **places)
 
 
 def _linalg(module):
@@ -310,11 +281,9 @@ def install():
     cupy.ndarray, cupy.asarray, cupy.__getattr__ = ndarray, asarray, _function
     cupy.from_dlpack = lambda tensor: tensor.__dlpack__()
     cupy.cuda.runtime.getDevice = lambda: 0
-    cupy.cuda.Device = lambda *_: types.SimpleNamespace(
-        id=0,
-        compute_capability="90",
-        attributes={"MaxSharedMemoryPerBlockOptin": 232_448, "L2CacheSize": 50 << 20},
-    )
+    known = {"MaxSharedMemoryPerBlockOptin": 232_448, "L2CacheSize": 50 << 20}
+    device = types.SimpleNamespace(id=0, compute_capability="90", attributes=known)
+    cupy.cuda.Device = lambda *_: device
     cupy.cuda.runtime.getDeviceCount = lambda: 1
     pool = types.SimpleNamespace(
         free_bytes=lambda: 0, total_bytes=lambda: 0, free_all_blocks=lambda: None

@@ -119,14 +119,8 @@ def _argument(value):
     if isinstance(value, np.ndarray):
         assert value.flags.c_contiguous
         return ctypes.c_void_p(value.ctypes.data)
-    kinds = {
-        "i4": ctypes.c_int,
-        "i8": ctypes.c_longlong,
-        "u4": ctypes.c_uint,
-        "u8": ctypes.c_ulonglong,
-    }
-    kinds |= {"f4": ctypes.c_float, "f8": ctypes.c_double, "b1": ctypes.c_bool}
-    assert isinstance(value, np.generic), (
-        f"a scalar for a kernel needs a NumPy type, but is {value!r}"
-    )
+    kinds = {"i4": ctypes.c_int, "i8": ctypes.c_longlong, "b1": ctypes.c_bool}
+    kinds |= {"u4": ctypes.c_uint, "u8": ctypes.c_ulonglong}
+    kinds |= {"f4": ctypes.c_float, "f8": ctypes.c_double}
+    assert isinstance(value, np.generic), f"a scalar for a kernel needs a NumPy type: {value!r}"
     return kinds[value.dtype.str[1:]](value.item())
