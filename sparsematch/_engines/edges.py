@@ -80,9 +80,11 @@ def first_infinite(graph: Graph) -> tuple[int, int, float]:
 def _in_host_memory(graph: Graph) -> Graph:
     if graph.backend == "numpy":
         return graph
-    arrays: Any = graph.indptr, graph.indices, graph.weight
-    here: Any = [None if array is None else array.get() for array in arrays]
-    return Graph(graph.n, *here, backend="numpy", nnz=graph.nnz)
+    indptr: Any = graph.indptr
+    indices: Any = graph.indices
+    weight: Any = graph.weight
+    weight = None if weight is None else weight.get()
+    return Graph(graph.n, indptr.get(), indices.get(), weight, "numpy", graph.nnz)
 
 
 def places(graph: Adjacency | BipartiteCSR) -> tuple[Any, Any]:
