@@ -41,10 +41,10 @@ class Forest:
         self, side: Side, major_mate: IndexArray, minor_mate: IndexArray, *, prune: bool = True
     ) -> None:
         self.side, self.major_mate, self.minor_mate = side, major_mate, minor_mate
-        #: The tree of each own vertex, in this rank's numbering of trees, or -1; for an own root, the
-        #: unmatched minor that its tree has found; the major from which each own minor was reached,
-        #: and the mate of that major then.
+        #: The tree of each own vertex, in this rank's numbering, or -1. Leaf: of an own root, the
+        #: unmatched minor that its tree has found.
         self.major_tree, self.leaf = (np.empty(side.n_majors, side.dtype) for _ in range(2))
+        #: Parent: the major from which each own minor was reached; before: its mate then.
         self.minor_tree, self.minor_parent, self.minor_before = (
             np.empty(side.n_minors, side.dtype) for _ in range(3)
         )
