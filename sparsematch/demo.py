@@ -120,12 +120,8 @@ def build_circuit(n_nodes: int = 3000, *, seed: int = 0) -> Circuit:
         sources.append(int(plus))
     rows, cols, values = map(np.array, zip(*entries, strict=True))
     size = len(rhs)
-    return Circuit(
-        sp.csc_array(sp.coo_array((values, (rows, cols)), shape=(size, size))),
-        rhs,
-        count,
-        tuple(sources),
-    )
+    matrix = sp.csc_array(sp.coo_array((values, (rows, cols)), shape=(size, size)))
+    return Circuit(matrix, rhs, count, tuple(sources))
 
 
 def _conductances(nodes: NDArray[Any], rng: np.random.Generator) -> list[_Entry]:
@@ -139,9 +135,8 @@ def _conductances(nodes: NDArray[Any], rng: np.random.Generator) -> list[_Entry]
     c = rng.uniform(1e-12, 1e-11, nodes.size) / _STEP  # 1 to 10 pF
     every = nodes.ravel()
     rows, cols = np.concatenate([a, b, a, b, every]), np.concatenate([a, b, b, a, every])
-    return list(
-        zip(rows.tolist(), cols.tolist(), np.concatenate([g, g, -g, -g, c]).tolist(), strict=True)
-    )
+    values = np.concatenate([g, g, -g, -g, c])
+    return list(zip(rows.tolist(), cols.tolist(), values.tolist(), strict=True))
 
 
 def _source(branch: int, node: int, sensed: list[tuple[int, float]]) -> list[_Entry]:

@@ -231,14 +231,12 @@ def _read(G: Any) -> tuple[Any, BipartiteCSR, Any]:
 def _added_up_in(data: Any, backend: str) -> Any:
     """Return the values in the type of their sums, and in native byte order."""
     if data.dtype.kind in "fc":
-        return (
-            np.ascontiguousarray(data, data.dtype.newbyteorder("=")) if backend == "numpy" else data
-        )
+        native = data.dtype.newbyteorder("=")
+        return np.ascontiguousarray(data, native) if backend == "numpy" else data
     if backend != "numpy":
         return data.astype(np.float64)  # there are no sparse matrices of integers
-    return np.ascontiguousarray(
-        data.astype(np.uint64 if data.dtype.kind == "u" else np.int64, copy=False)
-    ).view(np.int64)
+    dtype = np.uint64 if data.dtype.kind == "u" else np.int64
+    return np.ascontiguousarray(data, dtype).view(np.int64)
 
 
 def _read_mates(matching: Any, graph: BipartiteCSR) -> IndexArray:

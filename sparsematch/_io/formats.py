@@ -171,8 +171,10 @@ def read_matlab(source: Source) -> Any:
 
 def read_archive(source: Source) -> Any:
     """Read the matrix of a SuiteSparse archive: `name/name.mtx` in `name.tar.gz`."""
-    stem = source.name.lower().split(".tar")[0].removesuffix(".tgz") if _is_path(source) else None
-    how: dict[str, Any] = {"name": source} if isinstance(source, Path) else {"fileobj": source}
+    stem: str | None = None
+    how: dict[str, Any] = {"fileobj": source}
+    if isinstance(source, Path):
+        stem, how = source.name.lower().split(".tar")[0].removesuffix(".tgz"), {"name": source}
     with tarfile.open(**how) as archive:
         members = [m for m in archive if m.isfile() and m.name.lower().endswith(".mtx")]
         named = [
@@ -199,10 +201,6 @@ def one_line_of(error: BaseException) -> str:
     return " ".join(str(error).split()) or type(error).__name__
 
 
-def _is_path(source: Source) -> bool:
-    return isinstance(source, Path)
-
-
 def _is_text(path: Path) -> bool:
     try:
         os.fspath(path).encode()
@@ -211,19 +209,15 @@ def _is_text(path: Path) -> bool:
     return True
 
 
-def _array_choice(reader: Callable[..., Any]) -> dict[str, bool]:
-    """Ask for sparse arrays where the reader has a choice; its default depends on the version."""
-    return {"spmatrix": False} if "spmatrix" in inspect.signature(reader).parameters else {}
-
-
 def _call_reader(reader: Callable[..., Any], source: Any) -> Any:
-    return reader(source, **_array_choice(reader))
+    """Ask for sparse arrays where the reader has a choice; its default depends on the version."""
+    choice = {"spmatrix": False} if "spmatrix" in inspect.signature(reader).parameters else {}
+    return reader(source, **choice)
 
 
 def _is_matrix(value: Any) -> bool:
-    if scipy.sparse.issparse(value):
-        return True
-    return isinstance(value, np.ndarray) and value.ndim == 2 and value.dtype.kind in "biufc"
+    dense = isinstance(value, np.ndarray) and value.ndim == 2 and value.dtype.kind in "biufc"
+    return dense or scipy.sparse.issparse(value)
 
 
 def _listed(variables: dict[str, Any]) -> str:

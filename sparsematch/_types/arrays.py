@@ -134,10 +134,8 @@ def advising(function: Callable[_P, _R]) -> Callable[_P, _R]:
             if not getattr(error, "__notes__", ()) and type(error).__module__.startswith("cupy"):
                 error.add_note(
                     "The memory of the GPU does not suffice; the matrix is as it was. CuPy keeps "
-                    "freed memory: "
-                    "cupy.get_default_memory_pool().free_all_blocks() gives it back. In host "
-                    "memory, A.get() can be "
-                    "solved."
+                    "freed memory: cupy.get_default_memory_pool().free_all_blocks() gives it "
+                    "back. In host memory, A.get() can be solved."
                 )
             raise
 

@@ -95,26 +95,20 @@ def _matrix_commands() -> dict[str, Command]:
 def _other_commands() -> dict[str, Command]:
     """Return the commands for graphs, and those without a file."""
     report = _plain("--json", "--quiet")
-    engine = {
-        "choices": _choices("approximate", "auto"),
-        "help": "engine of the matching (default auto)",
-    }
+    engines = _choices("approximate", "auto")
+    engine: Keywords = {"choices": engines, "help": "engine of the matching (default auto)"}
     ties = {"--seed": {"help": "seed of the order of equal weights"}}
     sizes = _plain("--unweighted", "--symmetrize", "--min-vertices", "--max-levels")
     records = "a NumPy array of records with the fields u, v and perhaps weight"
     edges: dict[str, Keywords] = {"file": {"metavar": "FILE.npy", "help": records}}
     edges |= _plain("--vertices", "--unweighted") | ties | _plain("--scratch")
+    save = _plain("--save")
     circuit = {"default": 0, "help": "which random circuit (default 0)"}
     return {
         "coarsen": (
             graph_commands.coarsen,
             "coarsen a graph by matching, level by level",
-            {"file": {}, "--method": engine}
-            | sizes
-            | {"--workers": {}}
-            | ties
-            | report
-            | {"--save": {}},
+            {"file": {}, "--method": engine} | sizes | _plain("--workers") | ties | report | save,
         ),
         "match-edges": (
             graph_commands.match_edges,

@@ -43,10 +43,8 @@ def rank_fields(file: str, matrix: Any, matching: Any, maximum: bool = True) -> 
         "cardinality": rank,
     }
     if maximum or rank == min(n_rows, n_cols):
-        return fields | {
-            "structural_rank": rank,
-            "structurally_singular": rank < min(n_rows, n_cols),
-        }
+        singular = rank < min(n_rows, n_cols)
+        return fields | {"structural_rank": rank, "structurally_singular": singular}
     return fields | {"structural_rank": None, "structurally_singular": None}
 
 
@@ -58,9 +56,8 @@ def match_fields(
     fields["unmatched_rows"] = fields["n_rows"] - fields["cardinality"]
     fields["unmatched_cols"] = fields["n_cols"] - fields["cardinality"]
     fields["diagonal_entries_before"] = _diagonal_entries(matrix)
-    fields["diagonal_entries_after"] = int(
-        np.count_nonzero(matching.col_mate[: min(matching.shape)] >= 0)
-    )
+    diagonal = matching.col_mate[: min(matching.shape)]
+    fields["diagonal_entries_after"] = int(np.count_nonzero(diagonal >= 0))
     return fields
 
 
@@ -74,14 +71,10 @@ def block_fields(file: str, matrix: Any, form: BlockForm) -> dict[str, Any]:
     heights = np.diff(form.row_blocks)
     fine = heights[int(sum(horizontal) > 0) : len(heights) - int(sum(vertical) > 0)]
     sizes = {"horizontal": horizontal, "square": square, "vertical": vertical}
-    return (
-        fields
-        | fine_fields(Counter(fine.tolist()), sizes)
-        | {
-            "first_underdetermined_cols": first(form.col_perm[: cols[2]]),
-            "first_overdetermined_rows": first(form.row_perm[rows[2] :]),
-        }
-    )
+    fields |= fine_fields(Counter(fine.tolist()), sizes)
+    fields["first_underdetermined_cols"] = first(form.col_perm[: cols[2]])
+    fields["first_overdetermined_rows"] = first(form.row_perm[rows[2] :])
+    return fields
 
 
 def fine_fields(fine: Counter[int], coarse: dict[str, list[int]]) -> dict[str, Any]:
@@ -140,9 +133,8 @@ def text(fields: dict[str, Any]) -> str:
     if "square" in fields:
         lines += _part_lines(fields)
     if "n_blocks" in fields:
-        lines.append(
-            line("block form", f"{_count(fields['n_blocks'], 'block')}{_kind_words(fields)}")
-        )
+        blocks = _count(fields["n_blocks"], "block")
+        lines.append(line("block form", blocks + _kind_words(fields)))
         if fields["reducible"]:
             lines.append(line("block sizes", _size_words(fields["block_sizes"])))
     return "\n".join([*lines, *_run_lines(fields)])
@@ -195,15 +187,11 @@ def _rank_words(fields: dict[str, Any]) -> str:
         return f"at least {fields['cardinality']:,} (only a maximal matching was asked for)"
     words = f"{fields['structural_rank']:,} of {smaller:,}"
     missing = smaller - fields["structural_rank"]
-    if fields["n_rows"] == fields["n_cols"]:
-        return f"{words}: " + (
-            f"structurally SINGULAR, short by {missing:,}"
-            if missing
-            else "structurally nonsingular"
-        )
-    return f"{words}: " + (
-        f"structurally rank DEFICIENT, short by {missing:,}" if missing else "full"
-    )
+    square = fields["n_rows"] == fields["n_cols"]
+    if not missing:
+        return f"{words}: {'structurally nonsingular' if square else 'full'}"
+    what = "SINGULAR" if square else "rank DEFICIENT"
+    return f"{words}: structurally {what}, short by {missing:,}"
 
 
 def _diagonal_words(fields: dict[str, Any]) -> str:
@@ -243,9 +231,7 @@ def _count(number: int, noun: str) -> str:
 def _listed(indices: list[int], total: int) -> str:
     shown = ", ".join(str(index) for index in indices[:_INDICES_SHOWN])
     hidden = total - min(len(indices), _INDICES_SHOWN)
-    return (
-        f"{shown} and {hidden:,} more (counted from 0)" if hidden else f"{shown} (counted from 0)"
-    )
+    return f"{shown}{f' and {hidden:,} more' if hidden else ''} (counted from 0)"
 
 
 def _kind_words(fields: dict[str, Any]) -> str:

@@ -118,15 +118,13 @@ def draw_entries(
 ) -> None:
     """Draw the entries as an image with a cell for each, or for many, and then perhaps a scale."""
     if len(rows) == 0:
-        ax.text(
-            0.5, 0.5, "no entries", transform=ax.transAxes, ha="center", va="center", color="grey"
-        )
+        centred = {"transform": ax.transAxes, "ha": "center", "va": "center"}
+        ax.text(0.5, 0.5, "no entries", color="grey", **centred)
         return
     n_rows, n_cols = shape
     shown_rows, shown_cols = min(n_rows, _CELLS), min(n_cols, _CELLS)
-    cells = (rows.astype(np.int64) * shown_rows // n_rows) * shown_cols + cols.astype(
-        np.int64
-    ) * shown_cols // n_cols
+    cells = (rows.astype(np.int64) * shown_rows // n_rows) * shown_cols
+    cells += cols.astype(np.int64) * shown_cols // n_cols
     counts = np.bincount(cells, minlength=shown_rows * shown_cols).reshape(shown_rows, shown_cols)
     places = -(-n_rows // shown_rows), -(-n_cols // shown_cols)
     if places == (1, 1):

@@ -1,5 +1,6 @@
 """Systems whose matrix is on a GPU: analysed, permuted and solved there."""
 
+import itertools
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -200,7 +201,7 @@ class DeviceLU:
         self._pieces: dict[tuple[int, int], _Piece] = {}
         # CuPy knows no matrices without rows
         sides = [k for k in range(3) if ends[k] < ends[k + 1]]
-        for i, j in ((i, j) for i in sides for j in sides if i <= j):
+        for i, j in itertools.combinations_with_replacement(sides, 2):
             part = permuted[ends[i] : ends[i + 1]][:, ends[j] : ends[j + 1]].tocsr()
             if part.nnz:
                 part.sort_indices()

@@ -23,10 +23,8 @@ from sparsematch.solvers._condition import reciprocal_condition
 
 Values = NDArray[Any]
 
-
 #: Options of SuperLU where pivots are expected to stay on the diagonal.
 _ON_THE_DIAGONAL: dict[str, Any] = {"diag_pivot_thresh": 0.1, "options": {"SymmetricMode": True}}
-
 
 _NO_MEMORY = (
     "SuperLU has no memory left for the factors: another solver= or pivoting='product' may make "
@@ -147,10 +145,8 @@ class SuperLUFactor:
         self, indptr: IndexArray, rows: IndexArray, values: Values, memory: dict[str, Any]
     ) -> None:
         self._memory = memory
-        self._indptr, self._rows = (
-            indptr.astype(np.int32, copy=False),
-            rows.astype(np.int32, copy=False),
-        )
+        self._indptr = indptr.astype(np.int32, copy=False)
+        self._rows = rows.astype(np.int32, copy=False)
         self.refactorise(values)
 
     def refactorise(self, values: Values) -> None:
@@ -169,9 +165,8 @@ class SuperLUFactor:
         else:
             if "order" not in memory:  # one that is never factorised again need not be renumbered
                 memory.update(_renumbered(self._indptr, self._rows, memory["place"]))
-            self._lu = _superlu(
-                values[memory["entries"]], memory["rows"], memory["indptr"], "NATURAL"
-            )
+            values = values[memory["entries"]]
+            self._lu = _superlu(values, memory["rows"], memory["indptr"], "NATURAL")
             self._renumbered = True
         self.nnz = int(self._lu.nnz)
 
@@ -207,9 +202,5 @@ def _renumbered(indptr: IndexArray, rows: IndexArray, place: IndexArray) -> dict
     new_cols, new_rows = np.repeat(place, np.diff(indptr)), place[rows]
     entries = np.lexsort((new_rows, new_cols))
     starts = np.searchsorted(new_cols[entries], np.arange(n + 1)).astype(np.int32)
-    return {
-        "order": np.argsort(place),
-        "entries": entries,
-        "rows": new_rows[entries],
-        "indptr": starts,
-    }
+    found = {"order": np.argsort(place), "entries": entries}
+    return found | {"rows": new_rows[entries], "indptr": starts}

@@ -23,13 +23,11 @@ class UmfpackFactor:
 
         n = indptr.size - 1
         self._umfpack = umfpack
-        self._A = sp.csc_matrix(
-            (values, rows.astype(np.int32), indptr.astype(np.int32)), shape=(n, n)
-        )
+        arrays = values, rows.astype(np.int32), indptr.astype(np.int32)
+        self._A = sp.csc_matrix(arrays, shape=(n, n))
+        family = "zi" if values.dtype.kind == "c" else "di"
         # The condition is for the user to ask; solving does not warn.
-        self._context = umfpack.UmfpackContext(
-            "zi" if values.dtype.kind == "c" else "di", maxCond=np.inf
-        )
+        self._context = umfpack.UmfpackContext(family, maxCond=np.inf)
         self._context.symbolic(self._A)
         self.refactorise(values)
 
@@ -46,15 +44,9 @@ class UmfpackFactor:
 
     def solve(self, b: Values, trans: str) -> Values:
         """Solve, a column at a time."""
-        code = {
-            "N": self._umfpack.UMFPACK_A,
-            "T": self._umfpack.UMFPACK_Aat,
-            "H": self._umfpack.UMFPACK_At,
-        }[trans]
-        columns = [
-            self._context.solve(code, self._A, np.ascontiguousarray(column)) for column in b.T
-        ]
-        return np.stack(columns, axis=1)
+        names = {"N": "UMFPACK_A", "T": "UMFPACK_Aat", "H": "UMFPACK_At"}
+        code, columns = getattr(self._umfpack, names[trans]), map(np.ascontiguousarray, b.T)
+        return np.stack([self._context.solve(code, self._A, b) for b in columns], axis=1)
 
 
 class KluFactor:

@@ -56,11 +56,8 @@ class Pattern:
         its pattern is another one, or a value is not finite.
         """
         data = self.any_values(A)
-        return self.refuse_infinite(
-            MeasuredValues(
-                data, *operations(LuOps, self.graph.backend).value_norms(self.graph, data)
-            )
-        )
+        norms = operations(LuOps, self.graph.backend).value_norms(self.graph, data)
+        return self.refuse_infinite(MeasuredValues(data, *norms))
 
     def refuse_infinite(self, measured: MeasuredValues) -> MeasuredValues:
         """Return the values; raise ValueError if a value is not finite."""
@@ -87,9 +84,8 @@ class Pattern:
             raise ValueError(f"A.data has shape {data.shape}, but there are {nnz} entries")
         if data.dtype.kind not in "biufc":
             raise TypeError(f"A must hold numbers, not {data.dtype}")
-        data = np.ascontiguousarray(
-            data[:nnz], np.complex128 if data.dtype.kind == "c" else np.float64
-        )
+        dtype = np.complex128 if data.dtype.kind == "c" else np.float64
+        data = np.ascontiguousarray(data[:nnz], dtype)
         if self.order is not None:
             data = data[self.order]
         if self.starts is not None:
@@ -109,9 +105,8 @@ class Pattern:
         for now, then in zip(_index_arrays(A), self.arrays, strict=True):
             if not equal(now, then):
                 raise ValueError(
-                    "A has another pattern than the matrix that was analysed: analyse it, or "
-                    "give it the same "
-                    "entries, explicit zeros included, in the same order"
+                    "A has another pattern than the matrix that was analysed: analyse it, or give "
+                    "it the same entries, explicit zeros included, in the same order"
                 )
         return A.data
 

@@ -131,14 +131,9 @@ def plan_factorisation(
     if blocks is None:
         cols = _exchange(pattern, values, found.row_perm, found.col_perm)
         form = found.row_perm, cols, found.row_blocks
-    plan = _make_plan(
-        pattern,
-        form,
-        blocks,
-        make_external,
-        np.zeros(found.row_blocks.size - 1, bool),
-        by_values and found.plan is not None and found.weak_pivots > 0,
-    )
+    external_only = np.zeros(found.row_blocks.size - 1, bool)
+    may_exchange = by_values and found.plan is not None and found.weak_pivots > 0
+    plan = _make_plan(pattern, form, blocks, make_external, external_only, may_exchange)
     return plan, MeasuredValues(values, found.largest, found.norm)
 
 

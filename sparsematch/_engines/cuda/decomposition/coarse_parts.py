@@ -19,13 +19,9 @@ class CoarseParts(NamedTuple):
     """The vertical part by its columns, the horizontal one by its rows.
 
     Their mates and the free vertices belong there.
-
-    Attributes
-    ----------
-    vertical_cols, horizontal_rows : ndarray of uint32
-        A bit for each column, for each row.
     """
 
+    #: uint32: a bit for each column, for each row.
     vertical_cols: Any
     horizontal_rows: Any
 

@@ -76,21 +76,13 @@ def improve(
 
 
 class _Seen:
-    """The features of a call, measured when the choice reads them.
-
-    Attributes
-    ----------
-    graph, searched : BipartiteCSR
-        The matrix, and the orientation of it that is searched.
-    linked : int
-        What long lists of that need in `ms_bfs`.
-    known : DeviceByProducts
-        Those of the step before, with what was measured; finished vertices are those of `searched`.
-    """
+    """The features of a call, measured when the choice reads them."""
 
     def __init__(self, graph: BipartiteCSR, run: Run, known: DeviceByProducts) -> None:
-        self.graph = self.searched = graph
-        self.linked, self.known = 0, known
+        self.graph = self.searched = graph  #: The matrix, and the orientation that is searched.
+        self.linked = 0  #: What long lists of that need in `ms_bfs`.
+        #: Of the step before, with what was measured; finished vertices are those of `searched`.
+        self.known = known
         self._run = run
         self._lists: ListFeatures | None = None
 

@@ -32,16 +32,9 @@ def slice_size(n: int) -> int:
 class Side:
     """The own lists of one side.
 
-    Attributes
-    ----------
-    indptr, indices : ndarray
-        The minors of each own major, numbered within the whole matrix.
-    major_starts, minor_starts : ndarray of int64, shape (ranks + 1,)
-        Where the majors and minors of each rank begin.
-    first_major, first_minor, n_majors, n_minors : int
-        The first that this rank owns of each, and how many it owns.
-    exchange : Exchange
-        The exchanges of this run.
+    The minors of each own major are numbered within the whole matrix. Starts say where the majors
+    and minors of each rank begin, int64 of shape (ranks + 1,); the first ones and the numbers are
+    those that this rank owns.
     """
 
     def __init__(

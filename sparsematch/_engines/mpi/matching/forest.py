@@ -33,32 +33,18 @@ _ANNOUNCED = 1 << 15
 class Forest:
     """An alternating forest, and the part of this rank in it.
 
-    Parameters
-    ----------
-    side : Side
-        The lists of the majors, from which it grows.
-    major_mate, minor_mate : ndarray
-        Mates of the own vertices, numbered within the whole matrix.
-    prune : bool, optional
-        Whether a tree that has found a path stops growing.
-
-    Attributes
-    ----------
-    major_tree, minor_tree : ndarray
-        The tree of each own vertex, in this rank's numbering of trees, or -1.
-    minor_parent, minor_before : ndarray
-        The major from which each own minor was reached, and the mate of that major then.
-    leaf : ndarray
-        For an own root: the unmatched minor that its tree has found, or -1.
-    levels : int
-        Exchanges in which it grew.
+    It grows from the majors of `side`, given the mates of the own vertices, numbered within the
+    whole matrix. If `prune`, a tree that has found a path stops growing.
     """
 
     def __init__(
         self, side: Side, major_mate: IndexArray, minor_mate: IndexArray, *, prune: bool = True
     ) -> None:
         self.side, self.major_mate, self.minor_mate = side, major_mate, minor_mate
+        #: The tree of each own vertex, in this rank's numbering, or -1. Leaf: of an own root, the
+        #: unmatched minor that its tree has found.
         self.major_tree, self.leaf = (np.empty(side.n_majors, side.dtype) for _ in range(2))
+        #: Parent: the major from which each own minor was reached; before: its mate then.
         self.minor_tree, self.minor_parent, self.minor_before = (
             np.empty(side.n_minors, side.dtype) for _ in range(3)
         )
@@ -67,7 +53,7 @@ class Forest:
         self._kernel = operations(RankOps, "numpy").forest(
             self.arrays, self.starts, exchange.rank, limits, prune
         )
-        self.levels = 0
+        self.levels = 0  #: Exchanges in which it grew.
 
     @property
     def arrays(self) -> tuple[Any, ...]:
