@@ -81,8 +81,8 @@ def _in_host_memory(graph: Graph) -> Graph:
     if graph.backend == "numpy":
         return graph
     arrays: Any = graph.indptr, graph.indices, graph.weight
-    here = (None if array is None else array.get() for array in arrays)
-    return Graph(graph.n, *here, "numpy", graph.nnz)
+    indptr, indices, weight = (None if array is None else array.get() for array in arrays)
+    return Graph(graph.n, indptr, indices, weight, "numpy", graph.nnz)
 
 
 def places(graph: Adjacency | BipartiteCSR) -> tuple[Any, Any]:
