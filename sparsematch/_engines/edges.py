@@ -80,9 +80,9 @@ def first_infinite(graph: Graph) -> tuple[int, int, float]:
 def _in_host_memory(graph: Graph) -> Graph:
     if graph.backend == "numpy":
         return graph
-    arrays: Any = graph.indptr, graph.indices, graph.weight
-    indptr, indices, weight = (None if array is None else array.get() for array in arrays)
-    return Graph(graph.n, indptr, indices, weight, "numpy", graph.nnz)
+    on_gpu: Any = graph
+    weight = None if graph.weight is None else on_gpu.weight.get()
+    return Graph(graph.n, on_gpu.indptr.get(), on_gpu.indices.get(), weight, "numpy", graph.nnz)
 
 
 def places(graph: Adjacency | BipartiteCSR) -> tuple[Any, Any]:
