@@ -52,11 +52,8 @@ def test_pyomos_blocks_are_lower_triangular(A):
     assert [len(block) for block in row_blocks] == [len(block) for block in col_blocks]
     row_at = {i: k for k, block in enumerate(row_blocks) for i in block}
     col_at = {j: k for k, block in enumerate(col_blocks) for j in block}
-    entries = sp.coo_array(A)
-    assert all(
-        row_at[i] >= col_at[j]
-        for i, j in zip(entries.row.tolist(), entries.col.tolist(), strict=True)
-    )
+    entries = zip(*map(np.ndarray.tolist, sp.coo_array(A).coords), strict=True)
+    assert all(row_at[i] >= col_at[j] for i, j in entries)
 
 
 @pytest.mark.large
@@ -65,34 +62,27 @@ def test_the_same_as_pyomo():
     """Pyomo's own functions on the same matrices: the same parts, blocks of the same sizes."""
     reason = "compares with Pyomo: pip install pyomo networkx"
     pytest.importorskip("networkx", reason=reason)
-    triangularize = pytest.importorskip(
-        "pyomo.contrib.incidence_analysis.triangularize", reason=reason
+    triangularize, coarse, matching = (
+        pytest.importorskip(f"pyomo.contrib.incidence_analysis.{name}", reason=reason)
+        for name in ("triangularize", "dulmage_mendelsohn", "matching")
     )
-    coarse = pytest.importorskip(
-        "pyomo.contrib.incidence_analysis.dulmage_mendelsohn", reason=reason
-    )
-    matching = pytest.importorskip("pyomo.contrib.incidence_analysis.matching", reason=reason)
     for seed in range(6):
         A = random_matrix(40, 36 + 2 * seed, 2, seed)
         A = sp.coo_array((A + A.astype(float)).tocsr())
         A.sum_duplicates()
         theirs, ours = coarse.dulmage_mendelsohn(A), sm.block_triangular_form(A).to_pyomo()
-        for part, own, free_with in zip(
-            theirs, ours, ("overconstrained", "underconstrained"), strict=True
-        ):
+        kinds = "overconstrained", "underconstrained", "square"
+        for part, own, free_with in zip(theirs, ours, kinds[:2], strict=True):
             assert part._fields == own._fields
-            for field in ("overconstrained", "underconstrained", "square"):
-                free = [
-                    {*found.unmatched} if field == free_with else set() for found in (part, own)
-                ]
-                assert free[0] | {*getattr(part, field)} == free[1] | {*getattr(own, field)}
+            for field in kinds:
+                names = [field] + ["unmatched"] * (field == free_with)
+                one, other = ({i for name in names for i in getattr(p, name)} for p in (part, own))
+                assert one == other
         assert sm.is_maximum(A, sm.Matching.from_pyomo(matching.maximum_matching(A), A.shape))
     for name in ("fine_blocks", "even_cycle", "triangular", "identity"):
         A = sp.coo_array(GALLERY[name]())
-        theirs, ours = (
-            triangularize.block_triangularize(A),
-            sm.block_triangular_form(A).to_pyomo_blocks(),
-        )
+        theirs = triangularize.block_triangularize(A)
+        ours = sm.block_triangular_form(A).to_pyomo_blocks()
         for part, own in zip(theirs, ours, strict=True):
             assert {frozenset(block) for block in part} == {frozenset(block) for block in own}
     for wrong, error in ((sp.coo_array((2, 3)), ValueError), (sp.coo_array((2, 2)), RuntimeError)):
@@ -124,42 +114,21 @@ def test_wrong_dmperm(change, error, words):
 GALLERY_FORM = sm.block_triangular_form(GALLERY["identity"]())
 
 
+MATLAB, PYOMO = sm.Matching.from_matlab, sm.Matching.from_pyomo
+
+
 @pytest.mark.parametrize(
-    ("call", "error", "words"),
+    ("read", "given", "shape", "error", "words"),
     [
-        (
-            lambda: sm.Matching.from_matlab([1, 4], 3),
-            ValueError,
-            "p has the element 4, but there are 3 rows",
-        ),
-        (lambda: sm.Matching.from_matlab([2, 0, 2], 3), ValueError, "p has an element twice"),
-        (
-            lambda: sm.Matching.from_matlab([-1], 3),
-            ValueError,
-            "p has the element -1, but counts from 0",
-        ),
-        (
-            lambda: sm.Matching.from_pyomo([1, 2], (3, 3)),
-            TypeError,
-            "given must be a dict from rows to columns",
-        ),
-        (
-            lambda: sm.Matching.from_pyomo({0: 5}, (3, 3)),
-            ValueError,
-            "given pairs column 5, but there are 3",
-        ),
-        (
-            lambda: sm.Matching.from_pyomo({0: 1, 1: 1}, (3, 3)),
-            ValueError,
-            "row 0 is paired with column 1, but row 1",
-        ),
-        (
-            lambda: sm.Matching.from_pyomo({"a": 1}, (3, 3)),
-            TypeError,
-            "given must be made of integers",
-        ),
+        (MATLAB, [1, 4], 3, ValueError, "p has the element 4, but there are 3 rows"),
+        (MATLAB, [2, 0, 2], 3, ValueError, "p has an element twice"),
+        (MATLAB, [-1], 3, ValueError, "p has the element -1, but counts from 0"),
+        (PYOMO, [1, 2], (3, 3), TypeError, "given must be a dict from rows to columns"),
+        (PYOMO, {0: 5}, (3, 3), ValueError, "given pairs column 5, but there are 3"),
+        (PYOMO, {0: 1, 1: 1}, (3, 3), ValueError, "row 0 is paired with column 1, but row 1"),
+        (PYOMO, {"a": 1}, (3, 3), TypeError, "given must be made of integers"),
     ],
 )
-def test_wrong_matchings(call, error, words):
+def test_wrong_matchings(read, given, shape, error, words):
     with pytest.raises(error, match=words):
-        call()
+        read(given, shape)

@@ -22,6 +22,11 @@ def tree(root, groups, files):
     return root
 
 
+def cfs(folder, quota, period="100000\n"):
+    """The files of a group of the first version."""
+    return {f"{folder}/cpu.cfs_quota_us": quota, f"{folder}/cpu.cfs_period_us": period}
+
+
 @pytest.mark.parametrize(
     ("groups", "files", "expected"),
     [
@@ -35,20 +40,11 @@ def tree(root, groups, files):
         ("0::/../../a\n", {"cpu.max": "400000 100000"}, 4),
         (
             "4:memory:/m\n3:cpu,cpuacct:/docker/x\n1:name=systemd:/\n0::/\n",
-            {
-                "cpu,cpuacct/docker/x/cpu.cfs_quota_us": "250000\n",
-                "cpu,cpuacct/docker/x/cpu.cfs_period_us": "100000\n",
-                "cpu,cpuacct/cpu.cfs_quota_us": "-1\n",
-                "cpu,cpuacct/cpu.cfs_period_us": "100000\n",
-            },
+            cfs("cpu,cpuacct/docker/x", "250000\n") | cfs("cpu,cpuacct", "-1\n"),
             3,
         ),
-        (
-            "3:cpuset:/\n2:cpu:/docker/not-to-be-seen-within\n",
-            {"cpu/cpu.cfs_quota_us": "100000", "cpu/cpu.cfs_period_us": "50000"},
-            2,
-        ),
-        ("2:cpu:/\n", {"cpu/cpu.cfs_quota_us": "-1", "cpu/cpu.cfs_period_us": "1"}, UNLIMITED),
+        ("3:cpuset:/\n2:cpu:/docker/not-to-be-seen-within\n", cfs("cpu", "100000", "50000"), 2),
+        ("2:cpu:/\n", cfs("cpu", "-1"), UNLIMITED),
         ("0::/\n", {"cpu.max": "100000 0\n"}, UNLIMITED),
         ("0::/\n", {"cpu.max": "what is this\n"}, UNLIMITED),
         ("nothing of the kind\n", {"cpu.max": "100000 100000"}, UNLIMITED),

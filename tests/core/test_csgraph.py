@@ -20,18 +20,11 @@ NAMES = ["maximum_bipartite_matching", "structural_rank"]
 
 @pytest.mark.parametrize("name", NAMES)
 def test_signatures_are_scipys(name):
-    def parameters(module):
-        return [
-            (p.name, p.kind, p.default)
-            for p in inspect.signature(getattr(module, name)).parameters.values()
-        ]
-
-    expected = {"maximum_bipartite_matching": ["graph", "perm_type"], "structural_rank": ["graph"]}
-    assert [parameter for parameter, _, _ in parameters(ours)] == expected[name]
-    assert [default for _, _, default in parameters(ours)][1:] == ["row"] * (
-        len(expected[name]) - 1
-    )
-    assert all(kind is inspect.Parameter.POSITIONAL_OR_KEYWORD for _, kind, _ in parameters(ours))
+    found = inspect.signature(getattr(ours, name)).parameters.values()
+    expected = ["graph", "perm_type"][: 1 + (name != "structural_rank")]
+    assert [p.name for p in found] == expected
+    assert [p.default for p in found][1:] == ["row"] * (len(expected) - 1)
+    assert all(p.kind is p.POSITIONAL_OR_KEYWORD for p in found)
 
 
 @given(matrices() | larger())
@@ -113,10 +106,9 @@ def test_other_formats(form):
     A = sp.csr_array(np.eye(4)).asformat(form)
     mine, theirs = same_error("maximum_bipartite_matching", A)
     assert mine == theirs
-    with pytest.warns(sp.SparseEfficiencyWarning):
-        assert scipys.structural_rank(A) == 4
-    with pytest.warns(sp.SparseEfficiencyWarning):
-        assert ours.structural_rank(A) == 4
+    for module in (scipys, ours):
+        with pytest.warns(sp.SparseEfficiencyWarning):
+            assert module.structural_rank(A) == 4
 
 
 def test_rank_has_scipys_type(matrix):

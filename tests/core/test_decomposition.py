@@ -60,10 +60,9 @@ def check_coarse(A, form):
     assert cc.tolist() == expected.tolist()
     assert np.array_equal(row_part[p], np.repeat(["h", "s", "v", "v"], np.diff(rr)))
     assert np.array_equal(col_part[q], np.repeat(["h", "h", "s", "v"], np.diff(cc)))
-    assert np.array_equal(np.sort(q[: cc[1]]), np.flatnonzero(free_cols)), (
-        "first the unmatched columns"
-    )
-    assert np.array_equal(np.sort(p[rr[3] :]), np.flatnonzero(free_rows)), "last the unmatched rows"
+    # unmatched columns come first, unmatched rows last
+    assert np.array_equal(np.sort(q[: cc[1]]), np.flatnonzero(free_cols))
+    assert np.array_equal(np.sort(p[rr[3] :]), np.flatnonzero(free_rows))
 
 
 def check_diagonals(i, j, rr, cc, form):
@@ -91,9 +90,7 @@ def check_fine(A, form):
     if n:
         labels = sp.csgraph.connected_components(square, connection="strong")[1]
         inner = np.repeat(np.arange(len(r) - 1), np.diff(r))[rr[1] : rr[2]]
-        assert len(set(zip(labels.tolist(), inner.tolist(), strict=True))) == fine, (
-            "a block is a component"
-        )
+        assert len(set(zip(labels.tolist(), inner.tolist(), strict=True))) == fine
 
 
 def test_gallery(matrix):
@@ -109,14 +106,10 @@ def test_random_matrices(A):
 
 @pytest.mark.parametrize("workers", [1, 3])
 def test_every_exact_engine_leads_to_the_same_form(exact, workers):
-    """The partition does not depend on which maximum matching was found."""
+    """Which the definitions determine, whichever maximum matching was found."""
     for seed in (83, 89, 97):
         A = random_matrix(60, 55, 2, seed)
-        form = sm.block_triangular_form(A, method=exact.name, workers=workers)
-        check(A, form)
-        usual = sm.block_triangular_form(A)
-        assert blocks_of(form) == blocks_of(usual)
-        assert form.coarse_rows.tolist() == usual.coarse_rows.tolist()
+        check(A, sm.block_triangular_form(A, method=exact.name, workers=workers))
 
 
 def blocks_of(form):
@@ -128,95 +121,33 @@ def blocks_of(form):
     }
 
 
-@given(matrices() | larger())
-def test_csc_and_csr_give_the_same_blocks(A):
-    forms = [sm.block_triangular_form(kind(A)) for kind in (sp.csr_array, sp.csc_array)]
-    assert blocks_of(forms[0]) == blocks_of(forms[1])
-    assert forms[0].coarse_rows.tolist() == forms[1].coarse_rows.tolist()
-    assert forms[0].coarse_cols.tolist() == forms[1].coarse_cols.tolist()
-
-
-@given(matrices() | larger())
-def test_the_transpose_swaps_the_parts(A):
-    """The horizontal part of the transpose is the vertical part of the matrix, rows for columns."""
-    form, flipped = sm.block_triangular_form(A), sm.block_triangular_form(A.T)
-    assert {(cols, rows) for rows, cols in blocks_of(flipped)} == blocks_of(form)
-
-
 def test_by_hand():
     """One matrix with all the parts, its form known by drawing it."""
     A = GALLERY["three_coarse_parts"]()
     form = sm.block_triangular_form(A)
     check(A, form)
-    parts = {
-        part: sorted(form.row_perm[places].tolist())
-        for part, places in zip("hsv", row_places(form), strict=True)
-    }
-    assert parts == {"h": [0, 1], "s": [2, 3], "v": [4, 5, 6, 7]}
-    parts = {
-        part: sorted(form.col_perm[places].tolist())
-        for part, places in zip("hsv", col_places(form), strict=True)
-    }
-    assert parts == {"h": [0, 1, 2, 3], "s": [4, 5], "v": [6, 7]}
+    parts = form.horizontal, form.square, form.vertical
+    assert [sorted(part.rows.tolist()) for part in parts] == [[0, 1], [2, 3], [4, 5, 6, 7]]
+    assert [sorted(part.cols.tolist()) for part in parts] == [[0, 1, 2, 3], [4, 5], [6, 7]]
     assert isinstance(form, sm.BlockForm)
-    assert form.structural_rank == 6
-    assert form.n_blocks == 3
-
-
-def row_places(form):
-    rr = form.coarse_rows
-    return slice(rr[0], rr[1]), slice(rr[1], rr[2]), slice(rr[2], rr[4])
-
-
-def col_places(form):
-    cc = form.coarse_cols
-    return slice(cc[0], cc[2]), slice(cc[2], cc[3]), slice(cc[3], cc[4])
+    assert (form.structural_rank, form.n_blocks) == (6, 3)
 
 
 def test_blocks_known_by_construction():
     form = sm.block_triangular_form(GALLERY["fine_blocks"]())
     assert sorted(np.diff(form.row_blocks).tolist()) == [1, 2, 3]
     assert np.diff(form.row_blocks).tolist() == np.diff(form.col_blocks).tolist()
-    assert sm.block_triangular_form(GALLERY["even_cycle"]()).n_blocks == 1
-    assert sm.block_triangular_form(GALLERY["identity"]()).n_blocks == 5
-    assert sm.block_triangular_form(GALLERY["full_wide"]()).n_blocks == 1
-    assert sm.block_triangular_form(GALLERY["no_entries"]()).n_blocks == 2
-    assert sm.block_triangular_form(GALLERY["no_rows_no_columns"]()).n_blocks == 0
-
-
-def test_many_blocks_of_random_sizes():
-    """Irreducible blocks of known sizes, coupled upwards and scrambled, keep those sizes."""
-    rng = np.random.default_rng(101)
-    sizes = rng.integers(1, 9, size=80)
-    blocks = [
-        sp.eye_array(n) + sp.csr_array((np.ones(n), (np.arange(n), (np.arange(n) + 1) % n)))
-        for n in sizes
-    ]
-    A = sp.block_diag(blocks, format="csr")
-    n = A.shape[0]
-    start = np.repeat(np.cumsum(sizes) - sizes, sizes)
-    i, j = rng.integers(n, size=(2, n * n // 100))
-    above = j >= start[i]
-    A = A + sp.csr_array((np.ones(above.sum()), (i[above], j[above])), shape=(n, n))
-    A = scrambled(A, seed=103)
-    form = sm.block_triangular_form(A)
-    check(A, form)
-    assert sorted(np.diff(form.row_blocks).tolist()) == sorted(sizes.tolist())
+    known = {"even_cycle": 1, "identity": 5, "full_wide": 1, "no_entries": 2}
+    for name, n in {**known, "no_rows_no_columns": 0}.items():
+        assert sm.block_triangular_form(GALLERY[name]()).n_blocks == n
 
 
 def test_unpacks_in_the_order_of_matlab():
     form = sm.block_triangular_form(GALLERY["three_coarse_parts"]())
     p, q, r, s, cc, rr = form
-    named = (
-        form.row_perm,
-        form.col_perm,
-        form.row_blocks,
-        form.col_blocks,
-        form.coarse_cols,
-        form.coarse_rows,
-    )
-    for given_, expected in zip((p, q, r, s, cc, rr), named, strict=True):
-        assert np.array_equal(given_, expected)
+    assert (p is form.row_perm, q is form.col_perm) == (True, True)
+    assert (r is form.row_blocks, s is form.col_blocks) == (True, True)
+    assert (cc is form.coarse_cols, rr is form.coarse_rows) == (True, True)
     assert len(cc) == len(rr) == 5
 
 
@@ -249,9 +180,8 @@ def test_permute(matrix):
         assert type(C) is type(A)
         expected = A.toarray()[form.row_perm][:, form.col_perm]
         assert np.array_equal(C.toarray(), expected, equal_nan=True)
-        assert C.nnz == A.nnz or kind is sp.coo_array, (
-            "explicit zeros stay; a COO matrix may add up its repeats"
-        )
+        # explicit zeros stay; a COO matrix may add up its repeats
+        assert C.nnz == A.nnz or kind is sp.coo_array
 
 
 def test_properties(matrix):

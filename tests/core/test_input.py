@@ -85,9 +85,8 @@ def test_index_out_of_range(function, form):
         B = broken(form, indices=np.where(np.arange(7) == position, value, form(A).indices))
         major = int(np.searchsorted(B.indptr, position, side="right")) - 1
         kind = "row" if form is sp.csr_array else "column"
-        with pytest.raises(
-            ValueError, match=says(f"A.indices[{position}]", value, f"{kind} {major}")
-        ):
+        words = says(f"A.indices[{position}]", value, f"{kind} {major}")
+        with pytest.raises(ValueError, match=words):
             function(B)
 
 
@@ -97,13 +96,9 @@ def test_index_out_of_range_found_by_several_threads(place, wrong):
     indices = np.zeros(9_000_000, np.int32)
     indices[place] = wrong
     matrix = sp.csr_array((3, 1000))
-    matrix.indptr, matrix.indices = (
-        np.array([0, 3_000_000, 6_000_000, 9_000_000], np.int32),
-        indices,
-    )
-    with pytest.raises(
-        ValueError, match=rf"A.indices\[{place}\] is {wrong}, in row {place // 3_000_000}"
-    ):
+    matrix.indptr, matrix.indices = np.arange(4, dtype=np.int32) * 3_000_000, indices
+    words = rf"A.indices\[{place}\] is {wrong}, in row {place // 3_000_000}"
+    with pytest.raises(ValueError, match=words):
         sm.maximum_transversal(matrix, workers=2)
 
 
@@ -154,9 +149,8 @@ def test_index_arrays_of_other_types():
 )
 def test_as_many_columns_as_32_bits_can_number(n, dtype):
     """Blocks are numbered beyond the columns: 32 bits end before these do."""
-    wide = sp.csr_array(
-        (np.ones(2), np.array([5, n - 1], np.int32), np.arange(3, dtype=np.int32)), shape=(2, n)
-    )
+    arrays = np.array([5, n - 1], np.int32), np.arange(3, dtype=np.int32)
+    wide = sp.csr_array((np.ones(2), *arrays), shape=(2, n))
     assert as_bipartite(wide).dtype == dtype
 
 
@@ -193,9 +187,8 @@ def test_method_is_checked_everywhere(function):
         function(A, method="fastest")
 
 
-WORKERS = [(n, ValueError) for n in (0, -2, 10**6)] + [
-    (value, TypeError) for value in (2.0, "2", True)
-]
+WORKERS = [(n, ValueError) for n in (0, -2, 10**6)]
+WORKERS += [(value, TypeError) for value in (2.0, "2", True)]
 
 
 @pytest.mark.parametrize(
@@ -203,11 +196,9 @@ WORKERS = [(n, ValueError) for n in (0, -2, 10**6)] + [
 )
 @pytest.mark.parametrize(("value", "error"), WORKERS, ids=str)
 def test_workers(name, value, error):
-    function = getattr(sm, name)
-    with pytest.raises(
-        error, match=says("workers", value if error is ValueError else type(value).__name__)
-    ):
-        function(A, workers=value)
+    words = says("workers", value if error is ValueError else type(value).__name__)
+    with pytest.raises(error, match=words):
+        getattr(sm, name)(A, workers=value)
 
 
 @pytest.mark.parametrize(("value", "error"), [*WORKERS, (None, TypeError)], ids=str)
@@ -221,16 +212,15 @@ def test_numpy_integers_are_workers():
 
 
 def test_options():
-    with pytest.raises(ValueError, match=says("hkwd", "'hkdw'")):
-        sm.maximum_transversal(A, method="hopcroft_karp", options={"hkwd": True})
-    with pytest.raises(ValueError, match=says("grafting")):
-        sm.maximum_transversal(A, method="hopcroft_karp", options={"grafting": True})
-    with pytest.raises(TypeError, match=says("hkdw", "str")):
-        sm.maximum_transversal(A, method="hopcroft_karp", options={"hkdw": "yes"})
-    with pytest.raises(TypeError, match=says("alpha", "str")):
-        sm.maximum_transversal(A, method="ms_bfs_graft", options={"alpha": "5"})
-    with pytest.raises(TypeError, match=says("options", "list")):
-        sm.maximum_transversal(A, method="hopcroft_karp", options=["hkdw"])
+    for method, options, error, words in (
+        ("hopcroft_karp", {"hkwd": True}, ValueError, ("hkwd", "'hkdw'")),
+        ("hopcroft_karp", {"grafting": True}, ValueError, ["grafting"]),
+        ("hopcroft_karp", {"hkdw": "yes"}, TypeError, ("hkdw", "str")),
+        ("ms_bfs_graft", {"alpha": "5"}, TypeError, ("alpha", "str")),
+        ("hopcroft_karp", ["hkdw"], TypeError, ("options", "list")),
+    ):
+        with pytest.raises(error, match=says(*words)):
+            sm.maximum_transversal(A, method=method, options=options)
 
 
 @pytest.mark.parametrize("value", [float("nan"), float("inf"), -1.0, 0])

@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 import oracle
 import sparsematch as sm
 from calls import certify, random_matrix, scrambled
+from gallery import pattern
 from sparsematch._engines.cpu.core.run_engine import HostByProducts, run_engine, transpose
 from sparsematch._engines.cpu.matching.auto import nothing_finished
 from sparsematch._engines.registry import Run
@@ -24,6 +25,8 @@ from strategies import larger, matrices
 pytestmark = pytest.mark.tsan
 
 WORKERS = (1, 2, 8)
+ALONE = {"init": "karp_sipser", "method": "none"}
+FORCED = ALONE | {"options": {"degree_one_only": True}}
 
 
 def degree_one_by_hand(A):
@@ -63,9 +66,7 @@ def side_by_side(patterns, couplings=0, seed=0):
     places.append(rng.integers(0, n, (couplings, 2)))
     rows, cols = np.concatenate(places).T
     rows, cols = rng.permutation(n[0])[rows], rng.permutation(n[1])[cols]
-    order = np.argsort(rows, kind="stable")
-    indptr = np.concatenate([[0], np.cumsum(np.bincount(rows, minlength=n[0]))])
-    return sp.csr_array((np.ones(len(rows), np.int8), cols[order], indptr), shape=tuple(n))
+    return pattern(rows, cols, tuple(n))
 
 
 def small_patterns():
@@ -163,10 +164,7 @@ def test_chains_and_hubs(workers):
     hub = sp.coo_array((np.ones(n), (np.arange(n), np.zeros(n, int))), shape=(n, n))
     triangle = sp.triu(random_matrix(n, n, 4, seed=6)) + sp.eye_array(n)
     for A in (scrambled(path, 7), sp.eye_array(n) + hub, scrambled(triangle, 8)):
-        m = sm.maximum_transversal(
-            A, init="karp_sipser", method="none", options={"degree_one_only": True}, workers=workers
-        )
-        certify(A, m, rank=n)
+        certify(A, sm.maximum_transversal(A, **FORCED, workers=workers), rank=n)
 
 
 @given(matrices() | larger(), st.sampled_from(WORKERS), st.integers(0, 2**32 - 1))
@@ -174,9 +172,7 @@ def test_a_warm_start_stays_matched(A, workers, seed):
     """Some pairs of a matching are given: their ends are no neighbours of any other vertex."""
     row_mate = sm.maximum_transversal(A).row_mate.copy()
     row_mate[np.random.default_rng(seed).random(row_mate.size) < 0.5] = -1
-    m = sm.maximum_transversal(
-        A, init="karp_sipser", method="none", initial=row_mate, workers=workers
-    )
+    m = sm.maximum_transversal(A, **ALONE, initial=row_mate, workers=workers)
     given_rows = row_mate >= 0
     assert np.array_equal(m.row_mate[given_rows], row_mate[given_rows])
     assert sm.is_maximal(A, m)
@@ -194,14 +190,7 @@ def test_a_warm_start_as_by_hand(workers):
     left = (row_mate[i] < 0) & free_col[j]
     rest = sp.coo_array((np.ones(left.sum(), np.int8), (i[left], j[left])), shape=A.shape)
     pairs, _, _ = degree_one_by_hand(rest)
-    m = sm.maximum_transversal(
-        A,
-        init="karp_sipser",
-        method="none",
-        initial=row_mate,
-        options={"degree_one_only": True},
-        workers=workers,
-    )
+    m = sm.maximum_transversal(A, **FORCED, initial=row_mate, workers=workers)
     assert m.cardinality == np.count_nonzero(row_mate >= 0) + pairs > pairs > 0
 
 

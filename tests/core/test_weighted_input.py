@@ -47,9 +47,8 @@ def test_absolute_values_of_complex_and_of_extreme_numbers():
 
 def test_duplicates_are_added_up():
     """2 - 2 is zero, hence no entry; 1 + 4 is more than 4."""
-    A = sp.csr_array(
-        (np.array([2.0, -2.0, 3.0, 1.0, 4.0, 4.0]), [0, 0, 1, 0, 0, 1], [0, 3, 6]), shape=(2, 2)
-    )
+    values = np.array([2.0, -2.0, 3.0, 1.0, 4.0, 4.0])
+    A = sp.csr_array((values, [0, 0, 1, 0, 0, 1], [0, 3, 6]), shape=(2, 2))
     before = A.data.copy()
     found = sm.maximum_product_transversal(A)
     assert found.matching.row_mate.tolist() == [1, 0]
@@ -97,9 +96,8 @@ def test_bad_arguments():
         best.scale(A)
     with pytest.raises(ValueError, match=r"shape \(2, 3\), but \(2, 2\) was matched"):
         sm.maximum_product_transversal(A).scale(sp.csr_array((2, 3)))
-    with pytest.raises(
-        TypeError, match=r"transversal must be a WeightedTransversal, not .*Matching"
-    ):
+    words = r"transversal must be a WeightedTransversal, not .*Matching"
+    with pytest.raises(TypeError, match=words):
         sm.is_optimal_transversal(A, best.matching)
     with pytest.raises(ValueError, match="tolerance is -1"):
         sm.is_optimal_transversal(A, best, tolerance=-1)
@@ -111,9 +109,8 @@ def test_bad_arguments():
 
 def test_the_interpreter_runs_meanwhile():
     rng = np.random.default_rng(41)
-    A = with_values(
-        sp.csr_array(random_matrix(30_000, 30_000, 8, seed=43) + sp.eye_array(30_000)), rng, "ties"
-    )
+    A = random_matrix(30_000, 30_000, 8, seed=43) + sp.eye_array(30_000)
+    A = with_values(sp.csr_array(A), rng, "ties")
     assert ticks_during(partial(sm.maximum_product_transversal, A)) >= 5
 
 

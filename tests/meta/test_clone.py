@@ -2,13 +2,13 @@
 
 import os
 import shutil
-import subprocess
 import sys
 from pathlib import Path
 
 import pytest
 
 import sparsematch
+from calls import run_python
 from sparsematch._engines.cpu import _core
 
 PACKAGE = Path(sparsematch.__file__).parent
@@ -32,25 +32,14 @@ def site(clone, tmp_path):
     shutil.copy(_core.__file__, site / CPU)
     information = site / f"sparsematch-{sparsematch.__version__}.dist-info"
     information.mkdir()
-    (information / "METADATA").write_text(
-        f"Metadata-Version: 2.1\nName: sparsematch\nVersion: {sparsematch.__version__}\n"
-    )
+    metadata = f"Metadata-Version: 2.1\nName: sparsematch\nVersion: {sparsematch.__version__}\n"
+    (information / "METADATA").write_text(metadata)
     return site
 
 
 def python(folder, *arguments, path=""):
     """Run Python in a folder, which then is the first of its path."""
-    environment = {**os.environ, "PYTHONPATH": str(path)}
-    command = [sys.executable, *arguments]
-    return subprocess.run(
-        command,
-        cwd=folder,
-        env=environment,
-        capture_output=True,
-        text=True,
-        timeout=120,
-        check=False,
-    )
+    return run_python(*arguments, cwd=folder, env={**os.environ, "PYTHONPATH": str(path)})
 
 
 def test_the_core_of_the_installation_is_used(clone, site):
@@ -66,14 +55,9 @@ def test_the_core_of_the_installation_is_used(clone, site):
     "code", ["sparsematch.engines()", "sparsematch.structural_rank(sp.eye_array(2))"]
 )
 def test_without_any_core_a_sentence_says_what_to_run(clone, code):
-    done = python(
-        clone,
-        "-S",
-        "-c",
-        f"import sys; sys.path += {sys.path!r}[1:]; import sparsematch;"
-        "import scipy.sparse as sp;"
-        f"import importlib.metadata as m; m.distributions = lambda **_: []; {code}",
-    )
+    before = f"import sys; sys.path += {sys.path!r}[1:]; import sparsematch, scipy.sparse as sp;"
+    before += "import importlib.metadata as m; m.distributions = lambda **_: [];"
+    done = python(clone, "-S", "-c", before + code)
     assert done.returncode == 1
     last = done.stderr.strip().splitlines()[-1]
     assert last.startswith("ImportError: sparsematch is not compiled for Python ")

@@ -3,8 +3,6 @@
 import doctest
 import re
 import shutil
-import subprocess
-import sys
 from pathlib import Path
 
 import numpy as np
@@ -12,6 +10,7 @@ import pytest
 import scipy.sparse as sp
 
 import sparsematch
+from calls import run_python
 from driver import median
 from sparsematch import csgraph, demo, networkx_backend, plot, solvers
 
@@ -19,14 +18,8 @@ PUBLIC = sparsematch, csgraph, demo, networkx_backend, plot, solvers
 ROOT = Path(__file__).resolve().parents[2]
 DOCS = ROOT / "docs"
 ALGORITHMS = DOCS / "algorithms"
-PAGES = sorted(
-    [
-        ROOT / "README.md",
-        ROOT / "CONTRIBUTING.md",
-        ROOT / "CHANGELOG.md",
-        ROOT / "benchmarks/README.md",
-    ]
-)
+OUTSIDE = "CHANGELOG.md", "CONTRIBUTING.md", "README.md", "benchmarks/README.md"
+PAGES = [ROOT / name for name in OUTSIDE]
 PAGES += sorted(page for page in DOCS.rglob("*.md") if "_build" not in page.parts)
 FENCE = re.compile(r"^ *```([^\s`]*)[^\n]*\n(.*?)^ *```$", re.MULTILINE | re.DOTALL)
 DOWNLOAD = re.compile(r"\{download\}`[^`<]*<([^`>]+)>`")
@@ -40,9 +33,7 @@ def name_of(page):
 def blocks(page):
     """The fenced blocks of a page: language, line before the first, text."""
     text = page.read_text(encoding="utf-8")
-    return [
-        (match[1], text.count("\n", 0, match.start(2)), match[2]) for match in FENCE.finditer(text)
-    ]
+    return [(m[1], text.count("\n", 0, m.start(2)), m[2]) for m in FENCE.finditer(text)]
 
 
 @pytest.mark.parametrize("page", PAGES, ids=name_of)
@@ -141,9 +132,8 @@ def test_page_tells_what_the_registry_knows(engine):
     fields = fields_of(page)
     assert fields["Kind"].startswith(engine.kind)
     assert fields["Workers"].startswith("any number" if engine.multithreaded else "one")
-    assert fields["Transpose"].startswith(
-        {"unused": "not used"}.get(engine.transpose, engine.transpose)
-    )
+    transpose = "not used" if engine.transpose == "unused" else engine.transpose
+    assert fields["Transpose"].startswith(transpose)
 
 
 def test_page_tells_what_the_registry_knows_of_an_approximate_engine(approximate):
@@ -156,9 +146,8 @@ def test_page_tells_what_the_registry_knows_of_an_approximate_engine(approximate
     for option, default in approximate.options.items():
         assert f"`{option}` (default `{default!r}`)" in page
     fields = fields_of(page)
-    assert fields["Kind"].startswith(
-        "approximate: at least 1/2" if approximate.guarantee else "approximate: maximal"
-    )
+    kind = "at least 1/2" if approximate.guarantee else "maximal"
+    assert fields["Kind"].startswith(f"approximate: {kind}")
     assert fields["Workers"].startswith("any number" if approximate.multithreaded else "one")
     assert "Transpose" not in fields
 
@@ -173,20 +162,18 @@ def test_page_tells_of_the_engine_on_a_gpu():
             assert f"`{option}` (default `{default!r}`)" in " ".join(page.split())
 
 
-def test_page_tells_of_the_engine_over_ranks():
+@pytest.mark.parametrize(
+    ("backend", "heading", "sentence"),
+    [
+        ("mpi", "\n## Over MPI ranks\n", "\nOver MPI ranks"),
+        ("nccl", "\n## Over several GPUs\n", "\nOver several GPUs"),
+    ],
+)
+def test_page_tells_of_the_engine_over_ranks(backend, heading, sentence):
     """As on a GPU."""
-    elsewhere = {
-        e.name for backend in ("numpy", "cupy") for e in sparsematch.engines(backend=backend)
-    }
-    for engine in sparsematch.engines(backend="mpi"):
-        section = "\n## Over MPI ranks\n" if engine.name in elsewhere else "\nOver MPI ranks"
-        assert section in page_of(engine)
-
-
-def test_page_tells_of_the_engine_over_several_gpus():
-    """All of them exist elsewhere; the section is on the differences."""
-    for engine in sparsematch.engines(backend="nccl"):
-        assert "\n## Over several GPUs\n" in page_of(engine)
+    elsewhere = {e.name for b in ("numpy", "cupy") for e in sparsematch.engines(backend=b)}
+    for engine in sparsematch.engines(backend=backend):
+        assert (heading if engine.name in elsewhere else sentence) in page_of(engine)
 
 
 def test_algorithm_pages_have_the_same_headings():
@@ -212,10 +199,8 @@ def test_readme_has_a_quick_start_of_two_commands():
 @pytest.mark.parametrize("module", PUBLIC, ids=lambda module: module.__name__)
 def test_every_public_name_is_in_the_reference(module):
     """As an entry under the module's name."""
-    listed, current = (
-        {"sparsematch.solvers.analyze"},
-        "",
-    )  # another spelling, which the page tells of
+    # another spelling, which the page tells of
+    listed, current = {"sparsematch.solvers.analyze"}, ""
     for page in (DOCS / "reference").glob("*.rst"):
         for kind, name in re.findall(r"^\.\. (\w+):: ([\w.]+)$", page.read_text("utf-8"), re.M):
             current = name if kind == "currentmodule" else current
@@ -233,19 +218,8 @@ def test_benchmark_command_runs(tmp_path):
     """The command behind the table of the README, on a small matrix, writes that table."""
     page = tmp_path / "README.md"
     page.write_text((ROOT / "README.md").read_text(encoding="utf-8"), encoding="utf-8")
-    script = str(ROOT / "benchmarks" / "compare.py")
-    command = [
-        sys.executable,
-        script,
-        "--scale",
-        "8",
-        "--repeats",
-        "1",
-        "linear_program_scrambled",
-        "--write",
-        str(page),
-    ]
-    result = subprocess.run(command, capture_output=True, text=True, timeout=120, check=False)
+    options = "--scale", "8", "--repeats", "1", "linear_program_scrambled", "--write", str(page)
+    result = run_python(str(ROOT / "benchmarks" / "compare.py"), *options)
     assert result.returncode == 0, result.stderr
     assert "| `linear_program_scrambled` | 256 x 512 |" in page.read_text(encoding="utf-8")
     assert result.stdout.strip() in page.read_text(encoding="utf-8")
@@ -258,10 +232,8 @@ def test_benchmark_command_runs(tmp_path):
 def test_benchmarks_warm_up_what_is_short(seconds, measured):
     """Times in milliseconds: a first call below half a second is not counted; then it ends."""
     clock = iter(np.cumsum([0.0, *(t / 1e3 for s in seconds for t in (s, 0.0))]))
-    assert median(lambda: "result", lambda: next(clock), 3) == (
-        pytest.approx(measured / 1e3),
-        "result",
-    )
+    found = median(lambda: "result", lambda: next(clock), 3)
+    assert found == (pytest.approx(measured / 1e3), "result")
 
 
 @pytest.mark.parametrize(
@@ -277,9 +249,8 @@ def test_tables_of_real_matrices_are_written_by_their_commands(tmp_path, program
     sp.save_npz(tmp_path / "small.npz", entries)
     copy = tmp_path / page
     copy.write_text((DOCS / page).read_text(encoding="utf-8"), encoding="utf-8")
-    command = [sys.executable, str(ROOT / "benchmarks" / program)]
-    command += [argument.format(folder=tmp_path) for argument in given] + ["--write", str(copy)]
-    result = subprocess.run(command, capture_output=True, text=True, timeout=120, check=False)
+    options = [argument.format(folder=tmp_path) for argument in given] + ["--write", str(copy)]
+    result = run_python(str(ROOT / "benchmarks" / program), *options)
     assert result.returncode == 0, result.stderr
     text = copy.read_text(encoding="utf-8")
     assert "| `small` |" in text

@@ -96,18 +96,11 @@ def test_tests_that_are_named_exist():
 def test_a_wrong_path_is_found(tmp_path):
     """The test above reads a page and the comments of a header, and refuses wrong names."""
     page, header = tmp_path / "page.md", tmp_path / "a.hpp"
-    page.write_text(
-        "See `cpu/matching/cheap.hpp`, `tour.md` and [x](none.md).\n```\nnone.py\n```\n"
-    )
+    text = "See `cpu/matching/cheap.hpp`, `tour.md` and [x](none.md).\n```\nnone.py\n```\n"
+    page.write_text(text)
     header.write_text('#include "core/csr.hpp"\nint a;  // as in table.hpp\n')
-    assert [m for _, line in prose(page) for m in MENTION.findall(line)] == [
-        "cpu/matching/cheap.hpp",
-        "tour.md",
-    ]
-    assert [m for _, line in prose(header) for m in MENTION.findall(line)] == [
-        "core/csr.hpp",
-        "table.hpp",
-    ]
+    named = [[m for _, line in prose(p) for m in MENTION.findall(line)] for p in (page, header)]
+    assert named == [["cpu/matching/cheap.hpp", "tour.md"], ["core/csr.hpp", "table.hpp"]]
     assert is_there("cpu/matching/cheap.hpp", ROOT / "docs" / "index.md")
     assert not is_there("table.hpp", ROOT / "docs" / "index.md")
     assert not is_there("engine_table.hpp", ROOT / "docs" / "index.md"), "there are two of these"

@@ -2,8 +2,6 @@
 
 import ast
 import inspect
-import subprocess
-import sys
 import types
 from pathlib import Path
 from typing import get_args, get_overloads, get_type_hints
@@ -13,6 +11,7 @@ import pytest
 import scipy.sparse as sp
 
 import sparsematch as sm
+from calls import run_python
 from sparsematch import csgraph, plot, solvers
 from sparsematch._types.choices import ApproximateMethod, ExactMethod, Heuristic, Pivoting
 from sparsematch._types.sparse_like import Convertible, SparseLike
@@ -26,9 +25,7 @@ def test_submodules_and_names_are_there_without_an_import_of_their_own():
         "print(sm.solvers.splu.__name__, sm.csgraph.structural_rank.__name__, sm.plot.__name__); "
         "print(all(getattr(sm, name) is not None for name in sm.__all__))"
     )
-    done = subprocess.run(
-        [sys.executable, "-c", code], capture_output=True, text=True, timeout=120, check=False
-    )
+    done = run_python("-c", code)
     assert (done.returncode, done.stderr) == (0, "")
     assert done.stdout.split() == ["splu", "structural_rank", "sparsematch.plot", "True"]
 

@@ -15,13 +15,9 @@ from test_solvers import check, systems
 
 def test_a_poor_diagonal_is_exchanged():
     """The pattern says nothing; the values say which of many transversals to take."""
-    n = 60
-    rng = np.random.default_rng(12)
-    dense = (
-        (rng.random((n, n)) < 0.1) * 1e-6 * rng.random((n, n))
-        + 1e-7 * np.eye(n)
-        + np.eye(n)[rng.permutation(n)]
-    )
+    n, rng = 60, np.random.default_rng(12)
+    dense = (rng.random((n, n)) < 0.1) * 1e-6 * rng.random((n, n)) + 1e-7 * np.eye(n)
+    dense += np.eye(n)[rng.permutation(n)]
     A = sp.csc_array(dense)
     auto, structure = solvers.splu(A), solvers.splu(A, pivoting="structure")
     for lu in (auto, structure):
@@ -37,9 +33,8 @@ def test_few_poor_pivots_in_large_blocks():
     A = build_circuit(4500, seed=7).matrix
     rng = np.random.default_rng(0)
     A = A[rng.permutation(A.shape[0])][:, rng.permutation(A.shape[0])]
-    auto, structure, product = (
-        solvers.splu(A, pivoting=kind) for kind in ("auto", "structure", "product")
-    )
+    kinds = "auto", "structure", "product"
+    auto, structure, product = (solvers.splu(A, pivoting=kind) for kind in kinds)
     assert auto.nnz == product.nnz < 0.8 * structure.nnz
     assert auto.growth < 2 < structure.growth
 
@@ -47,23 +42,17 @@ def test_few_poor_pivots_in_large_blocks():
 @pytest.mark.parametrize("kind", [float, complex])
 def test_a_heavy_block_keeps_its_order_while_pivots_stay(monkeypatch, kind):
     """SuperLU keeps the order found, and orders again where the diagonal has become small."""
-    asked, real = [], _external.splu
-    monkeypatch.setattr(
-        _external, "splu", lambda A, **options: asked.append(options) or real(A, **options)
-    )
-    n = 90
+    asked, real, n = [], _external.splu, 90
+    spy = lambda A, **options: asked.append(options) or real(A, **options)
+    monkeypatch.setattr(_external, "splu", spy)
     dense = heavy(monkeypatch, n, kind)
     moved = dense - 0.999 * np.diag(dense.diagonal())
     analysis = solvers.analyse(sp.csc_array(dense))
     assert analysis.outside == [0]
     b = np.random.default_rng(1).standard_normal((n, 2))
     lu = analysis.factorise(sp.csc_array(dense))
-    for values, ordering in (
-        (dense, "NATURAL"),
-        (moved, "COLAMD"),
-        (moved, "NATURAL"),
-        (dense, "NATURAL"),
-    ):
+    orders = "NATURAL", "COLAMD", "NATURAL", "NATURAL"
+    for values, ordering in zip((dense, moved, moved, dense), orders, strict=True):
         lu.refactorise(sp.csc_array(values))
         check(values, lu, b)
         check(values, analysis.factorise(sp.csc_array(values)), b)
@@ -77,9 +66,8 @@ def heavy(monkeypatch, n, kind):
     monkeypatch.setitem(LIMITS, "work_per_entry", 1.0)
     rng = np.random.default_rng(4)
     there = rng.random((n, n)) < 0.03
-    dense = (there | there.T) * rng.standard_normal((n, n)) + (
-        3 + 3j if kind is complex else 3
-    ) * np.eye(n)
+    dense = (there | there.T) * rng.standard_normal((n, n))
+    dense = dense + (3 + 3j if kind is complex else 3) * np.eye(n)
     dense[np.arange(n), np.roll(np.arange(n), 1)] = 0.5
     return dense
 
@@ -94,9 +82,8 @@ def test_others_get_ascending_columns(monkeypatch, name, module):
 
     class Own(_external.SuperLUFactor):
         def __init__(self, indptr, rows, values, memory):
-            seen.append(
-                sp.csc_array((values, rows, indptr)).has_canonical_format and "foreseen" in memory
-            )
+            A = sp.csc_array((values, rows, indptr))
+            seen.append(A.has_canonical_format and "foreseen" in memory)
             super().__init__(indptr, rows, values, memory)
 
     dense = heavy(monkeypatch, 70, float)
@@ -128,9 +115,8 @@ def test_form_of_an_analysis(system):
     dense, A, _ = system
     form = solvers.analyse(A).form
     starts, n = form.row_blocks, len(dense)
-    assert np.array_equal(
-        np.sort(np.diff(starts)), np.sort(np.diff(sm.block_triangular_form(A).row_blocks))
-    )
+    expected = np.diff(sm.block_triangular_form(A).row_blocks)
+    assert sorted(np.diff(starts)) == sorted(expected)
     permuted = form.permute(sp.csr_array(A)).toarray()
     assert not permuted[np.arange(n)[:, np.newaxis] >= np.repeat(starts[1:], np.diff(starts))].any()
     assert permuted.diagonal().all()
