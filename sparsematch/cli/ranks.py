@@ -30,7 +30,7 @@ from sparsematch.cli.outputs import STREAM, CannotProduce, WrongUsage, check_out
 from sparsematch.cli.progress import Progress
 
 __all__ = [
-    "agreed_status",
+    "common_status",
     "block_fields",
     "check",
     "communicator",
@@ -90,7 +90,7 @@ def check(arguments: Namespace) -> None:
         raise WrongUsage(f"--scratch is for one process: {size} ranks keep the edges in memory")
 
 
-def agreed_status(comm: Any, run: Callable[[], int]) -> int:
+def common_status(comm: Any, run: Callable[[], int]) -> int:
     """Run a command on every rank; return the largest status on all of them."""
     from sparsematch._engines.mpi.core.exchange import abort_on_error
 

@@ -28,7 +28,7 @@ def run(argv: Sequence[str] | None) -> int:
     if comm is None:
         return _run(argv)
     ranks.speak_for_all(comm)
-    return ranks.agreed_status(comm, lambda: _run(argv))
+    return ranks.common_status(comm, lambda: _run(argv))
 
 
 def _run(argv: Sequence[str] | None) -> int:

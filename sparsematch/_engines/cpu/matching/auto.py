@@ -326,7 +326,7 @@ class Progress:
         if self.small or (
             stage.engine in ("cheap", "single_source_bfs") and self.features.numbered
         ):
-            # Searches are so brief that one worker is done before two have agreed; and where the
+            # Searches are so brief that one worker is done before two have started; and where the
             # parts of two meet, `cheap` leaves free rows far from free columns.
             more["workers"] = 1
         if single:

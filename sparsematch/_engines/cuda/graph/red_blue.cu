@@ -72,7 +72,7 @@ struct Propose {
     }
 };
 
-// Matches what the last round has agreed on, and lists the rest of the active vertices: those that
+// Matches the mutual picks of the last round, and lists the rest of the active vertices: those that
 // stay active, and those that are blue now. The first time all are active. Safe: a vertex writes
 // its own mate and proposal, its bit by an atomic; picks are only read.
 template <bool FIRST>
@@ -124,9 +124,9 @@ DEVICE void respond(Index n, const Propose& rule, const Index* blue, Wide count)
     }
 }
 
-// Rounds until no vertex is active, or as many as `limit` in all launches; what the last of a
-// launch agreed on is matched by the next. Reads: the graph. Writes: mate, and the workspace. Time:
-// O(nnz / threads) a round.
+// Rounds until no vertex is active, or as many as `limit` in all launches; mutual picks of the last
+// round of a launch are matched by the next. Reads: the graph. Writes: mate, and the workspace.
+// Time: O(nnz / threads) a round.
 KERNEL __launch_bounds__(512, 2)
     match_rounds(Index n, Adjacency g, Cuts cuts, RedBlue s, Wide limit, Control* control) {
     int* const barrier = control->barrier;
