@@ -31,6 +31,8 @@ def replace_functions(scope):
 
 
 replace_functions(_core)
-allowed = Path(__file__).with_name("stub_allowlist")
-options = ["--concise", "--allowlist", str(allowed), "--ignore-unused-allowlist", _core.__name__]
+here = Path(__file__).resolve().parent
+options = ["--allowlist", str(here / "stub_allowlist"), "--ignore-unused-allowlist"]
+options += ["--mypy-config-file", str(here.parent / "pyproject.toml")]  # libraries without stubs
+options += ["--concise", _core.__name__]
 sys.exit(stubtest.test_stubs(stubtest.parse_options(options)))

@@ -21,7 +21,8 @@ CUDA = ENGINES / "cuda"
 
 
 def files(folder, *suffixes):
-    return sorted(path for path in folder.rglob("*") if path.suffix in suffixes)
+    found = (path for path in folder.rglob("*") if "__pycache__" not in path.parts)
+    return sorted(path for path in found if path.is_file() and path.suffix in suffixes)
 
 
 PYTHON = files(PACKAGE, ".py", ".pyi")
