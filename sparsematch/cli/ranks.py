@@ -30,9 +30,9 @@ from sparsematch.cli.outputs import STREAM, CannotProduce, WrongUsage, check_out
 from sparsematch.cli.progress import Progress
 
 __all__ = [
-    "common_status",
     "block_fields",
     "check",
+    "common_status",
     "communicator",
     "engine_names",
     "match_edges",

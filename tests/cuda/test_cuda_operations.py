@@ -79,7 +79,8 @@ def many_components(n_blocks, seed):
     """Irreducible blocks of a few rows each, with entries above them that make an order."""
     rng = np.random.default_rng(seed)
     sizes = rng.integers(1, 9, size=n_blocks)
-    A = sp.block_diag([sp.eye_array(n) + np.eye(n)[np.r_[1:n, 0]] for n in sizes], format="csr")
+    cycles = [sp.eye_array(n) + sp.csr_array(np.eye(n)[np.r_[1:n, 0]]) for n in sizes]
+    A = sp.block_diag(cycles, format="csr")
     start = np.repeat(np.cumsum(sizes) - sizes, sizes)
     i, j = rng.integers(A.shape[0], size=(2, 4 * A.shape[0]))
     above = j >= start[i]

@@ -136,7 +136,9 @@ def _extract(archive, name):
     """The matrix of an archive, which may have others beside it."""
     try:
         with tarfile.open(archive, "r:gz") as files:
-            return sp.csr_array(scipy.io.mmread(files.extractfile(f"{name}/{name}.mtx")))
+            return sp.csr_array(
+                scipy.io.mmread(files.extractfile(f"{name}/{name}.mtx"), spmatrix=False)
+            )
     except (tarfile.TarError, KeyError, EOFError, OSError, ValueError, zlib.error) as error:
         raise FetchError(f"{name}.tar.gz has no matrix {name}/{name}.mtx: {error}") from error
 
