@@ -22,6 +22,11 @@ from sparsematch.solvers._errors import numerically_singular, structurally_singu
 from sparsematch.solvers._external import Singular, superlu_errors
 from sparsematch.solvers._operator import InverseOperator
 
+#: Least drop tolerance that SuperLU gets; relative to the column; the square of a rounding, which
+#: changes no digit. With 0 it keeps zeros, some twice: a column of more than n then overflows its
+#: workspace (seen on 66 rows, by valgrind, SciPy 1.17 and 1.18).
+_LEAST_DROP_TOL = np.finfo(np.float64).eps ** 2
+
 
 class TransversalILU(InverseOperator):
     """An incomplete factorisation of ``(R A C)[p]``, matched entries on its diagonal.
@@ -121,7 +126,8 @@ def spilu(
     A : sparse array or matrix, shape (n, n)
         Of real or complex numbers, in any format.
     drop_tol : float, optional
-        What is smaller, relative to its column, is dropped. SciPy's default is 1e-4.
+        What is smaller, relative to its column, is dropped. SciPy's default is 1e-4; less than
+        5e-32 counts as that.
     pivoting : {"product", "structure"}, optional
         Whether to bring the entries with the largest product to the diagonal and scale them to 1,
         or any entries, without scaling.
@@ -178,5 +184,5 @@ def spilu(
     if not matching.is_perfect:
         raise structurally_singular(matrix)
     if drop_tol is not None:
-        options["drop_tol"] = drop_tol
+        options["drop_tol"] = max(drop_tol, _LEAST_DROP_TOL)
     return TransversalILU(matrix, matching.as_permutation(), *scales, options)

@@ -112,6 +112,22 @@ def test_an_incomplete_factorisation_of_a_singular_matrix(kind):
     assert caught.value.rows.tolist() == caught.value.cols.tolist() == [0, 1, 2]
 
 
+@pytest.mark.parametrize("drop_tol", [0, 0.0, 1e-300])
+def test_superlu_is_not_asked_to_keep_zeros(drop_tol, monkeypatch):
+    """Its workspace is too small for a column that has some of them twice."""
+    given = {}
+
+    def factorise(matrix, **options):
+        given.update(options)
+        return sp.linalg.spilu(matrix, **options)
+
+    monkeypatch.setattr(_ilu, "_spilu", factorise)
+    A = sp.csc_array(np.array([[1.0, 0.5], [0.5, 1.0]]))
+    x = solvers.spilu(A, drop_tol).solve(A @ [1.0, 2.0])
+    assert np.finfo(float).eps ** 2 <= given["drop_tol"] < np.finfo(float).eps
+    assert np.allclose(x, [1, 2], rtol=1e-14)
+
+
 def test_superlu_without_memory(monkeypatch):
     def no_memory(*args, **options):
         raise RuntimeError("SUPERLU_MALLOC fails for buf in intCalloc() at line 168 in file m.c")
