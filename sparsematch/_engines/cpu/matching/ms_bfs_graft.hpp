@@ -114,7 +114,8 @@ class MsBfsGraft {
         : a_(a), t_(transposed), m_(m), options_(options), run_(run),
           roots_(free_rows(a, m, run.team)), n_free_(roots_.size()), link_(a.n_rows),
           visited_(a.n_cols), open_(a.n_cols), in_tree_(a.n_rows), finished_(a.n_rows),
-          forest_(a.n_rows), kept_(a.n_rows), renewable_(a.n_cols), paths_(roots_.size()) {
+          forest_(a.n_rows), kept_(a.n_rows), renewable_(a.n_cols), paths_(roots_.size()),
+          further_leaves_(Threads ? a.n_cols : 0) {
         mark_free(open_, a.n_cols, m.col_mate, run.team);
     }
 
@@ -202,13 +203,14 @@ class MsBfsGraft {
     }
 
     // Algorithm 5: claimed column j becomes a child of row i. True if it is free, which finishes
-    // the tree.
+    // the tree. A further leaf, found by another thread meanwhile, stays claimed until the tree is
+    // split off: rows of other trees have passed over it, and only the next phase offers it again.
     bool attach(Index j, Index i, Index root, Scanner& scanner) {
         if (!open_.test(j)) return scanner.push(j, i, root), false;
         if (finished_.claim<Threads>(root)) {  // the first leaf of the tree is the end of its path
             typename Worklist<Threads, Path>::Writer(paths_).push({root, i, j});
         } else {
-            visited_.release<Threads>(j);
+            typename Worklist<Threads, Index>::Writer(further_leaves_).push(j);
         }
         return true;
     }
@@ -287,26 +289,30 @@ class MsBfsGraft {
     }
 
     // Splits the forest into rows of trees that still grow, which stay, and those of finished
-    // trees, which are forgotten.
+    // trees, which are forgotten; their columns may be claimed again.
     void split() {
-        const std::size_t n = forest_.size();
+        const std::size_t n = forest_.size(), rows = n + paths_.size();
         renewable_.resize(0);
         kept_.resize(0);
-        share_out(n + paths_.size(), [&](int, std::size_t k, std::size_t end) {
+        share_out(rows + further_leaves_.size(), [&](int, std::size_t k, std::size_t end) {
             typename Forest::Writer kept(kept_);
             typename Worklist<Threads, Index>::Writer renewable(renewable_);
-            for (; k < end; ++k) {
+            const auto renew = [&](Index j) {
+                visited_.release<Threads>(j);
+                renewable.push(j);
+            };
+            for (; k < std::min(end, rows); ++k) {
                 const Node node = k < n ? forest_[k] : Node{paths_[k - n].root, paths_[k - n].root};
                 if (!finished_.test(node.root)) {
                     kept.push(node);
                     continue;
                 }
-                const Index j = m_.row_mate[node.row];
-                visited_.release<Threads>(j);
                 in_tree_.release<Threads>(node.row);
-                renewable.push(j);
+                renew(m_.row_mate[node.row]);
             }
+            for (; k < end; ++k) renew(further_leaves_[k - rows]);
         });
+        further_leaves_.resize(0);
         forest_.swap(kept_);
     }
 
@@ -332,6 +338,7 @@ class MsBfsGraft {
     Forest forest_, kept_;
     Worklist<Threads, Index> renewable_;
     Worklist<Threads, Path> paths_;
+    Worklist<Threads, Index> further_leaves_;
     PhaseProjection projection_;
 };
 
