@@ -25,3 +25,13 @@ def check_flags(**flags: Any) -> None:
     for name, flag in flags.items():
         if not isinstance(flag, bool | np.bool_):
             raise wrong_type(name, flag, "True or False")
+
+
+def check_tolerance(name: str, tolerance: Any) -> None:
+    """Raise unless it is None or a number that is not negative."""
+    if tolerance is None:
+        return
+    if isinstance(tolerance, bool | np.bool_) or not isinstance(tolerance, int | float | np.number):
+        raise wrong_type(name, tolerance, "a number")
+    if not tolerance >= 0:
+        raise ValueError(f"{name} is {tolerance}, but must not be negative")

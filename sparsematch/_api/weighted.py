@@ -5,9 +5,7 @@ from __future__ import annotations  # readable names in help()
 from dataclasses import replace
 from typing import Any, overload
 
-import numpy as np
-
-from sparsematch._api.arguments import check_flags
+from sparsematch._api.arguments import check_flags, check_tolerance
 from sparsematch._api.check import read_matching
 from sparsematch._api.over_ranks import weighted as over_ranks
 from sparsematch._api.workers import resolve_workers
@@ -289,7 +287,7 @@ def is_optimal_transversal(
     """
     if not isinstance(transversal, WeightedTransversal):
         raise wrong_type("transversal", transversal, "a WeightedTransversal")
-    _check_tolerance(tolerance)
+    check_tolerance("tolerance", tolerance)
     threads = resolve_workers(workers)
     weighted = as_weighted(A, threads=threads)
     graph, matching = weighted.graph, transversal.matching
@@ -303,15 +301,6 @@ def is_optimal_transversal(
         return False
     is_optimal = operations(WeightedOps, graph.backend).is_optimal
     return is_optimal(weighted, replace(transversal, matching=given), tolerance, threads)
-
-
-def _check_tolerance(tolerance: Any) -> None:
-    if tolerance is None:
-        return
-    if isinstance(tolerance, bool | np.bool_) or not isinstance(tolerance, int | float | np.number):
-        raise wrong_type("tolerance", tolerance, "a number")
-    if not tolerance >= 0:
-        raise ValueError(f"tolerance is {tolerance}, but must not be negative")
 
 
 def full_matching(cost: Any, name: str) -> Matching:

@@ -9,6 +9,7 @@ import scipy.sparse as sp
 from numpy.typing import ArrayLike, NDArray
 from scipy.sparse.linalg import spilu as _spilu
 
+from sparsematch._api.arguments import check_tolerance
 from sparsematch._api.transversal import maximum_transversal
 from sparsematch._api.weighted import maximum_product_transversal
 from sparsematch._input.foreign import from_other_library
@@ -143,9 +144,10 @@ def spilu(
     Raises
     ------
     TypeError
-        If `A` is not a sparse matrix, or `pivoting` is not a string.
+        If `A` is not a sparse matrix, `drop_tol` not a number, or `pivoting` not a string.
     ValueError
-        If `A` is not square, its arrays are inconsistent, or `pivoting` is none of the choices.
+        If `A` is not square, its arrays are inconsistent, `drop_tol` is negative or NaN, or
+        `pivoting` is none of the choices.
     SingularMatrixError
         If `A` is structurally singular, or numerically where nothing is dropped.
     MemoryError
@@ -166,6 +168,7 @@ def spilu(
     (0, [1.0, 1.0, 1.0])
     """
     check_choice("pivoting", pivoting, ("structure", "product"))
+    check_tolerance("drop_tol", drop_tol)
     given = from_other_library(A)
     if not sp.issparse(given):
         raise wrong_type("A", A, "a SciPy sparse array or matrix")

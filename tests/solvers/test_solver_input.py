@@ -128,6 +128,14 @@ def test_superlu_is_not_asked_to_keep_zeros(drop_tol, monkeypatch):
     assert np.allclose(x, [1, 2], rtol=1e-14)
 
 
+@pytest.mark.parametrize(
+    ("drop_tol", "error"), [("small", TypeError), (-1e-3, ValueError), (np.nan, ValueError)]
+)
+def test_a_drop_tolerance_is_a_number(drop_tol, error):
+    with pytest.raises(error, match="drop_tol"):
+        solvers.spilu(sp.eye_array(2, format="csc"), drop_tol)
+
+
 def test_superlu_without_memory(monkeypatch):
     def no_memory(*args, **options):
         raise RuntimeError("SUPERLU_MALLOC fails for buf in intCalloc() at line 168 in file m.c")
