@@ -1,0 +1,150 @@
+"""Why a matrix is numerically singular: combinations of rows and of columns that vanish."""
+
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sparsematch._types.arrays import IndexArray
+
+
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class Dependence:
+    """Rows that depend on each other, or columns: a combination of them that vanishes.
+
+    A minimal one: without any one of its members the others are independent.
+
+    Attributes
+    ----------
+    side : str
+        ``"rows"``: the equations depend on each other. ``"columns"``: the variables may be changed
+        along the combination, and no equation notices.
+    indices : ndarray, shape (size,)
+        Rows or columns of the user's matrix, ascending.
+    coefficients : ndarray, shape (size,)
+        ``coefficients @ A[indices]`` vanishes (``A[:, indices] @ coefficients``). The largest is 1.
+    residual : float
+        The largest entry of that combination over the largest of its terms, columns (rows) in units
+        of their largest entry: about 1e-16 if it vanishes but for rounding.
+    """
+
+    side: str
+    indices: IndexArray
+    coefficients: NDArray[Any]
+    residual: float
+
+    @property
+    def size(self) -> int:
+        """How many rows or columns."""
+        return self.indices.size
+
+    @property
+    def is_constant(self) -> bool:
+        """Whether all coefficients are equal: the members may be shifted together."""
+        return bool(np.allclose(self.coefficients, 1, rtol=0, atol=1e-8))
+
+    def __repr__(self) -> str:
+        return f"Dependence({self.size} {self.side}, residual {self.residual:.0e})"
+
+
+class ParallelPair(NamedTuple):
+    """Two rows, or columns, that are parallel or nearly so.
+
+    Attributes
+    ----------
+    first, second : int
+        Rows or columns of the user's matrix.
+    factor : float or complex
+        The second is about `factor` times the first.
+    angle : float
+        Between them, in radians, columns (rows) in units of their largest entry.
+    """
+
+    first: int
+    second: int
+    factor: Any
+    angle: float
+
+
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class SingularBlock:
+    """A diagonal block of the block triangular form that is singular, or nearly so, by itself.
+
+    Attributes
+    ----------
+    number : int
+        Which block of the form: from the upper left.
+    rows, cols : ndarray
+        The block, in ascending order.
+    equations, variables : tuple of Dependence
+        The left and right null vectors of the block alone: what there is outside the block is not
+        looked at.
+    rcond : float
+        Reciprocal condition of the block in the 1-norm, scaled.
+    """
+
+    number: int
+    rows: IndexArray
+    cols: IndexArray
+    equations: tuple[Dependence, ...]
+    variables: tuple[Dependence, ...]
+    rcond: float
+
+    @property
+    def deficiency(self) -> int:
+        """By how much its rank is too small."""
+        return len(self.equations)
+
+    @property
+    def digits_lost(self) -> float:
+        """Decimal digits that a solution with the block loses; at most 16 of them there are."""
+        return float(-np.log10(max(self.rcond, 1e-16)))
+
+    def __repr__(self) -> str:
+        n = self.rows.size
+        return f"SingularBlock({n}x{n}, rank {n - self.deficiency}, rcond {self.rcond:.0e})"
+
+
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class NumericalDefects:
+    """Why a square matrix is numerically singular though its pattern is not.
+
+    Attributes
+    ----------
+    n : int
+        Rows and columns of the matrix.
+    equations : tuple of Dependence
+        Rows of the whole matrix that depend on each other, the fewest first: dropping one equation
+        of each leaves independent ones.
+    variables : tuple of Dependence
+        Columns of the whole matrix that do: as many. Fixing one variable of each leaves none free.
+    blocks : tuple of SingularBlock
+        The diagonal blocks that are singular by themselves. There may be more of them than
+        dependences of the whole matrix: what couples two singular blocks can raise the rank.
+    parallel_rows, parallel_cols : tuple of ParallelPair
+        Rows and columns that are nearly parallel, the smallest angle first.
+    tolerance : float
+        The residual up to which a combination counts as vanishing.
+    """
+
+    n: int
+    equations: tuple[Dependence, ...]
+    variables: tuple[Dependence, ...]
+    blocks: tuple[SingularBlock, ...]
+    parallel_rows: tuple[ParallelPair, ...]
+    parallel_cols: tuple[ParallelPair, ...]
+    tolerance: float
+
+    @property
+    def rank(self) -> int:
+        """The numerical rank."""
+        return self.n - max(len(self.equations), len(self.variables))
+
+    @property
+    def is_singular(self) -> bool:
+        """Whether the rank is less than the number of rows."""
+        return self.rank < self.n
+
+    def __repr__(self) -> str:
+        return f"NumericalDefects({self.n}x{self.n}, rank {self.rank}, {len(self.blocks)} blocks)"
