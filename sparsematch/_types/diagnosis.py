@@ -1,6 +1,6 @@
-"""What to expect of a linear system: its rank, its blocks, its scaling, the digits of a solution."""
+"""What to expect of a linear system: rank, blocks, scaling, and the digits of a solution."""
 
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -49,7 +49,8 @@ class BlockCondition:
         return f"BlockCondition({n}x{n}, rcond {self.rcond:.0e})"
 
 
-class Misscaled(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class Misscaled:
     """A row or column in another unit than the rest.
 
     Attributes
@@ -229,8 +230,7 @@ class Diagnosis:
             "rcond": self.rcond,
             "scaled_rcond": self.scaled_rcond,
             "misscaled": [
-                {**each._asdict(), "name": names[each.side].of(each.index)}
-                for each in self.misscaled
+                {**asdict(each), "name": names[each.side].of(each.index)} for each in self.misscaled
             ],
             "digits": None if self.digits is None else self.digits.tolist(),
             "vanishing": self.vanishing.tolist(),

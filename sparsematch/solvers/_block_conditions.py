@@ -37,10 +37,11 @@ def worst_blocks(A: Any, factors: BlockFactors) -> tuple[BlockCondition, ...]:
     for k in dict.fromkeys([*suspects[:_ESTIMATED].tolist(), *rest[:_ESTIMATED].tolist()]):
         with np.errstate(all="ignore"):
             found.append((min(factors.rcond(k), 1.0), k, False))
-    return tuple(
-        BlockCondition(k, *map(np.sort, factors.block(k)), rcond, is_exact)
-        for rcond, k, is_exact in sorted(found)[:_SHOWN]
-    )
+    worst = []
+    for rcond, k, is_exact in sorted(found)[:_SHOWN]:
+        rows, cols = factors.block(k)
+        worst.append(BlockCondition(k, np.sort(rows), np.sort(cols), rcond, is_exact))
+    return tuple(worst)
 
 
 def _by_decomposition(

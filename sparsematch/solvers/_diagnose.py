@@ -8,7 +8,6 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-import scipy.sparse as sp
 from numpy.typing import ArrayLike, NDArray
 
 from sparsematch._api.explain import explain_singularity
@@ -20,9 +19,9 @@ from sparsematch._types.explanation import Explanation
 from sparsematch._types.sparse_like import SparseLike
 from sparsematch.solvers._block_conditions import worst_blocks
 from sparsematch.solvers._checks import check_right_hand_side, check_square
-from sparsematch.solvers._condition import EPSILON, inverse_norm
+from sparsematch.solvers._condition import inverse_norm
 from sparsematch.solvers._errors import SingularMatrixError
-from sparsematch.solvers._expected_digits import backward_error, digits_of, expected_errors
+from sparsematch.solvers._expected_digits import Solution, digits_of
 from sparsematch.solvers._factors import BlockFactors
 from sparsematch.solvers._plan import plan_factorisation
 from sparsematch.solvers._spectrum import FEW_ROWS, dense_spectrum, estimated_spectrum
@@ -150,7 +149,7 @@ class _Scaled:
             best = maximum_product_transversal(A)
         if best.row_scale is None or best.col_scale is None:
             raise AssertionError("a scaling was asked for")
-        rows, cols = (2.0 ** np.round(np.log2(s)) for s in (best.row_scale, best.col_scale))
+        rows, cols = (_power_of_two(s) for s in (best.row_scale, best.col_scale))
         B = A.copy()
         B.data *= rows[A.indices]
         B.data *= np.repeat(cols, np.diff(A.indptr))
@@ -193,6 +192,11 @@ class _System(_Scaled):
             else:
                 condition = norm * inverse_norm(solve, n, self.factors.dtype)
         return min(1 / condition, 1.0) if condition > 0 else 0.0
+
+
+def _power_of_two(scale: FloatArray) -> FloatArray:
+    nearest: FloatArray = np.exp2(np.round(np.log2(scale)))
+    return nearest
 
 
 def _singular(scaled: _Scaled, A: Any, basics: dict[str, Any]) -> Diagnosis:
@@ -253,16 +257,14 @@ def _digits(system: _System, b: NDArray[Any] | None, rng: np.random.Generator) -
     dtype = np.result_type(right, system.factors.dtype)
     with np.errstate(all="ignore"):
         x = system.factors.solve(right[:, np.newaxis].astype(dtype), "N")[0][:, 0]
-    change = backward_error(S, x, right)
-    if b is None:
-        x, right = np.ones_like(x), None
-    errors = max(change, EPSILON) * expected_errors(S, x, right, system.solve, rng)
+    solution = Solution(S, x, right)
+    errors = solution.errors(system.solve, rng)
     digits = digits_of(errors, x)
     negligible = errors <= _NEGLIGIBLE * np.abs(x).max(initial=0)
     return {
         "digits": digits,
         "vanishing": np.flatnonzero((digits < 1) & negligible),
-        "backward_error": change,
+        "backward_error": solution.backward_error(),
     }
 
 

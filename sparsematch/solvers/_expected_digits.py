@@ -6,11 +6,13 @@ problems (SIAM J. Matrix Anal. Appl. 18, 1997). If every entry changes by a shar
 A x changes by a random vector; what solutions with some of these have in common is the error of x.
 """
 
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from sparsematch._types.arrays import FloatArray
 from sparsematch.solvers._condition import EPSILON
 from sparsematch.solvers._spectrum import SolveColumns
 
@@ -20,45 +22,51 @@ _SAMPLES = 8
 MOST_DIGITS = float(-np.log10(EPSILON))
 
 
-def backward_error(A: Any, x: NDArray[Any], b: NDArray[Any]) -> float:
-    """Return the least relative change of all entries that makes x the solution (Oettli, Prager).
+@dataclass(frozen=True, eq=False)
+class Solution:
+    """A computed solution of A x = b, and what it leaves."""
 
-    Infinite if x is not finite.
-    """
-    with np.errstate(all="ignore"):
-        size = abs(A) @ np.abs(x) + np.abs(b)
-        residual = np.abs(A @ x - b)
-        error = np.where(residual > 0, residual / size, 0).max(initial=0)
-    return float(error) if np.isfinite(error) else np.inf
+    A: Any
+    x: NDArray[Any]
+    b: NDArray[Any]
+
+    @property
+    def residual(self) -> FloatArray:
+        """What each equation is short of, in magnitude."""
+        left: FloatArray = np.abs(self.A @ self.x - self.b)
+        return left
+
+    def backward_error(self) -> float:
+        """Return the least relative change of all entries that makes x right (Oettli, Prager).
+
+        Infinite if x is not finite.
+        """
+        with np.errstate(all="ignore"):
+            residual, size = self.residual, abs(self.A) @ np.abs(self.x) + np.abs(self.b)
+            error = np.where(residual > 0, residual / size, residual).max(initial=0)
+        return float(error) if np.isfinite(error) else np.inf
+
+    def errors(self, solve: SolveColumns, rng: np.random.Generator) -> FloatArray:
+        """Estimate the error of each element of x: of what it leaves, and of data that are rounded.
+
+        Infinite where nothing is known of it.
+        """
+        A, n = self.A, self.x.size
+        with np.errstate(all="ignore"):
+            squares = abs(A).power(2) @ (np.abs(self.x) ** 2) + np.abs(self.b) ** 2
+            size = np.hypot(EPSILON * np.sqrt(squares), self.residual)
+            samples: NDArray[Any] = rng.standard_normal((n, _SAMPLES))
+            if A.dtype.kind == "c":
+                samples = (samples + 1j * rng.standard_normal((n, _SAMPLES))) / np.sqrt(2)
+            changes = solve(size[:, np.newaxis] * samples, False)
+            errors = np.sqrt((np.abs(changes) ** 2).mean(axis=1))
+        known: FloatArray = np.where(np.isnan(errors), np.inf, errors)
+        return known
 
 
-def expected_errors(
-    A: Any,
-    x: NDArray[Any],
-    b: NDArray[Any] | None,
-    solve: SolveColumns,
-    rng: np.random.Generator,
-) -> NDArray[np.float64]:
-    """Estimate the error of each element of x for relative errors of 1 in entries of A, and in b.
-
-    Infinite where nothing is known of it.
-    """
-    with np.errstate(all="ignore"):
-        squares = abs(A).power(2) @ (np.abs(x) ** 2)
-        if b is not None:
-            squares = squares + np.abs(b) ** 2
-        samples: NDArray[Any] = rng.standard_normal((x.size, _SAMPLES))
-        if A.dtype.kind == "c":
-            samples = (samples + 1j * rng.standard_normal(samples.shape)) / np.sqrt(2)
-        changes = solve(np.sqrt(squares)[:, np.newaxis] * samples, False)
-        errors = np.sqrt((np.abs(changes) ** 2).mean(axis=1))
-    known: NDArray[np.float64] = np.where(np.isnan(errors), np.inf, errors)
-    return known
-
-
-def digits_of(errors: NDArray[np.float64], x: NDArray[Any]) -> NDArray[np.float64]:
+def digits_of(errors: FloatArray, x: NDArray[Any]) -> FloatArray:
     """Return how many digits elements with these errors have, at most those of a double."""
     with np.errstate(all="ignore"):
         digits = -np.log10(np.where(errors > 0, errors / np.abs(x), 0))
-    clipped: NDArray[np.float64] = np.clip(digits, 0, MOST_DIGITS)
+    clipped: FloatArray = np.clip(digits, 0, MOST_DIGITS)
     return clipped
