@@ -172,7 +172,7 @@ def _blocks(found: NumericalDefects, wording: Wording) -> list[Line]:
         return []
     lacking = sum(block.deficiency for block in blocks)
     lack = found.n - found.rank
-    if len(blocks) == 1 and lacking == lack:
+    if len(blocks) == 1 and lacking == lack > 0:
         which = f"diagonal block {blocks[0].number} of the block triangular form (counted from 0)"
         return [f"Where: in {which}, {_block_words(blocks[0])}"]
     lines: list[Line] = [_title(blocks)]
