@@ -143,7 +143,7 @@ def _worth_seeing(why: Explanation, entries: Any) -> list[_Group]:
     parts = why.overdetermined, why.underdetermined
     over, under = (part[part.n_empty : part.n_empty + 2] for part in parts)
     chosen = over[:1] + under[:1] if over and under else over + under
-    return [_Group(piece.side, *piece.conflict) for piece in chosen]
+    return [_Group(piece.side, piece.conflict.rows, piece.conflict.cols) for piece in chosen]
 
 
 def _of_dependence(one: Dependence, entries: Any) -> _Group:
