@@ -154,7 +154,8 @@ def _of_dependence(one: Dependence, entries: Any) -> _Group:
     others = np.unique((entries.col, entries.row)[side][inside[lines] >= 0])
     both = (one.indices, others) if side == 0 else (others, one.indices)
     factors = readable(one.coefficients)
-    return _Group(one.side, *both, -factors if factors[0].real < 0 else factors)
+    sign = -1 if factors[0].real < 0 else 1
+    return _Group(one.side, both[0], both[1], sign * factors)
 
 
 def _panels(shape: tuple[int, int], groups: list[_Group], figure: Any) -> tuple[Any, ...]:
