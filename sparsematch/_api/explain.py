@@ -4,7 +4,6 @@ from __future__ import annotations  # readable names in help()
 
 from collections.abc import Iterable, Mapping
 from contextlib import suppress
-from numbers import Real
 from typing import Any
 
 import numpy as np
@@ -49,10 +48,10 @@ def explain_singularity(
     set of equations with one variable less than there are equations, such that no smaller choice of
     them has too few. Dropping any one of them resolves it.
 
-    With `numeric`, a square matrix that is structurally nonsingular is factorised. If it is singular
-    all the same, combinations of equations that vanish are given, and combinations along which
-    variables may change and no equation notices: as few equations, or variables, as possible in
-    each. Nothing is named that does not vanish in `A` itself, to the tolerance.
+    With `numeric`, a square matrix that is structurally nonsingular is factorised. If it is
+    singular all the same, combinations of equations that vanish are given, and combinations along
+    which variables may change and no equation notices: of few members, none of which can be left
+    out. Nothing is named that does not vanish in `A` itself, to the tolerance.
 
     Parameters
     ----------
@@ -97,7 +96,7 @@ def explain_singularity(
     is_structurally_singular : Only whether it is.
     block_triangular_form :
         The over-determined part is its vertical, the under-determined its horizontal part.
-    sparsematch.plot.spy_conflicts : A picture of the conflicts.
+    sparsematch.plot.spy_conflicts : A picture of the conflicts, or of what depends on each other.
 
     Notes
     -----
@@ -105,7 +104,8 @@ def explain_singularity(
     alternating paths reach from one unmatched row: its other rows are matched to all columns they
     have. That makes it minimal, not the smallest of all; of the unmatched rows of a piece those are
     searched first that come to an end soon. Where a piece has one row too many only, there is no
-    other conflict. Time: that of `maximum_transversal`, and nearly O(n_rows + n_cols + nnz).
+    other conflict. Time: that of `maximum_transversal`, and nearly O(n_rows + n_cols + nnz); with
+    `numeric` that of two factorisations, and of solutions for each combination.
 
     Examples
     --------
@@ -129,10 +129,24 @@ def explain_singularity(
     of the over-determined part (3); no other new entry helps.
     For full rank it takes 1, for example q2 in balance.
 
-    Two nodes between resistors, and neither is grounded:
+    Three nodes with resistors between them, and none is grounded:
 
     >>> B = csr_array([[1.5, -1.5, 0.0], [-1.5, 3.5, -2.0], [0.0, -2.0, 2.0]])
-    >>> print(explain_singularity(B, ["at a", "at b", "at c"], ["u_a", "u_b", "u_c"], numeric=True))
+    >>> names = ["i[a]", "i[b]", "i[c]"], ["u[a]", "u[b]", "u[c]"]
+    >>> print(explain_singularity(B, *names, numeric=True))
+    Numerically singular: 3 equations, 3 variables, but rank 2 with these values.
+    <BLANKLINE>
+    Dependent: 3 equations, each of which follows from the others
+      i[a] + i[b] + i[c] = 0
+      to do: drop one of these equations (any will do), or correct a coefficient;
+             unless the right-hand sides cancel as well, there is no solution
+    <BLANKLINE>
+    Free: 3 variables without a reference: all may shift by one amount
+      variables: u[a], u[b], u[c]
+      to do: fix one of these variables (any will do), or write an equation that notices the change
+    <BLANKLINE>
+    To make it nonsingular, fix a free variable in the place of a dependent equation:
+    for example u[a] in the place of i[a].
     """
     _check_tolerance(tolerance)
     check_choice(explicit_zeros)
@@ -168,7 +182,7 @@ def _numbers(A: Any, tolerance: float) -> NumericalDefects:
 
 
 def _check_tolerance(tolerance: Any) -> None:
-    if isinstance(tolerance, bool) or not isinstance(tolerance, Real):
+    if isinstance(tolerance, bool) or not isinstance(tolerance, float | int | np.floating):
         raise wrong_type("tolerance", tolerance, "a number")
     if not 0 < tolerance < 1:
         raise ValueError(f"tolerance is {tolerance}, but must be between 0 and 1")
