@@ -35,7 +35,10 @@ def text(found: Diagnosis, max_names: int) -> str:
     ]
     lines += _rank(found) + _condition(found) + _digits(found, max_names)
     lines += _blocks(found, max_names) + _scaling(found, max_names)
-    if found.explanation is not None:
+    if found.explanation is None:
+        if found.row_names is None or found.col_names is None:
+            lines += ["", "Rows and columns are counted from 0."]
+    else:
         lines += ["", found.explanation.text(max_pieces=2, max_names=max_names)]
     return "\n".join(lines)
 
