@@ -95,11 +95,11 @@ def _digits(found: Diagnosis, most: int) -> list[str]:
     order, lines = found.fewest_digits, []
     if order.size:
         digits = found.digits[order]
-        low, middle, high = digits[[0, digits.size // 2, -1]]
-        lines = [f"{low:.1f} to {high:.1f} of 15.7 in the variables, median {middle:.1f}"]
+        low, middle, high = digits[[0, digits.size // 2, -1]].astype(int)
+        lines = [f"{low} to {high} of 15 in the variables, median {middle}"]
         if high - low >= 1 and most:
             names = Names(found.col_names, "column")
-            shown = (f"{names.of(j)} {found.digits[j]:.1f}" for j in order[:most].tolist())
+            shown = (f"{names.of(j)} {int(found.digits[j])}" for j in order[:most].tolist())
             lines.append(f"the fewest: {', '.join(shown)}")
     if found.vanishing.size:
         names = Names(found.col_names, "column")

@@ -8,7 +8,14 @@ import pytest
 import scipy.sparse as sp
 
 from sparsematch.cli import main
-from sparsematch.solvers import diagnose, spsolve
+from sparsematch.solvers import (
+    BlockCondition,
+    Diagnosis,
+    Misscaled,
+    Spectrum,
+    diagnose,
+    spsolve,
+)
 
 EPSILON = 2.0**-52
 TWO = sp.csc_array(np.eye(2))
@@ -112,7 +119,7 @@ def test_elements_that_cannot_be_known_come_first():
     assert set(found.fewest_digits[:2].tolist()) == {0, 1}
     assert np.round(found.digits).tolist() == [6, 6, 16, 16]
     assert "Ill-conditioned: expect less than 8 digits in 2 of 4 variables, 6 in" in str(found)
-    assert "p 6." in str(found)
+    assert ": p 6, q 6," in str(found) or ": q 6, p 6," in str(found)
 
 
 def test_an_element_that_is_zero_but_for_rounding_is_no_reason_for_alarm():
@@ -244,6 +251,16 @@ def test_hardly_anything(n):
     assert (found.rank, found.is_singular, found.gap) == (n, False, (n, 1.0))
     assert found.digits.tolist() == [pytest.approx(15.65, abs=0.01)] * n
     assert found.text().splitlines()[0]
+
+
+def test_what_is_in_a_diagnosis():
+    found = diagnose(sp.block_diag([[[2.0, 1.0], [1.0, 2.0]], [[3e9]], [[1.0]]], format="csc"))
+    assert isinstance(found, Diagnosis)
+    assert isinstance(found.spectrum, Spectrum)
+    assert all(isinstance(block, BlockCondition) for block in found.blocks)
+    assert all(isinstance(each, Misscaled) for each in found.misscaled)
+    assert repr(found) == "Diagnosis(4x4, rank 4, at least 15 digits)"
+    assert repr(found.blocks) == "(BlockCondition(2x2, rcond 3e-01),)"
 
 
 def test_the_same_numbers_every_time():
