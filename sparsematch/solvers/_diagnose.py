@@ -86,9 +86,10 @@ def diagnose(
     units do not count. Singular values are exact up to 500 rows, and by inverse iteration with
     eight vectors above. Digits: small-sample statistical condition estimation (Gudmundsson, Kenney,
     Laub, SIAM J. Matrix Anal. Appl. 16, 1995; Kenney, Laub, Reese, SIAM J. Sci. Comput. 19, 1998),
-    with eight random changes of all entries by their rounding error, and of what the computed
-    solution leaves; within one digit. Time: that of a factorisation, and of some 40 to 120 solves, most of them eight at once;
-    of a matrix that is singular, or nearly so, that of `explain_singularity` besides.
+    with eight random changes of all entries by their rounding error, and of what the solution
+    leaves; within one digit. Time: that of a factorisation, and of some 40 to 120 solves, most of
+    them eight at once; of a matrix that is singular, or nearly so, that of `explain_singularity`
+    besides.
 
     Examples
     --------
@@ -272,7 +273,7 @@ def _digits(system: _System, b: NDArray[Any] | None, rng: np.random.Generator) -
 
 
 def _misscaled(system: _System, rcond: float, scaled_rcond: float) -> tuple[Misscaled, ...]:
-    """Name rows and columns whose units make the condition worse, if scaling them mends much."""
+    """Name rows and columns whose units make the condition worse, if scaling them improves much."""
     if not rcond * _FAR <= scaled_rcond:
         return ()
     named, parts = [], []
