@@ -29,8 +29,8 @@ from sparsematch.solvers._spectrum import FEW_ROWS, dense_spectrum, estimated_sp
 #: Shares of the largest singular value up to which rows are looked for that nearly depend on each
 #: other: the tolerance of `explain_singularity`.
 _NEARLY_SINGULAR = 1e-10
-#: A factor that is as far from the others is worth a name: three digits.
-_FAR = 1e3
+#: Ratio of two conditions, of a factor to the others, that is worth a word: three digits.
+_FAR, _FAR_EXPONENT = 1e3, 10
 #: Errors up to this share of the largest element are small: half of the digits.
 _NEGLIGIBLE = 1e-8
 
@@ -153,7 +153,7 @@ class _Scaled:
             best = maximum_product_transversal(A)
         if best.row_scale is None or best.col_scale is None:
             raise AssertionError("a scaling was asked for")
-        rows, cols = (_power_of_two(s) for s in (best.row_scale, best.col_scale))
+        rows, cols = (_power_of_two(np.log2(s)) for s in (best.row_scale, best.col_scale))
         B = A.copy()
         B.data *= rows[A.indices]
         B.data *= np.repeat(cols, np.diff(A.indptr))
@@ -198,9 +198,10 @@ class _System(_Scaled):
         return min(1 / condition, 1.0) if condition > 0 else 0.0
 
 
-def _power_of_two(scale: FloatArray) -> FloatArray:
-    nearest: FloatArray = np.exp2(np.round(np.log2(scale)))
-    return nearest
+def _power_of_two(exponents: FloatArray) -> FloatArray:
+    """Return powers of two, within the range of normal doubles."""
+    powers: FloatArray = np.exp2(np.clip(np.round(exponents), -1022, 1022))
+    return powers
 
 
 def _singular(scaled: _Scaled, A: Any, basics: dict[str, Any]) -> Diagnosis:
@@ -278,13 +279,12 @@ def _misscaled(system: _System, rcond: float, scaled_rcond: float) -> tuple[Miss
         return ()
     named, parts = [], []
     for side, scale in (("rows", system.row_scale), ("columns", system.col_scale)):
-        middle = float(2.0 ** np.median(np.log2(scale)))
-        factors = scale / middle
-        far = (factors >= _FAR) | (factors <= 1 / _FAR)
-        named += [
-            Misscaled(side, index, float(factors[index])) for index in np.flatnonzero(far).tolist()
-        ]
-        parts.append(np.where(far, 1 / middle, 1 / scale))
+        exponents = np.log2(scale)
+        middle = np.floor(np.median(exponents))
+        far = np.abs(exponents - middle) >= _FAR_EXPONENT
+        factors = _power_of_two(exponents - middle)
+        named += [Misscaled(side, i, float(factors[i])) for i in np.flatnonzero(far).tolist()]
+        parts.append(_power_of_two(np.where(far, -middle, -exponents)))
     if not named or system.rcond(*parts) < 10 * rcond:
         return ()
     return tuple(sorted(named, key=lambda each: -abs(np.log2(each.factor))))
