@@ -2,7 +2,6 @@
 
 from __future__ import annotations  # readable names in help()
 
-import warnings
 from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
@@ -11,9 +10,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from sparsematch._api.explain import explain_singularity
-from sparsematch._api.weighted import maximum_product_transversal
 from sparsematch._input.canonical import canonical_columns
-from sparsematch._types.arrays import FloatArray
+from sparsematch._types.arrays import FloatArray, scale_entries
 from sparsematch._types.diagnosis import ROUNDING, Diagnosis, Misscaled
 from sparsematch._types.explanation import Explanation
 from sparsematch._types.sparse_like import SparseLike
@@ -24,6 +22,7 @@ from sparsematch.solvers._errors import SingularMatrixError
 from sparsematch.solvers._expected_digits import Solution, digits_of
 from sparsematch.solvers._factors import BlockFactors
 from sparsematch.solvers._plan import plan_factorisation
+from sparsematch.solvers._scaling import logarithmic_scaling
 from sparsematch.solvers._spectrum import FEW_ROWS, dense_spectrum, estimated_spectrum
 
 #: Shares of the largest singular value up to which rows are looked for that nearly depend on each
@@ -82,8 +81,8 @@ def diagnose(
 
     Notes
     -----
-    The matrix is scaled by powers of two near the factors of `maximum_product_transversal`, so that
-    units do not count. Singular values are exact up to 500 rows, and by inverse iteration with
+    The matrix is scaled by powers of two that make its entries as nearly 1 as can be (Curtis, Reid,
+    J. Inst. Maths Applics 10, 1972), so that units do not count. Singular values are exact up to 500 rows, and by inverse iteration with
     eight vectors above. Digits: small-sample statistical condition estimation (Gudmundsson, Kenney,
     Laub, SIAM J. Matrix Anal. Appl. 16, 1995; Kenney, Laub, Reese, SIAM J. Sci. Comput. 19, 1998),
     with eight random changes of all entries by their rounding error, and of what the solution
@@ -140,7 +139,7 @@ def _right_hand_side(b: ArrayLike | None, n: int) -> NDArray[Any] | None:
 
 @dataclass(frozen=True, eq=False)
 class _Scaled:
-    """A matrix scaled by powers of two, so that the best transversal is about 1."""
+    """A matrix scaled by powers of two, so that units do not count."""
 
     matrix: Any
     row_scale: FloatArray
@@ -148,15 +147,9 @@ class _Scaled:
 
     @classmethod
     def of(cls, A: Any) -> _Scaled:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore", RuntimeWarning)  # factors that are cut off
-            best = maximum_product_transversal(A)
-        if best.row_scale is None or best.col_scale is None:
-            raise AssertionError("a scaling was asked for")
-        rows, cols = (_power_of_two(np.log2(s)) for s in (best.row_scale, best.col_scale))
+        rows, cols = logarithmic_scaling(A) if A.shape[0] else (np.ones(0), np.ones(0))
         B = A.copy()
-        B.data *= rows[A.indices]
-        B.data *= np.repeat(cols, np.diff(A.indptr))
+        B.data = scale_entries(A.data, rows[A.indices], np.repeat(cols, np.diff(A.indptr)))
         return cls(B, rows, cols)
 
     def factorise(self) -> _System:
