@@ -150,14 +150,27 @@ class _LocalLines:
         # The same combination in the user's units, for the coefficients of the scaled rows.
         in_units = self._given.copy()
         in_units.data *= np.repeat(self._factors, np.diff(in_units.indptr))
-        self._measures = [(m.T, _largest_by_row(m)) for m in (self._scaled, in_units)]
+        self._both = [(m.T, _largest_by_row(m)) for m in (self._scaled, in_units)]
+        self._measures = self._both
 
     def shorten(self, vector: Values) -> Dependence | None:
-        """Return a combination of as few rows as the tolerance allows; None if it is above it."""
+        """Return a combination of as few rows as the tolerance allows; None if it is above it.
+
+        Members are chosen by what is left scaled, which has no units. Where they do not suffice in
+        the user's, by both.
+        """
+        for measures in (self._both[:1], self._both):
+            self._measures = measures
+            shorter = self._shorten(vector)
+            self._measures = self._both
+            if (found := self._name(self._polish(shorter))) is not None:
+                return found
+        return None
+
+    def _shorten(self, vector: Values) -> Values:
         order = np.argsort(-np.abs(vector), kind="stable")
         order = order[vector[order] != 0]
-        whole = self.residual(vector)
-        goal = min(self._tolerance, max(0.5 * self._tolerance, 2 * whole))
+        goal = min(self._tolerance, max(0.5 * self._tolerance, 2 * self.residual(vector)))
         low, high = 0, order.size  # members that are too few, and enough
         while high - low > 1:
             middle = (low + high) // 2
@@ -165,11 +178,10 @@ class _LocalLines:
                 high = middle
             else:
                 low = middle
-        order = order[:high]
-        return self._name(self._polish(self._refit(order, _on(order, vector), goal)))
+        return self._refit(order[:high], _on(order[:high], vector), goal)
 
     def residual(self, vector: Values) -> float:
-        """Return the larger of the residuals scaled and in the user's units."""
+        """Return the larger of the residuals scaled and, where that counts, in the user's units."""
         worst, size = 0.0, np.abs(vector)
         for transposed, largest in self._measures:
             term = float((size * largest).max())

@@ -44,8 +44,7 @@ def logarithmic_scaling(A: Any) -> tuple[FloatArray, FloatArray]:
         z = left / count
         before, energy = energy, float(left @ z)
         step = z + energy / before * step
-    row: FloatArray = np.round(x[:n])
-    col: FloatArray = np.round(x[n:])
+    row, col = (np.asarray(np.round(half), np.float64) for half in (x[:n], x[n:]))
     for _ in range(2):
         row -= _largest(exponents + row[A.indices] + col[cols], A.indices, n)
         col -= _largest(exponents + row[A.indices] + col[cols], cols, n)
