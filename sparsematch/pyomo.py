@@ -1,0 +1,314 @@
+"""Why a model of Pyomo is singular, by the names of its constraints and variables.
+
+Pyomo is imported when a model is read, never before. No solver and no compiled part of Pyomo is
+needed: derivatives are those of ``pyomo.core.expr.calculus``.
+"""
+
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from math import isfinite
+from typing import Any
+
+import numpy as np
+from scipy.sparse import csr_array
+
+from sparsematch import Explanation, explain_singularity
+
+__all__ = ["ModelExplanation", "explain_model"]
+
+
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class ModelExplanation:
+    """Why a model is singular; ``str`` of it says why.
+
+    Attributes
+    ----------
+    explanation : Explanation
+        Of `matrix`: row i is ``equations[i]``, column j is ``variables[j]``.
+    matrix : csc_array
+        The Jacobian of the equations at the current values if it was asked for; else a one wherever
+        a variable occurs in an equation.
+    equations : tuple of ConstraintData
+        The active equality constraints.
+    variables : tuple of VarData
+        The unfixed variables in them.
+    suspects : tuple of VarData
+        Fixed variables such that the rank grows by one if any one of them is unfixed: they are in
+        the equations that are too many. First those of whose family most are not fixed.
+    n_inequalities : int
+        Active constraints that are no equations, which are left out.
+    """
+
+    explanation: Explanation
+    matrix: Any
+    equations: tuple[Any, ...]
+    variables: tuple[Any, ...]
+    suspects: tuple[Any, ...]
+    n_inequalities: int
+
+    @property
+    def dependent_equations(self) -> list[Any]:
+        """The constraints of the over-determined part, or those that depend on each other."""
+        return [self.equations[i] for i in _dependent_rows(self.explanation)]
+
+    @property
+    def free_variables(self) -> list[Any]:
+        """The variables of the under-determined part, or those that no equation determines."""
+        return [self.variables[j] for j in _free_cols(self.explanation)]
+
+    def text(self, *, max_pieces: int = 3, max_names: int = 12) -> str:
+        """Say what is wrong; what is long by families: ``flow[*]`` is ``flow[1]`` and all others.
+
+        Parameters
+        ----------
+        max_pieces : int, optional
+            How many conflicts of each kind to show.
+        max_names : int, optional
+            How many names or families to show in a list.
+
+        Returns
+        -------
+        str
+            Several lines, without a line break at the end.
+
+        Raises
+        ------
+        TypeError, ValueError
+            If a number is no integer, or negative.
+        """
+        lines = [self.explanation.text(max_pieces=max_pieces, max_names=max_names)]
+        dependent, free = self.dependent_equations, self.free_variables
+        for label, members in ("over-determined equations", dependent), ("free variables", free):
+            if len(members) > max_names:
+                families, count = _families(members)
+                first = sorted(families, key=lambda name: -len(families[name]))
+                lines += ["", f"The {len(members):,} {label} are of {count}:"]
+                lines += [_family_line(name, families[name]) for name in first[:max_names]]
+                lines += _hidden(first, max_names)
+        if dependent:
+            lines += ["", *self._suspects_text(max_names)]
+        if self.n_inequalities:
+            are = "constraint is" if self.n_inequalities == 1 else "constraints are"
+            lines += ["", f"{self.n_inequalities:,} inequality {are} left out."]
+        return "\n".join(lines)
+
+    def _suspects_text(self, max_names: int) -> list[str]:
+        if not self.suspects:
+            return ["Unfixing a fixed variable does not raise the rank."]
+        unfixed = Counter(map(_family, self.variables))
+        families, count = _families(self.suspects)
+        first = list(families)
+        lines = [
+            _family_line(name, families[name])
+            + (f", of whose family {unfixed[name]:,} are not fixed" if unfixed[name] else "")
+            for name in first[:max_names]
+        ]
+        if len(self.suspects) == 1:
+            return ["Unfixing this variable raises the rank; is it fixed by mistake?", *lines]
+        return [
+            f"Unfixing any one of {len(self.suspects):,} fixed variables of {count} raises the rank "
+            "by one;",
+            "one of them may be fixed by mistake:",
+            *lines,
+            *_hidden(first, max_names),
+        ]
+
+    def __str__(self) -> str:
+        return self.text()
+
+    def __repr__(self) -> str:
+        return f"Model{self.explanation!r}"
+
+
+def explain_model(
+    model: Any, *, numeric: bool = False, tolerance: float = 1e-10
+) -> ModelExplanation:
+    """Explain why the equations of a Pyomo model are singular.
+
+    Equations are the active equality constraints of the model and of its active blocks; unknowns
+    are the variables in them that are not fixed. Inequalities, objectives, and variables in no
+    equation do not count. The model is not changed.
+
+    Parameters
+    ----------
+    model : ConcreteModel or Block
+        A model, a block of one, or an indexed block.
+    numeric : bool, optional
+        By default, only which variable occurs in which equation is read, and no variable needs a
+        value. If True, the Jacobian at the current values is made, and what is numerically singular
+        in it is explained as well.
+    tolerance : float, optional
+        With `numeric`: the residual up to which a combination counts as vanishing.
+
+    Returns
+    -------
+    ModelExplanation
+        ``print`` it to read it. Its ``explanation`` has indices, into ``equations`` and
+        ``variables``; ``suspects`` are the variables that may be fixed by mistake.
+
+    Raises
+    ------
+    ImportError
+        If Pyomo is not installed.
+    TypeError
+        If `model` is no block of Pyomo, or an argument is of the wrong type.
+    ValueError
+        If the model is not constructed; with `numeric`: if a variable in an equation has no value,
+        or an equation has no finite derivative at the current values.
+
+    See Also
+    --------
+    sparsematch.explain_singularity : The same of a matrix and of names.
+
+    Notes
+    -----
+    A variable occurs in an equation if it is in its expression, whatever it is multiplied by. Time:
+    that of walking through all expressions, some 10 us for each variable in each equation, and
+    twice as much for derivatives, which are computed in reverse mode by Pyomo.
+
+    Examples
+    --------
+    >>> import pyomo.environ as pyo
+    >>> from sparsematch.pyomo import explain_model
+    >>> m = pyo.ConcreteModel()
+    >>> m.flow = pyo.Var(["feed", "top", "bottom"], initialize=1.0)
+    >>> m.split = pyo.Constraint(expr=m.flow["top"] == 0.6 * m.flow["feed"])
+    >>> m.balance = pyo.Constraint(
+    ...     expr=m.flow["feed"] == m.flow["top"] + m.flow["bottom"]
+    ... )
+    >>> m.flow["feed"].fix(10)
+    >>> m.flow["bottom"].fix(4)
+    >>> print(explain_model(m).text())
+    """
+    equations, n_inequalities = _equations(model)
+    members = [_variables_in(equation) for equation in equations]
+    unfixed = [[v for v in occurring if not v.fixed] for occurring in members]
+    variables = list({id(v): v for occurring in unfixed for v in occurring}.values())
+    column = {id(v): j for j, v in enumerate(variables)}
+    if numeric:
+        _check_values(members)
+        derivatives = [_derivatives(*both) for both in zip(equations, unfixed, strict=True)]
+        data = np.array([value for row in derivatives for value in row], np.float64)
+    else:
+        data = np.ones(sum(map(len, unfixed)))
+    indices = np.array([column[id(v)] for row in unfixed for v in row], np.int64)
+    indptr = np.cumsum([0, *map(len, unfixed)])
+    A = csr_array((data, indices, indptr), shape=(len(equations), len(variables))).tocsc()
+    names = ([part.name for part in parts] for parts in (equations, variables))
+    why = explain_singularity(A, *names, numeric=numeric, tolerance=tolerance)
+    suspects = _suspects(why, equations, members, tolerance)
+    suspects = _most_likely_first(suspects, variables)
+    return ModelExplanation(why, A, tuple(equations), tuple(variables), suspects, n_inequalities)
+
+
+def _equations(model: Any) -> tuple[list[Any], int]:
+    """Return the active equality constraints, and how many other constraints are active."""
+    from pyomo.core.base import Block, Constraint
+
+    if getattr(model, "ctype", None) is not Block:
+        raise TypeError(f"model must be a model or a block of Pyomo, not {type(model).__name__}")
+    if not model.parent_component().is_constructed():
+        raise ValueError(f"{model.name} is not constructed: create_instance() makes a model of it")
+    blocks = model.values() if model.is_indexed() else [model]
+    found = [c for b in blocks for c in b.component_data_objects(Constraint, active=True)]
+    equations = [c for c in found if c.equality or (c.has_lb() and c.lb == c.ub)]
+    return equations, len(found) - len(equations)
+
+
+def _variables_in(equation: Any) -> list[Any]:
+    """Return the variables in an equation, fixed ones too, each of them once."""
+    from pyomo.core.expr.visitor import identify_variables
+
+    return list(identify_variables(equation.body))
+
+
+def _check_values(members: list[list[Any]]) -> None:
+    without = {id(v): v for occurring in members for v in occurring if v.value is None}
+    if without:
+        first = ", ".join(v.name for v in list(without.values())[:12])
+        dots = ", ..." if len(without) > 12 else ""
+        verb = "variable in the equations has" if len(without) == 1 else "of these have"
+        raise ValueError(
+            f"numeric=True needs the values of all variables; {len(without):,} {verb} none: "
+            f"{first}{dots}"
+        )
+
+
+def _derivatives(equation: Any, variables: list[Any]) -> list[float]:
+    """Differentiate an equation at the current values."""
+    from pyomo.core.expr.calculus.derivatives import differentiate
+    from pyomo.core.expr.calculus.diff_with_pyomo import DifferentiationException
+
+    try:
+        values = [float(value) for value in differentiate(equation.body, wrt_list=variables)]
+        reason = "" if all(map(isfinite, values)) else "the derivative is not finite"
+    except (ArithmeticError, DifferentiationException, TypeError, ValueError) as error:
+        reason = str(error)
+    if reason:
+        at = ", ".join(f"{v.name} = {v.value}" for v in variables[:6])
+        raise ValueError(f"{equation.name} cannot be differentiated at {at}: {reason}")
+    return values
+
+
+def _suspects(
+    why: Explanation, equations: list[Any], members: list[list[Any]], tolerance: float
+) -> tuple[Any, ...]:
+    """Return the fixed variables whose column would raise the rank."""
+    if why.overdetermined:
+        rows = why.overdetermined.rows.tolist()
+        return tuple({id(v): v for i in rows for v in members[i] if v.fixed}.values())
+    found = {}
+    for dependence in why.numbers.equations if why.numbers else ():
+        rows = dependence.indices.tolist()
+        fixed = list({id(v): v for i in rows for v in members[i] if v.fixed}.values())
+        derivatives = np.array([_derivatives(equations[i], fixed) for i in rows])
+        terms = dependence.coefficients[:, None] * derivatives
+        grows = np.abs(terms.sum(0)) > tolerance * np.abs(terms).max(0, initial=0)
+        found |= {id(v): v for v, kept in zip(fixed, grows.tolist(), strict=True) if kept}
+    return tuple(found.values())
+
+
+def _most_likely_first(suspects: Iterable[Any], variables: Iterable[Any]) -> tuple[Any, ...]:
+    """Sort variables by the share of their family that is fixed: a mistake is fixed alone."""
+    fixed, unfixed = Counter(map(_family, suspects)), Counter(map(_family, variables))
+    share = {name: count / (count + unfixed[name]) for name, count in fixed.items()}
+    return tuple(sorted(suspects, key=lambda v: share[_family(v)]))
+
+
+def _dependent_rows(why: Explanation) -> list[int]:
+    if why.overdetermined or not why.numbers:
+        return why.overdetermined.rows.tolist()
+    return sorted({i for d in why.numbers.equations for i in d.indices.tolist()})
+
+
+def _free_cols(why: Explanation) -> list[int]:
+    if why.underdetermined or not why.numbers:
+        return why.underdetermined.cols.tolist()
+    return sorted({j for d in why.numbers.variables for j in d.indices.tolist()})
+
+
+def _family(part: Any) -> str:
+    """Name all constraints, or variables, that differ in their indices alone: ``unit[*].flow``."""
+    names = []
+    while part.parent_block() is not None:
+        component = part.parent_component()
+        names.append(component.local_name + "[*]" * component.is_indexed())
+        part = part.parent_block()
+    return ".".join(reversed(names))
+
+
+def _families(parts: Iterable[Any]) -> tuple[dict[str, list[Any]], str]:
+    """Group constraints, or variables, by families; also say how many these are."""
+    families: dict[str, list[Any]] = {}
+    for part in parts:
+        families.setdefault(_family(part), []).append(part)
+    return families, "1 family" if len(families) == 1 else f"{len(families):,} families"
+
+
+def _family_line(name: str, members: list[Any]) -> str:
+    return f"  {name} ({len(members):,})" if len(members) > 1 else f"  {members[0].name}"
+
+
+def _hidden(families: Sequence[str], max_names: int) -> list[str]:
+    return [f"  and {len(families) - max_names:,} more"] if len(families) > max_names else []
