@@ -95,7 +95,7 @@ class ModelExplanation:
 
     def _suspects_text(self, max_names: int) -> list[str]:
         if not self.suspects:
-            return ["Unfixing a fixed variable does not raise the rank."]
+            return ["Unfixing a variable does not help: no fixed one would raise the rank."]
         unfixed = Counter(map(_family, self.variables))
         families, count = _families(self.suspects)
         first = list(families)
