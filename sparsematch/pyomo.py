@@ -11,9 +11,11 @@ from math import isfinite
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
 from sparsematch import Explanation, explain_singularity
+from sparsematch._types.singularity import Dependence
 
 __all__ = ["ModelExplanation", "explain_model"]
 
@@ -50,12 +52,18 @@ class ModelExplanation:
     @property
     def dependent_equations(self) -> list[Any]:
         """The constraints of the over-determined part, or those that depend on each other."""
-        return [self.equations[i] for i in _dependent_rows(self.explanation)]
+        why = self.explanation
+        if why.overdetermined or not why.numbers:
+            return [self.equations[i] for i in why.overdetermined.rows.tolist()]
+        return [self.equations[i] for i in _members(why.numbers.equations)]
 
     @property
     def free_variables(self) -> list[Any]:
         """The variables of the under-determined part, or those that no equation determines."""
-        return [self.variables[j] for j in _free_cols(self.explanation)]
+        why = self.explanation
+        if why.underdetermined or not why.numbers:
+            return [self.variables[j] for j in why.underdetermined.cols.tolist()]
+        return [self.variables[j] for j in _members(why.numbers.variables)]
 
     def text(self, *, max_pieces: int = 3, max_names: int = 12) -> str:
         """Say what is wrong; what is long by families: ``flow[*]`` is ``flow[1]`` and all others.
@@ -79,7 +87,8 @@ class ModelExplanation:
         """
         lines = [self.explanation.text(max_pieces=max_pieces, max_names=max_names)]
         dependent, free = self.dependent_equations, self.free_variables
-        for label, members in ("over-determined equations", dependent), ("free variables", free):
+        kind = "over-determined" if self.explanation.overdetermined else "dependent"
+        for label, members in (f"{kind} equations", dependent), ("free variables", free):
             if len(members) > max_names:
                 families, count = _families(members)
                 first = sorted(families, key=lambda name: -len(families[name]))
@@ -107,9 +116,8 @@ class ModelExplanation:
         if len(self.suspects) == 1:
             return ["Unfixing this variable raises the rank; is it fixed by mistake?", *lines]
         return [
-            f"Unfixing any one of {len(self.suspects):,} fixed variables of {count} raises the rank "
-            "by one;",
-            "one of them may be fixed by mistake:",
+            f"Unfixing any one of {len(self.suspects):,} fixed variables, of {count}, raises the",
+            "rank by one; one of them may be fixed by mistake:",
             *lines,
             *_hidden(first, max_names),
         ]
@@ -185,14 +193,9 @@ def explain_model(
     members = [_variables_in(equation) for equation in equations]
     unfixed = [[v for v in occurring if not v.fixed] for occurring in members]
     variables = list({id(v): v for occurring in unfixed for v in occurring}.values())
-    column = {id(v): j for j, v in enumerate(variables)}
-    if numeric:
-        _check_values(members)
-        derivatives = [_derivatives(*both) for both in zip(equations, unfixed, strict=True)]
-        data = np.array([value for row in derivatives for value in row], np.float64)
-    else:
-        data = np.ones(sum(map(len, unfixed)))
-    indices = np.array([column[id(v)] for row in unfixed for v in row], np.int64)
+    data = _jacobian(equations, members, unfixed) if numeric else np.ones(sum(map(len, unfixed)))
+    place = {id(v): j for j, v in enumerate(variables)}
+    indices = np.array([place[id(v)] for occurring in unfixed for v in occurring], np.int64)
     indptr = np.cumsum([0, *map(len, unfixed)])
     A = csr_array((data, indices, indptr), shape=(len(equations), len(variables))).tocsc()
     names = ([part.name for part in parts] for parts in (equations, variables))
@@ -223,7 +226,10 @@ def _variables_in(equation: Any) -> list[Any]:
     return list(identify_variables(equation.body))
 
 
-def _check_values(members: list[list[Any]]) -> None:
+def _jacobian(
+    equations: list[Any], members: list[list[Any]], unfixed: list[list[Any]]
+) -> NDArray[np.float64]:
+    """Return the derivatives of each equation by the unfixed variables in it."""
     without = {id(v): v for occurring in members for v in occurring if v.value is None}
     if without:
         first = ", ".join(v.name for v in list(without.values())[:12])
@@ -233,6 +239,8 @@ def _check_values(members: list[list[Any]]) -> None:
             f"numeric=True needs the values of all variables; {len(without):,} {verb} none: "
             f"{first}{dots}"
         )
+    rows = [_derivatives(*row) for row in zip(equations, unfixed, strict=True)]
+    return np.array([value for row in rows for value in row], np.float64)
 
 
 def _derivatives(equation: Any, variables: list[Any]) -> list[float]:
@@ -276,16 +284,8 @@ def _most_likely_first(suspects: Iterable[Any], variables: Iterable[Any]) -> tup
     return tuple(sorted(suspects, key=lambda v: share[_family(v)]))
 
 
-def _dependent_rows(why: Explanation) -> list[int]:
-    if why.overdetermined or not why.numbers:
-        return why.overdetermined.rows.tolist()
-    return sorted({i for d in why.numbers.equations for i in d.indices.tolist()})
-
-
-def _free_cols(why: Explanation) -> list[int]:
-    if why.underdetermined or not why.numbers:
-        return why.underdetermined.cols.tolist()
-    return sorted({j for d in why.numbers.variables for j in d.indices.tolist()})
+def _members(dependences: Iterable[Dependence]) -> list[int]:
+    return sorted({k for dependence in dependences for k in dependence.indices.tolist()})
 
 
 def _family(part: Any) -> str:

@@ -110,8 +110,8 @@ def test_one_variable_fixed_too_many():
         "  link[*] (3)",
         "  back[*] (3)",
         "",
-        "Unfixing any one of 7 fixed variables of 4 families raises the rank by one;",
-        "one of them may be fixed by mistake:",
+        "Unfixing any one of 7 fixed variables, of 4 families, raises the",
+        "rank by one; one of them may be fixed by mistake:",
         "  unit[1].hot[0], of whose family 15 are not fixed",
         "  unit[4].cold[3], of whose family 15 are not fixed",
         "  unit[3].duty[2], of whose family 11 are not fixed",
@@ -153,7 +153,7 @@ def test_a_repeated_balance():
 
 
 def test_a_fixed_variable_that_makes_equations_parallel():
-    """At the same temperature fixed twice two rows are equal, whose difference the fixed one has."""
+    """The unfixed parts of two rows are parallel; only what is fixed is not."""
     m = pyo.ConcreteModel()
     m.x, m.z = pyo.Var([1, 2], initialize=1.0), pyo.Var([1, 2], initialize=2.0)
     m.a = pyo.Constraint(expr=m.x[1] + m.x[2] == m.z[1])
