@@ -95,7 +95,7 @@ class ModelExplanation:
                 lines += ["", f"The {len(members):,} {label} are of {count}:"]
                 lines += [_family_line(name, families[name]) for name in first[:max_names]]
                 lines += _hidden(first, max_names)
-        if dependent:
+        if any(v.fixed for equation in dependent for v in _variables_in(equation)):
             lines += ["", *self._suspects_text(max_names)]
         if self.n_inequalities:
             are = "constraint is" if self.n_inequalities == 1 else "constraints are"
