@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
 from sparsematch import Explanation, explain_singularity
+from sparsematch._types.name_lists import family
 from sparsematch._types.singularity import Dependence
 
 __all__ = ["ModelExplanation", "explain_model"]
@@ -66,7 +67,7 @@ class ModelExplanation:
         return [self.variables[j] for j in _members(why.numbers.variables)]
 
     def text(self, *, max_pieces: int = 3, max_names: int = 12) -> str:
-        """Say what is wrong; what is long by families: ``flow[*]`` is ``flow[1]`` and all others.
+        """Say what is wrong; what is long, by families: ``flow[*]`` for ``flow[1]``, ``flow[2]``...
 
         Parameters
         ----------
@@ -86,16 +87,7 @@ class ModelExplanation:
             If a number is no integer, or negative.
         """
         lines = [self.explanation.text(max_pieces=max_pieces, max_names=max_names)]
-        dependent, free = self.dependent_equations, self.free_variables
-        kind = "over-determined" if self.explanation.overdetermined else "dependent"
-        for label, members in (f"{kind} equations", dependent), ("free variables", free):
-            if len(members) > max_names:
-                families, count = _families(members)
-                first = sorted(families, key=lambda name: -len(families[name]))
-                lines += ["", f"The {len(members):,} {label} are of {count}:"]
-                lines += [_family_line(name, families[name]) for name in first[:max_names]]
-                lines += _hidden(first, max_names)
-        if any(v.fixed for equation in dependent for v in _variables_in(equation)):
+        if any(v.fixed for equation in self.dependent_equations for v in _variables_in(equation)):
             lines += ["", *self._suspects_text(max_names)]
         if self.n_inequalities:
             are = "constraint is" if self.n_inequalities == 1 else "constraints are"
@@ -105,21 +97,23 @@ class ModelExplanation:
     def _suspects_text(self, max_names: int) -> list[str]:
         if not self.suspects:
             return ["Unfixing a variable does not help: no fixed one would raise the rank."]
-        unfixed = Counter(map(_family, self.variables))
-        families, count = _families(self.suspects)
-        first = list(families)
+        unfixed = Counter(family(v.name) for v in self.variables)
+        families: dict[str, list[str]] = {}
+        for v in self.suspects:
+            families.setdefault(family(v.name), []).append(v.name)
         lines = [
-            _family_line(name, families[name])
-            + (f", of whose family {unfixed[name]:,} are not fixed" if unfixed[name] else "")
-            for name in first[:max_names]
+            f"  {f'{shared} ({len(names):,})' if len(names) > 1 else names[0]}"
+            + (f", of whose family {unfixed[shared]:,} are not fixed" if unfixed[shared] else "")
+            for shared, names in list(families.items())[:max_names]
         ]
+        if hidden := len(families) - len(lines):
+            lines.append(f"  and {hidden:,} more families")
         if len(self.suspects) == 1:
             return ["Unfixing this variable raises the rank; is it fixed by mistake?", *lines]
         return [
-            f"Unfixing any one of {len(self.suspects):,} fixed variables, of {count}, raises the",
-            "rank by one; one of them may be fixed by mistake:",
+            f"Unfixing any one of these {len(self.suspects):,} fixed variables raises the rank by 1;",
+            "one of them may be fixed by mistake:",
             *lines,
-            *_hidden(first, max_names),
         ]
 
     def __str__(self) -> str:
@@ -277,38 +271,14 @@ def _suspects(
     return tuple(found.values())
 
 
-def _most_likely_first(suspects: Iterable[Any], variables: Iterable[Any]) -> tuple[Any, ...]:
+def _most_likely_first(suspects: Sequence[Any], variables: Iterable[Any]) -> tuple[Any, ...]:
     """Sort variables by the share of their family that is fixed: a mistake is fixed alone."""
-    fixed, unfixed = Counter(map(_family, suspects)), Counter(map(_family, variables))
-    share = {name: count / (count + unfixed[name]) for name, count in fixed.items()}
-    return tuple(sorted(suspects, key=lambda v: share[_family(v)]))
+    unfixed = Counter(family(v.name) for v in variables)
+    families = [family(v.name) for v in suspects]
+    fixed = Counter(families)
+    shares = [fixed[shared] / (fixed[shared] + unfixed[shared]) for shared in families]
+    return tuple(suspects[k] for k in np.argsort(shares, kind="stable").tolist())
 
 
 def _members(dependences: Iterable[Dependence]) -> list[int]:
     return sorted({k for dependence in dependences for k in dependence.indices.tolist()})
-
-
-def _family(part: Any) -> str:
-    """Name all constraints, or variables, that differ in their indices alone: ``unit[*].flow``."""
-    names = []
-    while part.parent_block() is not None:
-        component = part.parent_component()
-        names.append(component.local_name + "[*]" * component.is_indexed())
-        part = part.parent_block()
-    return ".".join(reversed(names))
-
-
-def _families(parts: Iterable[Any]) -> tuple[dict[str, list[Any]], str]:
-    """Group constraints, or variables, by families; also say how many these are."""
-    families: dict[str, list[Any]] = {}
-    for part in parts:
-        families.setdefault(_family(part), []).append(part)
-    return families, "1 family" if len(families) == 1 else f"{len(families):,} families"
-
-
-def _family_line(name: str, members: list[Any]) -> str:
-    return f"  {name} ({len(members):,})" if len(members) > 1 else f"  {members[0].name}"
-
-
-def _hidden(families: Sequence[str], max_names: int) -> list[str]:
-    return [f"  and {len(families) - max_names:,} more"] if len(families) > max_names else []
