@@ -171,9 +171,8 @@ def _blocks(found: NumericalDefects, wording: Wording) -> list[Line]:
         lines.append(f"  and {hidden:,} more")
     if lacking > lack:
         lines += [
-            f"  Alone, these blocks lack {lacking:,} of the rank; with what couples them, the matrix "
-            f"lacks only {lack:,}.",
-            "  Not all that is dependent or free in a block is so in the whole: go by what is above.",
+            f"  Alone, these blocks lack {lacking:,} of the rank; with what couples them, {lack:,} only.",
+            "  Not all that is dependent or free in a block is so in the whole: go by the above.",
         ]
     return lines
 

@@ -11,6 +11,7 @@ _ESCAPES = {
     ">": r"\textgreater{}",
     **{sign: rf"\{sign}" for sign in "{}$&#%_"},
 }
+_CONTINUED = " " * 9
 
 
 def escape(text: str) -> str:
@@ -21,12 +22,15 @@ def escape(text: str) -> str:
 def document(lines: Iterable[Any]) -> str:
     """Return lines as paragraphs, those that are indented as items of lists.
 
-    A line is a string, or has a method `latex` and an `indent`.
+    A line is a string, or has a method `latex`; what is far to the right continues the one before.
     """
     out: list[str] = []
     depth = 0
     for line in lines:
         text = str(line)
+        if text.startswith(_CONTINUED):
+            out[-1] += f" {escape(text.strip())}"
+            continue
         wanted = min((len(text) - len(text.lstrip()) + 2) // 3, 2)
         out += [r"\end{itemize}"] * (depth - wanted) + [r"\begin{itemize}"] * (wanted - depth)
         depth = wanted
