@@ -3,6 +3,8 @@
 from __future__ import annotations  # readable names in help()
 
 from collections.abc import Iterable, Mapping
+from contextlib import suppress
+from numbers import Real
 from typing import Any
 
 import numpy as np
@@ -10,14 +12,17 @@ import numpy as np
 from sparsematch._api.transversal import maximum_matching
 from sparsematch._engines.operations import DecompositionOps
 from sparsematch._engines.registry import ByProducts, Run, operations
-from sparsematch._input.bipartite import as_bipartite
+from sparsematch._input.bipartite import as_bipartite, count_stored_zeros
+from sparsematch._input.canonical import canonical_columns
+from sparsematch._input.zeros import check_choice
 from sparsematch._types.arrays import IndexArray
 from sparsematch._types.bipartite import BipartiteCSR
-from sparsematch._types.choices import ExactMethod
+from sparsematch._types.choices import ExactMethod, ExplicitZeros
 from sparsematch._types.deficient_pieces import DeficientPieces
 from sparsematch._types.errors import wrong_type
 from sparsematch._types.explanation import Explanation
 from sparsematch._types.matching import Matching
+from sparsematch._types.singularity import NumericalDefects
 from sparsematch._types.sparse_like import SparseLike
 
 
@@ -129,17 +134,30 @@ def explain_singularity(
     >>> B = csr_array([[1.5, -1.5, 0.0], [-1.5, 3.5, -2.0], [0.0, -2.0, 2.0]])
     >>> print(explain_singularity(B, ["at a", "at b", "at c"], ["u_a", "u_b", "u_c"], numeric=True))
     """
-    _check_numeric(tolerance)
-    values, zeros = None, 0
+    _check_tolerance(tolerance)
+    check_choice(explicit_zeros)
+    zeros = 0
     if numeric:
-        values, zeros = canonical_columns(A, "A")
-    graph = as_bipartite(A if values is None else values)
+        A, zeros = canonical_columns(A, "A")
+    graph = as_bipartite(A, explicit_zeros=explicit_zeros)
     rows = _read_names(row_names, graph.n_rows, "row_names", "rows")
     cols = _read_names(col_names, graph.n_cols, "col_names", "columns")
     found = maximum_matching(graph, matching, name="matching", method=method, workers=workers)
     over, under = (_pieces(graph, *found, side) for side in ("rows", "columns"))
-    numbers = None if over or under or values is None else _numbers(values, tolerance)
-    return Explanation(over, under, found[0], rows, cols, numeric, numbers, zeros, None)
+    rank = numbers = None
+    if numeric and not (over or under):
+        numbers = _numbers(A, tolerance)
+    elif not numeric and (zeros := _stored_zeros(A)) and explicit_zeros == "keep":
+        dropped = as_bipartite(A, explicit_zeros="drop")
+        rank = maximum_matching(dropped, None, method=method, workers=workers)[0].cardinality
+    return Explanation(over, under, found[0], rows, cols, numeric, numbers, zeros, rank)
+
+
+def _stored_zeros(A: Any) -> int:
+    """Count the zeros among the values: where these are no numbers, none is known to be one."""
+    with suppress(TypeError, ValueError):
+        return count_stored_zeros(A)
+    return 0
 
 
 def _numbers(A: Any, tolerance: float) -> NumericalDefects:
@@ -150,7 +168,7 @@ def _numbers(A: Any, tolerance: float) -> NumericalDefects:
 
 
 def _check_tolerance(tolerance: Any) -> None:
-    if isinstance(tolerance, bool) or not isinstance(tolerance, numbers.Real):
+    if isinstance(tolerance, bool) or not isinstance(tolerance, Real):
         raise wrong_type("tolerance", tolerance, "a number")
     if not 0 < tolerance < 1:
         raise ValueError(f"tolerance is {tolerance}, but must be between 0 and 1")
