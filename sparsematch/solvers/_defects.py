@@ -10,7 +10,7 @@ import warnings
 from typing import Any
 
 import numpy as np
-from scipy.sparse import csc_array, csr_array
+from scipy.sparse import csr_array
 
 from sparsematch._api.weighted import maximum_product_transversal
 from sparsematch._types.arrays import FloatArray
@@ -112,7 +112,9 @@ def _blocks(
     for k in np.unique(border.blocks).tolist():
         which = np.flatnonzero(border.blocks == k)
         rows, cols = (np.sort(indices) for indices in border.factors.block(k))
-        equations, variables, least = [], [], 1.0
+        equations: list[Dependence] = []
+        variables: list[Dependence] = []
+        least = 1.0
         for side, members, others, out in (
             ("rows", rows, cols, equations),
             ("columns", cols, rows, variables),

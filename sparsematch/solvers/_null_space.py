@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.linalg import qr, solve_triangular
+from scipy.linalg import solve_triangular
 from scipy.sparse import coo_array, csc_array, csr_array, hstack
 from scipy.sparse.csgraph import connected_components
 

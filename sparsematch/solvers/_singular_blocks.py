@@ -89,7 +89,7 @@ def _factorise_with_noise(B: Any) -> BlockFactors:
 def _dense_blocks(
     B: Any, factors: BlockFactors, blocks: IndexArray
 ) -> Iterator[tuple[int, IndexArray, IndexArray]]:
-    """Yield the places of small blocks by singular value decompositions, many of one size at once."""
+    """Yield the places of small blocks by dense decompositions, many of one size at once."""
     if not blocks.size:
         return
     starts, n = factors.plan.starts, B.shape[0]
