@@ -89,6 +89,8 @@ class ModelExplanation:
         lines = [self.explanation.text(max_pieces=max_pieces, max_names=max_names)]
         if any(v.fixed for equation in self.dependent_equations for v in _variables_in(equation)):
             lines += ["", *self._suspects_text(max_names)]
+        if self.explanation.numeric and self.explanation.stored_zeros:
+            lines += ["", "Zeros are derivatives at the current values; others may do better."]
         if self.n_inequalities:
             are = "constraint is" if self.n_inequalities == 1 else "constraints are"
             lines += ["", f"{self.n_inequalities:,} inequality {are} left out."]
@@ -109,10 +111,11 @@ class ModelExplanation:
         if hidden := len(families) - len(lines):
             lines.append(f"  and {hidden:,} more families")
         if len(self.suspects) == 1:
-            return ["Unfixing this variable raises the rank; is it fixed by mistake?", *lines]
+            return ["Unfixing this variable raises the rank. Is it fixed by mistake?", *lines]
         return [
-            f"Unfixing any one of these {len(self.suspects):,} fixed variables raises the rank by 1;",
-            "one of them may be fixed by mistake:",
+            f"These {len(self.suspects):,} fixed variables occur in them, and one of them may be fixed "
+            "by mistake:",
+            "any of them, unfixed, raises the rank by one.",
             *lines,
         ]
 
@@ -174,14 +177,26 @@ def explain_model(
     >>> import pyomo.environ as pyo
     >>> from sparsematch.pyomo import explain_model
     >>> m = pyo.ConcreteModel()
-    >>> m.flow = pyo.Var(["feed", "top", "bottom"], initialize=1.0)
-    >>> m.split = pyo.Constraint(expr=m.flow["top"] == 0.6 * m.flow["feed"])
-    >>> m.balance = pyo.Constraint(
-    ...     expr=m.flow["feed"] == m.flow["top"] + m.flow["bottom"]
-    ... )
-    >>> m.flow["feed"].fix(10)
-    >>> m.flow["bottom"].fix(4)
-    >>> print(explain_model(m).text())
+    >>> m.feed, m.top, m.bottom = pyo.Var(), pyo.Var(), pyo.Var()
+    >>> m.split = pyo.Constraint(expr=m.top == 0.6 * m.feed)
+    >>> m.balance = pyo.Constraint(expr=m.feed == m.top + m.bottom)
+    >>> m.feed.fix(10)
+    >>> m.bottom.fix(4)
+    >>> why = explain_model(m)
+    >>> print(why)
+    Full structural rank, but not square: 2 equations, 1 variable, rank 1 for almost all values.
+    <BLANKLINE>
+    Over-determined: 2 equations with only 1 variable between them
+      equations: split, balance
+      variables: top
+      to do: drop one of these equations (any will do), or bring another variable into one of them
+    <BLANKLINE>
+    These 2 fixed variables occur in them, and one of them may be fixed by mistake:
+    any of them, unfixed, raises the rank by one.
+      feed
+      bottom
+    >>> [variable.name for variable in why.suspects]
+    ['feed', 'bottom']
     """
     equations, n_inequalities = _equations(model)
     members = [_variables_in(equation) for equation in equations]
@@ -260,7 +275,7 @@ def _suspects(
     if why.overdetermined:
         rows = why.overdetermined.rows.tolist()
         return tuple({id(v): v for i in rows for v in members[i] if v.fixed}.values())
-    found = {}
+    found: dict[int, Any] = {}
     for dependence in why.numbers.equations if why.numbers else ():
         rows = dependence.indices.tolist()
         fixed = list({id(v): v for i in rows for v in members[i] if v.fixed}.values())

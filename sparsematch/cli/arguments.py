@@ -171,7 +171,9 @@ def _options() -> dict[str, Keywords]:
         },
         "--row-names": text("NAMES", lines.format("rows (equations)")),
         "--col-names": text("NAMES", lines.format("columns (variables)")),
-        "--pieces": count(_at_least(1), 3, "conflicts or dependences of each kind to show (default 3)"),
+        "--pieces": count(
+            _at_least(1), 3, "conflicts or dependences of each kind to show (default 3)"
+        ),
         "--unweighted": flag("all edges weigh the same"),
         "--symmetrize": flag(
             "accept a matrix that is not symmetric: the larger of two entries counts"
