@@ -112,10 +112,10 @@ class ModelExplanation:
             lines.append(f"  and {hidden:,} more families")
         if len(self.suspects) == 1:
             return ["Unfixing this variable raises the rank. Is it fixed by mistake?", *lines]
+        total = f"{len(self.suspects):,}"
         return [
-            f"These {len(self.suspects):,} fixed variables occur in them, and one of them may be fixed "
-            "by mistake:",
-            "any of them, unfixed, raises the rank by one.",
+            f"These {total} fixed variables occur in them: any one, unfixed, raises the",
+            "rank by one. One of them may be fixed by mistake:",
             *lines,
         ]
 
@@ -191,8 +191,8 @@ def explain_model(
       variables: top
       to do: drop one of these equations (any will do), or bring another variable into one of them
     <BLANKLINE>
-    These 2 fixed variables occur in them, and one of them may be fixed by mistake:
-    any of them, unfixed, raises the rank by one.
+    These 2 fixed variables occur in them: any one, unfixed, raises the
+    rank by one. One of them may be fixed by mistake:
       feed
       bottom
     >>> [variable.name for variable in why.suspects]
