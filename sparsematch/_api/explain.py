@@ -4,7 +4,6 @@ from __future__ import annotations  # readable names in help()
 
 from collections.abc import Iterable, Mapping
 from contextlib import suppress
-from numbers import Real
 from typing import Any
 
 import numpy as np
@@ -49,10 +48,10 @@ def explain_singularity(
     set of equations with one variable less than there are equations, such that no smaller choice of
     them has too few. Dropping any one of them resolves it.
 
-    With `numeric`, a square matrix that is structurally nonsingular is factorised. If it is singular
-    all the same, combinations of equations that vanish are given, and combinations along which
-    variables may change and no equation notices: as few equations, or variables, as possible in
-    each. Nothing is named that does not vanish in `A` itself, to the tolerance.
+    With `numeric`, a square matrix that is structurally nonsingular is factorised. If it is
+    singular all the same, combinations of equations that vanish are given, and combinations along
+    which variables may change and no equation notices: of few members, none of which can be left
+    out. Nothing is named that does not vanish in `A` itself, to the tolerance.
 
     Parameters
     ----------
@@ -168,7 +167,7 @@ def _numbers(A: Any, tolerance: float) -> NumericalDefects:
 
 
 def _check_tolerance(tolerance: Any) -> None:
-    if isinstance(tolerance, bool) or not isinstance(tolerance, Real):
+    if isinstance(tolerance, bool) or not isinstance(tolerance, float | int | np.floating):
         raise wrong_type("tolerance", tolerance, "a number")
     if not 0 < tolerance < 1:
         raise ValueError(f"tolerance is {tolerance}, but must be between 0 and 1")

@@ -17,6 +17,7 @@ from sparsematch._types.singularity import (
 from sparsematch._types.wording import Line, Wording
 
 _ROUNDING = 1e-13  # a residual: what vanishes up to this may vanish exactly; n = 1e4 adds up to it
+_TINY = 1e-3  # a coefficient, of 1: solutions lose three digits where it alone is chosen
 _DIGITS = 16  # that a double has, about
 
 
@@ -72,9 +73,16 @@ def _dependences(all_of_them: Sequence[Dependence], wording: Wording) -> list[Li
     rest = "or correct a coefficient;" if over else "or write an equation that notices the change"
     last = "unless the right-hand sides cancel as well, there is no solution" if over else ""
     if len(all_of_them) == 1:
-        lines.append(f"  to do: {one} one of these {noun}s (any will do), {rest}")
+        lines.append(f"  to do: {one} one of these {noun}s ({_which(all_of_them[0])}), {rest}")
         return [*lines, f"         {last}"] if over else lines
     return [*lines, f"         {rest} {last}".rstrip()]
+
+
+def _which(one: Dependence) -> str:
+    """Say which member to choose: one of a tiny coefficient leaves the matrix nearly singular."""
+    if np.abs(one.coefficients).min() >= _TINY:
+        return "any will do"
+    return f"best one that {'counts' if one.side == 'rows' else 'changes'} much"
 
 
 def _describe(one: Dependence, wording: Wording, indent: int) -> list[Line]:
@@ -109,10 +117,12 @@ def _equation(one: Dependence, names: Names, most: int, indent: int) -> Combinat
 
 def _changes(one: Dependence, names: Names, most: int) -> str:
     """List by how much each variable changes."""
-    values = readable(one.coefficients)
-    if values[0].real < 0:
+    values, order = readable(one.coefficients), np.arange(one.size)
+    if one.size > most:  # the largest, as they matter most
+        order = np.argsort(-np.abs(values), kind="stable")[:most]
+    if values[order[0]].real < 0:
         values = -values
-    shown = zip(one.indices[:most].tolist(), values[:most], strict=True)
+    shown = zip(one.indices[order].tolist(), values[order], strict=True)
     words = ", ".join(f"{names.of(k)} by {number(value)}" for k, value in shown)
     return words + (f" and {one.size - most:,} more" if one.size > most else "")
 
@@ -162,6 +172,9 @@ def _blocks(found: NumericalDefects, wording: Wording) -> list[Line]:
         return []
     lacking = sum(block.deficiency for block in blocks)
     lack = found.n - found.rank
+    if len(blocks) == 1 and lacking == lack:
+        which = f"diagonal block {blocks[0].number} of the block triangular form (counted from 0)"
+        return [f"Where: in {which}, {_block_words(blocks[0])}"]
     lines: list[Line] = [_title(blocks)]
     for block in blocks[: wording.most]:
         lines.append(f"  block {block.number}: {_block_words(block)}")
@@ -171,7 +184,8 @@ def _blocks(found: NumericalDefects, wording: Wording) -> list[Line]:
         lines.append(f"  and {hidden:,} more")
     if lacking > lack:
         lines += [
-            f"  Alone, these blocks lack {lacking:,} of the rank; with what couples them, {lack:,} only.",
+            f"  Alone, these blocks lack {lacking:,} of the rank; with what couples them, it is "
+            f"only {lack:,}.",
             "  Not all that is dependent or free in a block is so in the whole: go by the above.",
         ]
     return lines

@@ -288,11 +288,11 @@ def _remarks(why: Explanation) -> list[str]:
         rank = f"{why.rank_without_zeros:,} of {min(why.shape):,}"
         lines.append(f"{counted} the structural rank is {rank}.")
     if why.numeric and why.numbers is None:
-        lines.append("The values are looked at once the structure is in order.")
+        lines.append("The values are looked at once it is square, and its structure in order.")
     return lines
 
 
-def _part(part: DeficientPieces, wording: Wording) -> list[Line]:
+def _part(part: DeficientPieces, wording: Wording) -> list[str]:
     over = part.side == "rows"
     kind = "Over-determined" if over else "Under-determined"
     if part.rows.size + part.cols.size == sum(indices.size for indices in part[0].conflict):

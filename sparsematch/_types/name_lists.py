@@ -46,7 +46,8 @@ def _cut(groups: list[tuple[str, int]], total: int, most: int) -> str:
     words = ", ".join(name for name, _ in shown)
     if not hidden:
         return words
-    return f"{words} and {hidden:,} more" + (f" of {count(rest, 'kind')}" if rest < hidden else "")
+    kinds = f" of {count(rest, 'kind')}" if 0 < rest < hidden else ""
+    return f"{words} and {hidden:,} more{kinds}"
 
 
 def family(name: str) -> str:

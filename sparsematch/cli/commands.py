@@ -19,6 +19,7 @@ from sparsematch._engines.operations import DeviceCompilerOps
 from sparsematch._engines.registry import operations
 from sparsematch._io import UnreadableFile, read_matrix, read_names, read_stream
 from sparsematch._types.arrays import import_cupy
+from sparsematch._types.choices import ExplicitZeros
 from sparsematch.cli import ranks, summary
 from sparsematch.cli.outputs import STREAM, CannotProduce, check_outputs, print_written, write
 from sparsematch.cli.progress import Progress, make_progress
@@ -81,19 +82,13 @@ def btf(arguments: Namespace) -> int:
 
 
 def explain(arguments: Namespace) -> int:
-    """Say why a file's matrix is structurally singular."""
+    """Say why a file's matrix is singular, by its structure or by its numbers."""
     progress = make_progress(arguments.quiet)
     matrix = read(arguments, progress)
-    files, nouns = (arguments.row_names, arguments.col_names), ("rows", "columns")
-    names = [
-        read_names(name, size, noun) if name else None
-        for name, size, noun in zip(files, matrix.shape, nouns, strict=True)
-    ]
-    matching, run = _match(matrix, arguments, progress)
-    with progress.step("explain", "looking for conflicts"):
-        why = sparsematch.explain_singularity(
-            matrix, *names, matching=matching, workers=arguments.workers
-        )
+    names = _names(arguments, matrix)
+    zeros: ExplicitZeros = "drop" if arguments.numeric else "keep"
+    matching, run = _match(matrix, arguments, progress, zeros)
+    why = _explain(arguments, matrix, names, matching, zeros, progress)
     if arguments.plot:
         title = _title(arguments)
         _draw(arguments, progress, lambda: plot.spy_conflicts(matrix, why, title=title))
@@ -106,7 +101,41 @@ def explain(arguments: Namespace) -> int:
     elif wants_text(arguments):
         print(summary.explanation_text(fields, why.text(max_pieces=arguments.pieces)))
         print_written(arguments)
-    return _SINGULAR if arguments.check and why.is_singular else _DONE
+    singular = why.is_singular or why.is_numerically_singular
+    return _SINGULAR if arguments.check and singular else _DONE
+
+
+def _names(arguments: Namespace, matrix: Any) -> list[Any]:
+    """Read the files with the names of rows and columns, if there are any."""
+    files, nouns = (arguments.row_names, arguments.col_names), ("rows", "columns")
+    return [
+        read_names(name, size, noun) if name else None
+        for name, size, noun in zip(files, matrix.shape, nouns, strict=True)
+    ]
+
+
+def _explain(
+    arguments: Namespace,
+    matrix: Any,
+    names: list[Any],
+    matching: Any,
+    zeros: ExplicitZeros,
+    progress: Progress,
+) -> Any:
+    what = "dependences" if arguments.numeric else "conflicts"
+    with progress.step("explain", f"looking for {what}"):
+        try:
+            return sparsematch.explain_singularity(
+                matrix,
+                *names,
+                numeric=arguments.numeric,
+                tolerance=arguments.tolerance,
+                explicit_zeros=zeros,
+                matching=matching,
+                workers=arguments.workers,
+            )
+        except ValueError as error:  # a value that is not finite
+            raise CannotProduce(f"{arguments.file}: {error}") from None
 
 
 def demo(arguments: Namespace) -> int:
@@ -172,7 +201,9 @@ def _title(arguments: Namespace) -> str:
     return name.replace("$", r"\$")
 
 
-def _match(matrix: Any, arguments: Namespace, progress: Progress) -> tuple[Any, RunInfo]:
+def _match(
+    matrix: Any, arguments: Namespace, progress: Progress, zeros: ExplicitZeros = "keep"
+) -> tuple[Any, RunInfo]:
     with progress.step("match", f"matching {summary.size_words(matrix)}"):
         return sparsematch.maximum_transversal(
             matrix,
@@ -181,6 +212,7 @@ def _match(matrix: Any, arguments: Namespace, progress: Progress) -> tuple[Any, 
             workers=arguments.workers,
             rng=arguments.seed,
             return_info=True,
+            explicit_zeros=zeros,
         )
 
 

@@ -173,6 +173,9 @@ def one_line(fields: dict[str, Any]) -> str:
     for part in ("overdetermined", "underdetermined"):
         if part in fields and fields[part]["n_pieces"]:
             words += f", {_count(fields[part]['n_pieces'], 'conflict')} {part[:-10]}-determined"
+    if found := fields.get("numbers"):
+        singular = f"numerically SINGULAR, rank {found['rank']:,}"
+        words += f", {singular if found['singular'] else 'numerically nonsingular'}"
     return words
 
 
