@@ -15,6 +15,6 @@ for i, j, susceptance in lines:
     L[i, j] -= susceptance
     L[j, i] -= susceptance
 A = L.tocsr()[2:, 2:]  # bus 1 is the slack
-names = [f"power at {bus}" for bus in range(2, 10)], [f"angle {bus}" for bus in range(2, 10)]
+names = [f"bus {bus}" for bus in range(2, 10)], [f"angle{bus}" for bus in range(2, 10)]
 why = explain_singularity(A, *names, numeric=True)
 spy_conflicts(A, why, title="an island without slack", figure=plt.figure(figsize=(10, 3.9)))
