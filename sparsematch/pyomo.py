@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
 from sparsematch import Explanation, explain_singularity
-from sparsematch._types.name_lists import family
+from sparsematch._types.name_lists import Names, family
 from sparsematch._types.singularity import Dependence
 
 __all__ = ["ModelExplanation", "explain_model"]
@@ -89,7 +89,8 @@ class ModelExplanation:
         lines = [self.explanation.text(max_pieces=max_pieces, max_names=max_names)]
         if any(v.fixed for equation in self.dependent_equations for v in _variables_in(equation)):
             lines += ["", *self._suspects_text(max_names)]
-        if self.explanation.numeric and self.explanation.stored_zeros:
+        wrong = bool(self.dependent_equations or self.free_variables)
+        if wrong and self.explanation.numeric and self.explanation.stored_zeros:
             lines += ["", "Zeros are derivatives at the current values; others may do better."]
         if self.n_inequalities:
             are = "constraint is" if self.n_inequalities == 1 else "constraints are"
@@ -241,12 +242,11 @@ def _jacobian(
     """Return the derivatives of each equation by the unfixed variables in it."""
     without = {id(v): v for occurring in members for v in occurring if v.value is None}
     if without:
-        first = ", ".join(v.name for v in list(without.values())[:12])
-        dots = ", ..." if len(without) > 12 else ""
-        verb = "variable in the equations has" if len(without) == 1 else "of these have"
+        names = Names(tuple(v.name for v in without.values()), "variable")
+        have = "variable in the equations has" if len(without) == 1 else "in the equations have"
         raise ValueError(
-            f"numeric=True needs the values of all variables; {len(without):,} {verb} none: "
-            f"{first}{dots}"
+            f"numeric=True needs the values of all variables; {len(without):,} {have} none: "
+            + names.list(np.arange(len(without)), 12)
         )
     rows = [_derivatives(*row) for row in zip(equations, unfixed, strict=True)]
     return np.array([value for row in rows for value in row], np.float64)
