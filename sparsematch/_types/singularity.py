@@ -1,5 +1,6 @@
 """Why a matrix is numerically singular: combinations of rows and of columns that vanish."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -146,5 +147,36 @@ class NumericalDefects:
         """Whether the rank is less than the number of rows."""
         return self.rank < self.n
 
+    @property
+    def one_choice(self) -> tuple[IndexArray, IndexArray]:
+        """Equations (rows) and variables (columns), one choice of many, that resolve all of it.
+
+        With an equation that fixes variable ``cols[k]`` in the place of equation ``rows[k]``, for
+        all k, the matrix is nonsingular.
+        """
+        return one_of_each(self.equations), one_of_each(self.variables)
+
     def __repr__(self) -> str:
         return f"NumericalDefects({self.n}x{self.n}, rank {self.rank}, {len(self.blocks)} blocks)"
+
+
+def one_of_each(dependences: Sequence[Dependence]) -> IndexArray:
+    """Return a member of each dependence, such that without these the others are independent.
+
+    Dependences may share members, so that not any choice will do: each is made on what is left of a
+    dependence once those chosen before are eliminated from it. Time: O(k^2 members) for k of them.
+    """
+    if not dependences:
+        return np.empty(0, np.intp)
+    members = np.unique(np.concatenate([each.indices for each in dependences]))
+    dtype = np.result_type(*(each.coefficients for each in dependences))
+    left = np.zeros((len(dependences), members.size), dtype)
+    for row, each in zip(left, dependences, strict=True):
+        row[np.searchsorted(members, each.indices)] = each.coefficients
+    chosen = []
+    for k, row in enumerate(left):
+        place = int(np.argmax(np.abs(row)))
+        if row[place]:
+            left[k + 1 :] -= np.outer(left[k + 1 :, place] / row[place], row)
+            chosen.append(members[place])
+    return np.array(chosen, members.dtype)

@@ -22,7 +22,9 @@ _EXIT_STATUS = (
     "exit status: 0 done; {}2 wrong usage; 3 the matrix file cannot be read; 4 the result cannot "
     "be produced; 130 interrupted"
 )
-_WITH_CHECK = "1 structurally singular, with --check; "
+_WITH_CHECK = "1 {}singular, with --check; "
+#: Further spellings.
+_SHORTER = {"--row-names": ("--rows",), "--col-names": ("--cols",)}
 
 
 class _Version(argparse.Action):
@@ -43,13 +45,14 @@ def build_parser() -> argparse.ArgumentParser:
         description=(
             "Maximum transversals, structural rank and block triangular form of sparse matrices."
         ),
-        epilog=_EXIT_STATUS.format(_WITH_CHECK),
+        epilog=_EXIT_STATUS.format(_WITH_CHECK.format("structurally ")),
     )
     parser.add_argument("--version", action=_Version, nargs=0, help="versions, and what there is")
     adders = parser.add_subparsers(metavar="COMMAND", required=True)
     known = _options()
     for name, (function, summary, options) in (_matrix_commands() | _other_commands()).items():
-        status = _WITH_CHECK if "--check" in options else ""
+        how = "structurally or numerically " if "--numeric" in options else "structurally "
+        status = _WITH_CHECK.format(how) if "--check" in options else ""
         command = adders.add_parser(
             name,
             help=summary,
@@ -58,7 +61,7 @@ def build_parser() -> argparse.ArgumentParser:
         )
         command.set_defaults(command=function, name=name)
         for option, changes in options.items():
-            command.add_argument(option, **known[option] | changes)
+            command.add_argument(option, *_SHORTER.get(option, ()), **known[option] | changes)
     return parser
 
 
@@ -70,7 +73,8 @@ def _matrix_commands() -> dict[str, Command]:
     note = "exact engine (default auto; none: the initialisation alone, only maximal)"
     alone = {"--method": {"choices": _choices("exact", "auto", "none"), "help": note}}
     mates, form = "row_mate, col_mate and permutation", "permutations and block boundaries"
-    named = _plain("files", "--row-names", "--col-names", "--pieces")
+    named = _plain("files", "--numeric", "--tolerance", "--row-names", "--col-names", "--pieces")
+    either = {"--check": {"help": "exit with status 1 if singular, with --numeric in numbers too"}}
     pictures = _picture("before and after"), _picture("the matrix and its shortest conflicts")
     return {
         "rank": (commands.rank, "structural rank of the matrix in FILE", files | report | check),
@@ -86,8 +90,8 @@ def _matrix_commands() -> dict[str, Command]:
         ),
         "explain": (
             commands.explain,
-            "why a matrix is structurally singular, in your own names",
-            named | files | report | check | pictures[1],
+            "why a matrix is singular, in your own names",
+            named | files | report | either | pictures[1],
         ),
     }
 
@@ -158,9 +162,18 @@ def _options() -> dict[str, Keywords]:
         "--check": flag("exit with status 1 if structurally singular"),
         "--save": _output(".npz", "arrays"),
         "--plot": text("OUT.png", "picture"),
+        "--numeric": flag("look at the values, too: which rows and columns depend on each other"),
+        "--tolerance": {
+            "type": _tolerance,
+            "default": 1e-10,
+            "metavar": "X",
+            "help": "of --numeric: what vanishes up to X, relative to its terms (default 1e-10)",
+        },
         "--row-names": text("NAMES", lines.format("rows (equations)")),
         "--col-names": text("NAMES", lines.format("columns (variables)")),
-        "--pieces": count(_at_least(1), 3, "conflicts of each kind to show (default 3)"),
+        "--pieces": count(
+            _at_least(1), 3, "conflicts or dependences of each kind to show (default 3)"
+        ),
         "--unweighted": flag("all edges weigh the same"),
         "--symmetrize": flag(
             "accept a matrix that is not symmetric: the larger of two entries counts"
@@ -219,6 +232,16 @@ def _seed(text: str) -> int:
     if seed < 0:
         raise argparse.ArgumentTypeError(f"{seed} is negative: a seed is 0 or more")
     return seed
+
+
+def _tolerance(text: str) -> float:
+    try:
+        tolerance = float(text)
+    except ValueError:
+        raise argparse.ArgumentTypeError(f"{text!r} is not a number") from None
+    if not 0 < tolerance < 1:
+        raise argparse.ArgumentTypeError(f"{text} is not between 0 and 1")
+    return tolerance
 
 
 def _node_count(text: str) -> int:
