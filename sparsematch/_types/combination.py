@@ -32,7 +32,7 @@ class Combination:
 
     def sum(self) -> str:
         """Return the terms alone."""
-        return self._join(" x ", _bracketed)
+        return self._join(" x ", bracketed)
 
     def latex(self) -> str:
         r"""Return it as mathematics, for which ``\text`` of amsmath is needed."""
@@ -114,7 +114,7 @@ def _rounded(values: NDArray[Any], unit: int) -> NDArray[Any]:
     return np.where(np.abs(values - near) <= _EXACT * np.abs(values), near, values)
 
 
-def _bracketed(name: str) -> str:
+def bracketed(name: str) -> str:
     """Return a name in parentheses if it looks like a formula itself."""
     outside = _INSIDE.sub("", name)
     return f"({name})" if any(sign in outside for sign in "=+-*/<>") else name

@@ -119,10 +119,10 @@ def _changes(one: Dependence, names: Names, most: int) -> str:
     """List by how much each variable changes."""
     values, order = readable(one.coefficients), np.arange(one.size)
     if one.size > most:  # the largest, as they matter most
-        order = np.argsort(-np.abs(values), kind="stable")[:most]
+        order = np.argsort(-np.abs(values), kind="stable")
     if values[order[0]].real < 0:
         values = -values
-    shown = zip(one.indices[order].tolist(), values[order], strict=True)
+    shown = zip(one.indices[order[:most]].tolist(), values[order[:most]], strict=True)
     words = ", ".join(f"{names.of(k)} by {number(value)}" for k, value in shown)
     return words + (f" and {one.size - most:,} more" if one.size > most else "")
 
@@ -141,7 +141,7 @@ def _pair(one: Dependence) -> tuple[int, int, Any]:
 
 
 def _multiple(i: int, j: int, factor: Any, names: Names) -> str:
-    """Say that row or column `j` is so many times the other."""
+    """Say that row or column `j` is a multiple of the other."""
     value, first, second = number(factor), names.of(i), names.of(j)
     if value == "1":
         return f"{second} is the same as {first}"
@@ -172,7 +172,7 @@ def _blocks(found: NumericalDefects, wording: Wording) -> list[Line]:
         return []
     lacking = sum(block.deficiency for block in blocks)
     lack = found.n - found.rank
-    if len(blocks) == 1 and lacking == lack:
+    if len(blocks) == 1 and lacking == lack > 0:
         which = f"diagonal block {blocks[0].number} of the block triangular form (counted from 0)"
         return [f"Where: in {which}, {_block_words(blocks[0])}"]
     lines: list[Line] = [_title(blocks)]

@@ -67,7 +67,7 @@ def build_parser() -> argparse.ArgumentParser:
 
 def _matrix_commands() -> dict[str, Command]:
     """Return the commands for any matrix."""
-    files = _plain("files", "--method", "--init", "--workers", "--seed")
+    files = _plain("files", "--method", "--init", "--workers", "--seed", "--drop-zeros")
     report = _plain("--json", "--quiet")
     check, save = _plain("--check"), _plain("--save")
     note = "exact engine (default auto; none: the initialisation alone, only maximal)"
@@ -156,6 +156,7 @@ def _options() -> dict[str, Keywords]:
         "--init": engine(inits, "heuristic for the initialisation (default auto)"),
         "--workers": count(_workers, 1, "threads, -1 for all the cores (default 1)"),
         "--seed": count(_seed, None, "seed of random starts"),
+        "--drop-zeros": flag("drop stored zeros, which count as entries otherwise"),
         "--json": flag("one JSON object on standard output, for programs"),
         "--arrays": flag("like --json, with the arrays"),
         "--quiet": flag("no summary and no progress, only errors (and --json)"),

@@ -23,6 +23,7 @@ from sparsematch._types.choices import ExplicitZeros
 from sparsematch.cli import ranks, summary
 from sparsematch.cli.outputs import STREAM, CannotProduce, check_outputs, print_written, write
 from sparsematch.cli.progress import Progress, make_progress
+from sparsematch.cli.zeros import StoredZeros, set_aside
 
 __all__ = ["btf", "demo", "explain", "match", "print_json", "rank", "read", "wants_text", "warm_up"]
 
@@ -32,20 +33,22 @@ _DONE, _SINGULAR = 0, 1
 def rank(arguments: Namespace) -> int:
     """Structural rank of a file's matrix."""
     progress = make_progress(arguments.quiet)
-    matrix = read(arguments, progress)
+    matrix, zeros = _read(arguments, progress)
     matching, run = _match(matrix, arguments, progress)
     fields = summary.rank_fields(arguments.file, matrix, matching)
+    fields |= zeros.fields(arguments, matrix, fields, progress)
     return _finish(arguments, fields, run, progress, {})
 
 
 def match(arguments: Namespace) -> int:
     """Maximum transversal of a file's matrix."""
     progress = make_progress(arguments.quiet)
-    matrix = read(arguments, progress)
+    matrix, zeros = _read(arguments, progress)
     matching, run = _match(matrix, arguments, progress)
     maximum = arguments.method != "none"
     describe = summary.match_fields if ranks.communicator() is None else ranks.match_fields
     fields = describe(arguments.file, matrix, matching, maximum=maximum)
+    fields |= zeros.fields(arguments, matrix, fields, progress)
     arrays = _mates(arguments, matching)
     return _finish(arguments, fields, run, progress, arrays)
 
@@ -66,7 +69,7 @@ def _mates(arguments: Namespace, matching: Any) -> dict[str, Any]:
 def btf(arguments: Namespace) -> int:
     """Block triangular form of a file's matrix."""
     progress = make_progress(arguments.quiet)
-    matrix = read(arguments, progress)
+    matrix, zeros = _read(arguments, progress)
     matching, run = _match(matrix, arguments, progress)
     with progress.step("blocks", "finding the blocks"):
         form: Any = sparsematch.block_triangular_form(
@@ -74,9 +77,11 @@ def btf(arguments: Namespace) -> int:
         )
     if isinstance(form, DistributedBlockForm):
         fields = ranks.block_fields(arguments.file, matrix, form)
+        fields |= zeros.fields(arguments, matrix, fields, progress)
         arrays = _block_arrays(form.gather()) if arguments.arrays or arguments.save else {}
         return _finish(arguments, fields, run, progress, arrays)
     fields = summary.block_fields(arguments.file, matrix, form)
+    fields |= zeros.fields(arguments, matrix, fields, progress)
     _plot(arguments, matrix, form, _title(arguments), progress)
     return _finish(arguments, fields, run, progress, _block_arrays(form))
 
@@ -86,14 +91,18 @@ def explain(arguments: Namespace) -> int:
     progress = make_progress(arguments.quiet)
     matrix = read(arguments, progress)
     names = _names(arguments, matrix)
-    zeros: ExplicitZeros = "drop" if arguments.numeric else "keep"
+    zeros: ExplicitZeros = "drop" if arguments.numeric or arguments.drop_zeros else "keep"
+    entries, stored = set_aside(arguments, matrix, zeros == "drop")
     matching, run = _match(matrix, arguments, progress, zeros)
     why = _explain(arguments, matrix, names, matching, zeros, progress)
     if arguments.plot:
         title = _title(arguments)
-        _draw(arguments, progress, lambda: plot.spy_conflicts(matrix, why, title=title))
+        _draw(arguments, progress, lambda: plot.spy_conflicts(entries, why, title=title))
     fields = {"command": "explain", **summary.rank_fields(arguments.file, matrix, matching)}
-    fields |= why.to_dict(max_pieces=arguments.pieces) | summary.run_fields(run, progress.seconds)
+    fields |= why.to_dict(max_pieces=arguments.pieces)
+    rank = fields.pop("rank_without_zeros")  # None if there are no zeros, or none any more
+    fields |= stored.described(fields, why.structural_rank if rank is None else rank)
+    fields |= summary.run_fields(run, progress.seconds)
     if arguments.json:
         print_json(fields, brief=arguments.brief)
     elif wants_text(arguments) and arguments.brief:
@@ -191,6 +200,11 @@ def read(arguments: Namespace, progress: Progress) -> Any:
             return read_stream(sys.stdin.buffer)
     with progress.step("read", f"reading {Path(arguments.file).name}"):
         return read_matrix(arguments.file)
+
+
+def _read(arguments: Namespace, progress: Progress) -> tuple[Any, StoredZeros]:
+    """Read the matrix file, and count its stored zeros, or drop them."""
+    return set_aside(arguments, read(arguments, progress), arguments.drop_zeros)
 
 
 def _title(arguments: Namespace) -> str:

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from sparsematch import Dependence, Explanation, explain_singularity
 from sparsematch._input.matrix import checked
-from sparsematch._types.combination import number, readable
+from sparsematch._types.combination import bracketed, number, readable
 from sparsematch._types.sparse_like import SparseLike
 from sparsematch.plot.cells import (
     COUNTABLE,
@@ -143,7 +143,7 @@ def _worth_seeing(why: Explanation, entries: Any) -> list[_Group]:
     parts = why.overdetermined, why.underdetermined
     over, under = (part[part.n_empty : part.n_empty + 2] for part in parts)
     chosen = over[:1] + under[:1] if over and under else over + under
-    return [_Group(piece.side, *piece.conflict) for piece in chosen]
+    return [_Group(piece.side, piece.conflict.rows, piece.conflict.cols) for piece in chosen]
 
 
 def _of_dependence(one: Dependence, entries: Any) -> _Group:
@@ -153,7 +153,8 @@ def _of_dependence(one: Dependence, entries: Any) -> _Group:
     lines = (entries.row, entries.col)[side]
     others = np.unique((entries.col, entries.row)[side][inside[lines] >= 0])
     both = (one.indices, others) if side == 0 else (others, one.indices)
-    return _Group(one.side, *both, readable(one.coefficients))
+    factors = readable(one.coefficients)
+    return _Group(one.side, *both, -factors if factors[0].real < 0 else factors)
 
 
 def _panels(shape: tuple[int, int], groups: list[_Group], figure: Any) -> tuple[Any, ...]:
@@ -229,7 +230,8 @@ def _draw_group(ax: Any, entries: Any, why: Explanation, group: _Group) -> None:
         names = [name(k) for k in members[places].tolist()]
         if group.factors is not None and side == group.side:
             factors = group.factors[places]
-            names = [f"{number(x)} x {name}" for x, name in zip(factors, names, strict=True)]
+            terms = zip(factors, names, strict=True)
+            names = [f"{number(x)} x {bracketed(name)}" for x, name in terms]
         _write_names(axis, places, names)
         axis.set_tick_params(labelsize=8)
     ax.xaxis.set_tick_params(rotation=45 if shape[1] <= 3 else 90)
