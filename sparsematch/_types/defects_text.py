@@ -5,6 +5,7 @@ from typing import Any
 
 import numpy as np
 
+from sparsematch._types.arrays import IndexArray
 from sparsematch._types.combination import Combination, combination, number, readable
 from sparsematch._types.name_lists import Names, count
 from sparsematch._types.singularity import (
@@ -12,7 +13,6 @@ from sparsematch._types.singularity import (
     NumericalDefects,
     ParallelPair,
     SingularBlock,
-    one_of_each,
 )
 from sparsematch._types.wording import Line, Wording
 
@@ -37,10 +37,11 @@ def headline(found: NumericalDefects) -> str:
 
 def account(found: NumericalDefects, wording: Wording) -> list[Line]:
     """Return the lines below the headline; an empty one separates the paragraphs."""
+    rows, cols = found.one_choice
     paragraphs = [
-        _dependences(found.equations, wording),
-        _dependences(found.variables, wording),
-        _repair(found, wording),
+        _dependences(found.equations, rows, wording),
+        _dependences(found.variables, cols, wording),
+        _repair(rows, cols, wording),
         _blocks(found, wording),
         _parallel(found, "rows", wording),
         _parallel(found, "columns", wording),
@@ -48,7 +49,9 @@ def account(found: NumericalDefects, wording: Wording) -> list[Line]:
     return [line for paragraph in paragraphs if paragraph for line in ("", *paragraph)]
 
 
-def _dependences(all_of_them: Sequence[Dependence], wording: Wording) -> list[Line]:
+def _dependences(
+    all_of_them: Sequence[Dependence], chosen: IndexArray, wording: Wording
+) -> list[Line]:
     """Describe the dependences of one side, each by what it says, and what to do."""
     if not all_of_them:
         return []
@@ -67,7 +70,6 @@ def _dependences(all_of_them: Sequence[Dependence], wording: Wording) -> list[Li
             lines += [f"  {place}. {words}", *details]
         if (hidden := len(all_of_them) - wording.most) > 0:
             lines.append(f"  and {hidden:,} more, none of fewer {noun}s")
-        chosen = one_of_each(all_of_them)
         names = wording.names(all_of_them[0].side).list(chosen, wording.most_names)
         lines.append(f"  to do: {one} one {noun} of each, for example {names},")
     rest = "or correct a coefficient;" if over else "or write an equation that notices the change"
@@ -150,9 +152,8 @@ def _multiple(i: int, j: int, factor: Any, names: Names) -> str:
     return f"{second} is {value} x {first}"
 
 
-def _repair(found: NumericalDefects, wording: Wording) -> list[Line]:
+def _repair(rows: IndexArray, cols: IndexArray, wording: Wording) -> list[Line]:
     """Say what makes the matrix nonsingular: equations for variables that are free."""
-    rows, cols = found.one_choice
     if not rows.size or rows.size != cols.size:
         return []
     first = zip(rows[:3].tolist(), cols[:3].tolist(), strict=True)

@@ -9,6 +9,8 @@ from numpy.typing import NDArray
 
 from sparsematch._types.arrays import IndexArray
 
+_OUTSIDE = 0.1  # a coefficient outside the singular blocks over one inside that is as good a choice
+
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class Dependence:
@@ -154,14 +156,20 @@ class NumericalDefects:
         With an equation that fixes variable ``cols[k]`` in the place of equation ``rows[k]``, for
         all k, the matrix is nonsingular.
         """
-        return one_of_each(self.equations), one_of_each(self.variables)
+        none = np.empty(0, np.intp)
+        rows = np.concatenate([none, *(block.rows for block in self.blocks)])
+        cols = np.concatenate([none, *(block.cols for block in self.blocks)])
+        return one_of_each(self.equations, rows), one_of_each(self.variables, cols)
 
     def __repr__(self) -> str:
         return f"NumericalDefects({self.n}x{self.n}, rank {self.rank}, {len(self.blocks)} blocks)"
 
 
-def one_of_each(dependences: Sequence[Dependence]) -> IndexArray:
+def one_of_each(dependences: Sequence[Dependence], preferred: IndexArray) -> IndexArray:
     """Return a member of each dependence, such that without these the others are independent.
+
+    A large one, and rather one of `preferred`, the singular blocks: what is outside follows from
+    them.
 
     Dependences may share members, so that not any choice will do: each is made on what is left of a
     dependence once those chosen before are eliminated from it. Time: O(k^2 members) for k of them.
@@ -173,9 +181,10 @@ def one_of_each(dependences: Sequence[Dependence]) -> IndexArray:
     left = np.zeros((len(dependences), members.size), dtype)
     for row, each in zip(left, dependences, strict=True):
         row[np.searchsorted(members, each.indices)] = each.coefficients
+    weights = np.where(np.isin(members, preferred), 1, _OUTSIDE)
     chosen = []
     for k, row in enumerate(left):
-        place = int(np.argmax(np.abs(row)))
+        place = int(np.argmax(weights * np.abs(row)))
         if row[place]:
             left[k + 1 :] -= np.outer(left[k + 1 :, place] / row[place], row)
             chosen.append(members[place])
