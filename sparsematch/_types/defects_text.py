@@ -156,13 +156,14 @@ def _repair(rows: IndexArray, cols: IndexArray, wording: Wording) -> list[Line]:
     """Say what makes the matrix nonsingular: equations for variables that are free."""
     if not rows.size or rows.size != cols.size:
         return []
-    first = zip(rows[:3].tolist(), cols[:3].tolist(), strict=True)
-    pairs = [f"{wording.cols.of(j)} in the place of {wording.rows.of(i)}" for i, j in first]
-    more = f" and {rows.size - len(pairs):,} more" if rows.size > len(pairs) else ""
+    if rows.size > 1:
+        return [
+            "To make it nonsingular, do both: drop those equations, fix those variables instead."
+        ]
+    fixed, dropped = wording.cols.of(int(cols[0])), wording.rows.of(int(rows[0]))
     return [
-        "To make it nonsingular, fix a free variable in the place of a dependent equation"
-        f"{', for each' if rows.size > 1 else ''}:",
-        f"for example {', '.join(pairs)}{more}.",
+        "To make it nonsingular, fix a free variable in the place of a dependent equation:",
+        f"for example {fixed} in the place of {dropped}.",
     ]
 
 

@@ -164,6 +164,14 @@ def test_check_of_numbers(numbers, capsys):
         assert "argument --tolerance" in capsys.readouterr().err
 
 
+def test_a_file_without_values(numbers, capsys):
+    scipy.io.mmwrite(numbers / "pattern.mtx", FLOATING, field="pattern")
+    assert main(["explain", str(numbers / "pattern.mtx"), "--numeric"]) == 0
+    assert (
+        "All values are 1, as are those of a file that holds a pattern" in capsys.readouterr().out
+    )
+
+
 def test_numbers_of_several_files(numbers, capsys):
     files = [str(numbers / f"{name}.npz") for name in ("floating", "nan", "zeros")]
     assert main(["explain", "--numeric", *files]) == 4

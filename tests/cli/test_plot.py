@@ -262,6 +262,16 @@ def test_dependences_are_drawn_with_their_factors_and_values():
     assert legend_of(figure) == ["dependent: 2 equations", "free: 3 variables"]
 
 
+def test_all_dependences_are_marked_and_the_first_is_drawn():
+    A = sp.csr_array([[1, 2, 0, 0], [2, 4, 0, 0], [0, 0, 1, 1], [0, 0, 1, 1]])
+    figure = spy_conflicts(A, explain_singularity(A, numeric=True))
+    whole, dependent, free = figure.axes
+    assert dependent.get_title() == "2 equations, dependent (1 of 2)"
+    assert free.get_title() == "2 variables, free (1 of 2)"
+    assert strips_of(whole) == [[0, 1, 2, 3]] * 2
+    assert legend_of(figure) == ["dependent: 4 equations", "free: 4 variables"]
+
+
 def test_a_large_dependence_is_drawn_and_nonsingular_numbers_are_said():
     n = 40
     path = sp.diags_array([-np.ones(n - 1), -np.ones(n - 1)], offsets=[-1, 1], shape=(n, n))

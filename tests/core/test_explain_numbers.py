@@ -182,7 +182,7 @@ def test_long_ones_are_cut(monkeypatch):
     variables = (dependence("columns", range(31, 60), np.linspace(1e-5, 1, 29)),) * 2
     why = explained(monkeypatch, defects(60, equations, variables), named)
     text = str(why)
-    assert "     balance[*] (30) - feed = 0\n" in text
+    assert "     sum of balance[*] (30) - feed = 0\n" in text
     assert " and 48 more = 0\n" in text
     assert "changes: x28 by 1, x27 by 0.9643, " in text
     assert " and 17 more\n" in text
