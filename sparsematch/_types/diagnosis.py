@@ -1,6 +1,7 @@
 """What to expect of a linear system: rank, blocks, scaling, and the digits of a solution."""
 
 from dataclasses import asdict, dataclass, field
+from math import isfinite
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -234,7 +235,7 @@ class Diagnosis:
             ],
             "digits": None if self.digits is None else self.digits.tolist(),
             "vanishing": self.vanishing.tolist(),
-            "backward_error": self.backward_error,
+            "backward_error": self.backward_error if isfinite(self.backward_error) else None,
             "explanation": self.explanation and self.explanation.to_dict(),
             "row_names": self.row_names and list(self.row_names),
             "col_names": self.col_names and list(self.col_names),

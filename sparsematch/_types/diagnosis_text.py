@@ -15,6 +15,7 @@ if TYPE_CHECKING:
 _GAP = 1e3
 #: Digits that are called few: half of those that a double has.
 _POOR_DIGITS = 8
+_HARMLESS = "harmless here, other solvers may suffer"
 #: Backward errors of solutions that are worth a line: a hundred times rounding.
 _POOR_RESIDUAL = 1e-14
 
@@ -132,16 +133,20 @@ def _scaling(found: Diagnosis, most: int) -> list[str]:
         return []
     if not found.misscaled:
         if found.rcond * _GAP <= found.scaled_rcond:
-            return ["Scaling   units differ throughout; it is done here, other solvers may need it"]
+            return [f"Scaling   units differ throughout; {_HARMLESS}"]
         return []
     names = {"rows": Names(found.row_names, "row"), "columns": Names(found.col_names, "column")}
     shown = [
         f"{names[each.side].of(each.index)} (x {each.factor:.0e})"
         for each in found.misscaled[:most]
     ]
-    hidden = len(found.misscaled) - len(shown)
-    more = f" and {hidden:,} more" if hidden else ""
-    return [
-        f"Scaling   in units of their own: {', '.join(shown)}{more}",
-        "          multiplying by these factors suits; the solvers here scale by themselves",
+    n_rows = sum(each.side == "rows" for each in found.misscaled)
+    counts = [
+        count(number, noun)
+        for number, noun in ((n_rows, "row"), (len(found.misscaled) - n_rows, "column"))
+        if number
     ]
+    lines = [f"Scaling   units unlike the others in {' and '.join(counts)}; {_HARMLESS}"]
+    if shown:
+        lines.append(f"          the farthest, with the factor that suits: {', '.join(shown)}")
+    return lines
