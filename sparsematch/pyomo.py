@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
 from sparsematch import Explanation, explain_singularity
-from sparsematch._types.name_lists import Names, family
+from sparsematch._types.name_lists import Names, family, shared_name
 from sparsematch._types.singularity import Dependence
 
 __all__ = ["ModelExplanation", "explain_model"]
@@ -105,9 +105,9 @@ class ModelExplanation:
         for v in self.suspects:
             families.setdefault(family(v.name), []).append(v.name)
         lines = [
-            f"  {f'{shared} ({len(names):,})' if len(names) > 1 else names[0]}"
-            + (f", of whose family {unfixed[shared]:,} are not fixed" if unfixed[shared] else "")
-            for shared, names in list(families.items())[:max_names]
+            f"  {f'{shared_name(names)} ({len(names):,})' if len(names) > 1 else names[0]}"
+            + (f", of whose family {unfixed[kind]:,} are not fixed" if unfixed[kind] else "")
+            for kind, names in list(families.items())[:max_names]
         ]
         if hidden := len(families) - len(lines):
             lines.append(f"  and {hidden:,} more families")
