@@ -4,6 +4,7 @@ from collections.abc import Iterable, Sequence
 
 import numpy as np
 
+from sparsematch._types.arrays import IndexArray
 from sparsematch._types.dependences_text import ROUNDING, multiple, paragraph
 from sparsematch._types.multiples import Multiples, gather
 from sparsematch._types.name_lists import count
@@ -34,10 +35,11 @@ def headline(found: NumericalDefects) -> str:
 
 def account(found: NumericalDefects, wording: Wording) -> list[Line]:
     """Return the lines below the headline; an empty one separates the paragraphs."""
+    rows, cols = found.one_choice
     paragraphs = [
-        paragraph(found.equations, wording),
-        paragraph(found.variables, wording),
-        _repair(found, wording),
+        paragraph(found.equations, rows, wording),
+        paragraph(found.variables, cols, wording),
+        _repair(rows, cols, wording),
         _blocks(found, wording),
         _parallel(found, "rows", wording),
         _parallel(found, "columns", wording),
@@ -45,9 +47,8 @@ def account(found: NumericalDefects, wording: Wording) -> list[Line]:
     return [line for lines in paragraphs if lines for line in ("", *lines)]
 
 
-def _repair(found: NumericalDefects, wording: Wording) -> list[Line]:
+def _repair(rows: IndexArray, cols: IndexArray, wording: Wording) -> list[Line]:
     """Say what makes the matrix nonsingular: equations for variables that are free."""
-    rows, cols = found.one_choice
     if not rows.size or rows.size != cols.size:
         return []
     if rows.size > 1:

@@ -5,10 +5,11 @@ from typing import Any
 
 import numpy as np
 
+from sparsematch._types.arrays import IndexArray
 from sparsematch._types.combination import combination, number, readable
 from sparsematch._types.multiples import Multiples, gather
 from sparsematch._types.name_lists import Names, count
-from sparsematch._types.singularity import Dependence, one_of_each
+from sparsematch._types.singularity import Dependence
 from sparsematch._types.wording import Line, Wording
 
 ROUNDING = 1e-13  # a residual: what vanishes up to this may vanish exactly; n = 1e4 adds up to it
@@ -16,8 +17,13 @@ _TINY = 1e-3  # a coefficient, of 1: solutions lose three digits where it alone 
 _SHIFT = "without a reference: all may shift by one amount"
 
 
-def paragraph(dependences: Sequence[Dependence], wording: Wording) -> list[Line]:
-    """Describe the dependences of one side, each by what it says, and what to do."""
+def paragraph(
+    dependences: Sequence[Dependence], chosen: IndexArray, wording: Wording
+) -> list[Line]:
+    """Describe the dependences of one side, each by what it says, and what to do.
+
+    `chosen` are the members that are an example of what resolves all of them.
+    """
     if not dependences:
         return []
     over = dependences[0].side == "rows"
@@ -34,7 +40,7 @@ def paragraph(dependences: Sequence[Dependence], wording: Wording) -> list[Line]
             lines += [f"  {place}. {words}", *details]
         if (hidden := len(sets) - wording.most) > 0:
             lines.append(f"  and {hidden:,} more")
-    return lines + _advice(dependences, len(sets), wording)
+    return lines + _advice(dependences, chosen, len(sets), wording)
 
 
 def multiple(i: int, j: int, factor: Any, names: Names) -> str:
@@ -42,7 +48,9 @@ def multiple(i: int, j: int, factor: Any, names: Names) -> str:
     return f"{names.of(j)} is {_times(factor, names.of(i))}"
 
 
-def _advice(dependences: Sequence[Dependence], n_sets: int, wording: Wording) -> list[Line]:
+def _advice(
+    dependences: Sequence[Dependence], chosen: IndexArray, n_sets: int, wording: Wording
+) -> list[Line]:
     """Say what to do about all of them."""
     over = dependences[0].side == "rows"
     verb, noun = ("drop", "equation") if over else ("fix", "variable")
@@ -56,7 +64,7 @@ def _advice(dependences: Sequence[Dependence], n_sets: int, wording: Wording) ->
         which = f"one of these {noun}s ({_which(dependences[0])})"
         return [f"  to do: {verb} {which}, {rest}", *([last] if over else [])]
     names = wording.names(dependences[0].side)
-    shown = names.list(one_of_each(dependences), wording.most_names)
+    shown = names.list(chosen, wording.most_names)
     which = f"one {noun} of each"
     if n_sets < len(dependences):
         which = count(len(dependences), noun)

@@ -7,7 +7,7 @@ from typing import Any
 import sparsematch
 from sparsematch._io import FORMATS
 from sparsematch._types.errors import pip_install
-from sparsematch.cli import commands, graph_commands, ranks
+from sparsematch.cli import commands, diagnose_command, graph_commands, ranks
 from sparsematch.cli.outputs import STREAM
 
 __all__ = ["build_parser"]
@@ -118,6 +118,11 @@ def _other_commands() -> dict[str, Command]:
             graph_commands.match_edges,
             "heavy matching of a file of edges that need not fit in memory",
             edges | report | {"--save": _output(".npy", "mates")},
+        ),
+        "diagnose": (
+            diagnose_command.diagnose,
+            "what to expect of a linear system: rank, condition, digits of the solution",
+            _plain("file", "--row-names", "--col-names", "--check") | report,
         ),
         "demo": (
             commands.demo,

@@ -10,6 +10,7 @@ array([1., 1., 1.])
 
 from sparsematch.solvers._calls import analyse, factorized, splu, spsolve
 from sparsematch.solvers._device import DeviceLU
+from sparsematch.solvers._diagnose import diagnose
 from sparsematch.solvers._errors import IllConditionedWarning, SingularMatrixError
 from sparsematch.solvers._ilu import TransversalILU, spilu
 from sparsematch.solvers._lu import Analysis, BlockTriangularLU
@@ -26,6 +27,7 @@ __all__ = [
     "TransversalILU",
     "analyse",
     "analyze",
+    "diagnose",
     "factorized",
     "from_superlu",
     "spilu",

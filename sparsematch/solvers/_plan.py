@@ -5,6 +5,7 @@ fill than was foreseen, `FactorisationPlan.replan_block` makes another one.
 """
 
 import math
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
@@ -17,7 +18,9 @@ from sparsematch._api.weighted import maximum_product_transversal
 from sparsematch._engines.operations import LuOps, WeightedOps
 from sparsematch._engines.registry import operations
 from sparsematch._input.foreign import from_other_library
+from sparsematch._input.zeros import check_choice as check_explicit_zeros
 from sparsematch._types.arrays import BoolArray, IndexArray
+from sparsematch._types.choices import ExplicitZeros
 from sparsematch._types.factors import BlockLU, BlockPlan, QuickAnalysis
 from sparsematch._types.matching import Matching
 from sparsematch.solvers._checks import PIVOTING, check_choice
@@ -35,6 +38,17 @@ class ExternalBlock(NamedTuple):
     rows: IndexArray
     places: IndexArray  #: Where its values are among those of the matrix.
     memory: dict[str, Any]  #: What its solvers have learnt about the pattern; they write to it.
+
+
+class Reading(NamedTuple):
+    """What `analyse` is told of the entries, rows and columns of a matrix."""
+
+    row_names: Iterable[Any] | None = None
+    col_names: Iterable[Any] | None = None
+    explicit_zeros: ExplicitZeros = "keep"
+
+
+_AS_IT_IS = Reading()
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -116,17 +130,20 @@ def _make_plan(
 
 
 def plan_factorisation(
-    A: Any, matching: Any, pivoting: str, solver: Any
+    A: Any, matching: Any, pivoting: str, solver: Any, reading: Reading = _AS_IT_IS
 ) -> tuple[FactorisationPlan, MeasuredValues]:
     """Analyse a matrix as `analyse` does; also return its values, measured."""
     check_choice("pivoting", pivoting, PIVOTING)
+    check_explicit_zeros(reading.explicit_zeros)
     make_external = find_solver(solver)
     A = from_other_library(A)
-    pattern = read_pattern(A)
+    pattern = read_pattern(A).named(reading.row_names, reading.col_names)
     values = pattern.arrange(A.data) if A.format == pattern.layout else pattern.any_values(A)
+    if reading.explicit_zeros == "drop":
+        pattern, values = pattern.without_zeros(values)
     by_values = pivoting == "auto" and matching is None
     make_plan = pivoting != "product" or matching is not None
-    found = _analyse_blocks(A, pattern, values, matching, (make_plan, by_values))
+    found = _analyse_blocks(pattern, values, matching, (make_plan, by_values))
     form, blocks = found[:3], found.plan
     if blocks is None:
         cols = _exchange(pattern, values, found.row_perm, found.col_perm)
@@ -138,7 +155,7 @@ def plan_factorisation(
 
 
 def _analyse_blocks(
-    A: Any, pattern: Pattern, values: NDArray[Any], matching: Any, wanted: tuple[bool, bool]
+    pattern: Pattern, values: NDArray[Any], matching: Any, wanted: tuple[bool, bool]
 ) -> QuickAnalysis:
     """Find the block form in one call of the core; by matching and block search if it gives up."""
     graph = pattern.graph
@@ -147,7 +164,7 @@ def _analyse_blocks(
         return found
     form = block_form(graph, matching)
     if form.structural_rank < graph.n_rows:
-        raise structurally_singular(A)
+        raise structurally_singular(pattern.system(values.copy()), form.structural_rank)
     known = form.row_perm, form.col_perm, form.row_blocks
     return quick_analysis(graph, values, known, *wanted)
 

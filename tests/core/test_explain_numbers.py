@@ -108,6 +108,15 @@ def test_what_is_replaced_as_advised_makes_the_matrix_nonsingular():
     assert np.linalg.matrix_rank(dense) == 8
 
 
+def test_advice_prefers_the_singular_block():
+    """Variables 0 and 1 follow from those that a block leaves free; so do equations, transposed."""
+    A = sp.csc_array([[1, 0, -1, 0], [0, 1, 0, 1], [0, 0, 1, -1], [0, 0, -1, 1]])
+    for matrix in (A, sp.csc_array(A.T)):
+        why = sm.explain_singularity(matrix, numeric=True)
+        assert why.numbers.variables[0].size + why.numbers.equations[0].size == 4 + 2
+        assert all(chosen.min() >= 2 for chosen in why.numbers.one_choice)
+
+
 @pytest.mark.parametrize(
     ("coefficients", "equation"),
     [
