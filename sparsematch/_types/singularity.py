@@ -1,6 +1,6 @@
 """Why a matrix is numerically singular: combinations of rows and of columns that vanish."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -163,6 +163,15 @@ class NumericalDefects:
 
     def __repr__(self) -> str:
         return f"NumericalDefects({self.n}x{self.n}, rank {self.rank}, {len(self.blocks)} blocks)"
+
+
+def members_of(lists: Iterable[IndexArray]) -> IndexArray:
+    """Return what is in any of some lists of rows or columns, ascending; there is one at least."""
+    lists = list(lists)
+    inside = np.zeros(max(int(indices.max(initial=-1)) for indices in lists) + 1, bool)
+    for indices in lists:
+        inside[indices] = True
+    return np.flatnonzero(inside)
 
 
 def one_of_each(dependences: Sequence[Dependence], preferred: IndexArray) -> IndexArray:
