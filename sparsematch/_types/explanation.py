@@ -168,7 +168,7 @@ class Explanation:
         >>> A = csr_array([[1.0, 2.0, 0.0], [0.0, 1.0, 1.0], [1.0, 3.0, 1.0]])
         >>> names = ["heat", "mass_A", "sum"]
         >>> latex = explain_singularity(A, names, numeric=True).to_latex()
-        >>> print(latex.splitlines()[5])
+        >>> print(latex.splitlines()[4])
         \item $\text{heat} + \text{mass\_A} - \text{sum} = 0$
         """
         return latex.document(self._lines(max_pieces, max_names))

@@ -108,7 +108,8 @@ def explain(arguments: Namespace) -> int:
     elif wants_text(arguments) and arguments.brief:
         print(summary.one_line(fields))
     elif wants_text(arguments):
-        print(summary.explanation_text(fields, why.text(max_pieces=arguments.pieces)))
+        note = _only_ones(matrix) if why.numbers is not None else ""
+        print(summary.explanation_text(fields, why.text(max_pieces=arguments.pieces) + note))
         print_written(arguments)
     singular = why.is_singular or why.is_numerically_singular
     return _SINGULAR if arguments.check and singular else _DONE
@@ -121,6 +122,13 @@ def _names(arguments: Namespace, matrix: Any) -> list[Any]:
         read_names(name, size, noun) if name else None
         for name, size, noun in zip(files, matrix.shape, nouns, strict=True)
     ]
+
+
+def _only_ones(matrix: Any) -> str:
+    """Say so, if a matrix may have no values of its own."""
+    if matrix.nnz and np.all(matrix.data == 1):
+        return "\n\nAll values are 1, as are those of a file that holds a pattern only."
+    return ""
 
 
 def _explain(

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from sparsematch import Dependence, Explanation, explain_singularity
 from sparsematch._input.matrix import checked
-from sparsematch._types.combination import number, readable
+from sparsematch._types.combination import bracketed, number, readable
 from sparsematch._types.sparse_like import SparseLike
 from sparsematch.plot.cells import (
     COUNTABLE,
@@ -40,10 +40,14 @@ class _Group(NamedTuple):
     rows: NDArray[Any]
     cols: NDArray[Any]
     factors: NDArray[Any] | None = None  # by which these rows, or columns, vanish together
+    everyone: NDArray[Any] | None = None  # that is in this dependence or in another of the kind
+    n_alike: int = 1  # dependences of the kind
 
     @property
-    def members(self) -> NDArray[Any]:
-        """The rows, or columns, that are too many."""
+    def marked(self) -> NDArray[Any]:
+        """The rows, or columns, to be marked in the matrix: those that are too many."""
+        if self.everyone is not None:
+            return self.everyone
         return self.rows if self.side == "rows" else self.cols
 
     @property
@@ -56,7 +60,7 @@ class _Group(NamedTuple):
     def label(self) -> str:
         """What is said of it below the picture."""
         over = self.side == "rows"
-        members = count(self.members.size, "equation" if over else "variable")
+        members = count(self.marked.size, "equation" if over else "variable")
         if self.factors is not None:
             return f"{'dependent' if over else 'free'}: {members}"
         return f"{'over' if over else 'under'}-determined: {members} of a conflict"
@@ -66,7 +70,8 @@ class _Group(NamedTuple):
         """What is said of it above its own axes."""
         counts = count(self.rows.size, "equation"), count(self.cols.size, "variable")
         if self.factors is not None:
-            return f"{counts[0]}, dependent" if self.side == "rows" else f"{counts[1]}, free"
+            words = f"{counts[0]}, dependent" if self.side == "rows" else f"{counts[1]}, free"
+            return words if self.n_alike == 1 else f"{words} (1 of {self.n_alike:,})"
         return ", ".join(counts if self.side == "rows" else counts[::-1])
 
 
@@ -138,22 +143,26 @@ def _worth_seeing(why: Explanation, entries: Any) -> list[_Group]:
     Where the numbers are to blame, a dependence of each kind.
     """
     if why.numbers is not None:
-        both = *why.numbers.equations[:1], *why.numbers.variables[:1]
-        return [_of_dependence(one, entries) for one in both]
+        both = why.numbers.equations, why.numbers.variables
+        return [_of_dependences(alike, entries) for alike in both if alike]
     parts = why.overdetermined, why.underdetermined
     over, under = (part[part.n_empty : part.n_empty + 2] for part in parts)
     chosen = over[:1] + under[:1] if over and under else over + under
-    return [_Group(piece.side, *piece.conflict) for piece in chosen]
+    return [_Group(piece.side, piece.conflict.rows, piece.conflict.cols) for piece in chosen]
 
 
-def _of_dependence(one: Dependence, entries: Any) -> _Group:
-    """Return its rows and the columns that they have entries in, or the reverse."""
-    side = 0 if one.side == "rows" else 1
-    inside = _places(one.indices, entries.shape[side])
+def _of_dependences(alike: tuple[Dependence, ...], entries: Any) -> _Group:
+    """Return the rows of the first and the columns that they have entries in, or the reverse."""
+    first = alike[0]
+    side = 0 if first.side == "rows" else 1
+    inside = _places(first.indices, entries.shape[side])
     lines = (entries.row, entries.col)[side]
     others = np.unique((entries.col, entries.row)[side][inside[lines] >= 0])
-    both = (one.indices, others) if side == 0 else (others, one.indices)
-    return _Group(one.side, *both, readable(one.coefficients))
+    rows, cols = (first.indices, others) if side == 0 else (others, first.indices)
+    factors = readable(first.coefficients)
+    sign = -1 if factors[0].real < 0 else 1
+    everyone = np.unique(np.concatenate([each.indices for each in alike]))
+    return _Group(first.side, rows, cols, sign * factors, everyone, len(alike))
 
 
 def _panels(shape: tuple[int, int], groups: list[_Group], figure: Any) -> tuple[Any, ...]:
@@ -197,7 +206,7 @@ def _mark(figure: Any, ax: Any, why: Explanation, groups: list[_Group]) -> None:
     for group in groups:
         face, edge = group.style
         strength = 0.45 if max(why.shape) <= COUNTABLE else 0.7
-        draw_strip(ax, group.members, group.side, edge, strength)
+        draw_strip(ax, group.marked, group.side, edge, strength)
         handles.append(Patch(facecolor=face, edgecolor=edge, label=group.label))
     if handles:
         columns = max(1, min(len(handles), int(figure.bbox.width / figure.dpi / 3.6)))
@@ -229,7 +238,8 @@ def _draw_group(ax: Any, entries: Any, why: Explanation, group: _Group) -> None:
         names = [name(k) for k in members[places].tolist()]
         if group.factors is not None and side == group.side:
             factors = group.factors[places]
-            names = [f"{number(x)} x {name}" for x, name in zip(factors, names, strict=True)]
+            terms = zip(factors, names, strict=True)
+            names = [f"{number(x)} x {bracketed(name)}" for x, name in terms]
         _write_names(axis, places, names)
         axis.set_tick_params(labelsize=8)
     ax.xaxis.set_tick_params(rotation=45 if shape[1] <= 3 else 90)
