@@ -246,68 +246,74 @@ def claims_rows(args):
 # ---- times
 
 
-def grid(n, rng, tie):
-    """The Laplacian of a square grid; a tie to a reference makes it regular. Fills in."""
+def grid(n, rng):
+    """The weights of a square grid: fills in."""
     side = round(n**0.5)
     path = sp.diags_array(np.ones(side - 1), offsets=1, shape=(side, side))
     W = (sp.kron(path, sp.eye_array(side)) + sp.kron(sp.eye_array(side), path)).tocoo()
     W.data = rng.uniform(0.5, 2, W.nnz)
-    return tied(sp.csr_array(W + W.T), tie)
+    return sp.csr_array(W + W.T)
 
 
-def ring(n, rng, tie):
-    """A cycle with few chords: one block, rows sum to zero but for the tie. Little fill."""
-    node = np.arange(n)
-    near = rng.integers(0, n, n // 50)
-    head = np.r_[(node + 1) % n, (near + rng.integers(2, 9, near.size)) % n]
-    W = sp.coo_array((rng.uniform(0.5, 2, head.size), (np.r_[node, near], head)), shape=(n, n))
-    return tied(sp.csr_array(W), tie)
+def rings(sizes, rng):
+    """The weights of directed cycles with chords over one to three nodes: little fill."""
+    sizes = np.asarray(sizes)
+    size = np.repeat(sizes, sizes)
+    start = np.repeat(np.cumsum(sizes) - sizes, sizes)
+    node = np.arange(size.size)
+    steps = np.ones(node.size, int), rng.integers(2, 5, node.size)
+    head = np.concatenate([start + (node - start + step) % size for step in steps])
+    W = sp.coo_array((rng.uniform(0.5, 2, head.size), (np.tile(node, 2), head)))
+    return sp.csr_array(W, shape=(node.size,) * 2)
 
 
 def tied(W, tie):
-    """Return the Laplacian of weights, with a reference at every hundredth node or nowhere."""
-    ties = tie * (np.arange(W.shape[0]) % 100 == 0)
+    """Return the Laplacian of weights, every tenth node tied to a reference, if it is tied."""
+    ties = tie * (np.arange(W.shape[0]) % 10 == 0)
     return sp.csr_array(sp.diags_array(W.sum(axis=1) + ties) - W)
 
 
 def blocks(n, rng, deficiency, regular):
     """Many blocks, one of a tenth of the rows; columns of the singular ones depend, each alone."""
-    sizes = [n // 10, *[n // 100] * 10, *[n // 1000] * 100, *[10] * (n // 50)]
-    singular = set(rng.permutation(np.r_[1:111])[: deficiency - 1].tolist()) | {0}
-    parts = [
-        (grid if number % 10 == 1 else ring)(size, rng, float(regular or number not in singular))
-        for number, size in enumerate(sizes)
-    ]
-    sizes = np.array([part.shape[0] for part in parts])
-    parts.append(sp.eye_array(n - sizes.sum()))
+    grids = [grid(n // 100, rng) for _ in range(5)]
+    sizes = [n // 10, *[n // 100] * 5, *[n // 1000] * 100, *[10] * (n // 50)]
+    W = sp.csr_array(sp.block_diag([rings(sizes, rng), *grids]))
+    sizes = np.array([*sizes, *(part.shape[0] for part in grids)])
     ends = np.cumsum(sizes)
-    rows = rng.integers(0, n, n // 4)
-    part = rng.integers(0, sizes.size, rows.size)
+    singular = [0, *(1 + rng.permutation(105)[: deficiency - 1]).tolist()]
+    tie = np.ones(sizes.size)
+    tie[singular] = float(regular)
+    part = rng.integers(0, sizes.size, n // 4)
     low, size = (ends - sizes)[part], sizes[part]
+    rows, first, step = rng.integers(0, n, n // 4), rng.integers(0, size), rng.integers(1, size)
     fit = rows < low
-    first, step = rng.integers(0, size), rng.integers(1, size)
     pair = np.r_[(low + first)[fit], (low + (first + step) % size)[fit]]
     values = np.repeat([0.5, -0.5], fit.sum())
-    ties = sp.coo_array((values, (np.tile(rows[fit], 2), pair)), shape=(n, n))
-    A = sp.csr_array(sp.block_diag(parts) + ties)
-    return A, [frozenset(range(ends[of] - sizes[of], ends[of])) for of in sorted(singular)]
+    couplings = sp.coo_array((values, (np.tile(rows[fit], 2), pair)), shape=(n, n))
+    square = sp.block_diag([tied(W, np.repeat(tie, sizes)), sp.eye_array(n - ends[-1])])
+    sets = [frozenset(range(ends[of] - sizes[of], ends[of])) for of in singular]
+    return sp.csr_array(square + couplings), sets
 
 
 def large(name, n, deficiency, regular):
-    """Return a matrix, its planted sets of rows, and those of columns."""
+    """Return a matrix that is singular, or the same made regular."""
     rng = np.random.default_rng(17)
     if name == "blocks":
         A, cols = blocks(n, rng, deficiency, regular)
         builder = planted.Builder(A, rng)
         builder.sets["columns"] = cols
         return builder.finish(name, 0, scaled=False)
-    make = grid if name == "grid" else ring
-    A = make(n, rng, float(regular or deficiency > 1))
-    builder = planted.Builder(A, rng)
+    W = grid(n, rng) if name == "grid" else rings([n], rng)
+    builder = planted.Builder(tied(W, float(regular or deficiency > 1)), rng)
     if deficiency == 1:
-        builder.sets["columns"].append(frozenset(range(A.shape[0])))
-    for _ in range(0 if regular or deficiency == 1 else deficiency):
+        builder.sets["columns"].append(frozenset(range(W.shape[0])))
+        return builder.finish(name, 0, scaled=False)
+    while len(builder.sets["rows"]) < deficiency and not regular:
+        before = builder.A
         builder.combine("rows", int(rng.integers(2, 7)))
+        if sparsematch.structural_rank(builder.A) < W.shape[0]:
+            builder.A = before
+            builder.sets["rows"].pop()
     return builder.finish(name, 0, scaled=False)
 
 
