@@ -1,0 +1,143 @@
+"""Why a structurally nonsingular matrix is numerically singular: which rows, which columns.
+
+The matrix is scaled by powers of two so that the transversal of largest product is about 1 and no
+entry is larger, so units do not count. Its singular diagonal blocks are found (`_singular_blocks`),
+the null spaces of the whole matrix computed through entries that make them regular (`_null_space`),
+and from these combinations of few rows and of few columns (`_null_basis`).
+"""
+
+import warnings
+from typing import Any
+
+import numpy as np
+from scipy.sparse import csr_array
+
+from sparsematch._api.weighted import maximum_product_transversal
+from sparsematch._types.arrays import FloatArray
+from sparsematch._types.singularity import Dependence, NumericalDefects, SingularBlock
+from sparsematch.solvers._null_basis import Lines, sparse_basis
+from sparsematch.solvers._null_space import BorderedMatrix
+from sparsematch.solvers._singular_blocks import Border, find_border
+
+
+def numerical_defects(A: Any, *, tolerance: float = 1e-10) -> NumericalDefects:
+    """Find the rows and columns of a matrix that depend on each other by their numbers.
+
+    Parameters
+    ----------
+    A : csc_array, shape (n, n)
+        Of float64 or complex128, structurally nonsingular, its columns ascending and without
+        duplicates and stored zeros.
+    tolerance : float, optional
+        The residual up to which a combination counts as vanishing.
+
+    Returns
+    -------
+    NumericalDefects
+        What was found.
+
+    Notes
+    -----
+    Time: that of two factorisations, and of two solves for each singular value that is small.
+
+    Examples
+    --------
+    >>> from scipy.sparse import csc_array
+    >>> from sparsematch.solvers._defects import numerical_defects
+    >>> A = csc_array([[1.0, 2.0, 0.0], [2.0, 4.0, 0.0], [0.0, 1.0, 1.0]])
+    >>> defects = numerical_defects(A)
+    >>> defects.equations
+    (Dependence(2 rows, residual 0e+00),)
+    >>> defects.equations[0].coefficients.tolist()
+    [1.0, -0.5]
+    """
+    n = A.shape[0]
+    if n == 0:
+        return NumericalDefects(0, (), (), (), (), (), tolerance)
+    B, row_mate, row_scale, col_scale = _scaled(A)
+    border = find_border(B)
+    if not border.rows.size:
+        return NumericalDefects(n, (), (), (), (), (), tolerance)
+    bordered = BorderedMatrix(B, border, row_mate)
+    lines = _lines(A, B, row_scale, col_scale)
+    found = {side: _dependences(bordered, lines[side], tolerance) for side in lines}
+    blocks = _blocks(bordered, border, lines, tolerance)
+    return NumericalDefects(n, found["rows"], found["columns"], blocks, (), (), tolerance)
+
+
+def _scaled(A: Any) -> tuple[Any, Any, FloatArray, FloatArray]:
+    """Return the scaled matrix, its transversal, and the factors, which are powers of two."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", RuntimeWarning)  # factors that are cut off
+        best = maximum_product_transversal(A, approximate=True)
+    row_scale, col_scale = best.row_scale, best.col_scale
+    if row_scale is None or col_scale is None:
+        raise AssertionError("a scaling was asked for")
+    B = A.copy()
+    B.data *= row_scale[A.indices]
+    B.data *= np.repeat(col_scale, np.diff(A.indptr))
+    return B, best.matching.row_mate, row_scale, col_scale
+
+
+def _lines(A: Any, B: Any, row_scale: FloatArray, col_scale: FloatArray) -> dict[str, Lines]:
+    """Return the matrix by rows and, transposed, by columns."""
+    size = np.abs(A.data)
+    by_col = np.maximum.reduceat(size, A.indptr[:-1])
+    by_row = np.zeros(A.shape[0])
+    np.maximum.at(by_row, A.indices, size)
+    cols_in_units, rows_in_units = A.copy(), A.copy()
+    cols_in_units.data /= np.repeat(by_col, np.diff(A.indptr))
+    rows_in_units.data /= by_row[A.indices]
+    return {
+        "rows": Lines("rows", csr_array(B), csr_array(cols_in_units), row_scale),
+        "columns": Lines("columns", csr_array(B.T), csr_array(rows_in_units.T), col_scale),
+    }
+
+
+def _dependences(
+    bordered: BorderedMatrix, lines: Lines, tolerance: float
+) -> tuple[Dependence, ...]:
+    found: list[Dependence] = []
+    for which in bordered.parts():
+        space = bordered.null_space(which, lines.side, tolerance)
+        found += sparse_basis(lines, space, tolerance)
+    return tuple(sorted(found, key=lambda dependence: (dependence.size, dependence.indices[0])))
+
+
+def _blocks(
+    bordered: BorderedMatrix, border: Border, lines: dict[str, Lines], tolerance: float
+) -> tuple[SingularBlock, ...]:
+    """Return the diagonal blocks that are singular by themselves, each as if it were alone."""
+    found = []
+    for k in np.unique(border.blocks).tolist():
+        which = np.flatnonzero(border.blocks == k)
+        rows, cols = (np.sort(indices) for indices in border.factors.block(k))
+        equations: list[Dependence] = []
+        variables: list[Dependence] = []
+        least = 1.0
+        for side, members, others, out in (
+            ("rows", rows, cols, equations),
+            ("columns", cols, rows, variables),
+        ):
+            space = bordered.null_space(which, side, tolerance, members)
+            out += sparse_basis(_inside(lines[side], members, others), space, tolerance)
+            least = min([least, *space.values.tolist()])
+        if equations and variables:
+            found.append(SingularBlock(k, rows, cols, tuple(equations), tuple(variables), least))
+    return tuple(found)
+
+
+def _inside(lines: Lines, members: Any, others: Any) -> Lines:
+    """Return the matrix with the entries of a diagonal block only."""
+    n = lines.scaled.shape[0]
+    inside = np.zeros(n, bool)
+    inside[others] = True
+    is_member = np.zeros(n, bool)
+    is_member[members] = True
+
+    def cut(matrix: Any) -> Any:
+        keep = inside[matrix.indices] & np.repeat(is_member, np.diff(matrix.indptr))
+        indptr = np.concatenate([[0], np.cumsum(keep)])[matrix.indptr]
+        return csr_array((matrix.data[keep], matrix.indices[keep], indptr), shape=matrix.shape)
+
+    return Lines(lines.side, cut(lines.scaled), cut(lines.given), lines.factors)

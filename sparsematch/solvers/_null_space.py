@@ -1,0 +1,135 @@
+"""The null spaces of a whole matrix, whose diagonal blocks may be singular one behind the other.
+
+Let E and F be the unit vectors of rows and columns at which added entries D make every diagonal
+block regular, B' = B + E D F^T. Then B x = 0 if and only if x = B'^-1 E w with M w = 0, where
+M = I - D F^T B'^-1 E, and the residual of any such x is B x = -E M w. So the deficiency is that of
+a matrix with a row and a column for each added entry, and nothing is ever divided by a pivot near
+zero, however many singular blocks are coupled. Of the transpose M is the same but for order.
+"""
+
+from collections.abc import Iterator
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.linalg import solve_triangular
+from scipy.sparse import coo_array, csc_array, csr_array, hstack
+from scipy.sparse.csgraph import connected_components
+
+from sparsematch._types.arrays import IndexArray
+from sparsematch.solvers._errors import SingularMatrixError
+from sparsematch.solvers._factors import BlockFactors
+from sparsematch.solvers._plan import plan_factorisation
+from sparsematch.solvers._singular_blocks import Border
+
+Values = NDArray[Any]
+
+#: Right-hand sides that are solved for at once.
+_AT_ONCE = 8
+
+
+class NullSpace(NamedTuple):
+    """An orthonormal basis of what a matrix maps to nearly nothing, on the indices where it is."""
+
+    indices: IndexArray
+    basis: Values  #: Shape (indices.size, deficiency).
+    values: NDArray[np.float64]  #: The small singular values, ascending.
+
+
+class BorderedMatrix:
+    """The matrix with the added entries, factorised.
+
+    Connected parts of the matrix know nothing of each other, so each has one of its right-hand
+    sides in every vector.
+    """
+
+    def __init__(self, B: Any, border: Border, row_mate: IndexArray) -> None:
+        self.border = border
+        rows, cols = border.rows, border.cols
+        at = np.asarray(B[rows, cols]).ravel()
+        size = np.abs(at)
+        self._added = np.where(size > 0, at / np.where(size > 0, size, 1), 1).astype(B.dtype)
+        self._factors = _factorise(B, rows, cols, self._added)
+        self._part, self._turn = _parts(B, cols, row_mate)
+        self._row_part = self._part[row_mate]
+        self._solutions: dict[str, csc_array] = {}
+
+    def parts(self) -> Iterator[IndexArray]:
+        """Yield which of the added entries are in one connected part."""
+        order = np.argsort(self._part[self.border.cols], kind="stable")
+        labels = self._part[self.border.cols][order]
+        yield from np.split(order, np.flatnonzero(np.diff(labels)) + 1)
+
+    def null_space(
+        self, which: IndexArray, side: str, tolerance: float, inside: IndexArray | None = None
+    ) -> NullSpace:
+        """Return the null space of a connected part, ``inside``: of a diagonal block alone.
+
+        That is x with B x = 0 for the columns, y with y^T B = 0 for the rows.
+        """
+        border = self.border
+        places = border.rows if side == "rows" else border.cols
+        x = self._solve(side)
+        labels = self._row_part if side == "rows" else self._part
+        turns = self._turn[which]
+        x = x[:, turns]
+        if inside is None:
+            part = labels[places[which[0]]]
+            used = np.unique(x.indices)
+            inside = np.union1d(used[labels[used] == part], places[which])
+        dense = csr_array(x)[inside].toarray()
+        at = np.searchsorted(inside, places[which])
+        m = np.eye(which.size) - self._added[which, np.newaxis] * dense[at]
+        return _small(inside, dense, m, tolerance)
+
+    def _solve(self, side: str) -> csc_array:
+        if (known := self._solutions.get(side)) is not None:
+            return known
+        rows = self.border.cols if side == "rows" else self.border.rows
+        n, columns = self._part.size, []
+        for first in range(0, int(self._turn.max()) + 1, _AT_ONCE):
+            some = (self._turn >= first) & (self._turn < first + _AT_ONCE)
+            b = np.zeros((n, int(self._turn[some].max()) + 1 - first), self._factors.dtype)
+            b[rows[some], self._turn[some] - first] = 1
+            columns.append(csc_array(self._factors.solve(b, "T" if side == "rows" else "N")[0]))
+        self._solutions[side] = x = csc_array(hstack(columns))
+        return x
+
+
+def _small(inside: IndexArray, x: Values, m: Values, tolerance: float) -> NullSpace:
+    """Return the combinations of the columns of `x` with residuals ``m`` that nearly vanish."""
+    q, r = np.linalg.qr(x)
+    _, values, vh = np.linalg.svd(solve_triangular(r.T, m.T, lower=True).T)
+    d = int((values <= tolerance).sum())
+    least = slice(values.size - d, None)
+    basis = (q @ vh[least].conj().T)[:, ::-1]
+    return NullSpace(inside, basis, values[least][::-1])
+
+
+def _factorise(B: Any, rows: IndexArray, cols: IndexArray, added: Values) -> BlockFactors:
+    bordered = csc_array(B + csc_array(coo_array((added, (rows, cols)), shape=B.shape)))
+    for noise in (0, 1e-15):
+        bordered.data *= 1 + noise * np.random.default_rng(1).standard_normal(bordered.nnz)
+        plan, measured = plan_factorisation(bordered, None, "auto", "auto")
+        factors = BlockFactors(plan)
+        try:
+            factors.factorise(measured)
+        except SingularMatrixError:
+            if noise:
+                raise
+            continue
+        break
+    return factors
+
+
+def _parts(B: Any, cols: IndexArray, row_mate: IndexArray) -> tuple[IndexArray, IndexArray]:
+    """Return the connected part of each column, and which added entry of its part each one is."""
+    if cols.size <= _AT_ONCE:
+        return np.zeros(B.shape[1], np.intp), np.arange(cols.size)
+    graph = csr_array((np.ones(B.nnz, np.int8), row_mate[B.indices], B.indptr), shape=B.shape)
+    part = connected_components(graph, connection="weak")[1]
+    order = np.argsort(part[cols], kind="stable")
+    sorted_parts = part[cols][order]
+    turn = np.empty(cols.size, np.intp)
+    turn[order] = np.arange(cols.size) - np.searchsorted(sorted_parts, sorted_parts)
+    return part, turn

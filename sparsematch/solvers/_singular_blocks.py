@@ -1,0 +1,151 @@
+"""Which diagonal blocks are singular or nearly so, and entries that would make them regular.
+
+Every value is multiplied by 1 plus a few roundings of noise: then a structurally nonsingular matrix
+has a factorisation, of a matrix as close as rounding can tell, and inverse iteration with it gives
+the null vectors of its blocks. As many entries as a block lacks of its rank, added where left and
+right null vectors are large, make it regular: Chan, Deflated decomposition of solutions of nearly
+singular systems (SIAM J. Numer. Anal. 21, 1984); Foster, Rank and null space calculations using
+matrix decomposition without column interchanges (Linear Algebra Appl. 74, 1986).
+"""
+
+from collections.abc import Iterator
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.linalg import qr
+
+from sparsematch._types.arrays import IndexArray
+from sparsematch.solvers._condition import EPSILON
+from sparsematch.solvers._errors import SingularMatrixError
+from sparsematch.solvers._factors import DIAGONAL, BlockFactors
+from sparsematch.solvers._plan import plan_factorisation
+
+Values = NDArray[Any]
+
+#: Noise, in units of the rounding error.
+_NOISE = 4 * EPSILON
+_DRAWS = 5
+#: A block with a pivot below this share of its largest entry is looked at: with a singular value of
+#: 1e-10 pivots of 1e-6 were met. More blocks cost a few solves each, none is lost by more.
+_SMALL_PIVOT = 1e-3
+#: Singular values below this are made regular. More than those below the tolerance do no harm.
+_SMALL_VALUE = 1e-6
+#: Rows up to which dense singular value decompositions cost less than solves from Python.
+_DENSE = 64
+#: Entries of a stack of dense blocks: 32 MB.
+_STACK = 1 << 22
+
+
+class Border(NamedTuple):
+    """One place for each singular value that is small, by the diagonal block that has it."""
+
+    blocks: IndexArray  #: Ascending.
+    rows: IndexArray
+    cols: IndexArray
+    factors: BlockFactors  #: Of the matrix with noise: for its block form.
+
+
+def find_border(B: Any) -> Border:
+    """Return where entries make the singular blocks of a scaled CSC matrix regular."""
+    factors = _factorise_with_noise(B)
+    sizes = np.diff(factors.plan.starts)
+    suspects = np.array(sorted(factors.suspects), np.intp)
+    small = suspects[sizes[suspects] <= _DENSE]
+    found = list(_dense_blocks(B, factors, small))
+    found += [
+        (k, *places)
+        for k in suspects[sizes[suspects] > _DENSE].tolist()
+        if (places := _places_by_iteration(factors, k))[0].size
+    ]
+    found.sort(key=lambda block: block[0])
+    empty = np.empty(0, np.intp)
+    blocks, rows, cols = [empty], [empty], [empty]
+    for k, row_places, col_places in found:
+        block_rows, block_cols = factors.block(k)
+        blocks.append(np.full(row_places.size, k))
+        rows.append(block_rows[row_places])
+        cols.append(block_cols[col_places])
+    return Border(np.concatenate(blocks), np.concatenate(rows), np.concatenate(cols), factors)
+
+
+def _factorise_with_noise(B: Any) -> BlockFactors:
+    rng = np.random.default_rng(0)
+    for draw in range(_DRAWS):
+        noisy = B.copy()
+        noisy.data *= 1 + _NOISE * rng.standard_normal(noisy.data.size)
+        plan, measured = plan_factorisation(noisy, None, "auto", "auto")
+        factors = BlockFactors(plan, DIAGONAL, _SMALL_PIVOT)
+        try:
+            factors.factorise(measured)
+        except SingularMatrixError:
+            if draw == _DRAWS - 1:
+                raise
+            continue
+        break
+    return factors
+
+
+def _dense_blocks(
+    B: Any, factors: BlockFactors, blocks: IndexArray
+) -> Iterator[tuple[int, IndexArray, IndexArray]]:
+    """Yield the places of small blocks by dense decompositions, many of one size at once."""
+    if not blocks.size:
+        return
+    starts, n = factors.plan.starts, B.shape[0]
+    row_perm, col_perm = factors.plan.blocks.row_perm, factors.plan.blocks.col_perm
+    row_place, col_place = np.empty(n, np.intp), np.empty(n, np.intp)
+    row_place[row_perm], col_place[col_perm] = np.arange(n), np.arange(n)
+    block_of = np.repeat(np.arange(starts.size - 1), np.diff(starts))
+    rows = row_place[B.indices]
+    cols = np.repeat(col_place, np.diff(B.indptr))
+    wanted = np.zeros(starts.size - 1, bool)
+    wanted[blocks] = True
+    inside = np.flatnonzero((block_of[rows] == block_of[cols]) & wanted[block_of[cols]])
+    rows, cols, values = rows[inside], cols[inside], B.data[inside]
+    sizes, owner = np.diff(starts), block_of[cols]
+    number = np.empty(starts.size - 1, np.intp)
+    for m in np.unique(sizes[blocks]).tolist():
+        alike = blocks[sizes[blocks] == m]
+        of_size = np.flatnonzero(sizes[owner] == m)
+        order = of_size[np.argsort(owner[of_size], kind="stable")]
+        at_once = max(1, _STACK // m**2)
+        for first in range(0, alike.size, at_once):
+            some = alike[first : first + at_once]
+            number[some] = np.arange(some.size)
+            low, high = np.searchsorted(owner[order], [some[0], some[-1] + 1])
+            p = order[low:high]
+            k = owner[p]
+            dense = np.zeros((some.size, m, m), B.dtype)
+            dense[number[k], rows[p] - starts[k], cols[p] - starts[k]] = values[p]
+            u, s, vh = np.linalg.svd(dense)
+            missing = (s <= _SMALL_VALUE * s[:, :1]).sum(axis=1)
+            for b in np.flatnonzero(missing).tolist():
+                d = int(missing[b])
+                yield int(some[b]), _large(u[b][:, -d:]), _large(vh[b][-d:].conj().T)
+
+
+def _places_by_iteration(factors: BlockFactors, k: int) -> tuple[IndexArray, IndexArray]:
+    """Return the places in a large block by inverse iteration with ever more vectors."""
+    m = int(np.diff(factors.plan.starts)[k])
+    rng = np.random.default_rng(0)
+    width = 2
+    while True:
+        left: Values = rng.standard_normal((m, width)).astype(factors.dtype)
+        for step in range(2):
+            right = np.linalg.qr(factors.solve_block(k, left, False))[0]
+            left, inverse = np.linalg.qr(factors.solve_block(k, right, True))
+            u, s, vh = np.linalg.svd(inverse)
+            # The start has about 1 / sqrt(m) of the null vectors.
+            if s[0] * (10 * m if step == 0 else 1) * _SMALL_VALUE < 1:
+                return np.empty(0, np.intp), np.empty(0, np.intp)
+        d = int((s * _SMALL_VALUE >= 1).sum())
+        if d < width or width == m:
+            return _large(left @ u[:, :d]), _large(right @ vh[:d].conj().T)
+        width = min(2 * width, m)
+
+
+def _large(vectors: Values) -> IndexArray:
+    """Return as many rows of a basis as it has vectors, on which it is well-conditioned."""
+    order: IndexArray = qr(vectors.conj().T, mode="r", pivoting=True)[1]
+    return order[: vectors.shape[1]].astype(np.intp)
