@@ -240,7 +240,7 @@ def is_true(planted, dense):
     B, _, _ = product_scaled(A)
     for side, sets in (("rows", planted.rows), ("columns", planted.cols)):
         for members in sets:
-            if not is_minimal(B if side == "rows" else B.T.tocsr(), sorted(members)):
+            if not is_minimal(B if side == "rows" else B.T.tocsr(), sorted(members), 1e-6):
                 return False
     return singular_values_agree(B, d, dense)
 
@@ -255,14 +255,14 @@ def singular_values_agree(B, d, dense):
     return smallest_singular_value(sp.block_array([[B, border[0]], [border[1].T, None]])) > CLEAR
 
 
-def is_minimal(B, members):
-    """Whether one combination of these rows vanishes, and none of fewer does."""
+def is_minimal(B, members, least):
+    """Whether one combination of these rows vanishes, with no weight below `least`."""
     part = B[members]
     part = part[:, np.unique(part.indices)].toarray()
     part = part / np.abs(part).max(axis=1, keepdims=True)
     u, s, _ = np.linalg.svd(part)
     s = np.r_[s, np.zeros(len(members) - s.size)]
-    return bool(s[-1] < 1e-10 < CLEAR < s[-2] and np.abs(u[:, -1]).min() > 1e-6)
+    return bool(s[-1] < 1e-10 < CLEAR < s[-2] and np.abs(u[:, -1]).min() > least)
 
 
 # ---- the judge
@@ -311,7 +311,7 @@ def judge(planted, found):
             by_product = residual(of, claim.indices, claim.coefficients, units)
             wrong_scaled += not by_product <= tolerance
             if claim.size <= 200:
-                loose += not is_minimal(scaled, claim.indices)
+                loose += not is_minimal(scaled, claim.indices, tolerance)
     counts = len(found.equations), len(found.variables)
     dimension = counts == (planted.deficiency,) * 2
     exact = dimension and names(found.equations) >= set(planted.rows)
