@@ -61,7 +61,7 @@ def numerical_defects(A: Any, *, tolerance: float = 1e-10) -> NumericalDefects:
     bordered = BorderedMatrix(B, border, row_mate)
     lines = _lines(A, B, row_scale, col_scale)
     found = {side: _dependences(bordered, lines[side], tolerance) for side in lines}
-    blocks = _blocks(bordered, border, lines, tolerance)
+    blocks = _blocks(bordered, border, lines, found, tolerance)
     return NumericalDefects(n, found["rows"], found["columns"], blocks, (), (), tolerance)
 
 
@@ -105,39 +105,43 @@ def _dependences(
 
 
 def _blocks(
-    bordered: BorderedMatrix, border: Border, lines: dict[str, Lines], tolerance: float
+    bordered: BorderedMatrix,
+    border: Border,
+    lines: dict[str, Lines],
+    found: dict[str, tuple[Dependence, ...]],
+    tolerance: float,
 ) -> tuple[SingularBlock, ...]:
     """Return the diagonal blocks that are singular by themselves, each as if it were alone."""
-    found = []
+    inside = {side: _by_block(found[side], border, side) for side in lines}
+    blocks = []
     for k in np.unique(border.blocks).tolist():
         which = np.flatnonzero(border.blocks == k)
         rows, cols = (np.sort(indices) for indices in border.factors.block(k))
-        equations: list[Dependence] = []
-        variables: list[Dependence] = []
+        own: list[tuple[Dependence, ...]] = []
         least = 1.0
-        for side, members, others, out in (
-            ("rows", rows, cols, equations),
-            ("columns", cols, rows, variables),
-        ):
+        for side, members, others in (("rows", rows, cols), ("columns", cols, rows)):
             space = bordered.null_space(which, side, tolerance, members)
-            out += sparse_basis(_inside(lines[side], members, others), space, tolerance)
             least = min([least, *space.values.tolist()])
-        if equations and variables:
-            found.append(SingularBlock(k, rows, cols, tuple(equations), tuple(variables), least))
-    return tuple(found)
+            known = inside[side].get(k, [])
+            if len(known) < space.values.size:
+                known = sparse_basis(lines[side], space, tolerance, others)
+            own.append(tuple(known))
+        if all(own):
+            blocks.append(SingularBlock(k, rows, cols, own[0], own[1], least))
+    return tuple(blocks)
 
 
-def _inside(lines: Lines, members: Any, others: Any) -> Lines:
-    """Return the matrix with the entries of a diagonal block only."""
-    n = lines.scaled.shape[0]
-    inside = np.zeros(n, bool)
-    inside[others] = True
-    is_member = np.zeros(n, bool)
-    is_member[members] = True
-
-    def cut(matrix: Any) -> Any:
-        keep = inside[matrix.indices] & np.repeat(is_member, np.diff(matrix.indptr))
-        indptr = np.concatenate([[0], np.cumsum(keep)])[matrix.indptr]
-        return csr_array((matrix.data[keep], matrix.indices[keep], indptr), shape=matrix.shape)
-
-    return Lines(lines.side, cut(lines.scaled), cut(lines.given), lines.factors)
+def _by_block(
+    found: tuple[Dependence, ...], border: Border, side: str
+) -> dict[int, list[Dependence]]:
+    """Return the dependences that lie within a diagonal block, by its number."""
+    plan = border.factors.plan
+    order = plan.blocks.row_perm if side == "rows" else plan.blocks.col_perm
+    block_of = np.empty(order.size, np.intp)
+    block_of[order] = np.repeat(np.arange(plan.n_blocks), np.diff(plan.starts))
+    inside: dict[int, list[Dependence]] = {}
+    for dependence in found:
+        numbers = block_of[dependence.indices]
+        if (numbers == numbers[0]).all():
+            inside.setdefault(int(numbers[0]), []).append(dependence)
+    return inside
