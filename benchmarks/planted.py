@@ -32,11 +32,23 @@ class Planted:
     A: sp.csc_array
     rows: tuple[frozenset, ...]
     cols: tuple[frozenset, ...]
+    row_units: np.ndarray
+    col_units: np.ndarray
 
     @property
     def deficiency(self):
         """By how much the rank is too small."""
         return max(len(self.rows), len(self.cols))
+
+    @property
+    def balanced(self):
+        """The matrix in the units that it was planted in: entries near 1 in every row and column.
+
+        A scaling that is computed from the matrix would be another judge: that of the largest
+        product, for one, has factors of exp(1000) where a row depends on others far away.
+        """
+        scaled = sp.diags_array(self.row_units) @ self.A @ sp.diags_array(self.col_units)
+        return sp.csr_array(scaled)
 
 
 # ---- units
@@ -49,13 +61,6 @@ def equilibrated(A):
     magnitude = magnitude @ sp.diags_array(cols)
     rows = np.exp2(-np.round(np.log2(magnitude.max(axis=1).toarray().ravel())))
     return sp.csr_array(sp.diags_array(rows) @ A @ sp.diags_array(cols)), rows, cols
-
-
-def product_scaled(A):
-    """Return the matrix whose entries are at most 1, and 1 on a transversal, and its factors."""
-    found = sm.maximum_product_transversal(A)
-    scaled = sp.diags_array(found.row_scale) @ A @ sp.diags_array(found.col_scale)
-    return sp.csr_array(scaled), found.row_scale, found.col_scale
 
 
 def smallest_singular_value(B):
@@ -178,7 +183,9 @@ class Builder:
             tuple(frozenset(place[list(of)].tolist()) for of in self.sets[side])
             for side, place in zip(("rows", "columns"), new, strict=True)
         ]
-        return Planted(kind, result, *sets)
+        units = np.empty(rows.size), np.empty(cols.size)
+        units[0][new[0]], units[1][new[1]] = 1 / rows, 1 / cols
+        return Planted(kind, result, *sets, *units)
 
 
 def laplacian(rng, size):
@@ -234,15 +241,14 @@ def plant(A, kind, rng, scaled):
 
 def is_true(planted, dense):
     """Whether the planted sets are what there is: nothing less and nothing more depends."""
-    A, d = planted.A, planted.deficiency
-    if sm.structural_rank(A) < A.shape[0]:
+    if sm.structural_rank(planted.A) < planted.A.shape[0]:
         return False
-    B, _, _ = product_scaled(A)
+    B, _, _ = equilibrated(planted.balanced)
     for side, sets in (("rows", planted.rows), ("columns", planted.cols)):
         for members in sets:
             if not is_minimal(B if side == "rows" else B.T.tocsr(), sorted(members), 1e-6):
                 return False
-    return singular_values_agree(B, d, dense)
+    return singular_values_agree(B, planted.deficiency, dense)
 
 
 def singular_values_agree(B, d, dense):
@@ -293,7 +299,7 @@ class Verdict:
     exact: bool
     dimension: bool
     wrong: int
-    wrong_scaled: int
+    wrong_in_units: int
     loose: int
     named: int
 
@@ -301,22 +307,22 @@ class Verdict:
 def judge(planted, found):
     """Compare with what was planted; check every claim."""
     A, tolerance = planted.A, found.tolerance
-    B, rows, cols = product_scaled(A)
-    wrong = wrong_scaled = loose = 0
+    B, rows, cols = planted.balanced, planted.row_units, planted.col_units
+    wrong = wrong_in_units = loose = 0
     sides = (found.equations, A, B, cols), (found.variables, A.T, B.T, rows)
     for claims, of, scaled, units in sides:
         scaled = sp.csr_array(scaled)
         for claim in claims:
             wrong += not residual(of, claim.indices, claim.coefficients) <= tolerance
-            by_product = residual(of, claim.indices, claim.coefficients, units)
-            wrong_scaled += not by_product <= tolerance
+            in_units = residual(of, claim.indices, claim.coefficients, units)
+            wrong_in_units += not in_units <= tolerance
             if claim.size <= 200:
                 loose += not is_minimal(scaled, claim.indices, tolerance)
     counts = len(found.equations), len(found.variables)
     dimension = counts == (planted.deficiency,) * 2
     exact = dimension and names(found.equations) >= set(planted.rows)
     exact = exact and names(found.variables) >= set(planted.cols)
-    return Verdict(exact, dimension, wrong, wrong_scaled, loose, sum(counts))
+    return Verdict(exact, dimension, wrong, wrong_in_units, loose, sum(counts))
 
 
 def names(claims):

@@ -180,7 +180,17 @@ def run_planted(args):
                 if right is not None:
                     exact[way].append((case.kind, right))
             exact["numerical_defects, the same"].append((case.kind, verdict.exact))
-    heads = "kind", "units", "cases", "exact", "rank", "named", "wrong", "by product", "not minimal"
+    heads = (
+        "kind",
+        "units",
+        "cases",
+        "exact",
+        "rank",
+        "named",
+        "wrong",
+        "in its units",
+        "not minimal",
+    )
     driver.show(heads, planted_rows(groups))
     if exact:
         print()
@@ -195,7 +205,7 @@ def planted_rows(groups):
         verdicts = [verdict for verdict, _ in group]
         counts = (
             sum(getattr(verdict, field) for verdict in verdicts)
-            for field in ("exact", "dimension", "named", "wrong", "wrong_scaled", "loose")
+            for field in ("exact", "dimension", "named", "wrong", "wrong_in_units", "loose")
         )
         units = {True: "scaled", False: "as given", None: "both"}[key[1]]
         yield key[0], units, str(len(group)), *map(str, counts)
@@ -228,8 +238,9 @@ def claims_rows(args):
         begin = time.perf_counter()
         found = numerical_defects(sp.csc_array(A))
         seconds = time.perf_counter() - begin
-        B, rows, cols = planted.product_scaled(A)
-        s = np.linalg.svd(B.toarray(), compute_uv=False)
+        transversal = sparsematch.maximum_product_transversal(A)
+        rows, cols = transversal.row_scale, transversal.col_scale
+        s = np.linalg.svd(transversal.scale(A).toarray(), compute_uv=False)
         few = int((s <= found.tolerance * s[0]).sum())
         sides = (found.equations, A, cols), (found.variables, sp.csr_array(A.T), rows)
         wrong = sum(
@@ -363,14 +374,14 @@ def times_rows(args):
             if "failed" in lu or "failed" in found:
                 yield [*cells, str(lu.get("failed")), str(found.get("failed")), *[""] * 6]
                 continue
-            exact, right, wrong, by_product, *_ = found["verdict"]
+            exact, right, wrong, in_units, *_ = found["verdict"]
             seconds = lu["seconds"], found["seconds"]
             yield [
                 *cells,
                 *(f"{value:.2f}" for value in (*seconds, seconds[1] / seconds[0])),
                 *(f"{figures['memory']:,.0f}" for figures in (lu, found)),
                 *("yes" if value else "no" for value in (right, exact)),
-                str(wrong + by_product),
+                str(wrong + in_units),
             ]
 
 
