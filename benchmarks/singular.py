@@ -17,6 +17,7 @@ the sets is compared); entries above 0.1 of the singular vectors of the smallest
 """
 
 import collections
+import fnmatch
 import pathlib
 import resource
 import time
@@ -372,7 +373,10 @@ def attempt(prepare, *given, **options):
 
 def times_rows(args):
     """Yield the cells of each large matrix and deficiency."""
-    for name, n in (("ring", args.rows // 10), ("grid", args.rows // 10), ("blocks", args.rows)):
+    few = args.rows // 10
+    for name, n in (("ring", few), ("grid", few), ("blocks", args.rows)):
+        if not fnmatch.fnmatch(name, args.names):
+            continue
         for deficiency in (1, 5, 50):
             given = name, n, deficiency
             options = {"repeats": args.repeats, "limit": args.limit}
@@ -402,7 +406,7 @@ def main():
     parser.add_argument("what", choices=runs, help="what to measure")
     parser.add_argument("folder", nargs="?", type=pathlib.Path, help="of .npz files")
     options = {
-        "names": (str, "*", "pattern of the names in the folder"),
+        "names": (str, "*", "pattern of the names of matrices"),
         "count": (int, 400, "planted matrices"),
         "rows": (int, None, "most rows of a matrix (6,000), of `times` the rows (1,000,000)"),
         "dense": (int, 1000, "rows up to which a dense SVD is the truth of planted matrices"),
