@@ -8,6 +8,7 @@ then dropped, coefficients are computed for the members that are left, and every
 checked with the matrix itself.
 """
 
+from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -24,6 +25,8 @@ Values = NDArray[Any]
 #: Coefficients below this share of the largest of a circuit do not count as members while pivots
 #: are exchanged.
 _ZERO = 1e-9
+#: Residuals above this are worth a correction, by one more solve.
+_GOOD = 1e-14
 #: Members up to which coefficients are computed again by a singular value decomposition.
 _DENSE = 200
 #: Entries of a dense matrix of members for that: 32 MB.
@@ -44,18 +47,46 @@ class Lines(NamedTuple):
 
 
 def sparse_basis(
-    lines: Lines, space: NullSpace, tolerance: float, others: IndexArray | None = None
+    lines: Lines,
+    space: NullSpace,
+    tolerance: float,
+    solve: Callable[[Values], Values],
+    others: IndexArray | None = None,
 ) -> list[Dependence]:
     """Return as many combinations as the null space has dimensions, those that fail left out.
 
-    With `others` only the entries in these columns count, which are ascending.
+    With `others` only the entries in these columns count, which are ascending. `solve` maps what is
+    left of combinations to the change of coefficients that cancels it.
     """
     if not space.values.size:
         return []
     circuits = _exchange_pivots(_circuits(space.basis))
     local = _LocalLines(lines, space.indices, tolerance, others)
+    if max(map(local.residual, circuits.T)) > _GOOD:
+        circuits = circuits - _correction(lines, space.indices, circuits, solve, others)
     found = (local.shorten(vector) for vector in circuits.T)
     return [dependence for dependence in found if dependence is not None]
+
+
+def _correction(
+    lines: Lines,
+    indices: IndexArray,
+    circuits: Values,
+    solve: Callable[[Values], Values],
+    others: IndexArray | None,
+) -> Values:
+    """Return what is to be subtracted so that every column vanishes beside its own terms."""
+    changes = np.empty_like(circuits)
+    whole = np.zeros((lines.scaled.shape[0], 1), circuits.dtype)
+    for k in range(circuits.shape[1]):
+        whole[indices, 0] = circuits[:, k]
+        left = lines.scaled.T @ whole
+        if others is not None:
+            inside = np.zeros_like(left)
+            inside[others] = left[others]
+            left = inside
+        changes[:, k] = solve(left)[indices, 0]
+    return changes
 
 
 def _circuits(basis: Values) -> Values:
@@ -119,28 +150,38 @@ class _LocalLines:
         # The same combination in the user's units, for the coefficients of the scaled rows.
         in_units = self._given.copy()
         in_units.data *= np.repeat(self._factors, np.diff(in_units.indptr))
-        self._measures = [(m.T, _largest_by_row(m)) for m in (self._scaled, in_units)]
+        self._both = [(m.T, _largest_by_row(m)) for m in (self._scaled, in_units)]
+        self._measures = self._both
 
     def shorten(self, vector: Values) -> Dependence | None:
-        """Return a combination of as few rows as the tolerance allows; None if it is above it."""
+        """Return a combination of as few rows as the tolerance allows; None if it is above it.
+
+        Members are chosen by what is left scaled, which has no units. Where they do not suffice in
+        the user's, by both.
+        """
+        for measures in (self._both[:1], self._both):
+            self._measures = measures
+            shorter = self._shorten(vector)
+            self._measures = self._both
+            if (found := self._name(self._polish(shorter))) is not None:
+                return found
+        return None
+
+    def _shorten(self, vector: Values) -> Values:
         order = np.argsort(-np.abs(vector), kind="stable")
         order = order[vector[order] != 0]
-        whole = self._residual(vector)
-        goal = min(self._tolerance, max(0.1 * self._tolerance, 2 * whole))
+        goal = min(self._tolerance, max(0.5 * self._tolerance, 2 * self.residual(vector)))
         low, high = 0, order.size  # members that are too few, and enough
         while high - low > 1:
             middle = (low + high) // 2
-            if self._residual(_on(order[:middle], vector)) <= goal:
+            if self.residual(_on(order[:middle], vector)) <= goal:
                 high = middle
             else:
                 low = middle
-        vector = _on(order[:high], vector)
-        if high <= _DENSE and (few := self._triangle(order[:high])) is not None:
-            vector = self._refit(few, order[:high], vector, goal)
-        return self._name(vector)
+        return self._refit(order[:high], _on(order[:high], vector), goal)
 
-    def _residual(self, vector: Values) -> float:
-        """Return the larger of the residuals scaled and in the user's units."""
+    def residual(self, vector: Values) -> float:
+        """Return the larger of the residuals scaled and, where that counts, in the user's units."""
         worst, size = 0.0, np.abs(vector)
         for transposed, largest in self._measures:
             term = float((size * largest).max())
@@ -148,40 +189,69 @@ class _LocalLines:
             worst = max(worst, left / term if term > 0 else np.inf)
         return worst
 
+    def _refit(self, order: IndexArray, vector: Values, goal: float) -> Values:
+        """Return a combination of the fewest first members that will do, coefficients anew.
+
+        Twice as many are tried each time, up to where dense matrices are too large.
+        """
+        count = 1
+        while count < order.size and count < _DENSE:
+            count = min(2 * count, order.size, _DENSE)
+            r = self._triangle(order[:count])
+            if r is None:
+                return vector
+            best = _least(r, order[:count], vector)[0]
+            if count == order.size:
+                best = self._better(vector, best)
+            if self.residual(best) <= goal:
+                return self._spare(r, order[:count], best, goal)
+        return vector
+
     def _triangle(self, members: IndexArray) -> Values | None:
         """Return R of the transposed rows: as long as these are, combined; None if too large."""
         rows = _used_columns(self._scaled[members])
         if rows.shape[0] * rows.shape[1] > _DENSE_ENTRIES:
             return None
-        r: Values = np.linalg.qr(rows.toarray().T, mode="r")
-        return r
+        return _triangle(rows.toarray())
 
-    def _refit(self, r: Values, order: IndexArray, vector: Values, goal: float) -> Values:
-        """Return the shortest combination of the first members, then without any to be spared."""
-        low, high = 0, order.size
-        best = self._better(vector, _least(r, order, vector)[0])
+    def _spare(self, r: Values, order: IndexArray, best: Values, goal: float) -> Values:
+        """Return the combination without members at the end, then without any to be spared."""
+        low, high = order.size // 2, order.size
         while high - low > 1:
             middle = (low + high) // 2
-            trial = _least(r[:middle, :middle], order[:middle], vector)[0]
-            if self._residual(trial) <= goal:
+            trial = _least(r[:middle, :middle], order[:middle], best)[0]
+            if self.residual(trial) <= goal:
                 best, high = trial, middle
             else:
                 low = middle
         members, kept = order[:high], np.arange(high)
-        _, second = _least(r[:, kept], members, vector)
+        _, second = _least(r[:, kept], members, best)
         # Without member i no combination has less than its share of the second singular value.
         size = np.abs(best[members]) / np.linalg.norm(best)
         for i in kept[np.argsort(size)][: int((size * second <= 10 * goal).sum())].tolist():
             rest = kept[kept != i]
             if rest.size == 0:
                 break
-            trial = _least(r[:, rest], order[rest], vector)[0]
-            if self._residual(trial) <= goal:
+            trial = _least(r[:, rest], order[rest], best)[0]
+            if self.residual(trial) <= goal:
                 best, kept = trial, rest
         return best
 
+    def _polish(self, vector: Values) -> Values:
+        """Compute coefficients anew, rows in units of their contributions: small ones are right."""
+        members = np.flatnonzero(vector)
+        rows = _used_columns(self._scaled[members])
+        if members.size > _DENSE or rows.shape[0] * rows.shape[1] > _DENSE_ENTRIES:
+            return vector
+        terms = rows.toarray() * vector[members, np.newaxis]
+        terms /= np.abs(terms).max(axis=0)
+        factors = _least(_triangle(terms), np.arange(members.size), vector[members])
+        polished = vector.copy()
+        polished[members] *= factors[0]
+        return self._better(vector, polished)
+
     def _better(self, vector: Values, other: Values) -> Values:
-        return other if self._residual(other) < self._residual(vector) else vector
+        return other if self.residual(other) < self.residual(vector) else vector
 
     def _name(self, vector: Values) -> Dependence | None:
         members = np.flatnonzero(vector)
@@ -236,6 +306,10 @@ def _on(members: IndexArray, vector: Values) -> Values:
     kept = np.zeros_like(vector)
     kept[members] = vector[members]
     return kept
+
+
+def _triangle(rows: Values) -> Values:
+    return np.asarray(np.linalg.qr(rows.T, mode="r"))
 
 
 def _least(r: Values, members: IndexArray, like: Values) -> tuple[Values, float]:
