@@ -318,8 +318,12 @@ def test_long_lists_count_the_members_of_a_family():
     tall = sp.csr_array(np.ones((43, 42)))
     why = sm.explain_singularity(tall, names)
     assert "equations: balance[*] (40), feed[1], flow[*].T (2)\n" in str(why)
-    assert "equations: balance[*] (40) and 3 more of 2 kinds\n" in why.text(max_names=1)
+    assert "equations: balance[*] (40) and 3 more of 2 families\n" in why.text(max_names=1)
     assert "equations: balance[0], balance[1]" in why.text(max_names=43)
+    indexed = [f"unit[{k // 20}].flow[0.0,{k},{'abc'[k % 3]}]" for k in range(40)]
+    indexed += ["x[1].y[1,2]", "x[2].y[1]", "x[2].y[z]"]
+    text = sm.explain_singularity(tall, indexed).text(max_names=3)
+    assert "equations: unit[*].flow[0.0,*,*] (40), x[*].y[*] (3)\n" in text
 
 
 def test_stored_zeros_are_counted_and_what_they_change_is_said():
