@@ -82,13 +82,13 @@ def diagnose(
     Notes
     -----
     The matrix is scaled by powers of two that make its entries as nearly 1 as can be (Curtis, Reid,
-    J. Inst. Maths Applics 10, 1972), so that units do not count. Singular values are exact up to 500 rows, and by inverse iteration with
-    eight vectors above. Digits: small-sample statistical condition estimation (Gudmundsson, Kenney,
-    Laub, SIAM J. Matrix Anal. Appl. 16, 1995; Kenney, Laub, Reese, SIAM J. Sci. Comput. 19, 1998),
-    with eight random changes of all entries by their rounding error, and of what the solution
-    leaves; within one digit. Time: that of a factorisation, and of some 40 to 120 solves, most of
-    them eight at once; of a matrix that is singular, or nearly so, that of `explain_singularity`
-    besides.
+    J. Inst. Maths Applics 10, 1972), so that units do not count. Singular values are exact up to
+    500 rows, and by inverse iteration with eight vectors above. Digits: small-sample statistical
+    condition estimation (Gudmundsson, Kenney, Laub, SIAM J. Matrix Anal. Appl. 16, 1995; Kenney,
+    Laub, Reese, SIAM J. Sci. Comput. 19, 1998), with eight random changes of all entries by their
+    rounding error, and of what the solution leaves; within one digit. Time: that of a
+    factorisation, and of some 40 to 120 solves, most of them eight at once; of a matrix that is
+    singular, or nearly so, that of `explain_singularity` besides.
 
     Examples
     --------
