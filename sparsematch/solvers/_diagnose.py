@@ -4,6 +4,7 @@ from __future__ import annotations  # readable names in help()
 
 import warnings
 from collections.abc import Iterable
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
 
@@ -87,13 +88,13 @@ def diagnose(
     -----
     The matrix is scaled by powers of two that make its entries as nearly 1 as can be (Curtis, Reid,
     J. Inst. Maths Applics 10, 1972), or by those of `maximum_product_transversal`, or not at all,
-    if its condition is better so. Singular values are exact up to
-    500 rows, and by inverse iteration with eight vectors above. Digits: small-sample statistical
-    condition estimation (Gudmundsson, Kenney, Laub, SIAM J. Matrix Anal. Appl. 16, 1995; Kenney,
-    Laub, Reese, SIAM J. Sci. Comput. 19, 1998), with eight random changes of all entries by their
-    rounding error, and of what the solution leaves; within one digit. Time: that of a
-    factorisation, and of some 40 to 120 solves, most of them eight at once; of a matrix that is
-    singular, or nearly so, that of `explain_singularity` besides.
+    if its condition is better so. Singular values are exact up to 500 rows, and by inverse
+    iteration with eight vectors above. Digits: small-sample statistical condition estimation
+    (Gudmundsson, Kenney, Laub, SIAM J. Matrix Anal. Appl. 16, 1995; Kenney, Laub, Reese, SIAM J.
+    Sci. Comput. 19, 1998), with eight random changes of all entries by their rounding error, and of
+    what the solution leaves; within one digit. Time: that of a factorisation, and of some 40 to 120
+    solves, most of them eight at once; of a matrix that is singular, or nearly so, that of
+    `explain_singularity` besides.
 
     Examples
     --------
@@ -121,11 +122,9 @@ def diagnose(
     if why.structural_rank < n:
         return Diagnosis(**basics, rank=why.structural_rank, explanation=why)
     generator = np.random.default_rng(rng)
-    scaled = _Scaled.by_logarithms(columns)
-    try:
-        system = _best_scaled(scaled.factorise(), columns)
-    except SingularMatrixError:
-        return _singular(scaled, columns, basics)
+    system = _factorise(columns)
+    if system is None:
+        return _singular(columns, basics)
     return _regular(system, columns, right, generator, basics)
 
 
@@ -217,6 +216,14 @@ def _power_of_two(exponents: FloatArray) -> FloatArray:
     return powers
 
 
+def _factorise(A: Any) -> _System | None:
+    """Factorise a matrix in the scaling that suits it best; None if that cannot be."""
+    for scaled in (_Scaled.by_logarithms, _Scaled.by_transversal):
+        with suppress(SingularMatrixError):
+            return _best_scaled(scaled(A).factorise(), A)
+    return None
+
+
 def _best_scaled(system: _System, A: Any) -> _System:
     """Return another scaling, or none, if the condition is much better with that.
 
@@ -241,12 +248,12 @@ def _best_scaled(system: _System, A: Any) -> _System:
         return system
 
 
-def _singular(scaled: _Scaled, A: Any, basics: dict[str, Any]) -> Diagnosis:
+def _singular(A: Any, basics: dict[str, Any]) -> Diagnosis:
     """Diagnose a matrix that cannot be factorised."""
-    why = _explain(A, basics)
-    spectrum = dense_spectrum(scaled.matrix) if basics["n"] <= FEW_ROWS else None
+    why, n = _explain(A, basics), basics["n"]
+    spectrum = dense_spectrum(_Scaled.by_logarithms(A).matrix) if n <= FEW_ROWS else None
     numbers = why.numbers
-    rank = numbers.rank if numbers is not None and numbers.is_singular else basics["n"] - 1
+    rank = numbers.rank if numbers is not None and numbers.is_singular else n - 1
     return Diagnosis(**basics, rank=rank, spectrum=spectrum, explanation=why)
 
 
