@@ -209,15 +209,16 @@ class Diagnosis:
         Returns
         -------
         dict
-            The attributes by their names, `gap` as ``gap_rank`` and ``gap``, and ``is_singular``.
-            The blocks have ``n_rows`` beside their rows and columns, and what is misscaled its
+            The attributes by their names, `n` as ``n_rows`` and ``n_cols``, `gap` as ``gap_rank``
+            and ``gap``, and ``is_singular``. The blocks have ``n_rows`` beside their rows and columns, and what is misscaled its
             ``name``.
         """
         gap_rank, gap = self.gap
         names = {"rows": Names(self.row_names, "row"), "columns": Names(self.col_names, "column")}
         spectrum = self.spectrum
         return {
-            "n": self.n,
+            "n_rows": self.n,
+            "n_cols": self.n,
             "n_entries": self.n_entries,
             "stored_zeros": self.stored_zeros,
             "rank": self.rank,
