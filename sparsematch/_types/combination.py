@@ -97,6 +97,8 @@ def readable(coefficients: NDArray[Any]) -> NDArray[Any]:
 def number(value: Any) -> str:
     """Return a coefficient with few digits."""
     if np.iscomplexobj(value):
+        if abs(value.real) <= _EXACT * abs(value):
+            return f"{value.imag:.{_DIGITS}g}j"
         if abs(value.imag) > _EXACT * abs(value):
             return f"({value.real:.{_DIGITS}g}{value.imag:+.{_DIGITS}g}j)"
         value = value.real

@@ -126,7 +126,7 @@ def test_advice_prefers_the_singular_block():
         ([1, 2, 3], "1 x a + 2 x b + 3 x c = 0"),
         ([-2, 3, 7], "2 x a - 3 x b - 7 x c = 0"),
         ([1, 0.123456789, -1e-9], "1 x a + 0.1235 x b - 1e-09 x c = 0"),
-        ([1, 0.5j, -1], "1 x a + (0+0.5j) x b - 1 x c = 0"),
+        ([1, 0.5j, -1], "1 x a + 0.5j x b - 1 x c = 0"),
     ],
 )
 def test_coefficients_are_short(coefficients, equation, monkeypatch):
@@ -186,7 +186,7 @@ def test_long_ones_are_cut(monkeypatch):
     assert " and 48 more = 0\n" in text
     assert "changes: x28 by 1, x27 by 0.9643, " in text
     assert " and 17 more\n" in text
-    assert "and 1 more, none of fewer equations\n" in why.text(max_pieces=1)
+    assert "  and 1 more\n" in why.text(max_pieces=1)
     assert len(why.to_dict(max_pieces=1)["numbers"]["dependent_equations"]) == 1
     single = str(explained(monkeypatch, defects(60, (), variables[:1]), named))
     assert "to do: fix one of these variables (best one that changes much)" in single
@@ -214,6 +214,27 @@ def test_a_pair_that_was_said_is_not_said_again(monkeypatch):
     assert "Nearly parallel equations: 1 pair\n" in text
 
 
+def test_many_multiples_are_one_set(monkeypatch):
+    equations = (
+        dependence("rows", [0, 1], [1, -1]),
+        dependence("rows", [0, 5], [1, -1], 1e-12),
+        dependence("rows", [1, 4], [2, -1]),
+    )
+    variables = (
+        dependence("columns", [0, 1], [1, -2]),
+        dependence("columns", [1, 2], [1, 1]),
+        dependence("columns", [3, 4, 5], [1, 1, 1]),
+    )
+    text = str(explained(monkeypatch, defects(6, equations, variables), list("abcdef")))
+    assert "Dependent: 4 equations, multiples of one another (to 12 digits)\n" in text
+    assert "\n  b, f are the same as a\n  e is 2 x a\n" in text
+    assert "to do: drop 3 equations, for example a, b, f,\n" in text
+    assert "unless the right-hand sides cancel as well, solutions are huge\n" in text
+    assert "Free: 6 variables, 3 too many\n  1. 3 variables that occur in one comb" in text
+    assert "     everywhere as 1 x a + 0.5 x b - 0.5 x c\n" in text
+    assert "To make it nonsingular, do both" in text
+
+
 def test_where_one_block_is_singular():
     A = sp.block_diag([FLOATING, [[2.0]]], format="csr")
     text = str(sm.explain_singularity(A, numeric=True))
@@ -233,11 +254,11 @@ def test_structure_comes_first_and_zeros_are_dropped():
     assert lines[0].startswith("Structurally singular")
     assert lines[1:3] == [
         "2 stored zeros dropped.",
-        "The values are looked at once it is square, and its structure in order.",
+        "The values are looked at once the structure is in order.",
     ]
     wide = sm.explain_singularity(sp.csr_array(np.ones((2, 3))), numeric=True)
     assert wide.numbers is None
-    assert "once it is square" in str(wide)
+    assert "The values are looked at only of a square matrix." in str(wide)
 
 
 def test_nonsingular():
@@ -266,7 +287,7 @@ def test_complex_numbers_are_written_as_pairs():
     (one,) = fields["dependent_equations"]
     assert len(one["coefficients"]) == 2
     assert [len(parts) for parts in one["coefficients"]] == [2, 2]
-    assert "row 1 is (0+2j) x row 0\n" in str(why)
+    assert "row 1 is 2j x row 0\n" in str(why)
 
 
 def test_duplicates_are_added_up():
