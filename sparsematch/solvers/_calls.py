@@ -17,7 +17,7 @@ from sparsematch.solvers._checks import refuse_on_gpu
 from sparsematch.solvers._device import DeviceLU
 from sparsematch.solvers._external import MakeExternal
 from sparsematch.solvers._lu import Analysis, BlockTriangularLU
-from sparsematch.solvers._plan import Reading, plan_factorisation
+from sparsematch.solvers._plan import plan_factorisation
 
 
 class _Settings(TypedDict, total=False):
@@ -100,8 +100,8 @@ def analyse(
     >>> analyse(csc_array([[0.0, 1.0], [1.0, 1.0]]))
     Analysis(2x2, 2 blocks, the largest of 1 rows)
     """
-    reading = Reading(row_names, col_names, explicit_zeros)
-    return Analysis(plan_factorisation(A, matching, pivoting, solver, reading)[0])
+    reading = row_names, col_names, explicit_zeros
+    return Analysis(plan_factorisation(A, matching, pivoting, solver, *reading)[0])
 
 
 def splu(
@@ -163,7 +163,7 @@ def splu(
     array([1., 1., 1.])
     """
     if not issparse(A) and on_gpu(A):
-        refuse_on_gpu(row_names=row_names, col_names=col_names, explicit_zeros=explicit_zeros)
+        refuse_on_gpu(row_names, col_names, explicit_zeros)
         on_device: Any = DeviceLU(A, matching=matching, pivoting=pivoting, solver=solver)
         return on_device
     return BlockTriangularLU(
@@ -229,15 +229,22 @@ def spsolve(
     >>> spsolve(csc_array([[0.0, 2.0], [4.0, 1.0]]), [2.0, 5.0])
     array([1., 1.])
     """
-    settings: Any = {"matching": matching, "pivoting": pivoting, "solver": solver}
-    settings |= {"row_names": row_names, "col_names": col_names}
     if not issparse(A) and on_gpu(A):
-        lu = splu(A, **settings)
+        refuse_on_gpu(row_names, col_names, "keep")
+        lu = splu(A, matching=matching, pivoting=pivoting, solver=solver)
         return lu.solve(b.ravel() if getattr(b, "ndim", 0) == 2 and b.shape[1] == 1 else b)
     sparse = issparse(b)
     right = check_sparse(b, "b").toarray() if sparse else np.asarray(b)
     one = right.ndim == 1 or (right.ndim == 2 and right.shape[1] == 1)
-    lu = BlockTriangularLU(A, explicit_zeros="drop", **settings)
+    lu = BlockTriangularLU(
+        A,
+        matching=matching,
+        pivoting=pivoting,
+        solver=solver,
+        row_names=row_names,
+        col_names=col_names,
+        explicit_zeros="drop",
+    )
     x = lu.solve(right.ravel() if one else right)
     return csc_array(x) if sparse and not one else x
 

@@ -26,7 +26,7 @@ from sparsematch.solvers._factors import NO_STATE, BlockFactors
 from sparsematch.solvers._operator import InverseOperator
 from sparsematch.solvers._pattern import MeasuredValues
 from sparsematch.solvers._permutations import inverse
-from sparsematch.solvers._plan import FactorisationPlan, Reading, plan_factorisation
+from sparsematch.solvers._plan import FactorisationPlan, plan_factorisation
 from sparsematch.solvers._whole_matrix import WholeMatrix
 
 #: Solutions of several right-hand sides, and the error of each.
@@ -213,8 +213,8 @@ class BlockTriangularLU(InverseOperator):
         explicit_zeros: ExplicitZeros = "keep",
     ) -> None:
         if analysis is None:
-            reading = Reading(row_names, col_names, explicit_zeros)
-            plan, measured = plan_factorisation(A, matching, pivoting, solver, reading)
+            reading = row_names, col_names, explicit_zeros
+            plan, measured = plan_factorisation(A, matching, pivoting, solver, *reading)
             self.analysis: Analysis = Analysis(plan)
             plan.pattern.refuse_infinite(measured)
         else:
@@ -321,7 +321,7 @@ class BlockTriangularLU(InverseOperator):
         columns = b[:, np.newaxis] if b.ndim == 1 else b
         columns = np.ascontiguousarray(columns, np.complex128 if is_complex else np.float64)
         x, errors = self._factors.solve(columns, trans)
-        if not errors.max(initial=0) <= _UNSTABLE:
+        if not np.maximum.reduce(errors, initial=0) <= _UNSTABLE:
             x = self._solve_poor(columns, trans, x, errors)
         return x.reshape(b.shape)
 

@@ -69,8 +69,6 @@ class Pattern:
 
     def named(self, row_names: Iterable[Any] | None, col_names: Iterable[Any] | None) -> "Pattern":
         """Return the pattern with names; raise TypeError or ValueError if they are no names."""
-        if row_names is None and col_names is None:
-            return self
         n_rows, n_cols = self.graph.shape
         rows = read_names(row_names, n_rows, "row_names", "rows")
         cols = read_names(col_names, n_cols, "col_names", "columns")

@@ -40,17 +40,6 @@ class ExternalBlock(NamedTuple):
     memory: dict[str, Any]  #: What its solvers have learnt about the pattern; they write to it.
 
 
-class Reading(NamedTuple):
-    """What `analyse` is told of the entries, rows and columns of a matrix."""
-
-    row_names: Iterable[Any] | None = None
-    col_names: Iterable[Any] | None = None
-    explicit_zeros: ExplicitZeros = "keep"
-
-
-_AS_IT_IS = Reading()
-
-
 @dataclass(frozen=True, slots=True, eq=False)
 class FactorisationPlan:
     """What all factorisations of matrices with one pattern have in common."""
@@ -130,20 +119,27 @@ def _make_plan(
 
 
 def plan_factorisation(
-    A: Any, matching: Any, pivoting: str, solver: Any, reading: Reading = _AS_IT_IS
+    A: Any,
+    matching: Any,
+    pivoting: str,
+    solver: Any,
+    row_names: Iterable[Any] | None = None,
+    col_names: Iterable[Any] | None = None,
+    explicit_zeros: ExplicitZeros = "keep",
 ) -> tuple[FactorisationPlan, MeasuredValues]:
     """Analyse a matrix as `analyse` does; also return its values, measured."""
     check_choice("pivoting", pivoting, PIVOTING)
-    check_explicit_zeros(reading.explicit_zeros)
+    check_explicit_zeros(explicit_zeros)
     make_external = find_solver(solver)
     A = from_other_library(A)
-    pattern = read_pattern(A).named(reading.row_names, reading.col_names)
+    pattern = read_pattern(A)
+    if row_names is not None or col_names is not None:
+        pattern = pattern.named(row_names, col_names)
     values = pattern.arrange(A.data) if A.format == pattern.layout else pattern.any_values(A)
-    if reading.explicit_zeros == "drop":
-        pattern, values = pattern.without_zeros(values)
     by_values = pivoting == "auto" and matching is None
-    make_plan = pivoting != "product" or matching is not None
-    found = _analyse_blocks(pattern, values, matching, (make_plan, by_values))
+    wanted = pivoting != "product" or matching is not None, by_values
+    drop = explicit_zeros == "drop"
+    pattern, values, found = _analyse_blocks(pattern, values, matching, wanted, drop)
     form, blocks = found[:3], found.plan
     if blocks is None:
         cols = _exchange(pattern, values, found.row_perm, found.col_perm)
@@ -155,18 +151,29 @@ def plan_factorisation(
 
 
 def _analyse_blocks(
-    pattern: Pattern, values: NDArray[Any], matching: Any, wanted: tuple[bool, bool]
-) -> QuickAnalysis:
-    """Find the block form in one call of the core; by matching and block search if it gives up."""
+    pattern: Pattern,
+    values: NDArray[Any],
+    matching: Any,
+    wanted: tuple[bool, bool],
+    drop_zeros: bool,
+) -> tuple[Pattern, NDArray[Any], QuickAnalysis]:
+    """Find the block form in one call of the core; by matching and block search if it gives up.
+
+    Also return the pattern and the values that it is of, without zeros if these are to be dropped.
+    """
     graph = pattern.graph
-    quick_analysis = operations(LuOps, graph.backend).quick_analysis
-    if matching is None and (found := quick_analysis(graph, values, None, *wanted)):
-        return found
+    analyse = operations(LuOps, graph.backend).quick_analysis
+    if matching is None and (found := analyse(graph, values, None, *wanted, drop_zeros)):
+        return pattern, values, found
+    if drop_zeros:
+        pattern, values = pattern.without_zeros(values)
+        if pattern.graph is not graph:
+            return _analyse_blocks(pattern, values, matching, wanted, False)
     form = block_form(graph, matching)
     if form.structural_rank < graph.n_rows:
         raise structurally_singular(pattern.system(values.copy()), form.structural_rank)
     known = form.row_perm, form.col_perm, form.row_blocks
-    return quick_analysis(graph, values, known, *wanted)
+    return pattern, values, analyse(graph, values, known, *wanted)
 
 
 def _exchange(
