@@ -132,7 +132,7 @@ class Diagnosis:
     >>> from sparsematch.solvers import diagnose
     >>> found = diagnose(csc_array([[1.0, 1.0], [1.0, 1.0001]]))
     >>> found
-    Diagnosis(2x2, rank 2, at least 11.2 digits)
+    Diagnosis(2x2, rank 2, at least 11 digits)
     >>> found.blocks
     (BlockCondition(2x2, rcond 2e-05),)
     """
@@ -247,7 +247,7 @@ class Diagnosis:
     def __repr__(self) -> str:
         about = ""
         if self.digits is not None and (fewest := self.fewest_digits).size:
-            about = f", at least {self.digits[fewest[0]]:.1f} digits"
+            about = f", at least {int(self.digits[fewest[0]])} digits"
         return f"Diagnosis({self.n}x{self.n}, rank {self.rank}{about})"
 
 

@@ -35,7 +35,10 @@ def text(found: Diagnosis, max_names: int) -> str:
     ]
     lines += _rank(found) + _condition(found) + _digits(found, max_names)
     lines += _blocks(found, max_names) + _scaling(found, max_names)
-    if found.explanation is not None:
+    if found.explanation is None:
+        if found.row_names is None or found.col_names is None:
+            lines += ["", "Rows and columns are counted from 0."]
+    else:
         lines += ["", found.explanation.text(max_pieces=2, max_names=max_names)]
     return "\n".join(lines)
 
@@ -92,11 +95,11 @@ def _digits(found: Diagnosis, most: int) -> list[str]:
     order, lines = found.fewest_digits, []
     if order.size:
         digits = found.digits[order]
-        low, middle, high = digits[[0, digits.size // 2, -1]]
-        lines = [f"{low:.1f} to {high:.1f} of 15.7 in the variables, median {middle:.1f}"]
+        low, middle, high = digits[[0, digits.size // 2, -1]].astype(int)
+        lines = [f"{low} to {high} of 15 in the variables, median {middle}"]
         if high - low >= 1 and most:
             names = Names(found.col_names, "column")
-            shown = (f"{names.of(j)} {found.digits[j]:.1f}" for j in order[:most].tolist())
+            shown = (f"{names.of(j)} {int(found.digits[j])}" for j in order[:most].tolist())
             lines.append(f"the fewest: {', '.join(shown)}")
     if found.vanishing.size:
         names = Names(found.col_names, "column")

@@ -8,6 +8,7 @@
 array([1., 1., 1.])
 """
 
+from sparsematch._types.diagnosis import BlockCondition, Diagnosis, Misscaled, Spectrum
 from sparsematch.solvers._calls import analyse, factorized, splu, spsolve
 from sparsematch.solvers._device import DeviceLU
 from sparsematch.solvers._diagnose import diagnose
@@ -20,10 +21,14 @@ analyze = analyse
 
 __all__ = [
     "Analysis",
+    "BlockCondition",
     "BlockTriangularLU",
     "DeviceLU",
+    "Diagnosis",
     "IllConditionedWarning",
+    "Misscaled",
     "SingularMatrixError",
+    "Spectrum",
     "TransversalILU",
     "analyse",
     "analyze",

@@ -85,18 +85,22 @@ def diagnose(
     The matrix is scaled by powers of two near the factors of `maximum_product_transversal`, so that
     units do not count. Singular values are exact up to 500 rows, and by inverse iteration with
     eight vectors above. Digits: small-sample statistical condition estimation (Gudmundsson, Kenney,
-    Laub, SIAM J. Matrix Anal. Appl. 18, 1997), with eight random changes of all entries by their
-    rounding error, or by the backward error of the computed solution if that is larger; within one
-    digit. Time: that of a factorisation, and of some 40 to 120 solves, most of them eight at once;
-    of a matrix that is singular, or nearly so, that of `explain_singularity` besides.
+    Laub, SIAM J. Matrix Anal. Appl. 16, 1995; Kenney, Laub, Reese, SIAM J. Sci. Comput. 19, 1998),
+    with eight random changes of all entries by their rounding error, and of what the solution
+    leaves; within one digit. Time: that of a factorisation, and of some 40 to 120 solves, most of
+    them eight at once; of a matrix that is singular, or nearly so, that of `explain_singularity`
+    besides.
 
     Examples
     --------
     >>> from scipy.sparse import csc_array
     >>> from sparsematch.solvers import diagnose
     >>> A = csc_array([[1.0, 2.0, 0.0], [1.0, 2.0 + 1e-9, 0.0], [0.0, 1.0, 3.0]])
-    >>> found = diagnose(A, [3.0, 3.0 + 1e-9, 4.0], col_names=["p", "q", "r"])
-    >>> print(found)
+    >>> found = diagnose(A, [3.0, 4.0, 4.0], col_names=["p", "q", "r"])
+    >>> found.rank, found.gap[0], found.digits.round().tolist()
+    (3, 2, [6.0, 6.0, 6.0])
+    >>> print(str(found).splitlines()[0])
+    Ill-conditioned: expect less than 8 digits in 3 of 3 variables, 6 in the worst.
     """
     columns, zeros = canonical_columns(A, "A")
     check_square(columns.shape)
@@ -269,7 +273,7 @@ def _digits(system: _System, b: NDArray[Any] | None, rng: np.random.Generator) -
 
 
 def _misscaled(system: _System, rcond: float, scaled_rcond: float) -> tuple[Misscaled, ...]:
-    """Name rows and columns whose units make the condition worse, if scaling them mends much."""
+    """Name rows and columns whose units make the condition worse, if scaling them improves much."""
     if not rcond * _FAR <= scaled_rcond:
         return ()
     named, parts = [], []

@@ -1,8 +1,8 @@
 """How many digits of a solution to rely on, element by element.
 
-Small-sample statistical condition estimation: Kenney, Laub (SIAM J. Sci. Comput. 15, 1994);
-Gudmundsson, Kenney, Laub, Small-sample statistical estimates for the sensitivity of eigenvalue
-problems (SIAM J. Matrix Anal. Appl. 18, 1997). If every entry changes by a share that is random,
+Gudmundsson, Kenney, Laub, Small-sample statistical estimates for matrix norms (SIAM J. Matrix Anal.
+Appl. 16, 1995); Kenney, Laub, Reese, Statistical condition estimation for linear systems (SIAM J.
+Sci. Comput. 19, 1998). If every entry changes by a share that is random,
 A x changes by a random vector; what solutions with some of these have in common is the error of x.
 """
 
