@@ -13,6 +13,7 @@ from sparsematch._types.singularity import (
     NumericalDefects,
     ParallelPair,
     SingularBlock,
+    members_of,
 )
 from sparsematch._types.wording import Line, Wording
 
@@ -119,7 +120,7 @@ def _block_members(block: SingularBlock, wording: Wording) -> list[Line]:
     lines: list[Line] = []
     for noun, dependences, all_of_them, names in sides:
         members = [each.indices for each in dependences] or [all_of_them]
-        listed = names.list(np.unique(np.concatenate(members)), wording.most_names)
+        listed = names.list(members_of(members), wording.most_names)
         lines.append(f"     {noun}: {listed}")
     return lines
 

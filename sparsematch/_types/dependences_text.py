@@ -9,7 +9,7 @@ from sparsematch._types.arrays import IndexArray
 from sparsematch._types.combination import combination, number, readable
 from sparsematch._types.multiples import Multiples, gather
 from sparsematch._types.name_lists import Names, count
-from sparsematch._types.singularity import Dependence
+from sparsematch._types.singularity import Dependence, members_of
 from sparsematch._types.wording import Line, Wording
 
 ROUNDING = 1e-13  # a residual: what vanishes up to this may vanish exactly; n = 1e4 adds up to it
@@ -22,7 +22,7 @@ def paragraph(
 ) -> list[Line]:
     """Describe the dependences of one side, each by what it says, and what to do.
 
-    `chosen` is a member of each.
+    `chosen` are the members that are an example of what resolves all of them.
     """
     if not dependences:
         return []
@@ -33,7 +33,7 @@ def paragraph(
         words, *details = _describe(sets[0], wording, 2)
         lines = [f"{kind}: {words}", *details]
     else:
-        members = np.unique(np.concatenate([each.indices for each in sets])).size
+        members = members_of(each.indices for each in sets).size
         lines = [f"{kind}: {count(members, noun)}, {len(dependences):,} too many"]
         for place, each in enumerate(sets[: wording.most], start=1):
             words, *details = _describe(each, wording, 5)
@@ -64,7 +64,7 @@ def _advice(
         which = f"one of these {noun}s ({_which(dependences[0])})"
         return [f"  to do: {verb} {which}, {rest}", *([last] if over else [])]
     names = wording.names(dependences[0].side)
-    shown = names.list(chosen, wording.most_names)
+    shown = names.first(chosen, wording.most_names)
     which = f"one {noun} of each"
     if n_sets < len(dependences):
         which = count(len(dependences), noun)

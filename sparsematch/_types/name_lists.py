@@ -22,6 +22,10 @@ class Names(NamedTuple):
         """Return what row, or column, `k` is called."""
         return self.given[k] if self.given is not None else f"{self.noun} {k}"
 
+    def first(self, indices: IndexArray, most: int) -> str:
+        """Return the names of some, of more than `most` the first ones."""
+        return _cut([(self.of(k), 1) for k in indices[:most].tolist()], indices.size, most)
+
     def list(self, indices: IndexArray, most: int) -> str:
         """Return the names of some, with commas between them.
 
@@ -29,8 +33,7 @@ class Names(NamedTuple):
         first are, and the other names counted.
         """
         if self.given is None or indices.size <= most:
-            members = indices[:most].tolist()
-            return _cut([(self.of(k), 1) for k in members], indices.size, most)
+            return self.first(indices, most)
         families: dict[str, list[str]] = {}
         for k in indices.tolist():
             families.setdefault(family(self.given[k]), []).append(self.given[k])

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from sparsematch import Dependence, Explanation, explain_singularity
 from sparsematch._input.matrix import checked
 from sparsematch._types.combination import bracketed, number, readable
+from sparsematch._types.singularity import members_of
 from sparsematch._types.sparse_like import SparseLike
 from sparsematch.plot.cells import (
     COUNTABLE,
@@ -161,7 +162,7 @@ def _of_dependences(alike: tuple[Dependence, ...], entries: Any) -> _Group:
     rows, cols = (first.indices, others) if side == 0 else (others, first.indices)
     factors = readable(first.coefficients)
     sign = -1 if factors[0].real < 0 else 1
-    everyone = np.unique(np.concatenate([each.indices for each in alike]))
+    everyone = members_of(each.indices for each in alike)
     return _Group(first.side, rows, cols, sign * factors, everyone, len(alike))
 
 
