@@ -97,7 +97,7 @@ def explain_singularity(
     is_structurally_singular : Only whether it is.
     block_triangular_form :
         The over-determined part is its vertical, the under-determined its horizontal part.
-    sparsematch.plot.spy_conflicts : A picture of the conflicts.
+    sparsematch.plot.spy_conflicts : A picture of the conflicts, or of what depends on each other.
 
     Notes
     -----
@@ -105,7 +105,8 @@ def explain_singularity(
     alternating paths reach from one unmatched row: its other rows are matched to all columns they
     have. That makes it minimal, not the smallest of all; of the unmatched rows of a piece those are
     searched first that come to an end soon. Where a piece has one row too many only, there is no
-    other conflict. Time: that of `maximum_transversal`, and nearly O(n_rows + n_cols + nnz).
+    other conflict. Time: that of `maximum_transversal`, and nearly O(n_rows + n_cols + nnz); with
+    `numeric` that of two factorisations, and of solutions for each combination.
 
     Examples
     --------
@@ -129,10 +130,24 @@ def explain_singularity(
     of the over-determined part (3); no other new entry helps.
     For full rank it takes 1, for example q2 in balance.
 
-    Two nodes between resistors, and neither is grounded:
+    Three nodes with resistors between them, and none is grounded:
 
     >>> B = csr_array([[1.5, -1.5, 0.0], [-1.5, 3.5, -2.0], [0.0, -2.0, 2.0]])
-    >>> print(explain_singularity(B, ["at a", "at b", "at c"], ["u_a", "u_b", "u_c"], numeric=True))
+    >>> names = ["i[a]", "i[b]", "i[c]"], ["u[a]", "u[b]", "u[c]"]
+    >>> print(explain_singularity(B, *names, numeric=True))
+    Numerically singular: 3 equations, 3 variables, but rank 2 with these values.
+    <BLANKLINE>
+    Dependent: 3 equations, each of which follows from the others
+      i[a] + i[b] + i[c] = 0
+      to do: drop one of these equations (any will do), or correct a coefficient;
+             unless the right-hand sides cancel as well, there is no solution
+    <BLANKLINE>
+    Free: 3 variables without a reference: all may shift by one amount
+      variables: u[a], u[b], u[c]
+      to do: fix one of these variables (any will do), or write an equation that notices the change
+    <BLANKLINE>
+    To make it nonsingular, fix a free variable in the place of a dependent equation:
+    for example u[a] in the place of i[a].
     """
     _check_tolerance(tolerance)
     check_choice(explicit_zeros)

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from sparsematch._types.arrays import IndexArray
 from sparsematch._types.latex import escape
-from sparsematch._types.name_lists import Names, family
+from sparsematch._types.name_lists import Names, family, shared_name
 
 _DIGITS = 4  # of a coefficient that is shown: enough to recognise it
 _EXACT = (
@@ -32,7 +32,7 @@ class Combination:
 
     def sum(self) -> str:
         """Return the terms alone."""
-        return self._join(" x ", _bracketed)
+        return self._join(" x ", bracketed)
 
     def latex(self) -> str:
         r"""Return it as mathematics, for which ``\text`` of amsmath is needed."""
@@ -60,18 +60,17 @@ def combination(
     values = readable(coefficients)
     if not np.iscomplexobj(values) and values[0] < 0:
         values = -values
-    terms = [(value, names.of(k), 1) for k, value in zip(indices.tolist(), values, strict=True)]
+    named = [(value, names.of(k)) for k, value in zip(indices.tolist(), values, strict=True)]
+    terms = [(value, name, 1) for value, name in named]
     if len(terms) > most:
-        groups: dict[tuple[str, str], list[tuple[Any, str]]] = {}
-        for value, name, _ in terms:
-            groups.setdefault((number(value), family(name)), []).append((value, name))
+        groups: dict[tuple[str, str], tuple[Any, list[str]]] = {}
+        for value, name in named:
+            groups.setdefault((number(value), family(name)), (value, []))[1].append(name)
         terms = [
-            (
-                members[0][0],
-                f"{key[1]} ({len(members):,})" if members[1:] else members[0][1],
-                len(members),
-            )
-            for key, members in groups.items()
+            (value, f"sum of {shared_name(members)} ({len(members):,})", len(members))
+            if len(members) > 1
+            else (value, members[0], 1)
+            for value, members in groups.values()
         ]
     shown = terms[:most]
     hidden = indices.size - sum(size for *_, size in shown)
@@ -98,6 +97,8 @@ def readable(coefficients: NDArray[Any]) -> NDArray[Any]:
 def number(value: Any) -> str:
     """Return a coefficient with few digits."""
     if np.iscomplexobj(value):
+        if abs(value.real) <= _EXACT * abs(value):
+            return f"{value.imag:.{_DIGITS}g}j"
         if abs(value.imag) > _EXACT * abs(value):
             return f"({value.real:.{_DIGITS}g}{value.imag:+.{_DIGITS}g}j)"
         value = value.real
@@ -114,7 +115,7 @@ def _rounded(values: NDArray[Any], unit: int) -> NDArray[Any]:
     return np.where(np.abs(values - near) <= _EXACT * np.abs(values), near, values)
 
 
-def _bracketed(name: str) -> str:
+def bracketed(name: str) -> str:
     """Return a name in parentheses if it looks like a formula itself."""
     outside = _INSIDE.sub("", name)
     return f"({name})" if any(sign in outside for sign in "=+-*/<>") else name

@@ -4,6 +4,7 @@ A family are the names that differ only in what is in brackets.
 """
 
 import re
+from collections.abc import Sequence
 from typing import NamedTuple
 
 from sparsematch._types.arrays import IndexArray
@@ -34,8 +35,8 @@ class Names(NamedTuple):
         for k in indices.tolist():
             families.setdefault(family(self.given[k]), []).append(self.given[k])
         groups = [
-            (f"{shared} ({len(names):,})" if len(names) > 1 else names[0], len(names))
-            for shared, names in families.items()
+            (f"{shared_name(names)} ({len(names):,})" if len(names) > 1 else names[0], len(names))
+            for names in families.values()
         ]
         return _cut(groups, indices.size, most)
 
@@ -46,13 +47,38 @@ def _cut(groups: list[tuple[str, int]], total: int, most: int) -> str:
     words = ", ".join(name for name, _ in shown)
     if not hidden:
         return words
-    kinds = f" of {count(rest, 'kind')}" if 0 < rest < hidden else ""
-    return f"{words} and {hidden:,} more{kinds}"
+    families = f" of {rest:,} families" if 0 < rest < hidden else ""
+    if rest == 1 < hidden:
+        families = " of one family"
+    return f"{words} and {hidden:,} more{families}"
 
 
 def family(name: str) -> str:
     """Return a name with a star for what is in brackets: ``flow[*].x`` for ``flow[3].x``."""
     return _INDEX.sub("[*]", name)
+
+
+def shared_name(names: Sequence[str]) -> str:
+    """Return the name of members of a family, with a star for each index in which they differ.
+
+    >>> shared_name(["unit[2].flow[0.0,Liq]", "unit[2].flow[0.0,Vap]"])
+    'unit[2].flow[0.0,*]'
+    """
+    words = _INDEX.split(names[0])
+    for place, indices in enumerate(zip(*map(_INDEX.findall, names), strict=True)):
+        words[place] += _shared_index(indices)
+    return "".join(words)
+
+
+def _shared_index(indices: tuple[str, ...]) -> str:
+    """Return what some indices in brackets share, a star for what they do not."""
+    if len(set(indices)) == 1:
+        return indices[0]
+    parts = [index[1:-1].split(",") for index in indices]
+    if len({len(part) for part in parts}) > 1:
+        return "[*]"
+    shared = [values[0] if len(set(values)) == 1 else "*" for values in zip(*parts, strict=True)]
+    return "[*]" if set(shared) == {"*"} else f"[{','.join(shared)}]"
 
 
 def count(number: int, noun: str) -> str:

@@ -7,7 +7,7 @@ from typing import Any
 import sparsematch
 from sparsematch._io import FORMATS
 from sparsematch._types.errors import pip_install
-from sparsematch.cli import commands, graph_commands, ranks
+from sparsematch.cli import commands, diagnose_command, graph_commands, ranks
 from sparsematch.cli.outputs import STREAM
 
 __all__ = ["build_parser"]
@@ -52,6 +52,7 @@ def build_parser() -> argparse.ArgumentParser:
     known = _options()
     for name, (function, summary, options) in (_matrix_commands() | _other_commands()).items():
         how = "structurally or numerically " if "--numeric" in options else "structurally "
+        how = "" if name == "diagnose" else how
         status = _WITH_CHECK.format(how) if "--check" in options else ""
         command = adders.add_parser(
             name,
@@ -67,7 +68,7 @@ def build_parser() -> argparse.ArgumentParser:
 
 def _matrix_commands() -> dict[str, Command]:
     """Return the commands for any matrix."""
-    files = _plain("files", "--method", "--init", "--workers", "--seed")
+    files = _plain("files", "--method", "--init", "--workers", "--seed", "--drop-zeros")
     report = _plain("--json", "--quiet")
     check, save = _plain("--check"), _plain("--save")
     note = "exact engine (default auto; none: the initialisation alone, only maximal)"
@@ -107,6 +108,7 @@ def _other_commands() -> dict[str, Command]:
     edges: dict[str, Keywords] = {"file": {"metavar": "FILE.npy", "help": records}}
     edges |= _plain("--vertices", "--unweighted") | ties | _plain("--scratch")
     save = _plain("--save")
+    singular: Keywords = {"help": "exit with status 1 if singular"}
     circuit = {"default": 0, "help": "which random circuit (default 0)"}
     return {
         "coarsen": (
@@ -118,6 +120,11 @@ def _other_commands() -> dict[str, Command]:
             graph_commands.match_edges,
             "heavy matching of a file of edges that need not fit in memory",
             edges | report | {"--save": _output(".npy", "mates")},
+        ),
+        "diagnose": (
+            diagnose_command.diagnose,
+            "what to expect of a linear system: rank, condition, digits of the solution",
+            _plain("file", "--row-names", "--col-names") | {"--check": singular} | report,
         ),
         "demo": (
             commands.demo,
@@ -156,6 +163,7 @@ def _options() -> dict[str, Keywords]:
         "--init": engine(inits, "heuristic for the initialisation (default auto)"),
         "--workers": count(_workers, 1, "threads, -1 for all the cores (default 1)"),
         "--seed": count(_seed, None, "seed of random starts"),
+        "--drop-zeros": flag("drop stored zeros, which count as entries otherwise"),
         "--json": flag("one JSON object on standard output, for programs"),
         "--arrays": flag("like --json, with the arrays"),
         "--quiet": flag("no summary and no progress, only errors (and --json)"),

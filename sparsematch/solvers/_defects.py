@@ -1,22 +1,21 @@
 """Why a structurally nonsingular matrix is numerically singular: which rows, which columns.
 
-The matrix is scaled by powers of two so that the transversal of largest product is about 1 and no
-entry is larger, so units do not count. Its singular diagonal blocks are found (`_singular_blocks`),
-the null spaces of the whole matrix computed through entries that make them regular (`_null_space`),
-and from these combinations of few rows and of few columns (`_null_basis`).
+The matrix is scaled, so units do not count (`_scaling`). Its singular diagonal blocks are found
+(`_singular_blocks`), the null spaces of the whole matrix computed through entries that make them
+regular (`_null_space`), and from these combinations of few rows and of few columns (`_null_basis`).
 """
 
-import warnings
+from functools import partial
 from typing import Any
 
 import numpy as np
 from scipy.sparse import csr_array
 
-from sparsematch._api.weighted import maximum_product_transversal
-from sparsematch._types.arrays import FloatArray
+from sparsematch._types.arrays import FloatArray, scale_entries
 from sparsematch._types.singularity import Dependence, NumericalDefects, SingularBlock
 from sparsematch.solvers._null_basis import Lines, sparse_basis
 from sparsematch.solvers._null_space import BorderedMatrix
+from sparsematch.solvers._scaling import logarithmic_scaling
 from sparsematch.solvers._singular_blocks import Border, find_border
 
 
@@ -54,29 +53,24 @@ def numerical_defects(A: Any, *, tolerance: float = 1e-10) -> NumericalDefects:
     n = A.shape[0]
     if n == 0:
         return NumericalDefects(0, (), (), (), (), (), tolerance)
-    B, row_mate, row_scale, col_scale = _scaled(A)
+    B, row_scale, col_scale = _scaled(A)
     border = find_border(B)
     if not border.rows.size:
         return NumericalDefects(n, (), (), (), (), (), tolerance)
-    bordered = BorderedMatrix(B, border, row_mate)
+    bordered = BorderedMatrix(B, border)
     lines = _lines(A, B, row_scale, col_scale)
     found = {side: _dependences(bordered, lines[side], tolerance) for side in lines}
-    blocks = _blocks(bordered, border, lines, tolerance)
+    blocks = _blocks(bordered, border, lines, found, tolerance)
     return NumericalDefects(n, found["rows"], found["columns"], blocks, (), (), tolerance)
 
 
-def _scaled(A: Any) -> tuple[Any, Any, FloatArray, FloatArray]:
-    """Return the scaled matrix, its transversal, and the factors, which are powers of two."""
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", RuntimeWarning)  # factors that are cut off
-        best = maximum_product_transversal(A, approximate=True)
-    row_scale, col_scale = best.row_scale, best.col_scale
-    if row_scale is None or col_scale is None:
-        raise AssertionError("a scaling was asked for")
+def _scaled(A: Any) -> tuple[Any, FloatArray, FloatArray]:
+    """Return the scaled matrix, and the factors of rows and columns, powers of two."""
+    row_scale, col_scale = logarithmic_scaling(A)
+    by_col = np.repeat(col_scale, np.diff(A.indptr))
     B = A.copy()
-    B.data *= row_scale[A.indices]
-    B.data *= np.repeat(col_scale, np.diff(A.indptr))
-    return B, best.matching.row_mate, row_scale, col_scale
+    B.data = scale_entries(A.data, row_scale[A.indices], by_col)
+    return B, row_scale, col_scale
 
 
 def _lines(A: Any, B: Any, row_scale: FloatArray, col_scale: FloatArray) -> dict[str, Lines]:
@@ -100,44 +94,49 @@ def _dependences(
     found: list[Dependence] = []
     for which in bordered.parts():
         space = bordered.null_space(which, lines.side, tolerance)
-        found += sparse_basis(lines, space, tolerance)
+        found += sparse_basis(lines, space, tolerance, partial(bordered.solve, side=lines.side))
     return tuple(sorted(found, key=lambda dependence: (dependence.size, dependence.indices[0])))
 
 
 def _blocks(
-    bordered: BorderedMatrix, border: Border, lines: dict[str, Lines], tolerance: float
+    bordered: BorderedMatrix,
+    border: Border,
+    lines: dict[str, Lines],
+    found: dict[str, tuple[Dependence, ...]],
+    tolerance: float,
 ) -> tuple[SingularBlock, ...]:
     """Return the diagonal blocks that are singular by themselves, each as if it were alone."""
-    found = []
+    inside = {side: _by_block(found[side], border, side) for side in lines}
+    blocks = []
     for k in np.unique(border.blocks).tolist():
         which = np.flatnonzero(border.blocks == k)
         rows, cols = (np.sort(indices) for indices in border.factors.block(k))
-        equations: list[Dependence] = []
-        variables: list[Dependence] = []
+        own: list[tuple[Dependence, ...]] = []
         least = 1.0
-        for side, members, others, out in (
-            ("rows", rows, cols, equations),
-            ("columns", cols, rows, variables),
-        ):
+        for side, members, others in (("rows", rows, cols), ("columns", cols, rows)):
             space = bordered.null_space(which, side, tolerance, members)
-            out += sparse_basis(_inside(lines[side], members, others), space, tolerance)
             least = min([least, *space.values.tolist()])
-        if equations and variables:
-            found.append(SingularBlock(k, rows, cols, tuple(equations), tuple(variables), least))
-    return tuple(found)
+            known = inside[side].get(k, [])
+            if len(known) < space.values.size:
+                solve = partial(bordered.solve, side=side)
+                known = sparse_basis(lines[side], space, tolerance, solve, others)
+            own.append(tuple(known))
+        if all(own):
+            blocks.append(SingularBlock(k, rows, cols, own[0], own[1], least))
+    return tuple(blocks)
 
 
-def _inside(lines: Lines, members: Any, others: Any) -> Lines:
-    """Return the matrix with the entries of a diagonal block only."""
-    n = lines.scaled.shape[0]
-    inside = np.zeros(n, bool)
-    inside[others] = True
-    is_member = np.zeros(n, bool)
-    is_member[members] = True
-
-    def cut(matrix: Any) -> Any:
-        keep = inside[matrix.indices] & np.repeat(is_member, np.diff(matrix.indptr))
-        indptr = np.concatenate([[0], np.cumsum(keep)])[matrix.indptr]
-        return csr_array((matrix.data[keep], matrix.indices[keep], indptr), shape=matrix.shape)
-
-    return Lines(lines.side, cut(lines.scaled), cut(lines.given), lines.factors)
+def _by_block(
+    found: tuple[Dependence, ...], border: Border, side: str
+) -> dict[int, list[Dependence]]:
+    """Return the dependences that lie within a diagonal block, by its number."""
+    plan = border.factors.plan
+    order = plan.blocks.row_perm if side == "rows" else plan.blocks.col_perm
+    block_of = np.empty(order.size, np.intp)
+    block_of[order] = np.repeat(np.arange(plan.n_blocks), np.diff(plan.starts))
+    inside: dict[int, list[Dependence]] = {}
+    for dependence in found:
+        numbers = block_of[dependence.indices]
+        if (numbers == numbers[0]).all():
+            inside.setdefault(int(numbers[0]), []).append(dependence)
+    return inside

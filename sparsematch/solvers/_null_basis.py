@@ -8,6 +8,7 @@ then dropped, coefficients are computed for the members that are left, and every
 checked with the matrix itself.
 """
 
+from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -24,6 +25,8 @@ Values = NDArray[Any]
 #: Coefficients below this share of the largest of a circuit do not count as members while pivots
 #: are exchanged.
 _ZERO = 1e-9
+#: Residuals above this are worth a correction, by one more solve.
+_GOOD = 1e-14
 #: Members up to which coefficients are computed again by a singular value decomposition.
 _DENSE = 200
 #: Entries of a dense matrix of members for that: 32 MB.
@@ -43,25 +46,47 @@ class Lines(NamedTuple):
     factors: FloatArray  #: Those of the rows that are scaled.
 
 
-def sparse_basis(lines: Lines, space: NullSpace, tolerance: float) -> list[Dependence]:
-    """Return as many combinations as the null space has dimensions, those that fail left out."""
+def sparse_basis(
+    lines: Lines,
+    space: NullSpace,
+    tolerance: float,
+    solve: Callable[[Values], Values],
+    others: IndexArray | None = None,
+) -> list[Dependence]:
+    """Return as many combinations as the null space has dimensions, those that fail left out.
+
+    With `others` only the entries in these columns count, which are ascending. `solve` maps what is
+    left of combinations to the change of coefficients that cancels it.
+    """
     if not space.values.size:
         return []
-    found = []
     circuits = _exchange_pivots(_circuits(space.basis))
-    local = _LocalLines(lines, space.indices, tolerance)
-    for vector in circuits.T:
-        dependence = local.shorten(vector)
-        if dependence is not None:
-            found.append(dependence)
-    return found
+    local = _LocalLines(lines, space.indices, tolerance, others)
+    if max(map(local.residual, circuits.T)) > _GOOD:
+        circuits = circuits - _correction(lines, space.indices, circuits, solve, others)
+    found = (local.shorten(vector) for vector in circuits.T)
+    return [dependence for dependence in found if dependence is not None]
 
 
-def residual(lines: Any, indices: IndexArray, coefficients: Values) -> float:
-    """Return the largest entry of a combination of rows over the largest of its terms."""
-    terms = lines[indices].T.multiply(coefficients).tocsr()
-    largest = float(np.abs(terms.data).max(initial=0))
-    return float(np.abs(terms.sum(axis=1)).max()) / largest if largest > 0 else np.inf
+def _correction(
+    lines: Lines,
+    indices: IndexArray,
+    circuits: Values,
+    solve: Callable[[Values], Values],
+    others: IndexArray | None,
+) -> Values:
+    """Return what is to be subtracted so that every column vanishes beside its own terms."""
+    changes = np.empty_like(circuits)
+    whole = np.zeros((lines.scaled.shape[0], 1), circuits.dtype)
+    for k in range(circuits.shape[1]):
+        whole[indices, 0] = circuits[:, k]
+        left = lines.scaled.T @ whole
+        if others is not None:
+            inside = np.zeros_like(left)
+            inside[others] = left[others]
+            left = inside
+        changes[:, k] = solve(left)[indices, 0]
+    return changes
 
 
 def _circuits(basis: Values) -> Values:
@@ -115,100 +140,187 @@ def _best_pivot(circuits: Values, k: int) -> Values | None:
 class _LocalLines:
     """The rows on which a null space is, and the columns that they have entries in."""
 
-    def __init__(self, lines: Lines, indices: IndexArray, tolerance: float) -> None:
-        self._lines, self._indices, self._tolerance = lines, indices, tolerance
-        self._scaled = _used_columns(lines.scaled[indices])
-        # The same combination in the user's units has the coefficients of the scaled rows.
-        given = lines.given[indices]
-        given.data *= np.repeat(lines.factors[indices], np.diff(given.indptr))
-        self._given = _used_columns(given)
-        self._largest = [_largest_by_row(m) for m in (self._scaled, self._given)]
+    def __init__(
+        self, lines: Lines, indices: IndexArray, tolerance: float, others: IndexArray | None
+    ) -> None:
+        self._side, self._indices, self._tolerance = lines.side, indices, tolerance
+        self._factors = lines.factors[indices]
+        self._scaled = _rows(lines.scaled, indices, others)
+        self._given = _rows(lines.given, indices, others)
+        # The same combination in the user's units, for the coefficients of the scaled rows.
+        in_units = self._given.copy()
+        in_units.data *= np.repeat(self._factors, np.diff(in_units.indptr))
+        self._both = [(m.T, _largest_by_row(m)) for m in (self._scaled, in_units)]
+        self._measures = self._both
 
     def shorten(self, vector: Values) -> Dependence | None:
-        """Return a combination of fewer rows, checked; None if it does not vanish."""
-        size = np.abs(vector)
-        order = np.argsort(-size, kind="stable")
-        order = order[size[order] > 0]
-        goal = self._goal(vector)
+        """Return a combination of as few rows as the tolerance allows; None if it is above it.
+
+        Members are chosen by what is left scaled, which has no units. Where they do not suffice in
+        the user's, by both.
+        """
+        for measures in (self._both[:1], self._both):
+            self._measures = measures
+            shorter = self._shorten(vector)
+            self._measures = self._both
+            if (found := self._name(self._polish(shorter))) is not None:
+                return found
+        return None
+
+    def _shorten(self, vector: Values) -> Values:
+        order = np.argsort(-np.abs(vector), kind="stable")
+        order = order[vector[order] != 0]
+        goal = min(self._tolerance, max(0.5 * self._tolerance, 2 * self.residual(vector)))
         low, high = 0, order.size  # members that are too few, and enough
         while high - low > 1:
             middle = (low + high) // 2
-            if self._residual(self._refit(vector, order[:middle])) <= goal:
+            if self.residual(_on(order[:middle], vector)) <= goal:
                 high = middle
             else:
                 low = middle
-        members = order[:high]
-        vector = self._refit(vector, members)
-        vector = self._drop_members(vector, goal)
-        return self._name(vector)
+        return self._refit(order[:high], _on(order[:high], vector), goal)
 
-    def _goal(self, vector: Values) -> float:
-        return min(self._tolerance, max(0.1 * self._tolerance, 2 * self._residual(vector)))
-
-    def _residual(self, vector: Values) -> float:
-        """Return the larger of the residuals scaled and in the user's units."""
+    def residual(self, vector: Values) -> float:
+        """Return the larger of the residuals scaled and, where that counts, in the user's units."""
         worst, size = 0.0, np.abs(vector)
-        for matrix, largest in zip((self._scaled, self._given), self._largest, strict=True):
-            term = float((size * largest).max(initial=0))
-            left = float(np.abs(matrix.T @ vector).max(initial=0))
+        for transposed, largest in self._measures:
+            term = float((size * largest).max())
+            left = float(np.abs(transposed @ vector).max())
             worst = max(worst, left / term if term > 0 else np.inf)
         return worst
 
-    def _refit(self, vector: Values, members: IndexArray) -> Values:
-        """Return the best coefficients of some rows, computed again if they are few."""
-        kept = np.zeros_like(vector)
-        kept[members] = vector[members]
-        rows = _used_columns(self._scaled[members])
-        if not 0 < members.size <= _DENSE or rows.shape[0] * rows.shape[1] > _DENSE_ENTRIES:
-            return kept
-        if self._residual(kept) <= 1e-15:
-            return kept
-        fitted = np.zeros_like(vector)
-        fitted[members] = np.linalg.svd(rows.toarray())[0][:, -1].conj()
-        return fitted if self._residual(fitted) < self._residual(kept) else kept
+    def _refit(self, order: IndexArray, vector: Values, goal: float) -> Values:
+        """Return a combination of the fewest first members that will do, coefficients anew.
 
-    def _drop_members(self, vector: Values, goal: float) -> Values:
-        """Return the combination without the members that can be spared one by one."""
-        members = np.flatnonzero(vector)
-        if members.size > _DENSE:
-            return vector
-        for i in members[np.argsort(np.abs(vector[members]))].tolist():
-            rest = np.flatnonzero(vector)
-            rest = rest[rest != i]
-            shorter = self._refit(vector, rest)
-            if rest.size == 0 or self._residual(shorter) > goal:
-                break
-            vector = shorter
+        Twice as many are tried each time, up to where dense matrices are too large.
+        """
+        count = 1
+        while count < order.size and count < _DENSE:
+            count = min(2 * count, order.size, _DENSE)
+            r = self._triangle(order[:count])
+            if r is None:
+                return vector
+            best = _least(r, order[:count], vector)[0]
+            if count == order.size:
+                best = self._better(vector, best)
+            if self.residual(best) <= goal:
+                return self._spare(r, order[:count], best, goal)
         return vector
+
+    def _triangle(self, members: IndexArray) -> Values | None:
+        """Return R of the transposed rows: as long as these are, combined; None if too large."""
+        rows = _used_columns(self._scaled[members])
+        if rows.shape[0] * rows.shape[1] > _DENSE_ENTRIES:
+            return None
+        return _triangle(rows.toarray())
+
+    def _spare(self, r: Values, order: IndexArray, best: Values, goal: float) -> Values:
+        """Return the combination without members at the end, then without any to be spared."""
+        low, high = order.size // 2, order.size
+        while high - low > 1:
+            middle = (low + high) // 2
+            trial = _least(r[:middle, :middle], order[:middle], best)[0]
+            if self.residual(trial) <= goal:
+                best, high = trial, middle
+            else:
+                low = middle
+        members, kept = order[:high], np.arange(high)
+        _, second = _least(r[:, kept], members, best)
+        # Without member i no combination has less than its share of the second singular value.
+        size = np.abs(best[members]) / np.linalg.norm(best)
+        for i in kept[np.argsort(size)][: int((size * second <= 10 * goal).sum())].tolist():
+            rest = kept[kept != i]
+            if rest.size == 0:
+                break
+            trial = _least(r[:, rest], order[rest], best)[0]
+            if self.residual(trial) <= goal:
+                best, kept = trial, rest
+        return best
+
+    def _polish(self, vector: Values) -> Values:
+        """Compute coefficients anew, rows in units of their contributions: small ones are right."""
+        members = np.flatnonzero(vector)
+        rows = _used_columns(self._scaled[members])
+        if members.size > _DENSE or rows.shape[0] * rows.shape[1] > _DENSE_ENTRIES:
+            return vector
+        terms = rows.toarray() * vector[members, np.newaxis]
+        terms /= np.abs(terms).max(axis=0)
+        factors = _least(_triangle(terms), np.arange(members.size), vector[members])
+        polished = vector.copy()
+        polished[members] *= factors[0]
+        return self._better(vector, polished)
+
+    def _better(self, vector: Values, other: Values) -> Values:
+        return other if self.residual(other) < self.residual(vector) else vector
 
     def _name(self, vector: Values) -> Dependence | None:
         members = np.flatnonzero(vector)
-        indices = self._indices[members]
-        order = np.argsort(indices)
-        members, indices = members[order], indices[order]
-        coefficients = vector[members]
-        factors = self._lines.factors[indices]
-        coefficients = coefficients * (factors / factors.max())
+        members = members[np.argsort(self._indices[members])]
+        factors = self._factors[members]
+        coefficients = vector[members] * (factors / factors.max())
         size = np.abs(coefficients)
         coefficients = coefficients / coefficients[(size > (1 - 1e-9) * size.max()).argmax()]
-        given = self._lines.given
-        left = residual(given, indices, coefficients)
+        rows = self._given[members]
+        left = residual(rows, coefficients)
         simple = _simplified(coefficients)
-        if (of_simple := residual(given, indices, simple)) <= max(left, 1e-15):
+        if (of_simple := residual(rows, simple)) <= max(left, 1e-15):
             coefficients, left = simple, of_simple
         if not left <= self._tolerance:
             return None
-        return Dependence(self._lines.side, indices, coefficients, left)
+        return Dependence(self._side, self._indices[members], coefficients, left)
+
+
+def residual(rows: Any, coefficients: Values) -> float:
+    """Return the largest entry of a combination of CSR rows over the largest of its terms."""
+    terms = rows.data * np.repeat(coefficients, np.diff(rows.indptr))
+    largest = float(np.abs(terms).max(initial=0))
+    combined = csr_array((terms, rows.indices, rows.indptr), shape=rows.shape).sum(axis=0)
+    return float(np.abs(combined).max()) / largest if largest > 0 else np.inf
+
+
+def _rows(matrix: Any, indices: IndexArray, others: IndexArray | None) -> Any:
+    """Return rows of a CSR matrix without the columns that have no entries."""
+    rows = matrix[indices]
+    if others is not None:
+        place = np.minimum(np.searchsorted(others, rows.indices), others.size - 1)
+        keep = others[place] == rows.indices
+        indptr = np.concatenate([[0], np.cumsum(keep)])[rows.indptr]
+        rows = csr_array((rows.data[keep], rows.indices[keep], indptr), shape=rows.shape)
+    return _used_columns(rows)
 
 
 def _used_columns(rows: Any) -> Any:
-    """Return a CSR matrix without the columns that have no entries."""
     used, indices = np.unique(rows.indices, return_inverse=True)
     return csr_array((rows.data, indices, rows.indptr), shape=(rows.shape[0], used.size))
 
 
 def _largest_by_row(matrix: Any) -> FloatArray:
-    return np.maximum.reduceat(np.abs(matrix.data), matrix.indptr[:-1])
+    largest = np.zeros(matrix.shape[0])
+    filled = np.flatnonzero(np.diff(matrix.indptr))
+    largest[filled] = np.maximum.reduceat(np.abs(matrix.data), matrix.indptr[filled])
+    return largest
+
+
+def _on(members: IndexArray, vector: Values) -> Values:
+    """Return a vector with zeros elsewhere."""
+    kept = np.zeros_like(vector)
+    kept[members] = vector[members]
+    return kept
+
+
+def _triangle(rows: Values) -> Values:
+    return np.asarray(np.linalg.qr(rows.T, mode="r"))
+
+
+def _least(r: Values, members: IndexArray, like: Values) -> tuple[Values, float]:
+    """Return the coefficients of the members that combine to least, and the second least value."""
+    values, vh = np.linalg.svd(r, full_matrices=False)[1:]
+    best = np.zeros_like(like)
+    if r.shape[0] < r.shape[1]:  # more members than columns: some combination vanishes
+        vh = np.linalg.svd(r)[2]
+        values = np.append(values, np.zeros(r.shape[1] - values.size))
+    best[members] = vh[-1].conj()
+    return best, float(values[-2]) if values.size > 1 else np.inf
 
 
 def _simplified(coefficients: Values) -> Values:

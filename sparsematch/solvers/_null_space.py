@@ -43,15 +43,14 @@ class BorderedMatrix:
     sides in every vector.
     """
 
-    def __init__(self, B: Any, border: Border, row_mate: IndexArray) -> None:
+    def __init__(self, B: Any, border: Border) -> None:
         self.border = border
         rows, cols = border.rows, border.cols
         at = np.asarray(B[rows, cols]).ravel()
         size = np.abs(at)
         self._added = np.where(size > 0, at / np.where(size > 0, size, 1), 1).astype(B.dtype)
         self._factors = _factorise(B, rows, cols, self._added)
-        self._part, self._turn = _parts(B, cols, row_mate)
-        self._row_part = self._part[row_mate]
+        self._row_part, self._part, self._turn = _parts(B, cols)
         self._solutions: dict[str, csc_array] = {}
 
     def parts(self) -> Iterator[IndexArray]:
@@ -82,6 +81,10 @@ class BorderedMatrix:
         m = np.eye(which.size) - self._added[which, np.newaxis] * dense[at]
         return _small(inside, dense, m, tolerance)
 
+    def solve(self, b: Values, side: str) -> Values:
+        """Solve with the matrix with added entries, for the rows with its transpose."""
+        return self._factors.solve(b, "T" if side == "rows" else "N")[0]
+
     def _solve(self, side: str) -> csc_array:
         if (known := self._solutions.get(side)) is not None:
             return known
@@ -91,7 +94,7 @@ class BorderedMatrix:
             some = (self._turn >= first) & (self._turn < first + _AT_ONCE)
             b = np.zeros((n, int(self._turn[some].max()) + 1 - first), self._factors.dtype)
             b[rows[some], self._turn[some] - first] = 1
-            columns.append(csc_array(self._factors.solve(b, "T" if side == "rows" else "N")[0]))
+            columns.append(csc_array(self.solve(b, side)))
         self._solutions[side] = x = csc_array(hstack(columns))
         return x
 
@@ -122,14 +125,17 @@ def _factorise(B: Any, rows: IndexArray, cols: IndexArray, added: Values) -> Blo
     return factors
 
 
-def _parts(B: Any, cols: IndexArray, row_mate: IndexArray) -> tuple[IndexArray, IndexArray]:
-    """Return the connected part of each column, and which added entry of its part each one is."""
+def _parts(B: Any, cols: IndexArray) -> tuple[IndexArray, IndexArray, IndexArray]:
+    """Return the connected part of each row and column, and a number of each entry in its part."""
+    n = B.shape[1]
     if cols.size <= _AT_ONCE:
-        return np.zeros(B.shape[1], np.intp), np.arange(cols.size)
-    graph = csr_array((np.ones(B.nnz, np.int8), row_mate[B.indices], B.indptr), shape=B.shape)
+        return np.zeros(n, np.intp), np.zeros(n, np.intp), np.arange(cols.size)
+    indptr = np.concatenate([np.zeros(n, B.indptr.dtype), B.indptr])  # of rows, then of columns
+    graph = csr_array((np.ones(B.nnz, np.int8), B.indices, indptr), shape=(2 * n, 2 * n))
     part = connected_components(graph, connection="weak")[1]
+    row_part, part = part[:n], part[n:]
     order = np.argsort(part[cols], kind="stable")
     sorted_parts = part[cols][order]
     turn = np.empty(cols.size, np.intp)
     turn[order] = np.arange(cols.size) - np.searchsorted(sorted_parts, sorted_parts)
-    return part, turn
+    return row_part, part, turn

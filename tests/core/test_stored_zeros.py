@@ -3,6 +3,7 @@
 import inspect
 import itertools
 import re
+from typing import get_type_hints
 
 import numpy as np
 import pytest
@@ -12,6 +13,7 @@ import gpu_calls
 import sparsematch as sm
 from foreign import SparseTensor
 from sparsematch._input.bipartite import count_stored_zeros
+from sparsematch._types.choices import ExplicitZeros
 
 pytestmark = pytest.mark.filterwarnings("ignore::scipy.sparse.SparseEfficiencyWarning")
 
@@ -106,6 +108,7 @@ def test_every_call_that_reads_a_pattern_has_it():
             have.add(name)
             argument = parameters["explicit_zeros"]
             assert (argument.default, argument.kind) == ("keep", argument.KEYWORD_ONLY)
+            assert get_type_hints(value)["explicit_zeros"] == ExplicitZeros
     assert have - {"explain_singularity"} == set(CALLS)
 
 
