@@ -2,7 +2,7 @@
 
 from __future__ import annotations  # readable names in help()
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from contextlib import suppress
 from typing import Any
 
@@ -13,6 +13,7 @@ from sparsematch._engines.operations import DecompositionOps
 from sparsematch._engines.registry import ByProducts, Run, operations
 from sparsematch._input.bipartite import as_bipartite, count_stored_zeros
 from sparsematch._input.canonical import canonical_columns
+from sparsematch._input.names import read_names
 from sparsematch._input.zeros import check_choice
 from sparsematch._types.arrays import IndexArray
 from sparsematch._types.bipartite import BipartiteCSR
@@ -154,8 +155,8 @@ def explain_singularity(
     if numeric:
         A, zeros = canonical_columns(A, "A")
     graph = as_bipartite(A, explicit_zeros=explicit_zeros)
-    rows = _read_names(row_names, graph.n_rows, "row_names", "rows")
-    cols = _read_names(col_names, graph.n_cols, "col_names", "columns")
+    rows = read_names(row_names, graph.n_rows, "row_names", "rows")
+    cols = read_names(col_names, graph.n_cols, "col_names", "columns")
     found = maximum_matching(graph, matching, name="matching", method=method, workers=workers)
     over, under = (_pieces(graph, *found, side) for side in ("rows", "columns"))
     rank = numbers = None
@@ -186,20 +187,6 @@ def _check_tolerance(tolerance: Any) -> None:
         raise wrong_type("tolerance", tolerance, "a number")
     if not 0 < tolerance < 1:
         raise ValueError(f"tolerance is {tolerance}, but must be between 0 and 1")
-
-
-def _read_names(
-    names: Iterable[Any] | None, size: int, argument: str, noun: str
-) -> tuple[str, ...] | None:
-    if names is None:
-        return None
-    if isinstance(names, str | bytes | Mapping) or not isinstance(names, Iterable):
-        raise wrong_type(argument, names, f"a sequence with the names of all {noun}")
-    given = tuple(str(name) for name in names)
-    if len(given) != size:
-        count = "1 name" if len(given) == 1 else f"{len(given)} names"
-        raise ValueError(f"{argument} has {count}, but the matrix has {size} {noun}")
-    return given
 
 
 def _pieces(

@@ -288,7 +288,9 @@ def _remarks(why: Explanation) -> list[str]:
         rank = f"{why.rank_without_zeros:,} of {min(why.shape):,}"
         lines.append(f"{counted} the structural rank is {rank}.")
     if why.numeric and why.numbers is None:
-        lines.append("The values are looked at once it is square, and its structure in order.")
+        square = why.shape[0] == why.shape[1]
+        once = "once the structure is in order" if square else "only of a square matrix"
+        lines.append(f"The values are looked at {once}.")
     return lines
 
 

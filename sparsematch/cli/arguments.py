@@ -7,7 +7,7 @@ from typing import Any
 import sparsematch
 from sparsematch._io import FORMATS
 from sparsematch._types.errors import pip_install
-from sparsematch.cli import commands, graph_commands, ranks
+from sparsematch.cli import commands, diagnose_command, graph_commands, ranks
 from sparsematch.cli.outputs import STREAM
 
 __all__ = ["build_parser"]
@@ -52,6 +52,7 @@ def build_parser() -> argparse.ArgumentParser:
     known = _options()
     for name, (function, summary, options) in (_matrix_commands() | _other_commands()).items():
         how = "structurally or numerically " if "--numeric" in options else "structurally "
+        how = "" if name == "diagnose" else how
         status = _WITH_CHECK.format(how) if "--check" in options else ""
         command = adders.add_parser(
             name,
@@ -107,6 +108,7 @@ def _other_commands() -> dict[str, Command]:
     edges: dict[str, Keywords] = {"file": {"metavar": "FILE.npy", "help": records}}
     edges |= _plain("--vertices", "--unweighted") | ties | _plain("--scratch")
     save = _plain("--save")
+    singular: Keywords = {"help": "exit with status 1 if singular"}
     circuit = {"default": 0, "help": "which random circuit (default 0)"}
     return {
         "coarsen": (
@@ -118,6 +120,11 @@ def _other_commands() -> dict[str, Command]:
             graph_commands.match_edges,
             "heavy matching of a file of edges that need not fit in memory",
             edges | report | {"--save": _output(".npy", "mates")},
+        ),
+        "diagnose": (
+            diagnose_command.diagnose,
+            "what to expect of a linear system: rank, condition, digits of the solution",
+            _plain("file", "--row-names", "--col-names") | {"--check": singular} | report,
         ),
         "demo": (
             commands.demo,

@@ -25,7 +25,18 @@ from sparsematch.cli.outputs import STREAM, CannotProduce, check_outputs, print_
 from sparsematch.cli.progress import Progress, make_progress
 from sparsematch.cli.zeros import StoredZeros, set_aside
 
-__all__ = ["btf", "demo", "explain", "match", "print_json", "rank", "read", "wants_text", "warm_up"]
+__all__ = [
+    "btf",
+    "demo",
+    "explain",
+    "match",
+    "names_of",
+    "print_json",
+    "rank",
+    "read",
+    "wants_text",
+    "warm_up",
+]
 
 _DONE, _SINGULAR = 0, 1
 
@@ -90,7 +101,7 @@ def explain(arguments: Namespace) -> int:
     """Say why a file's matrix is singular, by its structure or by its numbers."""
     progress = make_progress(arguments.quiet)
     matrix = read(arguments, progress)
-    names = _names(arguments, matrix)
+    names = names_of(arguments, matrix)
     zeros: ExplicitZeros = "drop" if arguments.numeric or arguments.drop_zeros else "keep"
     entries, stored = set_aside(arguments, matrix, zeros == "drop")
     matching, run = _match(matrix, arguments, progress, zeros)
@@ -115,7 +126,7 @@ def explain(arguments: Namespace) -> int:
     return _SINGULAR if arguments.check and singular else _DONE
 
 
-def _names(arguments: Namespace, matrix: Any) -> list[Any]:
+def names_of(arguments: Namespace, matrix: Any) -> list[Any]:
     """Read the files with the names of rows and columns, if there are any."""
     files, nouns = (arguments.row_names, arguments.col_names), ("rows", "columns")
     return [

@@ -245,11 +245,11 @@ def test_structure_comes_first_and_zeros_are_dropped():
     assert lines[0].startswith("Structurally singular")
     assert lines[1:3] == [
         "2 stored zeros dropped.",
-        "The values are looked at once it is square, and its structure in order.",
+        "The values are looked at once the structure is in order.",
     ]
     wide = sm.explain_singularity(sp.csr_array(np.ones((2, 3))), numeric=True)
     assert wide.numbers is None
-    assert "once it is square" in str(wide)
+    assert "The values are looked at only of a square matrix." in str(wide)
 
 
 def test_nonsingular():
