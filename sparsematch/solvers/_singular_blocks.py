@@ -31,6 +31,8 @@ _DRAWS = 5
 _SMALL_PIVOT = 1e-3
 #: Singular values below this are made regular. More than those below the tolerance do no harm.
 _SMALL_VALUE = 1e-6
+#: Of the largest singular value of an inverse: what rounding makes of others stays below it.
+_NOT_ROUNDING = 1e-12
 #: Rows up to which dense singular value decompositions cost less than solves from Python.
 _DENSE = 64
 #: Entries of a stack of dense blocks: 32 MB.
@@ -137,9 +139,12 @@ def _places_by_iteration(factors: BlockFactors, k: int) -> tuple[IndexArray, Ind
             left, inverse = np.linalg.qr(factors.solve_block(k, right, True))
             u, s, vh = np.linalg.svd(inverse)
             # The start has about 1 / sqrt(m) of the null vectors.
-            if s[0] * (10 * m if step == 0 else 1) * _SMALL_VALUE < 1:
+            doubt = 10 * m if step == 0 else 1
+            if s[0] * doubt * _SMALL_VALUE < 1:
                 return np.empty(0, np.intp), np.empty(0, np.intp)
-        d = int((s * _SMALL_VALUE >= 1).sum())
+            if ((s * _SMALL_VALUE >= doubt) | (s * _SMALL_VALUE * doubt < 1)).all():
+                break
+        d = int((s >= max(1 / _SMALL_VALUE, _NOT_ROUNDING * s[0])).sum())
         if d < width or width == m:
             return _large(left @ u[:, :d]), _large(right @ vh[:d].conj().T)
         width = min(2 * width, m)
