@@ -26,7 +26,7 @@ Values = NDArray[Any]
 #: are exchanged.
 _ZERO = 1e-9
 #: Residuals above this are worth a correction, by one more solve.
-_GOOD = 1e-14
+_GOOD = 1e-12
 #: Members up to which coefficients are computed again by a singular value decomposition.
 _DENSE = 200
 #: Entries of a dense matrix of members for that: 32 MB.
@@ -157,20 +157,20 @@ class _LocalLines:
         """Return a combination of as few rows as the tolerance allows; None if it is above it.
 
         Members are chosen by what is left scaled, which has no units. Where they do not suffice in
-        the user's, by both.
+        the user's, by less of that, or by both.
         """
-        for measures in (self._both[:1], self._both):
+        for measures, share in ((self._both[:1], 0.5), (self._both[:1], 0.01), (self._both, 0.5)):
             self._measures = measures
-            shorter = self._shorten(vector)
+            shorter = self._shorten(vector, share * self._tolerance)
             self._measures = self._both
             if (found := self._name(self._polish(shorter))) is not None:
                 return found
         return None
 
-    def _shorten(self, vector: Values) -> Values:
+    def _shorten(self, vector: Values, goal: float) -> Values:
         order = np.argsort(-np.abs(vector), kind="stable")
         order = order[vector[order] != 0]
-        goal = min(self._tolerance, max(0.5 * self._tolerance, 2 * self.residual(vector)))
+        goal = min(self._tolerance, max(goal, 2 * self.residual(vector)))
         low, high = 0, order.size  # members that are too few, and enough
         while high - low > 1:
             middle = (low + high) // 2
