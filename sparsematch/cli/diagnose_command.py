@@ -21,7 +21,7 @@ def diagnose(arguments: Namespace) -> int:
     with progress.step("diagnose", f"factorising {summary.size_words(matrix)}"):
         try:
             found = solvers.diagnose(matrix, row_names=rows, col_names=cols)
-        except (TypeError, ValueError) as error:  # not square, or a value is not finite
+        except ValueError as error:  # not square, or a value is not finite
             raise CannotProduce(f"{arguments.file}: {error}") from None
     if arguments.json:
         fields = {"command": "diagnose", "file": arguments.file, **found.to_dict()}

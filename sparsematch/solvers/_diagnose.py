@@ -2,7 +2,6 @@
 
 from __future__ import annotations  # readable names in help()
 
-import warnings
 from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
@@ -11,9 +10,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from sparsematch._api.explain import explain_singularity
-from sparsematch._api.weighted import maximum_product_transversal
 from sparsematch._input.canonical import canonical_columns
-from sparsematch._types.arrays import FloatArray
+from sparsematch._types.arrays import FloatArray, scale_entries
 from sparsematch._types.diagnosis import ROUNDING, Diagnosis, Misscaled
 from sparsematch._types.explanation import Explanation
 from sparsematch._types.sparse_like import SparseLike
@@ -24,13 +22,14 @@ from sparsematch.solvers._errors import SingularMatrixError
 from sparsematch.solvers._expected_digits import Solution, digits_of
 from sparsematch.solvers._factors import BlockFactors
 from sparsematch.solvers._plan import plan_factorisation
+from sparsematch.solvers._scaling import logarithmic_scaling
 from sparsematch.solvers._spectrum import FEW_ROWS, dense_spectrum, estimated_spectrum
 
 #: Shares of the largest singular value up to which rows are looked for that nearly depend on each
 #: other: the tolerance of `explain_singularity`.
 _NEARLY_SINGULAR = 1e-10
-#: A factor that is as far from the others is worth a name: three digits.
-_FAR = 1e3
+#: Ratio of two conditions, of a factor to the others, that is worth a word: three digits.
+_FAR, _FAR_EXPONENT = 1e3, 10
 #: Errors up to this share of the largest element are small: half of the digits.
 _NEGLIGIBLE = 1e-8
 
@@ -82,13 +81,14 @@ def diagnose(
 
     Notes
     -----
-    The matrix is scaled by powers of two near the factors of `maximum_product_transversal`, so that
-    units do not count. Singular values are exact up to 500 rows, and by inverse iteration with
-    eight vectors above. Digits: small-sample statistical condition estimation (Gudmundsson, Kenney,
-    Laub, SIAM J. Matrix Anal. Appl. 16, 1995; Kenney, Laub, Reese, SIAM J. Sci. Comput. 19, 1998),
-    with eight random changes of all entries by their rounding error, and of what the computed
-    solution leaves; within one digit. Time: that of a factorisation, and of some 40 to 120 solves, most of them eight at once;
-    of a matrix that is singular, or nearly so, that of `explain_singularity` besides.
+    The matrix is scaled by powers of two that make its entries as nearly 1 as can be (Curtis, Reid,
+    J. Inst. Maths Applics 10, 1972), so that units do not count. Singular values are exact up to
+    500 rows, and by inverse iteration with eight vectors above. Digits: small-sample statistical
+    condition estimation (Gudmundsson, Kenney, Laub, SIAM J. Matrix Anal. Appl. 16, 1995; Kenney,
+    Laub, Reese, SIAM J. Sci. Comput. 19, 1998), with eight random changes of all entries by their
+    rounding error, and of what the solution leaves; within one digit. Time: that of a
+    factorisation, and of some 40 to 120 solves, most of them eight at once; of a matrix that is
+    singular, or nearly so, that of `explain_singularity` besides.
 
     Examples
     --------
@@ -139,7 +139,7 @@ def _right_hand_side(b: ArrayLike | None, n: int) -> NDArray[Any] | None:
 
 @dataclass(frozen=True, eq=False)
 class _Scaled:
-    """A matrix scaled by powers of two, so that the best transversal is about 1."""
+    """A matrix scaled by powers of two, so that units do not count."""
 
     matrix: Any
     row_scale: FloatArray
@@ -147,15 +147,9 @@ class _Scaled:
 
     @classmethod
     def of(cls, A: Any) -> _Scaled:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore", RuntimeWarning)  # factors that are cut off
-            best = maximum_product_transversal(A)
-        if best.row_scale is None or best.col_scale is None:
-            raise AssertionError("a scaling was asked for")
-        rows, cols = (_power_of_two(s) for s in (best.row_scale, best.col_scale))
+        rows, cols = logarithmic_scaling(A) if A.shape[0] else (np.ones(0), np.ones(0))
         B = A.copy()
-        B.data *= rows[A.indices]
-        B.data *= np.repeat(cols, np.diff(A.indptr))
+        B.data = scale_entries(A.data, rows[A.indices], np.repeat(cols, np.diff(A.indptr)))
         return cls(B, rows, cols)
 
     def factorise(self) -> _System:
@@ -197,9 +191,10 @@ class _System(_Scaled):
         return min(1 / condition, 1.0) if condition > 0 else 0.0
 
 
-def _power_of_two(scale: FloatArray) -> FloatArray:
-    nearest: FloatArray = np.exp2(np.round(np.log2(scale)))
-    return nearest
+def _power_of_two(exponents: FloatArray) -> FloatArray:
+    """Return powers of two, within the range of normal doubles."""
+    powers: FloatArray = np.exp2(np.clip(np.round(exponents), -1022, 1022))
+    return powers
 
 
 def _singular(scaled: _Scaled, A: Any, basics: dict[str, Any]) -> Diagnosis:
@@ -272,18 +267,17 @@ def _digits(system: _System, b: NDArray[Any] | None, rng: np.random.Generator) -
 
 
 def _misscaled(system: _System, rcond: float, scaled_rcond: float) -> tuple[Misscaled, ...]:
-    """Name rows and columns whose units make the condition worse, if scaling them mends much."""
+    """Name rows and columns whose units make the condition worse, if scaling them improves much."""
     if not rcond * _FAR <= scaled_rcond:
         return ()
     named, parts = [], []
     for side, scale in (("rows", system.row_scale), ("columns", system.col_scale)):
-        middle = float(2.0 ** np.median(np.log2(scale)))
-        factors = scale / middle
-        far = (factors >= _FAR) | (factors <= 1 / _FAR)
-        named += [
-            Misscaled(side, index, float(factors[index])) for index in np.flatnonzero(far).tolist()
-        ]
-        parts.append(np.where(far, 1 / middle, 1 / scale))
+        exponents = np.log2(scale)
+        middle = np.floor(np.median(exponents))
+        far = np.abs(exponents - middle) >= _FAR_EXPONENT
+        factors = _power_of_two(exponents - middle)
+        named += [Misscaled(side, i, float(factors[i])) for i in np.flatnonzero(far).tolist()]
+        parts.append(_power_of_two(np.where(far, -middle, -exponents)))
     if not named or system.rcond(*parts) < 10 * rcond:
         return ()
     return tuple(sorted(named, key=lambda each: -abs(np.log2(each.factor))))

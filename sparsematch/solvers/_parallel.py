@@ -184,7 +184,7 @@ class _Search:
 def _larger_cells(
     ids: IndexArray, cell: IndexArray, wanted: BoolArray | None = None
 ) -> tuple[IndexArray, IndexArray]:
-    """Return what is in cells of two at least, or in those wanted, the cells numbered anew."""
+    """Return what is in cells of two at least, or in those wanted, the cells renumbered."""
     if wanted is None:
         wanted = np.bincount(cell, minlength=1) > 1
     keep = wanted[cell]

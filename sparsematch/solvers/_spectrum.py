@@ -41,7 +41,7 @@ def dense_spectrum(A: Any) -> Spectrum | None:
 def estimated_spectrum(A: Any, solve: SolveColumns, rng: np.random.Generator) -> Spectrum | None:
     """Estimate the singular values at both ends; None if solutions are not finite.
 
-    Of the small ones so many that one of them is above rounding errors, or 64.
+    At least five of the small ones, and one above rounding errors unless more than 63 are not.
     """
     width = min(_SHOWN + _BESIDE, A.shape[0])
     largest = _largest(A, rng)
