@@ -259,9 +259,10 @@ class Explanation:
             for n, noun in ((over, "row"), (under, "column"))
             if n
         ]
+        found = "" if self.numbers is None else f", rank {self.numbers.rank} in numbers"
         return (
             f"Explanation({n_rows}x{n_cols}, structural rank {self.structural_rank}: "
-            f"{', '.join(faults) or 'full'})"
+            f"{', '.join(faults) or 'full'}{found})"
         )
 
 

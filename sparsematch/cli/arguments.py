@@ -22,7 +22,7 @@ _EXIT_STATUS = (
     "exit status: 0 done; {}2 wrong usage; 3 the matrix file cannot be read; 4 the result cannot "
     "be produced; 130 interrupted"
 )
-_WITH_CHECK = "1 {}singular, with --check; "
+_WITH_CHECK = "1 {}, with --check; "
 #: Further spellings.
 _SHORTER = {"--row-names": ("--rows",), "--col-names": ("--cols",)}
 
@@ -45,14 +45,14 @@ def build_parser() -> argparse.ArgumentParser:
         description=(
             "Maximum transversals, structural rank and block triangular form of sparse matrices."
         ),
-        epilog=_EXIT_STATUS.format(_WITH_CHECK.format("structurally ")),
+        epilog=_EXIT_STATUS.format(_WITH_CHECK.format("structurally singular")),
     )
     parser.add_argument("--version", action=_Version, nargs=0, help="versions, and what there is")
     adders = parser.add_subparsers(metavar="COMMAND", required=True)
     known = _options()
     for name, (function, summary, options) in (_matrix_commands() | _other_commands()).items():
-        how = "structurally or numerically " if "--numeric" in options else "structurally "
-        how = "" if name == "diagnose" else how
+        how = "singular" if name == "diagnose" else "structurally singular"
+        how += ", or numerically" if "--numeric" in options else ""
         status = _WITH_CHECK.format(how) if "--check" in options else ""
         command = adders.add_parser(
             name,

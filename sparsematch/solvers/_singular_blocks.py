@@ -128,29 +128,49 @@ def _dense_blocks(
 
 
 def _places_by_iteration(factors: BlockFactors, k: int) -> tuple[IndexArray, IndexArray]:
-    """Return the places in a large block by inverse iteration with ever more vectors."""
+    """Return the places in a large block by inverse iteration.
+
+    Ever more vectors, orthogonal to those that are known, until one is no null vector.
+    """
     m = int(np.diff(factors.plan.starts)[k])
     rng = np.random.default_rng(0)
-    width = 2
-    while True:
-        left: Values = rng.standard_normal((m, width)).astype(factors.dtype)
-        for step in range(2):
-            right = np.linalg.qr(factors.solve_block(k, left, False))[0]
-            left, inverse = np.linalg.qr(factors.solve_block(k, right, True))
-            u, s, vh = np.linalg.svd(inverse)
-            # The start has about 1 / sqrt(m) of the null vectors.
-            doubt = 10 * m if step == 0 else 1
-            if s[0] * doubt * _SMALL_VALUE < 1:
-                return np.empty(0, np.intp), np.empty(0, np.intp)
-            if ((s * _SMALL_VALUE >= doubt) | (s * _SMALL_VALUE * doubt < 1)).all():
-                break
-        d = int((s >= max(1 / _SMALL_VALUE, _NOT_ROUNDING * s[0])).sum())
-        if d < width or width == m:
-            return _large(left @ u[:, :d]), _large(right @ vh[:d].conj().T)
-        width = min(2 * width, m)
+    left: Values = np.empty((m, 0), factors.dtype)
+    right, largest, width = left, 0.0, 2
+    while left.shape[1] < m:
+        width = min(width, m - left.shape[1])
+        start = rng.standard_normal((m, width)).astype(factors.dtype)
+        new_left, inverse, new_right = _iterate(factors, k, start, left, right)
+        largest = max(largest, float(inverse[0]))
+        d = int((inverse >= max(1 / _SMALL_VALUE, _NOT_ROUNDING * largest)).sum())
+        left = np.hstack([left, new_left[:, :d]])
+        right = np.hstack([right, new_right[:, :d]])
+        if d < width:
+            break
+        width *= 2
+    return _large(left), _large(right)
+
+
+def _iterate(
+    factors: BlockFactors, k: int, start: Values, left: Values, right: Values
+) -> tuple[Values, NDArray[np.float64], Values]:
+    """Return left and right singular vectors of a block and, descending, those of its inverse."""
+    x = start
+    for doubt in (10 * start.shape[0], 1):  # the start has about 1 / sqrt(m) of the null vectors
+        x -= left @ (left.conj().T @ x)
+        y = factors.solve_block(k, x, False)
+        y = np.linalg.qr(y - right @ (right.conj().T @ y))[0]
+        x = factors.solve_block(k, y, True)
+        x, r = np.linalg.qr(x - left @ (left.conj().T @ x))
+        u, inverse, vh = np.linalg.svd(r)
+        small = inverse * _SMALL_VALUE
+        if ((small >= doubt) | (small * doubt < 1)).all():
+            break
+    return x @ u, inverse, y @ vh.conj().T
 
 
 def _large(vectors: Values) -> IndexArray:
     """Return as many rows of a basis as it has vectors, on which it is well-conditioned."""
+    if not vectors.shape[1]:
+        return np.empty(0, np.intp)
     order: IndexArray = qr(vectors.conj().T, mode="r", pivoting=True)[1]
     return order[: vectors.shape[1]].astype(np.intp)

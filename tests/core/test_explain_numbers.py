@@ -189,7 +189,7 @@ def test_long_ones_are_cut(monkeypatch):
     assert "  and 1 more\n" in why.text(max_pieces=1)
     assert len(why.to_dict(max_pieces=1)["numbers"]["dependent_equations"]) == 1
     single = str(explained(monkeypatch, defects(60, (), variables[:1]), named))
-    assert "to do: fix one of these variables (best one that changes much)" in single
+    assert "to do: fix one of these variables (best a large change)" in single
 
 
 def test_blocks_and_pairs_without_a_dependence(monkeypatch):
@@ -296,8 +296,9 @@ def test_duplicates_are_added_up():
     assert "row 0 is 2 x row 1\n" in str(sm.explain_singularity(A, numeric=True))
 
 
-def test_dict():
+def test_dict_and_repr():
     why = sm.explain_singularity(FLOATING, NODES, POTENTIALS, numeric=True)
+    assert repr(why) == "Explanation(3x3, structural rank 3: full, rank 2 in numbers)"
     fields = json.loads(json.dumps(why.to_dict()))["numbers"]
     assert (fields["rank"], fields["singular"], fields["tolerance"]) == (2, True, 1e-10)
     (one,) = fields["free_variables"]
