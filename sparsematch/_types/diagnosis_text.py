@@ -86,7 +86,7 @@ def _condition(found: Diagnosis) -> list[str]:
 
 
 def _inverse(rcond: float) -> str:
-    return f"{1 / rcond:.1e}" if rcond > 1e-300 else "infinite"
+    return f"{1 / rcond:.1e}" if rcond > 1e-300 else "above 1e300"
 
 
 def _digits(found: Diagnosis, most: int) -> list[str]:
@@ -97,7 +97,9 @@ def _digits(found: Diagnosis, most: int) -> list[str]:
         digits = found.digits[order]
         low, middle, high = digits[[0, digits.size // 2, -1]].astype(int)
         lines = [f"{low} to {high} of 15 in the variables, median {middle}"]
-        if high - low >= 1 and most:
+        if low == high:
+            lines = [f"{low} of 15 in all variables"]
+        elif most:
             names = Names(found.col_names, "column")
             shown = (f"{names.of(j)} {int(found.digits[j])}" for j in order[:most].tolist())
             lines.append(f"the fewest: {', '.join(shown)}")
