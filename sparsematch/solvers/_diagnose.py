@@ -2,7 +2,9 @@
 
 from __future__ import annotations  # readable names in help()
 
+import warnings
 from collections.abc import Iterable
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
 
@@ -10,6 +12,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from sparsematch._api.explain import explain_singularity
+from sparsematch._api.weighted import maximum_product_transversal
 from sparsematch._input.canonical import canonical_columns
 from sparsematch._types.arrays import FloatArray, scale_entries
 from sparsematch._types.diagnosis import ROUNDING, Diagnosis, Misscaled
@@ -28,6 +31,8 @@ from sparsematch.solvers._spectrum import FEW_ROWS, dense_spectrum, estimated_sp
 #: Shares of the largest singular value up to which rows are looked for that nearly depend on each
 #: other: the tolerance of `explain_singularity`.
 _NEARLY_SINGULAR = 1e-10
+#: A reciprocal condition below which another scaling is tried: half of the digits are lost.
+_ILL_CONDITIONED = 1e-8
 #: Ratio of two conditions, of a factor to the others, that is worth a word: three digits.
 _FAR, _FAR_EXPONENT = 1e3, 10
 #: Errors up to this share of the largest element are small: half of the digits.
@@ -82,13 +87,14 @@ def diagnose(
     Notes
     -----
     The matrix is scaled by powers of two that make its entries as nearly 1 as can be (Curtis, Reid,
-    J. Inst. Maths Applics 10, 1972), so that units do not count. Singular values are exact up to
-    500 rows, and by inverse iteration with eight vectors above. Digits: small-sample statistical
-    condition estimation (Gudmundsson, Kenney, Laub, SIAM J. Matrix Anal. Appl. 16, 1995; Kenney,
-    Laub, Reese, SIAM J. Sci. Comput. 19, 1998), with eight random changes of all entries by their
-    rounding error, and of what the solution leaves; within one digit. Time: that of a
-    factorisation, and of some 40 to 120 solves, most of them eight at once; of a matrix that is
-    singular, or nearly so, that of `explain_singularity` besides.
+    J. Inst. Maths Applics 10, 1972), or by those of `maximum_product_transversal`, or not at all,
+    if its condition is better so. Singular values are exact up to 500 rows, and by inverse
+    iteration with eight vectors above. Digits: small-sample statistical condition estimation
+    (Gudmundsson, Kenney, Laub, SIAM J. Matrix Anal. Appl. 16, 1995; Kenney, Laub, Reese, SIAM J.
+    Sci. Comput. 19, 1998), with eight random changes of all entries by their rounding error, and of
+    what the solution leaves; within one digit. Time: that of a factorisation, and of some 40 to 120
+    solves, most of them eight at once; of a matrix that is singular, or nearly so, that of
+    `explain_singularity` besides.
 
     Examples
     --------
@@ -116,11 +122,9 @@ def diagnose(
     if why.structural_rank < n:
         return Diagnosis(**basics, rank=why.structural_rank, explanation=why)
     generator = np.random.default_rng(rng)
-    scaled = _Scaled.of(columns)
-    try:
-        system = scaled.factorise()
-    except SingularMatrixError:
-        return _singular(scaled, columns, basics)
+    system = _factorise(columns)
+    if system is None:
+        return _singular(columns, basics)
     return _regular(system, columns, right, generator, basics)
 
 
@@ -146,8 +150,23 @@ class _Scaled:
     col_scale: FloatArray
 
     @classmethod
-    def of(cls, A: Any) -> _Scaled:
-        rows, cols = logarithmic_scaling(A) if A.shape[0] else (np.ones(0), np.ones(0))
+    def by_logarithms(cls, A: Any) -> _Scaled:
+        """Scale as for `explain_singularity`."""
+        return cls.by(A, *(logarithmic_scaling(A) if A.shape[0] else (np.ones(0), np.ones(0))))
+
+    @classmethod
+    def by_transversal(cls, A: Any) -> _Scaled:
+        """Scale so that the transversal of largest product is about 1."""
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", RuntimeWarning)  # factors that are cut off
+            best = maximum_product_transversal(A)
+        if best.row_scale is None or best.col_scale is None:
+            raise AssertionError("a scaling was asked for")
+        return cls.by(A, *(_power_of_two(np.log2(s)) for s in (best.row_scale, best.col_scale)))
+
+    @classmethod
+    def by(cls, A: Any, rows: FloatArray, cols: FloatArray) -> _Scaled:
+        """Scale by these factors."""
         B = A.copy()
         B.data = scale_entries(A.data, rows[A.indices], np.repeat(cols, np.diff(A.indptr)))
         return cls(B, rows, cols)
@@ -197,12 +216,44 @@ def _power_of_two(exponents: FloatArray) -> FloatArray:
     return powers
 
 
-def _singular(scaled: _Scaled, A: Any, basics: dict[str, Any]) -> Diagnosis:
+def _factorise(A: Any) -> _System | None:
+    """Factorise a matrix in the scaling that suits it best; None if that cannot be."""
+    for scaled in (_Scaled.by_logarithms, _Scaled.by_transversal):
+        with suppress(SingularMatrixError):
+            return _best_scaled(scaled(A).factorise(), A)
+    return None
+
+
+def _best_scaled(system: _System, A: Any) -> _System:
+    """Return another scaling, or none, if the condition is much better with that.
+
+    That by logarithms suffers where entries of a row differ much, that by the transversal where
+    weak entries are on it.
+    """
+    n = A.shape[0]
+    rcond = system.rcond(np.ones(n), np.ones(n))
+    if rcond > _ILL_CONDITIONED:
+        return system
+    others = _Scaled.by_transversal(A), _Scaled(A, np.ones(n), np.ones(n))
+    rconds = []
+    for other in others:
+        with np.errstate(all="ignore"):
+            factors = other.row_scale / system.row_scale, other.col_scale / system.col_scale
+        rconds.append(system.rcond(*factors))
+    if not max(rconds) > 10 * rcond:
+        return system
+    try:
+        return others[int(np.argmax(rconds))].factorise()
+    except SingularMatrixError:
+        return system
+
+
+def _singular(A: Any, basics: dict[str, Any]) -> Diagnosis:
     """Diagnose a matrix that cannot be factorised."""
-    why = _explain(A, basics)
-    spectrum = dense_spectrum(scaled.matrix) if basics["n"] <= FEW_ROWS else None
+    why, n = _explain(A, basics), basics["n"]
+    spectrum = dense_spectrum(_Scaled.by_logarithms(A).matrix) if n <= FEW_ROWS else None
     numbers = why.numbers
-    rank = numbers.rank if numbers is not None and numbers.is_singular else basics["n"] - 1
+    rank = numbers.rank if numbers is not None and numbers.is_singular else n - 1
     return Diagnosis(**basics, rank=rank, spectrum=spectrum, explanation=why)
 
 
