@@ -124,7 +124,7 @@ def _dense_blocks(
             missing = (s <= _SMALL_VALUE * s[:, :1]).sum(axis=1)
             for b in np.flatnonzero(missing).tolist():
                 d = int(missing[b])
-                yield int(some[b]), _large(u[b][:, -d:]), _large(vh[b][-d:].conj().T)
+                yield int(some[b]), leading_rows(u[b][:, -d:]), leading_rows(vh[b][-d:].conj().T)
 
 
 def _places_by_iteration(factors: BlockFactors, k: int) -> tuple[IndexArray, IndexArray]:
@@ -147,7 +147,7 @@ def _places_by_iteration(factors: BlockFactors, k: int) -> tuple[IndexArray, Ind
         if d < width:
             break
         width *= 2
-    return _large(left), _large(right)
+    return leading_rows(left), leading_rows(right)
 
 
 def _iterate(
@@ -168,9 +168,18 @@ def _iterate(
     return x @ u, inverse, y @ vh.conj().T
 
 
-def _large(vectors: Values) -> IndexArray:
+def leading_rows(vectors: Values) -> IndexArray:
     """Return as many rows of a basis as it has vectors, on which it is well-conditioned."""
-    if not vectors.shape[1]:
-        return np.empty(0, np.intp)
+    if vectors.shape[1] <= 1:
+        return np.abs(vectors).argmax(axis=0).astype(np.intp)
     order: IndexArray = qr(vectors.conj().T, mode="r", pivoting=True)[1]
     return order[: vectors.shape[1]].astype(np.intp)
+
+
+def distinct(indices: IndexArray, n: int) -> IndexArray:
+    """Return which of 0...n-1 occur, in ascending order, without sorting where they are many."""
+    if indices.size < n // 16:
+        return np.unique(indices)
+    occurs = np.zeros(n, bool)
+    occurs[indices] = True
+    return np.flatnonzero(occurs)
