@@ -76,7 +76,7 @@ def _which(one: Dependence) -> str:
     """Say which member to choose: one of a tiny coefficient leaves the matrix nearly singular."""
     if np.abs(one.coefficients).min() >= _TINY:
         return "any will do"
-    return f"best one {'of a large factor' if one.side == 'rows' else 'that changes much'}"
+    return f"best a large {'factor' if one.side == 'rows' else 'change'}"
 
 
 def _describe(one: Dependence | Multiples, wording: Wording, indent: int) -> list[Line]:

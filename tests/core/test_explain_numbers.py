@@ -189,7 +189,7 @@ def test_long_ones_are_cut(monkeypatch):
     assert "  and 1 more\n" in why.text(max_pieces=1)
     assert len(why.to_dict(max_pieces=1)["numbers"]["dependent_equations"]) == 1
     single = str(explained(monkeypatch, defects(60, (), variables[:1]), named))
-    assert "to do: fix one of these variables (best one that changes much)" in single
+    assert "to do: fix one of these variables (best a large change)" in single
 
 
 def test_blocks_and_pairs_without_a_dependence(monkeypatch):
