@@ -87,6 +87,17 @@ class Spectrum(NamedTuple):
     smallest: FloatArray
     exact: bool
 
+    @property
+    def gap(self) -> tuple[int, float]:
+        """How many are below the widest gap between the smallest ones, and its ratio."""
+        floor = self.largest * ROUNDING / 10  # what is below is noise
+        values = np.maximum(self.smallest, floor)
+        if values.size < 2 or floor == 0:
+            return 0, 1.0
+        ratios = values[:-1] / values[1:]
+        widest = int(np.argmax(ratios))
+        return values.size - widest - 1, float(ratios[widest])
+
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class Diagnosis:
@@ -167,13 +178,10 @@ class Diagnosis:
         The ratio is that of the last singular value above the gap to the first below it. The rank
         is n, and the ratio 1, if nothing is known of them.
         """
-        if self.spectrum is None or self.spectrum.smallest.size < 2:
+        if self.spectrum is None:
             return self.n, 1.0
-        floor = self.spectrum.largest * ROUNDING / 10  # what is below is noise
-        values = np.maximum(self.spectrum.smallest, floor)
-        ratios = values[:-1] / values[1:] if floor > 0 else np.ones(values.size - 1)
-        widest = int(np.argmax(ratios))
-        return self.n - values.size + widest + 1, float(ratios[widest])
+        below, ratio = self.spectrum.gap
+        return self.n - below, ratio
 
     @property
     def fewest_digits(self) -> IndexArray:
@@ -209,15 +217,16 @@ class Diagnosis:
         Returns
         -------
         dict
-            The attributes by their names, `gap` as ``gap_rank`` and ``gap``, and ``is_singular``.
-            The blocks have ``n_rows`` beside their rows and columns, and what is misscaled its
-            ``name``.
+            The attributes by their names, `n` as ``n_rows`` and ``n_cols``, `gap` as ``gap_rank``
+            and ``gap``, and ``is_singular``. The blocks have ``n_rows`` beside their rows and
+            columns, and what is misscaled its ``name``.
         """
         gap_rank, gap = self.gap
         names = {"rows": Names(self.row_names, "row"), "columns": Names(self.col_names, "column")}
         spectrum = self.spectrum
         return {
-            "n": self.n,
+            "n_rows": self.n,
+            "n_cols": self.n,
             "n_entries": self.n_entries,
             "stored_zeros": self.stored_zeros,
             "rank": self.rank,

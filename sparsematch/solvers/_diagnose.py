@@ -15,7 +15,7 @@ from sparsematch._api.explain import explain_singularity
 from sparsematch._api.weighted import maximum_product_transversal
 from sparsematch._input.canonical import canonical_columns
 from sparsematch._types.arrays import FloatArray, scale_entries
-from sparsematch._types.diagnosis import ROUNDING, Diagnosis, Misscaled
+from sparsematch._types.diagnosis import ROUNDING, Diagnosis, Misscaled, Spectrum
 from sparsematch._types.explanation import Explanation
 from sparsematch._types.sparse_like import SparseLike
 from sparsematch.solvers._block_conditions import worst_blocks
@@ -276,9 +276,8 @@ def _regular(
         spectrum = estimated_spectrum(S, system.solve, rng)
     rank, why = n, None
     if spectrum is not None and n:
-        relative = spectrum.smallest / spectrum.largest
-        rank = n - int((relative <= ROUNDING).sum())
-        if relative[-1] <= _NEARLY_SINGULAR:
+        rank = n - int((spectrum.smallest <= ROUNDING * spectrum.largest).sum())
+        if rank < n or _nearly_dependent(spectrum):
             why = _explain(A, basics)
             why = why if why.numbers is not None and why.numbers.is_singular else None
     rcond = system.rcond(1 / system.row_scale, 1 / system.col_scale)
@@ -297,6 +296,14 @@ def _regular(
         explanation=why,
         **(_digits(system, b, rng) if rank == n else {}),
     )
+
+
+def _nearly_dependent(spectrum: Spectrum) -> bool:
+    """Tell whether a few singular values are small, and clearly so: of many there is no account."""
+    below, ratio = spectrum.gap
+    if below == 0 or ratio < _FAR:
+        return False
+    return bool(spectrum.smallest[-below] <= _NEARLY_SINGULAR * spectrum.largest)
 
 
 def _digits(system: _System, b: NDArray[Any] | None, rng: np.random.Generator) -> dict[str, Any]:
