@@ -201,7 +201,7 @@ class _LocalLines:
         return worst
 
     def _refit(self, order: IndexArray, vector: Values, goal: float) -> Values:
-        """Return a combination of the fewest first members that will do, coefficients again.
+        """Return a combination of the fewest first members that will do, with new coefficients.
 
         Twice as many are tried each time, up to where dense matrices are too large.
         """
@@ -249,7 +249,7 @@ class _LocalLines:
         return best
 
     def _polish(self, vector: Values) -> Values:
-        """Compute coefficients again, rows in units of their contributions: small ones are right."""
+        """Compute coefficients in units of their contributions: small ones are right, too."""
         members = np.flatnonzero(vector)
         rows = _used_columns(self._scaled[members])
         if members.size > _DENSE or rows.shape[0] * rows.shape[1] > _DENSE_ENTRIES:

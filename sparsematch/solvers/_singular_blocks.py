@@ -31,7 +31,7 @@ _DRAWS = 5
 _SMALL_PIVOT = 1e-3
 #: Singular values below this are made regular. More than those below the tolerance do no harm.
 _SMALL_VALUE = 1e-6
-#: Of the largest singular value of an inverse: what rounding makes of others stays below it.
+#: Share of the largest singular value of an inverse: what rounding makes of others is below it.
 _NOT_ROUNDING = 1e-12
 #: Rows up to which dense singular value decompositions cost less than solves from Python.
 _DENSE = 64
@@ -135,17 +135,16 @@ def _places_by_iteration(factors: BlockFactors, k: int) -> tuple[IndexArray, Ind
     m = int(np.diff(factors.plan.starts)[k])
     rng = np.random.default_rng(0)
     left: Values = np.empty((m, 0), factors.dtype)
-    right, largest, width = left, 0.0, 2
+    right, width = left, 2
     while left.shape[1] < m:
         width = min(width, m - left.shape[1])
         start = rng.standard_normal((m, width)).astype(factors.dtype)
         new_left, inverse, new_right = _iterate(factors, k, start, left, right)
-        largest = max(largest, float(inverse[0]))
-        d = int((inverse >= max(1 / _SMALL_VALUE, _NOT_ROUNDING * largest)).sum())
+        d = int((inverse >= max(1 / _SMALL_VALUE, _NOT_ROUNDING * inverse[0])).sum())
         left = np.hstack([left, new_left[:, :d]])
         right = np.hstack([right, new_right[:, :d]])
-        if d < width:
-            break
+        if d < width and inverse[d] * _SMALL_VALUE < 1:
+            break  # else it may be rounding: that goes with what is known now
         width *= 2
     return leading_rows(left), leading_rows(right)
 
