@@ -25,6 +25,8 @@ Values = NDArray[Any]
 #: Coefficients below this share of the largest of a circuit do not count as members while pivots
 #: are exchanged.
 _ZERO = 1e-9
+#: Share of the largest coefficient of a circuit that a pivot has at least.
+_LARGE = 0.01
 #: Residuals above this are worth a correction, by one more solve.
 _GOOD = 1e-12
 #: Members up to which coefficients are computed again by a singular value decomposition.
@@ -60,11 +62,12 @@ def sparse_basis(
     """
     if not space.values.size:
         return []
-    circuits = _exchange_pivots(_circuits(space.basis))
+    circuits, pivots = _exchange_pivots(*_circuits(space.basis))
     local = _LocalLines(lines, space.indices, tolerance, others)
     if max(map(local.residual, circuits.T)) > _GOOD:
         circuits = circuits - _correction(lines, space.indices, circuits, solve, others)
-    found = (local.shorten(vector) for vector in circuits.T)
+    circuits[pivots] = np.diag(circuits[pivots].diagonal())  # so no two can become the same
+    found = (local.shorten(*pair) for pair in zip(circuits.T, pivots.tolist(), strict=True))
     return [dependence for dependence in found if dependence is not None]
 
 
@@ -89,10 +92,10 @@ def _correction(
     return changes
 
 
-def _circuits(basis: Values) -> Values:
-    """Return the basis that is the identity on as many rows as there are vectors."""
-    pivots = qr(basis.conj().T, mode="r", pivoting=True)[1][: basis.shape[1]]
-    return np.linalg.solve(basis[pivots].T, basis.T).T
+def _circuits(basis: Values) -> tuple[Values, IndexArray]:
+    """Return the basis that is the identity on as many rows as there are vectors, and these."""
+    pivots = qr(basis.conj().T, mode="r", pivoting=True)[1][: basis.shape[1]].astype(np.intp)
+    return np.linalg.solve(basis[pivots].T, basis.T).T, pivots
 
 
 def _members(circuits: Values) -> NDArray[np.bool_]:
@@ -100,41 +103,42 @@ def _members(circuits: Values) -> NDArray[np.bool_]:
     return size > _ZERO * size.max(axis=0)
 
 
-def _exchange_pivots(circuits: Values) -> Values:
+def _exchange_pivots(circuits: Values, pivots: IndexArray) -> tuple[Values, IndexArray]:
     """Exchange pivots as long as the circuits have fewer members after it."""
     d = circuits.shape[1]
-    if d == 1:
-        return circuits
-    work, improved = 0, True
+    work, improved = 0, d > 1
     while improved:
         improved = False
         for k in np.argsort(_members(circuits).sum(axis=0)).tolist():
             work += circuits.size * d
             if work > _MAX_WORK:
-                return circuits
-            better = _best_pivot(circuits, k)
-            if better is not None:
-                circuits, improved = better, True
-    return circuits
+                return circuits, pivots
+            better, row = _best_pivot(circuits, k)
+            if row >= 0:
+                circuits, pivots[k], improved = better, row, True
+    return circuits, pivots
 
 
-def _best_pivot(circuits: Values, k: int) -> Values | None:
-    """Return the circuits after the best exchange of the pivot of circuit k, if that is shorter."""
+def _best_pivot(circuits: Values, k: int) -> tuple[Values, int]:
+    """Return the circuits after the best exchange of the pivot of circuit k, and that pivot.
+
+    It is -1 if none makes them shorter.
+    """
     own = circuits[:, k]
     others = np.delete(np.arange(circuits.shape[1]), k)
-    best, shorter = _members(circuits).sum(), None
-    rows = np.flatnonzero(np.abs(own) > 1e-3 * np.abs(own).max())
+    best, shortest, pivot = _members(circuits).sum(), circuits, -1
+    rows = np.flatnonzero(np.abs(own) > _LARGE * np.abs(own).max())
     ratios = circuits[np.ix_(rows, others)] / own[rows, np.newaxis]
     ratios[np.abs(ratios) < _ZERO] = 0
     digits = np.round(ratios.view(float) * 1e6)
-    for row in np.unique(digits, axis=0, return_index=True)[1].tolist():
-        if not ratios[row].any():
+    for place in np.unique(digits, axis=0, return_index=True)[1].tolist():
+        if not ratios[place].any():
             continue
         trial = circuits.copy()
-        trial[:, others] -= np.outer(own, ratios[row])
+        trial[:, others] -= np.outer(own, ratios[place])
         if (count := _members(trial).sum()) < best:
-            best, shorter = count, trial
-    return shorter
+            best, shortest, pivot = count, trial, int(rows[place])
+    return shortest, pivot
 
 
 class _LocalLines:
@@ -153,22 +157,29 @@ class _LocalLines:
         self._both = [(m.T, _largest_by_row(m)) for m in (self._scaled, in_units)]
         self._measures = self._both
 
-    def shorten(self, vector: Values) -> Dependence | None:
-        """Return a combination of as few rows as the tolerance allows; None if it is above it.
+    def shorten(self, vector: Values, pivot: int) -> Dependence | None:
+        """Return a combination of as few rows as the tolerance allows, the pivot among them.
+
+        None if what is left is above the tolerance.
 
         Members are chosen by what is left scaled, which has no units. Where they do not suffice in
         the user's, by less of that, or by both.
         """
         for measures, share in ((self._both[:1], 0.5), (self._both[:1], 0.01), (self._both, 0.5)):
             self._measures = measures
-            shorter = self._shorten(vector, share * self._tolerance)
+            shorter = self._shorten(vector, pivot, share * self._tolerance)
             self._measures = self._both
-            if (found := self._name(self._polish(shorter))) is not None:
+            shorter = self._polish(shorter)
+            if np.abs(shorter[pivot]) <= _ZERO * np.abs(shorter).max():
+                continue
+            if (found := self._name(shorter)) is not None:
                 return found
         return None
 
-    def _shorten(self, vector: Values, goal: float) -> Values:
-        order = np.argsort(-np.abs(vector), kind="stable")
+    def _shorten(self, vector: Values, pivot: int, goal: float) -> Values:
+        size = np.abs(vector)
+        size[pivot] = np.inf
+        order = np.argsort(-size, kind="stable")
         order = order[vector[order] != 0]
         goal = min(self._tolerance, max(goal, 2 * self.residual(vector)))
         low, high = 0, order.size  # members that are too few, and enough
@@ -230,8 +241,8 @@ class _LocalLines:
         size = np.abs(best[members]) / np.linalg.norm(best)
         for i in kept[np.argsort(size)][: int((size * second <= 10 * goal).sum())].tolist():
             rest = kept[kept != i]
-            if rest.size == 0:
-                break
+            if i == 0:  # the pivot
+                continue
             trial = _least(r[:, rest], order[rest], best)[0]
             if self.residual(trial) <= goal:
                 best, kept = trial, rest
