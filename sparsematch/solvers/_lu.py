@@ -19,7 +19,7 @@ from sparsematch._types.errors import stack_level
 from sparsematch._types.lazy import lazy_attribute
 from sparsematch._types.sparse_like import SparseLike
 from sparsematch.solvers._checks import check_right_hand_side
-from sparsematch.solvers._condition import EPSILON, inverse_norm
+from sparsematch.solvers._condition import SINGULAR, inverse_norm
 from sparsematch.solvers._errors import IllConditionedWarning, name_block
 from sparsematch.solvers._external import MakeExternal
 from sparsematch.solvers._factors import NO_STATE, BlockFactors
@@ -268,7 +268,7 @@ class BlockTriangularLU(InverseOperator):
         if plan.revision > self.analysis._plan.revision:  # blocks have filled up
             self.analysis = Analysis(plan)
         for k in self._factors.suspects:
-            if (rcond := self._factors.rcond(k)) < EPSILON:
+            if (rcond := self._factors.rcond(k)) < SINGULAR:
                 self._warn_singular(k, rcond)
 
     def _warn_singular(self, k: int, rcond: float) -> None:
@@ -368,7 +368,7 @@ class BlockTriangularLU(InverseOperator):
 
         Each is that of the block scaled by powers of two, so that units do not count, estimated
         from above, usually within a factor of 3 (Hager 1984; Higham, ACM TOMS 14, 1988); 1 of a
-        block of one entry. Below 2.2e-16, with the factors of the transversal of largest product,
+        block of one entry. Below 2.2e-15, with the factors of the transversal of largest product,
         too, a block is singular to working precision. The first call costs a few solves for each
         block.
         """

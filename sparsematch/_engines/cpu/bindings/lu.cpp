@@ -198,8 +198,8 @@ void solve_scaled(const BlockLU<Index, Value>& lu, Index k, Array<Value> x, bool
 }
 
 // given: None, the mates of the rows, or the three arrays of a form. Returns None where no perfect
-// matching is at hand, or zeros are refused and there are some; else fields of QuickAnalysis in factors.py, without a plan where there is to
-// be none, or another diagonal first.
+// matching is at hand, or zeros are refused and there are some; else fields of QuickAnalysis in
+// factors.py, without a plan where there is to be none, or another diagonal first.
 template <class Index, class Value>
 nb::object run_quick_analysis(CsrArg<Index> matrix, In<Value> values, nb::object given,
                               bool make_plan, bool exchange, bool refuse_zeros,
