@@ -321,3 +321,29 @@ def test_on_the_command_line(tmp_path, capsys):
     assert capsys.readouterr().out == ""
     assert main(["diagnose", wide]) == 4
     assert "A must be square" in capsys.readouterr().err
+
+
+def test_the_scaling_that_suits_is_found():
+    """By least squares of logarithms its reciprocal condition is 9e-12, by the transversal 0.1."""
+    A = [[-1e-2, -1e-8, 1e-7, 0.0], [0.0, 1e-2, 1e7, 1e2], [-1e-5, 1e-2, 0.0, 0.0]]
+    found = diagnose(sp.csc_array([*A, [-1e-6, -1e3, 0.0, 0.0]]))
+    assert found.rank == 4
+    assert found.scaled_rcond > 0.01
+    assert found.explanation is None
+
+
+def test_islands_that_a_weak_line_connects():
+    """A power grid in two parts, grounded in one of them: alone, or by a line, the other floats."""
+    line = np.array([[2.0, -1.0, 0.0], [-1.0, 3.0, -2.0], [0.0, -2.0, 3.0]])
+    island = np.array([[5.0, -5.0, 0.0], [-5.0, 8.0, -3.0], [0.0, -3.0, 3.0]])
+    for weak, rank, start in ((0.0, 5, "Singular: rank 5 of 6"), (2.0**-34, 6, "Nearly singular")):
+        A = sp.block_diag([line, island]).toarray()
+        A[2, 3] = A[3, 2] = -weak
+        A[2, 2], A[3, 3] = A[2, 2] + weak, A[3, 3] + weak
+        found = diagnose(sp.csc_array(A))
+        assert found.rank == rank
+        assert found.gap[0] == 5
+        assert str(found).startswith(start)
+        (free,) = found.explanation.numbers.variables
+        assert free.indices.tolist() == [3, 4, 5]
+        assert free.is_constant
