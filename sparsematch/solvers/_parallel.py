@@ -226,12 +226,13 @@ def _as_pairs(
     vectors = sp.csr_array(vectors)
     with np.errstate(over="ignore"):
         factors = vectors[second, at[first]] / vectors[first, at[first]]
+    factors = np.nan_to_num(np.asarray(factors).ravel())  # those beyond doubles: the largest
     return tuple(
         map(
             ParallelPair,
             first.tolist(),
             second.tolist(),
-            np.asarray(factors).ravel().tolist(),
+            factors.tolist(),
             angles.tolist(),
         )
     )

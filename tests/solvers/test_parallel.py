@@ -101,6 +101,11 @@ def test_without_entries_there_are_none(shape):
     assert parallel_pairs(sp.csc_array(shape), "columns", 1.0) == ()
 
 
+def test_a_factor_beyond_the_range_of_doubles_is_cut_off():
+    (pair,) = parallel_pairs(sp.csc_array([[2.0**-900, 0.0], [-(2.0**900), 0.0]]), "rows", 1e-8)
+    assert pair == (0, 1, -np.finfo(float).max, 0.0)
+
+
 def test_stored_zeros_and_a_tolerance_too_wide_to_choose():
     A = sp.csc_array(np.ones((2, 3)))
     A.data[:] = [0.0, 1.0, 2.0, 2.0, 0.0, 0.0]
