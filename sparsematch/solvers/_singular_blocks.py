@@ -2,9 +2,10 @@
 
 Every value is multiplied by 1 plus a little noise: then a structurally nonsingular matrix has a
 factorisation, and inverse iteration with it tells where the null vectors of its blocks are large.
-As many entries as a block lacks of its rank, added where left and right ones are, make it regular: Chan, Deflated decomposition of solutions of nearly
-singular systems (SIAM J. Numer. Anal. 21, 1984); Foster, Rank and null space calculations using
-matrix decomposition without column interchanges (Linear Algebra Appl. 74, 1986).
+As many entries as a block lacks of its rank, added where left and right ones are, make it regular:
+Chan, Deflated decomposition of solutions of nearly singular systems (SIAM J. Numer. Anal. 21,
+1984); Foster, Rank and null space calculations using matrix decomposition without column
+interchanges (Linear Algebra Appl. 74, 1986).
 """
 
 from collections.abc import Iterator
