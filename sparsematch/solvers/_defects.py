@@ -55,15 +55,15 @@ def numerical_defects(A: Any, *, tolerance: float = 1e-10) -> NumericalDefects:
     if n == 0:
         return NumericalDefects(0, (), (), (), (), (), tolerance)
     B, row_scale, col_scale = _scaled(A)
-    border = find_border(B)
+    border = find_border(A, B)
     if not border.rows.size:
         return NumericalDefects(n, (), (), (), (), (), tolerance)
     bordered = BorderedMatrix(B, border)
     lines = _lines(A, B, row_scale, col_scale)
     found = {side: _dependences(bordered, lines[side], tolerance) for side in lines}
     blocks = _blocks(bordered, border, lines, found, tolerance)
-    pairs = (parallel_pairs(A, side, tolerance) for side in lines)
-    return NumericalDefects(n, found["rows"], found["columns"], blocks, *pairs, tolerance)
+    rows, cols = (parallel_pairs(A, side, tolerance) for side in lines)
+    return NumericalDefects(n, found["rows"], found["columns"], blocks, rows, cols, tolerance)
 
 
 def _scaled(A: Any) -> tuple[Any, FloatArray, FloatArray]:
@@ -110,9 +110,13 @@ def _blocks(
     """Return the diagonal blocks that are singular by themselves, each as if it were alone."""
     inside = {side: _by_block(found[side], border, side) for side in lines}
     blocks = []
-    for k in np.unique(border.blocks).tolist():
-        which = np.flatnonzero(border.blocks == k)
-        rows, cols = (np.sort(indices) for indices in border.factors.block(k))
+    plan = border.factors.plan
+    orders = plan.blocks.row_perm, plan.blocks.col_perm
+    numbers, first = np.unique(border.blocks, return_index=True)
+    groups = np.split(np.arange(border.blocks.size), first[1:])
+    for k, which in zip(numbers.tolist(), groups, strict=True):
+        own_place = slice(*plan.starts[k : k + 2].tolist())
+        rows, cols = (np.sort(order[own_place]) for order in orders)
         own: list[tuple[Dependence, ...]] = []
         least = 1.0
         for side, members, others in (("rows", rows, cols), ("columns", cols, rows)):

@@ -165,7 +165,10 @@ class _LocalLines:
         Members are chosen by what is left scaled, which has no units. Where they do not suffice in
         the user's, by less of that, or by both.
         """
+        shorter = vector[:0]
         for measures, share in ((self._both[:1], 0.5), (self._both[:1], 0.01), (self._both, 0.5)):
+            if share < 0.5 and np.count_nonzero(shorter) > _DENSE:
+                continue  # coefficients would stay what they are
             self._measures = measures
             shorter = self._shorten(vector, pivot, share * self._tolerance)
             self._measures = self._both
@@ -183,7 +186,7 @@ class _LocalLines:
         order = order[vector[order] != 0]
         goal = min(self._tolerance, max(goal, 2 * self.residual(vector)))
         low, high = 0, order.size  # members that are too few, and enough
-        while high - low > 1:
+        while high - low > 1 + high // 1000:
             middle = (low + high) // 2
             if self.residual(_on(order[:middle], vector)) <= goal:
                 high = middle

@@ -20,7 +20,7 @@ from sparsematch._types.arrays import IndexArray
 from sparsematch.solvers._errors import SingularMatrixError
 from sparsematch.solvers._factors import BlockFactors
 from sparsematch.solvers._plan import plan_factorisation
-from sparsematch.solvers._singular_blocks import Border, distinct
+from sparsematch.solvers._singular_blocks import Border
 
 Values = NDArray[Any]
 
@@ -51,7 +51,9 @@ class BorderedMatrix:
         self._added = np.where(size > 0, at / np.where(size > 0, size, 1), 1).astype(B.dtype)
         self._factors = _factorise(B, border, self._added)
         self._row_part, self._part, self._turn = _parts(B, cols)
-        self._solutions: dict[str, csc_array] = {}
+        self._solutions: dict[str, csr_array] = {}
+        #: Where the solutions of each connected part are not zero.
+        self._used: dict[str, dict[int, IndexArray]] = {}
 
     def parts(self) -> Iterator[IndexArray]:
         """Yield which of the added entries are in one connected part."""
@@ -70,13 +72,9 @@ class BorderedMatrix:
         places = border.rows if side == "rows" else border.cols
         x = self._solve(side)
         labels = self._row_part if side == "rows" else self._part
-        turns = self._turn[which]
-        x = x[:, turns]
         if inside is None:
-            part = labels[places[which[0]]]
-            used = distinct(np.concatenate([x.indices, places[which]]), labels.size)
-            inside = used[labels[used] == part]
-        dense = csr_array(x)[inside].toarray()
+            inside = self._used[side].get(int(labels[places[which[0]]]), places[which])
+        dense = x[inside][:, self._turn[which]].toarray()
         at = np.searchsorted(inside, places[which])
         m = np.eye(which.size) - self._added[which, np.newaxis] * dense[at]
         return _small(inside, dense, m, tolerance)
@@ -85,7 +83,7 @@ class BorderedMatrix:
         """Solve with the matrix with added entries, for the rows with its transpose."""
         return self._factors.solve(b, "T" if side == "rows" else "N")[0]
 
-    def _solve(self, side: str) -> csc_array:
+    def _solve(self, side: str) -> csr_array:
         if (known := self._solutions.get(side)) is not None:
             return known
         rows = self.border.cols if side == "rows" else self.border.rows
@@ -95,7 +93,13 @@ class BorderedMatrix:
             b = np.zeros((n, int(self._turn[some].max()) + 1 - first), self._factors.dtype)
             b[rows[some], self._turn[some] - first] = 1
             columns.append(csc_array(self.solve(b, side)))
-        self._solutions[side] = x = csc_array(hstack(columns))
+        self._solutions[side] = x = csr_array(hstack(columns))
+        labels = self._row_part if side == "rows" else self._part
+        used = np.flatnonzero(np.diff(x.indptr))
+        used = used[np.argsort(labels[used], kind="stable")]
+        starts = np.flatnonzero(np.diff(labels[used], prepend=-1))
+        groups = np.split(used, starts[1:])
+        self._used[side] = dict(zip(labels[used[starts]].tolist(), groups, strict=True))
         return x
 
 

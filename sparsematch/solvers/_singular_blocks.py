@@ -1,11 +1,11 @@
 """Which diagonal blocks are singular or nearly so, and entries that would make them regular.
 
-Every value is multiplied by 1 plus a few roundings of noise: then a structurally nonsingular matrix
-has a factorisation, of a matrix as close as rounding can tell, and inverse iteration with it gives
-the null vectors of its blocks. As many entries as a block lacks of its rank, added where left and
-right null vectors are large, make it regular: Chan, Deflated decomposition of solutions of nearly
-singular systems (SIAM J. Numer. Anal. 21, 1984); Foster, Rank and null space calculations using
-matrix decomposition without column interchanges (Linear Algebra Appl. 74, 1986).
+Every value is multiplied by 1 plus a little noise: then a structurally nonsingular matrix has a
+factorisation, and inverse iteration with it tells where the null vectors of its blocks are large.
+As many entries as a block lacks of its rank, added where left and right ones are, make it regular:
+Chan, Deflated decomposition of solutions of nearly singular systems (SIAM J. Numer. Anal. 21,
+1984); Foster, Rank and null space calculations using matrix decomposition without column
+interchanges (Linear Algebra Appl. 74, 1986).
 """
 
 from collections.abc import Iterator
@@ -16,15 +16,15 @@ from numpy.typing import NDArray
 from scipy.linalg import qr
 
 from sparsematch._types.arrays import IndexArray
-from sparsematch.solvers._condition import EPSILON
 from sparsematch.solvers._errors import SingularMatrixError
 from sparsematch.solvers._factors import DIAGONAL, BlockFactors
 from sparsematch.solvers._plan import plan_factorisation
 
 Values = NDArray[Any]
 
-#: Noise, in units of the rounding error.
-_NOISE = 4 * EPSILON
+#: Relative noise. Only places are chosen by it, so it may be far above rounding, and must be: that
+#: a pivot of a singular 2x2 block still cancels has a probability of about 2e-16 / 1e-9.
+_NOISE = 1e-9
 _DRAWS = 5
 #: A block with a pivot below this share of its largest entry is looked at: with a singular value of
 #: 1e-10 pivots of 1e-6 were met. More blocks cost a few solves each, none is lost by more.
@@ -48,9 +48,9 @@ class Border(NamedTuple):
     factors: BlockFactors  #: Of the matrix with noise: for its block form.
 
 
-def find_border(B: Any) -> Border:
-    """Return where entries make the singular blocks of a scaled CSC matrix regular."""
-    factors = _factorise_with_noise(B)
+def find_border(A: Any, B: Any) -> Border:
+    """Return where entries make the singular blocks of a CSC matrix regular; `B` is it, scaled."""
+    factors = _factorise_with_noise(A, B)
     sizes = np.diff(factors.plan.starts)
     suspects = np.array(sorted(factors.suspects), np.intp)
     small = suspects[sizes[suspects] <= _DENSE]
@@ -63,23 +63,23 @@ def find_border(B: Any) -> Border:
     found.sort(key=lambda block: block[0])
     empty = np.empty(0, np.intp)
     blocks, rows, cols = [empty], [empty], [empty]
+    row_perm, col_perm = factors.plan.blocks.row_perm, factors.plan.blocks.col_perm
     for k, row_places, col_places in found:
-        block_rows, block_cols = factors.block(k)
+        first = factors.plan.starts[k]
         blocks.append(np.full(row_places.size, k))
-        rows.append(block_rows[row_places])
-        cols.append(block_cols[col_places])
+        rows.append(row_perm[first + row_places])
+        cols.append(col_perm[first + col_places])
     return Border(np.concatenate(blocks), np.concatenate(rows), np.concatenate(cols), factors)
 
 
-def _factorise_with_noise(B: Any) -> BlockFactors:
+def _factorise_with_noise(A: Any, B: Any) -> BlockFactors:
     rng = np.random.default_rng(0)
+    plan = plan_factorisation(A, None, "auto", "auto")[0]  # what splu does
     for draw in range(_DRAWS):
-        noisy = B.copy()
-        noisy.data *= 1 + _NOISE * rng.standard_normal(noisy.data.size)
-        plan, measured = plan_factorisation(noisy, None, "auto", "auto")
+        noise = 1 + _NOISE * rng.standard_normal(B.data.size)
         factors = BlockFactors(plan, DIAGONAL, _SMALL_PIVOT)
         try:
-            factors.factorise(measured)
+            factors.factorise(plan.pattern.values(B.data * noise))
         except SingularMatrixError:
             if draw == _DRAWS - 1:
                 raise
