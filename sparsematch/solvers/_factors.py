@@ -98,7 +98,8 @@ class BlockFactors:
             self.plan, numbers, again = self.plan.replan_block(block, values), None, False
         self._factorise_external(values)
         self.suspects = [*suspects.tolist(), *self._external]
-        self._measured, self._numbers = measured._replace(values=values), numbers
+        self._measured = MeasuredValues(values, measured.largest, measured.norm)
+        self._numbers = numbers
 
     def with_partial_pivoting(self) -> "BlockFactors | None":
         """Return factors of the same values by partial pivoting; None if there are none better."""

@@ -6,6 +6,7 @@
 #include <cmath>
 #include <complex>
 #include <cstdint>
+#include <limits>
 #include <vector>
 
 #include "core/csr.hpp"
@@ -27,20 +28,19 @@ struct ValueNorms {
 template <class Index, class Value>
 ValueNorms value_norms(const Index* indptr, Index n, const Value* values) {
     ValueNorms out;
-    double total = 0;
-    Index zeros = 0;
+    double total = 0, least = std::numeric_limits<double>::infinity();
     for (Index j = 0; j < n; ++j) {
         double sum = 0, most = 0;
         for (Index p = indptr[j]; p < indptr[j + 1]; ++p) {
             const double v = std::abs(values[p]);
-            sum += v, most = std::max(most, v), zeros += v == 0;
+            sum += v, most = std::max(most, v), least = std::min(least, v);
         }
         out.largest = std::max(out.largest, most);
         out.norm = std::max(out.norm, sum);
         total += sum * 0;  // NaN as soon as an entry is not finite; a maximum ignores it
     }
     out.norm += total;
-    out.has_zeros = zeros > 0;
+    out.has_zeros = least == 0;
     return out;
 }
 
