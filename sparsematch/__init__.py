@@ -73,6 +73,10 @@ if TYPE_CHECKING:
         DistributedTransversal as DistributedTransversal,
     )
     from sparsematch._types.run_info import RunInfo as RunInfo
+    from sparsematch._types.singularity import Dependence as Dependence
+    from sparsematch._types.singularity import NumericalDefects as NumericalDefects
+    from sparsematch._types.singularity import ParallelPair as ParallelPair
+    from sparsematch._types.singularity import SingularBlock as SingularBlock
     from sparsematch._types.weighted import WeightedTransversal as WeightedTransversal
 
 __version__ = "0.1.0"
@@ -110,6 +114,7 @@ _OFFERED = {
     "_types.over_ranks.matrix": "DistributedCSR",
     "_types.over_ranks.transversal": "DistributedTransversal",
     "_types.run_info": "RunInfo",
+    "_types.singularity": "Dependence NumericalDefects ParallelPair SingularBlock",
     "_types.weighted": "WeightedTransversal",
 }
 _PLACES = {name: module for module, names in _OFFERED.items() for name in names.split()}

@@ -1,5 +1,6 @@
 """Why a matrix is numerically singular: combinations of rows and of columns that vanish."""
 
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -7,6 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sparsematch._types.arrays import IndexArray
+
+_OUTSIDE = 0.1  # a coefficient outside the singular blocks over one inside that is as good a choice
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
@@ -146,5 +149,65 @@ class NumericalDefects:
         """Whether the rank is less than the number of rows."""
         return self.rank < self.n
 
+    @property
+    def one_choice(self) -> tuple[IndexArray, IndexArray]:
+        """Equations (rows) and variables (columns), one choice of many, that resolve all of it.
+
+        With an equation that fixes variable ``cols[k]`` in the place of equation ``rows[k]``, for
+        all k, the matrix is nonsingular.
+        """
+        none = np.empty(0, np.intp)
+        rows = np.concatenate([none, *(block.rows for block in self.blocks)])
+        cols = np.concatenate([none, *(block.cols for block in self.blocks)])
+        return one_of_each(self.equations, rows), one_of_each(self.variables, cols)
+
     def __repr__(self) -> str:
         return f"NumericalDefects({self.n}x{self.n}, rank {self.rank}, {len(self.blocks)} blocks)"
+
+
+def members_of(lists: Iterable[IndexArray]) -> IndexArray:
+    """Return what is in any of some lists of rows or columns, ascending; there is one at least."""
+    lists = list(lists)
+    inside = np.zeros(max(int(indices.max(initial=-1)) for indices in lists) + 1, bool)
+    for indices in lists:
+        inside[indices] = True
+    return np.flatnonzero(inside)
+
+
+def one_of_each(dependences: Sequence[Dependence], preferred: IndexArray) -> IndexArray:
+    """Return a member of each dependence, such that without these the others are independent.
+
+    A large one, and rather one of `preferred`, the singular blocks: what is outside follows from
+    them.
+
+    Dependences may share members, so that not any choice will do: each is made on what is left of a
+    dependence once those chosen before are eliminated from it. Time: nearly that of reading them,
+    and O(members) for each two that share what was chosen.
+    """
+    left = [(each.indices, each.coefficients) for each in dependences]
+    chosen = []
+    for k, (indices, values) in enumerate(left):
+        size = np.abs(values) * np.where(np.isin(indices, preferred), 1, _OUTSIDE)
+        place = int(np.argmax(size))
+        if not size[place]:
+            continue
+        chosen.append(int(indices[place]))
+        for m in range(k + 1, len(left)):
+            others, at = left[m][0], int(np.searchsorted(left[m][0], chosen[-1]))
+            if at < others.size and others[at] == chosen[-1]:
+                times = left[m][1][at] / values[place]
+                left[m] = _minus(left[m], (indices, values * times))
+    return np.array(chosen, dependences[0].indices.dtype if dependences else np.intp)
+
+
+def _minus(
+    a: tuple[IndexArray, NDArray[Any]], b: tuple[IndexArray, NDArray[Any]]
+) -> tuple[IndexArray, NDArray[Any]]:
+    """Subtract combinations, each as members in ascending order and their coefficients."""
+    if np.array_equal(a[0], b[0]):
+        return a[0], a[1] - b[1]
+    members = np.union1d(a[0], b[0])
+    values = np.zeros(members.size, np.result_type(a[1], b[1]))
+    values[np.searchsorted(members, a[0])] = a[1]
+    values[np.searchsorted(members, b[0])] -= b[1]
+    return members, values

@@ -15,6 +15,7 @@ from sparsematch._types.arrays import FloatArray, scale_entries
 from sparsematch._types.singularity import Dependence, NumericalDefects, SingularBlock
 from sparsematch.solvers._null_basis import Lines, sparse_basis
 from sparsematch.solvers._null_space import BorderedMatrix
+from sparsematch.solvers._parallel import parallel_pairs
 from sparsematch.solvers._scaling import logarithmic_scaling
 from sparsematch.solvers._singular_blocks import Border, find_border
 
@@ -61,7 +62,8 @@ def numerical_defects(A: Any, *, tolerance: float = 1e-10) -> NumericalDefects:
     lines = _lines(A, B, row_scale, col_scale)
     found = {side: _dependences(bordered, lines[side], tolerance) for side in lines}
     blocks = _blocks(bordered, border, lines, found, tolerance)
-    return NumericalDefects(n, found["rows"], found["columns"], blocks, (), (), tolerance)
+    pairs = (parallel_pairs(A, side, tolerance) for side in lines)
+    return NumericalDefects(n, found["rows"], found["columns"], blocks, *pairs, tolerance)
 
 
 def _scaled(A: Any) -> tuple[Any, FloatArray, FloatArray]:

@@ -208,4 +208,4 @@ class BlockFactors:
         self._external[k].solve_in_place(x, side)
 
     def _singular(self, values: NDArray[Any], k: int) -> RuntimeError:
-        return numerically_singular(self.matrix(values), *self.block(k))
+        return numerically_singular(self.plan.pattern.system(values), *self.block(k))

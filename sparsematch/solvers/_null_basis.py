@@ -13,12 +13,12 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.linalg import qr
 from scipy.sparse import csr_array
 
 from sparsematch._types.arrays import FloatArray, IndexArray
 from sparsematch._types.singularity import Dependence
 from sparsematch.solvers._null_space import NullSpace
+from sparsematch.solvers._singular_blocks import distinct, leading_rows
 
 Values = NDArray[Any]
 
@@ -94,7 +94,7 @@ def _correction(
 
 def _circuits(basis: Values) -> tuple[Values, IndexArray]:
     """Return the basis that is the identity on as many rows as there are vectors, and these."""
-    pivots = qr(basis.conj().T, mode="r", pivoting=True)[1][: basis.shape[1]].astype(np.intp)
+    pivots = leading_rows(basis)
     return np.linalg.solve(basis[pivots].T, basis.T).T, pivots
 
 
@@ -201,7 +201,7 @@ class _LocalLines:
         return worst
 
     def _refit(self, order: IndexArray, vector: Values, goal: float) -> Values:
-        """Return a combination of the fewest first members that will do, coefficients anew.
+        """Return a combination of the fewest first members that will do, with new coefficients.
 
         Twice as many are tried each time, up to where dense matrices are too large.
         """
@@ -249,7 +249,7 @@ class _LocalLines:
         return best
 
     def _polish(self, vector: Values) -> Values:
-        """Compute coefficients anew, rows in units of their contributions: small ones are right."""
+        """Compute coefficients in units of their contributions: small ones are right, too."""
         members = np.flatnonzero(vector)
         rows = _used_columns(self._scaled[members])
         if members.size > _DENSE or rows.shape[0] * rows.shape[1] > _DENSE_ENTRIES:
@@ -301,7 +301,13 @@ def _rows(matrix: Any, indices: IndexArray, others: IndexArray | None) -> Any:
 
 
 def _used_columns(rows: Any) -> Any:
-    used, indices = np.unique(rows.indices, return_inverse=True)
+    used = distinct(rows.indices, rows.shape[1])
+    if rows.indices.size < rows.shape[1] // 16:
+        indices = np.searchsorted(used, rows.indices)
+    else:
+        place = np.empty(rows.shape[1], np.intp)
+        place[used] = np.arange(used.size)
+        indices = place[rows.indices]
     return csr_array((rows.data, indices, rows.indptr), shape=(rows.shape[0], used.size))
 
 

@@ -20,7 +20,7 @@ from sparsematch._types.arrays import IndexArray
 from sparsematch.solvers._errors import SingularMatrixError
 from sparsematch.solvers._factors import BlockFactors
 from sparsematch.solvers._plan import plan_factorisation
-from sparsematch.solvers._singular_blocks import Border
+from sparsematch.solvers._singular_blocks import Border, distinct
 
 Values = NDArray[Any]
 
@@ -49,7 +49,7 @@ class BorderedMatrix:
         at = np.asarray(B[rows, cols]).ravel()
         size = np.abs(at)
         self._added = np.where(size > 0, at / np.where(size > 0, size, 1), 1).astype(B.dtype)
-        self._factors = _factorise(B, rows, cols, self._added)
+        self._factors = _factorise(B, border, self._added)
         self._row_part, self._part, self._turn = _parts(B, cols)
         self._solutions: dict[str, csc_array] = {}
 
@@ -74,8 +74,8 @@ class BorderedMatrix:
         x = x[:, turns]
         if inside is None:
             part = labels[places[which[0]]]
-            used = np.unique(x.indices)
-            inside = np.union1d(used[labels[used] == part], places[which])
+            used = distinct(np.concatenate([x.indices, places[which]]), labels.size)
+            inside = used[labels[used] == part]
         dense = csr_array(x)[inside].toarray()
         at = np.searchsorted(inside, places[which])
         m = np.eye(which.size) - self._added[which, np.newaxis] * dense[at]
@@ -109,11 +109,15 @@ def _small(inside: IndexArray, x: Values, m: Values, tolerance: float) -> NullSp
     return NullSpace(inside, basis, values[least][::-1])
 
 
-def _factorise(B: Any, rows: IndexArray, cols: IndexArray, added: Values) -> BlockFactors:
-    bordered = csc_array(B + csc_array(coo_array((added, (rows, cols)), shape=B.shape)))
+def _factorise(B: Any, border: Border, added: Values) -> BlockFactors:
+    places = coo_array((added, (border.rows, border.cols)), shape=B.shape)
+    bordered = csc_array(B + csc_array(places))
+    known = border.factors.plan
+    row_mate = np.empty_like(known.col_perm)
+    row_mate[known.row_perm] = known.col_perm  # what is on the diagonal may stay there
     for noise in (0, 1e-15):
         bordered.data *= 1 + noise * np.random.default_rng(1).standard_normal(bordered.nnz)
-        plan, measured = plan_factorisation(bordered, None, "auto", "auto")
+        plan, measured = plan_factorisation(bordered, row_mate, "auto", "auto")
         factors = BlockFactors(plan)
         try:
             factors.factorise(measured)

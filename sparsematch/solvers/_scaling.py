@@ -48,7 +48,9 @@ def logarithmic_scaling(A: Any) -> tuple[FloatArray, FloatArray]:
     for _ in range(2):
         row -= _largest(exponents + row[A.indices] + col[cols], A.indices, n)
         col -= _largest(exponents + row[A.indices] + col[cols], cols, n)
-    return _power(row), _power(col)
+    # a factor for all rows and its inverse for all columns: none is cut off if that can be
+    middle = np.floor((max(row.max(), -col.min()) + min(row.min(), -col.max())) / 2)
+    return _power(row - middle), _power(col + middle)
 
 
 def _largest(exponents: FloatArray, of: Any, n: int) -> FloatArray:

@@ -31,7 +31,7 @@ _DRAWS = 5
 _SMALL_PIVOT = 1e-3
 #: Singular values below this are made regular. More than those below the tolerance do no harm.
 _SMALL_VALUE = 1e-6
-#: Of the largest singular value of an inverse: what rounding makes of others stays below it.
+#: Share of the largest singular value of an inverse: what rounding makes of others is below it.
 _NOT_ROUNDING = 1e-12
 #: Rows up to which dense singular value decompositions cost less than solves from Python.
 _DENSE = 64
@@ -124,7 +124,7 @@ def _dense_blocks(
             missing = (s <= _SMALL_VALUE * s[:, :1]).sum(axis=1)
             for b in np.flatnonzero(missing).tolist():
                 d = int(missing[b])
-                yield int(some[b]), _large(u[b][:, -d:]), _large(vh[b][-d:].conj().T)
+                yield int(some[b]), leading_rows(u[b][:, -d:]), leading_rows(vh[b][-d:].conj().T)
 
 
 def _places_by_iteration(factors: BlockFactors, k: int) -> tuple[IndexArray, IndexArray]:
@@ -135,19 +135,18 @@ def _places_by_iteration(factors: BlockFactors, k: int) -> tuple[IndexArray, Ind
     m = int(np.diff(factors.plan.starts)[k])
     rng = np.random.default_rng(0)
     left: Values = np.empty((m, 0), factors.dtype)
-    right, largest, width = left, 0.0, 2
+    right, width = left, 2
     while left.shape[1] < m:
         width = min(width, m - left.shape[1])
         start = rng.standard_normal((m, width)).astype(factors.dtype)
         new_left, inverse, new_right = _iterate(factors, k, start, left, right)
-        largest = max(largest, float(inverse[0]))
-        d = int((inverse >= max(1 / _SMALL_VALUE, _NOT_ROUNDING * largest)).sum())
+        d = int((inverse >= max(1 / _SMALL_VALUE, _NOT_ROUNDING * inverse[0])).sum())
         left = np.hstack([left, new_left[:, :d]])
         right = np.hstack([right, new_right[:, :d]])
-        if d < width:
-            break
+        if d < width and inverse[d] * _SMALL_VALUE < 1:
+            break  # else it may be rounding: that goes with what is known now
         width *= 2
-    return _large(left), _large(right)
+    return leading_rows(left), leading_rows(right)
 
 
 def _iterate(
@@ -168,9 +167,18 @@ def _iterate(
     return x @ u, inverse, y @ vh.conj().T
 
 
-def _large(vectors: Values) -> IndexArray:
+def leading_rows(vectors: Values) -> IndexArray:
     """Return as many rows of a basis as it has vectors, on which it is well-conditioned."""
-    if not vectors.shape[1]:
-        return np.empty(0, np.intp)
+    if vectors.shape[1] <= 1:
+        return np.abs(vectors).argmax(axis=0).astype(np.intp)
     order: IndexArray = qr(vectors.conj().T, mode="r", pivoting=True)[1]
     return order[: vectors.shape[1]].astype(np.intp)
+
+
+def distinct(indices: IndexArray, n: int) -> IndexArray:
+    """Return which of 0...n-1 occur, in ascending order, without sorting where they are many."""
+    if indices.size < n // 16:
+        return np.unique(indices)
+    occurs = np.zeros(n, bool)
+    occurs[indices] = True
+    return np.flatnonzero(occurs)

@@ -339,10 +339,11 @@ def quick_analysis(
     given: IndexArray | _Form | None,
     make_plan: bool,
     exchange: bool,
+    refuse_zeros: bool,
     limits: dict[str, float],
     /,
 ) -> dict[str, Any] | None:
-    """Return fields of `QuickAnalysis`; None: no perfect matching is at hand.
+    """Return fields of `QuickAnalysis`; None: no perfect matching is at hand, or zeros are refused.
 
     There is no plan if none is wanted, or if `exchange` allows another diagonal and it would pay.
     """
