@@ -55,7 +55,7 @@ def numerical_defects(A: Any, *, tolerance: float = 1e-10) -> NumericalDefects:
     if n == 0:
         return NumericalDefects(0, (), (), (), (), (), tolerance)
     B, row_scale, col_scale = _scaled(A)
-    border = find_border(B)
+    border = find_border(A, B)
     if not border.rows.size:
         return NumericalDefects(n, (), (), (), (), (), tolerance)
     bordered = BorderedMatrix(B, border)

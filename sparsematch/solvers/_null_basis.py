@@ -183,7 +183,7 @@ class _LocalLines:
         order = order[vector[order] != 0]
         goal = min(self._tolerance, max(goal, 2 * self.residual(vector)))
         low, high = 0, order.size  # members that are too few, and enough
-        while high - low > 1:
+        while high - low > 1 + high // 1000:
             middle = (low + high) // 2
             if self.residual(_on(order[:middle], vector)) <= goal:
                 high = middle

@@ -16,7 +16,7 @@ from sparsematch._types.arrays import FloatArray
 #: Steps of conjugate gradients: units differing by 1e24 at random needed 12 to 90 of them.
 _MAX_STEPS = 200
 #: Root mean square of what is left, in powers of two.
-_PRECISION = 0.01
+_PRECISION = 0.05
 
 
 def logarithmic_scaling(A: Any) -> tuple[FloatArray, FloatArray]:

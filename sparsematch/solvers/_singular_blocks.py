@@ -48,9 +48,9 @@ class Border(NamedTuple):
     factors: BlockFactors  #: Of the matrix with noise: for its block form.
 
 
-def find_border(B: Any) -> Border:
-    """Return where entries make the singular blocks of a scaled CSC matrix regular."""
-    factors = _factorise_with_noise(B)
+def find_border(A: Any, B: Any) -> Border:
+    """Return where entries make the singular blocks of a CSC matrix regular; `B` is it, scaled."""
+    factors = _factorise_with_noise(A, B)
     sizes = np.diff(factors.plan.starts)
     suspects = np.array(sorted(factors.suspects), np.intp)
     small = suspects[sizes[suspects] <= _DENSE]
@@ -71,15 +71,14 @@ def find_border(B: Any) -> Border:
     return Border(np.concatenate(blocks), np.concatenate(rows), np.concatenate(cols), factors)
 
 
-def _factorise_with_noise(B: Any) -> BlockFactors:
+def _factorise_with_noise(A: Any, B: Any) -> BlockFactors:
     rng = np.random.default_rng(0)
+    plan = plan_factorisation(A, None, "auto", "auto")[0]  # what splu does
     for draw in range(_DRAWS):
-        noisy = B.copy()
-        noisy.data *= 1 + _NOISE * rng.standard_normal(noisy.data.size)
-        plan, measured = plan_factorisation(noisy, None, "auto", "auto")
+        noise = 1 + _NOISE * rng.standard_normal(B.data.size)
         factors = BlockFactors(plan, DIAGONAL, _SMALL_PIVOT)
         try:
-            factors.factorise(measured)
+            factors.factorise(plan.pattern.values(B.data * noise))
         except SingularMatrixError:
             if draw == _DRAWS - 1:
                 raise
