@@ -274,15 +274,12 @@ def is_minimal(B, members, least):
 # ---- the judge
 
 
-def residual(A, indices, coefficients, units=None):
+def residual(A, indices, coefficients, units):
     """Return the residual of a combination of rows, from the matrix itself, in long double.
 
-    The largest entry of the combination over the largest of its terms, in units of the columns:
-    their largest entries, if none are given.
+    The largest entry of the combination over the largest of its terms, columns in these units.
     """
     A = sp.csr_array(A)
-    if units is None:
-        units = 1 / abs(A).max(axis=0).toarray().ravel()
     wide = np.clongdouble if np.iscomplexobj(A.data) else np.longdouble
     part = A[np.asarray(indices)].tocoo()
     weights = np.asarray(coefficients).astype(wide)
@@ -309,11 +306,14 @@ def judge(planted, found):
     A, tolerance = planted.A, found.tolerance
     B, rows, cols = planted.balanced, planted.row_units, planted.col_units
     wrong = wrong_in_units = loose = 0
-    sides = (found.equations, A, B, cols), (found.variables, A.T, B.T, rows)
-    for claims, of, scaled, units in sides:
+    sides = (
+        (found.equations, A, B, cols, found.col_scale),
+        (found.variables, A.T, B.T, rows, found.row_scale),
+    )
+    for claims, of, scaled, units, own_units in sides:
         scaled = sp.csr_array(scaled)
         for claim in claims:
-            wrong += not residual(of, claim.indices, claim.coefficients) <= tolerance
+            wrong += not residual(of, claim.indices, claim.coefficients, own_units) <= tolerance
             in_units = residual(of, claim.indices, claim.coefficients, units)
             wrong_in_units += not in_units <= tolerance
             if claim.size <= 200:

@@ -253,12 +253,15 @@ def claims_rows(args):
         rows, cols = transversal.row_scale, transversal.col_scale
         s = singular_values(transversal.scale(A), args.dense)
         few = int((s <= found.tolerance * s[0]).sum())
-        sides = (found.equations, A, cols), (found.variables, sp.csr_array(A.T), rows)
+        sides = (
+            (found.equations, A, (found.col_scale, cols)),
+            (found.variables, sp.csr_array(A.T), (found.row_scale, rows)),
+        )
         wrong = sum(
             planted.residual(of, claim.indices, claim.coefficients, scale) > found.tolerance
             for claims, of, units in sides
             for claim in claims
-            for scale in (None, units)
+            for scale in units
         )
         named = f"{len(found.equations)}, {len(found.variables)}"
         least = f"{s[-1] / s[0]:.1e}", f"{s[max(len(s) - few - 1, 0)] / s[0]:.1e}"

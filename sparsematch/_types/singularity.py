@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from sparsematch._types.arrays import IndexArray
+from sparsematch._types.arrays import FloatArray, IndexArray
 
 _OUTSIDE = 0.1  # a coefficient outside the singular blocks over one inside that is as good a choice
 
@@ -28,8 +28,9 @@ class Dependence:
     coefficients : ndarray, shape (size,)
         ``coefficients @ A[indices]`` vanishes (``A[:, indices] @ coefficients``). The largest is 1.
     residual : float
-        The largest entry of that combination over the largest of its terms, columns (rows) in units
-        of their largest entry: about 1e-16 if it vanishes but for rounding.
+        The largest entry of that combination over the largest of its terms, columns multiplied by
+        `NumericalDefects.col_scale` (rows by `row_scale`), so that no units count: about 1e-16 if
+        it vanishes but for rounding.
     """
 
     side: str
@@ -84,7 +85,8 @@ class SingularBlock:
         The left and right null vectors of the block alone: what there is outside the block is not
         looked at.
     rcond : float
-        Reciprocal condition of the block in the 1-norm, scaled.
+        The least singular value of the block, rows and columns scaled so that the largest entries
+        are about 1: by how little it must change to have no inverse.
     """
 
     number: int
@@ -129,6 +131,12 @@ class NumericalDefects:
         Rows and columns that are nearly parallel, the smallest angle first.
     tolerance : float
         The residual up to which a combination counts as vanishing.
+    is_complete : bool
+        Whether these are all dependences. Of more than a hundred, only some are named: the rank is
+        at most what is said.
+    row_scale, col_scale : ndarray, shape (n,)
+        Powers of two that make all entries as nearly 1 as can be, whatever the units are; None if
+        nothing was scaled.
     """
 
     n: int
@@ -138,10 +146,13 @@ class NumericalDefects:
     parallel_rows: tuple[ParallelPair, ...]
     parallel_cols: tuple[ParallelPair, ...]
     tolerance: float
+    is_complete: bool = True
+    row_scale: FloatArray | None = None
+    col_scale: FloatArray | None = None
 
     @property
     def rank(self) -> int:
-        """The numerical rank."""
+        """The numerical rank; an upper bound if not all dependences are named."""
         return self.n - max(len(self.equations), len(self.variables))
 
     @property

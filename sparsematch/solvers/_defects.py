@@ -5,6 +5,7 @@ The matrix is scaled, so units do not count (`_scaling`). Its singular diagonal 
 regular (`_null_space`), and from these combinations of few rows and of few columns (`_null_basis`).
 """
 
+from collections.abc import Iterable
 from functools import partial
 from typing import Any
 
@@ -12,12 +13,23 @@ import numpy as np
 from scipy.sparse import csr_array
 
 from sparsematch._types.arrays import FloatArray, scale_entries
-from sparsematch._types.singularity import Dependence, NumericalDefects, SingularBlock
-from sparsematch.solvers._null_basis import Lines, sparse_basis
-from sparsematch.solvers._null_space import BorderedMatrix
+from sparsematch._types.singularity import (
+    Dependence,
+    NumericalDefects,
+    ParallelPair,
+    SingularBlock,
+)
+from sparsematch.solvers._errors import SingularMatrixError
+from sparsematch.solvers._null_basis import Lines, of_pair, sparse_basis
+from sparsematch.solvers._null_space import BorderedMatrix, some_null_vectors
 from sparsematch.solvers._parallel import parallel_pairs
 from sparsematch.solvers._scaling import logarithmic_scaling
-from sparsematch.solvers._singular_blocks import Border, find_border
+from sparsematch.solvers._singular_blocks import MOST, Border, find_border
+
+Dependences = tuple[Dependence, ...]
+
+#: What ends where no number will do: no pivot, none within the range, no convergence.
+_NO_NUMBERS = SingularMatrixError, FloatingPointError, np.linalg.LinAlgError
 
 
 def numerical_defects(A: Any, *, tolerance: float = 1e-10) -> NumericalDefects:
@@ -51,19 +63,21 @@ def numerical_defects(A: Any, *, tolerance: float = 1e-10) -> NumericalDefects:
     >>> defects.equations[0].coefficients.tolist()
     [1.0, -0.5]
     """
-    n = A.shape[0]
-    if n == 0:
+    if A.shape[0] == 0:
         return NumericalDefects(0, (), (), (), (), (), tolerance)
-    B, row_scale, col_scale = _scaled(A)
-    border = find_border(A, B)
-    if not border.rows.size:
-        return NumericalDefects(n, (), (), (), (), (), tolerance)
-    bordered = BorderedMatrix(B, border)
-    lines = _lines(A, B, row_scale, col_scale)
-    found = {side: _dependences(bordered, lines[side], tolerance) for side in lines}
-    blocks = _blocks(bordered, border, lines, found, tolerance)
-    rows, cols = (parallel_pairs(A, side, tolerance) for side in lines)
-    return NumericalDefects(n, found["rows"], found["columns"], blocks, rows, cols, tolerance)
+    with np.errstate(all="ignore"):
+        B, *scales = _scaled(A)
+        rows, cols, blocks, is_complete = _all_dependences(A, B, *scales, tolerance)
+        pairs: tuple[Any, Any] = (), ()
+        if rows or cols or not is_complete:
+            pairs = parallel_pairs(A, "rows", tolerance), parallel_pairs(A, "columns", tolerance)
+        if not is_complete:
+            lines = _lines(B, *scales)
+            rows, cols = (
+                _some_dependences(A, B, lines[side], alike, tolerance)
+                for side, alike in zip(lines, pairs, strict=True)
+            )
+    return NumericalDefects(A.shape[0], rows, cols, blocks, *pairs, tolerance, is_complete, *scales)
 
 
 def _scaled(A: Any) -> tuple[Any, FloatArray, FloatArray]:
@@ -75,29 +89,62 @@ def _scaled(A: Any) -> tuple[Any, FloatArray, FloatArray]:
     return B, row_scale, col_scale
 
 
-def _lines(A: Any, B: Any, row_scale: FloatArray, col_scale: FloatArray) -> dict[str, Lines]:
+def _lines(B: Any, row_scale: FloatArray, col_scale: FloatArray) -> dict[str, Lines]:
     """Return the matrix by rows and, transposed, by columns."""
-    size = np.abs(A.data)
-    by_col = np.maximum.reduceat(size, A.indptr[:-1])
-    by_row = np.zeros(A.shape[0])
-    np.maximum.at(by_row, A.indices, size)
-    cols_in_units, rows_in_units = A.copy(), A.copy()
-    cols_in_units.data /= np.repeat(by_col, np.diff(A.indptr))
-    rows_in_units.data /= by_row[A.indices]
     return {
-        "rows": Lines("rows", csr_array(B), csr_array(cols_in_units), row_scale),
-        "columns": Lines("columns", csr_array(B.T), csr_array(rows_in_units.T), col_scale),
+        "rows": Lines("rows", csr_array(B), row_scale),
+        "columns": Lines("columns", csr_array(B.T), col_scale),
     }
 
 
-def _dependences(
-    bordered: BorderedMatrix, lines: Lines, tolerance: float
-) -> tuple[Dependence, ...]:
+def _all_dependences(
+    A: Any, B: Any, row_scale: FloatArray, col_scale: FloatArray, tolerance: float
+) -> tuple[Dependences, Dependences, tuple[SingularBlock, ...], bool]:
+    """Return those of rows and of columns, the singular blocks, and whether all were found.
+
+    None of them if there are too many, or if numbers leave the range of doubles.
+    """
+    try:
+        border = find_border(A, B)
+        if not border.is_complete:
+            return (), (), (), False
+        if not border.rows.size:
+            return (), (), (), True
+        bordered = BorderedMatrix(B, border)
+        lines = _lines(B, row_scale, col_scale)
+        found = {side: _dependences(bordered, lines[side], tolerance) for side in lines}
+        blocks = _blocks(bordered, border, lines, found, tolerance)
+    except _NO_NUMBERS:
+        return (), (), (), False
+    return found["rows"], found["columns"], blocks, True
+
+
+def _some_dependences(
+    A: Any, B: Any, lines: Lines, alike: tuple[ParallelPair, ...], tolerance: float
+) -> Dependences:
+    """Return the rows that are multiples of others, if there are any, or some combinations."""
+    pairs = {pair.second: pair for pair in alike}  # one for each: so they are independent
+    found = [of_pair(lines, pair, tolerance) for pair in list(pairs.values())[:MOST]]
+    named = [dependence for dependence in found if dependence is not None]
+    if not named:
+        try:
+            space = some_null_vectors(A, B, lines.side, tolerance)
+            named = sparse_basis(lines, space, tolerance)
+        except _NO_NUMBERS:
+            return ()
+    return _sorted(named)
+
+
+def _sorted(found: Iterable[Dependence]) -> Dependences:
+    return tuple(sorted(found, key=lambda dependence: (dependence.size, dependence.indices[0])))
+
+
+def _dependences(bordered: BorderedMatrix, lines: Lines, tolerance: float) -> Dependences:
     found: list[Dependence] = []
     for which in bordered.parts():
         space = bordered.null_space(which, lines.side, tolerance)
         found += sparse_basis(lines, space, tolerance, partial(bordered.solve, side=lines.side))
-    return tuple(sorted(found, key=lambda dependence: (dependence.size, dependence.indices[0])))
+    return _sorted(found)
 
 
 def _blocks(

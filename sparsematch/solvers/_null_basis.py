@@ -9,6 +9,7 @@ checked with the matrix itself.
 """
 
 from collections.abc import Callable
+from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -16,7 +17,7 @@ from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
 from sparsematch._types.arrays import FloatArray, IndexArray
-from sparsematch._types.singularity import Dependence
+from sparsematch._types.singularity import Dependence, ParallelPair
 from sparsematch.solvers._null_space import NullSpace
 from sparsematch.solvers._singular_blocks import distinct, leading_rows
 
@@ -26,15 +27,25 @@ Values = NDArray[Any]
 #: are exchanged.
 _ZERO = 1e-9
 #: Share of the largest coefficient of a circuit that a pivot has at least.
-_LARGE = 0.01
+_PIVOT = 0.01
 #: Residuals above this are worth a correction, by one more solve.
 _GOOD = 1e-12
 #: Members up to which coefficients are computed again by a singular value decomposition.
 _DENSE = 200
 #: Entries of a dense matrix of members for that: 32 MB.
 _DENSE_ENTRIES = 1 << 22
-#: Exchanges of pivots stop at this many numbers to look at: some seconds.
-_MAX_WORK = 1 << 28
+#: Members of a combination that somebody may read: larger ones are left as they are.
+_READABLE = 1000
+#: Coefficients of scaled rows below this share of the largest of a combination are rounding.
+_ROUNDING = 1e-14
+#: Coefficients that a large combination has many of.
+_LARGE = 1e-3
+#: Exchanges of pivots stop at this many numbers to look at: a second.
+_MAX_WORK = 1 << 26
+#: Pivots that are tried for a circuit.
+_CANDIDATES = 32
+#: Shares of the tolerance that members which are left out may cost, the next if one will not do.
+_SHARES = 0.5, 0.01
 #: Denominators of coefficients that are read easily.
 _DENOMINATORS = np.arange(1, 13)
 
@@ -44,15 +55,14 @@ class Lines(NamedTuple):
 
     side: str
     scaled: Any  #: CSR: rows and columns scaled.
-    given: Any  #: CSR: the user's rows, columns in units of their largest entry.
-    factors: FloatArray  #: Those of the rows that are scaled.
+    factors: FloatArray  #: Those of the rows.
 
 
 def sparse_basis(
     lines: Lines,
     space: NullSpace,
     tolerance: float,
-    solve: Callable[[Values], Values],
+    solve: Callable[[Values], Values] | None = None,
     others: IndexArray | None = None,
 ) -> list[Dependence]:
     """Return as many combinations as the null space has dimensions, those that fail left out.
@@ -62,13 +72,21 @@ def sparse_basis(
     """
     if not space.values.size:
         return []
-    circuits, pivots = _exchange_pivots(*_circuits(space.basis))
+    circuits, pivots = _short_circuits(space.basis)
     local = _LocalLines(lines, space.indices, tolerance, others)
-    if max(map(local.residual, circuits.T)) > _GOOD:
+    if solve is not None and max(map(local.residual, circuits.T)) > _GOOD:
         circuits = circuits - _correction(lines, space.indices, circuits, solve, others)
     circuits[pivots] = np.diag(circuits[pivots].diagonal())  # so no two can become the same
-    found = (local.shorten(*pair) for pair in zip(circuits.T, pivots.tolist(), strict=True))
+    found = (local.name(*pair) for pair in zip(circuits.T, pivots.tolist(), strict=True))
     return [dependence for dependence in found if dependence is not None]
+
+
+def of_pair(lines: Lines, pair: ParallelPair, tolerance: float) -> Dependence | None:
+    """Return two rows that are multiples of each other; None if the difference is too large."""
+    indices = np.array([pair.first, pair.second], np.intp)
+    local = _LocalLines(lines, indices, tolerance, None)
+    vector = in_units(np.array([pair.factor, -1.0]), 1 / lines.factors[indices])
+    return local.name(vector.astype(lines.scaled.dtype), 1)
 
 
 def _correction(
@@ -92,10 +110,31 @@ def _correction(
     return changes
 
 
-def _circuits(basis: Values) -> tuple[Values, IndexArray]:
-    """Return the basis that is the identity on as many rows as there are vectors, and these."""
+def _short_circuits(basis: Values) -> tuple[Values, IndexArray]:
+    """Return the basis that is the identity on its pivots, these chosen for few members."""
     pivots = leading_rows(basis)
-    return np.linalg.solve(basis[pivots].T, basis.T).T, pivots
+    circuits = _circuits(basis, pivots)
+    if pivots.size > 1:
+        rows = _telling_rows(circuits, pivots)
+        place = _exchange_pivots(circuits[rows], np.searchsorted(rows, pivots))
+        if not np.array_equal(rows[place], pivots):
+            pivots = rows[place]
+            circuits = _circuits(basis, pivots)
+    return circuits, pivots
+
+
+def _circuits(basis: Values, pivots: IndexArray) -> Values:
+    return np.linalg.solve(basis[pivots].T, basis.T).T
+
+
+def _telling_rows(circuits: Values, pivots: IndexArray) -> IndexArray:
+    """Return the rows of the short circuits and some of the others, ascending."""
+    members = _members(circuits)
+    short = members[:, members.sum(axis=0) <= _READABLE].any(axis=1)
+    short[pivots] = True
+    n = short.size
+    short[np.random.default_rng(0).choice(n, min(n, _READABLE), replace=False)] = True
+    return np.flatnonzero(short)
 
 
 def _members(circuits: Values) -> NDArray[np.bool_]:
@@ -103,42 +142,43 @@ def _members(circuits: Values) -> NDArray[np.bool_]:
     return size > _ZERO * size.max(axis=0)
 
 
-def _exchange_pivots(circuits: Values, pivots: IndexArray) -> tuple[Values, IndexArray]:
+def _exchange_pivots(circuits: Values, pivots: IndexArray) -> IndexArray:
     """Exchange pivots as long as the circuits have fewer members after it."""
-    d = circuits.shape[1]
-    work, improved = 0, d > 1
+    pivots, work, improved = pivots.copy(), 0, True
     while improved:
         improved = False
         for k in np.argsort(_members(circuits).sum(axis=0)).tolist():
-            work += circuits.size * d
             if work > _MAX_WORK:
-                return circuits, pivots
-            better, row = _best_pivot(circuits, k)
+                return pivots
+            better, row, tried = _best_pivot(circuits, k)
+            work += (1 + tried) * circuits.size
             if row >= 0:
                 circuits, pivots[k], improved = better, row, True
-    return circuits, pivots
+    return pivots
 
 
-def _best_pivot(circuits: Values, k: int) -> tuple[Values, int]:
-    """Return the circuits after the best exchange of the pivot of circuit k, and that pivot.
+def _best_pivot(circuits: Values, k: int) -> tuple[Values, int, int]:
+    """Return the circuits with the best other pivot of circuit k, that pivot, and all trials.
 
-    It is -1 if none makes them shorter.
+    It is -1 if none makes them shorter. What most rows of the circuit have in common cancels most.
     """
     own = circuits[:, k]
     others = np.delete(np.arange(circuits.shape[1]), k)
-    best, shortest, pivot = _members(circuits).sum(), circuits, -1
-    rows = np.flatnonzero(np.abs(own) > _LARGE * np.abs(own).max())
+    best, shortest, pivot, tried = _members(circuits).sum(), circuits, -1, 0
+    rows = np.flatnonzero(np.abs(own) > _PIVOT * np.abs(own).max())
     ratios = circuits[np.ix_(rows, others)] / own[rows, np.newaxis]
     ratios[np.abs(ratios) < _ZERO] = 0
     digits = np.round(ratios.view(float) * 1e6)
-    for place in np.unique(digits, axis=0, return_index=True)[1].tolist():
+    _, first, count = np.unique(digits, axis=0, return_index=True, return_counts=True)
+    for place in first[np.argsort(-count, kind="stable")][:_CANDIDATES].tolist():
         if not ratios[place].any():
             continue
+        tried += 1
         trial = circuits.copy()
         trial[:, others] -= np.outer(own, ratios[place])
-        if (count := _members(trial).sum()) < best:
-            best, shortest, pivot = count, trial, int(rows[place])
-    return shortest, pivot
+        if (members := _members(trial).sum()) < best:
+            best, shortest, pivot = members, trial, int(rows[place])
+    return shortest, pivot, tried
 
 
 class _LocalLines:
@@ -150,32 +190,24 @@ class _LocalLines:
         self._side, self._indices, self._tolerance = lines.side, indices, tolerance
         self._factors = lines.factors[indices]
         self._scaled = _rows(lines.scaled, indices, others)
-        self._given = _rows(lines.given, indices, others)
-        # The same combination in the user's units, for the coefficients of the scaled rows.
-        in_units = self._given.copy()
-        in_units.data *= np.repeat(self._factors, np.diff(in_units.indptr))
-        self._both = [(m.T, _largest_by_row(m)) for m in (self._scaled, in_units)]
-        self._measures = self._both
+        self._transposed, self._largest = self._scaled.T, _largest_by_row(self._scaled)
 
-    def shorten(self, vector: Values, pivot: int) -> Dependence | None:
+    def name(self, vector: Values, pivot: int) -> Dependence | None:
         """Return a combination of as few rows as the tolerance allows, the pivot among them.
 
-        None if what is left is above the tolerance.
-
-        Members are chosen by what is left scaled, which has no units. Where they do not suffice in
-        the user's, by less of that, or by both.
+        One of many rows is left as it is but for rounding, and so is one that would be no more
+        within the tolerance. None if what is left is above it.
         """
-        shorter = vector[:0]
-        for measures, share in ((self._both[:1], 0.5), (self._both[:1], 0.01), (self._both, 0.5)):
-            if share < 0.5 and np.count_nonzero(shorter) > _DENSE:
-                continue  # coefficients would stay what they are
-            self._measures = measures
-            shorter = self._shorten(vector, pivot, share * self._tolerance)
-            self._measures = self._both
-            shorter = self._polish(shorter)
-            if np.abs(shorter[pivot]) <= _ZERO * np.abs(shorter).max():
-                continue
-            if (found := self._name(shorter)) is not None:
+        size = np.abs(vector)
+        cut = np.where(size > _ROUNDING * size.max(), vector, 0)
+        cut[pivot] = vector[pivot]
+        trials = [partial(self._shorten, cut, pivot, share * self._tolerance) for share in _SHARES]
+        if (size > _LARGE * size.max()).sum() > _READABLE:
+            trials = []
+        for trial in (*trials, lambda: cut, lambda: vector):
+            one = trial()
+            keeps_pivot = np.abs(one[pivot]) > _ZERO * np.abs(one).max()
+            if keeps_pivot and (found := self._checked(one)) is not None:
                 return found
         return None
 
@@ -192,16 +224,13 @@ class _LocalLines:
                 high = middle
             else:
                 low = middle
-        return self._refit(order[:high], _on(order[:high], vector), goal)
+        return self._polish(self._refit(order[:high], _on(order[:high], vector), goal))
 
     def residual(self, vector: Values) -> float:
-        """Return the larger of the residuals scaled and, where that counts, in the user's units."""
-        worst, size = 0.0, np.abs(vector)
-        for transposed, largest in self._measures:
-            term = float((size * largest).max())
-            left = float(np.abs(transposed @ vector).max())
-            worst = max(worst, left / term if term > 0 else np.inf)
-        return worst
+        """Return the largest entry of a combination over the largest of its terms."""
+        term = float((np.abs(vector) * self._largest).max())
+        left = float(np.abs(self._transposed @ vector).max())
+        return left / term if term > 0 else np.inf
 
     def _refit(self, order: IndexArray, vector: Values, goal: float) -> Values:
         """Return a combination of the fewest first members that will do, with new coefficients.
@@ -267,21 +296,34 @@ class _LocalLines:
     def _better(self, vector: Values, other: Values) -> Values:
         return other if self.residual(other) < self.residual(vector) else vector
 
-    def _name(self, vector: Values) -> Dependence | None:
+    def _checked(self, vector: Values) -> Dependence | None:
         members = np.flatnonzero(vector)
         members = members[np.argsort(self._indices[members])]
-        factors = self._factors[members]
-        coefficients = vector[members] * (factors / factors.max())
-        size = np.abs(coefficients)
+        rows, factors = self._scaled[members], self._factors[members]
+        size = np.abs(coefficients := in_units(vector[members], factors))
         coefficients = coefficients / coefficients[(size > (1 - 1e-9) * size.max()).argmax()]
-        rows = self._given[members]
-        left = residual(rows, coefficients)
-        simple = _simplified(coefficients)
-        if (of_simple := residual(rows, simple)) <= max(left, 1e-15):
-            coefficients, left = simple, of_simple
+        left, simple = np.inf, _simplified(coefficients)
+        for each in (coefficients, simple):
+            if (new := residual(rows, in_units(each, 1 / factors))) <= max(left, 1e-15):
+                coefficients, left = each, new
         if not left <= self._tolerance:
             return None
         return Dependence(self._side, self._indices[members], coefficients, left)
+
+
+def in_units(coefficients: Values, factors: FloatArray) -> Values:
+    """Return coefficients in the units of rows that have these factors, the largest 1.
+
+    Factors are powers of two up to 2**1000, either way: by half of them at a time, nothing that
+    counts leaves the range of doubles.
+    """
+    exponents = np.log2(factors).astype(int)
+    mantissas, own = np.frexp(np.maximum(np.abs(coefficients.real), np.abs(coefficients.imag)))
+    exponents = exponents + own
+    exponents -= exponents[mantissas > 0].max(initial=-5000)
+    parts = np.ascontiguousarray(coefficients).view(float).reshape(coefficients.size, -1)
+    shifted = np.ldexp(np.ldexp(parts, -own[:, np.newaxis]), exponents[:, np.newaxis])
+    return np.ascontiguousarray(shifted).view(coefficients.dtype).ravel()
 
 
 def residual(rows: Any, coefficients: Values) -> float:

@@ -20,12 +20,14 @@ from sparsematch._types.arrays import IndexArray
 from sparsematch.solvers._errors import SingularMatrixError
 from sparsematch.solvers._factors import BlockFactors
 from sparsematch.solvers._plan import plan_factorisation
-from sparsematch.solvers._singular_blocks import Border
+from sparsematch.solvers._singular_blocks import Border, factorise_with_noise
 
 Values = NDArray[Any]
 
 #: Right-hand sides that are solved for at once.
 _AT_ONCE = 8
+#: Relative noise that leaves null vectors within any tolerance that is above it.
+_SMALL_NOISE = 1e-12
 
 
 class NullSpace(NamedTuple):
@@ -81,7 +83,7 @@ class BorderedMatrix:
 
     def solve(self, b: Values, side: str) -> Values:
         """Solve with the matrix with added entries, for the rows with its transpose."""
-        return self._factors.solve(b, "T" if side == "rows" else "N")[0]
+        return _finite(self._factors.solve(b, "T" if side == "rows" else "N")[0])
 
     def _solve(self, side: str) -> csr_array:
         if (known := self._solutions.get(side)) is not None:
@@ -103,9 +105,34 @@ class BorderedMatrix:
         return x
 
 
+def some_null_vectors(A: Any, B: Any, side: str, tolerance: float) -> NullSpace:
+    """Return a few vectors of the null space of a CSC matrix; `B` is it, scaled.
+
+    By inverse iteration with the matrix changed a little, which needs no more than that it has a
+    factorisation then.
+    """
+    factors = factorise_with_noise(A, B, _SMALL_NOISE)
+    b = np.random.default_rng(2).standard_normal((B.shape[0], _AT_ONCE)).astype(factors.dtype)
+    rows = side == "rows"
+    x = _finite(factors.solve(b, "T" if rows else "N", check=False)[0])
+    q = np.linalg.qr(x / np.abs(x).max(axis=0))[0]
+    _, values, vh = np.linalg.svd(np.linalg.qr(_finite((B.T if rows else B) @ q), mode="r"))
+    d = int((values <= tolerance).sum())
+    least = slice(values.size - d, None)
+    return NullSpace(np.arange(B.shape[0]), q @ vh[least].conj().T, values[least])
+
+
+def _finite(x: Values) -> Values:
+    if not np.isfinite(x).all():
+        raise FloatingPointError("a solution is beyond the range of doubles")
+    return x
+
+
 def _small(inside: IndexArray, x: Values, m: Values, tolerance: float) -> NullSpace:
     """Return the combinations of the columns of `x` with residuals ``m`` that nearly vanish."""
-    q, r = np.linalg.qr(x)
+    size = np.abs(x).max(axis=0)
+    q, r = np.linalg.qr(x / size)
+    m = m / size
     _, values, vh = np.linalg.svd(solve_triangular(r.T, m.T, lower=True).T)
     d = int((values <= tolerance).sum())
     least = slice(values.size - d, None)

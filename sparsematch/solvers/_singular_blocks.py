@@ -14,6 +14,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 from scipy.linalg import qr
+from scipy.sparse import csc_array
 
 from sparsematch._types.arrays import IndexArray
 from sparsematch.solvers._errors import SingularMatrixError
@@ -33,6 +34,12 @@ _SMALL_PIVOT = 1e-3
 _SMALL_VALUE = 1e-6
 #: Share of the largest singular value of an inverse: what rounding makes of others is below it.
 _NOT_ROUNDING = 1e-12
+#: Small singular values that are looked for in all. More make a list that nobody reads, and each
+#: costs solves.
+MOST = 100
+#: Share of a solution in its right-hand side above which a block is looked at: a small singular
+#: value need not show in the pivots. A null vector has 1 / sqrt(rows) of a random one.
+_AMPLIFIED = 1e4
 #: Rows up to which dense singular value decompositions cost less than solves from Python.
 _DENSE = 64
 #: Entries of a stack of dense blocks: 32 MB.
@@ -46,20 +53,18 @@ class Border(NamedTuple):
     rows: IndexArray
     cols: IndexArray
     factors: BlockFactors  #: Of the matrix with noise: for its block form.
+    is_complete: bool  #: Whether these are all; there may be more than `MOST`.
 
 
 def find_border(A: Any, B: Any) -> Border:
     """Return where entries make the singular blocks of a CSC matrix regular; `B` is it, scaled."""
-    factors = _factorise_with_noise(A, B)
-    sizes = np.diff(factors.plan.starts)
-    suspects = np.array(sorted(factors.suspects), np.intp)
-    small = suspects[sizes[suspects] <= _DENSE]
-    found = list(_dense_blocks(B, factors, small))
-    found += [
-        (k, *places)
-        for k in suspects[sizes[suspects] > _DENSE].tolist()
-        if (places := _places_by_iteration(factors, k))[0].size
-    ]
+    factors = factorise_with_noise(A, B)
+    found, count = [], 0
+    for block in _places(B, factors):
+        count += block[1].size
+        if count > MOST:
+            break
+        found.append(block)
     found.sort(key=lambda block: block[0])
     empty = np.empty(0, np.intp)
     blocks, rows, cols = [empty], [empty], [empty]
@@ -69,14 +74,43 @@ def find_border(A: Any, B: Any) -> Border:
         blocks.append(np.full(row_places.size, k))
         rows.append(row_perm[first + row_places])
         cols.append(col_perm[first + col_places])
-    return Border(np.concatenate(blocks), np.concatenate(rows), np.concatenate(cols), factors)
+    places = np.concatenate(blocks), np.concatenate(rows), np.concatenate(cols)
+    return Border(*places, factors, count <= MOST)
 
 
-def _factorise_with_noise(A: Any, B: Any) -> BlockFactors:
+def _places(B: Any, factors: BlockFactors) -> Iterator[tuple[int, IndexArray, IndexArray]]:
+    """Yield the diagonal blocks that have small singular values, and a place for each of these."""
+    sizes = np.diff(factors.plan.starts)
+    suspects = np.union1d(np.array(factors.suspects, np.intp), _amplifying(B, factors))
+    yield from _dense_blocks(B, factors, suspects[sizes[suspects] <= _DENSE])
+    for k in suspects[sizes[suspects] > _DENSE].tolist():
+        rows, cols = _places_by_iteration(factors, k)
+        if rows.size:
+            yield k, rows, cols
+
+
+def _amplifying(B: Any, factors: BlockFactors) -> IndexArray:
+    """Return the blocks that make much of little in the solution for a random right-hand side."""
+    starts, n = factors.plan.starts, B.shape[0]
+    b = np.random.default_rng(1).standard_normal((n, 1)).astype(factors.dtype)
+    x = factors.solve(b, "N", check=False)[0][:, 0]
+    row_perm, col_perm = factors.plan.blocks.row_perm, factors.plan.blocks.col_perm
+    own = np.repeat(np.arange(starts.size - 1), np.diff(starts))
+    row_block, col_block = np.empty(n, np.intp), np.empty(n, np.intp)
+    row_block[row_perm], col_block[col_perm] = own, own
+    inside = row_block[B.indices] == np.repeat(col_block, np.diff(B.indptr))
+    diagonal = csc_array((B.data * inside, B.indices, B.indptr), shape=B.shape)
+    given = np.maximum.reduceat(np.abs(diagonal @ x)[row_perm], starts[:-1])
+    made = np.maximum.reduceat(np.abs(x)[col_perm], starts[:-1])
+    return np.flatnonzero(~(made <= _AMPLIFIED * given) & (np.diff(starts) > 1))
+
+
+def factorise_with_noise(A: Any, B: Any, size: float = _NOISE) -> BlockFactors:
+    """Factorise a matrix, scaled, of which every value is changed by a share of about `size`."""
     rng = np.random.default_rng(0)
     plan = plan_factorisation(A, None, "auto", "auto")[0]  # what splu does
     for draw in range(_DRAWS):
-        noise = 1 + _NOISE * rng.standard_normal(B.data.size)
+        noise = 1 + size * rng.standard_normal(B.data.size)
         factors = BlockFactors(plan, DIAGONAL, _SMALL_PIVOT)
         try:
             factors.factorise(plan.pattern.values(B.data * noise))
@@ -136,7 +170,7 @@ def _places_by_iteration(factors: BlockFactors, k: int) -> tuple[IndexArray, Ind
     rng = np.random.default_rng(0)
     left: Values = np.empty((m, 0), factors.dtype)
     right, width = left, 2
-    while left.shape[1] < m:
+    while left.shape[1] < min(m, MOST + 1):
         width = min(width, m - left.shape[1])
         start = rng.standard_normal((m, width)).astype(factors.dtype)
         new_left, inverse, new_right = _iterate(factors, k, start, left, right)

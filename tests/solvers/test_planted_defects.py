@@ -65,6 +65,6 @@ def test_the_judge_is_strict():
     assert not planted.is_minimal(B, members[1:], 1e-6)
     assert not planted.is_minimal(B, sorted({*members, *range(B.shape[0])}), 1e-6)
     weights = np.linalg.svd(B[members].toarray())[0][:, -1] * case.row_units[members]
-    assert planted.residual(case.A, members, weights) < 1e-14
+    assert planted.residual(case.A, members, weights, case.col_units) < 1e-14
     weights[0] *= 1.01
     assert planted.residual(case.A, members, weights, case.col_units) > 1e-4
