@@ -20,6 +20,7 @@ def defects_dict(
     return {
         "rank": found.rank,
         "singular": found.is_singular,
+        "complete": found.is_complete,
         "tolerance": float(found.tolerance),
         "n_dependent_equations": len(found.equations),
         "n_free_variables": len(found.variables),

@@ -23,24 +23,30 @@ _DIGITS = 16  # that a double has, about
 def headline(found: NumericalDefects) -> str:
     """Say whether the matrix is singular with these values."""
     size = f"{count(found.n, 'equation')}, {count(found.n, 'variable')}"
+    at_most = "" if found.is_complete else "at most "
+    rank = f"rank {at_most}{found.rank:,}"
+    if not found.is_singular and not found.is_complete:
+        return f"These values are too far apart to tell: {size}, {rank}."
     if not found.is_singular:
         lost = max((block.digits_lost for block in found.blocks), default=0.0)
         but = f", but solutions lose {lost:.0f} of {_DIGITS} digits" if found.blocks else ""
-        return f"Nonsingular with these values: {size}, rank {found.rank:,}{but}."
+        return f"Nonsingular with these values: {size}, {rank}{but}."
     residual = max(each.residual for each in (*found.equations, *found.variables))
     if residual <= ROUNDING:
-        return f"Numerically singular: {size}, but rank {found.rank:,} with these values."
+        return f"Numerically singular: {size}, but {rank} with these values."
     digits = int(-np.log10(residual))
-    return f"Nearly singular: {size}, but rank {found.rank:,} to {count(digits, 'digit')}."
+    return f"Nearly singular: {size}, but {rank} to {count(digits, 'digit')}."
 
 
 def account(found: NumericalDefects, wording: Wording) -> list[Line]:
     """Return the lines below the headline; an empty one separates the paragraphs."""
     rows, cols = found.one_choice
-    paragraphs = [
+    more = found.is_singular and not found.is_complete
+    paragraphs: list[list[Line]] = [
+        ["There is more than is named: at least the following."] if more else [],
         paragraph(found.equations, rows, wording),
         paragraph(found.variables, cols, wording),
-        _repair(rows, cols, wording),
+        [] if more else _repair(rows, cols, wording),
         _blocks(found, wording),
         _parallel(found, "rows", wording),
         _parallel(found, "columns", wording),

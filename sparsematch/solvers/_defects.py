@@ -31,6 +31,9 @@ Dependences = tuple[Dependence, ...]
 #: What ends where no number will do: no pivot, none within the range, no convergence.
 _NO_NUMBERS = SingularMatrixError, FloatingPointError, np.linalg.LinAlgError
 
+#: Scaled entries are not below: nothing that counts.
+_TINY = 1e-290
+
 
 def numerical_defects(A: Any, *, tolerance: float = 1e-10) -> NumericalDefects:
     """Find the rows and columns of a matrix that depend on each other by their numbers.
@@ -66,18 +69,19 @@ def numerical_defects(A: Any, *, tolerance: float = 1e-10) -> NumericalDefects:
     if A.shape[0] == 0:
         return NumericalDefects(0, (), (), (), (), (), tolerance)
     with np.errstate(all="ignore"):
-        B, *scales = _scaled(A)
-        rows, cols, blocks, is_complete = _all_dependences(A, B, *scales, tolerance)
+        B, row_scale, col_scale = _scaled(A)
+        lines = _lines(B, row_scale, col_scale)
+        rows, cols, blocks, is_complete = _all_dependences(A, B, lines, tolerance)
         pairs: tuple[Any, Any] = (), ()
         if rows or cols or not is_complete:
             pairs = parallel_pairs(A, "rows", tolerance), parallel_pairs(A, "columns", tolerance)
-        if not is_complete:
-            lines = _lines(B, *scales)
+        if not is_complete and not rows and not cols:
             rows, cols = (
                 _some_dependences(A, B, lines[side], alike, tolerance)
                 for side, alike in zip(lines, pairs, strict=True)
             )
-    return NumericalDefects(A.shape[0], rows, cols, blocks, *pairs, tolerance, is_complete, *scales)
+    found = rows, cols, blocks, *pairs
+    return NumericalDefects(A.shape[0], *found, tolerance, is_complete, row_scale, col_scale)
 
 
 def _scaled(A: Any) -> tuple[Any, FloatArray, FloatArray]:
@@ -86,6 +90,7 @@ def _scaled(A: Any) -> tuple[Any, FloatArray, FloatArray]:
     by_col = np.repeat(col_scale, np.diff(A.indptr))
     B = A.copy()
     B.data = scale_entries(A.data, row_scale[A.indices], by_col)
+    B.data[np.abs(B.data) < _TINY] = _TINY  # so that none becomes zero, which changes the pattern
     return B, row_scale, col_scale
 
 
@@ -98,7 +103,7 @@ def _lines(B: Any, row_scale: FloatArray, col_scale: FloatArray) -> dict[str, Li
 
 
 def _all_dependences(
-    A: Any, B: Any, row_scale: FloatArray, col_scale: FloatArray, tolerance: float
+    A: Any, B: Any, lines: dict[str, Lines], tolerance: float
 ) -> tuple[Dependences, Dependences, tuple[SingularBlock, ...], bool]:
     """Return those of rows and of columns, the singular blocks, and whether all were found.
 
@@ -111,12 +116,13 @@ def _all_dependences(
         if not border.rows.size:
             return (), (), (), True
         bordered = BorderedMatrix(B, border)
-        lines = _lines(B, row_scale, col_scale)
         found = {side: _dependences(bordered, lines[side], tolerance) for side in lines}
         blocks = _blocks(bordered, border, lines, found, tolerance)
     except _NO_NUMBERS:
         return (), (), (), False
-    return found["rows"], found["columns"], blocks, True
+    # a coefficient may be beyond the range of doubles on one side
+    alike = len(found["rows"]) == len(found["columns"])
+    return found["rows"], found["columns"], blocks, alike
 
 
 def _some_dependences(
@@ -124,14 +130,14 @@ def _some_dependences(
 ) -> Dependences:
     """Return the rows that are multiples of others, if there are any, or some combinations."""
     pairs = {pair.second: pair for pair in alike}  # one for each: so they are independent
-    found = [of_pair(lines, pair, tolerance) for pair in list(pairs.values())[:MOST]]
-    named = [dependence for dependence in found if dependence is not None]
-    if not named:
-        try:
+    try:
+        found = [of_pair(lines, pair, tolerance) for pair in list(pairs.values())[:MOST]]
+        named = [dependence for dependence in found if dependence is not None]
+        if not named:
             space = some_null_vectors(A, B, lines.side, tolerance)
             named = sparse_basis(lines, space, tolerance)
-        except _NO_NUMBERS:
-            return ()
+    except _NO_NUMBERS:
+        return ()
     return _sorted(named)
 
 

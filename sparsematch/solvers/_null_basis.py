@@ -9,7 +9,7 @@ checked with the matrix itself.
 """
 
 from collections.abc import Callable
-from functools import partial
+from itertools import chain
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -130,7 +130,7 @@ def _circuits(basis: Values, pivots: IndexArray) -> Values:
 def _telling_rows(circuits: Values, pivots: IndexArray) -> IndexArray:
     """Return the rows of the short circuits and some of the others, ascending."""
     members = _members(circuits)
-    short = members[:, members.sum(axis=0) <= _READABLE].any(axis=1)
+    short: NDArray[np.bool_] = np.any(members[:, members.sum(axis=0) <= _READABLE], axis=1)
     short[pivots] = True
     n = short.size
     short[np.random.default_rng(0).choice(n, min(n, _READABLE), replace=False)] = True
@@ -195,21 +195,24 @@ class _LocalLines:
     def name(self, vector: Values, pivot: int) -> Dependence | None:
         """Return a combination of as few rows as the tolerance allows, the pivot among them.
 
-        One of many rows is left as it is but for rounding, and so is one that would be no more
-        within the tolerance. None if what is left is above it.
+        One of many rows is left as it is but for rounding, and so is one that would hardly be
+        shorter for a larger residual. None if that is above the tolerance.
         """
         size = np.abs(vector)
         cut = np.where(size > _ROUNDING * size.max(), vector, 0)
         cut[pivot] = vector[pivot]
-        trials = [partial(self._shorten, cut, pivot, share * self._tolerance) for share in _SHARES]
-        if (size > _LARGE * size.max()).sum() > _READABLE:
-            trials = []
-        for trial in (*trials, lambda: cut, lambda: vector):
-            one = trial()
+        shares = _SHARES if (size > _LARGE * size.max()).sum() <= _READABLE else ()
+        shorter = (self._shorten(cut, pivot, share * self._tolerance) for share in shares)
+        best: Dependence | None = None
+        for one in chain(shorter, [cut, vector]):
             keeps_pivot = np.abs(one[pivot]) > _ZERO * np.abs(one).max()
-            if keeps_pivot and (found := self._checked(one)) is not None:
-                return found
-        return None
+            if not keeps_pivot or (found := self._checked(one)) is None:
+                continue
+            if best is None or (found.residual < best.residual and found.size <= 1.25 * best.size):
+                best = found
+            if best.residual <= _GOOD:
+                break
+        return best
 
     def _shorten(self, vector: Values, pivot: int, goal: float) -> Values:
         size = np.abs(vector)
@@ -287,7 +290,8 @@ class _LocalLines:
         if members.size > _DENSE or rows.shape[0] * rows.shape[1] > _DENSE_ENTRIES:
             return vector
         terms = rows.toarray() * vector[members, np.newaxis]
-        terms /= np.abs(terms).max(axis=0)
+        largest = np.abs(terms).max(axis=0)
+        terms /= np.where(largest > 0, largest, 1)
         factors = _least(_triangle(terms), np.arange(members.size), vector[members])
         polished = vector.copy()
         polished[members] *= factors[0]

@@ -107,6 +107,8 @@ def _amplifying(B: Any, factors: BlockFactors) -> IndexArray:
 
 def factorise_with_noise(A: Any, B: Any, size: float = _NOISE) -> BlockFactors:
     """Factorise a matrix, scaled, of which every value is changed by a share of about `size`."""
+    if not np.isfinite(B.data).all():
+        raise FloatingPointError("an entry, scaled, is beyond the range of doubles")
     rng = np.random.default_rng(0)
     plan = plan_factorisation(A, None, "auto", "auto")[0]  # what splu does
     for draw in range(_DRAWS):
@@ -164,17 +166,21 @@ def _dense_blocks(
 def _places_by_iteration(factors: BlockFactors, k: int) -> tuple[IndexArray, IndexArray]:
     """Return the places in a large block by inverse iteration.
 
-    Ever more vectors, orthogonal to those that are known, until one is no null vector.
+    Ever more vectors, orthogonal to those that are known, until one is no null vector. That fails
+    where singular values are so far apart that rounding hides the larger ones.
     """
     m = int(np.diff(factors.plan.starts)[k])
     rng = np.random.default_rng(0)
     left: Values = np.empty((m, 0), factors.dtype)
-    right, width = left, 2
-    while left.shape[1] < min(m, MOST + 1):
-        width = min(width, m - left.shape[1])
+    right, width, most, least = left, 2, min(m, MOST + 1), np.inf
+    while left.shape[1] < most:
+        width = min(width, most - left.shape[1])
         start = rng.standard_normal((m, width)).astype(factors.dtype)
         new_left, inverse, new_right = _iterate(factors, k, start, left, right)
+        if not inverse[0] <= 100 * least:
+            raise FloatingPointError("singular values are too far apart")
         d = int((inverse >= max(1 / _SMALL_VALUE, _NOT_ROUNDING * inverse[0])).sum())
+        least = inverse[d - 1] if d else least
         left = np.hstack([left, new_left[:, :d]])
         right = np.hstack([right, new_right[:, :d]])
         if d < width and inverse[d] * _SMALL_VALUE < 1:

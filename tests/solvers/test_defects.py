@@ -59,10 +59,13 @@ def check(A, defects, deficiency):
     """Each dependence vanishes and is minimal, and together they span the null spaces."""
     dense = A.toarray()
     assert defects.n - defects.rank == deficiency
-    for found, B in ((defects.equations, dense), (defects.variables, dense.T)):
+    sides = (
+        (defects.equations, dense, defects.col_scale),
+        (defects.variables, dense.T, defects.row_scale),
+    )
+    for found, B, units in sides:
         assert len(found) == deficiency
         vectors = np.zeros((deficiency, len(dense)), complex)
-        units = 1 / np.abs(B).max(axis=0)
         for k, d in enumerate(found):
             vectors[k, d.indices] = d.coefficients
             assert np.abs(d.coefficients).max() == pytest.approx(1)
@@ -207,3 +210,93 @@ def test_many_members_without_dense_matrices(monkeypatch):
     rng = np.random.default_rng(9)
     A = columns(laplacian(60, rng))
     check(A, numerical_defects(A), 1)
+
+
+@pytest.mark.parametrize("terms", [1, 5])
+def test_large_deficiencies_are_bounded(terms):
+    """Of hundreds of dependences some are named: multiples first, then what iteration finds."""
+    rng = np.random.default_rng(10)
+    n, rank = 400, 20
+    base = rng.standard_normal((rank, n))
+    A = np.vstack([base, base[rng.choice(rank, (n - rank, terms))].sum(axis=1)])
+    defects = numerical_defects(columns(A))
+    assert not defects.is_complete
+    assert defects.is_singular
+    for found, B in ((defects.equations, A), (defects.variables, A.T)):
+        assert 1 <= len(found) <= _singular_blocks.MOST
+        for d in found:
+            left = np.abs(d.coefficients @ B[d.indices]).max()
+            assert left <= 1e-8 * np.abs(B[d.indices]).max()
+
+
+def test_units_of_one_large_entry_hide_nothing():
+    """The third row weighs in the second column, whatever its units."""
+    A = np.array([[1.0, 1, 0], [1, 2, 0], [0, 1e12, 1]])
+    assert numerical_defects(columns(A)).rank == 3
+    A[1] = 2 * A[0]
+    assert supports(numerical_defects(columns(A)).equations) == {frozenset({0, 1})}
+
+
+@pytest.mark.filterwarnings("error")
+def test_numbers_at_the_end_of_their_range():
+    """Nothing raises or warns, and rows that are multiples are still found."""
+    rng = np.random.default_rng(11)
+    for case in range(60):
+        n = int(rng.integers(2, 20))
+        A = ring(n, rng, complex if case % 3 == 2 else float)
+        A[rng.random((n, n)) < 0.2] = 1
+        if case % 2:
+            A[0] = A[-1]
+        exponents = rng.uniform(-1, 1, (n, n if case % 4 < 2 else 1)) * (290 - case)
+        A = columns(A * 10.0**exponents)
+        if sp.csgraph.structural_rank(A) < n:
+            continue
+        defects = numerical_defects(A)
+        if case % 4 == 3:
+            assert defects.is_singular
+    far = numerical_defects(columns([[2.0**-900, 2.0**-899], [2.0**900, 2.0**901]]))
+    assert far.rank == 1  # the columns; of the rows, one coefficient would underflow
+    assert not far.is_complete
+
+
+def test_singular_values_too_far_apart():
+    """A directed ring with rows planted: singular values down to 1e-40, and no claim is wrong."""
+    rng = np.random.default_rng(12)
+    n = 3000
+    A = sp.lil_array(3 * sp.eye_array(n) - sp.diags_array([3.0], offsets=[1], shape=(n, n)))
+    A[n - 1, 0] = -3
+    for k in range(n):
+        A[k, (k + 7) % n] = rng.uniform(0.5, 2)
+    for k in (100, 900, 2000):
+        A[k] = A[k + 300] + A[k + 50]
+    A = columns(A)
+    defects = numerical_defects(A)
+    for d in defects.equations:
+        assert np.abs(d.coefficients @ A[d.indices].toarray()).max() < 1e-9
+
+
+def test_large_supports_on_both_sides():
+    """Rows planted in a grid: the other side is dense, and is named as it is."""
+    rng = np.random.default_rng(13)
+    m = 40
+    path = sp.diags_array([-1.0, -1.0], offsets=[-1, 1], shape=(m, m))
+    A = sp.kron(path, sp.eye_array(m)) + sp.kron(sp.eye_array(m), path)
+    A = sp.lil_array(A + sp.diags_array(4 + rng.uniform(0, 0.01, m * m)))
+    wanted = set()
+    for k in (10, 500, 1200):
+        members = k + np.array([0, 3, 85, 170])
+        A[members[0]] = (sp.csr_array(A)[members[1:]] * 0.5).sum(axis=0).reshape(1, -1)
+        wanted.add(frozenset(members.tolist()))
+    defects = numerical_defects(columns(A))
+    assert supports(defects.equations) == wanted
+    assert len(defects.variables) == 3
+    assert max(d.residual for d in defects.variables) < 1e-10
+
+
+def test_a_small_singular_value_without_a_small_pivot():
+    """Every pivot of this triangular block is 1, and its least singular value is 2**-119."""
+    n = 120
+    A = np.eye(n) - np.triu(np.ones((n, n)), 1)
+    A[-1, 0] = -(2.0 ** (2 - n))  # so that it is singular, and one block
+    defects = numerical_defects(columns(A))
+    assert defects.rank == n - 1
