@@ -75,7 +75,10 @@ def sparse_basis(
     circuits, pivots = _short_circuits(space.basis)
     local = _LocalLines(lines, space.indices, tolerance, others)
     if solve is not None and max(map(local.residual, circuits.T)) > _GOOD:
-        circuits = circuits - _correction(lines, space.indices, circuits, solve, others)
+        better = circuits - _correction(lines, space.indices, circuits, solve, others)
+        for one, other in zip(circuits.T, better.T, strict=True):
+            if local.residual(other) < local.residual(one):
+                one[:] = other
     circuits[pivots] = np.diag(circuits[pivots].diagonal())  # so no two can become the same
     found = (local.name(*pair) for pair in zip(circuits.T, pivots.tolist(), strict=True))
     return [dependence for dependence in found if dependence is not None]

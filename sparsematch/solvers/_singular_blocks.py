@@ -195,16 +195,22 @@ def _iterate(
     """Return left and right singular vectors of a block and, descending, those of its inverse."""
     x = start
     for doubt in (10 * start.shape[0], 1):  # the start has about 1 / sqrt(m) of the null vectors
-        x -= left @ (left.conj().T @ x)
-        y = factors.solve_block(k, x, False)
-        y = np.linalg.qr(y - right @ (right.conj().T @ y))[0]
-        x = factors.solve_block(k, y, True)
-        x, r = np.linalg.qr(x - left @ (left.conj().T @ x))
+        y = factors.solve_block(k, _without(left, x), False)
+        y = np.linalg.qr(_without(right, y))[0]
+        x = factors.solve_block(k, _without(right, y), True)
+        x, r = np.linalg.qr(_without(left, x))
         u, inverse, vh = np.linalg.svd(r)
         small = inverse * _SMALL_VALUE
         if ((small >= doubt) | (small * doubt < 1)).all():
             break
     return x @ u, inverse, y @ vh.conj().T
+
+
+def _without(basis: Values, x: Values) -> Values:
+    """Return what is orthogonal to a basis; twice, as most of it may cancel."""
+    for _ in range(2):
+        x = x - basis @ (basis.conj().T @ x)
+    return x
 
 
 def leading_rows(vectors: Values) -> IndexArray:
