@@ -64,7 +64,7 @@ def explain_singularity(
         Look at the values as well, once the structure is in order. Stored zeros are dropped.
     tolerance : float, optional
         Up to which a combination vanishes: its largest entry, relative to the largest of its terms,
-        with columns in units of their largest entry. For combinations of columns likewise.
+        with columns scaled by `NumericalDefects.col_scale`. For combinations of columns likewise.
     explicit_zeros : str, optional
         ``"keep"``: every stored entry counts, whatever its value, and the text says if there are
         zeros, and what the rank is without. ``"drop"``: those that are zero do not count.
