@@ -26,12 +26,11 @@ def text(found: Diagnosis, max_names: int) -> str:
     zeros = (
         f", {count(found.stored_zeros, 'stored zero')} not counted" if found.stored_zeros else ""
     )
+    entries = "1 entry" if found.n_entries == 1 else f"{found.n_entries:,} entries"
     lines = [
         _headline(found),
         "",
-        f"Matrix    {found.n:,} x {found.n:,}, {count(found.n_entries, 'entry')}{zeros}".replace(
-            "entrys", "entries"
-        ),
+        f"Matrix    {found.n:,} x {found.n:,}, {entries}{zeros}",
     ]
     lines += _rank(found) + _condition(found) + _digits(found, max_names)
     lines += _blocks(found, max_names) + _scaling(found, max_names)
