@@ -44,6 +44,10 @@ if TYPE_CHECKING:
     from sparsematch._api.weighted import is_optimal_transversal as is_optimal_transversal
     from sparsematch._api.weighted import maximum_product_transversal as maximum_product_transversal
     from sparsematch._api.weighted import maximum_sum_transversal as maximum_sum_transversal
+    from sparsematch._api.weighted_matching import is_optimal_matching as is_optimal_matching
+    from sparsematch._api.weighted_matching import (
+        maximum_weight_matching as maximum_weight_matching,
+    )
     from sparsematch._api.workers import get_workers as get_workers
     from sparsematch._api.workers import set_workers as set_workers
     from sparsematch._io.distributed import read_distributed as read_distributed
@@ -78,6 +82,7 @@ if TYPE_CHECKING:
     from sparsematch._types.singularity import ParallelPair as ParallelPair
     from sparsematch._types.singularity import SingularBlock as SingularBlock
     from sparsematch._types.weighted import WeightedTransversal as WeightedTransversal
+    from sparsematch._types.weighted_matching import WeightedMatching as WeightedMatching
 
 __version__ = "0.1.0"
 
@@ -97,6 +102,7 @@ _OFFERED = {
     "_api.transversal": "is_structurally_singular maximum_transversal structural_rank",
     "_api.weighted": "bottleneck_transversal is_optimal_transversal "
     "maximum_product_transversal maximum_sum_transversal",
+    "_api.weighted_matching": "is_optimal_matching maximum_weight_matching",
     "_api.workers": "get_workers set_workers",
     "_io.distributed": "read_distributed",
     "_io.errors": "UnreadableFile",
@@ -116,6 +122,7 @@ _OFFERED = {
     "_types.run_info": "RunInfo",
     "_types.singularity": "Dependence NumericalDefects ParallelPair SingularBlock",
     "_types.weighted": "WeightedTransversal",
+    "_types.weighted_matching": "WeightedMatching",
 }
 _PLACES = {name: module for module, names in _OFFERED.items() for name in names.split()}
 _SUBMODULES = frozenset({"csgraph", "plot", "solvers"})

@@ -26,6 +26,7 @@ from sparsematch._types.labels import (
 )
 from sparsematch._types.matching import Matching
 from sparsematch._types.weighted import LeastCost, WeightedCSR, WeightedTransversal
+from sparsematch._types.weighted_matching import SignedCSR, WeightedMatching
 
 _Values = NDArray[Any]
 _Progress = Callable[[int, int, int], object] | None
@@ -117,6 +118,16 @@ class WeightedOps:
     maximum_sum: Callable[[WeightedCSR, int], WeightedTransversal] = in_host_memory_only
     #: The weighted transversal whose smallest magnitude is largest.
     bottleneck: Callable[[WeightedCSR, int], WeightedTransversal] = in_host_memory_only
+    #: The matching of greatest or least weight, given what rows and columns cost if unmatched,
+    #: whether the weight is greatest, and whether the cardinality is maximum.
+    maximum_weight: Callable[
+        [SignedCSR, tuple[FloatArray, FloatArray], bool, bool, int], WeightedMatching
+    ] = in_host_memory_only
+    #: Whether the duals prove such a matching optimal, given its tolerance; it must be a matching
+    #: of the graph, and maximum if that is what it says.
+    is_optimal_matching: Callable[[SignedCSR, WeightedMatching, float | None, int], bool] = (
+        in_host_memory_only
+    )
     #: Whether the duals prove a weighted transversal optimal, given its tolerance; its matching
     #: must be maximum.
     is_optimal: Callable[[WeightedCSR, WeightedTransversal, float | None, int], bool] = (

@@ -1,6 +1,6 @@
 """Transversals that maximise the product or the smallest of the matched entries."""
 
-from sparsematch._engines.cpu.weighted import least_cost, optimality, transversals
+from sparsematch._engines.cpu.weighted import least_cost, maximum_weight, optimality, transversals
 from sparsematch._engines.operations import WeightedOps
 from sparsematch._engines.registry import register_operations
 
@@ -11,6 +11,8 @@ register_operations(
         maximum_product=transversals.maximum_product,
         maximum_sum=transversals.maximum_sum,
         bottleneck=transversals.bottleneck,
+        maximum_weight=maximum_weight.maximum_weight,
+        is_optimal_matching=maximum_weight.is_optimal_matching,
         is_optimal=optimality.is_optimal,
     ),
 )
