@@ -1,4 +1,4 @@
-"""A matrix of any library as a pattern with the magnitudes, or the signed values, of its entries."""
+"""A matrix of any library as a pattern with the magnitudes or signed values of its entries."""
 
 from typing import Any
 

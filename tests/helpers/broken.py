@@ -20,6 +20,7 @@ def symmetric():
 A = symmetric()
 MATE, COARSE = sm.maximum_transversal(A), sm.approximate_matching(A)
 FORM, WEIGHTED = sm.block_triangular_form(A), sm.maximum_product_transversal(A)
+PAIRED = sm.maximum_weight_matching(A)
 BAD = 10**8
 
 
@@ -130,6 +131,8 @@ CALLS = {
     "analyse": solvers.analyse,
     "from_local": lambda B: sm.DistributedCSR.from_local(None, B),
     "maximum_product_transversal": sm.maximum_product_transversal,
+    "maximum_weight_matching": sm.maximum_weight_matching,
+    "is_optimal_matching": lambda B: sm.is_optimal_matching(B, PAIRED),
     "is_optimal_transversal": lambda B: sm.is_optimal_transversal(B, WEIGHTED),
     "approximate_matching": lambda B: sm.approximate_matching(B, symmetrize=True),
     "coarsen": lambda B: sm.coarsen(B, COARSE),
