@@ -278,3 +278,16 @@ def test_pyomos_own_tests(environment):
     assert result.returncode == 0, summary + result.stderr
     assert int(re.search(r"(\d+) passed", summary)[1]) > 100
     assert int(re.search(r"calls of the back-end: (\d+)", summary)[1]) > 50
+
+
+@pytest.mark.large
+def test_networkxs_own_tests(environment):
+    """Of matchings, of any graph and of bipartite ones, with this back-end first."""
+    options = "-P", "-m", "pytest", "-q", "-p", "no:cacheprovider", "-p", "calls_of_backend"
+    where = "--rootdir", environment["PYTHONPATH"].split(":")[0], "--pyargs"
+    tests = [f"networkx.algorithms.{place}tests.test_matching" for place in ("", "bipartite.")]
+    result = run_python(*options, *where, *tests, env=environment, timeout=280)
+    summary = result.stdout[-2000:]
+    assert result.returncode == 0, summary + result.stderr
+    assert int(re.search(r"(\d+) passed", summary)[1]) > 60
+    assert int(re.search(r"calls of the back-end: (\d+)", summary)[1]) > 20
