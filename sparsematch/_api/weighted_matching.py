@@ -216,7 +216,7 @@ def _read_unmatched_cost(given: Any, shape: tuple[int, int]) -> tuple[FloatArray
 
 
 def _side(name: str, given: Any, size: int) -> FloatArray:
-    costs = np.asarray(0.0 if given is None else given)
+    costs = np.asarray(0 if given is None else given)
     if costs.dtype.kind not in "biuf":
         raise wrong_type(name, given, "a number, one for each row or column, or None")
     if costs.shape not in ((), (size,)):
@@ -227,4 +227,6 @@ def _side(name: str, given: Any, size: int) -> FloatArray:
         first = "" if costs.ndim == 0 else f"[{int(finite.argmin())}]"
         value = costs[~finite][0]
         raise ValueError(f"{name}{first} is {value}, but costs must be finite")
-    return np.broadcast_to(costs, (size,))
+    everywhere = np.full(size, costs)
+    everywhere.flags.writeable = False
+    return everywhere

@@ -78,13 +78,13 @@ def is_optimal_matching(
     """
     unmatched = found.row_unmatched_cost, found.col_unmatched_cost
     duals, unit = (found.row_dual, found.col_dual), found.dual_unit
-    largest = _largest(signed.weight, *unmatched, *duals)
-    if not (1 <= unit < np.inf and largest < np.inf):
-        return False  # NaN too
+    finite = all(np.isfinite(side).all() for side in (*unmatched, *duals))
+    if not (finite and 1 <= unit < np.inf):
+        return False
     totals = objectives(signed, found.matching, unmatched, found.maximize, workers)
     if not np.allclose((found.weight, found.objective), totals, rtol=2.0**-40, atol=0):
         return False
-    scale = 0.125 if largest > _LARGE else 1.0
+    scale = 0.125 if _largest(signed.weight, *unmatched, *duals) > _LARGE else 1.0
     sign = -scale if found.maximize else scale
     u, v = duals[0] * sign, duals[1] * sign
     r, q = (side * (scale / unit) for side in unmatched)
@@ -156,14 +156,17 @@ def _with_own_columns(
     graph: BipartiteCSR, cost: FloatArray, own_cost: FloatArray
 ) -> tuple[BipartiteCSR, FloatArray]:
     """Return the stored rows as rows of a pattern, with one entry more in each, and the costs."""
-    n, width = graph.n_major, graph.n_major + graph.n_minor
-    large = max(graph.nnz + n, width) > np.iinfo(graph.dtype).max
+    n, size, width = graph.n_major, graph.nnz + graph.n_major, graph.n_major + graph.n_minor
+    large = max(size, width) > np.iinfo(graph.dtype).max
     dtype = np.dtype(np.int64) if large else graph.dtype
-    ends = graph.indptr[1:]
-    own = np.arange(graph.n_minor, width, dtype=dtype)
-    indices = np.insert(graph.indices.astype(dtype, copy=False), ends, own)
     indptr = graph.indptr + np.arange(n + 1, dtype=dtype)
-    return BipartiteCSR(n, width, indptr, indices), np.insert(cost, ends, own_cost)
+    own = indptr[1:] - 1
+    given = np.ones(size, bool)
+    given[own] = False
+    indices, costs = np.empty(size, dtype), np.empty(size)
+    indices[given], indices[own] = graph.indices, np.arange(graph.n_minor, width)
+    costs[given], costs[own] = cost, own_cost
+    return BipartiteCSR(n, width, indptr, indices), costs
 
 
 def _by_entry(graph: BipartiteCSR, major: FloatArray) -> FloatArray:
@@ -172,8 +175,8 @@ def _by_entry(graph: BipartiteCSR, major: FloatArray) -> FloatArray:
 
 
 def _largest(*values: FloatArray) -> float:
-    """Return the largest absolute value; NaN if one of them is."""
-    return float(np.max([np.abs(array).max(initial=0.0) for array in values]))
+    """Return the largest absolute value of finite numbers."""
+    return max(float(max(side.max(initial=0.0), -side.min(initial=0.0))) for side in values)
 
 
 def _sum(values: FloatArray) -> float:
