@@ -2,6 +2,7 @@
 
     python benchmarks/assignment.py                     # all problems
     python benchmarks/assignment.py tracking grid       # some of them
+    python benchmarks/assignment.py --write docs/howto/match_by_cost.md
 
 All costs are whole numbers, as OR-tools needs them. SciPy's min_weight_full_bipartite_matching and
 OR-tools' linear_sum_assignment match everything: for rows and columns that may stay unmatched they
@@ -252,17 +253,18 @@ def row(name, args, solvers):
 
 
 def main():
-    """Print the table."""
-    parser = driver.parser(__doc__, scale=17, seed=2011, repeats=3, limit=60.0)
+    """Print the table, and write it to the file that is given."""
+    parser = driver.parser(__doc__, write=True, scale=17, seed=2011, repeats=3, limit=60.0)
     text = f"of {', '.join(PROBLEMS)}; default: all"
     parser.add_argument("names", nargs="*", metavar="PROBLEM", default=list(PROBLEMS), help=text)
     args = parser.parse_args()
     if unknown := set(args.names) - set(PROBLEMS):
         parser.error(f"unknown problems: {', '.join(sorted(unknown))}")
     solvers = [name for name, (package, _) in SOLVERS.items() if importlib.util.find_spec(package)]
-    print(driver.conditions(args, "scale", "seed", "limit"), end="\n\n")
+    conditions = driver.conditions(args, "scale", "seed", "limit")
     heads = ["problem", "rows x columns", "entries", *solvers]
-    driver.show(heads, (row(name, args, solvers) for name in args.names))
+    lines = driver.table(heads, (row(name, args, solvers) for name in args.names))
+    driver.publish(lines, args, "table of assignments", conditions)
 
 
 if __name__ == "__main__":
