@@ -420,3 +420,16 @@ def test_shown_in_a_line():
     assert repr(sm.maximum_weight_matching(A, maximize=False)) == (
         "WeightedMatching(2x3, least objective -1, cardinality 1)"
     )
+
+
+@pytest.mark.parametrize("cardinality", ["any", "maximum"])
+def test_a_large_cost_for_all_does_not_drown_the_weights(cardinality):
+    """As many unmatched in any case: the differences of their costs alone count."""
+    rng = np.random.default_rng(47)
+    W = rng.normal(size=(20, 30))
+    best = W[linear_sum_assignment(W)].sum()
+    for A in (sp.csr_array(W), sp.csc_array(W)):
+        found = sm.maximum_weight_matching(
+            A, maximize=False, unmatched_cost=1e12, cardinality=cardinality
+        )
+        assert found.weight == pytest.approx(best, rel=1e-12)

@@ -1,10 +1,11 @@
 """Matchings of greatest or least weight that may leave rows and columns unmatched, at a cost.
 
-The cost of an unmatched column is taken off its entries, and every row gets a column of its own,
-which costs what the row does if unmatched: then a least-cost assignment of all rows, in a graph
-with one entry more for each row, is the answer. (Rows here are what is stored, columns if the
-matrix is.) Entries that cost no less than their ends do if unmatched are left out. At maximum
-cardinality the costs of rows are taken off as well, and nothing is added.
+The cost of an unmatched column is taken off its entries (what is common to all columns is added to
+rows instead), and every row gets a column of its own, which costs what the row does if unmatched:
+then a least-cost assignment of all rows, in a graph with one entry more for each row, is the
+answer. (Rows here are what is stored, columns if the matrix is.) Entries that cost no less than
+their ends do if unmatched are left out. At maximum cardinality the costs of rows are taken off as
+well, and nothing is added.
 Invariant, for costs c, r and q of unmatched rows and columns: duals u and v keep u_i + v_j at most
 c_ij, u_i at most r_i, v_j at most q_j, with equality for pairs and what is unmatched.
 """
@@ -122,34 +123,44 @@ def _unmatched_are_last(
 def _at_maximum_cardinality(
     graph: BipartiteCSR, cost: FloatArray, unmatched: _Sides, workers: int
 ) -> LeastCost:
-    if not any(side.any() for side in unmatched):
-        return least_cost(graph, cost, workers)
-    major, minor = graph.orient(*unmatched)
-    cost = cost - _by_entry(graph, major) - minor[graph.indices[: graph.nnz]]
-    matching, row_dual, col_dual, unit = least_cost(graph, cost, workers)
-    row_dual, col_dual = row_dual + unmatched[0] / unit, col_dual + unmatched[1] / unit
-    return LeastCost(matching, row_dual, col_dual, unit)
+    """As many are unmatched in any case, so that only differences of their costs count."""
+    rows, cols = (side - side.max(initial=-np.inf) for side in unmatched)
+    major, minor = graph.orient(rows, cols)
+    if major.any():
+        cost = cost - _by_entry(graph, major)
+    found = least_cost(graph, _without(minor, graph, cost), workers)
+    row_dual, col_dual = found.row_dual + rows / found.unit, found.col_dual + cols / found.unit
+    return LeastCost(found.matching, row_dual, col_dual, found.unit)
 
 
 def _at_any_cardinality(
     graph: BipartiteCSR, cost: FloatArray, unmatched: _Sides, workers: int
 ) -> LeastCost:
     major_cost, minor_cost = graph.orient(*unmatched)
-    reduced = cost - minor_cost[graph.indices[: graph.nnz]] if minor_cost.any() else cost
-    keep = reduced < _by_entry(graph, major_cost)
+    # What all columns have in common is added to the rows instead, which spares entries roundings.
+    common = minor_cost.max(initial=-np.inf)
+    own_cost, reduced = major_cost + common, _without(minor_cost - common, graph, cost)
+    keep = reduced < _by_entry(graph, own_cost)
     if not keep.any():
         return LeastCost(Matching.start(graph), unmatched[0].copy(), unmatched[1].copy(), 1.0)
-    extended, costs = _with_own_columns(keep_entries(graph, keep), reduced[keep], major_cost)
+    extended, costs = _with_own_columns(keep_entries(graph, keep), reduced[keep], own_cost)
     found = least_cost(extended, costs, workers)
     unit = found.unit
-    # Free columns have the largest dual, which becomes 0; own columns are of no further use.
+    # Free columns have the largest dual, which becomes that of their cost; own columns are of no
+    # further use.
     top = found.col_dual.max()
+    minor = found.col_dual[: graph.n_minor] - top + minor_cost / unit
+    major = found.row_dual + (top - common / unit)
     own = found.matching.row_mate >= graph.n_minor
-    major, minor = major_cost / unit, found.col_dual[: graph.n_minor] - top + minor_cost / unit
+    major = np.where(own, major_cost / unit, np.minimum(major, major_cost / unit))
     mates = np.where(own, UNMATCHED, found.matching.row_mate), found.matching.col_mate[: minor.size]
-    major = np.where(own, major, np.minimum(found.row_dual + top, major))
     matching = Matching(*graph.orient(*(side.astype(graph.dtype) for side in mates)))
     return LeastCost(matching, *graph.orient(major, minor), unit)
+
+
+def _without(minor: FloatArray, graph: BipartiteCSR, cost: FloatArray) -> FloatArray:
+    """Take the values of stored columns off the costs of their entries."""
+    return cost - minor[graph.indices[: graph.nnz]] if minor.any() else cost
 
 
 def _with_own_columns(
