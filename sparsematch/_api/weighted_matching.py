@@ -207,20 +207,21 @@ def _read_unmatched_cost(given: Any, shape: tuple[int, int]) -> tuple[FloatArray
                 f"unmatched_cost has {len(given)} members, but must have two: costs of the rows, "
                 "and of the columns"
             )
-        rows, cols = given
+        sides = [(f"unmatched_cost[{k}]", side) for k, side in enumerate(given)]
     elif given is None or np.ndim(given) == 0:
-        rows = cols = given
+        sides = [("unmatched_cost", given)] * 2
     else:
         raise wrong_type("unmatched_cost", given, "None, a number, or (row costs, col costs)")
-    return _side("unmatched_cost[0]", rows, shape[0]), _side("unmatched_cost[1]", cols, shape[1])
+    rows, cols = (_side(*side, size) for side, size in zip(sides, shape, strict=True))
+    return rows, cols
 
 
 def _side(name: str, given: Any, size: int) -> FloatArray:
     costs = np.asarray(0 if given is None else given)
     if costs.dtype.kind not in "biuf":
-        raise wrong_type(name, given, "a number, one for each row or column, or None")
+        raise wrong_type(name, given, "real numbers, one for all or for each, or None")
     if costs.shape not in ((), (size,)):
-        raise ValueError(f"{name} has shape {costs.shape}, but must be a number, or have ({size},)")
+        raise ValueError(f"{name} has shape {costs.shape}, but must be a number or have ({size},)")
     with np.errstate(over="ignore"):
         costs = costs.astype(np.float64)
     if not (finite := np.isfinite(costs)).all():

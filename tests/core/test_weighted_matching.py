@@ -255,6 +255,16 @@ def test_types(dtype, form, index):
             assert not array.flags.writeable
 
 
+@pytest.mark.filterwarnings("ignore::scipy.sparse.SparseEfficiencyWarning")
+@pytest.mark.parametrize("form", ["bsr", "dia", "dok", "lil"])
+@pytest.mark.parametrize("kind", [sp.csr_array, sp.csr_matrix])
+def test_other_formats(form, kind):
+    A = kind(np.array([[0.0, 2, 3], [4, 5, 0]]))
+    found = sm.maximum_weight_matching(A.asformat(form), cardinality="maximum")
+    assert found.matching.row_mate.tolist() == [2, 1]
+    assert sm.is_optimal_matching(A.asformat(form), found)
+
+
 def test_whole_numbers_beyond_doubles_are_rounded():
     A = sp.csr_array(np.array([[2**60 + 1, 2**60], [2**60, 0]]))
     found = sm.maximum_weight_matching(A)
@@ -367,7 +377,7 @@ def test_what_is_not_finite_is_refused(value):
         with pytest.raises(ValueError, match=r"A\[1, 0\] is .*not finite; weights must be finite"):
             sm.maximum_weight_matching(B)
     A.data[2] = 3
-    with pytest.raises(ValueError, match=r"unmatched_cost\[0\] is .*, but costs must be finite"):
+    with pytest.raises(ValueError, match=r"unmatched_cost is .*, but costs must be finite"):
         sm.maximum_weight_matching(A, unmatched_cost=value)
     with pytest.raises(ValueError, match=r"unmatched_cost\[1\]\[1\] is .*, but costs must be"):
         sm.maximum_weight_matching(A, unmatched_cost=(1, [0, value]))
@@ -381,8 +391,8 @@ def test_what_is_not_finite_is_refused(value):
         ({"cardinality": None}, TypeError, "cardinality must be a string, one of 'any', 'maximum'"),
         ({"unmatched_cost": (1, 2, 3)}, ValueError, "unmatched_cost has 3 members, but must have"),
         ({"unmatched_cost": np.ones(2)}, TypeError, "unmatched_cost must be None, a number, or"),
-        ({"unmatched_cost": "1"}, TypeError, r"unmatched_cost\[0\] must be a number, one for each"),
-        ({"unmatched_cost": (1j, 0)}, TypeError, r"unmatched_cost\[0\] must be a number"),
+        ({"unmatched_cost": "1"}, TypeError, "unmatched_cost must be real numbers, one for all or"),
+        ({"unmatched_cost": (1j, 0)}, TypeError, r"unmatched_cost\[0\] must be real numbers"),
         ({"unmatched_cost": ([1], 0)}, ValueError, r"unmatched_cost\[0\] has shape \(1,\), but"),
         ({"unmatched_cost": (0, np.ones(3))}, ValueError, r"unmatched_cost\[1\] has shape \(3,\)"),
         ({"workers": 0}, ValueError, "workers"),
@@ -396,6 +406,8 @@ def test_wrong_arguments(options, error, text):
 def test_wrong_matrices():
     with pytest.raises(TypeError, match="A must be a SciPy sparse array or matrix, not list"):
         sm.maximum_weight_matching([[1]])
+    with pytest.raises(ValueError, match=r"A\[0, 0\] is .*; weights must be finite"):
+        sm.maximum_weight_matching(sp.csr_array(np.array([[np.longdouble("1e4000")]])))
     with pytest.raises(TypeError, match="A must hold real numbers, not complex128"):
         sm.maximum_weight_matching(sp.csr_array([[1j]]))
     A = sp.csr_array(np.eye(2))
