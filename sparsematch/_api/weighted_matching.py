@@ -13,7 +13,7 @@ from sparsematch._api.check import read_matching
 from sparsematch._api.workers import resolve_workers
 from sparsematch._engines.operations import CertificateOps, WeightedOps
 from sparsematch._engines.registry import operations
-from sparsematch._input.weighted import as_signed
+from sparsematch._input.signed import as_signed
 from sparsematch._types.arrays import FloatArray
 from sparsematch._types.choices import Cardinality
 from sparsematch._types.errors import unknown_choice, wrong_type

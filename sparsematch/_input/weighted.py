@@ -1,4 +1,4 @@
-"""A matrix of any library as a pattern with the magnitudes or signed values of its entries."""
+"""A matrix of any library as a pattern with the magnitudes of its entries."""
 
 from typing import Any
 
@@ -13,7 +13,6 @@ from sparsematch._types.arrays import FloatArray
 from sparsematch._types.bipartite import BipartiteCSR, keep_entries
 from sparsematch._types.pieces import in_pieces
 from sparsematch._types.weighted import WeightedCSR
-from sparsematch._types.weighted_matching import SignedCSR
 
 
 def as_weighted(A: Any, *, name: str = "A", threads: int = 1) -> WeightedCSR:
@@ -24,36 +23,6 @@ def as_weighted(A: Any, *, name: str = "A", threads: int = 1) -> WeightedCSR:
     of numbers; ValueError if its index arrays are inconsistent, or the magnitude of an entry is not
     a finite double, naming the first.
     """
-    graph, data = _entries(A, name, threads)
-    magnitude, least, largest = _magnitude(data, threads)
-    if magnitude.size:
-        if not np.isfinite(largest):
-            _refuse_value(graph, data, magnitude, name)
-        if least == 0:
-            keep = magnitude != 0
-            graph, magnitude = keep_entries(graph, keep), magnitude[keep]
-    return WeightedCSR(graph, magnitude)
-
-
-def as_signed(A: Any, *, name: str = "A", threads: int = 1) -> SignedCSR:
-    """View a sparse matrix as a bipartite graph with its real values as weights.
-
-    As `as_weighted`, but that signs count, and zeros are entries. Raises TypeError for complex
-    numbers, too.
-    """
-    graph, data = _entries(A, name, threads)
-    if data.dtype.kind == "c":
-        raise TypeError(f"{name} must hold real numbers, not {data.dtype}")
-    with np.errstate(over="ignore"):
-        weight = data.astype(np.float64, copy=False)
-    finite = in_pieces(lambda begin, end: np.isfinite(weight[begin:end]).all(), data.size, threads)
-    if not all(finite):
-        _refuse_value(graph, data, weight, name)
-    return SignedCSR(graph, weight)
-
-
-def _entries(A: Any, name: str, threads: int) -> tuple[BipartiteCSR, NDArray[Any]]:
-    """Return the pattern and the values of a sparse matrix, those in the same place added up."""
     A = as_compressed(A, name)
     graph = as_bipartite(A, name=name, threads=threads)
     data = np.asarray(A.data)
@@ -61,7 +30,14 @@ def _entries(A: Any, name: str, threads: int) -> tuple[BipartiteCSR, NDArray[Any
     if has_duplicates(graph, threads):
         wide = data.dtype.kind in "biu" or data.dtype.itemsize < 4
         graph, data = add_up(graph, data, np.float64 if wide else data.dtype)
-    return graph, data[: graph.nnz]
+    magnitude, least, largest = _magnitude(data[: graph.nnz], threads)
+    if magnitude.size:
+        if not np.isfinite(largest):
+            _refuse_value(graph, data, magnitude, name)
+        if least == 0:
+            keep = magnitude != 0
+            graph, magnitude = keep_entries(graph, keep), magnitude[keep]
+    return WeightedCSR(graph, magnitude)
 
 
 def _magnitude(data: NDArray[Any], threads: int) -> tuple[FloatArray, float, float]:
@@ -83,8 +59,10 @@ def _magnitude(data: NDArray[Any], threads: int) -> tuple[FloatArray, float, flo
     return magnitude, float(np.min(least)), float(np.max(largest))
 
 
-def _refuse_value(graph: BipartiteCSR, data: NDArray[Any], weight: FloatArray, name: str) -> None:
-    p = int(np.flatnonzero(~np.isfinite(weight))[0])
+def _refuse_value(
+    graph: BipartiteCSR, data: NDArray[Any], magnitude: FloatArray, name: str
+) -> None:
+    p = int(np.flatnonzero(~np.isfinite(magnitude))[0])
     major = int(np.searchsorted(graph.indptr, p, side="right")) - 1
     i, j = graph.orient(major, int(graph.indices[p]))
     why = "is not finite" if not np.isfinite(data[p]) else "is too large for a double"
