@@ -39,7 +39,7 @@ __all__ = [
 _Nodes = Iterable[Hashable] | None
 _ANY_GRAPH = {"max_weight_matching", "min_weight_matching"}
 _WEIGHTED = {"minimum_weight_full_matching", *_ANY_GRAPH}
-_EXACT = 2.0**51  # whole numbers, whose sums and differences doubles hold exactly
+_EXACT = 2.0**45  # sum of whole weights, of which rounding errors stay far below 1
 _KEPT = "sparsematch"  # with a graph, in what NetworkX clears when the graph changes
 
 
@@ -104,7 +104,7 @@ def _can_match_by_weight(graph: Any, weight: Any) -> bool | str:
     if weights.dtype.kind not in "biuf" or weights.ndim != 1 or not np.isfinite(weights).all():
         return "sparsematch matches by weights that are finite real numbers only"
     if weights.dtype.kind != "f" and np.abs(weights.astype(float)).sum() >= _EXACT:
-        return "sparsematch matches by whole numbers that add up to less than 2**51 only"
+        return "sparsematch matches by whole numbers that add up to less than 2**45 only"
     return True
 
 

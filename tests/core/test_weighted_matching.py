@@ -13,6 +13,7 @@ from scipy.optimize import linear_sum_assignment
 import oracle
 import sparsematch as sm
 from calls import frozen, random_matrix
+from sparsematch._engines.cpu.weighted import maximum_weight
 from strategies import larger, with_index_type
 
 pytestmark = [pytest.mark.asan, pytest.mark.wheel]
@@ -253,6 +254,23 @@ def test_types(dtype, form, index):
             assert found.matching.row_mate.dtype == found.matching.col_mate.dtype == index
         for array in (found.row_dual, found.row_unmatched_cost, found.matching.row_mate):
             assert not array.flags.writeable
+
+
+def test_duals_of_whole_costs_are_rounded_to_whole_ones():
+    """Tight sums stay tight, the others at most their costs, equal duals equal."""
+    rng = np.random.default_rng(53)
+    for fraction in (0.0, 0.25, 0.7, 1 - 1e-9, 1e-9):
+        u = rng.integers(-9, 9, 40) + fraction * rng.integers(0, 2, 40)
+        v = rng.integers(-9, 9, 40) - fraction * rng.integers(0, 2, 40)
+        v[:10] += 1e-12 * rng.normal(size=10)
+        cost = np.ceil(u[:, None] + v - 1e-6)
+        rows, cols = maximum_weight._rounded(u, v)
+        sums = rows[:, None] + cols
+        assert np.all(sums <= cost)
+        tight = u[:, None] + v > cost - 1e-6
+        assert np.all(sums[tight] == cost[tight])
+    large = np.full(3, 2.0**40 + 0.5)
+    assert maximum_weight._rounded(large, large)[0] is large
 
 
 @pytest.mark.filterwarnings("ignore::scipy.sparse.SparseEfficiencyWarning")

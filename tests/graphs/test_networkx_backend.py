@@ -152,11 +152,11 @@ def test_which_graphs_are_matched_by_weight():
         return backend.can_run("max_weight_matching", (graph, *more), options)
 
     graph = nx.path_graph(4)
-    graph[0][1]["cost"] = 2**51
+    graph[0][1]["cost"] = 2**45
     assert answer(graph) is True
-    assert "2**51" in answer(graph, weight="cost")
-    assert "2**51" in answer(graph, False, "cost")
-    assert "2**51" in backend.can_run("min_weight_matching", (graph, "cost"), {})
+    assert "2**45" in answer(graph, weight="cost")
+    assert "2**45" in answer(graph, False, "cost")
+    assert "2**45" in backend.can_run("min_weight_matching", (graph, "cost"), {})
     for value in (math.nan, math.inf, 1j, 10**30, "1", None):
         graph[0][1]["cost"] = value
         assert "finite real numbers" in answer(graph, weight="cost"), value
