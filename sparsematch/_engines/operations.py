@@ -25,6 +25,7 @@ from sparsematch._types.labels import (
     VertexCover,
 )
 from sparsematch._types.matching import Matching
+from sparsematch._types.symmetric import SymmetricTransversal
 from sparsematch._types.weighted import LeastCost, WeightedCSR, WeightedTransversal
 
 _Values = NDArray[Any]
@@ -122,6 +123,14 @@ class WeightedOps:
     is_optimal: Callable[[WeightedCSR, WeightedTransversal, float | None, int], bool] = (
         in_host_memory_only
     )
+    #: The symmetric transversal with the largest product, given sorted rows, and whether factors are
+    #: wanted; ValueError if magnitudes are not symmetric.
+    symmetric_product: Callable[[WeightedCSR, bool, int], SymmetricTransversal] = (
+        in_host_memory_only
+    )
+    #: Whether a symmetric transversal has pivots and factors as defined; its matching, which must
+    #: be one, is proved as that of a weighted transversal.
+    is_symmetric: Callable[[WeightedCSR, SymmetricTransversal, int], bool] = in_host_memory_only
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -1,6 +1,6 @@
 """Transversals that maximise the product or the smallest of the matched entries."""
 
-from sparsematch._engines.cpu.weighted import least_cost, optimality, transversals
+from sparsematch._engines.cpu.weighted import least_cost, optimality, symmetric, transversals
 from sparsematch._engines.operations import WeightedOps
 from sparsematch._engines.registry import register_operations
 
@@ -12,5 +12,7 @@ register_operations(
         maximum_sum=transversals.maximum_sum,
         bottleneck=transversals.bottleneck,
         is_optimal=optimality.is_optimal,
+        symmetric_product=symmetric.symmetric_product,
+        is_symmetric=symmetric.is_symmetric,
     ),
 )
