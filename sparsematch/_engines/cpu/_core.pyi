@@ -266,6 +266,11 @@ def largest_scaled(
 ) -> None:
     """Write the largest entry of each row, scaled on both sides."""
 
+def make_pivots_ones(
+    matrix: Csr, weight: FloatArray, diagonal: FloatArray, mates: _Indices, scale: FloatArray, /
+) -> None:
+    """Correct the factors of pivots that are matched, given mates in the matching and in pivots."""
+
 def split_pivots(diagonal: FloatArray, mates: _Indices, partner: IndexArray, /) -> None:
     """Write the partner of each row; paths of the matching become pairs."""
 

@@ -42,6 +42,16 @@ void run_largest_scaled(CsrArg<Index> a, In<double> weight, In<double> scale, Ou
     });
 }
 
+// mates: of the matching, and in the pivots.
+template <class Index>
+void run_make_pivots_ones(CsrArg<Index> a, In<double> weight, In<double> diagonal,
+                          Sides<const Index> mates, Out<double> scale) {
+    interruptible(1, [&](RunContext& run) {
+        make_pivots_ones(a.view(), weight.data(), diagonal.data(), mates.first.data(),
+                         mates.second.data(), scale.data(), run);
+    });
+}
+
 template <class Index>
 void run_split_pivots(In<double> diagonal, Sides<Index> mates, Out<Index> partner) {
     interruptible(1, [&](RunContext& run) {
@@ -56,6 +66,7 @@ void bind(nb::module_& m) {
     m.def("matched_entries", run_matched_entries<Index>);
     m.def("unsymmetric_entry", run_unsymmetric_entry<Index>);
     m.def("largest_scaled", run_largest_scaled<Index>);
+    m.def("make_pivots_ones", run_make_pivots_ones<Index>);
     m.def("split_pivots", run_split_pivots<Index>);
 }
 

@@ -65,6 +65,27 @@ void largest_scaled(const Csr<Index>& a, const double* weight, const double* sca
     });
 }
 
+// Corrects the roundings in the factors of pivots that are matched: their scaled entries become 1.
+// Reads: the weights on the diagonal. Time: O(n log(largest degree)).
+template <class Index>
+void make_pivots_ones(const Csr<Index>& a, const double* weight, const double* diagonal,
+                      const Index* row_mate, const Index* partner, double* scale, RunContext& run) {
+    WorkCounter counter(run);
+    for (Index i = 0; i < a.n_rows && counter.add(1); ++i) {
+        const Index j = partner[i];
+        if (j < i || (j == i && row_mate[i] != i)) continue;  // left out, done, a single left over
+        double value = diagonal[i];
+        if (j != i) {
+            const Index *row = a.indices + a.indptr[i], *end = a.indices + a.indptr[i + 1];
+            value = weight[std::lower_bound(row, end, j) - a.indices];
+        }
+        const auto [low, high] = std::minmax(scale[i], scale[j]);
+        const double factor = 1 / std::sqrt(value * low * high);
+        scale[i] *= factor;
+        if (j != i) scale[j] *= factor;
+    }
+}
+
 // Divides cycles and paths into pivots. Reads: the scaled diagonal, its magnitudes at most 1.
 // Writes: partner[i], which is i for a 1 x 1 pivot and UNMATCHED for a row that stays out; in the
 // matching, paths become pairs. Workspace: the longest cycle. Time: O(n).

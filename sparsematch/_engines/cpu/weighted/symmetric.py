@@ -38,7 +38,8 @@ def symmetric_product(weighted: WeightedCSR, scaling: bool, workers: int) -> Sym
     factors, cut_off = _exponentials(dual)
     _core.split_pivots(_scaled_diagonal(diagonal, factors), mates, partner)
     if not cut_off:
-        _make_matched_ones(weighted, matching, partner, factors, workers)
+        chosen = matching.row_mate, partner
+        _core.make_pivots_ones(csr(weighted.graph), weighted.magnitude, diagonal, chosen, factors)
         cut_off = _keep_below_one(weighted, partner, factors, workers)
     if cut_off and scaling:
         text = "factors beyond the range of doubles are cut off; dual holds their logarithms"
@@ -91,23 +92,6 @@ def _scaled_diagonal(diagonal: FloatArray, factors: FloatArray) -> FloatArray:
         scaled: FloatArray = diagonal * factors
         scaled *= factors
     return np.minimum(scaled, 1.0, out=scaled)
-
-
-def _make_matched_ones(
-    weighted: WeightedCSR,
-    matching: Matching,
-    partner: IndexArray,
-    factors: FloatArray,
-    workers: int,
-) -> None:
-    """Correct the roundings in the factors of pivots that are matched entries."""
-    rows, entry = np.arange(partner.size), np.empty_like(partner)
-    mate = np.where(matching.row_mate == rows, rows, np.where(partner == rows, -1, partner))
-    mate, graph = mate.astype(partner.dtype, copy=False), weighted.graph
-    _core.matched_entries(csr(graph), mate, entry, worthwhile(workers, graph.nnz))
-    rows = np.flatnonzero(mate >= 0)
-    low, high = np.sort([factors[rows], factors[mate[rows]]], axis=0)
-    factors[rows] /= np.sqrt(weighted.magnitude[entry[rows]] * low * high)
 
 
 def _keep_below_one(
