@@ -149,9 +149,7 @@ class Ssids:
         return x
 
     def __del__(self):
-        self._library.spral_ssids_free(
-            ctypes.byref(self._symbolic), ctypes.byref(self._numeric)
-        )
+        self._library.spral_ssids_free(ctypes.byref(self._symbolic), ctypes.byref(self._numeric))
 
 
 SOLVERS = {"pardiso": Pardiso, "ssids": Ssids}

@@ -130,7 +130,8 @@ def is_symmetric_transversal(
         Whether the matching is a maximum transversal, and the duals prove that no other has a
         larger product; pivots are rows of its cycles that follow each other, all that it covers
         and no others; the objective is its own; and, if there are factors, no scaled entry exceeds
-        1 and matched ones are 1, both up to 1e-12.
+        1 by more than 1e-12, and no matched one is below 1 by more than 1e-12 times the largest of
+        the dual, if that is above 1.
 
     Raises
     ------
@@ -165,16 +166,17 @@ def is_symmetric_transversal(
     graph = weighted.graph
     if graph.shape != transversal.shape:
         raise ValueError(f"A has shape {graph.shape}, but {transversal.shape} was matched")
+    ops, dual = operations(WeightedOps, graph.backend), transversal.dual
+    diagonal = ops.symmetric_diagonal(weighted)
     try:
         given = read_matching(graph, transversal.matching, "transversal.matching")
     except ValueError:
         return False
     if operations(CertificateOps, graph.backend).vertex_cover(graph, given, threads) is None:
         return False
-    ops, dual = operations(WeightedOps, graph.backend), transversal.dual
     unsymmetric = WeightedTransversal(given, "product", transversal.objective, dual, dual)
     return ops.is_optimal(weighted, unsymmetric, tolerance, threads) and ops.is_symmetric(
-        weighted, replace(transversal, matching=given), threads
+        weighted, replace(transversal, matching=given), diagonal, threads
     )
 
 

@@ -128,9 +128,13 @@ class WeightedOps:
     symmetric_product: Callable[[WeightedCSR, bool, int], SymmetricTransversal] = (
         in_host_memory_only
     )
-    #: Whether a symmetric transversal has pivots and factors as defined; its matching, which must
-    #: be one, is proved as that of a weighted transversal.
-    is_symmetric: Callable[[WeightedCSR, SymmetricTransversal, int], bool] = in_host_memory_only
+    #: The magnitudes on the diagonal, given sorted rows; ValueError if they are not symmetric.
+    symmetric_diagonal: Callable[[WeightedCSR], FloatArray] = in_host_memory_only
+    #: Whether a symmetric transversal has pivots and factors as defined, given the diagonal; its
+    #: matching, which must be one, is proved as that of a weighted transversal.
+    is_symmetric: Callable[[WeightedCSR, SymmetricTransversal, FloatArray, int], bool] = (
+        in_host_memory_only
+    )
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -13,6 +13,7 @@ register_operations(
         bottleneck=transversals.bottleneck,
         is_optimal=optimality.is_optimal,
         symmetric_product=symmetric.symmetric_product,
+        symmetric_diagonal=symmetric.symmetric_diagonal,
         is_symmetric=symmetric.is_symmetric,
     ),
 )

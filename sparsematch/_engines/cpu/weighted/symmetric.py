@@ -19,7 +19,9 @@ from sparsematch._types.weighted import WeightedCSR
 
 _LARGEST, _SMALLEST = np.finfo(np.float64).max, np.finfo(np.float64).tiny
 
-#: By how much scaled matched entries may differ from 1, and others exceed it: 4,500 roundings.
+#: By how much scaled entries may exceed 1: 4,500 roundings. Matched ones may be below it by as many
+#: roundings of the largest logarithm of a factor, which is what duals are exact to; 5e-12 was met
+#: in a cycle of 20,000 rows in units up to 1e20, 1e-14 on 88 real matrices as they are.
 _SCALED_TO = 1e-12
 
 
@@ -29,7 +31,7 @@ def symmetric_product(weighted: WeightedCSR, scaling: bool, workers: int) -> Sym
     Rows are sorted. Raises ValueError where magnitudes are not symmetric. Time: that of
     `maximum_product`, and O(n + nnz).
     """
-    diagonal = _diagonal(weighted)
+    diagonal = symmetric_diagonal(weighted)
     best = maximum_product(weighted, False, False, workers)
     matching = Matching(best.matching.row_mate.copy(), best.matching.col_mate.copy())
     dual = (best.row_dual + best.col_dual) / 2
@@ -38,8 +40,8 @@ def symmetric_product(weighted: WeightedCSR, scaling: bool, workers: int) -> Sym
     factors, cut_off = _exponentials(dual)
     _core.split_pivots(_scaled_diagonal(diagonal, factors), mates, partner)
     if not cut_off:
-        chosen = matching.row_mate, partner
-        _core.make_pivots_ones(csr(weighted.graph), weighted.magnitude, diagonal, chosen, factors)
+        pattern, chosen = csr(weighted.graph), (matching.row_mate, partner)
+        _core.make_pivots_ones(pattern, weighted.magnitude, diagonal, chosen, factors)
         cut_off = _keep_below_one(weighted, partner, factors, workers)
     if cut_off and scaling:
         text = "factors beyond the range of doubles are cut off; dual holds their logarithms"
@@ -54,8 +56,11 @@ def symmetric_product(weighted: WeightedCSR, scaling: bool, workers: int) -> Sym
     ).freeze()
 
 
-def _diagonal(weighted: WeightedCSR) -> FloatArray:
-    """Return the magnitudes on the diagonal, once it is known that all others are symmetric."""
+def symmetric_diagonal(weighted: WeightedCSR) -> FloatArray:
+    """Return the magnitudes on the diagonal, once it is known that all others are symmetric.
+
+    Raises ValueError if they are not, naming an entry. Time: O(n + nnz).
+    """
     graph, magnitude = weighted.graph, weighted.magnitude
     diagonal = np.empty(graph.n_rows)
     p = _core.unsymmetric_entry(csr(graph), magnitude, diagonal)
@@ -117,9 +122,11 @@ def _keep_below_one(
     return _cut_off(factors)
 
 
-def is_symmetric(weighted: WeightedCSR, transversal: SymmetricTransversal, workers: int) -> bool:
+def is_symmetric(
+    weighted: WeightedCSR, transversal: SymmetricTransversal, diagonal: FloatArray, workers: int
+) -> bool:
     """Tell whether objective, pivots and factors are those of a matching that is one."""
-    diagonal, partner = _diagonal(weighted), transversal.partner
+    partner = transversal.partner
     row_mate, col_mate = transversal.matching.row_mate, transversal.matching.col_mate
     rows = np.arange(row_mate.size)
     if partner.min(initial=0) < -1 or partner.max(initial=-1) >= rows.size:
@@ -159,8 +166,9 @@ def _is_scaled(
     diagonal, matched = unscaled
     low, high = np.sort([factors[side] for side in transversal.matching.pairs()], axis=0)
     shown = _scaled_diagonal(diagonal, factors) - transversal.diagonal
+    below = _SCALED_TO * max(1.0, float(np.abs(transversal.dual).max(initial=0)))
     return bool(
         largest.max(initial=0) <= 1 + _SCALED_TO
-        and (matched * low * high).min(initial=1) >= 1 - _SCALED_TO
+        and (matched * low * high).min(initial=1) >= 1 - below
         and np.abs(shown).max(initial=0) <= _SCALED_TO
     )
