@@ -27,8 +27,8 @@ class Pardiso:
         self._upper = sp.csr_array(sp.coo_array((values, places), shape=A.shape))
         self._upper.sort_indices()
         self._solver = solver = PyPardisoSolver(mtype=-2)
-        #: 1: values are given; order by METIS; perturb below 1e-8; scale; match; count entries;
-        #: 2 x 2 pivots.
+        # Values are given; order by METIS; perturb below 1e-8; scale; match; count entries; pivots
+        # of one and two rows.
         for place, value in ((1, 1), (2, 2), (10, 8), (11, own), (13, own), (18, -1), (21, 1)):
             solver.set_iparm(place, int(value))
         solver.set_iparm(5, 2 if order is None else 1)  # hand the order out, or use that given
@@ -51,21 +51,25 @@ class Pardiso:
         return self._run(33, b)
 
 
+def fields(kind, names):
+    """Fields of one type of a structure of C."""
+    return [(name, kind) for name in names.split()]
+
+
 class Options(ctypes.Structure):
     """Those of SSIDS."""
 
     _fields_ = [
-        *((name, ctypes.c_int) for name in "base print diagnostics error warning".split()),
-        *((name, ctypes.c_int) for name in "ordering nemin".split()),
-        *((name, ctypes.c_bool) for name in "ignore_numa use_gpu".split()),
-        ("min_gpu_work", ctypes.c_int64),
-        *((name, ctypes.c_float) for name in "imbalance gpu_coefficient".split()),
-        ("scaling", ctypes.c_int),
-        ("small_subtree", ctypes.c_int64),
-        ("block_size", ctypes.c_int),
-        ("action", ctypes.c_bool),
-        ("pivot_method", ctypes.c_int),
-        *((name, ctypes.c_double) for name in "small u".split()),
+        *fields(ctypes.c_int, "base print diagnostics error warning ordering nemin"),
+        *fields(ctypes.c_bool, "ignore_numa use_gpu"),
+        *fields(ctypes.c_int64, "min_gpu_work"),
+        *fields(ctypes.c_float, "imbalance gpu_coefficient"),
+        *fields(ctypes.c_int, "scaling"),
+        *fields(ctypes.c_int64, "small_subtree"),
+        *fields(ctypes.c_int, "block_size"),
+        *fields(ctypes.c_bool, "action"),
+        *fields(ctypes.c_int, "pivot_method"),
+        *fields(ctypes.c_double, "small u"),
         ("unused", ctypes.c_char * 80),
     ]
 
@@ -74,9 +78,8 @@ class Inform(ctypes.Structure):
     """What SSIDS reports."""
 
     _fields_ = [
-        *((name, ctypes.c_int) for name in "flag dup missing range rank depth front".split()),
-        ("delayed", ctypes.c_int),
-        *((name, ctypes.c_int64) for name in "entries flops".split()),
+        *fields(ctypes.c_int, "flag dup missing range rank depth front delayed"),
+        *fields(ctypes.c_int64, "entries flops"),
         ("unused", ctypes.c_char * 160),
     ]
 
@@ -102,8 +105,9 @@ class Ssids:
         self._matrix = lower.indptr.astype(np.int64), lower.indices.astype(np.int32), lower.data
         self._options, self._inform = Options(), Inform()
         self._library.spral_ssids_default_options(ctypes.byref(self._options))
-        #: 0: the order given; 1: METIS; 2: matching. 3: the scaling of that matching.
-        self._options.base, self._options.scaling = 0, 3 if own else 0
+        # Orders: 0, that given; 1, METIS; 2, by a matching, with 3 the scaling of it.
+        self._options.base, self._options.print = 0, -1
+        self._options.scaling = 3 if own else 0
         self._options.ordering = 2 if own else 1 if order is None else 0
         place = np.zeros(n, np.int32)
         if order is not None:

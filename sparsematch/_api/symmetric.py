@@ -90,7 +90,7 @@ def symmetric_product_transversal(
     >>> best = symmetric_product_transversal(A)
     >>> best.pairs.tolist(), best.singles.tolist()
     ([[0, 1]], [2])
-    >>> abs(best.scale(A)).max().round(12)
+    >>> float(abs(best.scale(A)).max().round(12))
     1.0
     """
     check_flags(scaling=scaling)

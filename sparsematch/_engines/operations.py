@@ -123,8 +123,8 @@ class WeightedOps:
     is_optimal: Callable[[WeightedCSR, WeightedTransversal, float | None, int], bool] = (
         in_host_memory_only
     )
-    #: The symmetric transversal with the largest product, given sorted rows, and whether factors are
-    #: wanted; ValueError if magnitudes are not symmetric.
+    #: The symmetric transversal with the largest product, given sorted rows, and whether factors
+    #: are wanted; ValueError if magnitudes are not symmetric.
     symmetric_product: Callable[[WeightedCSR, bool, int], SymmetricTransversal] = (
         in_host_memory_only
     )

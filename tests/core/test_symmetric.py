@@ -183,6 +183,7 @@ def test_odd_cycles_leave_the_member_with_the_largest_diagonal():
             assert best.singles.tolist() == [largest]
             assert best.weak_singles.size == 0
     best = sm.symmetric_product_transversal(ring(5, np.zeros(5)))
+    assert isinstance(best, sm.SymmetricTransversal)
     assert best.singles.tolist() == best.weak_singles.tolist() != []
     assert str(best).splitlines()[1] == f"  weak singles: 1 ({best.singles[0]})"
 
@@ -369,7 +370,7 @@ def test_the_check_finds_what_is_wrong():
 
 
 def test_solve_with_it():
-    """The permuted and scaled system has the same solution; a block elimination needs no pivoting."""
+    """The permuted and scaled system is symmetric, and has the same solution."""
     rng = np.random.default_rng(13)
     J = rng.standard_normal((6, 15))
     D = np.block([[np.diag(10.0 ** rng.uniform(-4, 4, 15)), J.T], [J, np.zeros((6, 6))]])

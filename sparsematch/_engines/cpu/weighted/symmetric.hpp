@@ -152,7 +152,7 @@ class PivotSplit {
     std::size_t better_begin() const {
         double gain = 0;
         const std::size_t size = members_.size(), arcs = size - size % 2;
-        for (std::size_t k = 0; arcs > 2 && k < arcs; ++k) {
+        for (std::size_t k = 0; size > 2 && k < arcs; ++k) {
             const double det = determinant(members_[k], members_[(k + 1) % size]);
             const double logarithm = std::log(std::max(det, least_determinant));
             gain += k % 2 ? logarithm : -logarithm;
