@@ -7,8 +7,8 @@
 // when scaled.
 //
 // Invariant: the matching stays maximum, with the same sum of weights. A path has an even number of
-// arcs, since an odd one would be augmenting; its pairs, turned both ways, cover all its members but
-// one, as rows and as columns.
+// arcs, since an odd one would be augmenting; its pairs, turned both ways, cover all its members
+// but one, as rows and as columns.
 #pragma once
 
 #include <algorithm>
