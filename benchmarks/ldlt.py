@@ -1,7 +1,8 @@
 """Symmetric indefinite factorisations of other libraries, for comparison: PARDISO and SSIDS.
 
 Each takes a symmetric csr_array of doubles, whether to use its own scaling and matching, and an
-order to use in place of its own; it factorises when it is made.
+order to use in place of its own; it analyses when it is made, and `order` is then that which it
+uses.
 """
 
 import ctypes
@@ -157,8 +158,3 @@ class Ssids:
 
 
 SOLVERS = {"pardiso": Pardiso, "ssids": Ssids}
-
-
-def dissection(solver, graph):
-    """Return an order of a graph by the METIS of a solver."""
-    return solver(sp.csr_array(graph, dtype=float)).order

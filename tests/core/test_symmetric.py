@@ -237,6 +237,9 @@ def test_paths_of_deficient_matrices():
     assert str(best) == (
         "SymmetricTransversal(3x3, 1 pair, 0 singles, 1 left out)\n  left out: 1 (1)"
     )
+    A = sp.csr_array([[0, 1e200, 1e-200], [1e200, 0, 0], [1e-200, 0, 0]])
+    best = sm.symmetric_product_transversal(A)
+    assert abs(best.scale(A)).max(axis=0).toarray().tolist() == pytest.approx([1, 1, 1])
     empty = sm.symmetric_product_transversal(sp.csr_array((3, 3)))
     assert empty.unmatched.tolist() == [0, 1, 2]
     assert empty.factors.tolist() == [1, 1, 1]

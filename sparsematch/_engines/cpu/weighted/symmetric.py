@@ -111,14 +111,14 @@ def _keep_below_one(
     threads = worthwhile(workers, graph.nnz)
     _core.largest_scaled(csr(graph), weighted.magnitude, factors, largest, threads)
     factors /= np.sqrt(np.maximum(largest, 1))
-    left = (partner < 0) & (largest > 0)
+    left = partner < 0
     if not left.any():
-        factors[partner < 0] = 1.0
         return False
+    factors[left] = 1.0
     _core.largest_scaled(csr(graph), weighted.magnitude, factors, largest, threads)
-    with np.errstate(over="ignore"):
-        factors[left] /= largest[left]
-    factors[(partner < 0) & ~left] = 1.0
+    left &= np.diff(graph.indptr) > 0
+    with np.errstate(over="ignore", divide="ignore"):
+        factors[left] = 1 / largest[left]
     return _cut_off(factors)
 
 
