@@ -11,7 +11,6 @@ from hypothesis import strategies as st
 from scipy.sparse.csgraph import reverse_cuthill_mckee
 
 import sparsematch as sm
-import suitesparse
 from sparsematch._engines.cpu import _core
 from weights import best_weight
 
@@ -399,21 +398,3 @@ def test_solve_with_it():
     found = np.empty(21)
     found[p] = best.factors[p] * y
     np.testing.assert_allclose(found, x, rtol=1e-9)
-
-
-REAL = suitesparse.cases(lambda row: row["values"] != "pattern" and row["rows"] == row["cols"])
-
-
-@pytest.mark.parametrize("name", REAL)
-def test_real_data(name):
-    A = sp.csr_array(suitesparse.load(name))
-    A.eliminate_zeros()
-    if abs(abs(A) - abs(A).T).max() > 0:
-        with pytest.raises(ValueError, match="A is not symmetric"):
-            sm.symmetric_product_transversal(A)
-        return
-    best = sm.symmetric_product_transversal(A)
-    assert sm.is_symmetric_transversal(A, best)
-    unsymmetric = sm.maximum_product_transversal(A)
-    assert best.objective == pytest.approx(unsymmetric.objective, rel=1e-12)
-    assert abs(best.scale(A)).max() <= 1 + 1e-12
