@@ -168,6 +168,9 @@ def is_symmetric_transversal(
         raise ValueError(f"A has shape {graph.shape}, but {transversal.shape} was matched")
     ops, dual = operations(WeightedOps, graph.backend), transversal.dual
     diagonal = ops.symmetric_diagonal(weighted)
+    arrays = transversal.partner, dual, transversal.diagonal, transversal.factors
+    if any(array is not None and array.shape != graph.shape[:1] for array in arrays):
+        return False
     try:
         given = read_matching(graph, transversal.matching, "transversal.matching")
     except ValueError:

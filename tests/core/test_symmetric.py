@@ -379,6 +379,9 @@ def test_the_check_finds_what_is_wrong():
     wrong += [{"factors": best.factors * f} for f in (1.001, 0.999, -1, np.inf)]
     wrong += [{"dual": best.dual + 1e-3}, {"objective": best.objective + 1e-3}]
     wrong += [{"diagonal": best.diagonal / 2}]
+    fields = ("partner", "dual", "diagonal", "factors")
+    wrong += [{field: getattr(best, field)[1:]} for field in fields]
+    wrong += [{"dual": best.dual * np.nan}, {"objective": np.nan}]
     turned = np.roll(np.arange(20), 1)
     wrong += [{"matching": sm.Matching(turned, np.argsort(turned))}]
     assert sm.is_symmetric_transversal(A, replace(best))
