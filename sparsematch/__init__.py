@@ -37,6 +37,10 @@ if TYPE_CHECKING:
     from sparsematch._api.over_ranks.redistribution import (
         permute_and_redistribute as permute_and_redistribute,
     )
+    from sparsematch._api.symmetric import is_symmetric_transversal as is_symmetric_transversal
+    from sparsematch._api.symmetric import (
+        symmetric_product_transversal as symmetric_product_transversal,
+    )
     from sparsematch._api.transversal import is_structurally_singular as is_structurally_singular
     from sparsematch._api.transversal import maximum_transversal as maximum_transversal
     from sparsematch._api.transversal import structural_rank as structural_rank
@@ -81,6 +85,7 @@ if TYPE_CHECKING:
     from sparsematch._types.singularity import NumericalDefects as NumericalDefects
     from sparsematch._types.singularity import ParallelPair as ParallelPair
     from sparsematch._types.singularity import SingularBlock as SingularBlock
+    from sparsematch._types.symmetric import SymmetricTransversal as SymmetricTransversal
     from sparsematch._types.weighted import WeightedTransversal as WeightedTransversal
     from sparsematch._types.weighted_matching import WeightedMatching as WeightedMatching
 
@@ -99,6 +104,7 @@ _OFFERED = {
     "_api.general": "approximate_matching maximal_matching",
     "_api.graclus": "graclus_cluster",
     "_api.over_ranks.redistribution": "permute_and_redistribute",
+    "_api.symmetric": "is_symmetric_transversal symmetric_product_transversal",
     "_api.transversal": "is_structurally_singular maximum_transversal structural_rank",
     "_api.weighted": "bottleneck_transversal is_optimal_transversal "
     "maximum_product_transversal maximum_sum_transversal",
@@ -121,6 +127,7 @@ _OFFERED = {
     "_types.over_ranks.transversal": "DistributedTransversal",
     "_types.run_info": "RunInfo",
     "_types.singularity": "Dependence NumericalDefects ParallelPair SingularBlock",
+    "_types.symmetric": "SymmetricTransversal",
     "_types.weighted": "WeightedTransversal",
     "_types.weighted_matching": "WeightedMatching",
 }

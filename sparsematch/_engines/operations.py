@@ -25,6 +25,7 @@ from sparsematch._types.labels import (
     VertexCover,
 )
 from sparsematch._types.matching import Matching
+from sparsematch._types.symmetric import SymmetricTransversal
 from sparsematch._types.weighted import LeastCost, WeightedCSR, WeightedTransversal
 from sparsematch._types.weighted_matching import SignedCSR, WeightedMatching
 
@@ -131,6 +132,18 @@ class WeightedOps:
     #: Whether the duals prove a weighted transversal optimal, given its tolerance; its matching
     #: must be maximum.
     is_optimal: Callable[[WeightedCSR, WeightedTransversal, float | None, int], bool] = (
+        in_host_memory_only
+    )
+    #: The symmetric transversal with the largest product, given sorted rows, and whether factors
+    #: are wanted; ValueError if magnitudes are not symmetric.
+    symmetric_product: Callable[[WeightedCSR, bool, int], SymmetricTransversal] = (
+        in_host_memory_only
+    )
+    #: The magnitudes on the diagonal, given sorted rows; ValueError if they are not symmetric.
+    symmetric_diagonal: Callable[[WeightedCSR], FloatArray] = in_host_memory_only
+    #: Whether a symmetric transversal has pivots and factors as defined, given the diagonal; its
+    #: matching, which must be one, is proved as that of a weighted transversal.
+    is_symmetric: Callable[[WeightedCSR, SymmetricTransversal, FloatArray, int], bool] = (
         in_host_memory_only
     )
 

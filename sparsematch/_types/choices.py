@@ -18,6 +18,7 @@ Heuristic = Literal["auto", "none", "cheap", "min_degree", "karp_sipser", "by_ra
 ApproximateMethod = Literal["auto", "greedy", "hem", "gpa", "suitor", "red_blue", "local_max"]
 
 Cardinality = Literal["any", "maximum"]
+Triangle = Literal["lower", "upper"]
 ExplicitZeros = Literal["keep", "drop"]
 Pivoting = Literal["auto", "structure", "product"]
 Solver = Literal["auto", "superlu", "umfpack", "pardiso", "klu"]
