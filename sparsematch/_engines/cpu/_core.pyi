@@ -242,15 +242,15 @@ def block_permutation(
 ) -> None:
     """Write the permutations of the block form, but for free columns, and where groups begin."""
 
-def assignment(
+def least_cost(
     matrix: Csr,
     cost: FloatArray,
     mates: _Indices,
     duals: tuple[FloatArray, FloatArray],
     workers: int,
     /,
-) -> bool:
-    """Match every row at least cost; return whether that can be done."""
+) -> None:
+    """Write a maximum matching of least cost, and duals that prove it."""
 
 def matched_entries(matrix: Csr, row_mate: IndexArray, entry: IndexArray, workers: int, /) -> None:
     """Write the position of the matched entry of each row, or -1."""

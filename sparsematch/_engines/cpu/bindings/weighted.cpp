@@ -1,20 +1,19 @@
 // What Python calls of the weighted package.
 #include "bindings/nanobind_helpers.hpp"
-#include "weighted/assignment.hpp"
+#include "weighted/least_cost_matching.hpp"
 #include "weighted/matched_entries.hpp"
 
 using namespace sparsematch;
 
 namespace {
 
-// Whether every row has a column.
 template <class Index>
-bool run_assignment(CsrArg<Index> matrix, In<double> cost, Sides<Index> mates, Sides<double> duals,
+void run_least_cost(CsrArg<Index> matrix, In<double> cost, Sides<Index> mates, Sides<double> duals,
                     int workers) {
-    return interruptible(workers, [&](RunContext& run) {
+    interruptible(workers, [&](RunContext& run) {
         const auto a = matrix.view();
-        Assignment<Index> assignment(a, cost.data(), duals.first.data(), run);
-        return assignment.solve(view(mates), duals.second.data());
+        double *u = duals.first.data(), *v = duals.second.data();
+        LeastCostMatching<Index>(a, cost.data(), view(mates), u, v, run).solve();
     });
 }
 
@@ -27,7 +26,7 @@ void run_matched_entries(CsrArg<Index> a, In<Index> row_mate, Out<Index> entry, 
 
 template <class Index>
 void bind(nb::module_& m) {
-    m.def("assignment", run_assignment<Index>);
+    m.def("least_cost", run_least_cost<Index>);
     m.def("matched_entries", run_matched_entries<Index>);
 }
 
