@@ -19,6 +19,7 @@ class WeightedCSR:
 
     graph: BipartiteCSR  #: The pattern, without the entries whose value is zero.
     magnitude: FloatArray  #: Shape (nnz,). One for each of ``graph.indices``.
+    largest: float  #: The largest of them; 0 if there are none.
 
 
 class LeastCost(NamedTuple):

@@ -242,6 +242,27 @@ def block_permutation(
 ) -> None:
     """Write the permutations of the block form, but for free columns, and where groups begin."""
 
+def magnitudes(
+    matrix: Csr, values: FloatArray, magnitude: FloatArray, workers: int, /
+) -> tuple[bool, float, float]:
+    """Write magnitudes; return whether no entry is repeated, the least, the largest or NaN."""
+
+def matched_sum(
+    matrix: Csr, magnitude: FloatArray, row_mate: IndexArray, logarithms: bool, /
+) -> float:
+    """Return the sum of the matched magnitudes, or of their logarithms."""
+
+def scale_factors(
+    matrix: Csr,
+    pairs: tuple[FloatArray, IndexArray],
+    duals: tuple[FloatArray, FloatArray],
+    scales: tuple[FloatArray, FloatArray],
+    flags: tuple[bool, bool],
+    workers: int,
+    /,
+) -> bool:
+    """Write factors, of magnitudes and row mates; flipped, powers of two; whether all are doubles."""
+
 def least_cost(
     matrix: Csr,
     cost: FloatArray,

@@ -1,7 +1,9 @@
 // What Python calls of the weighted package.
 #include "bindings/nanobind_helpers.hpp"
+#include "weighted/entry_values.hpp"
 #include "weighted/least_cost_matching.hpp"
 #include "weighted/matched_entries.hpp"
+#include "weighted/scale_factors.hpp"
 
 using namespace sparsematch;
 
@@ -24,8 +26,38 @@ void run_matched_entries(CsrArg<Index> a, In<Index> row_mate, Out<Index> entry, 
     });
 }
 
+// Whether all entries of a row ascend, the least magnitude, the largest.
+template <class Index>
+std::tuple<bool, double, double> run_magnitudes(CsrArg<Index> a, In<double> value,
+                                                Out<double> magnitude, int workers) {
+    const auto found = interruptible(workers, [&](RunContext& run) {
+        return read_magnitudes(a.view(), value.data(), magnitude.data(), run);
+    });
+    return {found.ascending, found.least, found.largest};
+}
+
+template <class Index>
+double run_matched_sum(CsrArg<Index> a, In<double> magnitude, In<Index> mate, bool logarithms) {
+    return matched_sum(a.view(), magnitude.data(), mate.data(), logarithms);
+}
+
+// Whether all factors are in the range of doubles.
+template <class Index>
+bool run_scale_factors(CsrArg<Index> a, std::pair<In<double>, In<Index>> pairs,
+                       std::pair<In<double>, In<double>> duals, Sides<double> scales,
+                       std::pair<bool, bool> flags, int workers) {
+    return interruptible(workers, [&](RunContext& run) {
+        const ScaleFactors factors{duals.first.data(),   duals.second.data(), scales.first.data(),
+                                   scales.second.data(), flags.first,         flags.second};
+        return write_factors(a.view(), pairs.first.data(), pairs.second.data(), factors, run);
+    });
+}
+
 template <class Index>
 void bind(nb::module_& m) {
+    m.def("magnitudes", run_magnitudes<Index>);
+    m.def("matched_sum", run_matched_sum<Index>);
+    m.def("scale_factors", run_scale_factors<Index>);
     m.def("least_cost", run_least_cost<Index>);
     m.def("matched_entries", run_matched_entries<Index>);
 }

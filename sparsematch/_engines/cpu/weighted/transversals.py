@@ -17,7 +17,8 @@ from sparsematch._types.matching import Matching
 from sparsematch._types.pieces import in_pieces
 from sparsematch._types.weighted import WeightedCSR, WeightedTransversal
 
-_LARGEST, _SMALLEST = np.finfo(np.float64).max, np.finfo(np.float64).tiny
+#: No logarithm of a double is larger, of base 2 or e.
+_LOGARITHM = 1100.0
 
 
 def maximum_product(
@@ -29,18 +30,18 @@ def maximum_product(
     """
     graph, magnitude = weighted.graph, weighted.magnitude
     cost = (_rounded_cost if approximate else product_cost)(magnitude, workers)
-    matching, row_dual, col_dual, _ = least_cost(graph, cost, workers)
-    matched = magnitude[matched_entries(graph, matching, workers)]
+    matching, row_dual, col_dual, _ = least_cost(graph, cost, workers, _LOGARITHM)
     row_scale = col_scale = None
     if scaling:
-        duals = row_dual, col_dual
-        row_scale, col_scale = _factors(matched, matching, duals, approximate, workers)
+        row_scale, col_scale = _factors(
+            weighted, matching, row_dual, col_dual, approximate, workers
+        )
     if approximate:
         row_dual, col_dual = row_dual * np.log(2), col_dual * np.log(2)
     return WeightedTransversal(
         matching,
         "product",
-        float(np.log(matched).sum()),
+        _matched_sum(weighted, matching, True),
         row_dual,
         col_dual,
         row_scale,
@@ -52,9 +53,8 @@ def maximum_product(
 def maximum_sum(weighted: WeightedCSR, workers: int) -> WeightedTransversal:
     """Return the transversal with the largest sum. Time: that of `least_cost`."""
     graph, magnitude = weighted.graph, weighted.magnitude
-    matching, row_dual, col_dual, unit = least_cost(graph, -magnitude, workers)
-    with np.errstate(over="ignore"):
-        total = float(magnitude[matched_entries(graph, matching, workers)].sum())
+    matching, row_dual, col_dual, unit = least_cost(graph, -magnitude, workers, weighted.largest)
+    total = _matched_sum(weighted, matching, False)
     return WeightedTransversal(matching, "sum", total, row_dual, col_dual, dual_unit=unit).freeze()
 
 
@@ -91,6 +91,13 @@ def bottleneck(weighted: WeightedCSR, workers: int) -> WeightedTransversal:
         row_dual[cover.rows], col_dual[cover.cols] = 1, 1
     smallest = float(values[low])
     return WeightedTransversal(best, "bottleneck", smallest, row_dual, col_dual).freeze()
+
+
+def read_magnitudes(
+    graph: BipartiteCSR, values: FloatArray, magnitude: FloatArray, workers: int
+) -> tuple[bool, float, float]:
+    """Write magnitudes; return whether no entry is repeated, the least, the largest or NaN."""
+    return _core.magnitudes(csr(graph), values, magnitude, worthwhile(workers, graph.nnz))
 
 
 def matched_entries(graph: BipartiteCSR, matching: Matching, workers: int = 1) -> IndexArray:
@@ -133,38 +140,35 @@ def _rounded_cost(magnitude: FloatArray, workers: int) -> FloatArray:
     return cost
 
 
-def _power(dual: FloatArray, approximate: bool, workers: int) -> FloatArray:
-    """Return the exponentials of duals, of base 2 if approximate."""
-    scale = np.empty_like(dual)
-
-    def write(begin: int, end: int) -> None:
-        with np.errstate(all="ignore"):
-            (np.exp2 if approximate else np.exp)(dual[begin:end], out=scale[begin:end])
-
-    in_pieces(write, dual.size, workers)
-    return scale
+def _matched_sum(weighted: WeightedCSR, matching: Matching, logarithms: bool) -> float:
+    mate = weighted.graph.orient(matching.row_mate, matching.col_mate)[0]
+    return _core.matched_sum(csr(weighted.graph), weighted.magnitude, mate, logarithms)
 
 
 def _factors(
-    matched: FloatArray,
+    weighted: WeightedCSR,
     matching: Matching,
-    duals: tuple[FloatArray, FloatArray],
+    row_dual: FloatArray,
+    col_dual: FloatArray,
     approximate: bool,
     workers: int,
 ) -> tuple[FloatArray, FloatArray]:
     """Return the exponentials of the duals, the rows' corrected so that pairs are scaled to 1."""
-    row_scale, col_scale = (_power(dual, approximate, workers) for dual in duals)
-    with np.errstate(all="ignore"):
-        if not approximate:
-            whole = slice(None), matching.row_mate
-            rows, cols = whole if matching.is_perfect else matching.pairs()
-            row_scale[rows] = 1 / (matched * col_scale[cols])
-    for scale in (row_scale, col_scale):
-        if scale.size and not (scale.min() >= _SMALLEST and scale.max() <= _LARGEST):
-            text = (
-                "factors beyond the range of doubles are cut off; row_dual and col_dual hold their "
-                "logarithms"
-            )
-            warnings.warn(text, RuntimeWarning, stacklevel=stack_level())
-            np.clip(np.nan_to_num(scale, copy=False, nan=1.0), _SMALLEST, _LARGEST, out=scale)
-    return row_scale, col_scale
+    graph = weighted.graph
+    mate = graph.orient(matching.row_mate, matching.col_mate)[0]
+    scales = np.empty_like(row_dual), np.empty_like(col_dual)
+    in_range = _core.scale_factors(
+        csr(graph),
+        (weighted.magnitude, mate),
+        (row_dual, col_dual),
+        scales,
+        (graph.flipped, approximate),
+        worthwhile(workers, graph.nnz),
+    )
+    if not in_range:
+        text = (
+            "factors beyond the range of doubles are cut off; row_dual and col_dual hold their "
+            "logarithms"
+        )
+        warnings.warn(text, RuntimeWarning, stacklevel=stack_level())
+    return scales
