@@ -247,21 +247,22 @@ def magnitudes(
 ) -> tuple[bool, float, float]:
     """Write magnitudes; return whether no entry is repeated, the least, the largest or NaN."""
 
-def matched_sum(
-    matrix: Csr, magnitude: FloatArray, row_mate: IndexArray, logarithms: bool, /
-) -> float:
-    """Return the sum of the matched magnitudes, or of their logarithms."""
+def matched_sum(matrix: Csr, values: FloatArray, row_mate: IndexArray, /) -> float:
+    """Return the sum of the values of the matched entries."""
 
 def scale_factors(
     matrix: Csr,
     pairs: tuple[FloatArray, IndexArray],
     duals: tuple[FloatArray, FloatArray],
     scales: tuple[FloatArray, FloatArray],
-    flags: tuple[bool, bool],
+    flags: tuple[bool, bool, bool],
     workers: int,
     /,
 ) -> bool:
-    """Write factors, of magnitudes and row mates; flipped, powers of two; whether all are doubles."""
+    """Write factors, given magnitudes and row mates; return whether all are in range.
+
+    Flags: flipped, powers of two, whether the scales hold the exponentials already.
+    """
 
 def least_cost(
     matrix: Csr,
@@ -269,7 +270,7 @@ def least_cost(
     mates: _Indices,
     duals: tuple[FloatArray, FloatArray],
     workers: int,
-    /,
+    limits: tuple[float, float] | None = None,
 ) -> None:
     """Write a maximum matching of least cost, and duals that prove it."""
 

@@ -9,13 +9,16 @@ using namespace sparsematch;
 
 namespace {
 
+// limits: AssignmentLimits, but for tests their defaults.
 template <class Index>
 void run_least_cost(CsrArg<Index> matrix, In<double> cost, Sides<Index> mates, Sides<double> duals,
-                    int workers) {
+                    int workers, std::optional<std::pair<double, double>> limits) {
+    AssignmentLimits l;
+    if (limits) l = {limits->first, limits->second};
     interruptible(workers, [&](RunContext& run) {
         const auto a = matrix.view();
         double *u = duals.first.data(), *v = duals.second.data();
-        LeastCostMatching<Index>(a, cost.data(), view(mates), u, v, run).solve();
+        LeastCostMatching<Index>(a, cost.data(), view(mates), u, v, l, run).solve();
     });
 }
 
@@ -37,18 +40,24 @@ std::tuple<bool, double, double> run_magnitudes(CsrArg<Index> a, In<double> valu
 }
 
 template <class Index>
-double run_matched_sum(CsrArg<Index> a, In<double> magnitude, In<Index> mate, bool logarithms) {
-    return matched_sum(a.view(), magnitude.data(), mate.data(), logarithms);
+double run_matched_sum(CsrArg<Index> a, In<double> value, In<Index> mate) {
+    return matched_sum(a.view(), value.data(), mate.data());
 }
 
 // Whether all factors are in the range of doubles.
 template <class Index>
 bool run_scale_factors(CsrArg<Index> a, std::pair<In<double>, In<Index>> pairs,
                        std::pair<In<double>, In<double>> duals, Sides<double> scales,
-                       std::pair<bool, bool> flags, int workers) {
+                       std::tuple<bool, bool, bool> flags, int workers) {
     return interruptible(workers, [&](RunContext& run) {
-        const ScaleFactors factors{duals.first.data(),   duals.second.data(), scales.first.data(),
-                                   scales.second.data(), flags.first,         flags.second};
+        const auto [flipped, powers_of_two, raised] = flags;
+        const ScaleFactors factors{duals.first.data(),
+                                   duals.second.data(),
+                                   scales.first.data(),
+                                   scales.second.data(),
+                                   flipped,
+                                   powers_of_two,
+                                   raised};
         return write_factors(a.view(), pairs.first.data(), pairs.second.data(), factors, run);
     });
 }
@@ -58,7 +67,8 @@ void bind(nb::module_& m) {
     m.def("magnitudes", run_magnitudes<Index>);
     m.def("matched_sum", run_matched_sum<Index>);
     m.def("scale_factors", run_scale_factors<Index>);
-    m.def("least_cost", run_least_cost<Index>);
+    m.def("least_cost", run_least_cost<Index>, "matrix"_a, "cost"_a, "mates"_a, "duals"_a,
+          "workers"_a, "limits"_a = nb::none());
     m.def("matched_entries", run_matched_entries<Index>);
 }
 

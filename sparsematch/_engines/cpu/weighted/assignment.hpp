@@ -16,6 +16,8 @@
 #include <cmath>
 #include <utility>
 
+#include "matching/cheap.hpp"
+#include "matching/hopcroft_karp.hpp"
 #include "weighted/assignment_state.hpp"
 #include "weighted/auction.hpp"
 #include "weighted/initial_duals.hpp"
@@ -25,11 +27,19 @@
 
 namespace sparsematch {
 
+// In passes over the matrix: what searches one by one may take before all rows search together, and
+// what is expected of an auction and the searches after it. An auction and its searches took 20 to
+// 35 passes on random, lognormal and mesh matrices of 300,000 rows.
+struct AssignmentLimits {
+    double short_searches = 8, auction = 30;
+};
+
 template <class Index>
 class Assignment {
   public:
-    Assignment(const Csr<Index>& a, const double* cost, double* u, RunContext& run)
-        : s_(a, cost, u, run) {}
+    Assignment(const Csr<Index>& a, const double* cost, double* u, const AssignmentLimits& limits,
+               RunContext& run)
+        : s_(a, cost, u, run), limits_(limits) {}
 
     // Reads: the matrix, n_rows <= n_cols, and a cost for each entry. Writes: mates and duals.
     // Returns whether every row is matched; free columns, if there are more columns than rows, then
@@ -97,14 +107,31 @@ class Assignment {
         auto timer = s_.run.time("search");
         const std::size_t before = s_.free.size();
         if (!short_searches()) return false;
-        const bool failed = 2 * s_.free.size() > before && before > 0;
+        if (s_.free.empty()) return true;
+        if (!may_be_full()) return false;
+        const bool failed = 2 * s_.free.size() > before;
         if (failed && has_alternatives() && !rows_first()) return false;
         return s_.free.empty() || all_together();
     }
 
+    // False if rows are seen, in two passes, to be impossible to match: before much work is spent in
+    // vain. The matching is a largest one then.
+    bool may_be_full() {
+        Buffer<Index> row_mate(s_.a.n_rows, UNMATCHED<Index>);
+        Buffer<Index> col_mate(s_.a.n_cols, UNMATCHED<Index>);
+        const Matching<Index> m{row_mate.data(), col_mate.data()};
+        RunContext run(s_.run.team, {.edge_limit = 2 * s_.pass()});
+        cheap<Index>(s_.a, nullptr, m, {}, run);
+        hopcroft_karp<Index>(s_.a, nullptr, m, {}, run);
+        if (run.exhausted() || !any_free(row_mate.data(), row_mate.size())) return true;
+        std::swap(s_.col_of, row_mate);
+        for (Index j = 0; j < s_.a.n_cols; ++j) s_.col[j].mate = col_mate[j];
+        return false;
+    }
+
     bool short_searches() {
-        constexpr std::int64_t passes = 8;  // a quarter of what an auction and its search take
-        return PathSearch<Index>(s_).match_free_rows(passes * s_.pass());
+        const double budget = limits_.short_searches * static_cast<double>(s_.pass());
+        return PathSearch<Index>(s_).match_free_rows(static_cast<std::int64_t>(budget));
     }
 
     // Rows first, where searches may be far shorter (sums over systems of interior points: 40
@@ -117,19 +144,20 @@ class Assignment {
         return true;
     }
 
-    // Rounds from all free rows, until they are matched. After each, what the rest will take if
+    // Rounds from all free rows, until they are matched; in a wide matrix while they match many, as
+    // they do where there are ties. After each, what the rest will take if
     // rounds go on to match the same share of the rows, against what an auction takes.
     bool all_together() {
-        constexpr double auction_passes = 30;  // and the searches after it: 20 to 35 measured
         PathForest<Index> forest(s_);
         for (bool may_auction = !s_.wide(); !s_.free.empty();) {
             const auto before = static_cast<double>(s_.free.size());
             const std::int64_t start = s_.work;
             if (!forest.round()) return false;
             const auto after = static_cast<double>(s_.free.size());
+            if (s_.wide() && after > before * 7 / 8) return PathSearch<Index>(s_).match_all();
             const double rounds = std::log(std::max(after, 1.0)) / std::log(before / after);
             const double rest = rounds * static_cast<double>(s_.work - start);
-            if (!may_auction || rest < auction_passes * static_cast<double>(s_.pass())) continue;
+            if (!may_auction || rest < limits_.auction * static_cast<double>(s_.pass())) continue;
             may_auction = false;
             if (!Auction<Index>(s_).run() || !short_searches()) return false;
         }
@@ -137,6 +165,7 @@ class Assignment {
     }
 
     State s_;
+    const AssignmentLimits limits_;
 };
 
 }  // namespace sparsematch

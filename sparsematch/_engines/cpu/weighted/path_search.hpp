@@ -13,6 +13,7 @@
 #pragma once
 
 #include <algorithm>
+#include <limits>
 #include <utility>
 #include <vector>
 
@@ -27,11 +28,21 @@ class PathSearch {
   public:
     explicit PathSearch(AssignmentState<Index>& s) : s_(s) {}
 
+    // Matches all free rows. False: the run was stopped, or a row cannot be matched.
+    bool match_all() {
+        for (; !s_.free.empty(); s_.free.pop_back())
+            if (search(s_.free.back(), std::numeric_limits<std::int64_t>::max() / 2) !=
+                Result::matched)
+                return false;
+        return true;
+    }
+
     // Matches free rows until none is left, the work exceeds its budget, or searches that exceed
     // their limits cost more than those that do not, and than a pass over the matrix. False: the
     // run was stopped, or a row cannot be matched. Time: within the budget, and one limit.
     bool match_free_rows(std::int64_t budget) {
-        constexpr std::int64_t first = 256, factor = 8;  // limits, entries and rows
+        constexpr std::int64_t factor = 8;                                            // of limits
+        const std::int64_t first = 64 * s_.pass() / std::max<Index>(s_.a.n_rows, 1);  // 64 rows
         const std::int64_t begin = s_.work;
         bool hard = false;
         for (std::int64_t limit = first; !hard && !s_.free.empty(); limit *= factor) {
@@ -47,7 +58,7 @@ class PathSearch {
                     failed += s_.work - before;
                     s_.free[--kept] = i;
                 }
-                hard = failed > s_.pass() + (s_.work - start - failed) || s_.work - begin > budget;
+                hard = s_.work - begin > budget || failed > s_.pass() + (s_.work - start - failed);
             }
             s_.free.erase(s_.free.begin() + k, s_.free.begin() + kept);
         }

@@ -19,7 +19,7 @@ namespace sparsematch {
 struct ScaleFactors {
     const double *row_dual, *col_dual;
     double *row_scale, *col_scale;
-    bool flipped, powers_of_two;
+    bool flipped, powers_of_two, raised;  // raised: the scales hold the exponentials already
 };
 
 // Writes the exponentials of the duals, and returns whether all are in the range of doubles, within
@@ -45,8 +45,7 @@ bool write_factors(const Csr<Index>& a, const double* magnitude, const Index* ma
         }
     };
     const Index n_rows = f.flipped ? a.n_cols : a.n_rows, n_cols = f.flipped ? a.n_rows : a.n_cols;
-    power(f.row_dual, f.row_scale, n_rows);
-    power(f.col_dual, f.col_scale, n_cols);
+    if (!f.raised) power(f.row_dual, f.row_scale, n_rows), power(f.col_dual, f.col_scale, n_cols);
     if (!f.powers_of_two)
         run.team.loop(a.n_rows, 1 << 13, [&](int, Index begin, Index end) {
             for (Index i = begin; i < end; ++i) {
@@ -62,17 +61,15 @@ bool write_factors(const Csr<Index>& a, const double* magnitude, const Index* ma
     return in_range;
 }
 
-// The sum of the logarithms of the matched magnitudes, or of these themselves, by stored row; with
-// Neumaier's correction (Z. Angew. Math. Mech. 54, 1974). Infinite where it overflows.
+// The sum of the values of the matched entries, by stored row, with Neumaier's correction (Z. Angew.
+// Math. Mech. 54, 1974). Infinite where it overflows. Time: O(n_rows + nnz).
 template <class Index>
-double matched_sum(const Csr<Index>& a, const double* magnitude, const Index* mate,
-                   bool logarithms) {
+double matched_sum(const Csr<Index>& a, const double* value, const Index* mate) {
     double sum = 0, lost = 0;
     for (Index i = 0; i < a.n_rows; ++i) {
         if (mate[i] == UNMATCHED<Index>) continue;
         const Index *row = a.indices + a.indptr[i], *last = a.indices + a.indptr[i + 1];
-        const double size = magnitude[std::find(row, last, mate[i]) - a.indices],
-                     x = logarithms ? std::log(size) : size, next = sum + x;
+        const double x = value[std::find(row, last, mate[i]) - a.indices], next = sum + x;
         lost += std::abs(sum) >= std::abs(x) ? (sum - next) + x : (x - next) + sum;
         sum = next;
     }

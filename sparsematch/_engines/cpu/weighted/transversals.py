@@ -19,6 +19,8 @@ from sparsematch._types.weighted import WeightedCSR, WeightedTransversal
 
 #: No logarithm of a double is larger, of base 2 or e.
 _LOGARITHM = 1100.0
+#: Exponentials that NumPy, which takes several at once, finds sooner than the core.
+_MANY = 1 << 11
 
 
 def maximum_product(
@@ -38,10 +40,11 @@ def maximum_product(
         )
     if approximate:
         row_dual, col_dual = row_dual * np.log(2), col_dual * np.log(2)
+        cost = product_cost(magnitude, workers)
     return WeightedTransversal(
         matching,
         "product",
-        _matched_sum(weighted, matching, True),
+        0.0 - _matched_sum(graph, cost, matching),  # no negative zero
         row_dual,
         col_dual,
         row_scale,
@@ -54,7 +57,7 @@ def maximum_sum(weighted: WeightedCSR, workers: int) -> WeightedTransversal:
     """Return the transversal with the largest sum. Time: that of `least_cost`."""
     graph, magnitude = weighted.graph, weighted.magnitude
     matching, row_dual, col_dual, unit = least_cost(graph, -magnitude, workers, weighted.largest)
-    total = _matched_sum(weighted, matching, False)
+    total = _matched_sum(graph, magnitude, matching)
     return WeightedTransversal(matching, "sum", total, row_dual, col_dual, dual_unit=unit).freeze()
 
 
@@ -140,9 +143,9 @@ def _rounded_cost(magnitude: FloatArray, workers: int) -> FloatArray:
     return cost
 
 
-def _matched_sum(weighted: WeightedCSR, matching: Matching, logarithms: bool) -> float:
-    mate = weighted.graph.orient(matching.row_mate, matching.col_mate)[0]
-    return _core.matched_sum(csr(weighted.graph), weighted.magnitude, mate, logarithms)
+def _matched_sum(graph: BipartiteCSR, values: FloatArray, matching: Matching) -> float:
+    mate = graph.orient(matching.row_mate, matching.col_mate)[0]
+    return _core.matched_sum(csr(graph), values, mate)
 
 
 def _factors(
@@ -157,12 +160,18 @@ def _factors(
     graph = weighted.graph
     mate = graph.orient(matching.row_mate, matching.col_mate)[0]
     scales = np.empty_like(row_dual), np.empty_like(col_dual)
+    raised = row_dual.size + col_dual.size > _MANY
+    if raised:
+        power = np.exp2 if approximate else np.exp
+        with np.errstate(all="ignore"):
+            power(row_dual, out=scales[0])
+            power(col_dual, out=scales[1])
     in_range = _core.scale_factors(
         csr(graph),
         (weighted.magnitude, mate),
         (row_dual, col_dual),
         scales,
-        (graph.flipped, approximate),
+        (graph.flipped, approximate, raised),
         worthwhile(workers, graph.nnz),
     )
     if not in_range:
