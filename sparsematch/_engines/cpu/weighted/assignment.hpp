@@ -31,7 +31,7 @@ namespace sparsematch {
 // what is expected of an auction and the searches after it. An auction and its searches took 20 to
 // 35 passes on random, lognormal and mesh matrices of 300,000 rows.
 struct AssignmentLimits {
-    double short_searches = 8, auction = 30;
+    double short_searches = 16, auction = 30;
 };
 
 template <class Index>
@@ -68,8 +68,7 @@ class Assignment {
     // Columns first; where that leaves many rows, geometric means if these leave fewer.
     bool start() {
         auto timer = s_.run.time("start");
-        std::fill_n(s_.u, s_.a.n_rows, 0.0);
-        if (!fit_duals(s_)) return false;
+        if (!fit_duals(s_, true)) return false;
         const std::size_t left = s_.free.size();
         if (!reduce_rows(s_)) return false;
         if (!has_alternatives() || s_.free.size() <= many()) return true;
@@ -114,8 +113,8 @@ class Assignment {
         return s_.free.empty() || all_together();
     }
 
-    // False if rows are seen, in two passes, to be impossible to match: before much work is spent in
-    // vain. The matching is a largest one then.
+    // False if rows are seen, in two passes, to be impossible to match, before much work is spent
+    // in vain. The matching is a largest one then.
     bool may_be_full() {
         Buffer<Index> row_mate(s_.a.n_rows, UNMATCHED<Index>);
         Buffer<Index> col_mate(s_.a.n_cols, UNMATCHED<Index>);

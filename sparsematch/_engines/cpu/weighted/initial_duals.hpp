@@ -19,8 +19,8 @@
 
 namespace sparsematch {
 
-// The least cost less u of each column, infinite where it has no entry: one array for each of
-// several parts of the rows, of which the least is to be taken. Up to four workers have a part
+// The least cost less u (0 if null) of each column, infinite where it has none: one array for each
+// of several parts of the rows, of which the least is to be taken. Up to four workers have a part
 // each, for one array that they share would keep moving between their caches. Workspace: a double
 // per column and part. Time: O(n_cols + nnz).
 template <class Index>
@@ -33,14 +33,17 @@ std::vector<Buffer<double>> column_minima(const Csr<Index>& a, const double* cos
         WorkCounter counter(run, rank);
         for (; part < end; ++part) {
             least[part] = Buffer<double>(a.n_cols, AssignmentState<Index>::infinity);
-            const Index last = first_row_of(a, part + 1, n_parts);
-            for (Index i = first_row_of(a, part, n_parts); i < last; ++i) {
-                for (Index p = a.indptr[i]; p < a.indptr[i + 1]; ++p) {
-                    double& v = least[part][a.indices[p]];
-                    v = std::min(v, cost[p] - u[i]);
-                }
-                if (!counter.add(a.degree(i))) return;
-            }
+            const Index first = first_row_of(a, part, n_parts),
+                        last = first_row_of(a, part + 1, n_parts);
+            const auto lower = [&v = least[part], &a](Index p, double h) {
+                v[a.indices[p]] = std::min(v[a.indices[p]], h);
+            };
+            if (!u)
+                for (Index p = a.indptr[first]; p < a.indptr[last]; ++p) lower(p, cost[p]);
+            else
+                for (Index i = first; i < last; ++i)
+                    for (Index p = a.indptr[i]; p < a.indptr[i + 1]; ++p) lower(p, cost[p] - u[i]);
+            counter.add(a.indptr[last] - a.indptr[first]);
         }
     });
     return least;
@@ -120,15 +123,15 @@ bool match_tight(AssignmentState<Index>& s, const Index* first) {
     return true;
 }
 
-// Fits the duals of columns to those of rows at hand, then those of rows to these, and matches what
-// has a reduced cost of 0; pairs that have it stay. Columns of a wide matrix keep a dual of 0:
-// those that stay free must have the largest. False if a row has no entry, or the run was stopped.
-// What many workers find is what one finds. Workspace: a double a column, an index a row. Time:
-// O(n_rows + n_cols + nnz).
+// Fits the duals of columns to those of rows at hand (from_zero: zeros), then those of rows to
+// these, and matches what has a reduced cost of 0; pairs that have it stay. Columns of a wide matrix
+// keep a dual of 0: those that stay free must have the largest. False if a row has no entry, or the
+// run was stopped. What many workers find is what one finds. Workspace: a double a column, an index
+// a row. Time: O(n_rows + n_cols + nnz).
 template <class Index>
-bool fit_duals(AssignmentState<Index>& s) {
+bool fit_duals(AssignmentState<Index>& s, bool from_zero = false) {
     if (!s.wide()) {
-        const auto least = column_minima(s.a, s.cost, s.u, s.run);
+        const auto least = column_minima(s.a, s.cost, from_zero ? nullptr : s.u, s.run);
         if (s.run.stopped()) return false;
         s.run.team.loop(s.a.n_cols, 1 << 13, [&](int, Index begin, Index end) {
             for (Index j = begin; j < end; ++j) {
@@ -140,7 +143,8 @@ bool fit_duals(AssignmentState<Index>& s) {
     }
     s.work += 2 * s.pass();
     Buffer<Index> first(s.a.n_rows);
-    return row_minima(s, first.data()) && keep_tight(s) && match_tight(s, first.data());
+    return row_minima(s, first.data()) && (from_zero || keep_tight(s)) &&
+           match_tight(s, first.data());
 }
 
 // The least cost of each row. Time: O(n_rows + nnz).

@@ -41,8 +41,10 @@ class PathSearch {
     // their limits cost more than those that do not, and than a pass over the matrix. False: the
     // run was stopped, or a row cannot be matched. Time: within the budget, and one limit.
     bool match_free_rows(std::int64_t budget) {
-        constexpr std::int64_t factor = 8;                                            // of limits
-        const std::int64_t first = 64 * s_.pass() / std::max<Index>(s_.a.n_rows, 1);  // 64 rows
+        constexpr std::int64_t factor = 8;  // of limits
+        if (s_.free.empty()) return true;
+        const auto n_free = static_cast<std::int64_t>(s_.free.size());
+        const std::int64_t first = std::max(64 * s_.pass() / s_.a.n_rows, 2 * s_.pass() / n_free);
         const std::int64_t begin = s_.work;
         bool hard = false;
         for (std::int64_t limit = first; !hard && !s_.free.empty(); limit *= factor) {
